@@ -1,0 +1,1 @@
+"""Laws of comparisons and rankings, their samplers and likelihoods."""

@@ -1,0 +1,300 @@
+"""Ranking by noisy win counts (Cai, Chakraborty and Wang 2025, Algorithms 2 and 3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dprank import noise
+from dprank.comparisons import GRAIN, Comparisons, Score, voter_column, win_counts
+from dprank.mechanism import Adjacency, Guarantee, Unit, ratio_up, require
+
+Design = Literal["any", "once", "complete"]
+Law = Literal["discrete", "continuous"]
+
+
+def l1_sensitivity(
+    n_items: int,
+    answers: int,
+    *,
+    score: Score = "net",
+    design: Design = "any",
+    ties: bool = True,
+    adjacency: Adjacency = "replace",
+) -> int:
+    r"""Most that one voter can move the vector of scores, in the sum of absolute values.
+
+    Parameters
+    ----------
+    n_items : int
+        At least 2.
+    answers : int
+        Public bound L on the comparisons of one voter, at least 1. One comparison as the unit of privacy is a voter
+        with one answer.
+    score : {"wins", "half", "net"}
+        Wins; wins plus half the ties; wins minus losses.
+    design : {"any", "once", "complete"}
+        What a voter may do: answer any pairs, again and again; at most `answers` pairs, none twice; every pair
+        exactly once.
+    ties : bool
+        Whether an answer may be undecided.
+    adjacency : {"replace", "add_remove"}
+
+    Returns
+    -------
+    int
+        Attained by some pair of neighbours: no smaller number is a sensitivity.
+
+    Notes
+    -----
+    O(items). The norm is the largest :math:`\sigma \cdot (s - s')` over sign vectors :math:`\sigma`, and the two
+    voters' scores s and s' are chosen apart: the answer is :math:`\max_\sigma h(\sigma) + h(-\sigma)`, or
+    :math:`\max_\sigma h(\sigma)` for adding a voter, where h is the most one voter can contribute to
+    :math:`\sigma \cdot s`. With a plus signs and b = n - a minus signs there are only three kinds of pairs, which makes
+    h a count. It depends on nothing but a.
+    """
+    pairs = n_items * (n_items - 1) // 2
+    if n_items < 2:
+        raise ValueError(f"n_items = {n_items}; at least two are needed")
+    require("score", score, get_args(Score))
+    require("design", design, get_args(Design))
+    require("adjacency", adjacency, get_args(Adjacency))
+    if not 1 <= answers <= (pairs if design != "any" else answers):
+        raise ValueError(f"answers = {answers}; {design} of {pairs} pairs allows 1 .. {pairs}")
+    if design == "complete" and answers != pairs:
+        raise ValueError(f"answers = {answers}; a complete design has {pairs}, one for each pair")
+
+    def most(plus: int) -> int:
+        minus = n_items - plus
+        cross, like_plus, like_minus = plus * minus, math.comb(plus, 2), math.comb(minus, 2)
+        # an answer adds `gain` where it helps most: a net win across the signs counts for both items
+        helpful, gain = (cross, 2) if score == "net" else (cross + like_plus, 1)
+        if design == "any":
+            return gain * answers * (helpful > 0)
+        if design == "once":
+            return gain * min(answers, helpful)
+        # pairs of two minuses must be answered too; only an undecided answer keeps their wins away
+        forced = like_minus if score == "half" or (score == "wins" and not ties) else 0
+        return gain * helpful - forced
+
+    splits = range(n_items + 1)
+    if adjacency == "add_remove":
+        return max(most(a) for a in splits)
+    return max(most(a) + most(n_items - a) for a in splits)
+
+
+@dataclass(frozen=True)
+class NoisyRanking:
+    """A ranking as released: noisy scores and the order they give.
+
+    Attributes
+    ----------
+    items : tuple of str
+    scores : ndarray of float, shape (items,)
+        Private estimates of the scores.
+    order : ndarray of int, shape (items,)
+        Item codes from best to worst; equal scores in random order.
+    guarantee : Guarantee
+        Covers all of it.
+    """
+
+    items: tuple[str, ...]
+    scores: NDArray[np.float64]
+    order: NDArray[np.int64]
+    guarantee: Guarantee
+
+    @property
+    def ranking(self) -> tuple[str, ...]:
+        """Names from best to worst."""
+        return tuple(self.items[i] for i in self.order)
+
+    def top(self, k: int) -> frozenset[str]:
+        """Names of the k best."""
+        if not 0 <= k <= len(self.items):
+            raise ValueError(f"k = {k}; it must lie in 0 .. {len(self.items)}")
+        return frozenset(self.ranking[:k])
+
+
+@dataclass(frozen=True)
+class NoisyCounts:
+    """Laplace noise on the score of every item, then sort.
+
+    Parameters
+    ----------
+    n_items : int
+    scale : float
+        Of the Laplace noise, in the unit of the score; 0 for no noise and no privacy.
+    answers : int
+        Public bound on the comparisons of one voter; 1 where the unit is one comparison.
+    unit : {"voter", "comparison"}
+    adjacency : {"replace", "add_remove"}
+    score, design, ties
+        As in `l1_sensitivity`: a public promise about the data. `release` refuses data that break it.
+    law : {"discrete", "continuous"}
+        Noise on the grid of possible scores, fit for release; or on the real line, as papers print it.
+    claimed_epsilon : float, optional
+        What a paper says of this calibration. It enters nothing.
+
+    See Also
+    --------
+    NoisyCounts.calibrated : the noise that a given epsilon needs.
+    NoisyCounts.as_printed : the paper's own noise.
+    """
+
+    n_items: int
+    scale: float
+    _: KW_ONLY
+    answers: int = 1
+    unit: Unit = "voter"
+    adjacency: Adjacency = "replace"
+    score: Score = "net"
+    design: Design = "any"
+    ties: bool = True
+    law: Law = "discrete"
+    claimed_epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.scale < math.inf:
+            raise ValueError(f"scale = {self.scale}; it must be at least 0 and finite")
+        require("unit", self.unit, get_args(Unit))
+        require("law", self.law, get_args(Law))
+        if self.unit == "comparison" and (self.answers, self.design) != (1, "any"):
+            raise ValueError(
+                f"answers = {self.answers}, design = {self.design!r}; with unit = 'comparison' they are 1, 'any'"
+            )
+        _ = self.sensitivity
+
+    @classmethod
+    def calibrated(cls, epsilon: float, n_items: int, **parameters: Any) -> Self:
+        """The least noise that makes the released vector epsilon-private.
+
+        Parameters
+        ----------
+        epsilon : float
+            Above 0; infinity for no noise.
+        n_items : int
+        **parameters
+            Of `NoisyCounts`, without the scale.
+        """
+        free = cls(n_items, 0.0, **parameters)
+        return cls(n_items, _scale(free.sensitivity, epsilon), **parameters)
+
+    @classmethod
+    def as_printed(cls, algorithm: Literal[2, 3], epsilon: float, n_items: int, **parameters: Any) -> Self:
+        """The paper's calibration, with the epsilon it claims beside what is provable.
+
+        Parameters
+        ----------
+        algorithm : {2, 3}
+            2: Laplace(2 / epsilon) for one comparison as the unit. 3: Laplace(L / epsilon) for a voter with L answers.
+        epsilon : float
+            As claimed.
+        n_items : int
+        **parameters
+            For Algorithm 3 `answers`, the paper's L, and the design of the data.
+        """
+        require("algorithm", algorithm, (2, 3))
+        printed: dict[str, Any] = {"score": "wins", "law": "continuous", "claimed_epsilon": epsilon}
+        printed |= {"unit": "comparison" if algorithm == 2 else "voter"} | parameters
+        return cls(n_items, _scale(2 if algorithm == 2 else printed.get("answers", 1), epsilon), **printed)
+
+    @property
+    def sensitivity(self) -> int:
+        """Largest l1 distance between the scores of neighbouring data."""
+        return l1_sensitivity(
+            self.n_items,
+            self.answers,
+            score=self.score,
+            design=self.design,
+            ties=self.ties,
+            adjacency=self.adjacency,
+        )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Privacy of the noisy vector, hence of all computed from it; attained by the worst neighbours."""
+        return Guarantee(ratio_up(self.sensitivity, self.scale), unit=self.unit, adjacency=self.adjacency)
+
+    def release(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> NoisyRanking:
+        """One private ranking.
+
+        Parameters
+        ----------
+        data : Comparisons
+            With voters where the unit is a voter.
+        rng : numpy.random.Generator or dprank.noise.SECURE
+            A seeded generator for research. To publish, `SECURE` and discrete noise.
+
+        Raises
+        ------
+        ValueError
+            If the data break what was promised of them: `items`, `answers`, `design`, `ties`.
+        """
+        self._check(data)
+        scores = self.perturb(win_counts(data, self.score), rng)
+        order = rng.permutation(self.n_items)
+        order = order[np.argsort(-scores[order], kind="stable")]
+        return NoisyRanking(data.items, scores, order, self.guarantee)
+
+    def perturb(
+        self, scores: ArrayLike, rng: np.random.Generator | noise.SecureSource, repetitions: int | None = None
+    ) -> NDArray[np.float64]:
+        """Noisy scores of given scores.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (items,)
+            Exact scores, as of `win_counts`.
+        rng : numpy.random.Generator or dprank.noise.SECURE
+        repetitions : int, optional
+            Independent draws, one a row.
+
+        Returns
+        -------
+        ndarray of float, shape (items,) or (repetitions, items)
+        """
+        scores = np.asarray(scores, float)
+        if scores.shape != (self.n_items,) or not np.isfinite(scores).all():
+            raise ValueError(f"scores = {scores.tolist()}; {self.n_items} finite numbers are needed")
+        shape = scores.shape if repetitions is None else (repetitions, *scores.shape)
+        if self.law == "continuous":
+            return scores + noise.laplace(self.scale, shape, rng=rng)  # type: ignore[arg-type]
+        grain = GRAIN[self.score]
+        return scores + grain * noise.discrete_laplace(self.scale / grain, shape, rng=rng)
+
+    def _check(self, data: Comparisons) -> None:
+        if data.n_items != self.n_items:
+            raise ValueError(f"items = {data.n_items} names; this mechanism is for n_items = {self.n_items}")
+        if not self.ties and (tied := int((data.points == 1).sum())):
+            raise ValueError(f"outcome is undecided in {tied} rows; ties = False promised none")
+        if self.unit == "comparison":
+            return
+        voters, voter = np.unique(voter_column(data), return_inverse=True)
+        given = np.bincount(voter, minlength=len(voters))
+        if given.size and given.max() > self.answers:
+            who = int(given.argmax())
+            raise ValueError(
+                f"voter {voters[who]} gave {given[who]} answers; answers = {self.answers} promised at most that many "
+                f"(Comparisons.at_most({self.answers}) keeps the first ones)"
+            )
+        if self.design == "any":
+            return
+        low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
+        pair = (voter.astype(np.int64) * self.n_items + low) * self.n_items + high
+        if len(np.unique(pair)) < len(pair):
+            ordered = np.sort(pair)
+            who = int(ordered[1:][ordered[1:] == ordered[:-1]][0] // self.n_items**2)
+            raise ValueError(f"voter {voters[who]} answered a pair twice; design = {self.design!r} promised once")
+        if self.design == "complete" and given.size and given.min() < self.answers:
+            who = int(given.argmin())
+            raise ValueError(f"voter {voters[who]} gave {given[who]} of {self.answers} answers; design = 'complete'")
+
+
+def _scale(sensitivity: int, epsilon: float) -> float:
+    if not epsilon > 0:
+        raise ValueError(f"epsilon = {epsilon}; it must be above 0")
+    return ratio_up(sensitivity, epsilon)

@@ -1,0 +1,181 @@
+"""Every kind of fault, planted on a tiny site of its own page, must be found there and nowhere else."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from companion.build import BuildError, site
+from companion.build.site import check_site, find_chromium
+
+needs_chromium = pytest.mark.skipif(
+    find_chromium() is None and not os.environ.get("CI"), reason="needs Chromium on PATH (apt-get install chromium)"
+)
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>A page</title><link rel="canonical" href="https://example.org/page.html">
+<link rel="stylesheet" href="_static/book.css?v=1">
+<script>document.documentElement.dataset.theme = localStorage.getItem("theme")</script>
+</head>
+<body><article id="here">{}</article></body>
+</html>
+"""
+CSS = """
+/* url(gone.png) in a comment loads nothing */
+html[data-theme=dark] body {background: #111; color: #eee}
+body {background-image: url("dot.png")}
+"""
+DOT = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=")
+
+GOOD = """
+<p>Read <a href="https://example.org">elsewhere</a>, <a href="#here">here</a>, <a href="part/two.html#two">there</a>,
+<a href="_static/dot.png" download>the data</a>, <a href="mailto:a@example.org">a letter</a>.</p>
+<img src="_static/dot.png" srcset="_static/dot.png 1x, _static/dot.png 2x" alt="a dot">
+<img src="data:image/png;base64," alt="nothing">
+<div style="overflow-x: auto"><pre style="width: 2000px">a wide block that scrolls in a box of its own</pre></div>
+<span class="math">\\(x\\)<mjx-container>x</mjx-container></span>
+"""
+
+STATIC_FAULTS = {
+    "link": ('<a href="gone.html">x</a>', r"gone\.html' does not exist"),
+    "anchor": ('<a href="#gone">x</a>', r"names an id that anchor\.html does not have"),
+    "anchor-there": ('<a href="index.html#gone">x</a>', r"names an id that index\.html does not have"),
+    "outside": ('<a href="../../x.html">x</a>', "points outside the site"),
+    "absolute": ('<a href="/index.html">x</a>', "is absolute"),
+    "no-scheme": ('<a href="//example.org">x</a>', "has no scheme"),
+    "image": ('<img src="gone.png" alt="x">', "<img src> 'gone.png' does not exist"),
+    "srcset": ('<img src="_static/dot.png" srcset="_static/dot.png, gone.png 2x" alt="x">', "srcset> 'gone.png'"),
+    "download": ('<a href="_static/gone.csv" download>x</a>', r"gone\.csv' does not exist"),
+    "css-url": ('<p style="background: url(gone.png)">x</p>', "<p style> 'gone.png' does not exist"),
+    "css-import": ('<style>@import "https://example.org/a.css";</style>', "a.css' loads from outside the site"),
+    "css-font": ('<style>@font-face {src: url(https://example.org/a.woff)}</style>', "loads from outside the site"),
+    "script": ('<script defer src="https://example.org/a.js"></script>', "<script src> .*loads from outside"),
+    "script-no-scheme": ('<script defer src="//example.org/a.js"></script>', "<script src> .*loads from outside"),
+    "stylesheet": ('<link rel="stylesheet" href="https://example.org/a.css">', "<link href> .*loads from outside"),
+    "preconnect": ('<link rel="preconnect" href="https://example.org">', "<link href> .*loads from outside"),
+    "frame": ('<iframe src="https://example.org"></iframe>', "<iframe src> .*loads from outside"),
+    "alt": ('<img src="_static/dot.png">', "has no alt text"),
+    "alt-empty": ('<img src="_static/dot.png" alt=" ">', "has no alt text"),
+}  # fmt: skip
+
+BROWSER_FAULTS = {
+    "request": (
+        "<script>fetch('https://example.org/a.json').catch(() => 0)</script>",
+        r"asks for https://example\.org",
+    ),
+    "late-request": (
+        "<script>setTimeout(() => new Image().src = 'https://example.org/a.png', 200)</script>",
+        r"asks for https://example\.org/a\.png \[light 1280\]",
+    ),
+    "address": ("<script>new Image().src = 'http://127.0.0.1:9/a.png'</script>", r"asks for http://127\.0\.0\.1:9/a"),
+    "socket": ("<script>new WebSocket('ws://127.0.0.1:9/')</script>", "asks for ws://127"),
+    "console": ("<script>console.error('oh')</script>", r"console error: oh \(console\.html\)"),
+    "exception": ("<script>null.x</script>", "script error: Cannot read properties of null"),
+    "lost-file": ("<script>new Image().src = 'gone.png'</script>", r"console error: .*FILE_NOT_FOUND \(gone\.png\)"),
+    "theme": (
+        "<script>document.documentElement.dataset.theme = 'dark'</script>",
+        r"'dark' .*\[light 1280, light 390\]",
+    ),
+    "wide": (
+        "<div><table class='big'><tr><td style='min-width: 600px'>x</td></tr></table></div>",
+        r"on a phone of 390 px: <table\.big> reaches to 6\d\d px \[light 390, dark 390\]",
+    ),
+    "faint": ("<p style='color: #777'>words</p>", r"too faint to read .* 'words: 4\.\d' \[dark 1280, dark 390\]"),
+    "raw-math": ("<span class='math'>\\(x\\)</span>", r"mathematics not typeset: \\\(x\\\)"),
+    "wrong-math": ("<mjx-merror data-mjx-error='Missing brace'>x</mjx-merror>", "mathematics error: Missing brace"),
+    "unknown-macro": (
+        "<mjx-assistive-mml><math><mtext mathcolor='red'>\\nosuch</mtext></math></mjx-assistive-mml>",
+        r"mathematics unknown macro: \\nosuch",
+    ),
+}
+
+
+def write_site(folder: Path, bodies: dict[str, str]) -> Path:
+    """A site with one page a body, and what they share."""
+    for name in ("_static", "part"):
+        (folder / name).mkdir(parents=True)
+    (folder / "_static/book.css").write_text(CSS)
+    (folder / "_static/dot.png").write_bytes(DOT)
+    (folder / "part/two.html").write_text(PAGE.replace("_static", "../_static").format("<h2 id='two'>Two</h2>"))
+    for name, body in {"index": GOOD, **bodies}.items():
+        (folder / f"{name}.html").write_text(PAGE.format(body))
+    return folder
+
+
+def by_page(problems: list[str]) -> dict[str, list[str]]:
+    return {
+        page: [problem for problem in problems if problem.startswith(f"{page}.html: ")]
+        for page in {problem.partition(".html: ")[0] for problem in problems}
+    }
+
+
+@pytest.fixture(scope="module")
+def static_problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    html = write_site(tmp_path_factory.mktemp("static"), {name: body for name, (body, _) in STATIC_FAULTS.items()})
+    return by_page(site._check_files(html, site._read_pages(html)))
+
+
+@pytest.fixture(scope="module")
+def browser_problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site, "PATIENCE", 300)
+        html = tmp_path_factory.mktemp("browser")
+        return by_page(check_site(write_site(html, {name: body for name, (body, _) in BROWSER_FAULTS.items()})))
+
+
+@pytest.mark.parametrize("name", STATIC_FAULTS)
+def test_finds_fault_in_files(static_problems: dict[str, list[str]], name: str) -> None:
+    (problem,) = static_problems[name]
+    assert re.search(STATIC_FAULTS[name][1], problem)
+
+
+def test_finds_nothing_else_in_files(static_problems: dict[str, list[str]]) -> None:
+    assert static_problems.keys() == STATIC_FAULTS.keys()
+
+
+def test_finds_faults_in_stylesheets_and_redirects_and_a_missing_lang(tmp_path: Path) -> None:
+    html = write_site(tmp_path, {"bare": ""})
+    (html / "bare.html").write_text("<html><body>x</body></html>")
+    (html / "moved.html").write_text('<meta http-equiv="Refresh" content="0; url=gone.html" />')
+    (html / "_static/book.css").write_text("a {background: url( 'gone.png' )}  @import url(//example.org/a.css);")
+    (html / "_static/theme-webpack-macros.html").write_text('<link href="{{ pathto(x) }}">')  # a template, not a page
+    assert site._check_files(html.resolve(), site._read_pages(html.resolve())) == [
+        "bare.html: <html> has no lang",
+        "moved.html: <meta refresh> 'gone.html' does not exist",
+        "_static/book.css: css 'gone.png' does not exist",
+        "_static/book.css: css '//example.org/a.css' loads from outside the site",
+    ]
+
+
+@needs_chromium
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("name", BROWSER_FAULTS)
+def test_finds_fault_in_browser(browser_problems: dict[str, list[str]], name: str) -> None:
+    (problem,) = browser_problems[name]
+    assert re.search(BROWSER_FAULTS[name][1], problem)
+
+
+@needs_chromium
+def test_good_site_passes_and_is_photographed(tmp_path: Path) -> None:
+    html = write_site(tmp_path / "html", {})
+    (html / "start.html").write_text('<meta http-equiv="Refresh" content="0; url=index.html" />')
+    assert check_site(html, tmp_path / "shots") == []
+    assert {path.name for path in (tmp_path / "shots").iterdir()} == {
+        f"{page}-{scheme}-{width}.png" for page in ("index", "part-two") for scheme, width in site.VIEWS
+    }
+
+
+def test_says_how_to_get_chromium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "find_chromium", lambda: None)
+    (problem,) = check_site(write_site(tmp_path, {}))
+    assert "apt-get install chromium" in problem
+
+
+def test_refuses_a_folder_without_pages(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="no .html page there"):
+        check_site(tmp_path)
