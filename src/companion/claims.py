@@ -42,7 +42,7 @@ ALLOWED = {
     "verdict": VERDICTS,
     "method": ("exact", "bound", "simulation", "argument"),
 }
-RELATIONS = ("<=", ">=", "==", "<", ">")
+RELATIONS = {"<=": "≤", ">=": "≥", "==": "=", "<": "&lt;", ">": "&gt;"}
 ABOUT = ("printed", "supplied", "content", "corrected")
 
 
@@ -361,7 +361,7 @@ def card(claim: Claim, checks: Iterable[Check], profile: str) -> dict[str, str]:
     rows = "\n".join(
         f'<tr class="claim-{c.about}"><td>{e(c.what)}<span class="claim-about">{e(_about(c))}</span></td>'
         f"<td>{_show(c.observed)}{f' ± {_show(c.error)}' if c.error else ''}</td>"
-        f"<td>{e(c.relation)} {_show(c.bound)}</td>"
+        f"<td>{RELATIONS[c.relation]} {_show(c.bound)}</td>"
         f'<td class="claim-outcome claim-{words[c.outcome]}">{words[c.outcome]}</td></tr>'
         for c in checks
     )

@@ -1,0 +1,64 @@
+# A thin shell: every target first makes .venv from requirements.lock, then runs one command of the project.
+# It needs Python >= 3.11 and make, nothing else.
+
+PYTHON ?= python3
+PROFILE ?=
+ARGS ?=
+RUN := .venv/bin/python
+# one BLAS thread: the parallelism is in chapters, cells and tests
+OPENBLAS_NUM_THREADS ?= 1
+VECLIB_MAXIMUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS VECLIB_MAXIMUM_THREADS
+
+.DEFAULT_GOAL := book
+.PHONY: book status verify site-check test lint bench lock clean help
+
+book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
+	@$(RUN) -m companion book $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
+
+status: .venv/.ready  ## what `make book` would run, and why
+	@$(RUN) -m companion status $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
+
+verify: .venv/.ready  ## compare this build's records with data/expected
+	@$(RUN) -m companion verify $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
+
+site-check: .venv/.ready  ## links, requests, errors and widths of every page, in Chromium; screenshots in _build/screenshots
+	@$(RUN) -m companion check-site --screenshots _build/screenshots $(ARGS)
+
+test: .venv/.ready  ## pytest (ARGS="-k name")
+	@$(RUN) -m pytest -n auto $(ARGS)
+
+lint: .venv/.ready  ## ruff and mypy
+	@$(RUN) -m ruff check .
+	@$(RUN) -m ruff format --check .
+	@$(RUN) -m mypy
+
+bench: .venv/.ready  ## every benchmark in benchmarks/
+	@for script in benchmarks/*.py; do echo "== $$script"; $(RUN) "$$script" $(ARGS) || exit 1; done
+
+lock: .venv/.ready  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade for the newest)
+	@.venv/bin/uv pip compile --quiet --universal --all-extras --generate-hashes --no-emit-index-url --no-annotate \
+	    --no-header pyproject.toml -o requirements.lock $(ARGS)
+
+clean:  ## remove all that was built; .venv stays
+	rm -rf _build .mypy_cache .pytest_cache .ruff_cache
+
+help:  ## this list
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "%-11s %s\n", $$1, $$2}' Makefile
+
+# The lock's own uv, installed by pip and checked by hash, installs the rest. It does not read pip's settings, so where
+# packages are reached only through those, pip does it. Byte code is written now, by all cores, not at each first use.
+# The stamp comes last and --clear first: a bootstrap that was killed starts over.
+.venv/.ready: requirements.lock
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; \
+	    v >= (3, 11) or sys.exit("Python 3.11 or newer is needed; $(PYTHON) is %d.%d: make PYTHON=/path/to/python" % v)'
+	@echo "Making .venv from requirements.lock (once; under a minute where packages are near)"
+	@$(PYTHON) -m venv --clear .venv
+	@awk '/^[^ ]/ {on = /^uv==/} on' requirements.lock > .venv/uv.lock
+	@{ $(RUN) -m pip install -qq --require-hashes --only-binary :all: --no-deps -r .venv/uv.lock && \
+	   .venv/bin/uv pip install -q --python $(RUN) --require-hashes -r requirements.lock; } || \
+	 { echo "uv could not do it, so pip does (some minutes)"; \
+	   $(RUN) -m pip install -qq --require-hashes -r requirements.lock; }
+	@$(RUN) -m pip install -qq --no-deps --no-build-isolation --editable .
+	@$(RUN) -m compileall -qq -j 0 -x '/tests?/' .venv/lib || true
+	@touch $@

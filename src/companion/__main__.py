@@ -1,0 +1,100 @@
+"""Command line of the book: `companion book`, `verify`, `status`, `check-site`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Build and check the book.", no_args_is_help=True, add_completion=False, rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)  # fmt: skip
+Profile = Annotated[str, typer.Option(help="smoke, standard or paper.")]
+
+
+def _root() -> Path:
+    from companion.build import UsageError
+    from companion.claims import find_root
+
+    try:
+        return find_root()
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+@app.command()
+def book(
+    profile: Profile = "standard",
+    chapter: Annotated[str | None, typer.Option(help="Run and judge this chapter only.")] = None,
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", help="Chapters run at once; one a processor.")] = None,
+) -> None:
+    """Execute what changed, judge every claim, render the site."""
+    from companion.build.pipeline import Build
+
+    Build(_root(), profile, chapter, jobs, _say).run()
+
+
+@app.command()
+def status(profile: Profile = "standard") -> None:
+    """Say what `book` would run, and why; changes nothing."""
+    from companion.build.pipeline import Build
+
+    Build(_root(), profile, say=_say).status()
+
+
+@app.command()
+def verify(
+    profile: Annotated[str | None, typer.Option(help="Refuse records of another profile.")] = None,
+    update: Annotated[bool, typer.Option("--update", help="Make this build the expected one.")] = False,
+) -> None:
+    """Compare the last build's records with data/expected."""
+    from companion.build.layout import Layout
+    from companion.build.verify import verify as compare
+
+    built, claims, differences = compare(Layout(_root().resolve()), profile, update)
+    for line in differences:
+        _say(line)
+    if differences:
+        raise typer.Exit(1)
+    _say(f"{claims} record{'' if claims == 1 else 's'} of profile {built} as expected")
+
+
+@app.command()
+def check_site(
+    html: Annotated[Path | None, typer.Argument(help="The site; _build/html by default.")] = None,
+    screenshots: Annotated[Path | None, typer.Option(help="Folder for screenshots.")] = None,
+) -> None:
+    """Check the built site's links, requests and errors in a browser."""
+    from companion.build import UsageError
+    from companion.build.site import check_site as check
+
+    try:
+        problems = check(html or _root() / "_build" / "html", screenshots)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    for line in problems:
+        _say(line)
+    if problems:
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    """Run the command line; one-line errors, exit code 2 for usage and 1 for a failed build."""
+    from companion.build import BuildError, UsageError
+
+    try:
+        app()
+    except (BuildError, UsageError) as error:
+        print(f"companion: {error}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, UsageError) else 1)
+
+
+if __name__ == "__main__":
+    main()

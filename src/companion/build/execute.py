@@ -1,0 +1,221 @@
+"""Run the chapters: papermill, one process each, into a cache that knows all that a chapter reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from companion.build import BuildError
+from companion.build.layout import Layout, digest, dumps
+from companion.build.profiles import Chapter
+
+INJECTED = "injected-parameters"
+# one thread a chapter and no clock: the same bytes on every run
+BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+ENVIRONMENT = dict.fromkeys(BLAS, "1") | {"PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "0"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A chapter to be run in a profile, with the digests of all it reads."""
+
+    layout: Layout
+    profile: str
+    chapter: Chapter
+    inputs: Mapping[str, str]
+    owner: int = field(default_factory=os.getpid)
+
+    @property
+    def target(self) -> Path:
+        """The executed notebook."""
+        return self.layout.build / "executed" / self.profile / self.chapter.path.name
+
+    @property
+    def stamp(self) -> Path:
+        """What it was made from."""
+        return self.target.with_suffix(".json")
+
+    def reason(self) -> str | None:
+        """Why the chapter has to run; None if the cached copy is what it would give."""
+        try:
+            stamp, data = json.loads(self.stamp.read_bytes()), self.target.read_bytes()
+        except (OSError, ValueError):
+            return f"not run yet in profile {self.profile}"
+        old, new = stamp["inputs"], self.inputs
+        changes = [f"{name} {'changed' if name in old else 'is new'}" for name in new if old.get(name) != new[name]]
+        changes += [f"{name} is gone" for name in old if name not in new]
+        if stamp["digest"] != digest(data):
+            changes.append(f"{self.layout.name(self.target)} was altered")
+        more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
+        return f"{changes[0]}{more}" if changes else None
+
+    def executed(self) -> nbformat.NotebookNode:
+        """The cached copy."""
+        return nbformat.read(self.target, as_version=4)
+
+
+def shared_inputs(layout: Layout) -> dict[str, str]:
+    """Digests of what every chapter may read."""
+    files = layout.hashes("src/dprank/**/*.py", "src/companion/**/*.py", "data/surveys/**/*", "requirements.lock")
+    press = ("src/companion/build/", "src/companion/__main__.py")
+    inputs = {name: value for name, value in files.items() if not name.startswith(press)}
+    return inputs | {"Python": "{}.{}".format(*sys.version_info)}
+
+
+def own_inputs(chapter: Chapter, profile: str) -> dict[str, str]:
+    """Digests of what a chapter itself says: its code, not its prose."""
+    code = [
+        [cell.id, cell.source, cell.metadata.get("tags", [])]
+        for cell in chapter.notebook.cells
+        if cell.cell_type == "code"
+    ]
+    return {
+        f"code of notebooks/{chapter.path.name}": digest(dumps(code)),
+        f"parameters of {profile}": digest(dumps([profile, dict(chapter.parameters)])),
+    }
+
+
+def execute(jobs: Sequence[Job], workers: int, say: Callable[[str], None]) -> None:
+    """Run `jobs` in parallel; those that end well are kept even if others fail.
+
+    Raises
+    ------
+    BuildError
+        With chapter, cell and traceback of every failure.
+    """
+    if not jobs:
+        return
+    from joblib import Parallel, delayed
+
+    bars = sys.stderr.isatty()
+    tasks = (delayed(_run)(job, position if bars else None) for position, job in enumerate(jobs))
+    failures = []
+    for name, seconds, failure in Parallel(min(workers, len(jobs)), return_as="generator_unordered")(tasks):
+        if failure:
+            failures.append(failure)
+        say(f"{name}: {'failed' if failure else 'done'} in {seconds:.1f} s")
+    if failures:
+        raise BuildError("\n".join(sorted(failures)))
+
+
+def _run(job: Job, position: int | None) -> tuple[str, float, str | None]:
+    """Run one chapter in this process; name, seconds, and what went wrong."""
+    from papermill.exceptions import PapermillExecutionError
+
+    name, start = job.chapter.name, time.monotonic()
+    _end_with(job.owner)
+    try:
+        with _environment(ENVIRONMENT, COMPANION_PROFILE=job.profile, COMPANION_ROOT=str(job.layout.root)):
+            notebook = _execute(job, position)
+    except PapermillExecutionError as error:
+        return name, time.monotonic() - start, f"{name}: {_locate(job.chapter, error)}"
+    except Exception as error:  # a kernel that died or did not start: any of a dozen types
+        return name, time.monotonic() - start, f"{name}: {type(error).__name__}: {error}"
+    seconds = time.monotonic() - start
+    data = nbformat.writes(notebook).encode()
+    stamp = {"inputs": dict(job.inputs), "digest": digest(data), "seconds": round(seconds, 2)}
+    job.layout.write(job.target, data)
+    job.layout.write(job.stamp, dumps(stamp))
+    return name, seconds, None
+
+
+def _end_with(owner: int) -> None:
+    """Let this process end, and its kernel with it, when the build that started it is killed."""
+
+    def watch() -> None:
+        while os.getppid() == owner:
+            time.sleep(0.5)
+        os._exit(1)
+
+    if os.getpid() != owner:
+        threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def _environment(*given: Mapping[str, str], **more: str) -> Iterator[None]:
+    """Variables for the kernels that are started meanwhile."""
+    before = os.environ.copy()
+    os.environ.update(*given, **more)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _execute(job: Job, position: int | None) -> nbformat.NotebookNode:
+    """The executed notebook; over TCP, and once more, where a kernel does not start over IPC."""
+    import papermill
+    from nbclient.exceptions import DeadKernelError
+    from traitlets.config import Config
+
+    bar = False if position is None else {"desc": job.chapter.name, "position": position}
+    for transport in ("ipc", "tcp", "tcp") if os.name == "posix" else ("tcp", "tcp"):
+        with tempfile.TemporaryDirectory(prefix="k", ignore_cleanup_errors=True) as folder:
+            try:
+                notebook = papermill.execute_notebook(
+                    job.chapter.path,
+                    None,
+                    parameters=dict(job.chapter.parameters),
+                    kernel_name="python3",
+                    language="python",
+                    cwd=job.layout.root,
+                    progress_bar=bar,
+                    start_timeout=120,
+                    extra_arguments=["--log-level=CRITICAL"],
+                    config=Config(KernelManager={"transport": transport, "connection_file": f"{folder}/k.json"}),
+                )
+                return _strip(notebook)
+            except DeadKernelError:
+                raise
+            except (OSError, RuntimeError) as error:
+                failure = error
+    raise failure
+
+
+def _strip(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Without clocks, paths and chance ids."""
+    kernel = {"name": "python3", "language": "python", "display_name": "Python 3"}
+    off = {"execution_mode": "off"}
+    notebook.metadata = nbformat.from_dict({"kernelspec": kernel, "language_info": {"name": "python"}, "mystnb": off})
+    for cell in notebook.cells:
+        for key in ("papermill", "execution"):
+            cell.metadata.pop(key, None)
+        if INJECTED in cell.metadata.get("tags", []):
+            cell.id = INJECTED
+    return notebook
+
+
+def _locate(chapter: Chapter, error: Any) -> str:
+    """Cell, first line and traceback of a failure."""
+    from papermill.exceptions import strip_color
+
+    cells = enumerate(chapter.notebook.cells)
+    index, cell = next(((i, c) for i, c in cells if c.source == error.source), (error.cell_index, {"id": INJECTED}))
+    first = (error.source.strip().splitlines() or [""])[0]
+    trace = strip_color("\n".join(error.traceback)) or f"{error.ename}: {error.evalue}"
+    return f"cell {index} ({cell['id']}) failed: {first}\n{trace}"
+
+
+def merge(source: nbformat.NotebookNode, executed: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Today's prose with the cached outputs: what an execution of `source` would give."""
+    outputs = {cell.id: cell for cell in executed.cells if cell.cell_type == "code"}
+    cells = []
+    for cell in source.cells:
+        ran = outputs[cell.id] if cell.cell_type == "code" else {}
+        cells.append({**cell, **{key: ran[key] for key in ("outputs", "execution_count") if key in ran}})
+        if INJECTED in outputs and "parameters" in cell.metadata.get("tags", []):
+            cells.append(outputs[INJECTED])
+    metadata = {**source.metadata, **executed.metadata}
+    return nbformat.from_dict({**executed, "metadata": metadata, "cells": cells})

@@ -1,0 +1,108 @@
+"""Which notebooks there are, and what each profile changes in their defaults.
+
+`notebooks/profiles.yml`::
+
+    chapters:                  # chapter -> profile -> parameters; smoke is always the notebook's own defaults
+      01-universities:
+        standard: {repetitions: 1000}
+        paper: {repetitions: 10000}
+    late: [90-scoreboard]      # run after all others, with parameter `records`
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml
+
+from companion.build import UsageError
+from companion.build.layout import Layout
+
+PROFILES = ("smoke", "standard", "paper")
+FILE = "notebooks/profiles.yml"
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A notebook and the parameters it gets."""
+
+    name: str
+    path: Path
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    late: bool = False
+
+    @cached_property
+    def notebook(self) -> nbformat.NotebookNode:
+        """The source."""
+        return nbformat.read(self.path, as_version=4)
+
+
+def load(layout: Layout, profile: str) -> dict[str, Chapter]:
+    """Chapters of the book as `profile` runs them, late ones last.
+
+    Raises
+    ------
+    UsageError
+        One line for a profile, chapter or parameter that does not exist.
+    """
+    if profile not in PROFILES:
+        raise UsageError(f"profile: {profile!r}; allowed: {', '.join(PROFILES)}")
+    path = layout.root / FILE
+    content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
+    content = _mapping("top level", content, ("chapters", "late"))
+    table = _mapping("chapters", content.get("chapters"), tuple(layout.notebooks))
+    late = content.get("late") or []
+    for name in late if isinstance(late, list) else [late]:
+        if name not in layout.notebooks:
+            raise UsageError(f"{FILE}: late: {name!r}; allowed: a list of {_names(layout.notebooks)}")
+    chapters = {}
+    for name in [*(n for n in layout.notebooks if n not in late), *late]:
+        source = Chapter(name, layout.notebooks[name])
+        known = parameters(source.notebook)
+        changes = _mapping(name, table.get(name), PROFILES[1:])
+        for key, values in changes.items():
+            _mapping(f"{name}: {key}: parameter", values, known)
+            try:
+                json.dumps(values, allow_nan=False)
+            except (TypeError, ValueError):
+                raise UsageError(f"{FILE}: {name}: {key}: {values!r}; allowed: numbers, text, lists") from None
+        given = dict(changes.get(profile) or {})
+        if name in late:
+            _mapping(f"{name}: late: parameter", {"records": ""}, known)
+            given["records"] = layout.name(layout.records)
+        chapters[name] = Chapter(name, source.path, given, name in late)
+    return chapters
+
+
+def parameters(notebook: nbformat.NotebookNode) -> tuple[str, ...]:
+    """Names assigned in the cells tagged `parameters`."""
+    cells = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+    statements = [statement for cell in cells for statement in ast.parse(cell.source).body]
+    targets: list[ast.expr] = []
+    for statement in statements:
+        if isinstance(statement, ast.Assign):
+            targets += statement.targets
+        elif isinstance(statement, ast.AnnAssign):
+            targets.append(statement.target)
+    return tuple(target.id for target in targets if isinstance(target, ast.Name))
+
+
+def _mapping(where: str, value: Any, allowed: tuple[str, ...]) -> dict[str, Any]:
+    """`value` as a mapping all of whose keys are allowed."""
+    if value is not None and not isinstance(value, dict):
+        raise UsageError(f"{FILE}: {where}: {value!r}; allowed: a mapping of {_names(allowed)}")
+    for key in value or {}:
+        if key not in allowed:
+            raise UsageError(f"{FILE}: {where}: {key!r}; allowed: {_names(allowed)}")
+    return value or {}
+
+
+def _names(names: Any) -> str:
+    return ", ".join(names) or "nothing (there is none)"

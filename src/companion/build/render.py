@@ -1,0 +1,91 @@
+"""Lay out the pages and have Jupyter Book render them; the last good site stays until the new one is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import nbformat
+import yaml
+
+from companion.build import BuildError
+from companion.build.execute import ENVIRONMENT
+from companion.build.layout import Layout, digest, dumps
+
+
+def stage(layout: Layout, pages: Mapping[str, nbformat.NotebookNode], profile: str) -> dict[str, bytes]:
+    """Everything Jupyter Book reads, by name; `pages` are the executed notebooks by chapter."""
+    files = {name: (layout.root / name).read_bytes() for name in layout.hashes("_toc.yml", "book/**/*")}
+    try:
+        config = yaml.safe_load((layout.root / "_config.yml").read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise BuildError(f"_config.yml: {' '.join(str(error).split())}") from None
+    config["parse"]["myst_substitutions"]["profile"] = profile
+    footer = f"<p>Computed in the <code>{profile}</code> profile.</p>"
+    config["sphinx"]["config"]["html_theme_options"]["extra_footer"] = footer
+    files["_config.yml"] = yaml.safe_dump(config, sort_keys=False).encode()
+    return files | {f"notebooks/{name}.ipynb": nbformat.writes(page).encode() for name, page in pages.items()}
+
+
+def key(layout: Layout, files: Mapping[str, bytes]) -> str:
+    """Digest of all that the site is made from."""
+    read = {name: digest(data) for name, data in files.items()}
+    read |= layout.hashes("src/dprank/**/*.py", "src/companion/**/*.py", "requirements.lock")
+    return digest(dumps(read | {"Python": sys.version, "press": digest(Path(__file__).read_bytes())}))
+
+
+def tree(html: Path) -> str:
+    """Cheap digest of a site: names, sizes, times; tells when something else wrote there."""
+    stats = {path.relative_to(html).as_posix(): path.stat() for path in html.rglob("*") if path.is_file()}
+    return digest(dumps({name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats.items()}))
+
+
+def current(layout: Layout, wanted: str) -> bool:
+    """Whether the site in place is the one with key `wanted`."""
+    try:
+        stamp = json.loads((layout.build / "site.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return layout.html.is_dir() and stamp == {"key": wanted, "tree": tree(layout.html)}
+
+
+def render(layout: Layout, files: Mapping[str, bytes], wanted: str) -> None:
+    """Render `files` and put the site in place.
+
+    Raises
+    ------
+    BuildError
+        With Jupyter Book's warnings and errors.
+    """
+    source = layout.build / "stage"
+    shutil.rmtree(source, ignore_errors=True)
+    for name, data in files.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_bytes(data)
+    output = layout.fresh()
+    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", str(source)]
+    result = subprocess.run(
+        [*command, "--path-output", str(output), "-W", "-n", "--keep-going"],
+        env={**os.environ, **ENVIRONMENT, "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd=layout.root,
+        check=False,
+        text=True,
+        errors="replace",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    layout.write(layout.build / "render.log", result.stdout.encode())
+    site = output / "_build" / "html"
+    if result.returncode or not (site / "index.html").exists():
+        lines = result.stdout.splitlines()
+        shown = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-15:]
+        shown = [line.replace(f"{source}{os.sep}", "") for line in shown]
+        raise BuildError("\n".join(["site: Jupyter Book refused (all of it: _build/render.log)", *shown]))
+    (layout.build / "site.json").unlink(missing_ok=True)
+    layout.replace_folder(site, layout.html)
+    layout.write(layout.build / "site.json", dumps({"key": wanted, "tree": tree(layout.html)}))

@@ -1,0 +1,478 @@
+"""Cai, Chakraborty and Wang (2025): what the chapters on private ranking from pairwise comparisons compute."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from companion import datasets
+from companion.claims import Check
+from companion.experiments.sweep import sweep
+from dprank.audit import privacy_loss
+from dprank.audit.neighbours import edge_data, voter_scores, worst_pair
+from dprank.comparisons import GRAIN, Comparisons, Score, pairwise_wins, win_counts
+from dprank.pairwise import NoisyCounts, l1_sensitivity, mean_rank_difference, rank_law, top_set_law
+from dprank.pairwise.rank_law import places
+
+#: Rounding of our quadratures and closed forms, far above what tests find.
+ROUNDING = 1e-9
+#: Half-width of what can be read off a printed figure.
+READING = 0.015
+#: Standard errors that a simulation may be off its exact value: false alarm 6e-7 a check.
+Z = 5.0
+
+SURVEYS: dict[str, Callable[[], Comparisons]] = {
+    "CEMS": datasets.cems,
+    "immigration": lambda: datasets.expand_pairs(datasets.immigration_pairs()),
+}
+#: Figure 8, counting curves, as published by the authors: survey -> epsilon -> mean rank difference.
+PUBLISHED = {
+    "CEMS": {0.5: 0.18, 1.0: 0.085, 2.0: 0.035, 4.0: 0.008},
+    "immigration": {0.5: 0.35, 1.0: 0.23, 2.0: 0.125, 4.0: 0.04},
+}
+
+
+def survey_mechanism(calibration: str, epsilon: float, survey: str) -> NoisyCounts:
+    """Noisy counts for a survey in which every voter answers every pair at most once.
+
+    Parameters
+    ----------
+    calibration : {"as printed", "corrected", "net wins"}
+        Algorithm 3 with Laplace(L / epsilon); the same counts with the noise that their sensitivity needs; net wins.
+    epsilon : float
+    survey : {"CEMS", "immigration"}
+    """
+    n = SURVEYS[survey]().n_items
+    sheet: dict[str, Any] = {"answers": n * (n - 1) // 2, "design": "once"}
+    if calibration == "as printed":
+        return NoisyCounts.as_printed(3, epsilon, n, **sheet)
+    if calibration == "corrected":
+        return NoisyCounts.calibrated(epsilon, n, score="wins", law="continuous", **sheet)
+    if calibration == "net wins":
+        return NoisyCounts.calibrated(epsilon, n, **sheet)
+    raise ValueError(f"calibration = {calibration!r}; allowed are 'as printed', 'corrected', 'net wins'")
+
+
+@cache
+def survey_scores(survey: str, score: Score) -> NDArray[np.float64]:
+    """Scores of the items of a survey."""
+    return win_counts(SURVEYS[survey](), score)
+
+
+# --- Algorithm 2: edge privacy ---------------------------------------------------------------------------------------
+
+
+def edge_privacy(n_items: int, epsilon: float) -> pd.DataFrame:
+    """Exact loss of Algorithm 2 over all edge-adjacent data of a few items.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for the noisy vector (k = 0) and one for the released set of each size k: ``k``, ``loss``. The vector's
+        loss is the l1 distance of the counts over the scale, attained in a corner; a set's is computed from
+        `top_set_law`. 3^(n (n - 1) / 2) data sets.
+    """
+    mechanism = NoisyCounts.as_printed(2, epsilon, n_items)
+    wins, neighbours = edge_data(n_items)
+    counts = {tuple(sorted((tuple(wins[a].tolist()), tuple(wins[b].tolist())))) for a, b in neighbours}
+    moved = max(sum(abs(x - y) for x, y in zip(a, b, strict=True)) for a, b in counts)
+    rows = [{"k": 0, "loss": moved / mechanism.scale}]
+    for k in range(1, n_items):
+        law = {c: list(top_set_law(c, mechanism.scale, k).values()) for c in {c for pair in counts for c in pair}}
+        rows.append({"k": k, "loss": max(privacy_loss(law[a], law[b]) for a, b in counts)})
+    return pd.DataFrame(rows)
+
+
+def check_alg_2(n_items: int, epsilons: Iterable[float]) -> list[Check]:
+    """Algorithm 2 on all data of up to `n_items` items."""
+    checks = []
+    for n in range(2, n_items + 1):
+        wins, neighbours = edge_data(n)
+        moved = max(int(np.abs(wins[a] - wins[b]).sum()) for a, b in neighbours)
+        what = f"ℓ1 change of the counts, all {len(neighbours):,} adjacent pairs, {n} items"
+        checks.append(Check(what, moved, "<=", 2))
+    for epsilon in epsilons:
+        frame = edge_privacy(n_items, epsilon)
+        what = f"{n_items} items, worst neighbours, ε = {epsilon:g}"
+        checks.append(_loss(f"noisy vector, {what}", frame.loss[frame.k == 0].max(), epsilon))
+        checks.append(_loss(f"released set, any k, {what}", frame.loss[frame.k > 0].max(), epsilon))
+    return checks
+
+
+def _loss(what: str, loss: float, epsilon: float, about: str = "printed", reading: str = "") -> Check:
+    return Check(f"privacy loss of the {what}", loss, "<=", epsilon * (1 + ROUNDING), about, reading)
+
+
+# --- Algorithm 3: a voter's privacy, on two items --------------------------------------------------------------------
+
+
+def first_wins(gap: float, scale: float) -> float:
+    """Probability that the first of two items comes first when Laplace noise is added to both counts.
+
+    With t = |gap| / scale the item that is behind comes first with probability exp(-t) (1 + t / 2) / 2: the tail of the
+    difference of two Laplace variables.
+    """
+    t = abs(gap) / scale
+    behind = math.exp(-t) * (1 + t / 2) / 2
+    return 1 - behind if gap >= 0 else behind
+
+
+def two_items_loss(voters: int, answers: int, scale: float) -> float:
+    """Exact privacy loss of the released order of two items, over all data and all neighbours.
+
+    Parameters
+    ----------
+    voters, answers : int
+        Every voter compares the two items `answers` times.
+    scale : float
+        Of the Laplace noise on both win counts.
+    """
+    total = voters * answers
+    gaps = [2 * wins - total for wins in range(total + 1)]
+    law = [(first_wins(gap, scale), first_wins(-gap, scale)) for gap in gaps]
+    return max(privacy_loss(law[a], law[b]) for a in range(total + 1) for b in range(a, min(a + answers, total) + 1))
+
+
+def two_items_curve(epsilon: float, answers: int, voters: Iterable[int]) -> pd.DataFrame:
+    """Loss of the released order against the number of voters, as printed and corrected.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``calibration``, ``voters``, ``loss``, ``claimed`` (epsilon), ``vector`` (loss of the noisy counts).
+    """
+    printed = NoisyCounts.as_printed(3, epsilon, 2, answers=answers)
+    corrected = NoisyCounts.calibrated(epsilon, 2, answers=answers, score="wins", law="continuous")
+    return pd.DataFrame(
+        {
+            "calibration": name,
+            "voters": m,
+            "loss": two_items_loss(m, answers, mechanism.scale),
+            "claimed": epsilon,
+            "vector": mechanism.guarantee.epsilon,
+        }
+        for name, mechanism in (("as printed", printed), ("corrected", corrected))
+        for m in voters
+    )
+
+
+def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> list[Check]:
+    """Algorithm 3 as printed, and with twice the noise."""
+    sheets = voter_scores(3, answers, repeats=True, ties=False, score="wins")
+    distance, _, _ = worst_pair(sheets)
+    each = int(np.abs(sheets[:, None] - sheets).max())
+    of = f"all answer sheets, 3 items, L = {answers}"
+    checks = [
+        Check(f"change of one count, {of}", each, "<=", answers),
+        Check(f"ℓ1 change of the counts, {of}", distance, "==", 2 * answers, "corrected"),
+    ]
+    for epsilon in epsilons:
+        curve = two_items_curve(epsilon, answers, [1, 2, voters])
+        for row in curve[curve.calibration == "as printed"].itertuples():
+            at = f"2 items, {row.voters} voter{'s' * (row.voters > 1)}, L = {answers}, ε = {epsilon:g}"
+            checks.append(_loss(f"released order, {at}", row.loss, epsilon))
+        checks.append(_loss(f"noisy counts, {at}", row.vector, epsilon))
+        row = curve.iloc[-1]
+        checks.append(_loss(f"released order, 2L/ε, {at}", row.loss, epsilon, "corrected"))
+        checks.append(_loss(f"noisy counts, 2L/ε, {at}", row.vector, epsilon, "corrected"))
+    return checks
+
+
+# --- Section 3.1: what a neighbour is --------------------------------------------------------------------------------
+
+
+def answer_loss(truthful: float) -> float:
+    """Worst-case loss of publishing one answer that is reported truthfully with some probability, else reversed."""
+    return privacy_loss([truthful, 1 - truthful], [1 - truthful, truthful])
+
+
+def passes_printed(truthful: float, epsilon: float, first: float, averaged: bool) -> bool:
+    """Whether that release satisfies the printed inequality, delta = 0, for the one voter's two possible answers.
+
+    Parameters
+    ----------
+    truthful : float
+    epsilon : float
+    first : float
+        The paper's rho: probability that a redrawn answer prefers the first item.
+    averaged : bool
+        Whether the redraw is part of the probability on the right, or the inequality is to hold for every answer that
+        the redraw can give.
+    """
+    law = np.array([[truthful, 1 - truthful], [1 - truthful, truthful]])
+    chance = np.array([first, 1 - first])
+    possible = law[chance > 0]
+    right = [chance @ law] if averaged else possible
+    # a data set of probability zero need not be protected by a definition about random data
+    return all((left <= math.exp(epsilon) * r * (1 + ROUNDING)).all() for left in possible for r in right)
+
+
+READINGS = {
+    "averaged over the redraw, ρ = 1/2": (0.5, True),
+    "for every redraw, 0 < ρ < 1": (0.5, False),
+    "for every redraw, ρ = 1": (1.0, False),
+}
+
+
+def adjacency_readings(epsilon: float, grid: int = 1001) -> pd.DataFrame:
+    """What each reading of the printed definition lets through, among releases of a single answer.
+
+    Parameters
+    ----------
+    epsilon : float
+    grid : int
+        Number of truth probabilities, from 1/2 to 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``reading``, ``truthful`` (the largest probability of a truthful report that passes), ``loss`` (its worst-case
+        privacy loss).
+    """
+    family = np.r_[np.linspace(0.5, 1, grid), 1 / (1 + math.exp(-epsilon))]
+    rows = []
+    for reading, (first, averaged) in READINGS.items():
+        most = max(t for t in family if passes_printed(t, epsilon, first, averaged))
+        rows.append({"reading": reading, "truthful": most, "loss": answer_loss(most)})
+    return pd.DataFrame(rows)
+
+
+def check_adjacency(epsilon: float) -> list[Check]:
+    """Whether the printed definition limits what one user's change can do, in each of its readings."""
+    calibrated = NoisyCounts.calibrated(epsilon, 2, score="wins", law="continuous")
+    published = answer_loss(1.0)
+    return [
+        *(
+            _loss(f"least private release that passes, ε = {epsilon:g}", row.loss, epsilon, reading=row.reading)
+            for row in adjacency_readings(epsilon).itertuples()
+        ),
+        Check("privacy loss of publishing the answer: it must not pass", published, ">", epsilon, "corrected"),
+        _loss(
+            f"calibrated order, 30 voters, ε = {epsilon:g}",
+            two_items_loss(30, 1, calibrated.scale),
+            epsilon,
+            "corrected",
+        ),
+    ]
+
+
+# --- sensitivity of a survey's counts --------------------------------------------------------------------------------
+
+
+def survey_sensitivities(n_items: int) -> pd.DataFrame:
+    """How far one voter can move the scores, under every promise about answer sheets.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``sheet``, ``score``, ``sensitivity`` (in the score's unit), ``noise`` (Laplace scale at epsilon = 1 in wins: a
+        net win is half a win), ``spent`` (epsilon that the paper's Laplace(L / epsilon) costs at epsilon = 1).
+    """
+    answers = n_items * (n_items - 1) // 2
+    sheets: dict[str, dict[str, Any]] = {
+        "any pairs, repeats allowed (the paper's model)": {"design": "any"},
+        "each pair at most once, ties and gaps allowed": {"design": "once"},
+        "each pair once, ties allowed, no gaps": {"design": "complete"},
+        "each pair once, no ties, no gaps": {"design": "complete", "ties": False},
+    }
+    scores: tuple[Score, ...] = ("wins", "half", "net")
+    rows = []
+    for sheet, promise in sheets.items():
+        for score in scores:
+            moved = l1_sensitivity(n_items, answers, score=score, **promise)
+            noise = moved / (2 if score == "net" else 1)
+            rows.append(
+                {"sheet": sheet, "score": score, "sensitivity": moved, "noise": noise, "spent": noise / answers}
+            )
+    return pd.DataFrame(rows)
+
+
+# --- Figure 8, counting half -----------------------------------------------------------------------------------------
+
+
+def rank_differences(
+    survey: str, calibration: str, epsilon: float, *, repetitions: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Mean absolute rank difference of independent releases from the noiseless ranking, shape (repetitions,)."""
+    mechanism = survey_mechanism(calibration, epsilon, survey)
+    scores = survey_scores(survey, mechanism.score)
+    noisy = mechanism.perturb(scores, rng, repetitions)
+    if mechanism.law == "discrete":  # a random share of a grain breaks ties
+        noisy = noisy + GRAIN[mechanism.score] * rng.random(noisy.shape)
+    return np.abs(places(noisy) - places(scores)).mean(-1)
+
+
+def place_law(survey: str, calibration: str, epsilon: float) -> NDArray[np.float64]:
+    """Probability of every place (column) for every item (row) of a survey."""
+    mechanism = survey_mechanism(calibration, epsilon, survey)
+    return rank_law(survey_scores(survey, mechanism.score), mechanism.scale, mechanism.law, GRAIN[mechanism.score])
+
+
+def figure_8(
+    epsilons: Iterable[float], repetitions: int, calibrations: Iterable[str] = ("as printed", "corrected", "net wins")
+) -> pd.DataFrame:
+    """Mean rank difference against epsilon: simulated as in the paper's Figure 8, and exact.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``survey``, ``calibration``, ``epsilon``, ``mean``, ``se``, ``repetitions``, ``exact``, ``spent`` (the provable
+        epsilon of that noise), ``published`` (the authors' value or NaN).
+    """
+    cells = list(product(SURVEYS, calibrations, map(float, epsilons)))
+    frame = sweep(
+        rank_differences,
+        [dict(zip(("survey", "calibration", "epsilon"), cell, strict=True)) for cell in cells],
+        experiment="cai2025:fig-8:counts",
+        repetitions=repetitions,
+    )
+    mechanisms = [survey_mechanism(calibration, epsilon, survey) for survey, calibration, epsilon in cells]
+    return frame.assign(
+        exact=[
+            mean_rank_difference(place_law(*cell), survey_scores(cell[0], mechanism.score))
+            for cell, mechanism in zip(cells, mechanisms, strict=True)
+        ],
+        spent=[mechanism.guarantee.epsilon for mechanism in mechanisms],
+        published=[
+            PUBLISHED[survey].get(epsilon, math.nan) if calibration == "as printed" else math.nan
+            for survey, calibration, epsilon in cells
+        ],
+    )
+
+
+def check_figure_8(frame: pd.DataFrame) -> list[Check]:
+    """The published counting curves against noise that has the epsilon of their axis, and against the printed noise."""
+    checks = []
+    cell: dict[tuple[str, str, float], Any] = {(r.survey, r.calibration, r.epsilon): r for r in frame.itertuples()}
+    for survey, published in PUBLISHED.items():
+        for epsilon, value in published.items():
+            if (survey, "as printed", epsilon) not in cell:
+                continue
+            for calibration, about, noise in (
+                ("corrected", "printed", "noise that is ε-private"),
+                ("as printed", "supplied", "the printed noise"),
+            ):
+                what = f"mean rank difference, {survey}, ε = {epsilon:g}, {noise}"
+                exact = cell[survey, calibration, epsilon].exact
+                checks.append(Check(what, exact, "==", value, about, error=READING))
+        printed = frame[(frame.survey == survey) & (frame.calibration == "as printed")].sort_values("epsilon")
+        rise = float(printed.exact.diff().max())
+        checks.append(Check(f"largest rise of the curve from one ε to the next, {survey}", rise, "<", 0, "supplied"))
+        answers = math.comb(SURVEYS[survey]().n_items, 2)
+        wins = voter_scores(SURVEYS[survey]().n_items, answers, repeats=False, ties=True, score="wins")
+        spent = float((printed.spent / printed.epsilon).max())
+        what = f"ε that the printed noise spends, per ε of the axis, {survey}"
+        checks.append(Check(what, spent, "==", worst_pair(wins)[0] / answers, "corrected", error=ROUNDING))
+        row = cell[survey, "as printed", printed.epsilon.iloc[0]]
+        what = f"simulated mean rank difference, {survey}, ε = {row.epsilon:g}"
+        checks.append(Check(what, row.mean, "==", row.exact, "corrected", error=Z * row.se))
+    return checks
+
+
+def figure_8_by_data() -> pd.DataFrame:
+    """Published counting curve of the CEMS data beside the exact one, for the corrected data and those of 1998.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``epsilon``, ``published``, ``corrected``, ``1998``: mean rank difference of wins with Laplace(15 / epsilon).
+    """
+    published = PUBLISHED["CEMS"]
+
+    def exact(data: Comparisons, epsilon: float) -> float:
+        wins = win_counts(data, "wins")
+        return mean_rank_difference(rank_law(wins, survey_mechanism("as printed", epsilon, "CEMS").scale), wins)
+
+    return pd.DataFrame(
+        {
+            "epsilon": epsilon,
+            "published": value,
+            "corrected": exact(datasets.cems(), epsilon),
+            "1998": exact(datasets.cems_1998(), epsilon),
+        }
+        for epsilon, value in published.items()
+    )
+
+
+# --- the pair that was reversed in 1998 ------------------------------------------------------------------------------
+
+
+def reversed_pair() -> pd.DataFrame:
+    """Scores and places of the universities in the corrected data and in the data of 1998.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``university``, ``data`` ("corrected" or "1998"), ``score``, ``value``, ``place`` (1 for the best).
+    """
+    scores: tuple[Score, ...] = ("wins", "half", "net")
+    frames = []
+    for name, data in (("corrected", datasets.cems()), ("1998", datasets.cems_1998())):
+        for score in scores:
+            value = win_counts(data, score)
+            frames.append(
+                pd.DataFrame(
+                    {"university": data.items, "data": name, "score": score, "value": value, "place": places(value) + 1}
+                )
+            )
+    return pd.concat(frames, ignore_index=True)
+
+
+def majority_cycle(data: Comparisons) -> tuple[str, ...]:
+    """Three items of which each beats the next by majority and the last the first, or none."""
+    wins = pairwise_wins(data)
+    beats = wins > wins.T
+    for i, j, k in np.argwhere(beats[:, :, None] & beats[None] & beats.T[:, None]):
+        return tuple(data.items[x] for x in (i, j, k))
+    return ()
+
+
+def place_probabilities(epsilons: Iterable[float], survey: str = "CEMS") -> pd.DataFrame:
+    """Exact law of the places that private net wins give.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``epsilon``, ``university``, ``place`` (1 for the best), ``probability``; universities from best to worst.
+    """
+    names = SURVEYS[survey]().items
+    order = np.argsort(places(survey_scores(survey, "net")))
+    return pd.DataFrame(
+        {"epsilon": epsilon, "university": names[i], "place": place + 1, "probability": law[i, place]}
+        for epsilon in epsilons
+        for law in [place_law(survey, "net wins", epsilon)]
+        for i in order
+        for place in range(len(names))
+    )
+
+
+def wrong_order_gap(scale: float, probability: float = 0.05) -> float:
+    """The gap between two scores at which noise puts them in the wrong order with the given probability."""
+    return float(brentq(lambda gap: first_wins(-gap, scale) - probability, 0, 100 * scale))
+
+
+def dean(epsilon: float) -> dict[str, str]:
+    """Numbers for a reader who has to decide, as text: what one private ranking by net wins can and cannot tell."""
+    mechanism = survey_mechanism("net wins", epsilon, "CEMS")
+    items, net = list(datasets.UNIVERSITIES), survey_scores("CEMS", "net")
+    law = dict(zip(items, place_law("CEMS", "net wins", epsilon), strict=True))
+    top = top_set_law(net, mechanism.scale, 2, mechanism.law)[items.index("London"), items.index("Paris")]
+    rivals = [items.index("Barcelona"), items.index("StGallen")]
+    tie = rank_law(net[rivals], mechanism.scale, mechanism.law)[0, 0]
+    return {
+        "dean-epsilon": f"{epsilon:g}",
+        "dean-odds": f"{math.exp(epsilon):.2f}",
+        "dean-top": f"{top:.4f}",
+        "dean-last": f"{law['Stockholm'][-1]:.4f}",
+        "dean-tie": f"{tie:.2f}",
+        "dean-gap": f"{wrong_order_gap(mechanism.scale):.0f}",
+        "dean-most": f"{len(datasets.cems().voters) * (len(items) - 1):,}",
+    }

@@ -1,0 +1,130 @@
+"""The scoreboard and the errata: tables made of the ledger and of what the chapters recorded."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from companion.claims import VERDICTS, Check, Claim, anchor, derive, find_root, load_ledger
+
+#: Papers of the ledger, by the file stem of their claims.
+PAPERS = {
+    "cai2025": "Cai, Chakraborty and Wang (2025)",
+    "busafekete2021": "Busa-Fekete, Fotakis and Zampetakis (2021)",
+    "qiao2021": "Qiao, Su and Zhang (2021)",
+    "alabi2022": "Alabi, Ghazi, Kumar and Manurangsi (2022)",
+}
+
+
+class Scoreboard:
+    """Every claim of the ledger with its verdict, as the records say.
+
+    Parameters
+    ----------
+    records : str
+        A file of records, relative to the root of the book: of this build, or the committed ones.
+    """
+
+    def __init__(self, records: str) -> None:
+        root = find_root()
+        content = json.loads((root / records).read_text(encoding="utf-8"))
+        self.profile: str = content["profile"]
+        self.ledger: dict[str, Claim] = load_ledger(root)
+        self.checks = {r["claim"]: [Check.from_json(c) for c in r["checks"]] for r in content["records"]}
+
+    def verdict(self, claim: Claim) -> str:
+        """What the checks of this claim say; without checks, what the ledger says of why there are none."""
+        return derive(self.checks[claim.id]) if claim.id in self.checks else claim.verdict
+
+    def frame(self) -> pd.DataFrame:
+        """One row a claim: ``paper``, ``id``, ``kind``, ``chapter``, ``verdict``."""
+        return pd.DataFrame(
+            {
+                "paper": PAPERS.get(claim.id.split(":")[0], claim.id.split(":")[0]),
+                "id": claim.id,
+                "kind": claim.kind,
+                "chapter": claim.chapter,
+                "verdict": self.verdict(claim),
+            }
+            for claim in self.ledger.values()
+        )
+
+    def counts(self) -> pd.DataFrame:
+        """Claims by paper (row) and verdict (column), with totals."""
+        frame = self.frame()
+        order = [v for v in (*VERDICTS, "undecided here") if v in set(frame.verdict)]
+        table = pd.crosstab(frame.paper, frame.verdict)[order].loc[list(dict.fromkeys(frame.paper))]
+        table.loc["all"] = table.sum()
+        return table.assign(claims=table.sum(axis=1)).rename_axis(index=None, columns=None)
+
+    def settled(self) -> _Html:
+        """The claims that have a verdict, each linked to its card."""
+        rows = [self._row(c) for c in self.ledger.values() if c.id in self.checks or c.verdict == "unchecked"]
+        return _Html(_table(rows))
+
+    def pending(self) -> _Html:
+        """The claims that wait for their chapter, folded up by paper."""
+        blocks = []
+        for stem, paper in PAPERS.items():
+            claims = [c for c in self.ledger.values() if c.id.startswith(f"{stem}:") and self.verdict(c) == "pending"]
+            if claims:
+                summary = f"<summary>{escape(paper)}: {len(claims)} pending</summary>"
+                blocks.append(f'<details class="pending">{summary}{_table([self._row(c) for c in claims])}</details>')
+        return _Html("\n".join(blocks))
+
+    def errata(self) -> _Html:
+        """For every printed statement that does not stand as it is: the decisive check, and what holds instead."""
+        blocks = []
+        for claim in self.ledger.values():
+            if claim.id not in self.checks or (verdict := self.verdict(claim)) == "holds":
+                continue
+            checks = self.checks[claim.id]
+            against = [c for c in checks if c.about in ("printed", "content") and c.outcome is False]
+            reasons = "".join(f"<li>{escape(_sentence(c))}</li>" for c in against)
+            readings = {c.reading for c in against if c.reading}
+            lead = "Under some readings it fails:" if readings and verdict == "underspecified" else "What fails:"
+            blocks.append(
+                f'<section class="erratum claim claim-verdict-{verdict.split()[0]}">'
+                f'<p class="claim-head">{_link(claim)} <span class="claim-where">{escape(claim.where)}</span>'
+                f'<span class="claim-badge">{escape(verdict)}</span></p>'
+                f"<p><strong>Printed:</strong> {escape(claim.statement)}</p>"
+                f"<p><strong>{lead}</strong></p><ul>{reasons}</ul>"
+                f'<p class="claim-corrected"><strong>Instead:</strong> {escape(claim.corrected or "")}</p></section>'
+            )
+        return _Html("\n".join(blocks))
+
+    def _row(self, claim: Claim) -> str:
+        verdict = self.verdict(claim)
+        name = _link(claim) if claim.id in self.checks else f"<code>{escape(claim.id)}</code>"
+        note = claim.reason or claim.statement
+        badge = f'<span class="claim-badge">{escape(verdict)}</span>'
+        return (
+            f'<tr><td>{name}<span class="claim-about">{escape(claim.where)}</span></td><td>{escape(note)}</td>'
+            f'<td class="claim-verdict-{verdict.split()[0]}">{badge}</td></tr>'
+        )
+
+
+class _Html(str):
+    """HTML that a notebook shows as such."""
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": str(self), "text/plain": f"{len(self)} characters of HTML"}
+
+
+def _table(rows: list[str]) -> str:
+    head = "<thead><tr><th>claim</th><th>statement</th><th>verdict</th></tr></thead>"
+    return f'<div class="scoreboard"><table>{head}<tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _link(claim: Claim) -> str:
+    return f'<a href="{escape(claim.chapter)}.html#{anchor(claim.id)}"><code>{escape(claim.id)}</code></a>'
+
+
+def _sentence(check: Check) -> str:
+    reading = f" ({check.reading})" if check.reading else ""
+    error = f" ± {check.error:.6g}" if check.error else ""
+    text = f"{check.what}{reading} is {check.observed:.6g}{error}, and should be {check.relation} {check.bound:.6g}"
+    return text.replace("inf", "∞")

@@ -1,0 +1,456 @@
+"""The press, on a book of two small chapters and a late one; the packages are the real ones."""
+
+from __future__ import annotations
+
+import filecmp
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from companion.build import BuildError, UsageError
+from companion.build.layout import Layout
+from companion.build.pipeline import Build
+from companion.build.verify import verify
+from companion.claims import load_ledger
+
+REPOSITORY = Path(__file__).parents[2]
+
+LEDGER = """\
+- id: mini2020:alg-1
+  where: Algorithm 1
+  kind: algorithm
+  statement: One is at most the scale & more.
+  chapter: 01-first
+  verdict: holds
+  method: exact
+- id: mini2020:thm-1
+  where: Theorem 1
+  kind: theorem
+  statement: Two is at most one.
+  chapter: 02-second
+  verdict: refuted
+  method: exact
+  corrected: Two is at most two.
+- {id: 'mini2020:thm-2', where: Theorem 2, kind: theorem, statement: Later., chapter: 03-later, verdict: pending}
+"""
+PROFILES = """\
+chapters:
+  01-first:
+    standard: {repetitions: 20}
+late: [90-board]
+"""
+TOC = """\
+format: jb-book
+root: book/index
+parts:
+  - caption: Chapters
+    numbered: true
+    chapters: [{file: notebooks/01-first}, {file: notebooks/02-second}, {file: notebooks/90-board}]
+"""
+FIRST = """\
+import runpy
+from IPython.display import display
+from companion.claims import Check, find_root, record
+scale = runpy.run_path(find_root() / "src/dprank/noise.py")["SCALE"]
+svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9"/></svg>'
+display({"image/svg+xml": svg, "text/plain": "line"}, raw=True, metadata={"figure": {"name": "line", "data": "x\\n1"}})
+"""
+SECOND = """\
+import os, time
+from companion.claims import Check, record
+time.sleep(float(os.environ.get("MINI_SLEEP", 0)))
+record("mini2020:thm-1", Check("two", 2, "<=", 1), Check("two", 2.0, "<=", 2, about="corrected"))
+"""
+
+
+def write_notebook(path: Path, *cells: tuple[str, str]) -> None:
+    """`cells` are (kind, source), where a kind is markdown, code, or the tag of a code cell."""
+    notebook = nbformat.v4.new_notebook(
+        metadata={
+            "kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"},
+            "language_info": {"name": "python"},
+        }
+    )
+    for position, (kind, source) in enumerate(cells):
+        make = nbformat.v4.new_markdown_cell if kind == "markdown" else nbformat.v4.new_code_cell
+        tags = {} if kind in ("markdown", "code") else {"tags": [kind]}
+        notebook.cells.append(make(source, id=f"cell-{position}", metadata=tags))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
+
+
+def make_book(root: Path) -> Path:
+    for name in ("_config.yml", "book/_ext/local_mathjax.py", "book/_static/book.css"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPOSITORY / name, root / name)
+    survey = "voter,item\n1,2\n"
+    files = {
+        "_toc.yml": TOC,
+        "book/index.md": "# A book\n\nIn the {{ profile }} profile: $x \\le 1$.\n",
+        "book/references.bib": "",
+        "data/claims/mini2020.yml": LEDGER,
+        "data/surveys/votes.csv": survey,
+        "data/surveys/SHA256SUMS": f"{hashlib.sha256(survey.encode()).hexdigest()}  votes.csv\n",
+        "notebooks/profiles.yml": PROFILES,
+        "requirements.lock": "numpy==0\n",
+        "src/dprank/noise.py": "SCALE = 2.0\n",
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    record = 'record("mini2020:alg-1", Check("one", 1, "<=", scale, error=1e-9))'
+    write_notebook(
+        root / "notebooks/01-first.ipynb",
+        ("markdown", "# First\n\nPlain prose."),
+        ("parameters", "repetitions = 10"),
+        ("code", FIRST),
+        ("code", record),
+    )
+    write_notebook(root / "notebooks/02-second.ipynb", ("markdown", "# Second"), ("code", SECOND))
+    write_notebook(
+        root / "notebooks/90-board.ipynb",
+        ("markdown", "# Board"),
+        ("parameters", 'records = "_build/records.json"'),
+        ("code", "import json\nfrom pathlib import Path\nfrom companion.claims import find_root"),
+        ("code", 'print(*(r["verdict"] for r in json.loads((find_root() / records).read_text())["records"]))'),
+    )
+    return root
+
+
+def build(root: Path, profile: str = "standard", chapter: str | None = None) -> list[str]:
+    lines: list[str] = []
+    Build(root, profile, chapter, 2, lines.append).run()
+    return lines
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def same_tree(left: Path, right: Path) -> bool:
+    names = [sorted(p.relative_to(side).as_posix() for p in side.rglob("*")) for side in (left, right)]
+    files = [name for name in names[0] if (left / name).is_file()]
+    return names[0] == names[1] and filecmp.cmpfiles(left, right, files, shallow=False)[1:] == ([], [])
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A finished book; tests that change it copy it first."""
+    root = make_book(tmp_path_factory.mktemp("built"))
+    return root, build(root)
+
+
+@pytest.fixture
+def book(built: tuple[Path, list[str]], tmp_path: Path) -> Path:
+    """A finished book of one's own (times kept, so its site counts as the one that was built)."""
+    return Path(shutil.copytree(built[0], tmp_path / "book"))
+
+
+def refused(root: Path, *arguments: str) -> tuple[int, str]:
+    """Exit code and one-line message of the command line, which leaves all of `_build` as it was."""
+    before = snapshot(root)
+    result = subprocess.run(
+        [sys.executable, "-m", "companion", *arguments], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert snapshot(root) == before
+    [line] = result.stderr.splitlines()
+    return result.returncode, line
+
+
+# --- refusals: nothing is executed -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return make_book(tmp_path)
+
+
+def test_unknown_profile(sources: Path) -> None:
+    code, line = refused(sources, "book", "--profile", "nope")
+    assert (code, line) == (2, "companion: profile: 'nope'; allowed: smoke, standard, paper")
+
+
+def test_unknown_chapter(sources: Path) -> None:
+    with pytest.raises(UsageError, match=r"chapter: '07'; allowed: 01-first, 02-second$"):
+        Build(sources, chapter="07")
+
+
+def test_no_workers(sources: Path) -> None:
+    with pytest.raises(UsageError, match="jobs: 0; allowed: 1 or more"):
+        Build(sources, workers=0)
+
+
+def test_parameter_that_no_notebook_has(sources: Path) -> None:
+    replace(sources / "notebooks/profiles.yml", "repetitions", "repetition")
+    code, line = refused(sources, "book")
+    assert code == 2
+    assert line.endswith("01-first: standard: parameter: 'repetition'; allowed: repetitions")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("01-first", "01-frist", "chapters: '01-frist'; allowed: 01-first, 02-second, 90-board"),
+        ("standard", "smoke", "01-first: 'smoke'; allowed: standard, paper"),
+        ("90-board", "91-board", "late: '91-board'; allowed: a list of 01-first, 02-second, 90-board"),
+        ("{repetitions: 20}", "[20]", r"01-first: standard: parameter: \[20\]; allowed: a mapping of repetitions"),
+        ("{repetitions: 20}", "{repetitions: 2020-01-01}", "allowed: numbers, text, lists"),
+        ("[90-board]", "[02-second]", "02-second: late: parameter: 'records'; allowed: nothing"),
+        ("late:", "last:", "top level: 'last'; allowed: chapters, late"),
+    ],
+)
+def test_profiles_are_validated(sources: Path, old: str, new: str, message: str) -> None:
+    replace(sources / "notebooks/profiles.yml", old, new)
+    with pytest.raises(UsageError, match=message):
+        Build(sources)
+
+
+def test_data_with_a_changed_byte(sources: Path) -> None:
+    replace(sources / "data/surveys/votes.csv", "1,2", "1,3")
+    code, line = refused(sources, "book")
+    assert code == 1
+    assert line.startswith("companion: data/surveys/votes.csv: sha256: expected ")
+
+
+def test_ledger_that_is_not_valid(sources: Path) -> None:
+    replace(sources / "data/claims/mini2020.yml", "verdict: holds", "verdict: true")
+    code, line = refused(sources, "book")
+    assert (code, line[:46]) == (1, "companion: data/claims/mini2020.yml: mini2020:")
+
+
+def test_one_build_at_a_time(sources: Path) -> None:
+    with Layout(sources).lock(), pytest.raises(BuildError, match=f"process {os.getpid()} is building here"):
+        build(sources)
+    with Layout(sources).lock():  # free again, whatever the file says
+        pass
+
+
+def test_status_of_an_empty_book_changes_nothing(sources: Path) -> None:
+    before = snapshot(sources)
+    lines: list[str] = []
+    Build(sources, say=lines.append).status()
+    assert snapshot(sources) == before
+    assert lines == [
+        "01-first: would run because not run yet in profile standard",
+        "02-second: would run because not run yet in profile standard",
+        "90-board: waits for 01-first, 02-second",
+        "site: waits for 01-first, 02-second",
+    ]
+
+
+# --- a finished book -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_account_and_products(built: tuple[Path, list[str]]) -> None:
+    root, lines = built
+    assert lines[0] == "01-first: runs because not run yet in profile standard"
+    assert lines[-2] == "2 claims settled: 1 holds, 1 refuted; 1 pending"
+    assert lines[-1] == "open _build/html/index.html"
+    records = json.loads((root / "_build/records.json").read_text())
+    assert records["profile"] == "standard"
+    assert [(r["claim"], r["chapter"], r["verdict"]) for r in records["records"]] == [
+        ("mini2020:alg-1", "01-first", "holds"),
+        ("mini2020:thm-1", "02-second", "refuted"),
+    ]
+    for line in (root / "_build/SHA256SUMS").read_text().splitlines():
+        value, name = line.split("  ")
+        assert hashlib.sha256((root / "_build" / name).read_bytes()).hexdigest() == value
+    assert sorted(p.name for p in (root / "_build/figures").iterdir()) == ["line.csv", "line.svg"]
+    manifest = json.loads((root / "_build/manifest.json").read_text())
+    assert (manifest["commit"], manifest["profile"]) == (None, "standard")
+    assert set(manifest["seconds"]) == {"01-first", "02-second", "90-board"}
+
+
+@pytest.mark.slow
+def test_pages(built: tuple[Path, list[str]]) -> None:
+    root, _ = built
+    first = (root / "_build/html/notebooks/01-first.html").read_text()
+    assert 'id="mini2020-alg-1"' in first
+    assert "One is at most the scale &amp; more." in first
+    assert "profile standard" in first
+    assert "repetitions" in first
+    assert "20" in first
+    assert "holds refuted" in (root / "_build/html/notebooks/90-board.html").read_text()
+    assert "In the standard profile" in (root / "_build/html/book/index.html").read_text()
+    assert not (root / "_build/html/reports").exists()
+    for page in (root / "_build/html").rglob("*"):
+        if page.suffix in (".html", ".js", ".inv", ".txt", ".ipynb", ".buildinfo") and page.is_file():
+            assert str(root).encode() not in page.read_bytes(), page
+
+
+@pytest.mark.slow
+def test_nothing_to_do(book: Path) -> None:
+    site = snapshot(book / "_build/html")
+    lines = build(book)
+    assert lines[:4] == ["01-first: cached", "02-second: cached", "90-board: cached", "site: cached"]
+    assert snapshot(book / "_build/html") == site
+
+
+@pytest.mark.slow
+def test_prose_renders_without_executing(book: Path) -> None:
+    executed = snapshot(book / "_build/executed")
+    replace(book / "notebooks/01-first.ipynb", "Plain prose.", "Better prose.")
+    lines: list[str] = []
+    Build(book, say=lines.append).status()
+    assert lines[3] == "site: renders because a page, a setting or the package changed"
+    lines = build(book)
+    assert lines[:3] == ["01-first: cached", "02-second: cached", "90-board: cached"]
+    assert lines[3].startswith("site: rendered")
+    assert snapshot(book / "_build/executed") == executed
+    assert "Better prose." in (book / "_build/html/notebooks/01-first.html").read_text()
+
+
+@pytest.mark.slow
+def test_rewording_a_claim_runs_late_notebooks_only(book: Path) -> None:
+    replace(book / "data/claims/mini2020.yml", "Two is at most one.", "Two is one at most.")
+    lines = build(book)
+    assert lines[:3] == [
+        "01-first: cached",
+        "02-second: cached",
+        "90-board: runs because data/claims/mini2020.yml changed",
+    ]
+    assert "Two is one at most." in (book / "_build/html/notebooks/02-second.html").read_text()
+
+
+@pytest.mark.slow
+def test_noise_scale_changes_a_verdict(book: Path) -> None:
+    site = snapshot(book / "_build/html")
+    (book / "src/dprank/noise.py").write_text("SCALE = 0.5\n")
+    lines: list[str] = []
+    build_ = Build(book, workers=2, say=lines.append)
+    message = (
+        r"^mini2020:alg-1: expected 'holds', observed 'refuted' "
+        r"\[one \(printed\): 1 \+- 1e-09 <= 0.5 is False\]$"
+    )
+    with pytest.raises(BuildError, match=message):
+        build_.run()
+    assert lines[0] == "01-first: runs because src/dprank/noise.py changed"
+    assert snapshot(book / "_build/html") == site
+
+
+@pytest.mark.slow
+def test_failing_cell(book: Path) -> None:
+    site, records = snapshot(book / "_build/html"), (book / "_build/records.json").read_bytes()
+    replace(book / "notebooks/01-first.ipynb", "import runpy", "1 / 0")
+    replace(book / "notebooks/02-second.ipynb", "import os, time", "import os; import time")
+    result = subprocess.run(
+        [sys.executable, "-m", "companion", "book"], cwd=book, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 1
+    assert "companion: 01-first: cell 2 (cell-2) failed: 1 / 0\n" in result.stderr
+    assert "ZeroDivisionError: division by zero" in result.stderr
+    assert "01-first: runs because code of notebooks/01-first.ipynb changed" in result.stdout
+    assert snapshot(book / "_build/html") == site
+    assert (book / "_build/records.json").read_bytes() == records
+    lines: list[str] = []
+    Build(book, say=lines.append).status()
+    assert lines[1] == "02-second: cached"  # its work was kept
+
+
+@pytest.mark.slow
+def test_claims_and_records_must_meet(book: Path) -> None:
+    ledger = book / "data/claims/mini2020.yml"
+    replace(ledger, "chapter: 03-later, verdict: pending", "chapter: 02-second, verdict: holds, method: exact")
+    assert refused(book, "book")[1].startswith("companion: mini2020:thm-2: the ledger says 'holds' but 02-second has")
+    ledger.write_text(LEDGER.replace("mini2020:alg-1", "mini2020:alg-9").replace("verdict: holds", "verdict: pending"))
+    code, line = refused(book, "book")
+    assert code == 1
+    assert line.startswith("companion: mini2020:alg-1: recorded in 01-first but not in the ledger; allowed: mini2020:")
+
+
+@pytest.mark.slow
+def test_one_chapter(book: Path) -> None:
+    lines = build(book, "smoke", "02-second")
+    assert lines[0] == "02-second: runs because not run yet in profile smoke"
+    assert lines[-1] == "site: not rendered: not run in profile smoke: 01-first"
+    assert json.loads((book / "_build/records.json").read_text())["profile"] == "standard"
+
+
+@pytest.mark.slow
+def test_killed_builds_end_in_the_same_bytes(built: tuple[Path, list[str]], tmp_path: Path) -> None:
+    """Killed in execute and in render, elsewhere on the disk, and then finished: also two clean builds are alike."""
+    root = make_book(tmp_path / "elsewhere")
+    layout = Layout(root)
+
+    def kill_when(ready: object, **environment: str) -> None:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "companion", "book", "-j", "2"],
+            cwd=root,
+            env=os.environ | environment,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        while not ready() and process.poll() is None:  # type: ignore[operator]
+            time.sleep(0.05)
+        assert process.poll() is None
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    executed = layout.build / "executed" / "standard"
+    kill_when((executed / "01-first.json").exists, MINI_SLEEP="60")
+    assert not (executed / "02-second.ipynb").exists()
+    kill_when(lambda: any(layout.scratch.glob("*/_build/html/_static/*")))
+    assert not layout.html.exists()
+    assert build(root)[:3] == ["01-first: cached", "02-second: cached", "90-board: cached"]
+    assert same_tree(layout.html, built[0] / "_build/html")
+    assert same_tree(layout.build / "figures", built[0] / "_build/figures")
+    assert layout.records.read_bytes() == (built[0] / "_build/records.json").read_bytes()
+    assert not layout.scratch.exists()
+
+
+@pytest.mark.slow
+def test_a_page_with_a_warning_leaves_the_last_site(book: Path) -> None:
+    site = snapshot(book / "_build/html")
+    replace(book / "book/index.md", "In the", "{doc}`nowhere` In the")
+    with pytest.raises(BuildError, match=r"book/index\.md:3: WARNING: unknown document"):
+        build(book)
+    assert snapshot(book / "_build/html") == site
+
+
+@pytest.mark.slow
+def test_verify(book: Path) -> None:
+    layout = Layout(book)
+    with pytest.raises(BuildError, match=r"^data/expected/standard.json: not there; `companion verify --update`"):
+        verify(layout)
+    assert verify(layout, "standard", update=True) == ("standard", 2, [])
+    with pytest.raises(BuildError, match="of profile 'standard'; allowed: 'paper'"):
+        verify(layout, "paper")
+    with pytest.raises(UsageError, match="profile: 'nope'"):
+        verify(layout, "nope")
+    expected = layout.expected("standard")
+    records = json.loads(expected.read_text())
+    first, second = records["records"]
+    first["checks"][0]["bound"] *= 1 + 1e-12
+    expected.write_text(json.dumps(records))
+    assert verify(layout)[2] == []
+    first["checks"][0]["bound"] = 1.001
+    second["checks"][0]["observed"] = 3
+    second["verdict"] = "holds"
+    records["records"].append({**second, "claim": "mini2020:thm-9"})
+    expected.write_text(json.dumps(records))
+    assert verify(layout)[2] == [
+        "mini2020:alg-1: one: bound: expected 1.001, observed 2.0",
+        "mini2020:thm-1: verdict: expected 'holds', observed 'refuted'",
+        "mini2020:thm-1: two: observed: expected 3, observed 2",
+        "mini2020:thm-9: expected a record, observed nothing",
+    ]
+
+
+def test_ledger_of_the_book_itself() -> None:
+    assert len(load_ledger(REPOSITORY)) > 100

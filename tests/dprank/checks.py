@@ -1,0 +1,47 @@
+"""Yardsticks of the tests; a test compares what they return with the false-alarm rate at the head of its file."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+
+@contextmanager
+def refused(*words):
+    """A ValueError of one line that has all the words in it."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        yield
+    message = str(caught.value)
+    assert "\n" not in message
+    assert [word for word in words if word not in message] == [], message
+
+
+def law_p_value(counts, law):
+    """Chi-square p-value of counts under a law; cells that expect fewer than five are pooled."""
+    counts, law = np.ravel(counts), np.ravel(law)
+    assert abs(law.sum() - 1) < 1e-9
+    expected = law * counts.sum()
+    rare = expected < 5
+    counts, expected = (np.r_[x[~rare], x[rare].sum()] for x in (counts, expected))
+    if expected[-1] < 5:
+        if stats.poisson.sf(counts[-1] - 1, expected[-1]) < 1e-12:
+            return 0.0
+        counts, expected = counts[:-1], expected[:-1]
+    return stats.chi2.sf(((counts - expected) ** 2 / expected).sum(), len(expected) - 1)
+
+
+def certified_epsilon(p, q, false_alarm):
+    """An epsilon that two laws certainly need, from counts of their outcomes; too high with chance `false_alarm`.
+
+    Clopper-Pearson bounds, the error shared out over all outcomes and both directions.
+    """
+    error = false_alarm / (4 * len(p))
+
+    def bounds(k):
+        rest = k.sum() - k
+        low = np.where(k > 0, special.betaincinv(np.maximum(k, 1), rest + 1, error), 0.0)
+        return low, np.where(rest > 0, special.betainccinv(k + 1, np.maximum(rest, 1), error), 1.0)
+
+    (p_low, p_high), (q_low, q_high) = bounds(np.asarray(p)), bounds(np.asarray(q))
+    return float(np.log(max((p_low / q_high).max(), (q_low / p_high).max())))

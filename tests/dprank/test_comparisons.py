@@ -1,0 +1,321 @@
+"""Exact: counts against a loop over the rows; readers against what was written."""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from checks import refused
+
+from dprank import comparisons
+from dprank.comparisons import (
+    GRAIN,
+    Comparisons,
+    pairwise_wins,
+    read_csv,
+    read_parquet,
+    win_counts,
+    win_counts_parquet,
+)
+
+SCORES = {"wins": lambda x: float(x == 1), "half": lambda x: x, "net": lambda x: 2 * x - 1}
+ABC = ("a", "b", "c")
+
+
+def random_rows(rows, items, seed=0):
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, items, rows)
+    second = (first + rng.integers(1, items, rows)) % items
+    return first, second, rng.choice([0, 0.5, 1], rows)
+
+
+def loop(first, second, outcome, items, score):
+    total = np.zeros(items)
+    for i, j, x in zip(first, second, outcome, strict=True):
+        total[i] += SCORES[score](x)
+        total[j] += SCORES[score](1 - x)
+    return total
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize(("rows", "items"), [(0, 2), (1, 2), (50, 3), (400, 256), (400, 257)])
+def test_win_counts_adds_up_the_rows(rows, items, score):
+    data = random_rows(rows, items)
+    counts = win_counts(Comparisons(*data, range(items)), score)
+    np.testing.assert_array_equal(counts, loop(*data, items, score))
+    assert (counts % GRAIN[score] == 0).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+@pytest.mark.parametrize("chunk", [1, 5, 49, 50, 51])
+def test_neither_threads_nor_chunks_matter(monkeypatch, chunk, threads):
+    monkeypatch.setattr(comparisons, "_CHUNK", chunk)
+    data = random_rows(50, 4)
+    np.testing.assert_array_equal(win_counts(Comparisons(*data, "abcd"), threads=threads), loop(*data, 4, "wins"))
+
+
+def test_pairwise_wins_adds_up_the_rows():
+    first, second, outcome = data = random_rows(200, 5)
+    expected = np.zeros((5, 5))
+    np.add.at(expected, (first, second), outcome)
+    np.add.at(expected, (second, first), 1 - outcome)
+    table = pairwise_wins(Comparisons(*data, "abcde"))
+    np.testing.assert_array_equal(table, expected)
+    np.testing.assert_array_equal(table.sum(axis=1), win_counts(Comparisons(*data, "abcde"), "half"))
+
+
+@pytest.mark.parametrize("codes", ["i1", "u2", "i8", "u8", ">i4"])
+@pytest.mark.parametrize("outcome", ["?", "u1", "i8", "f2", "f4", "f8", ">f8", "longdouble"])
+def test_any_integer_codes_and_any_numeric_outcomes(codes, outcome):
+    data = Comparisons(np.array([0, 1, 2], codes), np.array([1, 2, 0], codes), np.array([1, 0, 1], outcome), ABC)
+    assert data.outcome.tolist() == [1, 0, 1]
+    assert data.first.tolist() == [0, 1, 2]
+
+
+def test_strided_columns():
+    first, second, outcome = random_rows(40, 3)
+    data = Comparisons(first[::-2], second[::-2], outcome[::-2], ABC)
+    np.testing.assert_array_equal(win_counts(data), loop(first[::-2], second[::-2], outcome[::-2], 3, "wins"))
+
+
+COLUMNS = {"first": [0, 1, 2], "second": [1, 2, 0], "outcome": [1, 0.5, 0], "voter": [7, 7, 8]}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_is_immutable_and_leaves_the_caller_s_arrays_alone(name):
+    given = {key: np.array(values) for key, values in COLUMNS.items()}
+    data = Comparisons(**given, items=ABC)
+    given[name][:] = given[name][::-1].copy()
+    assert getattr(data, name).tolist() == COLUMNS[name]
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(data, "points" if name == "outcome" else name)[0] = 0
+
+
+@pytest.mark.parametrize("rows", [slice(1, None), [1, 2], [False, True, True]])
+def test_some_rows(rows):
+    part = Comparisons(**COLUMNS, items=ABC)[rows]
+    assert [getattr(part, name).tolist() for name in COLUMNS] == [column[1:] for column in COLUMNS.values()]
+    assert (len(part), part.items, part.voters.tolist()) == (2, ABC, [7, 8])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"first": [0, 1, 3]}, ["first[2] = 3", "0 .. 2"]),
+        ({"second": [1, -1, 0]}, ["second[1] = -1", "0 .. 2"]),
+        ({"first": [0, 2, 2]}, ["second[1] = 2", "differ"]),
+        ({"first": [0.0, 1, 2]}, ["first", "float64", "integers"]),
+        ({"first": [[0], [1], [2]]}, ["first", "(3, 1)"]),
+        ({"second": [1, 2]}, ["second has 2 rows", "first has 3"]),
+        ({"outcome": [1, 0]}, ["2 rows", "first has 3"]),
+        ({"voter": [1]}, ["voter has 1 rows"]),
+        ({"voter": [1.0, 2, 3]}, ["voter", "float64"]),
+        ({"outcome": [1, 0.4, 2]}, ["outcome[1] = 0.4", "1, 0.5 and 0"]),
+        ({"outcome": [1, 0, np.nan]}, ["outcome[2] = nan"]),
+        ({"outcome": [1, 0, -1]}, ["outcome[2] = -1"]),
+        ({"outcome": [1, 0, 2**60]}, ["outcome[2] = 1152921504606846976"]),
+        ({"outcome": ["1", "0", "1"]}, ["outcome", "numbers"]),
+        ({"outcome": [[1, 0, 0]]}, ["outcome", "(1, 3)"]),
+        ({"items": "aab"}, ["items", "'a'", "more than once"]),
+        ({"items": "a"}, ["items = ('a',)", "at least two"]),
+    ],
+)
+def test_refuses(change, words):
+    with refused(*words):
+        Comparisons(**({"items": ABC} | COLUMNS | change))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda c: win_counts(c, "points"), ["score = 'points'", "'wins', 'half', 'net'"]),
+        (lambda c: win_counts(c, threads=0), ["threads = 0", "at least 1"]),
+        (lambda c: c.at_most(1), ["voter is absent"]),
+        (lambda c: c.voters, ["voter is absent"]),
+        (lambda c: Comparisons(**COLUMNS, items=ABC).at_most(0), ["answers = 0", "at least 1"]),
+    ],
+)
+def test_refuses_a_question(call, words):
+    with refused(*words):
+        call(Comparisons([0], [1], [1], ABC))
+
+
+@pytest.mark.parametrize("answers", [1, 2, 5, 100])
+def test_at_most_keeps_the_first_answers_of_everybody(answers):
+    voter = np.random.default_rng(0).integers(0, 6, 60)
+    data = Comparisons(*random_rows(60, 3), ABC, voter)
+    seen, kept = dict.fromkeys(range(6), 0), []
+    for row, who in enumerate(voter):
+        seen[who] += 1
+        kept += [row] * (seen[who] <= answers)
+    for name in ("first", "second", "points", "voter"):
+        np.testing.assert_array_equal(getattr(data.at_most(answers), name), getattr(data, name)[kept])
+    assert len(data[:0].at_most(answers)) == 0
+
+
+FRAME = pd.DataFrame({"x": list("abcab"), "y": list("bcabc"), "z": [1, 0, 0.5, np.nan, 1], "w": ["q", "p", "q", "p", "r"]})
+NAMED = {"items": ABC, "first": "x", "second": "y", "outcome": "z"}
+
+
+@pytest.mark.parametrize("kind", ["frame", "category", "csv", "parquet"])
+def test_readers_agree(kind, tmp_path):
+    if kind == "csv":
+        FRAME.to_csv(tmp_path / "t", index=False)
+        data = read_csv(tmp_path / "t", **NAMED, voter="w", missing="drop")
+    elif kind == "parquet":
+        FRAME.to_parquet(tmp_path / "t")
+        data = read_parquet(tmp_path / "t", **NAMED, voter="w", missing="drop")
+    else:
+        frame = FRAME.astype({"x": "category", "z": "Float64"}) if kind == "category" else FRAME
+        data = Comparisons.from_frame(frame, **NAMED, voter="w", missing="drop")
+    assert data.first.tolist() == [0, 1, 2, 1]
+    assert data.second.tolist() == [1, 2, 0, 2]
+    assert data.outcome.tolist() == [1, 0, 0.5, 1]
+    assert data.voter.tolist() == [1, 0, 1, 2]
+
+
+def test_names_that_are_digits_survive_a_csv(tmp_path):
+    """As do those that the samplers give: '0', '1', ..."""
+    pd.DataFrame({"first": ["0", "1"], "second": ["1", "0"], "outcome": [1, 1]}).to_csv(tmp_path / "t", index=False)
+    assert read_csv(tmp_path / "t", items=["0", "1"]).first.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, ["z is missing in 1 of 5 rows", "first in row 3", "missing='drop'"]),
+        ({"missing": "skip"}, ["missing = 'skip'", "'refuse' and 'drop'"]),
+        ({"items": "ab", "missing": "drop"}, ["y[1] = 'c'", "['a', 'b']"]),
+        ({"first": "X"}, ["column 'X'", "['x', 'y', 'z', 'w']"]),
+        ({"voter": "V"}, ["column 'V'"]),
+    ],
+)
+def test_refuses_a_table(change, words):
+    with refused(*words):
+        Comparisons.from_frame(FRAME, **(NAMED | change))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("x", "d", ["x[4] = 'd'", "['a', 'b', 'c']"]),
+        ("y", None, ["y[4]", "is not an item"]),
+        ("y", "b", ["y[4] = 'b'"]),
+        ("z", 0.3, ["z[4] = 0.3", "1, 0.5 and 0"]),
+        ("w", None, ["w[4] is missing"]),
+    ],
+)
+def test_errors_name_the_column_and_the_row_of_the_table_even_after_dropped_rows(column, value, words):
+    frame = FRAME.copy()
+    frame.loc[4, column] = value
+    with refused(*words):
+        Comparisons.from_frame(frame, **NAMED, voter="w", missing="drop")
+
+
+def encode(codes, kind):
+    names = pa.array(np.array(ABC)[codes])
+    return {
+        "codes": pa.array(codes),
+        "bytes": pa.array(codes.astype(np.uint8)),
+        "names": names,
+        "large": names.cast(pa.large_string()),
+        "dictionary": pa.DictionaryArray.from_arrays((2 - codes).astype(np.int8), list("cba")),
+    }[kind]
+
+
+def write(path, first, second, outcome, row_group_size=7, names=("first", "second", "outcome")):
+    pq.write_table(pa.table([first, second, outcome], list(names)), path, row_group_size=row_group_size)
+    return path
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("kind", ["codes", "bytes", "names", "large", "dictionary"])
+@pytest.mark.parametrize(("batch", "threads"), [(1, 1), (10, 2), (64, 7), (1 << 18, 2)])
+def test_parquet_counts_what_memory_counts(monkeypatch, tmp_path, batch, threads, kind, score):
+    monkeypatch.setattr(comparisons, "_BATCH", batch)
+    first, second, outcome = data = random_rows(64, 3)
+    path = write(tmp_path / "t", encode(first, kind), encode(second, kind), pa.array(outcome), names=("x", "y", "z"))
+    counts = win_counts_parquet(path, ABC, score, first="x", second="y", outcome="z", threads=threads)
+    np.testing.assert_array_equal(counts, loop(*data, 3, score))
+
+
+def test_parquet_without_rows_and_with_truth_values(tmp_path):
+    first, second = encode(np.array([0, 1]), "names"), encode(np.array([1, 2]), "names")
+    assert win_counts_parquet(write(tmp_path / "t", first, second, pa.array([True, False])), ABC).tolist() == [1, 0, 1]
+    empty = write(tmp_path / "t", first[:0], second[:0], pa.array([], pa.float64()))
+    assert win_counts_parquet(empty, ABC).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("x", "d", ["x[9] = 'd'", "['a', 'b', 'c']"]),
+        ("x", None, ["x", "missing", "row 9"]),
+        ("y", "a", ["y[9] = 'a'", "compared with"]),
+        ("z", 0.3, ["z[9] = 0.3", "1, 0.5 and 0"]),
+        ("z", None, ["z", "missing", "row 9"]),
+    ],
+)
+@pytest.mark.parametrize("batch", [4, 100])
+def test_errors_name_the_column_and_the_row_of_the_file(monkeypatch, tmp_path, batch, column, value, words):
+    monkeypatch.setattr(comparisons, "_BATCH", batch)
+    columns = {"x": list("ab" * 6), "y": list("cc" * 6), "z": [1, 0.5] * 6}
+    columns[column][9] = value
+    if (column, value) == ("y", "a"):
+        columns["x"][9] = "a"
+    path = write(tmp_path / "t", *map(pa.array, columns.values()), names=columns)
+    with refused(*words):
+        win_counts_parquet(path, ABC, first="x", second="y", outcome="z")
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"first": pa.array([0, 3])}, ["first[1] = 3", "0 .. 2"]),
+        ({"first": pa.array([0.0, 2.0])}, ["first", "integers"]),
+        ({"outcome": pa.array(["1", "0"])}, ["outcome", "numbers"]),
+        ({"outcome": pa.array(np.array([1, 0.3], "f2"))}, ["outcome[1] = 0.3"]),
+    ],
+)
+def test_refuses_a_column(tmp_path, columns, words):
+    good = {"first": pa.array([0, 2]), "second": pa.array([1, 1]), "outcome": pa.array([1, 0])}
+    with refused(*words):
+        win_counts_parquet(write(tmp_path / "t", **(good | columns)), ABC)
+
+
+def test_refuses_a_file_that_lacks_a_column(tmp_path):
+    path = write(tmp_path / "t", pa.array([0]), pa.array([1]), pa.array([1]))
+    with refused("column 'who'", "['first', 'second', 'outcome']"):
+        win_counts_parquet(path, ABC, first="who")
+    with refused("score = 'points'"):
+        win_counts_parquet(path, ABC, "points")
+
+
+def peak(call):
+    """Bytes that Arrow and numpy held at most."""
+    before, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(pool)
+    tracemalloc.start()
+    try:
+        call()
+        return pool.max_memory() + tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        pa.set_memory_pool(before)
+
+
+def test_memory_does_not_grow_with_the_file(monkeypatch, tmp_path):
+    batch = 1 << 12
+    monkeypatch.setattr(comparisons, "_BATCH", batch)
+    files = []
+    for batches in (16, 128):
+        first, second, outcome = random_rows(batches * batch, 3)
+        columns = encode(first, "names"), encode(second, "names"), pa.array(outcome)
+        files.append(write(tmp_path / str(batches), *columns, row_group_size=2 * batch))
+    win_counts_parquet(files[0], ABC)
+    short, long = (peak(lambda f=f: win_counts_parquet(f, ABC)) for f in files)
+    assert long < 1.5 * short
+    short, long = (peak(lambda f=f: win_counts(read_parquet(f, items=ABC))) for f in files)
+    assert long > 4 * short, "the yardstick must notice a file that is read whole"

@@ -1,0 +1,81 @@
+"""Exact."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from checks import refused
+from scipy import stats
+
+from dprank.kendall import as_positions, kendall_distance, kendall_distances
+
+
+def all_rankings(m):
+    return np.array(list(permutations(range(m))))
+
+
+def all_distances(rankings):
+    return np.array([kendall_distances(rankings, centre) for centre in rankings])
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
+def test_counts_discordant_pairs_of_every_two_rankings(m):
+    rankings = all_rankings(m)
+    before = rankings[:, :, None] < rankings[:, None, :]
+    opposite = (before[:, None] & before[None].swapaxes(-1, -2)).sum(axis=(2, 3))
+    np.testing.assert_array_equal(all_distances(rankings), opposite)
+
+
+def test_is_a_metric_that_does_not_see_names():
+    rankings = all_rankings(4)
+    d = all_distances(rankings)
+    assert (d == d.T).all()
+    assert ((d == 0) == np.eye(len(d), dtype=bool)).all()
+    assert (d[:, None, :] <= d[:, :, None] + d[None]).all()
+    np.testing.assert_array_equal(all_distances(rankings[:, [2, 0, 3, 1]]), d)
+
+
+@pytest.mark.parametrize("m", [2, 3, 200, 256, 257, 1000])
+def test_is_scipy_s_tau(m):
+    rng = np.random.default_rng(m)
+    a, b = rng.permutation(m), rng.permutation(m)
+    pairs = m * (m - 1) // 2
+    assert kendall_distance(a, b) == round(pairs * (1 - stats.kendalltau(a, b).statistic) / 2)
+    assert kendall_distance(a, a) == 0
+    assert kendall_distance(a, m - 1 - a) == pairs
+
+
+@pytest.mark.parametrize(
+    ("positions", "centre", "words"),
+    [
+        ([[0, 1, 2], [0, 2, 2]], [0, 1, 2], ["positions[1] = [0, 2, 2]", "0 .. 2"]),
+        ([[0, 1, 2]], [1, 2, 3], ["centre[0] = [1, 2, 3]", "0 .. 2"]),
+        ([[0, -1]], [0, 1], ["positions[0] = [0, -1]"]),
+        ([[0, 1, 2]], [0, 1], ["positions rank 3 items", "centre ranks 2"]),
+        ([[0.0, 1.0]], [0, 1], ["positions", "float64", "integer"]),
+        ([0, 1], [0, 1], ["positions", "(2,)"]),
+        ([[]], [0, 1], ["positions", "(1, 0)"]),
+    ],
+)
+def test_refuses(positions, centre, words):
+    with refused(*words):
+        kendall_distances(positions, centre)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: kendall_distance([[0, 1], [1, 0]], [0, 1]),
+        lambda: kendall_distance([0, 1], [[0, 1], [1, 0]]),
+        lambda: kendall_distances([[0, 1]], [[0, 1], [1, 0]]),
+    ],
+)
+def test_refuses_several_rankings_where_one_belongs(call):
+    with refused("shape"):
+        call()
+
+
+def test_positions_are_a_copy():
+    given = np.array([[1, 0]])
+    assert as_positions("x", given) is not given
+    assert as_positions("x", np.arange(300)[None]).dtype == np.uint16
