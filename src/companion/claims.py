@@ -458,8 +458,10 @@ def _judge(claim: Claim, chapter: str, checks: list[Check], profile: str) -> lis
         return [*problems, f"{claim.id}: recorded in {chapter} as {derived!r} but pending: settle it in the ledger"]
     may_be_undecided = profile == "smoke"
     if derived != claim.verdict and not (derived == UNDECIDED and may_be_undecided):
-        numbers_ = "; ".join(f"{check} is {str(check.outcome).replace('None', 'undecided')}" for check in checks)
-        problems.append(f"{claim.id}: expected {claim.verdict!r}, observed {derived!r} [{numbers_}]")
+        telling = sorted((c for c in checks if c.about != "corrected"), key=lambda check: check.outcome is True)
+        shown = [f"{check} is {'undecided' if check.outcome is None else check.outcome}" for check in telling[:4]]
+        shown += [f"and {len(telling) - 4} more"] if len(telling) > 4 else []
+        problems.append(f"{claim.id}: expected {claim.verdict!r}, observed {derived!r} [{'; '.join(shown)}]")
     corrected = [check for check in checks if check.about == "corrected"]
     if claim.verdict in NEEDS_CORRECTION and not corrected:
         problems.append(f"{claim.id}: the corrected statement has no check; allowed: a Check with about='corrected'")

@@ -12,11 +12,13 @@ from companion.claims import VERDICTS, Check, Claim, anchor, derive, find_root, 
 
 #: Papers of the ledger, by the file stem of their claims.
 PAPERS = {
-    "cai2025": "Cai, Chakraborty and Wang (2025)",
-    "busafekete2021": "Busa-Fekete, Fotakis and Zampetakis (2021)",
-    "qiao2021": "Qiao, Su and Zhang (2021)",
-    "alabi2022": "Alabi, Ghazi, Kumar and Manurangsi (2022)",
+    "cai2025": "Cai et al. (2025)",
+    "busafekete2021": "Busa-Fekete et al. (2021)",
+    "qiao2021": "Qiao et al. (2021)",
+    "alabi2022": "Alabi et al. (2022)",
 }
+#: Failing checks that the errata quote of one claim.
+SHOWN = 3
 
 
 class Scoreboard:
@@ -56,7 +58,8 @@ class Scoreboard:
         """Claims by paper (row) and verdict (column), with totals."""
         frame = self.frame()
         order = [v for v in (*VERDICTS, "undecided here") if v in set(frame.verdict)]
-        table = pd.crosstab(frame.paper, frame.verdict)[order].loc[list(dict.fromkeys(frame.paper))]
+        papers = [paper for paper in PAPERS.values() if paper in set(frame.paper)]
+        table = pd.crosstab(frame.paper, frame.verdict)[order].loc[papers]
         table.loc["all"] = table.sum()
         return table.assign(claims=table.sum(axis=1)).rename_axis(index=None, columns=None)
 
@@ -83,7 +86,9 @@ class Scoreboard:
                 continue
             checks = self.checks[claim.id]
             against = [c for c in checks if c.about in ("printed", "content") and c.outcome is False]
-            reasons = "".join(f"<li>{escape(_sentence(c))}</li>" for c in against)
+            reasons = "".join(f"<li>{escape(_sentence(c))}</li>" for c in against[:SHOWN])
+            if len(against) > SHOWN:
+                reasons += f"<li>and {len(against) - SHOWN} more checks, on the card</li>"
             readings = {c.reading for c in against if c.reading}
             lead = "Under some readings it fails:" if readings and verdict == "underspecified" else "What fails:"
             blocks.append(
@@ -127,4 +132,6 @@ def _sentence(check: Check) -> str:
     reading = f" ({check.reading})" if check.reading else ""
     error = f" ± {check.error:.6g}" if check.error else ""
     text = f"{check.what}{reading} is {check.observed:.6g}{error}, and should be {check.relation} {check.bound:.6g}"
-    return text.replace("inf", "∞")
+    for sign, shown in (("inf", "∞"), ("<=", "≤"), (">=", "≥"), ("==", "=")):
+        text = text.replace(sign, shown)
+    return text

@@ -18,7 +18,7 @@ class SecureSource:
     """Randomness of the operating system, through OpenDP's exact samplers: for releases, cannot be seeded."""
 
     def discrete_laplace(self, scale: float, size: int) -> NDArray[np.int64]:
-        """Independent integers with P(x) proportional to exp(-|x| / scale)."""
+        """Independent integers with P(x) proportional to exp(-abs(x) / scale)."""
         try:
             import opendp.prelude as dp
         except ImportError:
@@ -42,7 +42,7 @@ SECURE = SecureSource()
 
 
 def laplace(scale: float, size: Any, *, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Independent Laplace noise with density exp(-|x| / scale) / (2 scale), for research only.
+    """Independent Laplace noise with density exp(-abs(x) / scale) / (2 scale), for research only.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def laplace(scale: float, size: Any, *, rng: np.random.Generator) -> NDArray[np.
 
 
 def discrete_laplace(scale: float, size: Any, *, rng: np.random.Generator | SecureSource) -> NDArray[np.int64]:
-    """Independent integers with P(x) = tanh(1 / (2 scale)) exp(-|x| / scale).
+    """Independent integers with P(x) = tanh(1 / (2 scale)) exp(-abs(x) / scale).
 
     Parameters
     ----------

@@ -7,16 +7,20 @@ import hashlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import nbformat
+import papermill
 import pytest
+from nbclient.exceptions import DeadKernelError
 
 from companion.build import BuildError, UsageError
+from companion.build.execute import _execute
 from companion.build.layout import Layout
 from companion.build.pipeline import Build
 from companion.build.verify import verify
@@ -88,10 +92,11 @@ def write_notebook(path: Path, *cells: tuple[str, str]) -> None:
     nbformat.write(notebook, path)
 
 
-def make_book(root: Path) -> Path:
+def make_book(root: Path, source: Path = REPOSITORY) -> Path:
+    """A book with the settings and styles of `source`."""
     for name in ("_config.yml", "book/_ext/local_mathjax.py", "book/_static/book.css"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(REPOSITORY / name, root / name)
+        shutil.copy(source / name, root / name)
     survey = "voter,item\n1,2\n"
     files = {
         "_toc.yml": TOC,
@@ -220,6 +225,27 @@ def test_profiles_are_validated(sources: Path, old: str, new: str, message: str)
         Build(sources)
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("profiles.yml", "late:", "{late:", r"^notebooks/profiles\.yml: not YAML: "),
+        (
+            "01-first.ipynb",
+            "repetitions = 10",
+            "repetitions =",
+            r"^notebooks/01-first\.ipynb: parameters: invalid syntax",
+        ),
+        ("01-first.ipynb", '"id": "cell-1"', '"id": ""', r"^notebooks/01-first\.ipynb: id: none at cell 1; allowed: "),
+        ("01-first.ipynb", '"cells"', '"sells"', r"^notebooks/01-first\.ipynb: not a notebook of format 4: 'cells'"),
+    ],
+)
+def test_sources_are_validated(sources: Path, name: str, old: str, new: str, message: str) -> None:
+    replace(sources / "notebooks" / name, old, new)
+    with pytest.raises(UsageError, match=message) as error:
+        Build(sources)
+    assert "\n" not in str(error.value)
+
+
 def test_data_with_a_changed_byte(sources: Path) -> None:
     replace(sources / "data/surveys/votes.csv", "1,2", "1,3")
     code, line = refused(sources, "book")
@@ -231,6 +257,26 @@ def test_ledger_that_is_not_valid(sources: Path) -> None:
     replace(sources / "data/claims/mini2020.yml", "verdict: holds", "verdict: true")
     code, line = refused(sources, "book")
     assert (code, line[:46]) == (1, "companion: data/claims/mini2020.yml: mini2020:")
+
+
+def test_kernel_that_does_not_start_over_ipc(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TCP is tried, and once more; a kernel that dies in the middle is not."""
+    tried: list[str] = []
+    errors: list[Exception] = [RuntimeError("Kernel died before replying to kernel_info"), OSError("port taken")]
+
+    def run(*_: object, config: Any, **__: object) -> nbformat.NotebookNode:
+        tried.append(config.KernelManager.transport)
+        if errors:
+            raise errors.pop(0)
+        return nbformat.v4.new_notebook()
+
+    monkeypatch.setattr(papermill, "execute_notebook", run)
+    book = Build(sources)
+    _execute(book.job(book.early[0]), None)
+    assert tried == ["ipc", "tcp", "tcp"]
+    errors.append(DeadKernelError("Kernel died"))
+    with pytest.raises(DeadKernelError):
+        _execute(book.job(book.early[0]), None)
 
 
 def test_one_build_at_a_time(sources: Path) -> None:
@@ -385,21 +431,20 @@ def test_one_chapter(book: Path) -> None:
 @pytest.mark.slow
 def test_killed_builds_end_in_the_same_bytes(built: tuple[Path, list[str]], tmp_path: Path) -> None:
     """Killed in execute and in render, elsewhere on the disk, and then finished: also two clean builds are alike."""
-    root = make_book(tmp_path / "elsewhere")
+    root = make_book(tmp_path / "elsewhere", built[0])
     layout = Layout(root)
 
-    def kill_when(ready: object, **environment: str) -> None:
+    def kill_when(ready: Callable[[], bool], **environment: str) -> None:
         process = subprocess.Popen(
             [sys.executable, "-m", "companion", "book", "-j", "2"],
             cwd=root,
             env=os.environ | environment,
             stdout=subprocess.DEVNULL,
-            start_new_session=True,
         )
-        while not ready() and process.poll() is None:  # type: ignore[operator]
+        while not ready() and process.poll() is None:
             time.sleep(0.05)
         assert process.poll() is None
-        os.killpg(process.pid, signal.SIGKILL)
+        process.kill()  # SIGKILL; its children are on their own
         process.wait()
 
     executed = layout.build / "executed" / "standard"
@@ -411,7 +456,6 @@ def test_killed_builds_end_in_the_same_bytes(built: tuple[Path, list[str]], tmp_
     assert same_tree(layout.html, built[0] / "_build/html")
     assert same_tree(layout.build / "figures", built[0] / "_build/figures")
     assert layout.records.read_bytes() == (built[0] / "_build/records.json").read_bytes()
-    assert not layout.scratch.exists()
 
 
 @pytest.mark.slow

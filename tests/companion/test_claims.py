@@ -319,6 +319,9 @@ def test_judge_names_what_differs() -> None:
     assert problems({}, entry(made)) == [
         "mini2020:alg-1: expected 'holds', observed 'refuted' [privacy loss (printed): 1.5 +- 0.25 <= 1 is False]"
     ]
+    true, false = "a number (printed): 0 <= 1 is True", "a number (printed): 2 <= 1 is False"
+    [line] = problems({}, entry(*[check(True)] * 5, check(False), check(False, "corrected")), profile="smoke")[:1]
+    assert line.endswith(f"observed 'refuted' [{'; '.join([false, true, true, true])}; and 2 more]")
     [line] = problems({"verdict": "unchecked", "reason": "x"}, entry(check(True)))
     assert line.startswith("mini2020:alg-1: expected 'unchecked', observed 'holds'")
 

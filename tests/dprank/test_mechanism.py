@@ -17,7 +17,11 @@ def awkward_floats(size, seed):
 
 
 PAIRS = list(zip(awkward_floats(3000, 1), awkward_floats(3000, 2), strict=True))
-PAIRS += [(sensitivity, epsilon) for sensitivity in range(1, 40) for epsilon in (0.1, 0.3, 0.7, 1 / 3, 1, 2.5, 1e-3, 5e-324 * 2**80)]
+PAIRS += [
+    (sensitivity, epsilon)
+    for sensitivity in range(1, 40)
+    for epsilon in (0.1, 0.3, 0.7, 1 / 3, 1, 2.5, 1e-3, 5e-324 * 2**80)
+]
 
 
 def test_ratio_up_is_the_least_float_not_below_the_quotient():
@@ -80,9 +84,9 @@ def test_composition_adds_and_never_promises_too_much():
         exact = sum(map(Fraction, epsilons.tolist()))
         assert exact <= Fraction(total.epsilon) <= exact * (1 + Fraction(1, 2**51))
         assert sum(Fraction(e / 100) for e in epsilons.tolist()) <= Fraction(total.delta)
-    assert any(
-        Fraction(math.fsum(e)) < sum(map(Fraction, e)) for e in rng.random((300, 7)).tolist()
-    ), "rounding to nearest would have promised too much"
+    assert any(Fraction(math.fsum(e)) < sum(map(Fraction, e)) for e in rng.random((300, 7)).tolist()), (
+        "rounding to nearest would have promised too much"
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 3.0, math.inf])

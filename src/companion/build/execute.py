@@ -21,9 +21,13 @@ from companion.build.layout import Layout, digest, dumps
 from companion.build.profiles import Chapter
 
 INJECTED = "injected-parameters"
-# one thread a chapter and no clock: the same bytes on every run
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-ENVIRONMENT = dict.fromkeys(BLAS, "1") | {"PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "0"}
+
+
+def environment(layout: Layout) -> dict[str, str]:
+    """Variables for the same bytes on every run: one thread, no clock, and the very source that was hashed."""
+    path = os.pathsep.join(filter(None, [str(layout.root / "src"), os.environ.get("PYTHONPATH")]))
+    return dict.fromkeys(BLAS, "1") | {"PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "0", "PYTHONPATH": path}
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def _run(job: Job, position: int | None) -> tuple[str, float, str | None]:
     name, start = job.chapter.name, time.monotonic()
     _end_with(job.owner)
     try:
-        with _environment(ENVIRONMENT, COMPANION_PROFILE=job.profile, COMPANION_ROOT=str(job.layout.root)):
+        with _set(environment(job.layout), COMPANION_PROFILE=job.profile, COMPANION_ROOT=str(job.layout.root)):
             notebook = _execute(job, position)
     except PapermillExecutionError as error:
         return name, time.monotonic() - start, f"{name}: {_locate(job.chapter, error)}"
@@ -143,10 +147,10 @@ def _end_with(owner: int) -> None:
 
 
 @contextmanager
-def _environment(*given: Mapping[str, str], **more: str) -> Iterator[None]:
+def _set(given: Mapping[str, str], **more: str) -> Iterator[None]:
     """Variables for the kernels that are started meanwhile."""
     before = os.environ.copy()
-    os.environ.update(*given, **more)
+    os.environ.update(given, **more)
     try:
         yield
     finally:

@@ -126,8 +126,10 @@ class Build:
             jobs = [self.job(chapter) for chapter in self.early]
             chosen = [job for job in jobs if self.chapter in (None, job.chapter.name)]
             self.execute(chosen)
-            self.judge(self.collect(chosen), self.chapter)
+            collected = self.collect(chosen)
+            self.judge(collected, self.chapter)
             if waiting := [job.chapter.name for job in jobs if job not in chosen and job.reason()]:
+                self.say(summary(self.ledger, collected.records))
                 self.say(f"site: not rendered: not run in profile {self.profile}: {', '.join(waiting)}")
                 return
             collected = self.collect(jobs)

@@ -40,8 +40,22 @@ class Chapter:
 
     @cached_property
     def notebook(self) -> nbformat.NotebookNode:
-        """The source."""
-        return nbformat.read(self.path, as_version=4)
+        """The source.
+
+        Raises
+        ------
+        UsageError
+            If it is no notebook, or a cell has no id to know it by.
+        """
+        name = f"notebooks/{self.path.name}"
+        try:
+            content = json.loads(self.path.read_text(encoding="utf-8"))
+            anonymous = [i for i, cell in enumerate(content["cells"]) if not cell.get("id")]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(f"{name}: not a notebook of format 4: {error}") from None
+        if anonymous or content.get("nbformat_minor", 0) < 5:
+            raise UsageError(f"{name}: id: none at cell {(anonymous or [0])[0]}; allowed: format 4.5, an id a cell")
+        return nbformat.reads(json.dumps(content), as_version=4)
 
 
 def load(layout: Layout, profile: str) -> dict[str, Chapter]:
@@ -55,7 +69,10 @@ def load(layout: Layout, profile: str) -> dict[str, Chapter]:
     if profile not in PROFILES:
         raise UsageError(f"profile: {profile!r}; allowed: {', '.join(PROFILES)}")
     path = layout.root / FILE
-    content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
+    except yaml.YAMLError as error:
+        raise UsageError(f"{FILE}: not YAML: {' '.join(str(error).split())}") from None
     content = _mapping("top level", content, ("chapters", "late"))
     table = _mapping("chapters", content.get("chapters"), tuple(layout.notebooks))
     late = content.get("late") or []
@@ -65,7 +82,10 @@ def load(layout: Layout, profile: str) -> dict[str, Chapter]:
     chapters = {}
     for name in [*(n for n in layout.notebooks if n not in late), *late]:
         source = Chapter(name, layout.notebooks[name])
-        known = parameters(source.notebook)
+        try:
+            known = parameters(source.notebook)
+        except SyntaxError as error:
+            raise UsageError(f"notebooks/{source.path.name}: parameters: {error}; allowed: assignments") from None
         changes = _mapping(name, table.get(name), PROFILES[1:])
         for key, values in changes.items():
             _mapping(f"{name}: {key}: parameter", values, known)

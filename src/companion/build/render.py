@@ -14,7 +14,7 @@ import nbformat
 import yaml
 
 from companion.build import BuildError
-from companion.build.execute import ENVIRONMENT
+from companion.build.execute import environment
 from companion.build.layout import Layout, digest, dumps
 
 
@@ -71,7 +71,7 @@ def render(layout: Layout, files: Mapping[str, bytes], wanted: str) -> None:
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", str(source)]
     result = subprocess.run(
         [*command, "--path-output", str(output), "-W", "-n", "--keep-going"],
-        env={**os.environ, **ENVIRONMENT, "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, **environment(layout), "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"},
         cwd=layout.root,
         check=False,
         text=True,

@@ -114,15 +114,15 @@ def _loss(what: str, loss: float, epsilon: float, about: str = "printed", readin
 # --- Algorithm 3: a voter's privacy, on two items --------------------------------------------------------------------
 
 
-def first_wins(gap: float, scale: float) -> float:
-    """Probability that the first of two items comes first when Laplace noise is added to both counts.
+def log_first_wins(gap: float, scale: float) -> float:
+    """Log probability that the first of two items comes first when Laplace noise is added to both counts.
 
-    With t = |gap| / scale the item that is behind comes first with probability exp(-t) (1 + t / 2) / 2: the tail of the
-    difference of two Laplace variables.
+    With t = abs(gap) / scale the item that is behind comes first with probability exp(-t) (1 + t / 2) / 2, the tail of
+    the difference of two Laplace variables.
     """
     t = abs(gap) / scale
-    behind = math.exp(-t) * (1 + t / 2) / 2
-    return 1 - behind if gap >= 0 else behind
+    behind = math.log1p(t / 2) - t - math.log(2)
+    return math.log1p(-math.exp(behind)) if gap >= 0 else behind
 
 
 def two_items_loss(voters: int, answers: int, scale: float) -> float:
@@ -137,7 +137,7 @@ def two_items_loss(voters: int, answers: int, scale: float) -> float:
     """
     total = voters * answers
     gaps = [2 * wins - total for wins in range(total + 1)]
-    law = [(first_wins(gap, scale), first_wins(-gap, scale)) for gap in gaps]
+    law = [(log_first_wins(gap, scale), log_first_wins(-gap, scale)) for gap in gaps]
     return max(privacy_loss(law[a], law[b]) for a in range(total + 1) for b in range(a, min(a + answers, total) + 1))
 
 
@@ -273,26 +273,23 @@ def survey_sensitivities(n_items: int) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``sheet``, ``score``, ``sensitivity`` (in the score's unit), ``noise`` (Laplace scale at epsilon = 1 in wins: a
-        net win is half a win), ``spent`` (epsilon that the paper's Laplace(L / epsilon) costs at epsilon = 1).
+        ``sheet``, ``score``, ``sensitivity`` (in the score's unit), ``noise`` (the Laplace scale that epsilon = 1
+        needs, in wins: a net win is half a win).
     """
-    answers = n_items * (n_items - 1) // 2
+    answers = math.comb(n_items, 2)
     sheets: dict[str, dict[str, Any]] = {
-        "any pairs, repeats allowed (the paper's model)": {"design": "any"},
-        "each pair at most once, ties and gaps allowed": {"design": "once"},
-        "each pair once, ties allowed, no gaps": {"design": "complete"},
-        "each pair once, no ties, no gaps": {"design": "complete", "ties": False},
+        "any pairs, also repeated": {"design": "any"},
+        "each pair once, ties and gaps allowed": {"design": "once"},
+        "each pair once, ties allowed": {"design": "complete"},
+        "each pair once, always decided": {"design": "complete", "ties": False},
     }
     scores: tuple[Score, ...] = ("wins", "half", "net")
-    rows = []
-    for sheet, promise in sheets.items():
-        for score in scores:
-            moved = l1_sensitivity(n_items, answers, score=score, **promise)
-            noise = moved / (2 if score == "net" else 1)
-            rows.append(
-                {"sheet": sheet, "score": score, "sensitivity": moved, "noise": noise, "spent": noise / answers}
-            )
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame(
+        {"sheet": sheet, "score": score, "sensitivity": l1_sensitivity(n_items, answers, score=score, **promise)}
+        for sheet, promise in sheets.items()
+        for score in scores
+    )
+    return frame.assign(noise=frame.sensitivity.where(frame.score != "net", frame.sensitivity / 2))
 
 
 # --- Figure 8, counting half -----------------------------------------------------------------------------------------
@@ -402,6 +399,26 @@ def figure_8_by_data() -> pd.DataFrame:
     )
 
 
+def gaps_to_the_next(epsilon: float) -> pd.DataFrame:
+    """How clearly the universities are told apart by wins and by net wins at equal privacy.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By place: ``by wins`` and ``by net wins`` (names), ``wins ahead`` and ``net wins ahead`` of the next one, in
+        Laplace scales of the mechanism.
+    """
+    columns: dict[str, Any] = {}
+    choices: tuple[tuple[Score, str, str], ...] = (("wins", "wins", "corrected"), ("net", "net wins", "net wins"))
+    for score, name, calibration in choices:
+        value = survey_scores("CEMS", score)
+        order = np.argsort(-value)
+        scale = survey_mechanism(calibration, epsilon, "CEMS").scale
+        columns[f"by {name}"] = [datasets.UNIVERSITIES[i] for i in order]
+        columns[f"{name} ahead"] = np.append(-np.diff(value[order]) / scale, np.nan)
+    return pd.DataFrame(columns)
+
+
 # --- the pair that was reversed in 1998 ------------------------------------------------------------------------------
 
 
@@ -456,7 +473,7 @@ def place_probabilities(epsilons: Iterable[float], survey: str = "CEMS") -> pd.D
 
 def wrong_order_gap(scale: float, probability: float = 0.05) -> float:
     """The gap between two scores at which noise puts them in the wrong order with the given probability."""
-    return float(brentq(lambda gap: first_wins(-gap, scale) - probability, 0, 100 * scale))
+    return float(brentq(lambda gap: log_first_wins(-gap, scale) - math.log(probability), 0, 100 * scale))
 
 
 def dean(epsilon: float) -> dict[str, str]:

@@ -1,5 +1,7 @@
-"""Tidy frame in, Matplotlib figure out; one style for the book, and no computing here."""
+"""Tidy frame in, picture or table out; one style for the book, and no computing here."""
 
+from companion.figures.slider import probability_slider
 from companion.figures.style import Shown, show
+from companion.figures.table import table
 
-__all__ = ["Shown", "show"]
+__all__ = ["Shown", "probability_slider", "show", "table"]

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec
 import matplotlib as mpl
 import pandas as pd
 from cycler import cycler
+from IPython.display import HTML
 from matplotlib.figure import Figure
 
 #: Okabe and Ito's colours: apart for every kind of colour vision, in print and when inverted for the dark.
@@ -75,20 +76,24 @@ class Shown:
     frame: pd.DataFrame
     code: str
 
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, str], dict[str, Any]]:
+        data = {"image/svg+xml": self.svg, "text/plain": f"figure {self.name}"}
+        return data, {"figure": {"name": self.name, "data": self._csv}}
 
-        table = self.frame.to_csv(index=False, lineterminator="\n")
-        record = {"figure": {"name": self.name, "data": table}}
-        display({"image/svg+xml": self.svg, "text/plain": f"figure {self.name}"}, raw=True, metadata=record)
+    @property
+    def _csv(self) -> str:
+        return self.frame.to_csv(index=False, lineterminator="\n")
+
+    @property
+    def links(self) -> HTML:
+        """Data and code, to be shown by a cell of its own: what the figure's cell shows is the figure."""
         module, function = self.code.split(":")
         source = f"../_modules/{module.replace('.', '/')}.html#{function}"
-        data = base64.b64encode(table.encode()).decode()
-        links = (
+        data = base64.b64encode(self._csv.encode()).decode()
+        return HTML(
             f'<p class="figure-links"><a download="{self.name}.csv" href="data:text/csv;base64,{data}">data (CSV)</a>'
             f' · <a href="{source}">code of this figure</a></p>'
         )
-        display({"text/html": links, "text/plain": f"drawn by {self.code}"}, raw=True)
 
 
 def show(name: str, frame: pd.DataFrame, draw: Callable[[pd.DataFrame], Figure]) -> Shown:

@@ -18,7 +18,8 @@ from dprank.mechanism import require
 
 #: Beyond this many scales from all scores lies a share exp(-45) of any probability.
 _TAIL = 45.0
-_NODES, _WEIGHTS = leggauss(20)
+#: Gauss-Legendre nodes on a panel one scale wide, where the integrand is a sum of a few exponentials.
+_NODES = 20
 
 
 class _Grid(NamedTuple):
@@ -140,7 +141,7 @@ def _grid(scores: ArrayLike, scale: float, law: str, grain: float) -> _Grid:
         edges = np.concatenate(
             [np.linspace(a, b, int(np.ceil((b - a) / scale)) + 1)[:-1] for a, b in pairwise(ends)] + [ends[-1:]]
         )
-        x, weight = _panels(edges)
+        x, weight = _panels(edges, _NODES)
         z = (x - scores[:, None]) / scale
         tail = np.exp(-np.abs(z)) / 2
         return _Grid(weight * tail / scale, np.where(z < 0, tail, 1 - tail), np.where(z < 0, 1 - tail, tail))
@@ -150,7 +151,8 @@ def _grid(scores: ArrayLike, scale: float, law: str, grain: float) -> _Grid:
         raise ValueError(f"scores = {scores.tolist()}; discrete noise needs multiples of grain = {grain}")
     units = np.round(units)
     reach = np.ceil(_TAIL * scale / grain) + 1
-    x, weight = _panels(np.arange(units.min() - reach, units.max() + reach + 1))
+    # on a cell the integrand is a polynomial of degree items - 1, which so many nodes integrate exactly
+    x, weight = _panels(np.arange(units.min() - reach, units.max() + reach + 1), (len(scores) + 1) // 2)
     cell = np.floor(x) - units[:, None]
     share = x - np.floor(x)
     ratio = np.exp(-grain / scale)
@@ -163,7 +165,8 @@ def _grid(scores: ArrayLike, scale: float, law: str, grain: float) -> _Grid:
     return _Grid(weight * point, left + share * point, right + (1 - share) * point)
 
 
-def _panels(edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _panels(edges: NDArray[np.float64], nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    node, weight = leggauss(nodes)
     half = np.diff(edges)[:, None] / 2
-    x = (edges[:-1, None] + half) + half * _NODES
-    return x.ravel(), (half * _WEIGHTS).ravel()
+    x = (edges[:-1, None] + half) + half * node
+    return x.ravel(), (half * weight).ravel()

@@ -25,7 +25,9 @@ def test_no_event_is_worse_than_the_worst_outcome(seed):
 
 @pytest.mark.parametrize("keep", [0.5, 0.6, 0.99, 1 - 1e-9])
 def test_randomized_response(keep):
-    assert privacy_loss([keep, 1 - keep], [1 - keep, keep]) == pytest.approx(abs(np.log(keep / (1 - keep))), abs=TOLERANCE)
+    assert privacy_loss([keep, 1 - keep], [1 - keep, keep]) == pytest.approx(
+        abs(np.log(keep / (1 - keep))), abs=TOLERANCE
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))

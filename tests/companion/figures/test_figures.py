@@ -1,0 +1,71 @@
+"""Figures draw what the frame holds, the same bytes each time; tables and sliders carry every number."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from companion.experiments import cai2025 as experiment
+from companion.figures import cai2025 as figure
+from companion.figures import probability_slider, show, table
+
+DRAWN = {
+    "two-items": (figure.two_items, lambda: experiment.two_items_curve(1.0, 1, range(1, 8))),
+    "rank-difference": (figure.rank_difference, lambda: experiment.figure_8([0.5, 1.0], 20)),
+    "reversed-pair": (figure.reversed_pair, experiment.reversed_pair),
+    "places": (figure.place_probabilities, lambda: experiment.place_probabilities([0.5, 1.0])),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_figure_is_reproducible_and_carries_its_data(name):
+    draw, make = DRAWN[name]
+    frame = make()
+    shown = show(name, frame, draw)
+    assert shown.svg == show(name, frame.copy(), draw).svg
+    data, metadata = shown._repr_mimebundle_()
+    assert data["image/svg+xml"].startswith("<?xml")
+    assert metadata["figure"]["name"] == name
+    pd.testing.assert_frame_equal(
+        pd.read_csv(io.StringIO(metadata["figure"]["data"])), frame.reset_index(drop=True), check_dtype=False
+    )
+    links = shown.links.data
+    assert f"_modules/companion/figures/cai2025.html#{draw.__name__}" in links
+    encoded = re.search(r"base64,([^\"]+)", links)[1]
+    assert base64.b64decode(encoded).decode() == metadata["figure"]["data"]
+
+
+def test_error_bars_are_those_of_the_frame():
+    frame = experiment.figure_8([0.5, 1.0], 20)
+    axes = figure.rank_difference(frame).axes
+    assert [a.get_title(loc="left") for a in axes] == ["CEMS", "immigration"]
+    bars = [container for a in axes for container in a.containers]
+    assert len(bars) == 6
+    segments = bars[0].lines[2][0].get_segments()
+    part = frame[(frame.survey == "CEMS") & (frame.calibration == "as printed")]
+    half = [(top[1] - bottom[1]) / 2 for bottom, top in segments]
+    assert np.allclose(half, figure.BAR * part.se)
+
+
+def test_a_table_shows_names_and_infinity():
+    html = table(pd.DataFrame({"a": [1.23456, np.inf]}, index=pd.Index(["x", "y"], name="row"))).data
+    assert "<td>1.23</td>" in html
+    assert "∞" in html
+    assert "<td>x</td>" in html
+
+
+def test_a_slider_has_every_page_and_starts_in_the_middle():
+    frame = experiment.place_probabilities([0.5, 1.0, 2.0])
+    html = probability_slider("s", frame, along="epsilon", rows="university", columns="place", value="probability").data
+    pages = json.loads(re.search(r"data = (\[.*?\]);", html)[1])
+    assert [page["label"] for page in pages] == ["0.5", "1", "2"]
+    for page, (_, part) in zip(pages, frame.groupby("epsilon"), strict=True):
+        assert np.allclose(page["values"], part.probability, atol=5e-5)
+    assert "http" not in html
+    assert html.count("<td>") == 36

@@ -1,0 +1,432 @@
+"""Sensitivities and losses exactly; ROUNDING is the relative error of a sum of logarithms. Audits draw with fixed
+seeds and certify an epsilon that is too high with chance ALARM: what the mechanism keeps and every mutant breaks."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, reduce
+from itertools import chain, combinations, product
+
+import numpy as np
+import pytest
+from checks import certified_epsilon, law_p_value, refused
+from scipy import stats
+from scipy.spatial.distance import cdist
+
+from dprank import noise
+from dprank.audit import privacy_loss
+from dprank.comparisons import GRAIN, Comparisons
+from dprank.pairwise import NoisyCounts, l1_sensitivity, rank_law, top_set_law
+
+ROUNDING = 1e-11
+ALARM = 1e-6
+DRAWS = 50_000
+
+SCORE = pytest.mark.parametrize("score", ["wins", "half", "net"])
+TIES = pytest.mark.parametrize("ties", [True, False], ids=["ties", "no ties"])
+ADJACENCY = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+LAW = pytest.mark.parametrize("law", ["discrete", "continuous"])
+
+
+# --- sensitivity ----------------------------------------------------------------------------------------------------
+
+
+def gain(x, score):
+    return {"wins": float(x == 1), "half": x, "net": 2 * x - 1}[score]
+
+
+@cache
+def sheets(n, answers, score, design, ties):
+    """The scores that one voter can give: those of every sheet of answers the design allows."""
+    add = {}
+    for i, j in combinations(range(n), 2):
+        for x in (0, 0.5, 1) if ties else (0, 1):
+            vector = np.zeros(n)
+            vector[i], vector[j] = gain(x, score), gain(1 - x, score)
+            add.setdefault((i, j), []).append((1, *vector))
+    if design == "any":
+        rounds = [[(0,) * (n + 1), *chain(*add.values())]] * answers
+    else:
+        rounds = [[(0,) * (n + 1), *options] for options in add.values()]
+    reached = {(0,) * (n + 1)}
+    for options in rounds:
+        reached = {tuple(map(sum, zip(a, b, strict=True))) for a in reached for b in options}
+    return np.array(sorted({v[1:] for v in reached if v[0] <= answers and (design != "complete" or v[0] == answers)}))
+
+
+def worst(n, answers, score, design, ties, adjacency):
+    """The two neighbours farthest apart, and how far that is."""
+    one = sheets(n, answers, score, design, ties)
+    other = np.zeros((1, n)) if adjacency == "add_remove" else one
+    distance = cdist(one, other, "cityblock")
+    a, b = np.unravel_index(distance.argmax(), distance.shape)
+    return one[a], other[b], distance.max()
+
+
+DESIGNS = [(n, "any", answers) for n in (2, 3) for answers in (1, 2, 3)]
+DESIGNS += [(n, "once", answers) for n in (2, 3, 4) for answers in range(1, math.comb(n, 2) + 1)]
+DESIGNS += [(n, "complete", math.comb(n, 2)) for n in (2, 3, 4)]
+
+
+@SCORE
+@TIES
+@ADJACENCY
+@pytest.mark.parametrize(("n", "design", "answers"), DESIGNS)
+def test_sensitivity_is_the_most_that_any_two_sheets_differ(n, design, answers, score, ties, adjacency):
+    claimed = l1_sensitivity(n, answers, score=score, design=design, ties=ties, adjacency=adjacency)
+    assert worst(n, answers, score, design, ties, adjacency)[2] == claimed
+
+
+@pytest.mark.parametrize(
+    ("expected", "parameters"),
+    [
+        (30, {"score": "wins", "design": "any"}),
+        (24, {"score": "wins", "design": "once"}),
+        (24, {"score": "wins", "design": "complete"}),
+        (18, {"score": "wins", "design": "complete", "ties": False}),
+        (36, {"score": "net", "design": "complete"}),
+    ],
+)
+def test_sensitivity_of_the_cems_survey(expected, parameters):
+    """Six schools, fifteen questions."""
+    assert l1_sensitivity(6, 15, **parameters) == expected
+
+
+@SCORE
+@TIES
+@ADJACENCY
+def test_one_comparison_flipped_moved_added_or_removed(score, ties, adjacency):
+    outcomes = (0, 0.5, 1) if ties else (0, 1)
+    rows = [(i, j, x) for i in range(4) for j in range(4) if i != j for x in outcomes]
+    base = [rows[k] for k in np.random.default_rng(0).integers(0, len(rows), 6)] + [(0, 1, 1)]
+    mechanism = NoisyCounts(4, 0.0, unit="comparison", score=score, ties=ties, adjacency=adjacency)
+
+    def count(data):
+        return mechanism.release(Comparisons(*zip(*data, strict=True), "abcd"), np.random.default_rng(0)).scores
+
+    if adjacency == "add_remove":
+        neighbours = [[*base, row] for row in rows] + [base[:k] + base[k + 1 :] for k in range(len(base))]
+    else:
+        neighbours = [[*base[:k], row, *base[k + 1 :]] for k in range(len(base)) for row in rows]
+    farthest = max(np.abs(count(data) - count(base)).sum() for data in neighbours)
+    assert farthest == mechanism.sensitivity == l1_sensitivity(4, 1, score=score, ties=ties, adjacency=adjacency)
+
+
+@SCORE
+@pytest.mark.parametrize(("design", "answers"), [("any", 2), ("once", 2), ("complete", 3)])
+def test_one_voter_rewritten_in_all_ways(design, answers, score):
+    """Through the door, the counts and the order: every data set of the design is accepted."""
+    pairs = list(combinations(range(3), 2))
+    questions = product(pairs, repeat=answers) if design == "any" else combinations(pairs, answers)
+    written = [list(zip(q, x, strict=True)) for q in questions for x in product((0, 0.5, 1), repeat=answers)]
+    written += [[]] if design != "complete" else []
+    others = [((0, 1), 1), ((0, 2), 0.5), ((1, 2), 0)][:answers]
+    mechanism = NoisyCounts(3, 0.0, answers=answers, design=design, score=score)
+    vectors = []
+    for sheet in written:
+        rows = [(4, *pair, x) for pair, x in others] + [(9, *pair, x) for pair, x in sheet]
+        voter, first, second, outcome = zip(*rows, strict=True)
+        data = Comparisons(first, second, outcome, "abc", voter)
+        released = mechanism.release(data, np.random.default_rng(0))
+        assert (np.diff(released.scores[released.order]) <= 0).all()
+        vectors.append(released.scores)
+    assert cdist(vectors, vectors, "cityblock").max() == mechanism.sensitivity
+
+
+# --- guarantee ------------------------------------------------------------------------------------------------------
+
+
+def cuts(vectors, grain):
+    return np.arange(np.min(vectors), np.max(vectors) + grain, grain)
+
+
+def law_of_cells(mechanism, scores, at):
+    """Law of the noisy vector, told only between which cuts each entry falls: exact, and enough for the whole loss."""
+    gaps = at - np.asarray(scores)[:, None]
+    if mechanism.law == "continuous":
+        cdf = stats.laplace.cdf(gaps / mechanism.scale)
+    else:
+        grain = GRAIN[mechanism.score]
+        cdf = stats.dlaplace.cdf(np.rint(gaps / grain), grain / mechanism.scale)
+    return reduce(np.multiply.outer, np.diff(cdf, prepend=0, append=1)).ravel()
+
+
+def cells(noisy, at):
+    """Counts of the same cells in draws of the vector."""
+    code = np.searchsorted(at, noisy, side="left")
+    size = (len(at) + 1,) * noisy.shape[1]
+    return np.bincount(np.ravel_multi_index(tuple(code.T), size), minlength=math.prod(size))
+
+
+CASES = [
+    (2, {"unit": "comparison", "score": "wins"}),
+    (2, {"answers": 3, "score": "half"}),
+    (3, {"answers": 2, "score": "wins", "adjacency": "add_remove"}),
+    (3, {"answers": 3, "score": "wins", "design": "complete"}),
+    (3, {"answers": 3, "score": "half", "design": "complete", "ties": False}),
+    (3, {"answers": 2, "score": "net", "design": "once"}),
+]
+
+
+def neighbours(mechanism):
+    m = mechanism
+    s, t, _ = worst(m.n_items, m.answers, m.score, m.design, m.ties, m.adjacency)
+    return s, t, cuts([s, t], GRAIN[m.score])
+
+
+@LAW
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+@pytest.mark.parametrize(("n", "parameters"), CASES)
+def test_guarantee_is_the_exact_loss_of_the_worst_neighbours(n, parameters, epsilon, law):
+    mechanism = NoisyCounts.calibrated(epsilon, n, law=law, **parameters)
+    s, t, at = neighbours(mechanism)
+    loss = privacy_loss(law_of_cells(mechanism, s, at), law_of_cells(mechanism, t, at))
+    assert loss == pytest.approx(mechanism.guarantee.epsilon, rel=ROUNDING)
+    assert mechanism.guarantee.epsilon == pytest.approx(epsilon, rel=ROUNDING)
+
+
+@LAW
+@pytest.mark.parametrize(("n", "parameters"), CASES)
+def test_no_neighbours_lose_more_and_orders_lose_less(n, parameters, law):
+    mechanism = NoisyCounts.calibrated(1.0, n, law=law, **parameters)
+    grain, limit = GRAIN[mechanism.score], mechanism.guarantee.epsilon * (1 + ROUNDING)
+    vectors = sheets(n, mechanism.answers, mechanism.score, mechanism.design, mechanism.ties)
+    others = vectors[:1] * 0 if mechanism.adjacency == "add_remove" else vectors
+    at = cuts([*vectors, *others], grain)
+    whole = [[law_of_cells(mechanism, s, at) for s in side] for side in (vectors[::5], others)]
+    top = [
+        [list(top_set_law(s, mechanism.scale, 1, law, grain).values()) for s in side] for side in (vectors[::5], others)
+    ]
+    for laws in (whole, top):
+        assert max(privacy_loss(p, q) for p, q in product(*laws)) <= limit
+
+
+@LAW
+@pytest.mark.parametrize(("n", "parameters"), CASES)
+def test_draws_have_the_exact_joint_law_and_audits_find_epsilon(n, parameters, law):
+    mechanism = NoisyCounts.calibrated(1.5, n, law=law, **parameters)
+    s, t, at = neighbours(mechanism)
+    rng = np.random.default_rng(31)
+    drawn = [cells(mechanism.perturb(scores, rng, DRAWS), at) for scores in (s, t)]
+    for counts, scores in zip(drawn, (s, t), strict=True):
+        assert law_p_value(counts, law_of_cells(mechanism, scores, at)) > ALARM
+        assert law_p_value(counts, law_of_cells(replace(mechanism, scale=1.1 * mechanism.scale), scores, at)) < ALARM
+    assert 1.1 < certified_epsilon(*drawn, ALARM) <= mechanism.guarantee.epsilon
+
+
+def noisy(mechanism, scores, rng, scale=None):
+    return replace(mechanism, scale=scale or mechanism.scale).perturb(scores, rng, DRAWS)
+
+
+def on_first(mechanism, scores, rng):
+    return np.column_stack([noisy(mechanism, scores, rng)[:, :2], np.full(DRAWS, scores[2])])
+
+
+MUTANTS = {
+    "half the noise": lambda m, s, rng: noisy(m, s, rng, m.scale / 2),
+    "answers for a sensitivity": lambda m, s, rng: noisy(m, s, rng, m.answers / m.guarantee.epsilon),
+    "ties forgotten": lambda m, s, rng: noisy(m, s, rng, replace(m, ties=False).sensitivity / m.guarantee.epsilon),
+    "removal for replacement": lambda m, s, rng: noisy(
+        m, s, rng, replace(m, adjacency="add_remove").sensitivity / m.guarantee.epsilon
+    ),
+    "one item without noise": on_first,
+    "one draw for all items": lambda m, s, rng: s + noisy(m, s, rng)[:, :1] - s[0],
+    "clipped noise": lambda m, s, rng: s + np.clip(noisy(m, s, rng) - s, -1, 1),
+    "noise on positive counts only": lambda m, s, rng: np.where(s > 0, noisy(m, s, rng), s),
+    "noise never negative": lambda m, s, rng: s + np.abs(noisy(m, s, rng) - s),
+}
+
+
+@LAW
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_broken_mechanism_is_caught(mutant, law):
+    mechanism = NoisyCounts.calibrated(2.0, 3, answers=3, score="wins", design="complete", law=law)
+    s, t, at = neighbours(mechanism)
+    assert (mechanism.sensitivity, replace(mechanism, ties=False).sensitivity) == (5, 4)
+    rng = np.random.default_rng(32)
+    drawn = [cells(MUTANTS[mutant](mechanism, scores, rng), at) for scores in (s, t)]
+    assert certified_epsilon(*drawn, ALARM) > mechanism.guarantee.epsilon
+
+
+@LAW
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+@pytest.mark.parametrize("answers", [1, 2, 5])
+def test_algorithm_3_as_printed_loses_twice_what_it_claims(answers, epsilon, law):
+    printed = NoisyCounts.as_printed(3, epsilon, 2, answers=answers, law=law)
+    assert printed.scale == answers / epsilon
+    assert printed.sensitivity == 2 * answers
+    assert printed.claimed_epsilon == epsilon
+    assert printed.guarantee.epsilon == 2 * epsilon
+    s, t, at = neighbours(printed)
+    assert privacy_loss(law_of_cells(printed, s, at), law_of_cells(printed, t, at)) == pytest.approx(2 * epsilon)
+
+
+def test_algorithm_3_as_printed_is_caught_by_an_audit():
+    printed = NoisyCounts.as_printed(3, 1.0, 2, answers=2)
+    s, t, at = neighbours(printed)
+    rng = np.random.default_rng(33)
+    found = certified_epsilon(*(cells(printed.perturb(scores, rng, DRAWS), at) for scores in (s, t)), ALARM)
+    assert printed.claimed_epsilon < 1.7 < found <= printed.guarantee.epsilon
+
+
+def test_algorithm_2_as_printed_keeps_what_it_claims():
+    printed = NoisyCounts.as_printed(2, 0.7, 10)
+    assert (printed.unit, printed.score, printed.law, printed.sensitivity) == ("comparison", "wins", "continuous", 2)
+    assert printed.guarantee.epsilon <= printed.claimed_epsilon == 0.7
+    assert printed == replace(
+        NoisyCounts.calibrated(0.7, 10, unit="comparison", score="wins", law="continuous"), claimed_epsilon=0.7
+    )
+
+
+def test_calibrated_never_promises_more_than_it_was_asked():
+    rng = np.random.default_rng(34)
+    epsilons = np.exp(rng.uniform(-20, 20, 3000)).tolist()
+    for epsilon, answers in zip(epsilons, rng.integers(1, 50, 3000).tolist(), strict=True):
+        mechanism = NoisyCounts.calibrated(epsilon, 5, answers=answers, score="wins")
+        assert Fraction(mechanism.sensitivity) / Fraction(mechanism.scale) <= Fraction(mechanism.guarantee.epsilon)
+        assert epsilon * (1 - 4e-16) <= mechanism.guarantee.epsilon <= epsilon
+
+
+def test_infinite_epsilon_is_no_noise():
+    free = NoisyCounts.calibrated(math.inf, 3)
+    assert (free.scale, free.guarantee.epsilon) == (0, math.inf)
+    assert free.perturb([3, 1, 2], np.random.default_rng(0)).tolist() == [3, 1, 2]
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-320])
+def test_an_epsilon_beyond_all_noise_is_refused(epsilon):
+    with refused("epsilon"):
+        NoisyCounts.calibrated(epsilon, 3)
+
+
+# --- release --------------------------------------------------------------------------------------------------------
+
+DATA = Comparisons([0, 0, 1, 0, 2, 1], [1, 2, 2, 1, 0, 2], [1, 1, 0.5, 0, 0, 1], "abc", [1, 1, 1, 2, 2, 2])
+
+
+@LAW
+@SCORE
+def test_release_is_reproducible_and_sorted(score, law):
+    mechanism = NoisyCounts.calibrated(1.0, 3, answers=3, score=score, law=law)
+    one, again, other = (mechanism.release(DATA, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.scores, again.scores)
+    assert one.ranking == again.ranking
+    assert (one.scores != other.scores).any()
+    assert (np.diff(one.scores[one.order]) <= 0).all()
+    assert sorted(one.ranking) == ["a", "b", "c"]
+    assert [one.top(k) for k in range(4)] == [frozenset(one.ranking[:k]) for k in range(4)]
+    assert one.guarantee == mechanism.guarantee
+    if law == "discrete":
+        assert (one.scores % GRAIN[score] == 0).all()
+
+
+def places_p_value(orders, scores, scale):
+    counts = np.stack([(orders == i).sum(axis=0) for i in range(3)])
+    law = rank_law(scores, scale, "discrete")
+    return 3 * min(law_p_value(row, expected) for row, expected in zip(counts, law, strict=True))
+
+
+def test_released_orders_follow_the_rank_law_ties_included():
+    mechanism = NoisyCounts(3, 0.8, answers=3, score="wins")
+    rng = np.random.default_rng(35)
+    released = [mechanism.release(DATA, rng) for _ in range(1000)]
+    scores = NoisyCounts(3, 0.0, answers=3, score="wins").release(DATA, rng).scores
+    assert places_p_value(np.array([r.order for r in released]), scores, 0.8) > ALARM
+    by_name = np.array([np.argsort(-r.scores, kind="stable") for r in released])
+    assert places_p_value(by_name, scores, 0.8) < ALARM
+
+
+def test_release_fit_for_publishing():
+    mechanism = NoisyCounts.calibrated(3.0, 3, answers=3, score="half")
+    released = mechanism.release(DATA, noise.SECURE)
+    assert sorted(released.order) == [0, 1, 2]
+    assert (released.scores % 0.5 == 0).all()
+    draws = 2 * (mechanism.perturb([1.5, 0, 7], noise.SECURE, 4000) - [1.5, 0, 7])
+    unit = 2 * mechanism.scale
+    assert law_p_value(np.bincount(np.clip(np.abs(draws.ravel()), 0, 9).astype(int), minlength=10), folded(unit)) > 1e-9
+    with refused("SECURE", "numpy.random.Generator"):
+        replace(mechanism, law="continuous").release(DATA, noise.SECURE)
+
+
+def folded(scale):
+    law = 2 * stats.dlaplace(1 / scale).pmf(np.arange(10))
+    return np.r_[law[0] / 2, law[1:9], 2 * stats.dlaplace(1 / scale).sf(8)]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "data", "words"),
+    [
+        ({"n_items": 4}, DATA, ["items = 3", "n_items = 4"]),
+        ({"answers": 2}, DATA, ["voter 1", "3 answers", "answers = 2", "at_most(2)"]),
+        ({"ties": False}, DATA, ["outcome", "1 rows", "ties = False"]),
+        ({"design": "once"}, DATA[[0, 3, 5, 3]], ["voter 2", "twice", "design = 'once'"]),
+        ({"design": "complete"}, DATA[[0, 1, 2, 3, 5, 5]], ["voter 2", "twice", "design = 'complete'"]),
+        ({"design": "complete"}, DATA[[0, 1, 2, 4, 5]], ["voter 2", "2 of 3", "design = 'complete'"]),
+        ({}, Comparisons([0], [1], [1], "abc"), ["voter is absent"]),
+    ],
+)
+def test_release_refuses_data_that_break_a_promise(parameters, data, words):
+    mechanism = NoisyCounts(**({"n_items": 3, "scale": 1.0, "answers": 3} | parameters))
+    with refused(*words):
+        mechanism.release(data, np.random.default_rng(0))
+
+
+def test_at_most_makes_data_acceptable():
+    released = NoisyCounts(3, 0.0, answers=2).release(DATA.at_most(2), np.random.default_rng(0))
+    assert released.scores.tolist() == [2, 0, -2]
+
+
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [([1.0, 2.0], ["3 finite"]), ([1.0, 2.0, np.nan], ["nan", "3 finite"]), ([0.3, 1.0, 2.0], ["0.3", "multiples"])],
+)
+def test_perturb_refuses(scores, words):
+    """Noise on a grid would publish what scores have off it."""
+    with refused("scores", *words):
+        NoisyCounts(3, 1.0).perturb(scores, np.random.default_rng(0))
+
+
+def test_perturb_shapes():
+    mechanism, rng = NoisyCounts(3, 1.0), np.random.default_rng(0)
+    assert mechanism.perturb([1, 2, 3], rng).shape == (3,)
+    assert mechanism.perturb([1, 2, 3], rng, 5).shape == (5, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"n_items": 1}, ["n_items = 1", "at least two"]),
+        ({"answers": 0}, ["answers = 0"]),
+        ({"design": "once", "answers": 4}, ["answers = 4", "1 .. 3"]),
+        ({"design": "complete", "answers": 2}, ["answers = 2", "complete", "3"]),
+        ({"score": "points"}, ["score = 'points'", "'wins', 'half', 'net'"]),
+        ({"design": "twice"}, ["design = 'twice'", "'any', 'once', 'complete'"]),
+        ({"adjacency": "swap"}, ["adjacency = 'swap'"]),
+        ({"unit": "person"}, ["unit = 'person'"]),
+        ({"law": "normal"}, ["law = 'normal'", "'discrete', 'continuous'"]),
+        ({"unit": "comparison", "answers": 2}, ["answers = 2", "unit = 'comparison'"]),
+        ({"unit": "comparison", "design": "once"}, ["design = 'once'", "unit = 'comparison'"]),
+        ({"scale": -1.0}, ["scale = -1.0", "at least 0"]),
+        ({"scale": math.nan}, ["scale = nan"]),
+        ({"scale": math.inf}, ["scale = inf"]),
+    ],
+)
+def test_refuses_parameters(change, words):
+    with refused(*words):
+        NoisyCounts(**({"n_items": 3, "scale": 1.0} | change))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan])
+def test_refuses_an_epsilon(epsilon):
+    for build in (NoisyCounts.calibrated, lambda e, n: NoisyCounts.as_printed(3, e, n)):
+        with refused(f"epsilon = {epsilon}", "above 0"):
+            build(epsilon, 3)
+
+
+def test_refuses_an_algorithm_and_a_top():
+    with refused("algorithm = 1", "2, 3"):
+        NoisyCounts.as_printed(1, 1.0, 3)
+    released = NoisyCounts(3, 1.0, answers=3).release(DATA, np.random.default_rng(0))
+    for k in (-1, 4):
+        with refused(f"k = {k}", "0 .. 3"):
+            released.top(k)

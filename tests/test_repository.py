@@ -1,0 +1,79 @@
+"""The repository keeps its own rules: notebooks without outputs, one list of dependencies, a lock without addresses."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LONGEST_CELL = 15
+
+
+@pytest.fixture(scope="module")
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_source(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert notebook["metadata"]["kernelspec"]["language"] == "python"
+    assert notebook["metadata"]["language_info"] == {"name": "python"}
+    assert not [cell["id"] for cell in code if cell["outputs"] or cell["execution_count"]]
+    assert sum("parameters" in cell["metadata"].get("tags", []) for cell in code) == 1
+    ids = [cell["id"] for cell in notebook["cells"]]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in ids), "ids are given, not generated"
+    assert not [cell["id"] for cell in code if "".join(cell["source"]).count("\n") >= LONGEST_CELL]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_figures_have_names_captions_alternatives_and_links(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    for cell, following in zip(cells, [*cells[1:], {}], strict=True):
+        if cell["cell_type"] == "code" and re.search(r"\bshow\(", "".join(cell["source"])):
+            look = cell["metadata"]["mystnb"]
+            assert look["figure"]["caption"], cell["id"]
+            assert look["figure"]["name"].startswith("fig-"), cell["id"]
+            assert len(look["image"]["alt"]) > 40, cell["id"]
+            assert "".join(following["source"]).endswith(".links"), cell["id"]
+
+
+def test_there_are_chapters():
+    assert len(NOTEBOOKS) >= 3
+
+
+def test_environment_repeats_the_project(project):
+    named = {"jupyter-book", "matplotlib", "numpy", "papermill", "scipy", "seaborn"}
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+    conda = {entry for entry in environment if isinstance(entry, str)}
+    ours = {*project["dependencies"], *project["optional-dependencies"]["book"]}
+    wanted = {entry for entry in ours if re.split(r"[<>=]", entry)[0] in named}
+    assert len(wanted) == len(named)
+    assert conda == wanted | {"pip", f"python{project['requires-python']}"}
+
+
+def test_lock_holds_every_dependency_with_hashes_and_no_address(project):
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    locked = set(re.findall(r"^([a-z0-9._-]+)==", lock, flags=re.MULTILINE))
+    extras = project["optional-dependencies"].values()
+    wanted = {
+        re.split(r"[<>=;\[ ]", entry)[0].lower() for entries in [project["dependencies"], *extras] for entry in entries
+    }
+    assert wanted <= locked
+    assert lock.count("==") <= lock.count("--hash=sha256:")
+    assert "://" not in lock
+
+
+def test_citation_and_licences(project):
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == project["version"]
+    assert len(citation["references"]) == 4
+    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("MIT License")
