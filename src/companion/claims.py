@@ -26,6 +26,7 @@ __all__ = [
     "Record",
     "anchor",
     "card",
+    "decisive",
     "derive",
     "find_root",
     "judge",
@@ -42,7 +43,7 @@ ALLOWED = {
     "verdict": VERDICTS,
     "method": ("exact", "bound", "simulation", "argument"),
 }
-RELATIONS = {"<=": "≤", ">=": "≥", "==": "=", "<": "&lt;", ">": "&gt;"}
+RELATIONS = {"<=": "≤", ">=": "≥", "==": "=", "<": "<", ">": ">"}
 ABOUT = ("printed", "supplied", "content", "corrected")
 
 
@@ -358,27 +359,51 @@ def card(claim: Claim, checks: Iterable[Check], profile: str) -> dict[str, str]:
     words = {True: "true", False: "false", None: "undecided"}
     text = [f"{claim.id} ({claim.where}): {verdict}", claim.statement, *(f"  {c}: {words[c.outcome]}" for c in checks)]
     e = html.escape
-    rows = "\n".join(
-        f'<tr class="claim-{c.about}"><td>{e(c.what)}<span class="claim-about">{e(_about(c))}</span></td>'
-        f"<td>{_show(c.observed)}{f' ± {_show(c.error)}' if c.error else ''}</td>"
-        f"<td>{RELATIONS[c.relation]} {_show(c.bound)}</td>"
-        f'<td class="claim-outcome claim-{words[c.outcome]}">{words[c.outcome]}</td></tr>'
-        for c in checks
-    )
+
+    def table(some: Iterable[Check]) -> str:
+        rows = "\n".join(
+            f'<tr class="claim-{c.about}"><td>{e(c.what)}<span class="claim-about">{e(_about(c))}</span></td>'
+            f"<td>{show_number(c.observed)}{f' ± {show_number(c.error)}' if c.error else ''}</td>"
+            f"<td>{e(RELATIONS[c.relation])} {show_number(c.bound)}</td>"
+            f'<td class="claim-outcome claim-{words[c.outcome]}">{words[c.outcome]}</td></tr>'
+            for c in some
+        )
+        head = "<thead><tr><th>quantity</th><th>observed</th><th>statement</th><th>outcome</th></tr></thead>"
+        return f'<div class="claim-checks"><table>\n{head}\n<tbody>\n{rows}\n</tbody></table></div>'
+
+    main = decisive(checks)
+    foot = f"{claim.method} · profile {profile}" if claim.method else f"profile {profile}"
+    full = f"<details><summary>all {len(checks)} checks</summary>\n{table(checks)}\n</details>\n"
     corrected = f'<p class="claim-corrected"><strong>Corrected:</strong> {e(claim.corrected or "")}</p>\n'
-    method = f"{claim.method} · " if claim.method else ""
     page = f"""<div class="claim claim-verdict-{verdict.split()[0]}" id="{e(anchor(claim.id))}">
 <p class="claim-head"><code>{e(claim.id)}</code> <span class="claim-where">{e(claim.where)}</span>
 <span class="claim-badge">{e(verdict)}</span></p>
 <p class="claim-statement">{e(claim.statement)}</p>
-<div class="claim-checks"><table>
-<thead><tr><th>quantity</th><th>observed</th><th>statement</th><th>outcome</th></tr></thead>
-<tbody>
-{rows}
-</tbody></table></div>
-{corrected if claim.corrected else ""}<p class="claim-foot">{e(method)}profile {e(profile)}</p>
+{table(main)}
+{full if len(main) < len(checks) else ""}{corrected if claim.corrected else ""}<p class="claim-foot">{e(foot)}</p>
 </div>"""
     return {"text/plain": "\n".join(text), "text/html": page}
+
+
+def decisive(checks: Iterable[Check]) -> list[Check]:
+    """The checks a verdict turns on: of what each is about, and of each reading, the first that does not hold, or one.
+
+    Parameters
+    ----------
+    checks : iterable of Check
+
+    Returns
+    -------
+    list of Check
+        In their order; one for each reading of the printed statement, and for every other thing checked.
+    """
+    rank = {False: 0, None: 1, True: 2}
+    groups: dict[tuple[str, str], Check] = {}
+    for check in checks:
+        group = check.about, check.reading
+        if group not in groups or rank[check.outcome] < rank[groups[group].outcome]:
+            groups[group] = check
+    return list(groups.values())
 
 
 def _about(check: Check) -> str:
@@ -391,7 +416,8 @@ def _about(check: Check) -> str:
     return f"{label}, {check.reading}" if check.reading else label
 
 
-def _show(value: float) -> str:
+def show_number(value: float) -> str:
+    """A number of a check for readers: six digits, infinity as a sign."""
     return f"{value:,}" if isinstance(value, int) else f"{value:.6g}".replace("inf", "∞")
 
 

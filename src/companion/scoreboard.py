@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from companion.claims import VERDICTS, Check, Claim, anchor, derive, find_root, load_ledger
+from companion.claims import RELATIONS, VERDICTS, Check, Claim, anchor, derive, find_root, load_ledger, show_number
 
 #: Papers of the ledger, by the file stem of their claims.
 PAPERS = {
@@ -130,8 +130,6 @@ def _link(claim: Claim) -> str:
 
 def _sentence(check: Check) -> str:
     reading = f" ({check.reading})" if check.reading else ""
-    error = f" ± {check.error:.6g}" if check.error else ""
-    text = f"{check.what}{reading} is {check.observed:.6g}{error}, and should be {check.relation} {check.bound:.6g}"
-    for sign, shown in (("inf", "∞"), ("<=", "≤"), (">=", "≥"), ("==", "=")):
-        text = text.replace(sign, shown)
-    return text
+    error = f" ± {show_number(check.error)}" if check.error else ""
+    bound = f"{RELATIONS[check.relation]} {show_number(check.bound)}"
+    return f"{check.what}{reading} is {show_number(check.observed)}{error}, and should be {bound}"

@@ -19,6 +19,7 @@ from companion.claims import (
     Record,
     anchor,
     card,
+    decisive,
     derive,
     find_root,
     judge,
@@ -51,6 +52,15 @@ def ledger_at(root: Path, *entries: Any) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "mini2020.yml").write_text(json.dumps(entries))  # JSON is YAML
     return root
+
+
+def test_decisive_checks_show_the_worst_of_each_group():
+    good, bad, open_ = check(True), check(False), check(None)
+    corrected = check(True, "corrected")
+    assert decisive([good, corrected, bad, open_]) == [bad, corrected]
+    assert decisive([good, open_]) == [open_]
+    readings = [check(True, reading="a"), check(False, reading="b")]
+    assert decisive(readings) == readings
 
 
 # --- checks ----------------------------------------------------------------------------------------------------------

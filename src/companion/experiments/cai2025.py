@@ -138,7 +138,8 @@ def two_items_loss(voters: int, answers: int, scale: float) -> float:
     total = voters * answers
     gaps = [2 * wins - total for wins in range(total + 1)]
     law = [(log_first_wins(gap, scale), log_first_wins(-gap, scale)) for gap in gaps]
-    return max(privacy_loss(law[a], law[b]) for a in range(total + 1) for b in range(a, min(a + answers, total) + 1))
+    neighbours = ((a, b) for a in range(total + 1) for b in range(a, min(a + answers, total) + 1))
+    return max(privacy_loss(law[a], law[b], log=True) for a, b in neighbours)
 
 
 def two_items_curve(epsilon: float, answers: int, voters: Iterable[int]) -> pd.DataFrame:

@@ -22,14 +22,13 @@ def privacy_loss(p: ArrayLike, q: ArrayLike, *, log: bool = False) -> float:
         Infinite where an outcome is possible under one only. By the mediant inequality no event does worse than the
         worst single outcome, and both directions are covered.
     """
-    p, q = np.asarray(p, float), np.asarray(q, float)
-    if p.shape != q.shape or p.ndim != 1:
-        raise ValueError(f"p and q have shapes {p.shape} and {q.shape}; they must be the same list of outcomes")
-    for name, law in (("p", np.exp(p) if log else p), ("q", np.exp(q) if log else q)):
+    laws = np.asarray(p, float), np.asarray(q, float)
+    if laws[0].shape != laws[1].shape or laws[0].ndim != 1:
+        raise ValueError(f"p and q have shapes {laws[0].shape} and {laws[1].shape}; they must list the same outcomes")
+    for name, law in zip("pq", map(np.exp, laws) if log else laws, strict=True):
         if (law < 0).any() or not abs(law.sum() - 1) < 1e-9:
             raise ValueError(f"{name} sums to {law.sum()} with least entry {law.min()}; it must be a law")
-    if not log:
-        with np.errstate(divide="ignore"):
-            p, q = np.log(p), np.log(q)
-    possible = (p > -np.inf) | (q > -np.inf)
-    return float(np.abs(p[possible] - q[possible]).max())
+    with np.errstate(divide="ignore"):
+        a, b = laws if log else map(np.log, laws)
+    possible = (a > -np.inf) | (b > -np.inf)
+    return float(np.abs(a[possible] - b[possible]).max())
