@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from os import PathLike
 from typing import Any, Literal, get_args
 
@@ -65,15 +67,15 @@ class Comparisons:
         voter: ArrayLike | None = None,
     ) -> None:
         self.items = item_names(items)
-        self.first, self.second = (_codes(*pair, self.n_items) for pair in (("first", first), ("second", second)))
-        self.points = _points(outcome)
-        self.voter = None if voter is None else _integers("voter", voter)
+        self.first = _codes("first", first, self.n_items)
+        self.second = _codes("second", second, self.n_items)
+        self.points = _points("outcome", outcome)
+        self.voter = None if voter is None else _integers("voter", voter).copy()
         for name in ("second", "points", "voter"):
             column = getattr(self, name)
             if column is not None and len(column) != len(self):
                 raise ValueError(f"{name} has {len(column)} rows, first has {len(self)}: they must agree")
-        if (row := _first_true(self.first == self.second)) is not None:
-            raise ValueError(f"second[{row}] = {self.second[row]} is the item it is compared with; the two must differ")
+        _differ("second", self.first, self.second)
         for column in (self.first, self.second, self.points, self.voter):
             if column is not None:
                 column.flags.writeable = False
@@ -137,14 +139,17 @@ class Comparisons:
         names = pd.Index(item_names(items))
 
         def codes(column: str) -> NDArray[Any]:
-            code = names.get_indexer(frame[column])
+            code = names.get_indexer(frame[column].map(str, na_action="ignore"))
             if (bad := _first_true(code < 0)) is not None:
                 value = frame[column].iloc[bad]
                 raise ValueError(f"{column}[{frame.index[bad]}] = {value!r} is not an item; items are {list(names)}")
             return code
 
+        one, other = codes(first), codes(second)
+        _differ(second, one, other, frame.index, names)
+        points = _points(outcome, frame[outcome].to_numpy(), frame.index)
         who = None if voter is None else _voter_codes(frame[voter])
-        return cls(codes(first), codes(second), frame[outcome].to_numpy(), tuple(names), who)
+        return cls(one, other, points / 2, tuple(names), who)
 
     def at_most(self, answers: int) -> Comparisons:
         """The first `answers` rows of every voter: bounds what one voter can do, whatever the others did."""
@@ -184,11 +189,15 @@ def win_counts(comparisons: Comparisons, score: Score = "wins", *, threads: int 
     O(comparisons + items * threads) time, O(items * threads) memory; the kernel reads five to nine bytes a comparison
     once. This is N of Algorithms 2 and 3 of Cai, Chakraborty and Wang (2025) for ``score="wins"``.
     """
-    chunks = (
-        (comparisons.first[s], comparisons.second[s], comparisons.points[s])
-        for s in (slice(i, i + _CHUNK) for i in range(0, len(comparisons), _CHUNK))
-    )
-    return _count(chunks, comparisons.n_items, score, threads)
+    value = _value(score)
+    chunks = (slice(start, start + _CHUNK) for start in range(0, len(comparisons), _CHUNK))
+    columns = comparisons.first, comparisons.second, comparisons.points
+
+    def count(rows: slice) -> NDArray[np.int64]:
+        return _score_kernel(*(column[rows] for column in columns), comparisons.n_items, value)
+
+    calls = (partial(count, rows) for rows in chunks)
+    return _add_up(calls, comparisons.n_items, threads) * GRAIN[score]
 
 
 def pairwise_wins(comparisons: Comparisons) -> NDArray[np.float64]:
@@ -237,29 +246,33 @@ def win_counts_parquet(
     """
     import pyarrow.parquet as pq
 
-    names = item_names(items)
+    names, value = item_names(items), _value(score)
+    columns = pq.read_schema(path).names
+    if len({first, second, outcome}) < 3:
+        raise ValueError(f"first, second, outcome = {first!r}, {second!r}, {outcome!r}; three columns are needed")
+    for name in (first, second, outcome):
+        if name not in columns:
+            raise ValueError(f"column {name!r} is not in {path}; it has {columns}")
 
-    def batches() -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[np.uint8]]]:
+    def calls(file: Any) -> Iterator[Callable[[], NDArray[np.int64]]]:
         row = 0
-        with pq.ParquetFile(path, read_dictionary=[first, second]) as file:
-            if absent := {first, second, outcome} - set(file.schema_arrow.names):
-                raise ValueError(f"column {min(absent)!r} is not in {path}; it has {file.schema_arrow.names}")
-            for batch in file.iter_batches(_BATCH, columns=[first, second, outcome]):
-                a, b = (_batch_codes(name, batch.column(name), names, row) for name in (first, second))
-                points = _points(_batch_column(outcome, batch.column(outcome), row), row)
-                if (same := _first_true(a == b)) is not None:
-                    raise ValueError(f"{second}[{row + same}] = {names[b[same]]!r} is the item it is compared with")
-                yield a, b, points
-                row += batch.num_rows
+        for batch in file.iter_batches(_BATCH, columns=[first, second, outcome]):
+            three = {name: batch.column(name) for name in (first, second, outcome)}
+            yield partial(_count_batch, three, names, value, range(row, row + batch.num_rows))
+            row += batch.num_rows
 
-    return _count(batches(), len(names), score, threads)
+    # Arrow's own pre-buffering would come to hold the whole file
+    with pq.ParquetFile(path, read_dictionary=[first, second], pre_buffer=False) as file:
+        return _add_up(calls(file), len(names), threads) * GRAIN[score]
 
 
 def read_csv(path: str | PathLike[str], *, items: Sequence[str], **columns: Any) -> Comparisons:
     """Comparisons from a CSV file of item names; keywords as in `Comparisons.from_frame`."""
     import pandas as pd
 
-    return Comparisons.from_frame(pd.read_csv(path), items=items, **columns)
+    # names stay as written: an item called 01 is not the number 1
+    names = {columns.get(name, name): str for name in ("first", "second")}
+    return Comparisons.from_frame(pd.read_csv(path, dtype=names), items=items, **columns)
 
 
 def read_parquet(path: str | PathLike[str], *, items: Sequence[str], **columns: Any) -> Comparisons:
@@ -269,24 +282,60 @@ def read_parquet(path: str | PathLike[str], *, items: Sequence[str], **columns: 
     return Comparisons.from_frame(pd.read_parquet(path), items=items, **columns)
 
 
-def _count(
-    chunks: Iterable[tuple[NDArray[Any], NDArray[Any], NDArray[np.uint8]]], n_items: int, score: str, threads: int
-) -> NDArray[np.float64]:
+def _value(score: str) -> NDArray[np.int64]:
     if score not in _VALUE:
         raise ValueError(f"score = {score!r}; allowed are {get_args(Score)}")
+    return _VALUE[score]
+
+
+def _add_up(calls: Iterable[Callable[[], NDArray[np.int64]]], n_items: int, threads: int) -> NDArray[np.float64]:
+    """Sum of what the calls return, a few of them at a time in threads; the first to fail fails it."""
     if threads < 1:
         raise ValueError(f"threads = {threads}; it must be at least 1")
-    value = _VALUE[score]
-    pending: list[Any] = []
     total = np.zeros(n_items, np.int64)
+    pending: deque[Future[NDArray[np.int64]]] = deque()
     with ThreadPoolExecutor(threads) as pool:
-        for chunk in chunks:
-            pending.append(pool.submit(_score_kernel, *chunk, n_items, value))
+        for call in calls:
+            pending.append(pool.submit(call))
             if len(pending) > 2 * threads:
-                total += pending.pop(0).result()
+                total += pending.popleft().result()
         for job in pending:
             total += job.result()
-    return total.astype(np.float64) * GRAIN[score]
+    return total.astype(np.float64)
+
+
+def _count_batch(
+    columns: Mapping[str, Any], names: tuple[str, ...], value: NDArray[np.int64], rows: Sequence[int]
+) -> NDArray[np.int64]:
+    """Scores of one batch of Arrow columns: first, second and outcome."""
+    counts = np.zeros((2, len(names)), np.int64)
+    if not any(column.null_count for column in columns.values()):
+        (one, code_one), (other, code_other) = (_codebook(column, names) for column in list(columns.values())[:2])
+        outcome = list(columns.values())[2].to_numpy(zero_copy_only=False)
+        numeric = all(array.dtype.kind in kinds for array, kinds in ((one, "iu"), (other, "iu"), (outcome, "fiub")))
+        if numeric and _batch_kernel(one, other, _plain(outcome), code_one, code_other, value, counts):
+            return counts[0] + counts[1]
+    # one pass found a fault: look for it column by column
+    first, second, outcome = columns
+    a, b = (_batch_codes(name, columns[name], names, rows) for name in (first, second))
+    _differ(second, a, b, rows, names)
+    _points(outcome, _batch_column(outcome, columns[outcome], rows), rows)
+    raise AssertionError("a batch was refused that has no fault")
+
+
+def _codebook(column: Any, names: tuple[str, ...]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Entries of an item column, and the item code that each entry stands for, -1 for none."""
+    if isinstance(column.type, _arrow().DictionaryType):
+        known = {name: code for code, name in enumerate(names)}
+        book = np.array([known.get(name, -1) for name in column.dictionary.to_pylist()], np.int32)
+        return column.indices.to_numpy(zero_copy_only=False), book
+    return column.to_numpy(zero_copy_only=False), np.arange(len(names), dtype=np.int32)
+
+
+def _arrow() -> Any:
+    import pyarrow as pa
+
+    return pa
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -298,6 +347,20 @@ def _score_kernel(first, second, points, n_items, value):
         counts[0, first[row]] += value[won]
         counts[1, second[row]] += value[2 - won]
     return counts[0] + counts[1]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _batch_kernel(first, second, outcome, code_first, code_second, value, counts):
+    for row in range(first.size):
+        a, b, twice = np.int64(first[row]), np.int64(second[row]), 2.0 * outcome[row]
+        if not (0 <= a < code_first.size and 0 <= b < code_second.size):
+            return False
+        i, j, won = code_first[a], code_second[b], 2 * (twice == 2.0) + (twice == 1.0)
+        if i < 0 or j < 0 or i == j or won != twice:
+            return False
+        counts[0, i] += value[won]
+        counts[1, j] += value[2 - won]
+    return True
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -334,24 +397,45 @@ def _integers(name: str, values: ArrayLike) -> NDArray[Any]:
     return array
 
 
-def _codes(name: str, values: ArrayLike, n_items: int, row: int = 0) -> NDArray[Any]:
+def _codes(name: str, values: ArrayLike, n_items: int, rows: Sequence[Any] | None = None) -> NDArray[Any]:
     array = _integers(name, values)
     if array.size and not (array.min() >= 0 and array.max() < n_items):
         bad = int(np.argmax((array < 0) | (array >= n_items)))
-        raise ValueError(f"{name}[{row + bad}] = {array[bad]}; item codes are 0 .. {n_items - 1}")
+        raise ValueError(f"{_at(name, bad, rows)} = {array[bad]}; item codes are 0 .. {n_items - 1}")
     return array.astype(np.min_scalar_type(n_items - 1))
 
 
-def _points(outcome: ArrayLike, row: int = 0) -> NDArray[np.uint8]:
+def _differ(
+    name: str,
+    first: NDArray[Any],
+    second: NDArray[Any],
+    rows: Sequence[Any] | None = None,
+    names: Sequence[str] | None = None,
+) -> None:
+    if (bad := _first_true(first == second)) is not None:
+        value = repr(names[second[bad]]) if names is not None else second[bad]
+        raise ValueError(f"{_at(name, bad, rows)} = {value} is the item it is compared with; the two must differ")
+
+
+def _at(name: str, row: int, rows: Sequence[Any] | None) -> str:
+    return f"{name}[{row if rows is None else rows[row]}]"
+
+
+def _points(name: str, outcome: ArrayLike, rows: Sequence[Any] | None = None) -> NDArray[np.uint8]:
     array = np.asarray(outcome)
     if array.ndim != 1:
-        raise ValueError(f"outcome has shape {array.shape}; it must be one-dimensional")
+        raise ValueError(f"{name} has shape {array.shape}; it must be one-dimensional")
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"outcome holds {array.dtype}; numbers 1, 0.5 and 0 are needed")
+        raise ValueError(f"{name} holds {array.dtype}; numbers 1, 0.5 and 0 are needed")
     points = np.empty(len(array), np.uint8)
-    if (bad := _points_kernel(array, points)) >= 0:
-        raise ValueError(f"outcome[{row + bad}] = {array[bad]}; allowed are 1, 0.5 and 0")
+    if (bad := _points_kernel(_plain(array), points)) >= 0:
+        raise ValueError(f"{_at(name, bad, rows)} = {array[bad]}; allowed are 1, 0.5 and 0")
     return points
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in a type that kernels know."""
+    return array if array.dtype.isnative and array.dtype.itemsize in (1, 4, 8) else array.astype(np.float64)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -368,23 +452,21 @@ def _points_kernel(outcome, points):
     return -1
 
 
-def _batch_column(name: str, column: Any, row: int) -> NDArray[Any]:
+def _batch_column(name: str, column: Any, rows: Sequence[int]) -> NDArray[Any]:
     if column.null_count:
-        raise ValueError(f"{name} is missing in {column.null_count} rows from row {row} on; leave those rows out")
+        bad = _first_true(column.is_null().to_numpy(zero_copy_only=False))
+        raise ValueError(f"{name} is missing in row {rows[bad or 0]}; leave out the rows that have no answer")
     return column.to_numpy(zero_copy_only=False)
 
 
-def _batch_codes(name: str, column: Any, names: tuple[str, ...], row: int) -> NDArray[Any]:
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type):
-        return _codes(name, _batch_column(name, column, row), len(names), row)
-    known = {item: code for code, item in enumerate(names)}
-    code = np.array([known.get(item, -1) for item in column.dictionary.to_pylist()])
-    codes = code[_batch_column(name, column.indices, row)]
-    if (bad := _first_true(codes < 0)) is not None:
-        raise ValueError(f"{name}[{row + bad}] = {column[bad].as_py()!r} is not an item; items are {list(names)}")
-    return codes.astype(np.min_scalar_type(len(names) - 1))
+def _batch_codes(name: str, column: Any, names: tuple[str, ...], rows: Sequence[int]) -> NDArray[Any]:
+    entries = _batch_column(name, column, rows)
+    if not isinstance(column.type, _arrow().DictionaryType):
+        return _codes(name, entries, len(names), rows)
+    indices, book = _codebook(column, names)
+    if (bad := _first_true(book[indices] < 0)) is not None:
+        raise ValueError(f"{_at(name, bad, rows)} = {entries[bad]!r} is not an item; items are {list(names)}")
+    return book[indices]
 
 
 def _voter_codes(labels: Any) -> NDArray[np.int64]:

@@ -27,7 +27,7 @@ def kendall_distance(a: ArrayLike, b: ArrayLike) -> int:
     >>> kendall_distance([0, 1, 2], [2, 0, 1])
     2
     """
-    return int(kendall_distances(np.atleast_2d(np.asarray(a)), b)[0])
+    return int(kendall_distances(_row("a", a), b)[0])
 
 
 def kendall_distances(positions: ArrayLike, centre: ArrayLike) -> NDArray[np.int64]:
@@ -43,7 +43,7 @@ def kendall_distances(positions: ArrayLike, centre: ArrayLike) -> NDArray[np.int
     ndarray of int, shape (rankings,)
         O(rankings * items * log(items)) time.
     """
-    middle = as_positions("centre", np.atleast_2d(np.asarray(centre)))[0]
+    middle = as_positions("centre", _row("centre", centre))[0]
     rows = as_positions("positions", positions)
     if rows.shape[1] != len(middle):
         raise ValueError(f"positions rank {rows.shape[1]} items, centre ranks {len(middle)}: they must agree")
@@ -67,6 +67,13 @@ def as_positions(name: str, values: ArrayLike) -> NDArray[Any]:
             f"{name}[{bad[0]}] = {array[bad[0]].tolist()}; a ranking uses every position 0 .. {array.shape[1] - 1} once"
         )
     return array.astype(np.min_scalar_type(array.shape[1] - 1))
+
+
+def _row(name: str, ranking: ArrayLike) -> NDArray[Any]:
+    array = np.asarray(ranking)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}; one ranking is needed")
+    return array[None]
 
 
 @numba.njit(cache=True, error_model="numpy")

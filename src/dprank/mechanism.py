@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Protocol, get_args
@@ -61,12 +62,7 @@ def compose(*guarantees: Guarantee) -> Guarantee:
     for other in guarantees[1:]:
         if (other.unit, other.adjacency, other.model) != (first.unit, first.adjacency, first.model):
             raise ValueError(f"cannot compose '{first}' with '{other}': unit, adjacency and model must agree")
-    # sums are rounded up: a guarantee may not promise a last bit too much
-    epsilon, delta = (
-        s if (s := math.fsum(terms)) in (0, math.inf) or len(terms) == 1 else math.nextafter(s, math.inf)
-        for terms in ([g.epsilon for g in guarantees], [g.delta for g in guarantees])
-    )
-    return replace(first, epsilon=epsilon, delta=delta)
+    return replace(first, epsilon=_sum_up(g.epsilon for g in guarantees), delta=_sum_up(g.delta for g in guarantees))
 
 
 class Mechanism(Protocol):
@@ -88,6 +84,18 @@ def require(field: str, value: object, allowed: tuple[object, ...]) -> None:
         raise ValueError(f"{field} = {value!r}; allowed are {', '.join(map(repr, allowed))}")
 
 
+def _sum_up(terms: Iterable[float]) -> float:
+    terms = list(terms)
+    if math.inf in terms:
+        return math.inf
+    exact = sum(map(Fraction, terms))
+    try:
+        total = float(exact)
+    except OverflowError:
+        return math.inf
+    return total if total >= exact else math.nextafter(total, math.inf)
+
+
 def ratio_up(numerator: float, denominator: float) -> float:
     """The least float that is not below the exact quotient, so that no rounding ever promises too much.
 
@@ -98,5 +106,7 @@ def ratio_up(numerator: float, denominator: float) -> float:
     if math.isinf(denominator):
         return 0.0
     quotient = numerator / denominator
+    if math.isinf(quotient):
+        return quotient
     exact = Fraction(numerator) / Fraction(denominator)
     return quotient if Fraction(quotient) >= exact else math.nextafter(quotient, math.inf)

@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+#: 2^13 scales reach the end of 64-bit integers; a draw gets there with probability exp(-2^13).
+_WIDEST = 2.0**50
+
 
 class SecureSource:
     """Randomness of the operating system, through OpenDP's exact samplers: for releases, cannot be seeded."""
@@ -63,7 +66,7 @@ def discrete_laplace(scale: float, size: Any, *, rng: np.random.Generator | Secu
     Parameters
     ----------
     scale : float
-        At least 0, finite; 0 gives no noise.
+        At least 0, at most 2^50; 0 gives no noise.
     size : int or tuple of int
     rng : numpy.random.Generator or `SECURE`
         A seeded generator for research, `SECURE` for publishing.
@@ -73,6 +76,10 @@ def discrete_laplace(scale: float, size: Any, *, rng: np.random.Generator | Secu
     The difference of two geometric variables with failure probability exp(-1 / scale).
     """
     _check_scale(scale)
+    if scale > _WIDEST:
+        raise ValueError(f"scale = {scale}; above 2^50 the draws would not fit 64 bits")
+    if not isinstance(rng, np.random.Generator | SecureSource):
+        raise ValueError(f"rng = {rng!r}; a numpy.random.Generator or dprank.noise.SECURE is needed")
     shape = (size,) if np.isscalar(size) else tuple(size)
     if scale == 0:
         return np.zeros(shape, np.int64)

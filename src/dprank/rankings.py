@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
@@ -63,11 +64,11 @@ class Rankings:
             raise ValueError(
                 f"row {int(np.argmax(gone))} has a place missing, as have {gone.sum()} of {len(gone)} rows"
             )
-        values = places.to_numpy()
-        if not (values == (whole := values.astype(np.int64))).all():
-            row, column = np.argwhere(values != whole)[0]
-            raise ValueError(f"{names[column]}[{row}] = {values[row, column]}; places are whole numbers")
-        return cls(whole - 1, names)
+        for column in names:
+            for row, value in places[column].items():
+                if not isinstance(value, numbers.Real) or value != value // 1:
+                    raise ValueError(f"{column}[{row}] = {value!r}; places are whole numbers, 1 for the best")
+        return cls(places.to_numpy().astype(np.int64) - 1, names)
 
     def pairwise(self) -> NDArray[np.int64]:
         """How many voters put each item (row) before each other (column).

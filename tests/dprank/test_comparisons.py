@@ -187,6 +187,13 @@ def test_names_that_are_digits_survive_a_csv(tmp_path):
     assert read_csv(tmp_path / "t", items=["0", "1"]).first.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("gone", [None, np.nan, pd.NA])
+def test_a_missing_name_is_no_item_whatever_items_are_called(gone):
+    frame = pd.DataFrame({"first": ["a", gone], "second": ["nan", "a"], "outcome": [1, 1]}, dtype=object)
+    with refused("first[1]", "is not an item"):
+        Comparisons.from_frame(frame.astype({"outcome": int}), items=["a", "nan", "None", "<NA>"])
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -244,6 +251,14 @@ def test_parquet_counts_what_memory_counts(monkeypatch, tmp_path, batch, threads
     path = write(tmp_path / "t", encode(first, kind), encode(second, kind), pa.array(outcome), names=("x", "y", "z"))
     counts = win_counts_parquet(path, ABC, score, first="x", second="y", outcome="z", threads=threads)
     np.testing.assert_array_equal(counts, loop(*data, 3, score))
+
+
+@pytest.mark.parametrize("items", [256, 257])
+def test_parquet_of_many_names(tmp_path, items):
+    first, second, outcome = data = random_rows(2000, items)
+    columns = (pa.array(column.astype(str)) for column in (first, second))
+    counts = win_counts_parquet(write(tmp_path / "t", *columns, pa.array(outcome)), list(map(str, range(items))))
+    np.testing.assert_array_equal(counts, loop(*data, items, "wins"))
 
 
 def test_parquet_without_rows_and_with_truth_values(tmp_path):

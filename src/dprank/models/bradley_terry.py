@@ -117,8 +117,11 @@ def _compare(
     items: Sequence[str] | None,
     voter: NDArray[np.int64] | None = None,
 ) -> Comparisons:
+    names = [str(i) for i in range(len(theta))] if items is None else list(items)
+    if len(names) != len(theta):
+        raise ValueError(f"items has {len(names)} names for {len(theta)} strengths: they must agree")
     won = rng.random(first.size) < link.cdf(theta[first] - theta[second])
-    return Comparisons(first, second, won, items or [str(i) for i in range(len(theta))], voter)
+    return Comparisons(first, second, won, names, voter)
 
 
 def _strengths(theta: ArrayLike) -> NDArray[np.float64]:

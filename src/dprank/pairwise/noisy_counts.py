@@ -264,6 +264,8 @@ class NoisyCounts:
         if self.law == "continuous":
             return scores + noise.laplace(self.scale, shape, rng=rng)  # type: ignore[arg-type]
         grain = GRAIN[self.score]
+        if (scores != grain * np.round(scores / grain)).any():
+            raise ValueError(f"scores = {scores.tolist()}; {self.score!r} scores are multiples of {grain:g}")
         return scores + grain * noise.discrete_laplace(self.scale / grain, shape, rng=rng)
 
     def _check(self, data: Comparisons) -> None:
@@ -297,4 +299,7 @@ class NoisyCounts:
 def _scale(sensitivity: int, epsilon: float) -> float:
     if not epsilon > 0:
         raise ValueError(f"epsilon = {epsilon}; it must be above 0")
-    return ratio_up(sensitivity, epsilon)
+    scale = ratio_up(sensitivity, epsilon)
+    if math.isinf(scale):
+        raise ValueError(f"epsilon = {epsilon}; no finite noise is that private")
+    return scale

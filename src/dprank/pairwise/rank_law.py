@@ -124,44 +124,48 @@ def mean_rank_difference(table: NDArray[np.float64], scores: ArrayLike) -> float
 
 def places(scores: ArrayLike) -> NDArray[np.int64]:
     """Place of every item, 0 for the highest score; along the last axis, ties by position."""
-    return np.argsort(np.argsort(-np.asarray(scores), axis=-1, kind="stable"), axis=-1, kind="stable")
+    backwards = np.argsort(np.asarray(scores)[..., ::-1], axis=-1, kind="stable")
+    order = (backwards.shape[-1] - 1 - backwards)[..., ::-1]
+    return np.argsort(order, axis=-1, kind="stable")
 
 
 def _grid(scores: ArrayLike, scale: float, law: str, grain: float) -> _Grid:
-    scores = np.asarray(scores, float)
-    if scores.ndim != 1 or len(scores) < 2 or not np.isfinite(scores).all():
-        raise ValueError(f"scores = {scores.tolist()}; at least two finite numbers are needed")
+    given = np.asarray(scores, float)
+    if given.ndim != 1 or len(given) < 2 or not np.isfinite(given).all():
+        raise ValueError(f"scores = {given.tolist()}; at least two finite numbers are needed")
     for name, value in (("scale", scale), ("grain", grain)):
         if not 0 < value < np.inf:
             raise ValueError(f"{name} = {value}; it must be above 0 and finite")
     require("law", law, get_args(Literal["continuous", "discrete"]))
-    if law == "continuous":
-        # kinks at the scores; panels between them no wider than the scale
-        ends = np.r_[scores.min() - _TAIL * scale, np.unique(scores), scores.max() + _TAIL * scale]
-        edges = np.concatenate(
-            [np.linspace(a, b, int(np.ceil((b - a) / scale)) + 1)[:-1] for a, b in pairwise(ends)] + [ends[-1:]]
-        )
-        x, weight = _panels(edges, _NODES)
-        z = (x - scores[:, None]) / scale
-        tail = np.exp(-np.abs(z)) / 2
-        return _Grid(weight * tail / scale, np.where(z < 0, tail, 1 - tail), np.where(z < 0, 1 - tail, tail))
-    # a random order of ties is a uniform share of a grain on top of every score: the density is constant on cells
-    units = scores / grain
-    if (np.abs(units - np.round(units)) > 1e-9).any():
-        raise ValueError(f"scores = {scores.tolist()}; discrete noise needs multiples of grain = {grain}")
-    units = np.round(units)
-    reach = np.ceil(_TAIL * scale / grain) + 1
+    if law == "discrete" and (np.abs(given / grain - np.round(given / grain)) > 1e-9).any():
+        raise ValueError(f"scores = {given.tolist()}; discrete noise needs multiples of grain = {grain}")
+    # only differences matter, and small numbers keep their last bits
+    above = given - given.min()
+    return _continuous(above, scale) if law == "continuous" else _discrete(np.round(above / grain), scale / grain)
+
+
+def _continuous(scores: NDArray[np.float64], scale: float) -> _Grid:
+    # kinks at the scores; panels between them no wider than the scale
+    ends = np.r_[-_TAIL * scale, np.unique(scores), scores.max() + _TAIL * scale]
+    panels = [np.linspace(a, b, int(np.ceil((b - a) / scale)) + 1)[:-1] for a, b in pairwise(ends)]
+    x, weight = _panels(np.concatenate([*panels, ends[-1:]]), _NODES)
+    z = (x - scores[:, None]) / scale
+    tail = np.exp(-np.abs(z)) / 2
+    return _Grid(weight * tail / scale, np.where(z < 0, tail, 1 - tail), np.where(z < 0, 1 - tail, tail))
+
+
+def _discrete(scores: NDArray[np.float64], scale: float) -> _Grid:
+    # a random order of ties is a uniform share of a grain on top of every score: the density is constant on cells, and
     # on a cell the integrand is a polynomial of degree items - 1, which so many nodes integrate exactly
-    x, weight = _panels(np.arange(units.min() - reach, units.max() + reach + 1), (len(scores) + 1) // 2)
-    cell = np.floor(x) - units[:, None]
+    reach = np.ceil(_TAIL * scale) + 1
+    x, weight = _panels(np.arange(-reach, scores.max() + reach + 1), (len(scores) + 1) // 2)
+    cell = np.floor(x) - scores[:, None]
     share = x - np.floor(x)
-    ratio = np.exp(-grain / scale)
-    tail = ratio ** np.abs(cell) / (1 + ratio)
-    point = tail * (1 - ratio)  # of the cell
-    outer = tail * ratio  # beyond the cell, on the side away from the score
-    left = np.where(cell < 0, outer, 1 - tail)
-    right = np.where(cell > 0, outer, 1 - tail)
-    left, right = np.where(cell == 0, outer, left), np.where(cell == 0, outer, right)
+    ratio = np.exp(-1 / scale)
+    near = ratio ** np.abs(cell) / (1 + ratio)  # of this cell and all beyond it, away from the score
+    point = near * (1 - ratio)
+    left = np.where(cell <= 0, near * ratio, 1 - near)
+    right = np.where(cell >= 0, near * ratio, 1 - near)
     return _Grid(weight * point, left + share * point, right + (1 - share) * point)
 
 

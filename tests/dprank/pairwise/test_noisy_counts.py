@@ -360,6 +360,7 @@ def folded(scale):
         ({"answers": 2}, DATA, ["voter 1", "3 answers", "answers = 2", "at_most(2)"]),
         ({"ties": False}, DATA, ["outcome", "1 rows", "ties = False"]),
         ({"design": "once"}, DATA[[0, 3, 5, 3]], ["voter 2", "twice", "design = 'once'"]),
+        ({"design": "once"}, Comparisons([0, 1], [1, 0], [1, 0], "abc", [5, 5]), ["voter 5", "twice"]),
         ({"design": "complete"}, DATA[[0, 1, 2, 3, 5, 5]], ["voter 2", "twice", "design = 'complete'"]),
         ({"design": "complete"}, DATA[[0, 1, 2, 4, 5]], ["voter 2", "2 of 3", "design = 'complete'"]),
         ({}, Comparisons([0], [1], [1], "abc"), ["voter is absent"]),

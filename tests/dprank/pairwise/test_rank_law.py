@@ -193,7 +193,7 @@ def test_places_of_the_least_integer():
         ({"scale": np.inf}, ["scale = inf"]),
         ({"grain": -1.0}, ["grain = -1.0"]),
         ({"law": "normal"}, ["law = 'normal'", "'continuous', 'discrete'"]),
-        ({"scores": [1.0, 0.25], "law": "discrete", "grain": 0.5}, ["[1.0, 0.25]", "grain = 0.5"]),
+        ({"scores": [1.0, 0.25], "law": "discrete", "grain": 0.5}, ["scores", "grain = 0.5"]),
         ({"k": 0}, ["k = 0", "1 .. 2"]),
         ({"k": 3}, ["k = 3", "1 .. 2"]),
     ],
