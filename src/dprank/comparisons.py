@@ -191,12 +191,8 @@ def win_counts(comparisons: Comparisons, score: Score = "wins", *, threads: int 
     """
     value = _value(score)
     chunks = (slice(start, start + _CHUNK) for start in range(0, len(comparisons), _CHUNK))
-    columns = comparisons.first, comparisons.second, comparisons.points
-
-    def count(rows: slice) -> NDArray[np.int64]:
-        return _score_kernel(*(column[rows] for column in columns), comparisons.n_items, value)
-
-    calls = (partial(count, rows) for rows in chunks)
+    first, second, points = comparisons.first, comparisons.second, comparisons.points
+    calls = (partial(_score_kernel, first[r], second[r], points[r], comparisons.n_items, value) for r in chunks)
     return _add_up(calls, comparisons.n_items, threads) * GRAIN[score]
 
 
