@@ -121,7 +121,7 @@ def test_check_refuses(arguments: dict[str, Any], message: str) -> None:
 
 
 def test_check_survives_json() -> None:
-    made = Check("x", np.int64(3), ">", -math.inf, "printed", "the first", np.float32(0.5))  # type: ignore[arg-type]
+    made = Check("x", np.int64(3), ">", -math.inf, "printed", "the first", np.float32(0.5))
     plain = made.to_json()
     assert plain["bound"] == "-inf"
     assert (type(plain["observed"]), type(plain["error"])) == (int, float)
@@ -190,7 +190,7 @@ def test_derive_gives_known_verdicts_only() -> None:
     """Every set of up to four kinds of checks has a verdict that a ledger can hold, or none yet."""
     kinds = [("printed", "a"), ("printed", "b"), ("supplied", ""), ("content", "")]
     for outcomes in itertools.product((True, False, None, "absent"), repeat=4):
-        checks = [check(o, *kind) for o, kind in zip(outcomes, kinds, strict=True) if o != "absent"]  # type: ignore[arg-type]
+        checks = [check(o, *kind) for o, kind in zip(outcomes, kinds, strict=True) if o != "absent"]
         if any(c.about == "printed" for c in checks):
             assert derive(checks) in {*VERDICTS[1:-1], UNDECIDED}
 
@@ -205,7 +205,7 @@ def test_derive_needs_the_printed_statement() -> None:
 
 def test_load(tmp_path: Path) -> None:
     ledger = load_ledger(ledger_at(tmp_path, ENTRY))
-    assert ledger == {"mini2020:alg-1": Claim(**ENTRY)}  # type: ignore[arg-type]
+    assert ledger == {"mini2020:alg-1": Claim(**ENTRY)}
     assert ledger["mini2020:alg-1"].tolerance == 1e-9
     (tmp_path / "data/claims/mini2021.yml").write_text("# none yet\n")
     assert len(load_ledger(tmp_path)) == 1
@@ -287,7 +287,7 @@ def test_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_card() -> None:
-    claim = Claim(**ENTRY | {"statement": "<b> & co", "corrected": "b < c"})  # type: ignore[arg-type]
+    claim = Claim(**ENTRY | {"statement": "<b> & co", "corrected": "b < c"})
     page = card(claim, [check(True), check(None, "content"), check(False, "corrected")], "paper")["text/html"]
     assert f'<div class="claim claim-verdict-undecided" id="{anchor("mini2020:alg-1")}">' in page
     assert anchor("mini2020:alg-1") == "mini2020-alg-1"
@@ -372,8 +372,8 @@ def test_judge_of_one_chapter() -> None:
 
 
 def test_summary() -> None:
-    pending = Claim(**ENTRY | {"id": "mini2020:b", "verdict": "pending"})  # type: ignore[arg-type]
-    ledger = {"mini2020:alg-1": Claim(**ENTRY), "mini2020:b": pending}  # type: ignore[arg-type]
+    pending = Claim(**ENTRY | {"id": "mini2020:b", "verdict": "pending"})
+    ledger = {"mini2020:alg-1": Claim(**ENTRY), "mini2020:b": pending}
     assert summary(ledger, []) == "0 claims settled; 1 pending"
     assert summary(ledger, [entry(check(True))]) == "1 claim settled: 1 holds; 1 pending"
     two = [entry(check(False)), entry(check(None))]

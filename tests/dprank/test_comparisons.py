@@ -181,10 +181,16 @@ def test_readers_agree(kind, tmp_path):
     assert data.voter.tolist() == [1, 0, 1, 2]
 
 
-def test_names_that_are_digits_survive_a_csv(tmp_path):
-    """As do those that the samplers give: '0', '1', ..."""
-    pd.DataFrame({"first": ["0", "1"], "second": ["1", "0"], "outcome": [1, 1]}).to_csv(tmp_path / "t", index=False)
-    assert read_csv(tmp_path / "t", items=["0", "1"]).first.tolist() == [0, 1]
+@pytest.mark.parametrize(
+    "names", [["0", "1"], ["01", "1"], ["1.0", "1"], ["NA", "None"], ["nan", "null"], ["True", "1e5"]]
+)
+def test_names_survive_a_csv_as_written(tmp_path, names):
+    """The samplers' own names are digits, and Namibia's code is NA."""
+    a, b = names
+    pd.DataFrame({"first": [a, b], "second": [b, a], "outcome": [1, 1], "v": names}).to_csv(tmp_path / "t", index=False)
+    data = read_csv(tmp_path / "t", items=names, voter="v")
+    assert data.first.tolist() == [0, 1]
+    assert len(data.voters) == 2
 
 
 @pytest.mark.parametrize("gone", [None, np.nan, pd.NA])
@@ -290,6 +296,15 @@ def test_errors_name_the_column_and_the_row_of_the_file(monkeypatch, tmp_path, b
         win_counts_parquet(path, ABC, first="x", second="y", outcome="z")
 
 
+@pytest.mark.parametrize("threads", [1, 7])
+def test_of_many_bad_rows_the_first_of_the_file_is_named(monkeypatch, tmp_path, threads):
+    monkeypatch.setattr(comparisons, "_BATCH", 3)
+    outcome = np.r_[np.ones(10), np.full(30, 0.3)]
+    path = write(tmp_path / "t", pa.array([0] * 40), pa.array([1] * 40), pa.array(outcome))
+    with refused("outcome[10] = 0.3"):
+        win_counts_parquet(path, ABC, threads=threads)
+
+
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
@@ -307,6 +322,10 @@ def test_refuses_a_column(tmp_path, columns, words):
 
 def test_refuses_a_file_that_lacks_a_column(tmp_path):
     path = write(tmp_path / "t", pa.array([0]), pa.array([1]), pa.array([1]))
+    with refused("three columns", "'first', 'first', 'outcome'"):
+        win_counts_parquet(path, ABC, second="first")
+    with refused("threads = 0"):
+        win_counts_parquet(path, ABC, threads=0)
     with refused("column 'who'", "['first', 'second', 'outcome']"):
         win_counts_parquet(path, ABC, first="who")
     with refused("score = 'points'"):

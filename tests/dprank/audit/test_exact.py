@@ -45,6 +45,17 @@ def test_symmetric_additive_and_lessened_by_postprocessing(seed):
     assert both == pytest.approx(max(forth, back), rel=TOLERANCE)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_logarithms_say_the_same_and_hold_more(seed):
+    p, q = laws(6, seed)
+    assert privacy_loss(np.log(p), np.log(q), log=True) == pytest.approx(privacy_loss(p, q), rel=TOLERANCE)
+    assert privacy_loss([0.0, -1000.0], [0.0, -3000.0], log=True) == 2000
+    assert privacy_loss([0.0, -1000.0], [0.0, -np.inf], log=True) == np.inf
+    assert privacy_loss([0.0, -np.inf], [0.0, -np.inf], log=True) == 0
+    with refused("q sums to"):
+        privacy_loss(np.log(p), q, log=True)
+
+
 def test_impossible_outcomes():
     assert privacy_loss([0.5, 0.5, 0.0], [0.5, 0.5, 0.0]) == 0
     assert privacy_loss([1.0, 0.0], [0.5, 0.5]) == np.inf

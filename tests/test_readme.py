@@ -1,0 +1,47 @@
+"""What the README tells a user to type works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dprank import noise
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_package_example(tmp_path, monkeypatch, capsys):
+    rows = ["person,first,second,outcome", "ann,London,Paris,1", "ann,Paris,Rome,0.5", "bob,Rome,London,0"]
+    (tmp_path / "answers.csv").write_text("\n".join(rows))
+    monkeypatch.chdir(tmp_path)
+    exec(re.search(r"```python\n(.*?)```", README, flags=re.DOTALL)[1], {})
+    printed = capsys.readouterr().out
+    assert all(city in printed for city in ("London", "Paris", "Rome"))
+    assert "epsilon = 1 (central; replace one voter)" in printed
+
+
+def test_seeded_noise_is_refused_for_real_data_on_the_real_line():
+    with pytest.raises(ValueError, match="for research"):
+        noise.laplace(1.0, 3, rng=noise.SECURE)
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"\bmake ([a-z-]+)", README))))
+def test_make_targets_exist(target):
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(set(re.findall(r"`((?:notebooks|book|src|data|tests|benchmarks)/[^` ]*)`", README)))
+)
+def test_paths_exist(path):
+    assert (ROOT / path).exists()
+
+
+def test_papermill_parameters_of_the_readme_are_parameters_of_the_notebook():
+    command = re.search(r"papermill (\S+) mine.ipynb (.*)", README)
+    source = (ROOT / command[1]).read_text(encoding="utf-8")
+    for name in re.findall(r"-p (\w+)", command[2]):
+        assert f'"{name} = ' in source
