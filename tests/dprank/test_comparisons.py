@@ -299,9 +299,8 @@ def test_errors_name_the_column_and_the_row_of_the_file(monkeypatch, tmp_path, b
 @pytest.mark.parametrize("threads", [1, 7])
 def test_of_many_bad_rows_the_first_of_the_file_is_named(monkeypatch, tmp_path, threads):
     monkeypatch.setattr(comparisons, "_BATCH", 3)
-    outcome = np.r_[np.ones(10), np.full(30, 0.3)]
-    path = write(tmp_path / "t", pa.array([0] * 40), pa.array([1] * 40), pa.array(outcome))
-    with refused("outcome[10] = 0.3"):
+    path = write(tmp_path / "t", pa.array([0] * 60), pa.array([1] * 60), pa.array([1] + [0.3] * 59))
+    with refused("outcome[1] = 0.3"):
         win_counts_parquet(path, ABC, threads=threads)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -165,12 +165,35 @@ def two_items_curve(epsilon: float, answers: int, voters: Iterable[int]) -> pd.D
     )
 
 
+def one_answer_loss(n_items: int, scale: float) -> float:
+    """Exact privacy loss of the released set, of any size, when there is one voter with one answer."""
+    sheets = [tuple(row) for row in np.eye(n_items)]
+    return max(
+        privacy_loss(*([*top_set_law(sheet, scale, k).values()] for sheet in pair))
+        for k in range(1, n_items)
+        for pair in combinations(sheets, 2)
+    )
+
+
+def questionnaire_loss(n_items: int, voters: int, scale: float) -> float:
+    """Exact privacy loss of the released better half when everybody answers every pair at most once.
+
+    One voter changes between the two answer sheets that are furthest apart; all others have the second of them. A found
+    pair of neighbours: the loss over all neighbours is at least this.
+    """
+    sheets = voter_scores(n_items, math.comb(n_items, 2), repeats=False, ties=False, score="wins")
+    _, old, new = worst_pair(sheets)
+    rest = (voters - 1) * new
+    return privacy_loss(*([*top_set_law(rest + own, scale, n_items // 2).values()] for own in (old, new)))
+
+
 def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> list[Check]:
-    """Algorithm 3 as printed, and with twice the noise."""
+    """Algorithm 3 as printed, and with the noise that the counts need."""
     sheets = voter_scores(3, answers, repeats=True, ties=False, score="wins")
     distance, _, _ = worst_pair(sheets)
     each = int(np.abs(sheets[:, None] - sheets).max())
     of = f"all answer sheets, 3 items, L = {answers}"
+    students = len(datasets.cems().voters)
     checks = [
         Check(f"change of one count, {of}", each, "<=", answers),
         Check(f"ℓ1 change of the counts, {of}", distance, "==", 2 * answers, "corrected"),
@@ -181,10 +204,20 @@ def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> list[Ch
             at = f"2 items, {row.voters} voter{'s' * (row.voters > 1)}, L = {answers}, ε = {epsilon:g}"
             checks.append(_loss(f"released order, {at}", row.loss, epsilon))
         checks.append(_loss(f"noisy counts, {at}", row.vector, epsilon))
+        single = f"released set, 3 items, 1 voter, L = 1, ε = {epsilon:g}"
+        printed = NoisyCounts.as_printed(3, epsilon, 3)
+        checks.append(_loss(single, one_answer_loss(3, printed.scale), epsilon))
+        form = f"released top 3, 6 items, {students} voters, each pair at most once, ε = {epsilon:g}"
+        printed = survey_mechanism("as printed", epsilon, "CEMS")
+        checks.append(_loss(form, questionnaire_loss(6, students, printed.scale), epsilon))
         row = curve.iloc[-1]
         checks.append(_loss(f"released order, 2L/ε, {at}", row.loss, epsilon, "corrected"))
         attained = f"privacy loss of the noisy counts, 2L/ε, {at}"
         checks.append(Check(attained, row.vector, "==", epsilon, "corrected", error=ROUNDING))
+        corrected = NoisyCounts.calibrated(epsilon, 3, score="wins", law="continuous")
+        checks.append(_loss(f"{single}, 2L/ε", one_answer_loss(3, corrected.scale), epsilon, "corrected"))
+        corrected = survey_mechanism("corrected", epsilon, "CEMS")
+        checks.append(_loss(f"{form}, 24/ε", questionnaire_loss(6, students, corrected.scale), epsilon, "corrected"))
     return checks
 
 

@@ -40,6 +40,20 @@ def test_two_voters_break_algorithm_3_and_one_does_not(epsilon, answers):
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
+def test_one_answer_of_one_voter_breaks_algorithm_3_with_three_items_and_not_with_two(epsilon):
+    assert experiment.one_answer_loss(2, 1 / epsilon) == pytest.approx(experiment.two_items_loss(1, 1, 1 / epsilon))
+    assert experiment.one_answer_loss(2, 1 / epsilon) < epsilon < experiment.one_answer_loss(3, 1 / epsilon)
+    assert experiment.one_answer_loss(3, 2 / epsilon) < epsilon
+
+
+def test_the_questionnaire_needs_the_sensitivity_of_its_sheets():
+    loss = {voters: experiment.questionnaire_loss(6, voters, 15.0) for voters in (1, 30, 303)}
+    assert 1.0 < loss[1] < loss[30] < loss[303] < 1.6
+    assert loss[303] > 1.59
+    assert experiment.questionnaire_loss(6, 303, 24.0) < 1.0
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
 def test_calibrated_noise_keeps_and_approaches_its_promise(epsilon):
     mechanism = NoisyCounts.calibrated(epsilon, 2, score="wins", law="continuous")
     losses = [experiment.two_items_loss(m, 1, mechanism.scale) for m in (1, 5, 50, 500)]
