@@ -1,0 +1,1 @@
+"""Differentially private ranking: data types, models, mechanisms whose guarantees are derived, and an auditor."""
