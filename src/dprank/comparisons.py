@@ -30,7 +30,7 @@ _BATCH = 1 << 18
 
 
 class Comparisons:
-    """Outcomes of comparisons between pairs of items; immutable.
+    """Outcomes of comparisons between pairs of items; its arrays are read-only.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ class Comparisons:
 
     def at_most(self, answers: int) -> Comparisons:
         """The first `answers` rows of every voter: bounds what one voter can do, whatever the others did."""
-        if answers < 1:
-            raise ValueError(f"answers = {answers}; it must be at least 1")
+        if answers != answers // 1 or answers < 1:
+            raise ValueError(f"answers = {answers}; a whole number of at least 1 is needed")
         voter = voter_column(self)
         order = np.argsort(voter, kind="stable")
         ordered = voter[order]
@@ -251,10 +251,10 @@ def win_counts_parquet(
             raise ValueError(f"column {name!r} is not in {path}; it has {columns}")
 
     def calls(file: Any) -> Iterator[Callable[[], NDArray[np.int64]]]:
-        row = 0
+        row, books = 0, _Codebooks(names)
         for batch in file.iter_batches(_BATCH, columns=[first, second, outcome]):
             three = {name: batch.column(name) for name in (first, second, outcome)}
-            yield partial(_count_batch, three, names, value, range(row, row + batch.num_rows))
+            yield partial(_count_batch, three, books, value, range(row, row + batch.num_rows))
             row += batch.num_rows
 
     # Arrow's own pre-buffering would come to hold the whole file
@@ -266,9 +266,12 @@ def read_csv(path: str | PathLike[str], *, items: Sequence[str], **columns: Any)
     """Comparisons from a CSV file of item names; keywords as in `Comparisons.from_frame`."""
     import pandas as pd
 
-    # names stay as written: an item called 01 is not the number 1
-    names = {columns.get(name, name): str for name in ("first", "second")}
-    return Comparisons.from_frame(pd.read_csv(path, dtype=names), items=items, **columns)
+    # names stay as written: an item may be called 01 or None, and voter 01 is not voter 1
+    labels = [columns.get(name, name) for name in ("first", "second", "voter")]
+    gone = {label: [""] for label in labels}
+    gone[columns.get("outcome", "outcome")] = ["", "NA", "NaN", "nan", "NULL", "null"]
+    frame = pd.read_csv(path, dtype=dict.fromkeys(labels, str), na_values=gone, keep_default_na=False)
+    return Comparisons.from_frame(frame, items=items, **columns)
 
 
 def read_parquet(path: str | PathLike[str], *, items: Sequence[str], **columns: Any) -> Comparisons:
@@ -301,31 +304,41 @@ def _add_up(calls: Iterable[Callable[[], NDArray[np.int64]]], n_items: int, thre
 
 
 def _count_batch(
-    columns: Mapping[str, Any], names: tuple[str, ...], value: NDArray[np.int64], rows: Sequence[int]
+    columns: Mapping[str, Any], books: _Codebooks, value: NDArray[np.int64], rows: Sequence[int]
 ) -> NDArray[np.int64]:
     """Scores of one batch of Arrow columns: first, second and outcome."""
-    counts = np.zeros((2, len(names)), np.int64)
+    counts = np.zeros((2, len(books.names)), np.int64)
     if not any(column.null_count for column in columns.values()):
-        (one, code_one), (other, code_other) = (_codebook(column, names) for column in list(columns.values())[:2])
+        (one, code_one), (other, code_other) = (books.read(*pair) for pair in list(columns.items())[:2])
         outcome = list(columns.values())[2].to_numpy(zero_copy_only=False)
         numeric = all(array.dtype.kind in kinds for array, kinds in ((one, "iu"), (other, "iu"), (outcome, "fiub")))
         if numeric and _batch_kernel(one, other, _plain(outcome), code_one, code_other, value, counts):
             return counts[0] + counts[1]
     # one pass found a fault: look for it column by column
     first, second, outcome = columns
-    a, b = (_batch_codes(name, columns[name], names, rows) for name in (first, second))
-    _differ(second, a, b, rows, names)
+    a, b = (_batch_codes(name, columns[name], books, rows) for name in (first, second))
+    _differ(second, a, b, rows, books.names)
     _points(outcome, _batch_column(outcome, columns[outcome], rows), rows)
     raise AssertionError("a batch was refused that has no fault")
 
 
-def _codebook(column: Any, names: tuple[str, ...]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Entries of an item column, and the item code that each entry stands for, -1 for none."""
-    if isinstance(column.type, _arrow().DictionaryType):
-        known = {name: code for code, name in enumerate(names)}
-        book = np.array([known.get(name, -1) for name in column.dictionary.to_pylist()], np.int32)
-        return column.indices.to_numpy(zero_copy_only=False), book
-    return column.to_numpy(zero_copy_only=False), np.arange(len(names), dtype=np.int32)
+class _Codebooks:
+    """What the entries of item columns stand for; a dictionary that comes again is not looked up again."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self.known = {name: code for code, name in enumerate(names)}
+        self.last: dict[str, tuple[Any, NDArray[np.int32]]] = {}
+
+    def read(self, name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
+        """Entries of a column, and the item code that each entry stands for, -1 for none."""
+        if not isinstance(column.type, _arrow().DictionaryType):
+            return column.to_numpy(zero_copy_only=False), np.arange(len(self.names), dtype=np.int32)
+        last = self.last.get(name)
+        if last is None or not last[0].equals(column.dictionary):
+            codes = [self.known.get(entry, -1) for entry in column.dictionary.to_pylist()]
+            self.last[name] = last = column.dictionary, np.array(codes, np.int32)
+        return column.indices.to_numpy(zero_copy_only=False), last[1]
 
 
 def _arrow() -> Any:
@@ -455,13 +468,13 @@ def _batch_column(name: str, column: Any, rows: Sequence[int]) -> NDArray[Any]:
     return column.to_numpy(zero_copy_only=False)
 
 
-def _batch_codes(name: str, column: Any, names: tuple[str, ...], rows: Sequence[int]) -> NDArray[Any]:
+def _batch_codes(name: str, column: Any, books: _Codebooks, rows: Sequence[int]) -> NDArray[Any]:
     entries = _batch_column(name, column, rows)
     if not isinstance(column.type, _arrow().DictionaryType):
-        return _codes(name, entries, len(names), rows)
-    indices, book = _codebook(column, names)
+        return _codes(name, entries, len(books.names), rows)
+    indices, book = books.read(name, column)
     if (bad := _first_true(book[indices] < 0)) is not None:
-        raise ValueError(f"{_at(name, bad, rows)} = {entries[bad]!r} is not an item; items are {list(names)}")
+        raise ValueError(f"{_at(name, bad, rows)} = {entries[bad]!r} is not an item; items are {list(books.names)}")
     return book[indices]
 
 

@@ -16,7 +16,7 @@ from dprank.kendall import as_positions
 
 
 class Rankings:
-    """One ranking a voter; immutable.
+    """One ranking a voter; its array is read-only.
 
     Parameters
     ----------

@@ -63,7 +63,9 @@ def l1_sensitivity(
     require("score", score, get_args(Score))
     require("design", design, get_args(Design))
     require("adjacency", adjacency, get_args(Adjacency))
-    if not 1 <= answers <= (pairs if design != "any" else answers):
+    if answers != answers // 1 or answers < 1:
+        raise ValueError(f"answers = {answers}; a whole number of at least 1 is needed")
+    if design != "any" and answers > pairs:
         raise ValueError(f"answers = {answers}; {design} of {pairs} pairs allows 1 .. {pairs}")
     if design == "complete" and answers != pairs:
         raise ValueError(f"answers = {answers}; a complete design has {pairs}, one for each pair")
@@ -74,7 +76,7 @@ def l1_sensitivity(
         # an answer adds `gain` where it helps most: a net win across the signs counts for both items
         helpful, gain = (cross, 2) if score == "net" else (cross + like_plus, 1)
         if design == "any":
-            return gain * answers * (helpful > 0)
+            return gain * answers
         if design == "once":
             return gain * min(answers, helpful)
         # pairs of two minuses must be answered too; only an undecided answer keeps their wins away

@@ -33,7 +33,7 @@ def test_edge_neighbours_are_those_of_the_definition(items):
 
 
 @pytest.mark.parametrize("score", ["wins", "net"])
-@pytest.mark.parametrize(("repeats", "ties"), product((False, True), repeat=2))
+@pytest.mark.parametrize(("repeats", "ties"), list(product((False, True), repeat=2)))
 def test_voter_scores_are_those_of_all_answer_sheets(score, repeats, ties):
     items, answers = 3, 2
     moves = []
