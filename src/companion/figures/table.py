@@ -16,5 +16,5 @@ def table(frame: pd.DataFrame, digits: int = 3) -> HTML:
         return f"{value:.{digits}g}".replace("inf", "∞")
 
     named = any(name is not None for name in frame.index.names)
-    body = frame.reset_index() if named else frame
+    body = (frame.reset_index() if named else frame).rename_axis(columns=None)
     return HTML(body.to_html(index=False, border=0, float_format=number, na_rep="", justify="left"))
