@@ -42,7 +42,7 @@ bench: .venv/.ready  ## every benchmark in benchmarks/
 	@for script in $(wildcard benchmarks/*.py); do echo "== $$script"; $(RUN) "$$script" $(ARGS) || exit 1; done
 
 lock: .venv/.ready  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade for the newest)
-	@.venv/bin/uv pip compile --quiet --universal --all-extras --generate-hashes --no-emit-index-url --no-annotate \
+	@.venv/bin/uv pip compile --quiet --universal --all-extras --generate-hashes --no-annotate \
 	    --no-header pyproject.toml -o requirements.lock $(ARGS)
 
 clean:  ## remove all that was built; .venv stays
