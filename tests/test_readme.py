@@ -41,7 +41,7 @@ def test_paths_exist(path):
 
 
 def test_papermill_parameters_of_the_readme_are_parameters_of_the_notebook():
-    command = re.search(r"papermill (\S+) mine.ipynb (.*)", README)
+    command = re.search(r"papermill (\S+) _build/mine.ipynb (-p .*)", README)
     source = (ROOT / command[1]).read_text(encoding="utf-8")
     for name in re.findall(r"-p (\w+)", command[2]):
         assert f'"{name} = ' in source

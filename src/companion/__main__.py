@@ -83,6 +83,7 @@ def check_site(
         _say(line)
     if problems:
         raise typer.Exit(1)
+    _say(f"site: fine{f', screenshots in {screenshots}' if screenshots else ''}")
 
 
 def main() -> None:

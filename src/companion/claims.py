@@ -418,7 +418,7 @@ def _about(check: Check) -> str:
 
 def show_number(value: float) -> str:
     """A number of a check for readers: six digits, infinity as a sign."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}".replace("inf", "∞")
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}".replace("inf", "∞")
 
 
 # --- the judge -------------------------------------------------------------------------------------------------------

@@ -494,6 +494,9 @@ def test_verify(book: Path) -> None:
         "mini2020:thm-1: two: observed: expected 3, observed 2",
         "mini2020:thm-9: expected a record, observed nothing",
     ]
+    (book / "requirements.lock").write_text("another==1.0")
+    with pytest.raises(BuildError, match=r"not of this tree: 01-first: requirements\.lock (changed|is new)"):
+        verify(layout)
 
 
 def test_ledger_of_the_book_itself() -> None:

@@ -219,7 +219,8 @@ def merge(source: nbformat.NotebookNode, executed: nbformat.NotebookNode) -> nbf
     for cell in source.cells:
         ran = outputs[cell.id] if cell.cell_type == "code" else {}
         cells.append({**cell, **{key: ran[key] for key in ("outputs", "execution_count") if key in ran}})
-        if INJECTED in outputs and "parameters" in cell.metadata.get("tags", []):
+        tags = cell.metadata.get("tags", [])
+        if INJECTED in outputs and "parameters" in tags and "remove-cell" not in tags:
             cells.append(outputs[INJECTED])
     metadata = {**source.metadata, **executed.metadata}
     return nbformat.from_dict({**executed, "metadata": metadata, "cells": cells})

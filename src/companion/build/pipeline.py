@@ -211,6 +211,12 @@ class Build:
             there = site.current(self.layout, site.key(self.layout, files))
             self.say("site: cached" if there else "site: renders because a page, a setting or the package changed")
 
+    def stale(self) -> list[str]:
+        """Chapters whose cached copy is not what they would give now, with the reason."""
+        check_surveys(self.layout)
+        reasons = ((chapter.name, self.job(chapter).reason()) for chapter in self.early)
+        return [f"{name}: {reason}" for name, reason in reasons if reason]
+
     def _say_due(self, jobs: Iterable[Job]) -> list[str]:
         due = []
         for job in jobs:

@@ -9,6 +9,7 @@ from typing import Any
 
 from companion.build import BuildError, UsageError
 from companion.build.layout import Layout
+from companion.build.pipeline import Build
 from companion.build.profiles import PROFILES
 from companion.claims import Claim, load_ledger
 
@@ -31,7 +32,14 @@ def verify(layout: Layout, profile: str | None = None, update: bool = False) -> 
         raise UsageError(f"profile: {profile!r}; allowed: {', '.join(PROFILES)}")
     built = _load(layout, layout.records, "run `companion book` first")
     if profile not in (None, built["profile"]):
-        raise BuildError(f"{layout.name(layout.records)}: of profile {built['profile']!r}; allowed: {profile!r}")
+        raise BuildError(
+            f"{layout.name(layout.records)}: of profile {built['profile']!r}; allowed: {profile!r}: "
+            f"run `companion book --profile {profile}` first"
+        )
+    if stale := Build(layout.root, built["profile"]).stale():
+        raise BuildError(
+            f"{layout.name(layout.records)}: not of this tree: {'; '.join(stale)}; run `companion book` first"
+        )
     target = layout.expected(built["profile"])
     if update:
         layout.write(target, layout.records.read_bytes())

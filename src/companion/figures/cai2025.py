@@ -42,7 +42,8 @@ def rank_difference(frame: pd.DataFrame) -> Figure:
         for calibration, part in rows.groupby("calibration", sort=False):
             look = CALIBRATION[str(calibration)]
             axes.plot(part.epsilon, part.exact, color=look["color"], lw=1)
-            axes.errorbar(part.epsilon, part["mean"], BAR * part.se, ls="", capsize=2, label=calibration, **look)
+            seen = part[part.se > 0]  # where no release differed there is no error to draw
+            axes.errorbar(seen.epsilon, seen["mean"], BAR * seen.se, ls="", capsize=2, label=calibration, **look)
         known = rows.dropna(subset="published")
         axes.plot(known.epsilon, known.published, "x", color="black", ms=7, mew=1.5, label="published")
         axes.set(title=survey, xlabel="ε on the axis of the paper", xscale="log")
