@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from numbers import Real
 from os import PathLike
 from typing import Any, Literal, get_args
 
@@ -435,10 +436,13 @@ def _points(name: str, outcome: ArrayLike, rows: Sequence[Any] | None = None) ->
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; it must be one-dimensional")
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} holds {array.dtype}; numbers 1, 0.5 and 0 are needed")
+        bad = next((row for row, value in enumerate(array.tolist()) if not isinstance(value, Real)), None)
+        if bad is not None:
+            raise ValueError(f"{_at(name, bad, rows)} = {array.tolist()[bad]!r}; allowed are the numbers 1, 0.5 and 0")
+        array = array.astype(np.float64)
     points = np.empty(len(array), np.uint8)
     if (bad := _points_kernel(_plain(array), points)) >= 0:
-        raise ValueError(f"{_at(name, bad, rows)} = {array[bad]}; allowed are 1, 0.5 and 0")
+        raise ValueError(f"{_at(name, bad, rows)} = {array[bad]}; allowed are the numbers 1, 0.5 and 0")
     return points
 
 

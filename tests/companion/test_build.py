@@ -454,6 +454,7 @@ def test_killed_builds_end_in_the_same_bytes(built: tuple[Path, list[str]], tmp_
     assert not layout.html.exists()
     assert build(root)[:3] == ["01-first: cached", "02-second: cached", "90-board: cached"]
     assert same_tree(layout.html, built[0] / "_build/html")
+    assert not (layout.html / ".buildinfo").exists(), "it depends on where the environment lies"
     assert same_tree(layout.build / "figures", built[0] / "_build/figures")
     assert layout.records.read_bytes() == (built[0] / "_build/records.json").read_bytes()
 

@@ -86,6 +86,7 @@ def render(layout: Layout, files: Mapping[str, bytes], wanted: str) -> None:
         shown = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-15:]
         shown = [line.replace(f"{source}{os.sep}", "") for line in shown]
         raise BuildError("\n".join(["site: Jupyter Book refused (all of it: _build/render.log)", *shown]))
+    (site / ".buildinfo").unlink()  # for incremental builds, and a digest of where the environment lies
     (layout.build / "site.json").unlink(missing_ok=True)
     layout.replace_folder(site, layout.html)
     layout.write(layout.build / "site.json", dumps({"key": wanted, "tree": tree(layout.html)}))

@@ -175,6 +175,12 @@ def one_answer_loss(n_items: int, scale: float) -> float:
     )
 
 
+@cache
+def _furthest_sheets(n_items: int) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    """Distance and wins of the two answer sheets that are furthest apart, each pair answered at most once."""
+    return worst_pair(voter_scores(n_items, math.comb(n_items, 2), repeats=False, ties=True, score="wins"))
+
+
 def questionnaire_losses(n_items: int, voters: int, scale: float) -> pd.DataFrame:
     """Exact privacy loss of the released better half when everybody answers every pair at most once.
 
@@ -188,8 +194,7 @@ def questionnaire_losses(n_items: int, voters: int, scale: float) -> pd.DataFram
         ``agree`` (how many others prefer the second half: none, 3, 10, all), ``loss``, ``before`` and ``after`` (the
         probabilities of the set that gives the loss).
     """
-    sheets = voter_scores(n_items, math.comb(n_items, 2), repeats=False, ties=False, score="wins")
-    _, old, new = worst_pair(sheets)
+    _, old, new = _furthest_sheets(n_items)
     favoured = new > old
     rows = []
     for agree in sorted({0, min(3, voters - 1), min(10, voters - 1), voters - 1}):
@@ -402,8 +407,7 @@ def check_figure_8(frame: pd.DataFrame) -> list[Check]:
     cell: dict[tuple[str, str, float], Any] = {(r.survey, r.calibration, r.epsilon): r for r in frame.itertuples()}
     for survey, published in PUBLISHED.items():
         answers = math.comb(SURVEYS[survey]().n_items, 2)
-        wins = voter_scores(SURVEYS[survey]().n_items, answers, repeats=False, ties=True, score="wins")
-        ratio = worst_pair(wins)[0] / answers
+        ratio = _furthest_sheets(SURVEYS[survey]().n_items)[0] / answers
         for epsilon, value in published.items():
             if (survey, "as printed", epsilon) not in cell:
                 continue
