@@ -333,19 +333,13 @@ class _Codebooks:
 
     def read(self, name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
         """Entries of a column, and the item code that each entry stands for, -1 for none."""
-        if not isinstance(column.type, _arrow().DictionaryType):
+        if not hasattr(column, "dictionary"):
             return column.to_numpy(zero_copy_only=False), np.arange(len(self.names), dtype=np.int32)
         last = self.last.get(name)
         if last is None or not last[0].equals(column.dictionary):
             codes = [self.known.get(entry, -1) for entry in column.dictionary.to_pylist()]
             self.last[name] = last = column.dictionary, np.array(codes, np.int32)
         return column.indices.to_numpy(zero_copy_only=False), last[1]
-
-
-def _arrow() -> Any:
-    import pyarrow as pa
-
-    return pa
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -474,7 +468,7 @@ def _batch_column(name: str, column: Any, rows: Sequence[int]) -> NDArray[Any]:
 
 def _batch_codes(name: str, column: Any, books: _Codebooks, rows: Sequence[int]) -> NDArray[Any]:
     entries = _batch_column(name, column, rows)
-    if not isinstance(column.type, _arrow().DictionaryType):
+    if not hasattr(column, "dictionary"):
         return _codes(name, entries, len(books.names), rows)
     indices, book = books.read(name, column)
     if (bad := _first_true(book[indices] < 0)) is not None:

@@ -40,6 +40,14 @@ PUBLISHED = {
 }
 
 
+@cache
+def survey_data(survey: str) -> Comparisons:
+    """Answers of a survey, read and verified once."""
+    if survey not in SURVEYS:
+        raise ValueError(f"survey = {survey!r}; allowed are {', '.join(map(repr, SURVEYS))}")
+    return SURVEYS[survey]()
+
+
 def survey_mechanism(calibration: str, epsilon: float, survey: str) -> NoisyCounts:
     """Noisy counts for a survey in which every voter answers every pair at most once.
 
@@ -50,8 +58,8 @@ def survey_mechanism(calibration: str, epsilon: float, survey: str) -> NoisyCoun
     epsilon : float
     survey : {"CEMS", "immigration"}
     """
-    n = SURVEYS[survey]().n_items
-    sheet: dict[str, Any] = {"answers": n * (n - 1) // 2, "design": "once"}
+    n = survey_data(survey).n_items
+    sheet: dict[str, Any] = {"answers": math.comb(n, 2), "design": "once"}
     if calibration == "as printed":
         return NoisyCounts.as_printed(3, epsilon, n, **sheet)
     if calibration == "corrected":
@@ -64,7 +72,7 @@ def survey_mechanism(calibration: str, epsilon: float, survey: str) -> NoisyCoun
 @cache
 def survey_scores(survey: str, score: Score) -> NDArray[np.float64]:
     """Scores of the items of a survey."""
-    return win_counts(SURVEYS[survey](), score)
+    return win_counts(survey_data(survey), score)
 
 
 # --- Algorithm 2: edge privacy ---------------------------------------------------------------------------------------
@@ -148,8 +156,10 @@ def two_items_curve(epsilon: float, answers: int, voters: Iterable[int]) -> pd.D
     Returns
     -------
     pandas.DataFrame
-        ``calibration``, ``voters``, ``loss``, ``claimed`` (epsilon), ``vector`` (loss of the noisy counts).
+        ``calibration``, ``voters``, ``loss``, ``claimed`` (epsilon), ``vector`` (loss of the noisy counts: the largest
+        distance that answer sheets can move them, by listing the sheets, over the scale).
     """
+    moved, _, _ = worst_pair(voter_scores(2, answers, repeats=True, ties=False, score="wins"))
     printed = NoisyCounts.as_printed(3, epsilon, 2, answers=answers)
     corrected = NoisyCounts.calibrated(epsilon, 2, answers=answers, score="wins", law="continuous")
     return pd.DataFrame(
@@ -158,7 +168,7 @@ def two_items_curve(epsilon: float, answers: int, voters: Iterable[int]) -> pd.D
             "voters": m,
             "loss": two_items_loss(m, answers, mechanism.scale),
             "claimed": epsilon,
-            "vector": mechanism.guarantee.epsilon,
+            "vector": moved / mechanism.scale,
         }
         for name, mechanism in (("as printed", printed), ("corrected", corrected))
         for m in voters
@@ -211,7 +221,7 @@ def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> list[Ch
     distance, _, _ = worst_pair(sheets)
     each = int(np.abs(sheets[:, None] - sheets).max())
     of = f"all answer sheets, 3 items, L = {answers}"
-    students = len(datasets.cems().voters)
+    students = len(survey_data("CEMS").voters)
     checks = [
         Check(f"change of one count, {of}", each, "<=", answers),
         Check(f"ℓ1 change of the counts, {of}", distance, "==", 2 * answers, "corrected"),
@@ -411,7 +421,7 @@ def check_figure_8(frame: pd.DataFrame) -> list[Check]:
     """
     checks = []
     for survey, published in PUBLISHED.items():
-        items = SURVEYS[survey]().n_items
+        items = survey_data(survey).n_items
         ratio = _furthest_sheets(items)[0] / math.comb(items, 2)
         printed = {epsilon: exact_difference(survey, "as printed", epsilon) for epsilon in published}
         for epsilon, value in published.items():
@@ -519,7 +529,7 @@ def place_probabilities(epsilons: Iterable[float], survey: str = "CEMS") -> pd.D
     pandas.DataFrame
         ``epsilon``, ``university``, ``place`` (1 for the best), ``probability``; universities from best to worst.
     """
-    names = SURVEYS[survey]().items
+    names = survey_data(survey).items
     order = np.argsort(places(survey_scores(survey, "net")))
     return pd.DataFrame(
         {"epsilon": epsilon, "university": names[i], "place": place + 1, "probability": law[i, place]}
@@ -550,5 +560,5 @@ def dean(epsilon: float) -> dict[str, str]:
         "dean-last": f"{law['Stockholm'][-1]:.4f}",
         "dean-tie": f"{tie:.2f}",
         "dean-gap": f"{wrong_order_gap(mechanism.scale):.0f}",
-        "dean-most": f"{2 * len(datasets.cems().voters) * (len(items) - 1):,}",
+        "dean-most": f"{2 * len(survey_data('CEMS').voters) * (len(items) - 1):,}",
     }

@@ -16,7 +16,7 @@ from companion import datasets
 from companion.claims import derive
 from companion.experiments import cai2025 as experiment
 from dprank.comparisons import win_counts
-from dprank.pairwise import NoisyCounts, rank_law
+from dprank.pairwise import NoisyCounts, noisy_counts, rank_law
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
 ROUNDING = 1e-12
@@ -181,3 +181,13 @@ def test_dean():
 def test_bad_input():
     with pytest.raises(ValueError, match="calibration = 'wrong'; allowed are"):
         experiment.survey_mechanism("wrong", 1.0, "CEMS")
+    with pytest.raises(ValueError, match="survey = 'wrong'; allowed are 'CEMS', 'immigration'"):
+        experiment.survey_data("wrong")
+
+
+def test_a_wrong_sensitivity_cannot_confirm_itself(monkeypatch):
+    """With L in place of 2L noise and guarantee would agree with each other, but not with the answer sheets."""
+    right = noisy_counts.l1_sensitivity
+    monkeypatch.setattr(noisy_counts, "l1_sensitivity", lambda *args, **kwargs: right(*args, **kwargs) // 2)
+    corrected = [check for check in experiment.check_alg_3([1.0], 1, 10) if check.about == "corrected"]
+    assert not all(check.outcome for check in corrected if "noisy counts" in check.what)
