@@ -21,26 +21,102 @@ class Link:
     ----------
     cdf, log_cdf, pdf : callable
         F, log F (accurate in the tail) and F', elementwise.
+    score, curvature : callable
+        (log F)' = F' / F and (-log F)'', elementwise and accurate in the tail.
+    kappa_1, kappa_2 : float
+        Suprema of F' / (F (1 - F)) and of (-log F)'': the least constants of (A1) and of the first half of (A2) of Cai,
+        Chakraborty and Wang (2025). Infinity where there is none.
+    steepest : float
+        Supremum of the score, at most kappa_1.
     """
 
     name: str
     cdf: Callable[[Any], NDArray[np.float64]]
     log_cdf: Callable[[Any], NDArray[np.float64]]
     pdf: Callable[[Any], NDArray[np.float64]]
+    score: Callable[[Any], NDArray[np.float64]]
+    curvature: Callable[[Any], NDArray[np.float64]]
+    kappa_1: float
+    kappa_2: float
+    steepest: float
 
 
 def _logistic_pdf(x: ArrayLike) -> NDArray[np.float64]:
     return special.expit(x) * special.expit(np.negative(x))
 
 
+def _logistic_score(x: ArrayLike) -> NDArray[np.float64]:
+    return special.expit(np.negative(x))
+
+
 def _normal_pdf(x: ArrayLike) -> NDArray[np.float64]:
     return np.exp(-np.square(x) / 2) / np.sqrt(2 * np.pi)
 
 
+def _normal_score(x: ArrayLike) -> NDArray[np.float64]:
+    return np.exp(-np.square(x) / 2 - special.log_ndtr(x)) / np.sqrt(2 * np.pi)
+
+
+def _normal_curvature(x: ArrayLike) -> NDArray[np.float64]:
+    score = _normal_score(x)
+    return score * (score + np.asarray(x, float))
+
+
+def _arctan_cdf(x: ArrayLike) -> NDArray[np.float64]:
+    return 2 / np.pi * np.arctan(np.exp(np.minimum(x, 700.0)))
+
+
+def _arctan_log_cdf(x: ArrayLike) -> NDArray[np.float64]:
+    x = np.asarray(x, float)
+    # arctan(u) = u (1 - u^2 / 3 + ...), and u = e^x underflows long before its logarithm does
+    far = x < -20
+    return np.log(2 / np.pi) + np.where(far, x, np.log(np.arctan(np.exp(np.clip(x, -20, 700)))))
+
+
+def _arctan_pdf(x: ArrayLike) -> NDArray[np.float64]:
+    return 1 / (np.pi * np.cosh(np.clip(x, -700, 700)))
+
+
+def _arctan_score(x: ArrayLike) -> NDArray[np.float64]:
+    x = np.asarray(x, float)
+    return np.where(x < -20, 1.0, np.exp(np.log(_arctan_pdf(x)) - _arctan_log_cdf(x)))
+
+
+def _arctan_curvature(x: ArrayLike) -> NDArray[np.float64]:
+    x = np.asarray(x, float)
+    score = _arctan_score(x)
+    return np.where(x < -8, 4 / 3 * np.exp(2 * x), score * (score + np.tanh(x)))
+
+
 #: Bradley-Terry-Luce
-LOGISTIC = Link("logistic", special.expit, special.log_expit, _logistic_pdf)
-#: Thurstone, case V
-PROBIT = Link("probit", special.ndtr, special.log_ndtr, _normal_pdf)
+LOGISTIC = Link(
+    "logistic", special.expit, special.log_expit, _logistic_pdf, _logistic_score, _logistic_pdf, 1.0, 0.25, 1.0
+)
+#: Thurstone, case V. Its F' / (F (1 - F)) is unbounded: (A1) fails.
+PROBIT = Link(
+    "probit",
+    special.ndtr,
+    special.log_ndtr,
+    _normal_pdf,
+    _normal_score,
+    _normal_curvature,
+    np.inf,
+    1.0,
+    np.inf,
+)
+#: F(x) = (2 / pi) arctan(e^x), the hyperbolic secant law: logistic tails, another middle. The suprema of (A1) and (A2)
+#: are attained at 0 and at 0.1831...; the second is rounded up.
+ARCTAN = Link(
+    "arctan",
+    _arctan_cdf,
+    _arctan_log_cdf,
+    _arctan_pdf,
+    _arctan_score,
+    _arctan_curvature,
+    4 / np.pi,
+    0.41638288021921,
+    1.0,
+)
 
 
 def win_probabilities(theta: ArrayLike, link: Link = LOGISTIC) -> NDArray[np.float64]:

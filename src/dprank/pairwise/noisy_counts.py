@@ -238,9 +238,7 @@ class NoisyCounts:
         """
         self._check(data)
         scores = self.perturb(win_counts(data, self.score), rng)
-        order = rng.permutation(self.n_items)
-        order = order[np.argsort(-scores[order], kind="stable")]
-        return NoisyRanking(data.items, scores, order, self.guarantee)
+        return NoisyRanking(data.items, scores, best_first(scores, rng), self.guarantee)
 
     def perturb(
         self, scores: ArrayLike, rng: np.random.Generator | noise.SecureSource, repetitions: int | None = None
@@ -277,14 +275,7 @@ class NoisyCounts:
             raise ValueError(f"outcome is undecided in {tied} rows; ties = False promised none")
         if self.unit == "comparison":
             return
-        voters, voter = np.unique(voter_column(data), return_inverse=True)
-        given = np.bincount(voter, minlength=len(voters))
-        if given.size and given.max() > self.answers:
-            who = int(given.argmax())
-            raise ValueError(
-                f"voter {voters[who]} gave {given[who]} answers; answers = {self.answers} promised at most that many "
-                f"(Comparisons.at_most({self.answers}) keeps the first ones)"
-            )
+        voters, voter, given = require_at_most(data, self.answers)
         if self.design == "any":
             return
         low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
@@ -296,6 +287,35 @@ class NoisyCounts:
         if self.design == "complete" and given.size and given.min() < self.answers:
             who = int(given.argmin())
             raise ValueError(f"voter {voters[who]} gave {given[who]} of {self.answers} answers; design = 'complete'")
+
+
+def best_first(scores: NDArray[np.float64], rng: np.random.Generator | noise.SecureSource) -> NDArray[np.int64]:
+    """Item codes by falling score, equal scores in random order."""
+    order = rng.permutation(len(scores))
+    return order[np.argsort(-scores[order], kind="stable")]
+
+
+def require_at_most(data: Comparisons, answers: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Refuse data in which a voter gave more than the promised number of answers.
+
+    Returns
+    -------
+    voters : ndarray of int, shape (voters,)
+        The distinct voters.
+    voter : ndarray of int, shape (comparisons,)
+        Position in `voters` of who gave each answer.
+    given : ndarray of int, shape (voters,)
+        How many answers each gave.
+    """
+    voters, voter = np.unique(voter_column(data), return_inverse=True)
+    given = np.bincount(voter, minlength=len(voters))
+    if given.size and given.max() > answers:
+        who = int(given.argmax())
+        raise ValueError(
+            f"voter {voters[who]} gave {given[who]} answers; answers = {answers} promised at most that many "
+            f"(Comparisons.at_most({answers}) keeps the first ones)"
+        )
+    return voters, voter, given
 
 
 def _scale(sensitivity: int, epsilon: float) -> float:

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from companion.experiments import cai2025 as experiment
-from companion.figures import cai2025 as figure
+from companion.experiments.cai2025 import universities as experiment
 from companion.figures import probability_slider, show, table
+from companion.figures.cai2025 import universities as figure
 
 DRAWN = {
     "two-items": (figure.two_items, lambda: experiment.two_items_curve(1.0, 1, range(1, 8))),
@@ -36,7 +36,7 @@ def test_a_figure_is_reproducible_and_carries_its_data(name):
         pd.read_csv(io.StringIO(metadata["figure"]["data"])), frame.reset_index(drop=True), check_dtype=False
     )
     links = shown.links.data
-    assert f"_modules/companion/figures/cai2025.html#{draw.__name__}" in links
+    assert f"_modules/companion/figures/cai2025/universities.html#{draw.__name__}" in links
     encoded = re.search(r"base64,([^\"]+)", links)[1]
     assert base64.b64decode(encoded).decode() == metadata["figure"]["data"]
 

@@ -14,7 +14,7 @@ import pytest
 
 from companion import datasets
 from companion.claims import derive
-from companion.experiments import cai2025 as experiment
+from companion.experiments.cai2025 import universities as experiment
 from dprank.comparisons import win_counts
 from dprank.pairwise import NoisyCounts, noisy_counts, rank_law
 

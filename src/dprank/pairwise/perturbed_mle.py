@@ -1,0 +1,276 @@
+"""The perturbed maximum likelihood estimator (Cai, Chakraborty and Wang 2025, Algorithm 1 and equation 3.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import optimize
+
+from dprank import noise
+from dprank.comparisons import Comparisons, win_counts
+from dprank.mechanism import Guarantee, Unit, ratio_up, require
+from dprank.models.bradley_terry import LOGISTIC, Link
+from dprank.models.likelihood import mle, mle_from_counts
+from dprank.pairwise.noisy_counts import Law, NoisyRanking, best_first, require_at_most
+
+Graph = Literal["private", "public"]
+#: What a supremum found by search is raised by, relatively: far above its rounding.
+_SLACK = 1e-9
+
+
+def objective_loss(
+    scale: float, ridge: float, *, link: Link = LOGISTIC, answers: int = 1, graph: Graph = "private"
+) -> float:
+    r"""Privacy loss of minimising a likelihood perturbed by Laplace noise: an upper bound on every log density ratio.
+
+    Parameters
+    ----------
+    scale : float
+        lambda of the Laplace noise w in the term :math:`w \cdot \theta`.
+    ridge : float
+        gamma.
+    link : Link
+        With bounded score; the curvature must be a concave function of the score, as it is for ours.
+    answers : int
+        Comparisons that a neighbour may change.
+    graph : {"private", "public"}
+        Whether a neighbour may have compared other pairs, or only found other outcomes.
+
+    Notes
+    -----
+    The minimiser t for noise w solves :math:`w = -\nabla R(t)`, so its density is
+    :math:`(2 \lambda)^{-n} e^{-\|\nabla R(t)\|_1 / \lambda} \det \nabla^2 R(t)`. Exchanging one comparison takes
+    away one with score at most its supremum s, and adds one with score :math:`r(x)` and curvature
+    :math:`c(x)` somewhere on the line; the Hessian is at least gamma, and :math:`\|e_i - e_j\|_2^2 = 2`. Hence the loss
+
+    .. math:: \frac{2 s}{\lambda} + \max_x \Bigl[ \frac{2 r(x)}{\lambda} + \log\Bigl(1 + \frac{2 c(x)}\gamma\Bigr)
+              \Bigr]
+
+    for each of the answers. It is attained in the limit by data on a few items for each answer, so nothing smaller is
+    true for all data. On a public graph a logistic answer keeps its curvature and changes its score by 1: the loss is
+    :math:`2 / \lambda`, attained, for every ridge; for other links :math:`2 \kappa_1 / \lambda +
+    \log(1 + 2 \kappa_2 / \gamma)` is a bound as well.
+    """
+    require("graph", graph, get_args(Graph))
+    if scale == 0:
+        return math.inf
+    if graph == "public" and link is LOGISTIC:
+        return ratio_up(2 * answers, scale)
+    if ridge == 0 or math.isinf(link.steepest):
+        return math.inf
+
+    def added(x: float) -> float:
+        return float(2 * link.score(x) / scale + np.log1p(2 * link.curvature(x) / ridge))
+
+    best = optimize.minimize_scalar(lambda x: -added(x), bounds=(-40, 40), method="bounded", options={"xatol": 1e-9})
+    each = 2 * link.steepest / scale + max(-float(best.fun), 2 * link.steepest / scale)
+    if graph == "public":
+        each = min(each, 2 * link.kappa_1 / scale + math.log1p(2 * link.kappa_2 / ridge))
+    return answers * each * (1 + _SLACK)
+
+
+@dataclass(frozen=True)
+class PerturbedMLE:
+    """Laplace noise on the linear term of a penalised log likelihood; its minimiser is the release.
+
+    Parameters
+    ----------
+    n_items : int
+    scale : float
+        lambda of the Laplace noise; 0 for no noise and no privacy.
+    ridge : float
+        gamma, above 0.
+    link : Link
+    answers : int
+        Public bound on the comparisons of one voter; 1 where the unit is one comparison.
+    unit : {"comparison", "voter"}
+    graph : {"private", "public"}
+        Whether it is part of the secret which pairs were compared.
+    law : {"continuous", "discrete"}
+        Noise on the real line, as the paper prints it: for research. Or, for the logistic link on a public graph,
+        integer noise on the win counts, of which the estimate is then post-processing: fit for release.
+    claimed_epsilon : float, optional
+        What the paper says of this calibration. It enters nothing.
+
+    See Also
+    --------
+    PerturbedMLE.calibrated : the noise that a given epsilon needs.
+    PerturbedMLE.as_printed : the paper's own noise and ridge.
+    """
+
+    n_items: int
+    scale: float
+    ridge: float
+    _: KW_ONLY
+    link: Link = LOGISTIC
+    answers: int = 1
+    unit: Unit = "comparison"
+    graph: Graph = "private"
+    law: Law = "continuous"
+    claimed_epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_items < 2:
+            raise ValueError(f"n_items = {self.n_items}; at least two are needed")
+        if not 0 <= self.scale < math.inf:
+            raise ValueError(f"scale = {self.scale}; it must be at least 0 and finite")
+        if not 0 < self.ridge < math.inf:
+            raise ValueError(f"ridge = {self.ridge}; it must be above 0 and finite")
+        for name, allowed in (("unit", Unit), ("graph", Graph), ("law", Law)):
+            require(name, getattr(self, name), get_args(allowed))
+        if self.answers != self.answers // 1 or self.answers < 1:
+            raise ValueError(f"answers = {self.answers}; a whole number of at least 1 is needed")
+        if self.unit == "comparison" and self.answers != 1:
+            raise ValueError(f"answers = {self.answers}; with unit = 'comparison' it is 1")
+        if self.law == "discrete" and not self._counts:
+            raise ValueError("law = 'discrete'; only the logistic link on a public graph is a function of win counts")
+
+    @classmethod
+    def calibrated(cls, epsilon: float, n_items: int, *, ridge: float, **parameters: Any) -> Self:
+        """The least noise that makes the estimate epsilon-private with a given ridge.
+
+        Parameters
+        ----------
+        epsilon : float
+            Above 0; infinity for no noise.
+        n_items : int
+        ridge : float
+            On a private graph the curvature that one answer adds must hide behind it: at an epsilon a ridge that is too
+            small is refused, and a larger one needs less noise, never less than 4 answers / epsilon (logistic).
+        **parameters
+            Of `PerturbedMLE`, without scale.
+        """
+        free = cls(n_items, 0.0, ridge, **parameters)
+        if not epsilon > 0:
+            raise ValueError(f"epsilon = {epsilon}; it must be above 0")
+        if math.isinf(epsilon):
+            return free
+        if free.graph == "public" and free.link is LOGISTIC:
+            scale = ratio_up(2 * free.answers, epsilon)
+        else:
+            loss = lambda scale: objective_loss(scale, ridge, **free._model)  # noqa: E731
+            if not loss(1e12) < epsilon:
+                raise ValueError(
+                    f"ridge = {ridge} is too small for epsilon = {epsilon} at any noise: the curvature of one voter's "
+                    f"answers alone costs {loss(1e12):.6g}"
+                )
+            low, high = 1e-12, 1.0
+            while not loss(high) <= epsilon:
+                low, high = high, 2 * high
+            while high - low > 1e-12 * high:
+                middle = (low + high) / 2
+                low, high = (low, middle) if loss(middle) <= epsilon else (middle, high)
+            scale = high
+        if math.isinf(scale):
+            raise ValueError(f"epsilon = {epsilon}; no finite noise is that private")
+        return replace(free, scale=scale)
+
+    @classmethod
+    def as_printed(
+        cls,
+        epsilon: float,
+        n_items: int,
+        *,
+        kappa_2: float | None = None,
+        ridge: float | None = None,
+        **parameters: Any,
+    ) -> Self:
+        """The paper's calibration, with the epsilon it claims beside what is provable.
+
+        Noise 8 kappa_1 / epsilon and ridge 4 kappa_2 / epsilon for one comparison (Algorithm 1), 8 L kappa_1 / epsilon
+        and 8 L kappa_2 / epsilon for a voter with L answers (Proposition 3.1). kappa_1 is the link's least constant,
+        and so is kappa_2 unless it is given.
+
+        Parameters
+        ----------
+        epsilon : float
+            As claimed.
+        n_items : int
+        kappa_2 : float, optional
+        ridge : float, optional
+            Another gamma than the least that is printed, such as c0 sqrt(n p log n).
+        **parameters
+            Of `PerturbedMLE`.
+        """
+        if not 0 < epsilon < math.inf:
+            raise ValueError(f"epsilon = {epsilon}; it must be above 0 and finite")
+        free = cls(n_items, 0.0, 1.0, claimed_epsilon=epsilon, **parameters)
+        curvature = free.link.kappa_2 if kappa_2 is None else kappa_2
+        times = 4 if free.unit == "comparison" else 8 * free.answers
+        scale = 8 * free.answers * free.link.kappa_1 / epsilon
+        return replace(free, scale=scale, ridge=times * curvature / epsilon if ridge is None else ridge)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Privacy of the estimate, hence of every ranking computed from it."""
+        return Guarantee(objective_loss(self.scale, self.ridge, **self._model), unit=self.unit)
+
+    def release(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> NoisyRanking:
+        """One private estimate, and the order it gives.
+
+        Parameters
+        ----------
+        data : Comparisons
+            With voters where the unit is a voter.
+        rng : numpy.random.Generator or dprank.noise.SECURE
+            A seeded generator for research. To publish, `SECURE` and discrete noise.
+
+        Returns
+        -------
+        NoisyRanking
+            Its scores are the strengths.
+
+        Raises
+        ------
+        ValueError
+            If the data break what was promised of them: `items`, `answers`.
+        """
+        if data.n_items != self.n_items:
+            raise ValueError(f"items = {data.n_items} names; this mechanism is for n_items = {self.n_items}")
+        if self.unit == "voter":
+            require_at_most(data, self.answers)
+        noisy = self._noise((self.n_items,), rng)
+        if self._counts:
+            fit = mle(data, ridge=self.ridge, wins=win_counts(data, "half") - noisy)
+        else:
+            fit = mle(data, link=self.link, ridge=self.ridge, linear=noisy)
+        return NoisyRanking(data.items, fit.theta, best_first(fit.theta, rng), self.guarantee)
+
+    def estimate(
+        self, played: ArrayLike, wins: ArrayLike, rng: np.random.Generator | noise.SecureSource
+    ) -> NDArray[np.float64]:
+        """Private estimates from the sufficient statistics of the logistic link, many data sets at once.
+
+        Parameters
+        ----------
+        played, wins
+            As in `mle_from_counts`.
+        rng : numpy.random.Generator or dprank.noise.SECURE
+            Every row of wins receives noise of its own.
+
+        Returns
+        -------
+        ndarray of float, shape (replicates, items)
+        """
+        if self.link is not LOGISTIC:
+            raise ValueError(f"link = {self.link.name!r}; win counts suffice for the logistic link only")
+        wins = np.asarray(wins, float)
+        return mle_from_counts(played, wins - self._noise(wins.shape, rng), ridge=self.ridge)[0]
+
+    @property
+    def _counts(self) -> bool:
+        return self.graph == "public" and self.link is LOGISTIC
+
+    @property
+    def _model(self) -> dict[str, Any]:
+        return {"link": self.link, "answers": self.answers, "graph": self.graph}
+
+    def _noise(self, shape: tuple[int, ...], rng: np.random.Generator | noise.SecureSource) -> NDArray[np.float64]:
+        if self.law == "continuous":
+            return noise.laplace(self.scale, shape, rng=rng)  # type: ignore[arg-type]
+        # ties make half wins: the grid is that of half a win
+        return noise.discrete_laplace(2 * self.scale, shape, rng=rng) / 2
