@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 _ROOT = 20261121
 #: Replicates that share one stream. Part of the seed: another size gives other draws.
@@ -33,25 +33,29 @@ def stream(experiment: str, cell: Mapping[str, Any], block: int = 0) -> np.rando
 
 
 def sweep(
-    function: Callable[..., ArrayLike],
+    function: Callable[..., Any],
     cells: Iterable[Mapping[str, Any]],
     *,
     experiment: str,
     repetitions: int,
+    outcomes: Sequence[str] = (),
     jobs: int = 1,
 ) -> pd.DataFrame:
-    """Mean and standard error of a random number in every cell of a grid.
+    """Mean and standard error of a random number, or of several at once, in every cell of a grid.
 
     Parameters
     ----------
     function : callable
-        ``function(**cell, repetitions=r, rng=rng)`` returns r independent draws.
+        ``function(**cell, repetitions=r, rng=rng)`` returns r independent draws; with `outcomes` a mapping from a tuple
+        of labels to r draws, such as all losses of one data set.
     cells : iterable of mapping
         Parameters, JSON values.
     experiment : str
         Names the streams.
     repetitions : int
         Draws a cell, at least 2.
+    outcomes : sequence of str
+        Names of the labels.
     jobs : int
         Worker processes; every number of them gives the same bits. Joblib's `parallel_config` moves the work off the
         machine.
@@ -59,24 +63,39 @@ def sweep(
     Returns
     -------
     pandas.DataFrame
-        A row a cell: its parameters, ``mean``, ``se`` (standard error of the mean), ``repetitions``.
+        A row a cell, or a cell and outcome: its parameters and labels, ``mean``, ``se`` (standard error of the mean),
+        ``repetitions``.
     """
     if repetitions < 2:
         raise ValueError(f"repetitions = {repetitions}; at least 2 are needed for an error bar")
-    cells = [dict(cell) for cell in cells]
+    grid = [dict(cell) for cell in cells]
     sizes = [min(BLOCK, repetitions - start) for start in range(0, repetitions, BLOCK)]
-    draws = joblib.Parallel(n_jobs=jobs)(
-        joblib.delayed(_block)(function, experiment, cell, block, size)
-        for cell in cells
+    blocks = joblib.Parallel(n_jobs=jobs)(
+        joblib.delayed(_block)(function, experiment, cell, block, size, tuple(outcomes))
+        for cell in grid
         for block, size in enumerate(sizes)
     )
-    values = np.concatenate(draws).reshape(len(cells), repetitions)
-    summary = {"mean": values.mean(1), "se": values.std(1, ddof=1) / repetitions**0.5, "repetitions": repetitions}
-    return pd.DataFrame(cells).assign(**summary)
+    rows = []
+    for number, cell in enumerate(grid):
+        mine = blocks[number * len(sizes) : (number + 1) * len(sizes)]
+        for labels in mine[0]:
+            values = np.concatenate([block[labels] for block in mine])
+            summary = {"mean": values.mean(), "se": values.std(ddof=1) / repetitions**0.5, "repetitions": repetitions}
+            rows.append(cell | dict(zip(outcomes, labels, strict=True)) | summary)
+    return pd.DataFrame(rows)
 
 
-def _block(function: Callable[..., ArrayLike], experiment: str, cell: dict[str, Any], block: int, size: int) -> Any:
-    draws = np.asarray(function(**cell, repetitions=size, rng=stream(experiment, cell, block)), float)
-    if draws.shape != (size,):
-        raise ValueError(f"{experiment} {cell} returned shape {draws.shape}; {size} draws are due")
+def _block(
+    function: Callable[..., Any],
+    experiment: str,
+    cell: dict[str, Any],
+    block: int,
+    size: int,
+    outcomes: tuple[str, ...],
+) -> dict[tuple[Any, ...], NDArray[np.float64]]:
+    result = function(**cell, repetitions=size, rng=stream(experiment, cell, block))
+    draws = {labels: np.asarray(v, float) for labels, v in (result.items() if outcomes else [((), result)])}
+    for labels, values in draws.items():
+        if values.shape != (size,):
+            raise ValueError(f"{experiment} {cell} {labels} returned shape {values.shape}; {size} draws are due")
     return draws

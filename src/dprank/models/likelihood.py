@@ -107,7 +107,7 @@ def gradient(theta: ArrayLike, comparisons: Comparisons, link: Link = LOGISTIC) 
 def hessian(theta: ArrayLike, comparisons: Comparisons, link: Link = LOGISTIC) -> sparse.csr_array:
     """Hessian of the negative log likelihood (equation A.9): a weighted graph Laplacian, sparse, (items, items)."""
     theta, games = _strengths(theta, comparisons), Games.of(comparisons)
-    weight = _AnyLink(games, link).weights(theta).astype(float)
+    weight = _AnyLink(games, link).curvature(theta)
     i, j, n = games.item, games.other, games.n_items
     degree = np.bincount(i, weight, n) + np.bincount(j, weight, n)
     rows, columns = np.r_[i, j, np.arange(n)], np.r_[j, i, np.arange(n)]
@@ -251,9 +251,12 @@ class _AnyLink:
         slope = self.lost * self.link.score(-x) - self.won * self.link.score(x)
         return np.asarray(np.bincount(self.item, slope, n) - np.bincount(self.games.other, slope, n), float)
 
-    def weights(self, theta: NDArray[np.float64]) -> NDArray[np.float32]:
+    def curvature(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
         x = self._gap(theta)
-        return (self.won * self.link.curvature(x) + self.lost * self.link.curvature(-x)).astype(np.float32)
+        return self.won * self.link.curvature(x) + self.lost * self.link.curvature(-x)
+
+    def weights(self, theta: NDArray[np.float64]) -> NDArray[np.float32]:
+        return self.curvature(theta).astype(np.float32)
 
 
 class _Logistic:

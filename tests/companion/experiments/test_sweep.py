@@ -37,6 +37,21 @@ def test_the_error_is_that_of_the_mean():
     assert row.se == pytest.approx(values.std(ddof=1) / 500**0.5, rel=1e-12)
 
 
+def several(scale, repetitions, rng):
+    x = rng.standard_normal(repetitions)
+    return {("x", 1): scale * x, ("square", 2): scale * x**2}
+
+
+def test_several_outcomes_come_from_the_same_draws():
+    grid = {"experiment": "test", "repetitions": 600, "outcomes": ("what", "power")}
+    frame = sweep(several, CELLS, **grid)
+    assert list(frame.columns) == ["scale", "what", "power", "mean", "se", "repetitions"]
+    assert list(frame.power) == [1, 2] * 3
+    first = frame[frame.what == "x"].drop(columns=["what", "power"]).reset_index(drop=True)
+    pd.testing.assert_frame_equal(first, run(), check_exact=True)
+    pd.testing.assert_frame_equal(frame, sweep(several, CELLS, **grid, jobs=2), check_exact=True)
+
+
 def test_streams_differ_by_experiment_cell_and_block():
     firsts = [
         stream(*key).integers(1 << 62)
@@ -60,5 +75,13 @@ def test_bad_input():
         run(repetitions=1)
     with pytest.raises(ValueError, match=r"600 draws are due|250 draws are due"):
         sweep(lambda scale, repetitions, rng: rng.random(3), CELLS, experiment="test", repetitions=600)
+    with pytest.raises(ValueError, match=r"\('b',\) returned shape \(3,\); 250 draws are due"):
+        sweep(
+            lambda scale, repetitions, rng: {("a",): rng.random(repetitions), ("b",): rng.random(3)},
+            CELLS,
+            experiment="test",
+            repetitions=600,
+            outcomes=["what"],
+        )
     with pytest.raises(ValueError, match="not JSON compliant"):
         stream("a", {"x": float("nan")})

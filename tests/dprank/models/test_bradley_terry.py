@@ -1,12 +1,22 @@
 """Seeds are fixed. ALARM: the chance that a seed was unlucky, and the level at which every mutant must be caught."""
 
+import itertools
+
 import numpy as np
 import pytest
 from checks import law_p_value, refused
 from scipy import integrate, stats
 
-from dprank.comparisons import Comparisons
-from dprank.models.bradley_terry import LOGISTIC, PROBIT, sample_erdos_renyi, sample_voters, win_probabilities
+from dprank.comparisons import Comparisons, pairwise_wins
+from dprank.models.bradley_terry import (
+    LOGISTIC,
+    PROBIT,
+    erdos_renyi_counts,
+    sample_erdos_renyi,
+    sample_voters,
+    voter_counts,
+    win_probabilities,
+)
 
 ALARM = 1e-6
 THETA = np.array([1.0, 0.3, -0.2, -0.9])
@@ -177,3 +187,104 @@ def test_sample_erdos_renyi_refuses(probability):
 def test_names_may_be_an_array():
     names = np.array(["w", "x", "y", "z"])
     assert sample_voters(THETA, 2, 2, rng=np.random.default_rng(0), items=names).items == tuple(names)
+
+
+def all_sheets(theta, answers):
+    """Law of (played, wins) of `answers` independent uniform pairs, by listing all ordered answer sheets."""
+    table, n = win_probabilities(theta), len(theta)
+    ordered = [(i, j) for i in range(n) for j in range(n) if i != j]
+    law = {}
+    for sheet in itertools.product(ordered, repeat=answers):
+        key = statistics(n, sheet)
+        law[key] = law.get(key, 0) + np.prod([2 * table[i, j] / len(ordered) for i, j in sheet])
+    return law
+
+
+def all_graphs(theta, probability):
+    """Law of (played, wins) of an Erdos-Renyi graph, by listing all graphs and outcomes."""
+    table, n = win_probabilities(theta), len(theta)
+    law = {}
+    for state in itertools.product((0, 1, 2), repeat=n * (n - 1) // 2):
+        pairs = list(zip(itertools.combinations(range(n), 2), state, strict=True))
+        sheet = [(i, j) if s == 1 else (j, i) for (i, j), s in pairs if s]
+        key = statistics(n, sheet)
+        chance = (1 - probability) ** state.count(0) * np.prod([probability * table[i, j] for i, j in sheet])
+        law[key] = law.get(key, 0) + chance
+    return law
+
+
+def statistics(n, sheet):
+    played = np.zeros((n, n), int)
+    for i, j in sheet:
+        played[i, j] += 1
+        played[j, i] += 1
+    return (*played.ravel(), *np.bincount([i for i, _ in sheet], minlength=n))
+
+
+def counts_p_value(drawn, law):
+    played, wins = drawn
+    seen = {}
+    for row in np.hstack([played.reshape(len(wins), -1), wins]).astype(int).tolist():
+        seen[tuple(row)] = seen.get(tuple(row), 0) + 1
+    assert set(seen) <= set(law)
+    return law_p_value([seen.get(key, 0) for key in law], [law[key] for key in law])
+
+
+@pytest.mark.parametrize("theta", [[0.8, 0.0], [1.0, 0.0, -1.5]], ids=["two items", "three items"])
+def test_replicates_of_sufficient_statistics_have_the_exact_law(theta):
+    rng = np.random.default_rng(5)
+    graphs, sheets = all_graphs(theta, 0.6), all_sheets(theta, 3)
+    assert counts_p_value(erdos_renyi_counts(theta, 0.6, 20_000, rng=rng), graphs) > ALARM
+    assert counts_p_value(voter_counts(theta, 3, 1, 20_000, rng=rng), sheets) > ALARM
+    mutants = [
+        (erdos_renyi_counts(theta, 0.65, 20_000, rng=rng), graphs),
+        (erdos_renyi_counts(np.multiply(theta, 0.8), 0.6, 20_000, rng=rng), graphs),
+        (voter_counts(np.multiply(theta, 0.8), 1, 3, 20_000, rng=rng), sheets),
+    ]
+    for drawn, law in mutants:
+        assert counts_p_value(drawn, law) < ALARM
+
+
+def test_replicates_agree_with_comparisons_one_by_one():
+    rng = np.random.default_rng(6)
+    for draw, (played, wins) in [
+        (lambda: sample_erdos_renyi(THETA, 0.5, rng=rng), erdos_renyi_counts(THETA, 0.5, 20_000, rng=rng)),
+        (lambda: sample_voters(THETA, 4, 2, rng=rng), voter_counts(THETA, 4, 2, 20_000, rng=rng)),
+    ]:
+        totals = np.array([pairwise_wins(draw()) for _ in range(2000)])
+        for one, many in ((totals.sum(2), wins), ((totals + totals.swapaxes(1, 2))[:, 0], played[:, 0])):
+            error = np.hypot(one.std(0) / len(one) ** 0.5, many.std(0) / len(many) ** 0.5)
+            assert (np.abs(one.mean(0) - many.mean(0)) <= 6 * error).all()
+
+
+def test_replicates_with_strengths_of_their_own():
+    rng = np.random.default_rng(7)
+    rows = np.array([[9.0, -9.0, 0.0], [-9.0, 9.0, 0.0], [0.0, 0.0, 0.0]]).repeat(300, 0)
+    for played, wins in (erdos_renyi_counts(rows, 1.0, rng=rng), voter_counts(rows, 10, 3, rng=rng)):
+        assert played.dtype == np.float32
+        assert played.shape == (900, 3, 3)
+        assert (played == played.swapaxes(1, 2)).all()
+        assert (np.diagonal(played, axis1=1, axis2=2) == 0).all()
+        np.testing.assert_array_equal(played.sum((1, 2)) / 2, wins.sum(1))
+        assert wins[:300, 0].mean() > 1.9 > 0.1 > wins[:300, 1].mean()
+        assert wins[300:600, 1].mean() > 1.9
+    extreme = erdos_renyi_counts([2000.0, -2000.0], 1.0, 50, rng=rng)[1]
+    assert (extreme == [1, 0]).all()
+    assert not erdos_renyi_counts(THETA, 0.0, 5, rng=rng)[0].any()
+    assert not voter_counts(THETA, 0, 5, 5, rng=rng)[0].any()
+
+
+def test_replicates_refuse_bad_input():
+    rng = np.random.default_rng(8)
+    with refused("probability = 1.5"):
+        erdos_renyi_counts(THETA, 1.5, 3, rng=rng)
+    with refused("replicates = 0"):
+        erdos_renyi_counts(THETA, 0.5, 0, rng=rng)
+    with refused("shape (4,)", "replicates = None"):
+        voter_counts(THETA, 2, 2, rng=rng)
+    with refused("shape (3, 4)", "replicates = 2"):
+        erdos_renyi_counts(np.tile(THETA, (3, 1)), 0.5, 2, rng=rng)
+    with refused("answers = -1"):
+        voter_counts(THETA, 2, -1, 3, rng=rng)
+    with refused("theta[1]", "not finite"):
+        voter_counts([0.0, np.nan], 2, 1, 3, rng=rng)
