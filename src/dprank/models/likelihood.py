@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numba
 import numpy as np
@@ -14,9 +14,14 @@ from scipy import sparse
 from dprank.comparisons import Comparisons
 from dprank.models.bradley_terry import LOGISTIC, Link
 
-_NEWTON_STEPS = 100
-_CG_STEPS = 1000
+#: Newton steps in all, and how many are tried before the long way round is taken.
+_NEWTON_STEPS = 300
+_PATIENCE = 20
 _ROUNDING = 1e-14
+#: Up to here single precision tells whole numbers apart.
+_FLOAT32_COUNTS = 2**24
+#: How far past the minimum along a step, in terms of the slope, is near enough.
+_OVERSHOOT = 0.05
 #: Spread of strengths up to which exp(theta) neither overflows nor loses its neighbours.
 _EXP_RANGE = 500.0
 
@@ -28,7 +33,7 @@ class Fit:
     Attributes
     ----------
     theta : ndarray of float, shape (items,)
-        Strengths; their mean is that of ``-linear / ridge``, or 0 without ridge.
+        Strengths; without ridge their mean is 0.
     gradient_norm : float
         l2 norm of the gradient at theta, computed in double precision.
     ridge : float
@@ -43,7 +48,10 @@ class Fit:
 
     @property
     def distance_bound(self) -> float:
-        """Upper bound on the l2 distance from theta to the minimiser: the objective is ridge-strongly convex."""
+        """Upper bound on the l2 distance from theta to the minimiser: the objective is ridge-strongly convex.
+
+        True of the gradient norm as it is; that of Fit has the rounding errors of a sum in double precision.
+        """
         return self.gradient_norm / self.ridge if self.ridge else np.inf
 
 
@@ -64,8 +72,8 @@ class Games:
     """
 
     start: NDArray[np.int64]
-    other: NDArray[np.int32]
-    played: NDArray[np.int32]
+    other: NDArray[np.uint32]
+    played: NDArray[Any]
     points: NDArray[np.int32]
 
     @classmethod
@@ -73,6 +81,13 @@ class Games:
         """O(comparisons + items) time and memory."""
         c = comparisons
         return cls(*_merge(c.first, c.second, c.points, c.n_items))
+
+    @classmethod
+    def _listed(cls, table: NDArray[np.float32]) -> Games:
+        """Of a symmetric table of counts, without the points."""
+        i, j = np.nonzero(np.triu(table))
+        start = np.searchsorted(i, np.arange(len(table) + 1))
+        return cls(start, j.astype(np.uint32), table[i, j], np.zeros(len(i), np.int32))
 
     @property
     def n_items(self) -> int:
@@ -86,9 +101,7 @@ class Games:
     @property
     def wins(self) -> NDArray[np.float64]:
         """Wins of every item, a tie as half a win."""
-        n, twice = self.n_items, 2 * self.played
-        ours = np.bincount(self.item, self.points, n) + np.bincount(self.other, twice - self.points, n)
-        return ours / 2
+        return _points_of(self.start, self.other, self.played, self.points) / 2
 
 
 def log_likelihood(theta: ArrayLike, comparisons: Comparisons, link: Link = LOGISTIC) -> float:
@@ -139,7 +152,8 @@ def mle(
         Win counts to use in place of those of the comparisons, of which then only the graph is read: the logistic
         likelihood sees no more. Private counts on a public graph so give a private estimate. Needs a ridge.
     tolerance : float
-        On the l2 norm of the gradient; where the data are so large that rounding allows no less, 1e-14 of that at 0.
+        On the l2 norm of the gradient. Where data or strengths are so large that rounding allows no less, that little
+        counts as enough; `Fit.gradient_norm` says what was reached.
 
     Returns
     -------
@@ -157,8 +171,10 @@ def mle(
     -----
     Newton steps on the centred problem, each by conjugate gradients with a Jacobi preconditioner on the weighted graph
     Laplacian; pairs are merged once. Memory O(items + pairs), time O(comparisons) to merge and O(pairs) for each
-    gradient and each of the inner steps, of which an expander needs a few and a path many. Source: the estimators (2.2)
-    and (3.2) of Cai, Chakraborty and Wang (2025).
+    gradient and each of the inner steps, of which an expander needs a few and a path as many as it has items. Tables of
+    dense graphs go the way of `mle_from_counts`. Where a linear term pulls items so far apart that Newton's method
+    walks from kink to kink, the ridge is lowered to its value in steps. Source: the estimators (2.2) and (3.2) of Cai,
+    Chakraborty and Wang (2025).
     """
     n = comparisons.n_items
     ridge, linear = _penalty(ridge, linear, n)
@@ -168,13 +184,13 @@ def mle(
             raise ValueError(
                 f"wins with link = {link.name!r}, ridge = {ridge}; only a logistic link with a ridge allows it"
             )
-    if not 0 < tolerance < np.inf:
-        raise ValueError(f"tolerance = {tolerance}; it must be above 0 and finite")
+    _require_tolerance(tolerance)
     games = Games.of(comparisons)
     if ridge == 0:
         _require_minimiser(games, comparisons.items)
-    likelihood = _Logistic(games, games.wins if wins is None else wins) if link is LOGISTIC else _AnyLink(games, link)
-    return _newton(likelihood, games, ridge, linear, tolerance)
+    if link is not LOGISTIC:
+        return _newton(_AnyLink(games, link, linear), games, ridge, tolerance)
+    return _logistic_mle(games, (games.wins if wins is None else wins) - linear, ridge, tolerance)
 
 
 def mle_from_counts(
@@ -207,23 +223,35 @@ def mle_from_counts(
     O(replicates * items^2) time for dense graphs, in one thread. Because the pair of `played` and `wins` is all that
     the logistic likelihood sees, private wins on a public graph give a private estimate by post-processing.
     """
-    played = np.asarray(played, np.float32)
     wins = np.ascontiguousarray(wins, float)
-    if wins.ndim != 2 or not np.isfinite(wins).all():
-        raise ValueError(f"wins has shape {wins.shape}; finite numbers are needed, one row a replicate")
+    if wins.ndim != 2 or wins.shape[1] < 2:
+        raise ValueError(f"wins has shape {wins.shape}; one row a replicate is needed, of at least two items")
     replicates, n = wins.shape
-    played = played.reshape(-1, *played.shape[-2:])
-    if played.shape[1:] != (n, n) or len(played) not in (1, replicates):
-        raise ValueError(f"played has shape {played.shape}; ({n}, {n}) is needed, once or for {replicates} replicates")
-    if not ((played >= 0).all() and np.isfinite(played).all()):
-        raise ValueError("played has entries below 0 or not finite; how often each pair was compared is needed")
+    if not (finite := np.isfinite(wins)).all():
+        r, i = np.argwhere(~finite)[0]
+        raise ValueError(f"wins[{r}, {i}] = {wins[r, i]}; finite numbers are needed")
+    tables = np.asarray(played)
+    tables = tables[None] if tables.ndim == 2 else tables
+    if tables.shape not in ((1, n, n), (replicates, n, n)):
+        raise ValueError(f"played has shape {tables.shape}; ({n}, {n}) is needed, once or for {replicates} replicates")
+    if not (replicates == 0 or (tables.min() >= 0 and tables.max() <= _FLOAT32_COUNTS)):
+        r, i, j = np.argwhere(~((tables >= 0) & (tables <= _FLOAT32_COUNTS)))[0]
+        raise ValueError(f"played[{r}, {i}, {j}] = {tables[r, i, j]}; numbers from 0 to 2^24 are needed")
     ridge, _ = _penalty(ridge, None, n)
     if ridge == 0:
         raise ValueError("ridge = 0; a batch needs a ridge above 0")
-    theta, norm = np.empty_like(wins), np.empty(replicates)
-    _batch(np.ascontiguousarray(played), wins, ridge, tolerance, theta, norm)
-    if (late := ~np.isfinite(norm)).any():
-        raise ArithmeticError(f"replicate {int(late.argmax())}: the gradient stays above tolerance = {tolerance:g}")
+    _require_tolerance(tolerance)
+    tables = np.ascontiguousarray(tables, np.float32)
+    theta, norm, _ = _from_tables(tables, wins, ridge, tolerance)
+    if (bad := np.isnan(norm)).any():
+        raise ValueError(f"played[{min(int(bad.argmax()), len(tables) - 1)}] is not symmetric with diagonal 0")
+    for late in np.flatnonzero(np.isinf(norm)).tolist():
+        games = Games._listed(tables[min(late, len(tables) - 1)])
+        try:
+            fit = _newton(_Logistic(games, wins[late]), games, ridge, tolerance)
+        except ArithmeticError as error:
+            raise ArithmeticError(f"replicate {late}: {error}") from None
+        theta[late], norm[late] = fit.theta, fit.gradient_norm
     return theta, norm
 
 
@@ -231,15 +259,17 @@ def mle_from_counts(
 
 
 class _Likelihood(Protocol):
+    """All of the objective but its ridge."""
+
     def gradient(self, theta: NDArray[np.float64]) -> NDArray[np.float64]: ...
     def weights(self, theta: NDArray[np.float64]) -> NDArray[np.float32]: ...
 
 
 class _AnyLink:
-    """Gradient and Hessian weights of the negative log likelihood, one array operation a step."""
+    """One array operation a step."""
 
-    def __init__(self, games: Games, link: Link) -> None:
-        self.games, self.link, self.item = games, link, games.item
+    def __init__(self, games: Games, link: Link, linear: Any = 0.0) -> None:
+        self.games, self.link, self.item, self.linear = games, link, games.item, linear
         self.won = games.points / 2
         self.lost = games.played - self.won
 
@@ -249,7 +279,7 @@ class _AnyLink:
     def gradient(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
         x, n = self._gap(theta), len(theta)
         slope = self.lost * self.link.score(-x) - self.won * self.link.score(x)
-        return np.asarray(np.bincount(self.item, slope, n) - np.bincount(self.games.other, slope, n), float)
+        return np.asarray(np.bincount(self.item, slope, n) - np.bincount(self.games.other, slope, n) + self.linear)
 
     def curvature(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
         x = self._gap(theta)
@@ -260,7 +290,7 @@ class _AnyLink:
 
 
 class _Logistic:
-    """The same for the logistic link, whose probabilities a / (a + b) need one exponential an item."""
+    """A linear term is wins taken away, and probabilities a / (a + b) need one exponential an item."""
 
     def __init__(self, games: Games, wins: NDArray[np.float64]) -> None:
         self.pairs, self.wins = (games.start, games.other, games.played), wins
@@ -272,34 +302,50 @@ class _Logistic:
         return _logistic_weights(*self.pairs, *_exp(theta))
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _exp(theta):
-    """Exponentials of centred strengths; strengths too far apart are left as they are, and that is said."""
-    low, high = theta.min(), theta.max()
-    narrow = high - low < _EXP_RANGE
-    return (np.exp(theta - (low + high) / 2) if narrow else theta), narrow
-
-
-def _newton(likelihood: _Likelihood, games: Games, ridge: float, linear: NDArray[np.float64], tolerance: float) -> Fit:
+def _logistic_mle(games: Games, wins: NDArray[np.float64], ridge: float, tolerance: float) -> Fit:
     n = games.n_items
-    # along 1 the minimiser is known; what is left is orthogonal to it
-    mean = -linear.mean() / ridge if ridge else 0.0
-    pull = linear - linear.mean()
+    if 4 * len(games.other) >= n * n and games.played.max() <= _FLOAT32_COUNTS:
+        tables = _table(games.start, games.other, games.played)[None]
+        theta, norm, steps = _from_tables(tables, wins[None], ridge, tolerance)
+        if np.isfinite(norm[0]):
+            return Fit(theta[0], float(norm[0]), ridge, int(steps[0]))
+    return _newton(_Logistic(games, wins), games, ridge, tolerance)
+
+
+def _newton(likelihood: _Likelihood, games: Games, ridge: float, tolerance: float) -> Fit:
+    n, heat = games.n_items, 1.0
 
     def slope(u: NDArray[np.float64]) -> NDArray[np.float64]:
-        g = likelihood.gradient(u) + ridge * u + pull
+        g = likelihood.gradient(u) + heat * ridge * u
         return g - g.mean()
 
-    u, g = np.zeros(n), slope(np.zeros(n))
+    # along 1 the minimiser is known; what is left is orthogonal to it
+    u = np.zeros(n)
+    mean = -likelihood.gradient(u).mean() / ridge if ridge else 0.0
+    g = slope(u)
     size = first = float(np.linalg.norm(g))
-    tolerance = max(tolerance, _ROUNDING * first)
-    for iteration in range(_NEWTON_STEPS + 1):
-        if size <= tolerance:
-            exact = likelihood.gradient(u) + ridge * (u + mean) + linear
-            return Fit(u + mean, float(np.linalg.norm(exact)), ridge, iteration)
+    highest = 0.0
+    for iteration in range(_NEWTON_STEPS):
+        enough = max(tolerance, _ROUNDING * first, 2e-16 * highest * float(np.linalg.norm(u)))
+        if heat == 1 and size <= enough:
+            theta = u + mean
+            return Fit(theta, float(np.linalg.norm(likelihood.gradient(theta) + ridge * theta)), ridge, iteration)
+        if iteration == _PATIENCE and ridge:
+            u, heat = np.zeros(n), max(1.0, float(np.abs(slope(np.zeros(n))).max()) / (10 * ridge))
+            g = slope(u)
+            size = float(np.linalg.norm(g))
         accuracy = min(0.1, max(size / first, 0.3 * tolerance / size))
-        step = _conjugate_gradients(games.start, games.other, likelihood.weights(u), ridge, -g, accuracy, _CG_STEPS)
-        u, g, size = _line_search(slope, u, g, step - step.mean())
+        pairs = games.start, games.other, likelihood.weights(u)
+        step, highest = _conjugate_gradients(*pairs, heat * ridge, -g, accuracy, 2 * n + 1000)
+        step -= step.mean()
+        if heat > 1 and -g @ step < 0.1:
+            # where items stand far apart the minimiser is inversely proportional to the ridge
+            cooler = max(1.0, heat / 4)
+            u, heat = u * (heat / cooler), cooler
+            g = slope(u)
+            size = float(np.linalg.norm(g))
+        else:
+            u, g, size = _line_search(slope, u, g, step)
     raise ArithmeticError(f"gradient norm {size:.3g} stays above tolerance = {tolerance:g}")
 
 
@@ -309,19 +355,26 @@ def _line_search(
     g: NDArray[np.float64],
     step: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """The objective is convex: along a step its derivative rises, from below 0, and may overshoot."""
+    """The objective is convex: along a step its derivative rises, from below 0. All of it, or half the way down."""
     descent, t = float(g @ step), 1.0
-    for _ in range(60):
+    low, below, high, above = 0.0, descent, np.inf, np.inf
+    for _ in range(40):
         new = slope(u + t * step)
         ahead = float(new @ step)
-        if ahead <= -0.5 * descent:
+        if ahead <= -_OVERSHOOT * descent and (t == 1 or ahead >= 0.5 * descent):
             break
-        t *= max(0.1, descent / (descent - ahead))
+        if ahead > 0:
+            high, above = t, ahead
+        else:
+            low, below = t, ahead
+        t = low + (high - low) * min(max(below / (below - above), 0.1), 0.9)
     return u + t * step, new, float(np.linalg.norm(new))
 
 
 def _require_minimiser(games: Games, items: tuple[str, ...]) -> None:
     """Ford (1957): without ridge there is a minimiser iff every item is linked to every other by a chain of wins."""
+    if all(_all_reached(games.start, games.other, games.played, games.points, back) for back in (False, True)):
+        return
     i, j, n = games.item, games.other, games.n_items
     won, lost = games.points > 0, games.points < 2 * games.played
     beats = sparse.csr_array(
@@ -358,6 +411,11 @@ def _penalty(ridge: float, linear: ArrayLike | None, n: int) -> tuple[float, NDA
     return float(ridge), linear
 
 
+def _require_tolerance(tolerance: float) -> None:
+    if not 0 < tolerance < np.inf:
+        raise ValueError(f"tolerance = {tolerance}; it must be above 0 and finite")
+
+
 def _strengths(theta: ArrayLike, comparisons: Comparisons) -> NDArray[np.float64]:
     return _finite("theta", theta, comparisons.n_items)
 
@@ -384,7 +442,7 @@ def _merge(first, second, points, n):
     for i in range(n):
         start[i + 1] += start[i]
     place = start[:-1].copy()
-    other, mine = np.empty(first.size, np.int32), np.empty(first.size, np.uint8)
+    other, mine = np.empty(first.size, np.uint32), np.empty(first.size, np.uint8)
     for r in range(first.size):
         a, b = np.int64(first[r]), np.int64(second[r])
         low = min(a, b)
@@ -408,7 +466,58 @@ def _merge(first, second, points, n):
                 new += 1
         begin = end
         start[i + 1] = new
-    return start, other[:new].copy(), played[:new].copy(), won[:new].copy()
+    return start, other[:new], played[:new], won[:new]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _points_of(start, other, played, points):
+    """Of every item, two for a win and one for a tie."""
+    total = np.zeros(start.size - 1)
+    for i in range(total.size):
+        for at in range(start[i], start[i + 1]):
+            total[i] += points[at]
+            total[other[at]] += 2 * played[at] - points[at]
+    return total
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _table(start, other, played):
+    n = start.size - 1
+    table = np.zeros((n, n), np.float32)
+    for i in range(n):
+        for at in range(start[i], start[i + 1]):
+            table[i, other[at]] = table[other[at], i] = played[at]
+    return table
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _all_reached(start, other, played, points, back):
+    """Whether chains of wins lead from item 0 to all others, or back from them; False also if it takes long to say."""
+    n = start.size - 1
+    reached = np.zeros(n, np.bool_)
+    reached[0], count, before = True, 1, 0
+    for sweep in range(50):
+        if count in (n, before):
+            break
+        before = count
+        for k in range(n):
+            i = n - 1 - k if sweep % 2 else k
+            for at in range(start[i], start[i + 1]):
+                j = other[at]
+                # the smaller item's side of the pair that leads on: it won, or it lost
+                won = reached[i] != back
+                if reached[i] != reached[j] and (points[at] > 0 if won else points[at] < 2 * played[at]):
+                    reached[i] = reached[j] = True
+                    count += 1
+    return count == n
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _exp(theta):
+    """Exponentials of centred strengths; strengths too far apart are left as they are, and that is said."""
+    low, high = theta.min(), theta.max()
+    narrow = high - low < _EXP_RANGE
+    return (np.exp(theta - (low + high) / 2) if narrow else theta), narrow
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -437,9 +546,9 @@ def _logistic_weights(start, other, played, a, narrow):
     return weight
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _laplacian(start, other, weight, degree, x, y):
-    """y = (diag(degree) - W) x, for W symmetric and given above its diagonal."""
+    """y = (diag(degree) - W) x, for W symmetric and given above its diagonal; returns x . y."""
     for i in range(x.size):
         y[i] = degree[i] * x[i]
     for i in range(x.size):
@@ -449,40 +558,68 @@ def _laplacian(start, other, weight, degree, x, y):
             total += weight[at] * x[j]
             y[j] -= weight[at] * mine
         y[i] -= total
+    return np.dot(x, y)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _conjugate_gradients(start, other, weight, ridge, target, accuracy, steps):
-    """Solve (Laplacian + ridge) x = target to a relative accuracy, with a Jacobi preconditioner."""
+    """Solve (Laplacian + ridge) x = target to a relative accuracy, with a Jacobi preconditioner.
+
+    Returns x and the largest diagonal entry.
+    """
     n = target.size
     degree = np.full(n, ridge)
     for i in range(n):
         for at in range(start[i], start[i + 1]):
             degree[i] += weight[at]
             degree[other[at]] += weight[at]
+    x, y, residual, direction = np.zeros(n), np.empty(n), target.copy(), np.zeros(n)
     scale = np.empty(n)
     for i in range(n):
         scale[i] = 1.0 / degree[i] if degree[i] > 0 else 1.0
-    x, y, residual = np.zeros(n), np.empty(n), target.copy()
-    ahead = scale * residual
-    direction = ahead.copy()
-    size, enough = np.dot(residual, ahead), accuracy * accuracy * np.dot(target, target)
+    size, last, enough = 0.0, 1.0, accuracy * accuracy * np.dot(target, target)
+    for i in range(n):
+        size += scale[i] * target[i] * target[i]
+    ratio = 0.0
     for _ in range(steps):
-        _laplacian(start, other, weight, degree, direction, y)
-        curvature = np.dot(direction, y)
+        for i in range(n):
+            direction[i] = scale[i] * residual[i] + ratio * direction[i]
+        curvature = _laplacian(start, other, weight, degree, direction, y)
         if curvature <= 0:
             break
         length = size / curvature
-        x += length * direction
-        residual -= length * y
-        if np.dot(residual, residual) <= enough:
+        last, size, left = size, 0.0, 0.0
+        for i in range(n):
+            x[i] += length * direction[i]
+            residual[i] -= length * y[i]
+            size += scale[i] * residual[i] * residual[i]
+            left += residual[i] * residual[i]
+        if left <= enough:
             break
-        ahead = scale * residual
-        last, size = size, np.dot(residual, ahead)
-        direction = ahead + (size / last) * direction
+        ratio = size / last
     if np.dot(x, target) <= 0:
-        return scale * target
-    return x
+        x = scale * target
+    return x, degree.max()
+
+
+# --- kernels on tables -----------------------------------------------------------------------------------------------
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _row_sums(table, rows, columns):
+    """Sums of the rows; says whether the columns have the same and the diagonal is 0."""
+    columns[:] = 0
+    symmetric = True
+    for i in range(rows.size):
+        total, row = 0.0, table[i]
+        for j in range(rows.size):
+            total += row[j]
+            columns[j] += row[j]
+        rows[i] = total
+        symmetric &= row[i] == 0
+    for i in range(rows.size):
+        symmetric &= abs(rows[i] - columns[i]) <= 1e-6 * rows[i]
+    return symmetric
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
@@ -491,86 +628,112 @@ def _dense_step(played, wins, ridge, theta, gradient, weight, degree):
     n = theta.size
     a, narrow = _exp(theta)
     for i in range(n):
-        total, around, mine = 0.0, 0.0, a[i]
+        total, around, mine, games, row = 0.0, 0.0, a[i], played[i], weight[i]
         for j in range(n):
             p = mine / (mine + a[j]) if narrow else 1.0 / (1.0 + np.exp(a[j] - mine))
-            win = played[i, j] * p
-            curvature = win * (1.0 - p)
+            win = games[j] * p
+            row[j] = win - win * p
             total += win
-            around += curvature
-            weight[i, j] = curvature
+            around += win - win * p
         gradient[i] = total - wins[i] + ridge * theta[i]
         degree[i] = ridge + around
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def _dense_solve(weight, degree, target, accuracy, x, direction, residual, y):
-    """Conjugate gradients as above, in single precision: the step needs no more."""
-    n = target.size
-    size = enough = 0.0
+def _dense_solve(weight, factor, degree, gradient, size, accuracy, x, direction, residual, y):
+    """Conjugate gradients as above for a step of unit right side, in single precision: it needs no more."""
+    n = x.size
+    ahead = 0.0
     for i in range(n):
         x[i] = 0
-        residual[i] = target[i]
+        residual[i] = -gradient[i] / size
         direction[i] = residual[i] / degree[i]
-        size += residual[i] * direction[i]
-        enough += residual[i] * residual[i]
-    enough *= accuracy * accuracy
+        ahead += residual[i] * direction[i]
     for _ in range(2 * n + 20):
         curvature = 0.0
         for i in range(n):
             total = np.float32(0)
+            row = weight[i]
             for j in range(n):
-                total += weight[i, j] * direction[j]
-            y[i] = degree[i] * direction[i] - total
+                total += row[j] * direction[j]
+            y[i] = degree[i] * direction[i] - factor * total
             curvature += direction[i] * y[i]
         if not curvature > 0:
-            return
-        length = np.float32(size / curvature)
-        last, size, left = size, 0.0, 0.0
+            break
+        length = np.float32(ahead / curvature)
+        last, ahead, left = ahead, 0.0, 0.0
         for i in range(n):
             x[i] += length * direction[i]
             residual[i] -= length * y[i]
-            size += residual[i] * residual[i] / degree[i]
+            ahead += residual[i] * residual[i] / degree[i]
             left += residual[i] * residual[i]
-        if left <= enough:
-            return
-        ratio = np.float32(size / last)
+        if left <= accuracy * accuracy:
+            break
+        ratio = np.float32(ahead / last)
         for i in range(n):
             direction[i] = residual[i] / degree[i] + ratio * direction[i]
 
 
+def _from_tables(
+    played: NDArray[np.float32], wins: NDArray[np.float64], ridge: float, tolerance: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Strengths, gradient norms and Newton steps; norm NaN where a table is not symmetric, inf where it takes long."""
+    theta, norm, steps = np.empty_like(wins), np.empty(len(wins)), np.empty(len(wins), np.int64)
+    _batch(played, wins, ridge, tolerance, theta, norm, steps)
+    return theta, norm, steps
+
+
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _batch(played, wins, ridge, tolerance, thetas, norms):
+def _batch(played, wins, ridge, tolerance, thetas, norms, steps):
     replicates, n = wins.shape
-    theta, gradient, new = np.zeros(n), np.empty(n), np.empty(n)
     weight = np.zeros((n, n), np.float32)
-    x, direction, residual = np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.float32)
-    y, degree = np.empty(n, np.float32), np.empty(n, np.float32)
+    x, y, degree = np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.float32)
+    direction, residual = np.empty(n, np.float32), np.empty(n, np.float32)
+    gradient, new, theta, pull, rows = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     for r in range(replicates):
         games = played[min(r, len(played) - 1)]
+        norms[r] = np.nan
+        if not _row_sums(games, rows, new):
+            continue
+        # at 0 all probabilities are 1/2
+        gradient[:] = rows / 2 - wins[r]
+        level = gradient.mean()
+        gradient -= level
+        pull[:] = wins[r] + level
         theta[:] = 0
-        _dense_step(games, wins[r], ridge, theta, gradient, weight, degree)
+        degree[:] = ridge + rows / 4
+        table, factor = games, np.float32(0.25)
         size = first = np.sqrt(np.dot(gradient, gradient))
         enough = max(tolerance, _ROUNDING * first)
-        for _ in range(_NEWTON_STEPS):
+        for step in range(_PATIENCE):
+            steps[r] = step
             if size <= enough:
                 break
             accuracy = min(0.1, max(size / first, 0.3 * enough / size, 1e-5))
-            _dense_solve(weight, degree, -gradient, accuracy, x, direction, residual, y)
-            descent, t = 0.0, 1.0
+            _dense_solve(table, factor, degree, gradient, size, accuracy, x, direction, residual, y)
+            table, factor = weight, np.float32(1)
+            descent, mean, t = 0.0, 0.0, size
             for i in range(n):
                 descent += gradient[i] * x[i]
-            for _ in range(60):
+                mean += x[i] / n
+            if not descent < 0:
+                break
+            for _ in range(20):
                 for i in range(n):
-                    new[i] = theta[i] + t * x[i]
-                _dense_step(games, wins[r], ridge, new, gradient, weight, degree)
+                    new[i] = theta[i] + t * (x[i] - mean)
+                _dense_step(games, pull, ridge, new, gradient, weight, degree)
                 ahead = 0.0
                 for i in range(n):
                     ahead += gradient[i] * x[i]
-                if ahead <= -0.5 * descent:
+                if ahead <= -_OVERSHOOT * descent:
                     break
                 t *= max(0.1, descent / (descent - ahead))
             theta[:] = new
             size = np.sqrt(np.dot(gradient, gradient))
         thetas[r] = theta
-        norms[r] = size if size <= enough else np.inf
+        if ridge > 0:
+            thetas[r] -= level / ridge
+        # the shift rounds all strengths: is that lost in the gradient?
+        if 1e-14 * np.sqrt(n) * np.abs(thetas[r]).max() * (rows.max() + ridge) > enough:
+            _dense_step(games, wins[r], ridge, thetas[r], gradient, weight, degree)
+        norms[r] = np.sqrt(np.dot(gradient, gradient)) if size <= enough else np.inf

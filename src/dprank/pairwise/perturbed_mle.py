@@ -34,7 +34,8 @@ def objective_loss(
     ridge : float
         gamma.
     link : Link
-        With bounded score; the curvature must be a concave function of the score, as it is for ours.
+        With bounded score; where the curvature falls as the score rises it must do so as a concave function of it, as
+        those of our links do: the maximum below is then the only one.
     answers : int
         Comparisons that a neighbour may change.
     graph : {"private", "public"}
@@ -56,6 +57,10 @@ def objective_loss(
     \log(1 + 2 \kappa_2 / \gamma)` is a bound as well.
     """
     require("graph", graph, get_args(Graph))
+    for name, value in (("scale", scale), ("ridge", ridge)):
+        if not value >= 0:
+            raise ValueError(f"{name} = {value}; it must be at least 0")
+    _require_answers(answers)
     if scale == 0:
         return math.inf
     if graph == "public" and link is LOGISTIC:
@@ -64,13 +69,18 @@ def objective_loss(
         return math.inf
 
     def added(x: float) -> float:
-        return float(2 * link.score(x) / scale + np.log1p(2 * link.curvature(x) / ridge))
+        return 2 * float(link.score(x)) / scale + math.log1p(2 * float(link.curvature(x)) / ridge)
 
     best = optimize.minimize_scalar(lambda x: -added(x), bounds=(-40, 40), method="bounded", options={"xatol": 1e-9})
     each = 2 * link.steepest / scale + max(-float(best.fun), 2 * link.steepest / scale)
     if graph == "public":
         each = min(each, 2 * link.kappa_1 / scale + math.log1p(2 * link.kappa_2 / ridge))
     return answers * each * (1 + _SLACK)
+
+
+def _require_answers(answers: int) -> None:
+    if answers != answers // 1 or answers < 1:
+        raise ValueError(f"answers = {answers}; a whole number of at least 1 is needed")
 
 
 @dataclass(frozen=True)
@@ -122,8 +132,7 @@ class PerturbedMLE:
             raise ValueError(f"ridge = {self.ridge}; it must be above 0 and finite")
         for name, allowed in (("unit", Unit), ("graph", Graph), ("law", Law)):
             require(name, getattr(self, name), get_args(allowed))
-        if self.answers != self.answers // 1 or self.answers < 1:
-            raise ValueError(f"answers = {self.answers}; a whole number of at least 1 is needed")
+        _require_answers(self.answers)
         if self.unit == "comparison" and self.answers != 1:
             raise ValueError(f"answers = {self.answers}; with unit = 'comparison' it is 1")
         if self.law == "discrete" and not self._counts:
@@ -149,22 +158,20 @@ class PerturbedMLE:
             raise ValueError(f"epsilon = {epsilon}; it must be above 0")
         if math.isinf(epsilon):
             return free
-        if free.graph == "public" and free.link is LOGISTIC:
+        if free._counts:
             scale = ratio_up(2 * free.answers, epsilon)
         else:
+            free._require_bounded_score()
             loss = lambda scale: objective_loss(scale, ridge, **free._model)  # noqa: E731
-            if not loss(1e12) < epsilon:
+            low, scale = 1e-300, 1e300
+            if not loss(scale) <= epsilon:
                 raise ValueError(
                     f"ridge = {ridge} is too small for epsilon = {epsilon} at any noise: the curvature of one voter's "
-                    f"answers alone costs {loss(1e12):.6g}"
+                    f"answers alone costs {loss(scale):.6g}"
                 )
-            low, high = 1e-12, 1.0
-            while not loss(high) <= epsilon:
-                low, high = high, 2 * high
-            while high - low > 1e-12 * high:
-                middle = (low + high) / 2
-                low, high = (low, middle) if loss(middle) <= epsilon else (middle, high)
-            scale = high
+            while scale > low * (1 + 1e-12):
+                middle = math.sqrt(low) * math.sqrt(scale)
+                low, scale = (low, middle) if loss(middle) <= epsilon else (middle, scale)
         if math.isinf(scale):
             raise ValueError(f"epsilon = {epsilon}; no finite noise is that private")
         return replace(free, scale=scale)
@@ -199,6 +206,7 @@ class PerturbedMLE:
         if not 0 < epsilon < math.inf:
             raise ValueError(f"epsilon = {epsilon}; it must be above 0 and finite")
         free = cls(n_items, 0.0, 1.0, claimed_epsilon=epsilon, **parameters)
+        free._require_bounded_score()
         curvature = free.link.kappa_2 if kappa_2 is None else kappa_2
         times = 4 if free.unit == "comparison" else 8 * free.answers
         scale = 8 * free.answers * free.link.kappa_1 / epsilon
@@ -259,7 +267,13 @@ class PerturbedMLE:
         if self.link is not LOGISTIC:
             raise ValueError(f"link = {self.link.name!r}; win counts suffice for the logistic link only")
         wins = np.asarray(wins, float)
+        if wins.ndim != 2 or wins.shape[1] != self.n_items:
+            raise ValueError(f"wins has shape {wins.shape}; one row a replicate, of n_items = {self.n_items} numbers")
         return mle_from_counts(played, wins - self._noise(wins.shape, rng), ridge=self.ridge)[0]
+
+    def _require_bounded_score(self) -> None:
+        if math.isinf(self.link.steepest):
+            raise ValueError(f"link = {self.link.name!r}; its score is unbounded, so one answer outweighs any noise")
 
     @property
     def _counts(self) -> bool:

@@ -1,0 +1,612 @@
+"""The density of the release from the change of variables, written once more here; losses against it and against data
+that attain them. Draws have fixed seeds: ALARM is the chance that one was unlucky, and mutants must be caught at it."""
+
+import math
+from dataclasses import replace
+from functools import cache
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+from checks import certified_epsilon, law_p_value, refused
+from scipy import stats
+
+from dprank import noise
+from dprank.comparisons import Comparisons, win_counts
+from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, erdos_renyi_counts, sample_voters
+from dprank.models.likelihood import gradient, mle, mle_from_counts
+from dprank.pairwise import PerturbedMLE, objective_loss
+from dprank.pairwise.noisy_counts import best_first
+
+ROUNDING = 1e-9
+ALARM = 1e-6
+
+LINKS = pytest.mark.parametrize("link", [LOGISTIC, ARCTAN], ids=lambda link: link.name)
+GRAPHS = pytest.mark.parametrize("graph", ["private", "public"])
+#: Noise and ridge, from a ridge that hides nothing to one that hides all.
+NOISE = [(0.5, 0.1), (2.0, 1.0), (8.0, 4.0), (1.0, 50.0), (3.0, 1e-3), (100.0, 30.0)]
+SCALES = pytest.mark.parametrize(("scale", "ridge"), NOISE)
+
+
+def of(rows, n, voter=None):
+    first, second, outcome = zip(*rows, strict=True) if rows else ((), (), ())
+    return Comparisons(np.array(first, int), np.array(second, int), np.array(outcome, float), range(n), voter)
+
+
+# --- the density -----------------------------------------------------------------------------------------------------
+
+
+def log_density(t, rows, scale, ridge, link, power=1):
+    """Of the release at the rows of t: w = -grad R(t) is Laplace noise, and |det dw/dt| that of the Hessian of R."""
+    n = t.shape[-1]
+    slope, hessian = ridge * t, np.tile(ridge * np.eye(n), (*t.shape[:-1], 1, 1))
+    for i, j, y in rows:
+        x = t[..., i] - t[..., j]
+        s = (1 - y) * link.score(-x) - y * link.score(x)
+        c = y * link.curvature(x) + (1 - y) * link.curvature(-x)
+        slope[..., i] += s
+        slope[..., j] -= s
+        for a, b, sign in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
+            hessian[..., a, b] += sign * c
+    volume = np.linalg.slogdet(hessian)[1]
+    return -np.abs(slope).sum(axis=-1) / scale - n * np.log(2 * scale) + power * volume
+
+
+def mass(rows, scale, ridge, link, power=1):
+    """Integral of the density for two items, in the difference and the sum of the strengths."""
+    x = np.linspace(-1, 1, 801) ** 3 * (30 * scale + 3 * len(rows)) / ridge
+    s = np.linspace(-1, 1, 801) ** 3 * (30 * scale + 3 * len(rows)) / ridge
+    t = np.stack([(x[:, None] + s) / 2, (s - x[:, None]) / 2], axis=-1)
+    height = np.exp(log_density(t, rows, scale, ridge, link, power))
+    return np.trapezoid(np.trapezoid(height, s), x) / 2
+
+
+@LINKS
+@pytest.mark.parametrize(("scale", "ridge"), [(0.5, 1.0), (2.0, 1.0), (1.0, 0.3)])
+@pytest.mark.parametrize("rows", [[], [(0, 1, 1)], [(0, 1, 1), (1, 0, 0.5), (1, 0, 1)]], ids=len)
+def test_the_density_integrates_to_one(rows, scale, ridge, link):
+    assert mass(rows, scale, ridge, link) == pytest.approx(1, abs=2e-3)
+
+
+@LINKS
+@pytest.mark.parametrize("power", [-1, 0, 2])
+def test_another_power_of_the_determinant_does_not(power, link):
+    """The paper prints -1."""
+    assert abs(mass([(0, 1, 1)], 2.0, 1.0, link, power) - 1) > 0.1
+
+
+@cache
+def places(n):
+    """Strengths on a grid, from near to far away, and some off it."""
+    axis = [-60, -20, -6, -2, -0.7, 0, 0.3, 1.1, 4, 12, 45]
+    grid = np.array(list(product(axis, repeat=n)), float)
+    return np.concatenate([grid, np.random.default_rng(0).normal(scale=3, size=(400, n))])
+
+
+def largest_ratio(n, scale, ridge, link, graph, common=2):
+    """Largest log density ratio of all neighbours with up to `common` other comparisons, in both directions."""
+    rows = [(i, j, y) for i in range(n) for j in range(i + 1, n) for y in (0.0, 0.5, 1.0)]
+    others = [c for k in range(common + 1) for c in combinations_with_replacement(rows, k)]
+    worst = 0.0
+    for rest in others:
+        density = {row: log_density(places(n), [*rest, row], scale, ridge, link) for row in rows}
+        pairs = [(a, b) for a in rows for b in rows if graph == "private" or a[:2] == b[:2]]
+        worst = max(worst, *(float((density[a] - density[b]).max()) for a, b in pairs))
+    return worst
+
+
+@LINKS
+@GRAPHS
+@SCALES
+def test_no_neighbours_lose_more(scale, ridge, graph, link):
+    loss = objective_loss(scale, ridge, link=link, graph=graph)
+    found = max(largest_ratio(2, scale, ridge, link, graph), largest_ratio(3, scale, ridge, link, graph, common=1))
+    assert found <= loss * (1 + ROUNDING)
+    # and these few small data sets come near; only for other links on public graphs the loss is a mere bound
+    assert found > (0.75 if graph == "private" or link is LOGISTIC else 0.4) * loss
+
+
+# --- data that attain the loss ---------------------------------------------------------------------------------------
+
+
+def attained(scale, ridge, link, answers=1, far=40.0):
+    """Log density ratio of explicit neighbours at explicit strengths.
+
+    Each of the answers is moved from an upset of two items `far` apart, which has the whole score and no curvature, to
+    two items at the worst distance; upsets against far items make the gradient there point against it.
+    """
+    line = np.linspace(-far, far, 40_001)
+    worst = float(line[(2 * link.score(line) / scale + np.log1p(2 * link.curvature(line) / ridge)).argmax()])
+    size = max(far, 2 * abs(worst))
+    pushes = math.ceil(1 + ridge * size)
+    rest, gone, new, t = [], [], [], []
+    for k in range(answers):
+        i, j, up, down, low, high = range(6 * k, 6 * k + 6)
+        t += [-size, size, worst / 2, -worst / 2, worst / 2 - size, size - worst / 2]
+        rest += [(low, up, 1)] * pushes + [(down, high, 1)] * pushes
+        gone.append((i, j, 1))
+        new.append((up, down, 1))
+    before, after = (log_density(np.array(t), rest + moved, scale, ridge, link) for moved in (gone, new))
+    return float(after - before)
+
+
+@LINKS
+@SCALES
+@pytest.mark.parametrize("answers", [1, 2])
+def test_the_loss_is_attained(scale, ridge, answers, link):
+    loss = objective_loss(scale, ridge, link=link, answers=answers)
+    assert 0.999 * loss <= attained(scale, ridge, link, answers) <= loss
+
+
+def terms(scale, ridge, link):
+    x = np.linspace(-40, 40, 80_001)
+    return 2 * link.score(x) / scale, link.curvature(x) / ridge, 2 * link.steepest / scale, link.kappa_2 / ridge
+
+
+LOSS_MUTANTS = {
+    "no factor 2 in the determinant": lambda r, c, s, k: s + (r + np.log1p(c)).max(),
+    "kappa_2 / gamma": lambda r, c, s, k: s + r.max() + math.log1p(k),
+    "both terms at their own worst": lambda r, c, s, k: s + r.max() + math.log1p(2 * k),
+    "curvature forgotten": lambda r, c, s, k: s + r.max(),
+    "a worst case at even strengths": lambda r, c, s, k: s + r[len(r) // 2] + math.log1p(2 * c[len(r) // 2]),
+    "one score only": lambda r, c, s, k: (r + np.log1p(2 * c)).max(),
+    "scores not doubled": lambda r, c, s, k: s / 2 + (r / 2 + np.log1p(2 * c)).max(),
+    "the determinant inverted": lambda r, c, s, k: s + (r - np.log1p(2 * c)).max(),
+    "scores of the public graph": lambda r, c, s, k: s + math.log1p(2 * k),
+}
+
+
+@LINKS
+@pytest.mark.parametrize("mutant", LOSS_MUTANTS)
+def test_another_loss_is_caught(mutant, link):
+    """Too small somewhere, or nowhere attained."""
+    losses = {noise: LOSS_MUTANTS[mutant](*terms(*noise, link)) for noise in NOISE}
+    assert not all(0.999 * loss <= attained(*noise, link) <= loss * (1 + ROUNDING) for noise, loss in losses.items())
+
+
+def test_the_loss_of_two_answers_is_not_that_of_one():
+    for scale, ridge in NOISE:
+        assert attained(scale, ridge, LOGISTIC, 2) > 1.9 * objective_loss(scale, ridge)
+
+
+def test_a_loss_in_closed_form():
+    """For the logistic link the worst score is the root of a quadratic, or 1."""
+    exponents = [*range(-8, 9), -12, 12]
+    for scale, ridge in product([10.0**k for k in exponents], repeat=2):
+        r = min(1.0, (1 - scale + math.sqrt(1 + scale**2 + 2 * ridge)) / 2)
+        if scale > 1:
+            r = min(1.0, (2 * ridge + 2 * scale) / (math.sqrt(1 + scale**2 + 2 * ridge) + scale - 1) / 2)
+        exact = 2 / scale + max(2 / scale, 2 * r / scale + math.log1p(2 * r * (1 - r) / ridge))
+        assert exact <= objective_loss(scale, ridge) <= exact * (1 + 2.1e-9), (scale, ridge)
+
+
+def test_public_graphs():
+    for scale, ridge in NOISE:
+        assert objective_loss(scale, ridge, graph="public") == pytest.approx(2 / scale, rel=1e-15)
+        assert objective_loss(scale, ridge, graph="public", answers=3) == pytest.approx(6 / scale, rel=1e-15)
+        for link in (LOGISTIC, ARCTAN):
+            assert objective_loss(scale, ridge, link=link, graph="public") <= objective_loss(scale, ridge, link=link)
+    # one answer turned round, and the noise on the far side of both counts
+    t = np.array([-30.0, 30.0])
+    one, other = (log_density(t, [(0, 1, y)], 2.0, 1.0, LOGISTIC) for y in (0, 1))
+    assert one - other == pytest.approx(1, rel=1e-12)
+
+
+def test_losses_without_end():
+    assert objective_loss(0, 1.0) == objective_loss(1.0, 0) == objective_loss(0, 1.0, graph="public") == math.inf
+    assert objective_loss(1.0, 0, graph="public") == 2
+    for graph in ("private", "public"):
+        assert objective_loss(5.0, 5.0, link=PROBIT, graph=graph) == math.inf
+    assert largest_ratio(2, 5.0, 5.0, PROBIT, "public", common=0) > 20
+    assert objective_loss(1e-300, 1e-300) > 1e299
+
+
+def test_more_noise_and_more_ridge_never_lose_more():
+    grid = np.geomspace(1e-3, 1e4, 40)
+    table = np.array([[objective_loss(scale, ridge) for ridge in grid] for scale in grid])
+    assert (np.diff(table, axis=0) < 0).all()
+    assert (np.diff(table, axis=1) <= ROUNDING * table[:, 1:]).all()
+
+
+# --- calibration -----------------------------------------------------------------------------------------------------
+
+
+@LINKS
+@GRAPHS
+@pytest.mark.parametrize("answers", [1, 7])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 30.0, 1e9])
+def test_calibrated_is_the_least_noise(epsilon, answers, graph, link):
+    unit = "voter" if answers > 1 else "comparison"
+    for ridge in (1.01, 2.0, 100.0):
+        gamma = ridge * 2 * link.kappa_2 / math.expm1(min(epsilon / answers, 50))
+        made = PerturbedMLE.calibrated(epsilon, 9, ridge=gamma, answers=answers, unit=unit, graph=graph, link=link)
+        assert epsilon * (1 - ROUNDING) <= made.guarantee.epsilon <= epsilon
+        assert (made.n_items, made.ridge, made.answers, made.graph) == (9, gamma, answers, graph)
+        assert made.guarantee.unit == unit
+        less = replace(made, scale=made.scale * (1 - 1e-6))
+        assert less.guarantee.epsilon > epsilon
+
+
+def test_public_counts_never_promise_more_than_asked():
+    rng = np.random.default_rng(1)
+    for epsilon in np.exp(rng.uniform(-20, 20, 500)).tolist():
+        made = PerturbedMLE.calibrated(epsilon, 3, ridge=0.01, graph="public", answers=3, unit="voter")
+        assert epsilon * (1 - 4e-16) <= made.guarantee.epsilon <= epsilon
+
+
+@LINKS
+def test_a_ridge_too_small_is_refused(link):
+    """At any noise: the curvature of one answer costs log(1 + 2 kappa_2 / gamma)."""
+    least = 2 * link.kappa_2 / math.expm1(0.5)
+    assert PerturbedMLE.calibrated(0.5, 4, ridge=least * 1.001, link=link).guarantee.epsilon <= 0.5
+    with refused("ridge", "too small", "epsilon = 0.5", "costs 0.50"):
+        PerturbedMLE.calibrated(0.5, 4, ridge=least * 0.999, link=link)
+    with refused("ridge", "epsilon = 0.5", "one voter's"):
+        PerturbedMLE.calibrated(0.5, 4, ridge=least * 1.9, link=link, answers=2, unit="voter")
+
+
+def test_infinite_epsilon_is_no_noise():
+    free = PerturbedMLE.calibrated(math.inf, 3, ridge=0.5)
+    data = of([(0, 1, 1), (1, 2, 1), (2, 0, 0.5)], 3)
+    assert (free.scale, free.guarantee.epsilon) == (0, math.inf)
+    np.testing.assert_array_equal(free.release(data, np.random.default_rng(0)).scores, mle(data, ridge=0.5).theta)
+
+
+@LINKS
+def test_as_printed(link):
+    edge = PerturbedMLE.as_printed(0.8, 5, link=link)
+    assert (edge.scale, edge.ridge) == pytest.approx((10 * link.kappa_1, 5 * link.kappa_2))
+    assert (edge.unit, edge.claimed_epsilon) == ("comparison", 0.8)
+    assert edge.guarantee.epsilon < 0.8
+    voter = PerturbedMLE.as_printed(0.8, 5, link=link, answers=4, unit="voter")
+    assert (voter.scale, voter.ridge) == pytest.approx((40 * link.kappa_1, 40 * link.kappa_2))
+    assert voter.guarantee.epsilon < 0.8
+    other = PerturbedMLE.as_printed(0.8, 5, link=link, kappa_2=3.0, ridge=7.0)
+    assert (other.scale, other.ridge) == (edge.scale, 7)
+    assert PerturbedMLE.as_printed(0.8, 5, link=link, kappa_2=3.0).ridge == pytest.approx(15)
+    # a ridge of its own choice loses the claim, and the guarantee says so
+    assert PerturbedMLE.as_printed(0.8, 5, link=link, ridge=0.01).guarantee.epsilon > 3
+
+
+# --- what is drawn ---------------------------------------------------------------------------------------------------
+
+
+def noise_of(theta, data, mechanism):
+    """The map from noise to strengths is one to one: back to the noise of every release."""
+    return np.array([-gradient(t, data, mechanism.link) - mechanism.ridge * t for t in theta])
+
+
+def noise_p_value(drawn, scale, law="continuous"):
+    """Are all entries independent Laplace noise? Their law, that of neighbours' sums in a row and in a column."""
+    if law == "discrete":
+        cells = np.clip(np.rint(2 * drawn), -15, 15).astype(int)
+        pmf = stats.dlaplace(1 / (2 * scale)).pmf(np.arange(-14, 15))
+        tail = (1 - pmf.sum()) / 2
+        p = [law_p_value(np.bincount(cells.ravel() + 15, minlength=31), np.r_[tail, pmf, tail])]
+    else:
+        p = [stats.kstest(drawn.ravel(), stats.laplace(scale=scale).cdf).pvalue]
+    for one, other in ((drawn[:, :-1], drawn[:, 1:]), (drawn[:-1], drawn[1:])):
+        p.append(stats.spearmanr(one.ravel(), other.ravel()).pvalue)
+    return len(p) * min(p)
+
+
+DATA = sample_voters(np.linspace(-1, 1, 6), 20, 2, rng=np.random.default_rng(2))
+
+
+def released(mechanism, seed, draws=600, data=DATA):
+    rng = np.random.default_rng(seed)
+    return noise_of([mechanism.release(data, rng).scores for _ in range(draws)], data, mechanism)
+
+
+@LINKS
+@GRAPHS
+def test_release_solves_for_independent_noise(graph, link):
+    mechanism = PerturbedMLE(6, 1.5, 2.0, graph=graph, link=link, answers=2, unit="voter")
+    drawn = released(mechanism, seed=40)
+    assert noise_p_value(drawn, 1.5) > ALARM
+    assert noise_p_value(drawn, 1.5 / 2) < ALARM
+    assert noise_p_value(drawn, 1.5 * 1.5) < ALARM
+
+
+def test_release_of_integer_noise():
+    mechanism = PerturbedMLE(6, 1.5, 2.0, graph="public", law="discrete")
+    drawn = released(mechanism, seed=41)
+    # on the grid of half a win, up to the tolerance of the solver
+    np.testing.assert_allclose(2 * drawn, np.rint(2 * drawn), atol=1e-7)
+    assert noise_p_value(drawn, 1.5, "discrete") > ALARM
+    assert noise_p_value(drawn, 1.5 / 2, "discrete") < ALARM
+
+
+PLAYED = np.zeros((6, 6))
+np.add.at(PLAYED, (np.r_[DATA.first, DATA.second], np.r_[DATA.second, DATA.first]), 1)
+WINS = win_counts(DATA, "half")
+
+
+def estimated(mechanism, seed, draws=4000):
+    wins = np.tile(WINS, (draws, 1))
+    return noise_of(mechanism.estimate(PLAYED, wins, np.random.default_rng(seed)), DATA, mechanism)
+
+
+class OneDraw(PerturbedMLE):
+    """The noise of all replicates drawn once."""
+
+    def _noise(self, shape, rng):
+        return np.broadcast_to(super()._noise(shape[1:], rng), shape)
+
+
+class HalfNoise(PerturbedMLE):
+    def _noise(self, shape, rng):
+        return super()._noise(shape, rng) / 2
+
+
+class OneEntry(PerturbedMLE):
+    """One draw for all items."""
+
+    def _noise(self, shape, rng):
+        return np.broadcast_to(super()._noise((*shape[:-1], 1), rng), shape)
+
+
+class Positive(PerturbedMLE):
+    def _noise(self, shape, rng):
+        return np.abs(super()._noise(shape, rng))
+
+
+BROKEN = pytest.mark.parametrize("broken", [OneDraw, HalfNoise, OneEntry, Positive])
+LAWS = pytest.mark.parametrize(("graph", "law"), [("private", "continuous"), ("public", "discrete")])
+
+
+@LAWS
+def test_estimate_draws_noise_for_every_replicate(graph, law):
+    mechanism = PerturbedMLE(6, 1.5, 2.0, graph=graph, law=law)
+    assert noise_p_value(estimated(mechanism, 42), 1.5, law) > ALARM
+
+
+@LAWS
+@BROKEN
+def test_broken_noise_is_caught(broken, graph, law):
+    mechanism = broken(6, 1.5, 2.0, graph=graph, law=law)
+    assert noise_p_value(estimated(mechanism, 42), 1.5, law) < ALARM
+
+
+def cells(theta):
+    """Counts of where the strengths of two items fall."""
+    cuts = np.array([-1.5, 0, 1.5])
+    code = np.searchsorted(cuts, theta[:, 0]) * 4 + np.searchsorted(cuts, theta[:, 1])
+    return np.bincount(code, minlength=16)
+
+
+def audited(mechanism, draws=40_000):
+    """Epsilon that two items' worst neighbours certify: one comparison, turned round."""
+    rng, played = np.random.default_rng(43), 1.0 - np.eye(2)
+    wins = [np.tile(w, (draws, 1)) for w in ([1.0, 0.0], [0.0, 1.0])]
+    return certified_epsilon(*(cells(mechanism.estimate(played, w, rng)) for w in wins), ALARM)
+
+
+@LAWS
+def test_an_audit_finds_most_of_epsilon_and_no_more(graph, law):
+    mechanism = PerturbedMLE(2, 1.0, 1.0, graph=graph, law=law)
+    assert 1.3 < audited(mechanism) <= 2 <= mechanism.guarantee.epsilon
+
+
+@LAWS
+@pytest.mark.parametrize("broken", [OneDraw, HalfNoise, OneEntry])
+def test_an_audit_catches_broken_noise(broken, graph, law):
+    mechanism = broken(2, 1.0, 1.0, graph=graph, law=law)
+    assert audited(mechanism) > 2
+
+
+@pytest.mark.parametrize(("kind", "least", "most"), [(PerturbedMLE, 0.7, 2.0), (HalfNoise, 2.0, math.inf)])
+def test_an_audit_of_release(kind, least, most):
+    mechanism, rng = kind(2, 1.0, 1.0, graph="public"), np.random.default_rng(44)
+    counts = [cells(np.array([mechanism.release(of([(0, 1, y)], 2), rng).scores for _ in range(1500)])) for y in (1, 0)]
+    assert mechanism.guarantee.epsilon == 2
+    assert least < certified_epsilon(*counts, ALARM) <= most
+
+
+def order_law(margin, scale):
+    """P(item 0 first) for two items, with discrete noise on half wins: exact."""
+    k = np.arange(-400, 401)
+    one = stats.dlaplace(1 / (2 * scale)).pmf(k)
+    difference = np.convolve(one, one[::-1])
+    at = np.arange(-800, 801) + 2 * margin
+    return float(difference[at > 0].sum() + difference[at == 0].sum() / 2)
+
+
+@pytest.mark.parametrize("rows", [[(0, 1, 1)], [(0, 1, 0.5)], [(1, 0, 1), (1, 0, 1)]], ids=str)
+def test_orders_of_integer_noise_have_their_exact_law(rows):
+    data, rng = of(rows, 2), np.random.default_rng(45)
+    mechanism = PerturbedMLE(2, 0.6, 0.05, graph="public", law="discrete")
+    first = sum(mechanism.release(data, rng).ranking[0] == "0" for _ in range(1500))
+    wins = win_counts(data, "half")
+    law = order_law(wins[0] - wins[1], 0.6)
+    assert law_p_value([first, 1500 - first], [law, 1 - law]) > ALARM
+    wrong = order_law(wins[0] - wins[1] + 0.5, 0.6)
+    assert law_p_value([first, 1500 - first], [wrong, 1 - wrong]) < ALARM
+
+
+def test_equal_strengths_come_in_random_order():
+    rng = np.random.default_rng(46)
+    orders = [tuple(best_first(np.array([1.0, 2, 2, 2]), rng)) for _ in range(3000)]
+    assert {order[3] for order in orders} == {0}
+    seen, counts = np.unique(orders, axis=0, return_counts=True)
+    assert len(seen) == 6
+    assert law_p_value(counts, np.full(6, 1 / 6)) > ALARM
+    assert set(best_first(np.array([1.0, 2, 2, 2]), noise.SECURE)[:3]) == {1, 2, 3}
+
+
+# --- release ---------------------------------------------------------------------------------------------------------
+
+
+@LINKS
+@GRAPHS
+def test_release_is_reproducible_and_sorted(graph, link):
+    mechanism = PerturbedMLE.calibrated(2.0, 6, ridge=3.0, graph=graph, link=link, answers=2, unit="voter")
+    one, again, other = (mechanism.release(DATA, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.scores, again.scores)
+    assert one.ranking == again.ranking
+    assert (one.scores != other.scores).any()
+    assert (np.diff(one.scores[one.order]) <= 0).all()
+    assert sorted(one.ranking) == sorted(DATA.items)
+    assert one.guarantee == mechanism.guarantee
+
+
+def test_release_and_estimate_are_one_mechanism():
+    for graph, law in (("private", "continuous"), ("public", "continuous"), ("public", "discrete")):
+        mechanism = PerturbedMLE(6, 2.0, 0.7, graph=graph, law=law)
+        one = mechanism.release(DATA, np.random.default_rng(3)).scores
+        many = mechanism.estimate(PLAYED, WINS[None], np.random.default_rng(3))
+        np.testing.assert_allclose(one, many[0], atol=1e-7)
+
+
+class Told(PerturbedMLE):
+    """Noise that makes the same noisy counts of any data."""
+
+    def _noise(self, shape, rng):
+        return win_counts(rng, "half") - [3.5, 1.0, 7.0, -2.0, 0.5, 9.5]
+
+
+def test_a_public_release_reads_the_noisy_counts_only(monkeypatch):
+    """To the last bit: what floats do to the strengths gives nothing away that the counts do not."""
+    monkeypatch.setattr("dprank.pairwise.perturbed_mle.best_first", lambda scores, rng: np.argsort(-scores))
+    others = Comparisons(DATA.first, DATA.second, 1 - DATA.outcome, DATA.items)
+    for ridge in (1e-4, 0.3):
+        mechanism = Told(6, 1.0, ridge, graph="public", law="discrete")
+        one, other = (mechanism.release(data, data).scores for data in (DATA, others))
+        np.testing.assert_array_equal(one, other)
+
+
+def test_release_fit_for_publishing():
+    mechanism = PerturbedMLE.calibrated(1.0, 6, ridge=0.5, graph="public", law="discrete", answers=2, unit="voter")
+    one, other = (mechanism.release(DATA, noise.SECURE) for _ in range(2))
+    assert sorted(one.order) == list(range(6))
+    assert (one.scores != other.scores).any()
+    noisy = 2 * noise_of([one.scores], DATA, mechanism)
+    np.testing.assert_allclose(noisy, np.rint(noisy), atol=1e-6)
+    assert mechanism.estimate(PLAYED, WINS[None], noise.SECURE).shape == (1, 6)
+    for graph in ("private", "public"):
+        real = replace(mechanism, law="continuous", graph=graph)
+        with refused("SECURE", "numpy.random.Generator"):
+            real.release(DATA, noise.SECURE)
+        with refused("SECURE", "numpy.random.Generator"):
+            real.estimate(PLAYED, WINS[None], noise.SECURE)
+
+
+def test_no_comparison_and_items_never_compared_are_released_all_the_same():
+    """A refusal here would itself tell of the data."""
+    for rows in ([], [(0, 1, 1)]):
+        for law in ("continuous", "discrete"):
+            scores = PerturbedMLE(4, 1.0, 0.1, graph="public", law=law).release(of(rows, 4), np.random.default_rng(0))
+            assert np.isfinite(scores.scores).all()
+
+
+def test_a_batch_of_graphs():
+    rng = np.random.default_rng(47)
+    played, wins = erdos_renyi_counts(np.linspace(-1, 1, 30), 0.3, 25, rng=rng)
+    mechanism = PerturbedMLE.calibrated(1.0, 30, ridge=5.0)
+    theta = mechanism.estimate(played, wins, np.random.default_rng(5))
+    noisy = wins - np.random.default_rng(5).laplace(0, mechanism.scale, wins.shape)
+    np.testing.assert_array_equal(theta, mle_from_counts(played, noisy, ridge=5.0)[0])
+
+
+# --- refusals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"n_items": 1}, ["n_items = 1", "at least two"]),
+        ({"scale": -1.0}, ["scale = -1.0", "at least 0"]),
+        ({"scale": math.nan}, ["scale = nan"]),
+        ({"scale": math.inf}, ["scale = inf", "finite"]),
+        ({"ridge": 0.0}, ["ridge = 0.0", "above 0"]),
+        ({"ridge": -2.0}, ["ridge = -2.0"]),
+        ({"ridge": math.nan}, ["ridge = nan"]),
+        ({"ridge": math.inf}, ["ridge = inf", "finite"]),
+        ({"unit": "person"}, ["unit = 'person'", "'comparison', 'voter'"]),
+        ({"graph": "hidden"}, ["graph = 'hidden'", "'private', 'public'"]),
+        ({"law": "normal"}, ["law = 'normal'", "'discrete', 'continuous'"]),
+        ({"answers": 2}, ["answers = 2", "unit = 'comparison'"]),
+        ({"answers": 0, "unit": "voter"}, ["answers = 0", "at least 1"]),
+        ({"answers": 1.5, "unit": "voter"}, ["answers = 1.5", "whole number"]),
+        ({"answers": math.nan, "unit": "voter"}, ["answers = nan"]),
+        ({"law": "discrete"}, ["law = 'discrete'", "public graph"]),
+        ({"law": "discrete", "graph": "public", "link": ARCTAN}, ["law = 'discrete'", "logistic link"]),
+    ],
+)
+def test_refuses_parameters(change, words):
+    with refused(*words):
+        PerturbedMLE(**({"n_items": 3, "scale": 1.0, "ridge": 1.0} | change))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameters", "words"),
+    [
+        ((-1.0, 1.0), {}, ["scale = -1.0", "at least 0"]),
+        ((math.nan, 1.0), {}, ["scale = nan"]),
+        ((1.0, -1.0), {}, ["ridge = -1.0", "at least 0"]),
+        ((1.0, math.nan), {}, ["ridge = nan"]),
+        ((1.0, 1.0), {"answers": 0}, ["answers = 0"]),
+        ((1.0, 1.0), {"answers": 2.5}, ["answers = 2.5"]),
+        ((1.0, 1.0), {"graph": "none"}, ["graph = 'none'"]),
+    ],
+)
+def test_no_loss_of_nonsense(arguments, parameters, words):
+    with refused(*words):
+        objective_loss(*arguments, **parameters)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan])
+@GRAPHS
+def test_refuses_an_epsilon(epsilon, graph):
+    with refused(f"epsilon = {epsilon}", "above 0"):
+        PerturbedMLE.calibrated(epsilon, 3, ridge=1.0, graph=graph)
+    with refused(f"epsilon = {epsilon}", "above 0"):
+        PerturbedMLE.as_printed(epsilon, 3, graph=graph)
+
+
+def test_refuses_an_epsilon_out_of_reach():
+    with refused("epsilon = inf", "finite"):
+        PerturbedMLE.as_printed(math.inf, 3)
+    for epsilon in (5e-324, 1e-320):
+        with refused(f"epsilon = {epsilon}", "no finite noise"):
+            PerturbedMLE.calibrated(epsilon, 3, ridge=1.0, graph="public")
+        with refused(f"epsilon = {epsilon}", "ridge"):
+            PerturbedMLE.calibrated(epsilon, 3, ridge=1e300)
+
+
+@GRAPHS
+def test_refuses_a_link_without_bound(graph):
+    with refused("link = 'probit'", "unbounded"):
+        PerturbedMLE.calibrated(1.0, 3, ridge=1.0, link=PROBIT, graph=graph)
+    with refused("link = 'probit'", "unbounded"):
+        PerturbedMLE.as_printed(1.0, 3, link=PROBIT, graph=graph)
+    # as a mechanism it is allowed, and promises nothing
+    assert PerturbedMLE(3, 1.0, 1.0, link=PROBIT, graph=graph).guarantee.epsilon == math.inf
+
+
+@pytest.mark.parametrize(
+    ("parameters", "data", "words"),
+    [
+        ({"n_items": 7}, DATA, ["items = 6", "n_items = 7"]),
+        ({"answers": 1, "unit": "voter"}, DATA, ["voter 0", "2 answers", "answers = 1", "at_most(1)"]),
+        ({"answers": 2, "unit": "voter"}, of([(0, 1, 1)], 6), ["voter is absent"]),
+    ],
+)
+def test_release_refuses_data_that_break_a_promise(parameters, data, words):
+    mechanism = PerturbedMLE(**({"n_items": 6, "scale": 1.0, "ridge": 1.0} | parameters))
+    with refused(*words):
+        mechanism.release(data, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("change", "wins", "words"),
+    [
+        ({}, WINS, ["wins", "(6,)", "one row a replicate"]),
+        ({}, WINS[None, :5], ["wins", "(1, 5)", "n_items = 6"]),
+        ({}, WINS[None] * math.nan, ["wins[0, 0] = nan"]),
+        ({"link": ARCTAN}, WINS[None], ["link = 'arctan'", "logistic"]),
+    ],
+)
+def test_estimate_refuses(change, wins, words):
+    with refused(*words):
+        replace(PerturbedMLE(6, 1.0, 1.0), **change).estimate(PLAYED, wins, np.random.default_rng(0))
