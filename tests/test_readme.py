@@ -13,14 +13,16 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_package_example(tmp_path, monkeypatch, capsys):
+def test_the_package_examples(tmp_path, monkeypatch, capsys):
     rows = ["person,first,second,outcome", "ann,London,Paris,1", "ann,Paris,Rome,0.5", "bob,Rome,London,0"]
     (tmp_path / "answers.csv").write_text("\n".join(rows))
     monkeypatch.chdir(tmp_path)
-    exec(re.search(r"```python\n(.*?)```", README, flags=re.DOTALL)[1], {})
-    printed = capsys.readouterr().out
-    assert all(city in printed for city in ("London", "Paris", "Rome"))
-    assert "epsilon = 1 (central; replace one voter)" in printed
+    names: dict = {}
+    for block in re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL):
+        exec(block, names)
+        printed = capsys.readouterr().out
+        assert all(city in printed for city in ("London", "Paris", "Rome"))
+        assert "epsilon = 1 (central; replace one voter)" in printed
 
 
 def test_seeded_noise_is_refused_for_real_data_on_the_real_line():

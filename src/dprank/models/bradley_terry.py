@@ -55,12 +55,13 @@ def _normal_pdf(x: ArrayLike) -> NDArray[np.float64]:
 
 
 def _normal_score(x: ArrayLike) -> NDArray[np.float64]:
-    return np.exp(-np.square(x) / 2 - special.log_ndtr(x)) / np.sqrt(2 * np.pi)
+    return np.sqrt(2 / np.pi) / special.erfcx(np.negative(x) / np.sqrt(2))
 
 
 def _normal_curvature(x: ArrayLike) -> NDArray[np.float64]:
-    score = _normal_score(x)
-    return score * (score + np.asarray(x, float))
+    score, x = _normal_score(x), np.asarray(x, float)
+    far = np.minimum(x, -200) ** -2.0
+    return np.where(x < -200, 1 - far + 6 * far**2, score * (score + x))
 
 
 def _arctan_cdf(x: ArrayLike) -> NDArray[np.float64]:
@@ -79,14 +80,17 @@ def _arctan_pdf(x: ArrayLike) -> NDArray[np.float64]:
 
 
 def _arctan_score(x: ArrayLike) -> NDArray[np.float64]:
-    x = np.asarray(x, float)
-    return np.where(x < -20, 1.0, np.exp(np.log(_arctan_pdf(x)) - _arctan_log_cdf(x)))
+    x = np.maximum(x, -20)
+    return _arctan_pdf(x) / _arctan_cdf(x)
 
 
 def _arctan_curvature(x: ArrayLike) -> NDArray[np.float64]:
     x = np.asarray(x, float)
     score = _arctan_score(x)
-    return np.where(x < -8, 4 / 3 * np.exp(2 * x), score * (score + np.tanh(x)))
+    # r + tanh x cancels in the left tail: its series in e^(2x)
+    q = np.exp(2 * np.minimum(x, -5))
+    series = q * (4 / 3 - q * (104 / 45 - q * 1004 / 315))
+    return np.where(x < -5, series, score * (score + np.tanh(x)))
 
 
 #: Bradley-Terry-Luce
