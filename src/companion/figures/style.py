@@ -24,6 +24,8 @@ CALIBRATION: dict[str, dict[str, Any]] = {
     "corrected": {"color": COLOURS[0], "marker": "o"},
     "net wins": {"color": COLOURS[2], "marker": "D"},
 }
+#: Standard errors of an error bar: 95 % of the time the bar covers the mean.
+BAR = 1.96
 P = ParamSpec("P")
 _STYLE = {
     "axes.axisbelow": True,

@@ -261,8 +261,9 @@ def mle_from_counts(
 class _Likelihood(Protocol):
     """All of the objective but its ridge."""
 
-    def gradient(self, theta: NDArray[np.float64]) -> NDArray[np.float64]: ...
-    def weights(self, theta: NDArray[np.float64]) -> NDArray[np.float32]: ...
+    def derivatives(self, theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """Gradient, and the weights of the Laplacian that the Hessian is."""
+        ...
 
 
 class _AnyLink:
@@ -285,8 +286,8 @@ class _AnyLink:
         x = self._gap(theta)
         return self.won * self.link.curvature(x) + self.lost * self.link.curvature(-x)
 
-    def weights(self, theta: NDArray[np.float64]) -> NDArray[np.float32]:
-        return self.curvature(theta).astype(np.float32)
+    def derivatives(self, theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        return self.gradient(theta), self.curvature(theta).astype(np.float32)
 
 
 class _Logistic:
@@ -295,11 +296,9 @@ class _Logistic:
     def __init__(self, games: Games, wins: NDArray[np.float64]) -> None:
         self.pairs, self.wins = (games.start, games.other, games.played), wins
 
-    def gradient(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
-        return _expected_wins(*self.pairs, *_exp(theta)) - self.wins
-
-    def weights(self, theta: NDArray[np.float64]) -> NDArray[np.float32]:
-        return _logistic_weights(*self.pairs, *_exp(theta))
+    def derivatives(self, theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        expected, weight = _expected_wins(*self.pairs, *_exp(theta))
+        return expected - self.wins, weight
 
 
 def _logistic_mle(games: Games, wins: NDArray[np.float64], ridge: float, tolerance: float) -> Fit:
@@ -315,52 +314,56 @@ def _logistic_mle(games: Games, wins: NDArray[np.float64], ridge: float, toleran
 def _newton(likelihood: _Likelihood, games: Games, ridge: float, tolerance: float) -> Fit:
     n, heat = games.n_items, 1.0
 
-    def slope(u: NDArray[np.float64]) -> NDArray[np.float64]:
-        g = likelihood.gradient(u) + heat * ridge * u
-        return g - g.mean()
+    def at(u: NDArray[np.float64]) -> _Point:
+        g, weight = likelihood.derivatives(u)
+        g = g + heat * ridge * u
+        g -= g.mean()
+        return _Point(u, g, weight, float(np.linalg.norm(g)))
 
     # along 1 the minimiser is known; what is left is orthogonal to it
-    u = np.zeros(n)
-    mean = -likelihood.gradient(u).mean() / ridge if ridge else 0.0
-    g = slope(u)
-    size = first = float(np.linalg.norm(g))
-    highest = 0.0
+    mean = -likelihood.derivatives(np.zeros(n))[0].mean() / ridge if ridge else 0.0
+    start = point = at(np.zeros(n))
+    highest, fall = 0.0, 1.0
     for iteration in range(_NEWTON_STEPS):
-        enough = max(tolerance, _ROUNDING * first, 2e-16 * highest * float(np.linalg.norm(u)))
-        if heat == 1 and size <= enough:
-            theta = u + mean
-            return Fit(theta, float(np.linalg.norm(likelihood.gradient(theta) + ridge * theta)), ridge, iteration)
+        enough = max(tolerance, _ROUNDING * start.size, 2e-16 * highest * float(np.linalg.norm(point.u)))
+        if heat == 1 and point.size <= enough:
+            theta = point.u + mean
+            exact = likelihood.derivatives(theta)[0] + ridge * theta
+            return Fit(theta, float(np.linalg.norm(exact)), ridge, iteration)
         if iteration == _PATIENCE and ridge:
-            u, heat = np.zeros(n), max(1.0, float(np.abs(slope(np.zeros(n))).max()) / (10 * ridge))
-            g = slope(u)
-            size = float(np.linalg.norm(g))
-        accuracy = min(0.1, max(size / first, 0.3 * tolerance / size))
-        pairs = games.start, games.other, likelihood.weights(u)
-        step, highest = _conjugate_gradients(*pairs, heat * ridge, -g, accuracy, 2 * n + 1000)
+            heat = max(1.0, float(np.abs(start.g).max()) / (10 * ridge))
+            point, fall = at(start.u), 1.0
+        # a Newton step squares the fall of the one before: solving for more would be lost
+        accuracy = min(0.1, max(fall * fall, 0.3 * tolerance / point.size))
+        laplacian = games.start, games.other, point.weight
+        step, highest = _conjugate_gradients(*laplacian, heat * ridge, -point.g, accuracy, 2 * n + 1000)
         step -= step.mean()
-        if heat > 1 and -g @ step < 0.1:
+        if heat > 1 and -point.g @ step < 0.1:
             # where items stand far apart the minimiser is inversely proportional to the ridge
             cooler = max(1.0, heat / 4)
-            u, heat = u * (heat / cooler), cooler
-            g = slope(u)
-            size = float(np.linalg.norm(g))
+            u, heat = point.u * (heat / cooler), cooler
+            point, fall = at(u), 1.0
         else:
-            u, g, size = _line_search(slope, u, g, step)
-    raise ArithmeticError(f"gradient norm {size:.3g} stays above tolerance = {tolerance:g}")
+            last, point = point, _line_search(at, point, step)
+            fall = point.size / last.size
+    raise ArithmeticError(f"gradient norm {point.size:.3g} stays above tolerance = {tolerance:g}")
 
 
-def _line_search(
-    slope: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    u: NDArray[np.float64],
-    g: NDArray[np.float64],
-    step: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+@dataclass(frozen=True)
+class _Point:
+    u: NDArray[np.float64]
+    g: NDArray[np.float64]
+    weight: NDArray[np.float32]
+    size: float
+
+
+def _line_search(at: Callable[[NDArray[np.float64]], _Point], point: _Point, step: NDArray[np.float64]) -> _Point:
     """The objective is convex: along a step its derivative rises, from below 0. All of it, or half the way down."""
-    descent, t = float(g @ step), 1.0
+    descent, t = float(point.g @ step), 1.0
     low, below, high, above = 0.0, descent, np.inf, np.inf
     for _ in range(40):
-        new = slope(u + t * step)
-        ahead = float(new @ step)
+        new = at(point.u + t * step)
+        ahead = float(new.g @ step)
         if ahead <= -_OVERSHOOT * descent and (t == 1 or ahead >= 0.5 * descent):
             break
         if ahead > 0:
@@ -368,7 +371,7 @@ def _line_search(
         else:
             low, below = t, ahead
         t = low + (high - low) * min(max(below / (below - above), 0.1), 0.9)
-    return u + t * step, new, float(np.linalg.norm(new))
+    return new
 
 
 def _require_minimiser(games: Games, items: tuple[str, ...]) -> None:
@@ -522,28 +525,19 @@ def _exp(theta):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _expected_wins(start, other, played, a, narrow):
-    """sum_j played_ij a_i / (a_i + a_j) for every item i."""
-    expected = np.zeros(a.size)
+    """sum_j played_ij p_ij for every item i, and played_ij p_ij p_ji for every pair, where p_ij = a_i / (a_i + a_j)."""
+    expected, weight = np.zeros(a.size), np.empty(other.size, np.float32)
     for i in range(a.size):
         total, mine = 0.0, a[i]
         for at in range(start[i], start[i + 1]):
             j = other[at]
-            win = played[at] * (mine / (mine + a[j]) if narrow else 1.0 / (1.0 + np.exp(a[j] - mine)))
+            p = mine / (mine + a[j]) if narrow else 1.0 / (1.0 + np.exp(a[j] - mine))
+            win = played[at] * p
+            weight[at] = win - win * p
             total += win
             expected[j] += played[at] - win
         expected[i] += total
-    return expected
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _logistic_weights(start, other, played, a, narrow):
-    weight = np.empty(other.size, np.float32)
-    for i in range(a.size):
-        for at in range(start[i], start[i + 1]):
-            b = a[other[at]]
-            p = a[i] / (a[i] + b) if narrow else 1.0 / (1.0 + np.exp(b - a[i]))
-            weight[at] = played[at] * p * (1 - p)
-    return weight
+    return expected, weight
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})

@@ -300,7 +300,7 @@ def check_prop_3_1(epsilons: Iterable[float], answers: int) -> list[Check]:
 
 
 def density_mass(power: int, scale: float = 1.0, ridge: float = 1.0) -> float:
-    """Integral of exp(-norm / lambda) det(Hessian)^power / (2 lambda)^n, norm that of grad R, for two items that met once.
+    """Integral of exp(-norm of grad R / lambda) det(Hessian)^power / (2 lambda)^n for two items that met once.
 
     In s = (t1 + t2) / sqrt(2) and d = t1 - t2 the Hessian is diagonal; 1 is what a density integrates to.
     """

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from companion.figures.cai2025.universities import BAR
-from companion.figures.style import CALIBRATION, COLOURS, styled
+from companion.figures.style import BAR, CALIBRATION, COLOURS, styled
 
 _LOOKS = {
     "as printed": CALIBRATION["as printed"],

@@ -5,10 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from companion.figures.style import COLOURS, styled
-
-#: Standard errors of an error bar: 95 % of the time the bar covers the mean.
-BAR = 1.96
+from companion.figures.style import BAR, COLOURS, styled
 
 
 @styled

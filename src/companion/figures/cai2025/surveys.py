@@ -9,10 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from companion.figures.style import CALIBRATION, COLOURS, styled
+from companion.figures.style import BAR, CALIBRATION, COLOURS, styled
 
-#: Standard errors of an error bar: 95 % of the time the bar covers the mean.
-BAR = 1.96
 LOOK: dict[str, dict[str, Any]] = {
     "wins": CALIBRATION["corrected"],
     "net wins": CALIBRATION["net wins"],

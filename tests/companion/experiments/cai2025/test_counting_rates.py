@@ -6,12 +6,12 @@ Nothing is random: no test has a false alarm.
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager
 from itertools import combinations, permutations, product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from checks import refused
 from scipy import integrate, optimize
 
 from companion.claims import derive
@@ -43,16 +43,6 @@ def matrix(n, direct, first, second):
     lower = np.tril_indices(n, -1)
     rho[lower] = 1 - rho.T[lower]
     return rho
-
-
-@contextmanager
-def refused(*words):
-    """A ValueError of one line that has all the words in it."""
-    with pytest.raises(ValueError) as caught:  # noqa: PT011
-        yield
-    message = str(caught.value)
-    assert "\n" not in message
-    assert [word for word in words if word not in message] == [], message
 
 
 def failed(checks, about="printed"):
