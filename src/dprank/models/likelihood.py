@@ -541,18 +541,21 @@ def _expected_wins(start, other, played, a, narrow):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def _laplacian(start, other, weight, degree, x, y):
-    """y = (diag(degree) - W) x, for W symmetric and given above its diagonal; returns x . y."""
-    for i in range(x.size):
-        y[i] = degree[i] * x[i]
-    for i in range(x.size):
-        total, mine = 0.0, x[i]
+def _laplacian(start, other, weight, degree, xy):
+    """y = (diag(degree) - W) x, for W symmetric and given above its diagonal, x and y side by side; returns x . y."""
+    n, product = degree.size, 0.0
+    for i in range(n):
+        xy[i, 1] = degree[i] * xy[i, 0]
+    for i in range(n):
+        total, mine = 0.0, xy[i, 0]
         for at in range(start[i], start[i + 1]):
             j = other[at]
-            total += weight[at] * x[j]
-            y[j] -= weight[at] * mine
-        y[i] -= total
-    return np.dot(x, y)
+            total += weight[at] * xy[j, 0]
+            xy[j, 1] -= weight[at] * mine
+        xy[i, 1] -= total
+        # no later pair is one of item i
+        product += mine * xy[i, 1]
+    return product
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
@@ -567,7 +570,7 @@ def _conjugate_gradients(start, other, weight, ridge, target, accuracy, steps):
         for at in range(start[i], start[i + 1]):
             degree[i] += weight[at]
             degree[other[at]] += weight[at]
-    x, y, residual, direction = np.zeros(n), np.empty(n), target.copy(), np.zeros(n)
+    x, residual, direction = np.zeros(n), target.copy(), np.zeros((n, 2))
     scale = np.empty(n)
     for i in range(n):
         scale[i] = 1.0 / degree[i] if degree[i] > 0 else 1.0
@@ -577,15 +580,15 @@ def _conjugate_gradients(start, other, weight, ridge, target, accuracy, steps):
     ratio = 0.0
     for _ in range(steps):
         for i in range(n):
-            direction[i] = scale[i] * residual[i] + ratio * direction[i]
-        curvature = _laplacian(start, other, weight, degree, direction, y)
+            direction[i, 0] = scale[i] * residual[i] + ratio * direction[i, 0]
+        curvature = _laplacian(start, other, weight, degree, direction)
         if curvature <= 0:
             break
         length = size / curvature
         last, size, left = size, 0.0, 0.0
         for i in range(n):
-            x[i] += length * direction[i]
-            residual[i] -= length * y[i]
+            x[i] += length * direction[i, 0]
+            residual[i] -= length * direction[i, 1]
             size += scale[i] * residual[i] * residual[i]
             left += residual[i] * residual[i]
         if left <= enough:
