@@ -234,19 +234,18 @@ def mle_from_counts(
     tables = tables[None] if tables.ndim == 2 else tables
     if tables.shape not in ((1, n, n), (replicates, n, n)):
         raise ValueError(f"played has shape {tables.shape}; ({n}, {n}) is needed, once or for {replicates} replicates")
-    if not (replicates == 0 or (tables.min() >= 0 and tables.max() <= _FLOAT32_COUNTS)):
-        r, i, j = np.argwhere(~((tables >= 0) & (tables <= _FLOAT32_COUNTS)))[0]
-        raise ValueError(f"played[{r}, {i}, {j}] = {tables[r, i, j]}; numbers from 0 to 2^24 are needed")
     ridge, _ = _penalty(ridge, None, n)
     if ridge == 0:
         raise ValueError("ridge = 0; a batch needs a ridge above 0")
     _require_tolerance(tolerance)
-    tables = np.ascontiguousarray(tables, np.float32)
-    theta, norm, _ = _from_tables(tables, wins, ridge, tolerance)
-    if (bad := np.isnan(norm)).any():
-        raise ValueError(f"played[{min(int(bad.argmax()), len(tables) - 1)}] is not symmetric with diagonal 0")
+    if tables.dtype != np.float32 and tables.size and not (tables.min() >= 0 and tables.max() <= _FLOAT32_COUNTS):
+        _refuse_counts(tables, _FLOAT32_COUNTS)
+    single = np.ascontiguousarray(tables, np.float32)
+    theta, norm, _ = _from_tables(single, wins, ridge, tolerance)
+    if np.isnan(norm).any():
+        _refuse_counts(tables[: np.isnan(norm).argmax() + 1], float(np.finfo(np.float32).max))
     for late in np.flatnonzero(np.isinf(norm)).tolist():
-        games = Games._listed(tables[min(late, len(tables) - 1)])
+        games = Games._listed(single[min(late, len(single) - 1)])
         try:
             fit = _newton(_Logistic(games, wins[late]), games, ridge, tolerance)
         except ArithmeticError as error:
@@ -414,6 +413,13 @@ def _penalty(ridge: float, linear: ArrayLike | None, n: int) -> tuple[float, NDA
     return float(ridge), linear
 
 
+def _refuse_counts(tables: NDArray[Any], most: float) -> None:
+    """Says what is wrong with the tables: an entry, or else the last of them."""
+    for place in np.argwhere(~((tables >= 0) & (tables <= most))).tolist():
+        raise ValueError(f"played{place} = {tables[tuple(place)]}; numbers from 0 to {most:.9g} are needed")
+    raise ValueError(f"played[{len(tables) - 1}] is not symmetric with diagonal 0")
+
+
 def _require_tolerance(tolerance: float) -> None:
     if not 0 < tolerance < np.inf:
         raise ValueError(f"tolerance = {tolerance}; it must be above 0 and finite")
@@ -477,9 +483,11 @@ def _points_of(start, other, played, points):
     """Of every item, two for a win and one for a tie."""
     total = np.zeros(start.size - 1)
     for i in range(total.size):
+        mine = 0
         for at in range(start[i], start[i + 1]):
-            total[i] += points[at]
+            mine += points[at]
             total[other[at]] += 2 * played[at] - points[at]
+        total[i] += mine
     return total
 
 
@@ -604,19 +612,20 @@ def _conjugate_gradients(start, other, weight, ridge, target, accuracy, steps):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _row_sums(table, rows, columns):
-    """Sums of the rows; says whether the columns have the same and the diagonal is 0."""
+    """Sums of the rows; says whether all entries are counts, the columns have the same sums and the diagonal is 0."""
     columns[:] = 0
-    symmetric = True
+    valid = True
     for i in range(rows.size):
-        total, row = 0.0, table[i]
+        total, absolute, row = 0.0, 0.0, table[i]
         for j in range(rows.size):
             total += row[j]
+            absolute += abs(row[j])
             columns[j] += row[j]
         rows[i] = total
-        symmetric &= row[i] == 0
+        valid &= row[i] == 0 and total == absolute and absolute < np.inf
     for i in range(rows.size):
-        symmetric &= abs(rows[i] - columns[i]) <= 1e-6 * rows[i]
-    return symmetric
+        valid &= abs(rows[i] - columns[i]) <= 1e-4 * rows[i]
+    return valid
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
@@ -674,7 +683,7 @@ def _dense_solve(weight, factor, degree, gradient, size, accuracy, x, direction,
 def _from_tables(
     played: NDArray[np.float32], wins: NDArray[np.float64], ridge: float, tolerance: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Strengths, gradient norms and Newton steps; norm NaN where a table is not symmetric, inf where it takes long."""
+    """Strengths, gradient norms and Newton steps; norm NaN where a table is none of counts, inf where it takes long."""
     theta, norm, steps = np.empty_like(wins), np.empty(len(wins)), np.empty(len(wins), np.int64)
     _batch(played, wins, ridge, tolerance, theta, norm, steps)
     return theta, norm, steps
@@ -690,7 +699,7 @@ def _batch(played, wins, ridge, tolerance, thetas, norms, steps):
     for r in range(replicates):
         games = played[min(r, len(played) - 1)]
         norms[r] = np.nan
-        if not _row_sums(games, rows, new):
+        if not _row_sums(games, rows, y):
             continue
         # at 0 all probabilities are 1/2
         gradient[:] = rows / 2 - wins[r]
@@ -731,6 +740,6 @@ def _batch(played, wins, ridge, tolerance, thetas, norms, steps):
         if ridge > 0:
             thetas[r] -= level / ridge
         # the shift rounds all strengths: is that lost in the gradient?
-        if 1e-14 * np.sqrt(n) * np.abs(thetas[r]).max() * (rows.max() + ridge) > enough:
+        if 1e-16 * np.sqrt(n) * np.abs(thetas[r]).max() * (rows.max() + ridge) > 0.01 * size:
             _dense_step(games, wins[r], ridge, thetas[r], gradient, weight, degree)
         norms[r] = np.sqrt(np.dot(gradient, gradient)) if size <= enough else np.inf
