@@ -534,6 +534,11 @@ def test_the_long_way_round_is_not_too_long(seed, steps):
 def test_ordinary_data_need_few_steps(share, link, steps):
     data = sample_erdos_renyi(np.linspace(-1, 1, 200), share, rng=np.random.default_rng(22))
     assert mle(data, link=link, ridge=0.1).iterations <= steps
+    games = Games.of(data)
+    table = likelihood._table(games.start, games.other, games.played)
+    _, norm, taken = likelihood._from_tables(table[None], games.wins[None], 0.1, 1e-8)
+    assert norm[0] <= 1e-8
+    assert 3 <= taken[0] <= 6
 
 
 def test_a_champion_whose_odds_underflow():
