@@ -820,7 +820,7 @@ STEP = 1.5
 
 
 def _monotone(frame: pd.DataFrame, along: str, word: str = "fall", about: str = "printed") -> list[Check]:
-    """For every method and loss the least certain fall (or rise) between neighbouring points, over all curves."""
+    """For every method and loss the least certain fall (or rise) between neighbouring points; undecided without any."""
     ignored = {along, "mean", "se", "repetitions", "loss", "method"}
     curves = [c for c in frame.columns if c not in ignored]
     checks = []
@@ -839,7 +839,9 @@ def _monotone(frame: pd.DataFrame, along: str, word: str = "fall", about: str = 
                     ends = f"{_name(along)} = {_show(getattr(a, along))} to {_show(getattr(b, along))}"
                     worst = z, step, error, f"{ends}, {where}"
         if worst is None:
-            raise ValueError(f"frame has no two points along {along!r} for {method}, {loss}")
+            what = f"{method}, {loss}: no two points along {_name(along)} to compare"
+            checks.append(Check(what, 0, ">", 0, about, error=1))
+            continue
         what = f"{method}, {loss}: least certain {word} of {len(rows)} points, from {worst[3]}"
         checks.append(Check(what, worst[1], ">", 0, about, error=Z * worst[2]))
     return checks
