@@ -47,7 +47,39 @@ def kendall_distances(positions: ArrayLike, centre: ArrayLike) -> NDArray[np.int
     rows = as_positions("positions", positions)
     if rows.shape[1] != len(middle):
         raise ValueError(f"positions rank {rows.shape[1]} items, centre ranks {len(middle)}: they must agree")
-    return _inversions(np.ascontiguousarray(rows[:, np.argsort(middle)]))
+    out = np.empty(len(rows), np.int64)
+    _inversions(rows, middle, out)
+    return out
+
+
+def pairwise_kendall_distances(positions: ArrayLike, others: ArrayLike | None = None) -> NDArray[np.int64]:
+    """Kendall tau distance of every ranking from every other.
+
+    Parameters
+    ----------
+    positions : array_like of int, shape (rankings, items)
+    others : array_like of int, shape (others, items), optional
+        The rankings themselves by default.
+
+    Returns
+    -------
+    ndarray of int, shape (rankings, others)
+        O(rankings * others * min(items^2 / 128, items * log(items))) time. Up to 500 items a ranking becomes
+        items^2 / 2 bits, one a pair of items, and a distance the number of bits that differ; beyond, memory is that of
+        the result.
+    """
+    rows = as_positions("positions", positions)
+    columns = rows if others is None else as_positions("others", others)
+    if rows.shape[1] != columns.shape[1]:
+        raise ValueError(f"positions rank {rows.shape[1]} items, others rank {columns.shape[1]}: they must agree")
+    if rows.shape[1] <= 500:
+        bits = _signatures(rows)
+        return _differences(bits, bits if others is None else _signatures(columns), others is None)
+    out = np.zeros((len(rows), len(columns)), np.int64)
+    for i, row in enumerate(rows):
+        first = 0 if others is not None else i + 1
+        _inversions(columns[first:], row, out[i, first:])
+    return out + out.T if others is None else out
 
 
 def as_positions(name: str, values: ArrayLike) -> NDArray[Any]:
@@ -61,12 +93,12 @@ def as_positions(name: str, values: ArrayLike) -> NDArray[Any]:
     array = np.asarray(values)
     if array.ndim != 2 or array.shape[1] < 1 or not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"{name} has shape {array.shape} of {array.dtype}; rows of integer positions are needed")
-    bad = np.flatnonzero((np.sort(array, axis=1) != np.arange(array.shape[1])).any(axis=1))
-    if bad.size:
-        raise ValueError(
-            f"{name}[{bad[0]}] = {array[bad[0]].tolist()}; a ranking uses every position 0 .. {array.shape[1] - 1} once"
-        )
-    return array.astype(np.min_scalar_type(array.shape[1] - 1))
+    m = array.shape[1]
+    rows = array.astype(np.min_scalar_type(m - 1), order="C")
+    if array.min(initial=0) < 0 or array.max(initial=0) >= m or _repeats(rows):
+        bad = np.argmax((np.sort(array, axis=1) != np.arange(m)).any(axis=1))
+        raise ValueError(f"{name}[{bad}] = {array[bad].tolist()}; a ranking uses every position 0 .. {m - 1} once")
+    return rows
 
 
 def _row(name: str, ranking: ArrayLike) -> NDArray[Any]:
@@ -76,25 +108,89 @@ def _row(name: str, ranking: ArrayLike) -> NDArray[Any]:
     return array[None]
 
 
-@numba.njit(cache=True, error_model="numpy")
-def _inversions(rows):
-    m = rows.shape[1]
-    out = np.zeros(rows.shape[0], np.int64)
+@numba.njit(cache=True)
+def _repeats(rows):
+    """Whether a row has a value twice; all of them are below its length."""
+    seen = np.zeros(rows.shape[1], np.int64)
     for r in range(rows.shape[0]):
-        source, target = rows[r].copy(), np.empty_like(rows[r])
-        width = 1
-        while width < m:
-            for low in range(0, m, 2 * width):
-                middle, high = min(low + width, m), min(low + 2 * width, m)
-                i, j = low, middle
-                for k in range(low, high):
-                    if i < middle and (j >= high or source[i] < source[j]):
-                        target[k] = source[i]
-                        i += 1
-                    else:
-                        target[k] = source[j]
-                        j += 1
-                        out[r] += middle - i
+        for i in range(rows.shape[1]):
+            seen[rows[r, i]] += 1
+        for i in range(rows.shape[1]):
+            if seen[i] != r + 1:
+                return True
+    return False
+
+
+@numba.njit(inline="always")
+def _ones(word):
+    x = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _inversions(rows, middle, out):
+    """Pairs in which a row and the middle disagree, by radix sort: from the highest bit to sets of 64 values."""
+    m = rows.shape[1]
+    source, target = np.empty(m, np.int32), np.empty(m, np.int32)
+    top = 6
+    while 1 << top < m:
+        top += 1
+    for r in range(rows.shape[0]):
+        for i in range(m):
+            source[middle[i]] = rows[r, i]
+        count = 0
+        for bit in range(top - 1, 5, -1):
+            for low in range(0, m, 2 << bit):
+                half = low + (1 << bit)
+                zero, one = low, half
+                for i in range(low, min(half + (1 << bit), m)):
+                    value = source[i]
+                    high = (value >> bit) & 1
+                    target[one if high else zero] = value
+                    # ones in front of a zero
+                    count += (one - half) * (1 - high)
+                    one += high
+                    zero += 1 - high
             source, target = target, source
-            width *= 2
+        for low in range(0, m, 64):
+            seen = np.uint64(0)
+            for i in range(low, min(low + 64, m)):
+                place = np.uint64(source[i] & 63)
+                count += _ones(seen >> place)
+                seen |= np.uint64(1) << place
+        out[r] = count
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _signatures(rows):
+    """A bit for every pair of items: whether a row ranks the first of them higher."""
+    n, m = rows.shape
+    words = np.zeros((n, (m * (m - 1) // 2 + 63) // 64), np.uint64)
+    for r in range(n):
+        at, word = 0, np.uint64(0)
+        for i in range(m):
+            for j in range(i):
+                word |= np.uint64(rows[r, j] < rows[r, i]) << np.uint64(at & 63)
+                at += 1
+                if at & 63 == 0:
+                    words[r, (at >> 6) - 1] = word
+                    word = np.uint64(0)
+        if at & 63:
+            words[r, at >> 6] = word
+    return words
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _differences(a, b, same):
+    out = np.zeros((len(a), len(b)), np.int64)
+    for i in range(len(a)):
+        for j in range(i if same else len(b)):
+            count = 0
+            for w in range(a.shape[1]):
+                count += _ones(a[i, w] ^ b[j, w])
+            out[i, j] = count
+            if same:
+                out[j, i] = count
     return out

@@ -7,7 +7,7 @@ import pytest
 from checks import refused
 from scipy import stats
 
-from dprank.kendall import as_positions, kendall_distance, kendall_distances
+from dprank.kendall import as_positions, kendall_distance, kendall_distances, pairwise_kendall_distances
 
 
 def all_rankings(m):
@@ -45,12 +45,32 @@ def test_is_scipy_s_tau(m):
     assert kendall_distance(a, m - 1 - a) == pairs
 
 
+@pytest.mark.parametrize("m", [1, 2, 11, 12, 40, 64, 65, 300, 500, 501])
+def test_all_pairs_are_pair_by_pair(m):
+    rng = np.random.default_rng(m)
+    rankings = np.array([rng.permutation(m) for _ in range(9)])
+    table = pairwise_kendall_distances(rankings)
+    np.testing.assert_array_equal(table, all_distances(rankings))
+    np.testing.assert_array_equal(pairwise_kendall_distances(rankings, rankings[:4]), table[:, :4])
+    assert table.dtype == np.int64
+    assert pairwise_kendall_distances(rankings[:1]).tolist() == [[0]]
+    assert pairwise_kendall_distances(rankings, rankings[:0]).shape == (9, 0)
+
+
+def test_all_pairs_refuse():
+    with refused("others[1] = [1, 1]", "0 .. 1"):
+        pairwise_kendall_distances([[0, 1]], [[0, 1], [1, 1]])
+    with refused("positions rank 3 items", "others rank 2"):
+        pairwise_kendall_distances([[0, 1, 2]], [[0, 1]])
+
+
 @pytest.mark.parametrize(
     ("positions", "centre", "words"),
     [
         ([[0, 1, 2], [0, 2, 2]], [0, 1, 2], ["positions[1] = [0, 2, 2]", "0 .. 2"]),
         ([[0, 1, 2]], [1, 2, 3], ["centre[0] = [1, 2, 3]", "0 .. 2"]),
         ([[0, -1]], [0, 1], ["positions[0] = [0, -1]"]),
+        ([[0, 1], [0, 256]], [0, 1], ["positions[1] = [0, 256]"]),
         ([[0, 1, 2]], [0, 1], ["positions rank 3 items", "centre ranks 2"]),
         ([[0.0, 1.0]], [0, 1], ["positions", "float64", "integer"]),
         ([0, 1], [0, 1], ["positions", "(2,)"]),

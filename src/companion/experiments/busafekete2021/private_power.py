@@ -1,0 +1,387 @@
+"""Busa-Fekete, Fotakis and Zampetakis (2021), Section 7.3: power of private tests, as printed and at equal terms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from companion.claims import Check
+from companion.experiments.busafekete2021.local_privacy import local_power
+from companion.experiments.busafekete2021.power import certain, crossing, spread, wilson
+from companion.experiments.sweep import stream, sweep
+from dprank.models.mallows import Mallows
+from dprank.noise import discrete_laplace
+from dprank.uniformity.bucketed import BatchVote, Bucketed
+from dprank.uniformity.friedman import null_rank_sums
+from dprank.uniformity.laplace import LaplaceUnif
+from dprank.uniformity.local import LocalPairs, printed_threshold
+from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.pairs import disjoint_pairs
+from dprank.uniformity.truncated import Trun
+from dprank.uniformity.unif import Unif, printed_bias, unif_null_sf, unif_null_threshold, unif_sf
+
+DELTA = 0.05
+#: Section 7.3 says both 0.33 and 1/3.
+EPSILON = 1 / 3
+#: Panels of Figure 3: items, rankings in the central model, rankings in the local one.
+PANELS = ((10, 10_000, 100_000), (100, 1000, 200_000), (500, 1000, 300_000), (1000, 1000, 300_000))
+#: What `trun_size` is off at most, seven standard errors.
+SIZE_ERROR = 0.003
+BUCKETED, TRUNCATED, EXCHANGED = "BUNIF", "TRUN", "TRUN, answers exchanged"
+LEVEL = "BUNIF of TRUN's size"
+COIN, VOTE, LAPLACE, RAMP = "BUNIF with a coin", "noisy vote of batches", "UNIF + Laplace", "TRUN, repaired"
+LOCAL, LOCAL_EXACT = "local, as printed", "local, all pairs"
+LOCAL_FIXED, ONE_BIT = "local, fixed pairing", "local, one bit"
+PAIRS, RANKS, FREE = "noisy norm, pairs", "noisy norm, all ranks", "UNIF, not private"
+
+
+def printed_rankings(n_items: int, mu: float, epsilon_0: float, delta: float = DELTA) -> float:
+    """Theorem 6's number of rankings with its constant put to 1."""
+    log = math.log(1 / delta)
+    return max(
+        (delta**-1.5 / math.sqrt(n_items) + delta**-3 / n_items) / mu**2,
+        log ** (1 / 3) / (mu ** (4 / 3) * n_items ** (1 / 3) * (epsilon_0 * delta) ** (2 / 3)),
+        math.sqrt(log) / (mu * epsilon_0 * delta),
+    )
+
+
+def printed_mu(n_items: int, n_rankings: int, epsilon_0: float, delta: float = DELTA) -> float:
+    """The mu for which Theorem 6 asks for just `n_rankings` rankings, at most 1: Figure 3 does not say its own."""
+
+    def excess(mu: float) -> float:
+        return printed_rankings(n_items, mu, epsilon_0, delta) - n_rankings
+
+    return 1.0 if excess(1.0) >= 0 else float(brentq(excess, 1e-9, 1.0))
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _batch_sums(rows: Any, pairs: Any, n_batches: int) -> Any:
+    """Sums of the pair signs over each batch of floor(rankings / batches) rankings, shape (batches, pairs)."""
+    size = len(rows) // n_batches
+    sums = np.zeros((n_batches, len(pairs)), np.int64)
+    for b in range(n_batches):
+        for r in range(b * size, (b + 1) * size):
+            for p in range(len(pairs)):
+                sums[b, p] += 1 if rows[r, pairs[p, 0]] < rows[r, pairs[p, 1]] else -1
+    return sums
+
+
+@cache
+def central_tests(n_items: int, n_rankings: int, epsilon_0: float, null_draws: int) -> dict[str, Any]:
+    """Private tests of the central model at one size; those that are not the paper's are pure epsilon_0-DP.
+
+    A norm comes with the step it rejects from. The repaired and the better tests are of size `DELTA`, exactly or, for
+    all ranks, by `null_draws` uniform data sets.
+    """
+    m, n = n_items, n_rankings
+    mu = printed_mu(m, n, epsilon_0)
+    ranks = NoisyNorm.calibrated(m, n, epsilon_0, statistic="ranks", delta=DELTA)
+    pairs = NoisyNorm.calibrated(m, n, epsilon_0, delta=DELTA)
+    bucketed = Bucketed.as_printed(m, n, epsilon_0, DELTA)
+    exchanged = Trun.as_printed(m, n, epsilon_0, DELTA, mu, accept_large=False)
+    threshold = unif_null_threshold(m // 2, bucketed.batch_rankings, trun_size(exchanged))
+    return {
+        BUCKETED: bucketed,
+        LEVEL: replace(bucketed, batch_threshold=threshold),
+        TRUNCATED: Trun.as_printed(m, n, epsilon_0, DELTA, mu),
+        EXCHANGED: exchanged,
+        COIN: Bucketed.calibrated(m, n, epsilon_0, DELTA),
+        VOTE: BatchVote.calibrated(m, n, epsilon_0, DELTA),
+        LAPLACE: LaplaceUnif.calibrated(m, n, epsilon_0, DELTA),
+        RAMP: Trun.calibrated(m, n, epsilon_0, DELTA),
+        PAIRS: (pairs, pairs.threshold()),
+        RANKS: (ranks, rank_threshold(ranks, null_draws)),
+        FREE: Unif.exact(m, n, DELTA),
+    }
+
+
+def trun_size(test: Trun, draws: int = 20_000) -> float:
+    """Probability that TRUN rejects uniform rankings, over simulated sign sums: off by less than 0.001 or so."""
+    rng = stream("busafekete2021 size of TRUN", {"n_items": test.n_items, "n_rankings": test.n_rankings})
+    sums = 2 * rng.binomial(test.n_rankings, 0.5, (draws, test.n_items // 2)) - test.n_rankings
+    return 1 - float(test.acceptance(sums.sum(axis=1), (sums**2).sum(axis=1) / test.n_rankings).mean())
+
+
+def rank_threshold(test: NoisyNorm, null_draws: int) -> int:
+    """The least step that the noisy norm of uniform rankings reaches with probability `DELTA` at most, simulated."""
+    rng = stream("busafekete2021 rank norms", {"n_items": test.n_items, "n_rankings": test.n_rankings})
+    sums = 2 * null_rank_sums(rng, null_draws, test.n_rankings, test.n_items) - test.n_rankings * (test.n_items - 1)
+    null = test.on_grid((sums**2).sum(axis=1))
+    low, high = 0, 2 * test.steps * test.n_rankings
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if test.noise_sf(middle - null).mean() <= DELTA else (middle + 1, high)
+    return low
+
+
+def central_draws(
+    n_items: int,
+    n_rankings: int,
+    scaled: float,
+    epsilon_0: float,
+    null_draws: int,
+    *,
+    repetitions: int,
+    rng: np.random.Generator,
+) -> dict[tuple[str], NDArray[np.float64]]:
+    """Whether each private test rejects, fresh noise and a fresh pairing each time, on the same rankings; for `sweep`.
+
+    Rankings are drawn around the identity. A random pairing makes that the paper's random centre, and the norm of the
+    rank sums does not know the items' names.
+    """
+    tests = central_tests(n_items, n_rankings, epsilon_0, null_draws)
+    law = Mallows(n_items, spread(n_items, n_rankings, scaled))
+    rejected = {name: np.zeros(repetitions) for name in tests}
+    for r in range(repetitions):
+        rows = law.sample(n_rankings, rng=rng)
+        pairs = disjoint_pairs(n_items, rng=rng)
+        for name, reject in central_decisions(tests, rows, pairs, rng).items():
+            rejected[name][r] = reject
+    return {(name,): values for name, values in rejected.items()}
+
+
+def central_decisions(
+    tests: dict[str, Any], rows: NDArray[Any], pairs: NDArray[np.int64], rng: np.random.Generator
+) -> dict[str, bool]:
+    """What each of `central_tests` says of the rankings `rows`, shape (rankings, items)."""
+    n, m = rows.shape
+    sums = _batch_sums(rows, pairs, 1)[0]
+    squared = int((sums**2).sum())
+    y = squared / n
+    batched = {b: _batch_sums(rows, pairs, b) for b in {tests[name].n_batches for name in (BUCKETED, COIN, VOTE)}}
+
+    def batch_rejects(test: Bucketed | BatchVote) -> NDArray[np.bool_]:
+        return (batched[test.n_batches] ** 2).sum(axis=1) / test.batch_rankings >= test.batch_threshold
+
+    decisions = {FREE: y >= tests[FREE].threshold}
+    for name in (BUCKETED, LEVEL, COIN):
+        outcome = rng.choice(batch_rejects(tests[name]))
+        decisions[name] = rng.random() < 0.5 if rng.random() < tests[name].coin else outcome
+    votes = batch_rejects(tests[VOTE]).sum() + discrete_laplace(tests[VOTE].scale, 1, rng=rng)[0]
+    decisions[VOTE] = votes >= tests[VOTE].threshold
+    disagreements = (len(pairs) * n * n - squared) // 4 + discrete_laplace(tests[LAPLACE].scale, 1, rng=rng)[0]
+    decisions[LAPLACE] = tests[LAPLACE].statistic(disagreements) >= tests[LAPLACE].threshold
+    for name in (TRUNCATED, EXCHANGED, RAMP):
+        decisions[name] = rng.random() >= float(tests[name].acceptance(sums.sum(), y))
+    spread_of_ranks = 2 * rows.sum(axis=0, dtype=np.int64) - n * (m - 1)
+    for name, square in ((PAIRS, squared), (RANKS, int((spread_of_ranks**2).sum()))):
+        test, threshold = tests[name]
+        decisions[name] = test.on_grid(square)[()] + discrete_laplace(test.scale, 1, rng=rng)[0] >= threshold
+    return {name: bool(reject) for name, reject in decisions.items()}
+
+
+def central_power(
+    panels: Iterable[tuple[int, int]],
+    scaled: Sequence[float],
+    repetitions: int,
+    *,
+    epsilon_0: float = EPSILON,
+    null_draws: int = 499,
+    jobs: int = 1,
+) -> pd.DataFrame:
+    """Power of the private tests of the central model.
+
+    Parameters
+    ----------
+    panels : iterable of (int, int)
+        Items and rankings.
+    scaled : sequence of float
+        See `power.spread`; 0 gives the size.
+    repetitions : int
+    epsilon_0 : float
+    null_draws, jobs : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``n_items``, ``n_rankings``, ``scaled``, ``gap`` (1 - phi), ``delta``, ``test``, ``mean``, ``se``, ``low`` and
+        ``high`` (Wilson, 95 %), ``repetitions``.
+    """
+    cells = [
+        {"n_items": m, "n_rankings": n, "scaled": float(s), "epsilon_0": epsilon_0, "null_draws": null_draws}
+        for m, n in panels
+        for s in scaled
+    ]
+    frame = sweep(
+        central_draws,
+        cells,
+        experiment="busafekete2021 central power",
+        repetitions=repetitions,
+        outcomes=("test",),
+        jobs=jobs,
+    )
+    theta = [spread(m, n, s) for m, n, s in zip(frame.n_items, frame.n_rankings, frame.scaled, strict=True)]
+    frame["gap"], frame["delta"] = -np.expm1(-np.array(theta)), DELTA
+    frame["low"], frame["high"] = wilson(frame["mean"], frame.repetitions)
+    return frame
+
+
+def printed_choices(panels: Iterable[tuple[int, int]], epsilon_0: float = EPSILON) -> pd.DataFrame:
+    """The mu that we take for TRUN, and what follows from it: its size, and its privacy beside the one claimed."""
+    rows = []
+    for m, n in panels:
+        mu = printed_mu(m, n, epsilon_0)
+        test = Trun.as_printed(m, n, epsilon_0, DELTA, mu)
+        exchanged = replace(test, accept_large=False)
+        rows.append(
+            {
+                "items": m,
+                "rankings": n,
+                "μ": mu,
+                "size of TRUN": trun_size(test),
+                "answers exchanged": trun_size(exchanged),
+                "claimed ε₀": epsilon_0,
+                "bound on its loss": test.guarantee.epsilon,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def local_curves(
+    central: pd.DataFrame, gaps: Sequence[float], repetitions: int, epsilon_0: float = EPSILON
+) -> pd.DataFrame:
+    """Power of the local tests at the paper's numbers of rankings: at the central tests' 1 - phi, and at `gaps`."""
+    curves = []
+    for m, _, n in PANELS:
+        if not (central.n_items == m).any():
+            continue
+        for name, threshold, public, one_bit in (
+            (LOCAL, "printed", True, False),
+            (LOCAL_EXACT, "exact", True, False),
+            (LOCAL_FIXED, "exact", False, False),
+            (ONE_BIT, "exact", True, True),
+        ):
+            grid = sorted({*central[central.n_items == m].gap, *gaps})
+            curve = local_power(
+                m, n, epsilon_0, grid, repetitions, public=public, one_bit=one_bit, delta=DELTA, threshold=threshold
+            )
+            curves.append(curve.assign(test=name))
+    frame = pd.concat(curves, ignore_index=True)
+    frame["low"], frame["high"] = wilson(frame["mean"], frame.repetitions)
+    return frame
+
+
+def equal_size(central: pd.DataFrame) -> pd.DataFrame:
+    """TRUN with its answers exchanged, and BUNIF given the same size: share rejected along 1 - phi."""
+    part = central[central.test.isin([EXCHANGED, LEVEL])]
+    wide = part.pivot_table(index=["n_items", "gap"], columns="test", values="mean").reset_index()
+    return wide.rename(columns={"n_items": "items", "gap": "1 − φ"}).rename_axis(columns=None)
+
+
+def gains(central: pd.DataFrame, best: str, others: Sequence[str], resamples: int = 200) -> pd.DataFrame:
+    """How many times more rankings other tests need, from where power passes one half; intervals by resampling.
+
+    Power is a function of n times the squared spread where biases are small, whence the square.
+    """
+    rng = stream("busafekete2021 gains", {"best": best})
+
+    def critical(part: pd.DataFrame, share: NDArray[np.float64]) -> float:
+        return crossing(part.scaled, np.maximum.accumulate(share), 0.5)
+
+    rows = []
+    for m, panel in central.groupby("n_items"):
+        parts = {test: panel[panel.test == test].sort_values("scaled") for test in (best, *others)}
+        for test in others:
+            if test == best:
+                continue
+            ratios = []
+            for k in range(resamples + 1):
+                spreads = []
+                for part in (parts[test], parts[best]):
+                    share = part["mean"].to_numpy()
+                    if k:
+                        share = rng.binomial(part.repetitions, share) / part.repetitions.to_numpy()
+                    spreads.append(critical(part, share))
+                ratios.append((spreads[0] / spreads[1]) ** 2)
+            low, high = (
+                np.nanquantile(ratios[1:], [0.025, 0.975]) if np.isfinite(ratios[1:]).any() else (np.nan, np.nan)
+            )
+            rows.append({"items": m, "test": test, "factor": ratios[0], "from": low, "to": high})
+    return pd.DataFrame(rows)
+
+
+# --- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def local_limit(n_items: int, n_rankings: int, epsilon_0: float = EPSILON) -> float:
+    """Power of the local test as printed when all rankings are equal: no Mallows law is easier. Exact."""
+    test = LocalPairs.as_printed(epsilon_0, n_items, DELTA)
+    threshold = printed_threshold(n_items, DELTA)
+    return float(unif_sf(test.n_pairs, n_rankings, threshold, test.shrinkage))
+
+
+def check_figure_3(central: pd.DataFrame, local: pd.DataFrame, epsilon_0: float = EPSILON) -> list[Check]:
+    """TRUN against BUNIF near the uniform law and far from it; the local test at the same spread, and at any."""
+    checks = []
+    for m, n, n_local in PANELS:
+        test = Trun.as_printed(m, n, epsilon_0, DELTA, printed_mu(m, n, epsilon_0))
+        checks.append(Check(f"size of TRUN as printed, m = {m}", trun_size(test), "<=", DELTA, error=SIZE_ERROR))
+        exchanged = trun_size(replace(test, accept_large=False))
+        what = f"size of TRUN, answers exchanged, m = {m}"
+        checks.append(Check(what, exchanged, "<=", DELTA, "corrected", error=SIZE_ERROR))
+        part = central[central.n_items == m]
+        if part.empty:
+            continue
+        for name, bound in ((BUCKETED, 0.8), (EXCHANGED, 0.7)):
+            row = part[part.test == name].sort_values("scaled").iloc[-1]
+            error = certain(float(row["mean"]), int(row.repetitions))
+            what = f"power of {name}, m = {m}, 1 − φ = {row.gap:.2g}"
+            checks.append(Check(what, float(row["mean"]), ">=", bound, "corrected", error=error))
+        seen = part[(part.test == BUCKETED) & (part["mean"] >= 0.9)]
+        row = seen.loc[seen.gap.idxmin()]
+        there = local[(local.n_items == m) & (local.test == LOCAL)]
+        other = there.iloc[(there.gap - row.gap).abs().argmin()]
+        lead = float(row["mean"] - other["mean"])
+        error = sum(certain(float(one["mean"]), int(one.repetitions)) for one in (row, other))
+        what = f"power of BUNIF less that of the local test on {n_local} rankings, m = {m}, 1 − φ = {row.gap:.2g}"
+        checks.append(Check(what, lead, ">", 0, "corrected", error=error))
+    m, _, n_local = PANELS[-1]
+    what = f"power of the local test on {n_local} equal rankings, φ = 0, m = {m}"
+    return [*checks, Check(what, local_limit(m, n_local, epsilon_0), "<=", DELTA, "corrected", error=1e-6)]
+
+
+def check_third(n_items: int = 10, n_rankings: int = 9999) -> list[Check]:
+    """How many batches Section 7.3 makes."""
+    printed = Bucketed.as_printed(n_items, n_rankings, 0.33, DELTA)
+    third = Bucketed.as_printed(n_items, n_rankings, 1 / 3, DELTA)
+    return [
+        Check("batches of BUNIF at ε₀ = 0.33", printed.n_batches, "==", 3),
+        Check("batches of BUNIF at ε₀ = 1/3", third.n_batches, "==", 3, "corrected"),
+        Check(
+            f"size of BUNIF less that of UNIF on {third.batch_rankings} of {n_rankings} rankings, m = {n_items}",
+            third.size - float(unif_null_sf(n_items // 2, n_rankings // 3, third.batch_threshold)),
+            "==",
+            0,
+            "corrected",
+            error=1e-9,
+        ),
+    ]
+
+
+def check_near_one(central: pd.DataFrame, epsilon_0: float = EPSILON) -> list[Check]:
+    """Why TRUN is ahead near the uniform law, if it is."""
+    checks = []
+    for m in sorted(map(int, central.n_items.unique())):
+        gap = float(central[(central.n_items == m) & (central.gap > 0)].gap.min())
+        mu = printed_bias(m, -math.log1p(-gap))
+        checks.append(Check(f"μ at the spread nearest to 1 of our Figure 3, m = {m}, 1 − φ = {gap:.2g}", mu, ">=", 0.5))
+        first = (DELTA**-1.5 / math.sqrt(m) + DELTA**-3 / m) / mu**2
+        share = first / printed_rankings(m, mu, epsilon_0)
+        checks.append(
+            Check(f"first term of Theorem 6 over the largest, m = {m}, the same μ", share, "==", 1, "corrected")
+        )
+        n = int(central[central.n_items == m].n_rankings.iloc[0])
+        exchanged = Trun.as_printed(m, n, epsilon_0, DELTA, printed_mu(m, n, epsilon_0), accept_large=False)
+        lead = trun_size(exchanged) - Bucketed.as_printed(m, n, epsilon_0, DELTA).size
+        what = f"TRUN, answers exchanged, less BUNIF: probability of rejecting uniform rankings, m = {m}"
+        checks.append(Check(what, lead, ">", 0, "corrected", error=SIZE_ERROR))
+    return checks

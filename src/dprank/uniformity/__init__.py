@@ -1,0 +1,27 @@
+"""Tests of uniformity for rankings, without and with privacy (Busa-Fekete, Fotakis and Zampetakis 2021)."""
+
+from dprank.uniformity.bucketed import BatchVote, Bucketed
+from dprank.uniformity.decision import Decision
+from dprank.uniformity.friedman import Friedman
+from dprank.uniformity.laplace import LaplaceUnif
+from dprank.uniformity.local import LocalOneBit, LocalPairs
+from dprank.uniformity.mallows_approximate import MallowsApproximate
+from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.truncated import Trun
+from dprank.uniformity.two_sample import TwoSample
+from dprank.uniformity.unif import Unif
+
+__all__ = [
+    "BatchVote",
+    "Bucketed",
+    "Decision",
+    "Friedman",
+    "LaplaceUnif",
+    "LocalOneBit",
+    "LocalPairs",
+    "MallowsApproximate",
+    "NoisyNorm",
+    "Trun",
+    "TwoSample",
+    "Unif",
+]

@@ -1,0 +1,238 @@
+"""A private test of uniformity whose sensitivity is small without truncation: the norm, not its square."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dprank import noise
+from dprank.mechanism import Guarantee, ratio_up, require
+from dprank.rankings import Rankings
+from dprank.uniformity.decision import Decision
+from dprank.uniformity.pairs import disjoint_pairs, pair_signs
+from dprank.uniformity.unif import unif_null_sf
+
+Statistic = Literal["pairs", "ranks"]
+#: exp(-_FAR) is the mass of a null law that may be left out.
+_FAR = 45.0
+
+
+@lru_cache(maxsize=16)
+def pair_norm_law(n_pairs: int, n_rankings: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Exact law, under uniform rankings, of the sum of the squared pair sums: n_rankings times UNIF's statistic.
+
+    Parameters
+    ----------
+    n_pairs, n_rankings : int
+        At least 1.
+
+    Returns
+    -------
+    values : ndarray of int, shape (atoms,)
+        Rising; squares of numbers of the parity of k = n_rankings differ by multiples of 4, or of 8 if k is odd. Up
+        to a tail of probability exp(-45), which is left out: at most O(k (pairs + 45)) atoms.
+    probabilities : ndarray of float, shape (atoms,)
+        Read-only; differences of `dprank.uniformity.unif.unif_null_sf`.
+    """
+    odd = n_rankings % 2
+    lattice = 8 if odd else 4
+    if n_pairs == 1:
+        values = np.arange(odd, n_rankings + 1, 2) ** 2
+    else:
+        values = lattice * np.arange(_end(n_pairs, n_rankings) // lattice + 2) + n_pairs * odd
+    above = np.append(unif_null_sf(n_pairs, n_rankings, values / n_rankings), 0.0)
+    law = (above[:-1] - above[1:]).clip(0)
+    law.flags.writeable = False
+    return values, law
+
+
+def _end(n_pairs: int, n_rankings: int) -> int:
+    """Where the null law of the squared norm ends: at its largest value, or at the chi-square bound on its tail."""
+    far = n_rankings * (n_pairs + 2 * math.sqrt(_FAR * n_pairs) + 2 * _FAR)
+    return min(n_pairs * n_rankings**2, math.ceil(far))
+
+
+@dataclass(frozen=True)
+class NoisyNorm:
+    r"""Release the norm of a sum of vectors, one a ranking, with Laplace noise on a grid; reject if it is large.
+
+    Parameters
+    ----------
+    n_items, n_rankings : int
+        m and k, at least 2.
+    scale : float
+        Of the discrete Laplace noise, in steps of the grid; 0 for no noise and no privacy.
+    statistic : {"pairs", "ranks"}
+        What a ranking contributes: a sign for each of floor(m / 2) disjoint pairs, or the places of all items,
+        centred and doubled (Friedman's test).
+    delta : float
+        Size, in (0, 1).
+    steps : int
+        Steps of the grid to one sensitivity, at least 1.
+    null_draws : int
+        For ``statistic="ranks"``: simulated null data sets, at least 1.
+
+    Notes
+    -----
+    Replacing one ranking replaces one vector v by w. By the triangle inequality the norm of the sum moves by at most
+    the norm of v - w, at most :math:`2 \sqrt{\lfloor m/2 \rfloor}` for signs and :math:`\sqrt{4 m (m^2 - 1) / 3}` for
+    doubled places; both are attained when all rankings agree and one is reversed. Rounding down to a grid of which the
+    sensitivity is a whole number of steps costs nothing: two numbers that differ by at most so many steps round to
+    such. The square of the norm is an integer, and so is everything computed up to the noise.
+    """
+
+    n_items: int
+    n_rankings: int
+    scale: float
+    _: KW_ONLY
+    statistic: Statistic = "pairs"
+    delta: float = 0.05
+    steps: int = 64
+    null_draws: int = 999
+
+    def __post_init__(self) -> None:
+        for name in ("n_items", "n_rankings"):
+            if getattr(self, name) < 2:
+                raise ValueError(f"{name} = {getattr(self, name)}; at least 2 are needed")
+        for name in ("steps", "null_draws"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} = {getattr(self, name)}; at least 1 is needed")
+        if not 0 <= self.scale < math.inf:
+            raise ValueError(f"scale = {self.scale}; it must be at least 0 and finite")
+        if not 0 < self.delta < 1:
+            raise ValueError(f"delta = {self.delta}; it must lie in (0, 1)")
+        require("statistic", self.statistic, get_args(Statistic))
+        if self.n_rankings**2 * self.squared_sensitivity >= 2**62:
+            raise ValueError(
+                f"n_rankings = {self.n_rankings}; too many for integers of 64 bits with {self.n_items} items"
+            )
+
+    @classmethod
+    def calibrated(cls, n_items: int, n_rankings: int, epsilon_0: float, **parameters: Any) -> Self:
+        """The least noise that makes the released norm private with `epsilon_0` in (0, infinity)."""
+        if not 0 < epsilon_0 < math.inf:
+            raise ValueError(f"epsilon_0 = {epsilon_0}; it must be above 0 and finite")
+        free = cls(n_items, n_rankings, 0.0, **parameters)
+        return cls(n_items, n_rankings, ratio_up(free.steps, epsilon_0), **parameters)
+
+    @property
+    def squared_sensitivity(self) -> int:
+        """Square of the most that one ranking can move the norm."""
+        m = self.n_items
+        return 4 * (m // 2) if self.statistic == "pairs" else 4 * m * (m * m - 1) // 3
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Privacy of the noisy norm, hence of decision and p-value; attained."""
+        return Guarantee(ratio_up(self.steps, self.scale))
+
+    def squared_norm(self, positions: NDArray[Any], pairs: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Square of the norm, an integer.
+
+        Parameters
+        ----------
+        positions : ndarray of int, shape (..., rankings, items)
+        pairs : ndarray of int, shape (pairs, 2), optional
+            Disjoint; needed for, and only for, ``statistic="pairs"``.
+        """
+        if (pairs is None) != (self.statistic == "ranks"):
+            raise ValueError(f"pairs = {pairs}; they are due with statistic = 'pairs', and only there")
+        if pairs is None:
+            sums = 2 * positions.sum(-2, dtype=np.int64) - (self.n_items - 1) * positions.shape[-2]
+        else:
+            sums = pair_signs(positions, pairs).sum(-2, dtype=np.int64)
+        return (sums**2).sum(-1)
+
+    def on_grid(self, squared: ArrayLike) -> NDArray[np.int64]:
+        """The norm in whole steps, rounded down, from its square."""
+        exact = np.asarray(squared)
+        if exact.dtype == object or (exact.size and int(exact.max()) >= 2**62 // self.steps**2):
+            flat = [math.isqrt(int(s) * self.steps**2 // self.squared_sensitivity) for s in exact.ravel()]
+            return np.array(flat, np.int64).reshape(exact.shape)
+        scaled = exact.astype(np.int64) * self.steps**2 // self.squared_sensitivity
+        root = np.sqrt(scaled).astype(np.int64)
+        return root + ((root + 1) ** 2 <= scaled) - (root**2 > scaled)
+
+    def noise_sf(self, steps: ArrayLike) -> NDArray[np.float64]:
+        """Probability that the noise is at least so many steps."""
+        j = np.asarray(steps, float)
+        if self.scale == 0:
+            return (j <= 0).astype(float)
+        tail = np.exp(-np.maximum(j, 1 - j) / self.scale) / (1 + math.exp(-1 / self.scale))
+        return np.where(j >= 1, tail, 1 - tail)
+
+    def p_value(self, noisy: float) -> float:
+        """Exact probability, under uniform rankings, of a noisy norm of at least `noisy` steps; for pairs."""
+        steps, law = self._null_law()
+        return min(1.0, float(law @ self.noise_sf(noisy - steps)))
+
+    def threshold(self) -> int:
+        """Least number of steps whose exact p-value is at most delta; for pairs."""
+        low, high = 0, self.steps * self.n_rankings
+        while self.p_value(high) > self.delta:
+            low, high = high, 2 * high
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.p_value(middle) <= self.delta else (middle + 1, high)
+        return low
+
+    def null_norms(self, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.int64]:
+        """Norms of simulated uniform data in steps of the grid, without noise; for ranks. O(draws * k * m)."""
+        places = np.arange(self.n_items)
+        uniform = np.empty((self.n_rankings, self.n_items), np.int64)
+        squares = []
+        for _ in range(self.null_draws if draws is None else draws):
+            uniform[:] = places
+            squares.append(int(self.squared_norm(rng.permuted(uniform, axis=1, out=uniform))))
+        return self.on_grid(np.array(squares))
+
+    def release(self, data: Rankings, rng: np.random.Generator | noise.SecureSource) -> Decision:
+        """Noisy norm, in steps of the grid, with its exact p-value: all of it private.
+
+        Parameters
+        ----------
+        data : Rankings
+            `n_rankings` rankings of `n_items` items.
+        rng : numpy.random.Generator or dprank.noise.SECURE
+            A seeded generator for research. To publish, `SECURE`.
+
+        Notes
+        -----
+        For ranks the p-value is (1 + c) / (1 + r), c the number of r simulated uniform data sets, noise included, that
+        are at least as large: exact at any r.
+        """
+        for name, value in (("n_items", data.n_items), ("n_rankings", len(data))):
+            if value != getattr(self, name):
+                raise ValueError(f"{name} = {value} in the data; this test is for {getattr(self, name)}")
+        public = rng if isinstance(rng, np.random.Generator) else np.random.default_rng()
+        pairs = disjoint_pairs(self.n_items, rng=public) if self.statistic == "pairs" else None
+        exact = int(self.on_grid(self.squared_norm(data.positions, pairs)))
+        noisy = exact + int(noise.discrete_laplace(self.scale, 1, rng=rng)[0])
+        if pairs is not None:
+            p, threshold = self.p_value(noisy), float(self.threshold())
+        else:
+            null = self.null_norms(public) + noise.discrete_laplace(self.scale, self.null_draws, rng=public)
+            p = (1 + int((null >= noisy).sum())) / (1 + self.null_draws)
+            allowed = math.floor(self.delta * (1 + self.null_draws)) - 1
+            threshold = float(np.sort(null)[-1 - allowed] + 1) if allowed >= 0 else math.inf
+        return Decision(noisy >= threshold, float(noisy), threshold, p)
+
+    def _null_law(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        if self.statistic != "pairs":
+            raise ValueError(f"statistic = {self.statistic!r}; the exact null law is known for 'pairs'")
+        return _grid_law(self.n_items // 2, self.n_rankings, self.steps)
+
+
+@lru_cache(maxsize=16)
+def _grid_law(n_pairs: int, n_rankings: int, steps: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Null law of the norm in whole steps."""
+    last = math.isqrt(_end(n_pairs, n_rankings) * steps**2 // (4 * n_pairs)) + 1
+    # the norm is at least u steps where its square is at least that number of whole units
+    squares = [-(-u * u * 4 * n_pairs // steps**2) for u in range(last + 1)]
+    above = np.append(unif_null_sf(n_pairs, n_rankings, np.array(squares) / n_rankings), 0.0)
+    return np.arange(last + 1), (above[:-1] - above[1:]).clip(0)

@@ -1,0 +1,42 @@
+"""Disjoint pairs of items and the orders that rankings give them: what UNIF and its private forms look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def disjoint_pairs(n_items: int, *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
+    """floor(m / 2) disjoint pairs of items: a uniformly random pairing, or (0, 1), (2, 3), ... without `rng`.
+
+    Parameters
+    ----------
+    n_items : int
+        m, at least 2. If it is odd one item stays alone, a random one if the pairing is.
+    rng : numpy.random.Generator, optional
+
+    Returns
+    -------
+    ndarray of int, shape (pairs, 2)
+    """
+    if n_items < 2:
+        raise ValueError(f"n_items = {n_items}; at least 2 are needed for a pair")
+    order = np.arange(n_items) if rng is None else rng.permutation(n_items)
+    return order[: n_items // 2 * 2].reshape(-1, 2)
+
+
+def pair_signs(positions: NDArray[Any], pairs: NDArray[np.int64]) -> NDArray[np.int8]:
+    """+1 where a ranking puts the first item of a pair before the second, else -1.
+
+    Parameters
+    ----------
+    positions : ndarray of int, shape (..., items)
+    pairs : ndarray of int, shape (pairs, 2)
+
+    Returns
+    -------
+    ndarray of int8, shape (..., pairs)
+    """
+    return np.where(positions[..., pairs[:, 0]] < positions[..., pairs[:, 1]], np.int8(1), np.int8(-1))

@@ -1,0 +1,110 @@
+"""2SAMP: are two rankings closer to each other than uniform ones would be?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from dprank.kendall import kendall_distance
+from dprank.models.mallows import Mallows, theta_at
+from dprank.rankings import Rankings
+from dprank.uniformity.decision import Decision
+
+
+@dataclass(frozen=True)
+class TwoSample:
+    """Test of uniformity by the Kendall distance of two rankings (Busa-Fekete et al. 2021, Algorithm 1).
+
+    Uniform rankings are at the same distances from each other as from any fixed one: the null law is that of
+    ``Mallows(n_items, 0)``, exactly.
+
+    Parameters
+    ----------
+    n_items : int
+        m, at least 2.
+    delta : float
+        Size that is allowed, in (0, 1).
+    threshold : float
+        Reject at distances up to it.
+
+    See Also
+    --------
+    TwoSample.exact : the largest threshold that keeps the size.
+    TwoSample.as_printed : the paper's.
+    """
+
+    n_items: int
+    delta: float
+    threshold: float
+
+    def __post_init__(self) -> None:
+        _ = self._null
+        if not 0 < self.delta < 1:
+            raise ValueError(f"delta = {self.delta}; it must lie in (0, 1)")
+        if not math.isfinite(self.threshold):
+            raise ValueError(f"threshold = {self.threshold}; it must be finite")
+
+    @classmethod
+    def as_printed(cls, n_items: int, delta: float) -> Self:
+        """Algorithm 1, line 6: m (m - 1) / 4 less the square root of m^3 ln(1 / delta) / 12."""
+        cls(n_items, delta, 0.0)
+        return cls(n_items, delta, n_items * (n_items - 1) / 4 - math.sqrt(n_items**3 * math.log(1 / delta) / 12))
+
+    @classmethod
+    def exact(cls, n_items: int, delta: float) -> Self:
+        """The largest distance that uniform rankings fall to with probability at most delta.
+
+        -1, which never rejects, where even equal rankings are too likely. O(items * log(items)).
+        """
+        null = cls(n_items, delta, 0.0)._null
+        low, high = -1, null.n_pairs  # P(d <= low) <= delta < P(d <= high)
+        while high - low > 1:
+            d = np.arange(low + 1, high, max(1, (high - low) // 64))  # a vector of distances costs little more than one
+            fits = int((null.distance_cdf(d) <= delta).sum())
+            low, high = int(d[fits - 1]) if fits else low, int(d[fits]) if fits < len(d) else high
+        return cls(n_items, delta, float(low))
+
+    @property
+    def size(self) -> float:
+        """Probability of rejecting two uniform rankings."""
+        return float(self._null.distance_cdf(self.threshold)) if self.threshold >= 0 else 0.0
+
+    @property
+    def least_gap(self) -> float:
+        """8 / (m + 7 - sqrt(12 ln(2 / delta) m)): the 1 - phi_epsilon from which line 3 lets the test run.
+
+        Negative, which lets it run always, for some m below 12 ln(2 / delta); above 1, never, for some larger m.
+        """
+        rest = self.n_items + 7 - math.sqrt(12 * math.log(2 / self.delta) * self.n_items)
+        return 8 / rest if rest else math.inf
+
+    def applies(self, epsilon: float) -> bool:
+        """Line 3 as printed: whether the test runs at tolerance `epsilon`, in (0, 1 - 1/m!)."""
+        return -math.expm1(-theta_at(self.n_items, epsilon)) >= self.least_gap
+
+    def statistic(self, rankings: Rankings) -> int:
+        """Kendall distance of the two rankings. O(items * log(items))."""
+        if (len(rankings), rankings.n_items) != (2, self.n_items):
+            raise ValueError(
+                f"rankings = {len(rankings)} of {rankings.n_items} items; this test is for 2 of {self.n_items}"
+            )
+        return kendall_distance(*rankings.positions)
+
+    def test(self, rankings: Rankings, rng: np.random.Generator | None = None) -> Decision:
+        """Decide; nothing is drawn from `rng`.
+
+        Raises
+        ------
+        ValueError
+            If `rankings` are not two rankings of `n_items` items.
+        """
+        distance = self.statistic(rankings)
+        p_value = float(self._null.distance_cdf(distance))
+        return Decision(distance <= self.threshold, distance, self.threshold, p_value)
+
+    @property
+    def _null(self) -> Mallows:
+        return Mallows(self.n_items, 0.0)

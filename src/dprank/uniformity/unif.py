@@ -1,0 +1,318 @@
+"""UNIF: is a pair of items ordered the same way too often? (Busa-Fekete, Fotakis and Zampetakis 2021, Algorithm 2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import fft, stats
+
+from dprank.rankings import Rankings
+from dprank.uniformity.decision import Decision
+from dprank.uniformity.pairs import disjoint_pairs, pair_signs
+
+#: Values of the statistic that are tabulated at most; beyond, its law is inverted at few frequencies.
+POINTS = 1 << 23
+#: Least significance that a threshold or a p-value is given for.
+LEAST = 1e-7
+#: -log of the probability that may lie outside of a table.
+OUTSIDE = 45.0
+
+
+@dataclass(frozen=True)
+class Unif:
+    """Test of uniformity by the orders of disjoint pairs of items, in a pairing drawn at random.
+
+    With S the rankings that put the first item of a pair first, less those that do not, the statistic Y is the sum of
+    S^2 / k over floor(m / 2) pairs, k the number of rankings. Y >= `threshold` rejects.
+
+    Parameters
+    ----------
+    n_items : int
+        m, at least 2. If it is odd a random item takes no part.
+    threshold : float
+        Infinity for a test that never rejects.
+    n_rankings : int, optional
+        k, at least 2, where the threshold was made for one number of rankings; by default any.
+
+    See Also
+    --------
+    Unif.exact : the threshold for a given size.
+    Unif.as_printed : the paper's.
+    """
+
+    n_items: int
+    threshold: float
+    n_rankings: int | None = None
+
+    def __post_init__(self) -> None:
+        _whole("n_items", self.n_items, 2)
+        if self.n_rankings is not None:
+            _whole("n_rankings", self.n_rankings, 2)
+
+    @classmethod
+    def as_printed(cls, n_items: int, delta: float) -> Self:
+        """The threshold m / 2 + 2 sqrt(m log(1 / delta)) of Algorithm 2, line 10, for any number of rankings."""
+        _probability("delta", delta)
+        return cls(n_items, n_items / 2 + 2 * math.sqrt(n_items * math.log(1 / delta)))
+
+    @classmethod
+    def exact(cls, n_items: int, n_rankings: int, delta: float) -> Self:
+        """The least threshold that uniform rankings reach with probability at most `delta`.
+
+        Y is discrete, so that the size is mostly below `delta`; with few rankings of few items there is no such
+        threshold below infinity. Nothing is randomised.
+        """
+        _whole("n_items", n_items, 2)
+        _whole("n_rankings", n_rankings, 2)
+        return cls(n_items, unif_null_threshold(n_items // 2, n_rankings, delta), n_rankings)
+
+    def statistic(self, rankings: Rankings, pairs: NDArray[np.int64]) -> float:
+        """Y of given pairs; its mean is the number of pairs if all rankings are equally likely."""
+        return float(pair_statistic(pair_signs(rankings.positions, pairs)))
+
+    def test(self, rankings: Rankings, rng: np.random.Generator) -> Decision:
+        """Draw a pairing and decide.
+
+        Parameters
+        ----------
+        rankings : Rankings
+            At least two: of a single ranking Y is the number of pairs, whatever the ranking.
+        rng : numpy.random.Generator
+            Draws the pairing, and nothing else.
+
+        Returns
+        -------
+        Decision
+            Its p-value is not given below 1e-7, where the rounding of the law would show.
+
+        Raises
+        ------
+        ValueError
+            If the rankings are not those the test was made for.
+        """
+        k = len(rankings)
+        if rankings.n_items != self.n_items:
+            raise ValueError(f"items = {rankings.n_items} names; this test is for n_items = {self.n_items}")
+        if k < 2 or self.n_rankings not in (None, k):
+            raise ValueError(f"rankings = {k} rows; allowed: {self.n_rankings or 'at least 2'}")
+        value = self.statistic(rankings, disjoint_pairs(self.n_items, rng=rng))
+        p_value = max(LEAST, float(unif_null_sf(self.n_items // 2, k, value)))
+        return Decision(value >= self.threshold, value, self.threshold, p_value)
+
+
+def pair_statistic(signs: NDArray[Any]) -> NDArray[np.float64]:
+    """UNIF's Y: the sum over pairs of (sum over rankings of the sign)^2, divided by the number of rankings.
+
+    Parameters
+    ----------
+    signs : ndarray of int, shape (..., rankings, pairs)
+        Of -1 and +1.
+
+    Returns
+    -------
+    ndarray of float, shape (...)
+    """
+    totals = signs.sum(-2, dtype=np.int64)
+    return np.asarray((totals**2).sum(-1) / signs.shape[-2])
+
+
+def unif_null_sf(n_pairs: int, n_rankings: int, y: ArrayLike) -> NDArray[np.float64]:
+    """P(Y >= y) for UNIF's Y of uniform rankings: `unif_sf` without bias."""
+    return unif_sf(n_pairs, n_rankings, y)
+
+
+def unif_sf(n_pairs: int, n_rankings: int, y: ArrayLike, bias: ArrayLike = 0.0) -> NDArray[np.float64]:
+    r"""P(Y >= y) for UNIF's Y if the signs of all pairs and rankings are independent.
+
+    Parameters
+    ----------
+    n_pairs : int
+        N, at least 1.
+    n_rankings : int
+        k, at least 1.
+    y : array_like of float
+    bias : array_like of float, shape () or (pairs,)
+        Mean sign of the pairs, in [-1, 1]; 0 for uniform rankings.
+
+    Returns
+    -------
+    ndarray of float
+        In the shape of `y`; absolute error below 1e-8. With N < 20 pairs of more than 300,000 rankings or so the limit
+        for many rankings, a (noncentral) chi-square law, stands in: error below 1e-3.
+
+    Notes
+    -----
+    k Y is a sum of squares on the lattice 4 w (k even) or N + 8 w (k odd). The Fourier transform of one square's law,
+    to the power N, is that of the sum: one table of O(k (N + 45)) entries, kept for the next call. Sign sums are
+    sub-Gaussian, so that a chi-square bound says where the table may end. A table of more than 2^23 entries is
+    replaced by a Fourier series of a few hundred terms.
+    """
+    _whole("n_rankings", n_rankings, 1)
+    biases = _biases(n_pairs, bias)
+    base, step = _lattice(n_rankings)
+    scaled = np.asarray(y, float) * n_rankings
+    if n_pairs == 1:
+        return _one_pair(n_rankings, biases[0][0], scaled)
+    first, size = _window(n_pairs, n_rankings, biases)
+    if size > POINTS and n_pairs < 20:
+        shift = n_rankings * sum(count * b * b for b, count in biases)
+        return np.asarray(stats.ncx2.sf(y, n_pairs, shift) if shift else stats.chi2.sf(y, n_pairs))
+    # y = T / k may have been rounded: a value a hair above a lattice point is that point
+    w = np.ceil((scaled - base * n_pairs) / step - 1e-9 - 1e-13 * np.abs(scaled))
+    inside = np.clip(w, first, first + size)
+    if size <= POINTS:
+        tail = _tails(n_pairs, n_rankings, biases)[(inside - first).astype(int)]
+    else:
+        tail = _inverted(n_pairs, n_rankings, biases, (base * n_pairs + step * (inside - 0.5)) / n_rankings)
+    return np.where(w < first, 1.0, np.where(w >= first + size, 0.0, tail))
+
+
+def unif_null_threshold(n_pairs: int, n_rankings: int, delta: float) -> float:
+    """The least y on the lattice of UNIF's Y with P(Y >= y) <= `delta` for uniform rankings; infinity if none has.
+
+    Parameters
+    ----------
+    n_pairs, n_rankings : int
+        At least 1.
+    delta : float
+        In [1e-7, 1): smaller ones drown in the rounding of the law.
+    """
+    if not LEAST <= delta < 1:
+        raise ValueError(f"delta = {delta}; it must lie in [{LEAST:g}, 1)")
+    _whole("n_pairs", n_pairs, 1)
+    _whole("n_rankings", n_rankings, 1)
+    base, step = _lattice(n_rankings)
+
+    def tail(w: int) -> float:
+        return float(unif_null_sf(n_pairs, n_rankings, (base * n_pairs + step * w) / n_rankings))
+
+    low, high = 0, n_pairs * (n_rankings**2 - base) // step + 1  # tail(0) = 1, tail(high) = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if tail(middle) <= delta else (middle, high)
+    return (base * n_pairs + step * high) / n_rankings if tail(high) > 0 else math.inf
+
+
+def printed_bias(n_items: int, theta: float) -> float:
+    """The paper's mu: (1 - phi^(m/8)) / (1 + phi^(m/8)) for theta = -log phi."""
+    return math.tanh(theta * n_items / 16)
+
+
+def printed_samples(n_items: int, theta: float, delta: float) -> float:
+    """The paper's number of samples, Algorithm 2, lines 4 and 5.
+
+    Parameters
+    ----------
+    n_items : int
+    theta : float
+        -log phi_epsilon, above 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        A whole number, or infinity where m = 4 log(2 / delta) and the formula divides by zero. Below this m the number
+        of pairs that it counts on, m_1, is negative; the formula only uses the square.
+    """
+    _probability("delta", delta)
+    spread = n_items * math.log(2 / delta)
+    far = abs(n_items / 8 - math.sqrt(spread / 16))
+    if far <= 1e-12 * n_items or theta <= 0:
+        return math.inf
+    need = (12 * spread / far**2 + 10 * math.sqrt(spread) / far) / printed_bias(n_items, theta) ** 2
+    return float(1 + math.ceil(need))
+
+
+def _lattice(k: int) -> tuple[int, int]:
+    """Squares of the sign sum of k signs are base + step w, w whole."""
+    return (0, 4) if k % 2 == 0 else (1, 8)
+
+
+def _biases(n_pairs: int, bias: ArrayLike) -> tuple[tuple[float, int], ...]:
+    """Distinct biases and how often each occurs; the sign of a bias does not matter to a square."""
+    _whole("n_pairs", n_pairs, 1)
+    values = np.abs(np.asarray(bias, float))
+    if values.shape not in ((), (n_pairs,)) or not (values <= 1).all():
+        raise ValueError(f"bias = {bias!r}; one number in [-1, 1] or {n_pairs} of them are needed")
+    if values.ndim == 0:
+        return ((float(values), n_pairs),)
+    return tuple((float(b), int(count)) for b, count in zip(*np.unique(values, return_counts=True), strict=True))
+
+
+def _window(n_pairs: int, k: int, biases: tuple[tuple[float, int], ...]) -> tuple[int, int]:
+    """First lattice point and number of them that carry all but exp(-OUTSIDE) of the law, twice."""
+    base, step = _lattice(k)
+    reach = math.sqrt(n_pairs + 2 * math.sqrt(n_pairs * OUTSIDE) + 2 * OUTSIDE)
+    centre = math.sqrt(k * sum(count * b * b for b, count in biases))
+    low = max(0, math.floor((k * max(0.0, centre - reach) ** 2 - base * n_pairs) / step))
+    high = math.ceil((k * (centre + reach) ** 2 - base * n_pairs) / step)
+    return low, min(high, n_pairs * (k * k - base) // step) - low + 1
+
+
+def _squares(k: int, bias: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Lattice points of one squared sign sum and their probabilities."""
+    base, step = _lattice(k)
+    ones = np.arange(k + 1)
+    return ((2 * ones - k) ** 2 - base) // step, stats.binom.pmf(ones, k, (1 + bias) / 2)
+
+
+@lru_cache(maxsize=16)
+def _tails(n_pairs: int, k: int, biases: tuple[tuple[float, int], ...]) -> NDArray[np.float64]:
+    first, size = _window(n_pairs, k, biases)
+    length = fft.next_fast_len(size, real=True)
+    spectrum = np.ones(length // 2 + 1, complex)
+    for bias, count in biases:
+        where, law = _squares(k, bias)
+        spectrum *= fft.rfft(np.bincount(where % length, law, length)) ** count
+    law = np.roll(fft.irfft(spectrum, length), -(first % length))[:size]
+    return np.append(np.clip(np.cumsum(law[::-1])[::-1], 0, 1), 0.0)
+
+
+@lru_cache(maxsize=16)
+def _waves(
+    n_pairs: int, k: int, biases: tuple[tuple[float, int], ...]
+) -> tuple[NDArray[np.float64], NDArray[np.complex128]]:
+    """Frequencies of a square wave whose half period covers the window, and what they weigh in its mean."""
+    base, step = _lattice(k)
+    width = step * _window(n_pairs, k, biases)[1] / k
+    # |E exp(i t S^2 / k)| is close to (1 + 4 t^2)^(-1/4): stop where its N-th power is below 1e-14
+    last = 0.5 * math.sqrt(10 ** (56 / n_pairs) - 1)
+    n = np.arange(1, max(32, 2 * width * last / math.pi), 2)
+    transform = np.ones(len(n), complex)
+    for bias, count in biases:
+        where, law = _squares(k, bias)
+        kept = law > 1e-20
+        squares = (base + step * where[kept]) / k
+        transform *= np.array([np.exp(1j * t * squares) @ law[kept] for t in math.pi * n / width]) ** count
+    return math.pi * n / width, 2 / math.pi * transform / n
+
+
+def _inverted(
+    n_pairs: int, k: int, biases: tuple[tuple[float, int], ...], y: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """P(Y > y), y between two lattice points."""
+    frequencies, coefficients = _waves(n_pairs, k, biases)
+    return np.clip(0.5 + (np.exp(-1j * np.multiply.outer(y, frequencies)) @ coefficients).imag, 0, 1)
+
+
+def _one_pair(k: int, bias: float, scaled: NDArray[np.float64]) -> NDArray[np.float64]:
+    least = np.ceil((k + np.sqrt(np.clip(scaled * (1 - 1e-13), 0, None))) / 2 - 1e-9)
+    p = (1 + bias) / 2
+    both = stats.binom.sf(least - 1, k, p) + stats.binom.sf(least - 1, k, 1 - p)
+    return np.asarray(np.where(scaled <= 0, 1.0, np.minimum(both, 1.0)))
+
+
+def _whole(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} = {value!r}; an integer of at least {least} is needed")
+
+
+def _probability(name: str, value: float) -> None:
+    if not 0 < value < 1:
+        raise ValueError(f"{name} = {value}; it must lie above 0 and below 1")

@@ -1,0 +1,106 @@
+"""Exact, but for shares of decisions: their z-scores are held against Z, a false alarm of 1e-6 a test."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from companion.claims import derive
+from companion.experiments.busafekete2021 import private_power as experiment
+from dprank.models.mallows import Mallows
+from dprank.rankings import Rankings
+from dprank.uniformity.pairs import disjoint_pairs, pair_signs
+
+Z = 5.2
+SIZES = (5, 200)
+
+
+@pytest.fixture(scope="module")
+def tests():
+    return experiment.central_tests(*SIZES, 1.0, 199)
+
+
+def test_sums_of_batches():
+    rng = np.random.default_rng(0)
+    rows = Mallows(7, 0.1).sample(23, rng=rng)
+    pairs = disjoint_pairs(7, rng=rng)
+    signs = pair_signs(rows, pairs)
+    for batches in (1, 2, 5):
+        size = 23 // batches
+        expected = signs[: size * batches].reshape(batches, size, 3).sum(axis=1)
+        np.testing.assert_array_equal(experiment._batch_sums(rows, pairs, batches), expected)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [experiment.BUCKETED, experiment.COIN, experiment.VOTE, experiment.LAPLACE, experiment.EXCHANGED, experiment.PAIRS],
+)
+def test_decisions_are_those_of_the_library(tests, name):
+    m, n = SIZES
+    rng = np.random.default_rng(1)
+    rows = Mallows(m, 0.1).sample(n, rng=rng)
+    data = Rankings(rows, [str(i) for i in range(m)])
+    test = tests[name][0] if isinstance(tests[name], tuple) else tests[name]
+    draws = 1500
+    ours = [experiment.central_decisions(tests, rows, disjoint_pairs(m, rng=rng), rng)[name] for _ in range(draws)]
+    theirs = [test.release(data, rng).reject for _ in range(draws)]
+    shares = np.mean(ours), np.mean(theirs)
+    se = math.sqrt(2 * max(np.mean(shares) * (1 - np.mean(shares)), 1 / draws) / draws)
+    assert abs(shares[0] - shares[1]) < Z * se
+
+
+def test_every_test_that_is_not_the_paper_s_is_private_and_of_its_size(tests):
+    for name in (experiment.COIN, experiment.VOTE, experiment.LAPLACE, experiment.RAMP):
+        assert tests[name].guarantee.delta == 0
+        assert tests[name].guarantee.epsilon <= 1.0
+    for name in (experiment.PAIRS, experiment.RANKS):
+        assert tests[name][0].guarantee.epsilon <= 1.0
+    draws = experiment.central_draws(*SIZES, 0.0, 1.0, 199, repetitions=800, rng=np.random.default_rng(2))
+    for name in (*map(str, (experiment.COIN, experiment.VOTE, experiment.LAPLACE, experiment.RAMP)), experiment.PAIRS):
+        assert draws[(name,)].mean() < experiment.DELTA + Z * math.sqrt(0.05 / 800)
+
+
+def test_mu_asks_for_the_rankings_at_hand():
+    mu = experiment.printed_mu(100, 1000, 1 / 3)
+    assert experiment.printed_rankings(100, mu, 1 / 3) == pytest.approx(1000)
+    assert experiment.printed_rankings(100, mu / 2, 1 / 3) > 1000
+    assert experiment.printed_mu(100, 2, 1 / 3) == 1.0
+
+
+def test_verdicts_and_a_mutant(monkeypatch):
+    assert derive(experiment.check_third()) == "refuted"
+    central = experiment.central_power([(10, 400)], [0, 60, 120], 60, null_draws=49)
+    local = central[central.test == experiment.FREE].assign(test=experiment.LOCAL)
+    assert derive(experiment.check_near_one(central)) == "refuted"
+    checks = experiment.check_figure_3(central, local)
+    assert derive(checks) == "refuted"
+    assert [check.outcome for check in checks[:2]] == [False, True]
+    # somebody who reads the last line the wrong way round
+    upright = type(experiment.Trun.as_printed(10, 400, 1.0, 0.05, 0.5)).as_printed
+    monkeypatch.setattr(
+        experiment.Trun, "as_printed", lambda *a, accept_large=True: upright(*a, accept_large=not accept_large)
+    )
+    mutant = experiment.check_figure_3(central, local)
+    assert [check.outcome for check in mutant[:2]] == [True, True]
+
+
+def test_no_ranking_is_easier_for_the_local_test_than_equal_ones():
+    for m, _, n in experiment.PANELS:
+        limit = experiment.local_limit(m, n)
+        assert limit < 0.05 or m <= 100
+    curve = experiment.local_power(10, 3000, 1 / 3, [1 - 1e-9], 400, threshold="printed")["mean"].iloc[0]
+    assert abs(experiment.local_limit(10, 3000) - curve) < Z * math.sqrt(0.25 / 400)
+
+
+def test_the_trun_level_is_that_of_an_exact_sum():
+    tests = experiment.central_tests(2, 60, 1.0, 49)
+    k = 60
+    first = np.arange(k + 1)
+    law = np.array([math.comb(k, int(j)) for j in first]) / 2**k
+    total = 2 * first - k
+    exact = 1 - law @ tests[experiment.EXCHANGED].acceptance(total, total**2 / k)
+    assert experiment.trun_size(tests[experiment.EXCHANGED]) == pytest.approx(exact, abs=0.003)
+    assert experiment.trun_size(replace(tests[experiment.EXCHANGED], accept_large=True)) != pytest.approx(
+        exact, abs=0.05
+    )

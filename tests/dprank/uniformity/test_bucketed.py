@@ -1,0 +1,173 @@
+"""Batched tests against enumeration of their batches; seeded tests fail by chance less than once in 10^6."""
+
+import math
+from dataclasses import replace
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from checks import law_p_value, refused
+from scipy import stats
+
+from dprank.audit.exact import privacy_loss
+from dprank.noise import SECURE
+from dprank.rankings import Rankings
+from dprank.uniformity.bucketed import BatchVote, Bucketed, vote_sf, vote_threshold
+
+FALSE_ALARM = 1e-6
+
+
+def uniform(rng, n, m):
+    return Rankings(rng.permuted(np.tile(np.arange(m), (n, 1)), axis=1), [f"i{j}" for j in range(m)])
+
+
+def losses(laws):
+    """Privacy loss and least delta at epsilon 0 between neighbouring states."""
+    pairs = [((a, 1 - a), (b, 1 - b)) for a, b in pairwise(laws)]
+    return max(privacy_loss(*pair) for pair in pairs), max(abs(p[0] - q[0]) for p, q in pairs)
+
+
+def state_laws(test):
+    return test.coin / 2 + (1 - test.coin) * np.arange(test.n_batches + 1) / test.n_batches
+
+
+@pytest.mark.parametrize("batches", [2, 3, 7])
+def test_without_a_coin_no_ratio_is_bounded(batches):
+    test = Bucketed.as_printed(10, 100 * batches, 1 / batches, 0.05)
+    loss, delta = losses(state_laws(test))
+    assert (test.n_batches, loss) == (batches, math.inf)
+    assert (test.guarantee.epsilon, test.guarantee.delta) == (0, pytest.approx(delta))
+    assert Bucketed.as_printed(10, 100, 1.0, 0.05).guarantee.epsilon == math.inf
+
+
+def test_batches_as_printed():
+    assert Bucketed.as_printed(10, 1000, 0.33, 0.05).n_batches == 4
+    assert Bucketed.as_printed(10, 1000, 1 / 3, 0.05).n_batches == 3
+    assert Bucketed.as_printed(10, 1000, 1 / 3, 0.05).batch_rankings == 333
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 2.0])
+@pytest.mark.parametrize("privacy_delta", [0.0, 0.01])
+def test_a_coin_is_exactly_as_private_as_asked(epsilon, privacy_delta):
+    test = Bucketed.calibrated(10, 20_000, epsilon, 0.05, privacy_delta=privacy_delta)
+    p = state_laws(test)
+    left = (p[1:] - math.exp(epsilon) * p[:-1]).max(), ((1 - p[:-1]) - math.exp(epsilon) * (1 - p[1:])).max()
+    assert max(left) == pytest.approx(privacy_delta, abs=1e-12)
+    if privacy_delta == 0:
+        assert test.guarantee.epsilon >= losses(p)[0] - 1e-13
+        assert test.guarantee.epsilon <= epsilon
+        assert test.guarantee.epsilon == pytest.approx(epsilon)
+        assert losses(state_laws(replace(test, coin=test.coin / 2)))[0] > epsilon + 1e-6  # mutant: half the coin
+    assert test.size <= 0.05
+    fewer = test.n_batches - 1
+    if fewer:
+        assert Bucketed.calibrated(10, 20_000, epsilon, 0.05, n_batches=fewer, privacy_delta=privacy_delta).coin > 0.05
+
+
+def test_enough_delta_needs_no_coin():
+    test = Bucketed.calibrated(10, 1000, 1 / 3, 0.05, n_batches=3, privacy_delta=0.4)
+    assert (test.coin, test.guarantee.delta) == (0, pytest.approx(1 / 3))
+
+
+@pytest.mark.parametrize("scale", [0.5, 3.0, 20.0])
+def test_the_law_of_a_noisy_vote_by_enumeration(scale):
+    batches, rate = 4, 0.3
+    q = math.exp(-1 / scale)
+    noise = np.arange(-2000, 2001)
+    weights = (1 - q) / (1 + q) * q ** np.abs(noise)
+    for votes in (-3, 0, 2, 5):
+        expected = sum(
+            math.prod(rate if r else 1 - rate for r in rejects) * weights[noise + sum(rejects) >= votes].sum()
+            for rejects in product((0, 1), repeat=batches)
+        )
+        assert vote_sf(batches, rate, scale, votes) == pytest.approx(expected)
+    cut = vote_threshold(batches, rate, scale, 0.05)
+    assert vote_sf(batches, rate, scale, cut) <= 0.05 < vote_sf(batches, rate, scale, cut - 1)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 2.0])
+def test_a_noisy_vote_is_exactly_as_private_as_asked(epsilon):
+    test = BatchVote.calibrated(10, 20_000, epsilon, 0.05)
+    votes = np.arange(-5, test.n_batches + 6)
+
+    def law(count, scale):
+        return -np.abs(votes - count) / scale
+
+    assert test.guarantee.epsilon <= epsilon
+    for count in range(test.n_batches):
+        loss = np.abs(law(count, test.scale) - law(count + 1, test.scale)).max()
+        assert loss == pytest.approx(epsilon)
+        assert np.abs(law(count, test.scale / 2) - law(count + 1, test.scale / 2)).max() > epsilon + 1e-6  # half noise
+    assert test.size <= 0.05
+
+
+def test_default_number_of_votes_is_the_least():
+    for epsilon, delta in ((0.1, 0.05), (1.0, 0.01), (3.0, 0.2)):
+        test = BatchVote.calibrated(10, 20_000, epsilon, delta)
+
+        def power(batches, epsilon=epsilon, delta=delta):
+            cut = vote_threshold(batches, 0.1, 1 / epsilon, delta)
+            return vote_sf(batches, 1.0, 1 / epsilon, cut)
+
+        assert power(test.n_batches) >= 1 - delta
+        assert all(power(b) < 1 - delta for b in range(1, test.n_batches))
+
+
+@pytest.mark.parametrize("kind", ["coin", "vote", "printed"])
+def test_sizes_are_exact(kind):
+    rng = np.random.default_rng(7)
+    make = {
+        "coin": lambda: Bucketed.calibrated(5, 60, 2.0, 0.3),
+        "vote": lambda: BatchVote.calibrated(5, 60, 2.0, 0.3, n_batches=6, batch_level=0.2),
+        "printed": lambda: Bucketed(5, 60, 3, 4.0),
+    }
+    test = make[kind]()
+    assert 0.02 < test.size < 0.5
+    runs = 3000
+    rejected = 0
+    for _ in range(runs):
+        decision = test.release(uniform(rng, 60, 5), rng)
+        rejected += decision.reject
+        assert (decision.p_value <= test.size + 1e-12) == decision.reject
+    assert law_p_value([runs - rejected, rejected], [1 - test.size, test.size]) > FALSE_ALARM
+
+
+def test_power_of_a_batch():
+    test = Bucketed(2, 12, 2, 6.0)
+    assert test.batch_power() == pytest.approx(2 / 2**6)
+    assert test.batch_power(0.6) == pytest.approx(stats.binom.pmf(0, 6, 0.8) + stats.binom.pmf(6, 6, 0.8))
+    assert Bucketed(2, 12, 2, math.inf).batch_power(1.0) == 0
+
+
+def test_a_vote_for_publishing():
+    pytest.importorskip("opendp")
+    data = uniform(np.random.default_rng(3), 40, 3)
+    assert 0 <= BatchVote.calibrated(3, 40, 1.0, 0.05).release(data, SECURE).p_value <= 1
+
+
+@pytest.mark.parametrize("make", [Bucketed.as_printed, Bucketed.calibrated, BatchVote.calibrated])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((1, 500, 1.0, 0.05), ("n_items = 1", "2")),
+        ((4, 1, 0.5, 0.05), ("n_rankings = 1", "2")),
+        ((4, 500, 0.0, 0.05), ("epsilon_0 = 0.0", "above 0")),
+        ((4, 500, 1.0, 1.0), ("delta = 1.0", "(0, 1)")),
+    ],
+)
+def test_bad_parameters(make, arguments, words):
+    with refused(*words):
+        make(*arguments)
+
+
+def test_more_bad_parameters():
+    with refused("coin = 2", "[0, 1]"):
+        Bucketed(4, 10, 2, 3.0, 2)
+    with refused("n_batches = 3", "delta = 0.05", "more batches"):
+        Bucketed.calibrated(4, 100, 1 / 3, 0.05, n_batches=3)
+    with refused("privacy_delta = 1", "[0, 1)"):
+        Bucketed.calibrated(4, 100, 1 / 3, 0.05, privacy_delta=1)
+    with refused("batch_level = 0", "(0, 1)"):
+        BatchVote.calibrated(4, 100, 1 / 3, 0.05, batch_level=0)
+    with refused("items = 3", "n_items = 4"):
+        Bucketed(4, 10, 2, 3.0).release(uniform(np.random.default_rng(1), 10, 3), np.random.default_rng(1))

@@ -1,0 +1,222 @@
+"""Local tests of uniformity. Statistical checks raise a false alarm with probability below 1e-6 each; seeds fixed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from checks import law_p_value, refused
+from scipy.stats import binom
+
+from dprank.models.mallows import Mallows
+from dprank.noise import SECURE
+from dprank.rankings import Rankings
+from dprank.uniformity import local
+from dprank.uniformity.local import GRAIN, LocalOneBit, LocalPairs, bit_loss, flips_for, randomise
+from dprank.uniformity.pairs import disjoint_pairs, pair_signs
+
+ALARM = 1e-6
+NAMES = "abcdefgh"
+
+
+def _rankings(m, n, theta, seed):
+    return Rankings(Mallows(m, theta).sample(n, rng=np.random.default_rng(seed)), list(NAMES[:m]))
+
+
+def _channel_loss(signs, keep):
+    """Largest log ratio when bit j is kept with probability keep[j], over given true sign vectors and all outputs."""
+    outputs = np.array(list(product((-1, 1), repeat=signs.shape[1])))
+    law = np.where(signs[:, None] == outputs, keep, 1 - np.asarray(keep)).prod(-1)
+    return float(np.ptp(np.log(law), axis=0).max())
+
+
+# --- chances
+
+
+@pytest.mark.parametrize("epsilon", [1e-20, 1e-9, 1e-3, 1 / 3, 1.0, 5.0, 30.0, 100.0, 1e6])
+@pytest.mark.parametrize("bits", [1, 3, 500])
+def test_chances_never_spend_more_than_promised_and_hardly_less(epsilon, bits):
+    flips = flips_for(epsilon, bits)
+    spent = bits * bit_loss(flips)
+    assert spent <= epsilon * (1 + 1e-15)
+    if 1e-3 <= epsilon / bits <= 10:
+        assert spent == pytest.approx(epsilon, rel=1e-9)
+        assert bits * bit_loss(flips - 8) > epsilon
+
+
+def test_loss_is_rounded_up():
+    from fractions import Fraction
+
+    for flips in (1, 3, 12345, GRAIN // 3, GRAIN // 2 - 1):
+        # e^loss >= odds, exactly, by a partial sum of the exponential series from below
+        loss, odds = Fraction(bit_loss(flips)), Fraction(GRAIN - flips, flips)
+        term, total, n = Fraction(1), Fraction(1), 0
+        while n < 170:
+            n += 1
+            term = term * loss / n
+            total += term
+        assert total >= odds
+    assert bit_loss(GRAIN // 2) == 0
+
+
+@pytest.mark.parametrize("source", [np.random.default_rng(1), SECURE])
+def test_reversals_have_their_probability_and_are_independent(source):
+    flips = flips_for(0.7)
+    signs = np.tile(np.int8([1, -1, 1]), (40_000, 1))
+    reversed_ = randomise(signs, flips, source) != signs
+    q = flips / GRAIN
+    law = np.array([q ** sum(v) * (1 - q) ** (3 - sum(v)) for v in product((0, 1), repeat=3)])
+    counts = np.bincount(reversed_ @ [4, 2, 1], minlength=8)
+    assert law_p_value(counts, law) > ALARM
+
+
+def test_the_check_of_reversals_sees_broken_twins():
+    flips, rng = flips_for(0.7), np.random.default_rng(2)
+    signs = np.tile(np.int8([1, -1, 1]), (40_000, 1))
+    q = flips / GRAIN
+    law = np.array([q ** sum(v) * (1 - q) ** (3 - sum(v)) for v in product((0, 1), repeat=3)])
+    right = randomise(signs, flips, rng)
+    twins = {
+        "inverted": -right,
+        "one coin": signs * np.where(rng.random((40_000, 1)) < q, -1, 1),
+        "last untouched": np.column_stack([right[:, :2], signs[:, 2]]),
+        "all of epsilon on every bit": randomise(signs, flips_for(3 * 0.7), rng),
+    }
+    for name, twin in twins.items():
+        assert law_p_value(np.bincount((twin != signs) @ [4, 2, 1], minlength=8), law) < 1e-12, name
+
+
+# --- guarantees
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("epsilon", [1 / 3, 1.0, 5.0])
+def test_guarantees_are_the_exact_loss_of_a_voter(m, epsilon):
+    rankings = np.array(list(permutations(range(m))))
+    for test in (LocalPairs.calibrated(epsilon, m), LocalPairs.as_printed(epsilon, m)):
+        pairs = test.pairs(np.random.default_rng(0))
+        loss = _channel_loss(pair_signs(rankings, pairs), np.full(m // 2, 1 - test.flips / GRAIN))
+        assert test.guarantee.epsilon == pytest.approx(loss, rel=1e-12)
+        assert test.guarantee.model == "local"
+        assert test.guarantee.epsilon <= epsilon
+    assert LocalPairs.calibrated(epsilon, m).guarantee.epsilon == pytest.approx(epsilon, rel=1e-9)
+    one = LocalOneBit.calibrated(epsilon, m)
+    loss = _channel_loss(pair_signs(rankings, np.array([[0, 1]])), [1 - one.flips / GRAIN])
+    assert one.guarantee.epsilon == pytest.approx(loss, rel=1e-12)
+    assert one.guarantee.epsilon == pytest.approx(epsilon, rel=1e-9)
+
+
+def test_printed_odd_items_spend_less():
+    test = LocalPairs.as_printed(1.0, 5)
+    assert (test.claimed_epsilon, test.threshold) == (1.0, "printed")
+    assert test.guarantee.epsilon == pytest.approx(4 / 5)
+
+
+def test_broken_channels_are_louder():
+    signs = pair_signs(np.array(list(permutations(range(4)))), disjoint_pairs(4))
+    right = 1 - LocalPairs.calibrated(1.0, 4).flips / GRAIN
+    assert _channel_loss(signs, [right, right]) == pytest.approx(1)
+    assert _channel_loss(signs, [right, 1 - 1e-12]) > 20
+    loud = 1 - flips_for(1.0) / GRAIN
+    assert _channel_loss(signs, [loud, loud]) == pytest.approx(2)
+
+
+# --- decisions
+
+
+def test_the_statistic_by_hand():
+    test = LocalPairs.calibrated(1.0, 4)
+    reports = np.array([[1, 1], [1, -1], [1, 1]], np.int8)
+    assert test.decide(reports).statistic == pytest.approx((9 + 1) / 3)
+    assert LocalOneBit.calibrated(1.0, 4, groups=2).decide(reports).statistic == pytest.approx((9 + 1) / 3)
+
+
+@pytest.mark.parametrize("make", [LocalPairs.calibrated, LocalOneBit.calibrated])
+def test_p_values_hold_under_uniform_rankings(make):
+    test = make(1.0, 6, 0.2)
+    p = np.array(
+        [test.release(_rankings(6, 60, 0.0, seed), np.random.default_rng(10_000 + seed)).p_value for seed in range(400)]
+    )
+    for level in (0.05, 0.2, 0.5):
+        assert binom.sf((p <= level).sum() - 1, len(p), level) > ALARM
+    assert binom.cdf((p <= 0.5).sum(), len(p), 0.35) > ALARM
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        LocalPairs.calibrated(4.0, 6),
+        LocalPairs.as_printed(4.0, 6),
+        LocalPairs.calibrated(4.0, 6, randomness="private"),
+        LocalOneBit.calibrated(4.0, 6),
+    ],
+)
+def test_agreement_is_found(test):
+    decision = test.release(_rankings(6, 3_000, 1.0, 0), np.random.default_rng(1))
+    assert decision.reject
+    assert decision.statistic >= decision.threshold
+    assert decision.p_value < 1e-6
+
+
+def test_rejection_is_a_p_value_of_at_most_delta():
+    test = LocalPairs.calibrated(1.0, 4, 0.1)
+    for total in product(range(-9, 10, 2), repeat=2):
+        reports = np.column_stack([np.repeat([1, -1], [(9 + s) // 2, (9 - s) // 2]) for s in total])
+        decision = test.decide(reports)
+        assert decision.reject == (decision.p_value <= 0.1)
+
+
+def test_the_pairing_is_public_or_fixed():
+    rng = np.random.default_rng(3)
+    assert (LocalPairs.calibrated(1.0, 6, randomness="private").pairs(rng) == [[0, 1], [2, 3], [4, 5]]).all()
+    seen = {LocalPairs.calibrated(1.0, 6).pairs(rng).tobytes() for _ in range(20)}
+    assert len(seen) > 10
+    assert LocalOneBit.calibrated(1.0, 100).pairs(rng).shape == (8, 2)
+
+
+def test_one_bit_asks_each_voter_about_one_pair():
+    test = replace(LocalOneBit.calibrated(1.0, 4, groups=2), flips=1)
+    positions = np.array([[0, 1, 2, 3], [3, 2, 1, 0]] * 5 + [[0, 1, 2, 3]])
+    # voters 0, 2, ... are asked about the first pair and agree; the last of eleven is not asked
+    decision = test.release(Rankings(positions, list("abcd")), np.random.default_rng(0))
+    assert decision.statistic == pytest.approx(2 * 25 / 5)
+
+
+def test_secure_release():
+    for test in (LocalPairs.calibrated(1.0, 6), LocalOneBit.calibrated(1.0, 6)):
+        assert 0 <= test.release(_rankings(6, 50, 0.0, 5), SECURE).p_value <= 1
+
+
+def test_printed_threshold():
+    test = LocalPairs.as_printed(1.0, 4, 0.05)
+    reports = np.ones((9, 2), np.int8)
+    assert test.decide(reports).threshold == pytest.approx(2 + 2 * math.sqrt(4 * math.log(20)))
+    assert local.printed_threshold(4, 0.05) == test.decide(reports).threshold
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: LocalPairs.calibrated(0.0, 4), ("epsilon = 0.0", "above 0")),
+        (lambda: LocalPairs.calibrated(math.nan, 4), ("epsilon = nan",)),
+        (lambda: LocalOneBit.calibrated(math.inf, 4), ("epsilon = inf", "finite")),
+        (lambda: LocalPairs.calibrated(1.0, 1), ("n_items = 1", "at least 2")),
+        (lambda: LocalPairs.as_printed(1.0, 0), ("n_items = 0",)),
+        (lambda: LocalPairs.calibrated(1.0, 4, 0.0), ("delta = 0.0", "(0, 1)")),
+        (lambda: LocalOneBit.calibrated(1.0, 4, 1.0), ("delta = 1.0", "(0, 1)")),
+        (lambda: LocalPairs(4, 0), ("flips = 0",)),
+        (lambda: LocalPairs(4, GRAIN), (f"flips = {GRAIN}",)),
+        (lambda: LocalPairs.calibrated(1.0, 4, randomness="own"), ("randomness = 'own'", "public")),
+        (lambda: LocalPairs.calibrated(1.0, 4, threshold="mine"), ("threshold = 'mine'", "printed")),
+        (lambda: LocalOneBit.calibrated(1.0, 6, groups=4), ("groups = 4", "1 .. 3")),
+        (lambda: LocalPairs.calibrated(1.0, 5).release(_rankings(4, 5, 0.0, 0), SECURE), ("items = 4", "n_items = 5")),
+        (lambda: LocalPairs.calibrated(1.0, 4).release(_rankings(4, 1, 0.0, 0), SECURE), ("rankings = 1", "2")),
+        (lambda: LocalOneBit.calibrated(1.0, 4).release(_rankings(4, 3, 0.0, 0), SECURE), ("rankings = 3", "4")),
+    ],
+)
+def test_bad_input(call, words):
+    with refused(*words):
+        call()

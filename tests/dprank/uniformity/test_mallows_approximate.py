@@ -1,0 +1,138 @@
+"""MA: null law against convolution, sizes against enumeration of all data of few items.
+
+Statistical tests: fixed seeds; false alarm 1e-6 each unless a line says otherwise.
+"""
+
+import math
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from checks import refused
+from scipy import stats
+
+from dprank.kendall import kendall_distances
+from dprank.models.mallows import Mallows
+from dprank.rankings import Rankings
+from dprank.uniformity.mallows_approximate import MallowsApproximate, null_cdf
+from dprank.uniformity.two_sample import TwoSample
+
+CENTRES = ("fixed", "first")
+
+
+def sum_law(m, n):
+    one = np.ones(1)
+    for j in range(2, m + 1):
+        one = np.convolve(one, np.full(j, 1 / j))
+    law = np.ones(1)
+    for _ in range(n):
+        law = np.convolve(law, one)
+    return law
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 1), (3, 1), (5, 1), (10, 1), (30, 1), (2, 50), (4, 3), (10, 99), (30, 20)])
+def test_null_cdf_is_the_convolution(m, n):
+    exact = np.r_[0, np.cumsum(sum_law(m, n)), 1]
+    np.testing.assert_allclose(null_cdf(m, n, np.arange(-1, len(exact) - 1)), exact, atol=1e-13)
+    assert null_cdf(m, n, 0.5) == null_cdf(m, n, 0)
+    assert null_cdf(m, n, [[-1e9, 1e9]]).tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(("m", "n"), [(3, 2), (3, 3), (4, 2)])
+@pytest.mark.parametrize("centre", CENTRES)
+@pytest.mark.parametrize("sided", ["one", "two"])
+def test_size_is_that_over_all_data_and_p_values_are_honest(m, n, centre, sided):
+    items = [f"i{i}" for i in range(m)]
+    data = [Rankings(rows, items) for rows in product(permutations(range(m)), repeat=n)]
+    delta = 0.2
+    for test in (
+        MallowsApproximate.calibrated(m, n, delta, centre=centre, sided=sided),
+        MallowsApproximate.as_printed(m, n, delta, centre=centre, sided=sided),
+    ):
+        decisions = [test.test(rankings) for rankings in data]
+        rejected = np.mean([d.reject for d in decisions])
+        assert rejected == pytest.approx(test.size, abs=1e-12)
+        if test.null == "exact":
+            assert rejected <= delta
+            p_values = np.array([d.p_value for d in decisions])
+            assert all((p_values <= p).mean() <= p + 1e-12 for p in p_values)
+            assert [d.reject for d in decisions] == [p <= delta + 1e-12 for p in p_values]
+
+
+def test_two_rankings_with_the_first_as_centre_are_2samp():
+    for m, delta in ((2, 0.6), (5, 0.05), (40, 0.01)):
+        two = TwoSample.exact(m, delta)
+        test = MallowsApproximate.calibrated(m, 2, delta)
+        assert test.size == pytest.approx(two.size, abs=1e-8)
+        assert m * (m - 1) / 4 - test.threshold() == two.threshold
+
+
+def test_statistics_are_summed_distances_below_their_mean():
+    rng = np.random.default_rng(1)
+    data = np.argsort(rng.random((9, 6)), axis=1)
+    assert MallowsApproximate(6, 9, 0.05).statistic(data) == 8 * 7.5 - kendall_distances(data[1:], data[0]).sum()
+    fixed = MallowsApproximate(6, 9, 0.05, "fixed", "two")
+    assert fixed.statistic(data) == abs(9 * 7.5 - kendall_distances(data, np.arange(6)).sum())
+    borda = MallowsApproximate.as_printed(6, 9, 0.05, centre="borda")
+    centre = np.argsort(np.argsort(data.sum(axis=0), kind="stable"))
+    assert borda.statistic(data) == 9 * 7.5 - kendall_distances(data, centre).sum()
+
+
+def test_an_estimated_centre_breaks_the_size_and_its_simulated_law_keeps_it():
+    m, n, delta, repetitions = 5, 20, 0.1, 500
+    rng = np.random.default_rng(2)
+    naive = MallowsApproximate.as_printed(m, n, delta, centre="borda")
+    right = MallowsApproximate(m, n, delta, "borda", null="simulated", draws=99)
+    law = Mallows(m, 0.0)
+    data = [law.sample(n, rng=rng) for _ in range(repetitions)]
+    rejected = sum(naive.statistic(rows) >= naive.threshold() for rows in data)
+    assert stats.binom.sf(rejected - 1, repetitions, delta) < 1e-12
+    rejected = sum(right.test(Rankings(rows, "abcde"), rng).reject for rows in data[:150])
+    assert stats.binom.sf(rejected - 1, 150, delta) > 1e-6
+
+
+def test_simulated_decision_is_the_rank_of_the_statistic():
+    test = MallowsApproximate(4, 3, 0.2, "borda", null="simulated", draws=19)
+    data = Rankings([[0, 1, 2, 3], [1, 0, 2, 3], [0, 2, 1, 3]], "abcd")
+    decision = test.test(data, np.random.default_rng(3))
+    null = test.null_statistics(19, np.random.default_rng(3))
+    assert decision.p_value == (1 + (null >= decision.statistic).sum()) / 20
+    assert decision.reject == (decision.p_value <= 0.2)
+    assert decision.threshold == test.threshold(np.random.default_rng(3))
+
+
+def test_rejects_a_certain_law():
+    same = Rankings([[2, 0, 1, 4, 3]] * 10, "abcde")
+    for centre in ("first", "borda"):
+        assert MallowsApproximate.calibrated(5, 10, 0.05, centre=centre).test(same, np.random.default_rng(4)).reject
+    assert (
+        not MallowsApproximate.as_printed(5, 10, 0.05, centre="fixed", sided="one")
+        .test(Rankings([[4, 3, 2, 1, 0]] * 10, "abcde"))
+        .reject
+    )
+
+
+def test_refuses_bad_input():
+    with refused("n_items = 1"):
+        MallowsApproximate(1, 5, 0.05)
+    with refused("n_rankings = 1"):
+        MallowsApproximate(5, 1, 0.05)
+    for delta in (0.0, 1.0, math.nan):
+        with refused(f"delta = {delta}"):
+            MallowsApproximate(5, 5, delta)
+    with refused("centre = 'median'"):
+        MallowsApproximate(5, 5, 0.05, "median")
+    with refused("sided = 'three'"):
+        MallowsApproximate(5, 5, 0.05, sided="three")
+    with refused("null = 'exact'", "borda"):
+        MallowsApproximate(5, 5, 0.05, "borda")
+    with refused("draws = 18", "19"):
+        MallowsApproximate(5, 5, 0.05, "borda", null="simulated", draws=18)
+    with refused("rng = None"):
+        MallowsApproximate.calibrated(3, 2, 0.05, centre="borda").test(Rankings([[0, 1, 2]] * 2, "abc"))
+    with refused("centre = 'borda'"):
+        _ = MallowsApproximate.as_printed(3, 2, 0.05, centre="borda").size
+    with refused("rankings = 3 of 3 items", "2 of 3"):
+        MallowsApproximate(3, 2, 0.05).test(Rankings([[0, 1, 2]] * 3, "abc"))
+    with refused("n_distances = 0"):
+        null_cdf(3, 0, 1)

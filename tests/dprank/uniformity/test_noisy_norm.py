@@ -1,0 +1,195 @@
+"""Laws and losses exactly, over all sign data; ROUNDING is a float's. One statistical test, fixed seed: ALARM."""
+
+import math
+from dataclasses import replace
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from checks import law_p_value, refused
+
+from dprank import noise
+from dprank.rankings import Rankings
+from dprank.uniformity.noisy_norm import NoisyNorm, pair_norm_law
+from dprank.uniformity.pairs import disjoint_pairs, pair_signs
+
+ROUNDING = 1e-9
+ALARM = 1e-6
+EPSILON = 1 / 3
+
+
+def squares_of_all_data(pairs, k):
+    """Squared norm of every sequence of k sign vectors, shape (2^pairs, 2^(pairs (k - 1))); rows are neighbours."""
+    signs = np.array(list(product((-1, 1), repeat=pairs)))
+    sums = np.array([signs[list(rows)].sum(0) for rows in product(range(len(signs)), repeat=k)])
+    return (sums**2).sum(1).reshape(len(signs), -1)
+
+
+def exact_loss(test, squares):
+    """Exact privacy loss of the noisy norm: the log mass of discrete Laplace is piecewise linear."""
+    steps = test.on_grid(squares)
+    outcomes = np.arange(steps.min() - 3, steps.max() + 4)
+    log = -np.abs(outcomes[:, None, None] - steps) / test.scale
+    return float(np.ptp(log, axis=1).max())
+
+
+@pytest.mark.parametrize(("pairs", "k"), [(1, 2), (1, 5), (2, 3), (2, 4), (3, 3)])
+def test_null_law_is_that_of_all_data(pairs, k):
+    values, law = pair_norm_law(pairs, k)
+    found, count = np.unique(squares_of_all_data(pairs, k), return_counts=True)
+    assert abs(law.sum() - 1) < ROUNDING
+    assert np.abs(law[np.searchsorted(values, found)] - count / count.sum()).max() < ROUNDING
+
+
+@pytest.mark.parametrize(("pairs", "k"), [(5, 10_000), (50, 999), (500, 1000)])
+def test_null_moments(pairs, k):
+    values, law = pair_norm_law(pairs, k)
+    y = values / k
+    assert law @ y == pytest.approx(pairs)
+    assert law @ (y - pairs) ** 2 == pytest.approx(2 * pairs * (1 - 1 / k))
+
+
+@pytest.mark.parametrize(("m", "k"), [(2, 2), (2, 6), (4, 2), (5, 3), (4, 5), (6, 3)])
+@pytest.mark.parametrize("steps", [1, 3, 64])
+def test_loss_on_all_data_is_the_guarantee(m, k, steps):
+    test = NoisyNorm.calibrated(m, k, EPSILON, steps=steps)
+    assert test.guarantee.epsilon <= EPSILON
+    loss = exact_loss(test, squares_of_all_data(m // 2, k))
+    assert loss <= test.guarantee.epsilon + ROUNDING
+    # attained up to one step of the grid, when all agree and one is reversed
+    assert loss >= EPSILON * (1 - 1 / steps) - ROUNDING
+
+
+@pytest.mark.parametrize(("m", "k"), [(3, 2), (3, 3), (4, 2)])
+def test_ranks_on_all_rankings(m, k):
+    test = NoisyNorm.calibrated(m, k, EPSILON, statistic="ranks")
+    rankings = np.array(list(permutations(range(m))))
+    data = rankings[np.array(list(product(range(len(rankings)), repeat=k)))]
+    squares = test.squared_norm(data).reshape(len(rankings), -1)
+    assert squares.max() == k * k * test.squared_sensitivity // 4
+    norm = np.sqrt(squares)
+    assert np.ptp(norm, axis=0).max() == pytest.approx(math.sqrt(test.squared_sensitivity))
+    loss = exact_loss(test, squares)
+    assert EPSILON * (1 - 1 / 64) <= loss <= test.guarantee.epsilon + ROUNDING
+
+
+def test_mutants_break_the_guarantee():
+    squares = squares_of_all_data(3, 3)
+    right = NoisyNorm.calibrated(6, 3, EPSILON)
+    half = replace(right, scale=right.scale / 2)
+    assert exact_loss(half, squares) > EPSILON * 1.5
+
+    class OnePair(NoisyNorm):
+        """Sensitivity of a single pair."""
+
+        squared_sensitivity = 4
+
+    class Nearest(NoisyNorm):
+        """Rounds half to even: two numbers one step apart may become two steps apart."""
+
+        def on_grid(self, squared):
+            return np.round(np.sqrt(squared) * self.steps / math.sqrt(self.squared_sensitivity)).astype(int)
+
+    assert exact_loss(OnePair(6, 3, right.scale), squares) > EPSILON * 1.5
+    line = squares_of_all_data(1, 3)
+    assert exact_loss(Nearest(2, 3, 1 / EPSILON, steps=1), line) > EPSILON * 1.5
+    assert exact_loss(NoisyNorm(2, 3, 1 / EPSILON, steps=1), line) <= EPSILON + ROUNDING
+
+
+@pytest.mark.parametrize(("m", "k"), [(2, 2), (5, 7), (10, 400), (101, 100)])
+def test_threshold_is_the_least_of_its_size(m, k):
+    test = NoisyNorm.calibrated(m, k, EPSILON)
+    c = test.threshold()
+    assert test.p_value(c) <= test.delta < test.p_value(c - 1)
+    values, law = pair_norm_law(m // 2, k)
+    size = law @ test.noise_sf(c - test.on_grid(values))
+    assert size == pytest.approx(test.p_value(c), abs=ROUNDING)
+
+
+def test_noise_tail_is_that_of_the_noise():
+    test = NoisyNorm(2, 2, 3.0)
+    j = np.arange(-30, 31)
+    mass = math.tanh(1 / 6) * np.exp(-np.abs(j) / 3)
+    assert np.abs(test.noise_sf(j) - test.noise_sf(j + 1) - mass).max() < ROUNDING
+    assert replace(test, scale=0.0).noise_sf([0, 1]).tolist() == [1, 0]
+
+
+def test_grid_by_integers_and_by_floats_agree():
+    test = NoisyNorm(10, 1000, 1.0)
+    squares = np.arange(0, 5_000_000, 997)
+    small, large = test.on_grid(squares), test.on_grid(squares.astype(object))
+    assert (small == large).all()
+    assert (small**2 * test.squared_sensitivity <= squares * test.steps**2).all()
+    assert ((small + 1) ** 2 * test.squared_sensitivity > squares * test.steps**2).all()
+
+
+def test_release_has_the_law_of_norm_plus_noise():
+    m, k, draws = 4, 3, 4000
+    rng = np.random.default_rng(5)
+    agree = Rankings(np.tile(np.arange(m), (k, 1)), [str(i) for i in range(m)])
+    test = NoisyNorm.calibrated(m, k, 1.0, steps=2)
+    noisy = np.array([test.release(agree, rng).statistic for _ in range(draws)]).astype(int)
+    exact = int(test.on_grid(2 * k * k))
+    window = np.arange(exact - 12, exact + 13)
+    mass = test.noise_sf(window - exact) - test.noise_sf(window + 1 - exact)
+    counts = [(noisy == w).sum() for w in window]
+    law = np.append(mass, 1 - mass.sum())
+    assert law_p_value(np.append(counts, draws - sum(counts)), law) > ALARM
+
+
+@pytest.mark.parametrize("statistic", ["pairs", "ranks"])
+def test_release(statistic):
+    m, k = 6, 200
+    rng = np.random.default_rng(1)
+    test = NoisyNorm.calibrated(m, k, 1.0, statistic=statistic, null_draws=199)
+    names = [str(i) for i in range(m)]
+    agree = test.release(Rankings(np.tile(rng.permutation(m), (k, 1)), names), rng)
+    assert agree.reject
+    assert agree.p_value <= test.delta
+    assert agree.reject == (agree.statistic >= agree.threshold)
+    uniform = Rankings(rng.permuted(np.tile(np.arange(m), (k, 1)), axis=1), names)
+    said = test.release(uniform, rng)
+    assert said.reject == (said.p_value <= test.delta)
+
+
+def test_secure_release():
+    pytest.importorskip("opendp")
+    agree = Rankings(np.tile(np.arange(4), (50, 1)), list("abcd"))
+    for statistic in ("pairs", "ranks"):
+        assert NoisyNorm.calibrated(4, 50, 2.0, statistic=statistic, null_draws=99).release(agree, noise.SECURE).reject
+
+
+def test_squared_norm_of_pairs():
+    rng = np.random.default_rng(0)
+    positions = rng.permuted(np.tile(np.arange(7), (5, 4, 1)), axis=-1)
+    pairs = disjoint_pairs(7, rng=rng)
+    test = NoisyNorm(7, 4, 1.0)
+    assert (test.squared_norm(positions, pairs) == (pair_signs(positions, pairs).sum(1) ** 2).sum(1)).all()
+
+
+def test_bad_input():
+    data = Rankings([[0, 1], [1, 0]], ["a", "b"])
+    with refused("n_items = 1"):
+        NoisyNorm(1, 2, 1.0)
+    with refused("n_rankings = 1"):
+        NoisyNorm(2, 1, 1.0)
+    with refused("scale = -1"):
+        NoisyNorm(2, 2, -1)
+    with refused("delta = 1"):
+        NoisyNorm(2, 2, 1.0, delta=1)
+    with refused("steps = 0"):
+        NoisyNorm(2, 2, 1.0, steps=0)
+    with refused("statistic = 'norm'", "pairs"):
+        NoisyNorm(2, 2, 1.0, statistic="norm")
+    with refused("n_rankings = 1000000"):
+        NoisyNorm(10_000, 1_000_000, 1.0, statistic="ranks")
+    with refused("epsilon_0 = 0"):
+        NoisyNorm.calibrated(2, 2, 0)
+    with refused("n_rankings = 2", "3"):
+        NoisyNorm(2, 3, 1.0).release(data, np.random.default_rng(0))
+    with refused("n_items = 2", "4"):
+        NoisyNorm(4, 2, 1.0).release(data, np.random.default_rng(0))
+    with refused("pairs"):
+        NoisyNorm(2, 2, 1.0).squared_norm(data.positions)
+    with refused("statistic = 'ranks'"):
+        NoisyNorm(2, 2, 1.0, statistic="ranks").threshold()
