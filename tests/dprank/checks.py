@@ -1,6 +1,7 @@
 """Yardsticks of the tests; a test compares what they return with the false-alarm rate at the head of its file."""
 
 from contextlib import contextmanager
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -15,6 +16,11 @@ def refused(*words):
     message = str(caught.value)
     assert "\n" not in message
     assert [word for word in words if word not in message] == [], message
+
+
+def all_rankings(m):
+    """Every ranking of m items as positions, shape (m!, m), the identity first."""
+    return np.array(list(permutations(range(m))))
 
 
 def law_p_value(counts, law):

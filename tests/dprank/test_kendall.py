@@ -1,17 +1,11 @@
 """Exact."""
 
-from itertools import permutations
-
 import numpy as np
 import pytest
-from checks import refused
+from checks import all_rankings, refused
 from scipy import stats
 
 from dprank.kendall import as_positions, kendall_distance, kendall_distances, pairwise_kendall_distances
-
-
-def all_rankings(m):
-    return np.array(list(permutations(range(m))))
 
 
 def all_distances(rankings):

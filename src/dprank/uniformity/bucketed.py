@@ -16,10 +16,18 @@ from scipy import stats
 from dprank import noise
 from dprank.mechanism import Guarantee, ratio_up
 from dprank.rankings import Rankings
+from dprank.uniformity._require import (
+    require_data,
+    require_generator,
+    require_positive,
+    require_probability,
+    require_scale,
+    require_whole,
+)
 from dprank.uniformity.decision import Decision
-from dprank.uniformity.laplace import discrete_laplace_cdf, require_positive, require_probability, require_shape
+from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.unif import pair_statistic, unif_null_threshold, unif_sf
+from dprank.uniformity.unif import pair_statistic, printed_threshold, unif_null_threshold, unif_sf
 
 
 @dataclass(frozen=True)
@@ -32,12 +40,11 @@ class _Batches:
     batch_threshold: float
 
     def __post_init__(self) -> None:
-        if self.n_items < 2:
-            raise ValueError(f"n_items = {self.n_items}; at least 2 are needed")
-        if self.n_batches < 1 or self.n_rankings < 2 * self.n_batches:
+        require_whole("n_items", self.n_items, 2)
+        require_whole("n_batches", self.n_batches, 1)
+        if self.n_rankings < 2 * self.n_batches:
             raise ValueError(
-                f"n_rankings = {self.n_rankings} for n_batches = {self.n_batches}; "
-                "at least 1 batch and 2 rankings in each are needed"
+                f"n_rankings = {self.n_rankings} for n_batches = {self.n_batches}; 2 in each batch are needed"
             )
 
     @property
@@ -47,8 +54,6 @@ class _Batches:
 
     def batch_power(self, bias: float = 0.0) -> float:
         """Exact probability that a batch is rejected if its pairs are independent and have one bias; 0: uniform."""
-        if math.isinf(self.batch_threshold):
-            return 0.0
         return float(unif_sf(self.n_items // 2, self.batch_rankings, self.batch_threshold, bias))
 
     def batch_rejects(self, data: Rankings, pairs: NDArray[np.int64], batch: int) -> bool:
@@ -96,9 +101,8 @@ class Bucketed(_Batches):
         """ceil(1 / epsilon_0) batches with UNIF's printed threshold m / 2 + 2 sqrt(m log(1 / delta))."""
         require_positive("epsilon_0", epsilon_0)
         require_probability("delta", delta)
-        threshold = n_items / 2 + 2 * math.sqrt(n_items * math.log(1 / delta))
         batches = math.ceil((1 - 1e-12) / epsilon_0)  # 1 / (1 / B) may be a hair above B
-        return cls(n_items, n_rankings, batches, threshold, 0.0, epsilon_0)
+        return cls(n_items, n_rankings, batches, printed_threshold(n_items, delta), 0.0, epsilon_0)
 
     @classmethod
     def calibrated(
@@ -173,7 +177,8 @@ class Bucketed(_Batches):
             Only the outcome is private. So `statistic` is that, 0 or 1, and `p_value` what it alone can say: the size
             of the test, or 1.
         """
-        require_shape(data, self.n_items, self.n_rankings)
+        require_generator(rng, "floating-point coins are for research")
+        require_data(data, self.n_items, self.n_rankings)
         pairs = disjoint_pairs(self.n_items, rng=rng)
         batch = int(rng.integers(self.n_batches))
         tossed = rng.random() < self.coin
@@ -197,6 +202,10 @@ class BatchVote(_Batches):
 
     scale: float
     threshold: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_scale(self.scale)
 
     @classmethod
     def calibrated(
@@ -225,8 +234,8 @@ class BatchVote(_Batches):
             Largest probability that a batch of uniform rankings is rejected, in (0, 1).
         """
         require_positive("epsilon_0", epsilon_0)
-        for name, value in (("delta", delta), ("batch_level", batch_level)):
-            require_probability(name, value)
+        require_probability("delta", delta)
+        require_probability("batch_level", batch_level)
         scale = ratio_up(1, epsilon_0)
         if n_batches is None:
             # with fewer no private test of as many bits has these errors
@@ -261,8 +270,8 @@ class BatchVote(_Batches):
         rng : numpy.random.Generator or dprank.noise.SECURE
             A seeded generator for research; `SECURE` to publish.
         """
-        require_shape(data, self.n_items, self.n_rankings)
-        pairs = disjoint_pairs(self.n_items, rng=rng)  # type: ignore[arg-type]
+        require_data(data, self.n_items, self.n_rankings)
+        pairs = disjoint_pairs(self.n_items, rng=rng)
         votes = sum(self.batch_rejects(data, pairs, batch) for batch in range(self.n_batches))
         noisy = votes + int(noise.discrete_laplace(self.scale, 1, rng=rng)[0])
         p_value = vote_sf(self.n_batches, self.batch_power(), self.scale, noisy)

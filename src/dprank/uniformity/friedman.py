@@ -13,6 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank.rankings import Rankings
+from dprank.uniformity._require import (
+    require_data,
+    require_draws,
+    require_generator,
+    require_probability,
+    require_sizes,
+)
 from dprank.uniformity.decision import Decision
 
 #: Additions up to which the null law is enumerated: a second.
@@ -49,14 +56,9 @@ class Friedman:
     draws: int = 1999
 
     def __post_init__(self) -> None:
-        for name in ("n_items", "n_rankings"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 2:
-                raise ValueError(f"{name} = {value!r}; an integer of at least 2 is needed")
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta = {self.delta}; it must lie above 0 and below 1")
-        if not self.delta * (self.draws + 1) >= 1:
-            raise ValueError(f"draws = {self.draws}; at least 1 / delta - 1 = {1 / self.delta - 1:g} are needed")
+        require_sizes(self.n_items, self.n_rankings)
+        require_probability("delta", self.delta)
+        require_draws(self.draws, self.delta)
 
     @property
     def enumerated(self) -> bool:
@@ -67,12 +69,10 @@ class Friedman:
 
     def statistic(self, rankings: Rankings) -> float:
         """Friedman's chi-square, from 0 (all items alike) to n (m - 1) (all rankings equal)."""
-        shape = (len(rankings), rankings.n_items)
-        if shape != (self.n_rankings, self.n_items):
-            raise ValueError(f"rankings has {shape[0]} rankings of {shape[1]} items; {self} is due")
+        require_data(rankings, self.n_items, self.n_rankings)
         return float(friedman_statistic(rankings.positions.sum(axis=0, dtype=np.int64), self.n_rankings))
 
-    def null(self, *, rng: np.random.Generator | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def null(self, rng: np.random.Generator | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The statistic's values under uniform rankings, ascending, and their probabilities.
 
         Parameters
@@ -82,13 +82,12 @@ class Friedman:
         """
         if self.enumerated:
             return _null_law(self.n_items, self.n_rankings)
-        if rng is None:
-            raise ValueError(f"rng = None; a generator is needed to simulate the null law of {self}")
+        rng = require_generator(rng, f"the null law of {self} is simulated")
         sums = null_rank_sums(rng, self.draws, self.n_rankings, self.n_items)
         values = np.sort(friedman_statistic(sums, self.n_rankings))
         return np.append(values, np.inf), np.full(self.draws + 1, 1 / (self.draws + 1))
 
-    def test(self, rankings: Rankings, *, rng: np.random.Generator | None = None) -> Decision:
+    def test(self, rankings: Rankings, rng: np.random.Generator | None = None) -> Decision:
         """Reject when the p-value is at most `delta`.
 
         Parameters
@@ -100,7 +99,7 @@ class Friedman:
             exchangeable ones, so that the p-value is at most delta with probability at most delta.
         """
         observed = self.statistic(rankings)
-        values, law = self.null(rng=rng)
+        values, law = self.null(rng)
         tail = np.append(np.cumsum(law[::-1])[::-1], 0.0)
         # the same rank sums give the same floating-point value, so that ties are exact
         p_value = float(min(tail[np.searchsorted(values, observed)], 1.0))

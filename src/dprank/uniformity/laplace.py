@@ -8,17 +8,23 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import fft, stats
+from scipy import stats
 
 from dprank import noise
 from dprank.mechanism import Guarantee, ratio_up, require
 from dprank.rankings import Rankings
+from dprank.uniformity._require import (
+    require_data,
+    require_positive,
+    require_probability,
+    require_scale,
+    require_sizes,
+)
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
+from dprank.uniformity.unif import printed_threshold, square_law
 
 Law = Literal["discrete", "continuous"]
-#: -log of the probability that is allowed to wrap around in `disagreement_law`.
-_REACH = 40.0
 
 
 def disagreements(positions: NDArray[Any], pairs: NDArray[np.int64]) -> int:
@@ -41,39 +47,6 @@ def disagreements(positions: NDArray[Any], pairs: NDArray[np.int64]) -> int:
     """
     first = (pair_signs(positions, pairs) > 0).sum(0, dtype=np.int64)
     return int((first * (len(positions) - first)).sum())
-
-
-def disagreement_law(n_pairs: int, n_rankings: int, bias: float = 0.0) -> tuple[int, NDArray[np.float64]]:
-    """Law of the number of disagreements when all pairs are independent and equally biased.
-
-    Parameters
-    ----------
-    n_pairs, n_rankings : int
-    bias : float
-        P(one order) - P(the other), in [-1, 1]; 0 for uniform rankings, whose disjoint pairs are independent.
-
-    Returns
-    -------
-    start : int
-    law : ndarray of float
-        ``law[j]`` is the probability of ``start + j``. All other values together have a probability below 1e-16 without
-        bias (a tail bound of the method of Chernoff); rounding is of the order of 1e-15.
-
-    Notes
-    -----
-    One fast Fourier transform over a window of O(k sqrt(P)) values.
-    """
-    k = n_rankings
-    b = np.arange(k + 1)
-    u, weights = b * (k - b), stats.binom.pmf(b, k, (1 + bias) / 2)
-    mean = weights @ u
-    variance = weights @ (u - mean) ** 2
-    reach = math.sqrt(6 * _REACH * n_pairs * max(variance, k * k / 16)) + k / 4 * 2 * _REACH * (1 + abs(bias))
-    low = max(0, math.floor(n_pairs * mean - reach))
-    high = min(n_pairs * (k * k // 4), math.ceil(n_pairs * mean + reach))
-    size = fft.next_fast_len(high - low + 1, real=True)
-    wave = fft.rfft(np.bincount(u % size, weights, size)) ** n_pairs
-    return low, np.roll(np.clip(fft.irfft(wave, size), 0, None), -(low % size))[: high - low + 1]
 
 
 @dataclass(frozen=True)
@@ -109,10 +82,9 @@ class LaplaceUnif:
     claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        _require_sizes(self.n_items, self.n_rankings)
+        require_sizes(self.n_items, self.n_rankings)
         require("law", self.law, get_args(Law))
-        if not 0 <= self.scale < math.inf:
-            raise ValueError(f"scale = {self.scale}; it must be at least 0 and finite")
+        require_scale(self.scale)
         if math.isnan(self.threshold):
             raise ValueError("threshold = nan; a number is needed")
 
@@ -123,11 +95,10 @@ class LaplaceUnif:
         The paper says of the threshold only that it is adapted. Here UNIF's at significance delta / 2 is raised by the
         noise's quantile at delta / 2: m / 2 + 2 sqrt(m log(2 / delta)) + (2 m / epsilon_0) log(1 / delta).
         """
-        _require_sizes(n_items, n_rankings)
+        require_sizes(n_items, n_rankings)
         require_positive("epsilon_0", epsilon_0)
         require_probability("delta", delta)
-        threshold = n_items / 2 + 2 * math.sqrt(n_items * math.log(2 / delta))
-        threshold += 2 * n_items / epsilon_0 * math.log(1 / delta)
+        threshold = printed_threshold(n_items, delta / 2) + 2 * n_items / epsilon_0 * math.log(1 / delta)
         scale = ratio_up(n_items * n_rankings, 2 * epsilon_0)
         return cls(n_items, n_rankings, scale, threshold, "continuous", epsilon_0)
 
@@ -148,13 +119,13 @@ class LaplaceUnif:
         require_probability("delta", delta)
         free = cls(n_items, n_rankings, 0.0, 0.0)
         scale = ratio_up(free.sensitivity, epsilon_0)
-        start, law = disagreement_law(free.n_pairs, n_rankings)
+        counts, law = free.law_of_counts()
 
         def size(u: int) -> float:
-            return float(law @ discrete_laplace_cdf(u - start - np.arange(len(law)), scale))
+            return float(law @ discrete_laplace_cdf(u - counts, scale))
 
         step = math.ceil(scale)
-        below, above = start - step, start + len(law)
+        below, above = int(counts[0]) - step, int(counts[-1]) + 1
         while size(below) > delta:
             below -= step
         while size(above) <= delta:
@@ -183,18 +154,28 @@ class LaplaceUnif:
         """Y = P k - 4 U / k for U disagreements, noisy or not."""
         return self.n_pairs * self.n_rankings - 4 * disagreements / self.n_rankings
 
+    def law_of_counts(self, bias: float = 0.0) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Numbers of disagreements, rising, and their probabilities if all pairs are independent and equally biased.
+
+        Parameters
+        ----------
+        bias : float
+            P(one order) - P(the other), in [-1, 1]; 0 for uniform rankings, whose disjoint pairs are independent.
+        """
+        squares, law = square_law(self.n_pairs, self.n_rankings, bias)
+        return (self.n_pairs * self.n_rankings**2 - squares[::-1]) // 4, law[::-1]
+
     def null_sf(self, y: ArrayLike) -> NDArray[np.float64]:
         """P(noisy Y >= y) for uniform rankings, in an array of the shape of `y`: p-value, and size at the threshold.
 
         O(k sqrt(m)) for each value. With whole noise, y is rounded to the grid of possible values where it is off it by
         less than a millionth of a step.
         """
-        start, law = disagreement_law(self.n_pairs, self.n_rankings)
+        counts, law = self.law_of_counts()
         u = (self.n_pairs * self.n_rankings - np.asarray(y, float)) * self.n_rankings / 4
         cdf = discrete_laplace_cdf if self.law == "discrete" else _continuous_cdf
         u = np.floor(u + 1e-6) if self.law == "discrete" else u
-        values = start + np.arange(len(law))
-        return np.array([law @ cdf(one - values, self.scale) for one in u.ravel()]).reshape(u.shape).clip(0, 1)
+        return np.array([law @ cdf(one - counts, self.scale) for one in u.ravel()]).reshape(u.shape).clip(0, 1)
 
     def release(self, data: Rankings, rng: np.random.Generator | noise.SecureSource) -> Decision:
         """One private test.
@@ -211,8 +192,8 @@ class LaplaceUnif:
         Decision
             All of it may be published; `p_value` is exact.
         """
-        require_shape(data, self.n_items, self.n_rankings)
-        pairs = disjoint_pairs(self.n_items, rng=rng)  # type: ignore[arg-type]
+        require_data(data, self.n_items, self.n_rankings)
+        pairs = disjoint_pairs(self.n_items, rng=rng)
         count = disagreements(data.positions, pairs)
         if self.law == "discrete":
             noisy: float = count + int(noise.discrete_laplace(self.scale, 1, rng=rng)[0])
@@ -232,29 +213,3 @@ def discrete_laplace_cdf(x: NDArray[Any], scale: float) -> NDArray[np.float64]:
 
 def _continuous_cdf(x: NDArray[Any], scale: float) -> NDArray[np.float64]:
     return (x >= 0).astype(float) if scale == 0 else stats.laplace.cdf(x, scale=scale)
-
-
-def _require_sizes(n_items: int, n_rankings: int) -> None:
-    for name, value in (("n_items", n_items), ("n_rankings", n_rankings)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 2:
-            raise ValueError(f"{name} = {value!r}; an integer of at least 2 is needed")
-
-
-def require_positive(name: str, value: float) -> None:
-    """Refuse what is not a finite number above 0."""
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name} = {value}; it must be above 0 and finite")
-
-
-def require_probability(name: str, value: float) -> None:
-    """Refuse what is not inside (0, 1)."""
-    if not 0 < value < 1:
-        raise ValueError(f"{name} = {value}; it must lie in (0, 1)")
-
-
-def require_shape(data: Rankings, n_items: int, n_rankings: int) -> None:
-    """Refuse data of other sizes than a test was made for."""
-    if data.n_items != n_items:
-        raise ValueError(f"items = {data.n_items} names; this test is for n_items = {n_items}")
-    if len(data) != n_rankings:
-        raise ValueError(f"positions has {len(data)} rankings; this test is for n_rankings = {n_rankings}")

@@ -17,9 +17,10 @@ from scipy.special import expit
 from dprank.mechanism import Guarantee, require
 from dprank.noise import SecureSource
 from dprank.rankings import Rankings
+from dprank.uniformity._require import require_data, require_positive, require_probability, require_whole
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.unif import unif_null_sf, unif_null_threshold
+from dprank.uniformity.unif import printed_threshold, unif_decision, unif_null_threshold
 
 Source = np.random.Generator | SecureSource
 #: Chances are whole numbers of 2^-53, so that the coin that is tossed has exactly the odds that are promised.
@@ -35,8 +36,7 @@ def bit_loss(flips: int) -> float:
 
 def flips_for(epsilon: float, bits: int = 1) -> int:
     """The fewest reversals, in units of 2^-53, with which `bits` randomised answers are epsilon-private together."""
-    if not 0 < epsilon < math.inf:
-        raise ValueError(f"epsilon = {epsilon}; it must be above 0 and finite")
+    require_positive("epsilon", epsilon)
     flips = max(1, math.ceil(GRAIN * float(expit(-epsilon / bits))))
     while _spent(flips, bits) > epsilon:
         flips += 1
@@ -61,12 +61,10 @@ class _Randomised:
     claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        if self.n_items < 2:
-            raise ValueError(f"n_items = {self.n_items}; at least 2 are needed for a pair")
+        require_whole("n_items", self.n_items, 2)
         if not 1 <= self.flips <= GRAIN // 2:
             raise ValueError(f"flips = {self.flips}; of 2^53 tosses at least 1 and at most half are reversed")
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta = {self.delta}; it must lie in (0, 1)")
+        require_probability("delta", self.delta)
 
     @property
     def n_pairs(self) -> int:
@@ -77,13 +75,6 @@ class _Randomised:
     def shrinkage(self) -> float:
         """What is left of a sign's mean after randomised response: tanh of half the loss of a bit."""
         return 1 - 2 * self.flips / GRAIN
-
-    def _positions(self, rankings: Rankings, least: int) -> NDArray[Any]:
-        if rankings.n_items != self.n_items:
-            raise ValueError(f"items = {rankings.n_items} names; this test is for n_items = {self.n_items}")
-        if len(rankings) < least:
-            raise ValueError(f"rankings = {len(rankings)}; at least {least} are needed")
-        return rankings.positions
 
 
 @dataclass(frozen=True)
@@ -119,16 +110,20 @@ class LocalPairs(_Randomised):
         require("threshold", self.threshold, ("exact", "printed"))
 
     @classmethod
-    def calibrated(cls, epsilon: float, n_items: int, delta: float = 0.05, **parameters: Any) -> Self:
-        """Each of the floor(m/2) signs takes its share of epsilon; the null threshold is exact."""
-        return cls(n_items, flips_for(epsilon, max(1, n_items // 2)), delta, **parameters)
+    def calibrated(cls, n_items: int, epsilon_0: float, delta: float = 0.05, **parameters: Any) -> Self:
+        """Each of the floor(m/2) signs takes its share of `epsilon_0`, above 0; the null threshold is exact."""
+        require_whole("n_items", n_items, 2)
+        require_positive("epsilon_0", epsilon_0)
+        return cls(n_items, flips_for(epsilon_0, n_items // 2), delta, **parameters)
 
     @classmethod
-    def as_printed(cls, epsilon: float, n_items: int, delta: float = 0.05, **parameters: Any) -> Self:
-        """The paper's gamma = 2 epsilon / m a sign (which at odd m spends less than epsilon) and its threshold."""
-        pairs = max(1, n_items // 2)
-        flips = flips_for(2 * pairs * epsilon / max(2, n_items), pairs)
-        return cls(n_items, flips, delta, claimed_epsilon=epsilon, threshold="printed", **parameters)
+    def as_printed(cls, n_items: int, epsilon_0: float, delta: float = 0.05, **parameters: Any) -> Self:
+        """The paper's gamma = 2 epsilon_0 / m a sign (at odd m it spends less than epsilon_0) and its threshold."""
+        require_whole("n_items", n_items, 2)
+        require_positive("epsilon_0", epsilon_0)
+        pairs = n_items // 2
+        flips = flips_for(2 * pairs * epsilon_0 / n_items, pairs)
+        return cls(n_items, flips, delta, claimed_epsilon=epsilon_0, threshold="printed", **parameters)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -137,7 +132,7 @@ class LocalPairs(_Randomised):
 
     def pairs(self, rng: Source) -> NDArray[np.int64]:
         """The pairs that all voters are told, shape (pairs, 2)."""
-        return disjoint_pairs(self.n_items, rng=rng if self.randomness == "public" else None)  # type: ignore[arg-type]
+        return disjoint_pairs(self.n_items, rng=rng if self.randomness == "public" else None)
 
     def report(self, ranking: ArrayLike, pairs: NDArray[np.int64], rng: Source) -> NDArray[np.int8]:
         """What a peer sends.
@@ -159,19 +154,23 @@ class LocalPairs(_Randomised):
 
     def decide(self, reports: ArrayLike) -> Decision:
         """What the curator says of reports of shape (voters, pairs)."""
-        sums = np.asarray(reports).sum(axis=0, dtype=np.int64)
-        voters = len(np.asarray(reports))
-        p_value, y = _p_value(sums, voters)
+        signs = np.asarray(reports)
         if self.threshold == "exact":
-            critical = unif_null_threshold(self.n_pairs, voters, self.delta)
-        else:
-            critical = printed_threshold(self.n_items, self.delta)
-        return Decision(bool(y >= critical), y, critical, p_value)
+            return unif_decision(signs, unif_null_threshold(self.n_pairs, len(signs), self.delta))
+        return unif_decision(signs, printed_threshold(self.n_items, self.delta))
 
-    def release(self, rankings: Rankings, rng: Source) -> Decision:
-        """One decision from at least two rankings; O(voters * items)."""
-        positions = self._positions(rankings, 2)
-        return self.decide(self.report(positions, self.pairs(rng), rng))
+    def release(self, data: Rankings, rng: Source) -> Decision:
+        """One decision from at least two rankings; O(voters * items).
+
+        Parameters
+        ----------
+        data : Rankings
+            One ranking of the `n_items` items a voter.
+        rng : numpy.random.Generator or dprank.noise.SECURE
+            A seeded generator for research. To publish, `SECURE`.
+        """
+        require_data(data, self.n_items)
+        return self.decide(self.report(data.positions, self.pairs(rng), rng))
 
 
 @dataclass(frozen=True)
@@ -198,9 +197,11 @@ class LocalOneBit(_Randomised):
             raise ValueError(f"groups = {self.groups}; {self.n_items} items allow 1 .. {self.n_pairs} disjoint pairs")
 
     @classmethod
-    def calibrated(cls, epsilon: float, n_items: int, delta: float = 0.05, groups: int | None = None) -> Self:
-        """The whole epsilon on one sign; 8 groups, or as many as there are pairs."""
-        return cls(n_items, flips_for(epsilon), delta, groups=min(8, n_items // 2) if groups is None else groups)
+    def calibrated(cls, n_items: int, epsilon_0: float, delta: float = 0.05, groups: int | None = None) -> Self:
+        """The whole of `epsilon_0`, above 0, on one sign; 8 groups, or as many as there are pairs."""
+        require_whole("n_items", n_items, 2)
+        require_positive("epsilon_0", epsilon_0)
+        return cls(n_items, flips_for(epsilon_0), delta, groups=min(8, n_items // 2) if groups is None else groups)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -209,7 +210,7 @@ class LocalOneBit(_Randomised):
 
     def pairs(self, rng: Source) -> NDArray[np.int64]:
         """The pairs that are asked about, shape (groups, 2)."""
-        return disjoint_pairs(self.n_items, rng=rng)[: self.groups]  # type: ignore[arg-type]
+        return disjoint_pairs(self.n_items, rng=rng)[: self.groups]
 
     def report(self, ranking: ArrayLike, pair: NDArray[np.int64], rng: Source) -> NDArray[np.int8]:
         """What a peer who is asked about `pair` sends: +1 or -1; shape (...,) for rankings of shape (..., items)."""
@@ -218,27 +219,21 @@ class LocalOneBit(_Randomised):
     def decide(self, reports: ArrayLike) -> Decision:
         """What the curator says of reports of shape (voters a group, groups)."""
         signs = np.asarray(reports)
-        p_value, y = _p_value(signs.sum(axis=0, dtype=np.int64), len(signs))
-        critical = unif_null_threshold(self.groups, len(signs), self.delta)
-        return Decision(bool(y >= critical), y, critical, p_value)
+        return unif_decision(signs, unif_null_threshold(self.groups, len(signs), self.delta))
 
-    def release(self, rankings: Rankings, rng: Source) -> Decision:
-        """One decision from at least two rankings a group; O(voters)."""
-        positions = self._positions(rankings, 2 * self.groups)
-        size = len(positions) // self.groups
-        asked = positions[: size * self.groups].reshape(size, self.groups, self.n_items)
+    def release(self, data: Rankings, rng: Source) -> Decision:
+        """One decision from at least two rankings a group; O(voters).
+
+        Parameters
+        ----------
+        data, rng
+            As in `LocalPairs.release`.
+        """
+        require_data(data, self.n_items, least=2 * self.groups)
+        size = len(data) // self.groups
+        asked = data.positions[: size * self.groups].reshape(size, self.groups, self.n_items)
         answers = [self.report(asked[:, g], pair, rng) for g, pair in enumerate(self.pairs(rng))]
         return self.decide(np.stack(answers, axis=1))
-
-
-def printed_threshold(n_items: int, delta: float) -> float:
-    """m/2 + 2 sqrt(m ln(1/delta)): Algorithm 2, line 10."""
-    return n_items / 2 + 2 * math.sqrt(n_items * math.log(1 / delta))
-
-
-def _p_value(sums: NDArray[np.int64], voters: int) -> tuple[float, float]:
-    y = int((sums**2).sum()) / voters
-    return float(unif_null_sf(len(sums), voters, y)), y
 
 
 def _spent(flips: int, bits: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, Self, get_args
 
@@ -13,48 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 from dprank import noise
 from dprank.mechanism import Guarantee, ratio_up, require
 from dprank.rankings import Rankings
+from dprank.uniformity._require import (
+    require_data,
+    require_positive,
+    require_probability,
+    require_scale,
+    require_sizes,
+    require_whole,
+)
 from dprank.uniformity.decision import Decision
+from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import unif_null_sf
 
 Statistic = Literal["pairs", "ranks"]
 #: exp(-_FAR) is the mass of a null law that may be left out.
 _FAR = 45.0
-
-
-@lru_cache(maxsize=16)
-def pair_norm_law(n_pairs: int, n_rankings: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Exact law, under uniform rankings, of the sum of the squared pair sums: n_rankings times UNIF's statistic.
-
-    Parameters
-    ----------
-    n_pairs, n_rankings : int
-        At least 1.
-
-    Returns
-    -------
-    values : ndarray of int, shape (atoms,)
-        Rising; squares of numbers of the parity of k = n_rankings differ by multiples of 4, or of 8 if k is odd. Up
-        to a tail of probability exp(-45), which is left out: at most O(k (pairs + 45)) atoms.
-    probabilities : ndarray of float, shape (atoms,)
-        Read-only; differences of `dprank.uniformity.unif.unif_null_sf`.
-    """
-    odd = n_rankings % 2
-    lattice = 8 if odd else 4
-    if n_pairs == 1:
-        values = np.arange(odd, n_rankings + 1, 2) ** 2
-    else:
-        values = lattice * np.arange(_end(n_pairs, n_rankings) // lattice + 2) + n_pairs * odd
-    above = np.append(unif_null_sf(n_pairs, n_rankings, values / n_rankings), 0.0)
-    law = (above[:-1] - above[1:]).clip(0)
-    law.flags.writeable = False
-    return values, law
-
-
-def _end(n_pairs: int, n_rankings: int) -> int:
-    """Where the null law of the squared norm ends: at its largest value, or at the chi-square bound on its tail."""
-    far = n_rankings * (n_pairs + 2 * math.sqrt(_FAR * n_pairs) + 2 * _FAR)
-    return min(n_pairs * n_rankings**2, math.ceil(far))
 
 
 @dataclass(frozen=True)
@@ -96,16 +70,11 @@ class NoisyNorm:
     null_draws: int = 999
 
     def __post_init__(self) -> None:
-        for name in ("n_items", "n_rankings"):
-            if getattr(self, name) < 2:
-                raise ValueError(f"{name} = {getattr(self, name)}; at least 2 are needed")
-        for name in ("steps", "null_draws"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} = {getattr(self, name)}; at least 1 is needed")
-        if not 0 <= self.scale < math.inf:
-            raise ValueError(f"scale = {self.scale}; it must be at least 0 and finite")
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta = {self.delta}; it must lie in (0, 1)")
+        require_sizes(self.n_items, self.n_rankings)
+        require_whole("steps", self.steps, 1)
+        require_whole("null_draws", self.null_draws, 1)
+        require_scale(self.scale)
+        require_probability("delta", self.delta)
         require("statistic", self.statistic, get_args(Statistic))
         if self.n_rankings**2 * self.squared_sensitivity >= 2**62:
             raise ValueError(
@@ -113,12 +82,24 @@ class NoisyNorm:
             )
 
     @classmethod
-    def calibrated(cls, n_items: int, n_rankings: int, epsilon_0: float, **parameters: Any) -> Self:
-        """The least noise that makes the released norm private with `epsilon_0` in (0, infinity)."""
-        if not 0 < epsilon_0 < math.inf:
-            raise ValueError(f"epsilon_0 = {epsilon_0}; it must be above 0 and finite")
-        free = cls(n_items, n_rankings, 0.0, **parameters)
-        return cls(n_items, n_rankings, ratio_up(free.steps, epsilon_0), **parameters)
+    def calibrated(
+        cls, n_items: int, n_rankings: int, epsilon_0: float, delta: float = 0.05, **parameters: Any
+    ) -> Self:
+        """The least noise that makes the released norm private.
+
+        Parameters
+        ----------
+        n_items, n_rankings : int
+        epsilon_0 : float
+            Above 0.
+        delta : float
+            Size of the test, in (0, 1).
+        **parameters
+            `statistic`, `steps` and `null_draws`.
+        """
+        require_positive("epsilon_0", epsilon_0)
+        free = cls(n_items, n_rankings, 0.0, delta=delta, **parameters)
+        return replace(free, scale=ratio_up(free.steps, epsilon_0))
 
     @property
     def squared_sensitivity(self) -> int:
@@ -160,11 +141,7 @@ class NoisyNorm:
 
     def noise_sf(self, steps: ArrayLike) -> NDArray[np.float64]:
         """Probability that the noise is at least so many steps."""
-        j = np.asarray(steps, float)
-        if self.scale == 0:
-            return (j <= 0).astype(float)
-        tail = np.exp(-np.maximum(j, 1 - j) / self.scale) / (1 + math.exp(-1 / self.scale))
-        return np.where(j >= 1, tail, 1 - tail)
+        return discrete_laplace_cdf(-np.asarray(steps, float), self.scale)
 
     def p_value(self, noisy: float) -> float:
         """Exact probability, under uniform rankings, of a noisy norm of at least `noisy` steps; for pairs."""
@@ -206,9 +183,7 @@ class NoisyNorm:
         For ranks the p-value is (1 + c) / (1 + r), c the number of r simulated uniform data sets, noise included, that
         are at least as large: exact at any r.
         """
-        for name, value in (("n_items", data.n_items), ("n_rankings", len(data))):
-            if value != getattr(self, name):
-                raise ValueError(f"{name} = {value} in the data; this test is for {getattr(self, name)}")
+        require_data(data, self.n_items, self.n_rankings)
         public = rng if isinstance(rng, np.random.Generator) else np.random.default_rng()
         pairs = disjoint_pairs(self.n_items, rng=public) if self.statistic == "pairs" else None
         exact = int(self.on_grid(self.squared_norm(data.positions, pairs)))
@@ -226,6 +201,12 @@ class NoisyNorm:
         if self.statistic != "pairs":
             raise ValueError(f"statistic = {self.statistic!r}; the exact null law is known for 'pairs'")
         return _grid_law(self.n_items // 2, self.n_rankings, self.steps)
+
+
+def _end(n_pairs: int, n_rankings: int) -> int:
+    """Where the null law of the squared norm ends: at its largest value, or at the chi-square bound on its tail."""
+    far = n_rankings * (n_pairs + 2 * math.sqrt(_FAR * n_pairs) + 2 * _FAR)
+    return min(n_pairs * n_rankings**2, math.ceil(far))
 
 
 @lru_cache(maxsize=16)

@@ -7,22 +7,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank.noise import SecureSource
+from dprank.uniformity._require import require_whole
 
-def disjoint_pairs(n_items: int, *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
+
+def disjoint_pairs(n_items: int, *, rng: np.random.Generator | SecureSource | None = None) -> NDArray[np.int64]:
     """floor(m / 2) disjoint pairs of items: a uniformly random pairing, or (0, 1), (2, 3), ... without `rng`.
 
     Parameters
     ----------
     n_items : int
         m, at least 2. If it is odd one item stays alone, a random one if the pairing is.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or dprank.noise.SECURE, optional
 
     Returns
     -------
     ndarray of int, shape (pairs, 2)
     """
-    if n_items < 2:
-        raise ValueError(f"n_items = {n_items}; at least 2 are needed for a pair")
+    require_whole("n_items", n_items, 2)
     order = np.arange(n_items) if rng is None else rng.permutation(n_items)
     return order[: n_items // 2 * 2].reshape(-1, 2)
 

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from scipy.optimize import brentq
 
 from dprank.mechanism import Guarantee
 from dprank.rankings import Rankings
+from dprank.uniformity._require import (
+    require_data,
+    require_generator,
+    require_positive,
+    require_probability,
+    require_sizes,
+)
 from dprank.uniformity.decision import Decision
-from dprank.uniformity.noisy_norm import pair_norm_law
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
+from dprank.uniformity.unif import square_law
 
 
 @dataclass(frozen=True)
@@ -59,14 +67,10 @@ class Trun:
     claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("n_items", "n_rankings"):
-            if getattr(self, name) < 2:
-                raise ValueError(f"{name} = {getattr(self, name)}; at least 2 are needed")
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta = {self.delta}; it must lie in (0, 1)")
-        for name in ("scale", "width"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} = {getattr(self, name)}; it must be above 0 and finite")
+        require_sizes(self.n_items, self.n_rankings)
+        require_probability("delta", self.delta)
+        require_positive("scale", self.scale)
+        require_positive("width", self.width)
         if not self.gate >= 0:
             raise ValueError(f"gate = {self.gate}; it must be at least 0")
 
@@ -87,10 +91,9 @@ class Trun:
         accept_large : bool
             True is the print. False exchanges Accept and Reject in the last step and leaves all else.
         """
-        if not 0 < epsilon_0 < math.inf:
-            raise ValueError(f"epsilon_0 = {epsilon_0}; it must be above 0 and finite")
-        if not 0 < delta < 1:
-            raise ValueError(f"delta = {delta}; it must lie in (0, 1)")
+        require_sizes(n_items, n_rankings)
+        require_positive("epsilon_0", epsilon_0)
+        require_probability("delta", delta)
         if not 0 < mu <= 1:
             raise ValueError(f"mu = {mu}; it must lie in (0, 1]")
         return cls(
@@ -113,19 +116,18 @@ class Trun:
         start follows from the exact null law of Y. With so few rankings that it would be below 0 it is 0, and the size
         is smaller.
         """
-        if not 0 < epsilon_0 < math.inf:
-            raise ValueError(f"epsilon_0 = {epsilon_0}; it must be above 0 and finite")
+        require_positive("epsilon_0", epsilon_0)
         pairs, k = n_items // 2, n_rankings
         free = cls(n_items, k, delta=delta, scale=1.0, start=0.0, width=1.0)
-        step = min(1.0, delta * math.expm1(epsilon_0) / (2 * (1 - delta)))
-        squares, law = pair_norm_law(pairs, k)
+        step = min(1.0, delta * math.expm1(min(epsilon_0, 700.0)) / (2 * (1 - delta)))
+        squares, law = square_law(pairs, k)
         y, law = squares[law > 1e-18] / k, law[law > 1e-18]
 
         def width(start: float) -> float:
             # the root x of step (x^2 - k start) = x^2 - (x - reach)^2, the end of the ramp on the scale of the norm
             reach = free.reach
             x = (reach + math.sqrt(reach**2 * (1 - step) + step**2 * k * start)) / step
-            return (x * x / k - start) * (1 + 1e-12)
+            return x * x / k - start
 
         def excess(start: float) -> float:
             ramp = np.clip((y - start) / width(start), 0, 1)
@@ -135,7 +137,10 @@ class Trun:
         while excess(high) > 0:
             high *= 2
         start = 0.0 if excess(0.0) <= 0 else float(brentq(excess, 0.0, high)) * (1 + 1e-9)
-        return cls(n_items, k, delta=delta, scale=1.0, start=start, width=width(start))
+        test, slack = replace(free, start=start, width=width(start)), 1e-12
+        while test.guarantee.epsilon > epsilon_0:  # by a rounding
+            test, slack = replace(test, width=test.width * (1 + slack)), 2 * slack
+        return test
 
     @property
     def reach(self) -> float:
@@ -146,8 +151,8 @@ class Trun:
     def ramp_step(self) -> float:
         """Most that one ranking can change the ramp's probability: at its upper end, where the norm is largest."""
         top = math.sqrt(self.n_rankings * (self.start + self.width))
-        low = max(top - self.reach, 0.0)
-        return min(1.0, (self.start + self.width - max(low**2 / self.n_rankings, self.start)) / self.width)
+        moved = min(self.reach, top)
+        return min(1.0, moved * (2 * top - moved) / (self.n_rankings * self.width))
 
     @property
     def gate_step(self) -> float:
@@ -176,25 +181,27 @@ class Trun:
         t = np.abs(np.asarray(total, float)) * 2 / (self.n_items * self.n_rankings)
         cut = math.log(1 / self.delta)
         upper = np.minimum(cut, cut + (self.gate - t) / self.scale)
-        passing = np.maximum(_laplace_cdf(upper) - self.delta / 2, 0.0)
+        passing = np.maximum(stats.laplace.cdf(upper) - self.delta / 2, 0.0)
         large = np.clip((np.asarray(y, float) - self.start) / self.width, 0.0, 1.0)
         return self.delta / 2 + passing * (large if self.accept_large else 1 - large)
 
     def release(self, data: Rankings, rng: np.random.Generator) -> Decision:
         """One private answer and nothing else: statistic, threshold and p-value are NaN.
 
+        Parameters
+        ----------
+        data : Rankings
+            `n_rankings` rankings of `n_items` items.
+        rng : numpy.random.Generator
+            For research: the coins are floating-point ones. `dprank.uniformity.noisy_norm.NoisyNorm` is for publishing.
+
         Raises
         ------
         ValueError
-            If the numbers of items or rankings are not those promised.
+            If the numbers of items or rankings are not those promised, or for `dprank.noise.SECURE`.
         """
-        for name, value in (("n_items", data.n_items), ("n_rankings", len(data))):
-            if value != getattr(self, name):
-                raise ValueError(f"{name} = {value} in the data; this test is for {getattr(self, name)}")
+        require_generator(rng, "floating-point coins are for research")
+        require_data(data, self.n_items, self.n_rankings)
         sums = pair_signs(data.positions, disjoint_pairs(self.n_items, rng=rng)).sum(0, dtype=np.int64)
         accept = self.acceptance(sums.sum(), (sums**2).sum() / self.n_rankings)
         return Decision(bool(rng.random() >= accept), math.nan, math.nan, math.nan)
-
-
-def _laplace_cdf(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(x < 0, np.exp(np.minimum(x, 0)) / 2, 1 - np.exp(-np.maximum(x, 0)) / 2)

@@ -11,6 +11,7 @@ import numpy as np
 from dprank.kendall import kendall_distance
 from dprank.models.mallows import Mallows, theta_at
 from dprank.rankings import Rankings
+from dprank.uniformity._require import require_data, require_probability, require_whole
 from dprank.uniformity.decision import Decision
 
 
@@ -41,9 +42,8 @@ class TwoSample:
     threshold: float
 
     def __post_init__(self) -> None:
-        _ = self._null
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta = {self.delta}; it must lie in (0, 1)")
+        require_whole("n_items", self.n_items, 2)
+        require_probability("delta", self.delta)
         if not math.isfinite(self.threshold):
             raise ValueError(f"threshold = {self.threshold}; it must be finite")
 
@@ -74,12 +74,8 @@ class TwoSample:
 
     @property
     def least_gap(self) -> float:
-        """8 / (m + 7 - sqrt(12 ln(2 / delta) m)): the 1 - phi_epsilon from which line 3 lets the test run.
-
-        Negative, which lets it run always, for some m below 12 ln(2 / delta); above 1, never, for some larger m.
-        """
-        rest = self.n_items + 7 - math.sqrt(12 * math.log(2 / self.delta) * self.n_items)
-        return 8 / rest if rest else math.inf
+        """The 1 - phi_epsilon from which line 3 lets the test run: `printed_gap`."""
+        return printed_gap(self.n_items, self.delta)
 
     def applies(self, epsilon: float) -> bool:
         """Line 3 as printed: whether the test runs at tolerance `epsilon`, in (0, 1 - 1/m!)."""
@@ -87,10 +83,7 @@ class TwoSample:
 
     def statistic(self, rankings: Rankings) -> int:
         """Kendall distance of the two rankings. O(items * log(items))."""
-        if (len(rankings), rankings.n_items) != (2, self.n_items):
-            raise ValueError(
-                f"rankings = {len(rankings)} of {rankings.n_items} items; this test is for 2 of {self.n_items}"
-            )
+        require_data(rankings, self.n_items, 2)
         return kendall_distance(*rankings.positions)
 
     def test(self, rankings: Rankings, rng: np.random.Generator | None = None) -> Decision:
@@ -103,8 +96,17 @@ class TwoSample:
         """
         distance = self.statistic(rankings)
         p_value = float(self._null.distance_cdf(distance))
-        return Decision(distance <= self.threshold, distance, self.threshold, p_value)
+        return Decision(distance <= self.threshold, float(distance), self.threshold, p_value)
 
     @property
     def _null(self) -> Mallows:
         return Mallows(self.n_items, 0.0)
+
+
+def printed_gap(n_items: float, delta: float) -> float:
+    """8 / (m + 7 - sqrt(12 log(2 / delta) m)): the least 1 - phi_epsilon of Theorem 4 and of Algorithm 1, line 3.
+
+    Negative, which lets the test run always, for some m below 12 log(2 / delta); above 1, never, for some larger m.
+    """
+    rest = n_items + 7 - math.sqrt(12 * math.log(2 / delta) * n_items)
+    return 8 / rest if rest else math.inf

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import fft, stats
 
 from dprank.rankings import Rankings
+from dprank.uniformity._require import require_data, require_probability, require_sizes, require_whole
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
@@ -50,15 +51,14 @@ class Unif:
     n_rankings: int | None = None
 
     def __post_init__(self) -> None:
-        _whole("n_items", self.n_items, 2)
-        if self.n_rankings is not None:
-            _whole("n_rankings", self.n_rankings, 2)
+        require_sizes(self.n_items, 2 if self.n_rankings is None else self.n_rankings)
+        if math.isnan(self.threshold):
+            raise ValueError("threshold = nan; a number is needed")
 
     @classmethod
     def as_printed(cls, n_items: int, delta: float) -> Self:
         """The threshold m / 2 + 2 sqrt(m log(1 / delta)) of Algorithm 2, line 10, for any number of rankings."""
-        _probability("delta", delta)
-        return cls(n_items, n_items / 2 + 2 * math.sqrt(n_items * math.log(1 / delta)))
+        return cls(n_items, printed_threshold(n_items, delta))
 
     @classmethod
     def exact(cls, n_items: int, n_rankings: int, delta: float) -> Self:
@@ -67,13 +67,8 @@ class Unif:
         Y is discrete, so that the size is mostly below `delta`; with few rankings of few items there is no such
         threshold below infinity. Nothing is randomised.
         """
-        _whole("n_items", n_items, 2)
-        _whole("n_rankings", n_rankings, 2)
+        require_sizes(n_items, n_rankings)
         return cls(n_items, unif_null_threshold(n_items // 2, n_rankings, delta), n_rankings)
-
-    def statistic(self, rankings: Rankings, pairs: NDArray[np.int64]) -> float:
-        """Y of given pairs; its mean is the number of pairs if all rankings are equally likely."""
-        return float(pair_statistic(pair_signs(rankings.positions, pairs)))
 
     def test(self, rankings: Rankings, rng: np.random.Generator) -> Decision:
         """Draw a pairing and decide.
@@ -95,14 +90,9 @@ class Unif:
         ValueError
             If the rankings are not those the test was made for.
         """
-        k = len(rankings)
-        if rankings.n_items != self.n_items:
-            raise ValueError(f"items = {rankings.n_items} names; this test is for n_items = {self.n_items}")
-        if k < 2 or self.n_rankings not in (None, k):
-            raise ValueError(f"rankings = {k} rows; allowed: {self.n_rankings or 'at least 2'}")
-        value = self.statistic(rankings, disjoint_pairs(self.n_items, rng=rng))
-        p_value = max(LEAST, float(unif_null_sf(self.n_items // 2, k, value)))
-        return Decision(value >= self.threshold, value, self.threshold, p_value)
+        require_data(rankings, self.n_items, self.n_rankings)
+        signs = pair_signs(rankings.positions, disjoint_pairs(self.n_items, rng=rng))
+        return unif_decision(signs, self.threshold)
 
 
 def pair_statistic(signs: NDArray[Any]) -> NDArray[np.float64]:
@@ -121,6 +111,19 @@ def pair_statistic(signs: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray((totals**2).sum(-1) / signs.shape[-2])
 
 
+def unif_decision(signs: NDArray[Any], threshold: float) -> Decision:
+    """Reject if UNIF's Y of the signs, of shape (rankings, pairs), reaches a threshold; the p-value is exact."""
+    value = float(pair_statistic(signs))
+    k, n_pairs = signs.shape
+    return Decision(value >= threshold, value, threshold, max(LEAST, float(unif_null_sf(n_pairs, k, value))))
+
+
+def printed_threshold(n_items: int, delta: float) -> float:
+    """m / 2 + 2 sqrt(m log(1 / delta)), for `delta` in (0, 1): Algorithm 2, line 10."""
+    require_probability("delta", delta)
+    return n_items / 2 + 2 * math.sqrt(n_items * math.log(1 / delta))
+
+
 def unif_null_sf(n_pairs: int, n_rankings: int, y: ArrayLike) -> NDArray[np.float64]:
     """P(Y >= y) for UNIF's Y of uniform rankings: `unif_sf` without bias."""
     return unif_sf(n_pairs, n_rankings, y)
@@ -136,6 +139,7 @@ def unif_sf(n_pairs: int, n_rankings: int, y: ArrayLike, bias: ArrayLike = 0.0) 
     n_rankings : int
         k, at least 1.
     y : array_like of float
+        Infinities are allowed.
     bias : array_like of float, shape () or (pairs,)
         Mean sign of the pairs, in [-1, 1]; 0 for uniform rankings.
 
@@ -152,10 +156,13 @@ def unif_sf(n_pairs: int, n_rankings: int, y: ArrayLike, bias: ArrayLike = 0.0) 
     sub-Gaussian, so that a chi-square bound says where the table may end. A table of more than 2^23 entries is
     replaced by a Fourier series of a few hundred terms.
     """
-    _whole("n_rankings", n_rankings, 1)
+    require_whole("n_rankings", n_rankings, 1)
     biases = _biases(n_pairs, bias)
     base, step = _lattice(n_rankings)
-    scaled = np.asarray(y, float) * n_rankings
+    if np.isnan(y).any():
+        raise ValueError(f"y = {y!r}; numbers are needed")
+    # no value of Y lies beyond these ends
+    scaled = np.clip(np.asarray(y, float), -1, n_pairs * n_rankings + 1) * n_rankings
     if n_pairs == 1:
         return _one_pair(n_rankings, biases[0][0], scaled)
     first, size = _window(n_pairs, n_rankings, biases)
@@ -172,6 +179,43 @@ def unif_sf(n_pairs: int, n_rankings: int, y: ArrayLike, bias: ArrayLike = 0.0) 
     return np.where(w < first, 1.0, np.where(w >= first + size, 0.0, tail))
 
 
+@lru_cache(maxsize=16)
+def square_law(n_pairs: int, n_rankings: int, bias: float = 0.0) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Law of k Y, the sum of the squared sign sums, if all signs are independent and of one mean.
+
+    Parameters
+    ----------
+    n_pairs, n_rankings : int
+        N and k, at least 1.
+    bias : float
+        Mean sign, in [-1, 1]; 0 for uniform rankings.
+
+    Returns
+    -------
+    squares : ndarray of int, shape (atoms,)
+        Rising. At most O(k (N + 45)) of them without bias: a tail of probability exp(-45) is left out.
+    law : ndarray of float, shape (atoms,)
+        Their probabilities, with a rounding error of the order of 1e-15. Both arrays are read-only.
+
+    Notes
+    -----
+    The table of `unif_sf`, at any size: a fast Fourier transform.
+    """
+    require_whole("n_rankings", n_rankings, 1)
+    biases = _biases(n_pairs, bias)
+    base, step = _lattice(n_rankings)
+    if n_pairs == 1:
+        heads = np.arange((n_rankings + 1) // 2, n_rankings + 1)
+        one = stats.binom(n_rankings, (1 + bias) / 2)
+        squares = (2 * heads - n_rankings) ** 2
+        law = np.where(squares == 0, one.pmf(heads), one.pmf(heads) + one.pmf(n_rankings - heads))
+    else:
+        law = np.clip(_table(n_pairs, n_rankings, biases), 0, None)
+        squares = base * n_pairs + step * (_window(n_pairs, n_rankings, biases)[0] + np.arange(len(law)))
+    squares.flags.writeable = law.flags.writeable = False
+    return squares, law
+
+
 def unif_null_threshold(n_pairs: int, n_rankings: int, delta: float) -> float:
     """The least y on the lattice of UNIF's Y with P(Y >= y) <= `delta` for uniform rankings; infinity if none has.
 
@@ -184,8 +228,8 @@ def unif_null_threshold(n_pairs: int, n_rankings: int, delta: float) -> float:
     """
     if not LEAST <= delta < 1:
         raise ValueError(f"delta = {delta}; it must lie in [{LEAST:g}, 1)")
-    _whole("n_pairs", n_pairs, 1)
-    _whole("n_rankings", n_rankings, 1)
+    require_whole("n_pairs", n_pairs, 1)
+    require_whole("n_rankings", n_rankings, 1)
     base, step = _lattice(n_rankings)
 
     def tail(w: int) -> float:
@@ -220,7 +264,7 @@ def printed_samples(n_items: int, theta: float, delta: float) -> float:
         A whole number, or infinity where m = 4 log(2 / delta) and the formula divides by zero. Below this m the number
         of pairs that it counts on, m_1, is negative; the formula only uses the square.
     """
-    _probability("delta", delta)
+    require_probability("delta", delta)
     spread = n_items * math.log(2 / delta)
     far = abs(n_items / 8 - math.sqrt(spread / 16))
     if far <= 1e-12 * n_items or theta <= 0:
@@ -236,7 +280,7 @@ def _lattice(k: int) -> tuple[int, int]:
 
 def _biases(n_pairs: int, bias: ArrayLike) -> tuple[tuple[float, int], ...]:
     """Distinct biases and how often each occurs; the sign of a bias does not matter to a square."""
-    _whole("n_pairs", n_pairs, 1)
+    require_whole("n_pairs", n_pairs, 1)
     values = np.abs(np.asarray(bias, float))
     if values.shape not in ((), (n_pairs,)) or not (values <= 1).all():
         raise ValueError(f"bias = {bias!r}; one number in [-1, 1] or {n_pairs} of them are needed")
@@ -262,16 +306,20 @@ def _squares(k: int, bias: float) -> tuple[NDArray[np.int64], NDArray[np.float64
     return ((2 * ones - k) ** 2 - base) // step, stats.binom.pmf(ones, k, (1 + bias) / 2)
 
 
-@lru_cache(maxsize=16)
-def _tails(n_pairs: int, k: int, biases: tuple[tuple[float, int], ...]) -> NDArray[np.float64]:
+def _table(n_pairs: int, k: int, biases: tuple[tuple[float, int], ...]) -> NDArray[np.float64]:
+    """Probabilities of the lattice points of the window, but for rounding."""
     first, size = _window(n_pairs, k, biases)
     length = fft.next_fast_len(size, real=True)
     spectrum = np.ones(length // 2 + 1, complex)
     for bias, count in biases:
         where, law = _squares(k, bias)
         spectrum *= fft.rfft(np.bincount(where % length, law, length)) ** count
-    law = np.roll(fft.irfft(spectrum, length), -(first % length))[:size]
-    return np.append(np.clip(np.cumsum(law[::-1])[::-1], 0, 1), 0.0)
+    return np.asarray(np.roll(fft.irfft(spectrum, length), -(first % length))[:size])
+
+
+@lru_cache(maxsize=16)
+def _tails(n_pairs: int, k: int, biases: tuple[tuple[float, int], ...]) -> NDArray[np.float64]:
+    return np.append(np.clip(np.cumsum(_table(n_pairs, k, biases)[::-1])[::-1], 0, 1), 0.0)
 
 
 @lru_cache(maxsize=16)
@@ -306,13 +354,3 @@ def _one_pair(k: int, bias: float, scaled: NDArray[np.float64]) -> NDArray[np.fl
     p = (1 + bias) / 2
     both = stats.binom.sf(least - 1, k, p) + stats.binom.sf(least - 1, k, 1 - p)
     return np.asarray(np.where(scaled <= 0, 1.0, np.minimum(both, 1.0)))
-
-
-def _whole(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} = {value!r}; an integer of at least {least} is needed")
-
-
-def _probability(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise ValueError(f"{name} = {value}; it must lie above 0 and below 1")

@@ -3,11 +3,11 @@ and the level at which every mutant must be caught."""
 
 import math
 from decimal import Decimal, getcontext
-from itertools import accumulate, permutations
+from itertools import accumulate
 
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import all_rankings, law_p_value, refused
 from prefsampling.ordinal import mallows as prefsampling_mallows
 from scipy import stats
 
@@ -17,10 +17,6 @@ from dprank.models.mallows import Mallows, _log_characteristic, theta_at
 ALARM = 1e-6
 THETAS = [0.0, 1e-9, 1e-6, 1e-3, 0.05, 0.3, 1.0, 5.0, 50.0, 400.0]
 getcontext().prec = 80
-
-
-def all_rankings(m):
-    return np.array(list(permutations(range(m))))
 
 
 def mahonian(m):
@@ -348,3 +344,34 @@ def test_spread_and_gap_name_the_same_law():
     assert Mallows(4, math.inf).phi == 0
     assert Mallows(4, 0.1).n_pairs == 6
     assert Mallows(np.int32(100_000), 0.1).n_pairs == 4_999_950_000
+
+
+def sum_law(m, n):
+    one = np.ones(1)
+    for j in range(2, m + 1):
+        one = np.convolve(one, np.full(j, 1 / j))
+    law = np.ones(1)
+    for _ in range(n):
+        law = np.convolve(law, one)
+    return law
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 1), (3, 1), (5, 1), (10, 1), (30, 1), (2, 50), (4, 3), (10, 99), (30, 20)])
+def test_the_law_of_sums_of_uniform_distances_is_the_convolution(m, n):
+    exact = np.r_[0, np.cumsum(sum_law(m, n)), 1]
+    uniform = Mallows(m, 0.0)
+    np.testing.assert_allclose(uniform.distance_cdf(np.arange(-1, len(exact) - 1), n), exact, atol=1e-12)
+    assert uniform.distance_cdf(0.5, n) == uniform.distance_cdf(0, n)
+    assert uniform.distance_cdf([[-1e9, 1e9]], n).tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(("m", "theta", "n"), [(2, 1.0, 30), (5, 0.4, 2), (5, 3.0, 7), (30, 0.05, 3), (30, 0.5, 40)])
+def test_the_law_of_sums_of_distances_is_the_convolution(m, theta, n):
+    law = Mallows(m, theta)
+    one = np.diff(law.distance_cdf(np.arange(-1, law.n_pairs + 1)))
+    total = np.ones(1)
+    for _ in range(n):
+        total = np.convolve(total, one)
+    np.testing.assert_allclose(law.distance_cdf(np.arange(len(total)), n), np.cumsum(total), atol=1e-10)
+    with refused("count = 0"):
+        law.distance_cdf(0, 0)

@@ -2,16 +2,16 @@
 
 import math
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import all_rankings, law_p_value, refused
 from scipy import stats
 
 from dprank.noise import SECURE
 from dprank.rankings import Rankings
-from dprank.uniformity.laplace import LaplaceUnif, disagreement_law, disagreements, discrete_laplace_cdf
+from dprank.uniformity.laplace import LaplaceUnif, disagreements, discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs
 
 FALSE_ALARM = 1e-6
@@ -20,7 +20,7 @@ FALSE_ALARM = 1e-6
 def counts_of_all(m, k):
     """Disagreements of all data, neighbours in a row."""
     pairs = disjoint_pairs(m)
-    rankings = np.array(list(permutations(range(m))))
+    rankings = all_rankings(m)
     return np.array(
         [
             [disagreements(np.array([*rest, last]), pairs) for last in rankings]
@@ -32,29 +32,27 @@ def counts_of_all(m, k):
 @pytest.mark.parametrize(("m", "k"), [(2, 2), (2, 5), (3, 3), (4, 2), (5, 2)])
 def test_the_law_of_disagreements_and_their_sensitivity_by_enumeration(m, k):
     counts = counts_of_all(m, k)
-    start, law = disagreement_law(m // 2, k)
-    expected = np.bincount(counts.ravel(), minlength=start + len(law)) / counts.size
-    assert np.abs(law - expected[start:]).max() < 1e-12
     test = LaplaceUnif(m, k, 1.0, 0.0)
+    values, law = test.law_of_counts()
+    assert (np.diff(values) > 0).all()
+    expected = np.bincount(counts.ravel(), minlength=values[-1] + 1) / counts.size
+    assert np.abs(np.bincount(values, law) - expected).max() < 1e-12
     assert (counts.max(1) - counts.min(1)).max() == test.sensitivity
 
 
 @pytest.mark.parametrize(("n_pairs", "k", "bias"), [(1, 7, 0.3), (3, 4, -1.0), (2, 6, 0.9), (5, 3, 1.0)])
 def test_the_law_of_biased_pairs_by_enumeration(n_pairs, k, bias):
-    start, law = disagreement_law(n_pairs, k, bias)
+    values, law = LaplaceUnif(2 * n_pairs, k, 1.0, 0.0).law_of_counts(bias)
     expected = np.zeros(n_pairs * (k * k // 4) + 1)
     weights = stats.binom.pmf(np.arange(k + 1), k, (1 + bias) / 2)
     for b in product(range(k + 1), repeat=n_pairs):
         expected[sum(x * (k - x) for x in b)] += math.prod(weights[x] for x in b)
-    full = np.zeros_like(expected)
-    full[start : start + len(law)] = law
-    assert np.abs(full - expected).max() < 1e-12
+    assert np.abs(np.bincount(values, law, len(expected)) - expected).max() < 1e-12
 
 
 @pytest.mark.parametrize(("n_pairs", "k", "bias"), [(5, 10_000, 0.0), (500, 1000, 0.0), (50, 101, 0.2)])
 def test_the_law_of_large_data_has_the_right_mass_mean_and_variance(n_pairs, k, bias):
-    start, law = disagreement_law(n_pairs, k, bias)
-    u = start + np.arange(len(law))
+    u, law = LaplaceUnif(2 * n_pairs, k, 1.0, 0.0).law_of_counts(bias)
     b = np.arange(k + 1)
     weights = stats.binom.pmf(b, k, (1 + bias) / 2)
     mean = weights @ (b * (k - b))

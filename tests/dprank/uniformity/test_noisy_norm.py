@@ -2,16 +2,17 @@
 
 import math
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import all_rankings, law_p_value, refused
 
 from dprank import noise
 from dprank.rankings import Rankings
-from dprank.uniformity.noisy_norm import NoisyNorm, pair_norm_law
+from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
+from dprank.uniformity.unif import square_law
 
 ROUNDING = 1e-9
 ALARM = 1e-6
@@ -35,7 +36,7 @@ def exact_loss(test, squares):
 
 @pytest.mark.parametrize(("pairs", "k"), [(1, 2), (1, 5), (2, 3), (2, 4), (3, 3)])
 def test_null_law_is_that_of_all_data(pairs, k):
-    values, law = pair_norm_law(pairs, k)
+    values, law = square_law(pairs, k)
     found, count = np.unique(squares_of_all_data(pairs, k), return_counts=True)
     assert abs(law.sum() - 1) < ROUNDING
     assert np.abs(law[np.searchsorted(values, found)] - count / count.sum()).max() < ROUNDING
@@ -43,7 +44,7 @@ def test_null_law_is_that_of_all_data(pairs, k):
 
 @pytest.mark.parametrize(("pairs", "k"), [(5, 10_000), (50, 999), (500, 1000)])
 def test_null_moments(pairs, k):
-    values, law = pair_norm_law(pairs, k)
+    values, law = square_law(pairs, k)
     y = values / k
     assert law @ y == pytest.approx(pairs)
     assert law @ (y - pairs) ** 2 == pytest.approx(2 * pairs * (1 - 1 / k))
@@ -63,7 +64,7 @@ def test_loss_on_all_data_is_the_guarantee(m, k, steps):
 @pytest.mark.parametrize(("m", "k"), [(3, 2), (3, 3), (4, 2)])
 def test_ranks_on_all_rankings(m, k):
     test = NoisyNorm.calibrated(m, k, EPSILON, statistic="ranks")
-    rankings = np.array(list(permutations(range(m))))
+    rankings = all_rankings(m)
     data = rankings[np.array(list(product(range(len(rankings)), repeat=k)))]
     squares = test.squared_norm(data).reshape(len(rankings), -1)
     assert squares.max() == k * k * test.squared_sensitivity // 4
@@ -101,7 +102,7 @@ def test_threshold_is_the_least_of_its_size(m, k):
     test = NoisyNorm.calibrated(m, k, EPSILON)
     c = test.threshold()
     assert test.p_value(c) <= test.delta < test.p_value(c - 1)
-    values, law = pair_norm_law(m // 2, k)
+    values, law = square_law(m // 2, k)
     size = law @ test.noise_sf(c - test.on_grid(values))
     assert size == pytest.approx(test.p_value(c), abs=ROUNDING)
 

@@ -1,10 +1,8 @@
 """Exact, but for the law of the pairing; chi-square p-values are held against FALSE_ALARM."""
 
-from itertools import permutations
-
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import all_rankings, law_p_value, refused
 
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
@@ -32,7 +30,7 @@ def test_every_pairing_is_equally_likely(m):
 
 
 def test_signs_say_who_comes_first():
-    positions = np.array(list(permutations(range(4))))
+    positions = all_rankings(4)
     pairs = np.array([[2, 0], [1, 3]])
     signs = pair_signs(positions, pairs)
     for ranking, row in zip(positions, signs, strict=True):

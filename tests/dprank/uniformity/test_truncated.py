@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from checks import law_p_value, refused
 
+from dprank.noise import SECURE
 from dprank.rankings import Rankings
-from dprank.uniformity.noisy_norm import pair_norm_law
 from dprank.uniformity.truncated import Trun
+from dprank.uniformity.unif import square_law
 
 ROUNDING = 1e-9
 ALARM = 1e-6
@@ -85,7 +86,7 @@ def test_smallest_counterexample():
 def test_calibrated_is_private_and_keeps_its_size(m, k):
     for delta in (0.05, 0.4):
         test = Trun.calibrated(m, k, EPSILON, delta)
-        assert test.guarantee.epsilon <= EPSILON * (1 + ROUNDING)
+        assert test.guarantee.epsilon <= EPSILON
         accept = all_data(test)
         assert exact_loss(accept) <= EPSILON * (1 + ROUNDING)
         assert 1 - accept.mean() <= delta * (1 + ROUNDING)
@@ -93,13 +94,21 @@ def test_calibrated_is_private_and_keeps_its_size(m, k):
 
 def test_calibrated_uses_all_of_its_size_and_privacy():
     test = Trun.calibrated(10, 10_000, EPSILON, DELTA)
-    values, law = pair_norm_law(5, 10_000)
+    values, law = square_law(5, 10_000)
     size = law @ (1 - test.acceptance(np.zeros(len(values)), values / 10_000))
     assert size == pytest.approx(DELTA, rel=1e-6)
     top = math.sqrt(10_000 * (test.start + test.width))
     y = np.array([top, top - test.reach]) ** 2 / 10_000
     accept = test.acceptance([0, 0], y)
     assert math.log(accept[1] / accept[0]) == pytest.approx(EPSILON, rel=1e-6)
+
+
+@pytest.mark.parametrize(("m", "k"), [(5, 200), (10, 1000), (100, 300)])
+@pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1 / 3, 1.0, 2.5, math.log(19), 3.0])
+def test_calibrated_never_promises_less_than_was_asked(m, k, epsilon):
+    guarantee = Trun.calibrated(m, k, epsilon, 0.1).guarantee.epsilon
+    assert guarantee <= epsilon
+    assert guarantee == pytest.approx(min(epsilon, math.log(19)), rel=1e-6)
 
 
 def test_large_epsilon_needs_no_more_than_one_ranking_of_ramp():
@@ -151,5 +160,7 @@ def test_bad_input():
         Trun.as_printed(4, 4, 1, 2, 0.5)
     with refused("epsilon_0 = -1"):
         Trun.calibrated(4, 4, -1, 0.1)
+    with refused("rng = dprank.noise.SECURE", "research"):
+        Trun(2, 4, **good).release(Rankings([[0, 1], [1, 0]], ["a", "b"]), SECURE)
     with refused("n_rankings = 2", "4"):
         Trun(2, 4, **good).release(Rankings([[0, 1], [1, 0]], ["a", "b"]), np.random.default_rng(0))

@@ -1,11 +1,11 @@
 """UNIF against all rankings, and its law against others; statistical tests raise a false alarm once in 1e6 runs."""
 
 import math
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import all_rankings, refused
 from scipy import stats
 
 from dprank.rankings import Rankings
@@ -24,7 +24,7 @@ from dprank.uniformity.unif import (
 
 def all_samples(m, k):
     """Y of every sample of k rankings of m items, for the pairs (0, 1), (2, 3), ..."""
-    signs = pair_signs(np.array(list(permutations(range(m)))), disjoint_pairs(m))
+    signs = pair_signs(all_rankings(m), disjoint_pairs(m))
     return np.array([pair_statistic(signs[list(chosen)]) for chosen in product(range(len(signs)), repeat=k)])
 
 
@@ -102,6 +102,11 @@ def test_moments_of_the_law(pairs, k):
     assert law @ value**2 - (law @ value) ** 2 == pytest.approx(2 * pairs * (1 - 1 / k))
 
 
+@pytest.mark.parametrize(("pairs", "k"), [(1, 4), (1, 7), (3, 4), (3, 5), (40, 31)])
+def test_no_value_lies_beyond_infinity(pairs, k):
+    assert unif_sf(pairs, k, [-math.inf, math.inf], 0.2).tolist() == [1, 0]
+
+
 def test_single_ranking_says_nothing():
     assert pair_statistic(np.array([[1, -1, 1]])) == 3
     assert unif_null_sf(3, 1, [3.0, 3.01]).tolist() == [1, 0]
@@ -138,7 +143,7 @@ def test_level_and_uniform_pairing():
 
 def test_mutants_of_the_statistic_are_caught():
     """Sum of the S before squaring, and squares of single signs, have other laws than that of Y."""
-    signs = pair_signs(np.array(list(permutations(range(4)))), disjoint_pairs(4))
+    signs = pair_signs(all_rankings(4), disjoint_pairs(4))
     samples = [signs[list(chosen)] for chosen in product(range(24), repeat=2)]
     right = np.array([pair_statistic(s) for s in samples])
     total = np.array([s.sum() ** 2 / 2 for s in samples])
@@ -174,6 +179,8 @@ def test_bad_input():
             Unif.exact(4, 2, delta)
     with refused("delta = 0"):
         Unif.as_printed(4, 0)
+    with refused("y = nan"):
+        unif_sf(2, 2, math.nan)
     with refused("n_pairs = 0"):
         unif_null_sf(0, 2, 1.0)
     with refused("n_rankings = 0"):

@@ -7,7 +7,7 @@ enumeration, convolution, linear programming, and inequalities whose short proof
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise, product
 
 import numpy as np
@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, sparse, special, stats
 
 from companion.claims import Check
+from companion.experiments.busafekete2021.common import exponent, least, mean_square_bias
 from dprank.audit.exact import privacy_loss
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.bucketed import BatchVote, Bucketed, vote_sf
-from dprank.uniformity.laplace import LaplaceUnif, disagreement_law, discrete_laplace_cdf
+from dprank.uniformity.laplace import LaplaceUnif, discrete_laplace_cdf
 from dprank.uniformity.unif import printed_bias, unif_null_threshold, unif_sf
 
 Array = NDArray[np.float64]
@@ -190,15 +191,14 @@ def y_variance(n_pairs: int, n_rankings: int, bias: float) -> float:
 
 def laplace_power(test: LaplaceUnif, bias: float) -> float:
     """Exact power of a calibrated `LaplaceUnif` if all pairs are independent and of that bias."""
-    start, law = disagreement_law(test.n_pairs, test.n_rankings, bias)
+    counts, law = test.law_of_counts(bias)
     u = math.floor((test.statistic(0) - test.threshold) * test.n_rankings / 4 + 1e-6)
-    return float(law @ discrete_laplace_cdf(u - start - np.arange(len(law)), test.scale))
+    return float(law @ discrete_laplace_cdf(u - counts, test.scale))
 
 
 def unif_power(m: int, k: int, bias: float, delta: float) -> float:
     """Exact power of UNIF without privacy, at its exact threshold."""
-    threshold = unif_null_threshold(m // 2, k, delta)
-    return float(unif_sf(m // 2, k, threshold, bias)) if math.isfinite(threshold) else 0.0
+    return float(unif_sf(m // 2, k, unif_null_threshold(m // 2, k, delta), bias))
 
 
 def coin_power(test: Bucketed, bias: float) -> float:
@@ -209,17 +209,6 @@ def coin_power(test: Bucketed, bias: float) -> float:
 def vote_power(test: BatchVote, bias: float) -> float:
     """Exact power of a noisy vote of batches."""
     return vote_sf(test.n_batches, test.batch_power(bias), test.scale, test.threshold)
-
-
-def least(enough: Callable[[int], bool], start: int = 2) -> int:
-    """The number from `start` on at which `enough` turns true, by doubling and bisection."""
-    low, high = start - 1, start
-    while not enough(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def certified_laplace(m: int, bias: float, epsilon: float, delta: float) -> int:
@@ -287,11 +276,6 @@ def laplace_enough(bias: float, epsilon: float, delta: float) -> int:
     """Rankings that suffice for `LaplaceUnif` if no pair has a smaller bias, for all m >= 4, epsilon <= 1."""
     error = (3 + 8 / epsilon * math.log(1 / (2 * delta**2))) / bias**2
     return math.ceil(max(1 + error, 32 * math.log(2 / delta) / bias**4))
-
-
-def exponent(x: ArrayLike, y: ArrayLike) -> float:
-    """Slope of log y against log x."""
-    return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
 
 
 def check_laplace_samples(frame: pd.DataFrame, bias: float, epsilon: float, delta: float) -> list[Check]:
@@ -515,12 +499,6 @@ def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -
 # --- the abstract's rate ---------------------------------------------------------------------------------------------
 
 
-def mean_square_bias(m: int, theta: float) -> float:
-    """Mean of the squared bias of a uniformly random pair of items."""
-    gap = np.arange(1, m)
-    return float((m - gap) @ Mallows(m, theta).bias(gap) ** 2 / (m * (m - 1) / 2))
-
-
 def rate_at_distance(sizes: Iterable[int], distance: float, epsilon: float, delta: float) -> pd.DataFrame:
     """What tests need at a fixed total variation distance from uniform.
 
@@ -533,7 +511,7 @@ def rate_at_distance(sizes: Iterable[int], distance: float, epsilon: float, delt
     rows = []
     for m in sizes:
         theta = theta_at(m, distance)
-        square, mu = mean_square_bias(m, theta), printed_bias(m, theta)
+        square, mu = mean_square_bias(Mallows(m, theta)), printed_bias(m, theta)
         rows.append(
             {
                 "m": m,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, reduce
-from itertools import permutations, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,15 @@ from scipy.optimize import brentq
 from scipy.stats import binom, chi2, ncx2, norm
 
 from companion.claims import Check
+from companion.experiments.busafekete2021.central import unif_power
+from companion.experiments.busafekete2021.common import all_pairings, all_rankings, exponent, mean_square_bias
 from companion.experiments.sweep import stream, sweep
 from dprank.audit.exact import privacy_loss
 from dprank.kendall import kendall_distances
 from dprank.models.mallows import Mallows, theta_at
-from dprank.uniformity.local import LocalOneBit, LocalPairs, printed_threshold
+from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.pairs import pair_signs
-from dprank.uniformity.unif import printed_bias, unif_null_sf, unif_null_threshold, unif_sf
+from dprank.uniformity.unif import printed_bias, printed_threshold, unif_null_sf, unif_null_threshold, unif_sf
 
 #: Rounding of enumerations and of exact laws, far above what tests find.
 ROUNDING = 1e-9
@@ -33,28 +35,9 @@ MANY = 1_000_000
 # --- channels, by enumeration ----------------------------------------------------------------------------------------
 
 
-def all_rankings(n_items: int) -> NDArray[np.int64]:
-    """Every ranking, as positions, shape (n_items!, items); at most 8 items."""
-    if not 2 <= n_items <= 8:
-        raise ValueError(f"n_items = {n_items}; allowed: 2 to 8, all rankings are listed")
-    return np.array(list(permutations(range(n_items))))
-
-
 def sign_vectors(n_pairs: int) -> NDArray[np.int64]:
     """All vectors of signs, shape (2^pairs, pairs)."""
     return np.array(list(product((-1, 1), repeat=n_pairs)))
-
-
-def all_pairings(n_items: int) -> list[NDArray[np.int64]]:
-    """Every way to cut an even number of items into pairs, each of shape (pairs, 2)."""
-
-    def cut(items: tuple[int, ...]) -> list[list[tuple[int, int]]]:
-        if not items:
-            return [[]]
-        first, *rest = items
-        return [[(first, other), *more] for other in rest for more in cut(tuple(i for i in rest if i != other))]
-
-    return [np.array(p) for p in cut(tuple(range(n_items)))]
 
 
 def channel(n_items: int, shrinkage: float, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -98,10 +81,10 @@ def check_def_2() -> list[Check]:
     """Definition 2 against the inequality over all events, both ways round, and over what all peers send."""
     checks = []
     for m in (2, 3, 4, 5):
-        law = channel(m, LocalPairs.as_printed(1.0, m).shrinkage, pairing(m))
+        law = channel(m, LocalPairs.as_printed(m, 1.0).shrinkage, pairing(m))
         what = f"{m} items, the paper's channel: loss over all events less the definition's"
         checks.append(Check(what, eventwise_loss(law) - pointwise_loss(law), "==", 0, error=ROUNDING))
-    law = channel(2, LocalPairs.as_printed(1.0, 2).shrinkage, pairing(2))
+    law = channel(2, LocalPairs.as_printed(2, 1.0).shrinkage, pairing(2))
     both = np.array([np.kron(a, law[0]) for a in law])
     what = "two peers, one of whom changes the ranking: loss of all that is sent less the definition's"
     return [*checks, Check(what, eventwise_loss(both) - pointwise_loss(law), "==", 0, error=ROUNDING)]
@@ -109,7 +92,7 @@ def check_def_2() -> list[Check]:
 
 def check_ldp_stronger(epsilon: float = 1.0) -> list[Check]:
     """Two items, two peers: every decision from local reports is centrally private; the converse fails."""
-    law = channel(2, LocalPairs.as_printed(epsilon, 2).shrinkage, pairing(2))
+    law = channel(2, LocalPairs.as_printed(2, epsilon).shrinkage, pairing(2))
     reports = np.array([[np.kron(a, b) for b in law] for a in law])
     decisions = np.array(list(product((0, 1), repeat=4)))[1:-1]
     rejects = reports @ decisions.T
@@ -127,7 +110,7 @@ def check_ldp_stronger(epsilon: float = 1.0) -> list[Check]:
 
 def public_channels(n_items: int, epsilon: float) -> list[NDArray[np.float64]]:
     """The paper's channel for every pairing that the curator may announce, each of shape (n_items!, 2^pairs)."""
-    shrinkage = LocalPairs.as_printed(epsilon, n_items).shrinkage
+    shrinkage = LocalPairs.as_printed(n_items, epsilon).shrinkage
     return [channel(n_items, shrinkage, pairs) for pairs in all_pairings(n_items)]
 
 
@@ -161,7 +144,7 @@ def channel_losses(epsilon: float, most: int = 6) -> pd.DataFrame:
     """
     rows = []
     for m in range(2, most + 1):
-        test = LocalPairs.as_printed(epsilon, m)
+        test = LocalPairs.as_printed(m, epsilon)
         loss = float(np.ptp(np.log(channel(m, test.shrinkage, pairing(m))), axis=0).max())
         rows.append({"items": m, "pairs": m // 2, "loss": loss, "guarantee": test.guarantee.epsilon})
     return pd.DataFrame(rows)
@@ -259,7 +242,7 @@ def check_null() -> list[Check]:
     """Moments of the local statistic under uniform rankings, by enumeration of rankings, noise and samples."""
     checks = []
     for m, k in ((2, 1), (2, 6), (4, 1), (4, 4), (6, 3)):
-        law = randomised(sign_law(m, 0.0, pairing(m)), LocalPairs.as_printed(1.0, m).shrinkage)
+        law = randomised(sign_law(m, 0.0, pairing(m)), LocalPairs.as_printed(m, 1.0).shrinkage)
         mean, variance = statistic_moments(law, k)
         checks += [
             Check(f"mean, m = {m}, k = {k}; m/2", mean, "==", m / 2, error=ROUNDING),
@@ -333,7 +316,7 @@ def sufficient_samples(n_items: int, bias: float, delta: float) -> int:
 
 def growth(values: Sequence[float], arguments: Sequence[float]) -> float:
     """Exponent between the last two of several values."""
-    return math.log(values[-1] / values[-2]) / math.log(arguments[-1] / arguments[-2])
+    return exponent(arguments[-2:], values[-2:])
 
 
 def orders(epsilon: float, delta: float, items: Sequence[int]) -> pd.DataFrame:
@@ -384,12 +367,6 @@ def least_errors(constant: float, log_inverse_delta: float) -> float:
     return -math.log(2) - constant * math.sqrt(log_inverse_delta / 2) - 1
 
 
-def exact_power(n_items: int, samples: int, bias: float, delta: float) -> float:
-    """Power of the exact test when all pairs are independent with one bias after randomised response."""
-    pairs = n_items // 2
-    return float(unif_sf(pairs, samples, unif_null_threshold(pairs, samples, delta), bias))
-
-
 def indistinguishable(n_items: int, samples: int, bias: float) -> float:
     """Bound on power less size: half the root of exp(k^2 sum b^4 / 2) - 1, see the chapter."""
     return 0.5 * math.sqrt(math.expm1(samples**2 * (n_items // 2) * bias**4 / 2))
@@ -408,11 +385,11 @@ def power_gap(sizes: tuple[int, ...], biases: tuple[float, ...], deltas: tuple[f
     rows = []
     for m, bias, delta in product(sizes, biases, deltas):
         samples = sufficient_samples(m, bias, delta)
-        miss = 1 - exact_power(m, samples, bias, delta)
+        miss = 1 - unif_power(m, samples, bias, delta)
         few = max(2, math.ceil(0.5 / bias**2 / math.sqrt(m)))
         threshold = unif_null_threshold(m // 2, few, delta)
-        size = 0.0 if math.isinf(threshold) else float(unif_null_sf(m // 2, few, threshold))
-        power = 0.0 if math.isinf(threshold) else float(unif_sf(m // 2, few, threshold, bias))
+        size = float(unif_null_sf(m // 2, few, threshold))
+        power = float(unif_sf(m // 2, few, threshold, bias))
         row = {"items": m, "bias": bias, "delta": delta, "samples": samples, "miss": miss}
         rows.append(row | {"few": few, "gain": power - size, "bound": indistinguishable(m, few, bias)})
     return pd.DataFrame(rows)
@@ -499,17 +476,11 @@ def own_ranking_law(n_items: int, theta: float) -> NDArray[np.float64]:
     return np.mean([sign_law(n_items, theta, order[: n_items // 2 * 2].reshape(-1, 2)) for order in numberings], axis=0)
 
 
-def mean_square_bias(n_items: int, theta: float) -> float:
-    """Mean over all pairs of items of the squared bias; what a random pair has on average."""
-    gap = np.arange(1, n_items)
-    return float((Mallows(n_items, theta).bias(gap) ** 2 * (n_items - gap)).sum() / math.comb(n_items, 2))
-
-
 def bias_ratios(items: Sequence[int], scaled: Sequence[float]) -> pd.DataFrame:
     """Mean squared bias of a random pair over the square of the paper's mu, at theta = scaled / m."""
     rows = []
     for m, x in product(items, scaled):
-        ratio = mean_square_bias(m, x / m) / printed_bias(m, x / m) ** 2
+        ratio = mean_square_bias(Mallows(m, x / m)) / printed_bias(m, x / m) ** 2
         rows.append({"items": m, "theta times m": x, "ratio": ratio})
     return pd.DataFrame(rows)
 
@@ -556,7 +527,7 @@ def crossing_power(samples: int, epsilon: float, theta: float, repetitions: int)
     pandas.DataFrame
         ``pairing``, ``power``, ``error`` (four standard errors, and 1 / repetitions).
     """
-    test = LocalPairs.calibrated(epsilon, 4)
+    test = LocalPairs.calibrated(4, epsilon)
     threshold = unif_null_threshold(2, samples, test.delta)
     rows = []
     for name, pairs in zip(("side by side", "crossing", "nested"), all_pairings(4), strict=True):
@@ -583,7 +554,7 @@ def check_private_randomness(repetitions: int = 2_000) -> list[Check]:
     gap = np.arange(1, 1000)
     least = min((Mallows(1000, x).bias(gap) / math.tanh(x / 2)).min() for x in (1e-6, 1e-3, 0.1, 1.0, 10.0))
     theta, epsilon = 0.5, 1.0
-    bias = math.tanh(theta / 2) * LocalPairs.calibrated(epsilon, 4).shrinkage
+    bias = math.tanh(theta / 2) * LocalPairs.calibrated(4, epsilon).shrinkage
     other = crossing_power(sufficient_samples(4, bias, 0.05), epsilon, theta, repetitions)
     for about in ("supplied", "corrected"):
         checks += [
@@ -621,7 +592,7 @@ def best_guess(n_items: int, epsilon: float) -> float:
 
 def guess_pairs(n_items: int, epsilon: float) -> float:
     """Success of the best guess at a uniform ranking after the paper's channel, by enumeration."""
-    law = channel(n_items, LocalPairs.as_printed(epsilon, n_items).shrinkage, pairing(n_items))
+    law = channel(n_items, LocalPairs.as_printed(n_items, epsilon).shrinkage, pairing(n_items))
     return float(law.max(0).sum() / len(law))
 
 
@@ -786,7 +757,7 @@ def local_rejections(
     """
     law = Mallows.of_gap(n_items, gap)
     test = (
-        LocalOneBit.calibrated(epsilon, n_items, delta) if one_bit else LocalPairs.calibrated(epsilon, n_items, delta)
+        LocalOneBit.calibrated(n_items, epsilon, delta) if one_bit else LocalPairs.calibrated(n_items, epsilon, delta)
     )
     groups = test.groups if isinstance(test, LocalOneBit) else test.n_pairs
     samples = n_rankings // groups if one_bit else n_rankings
@@ -864,7 +835,7 @@ def replacement_error(
         (its part of the divergence, at the upper end) and ``higher`` (bound on the rest), ``distance`` (bound for all
         reports: sqrt(voters log(1 + divergence) / 2)).
     """
-    test, law = LocalPairs.calibrated(epsilon, n_items), Mallows.of_gap(n_items, gap)
+    test, law = LocalPairs.calibrated(n_items, epsilon), Mallows.of_gap(n_items, gap)
     pairs = random_pairings(n_items, test.n_pairs, 1, rng)[0]
     ahead = pairs[:, 1] - pairs[:, 0]
     centred = pair_signs(law.sample(samples, rng=rng), pairs) - (np.sign(ahead) * law.bias(np.abs(ahead)))
@@ -914,7 +885,7 @@ def ceilings(cells: Iterable[tuple[int, int]], epsilon: float, delta: float = 0.
     """
     rows = []
     for m, n in cells:
-        test, one, p = LocalPairs.calibrated(epsilon, m), LocalOneBit.calibrated(epsilon, m), m // 2
+        test, one, p = LocalPairs.calibrated(m, epsilon), LocalOneBit.calibrated(m, epsilon), m // 2
         shift = n * p * test.shrinkage**2
         row = {"items": m, "voters": n, "printed threshold": ncx2.sf(printed_threshold(m, delta), p, shift)}
         row["exact threshold"] = ncx2.sf(chi2.isf(delta, p), p, shift)
@@ -956,10 +927,10 @@ def samples_needed(
     alternative by their discreteness is of relative order 1 / voters a pair.
     """
     if test == "one bit":
-        one = LocalOneBit.calibrated(epsilon, n_items, delta, groups)
+        one = LocalOneBit.calibrated(n_items, epsilon, delta, groups)
         count, each, t = one.groups, 1 / one.groups, one.shrinkage
     else:
-        count, each, t = n_items // 2, 1.0, LocalPairs.calibrated(epsilon, n_items, delta).shrinkage
+        count, each, t = n_items // 2, 1.0, LocalPairs.calibrated(n_items, epsilon, delta).shrinkage
     pairs = random_pairings(n_items, count, pairings, rng)
     apart = np.ones((1, count), int) if test == "fixed pairing" else np.abs(pairs[..., 0] - pairs[..., 1])
     shift = each * t**2 * (Mallows(n_items, theta).bias(np.arange(n_items))[apart] ** 2).sum(-1)

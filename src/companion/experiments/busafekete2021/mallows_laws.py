@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from companion.claims import Check
-from dprank.kendall import kendall_distances
+from companion.experiments.busafekete2021.common import all_rankings, distance_law, divergence, exponent
+from dprank.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
+from dprank.uniformity.two_sample import printed_gap
+from dprank.uniformity.unif import printed_samples
 
 #: Rounding of our closed forms.
 ROUNDING = 1e-9
@@ -31,12 +34,6 @@ Array = NDArray[np.float64]
 
 
 # --- exact laws of few items -----------------------------------------------------------------------------------------
-
-
-@cache
-def rankings(items: int) -> NDArray[np.int64]:
-    """All rankings of the items, one a row."""
-    return np.array(list(permutations(range(items))))
 
 
 @cache
@@ -69,7 +66,7 @@ def printed_sum(items: int, phi: Fraction) -> Fraction:
 
 def best_event(items: int, phi: Fraction, centre: Sequence[int] | None = None) -> Fraction:
     """Largest difference of the probabilities of an event under Mallows and uniform, from all rankings."""
-    distances = kendall_distances(rankings(items), np.arange(items) if centre is None else np.array(centre))
+    distances = kendall_distances(all_rankings(items), np.arange(items) if centre is None else np.array(centre))
     weights = [phi ** int(d) for d in distances]
     z, uniform = sum(weights, Fraction(0)), Fraction(1, len(weights))
     return sum((max(w / z - uniform, Fraction(0)) for w in weights), Fraction(0))
@@ -87,7 +84,8 @@ def check_z(items: Iterable[int] = range(2, 8)) -> list[Check]:
     half = Fraction(1, 2)
     off = max(
         abs(
-            sum((phi ** int(d) for d in kendall_distances(rankings(m), np.arange(m))), Fraction(0)) - normaliser(m, phi)
+            sum((phi ** int(d) for d in kendall_distances(all_rankings(m), np.arange(m))), Fraction(0))
+            - normaliser(m, phi)
         )
         for m in items
         for phi in phis
@@ -213,14 +211,6 @@ def check_tester(epsilon: float = 0.25, delta: float = 0.05) -> list[Check]:
 # --- known or unknown centre -----------------------------------------------------------------------------------------
 
 
-def distance_law(items: int, theta: float) -> Array:
-    """Probabilities of the Kendall distances 0, 1, ... from the centre. O(items^4), for few items."""
-    law = np.ones(1)
-    for j in range(2, items + 1):
-        law = np.convolve(law, special.softmax(-theta * np.arange(j)))
-    return law
-
-
 def known_centre_power(items: int, theta: float, n: int, size: float) -> float:
     """Power of the best test of exact size from n rankings whose centre the tester knows (Neyman and Pearson).
 
@@ -244,10 +234,7 @@ def known_centre_samples(items: int, epsilon: float, delta: float) -> int:
 @cache
 def _distances(items: int) -> NDArray[np.uint8]:
     """Kendall distances of all pairs of rankings."""
-    rows = rankings(items)
-    first, second = np.triu_indices(items, 1)
-    signs = np.where(rows[:, first] < rows[:, second], 1, -1).astype(np.float32)
-    return ((len(first) - signs @ signs.T) / 2).round().astype(np.uint8)
+    return pairwise_kendall_distances(all_rankings(items)).astype(np.uint8)
 
 
 def mixture_excess(items: int, theta: float) -> float:
@@ -343,18 +330,9 @@ def known_limit(epsilon: float, delta: float) -> int:
     return math.ceil((2 * stats.norm.isf(delta) / limit(epsilon)) ** 2)
 
 
-def printed_gap(items: float, delta: float) -> float:
-    """8 / (m + 7 - sqrt(12 ln(2/delta) m)) of Theorem 4: negative where its denominator is."""
-    return 8 / (items + 7 - math.sqrt(12 * math.log(2 / delta) * items))
-
-
-def printed_samples(items: int, theta: float, delta: float) -> float:
-    """Line 5 of UNIF, for m_1 > 0."""
-    mu, log = math.tanh(items * theta / 16), math.log(2 / delta)
-    pairs = items / 8 - math.sqrt(items * log / 16)
-    if pairs <= 0:
-        return math.nan
-    return 1 + math.ceil((12 * items * log / pairs**2 + 10 * math.sqrt(items * log) / pairs) / mu**2)
+def unif_samples(items: int, theta: float, delta: float) -> float:
+    """Line 5 of UNIF where the number of pairs that it counts on, m_1, is positive; NaN elsewhere."""
+    return printed_samples(items, theta, delta) if items > 4 * math.log(2 / delta) else math.nan
 
 
 def sample_table(items: Iterable[int], epsilons: Iterable[float], delta: float) -> pd.DataFrame:
@@ -378,7 +356,7 @@ def sample_table(items: Iterable[int], epsilons: Iterable[float], delta: float) 
                     "gap": -math.expm1(-theta),
                     "printed_gap": printed_gap(m, delta),
                     "mu": math.tanh(m * theta / 16),
-                    "unif": printed_samples(m, theta, delta),
+                    "unif": unif_samples(m, theta, delta),
                 }
             )
     return pd.DataFrame(rows)
@@ -402,7 +380,7 @@ def rate_table(items: Iterable[int], epsilon: float, delta: float) -> pd.DataFra
     rows = []
     for m in items:
         theta = theta_at(m, epsilon)
-        rows.append((m, printed_samples(m, theta, delta), least_samples(m, theta, delta), known_limit(epsilon, delta)))
+        rows.append((m, unif_samples(m, theta, delta), least_samples(m, theta, delta), known_limit(epsilon, delta)))
     frame = pd.DataFrame(rows, columns=["items", "unif", "bound", "known"])
     least = frame.loc[frame.unif.idxmin()]
     return frame.assign(claimed=least.unif * (frame["items"] / least["items"]) ** -0.5)
@@ -411,14 +389,14 @@ def rate_table(items: Iterable[int], epsilon: float, delta: float) -> pd.DataFra
 def fixed_phi(items: Iterable[int], phi: float, delta: float) -> pd.DataFrame:
     """UNIF's k at a fixed phi: ``items``, ``unif``, and and the `zeros` of 1 - TV."""
     theta = -math.log(phi)
-    rows = [(m, printed_samples(m, theta, delta), zeros(m, theta)) for m in items]
+    rows = [(m, unif_samples(m, theta, delta), zeros(m, theta)) for m in items]
     return pd.DataFrame(rows, columns=["items", "unif", "zeros"])
 
 
-def exponent(frame: pd.DataFrame, column: str, epsilon: float) -> float:
+def exponent_at(frame: pd.DataFrame, column: str, epsilon: float) -> float:
     """Slope of log column against log items at one epsilon, by least squares."""
     part = frame[frame.epsilon == epsilon].dropna(subset=column)
-    return float(np.polyfit(np.log(part["items"]), np.log(part[column]), 1)[0])
+    return exponent(part["items"], part[column])
 
 
 def zeros(items: int, theta: float) -> float:
@@ -501,7 +479,10 @@ def check_phi_eps_rate(frame: pd.DataFrame, epsilon: float = 0.5) -> list[Check]
     proved = bracket(10**12, epsilon)[1] * 10**12 / epsilon
     return [
         Check(
-            f"{what}: exponent of m(1 − φ_ε)/ε, which is to be ≥ c > 0", exponent(scaled, "scaled", epsilon), ">=", -0.1
+            f"{what}: exponent of m(1 − φ_ε)/ε, which is to be ≥ c > 0",
+            exponent_at(scaled, "scaled", epsilon),
+            ">=",
+            -0.1,
         ),
         Check(
             f"ε = {epsilon:g}: proved bound on mθ_ε/ε at m = 10¹², against its value at m = {first}",
@@ -510,14 +491,14 @@ def check_phi_eps_rate(frame: pd.DataFrame, epsilon: float = 0.5) -> list[Check]
             float(scaled.scaled.iloc[0]),
         ),
         Check(f"ε = 1/√m: mθ_ε/ε at m = {last:,} over its value at m = {first}", edge[1] / edge[0], ">=", 0.5),
-        Check(f"{what}: exponent of μ, which is to be free of m", exponent(part, "mu", epsilon), ">=", -0.1),
+        Check(f"{what}: exponent of μ, which is to be free of m", exponent_at(part, "mu", epsilon), ">=", -0.1),
         Check(
             f"θ_ε over its proved lower bound, smallest, {grid}", float((frame.theta / low).min()), ">=", 1, "corrected"
         ),
         Check(
             f"θ_ε over its proved upper bound, largest, {grid}", float((frame.theta / high).max()), "<=", 1, "corrected"
         ),
-        Check(f"{what}: exponent of μ, plus 1/2", abs(exponent(part, "mu", epsilon) + 0.5), "<=", 0.01, "corrected"),
+        Check(f"{what}: exponent of μ, plus 1/2", abs(exponent_at(part, "mu", epsilon) + 0.5), "<=", 0.01, "corrected"),
         Check(f"ε = {epsilon:g}, m = {last:,}: θ_ε times sd over its limit, less 1", off, "<=", 1 / last, "corrected"),
     ]
 
@@ -584,12 +565,12 @@ def check_rate(frame: pd.DataFrame, epsilon: float = 0.5, delta: float = 0.05) -
     what = f"ε = {epsilon:g}, δ = {delta:g}"
     sizes = (10**12, 10**16)
     any_test = [proved_samples(m, epsilon, delta) for m in sizes]
-    unif = [printed_samples(m, bracket(m, epsilon)[1], delta) for m in sizes]
+    unif = [unif_samples(m, bracket(m, epsilon)[1], delta) for m in sizes]
     decades = math.log(sizes[1] / sizes[0])
     slopes = [math.log(k[1] / k[0]) / decades for k in (any_test, unif)]
     grid = f"m = {part['items'].min()} to {part['items'].max():,}"
     return [
-        Check(f"{what}, {grid}: exponent of the k that UNIF draws", exponent(part, "unif", epsilon), "<=", -0.5),
+        Check(f"{what}, {grid}: exponent of the k that UNIF draws", exponent_at(part, "unif", epsilon), "<=", -0.5),
         Check(f"{what}, m = 10¹²: rankings from which provably no test is enough; two are to be", any_test[0], "<", 2),
         Check(f"{what}, m = 10¹² to 10¹⁶: exponent of that bound on any test", slopes[0], ">=", 0.49, "corrected"),
         Check(
@@ -599,9 +580,7 @@ def check_rate(frame: pd.DataFrame, epsilon: float = 0.5, delta: float = 0.05) -
             0.01,
             "corrected",
         ),
-        Check(
-            "UNIF's k at a fixed φ = 0.9, m = 10⁶", printed_samples(10**6, -math.log(0.9), delta), "==", 2, "corrected"
-        ),
+        Check("UNIF's k at a fixed φ = 0.9, m = 10⁶", unif_samples(10**6, -math.log(0.9), delta), "==", 2, "corrected"),
     ]
 
 
@@ -698,26 +677,25 @@ def check_normal(frame: pd.DataFrame) -> list[Check]:
     ]
 
 
-def divergence(items: int, theta: float) -> float:
-    """Kullback-Leibler divergence of Mallows from uniform, exact."""
-    law = Mallows(items, theta)
-    return math.lgamma(items + 1) - law.log_normaliser - theta * law.distance_moments()[0]
-
-
 def check_kl(items: Iterable[int] = (2, 3, 10, 100, 1000), thetas: Iterable[float] = (0.01, 0.1, 0.5)) -> list[Check]:
     """The Taylor remainder in Section 8, with and without its factor 1/2."""
     least, most = [], []
     for m in items:
         for theta in np.array([*thetas]) / math.sqrt(null_variance(m)):
             curvatures = [Mallows(m, s).distance_moments()[1] for s in np.linspace(0, theta, 21)]
-            ratio = divergence(m, theta) / theta**2
+            ratio = divergence(Mallows(m, theta)) / theta**2
             least.append(ratio / min(curvatures))
             most.append(ratio / max(curvatures))
     two = math.log(2)
     grid = f"m = {min(items)} to {max(items):,}, θ·sd = {min(thetas):g} to {max(thetas):g}"
     what = "KL/(ln φ)² over the"
     return [
-        Check(f"m = 2, φ = 1/2: {what} least ∇² ln Z on [ln φ, 0]", divergence(2, two) / two**2 / (2 / 9), ">=", 1),
+        Check(
+            f"m = 2, φ = 1/2: {what} least ∇² ln Z on [ln φ, 0]",
+            divergence(Mallows(2, two)) / two**2 / (2 / 9),
+            ">=",
+            1,
+        ),
         Check(f"{what} least ∇² ln Z on [ln φ, 0]: largest, {grid}", max(least), ">=", 1),
         Check(f"{what} least ∇² ln Z on [ln φ, 0]: smallest, {grid}", min(least), ">=", 0.5 - 1e-6, "corrected"),
         Check(f"{what} largest ∇² ln Z on [ln φ, 0]: largest, {grid}", max(most), "<=", 0.5 + 1e-6, "corrected"),
@@ -731,8 +709,7 @@ def output_bits(items: int) -> int:
 
 def check_mahonian(sizes: Sequence[int] = (10, 20, 40, 80)) -> list[Check]:
     """Cost of the Mahonian table, and of the total variation distance without it."""
-    m = np.log(sizes)
-    entries, bits = (float(np.polyfit(m, np.log([f(s) for s in sizes]), 1)[0]) for f in (table_entries, output_bits))
+    entries, bits = (exponent(sizes, [f(s) for s in sizes]) for f in (table_entries, output_bits))
     grid = f"m = {min(sizes)} to {max(sizes)}"
     off = max(
         abs(float(printed_sum(s, 1 - gap) / 2) - Mallows.of_gap(s, float(gap)).total_variation())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from companion.claims import Check
+from companion.experiments.busafekete2021.common import (
+    all_pairings,
+    all_rankings,
+    divergence,
+    exponent,
+    mean_square_bias,
+)
 from companion.experiments.sweep import sweep
 from dprank.kendall import kendall_distances
 from dprank.models.mallows import Mallows
@@ -39,27 +45,16 @@ CONFIGURATIONS = {
     "crossing": ((0, 2), (1, 3)),
 }
 
-Pairs = tuple[tuple[int, int], ...]
+Pairs = tuple[tuple[int, int], ...] | NDArray[np.int64]
 
 
 # --- which pairs are independent --------------------------------------------------------------------------------------
 
 
 @cache
-def _rankings(n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All rankings as positions, and their distances from the identity."""
-    rows = np.array(list(permutations(range(n_items))))
-    return rows, kendall_distances(rows, np.arange(n_items))
-
-
-def all_pairings(items: tuple[int, ...]) -> list[Pairs]:
-    """Every way to split an even number of items into pairs."""
-    if not items:
-        return [()]
-    first, rest = items[0], items[1:]
-    return [
-        ((first, other), *others) for other in rest for others in all_pairings(tuple(i for i in rest if i != other))
-    ]
+def _distances(n_items: int) -> NDArray[np.int64]:
+    """Distances of all rankings from the identity."""
+    return kendall_distances(all_rankings(n_items), np.arange(n_items))
 
 
 def sign_law(n_items: int, phi: float, pairs: Pairs) -> NDArray[np.float64]:
@@ -70,10 +65,9 @@ def sign_law(n_items: int, phi: float, pairs: Pairs) -> NDArray[np.float64]:
     ndarray of float, shape (2,) * pairs
         Index 1 where the first item of the pair comes first.
     """
-    rows, distances = _rankings(n_items)
-    index = tuple((pair_signs(rows, np.array(pairs)).T + 1) // 2)
+    index = tuple((pair_signs(all_rankings(n_items), np.array(pairs)).T + 1) // 2)
     law = np.zeros((2,) * len(pairs))
-    np.add.at(law, index, phi ** distances.astype(float))
+    np.add.at(law, index, phi ** _distances(n_items).astype(float))
     return law / law.sum()
 
 
@@ -124,8 +118,7 @@ def pairings(n_items: int, phi: float) -> pd.DataFrame:
         independence among them.
     """
     rows = [
-        {"crossings": crossings(pairs), "distance": dependence(n_items, phi, pairs)}
-        for pairs in all_pairings(tuple(range(n_items)))
+        {"crossings": crossings(pairs), "distance": dependence(n_items, phi, pairs)} for pairs in all_pairings(n_items)
     ]
     spread = pd.DataFrame(rows).groupby("crossings").distance
     return spread.agg(pairings="count", least="min", largest="max").round(12).reset_index()
@@ -158,7 +151,7 @@ def largest_departure(n_items: int, phis: Iterable[float]) -> float:
     """Largest departure of the mean of a product of signs from the product of their means, over all pairings."""
     worst = 0.0
     for phi in phis:
-        for pairs in all_pairings(tuple(range(n_items))):
+        for pairs in all_pairings(n_items):
             law = sign_law(n_items, phi, pairs)
             products = np.ones(())
             for axis in range(law.ndim):
@@ -236,7 +229,7 @@ def count_errors(sizes: Mapping[int, int], epsilon: float) -> pd.DataFrame:
 
 def check_independence() -> list[Check]:
     """Mutual independence of the pairs' statistics, under both hypotheses."""
-    all_of_six = all_pairings(tuple(range(6)))
+    all_of_six = all_pairings(6)
     uniform = max(dependence(6, 1.0, pairs) for pairs in all_of_six)
     what = "distance of the signs from independence, "
     checks = [Check(f"{what}all {len(all_of_six)} pairings of 6 items, φ = 1", uniform, "==", 0, error=ROUNDING)]
@@ -524,12 +517,6 @@ def square_moments(n_rankings: int, bias: float) -> tuple[float, float]:
     return 1 + (k - 1) * b, (1 - 1 / k) * (2 * (1 - b * b) + 4 * (k - 2) * b * (1 - b))
 
 
-def mean_square_bias(law: Mallows) -> float:
-    """Mean of the squared bias of two random items."""
-    apart_by = np.arange(1, law.n_items)
-    return float((law.n_items - apart_by) @ law.bias(apart_by) ** 2 / law.n_pairs)
-
-
 def check_moments() -> list[Check]:
     """Moments of one pair's statistic and the orders the paper gives them."""
     checks = [
@@ -550,7 +537,7 @@ def check_moments() -> list[Check]:
         theta = 16 / m * math.atanh(1e-3)  # mu = 0.001
         k = int(printed_samples(m, theta, 0.05))
         ratios.append(square_moments(k, float(Mallows(m, theta).bias(m // 8)))[1] / (k * 1e-6))
-    slope = float(np.polyfit(np.log(sizes), np.log(ratios), 1)[0])
+    slope = exponent(sizes, ratios)
     what = "V[Y_i] / (kμ²) under H₁, a pair m/8 apart, line 5's k, μ = 0.001, m = 10¹⁰, against m = 10⁴: growth"
     checks.append(Check(what, ratios[-1] / ratios[0], "<=", 10))
     checks.append(Check("exponent of m in that ratio (0 for a bounded one)", slope, "<=", 0.1))
@@ -658,11 +645,6 @@ def one_pair_power(n_items: int, theta: float, delta: float) -> float:
     return (1 - float(far_law(n_items, apart_by)[0])) * alone
 
 
-def divergence(law: Mallows) -> float:
-    """Kullback-Leibler divergence of a Mallows law from the uniform one, in nats."""
-    return math.lgamma(law.n_items + 1) - law.log_normaliser - law.theta * law.distance_moments()[0]
-
-
 def check_alg_2_k(frame: pd.DataFrame, delta: float = 0.05) -> list[Check]:
     """The number of samples in line 5: where it is defined, and whether it is enough there."""
     checks = [
@@ -726,7 +708,7 @@ def check_thm_5(frame: pd.DataFrame, delta: float = 0.05) -> list[Check]:
         what = f"power, k = ⌈{constant} μ⁻² √(log(1/δ)/m)⌉ = {k}, m = {m:,}, φ_ε = 1/2, δ = {delta:g}"
         checks.append(Check(what, power, ">=", 1 - delta))
     ratios = needed_over_stated([1e-20, 1e-40, 1e-80, 1e-160])
-    slope = float(np.polyfit(np.log(ratios.log), np.log(ratios.ratio), 1)[0])
+    slope = exponent(ratios.log, ratios.ratio)
     what = (
         "exponent of log(1/δ) in (samples any test needs) / (μ⁻² √(log(1/δ)/m)), m = 10, φ_ε = 1/2, δ = 10⁻²⁰ .. 10⁻¹⁶⁰"
     )

@@ -7,7 +7,7 @@ tests that look at fixed items, or at a fixed centre, notice it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -16,16 +16,19 @@ import numba
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import stats
 
 from companion.claims import Check
+from companion.experiments.busafekete2021.common import certain, exponent, wilson
+from companion.experiments.busafekete2021.common import mean_square_bias as mean_square_bias
 from companion.experiments.sweep import stream, sweep
 from dprank.kendall import kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.friedman import friedman_statistic
+from dprank.uniformity.truncated import Trun
+from dprank.uniformity.two_sample import TwoSample, printed_gap
+from dprank.uniformity.unif import printed_bias, printed_threshold
 
-#: Chance that one of our certain bounds on a simulated power is wrong.
-FALSE_ALARM = 1e-6
 #: What "power equal to 1" asks at least, when 1000 repetitions that all reject are its evidence.
 DETECTED = 0.99
 #: What two curves of 1000 repetitions can hide: their 95 % intervals together.
@@ -44,33 +47,6 @@ RIVALS = (UNIF, "Friedman")
 
 
 # --- simulated power and its errors ----------------------------------------------------------------------------------
-
-
-def wilson(mean: ArrayLike, repetitions: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Wilson's 95 % interval for a binomial proportion; conservative for a mean of numbers between 0 and 1."""
-    p, n, z = np.asarray(mean, float), np.asarray(repetitions, float), 1.96
-    middle, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
-
-
-def certain(mean: float, repetitions: int, false_alarm: float = FALSE_ALARM) -> float:
-    """How far the expectation of a number in [0, 1] can be from its mean over `repetitions` draws.
-
-    From the Chernoff bound ``P(mean >= q) <= exp(-n KL(q, p))``, which holds for every law on [0, 1], both ways.
-    """
-
-    def divergence(p: float) -> float:
-        return float(special.rel_entr(mean, p) + special.rel_entr(1 - mean, 1 - p))
-
-    limit = math.log(2 / false_alarm) / repetitions
-    ends = []
-    for far in (0.0, 1.0):
-        low, high = mean, far
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if divergence(middle) <= limit else (low, middle)
-        ends.append(abs(high - mean))
-    return max(ends)
 
 
 def randomised(above: ArrayLike, at: ArrayLike, delta: float) -> NDArray[np.float64]:
@@ -186,13 +162,13 @@ def pairwise_wins(rows: Any) -> Any:
 
 
 def unif_threshold(n_items: int, delta: float = DELTA) -> float:
-    """Line 10 of Algorithm 2: UNIF rejects at ``Y >= m / 2 + 2 sqrt(m log(1 / delta))``."""
-    return n_items / 2 + 2 * math.sqrt(n_items * math.log(1 / delta))
+    """Line 10 of Algorithm 2, at our significance: UNIF rejects from there on."""
+    return printed_threshold(n_items, delta)
 
 
 def two_threshold(n_items: int, delta: float = DELTA) -> float:
-    """Line 6 of Algorithm 1: 2SAMP rejects up to the distance ``m (m - 1) / 4 - sqrt(m^3 log(1 / delta) / 12)``."""
-    return n_items * (n_items - 1) / 4 - math.sqrt(n_items**3 * math.log(1 / delta) / 12)
+    """Line 6 of Algorithm 1, at our significance: 2SAMP rejects up to that distance."""
+    return TwoSample.as_printed(n_items, delta).threshold
 
 
 def _decisions(
@@ -289,11 +265,6 @@ def critical(frame: pd.DataFrame, level: float = 0.5) -> pd.DataFrame:
     ]
     result = pd.DataFrame(rows)
     return result.assign(gap=_gap(result))
-
-
-def exponent(x: ArrayLike, y: ArrayLike) -> float:
-    """Slope of log y against log x, by least squares."""
-    return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
 
 
 def scale_exponents(frame: pd.DataFrame, level: float = 0.5) -> pd.DataFrame:
@@ -427,12 +398,6 @@ def pairing_power(
     return frame.assign(normal=stats.norm.cdf(stats.norm.ppf(DELTA) + signal))
 
 
-def mean_square_bias(law: Mallows) -> float:
-    """Mean over all pairs of items of the squared bias towards the centre's order."""
-    gap = np.arange(1, law.n_items)
-    return float(((law.n_items - gap) * law.bias(gap) ** 2).sum() / law.n_pairs)
-
-
 def check_why(n_items: int, scaled: float, repetitions: int) -> list[Check]:
     """At equal exact size and on the same rankings: all pairs against one pairing."""
     frame = pairing_power(n_items, scaled, [1, n_items - 1], repetitions)
@@ -446,27 +411,6 @@ def check_why(n_items: int, scaled: float, repetitions: int) -> list[Check]:
     ]
 
 
-def _sum_cdf(law: Mallows, count: int) -> Callable[[int], float]:
-    """Distribution function of the sum of `count` independent distances from the centre, by its Fourier inversion."""
-    mean, variance = law.distance_moments()
-    sd = math.sqrt(count * variance)
-    half = 2 * math.ceil(14 * sd + 60)
-    t = np.pi * np.arange(1, min(half, math.ceil(half * 9.5 / sd / np.pi)), 2) / half
-    log = np.zeros(len(t), complex)
-    for n in np.array_split(np.arange(2, law.n_items + 1)[:, None], max(1, law.n_items // 500)):
-        for sign, times in ((1, n), (-1, np.ones_like(n))):
-            scale = times if law.theta == 0 else -np.expm1(-law.theta * times)
-            log += sign * np.log(-np.expm1((1j * t - law.theta) * times) / scale).sum(axis=0)
-    wave = np.exp(count * log.real) / np.sin(t / 2) / half
-
-    def cdf(d: int) -> float:
-        if abs(d - count * mean) > 14 * sd + 60:
-            return float(d > count * mean)
-        return float(0.5 - (wave * np.sin(count * log.imag - t * (d + 0.5))).sum())
-
-    return cdf
-
-
 def known_centre_power(n_items: int, theta: float, count: int = 2, delta: float = DELTA) -> float:
     """Power of the most powerful test when the centre is known, from above: its size is just over `delta`.
 
@@ -474,13 +418,12 @@ def known_centre_power(n_items: int, theta: float, count: int = 2, delta: float 
     do without the centre does better on average over random centres.
     """
     uniform, law = Mallows(n_items, 0.0), Mallows(n_items, theta)
-    null = _sum_cdf(uniform, count)
     low, high = -1, count * uniform.n_pairs
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if null(middle) <= delta else (low, middle)
+        low, high = (middle, high) if uniform.distance_cdf(middle, count) <= delta else (low, middle)
     # one distance more than the size allows: an upper bound that spares the randomisation
-    return _sum_cdf(law, count)(high)
+    return float(law.distance_cdf(high, count))
 
 
 def margins(frame: pd.DataFrame, n_items: int) -> pd.DataFrame:
@@ -520,41 +463,26 @@ def trun_power(n_rankings: int, phi: float, epsilon: float, epsilon_0: float = 1
 
     A negative probability in line 15 is read as 0.
     """
-    k, b = n_rankings, 4 / (n_rankings * delta * epsilon_0)
-    noise = stats.laplace(scale=b)
-    reach = b * math.log(1 / delta)
-    limit = math.sqrt(2 * math.log(2 / delta) / (2 * k)) + reach
-    root = math.exp(-theta_at(2, epsilon) / 4)
-    mu = (1 - root) / (1 + root)
-    first = np.arange(k + 1)
-    total = 2 * first - k
-    accept = np.clip(8 * (total**2 / k - 1) / (mu**2 * (k - 1)), 0, 1)
-    shift = total / k
-    inside = noise.cdf(np.minimum(reach, limit - shift)) - noise.cdf(np.maximum(-reach, -limit - shift))
-    kept = noise.cdf(reach) - noise.cdf(-reach)
-    reject = (1 - kept) / 2 + (kept - inside) + inside * (1 - accept)
-    return float(stats.binom(k, 1 / (1 + phi)).pmf(first) @ reject)
+    test = Trun.as_printed(2, n_rankings, epsilon_0, delta, printed_bias(2, theta_at(2, epsilon)))
+    first = np.arange(n_rankings + 1)
+    total = 2 * first - n_rankings
+    reject = 1 - test.acceptance(total, total**2 / n_rankings)
+    return float(stats.binom(n_rankings, 1 / (1 + phi)).pmf(first) @ reject)
 
 
 def check_epsilon_role(n_rankings: int, n_items: int, epsilons: tuple[float, float]) -> list[Check]:
     """Whether a test's answers at a fixed number of rankings depend on the tolerance."""
     low, high = epsilons
-    low, high = epsilons
     moved = trun_power(n_rankings, 0.5, high) - trun_power(n_rankings, 0.5, low)
     answer = f"power of TRUN, m = 2, k = {n_rankings}, φ = 1/2, ε₀ = 1/3: at ε = {high} less that at ε = {low}"
     limit = f"total variation at the least 1 − φ_ε at which 2SAMP does not stop in line 3, m = {n_items}"
-    distance = Mallows.of_gap(n_items, theorem_4_limit(n_items)).total_variation()
+    distance = Mallows.of_gap(n_items, printed_gap(n_items, DELTA)).total_variation()
     return [
         Check(answer, moved, "==", 0, error=1e-9),
         Check(limit, distance, "<=", high),
         Check(answer, moved, ">", 0.01, "corrected"),
         Check(limit, distance, ">=", 1 - 1e-9, "corrected"),
     ]
-
-
-def theorem_4_limit(n_items: int, delta: float = DELTA) -> float:
-    """The least 1 - phi_epsilon for which Algorithm 1 does not stop in line 3, at large m."""
-    return 8 / (n_items + 7 - math.sqrt(12 * math.log(2 / delta) * n_items))
 
 
 # --- Figure 2 --------------------------------------------------------------------------------------------------------

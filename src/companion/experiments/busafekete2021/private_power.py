@@ -15,19 +15,28 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from companion.claims import Check
+from companion.experiments.busafekete2021.common import certain, wilson
 from companion.experiments.busafekete2021.local_privacy import local_power
-from companion.experiments.busafekete2021.power import certain, crossing, spread, wilson
+from companion.experiments.busafekete2021.power import crossing, spread
+from companion.experiments.busafekete2021.truncated import simulated_size, theorem_6
 from companion.experiments.sweep import stream, sweep
 from dprank.models.mallows import Mallows
 from dprank.noise import discrete_laplace
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.friedman import null_rank_sums
 from dprank.uniformity.laplace import LaplaceUnif
-from dprank.uniformity.local import LocalPairs, printed_threshold
+from dprank.uniformity.local import LocalPairs
 from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import disjoint_pairs
 from dprank.uniformity.truncated import Trun
-from dprank.uniformity.unif import Unif, printed_bias, unif_null_sf, unif_null_threshold, unif_sf
+from dprank.uniformity.unif import (
+    Unif,
+    printed_bias,
+    printed_threshold,
+    unif_null_sf,
+    unif_null_threshold,
+    unif_sf,
+)
 
 DELTA = 0.05
 #: Section 7.3 says both 0.33 and 1/3.
@@ -44,21 +53,11 @@ LOCAL_FIXED, ONE_BIT = "local, fixed pairing", "local, one bit"
 PAIRS, RANKS, FREE = "noisy norm, pairs", "noisy norm, all ranks", "UNIF, not private"
 
 
-def printed_rankings(n_items: int, mu: float, epsilon_0: float, delta: float = DELTA) -> float:
-    """Theorem 6's number of rankings with its constant put to 1."""
-    log = math.log(1 / delta)
-    return max(
-        (delta**-1.5 / math.sqrt(n_items) + delta**-3 / n_items) / mu**2,
-        log ** (1 / 3) / (mu ** (4 / 3) * n_items ** (1 / 3) * (epsilon_0 * delta) ** (2 / 3)),
-        math.sqrt(log) / (mu * epsilon_0 * delta),
-    )
-
-
 def printed_mu(n_items: int, n_rankings: int, epsilon_0: float, delta: float = DELTA) -> float:
     """The mu for which Theorem 6 asks for just `n_rankings` rankings, at most 1: Figure 3 does not say its own."""
 
     def excess(mu: float) -> float:
-        return printed_rankings(n_items, mu, epsilon_0, delta) - n_rankings
+        return float(theorem_6(n_items, mu, epsilon_0, delta).max()) - n_rankings
 
     return 1.0 if excess(1.0) >= 0 else float(brentq(excess, 1e-9, 1.0))
 
@@ -107,8 +106,7 @@ def central_tests(n_items: int, n_rankings: int, epsilon_0: float, null_draws: i
 def trun_size(test: Trun, draws: int = 20_000) -> float:
     """Probability that TRUN rejects uniform rankings, over simulated sign sums: off by less than 0.001 or so."""
     rng = stream("busafekete2021 size of TRUN", {"n_items": test.n_items, "n_rankings": test.n_rankings})
-    sums = 2 * rng.binomial(test.n_rankings, 0.5, (draws, test.n_items // 2)) - test.n_rankings
-    return 1 - float(test.acceptance(sums.sum(axis=1), (sums**2).sum(axis=1) / test.n_rankings).mean())
+    return simulated_size(test, draws, rng)[0]
 
 
 def rank_threshold(test: NoisyNorm, null_draws: int) -> int:
@@ -314,7 +312,7 @@ def gains(central: pd.DataFrame, best: str, others: Sequence[str], resamples: in
 
 def local_limit(n_items: int, n_rankings: int, epsilon_0: float = EPSILON) -> float:
     """Power of the local test as printed when all rankings are equal: no Mallows law is easier. Exact."""
-    test = LocalPairs.as_printed(epsilon_0, n_items, DELTA)
+    test = LocalPairs.as_printed(n_items, epsilon_0, DELTA)
     threshold = printed_threshold(n_items, DELTA)
     return float(unif_sf(test.n_pairs, n_rankings, threshold, test.shrinkage))
 
@@ -374,8 +372,8 @@ def check_near_one(central: pd.DataFrame, epsilon_0: float = EPSILON) -> list[Ch
         gap = float(central[(central.n_items == m) & (central.gap > 0)].gap.min())
         mu = printed_bias(m, -math.log1p(-gap))
         checks.append(Check(f"μ at the spread nearest to 1 of our Figure 3, m = {m}, 1 − φ = {gap:.2g}", mu, ">=", 0.5))
-        first = (DELTA**-1.5 / math.sqrt(m) + DELTA**-3 / m) / mu**2
-        share = first / printed_rankings(m, mu, epsilon_0)
+        terms = theorem_6(m, mu, epsilon_0, DELTA)
+        share = float(terms[0] / terms.max())
         checks.append(
             Check(f"first term of Theorem 6 over the largest, m = {m}, the same μ", share, "==", 1, "corrected")
         )

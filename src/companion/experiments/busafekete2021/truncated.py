@@ -12,20 +12,29 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.claims import Check
+from companion.experiments.busafekete2021.central import (
+    FIGURE_3,
+    coin_power,
+    laplace_power,
+    sign_data,
+    statistic,
+    unif_power,
+    vote_power,
+)
+from companion.experiments.busafekete2021.common import least
 from companion.experiments.sweep import stream
 from dprank.models.mallows import theta_at
-from dprank.uniformity.bucketed import BatchVote, Bucketed, vote_sf
-from dprank.uniformity.laplace import LaplaceUnif, disagreement_law
-from dprank.uniformity.noisy_norm import NoisyNorm, pair_norm_law
+from dprank.uniformity.bucketed import BatchVote, Bucketed
+from dprank.uniformity.laplace import LaplaceUnif
+from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.truncated import Trun
-from dprank.uniformity.unif import unif_null_threshold, unif_sf
+from dprank.uniformity.unif import square_law
 
 #: Rounding of our closed forms, far above what tests find.
 ROUNDING = 1e-9
 #: Standard errors that a simulation may be off its exact value: false alarm 6e-7 a check.
 Z = 5.0
-#: Figure 3: items and rankings, at the significance and privacy that the paper set.
-FIGURE_3 = {10: 10_000, 100: 1000, 500: 1000, 1000: 1000}
+#: Significance and privacy of Figure 3.
 DELTA, EPSILON_0 = 0.05, 1 / 3
 
 
@@ -88,11 +97,9 @@ def worst_neighbours(test: Trun) -> pd.Series:
 
 def exhaustive_loss(test: Trun) -> float:
     """Exact privacy loss over all sign data and all neighbours: 2^(pairs k) data sets."""
-    pairs, k = test.n_items // 2, test.n_rankings
-    signs = np.array(list(product((-1, 1), repeat=pairs)))
-    sums = np.array([signs[list(rows)].sum(0) for rows in product(range(len(signs)), repeat=k)])
-    accept = test.acceptance(sums.sum(1), (sums**2).sum(1) / k).reshape(len(signs), -1)
-    return float(max(np.ptp(np.log(p), axis=0).max() for p in (accept, 1 - accept)))
+    sums = sign_data(test.n_items // 2, test.n_rankings)
+    accept = test.acceptance(sums.sum(-1), statistic(sums, test.n_rankings))
+    return float(max(np.ptp(np.log(p), axis=1).max() for p in (accept, 1 - accept)))
 
 
 def small_losses(sizes: Iterable[tuple[int, int]], epsilon_0: float, delta: float, mu: float) -> pd.DataFrame:
@@ -125,7 +132,7 @@ def figure_3_losses(epsilons: Iterable[float]) -> pd.DataFrame:
         ``items``, ``rankings``, ``epsilon`` (the tolerance), ``mu``, ``attained`` (by `worst_neighbours`), ``bound``.
     """
     rows = []
-    for (m, k), epsilon in product(FIGURE_3.items(), epsilons):
+    for (m, k), epsilon in product(FIGURE_3, epsilons):
         mu = mu_at(m, epsilon)
         test = Trun.as_printed(m, k, EPSILON_0, DELTA, mu)
         attained, bound = worst_neighbours(test).loss, test.guarantee.epsilon
@@ -246,20 +253,12 @@ def two_items_power(test: NoisyNorm, bias: float) -> float:
 def two_items_needed(bias: float, epsilon_0: float, delta: float) -> int:
     """Rankings of two items at which the noisy norm has power 1 - delta, to half a percent; infinity for no noise."""
 
-    def power(k: int) -> float:
+    def enough(k: int) -> bool:
         free = NoisyNorm(2, k, 0.0, delta=delta)
-        return two_items_power(
-            free if math.isinf(epsilon_0) else NoisyNorm.calibrated(2, k, epsilon_0, delta=delta), bias
-        )
+        test = free if math.isinf(epsilon_0) else NoisyNorm.calibrated(2, k, epsilon_0, delta=delta)
+        return two_items_power(test, bias) >= 1 - delta
 
-    high = 2
-    while power(high) < 1 - delta:
-        high *= 2
-    low = high // 2
-    while high - low > max(1, high // 200):
-        middle = (low + high) // 2
-        low, high = (low, middle) if power(middle) >= 1 - delta else (middle, high)
-    return high
+    return least(enough, share=1 / 200)
 
 
 def two_items_costs(biases: Iterable[float], epsilon_0: float, delta: float) -> pd.DataFrame:
@@ -290,26 +289,19 @@ def exact_power(method: str, m: int, k: int, bias: float, epsilon_0: float, delt
     m, k : int
     bias, epsilon_0, delta : float
     """
-    pairs = m // 2
     if method == "UNIF, no privacy":
-        return float(unif_sf(pairs, k, unif_null_threshold(pairs, k, delta), bias))
+        return unif_power(m, k, bias, delta)
     if method == "batches and a coin":
-        one = Bucketed.calibrated(m, k, epsilon_0, delta)
-        return one.coin / 2 + (1 - one.coin) * float(unif_sf(pairs, one.batch_rankings, one.batch_threshold, bias))
+        return coin_power(Bucketed.calibrated(m, k, epsilon_0, delta), bias)
     if method == "noisy vote of batches":
-        vote = BatchVote.calibrated(m, k, epsilon_0, delta)
-        rate = float(unif_sf(pairs, vote.batch_rankings, vote.batch_threshold, bias))
-        return vote_sf(vote.n_batches, rate, vote.scale, vote.threshold)
-    start, law = disagreement_law(pairs, k, bias)
-    disagreements, law = start + np.flatnonzero(law > 1e-14), law[law > 1e-14]
-    squared = pairs * k * k - 4 * disagreements
+        return vote_power(BatchVote.calibrated(m, k, epsilon_0, delta), bias)
+    if method == "Laplace on Y":
+        return laplace_power(LaplaceUnif.calibrated(m, k, epsilon_0, delta), bias)
+    squared, law = square_law(m // 2, k, bias)
+    squared, law = squared[law > 1e-14], law[law > 1e-14]
     if method == "noisy norm":
         norm = NoisyNorm.calibrated(m, k, epsilon_0, delta=delta)
         return float(law @ norm.noise_sf(norm.threshold() - norm.on_grid(squared)))
-    if method == "Laplace on Y":
-        plain = LaplaceUnif.calibrated(m, k, epsilon_0, delta)
-        most = round((pairs * k - plain.threshold) * k / 4)
-        return float(law @ stats.dlaplace.cdf(most - disagreements, 1 / plain.scale))
     if method == "Algorithm 3, repaired":
         ramp = Trun.calibrated(m, k, epsilon_0, delta)
         return float(law @ (1 - ramp.acceptance(np.zeros(len(law)), squared / k)))
@@ -335,13 +327,7 @@ def rankings_needed(
     def enough(k: int) -> bool:
         return exact_power(method, m, k, bias, epsilon_0, delta) >= power
 
-    low, high = METHODS[method] - 1, METHODS[method]
-    while not enough(high):
-        low, high = high, 2 * high
-    while high - low > max(1, high // 30):
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return least(enough, METHODS[method], share=1 / 30)
 
 
 def needed_table(items: Iterable[int], bias: float) -> pd.DataFrame:
@@ -439,7 +425,7 @@ def check_thm_6_samples(repetitions: int) -> list[Check]:
 
 def calibrated_size(test: Trun) -> float:
     """Exact probability that a test without a gate rejects uniform rankings."""
-    squares, law = pair_norm_law(test.n_items // 2, test.n_rankings)
+    squares, law = square_law(test.n_items // 2, test.n_rankings)
     return float(law @ (1 - test.acceptance(np.zeros(len(squares)), squares / test.n_rankings)))
 
 

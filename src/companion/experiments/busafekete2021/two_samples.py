@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -13,8 +12,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq, linprog
 
 from companion.claims import Check
+from companion.experiments.busafekete2021.common import all_rankings, distance_law
 from companion.experiments.sweep import stream, sweep
-from dprank.kendall import kendall_distances
+from dprank.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.mallows_approximate import Centre, MallowsApproximate, Null, Sides
 from dprank.uniformity.two_sample import TwoSample
@@ -40,21 +40,9 @@ SETTINGS = ((10, 10_000), (100, 100), (1000, 2), (10_000, 2))
 # --- exact laws ------------------------------------------------------------------------------------------------------
 
 
-def distance_law(n_items: int) -> NDArray[np.float64]:
-    """Probabilities of the Kendall distances 0, 1, ... of two uniform rankings, by sums of positive terms only.
-
-    Relative precision is kept far into the tail. O(items^4).
-    """
-    law = np.ones(1)
-    for j in range(2, n_items + 1):
-        law = np.convolve(law, np.full(j, 1 / j))
-    return law
-
-
 @cache
 def _all_distances(n_items: int) -> NDArray[np.int64]:
-    rankings = np.array(list(permutations(range(n_items))))
-    return np.array([kendall_distances(rankings, centre) for centre in rankings])
+    return pairwise_kendall_distances(all_rankings(n_items))
 
 
 def pair_law(n_items: int, phi: float) -> NDArray[np.float64]:

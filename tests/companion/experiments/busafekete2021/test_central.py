@@ -9,7 +9,6 @@ import pytest
 
 from companion.claims import derive
 from companion.experiments.busafekete2021 import central
-from dprank.models.mallows import Mallows
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.laplace import LaplaceUnif
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
@@ -98,16 +97,6 @@ def test_samples_grow_as_they_should():
     assert all(outcomes(checks, "corrected"))
     mutant = frame.assign(increase=frame.m**1.5)
     assert not all(outcomes(central.check_laplace_samples(mutant, 0.05, EPSILON, DELTA), "corrected"))
-
-
-def test_least_finds_the_step():
-    assert [central.least(lambda n, s=s: n >= s) for s in (2, 3, 17, 1000)] == [2, 3, 17, 1000]
-
-
-def test_mean_square_bias_over_all_pairs():
-    law = Mallows(5, 0.3)
-    gaps = [j - i for i in range(5) for j in range(i + 1, 5)]
-    assert central.mean_square_bias(5, 0.3) == pytest.approx(np.mean(law.bias(gaps) ** 2))
 
 
 def test_rates_at_a_fixed_distance():

@@ -63,8 +63,8 @@ def test_every_test_that_is_not_the_paper_s_is_private_and_of_its_size(tests):
 
 def test_mu_asks_for_the_rankings_at_hand():
     mu = experiment.printed_mu(100, 1000, 1 / 3)
-    assert experiment.printed_rankings(100, mu, 1 / 3) == pytest.approx(1000)
-    assert experiment.printed_rankings(100, mu / 2, 1 / 3) > 1000
+    assert experiment.theorem_6(100, mu, 1 / 3, 0.05).max() == pytest.approx(1000)
+    assert experiment.theorem_6(100, mu / 2, 1 / 3, 0.05).max() > 1000
     assert experiment.printed_mu(100, 2, 1 / 3) == 1.0
 
 

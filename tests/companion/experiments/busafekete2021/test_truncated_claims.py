@@ -13,6 +13,7 @@ from companion.experiments.busafekete2021 import truncated as trun
 from companion.figures.busafekete2021 import truncated as figure
 from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.truncated import Trun
+from dprank.uniformity.unif import Unif
 
 Z = 5.0
 
@@ -120,7 +121,7 @@ def test_exact_power_against_simulated_pairs(method):
     elif method == "Algorithm 3, repaired":
         found = 1 - Trun.calibrated(m, k, epsilon, delta).acceptance(np.zeros(draws), squared / k)
     elif method == "UNIF, no privacy":
-        found = (squared / k >= trun.unif_null_threshold(m // 2, k, delta)).astype(float)
+        found = (squared / k >= Unif.exact(m, k, delta).threshold).astype(float)
     else:
         plain = trun.LaplaceUnif.calibrated(m, k, epsilon, delta)
         noise = np.random.default_rng(5).laplace(0, 4 * plain.scale / k, draws)

@@ -77,13 +77,6 @@ def test_null_excess_is_the_worst_of_many_deltas():
         assert 0.5 < max(ratios) / experiment.null_excess(m) <= 1 + 1e-6
 
 
-def test_distance_law_keeps_precision_in_its_tail():
-    law = experiment.distance_law(25)
-    assert law[0] == pytest.approx(1 / math.factorial(25), rel=1e-13)
-    assert law[1] == pytest.approx(24 / math.factorial(25), rel=1e-13)
-    assert law.sum() == pytest.approx(1, abs=1e-14)
-
-
 def test_a_constant_too_small_is_caught(monkeypatch):
     real = TwoSample.as_printed
     monkeypatch.setattr(
