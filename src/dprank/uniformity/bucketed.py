@@ -6,7 +6,8 @@ Busa-Fekete, Fotakis and Zampetakis (2021), Section 5, after Theorem 6, and what
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Self
 
 import numpy as np
@@ -81,6 +82,8 @@ class Bucketed(_Batches):
         Probability that a fair coin gives the answer, in [0, 1]; 0 as printed.
     claimed_epsilon : float, optional
         What the paper says. It enters nothing.
+    privacy_delta : float
+        The delta that `guarantee` is to be stated with if there is a coin, in [0, 1).
 
     Notes
     -----
@@ -90,11 +93,14 @@ class Bucketed(_Batches):
 
     coin: float = 0.0
     claimed_epsilon: float | None = None
+    privacy_delta: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.coin <= 1:
             raise ValueError(f"coin = {self.coin}; it must lie in [0, 1]")
+        if not 0 <= self.privacy_delta < 1:
+            raise ValueError(f"privacy_delta = {self.privacy_delta}; it must lie in [0, 1)")
 
     @classmethod
     def as_printed(cls, n_items: int, n_rankings: int, epsilon_0: float, delta: float) -> Self:
@@ -146,9 +152,9 @@ class Bucketed(_Batches):
                 f"n_batches = {n_batches}; the coin alone rejects with probability {coin / 2:.4g}, "
                 f"delta = {delta} needs more batches"
             )
-        free = cls(n_items, n_rankings, n_batches, math.inf, coin)
+        free = cls(n_items, n_rankings, n_batches, math.inf, coin, privacy_delta=privacy_delta)
         level = (delta - coin / 2) / (1 - coin)
-        return cls(n_items, n_rankings, n_batches, unif_null_threshold(n_items // 2, free.batch_rankings, level), coin)
+        return replace(free, batch_threshold=unif_null_threshold(n_items // 2, free.batch_rankings, level))
 
     @property
     def size(self) -> float:
@@ -157,9 +163,11 @@ class Bucketed(_Batches):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Pure with a coin; without one (0, 1 / B), and nothing at all for a single batch."""
+        """With a coin, pure or at `privacy_delta`; without one (0, 1 / B), and nothing at all for a single batch."""
         if self.coin > 0:
-            return Guarantee(_round_up(math.log1p(2 * (1 - self.coin) / (self.coin * self.n_batches))))
+            coin, spared = Fraction(self.coin), Fraction(self.privacy_delta)
+            growth = float(max(Fraction(0), 2 * ((1 - coin) / self.n_batches - spared) / coin))
+            return Guarantee(_round_up(math.log1p(growth)), self.privacy_delta)
         return Guarantee(0.0, ratio_up(1, self.n_batches)) if self.n_batches > 1 else Guarantee(math.inf)
 
     def release(self, data: Rankings, rng: np.random.Generator) -> Decision:

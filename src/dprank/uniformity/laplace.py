@@ -64,7 +64,7 @@ class LaplaceUnif:
     threshold : float
         Rejects if the noisy Y is at least that.
     law : {"discrete", "continuous"}
-        Whole noise, fit for release; or noise on the real line, as printed.
+        Whole noise, fit for release; or noise on the real line, as printed, whose guarantee is about real numbers.
     claimed_epsilon : float, optional
         What the paper says. It enters nothing.
 

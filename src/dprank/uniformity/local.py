@@ -141,15 +141,22 @@ class LocalPairs(_Randomised):
         ----------
         ranking : array_like of int, shape (..., items)
             Positions of one ranking, or of many.
-        pairs : ndarray of int, shape (pairs, 2)
+        pairs : ndarray of int, shape (n_pairs, 2)
+            What the curator announced: `n_pairs` disjoint pairs, for which alone the guarantee is made.
         rng : numpy.random.Generator or dprank.noise.SECURE
             The peer's own.
 
         Returns
         -------
-        ndarray of int8, shape (..., pairs)
+        ndarray of int8, shape (..., n_pairs)
             +1 or -1.
+
+        Raises
+        ------
+        ValueError
+            For more, fewer or overlapping pairs: a curator is not trusted with the questions either.
         """
+        pairs = _disjoint(pairs, self.n_items, self.n_pairs)
         return randomise(pair_signs(np.asarray(ranking), pairs), self.flips, rng)
 
     def decide(self, reports: ArrayLike) -> Decision:
@@ -214,7 +221,8 @@ class LocalOneBit(_Randomised):
 
     def report(self, ranking: ArrayLike, pair: NDArray[np.int64], rng: Source) -> NDArray[np.int8]:
         """What a peer who is asked about `pair` sends: +1 or -1; shape (...,) for rankings of shape (..., items)."""
-        return randomise(pair_signs(np.asarray(ranking), np.reshape(pair, (1, 2)))[..., 0], self.flips, rng)
+        pairs = _disjoint(np.atleast_2d(pair), self.n_items, 1)
+        return randomise(pair_signs(np.asarray(ranking), pairs)[..., 0], self.flips, rng)
 
     def decide(self, reports: ArrayLike) -> Decision:
         """What the curator says of reports of shape (voters a group, groups)."""
@@ -234,6 +242,18 @@ class LocalOneBit(_Randomised):
         asked = data.positions[: size * self.groups].reshape(size, self.groups, self.n_items)
         answers = [self.report(asked[:, g], pair, rng) for g, pair in enumerate(self.pairs(rng))]
         return self.decide(np.stack(answers, axis=1))
+
+
+def _disjoint(pairs: ArrayLike, n_items: int, n_pairs: int) -> NDArray[np.int64]:
+    """Questions that a peer may answer: so many pairs of items 0 .. n_items - 1, no item twice."""
+    asked = np.asarray(pairs)
+    if asked.shape != (n_pairs, 2):
+        raise ValueError(f"pairs of shape {asked.shape}; a peer answers questions of shape ({n_pairs}, 2) only")
+    if not np.issubdtype(asked.dtype, np.integer) or asked.min() < 0 or asked.max() >= n_items:
+        raise ValueError(f"pairs = {asked.tolist()}; they must hold items 0 .. {n_items - 1}")
+    if len(np.unique(asked)) < asked.size:
+        raise ValueError(f"pairs = {asked.tolist()}; no item may be asked about twice")
+    return asked
 
 
 def _spent(flips: int, bits: int) -> float:

@@ -144,12 +144,12 @@ class NoisyNorm:
         return discrete_laplace_cdf(-np.asarray(steps, float), self.scale)
 
     def p_value(self, noisy: float) -> float:
-        """Exact probability, under uniform rankings, of a noisy norm of at least `noisy` steps; for pairs."""
+        """Probability, under uniform rankings, of a noisy norm of at least `noisy` steps; for pairs."""
         steps, law = self._null_law()
         return min(1.0, float(law @ self.noise_sf(noisy - steps)))
 
     def threshold(self) -> int:
-        """Least number of steps whose exact p-value is at most delta; for pairs."""
+        """Least number of steps whose p-value is at most delta; for pairs."""
         low, high = 0, self.steps * self.n_rankings
         while self.p_value(high) > self.delta:
             low, high = high, 2 * high
@@ -169,7 +169,7 @@ class NoisyNorm:
         return self.on_grid(np.array(squares))
 
     def release(self, data: Rankings, rng: np.random.Generator | noise.SecureSource) -> Decision:
-        """Noisy norm, in steps of the grid, with its exact p-value: all of it private.
+        """Noisy norm, in steps of the grid, with its p-value: all of it private.
 
         Parameters
         ----------
@@ -180,8 +180,9 @@ class NoisyNorm:
 
         Notes
         -----
-        For ranks the p-value is (1 + c) / (1 + r), c the number of r simulated uniform data sets, noise included, that
-        are at least as large: exact at any r.
+        For pairs the p-value is computed from the null law. For ranks it is (1 + c) / (1 + r), c the number of r
+        simulated uniform data sets, noise included, that are at least as large: valid at any r, though another
+        simulation would give another.
         """
         require_data(data, self.n_items, self.n_rankings)
         public = rng if isinstance(rng, np.random.Generator) else np.random.default_rng()

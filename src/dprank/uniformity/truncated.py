@@ -42,7 +42,7 @@ class Trun:
     scale : float
         b, above 0.
     start, width : float
-        Of the ramp in Y; width above 0.
+        Of the ramp in Y, finite: the start at least 0, the width above 0.
     gate : float
         At least 0; infinity for none.
     accept_large : bool
@@ -71,6 +71,8 @@ class Trun:
         require_probability("delta", self.delta)
         require_positive("scale", self.scale)
         require_positive("width", self.width)
+        if not 0 <= self.start < math.inf:
+            raise ValueError(f"start = {self.start}; it must be at least 0 and finite")
         if not self.gate >= 0:
             raise ValueError(f"gate = {self.gate}; it must be at least 0")
 

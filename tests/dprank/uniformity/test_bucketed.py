@@ -53,10 +53,11 @@ def test_a_coin_is_exactly_as_private_as_asked(epsilon, privacy_delta):
     p = state_laws(test)
     left = (p[1:] - math.exp(epsilon) * p[:-1]).max(), ((1 - p[:-1]) - math.exp(epsilon) * (1 - p[1:])).max()
     assert max(left) == pytest.approx(privacy_delta, abs=1e-12)
+    assert test.guarantee.delta == privacy_delta
+    assert test.guarantee.epsilon == pytest.approx(epsilon)
     if privacy_delta == 0:
         assert test.guarantee.epsilon >= losses(p)[0] - 1e-13
         assert test.guarantee.epsilon <= epsilon
-        assert test.guarantee.epsilon == pytest.approx(epsilon)
         assert losses(state_laws(replace(test, coin=test.coin / 2)))[0] > epsilon + 1e-6  # mutant: half the coin
     assert test.size <= 0.05
     fewer = test.n_batches - 1
@@ -165,6 +166,8 @@ def test_more_bad_parameters():
         Bucketed(4, 10, 2, 3.0, 2)
     with refused("n_batches = 3", "delta = 0.05", "more batches"):
         Bucketed.calibrated(4, 100, 1 / 3, 0.05, n_batches=3)
+    with refused("privacy_delta = 1", "[0, 1)"):
+        Bucketed(4, 10, 2, 3.0, 0.5, privacy_delta=1)
     with refused("privacy_delta = 1", "[0, 1)"):
         Bucketed.calibrated(4, 100, 1 / 3, 0.05, privacy_delta=1)
     with refused("batch_level = 0", "(0, 1)"):

@@ -124,6 +124,42 @@ def test_broken_channels_are_louder():
     assert _channel_loss(signs, [loud, loud]) == pytest.approx(2)
 
 
+# --- what a curator may ask
+
+
+def test_a_curator_cannot_buy_a_ranking_by_asking_one_pair_a_thousand_times():
+    """The attack: with so many answers about one pair opposite rankings would be told apart almost certainly."""
+    test, ranking, rng = LocalPairs.calibrated(4, 1.0), np.arange(4), np.random.default_rng(8)
+    with refused("(1000, 2)", "(2, 2)"):
+        test.report(ranking, np.tile([0, 1], (1000, 1)), rng)
+    signs = np.ones((1000, 1), np.int8)
+    assert randomise(signs, test.flips, rng).sum() > 100 > -100 > randomise(-signs, test.flips, rng).sum()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ([[0, 1], [0, 1]], ("twice",)),
+        ([[0, 1], [1, 2]], ("twice",)),
+        ([[0, 0], [1, 2]], ("twice",)),
+        ([[0, 1]], ("(1, 2)", "(2, 2)")),
+        ([0, 1], ("(2,)", "(2, 2)")),
+        ([[0, 1], [2, 4]], ("items 0 .. 3",)),
+        ([[0, 1], [2, -1]], ("items 0 .. 3",)),
+        ([[0.0, 1.0], [2.0, 3.0]], ("items 0 .. 3",)),
+    ],
+)
+def test_a_peer_refuses_other_questions(pairs, words):
+    with refused(*words):
+        LocalPairs.calibrated(4, 1.0).report(np.arange(4), np.array(pairs), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("pair", [[[0, 1], [2, 3]], [1, 1], [0, 4], [-1, 2]])
+def test_one_bit_is_one_bit(pair):
+    with refused("pairs"):
+        LocalOneBit.calibrated(4, 1.0).report(np.arange(4), np.array(pair), np.random.default_rng(0))
+
+
 # --- decisions
 
 

@@ -145,7 +145,9 @@ def test_release():
 
 def test_bad_input():
     good = {"delta": 0.1, "scale": 1.0, "start": 1.0, "width": 1.0}
-    for name, value in [("delta", 0), ("delta", 1), ("scale", 0), ("width", 0), ("width", math.inf), ("gate", -1)]:
+    bad = [("delta", 0), ("delta", 1), ("scale", 0), ("width", 0), ("width", math.inf), ("gate", -1)]
+    bad += [("start", -9), ("start", math.inf), ("start", math.nan), ("width", math.nan), ("gate", math.nan)]
+    for name, value in bad:
         with refused(f"{name} = {value}"):
             Trun(4, 4, **good | {name: value})
     with refused("n_items = 1"):

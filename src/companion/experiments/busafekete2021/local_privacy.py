@@ -221,8 +221,9 @@ def moment_table(theta: float, shrinkage: float, samples: int) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``pairing``, ``mean``, ``variance`` (enumerated), ``mean_scaled``, ``variance_scaled`` (UNIF's functions of the
-        pairs' biases, multiplied by the shrinkage t), ``variance_joint`` (mean products multiplied by t^2 as well).
+        ``pairing``; ``mean`` and ``variance``, enumerated; ``mean, bias shrunk`` and ``variance, bias shrunk``, UNIF's
+        functions of the pairs' biases, multiplied by the shrinkage t; ``variance, products shrunk``, with the mean
+        products multiplied by t^2 as well.
     """
     rows = []
     signs = sign_vectors(2)
@@ -233,8 +234,8 @@ def moment_table(theta: float, shrinkage: float, samples: int) -> pd.DataFrame:
         products = (law[:, None, None] * signs[:, :, None] * signs[:, None, :]).sum(0)
         scaled = unif_moments(shrinkage * b, samples)
         joint = unif_moments(shrinkage * b, samples, shrinkage**2 * products)
-        row = {"pairing": name, "mean": mean, "mean_scaled": scaled[0], "variance": variance}
-        rows.append(row | {"variance_scaled": scaled[1], "variance_joint": joint[1]})
+        row = {"pairing": name, "mean": mean, "mean, bias shrunk": scaled[0], "variance": variance}
+        rows.append(row | {"variance, bias shrunk": scaled[1], "variance, products shrunk": joint[1]})
     return pd.DataFrame(rows)
 
 
@@ -256,17 +257,20 @@ def check_alternative(theta: float = math.log(2), shrinkage: float = math.tanh(0
     frame = moment_table(theta, shrinkage, samples)
     gamma = 2 * math.atanh(shrinkage)
     what = f"4 items, φ = {math.exp(-theta):.3g}, γ = {gamma:.3g}, k = {samples}, worst of 3 pairings: "
-    mean = np.abs(frame["mean"] - frame.mean_scaled).max()
-    scaled = np.abs(frame.variance - frame.variance_scaled).max()
-    joint = np.abs(frame.variance - frame.variance_joint).max()
-    apart, nested = (frame[frame.pairing == name].iloc[0] for name in ("side by side", "nested"))
+    mean = np.abs(frame["mean"] - frame["mean, bias shrunk"]).max()
+    scaled = np.abs(frame.variance - frame["variance, bias shrunk"]).max()
+    joint = np.abs(frame.variance - frame["variance, products shrunk"]).max()
+    apart, nested = (
+        (row["variance"], row["variance, bias shrunk"])
+        for row in (frame[frame.pairing == name].iloc[0] for name in ("side by side", "nested"))
+    )
     return [
         Check(what + "mean less the formula's", mean, "==", 0, error=ROUNDING),
         Check(what + "variance less the formula's", scaled, "==", 0, error=ROUNDING),
         Check(what + "variance, mean products shrunk too", joint, "==", 0, "supplied", error=ROUNDING),
         Check(what + "mean", mean, "==", 0, "corrected", error=ROUNDING),
-        Check("pairs side by side: variance", apart.variance, "==", apart.variance_scaled, "corrected", error=ROUNDING),
-        Check("nested pairs: variance", nested.variance, "==", nested.variance_scaled, "corrected", error=ROUNDING),
+        Check("pairs side by side: variance", apart[0], "==", apart[1], "corrected", error=ROUNDING),
+        Check("nested pairs: variance", nested[0], "==", nested[1], "corrected", error=ROUNDING),
         Check(what + "variance, mean products shrunk too", joint, "==", 0, "corrected", error=ROUNDING),
     ]
 
@@ -325,14 +329,14 @@ def orders(epsilon: float, delta: float, items: Sequence[int]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``items``, ``fixed phi`` (0.9), ``fixed distance``, ``fixed distance, private``.
+        ``items``, ``φ = 0.9``, ``distance ½``, ``distance ½, fixed pairing``.
     """
     rows = []
     for m in items:
         theta = theta_at(m, 0.5)
-        row = {"items": m, "fixed phi": printed_order(m, -math.log(0.9), epsilon, delta)}
-        row["fixed distance"] = printed_order(m, theta, epsilon, delta)
-        rows.append(row | {"fixed distance, private": printed_order(m, theta, epsilon, delta, private=True)})
+        row = {"items": m, "φ = 0.9": printed_order(m, -math.log(0.9), epsilon, delta)}
+        row["distance ½"] = printed_order(m, theta, epsilon, delta)
+        rows.append(row | {"distance ½, fixed pairing": printed_order(m, theta, epsilon, delta, private=True)})
     return pd.DataFrame(rows)
 
 
@@ -379,8 +383,8 @@ def power_gap(sizes: tuple[int, ...], biases: tuple[float, ...], deltas: tuple[f
     Returns
     -------
     pandas.DataFrame
-        ``items``, ``bias``, ``delta``, ``samples``, ``miss``, ``few`` (samples), ``gain`` (power
-        less size with few samples), ``bound`` (on the gain).
+        ``items``, ``bias``, ``δ``, ``voters``, ``P(miss)``, ``few voters``, ``power − size`` with these, and its
+        ``upper bound``.
     """
     rows = []
     for m, bias, delta in product(sizes, biases, deltas):
@@ -388,10 +392,10 @@ def power_gap(sizes: tuple[int, ...], biases: tuple[float, ...], deltas: tuple[f
         miss = 1 - unif_power(m, samples, bias, delta)
         few = max(2, math.ceil(0.5 / bias**2 / math.sqrt(m)))
         threshold = unif_null_threshold(m // 2, few, delta)
-        size = float(unif_null_sf(m // 2, few, threshold))
+        size, bound = float(unif_null_sf(m // 2, few, threshold)), indistinguishable(m, few, bias)
         power = float(unif_sf(m // 2, few, threshold, bias))
-        row = {"items": m, "bias": bias, "delta": delta, "samples": samples, "miss": miss}
-        rows.append(row | {"few": few, "gain": power - size, "bound": indistinguishable(m, few, bias)})
+        row = {"items": m, "bias": bias, "δ": delta, "voters": samples, "P(miss)": max(0.0, round(miss, 12))}
+        rows.append(row | {"few voters": few, "power − size": power - size, "upper bound": bound})
     return pd.DataFrame(rows)
 
 
@@ -410,14 +414,14 @@ def check_thm_7(epsilon: float = 1.0, delta: float = 0.05) -> list[Check]:
         Check("largest loss over ε₀, 2 to 6 items", loss, "<=", 1 + ROUNDING),
         Check(
             "exponent of m at fixed φ = 0.9, m = 2500 to 10000",
-            growth(order["fixed phi"].tolist(), m),
+            growth(order["φ = 0.9"].tolist(), m),
             "==",
             1.5,
             error=0.02,
         ),
         Check(
             "exponent of m at fixed distance ε = 1/2",
-            growth(order["fixed distance"].tolist(), m),
+            growth(order["distance ½"].tolist(), m),
             "==",
             1.5,
             error=0.02,
@@ -427,7 +431,7 @@ def check_thm_7(epsilon: float = 1.0, delta: float = 0.05) -> list[Check]:
         Check("largest loss over ε₀, 2 to 6 items", loss, "<=", 1 + ROUNDING, "corrected"),
         Check(
             "exponent of m at fixed distance ε = 1/2",
-            growth(order["fixed distance"].tolist(), m),
+            growth(order["distance ½"].tolist(), m),
             "==",
             2.5,
             "corrected",
@@ -437,7 +441,7 @@ def check_thm_7(epsilon: float = 1.0, delta: float = 0.05) -> list[Check]:
         Check("exponent of ε₀, ε₀ = 1000 to 10000, m = 10", saturated, "==", 0, "corrected", error=0.02),
         Check(
             "exact threshold, our k: most miss / δ, m = 2, 4, 10, 100",
-            (grid.miss / grid.delta).max(),
+            (grid["P(miss)"] / grid["δ"]).max(),
             "<=",
             1,
             "corrected",
@@ -445,7 +449,7 @@ def check_thm_7(epsilon: float = 1.0, delta: float = 0.05) -> list[Check]:
         ),
         Check(
             "k = 1/(2 b² √m): most of (power − size) / our bound on it",
-            (grid.gain / grid.bound).max(),
+            (grid["power − size"] / grid["upper bound"]).max(),
             "<=",
             1,
             "corrected",
@@ -464,7 +468,7 @@ def ranking_bits(n_items: int) -> float:
 def pairing_bits(n_items: int) -> float:
     """log2 of the number of ways to cut an even number of items into pairs."""
     pairs = n_items // 2
-    return (math.lgamma(n_items + 1) - math.lgamma(pairs + 1)) / math.log(2) - pairs
+    return max(0.0, (math.lgamma(n_items + 1) - math.lgamma(pairs + 1)) / math.log(2) - pairs)
 
 
 def own_ranking_law(n_items: int, theta: float) -> NDArray[np.float64]:
@@ -546,11 +550,11 @@ def check_private_randomness(repetitions: int = 2_000) -> list[Check]:
     for constant in (10.0, 100.0, 1000.0):
         log = constant**2
         what = (
-            f"m = 2, k = 1 + {constant:g} √(ln(1/δ)/m)/μ₀′², δ = e^−{log:g}: log of (size + miss) of any test; log 2δ"
+            f"m = 2, k = 1 + {constant:g} √(log(1/δ)/m)/μ₀′², δ = e^−{log:g}: log of (size + miss) of any test; log 2δ"
         )
         checks.append(Check(what, least_errors(constant, log), "<=", math.log(2) - log))
     grid = power_gap((2, 4, 10, 100), (0.2, 0.5), (0.05, 1e-3, 1e-6))
-    worst = (grid.miss / grid.delta).max()
+    worst = (grid["P(miss)"] / grid["δ"]).max()
     gap = np.arange(1, 1000)
     least = min((Mallows(1000, x).bias(gap) / math.tanh(x / 2)).min() for x in (1e-6, 1e-3, 0.1, 1.0, 10.0))
     theta, epsilon = 0.5, 1.0
@@ -559,7 +563,7 @@ def check_private_randomness(repetitions: int = 2_000) -> list[Check]:
     for about in ("supplied", "corrected"):
         checks += [
             Check(
-                "m = 2, 4, 10, 100, k with a term ln(1/δ)/m: most miss / δ, exact threshold",
+                "m = 2, 4, 10, 100, k with a term log(1/δ)/m: most miss / δ, exact threshold",
                 worst,
                 "<=",
                 1,
@@ -661,7 +665,7 @@ def check_ldp_lower(delta: float = 0.05, biases: Sequence[float] = (0.01, 0.1, 0
         Check("exponent of ε₀ in Theorem 7's k at m = 2, ε₀ = 10 to 100", rate, "==", -2, error=0.02),
         *(Check(what, value, relation, bound, "supplied") for what, value, relation, bound in bounds),
         *(Check(what, value, relation, bound, "corrected") for what, value, relation, bound in bounds),
-        Check("δ = 1e-300, ε₀ = 1: √(ln(1/δ)/m)/μ₀′² over the needed k", ratio, "<=", 0.05, "corrected"),
+        Check("δ = 1e-300, ε₀ = 1: √(log(1/δ)/m)/μ₀′² over the needed k", ratio, "<=", 0.05, "corrected"),
     ]
 
 
@@ -831,9 +835,9 @@ def replacement_error(
     Returns
     -------
     dict of str to float
-        ``covariances`` (estimated sum over two pairs of kappa^2) with ``error`` (four standard errors), ``pairwise``
-        (its part of the divergence, at the upper end) and ``higher`` (bound on the rest), ``distance`` (bound for all
-        reports: sqrt(voters log(1 + divergence) / 2)).
+        ``Σκ², pairs``, estimated, with its ``error`` (four standard errors); ``V, pairs``, its part of the divergence
+        at the upper end; ``V, larger sets``, a bound; ``distance``, the bound for all reports:
+        sqrt(voters log(1 + divergence) / 2).
     """
     test, law = LocalPairs.calibrated(n_items, epsilon), Mallows.of_gap(n_items, gap)
     pairs = random_pairings(n_items, test.n_pairs, 1, rng)[0]
@@ -847,7 +851,8 @@ def replacement_error(
     p = test.n_pairs
     higher = max(math.expm1(p * math.log1p(4 * x)) - 4 * p * x - math.comb(p, 2) * (4 * x) ** 2, 0.0)
     distance = min(1.0, math.sqrt(n_rankings * math.log1p(pairwise + higher) / 2))
-    return {"covariances": squares, "error": error, "pairwise": pairwise, "higher": higher, "distance": distance}
+    row = {"Σκ², pairs": squares, "error": error, "V, pairs": pairwise, "V, larger sets": higher}
+    return row | {"distance": distance}
 
 
 def replacement_table(cells: Iterable[tuple[int, int, float]], epsilon: float, samples: int) -> pd.DataFrame:
@@ -874,23 +879,21 @@ def replacement_by_power(n_rankings: int, epsilon: float, gaps: Sequence[float],
 
 
 def ceilings(cells: Iterable[tuple[int, int]], epsilon: float, delta: float = 0.05) -> pd.DataFrame:
-    """Power at phi = 0, where all voters agree and no local test of pairs can do better, for (items, voters).
+    """Power at phi = 0, where all voters agree and the test of all pairs cannot do better, for (items, voters).
 
     The limit for many voters, noncentral chi-square.
 
     Returns
     -------
     pandas.DataFrame
-        ``items``, ``voters``, ``printed threshold``, ``exact threshold``, ``one bit``.
+        ``items``, ``voters``, ``power, printed threshold``, ``power, exact threshold``.
     """
     rows = []
     for m, n in cells:
-        test, one, p = LocalPairs.calibrated(m, epsilon), LocalOneBit.calibrated(m, epsilon), m // 2
+        test, p = LocalPairs.calibrated(m, epsilon), m // 2
         shift = n * p * test.shrinkage**2
-        row = {"items": m, "voters": n, "printed threshold": ncx2.sf(printed_threshold(m, delta), p, shift)}
-        row["exact threshold"] = ncx2.sf(chi2.isf(delta, p), p, shift)
-        row["one bit"] = ncx2.sf(chi2.isf(delta, one.groups), one.groups, n * one.shrinkage**2)
-        rows.append(row)
+        row = {"items": m, "voters": n, "power, printed threshold": ncx2.sf(printed_threshold(m, delta), p, shift)}
+        rows.append(row | {"power, exact threshold": ncx2.sf(chi2.isf(delta, p), p, shift)})
     return pd.DataFrame(rows)
 
 

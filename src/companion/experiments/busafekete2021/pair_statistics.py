@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache
 
 import numpy as np
@@ -93,21 +93,6 @@ def covariance(n_items: int, phi: float, pairs: Pairs) -> float:
     return float(sign @ law @ sign - (sign @ law.sum(1)) * (sign @ law.sum(0)))
 
 
-def covariances(phis: Iterable[float]) -> pd.DataFrame:
-    """Covariance of the signs of two pairs of four neighbours in the centre.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``configuration``, ``phi``, ``covariance``.
-    """
-    return pd.DataFrame(
-        {"configuration": name, "phi": phi, "covariance": covariance(4, phi, pairs)}
-        for name, pairs in CONFIGURATIONS.items()
-        for phi in phis
-    )
-
-
 def pairings(n_items: int, phi: float) -> pd.DataFrame:
     """All pairings of a few items: are the signs of all pairs jointly independent?
 
@@ -125,13 +110,13 @@ def pairings(n_items: int, phi: float) -> pd.DataFrame:
 
 
 def crossing_rates(n_items: int, theta: float) -> pd.DataFrame:
-    """Covariance of crossing pairs near the uniform law, with the leading term in theta.
+    """Covariance of crossing pairs that reach over all items.
 
     Returns
     -------
     pandas.DataFrame
         For pairs (a, b), (c, d) with a < c < b < d, a = 0 and d the last of the items: ``c``, ``b``,
-        ``covariance``, ``leading``.
+        ``covariance``.
     """
     last, phi = n_items - 1, math.exp(-theta)
     rows = [
@@ -139,29 +124,11 @@ def crossing_rates(n_items: int, theta: float) -> pd.DataFrame:
             "c": c,
             "b": b,
             "covariance": covariance(n_items, phi, ((0, b), (c, last))),
-            "leading": theta**2 * (2 * (c + last - b) + 1) / 90,
         }
         for c in range(1, last)
         for b in range(c + 1, last)
     ]
     return pd.DataFrame(rows)
-
-
-def largest_departure(n_items: int, phis: Iterable[float]) -> float:
-    """Largest departure of the mean of a product of signs from the product of their means, over all pairings."""
-    worst = 0.0
-    for phi in phis:
-        for pairs in all_pairings(n_items):
-            law = sign_law(n_items, phi, pairs)
-            products = np.ones(())
-            for axis in range(law.ndim):
-                marginal = law.sum(tuple(a for a in range(law.ndim) if a != axis))
-                products = np.multiply.outer(products, np.array([1.0, marginal[1] - marginal[0]]))
-            means = law
-            for axis in range(law.ndim):
-                means = np.moveaxis(np.array([[1.0, 1.0], [-1.0, 1.0]]) @ np.moveaxis(means, axis, -2), -2, axis)
-            worst = max(worst, float(np.abs(means - products).max()))
-    return worst
 
 
 def squares_covariance(phi: float, n_rankings: int, pairs: Pairs) -> float:
@@ -172,59 +139,6 @@ def squares_covariance(phi: float, n_rankings: int, pairs: Pairs) -> float:
     same = 2 * k * (k - 1) * (both**2 - one**2 * two**2)
     shared = 4 * k * (k - 1) * (k - 2) * (both - one * two) * one * two
     return float((same + shared) / k**2)
-
-
-def randomised_error(n_pairs: int, n_rankings: int, gamma: float, two: float = 1.0, more: float = 2.0) -> float:
-    r"""How far binomial counts can be from the truth under local randomised response, in total variation.
-
-    Parameters
-    ----------
-    n_pairs, n_rankings : int
-    gamma : float
-        Every sign is sent truthfully with probability :math:`e^\gamma / (e^\gamma + 1)`.
-    two, more : float
-        Bounds on how far the mean of a product of two signs, and of more than two, is from the product of their means;
-        1 and 2 always are.
-
-    Returns
-    -------
-    float
-        Bound for all rankings together, any centre and pairing.
-
-    Notes
-    -----
-    With :math:`t = \tanh(\gamma/2)` the law of the sent signs z has the density :math:`1 + \sum_A t^{|A|} E[X_A] z_A`
-    with respect to fair coins, A running over sets of pairs, and independent signs the product of the means in place of
-    :math:`E[X_A]`. They agree for single pairs. The chi-square divergence is at most the sum of the squared
-    differences, divided by the least density :math:`(1-t)^N`, and by Pinsker's inequality n rankings are within the
-    root of n/2 times it.
-    """
-    t = math.tanh(gamma / 2)
-    orders = [math.comb(n_pairs, r) * t ** (2 * r) for r in range(2, min(n_pairs, 60) + 1)]
-    divergence = (two**2 * sum(orders[:1]) + more**2 * sum(orders[1:])) / (1 - t) ** n_pairs
-    return min(1.0, math.sqrt(n_rankings / 2 * divergence))
-
-
-def count_errors(sizes: Mapping[int, int], epsilon: float) -> pd.DataFrame:
-    """Error of binomial counts for local tests with gamma = 2 epsilon / m.
-
-    Parameters
-    ----------
-    sizes : mapping of int to int
-        Rankings by number of items.
-    epsilon : float
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``n``, ``certain`` (bound), ``measured`` (with the largest departure among all pairings of six items).
-    """
-    seen = largest_departure(6, [0.1, 0.3, 0.5, 0.7, 0.9])
-    rows = []
-    for m, n in sizes.items():
-        certain, measured = (randomised_error(m // 2, n, 2 * epsilon / m, *bounds) for bounds in ((), (seen, seen)))
-        rows.append({"m": m, "n": n, "certain": certain, "measured": measured})
-    return pd.DataFrame(rows)
 
 
 def check_independence() -> list[Check]:
@@ -299,8 +213,8 @@ def check_bias() -> list[Check]:
         checks.append(Check(what, row.bias, ">=", row.mu, reading="bias is a difference of probabilities"))
     what = f"P(i first) - 1/2, {first.apart:.0f} places apart, m = {first.m:.0f}, φ = {first.phi:.6g}"
     checks.append(Check(what, first.bias / 2, ">=", first.mu, reading="bias is an excess over 1/2"))
-    what = f"P(i first), {chance.apart:.0f} places apart, m = {chance.m:.0f}, φ = {chance.phi:.6g}"
-    checks.append(Check(what, chance.before, ">=", chance.mu, reading="bias is the probability"))
+    what = f"P(j first), {chance.apart:.0f} places apart, m = {chance.m:.0f}, φ = {chance.phi:.6g}, at most 1 − μ"
+    checks.append(Check(what, 1 - chance.before, "<=", 1 - chance.mu, reading="bias is the probability"))
     what = "least ratio of the bias to tanh(θg/2), g = 1 .. 2000 places apart, θg from 1e-6 to 60"
     places, ratios = np.arange(1, 2001), []
     for theta in np.geomspace(1e-6 / 2000, 60, 300).tolist():
@@ -475,6 +389,13 @@ def check_alg_2() -> list[Check]:
     checks.append(Check(what, max(calm), "<=", 1, "supplied", error=1e-6))
     what = "largest size / δ with the threshold m/2 + √(2m log(1/δ)) + 2 log(1/δ), all δ"
     checks.append(Check(what, max(ours), "<=", 1, "corrected", error=1e-6))
+    few = max(
+        null_size(m, k, Unif.as_printed(m, 0.05).threshold)
+        for m in range(2, 19)
+        for k in (*range(2, 31), 50, 100, 1000)
+    )
+    what = "size as printed at δ = 0.05, largest, m = 2 .. 18, k = 2 .. 30, 50, 100, 1000"
+    checks.append(Check(what, few, "<=", 0.05, "corrected"))
     for m, k in ((2, 7), (10, 20), (100, 2), (10000, 2)):
         size = null_size(m, k, Unif.exact(m, k, 0.05).threshold)
         checks.append(
@@ -664,7 +585,7 @@ def _simulated(
 ) -> list[Check]:
     return [
         at_least(
-            f"power, {samples}, m = {row.n_items}, μ = {row.mu:g}, k = {row.n_rankings}, δ = {delta:g}",
+            f"power (mid-interval), {samples}, m = {row.n_items}, μ = {row.mu:g}, k = {row.n_rankings}, δ = {delta:g}",
             row, 1 - delta, about, reading,
         )
         for _, row in frame[frame.samples == samples].iterrows()

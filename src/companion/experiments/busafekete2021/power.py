@@ -41,7 +41,7 @@ PANELS = ((10, 10_000), (100, 100), (1000, 2), (10_000, 2))
 #: Names of the tests that the figures compare.
 TWO, UNIF = "2SAMP", "UNIF"
 FIXED, ONE_SIDED, FIRST = "MA, any centre", "MA, any centre, one-sided", "MA, first ranking"
-PRINTED, EXACT = "as printed", "exact size"
+PRINTED, EXACT = "as printed", "equal size"
 #: Compared by the number of rankings that they need.
 RIVALS = (UNIF, "Friedman")
 
@@ -106,7 +106,7 @@ def power_draws(
     Returns
     -------
     dict
-        By test and calibration: 0 or 1 as printed, a probability at exact size.
+        By test and calibration: 0 or 1 as printed, a probability at equal size.
     """
     law = Mallows(n_items, spread(n_items, n_rankings, scaled))
     if n_rankings == 2:
@@ -378,7 +378,7 @@ def agreement(law: Mallows, pairings: Sequence[int], size: int, rng: np.random.G
 def pairing_power(
     n_items: int, scaled: float, pairings: Sequence[int], repetitions: int, draws: int = 1999
 ) -> pd.DataFrame:
-    """Power at exact size on two rankings when J pairings are looked at.
+    """Power at equal size on two rankings when J pairings are looked at.
 
     Returns
     -------
@@ -399,7 +399,7 @@ def pairing_power(
 
 
 def check_why(n_items: int, scaled: float, repetitions: int) -> list[Check]:
-    """At equal exact size and on the same rankings: all pairs against one pairing."""
+    """At equal size and on the same rankings: all pairs against one pairing."""
     frame = pairing_power(n_items, scaled, [1, n_items - 1], repetitions)
     one, every = frame["mean"]
     error = certain(one, repetitions) + certain(every, repetitions)
@@ -605,7 +605,7 @@ def running_statistics(
 def rankings_needed(
     n_items: int, theta: float, repetitions: int, level: float = 0.8, resamples: int = 100
 ) -> dict[str, float]:
-    """Rankings with which UNIF and Friedman's test, both of exact size, reach a power.
+    """Rankings with which UNIF and Friedman's test, both of size exactly 0.05, reach a power.
 
     Parameters
     ----------
@@ -665,8 +665,8 @@ def growth_cells(
     gap: float, gap_items: Iterable[int], epsilon: float, epsilon_items: Iterable[int]
 ) -> list[dict[str, Any]]:
     """Cells at a fixed 1 - phi, and at a fixed total variation distance from uniform."""
-    fixed = [{"held": "φ", "n_items": m, "theta": -math.log1p(-gap)} for m in gap_items]
-    return fixed + [{"held": "ε", "n_items": m, "theta": theta_at(m, epsilon)} for m in epsilon_items]
+    fixed = [{"held": f"1 − φ = {gap:g}", "n_items": m, "theta": -math.log1p(-gap)} for m in gap_items]
+    return fixed + [{"held": f"TV = {epsilon:g}", "n_items": m, "theta": theta_at(m, epsilon)} for m in epsilon_items]
 
 
 def growth_exponents(frame: pd.DataFrame) -> pd.DataFrame:
@@ -679,27 +679,31 @@ def growth_exponents(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def rivals(n_items: int, n_rankings: int, scaled: float, repetitions: int) -> dict[str, float]:
-    """Power at exact size of UNIF, of Friedman's test and of the mean Kendall distance between rankings.
+    """Power at equal size of UNIF, of Friedman's test and of two tests that look at all pairs in O(n m^2).
 
-    The last one, which is 2SAMP for any number of rankings, looks at all pairs in O(n m^2).
+    One is the mean Kendall distance between rankings, 2SAMP for any number of them. The other is MA with the items in
+    the order of their mean positions for a centre, ties broken at random, and a simulated null law.
     """
     cell = {"n_items": n_items, "n_rankings": n_rankings, "scaled": scaled}
     rng = stream("busafekete2021 rivals", cell)
 
     def draws(law: Mallows, size: int) -> NDArray[np.float64]:
-        out = np.empty((3, size))
+        out = np.empty((4, size))
         for r in range(size):
             rows = law.sample(n_rankings, rng=rng)
-            squares = (2 * pairwise_wins(rows) - n_rankings) ** 2
+            wins = pairwise_wins(rows)
+            squares = (2 * wins - n_rankings) ** 2
             order = rng.permutation(n_items)
             half = n_items // 2 * 2
             out[0, r] = squares[order[0:half:2], order[1:half:2]].sum()
             out[1, r] = friedman_statistic(rows.sum(axis=0), n_rankings)
             out[2, r] = np.triu(squares, 1).sum()
+            centre = np.lexsort((rng.random(n_items), rows.sum(axis=0)))
+            out[3, r] = np.triu(wins[np.ix_(centre, centre)], 1).sum()  # pairs ordered as in the estimated centre
         return out
 
     null = draws(Mallows(n_items, 0.0), 2 * repetitions - 1)
     drawn = draws(Mallows(n_items, spread(n_items, n_rankings, scaled)), repetitions)
     powers = [against_draws(x, y, DELTA).mean() for x, y in zip(drawn, null, strict=True)]
-    named = dict(zip((UNIF, "Friedman", "mean distance"), powers, strict=True))
+    named = dict(zip((UNIF, "Friedman", "mean distance", "MA, estimated centre"), powers, strict=True))
     return {"m": n_items, "n": n_rankings} | named | {"±": 1.96 * 0.5 / math.sqrt(repetitions)}

@@ -18,7 +18,7 @@ from companion.claims import Check
 from companion.experiments.busafekete2021.common import certain, wilson
 from companion.experiments.busafekete2021.local_privacy import local_power
 from companion.experiments.busafekete2021.power import crossing, spread
-from companion.experiments.busafekete2021.truncated import simulated_size, theorem_6
+from companion.experiments.busafekete2021.truncated import least_step, simulated_size, theorem_6, worst_neighbours
 from companion.experiments.sweep import stream, sweep
 from dprank.models.mallows import Mallows
 from dprank.noise import discrete_laplace
@@ -78,8 +78,8 @@ def _batch_sums(rows: Any, pairs: Any, n_batches: int) -> Any:
 def central_tests(n_items: int, n_rankings: int, epsilon_0: float, null_draws: int) -> dict[str, Any]:
     """Private tests of the central model at one size; those that are not the paper's are pure epsilon_0-DP.
 
-    A norm comes with the step it rejects from. The repaired and the better tests are of size `DELTA`, exactly or, for
-    all ranks, by `null_draws` uniform data sets.
+    A norm comes with the step it rejects from. The repaired and the better tests are of size `DELTA` at most; for all
+    ranks that is certified by `null_draws` simulated uniform data sets.
     """
     m, n = n_items, n_rankings
     mu = printed_mu(m, n, epsilon_0)
@@ -113,12 +113,7 @@ def rank_threshold(test: NoisyNorm, null_draws: int) -> int:
     """The least step that the noisy norm of uniform rankings reaches with probability `DELTA` at most, simulated."""
     rng = stream("busafekete2021 rank norms", {"n_items": test.n_items, "n_rankings": test.n_rankings})
     sums = 2 * null_rank_sums(rng, null_draws, test.n_rankings, test.n_items) - test.n_rankings * (test.n_items - 1)
-    null = test.on_grid((sums**2).sum(axis=1))
-    low, high = 0, 2 * test.steps * test.n_rankings
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if test.noise_sf(middle - null).mean() <= DELTA else (middle + 1, high)
-    return low
+    return least_step(test, test.on_grid((sums**2).sum(axis=1)))
 
 
 def central_draws(
@@ -235,10 +230,11 @@ def printed_choices(panels: Iterable[tuple[int, int]], epsilon_0: float = EPSILO
                 "items": m,
                 "rankings": n,
                 "μ": mu,
-                "size of TRUN": trun_size(test),
-                "answers exchanged": trun_size(exchanged),
-                "claimed ε₀": epsilon_0,
-                "bound on its loss": test.guarantee.epsilon,
+                "size as printed": trun_size(test),
+                "size, answers exchanged": trun_size(exchanged),
+                "claimed loss": epsilon_0,
+                "attained loss": worst_neighbours(test).loss,
+                "proved loss": test.guarantee.epsilon,
             }
         )
     return pd.DataFrame(rows)
@@ -276,14 +272,31 @@ def equal_size(central: pd.DataFrame) -> pd.DataFrame:
 
 
 def gains(central: pd.DataFrame, best: str, others: Sequence[str], resamples: int = 200) -> pd.DataFrame:
-    """How many times more rankings other tests need, from where power passes one half; intervals by resampling.
+    """The spread at which power passes one half, over that of the best test; intervals by resampling.
 
-    Power is a function of n times the squared spread where biases are small, whence the square.
+    Where the critical spread of a test falls like the inverse root of the number of rankings (UNIF, votes, the coin,
+    Laplace noise on Y) the square of the ratio is how many times more rankings it needs. The noisy norm and TRUN profit
+    more from further rankings: for them the square is too much.
+
+    Parameters
+    ----------
+    central : pandas.DataFrame
+        Of `central_power`.
+    best : str
+    others : sequence of str
+    resamples : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``test``, ``ratio of spreads`` and ``95 % interval`` as text: ``> x`` where the curve does not reach
+        one half on the grid.
     """
     rng = stream("busafekete2021 gains", {"best": best})
 
     def critical(part: pd.DataFrame, share: NDArray[np.float64]) -> float:
-        return crossing(part.scaled, np.maximum.accumulate(share), 0.5)
+        rising = np.maximum.accumulate(share)
+        return crossing(part.scaled, rising, 0.5) if rising[-1] >= 0.5 else math.inf
 
     rows = []
     for m, panel in central.groupby("n_items"):
@@ -299,11 +312,15 @@ def gains(central: pd.DataFrame, best: str, others: Sequence[str], resamples: in
                     if k:
                         share = rng.binomial(part.repetitions, share) / part.repetitions.to_numpy()
                     spreads.append(critical(part, share))
-                ratios.append((spreads[0] / spreads[1]) ** 2)
-            low, high = (
-                np.nanquantile(ratios[1:], [0.025, 0.975]) if np.isfinite(ratios[1:]).any() else (np.nan, np.nan)
-            )
-            rows.append({"items": m, "test": test, "factor": ratios[0], "from": low, "to": high})
+                ratios.append(spreads[0] / spreads[1] if math.isfinite(spreads[1]) else math.nan)
+                if not k:
+                    most = parts[test].scaled.max() / spreads[1]
+            known = np.sort([ratio for ratio in ratios[1:] if not math.isnan(ratio)])
+            low, high = known[[int(0.025 * len(known)), int(0.975 * len(known))]] if len(known) else (math.nan,) * 2
+            interval = f"{low:.3g} to {high:.3g}" if math.isfinite(high) else f"{low:.3g} or more"
+            ratio = f"> {most:.3g}" if math.isinf(ratios[0]) else f"{ratios[0]:.3g}"
+            row = {"items": m, "test": test, "ratio of spreads": ratio}
+            rows.append(row | {"95 % interval": interval if math.isfinite(low) else "beyond the grid"})
     return pd.DataFrame(rows)
 
 
@@ -340,10 +357,18 @@ def check_figure_3(central: pd.DataFrame, local: pd.DataFrame, epsilon_0: float 
         other = there.iloc[(there.gap - row.gap).abs().argmin()]
         lead = float(row["mean"] - other["mean"])
         error = sum(certain(float(one["mean"]), int(one.repetitions)) for one in (row, other))
-        what = f"power of BUNIF less that of the local test on {n_local} rankings, m = {m}, 1 − φ = {row.gap:.2g}"
+        what = f"power of BUNIF less that of the local test on {n_local:,} rankings, m = {m}, 1 − φ = {row.gap:.2g}"
         checks.append(Check(what, lead, ">", 0, "corrected", error=error))
+        if m > 500:  # TRUN has nearly caught up: more data sets than at the standard profile are needed to see it
+            continue
+        level, trun = (part[part.test == name].sort_values("scaled") for name in (LEVEL, EXCHANGED))
+        at = int((level["mean"] >= 0.9).to_numpy().argmax())
+        ours, theirs = level.iloc[at], trun.iloc[at]
+        error = sum(certain(float(one["mean"]), int(one.repetitions)) for one in (ours, theirs))
+        what = f"power of BUNIF given the size of TRUN, answers exchanged, less TRUN's, m = {m}, 1 − φ = {ours.gap:.2g}"
+        checks.append(Check(what, float(ours["mean"] - theirs["mean"]), ">", 0, "corrected", error=error))
     m, _, n_local = PANELS[-1]
-    what = f"power of the local test on {n_local} equal rankings, φ = 0, m = {m}"
+    what = f"power of the local test on {n_local:,} equal rankings, φ = 0, m = {m}"
     return [*checks, Check(what, local_limit(m, n_local, epsilon_0), "<=", DELTA, "corrected", error=1e-6)]
 
 

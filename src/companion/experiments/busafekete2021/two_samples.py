@@ -95,7 +95,8 @@ def thresholds(items: Iterable[int], delta: float) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``items``, ``runs from`` (the least 1 - phi_epsilon that line 3 asks for), ``printed`` and ``exact`` threshold,
-        ``size, printed``, ``size, exact``, ``equal rankings`` (power of the printed test against phi = 0).
+        the largest distance that is rejected, ``size, printed``, ``size, exact``, ``equal rankings`` (what the printed
+        test does with them).
     """
     rows = []
     for m in items:
@@ -105,11 +106,11 @@ def thresholds(items: Iterable[int], delta: float) -> pd.DataFrame:
             {
                 "items": m,
                 "runs from": "always" if least < 0 else "never" if least > 1 else f"{least:.3g}",
-                "printed": printed.threshold,
-                "exact": exact.threshold,
+                "printed": math.floor(printed.threshold),
+                "exact": int(exact.threshold),
                 "size, printed": printed.size,
                 "size, exact": exact.size,
-                "equal rankings": float(printed.threshold >= 0),
+                "equal rankings": "rejected" if printed.threshold >= 0 else "accepted",
             }
         )
     return pd.DataFrame(rows)
@@ -290,7 +291,13 @@ def known_centre(items: Iterable[int], delta: float) -> pd.DataFrame:
         law = Mallows(m, brentq(lack, 1e-3 * m**-1.5, 30.0, xtol=1e-15))
         gap = -math.expm1(-law.theta)
         rows.append(
-            {"items": m, "radius": test.threshold, "size": test.size, "1 - phi": gap, "epsilon": law.total_variation()}
+            {
+                "items": m,
+                "radius": int(test.threshold),
+                "size": test.size,
+                "1 - phi": gap,
+                "epsilon": law.total_variation(),
+            }
         )
     return pd.DataFrame(rows)
 

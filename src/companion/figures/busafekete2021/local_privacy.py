@@ -23,6 +23,6 @@ def voters_needed(frame: pd.DataFrame) -> Figure:
         part = frame[frame.test == test]
         bars = [part.voters - part.low, part.high - part.voters]
         axes.errorbar(part["items"], part.voters, yerr=bars, label=label, color=colour, marker=marker, capsize=2)
-    axes.set(xscale="log", yscale="log", xlabel="number of items m", ylabel="voters needed for power 0.8")
+    axes.set(xscale="log", yscale="log", xlabel="items m", ylabel="voters needed for power 0.8")
     axes.legend()
     return figure

@@ -39,7 +39,7 @@ def samples(frame: pd.DataFrame) -> Figure:
     axes = figure.subplots()
     items, printed = frame["items"], CALIBRATION["as printed"]["color"]
     axes.plot(items, frame.unif, "s-", color=COLOURS[0], label="UNIF, its own k")
-    axes.plot(items, frame.bound, "o-", color=COLOURS[2], label="any test, centre unknown: at least")
+    axes.plot(items, frame.bound, "o-", color=COLOURS[2], label="any test, centre unknown (leading order)")
     axes.plot(items, frame.known, "D-", color=COLOURS[3], label="best test, centre known")
     axes.plot(items, frame.claimed, "--", color=printed, label="the abstract's rate, through UNIF's least k")
     axes.set(xscale="log", yscale="log", xlabel="items m", ylabel="rankings")

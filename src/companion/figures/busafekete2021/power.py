@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from companion.figures.style import BAR, CALIBRATION, COLOURS, styled
 
-_SIZE: dict[str, dict[str, Any]] = {"as printed": CALIBRATION["as printed"], "exact size": CALIBRATION["corrected"]}
+_SIZE: dict[str, dict[str, Any]] = {"as printed": CALIBRATION["as printed"], "equal size": CALIBRATION["corrected"]}
 _MALLOWS: dict[str, dict[str, Any]] = {
     "MA, any centre": {"color": COLOURS[3], "marker": "^"},
     "MA, first ranking": {"color": COLOURS[2], "marker": "D"},
@@ -52,7 +52,7 @@ def any_centre(frame: pd.DataFrame) -> Figure:
             unif = test == "UNIF"
             look = _SIZE[str(calibration)] | {"ls": ":"} if unif else _MALLOWS[str(test)]
             _curve(axes, part, f"{test}, {calibration}" if unif else str(test), **look)
-        axes.axhline(rows.limit.iloc[0], color=COLOURS[3], lw=1, ls="--", label="its limit as φ → 0")
+        axes.axhline(rows.limit.iloc[0], color=COLOURS[3], lw=1, ls="--", label="MA, any centre: limit as φ → 0")
         axes.set(title=f"m = {items}, {rankings} rankings", xscale="log", ylim=(-0.03, 1.05))
     for axes in panels[-1]:
         axes.set_xlabel("1 − φ")
@@ -75,10 +75,10 @@ def rankings_needed(frame: pd.DataFrame) -> Figure:
         for test, look in looks.items():
             axes.errorbar(rows.n_items, rows[test], BAR * rows[f"{test} se"], capsize=2, label=test, **look)
         axes.plot(rows.n_items, rows["known centre"], color="black", ls="--", lw=1.2, label="centre known (normal)")
-        axes.set(title=f"{held} fixed", xlabel="items m", xscale="log", yscale="log")
+        axes.set(title=str(held), xlabel="items m", xscale="log", yscale="log")
         ticks = sorted(rows.n_items)
         axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
         axes.minorticks_off()
-    panels[0].set_ylabel("rankings for power 0.8")
+        axes.set_ylabel("rankings for power 0.8")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=9)
     return figure

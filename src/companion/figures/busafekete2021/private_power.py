@@ -28,7 +28,9 @@ def _panels(frame: pd.DataFrame) -> Figure:
             axes.errorbar(x, curve["mean"], bars, capsize=1.5, ms=3.5, lw=1.2, label=test, **look)
         axes.axhline(part.delta.iloc[0], color="black", lw=0.8, ls=":")
         axes.set(xscale="log", title=f"m = {m}", ylim=(-0.03, 1.03))
-        ticks = [10.0**e for e in range(-7, 1) if 2.5 * least < 10.0**e <= part.gap.max()]
+        most = part.gap.max()
+        room = (most / least) ** 0.15  # or the label runs into that of the left end
+        ticks = [10.0**e for e in range(-7, 1) if least * room < 10.0**e <= most]
         axes.set_xticks([least, *ticks], ["0", *(f"$10^{{{round(math.log10(t))}}}$" for t in ticks)])
         axes.minorticks_off()
     for axes in grid[len(sizes) :]:

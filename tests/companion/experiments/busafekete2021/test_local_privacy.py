@@ -77,6 +77,7 @@ def test_the_whole_budget_on_every_bit_is_seen(monkeypatch):
 
 
 def test_bits_of_rankings_and_pairings():
+    assert experiment.pairing_bits(2) == 0
     assert experiment.pairing_bits(6) == pytest.approx(math.log2(15))
     assert experiment.ranking_bits(5) == pytest.approx(math.log2(120))
 
@@ -138,8 +139,8 @@ def test_two_item_errors_by_hand():
 
 def test_no_number_of_pairs_breaks_the_bound_on_few_samples():
     grid = experiment.power_gap((2, 6, 40), (0.05, 0.3), (0.05, 0.3))
-    assert (grid.gain <= grid.bound + 1e-9).all()
-    assert (grid.miss <= grid.delta).all()
+    assert (grid["power − size"] <= grid["upper bound"] + 1e-9).all()
+    assert (grid["P(miss)"] <= grid["δ"]).all()
 
 
 def test_a_tenth_of_the_samples_would_not_always_do():
@@ -230,7 +231,9 @@ def test_replacement_bound_holds_where_the_joint_law_is_known():
     divergences = [math.expm1(2 * bound["distance"] ** 2 / 100) for bound in bounds]
     assert max(divergences) >= worst > 0
     for bound in bounds:
-        assert bound["distance"] == pytest.approx(math.sqrt(100 * math.log1p(bound["pairwise"] + bound["higher"]) / 2))
+        assert bound["distance"] == pytest.approx(
+            math.sqrt(100 * math.log1p(bound["V, pairs"] + bound["V, larger sets"]) / 2)
+        )
 
 
 def test_covariances_are_estimated_without_bias():
@@ -242,7 +245,7 @@ def test_covariances_are_estimated_without_bias():
         exact.append((np.triu(covariance, 1) ** 2).sum())
     gap = -math.expm1(-theta)
     found = [
-        experiment.replacement_error(m, gap, 1.0, 1, 1_600, np.random.default_rng(s))["covariances"] for s in range(300)
+        experiment.replacement_error(m, gap, 1.0, 1, 1_600, np.random.default_rng(s))["Σκ², pairs"] for s in range(300)
     ]
     assert abs(np.mean(found) - np.mean(exact)) < 5 * np.std(found) / math.sqrt(300)
 
@@ -251,7 +254,7 @@ def test_ceilings_are_the_simulated_power_of_full_agreement():
     cells = [(10, 2_000), (40, 20_000)]
     frame = experiment.ceilings(cells, 1 / 3)
     for (m, n), row in zip(cells, frame.itertuples(index=False), strict=True):
-        for options, limit in (({"threshold": "printed"}, row[2]), ({}, row[3]), ({"one_bit": True}, row[4])):
+        for options, limit in (({"threshold": "printed"}, row[2]), ({}, row[3])):
             power = experiment.local_power(m, n, 1 / 3, [1.0], 2_000, **options).iloc[0]
             assert abs(power["mean"] - limit) < 4 * power.se + 0.01
 

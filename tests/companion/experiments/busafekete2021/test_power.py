@@ -310,7 +310,7 @@ def test_friedman_needs_fewer_rankings():
     assert (low.to_numpy() < 3 / math.sqrt(2)).all()
     assert (table["Friedman"] < table["UNIF"]).all()
     assert (table["known centre"] < table["Friedman"]).all()
-    exponents = power.growth_exponents(table[table.held == "φ"])
+    exponents = power.growth_exponents(table[table.held == "1 − φ = 0.02"])
     assert (exponents.exponent + 2.5).abs().max() < 0.8
 
 
@@ -318,6 +318,7 @@ def test_rivals():
     powers = power.rivals(30, 10, 9.0, 400)
     assert powers["Friedman"] > powers["UNIF"] + 0.1
     assert abs(powers["Friedman"] - powers["mean distance"]) < 0.1
+    assert abs(powers["Friedman"] - powers["MA, estimated centre"]) < 0.1
 
 
 def test_figures_draw(frame):

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from companion.claims import derive
@@ -83,6 +84,21 @@ def test_verdicts_and_a_mutant(monkeypatch):
     )
     mutant = experiment.check_figure_3(central, local)
     assert [check.outcome for check in mutant[:2]] == [True, True]
+
+
+def test_ratios_of_spreads_and_bounds_where_a_curve_stays_low():
+    scaled = [0.0, 10.0, 20.0, 40.0]
+    curves = {"best": [0, 0.5, 1, 1], "other": [0, 0, 0.5, 1], "flat": [0, 0, 0, 0.1]}
+    frame = pd.DataFrame(
+        {"n_items": 10, "test": test, "scaled": s, "mean": y, "repetitions": 10_000}
+        for test, curve in curves.items()
+        for s, y in zip(scaled, curve, strict=True)
+    )
+    table = experiment.gains(frame, "best", list(curves), 40).set_index("test")
+    assert table["ratio of spreads"].to_dict() == {"other": "2", "flat": "> 4"}
+    low, high = map(float, table.loc["other", "95 % interval"].split(" to "))
+    assert 1.9 < low < 2.1 < 2.2 > high
+    assert table.loc["flat", "95 % interval"] == "beyond the grid"
 
 
 def test_no_ranking_is_easier_for_the_local_test_than_equal_ones():

@@ -90,7 +90,7 @@ def test_losses_at_fixed_tolerance_pass_the_claim_as_items_grow():
     frame = trun.losses_by_items([30, 1000, 3000], 0.5)
     assert frame.attained.is_monotonic_increasing
     assert frame.attained.iloc[0] < trun.EPSILON_0 < frame.attained.iloc[1]
-    assert (frame.private > frame.rankings).all()
+    assert (frame["private rankings"] > frame.rankings).all()
 
 
 def test_two_items_power_by_enumeration():
@@ -109,7 +109,7 @@ def test_exact_power_at_no_bias_is_the_size(method):
     assert trun.exact_power(method, 10, 1200, 0.5, trun.EPSILON_0, trun.DELTA) > 0.75
 
 
-@pytest.mark.parametrize("method", ["noisy norm", "Algorithm 3, repaired", "UNIF, no privacy", "Laplace on Y"])
+@pytest.mark.parametrize("method", ["noisy norm", "TRUN, repaired", "UNIF, no privacy", "Laplace on Y"])
 def test_exact_power_against_simulated_pairs(method):
     m, k, bias, draws = 6, 40, 0.4, 20_000
     sums = 2 * np.random.default_rng(4).binomial(k, (1 + bias) / 2, (draws, m // 2)) - k
@@ -118,7 +118,7 @@ def test_exact_power_against_simulated_pairs(method):
     if method == "noisy norm":
         norm = NoisyNorm.calibrated(m, k, epsilon, delta=delta)
         found = norm.noise_sf(norm.threshold() - norm.on_grid(squared))
-    elif method == "Algorithm 3, repaired":
+    elif method == "TRUN, repaired":
         found = 1 - Trun.calibrated(m, k, epsilon, delta).acceptance(np.zeros(draws), squared / k)
     elif method == "UNIF, no privacy":
         found = (squared / k >= Unif.exact(m, k, delta).threshold).astype(float)
@@ -136,6 +136,11 @@ def test_rankings_needed_is_a_crossing():
     k = trun.rankings_needed("noisy norm", 10, 0.3)
     power = [trun.exact_power("noisy norm", 10, n, 0.3, trun.EPSILON_0, trun.DELTA) for n in (k - k // 25, k)]
     assert power[0] < 0.8 <= power[1]
+
+
+def test_power_of_all_ranks_rises_from_its_size():
+    assert trun.ranks_power(10, 40, 0.0) == pytest.approx(trun.DELTA, abs=0.03)
+    assert trun.ranks_power(10, 40, 0.3) > trun.exact_power("noisy norm", 10, 40, 0.3, trun.EPSILON_0, trun.DELTA)
 
 
 def test_unknown_method():
@@ -175,4 +180,4 @@ def test_frames_draw():
     small = trun.small_losses([(2, 2), (4, 3)], 1.0, 0.3, 0.5)
     assert isinstance(small, pd.DataFrame)
     assert (small.balanced <= small.exact + 1e-12).all()
-    assert (small.exact <= small.bound).all()
+    assert (small.exact <= small.proved).all()
