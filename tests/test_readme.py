@@ -16,10 +16,13 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_the_package_examples(tmp_path, monkeypatch, capsys):
     rows = ["person,first,second,outcome", "ann,London,Paris,1", "ann,Paris,Rome,0.5", "bob,Rome,London,0"]
     (tmp_path / "answers.csv").write_text("\n".join(rows))
+    (tmp_path / "ballots.csv").write_text("roads,schools,parks,debt\n" + "1,2,3,4\n" * 150 + "4,1,2,3\n" * 100)
     monkeypatch.chdir(tmp_path)
-    names: dict = {}
-    for block in re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL):
-        exec(block, names)
+    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    assert len(blocks) == 3
+    for block in blocks:
+        # on its own: nothing of the blocks before
+        exec(block, {})
         printed = capsys.readouterr().out
         expected = ("reject=True", "p_value=") if "uniformity" in block else ("London", "Paris", "Rome")
         assert all(word in printed for word in expected)

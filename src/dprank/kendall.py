@@ -20,14 +20,24 @@ def kendall_distance(a: ArrayLike, b: ArrayLike) -> int:
     Returns
     -------
     int
-        0 for equal rankings, items (items - 1) / 2 for opposite ones. O(items log items), by merge sort.
+        0 for equal rankings, items (items - 1) / 2 for opposite ones. O(items log items).
+
+    Raises
+    ------
+    ValueError
+        Where `a` or `b` is no ranking, or they differ in length.
 
     Examples
     --------
     >>> kendall_distance([0, 1, 2], [2, 0, 1])
     2
     """
-    return int(kendall_distances(_row("a", a), b)[0])
+    one, other = _ranking("a", a), _ranking("b", b)
+    if len(one) != len(other):
+        raise ValueError(f"a ranks {len(one)} items, b ranks {len(other)}: they must agree")
+    out = np.empty(1, np.int64)
+    _inversions(one[None], other, out)
+    return int(out[0])
 
 
 def kendall_distances(positions: ArrayLike, centre: ArrayLike) -> NDArray[np.int64]:
@@ -36,14 +46,21 @@ def kendall_distances(positions: ArrayLike, centre: ArrayLike) -> NDArray[np.int
     Parameters
     ----------
     positions : array_like of int, shape (rankings, items)
+        Positions 0 .. items - 1 of the items, each used once in a row.
     centre : array_like of int, shape (items,)
+        Positions of the items in the ranking that all are compared with.
 
     Returns
     -------
     ndarray of int, shape (rankings,)
         O(rankings * items * log(items)) time.
+
+    Raises
+    ------
+    ValueError
+        Naming the first row that is no ranking, or the two numbers of items where they differ.
     """
-    middle = as_positions("centre", _row("centre", centre))[0]
+    middle = _ranking("centre", centre)
     rows = as_positions("positions", positions)
     if rows.shape[1] != len(middle):
         raise ValueError(f"positions rank {rows.shape[1]} items, centre ranks {len(middle)}: they must agree")
@@ -85,27 +102,52 @@ def pairwise_kendall_distances(positions: ArrayLike, others: ArrayLike | None = 
 def as_positions(name: str, values: ArrayLike) -> NDArray[Any]:
     """Rows that are rankings: each uses every position 0 .. items - 1 once.
 
+    Parameters
+    ----------
+    name : str
+        What error messages call the array.
+    values : array_like of int, shape (rankings, items)
+
+    Returns
+    -------
+    ndarray of unsigned int, shape (rankings, items)
+        A copy, of the narrowest type that holds the positions.
+
     Raises
     ------
     ValueError
         Naming the first row that does not.
     """
-    array = np.asarray(values)
+    array = _array(name, values)
     if array.ndim != 2 or array.shape[1] < 1 or not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"{name} has shape {array.shape} of {array.dtype}; rows of integer positions are needed")
+    return _checked(array, name + "[{}]")
+
+
+def _ranking(name: str, values: ArrayLike) -> NDArray[Any]:
+    array = _array(name, values)
+    if array.ndim != 1 or array.size < 1 or not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(
+            f"{name} has shape {array.shape} of {array.dtype}; one ranking is needed, integer positions of its items"
+        )
+    return _checked(array[None], name)[0]
+
+
+def _array(name: str, values: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} has rows of different lengths; they must rank the same items") from None
+
+
+def _checked(array: NDArray[Any], row: str) -> NDArray[Any]:
+    """Rows of integers, narrowed, if all are rankings; `row` is what error messages call a row, given its number."""
     m = array.shape[1]
     rows = array.astype(np.min_scalar_type(m - 1), order="C")
     if array.min(initial=0) < 0 or array.max(initial=0) >= m or _repeats(rows):
         bad = np.argmax((np.sort(array, axis=1) != np.arange(m)).any(axis=1))
-        raise ValueError(f"{name}[{bad}] = {array[bad].tolist()}; a ranking uses every position 0 .. {m - 1} once")
+        raise ValueError(f"{row.format(bad)} = {array[bad].tolist()}; a ranking uses every position 0 .. {m - 1} once")
     return rows
-
-
-def _row(name: str, ranking: ArrayLike) -> NDArray[Any]:
-    array = np.asarray(ranking)
-    if array.ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}; one ranking is needed")
-    return array[None]
 
 
 @numba.njit(cache=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any
 
@@ -23,7 +23,7 @@ class Rankings:
     positions : array_like of int, shape (voters, items)
         ``positions[v, i]`` is the place voter v gives item i, 0 for the best; every row uses each place once.
     items : sequence of str
-        Names of all items, decided before looking at the data.
+        Names of all items, at least two, no two alike, decided before looking at the data.
 
     Raises
     ------
@@ -34,7 +34,7 @@ class Rankings:
     __slots__ = ("items", "positions")
 
     def __init__(self, positions: ArrayLike, items: Sequence[str]) -> None:
-        self.items = item_names(items)
+        self.items = _names(items)
         self.positions = as_positions("positions", positions)
         if self.positions.shape[1] != len(self.items):
             raise ValueError(f"positions rank {self.positions.shape[1]} items, items names {len(self.items)}")
@@ -43,32 +43,79 @@ class Rankings:
     def __len__(self) -> int:
         return len(self.positions)
 
+    def __repr__(self) -> str:
+        return f"Rankings of {self.n_items} items by {len(self)} voter{'s' * (len(self) != 1)}"
+
     @property
     def n_items(self) -> int:
         return len(self.items)
 
     @classmethod
     def from_orders(cls, orders: ArrayLike, items: Sequence[str]) -> Rankings:
-        """Rankings from orders: ``orders[v, r]`` is the item that voter v puts in place r."""
+        """Rankings from orders: ``orders[v, r]`` is the item that voter v puts in place r.
+
+        Parameters
+        ----------
+        orders : array_like of int, shape (voters, items)
+            Item codes 0 .. items - 1, best item first.
+        items : sequence of str
+            As in `Rankings`.
+
+        Raises
+        ------
+        ValueError
+            Naming the first row that is no order.
+        """
         return cls(np.argsort(as_positions("orders", orders), axis=1), items)
 
     @classmethod
     def from_frame(cls, frame: Any, items: Sequence[str]) -> Rankings:
-        """Rankings from a table with a column an item that holds its place, 1 for the best."""
-        names = item_names(items)
-        for column in names:
-            if column not in frame.columns:
-                raise ValueError(f"column {column!r} is not in the table; it has {list(map(str, frame.columns))}")
-        places = frame[list(names)]
+        """Rankings from a table with a column an item that holds its place, 1 for the best.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            One row a voter; each uses every place 1 .. items once. Other columns are ignored.
+        items : sequence of str
+            As in `Rankings`: the names of columns; a column called 7 is that of the item "7".
+
+        Returns
+        -------
+        Rankings
+            Of the voters in the order of the rows.
+
+        Raises
+        ------
+        ValueError
+            Naming the column, or the row (by the table's index, 0 for the first unless it has another) and its places.
+        """
+        import pandas as pd
+
+        names = _names(items)
+        if not isinstance(frame, pd.DataFrame):
+            raise ValueError(f"frame is of type {type(frame).__name__}; a pandas.DataFrame is needed")
+        labels = list(map(str, frame.columns))
+        for name in names:
+            if (count := labels.count(name)) != 1:
+                fault = f"is in the table {count} times" if count else "is not in the table"
+                raise ValueError(f"column {name!r} {fault}; it has {labels}")
+        if not len(frame):
+            raise ValueError("the table has no rows; one a voter is needed")
+        places = frame.iloc[:, [labels.index(name) for name in names]]
         if (gone := places.isna().any(axis=1).to_numpy()).any():
             raise ValueError(
-                f"row {int(np.argmax(gone))} has a place missing, as have {gone.sum()} of {len(gone)} rows"
+                f"row {frame.index[np.argmax(gone)]} has a place missing, as have {gone.sum()} of {len(gone)} rows"
             )
-        for column in names:
-            for row, value in places[column].items():
-                if not isinstance(value, numbers.Real) or value != value // 1:
-                    raise ValueError(f"{column}[{row}] = {value!r}; places are whole numbers, 1 for the best")
-        return cls(places.to_numpy().astype(np.int64) - 1, names)
+        for i, name in enumerate(names):
+            for row, value in places.iloc[:, i].items():
+                if isinstance(value, bool) or not isinstance(value, numbers.Real) or value != value // 1:
+                    raise ValueError(f"{name}[{row}] = {value!r}; places are whole numbers, 1 for the best")
+        table, m = places.to_numpy(float), len(names)
+        if (wrong := (np.sort(table, axis=1) != np.arange(1, m + 1)).any(axis=1)).any():
+            bad = np.argmax(wrong)
+            given = ", ".join(f"{place:.15g}" for place in table[bad])
+            raise ValueError(f"row {frame.index[bad]} has places {given}; a ranking uses every place 1 .. {m} once")
+        return cls(table.astype(np.int64) - 1, names)
 
     def pairwise(self) -> NDArray[np.int64]:
         """How many voters put each item (row) before each other (column).
@@ -82,17 +129,64 @@ class Rankings:
 
 
 def read_csv(path: str | PathLike[str], items: Sequence[str]) -> Rankings:
-    """Rankings from a CSV file as in `Rankings.from_frame`."""
+    """Rankings from a CSV file with a column an item that holds its place, 1 for the best.
+
+    Parameters
+    ----------
+    path : path
+        A file with a header and one row a voter.
+    items : sequence of str
+        Column names, as in `Rankings.from_frame`.
+
+    Raises
+    ------
+    ValueError
+        As `Rankings.from_frame`, row 0 being the one below the header; or naming the file where it is no table.
+    """
     import pandas as pd
 
-    return Rankings.from_frame(pd.read_csv(path), items)
+    names = _names(items)
+    try:
+        frame = pd.read_csv(path)
+        # pandas renames a column that comes again
+        header = pd.read_csv(path, header=None, nrows=1, dtype=str).iloc[0] if isinstance(path, str | PathLike) else []
+    except ValueError as error:
+        raise ValueError(f"{path} is no CSV table: {' '.join(str(error).split())}") from None
+    for name in names:
+        if (count := list(header).count(name)) > 1:
+            raise ValueError(f"column {name!r} is in the table {count} times; it has {list(header)}")
+    return Rankings.from_frame(frame, names)
 
 
 def read_parquet(path: str | PathLike[str], items: Sequence[str]) -> Rankings:
-    """Rankings from a Parquet file as in `Rankings.from_frame`."""
+    """Rankings from a Parquet file with a column an item that holds its place, 1 for the best.
+
+    Parameters
+    ----------
+    path : path
+        A file with one row a voter.
+    items : sequence of str
+        Column names, as in `Rankings.from_frame`.
+
+    Raises
+    ------
+    ValueError
+        As `Rankings.from_frame`, row 0 being the first; or naming the file where it is no table.
+    """
     import pandas as pd
 
-    return Rankings.from_frame(pd.read_parquet(path), items)
+    names = _names(items)
+    try:
+        frame = pd.read_parquet(path)
+    except ValueError as error:
+        raise ValueError(f"{path} is no Parquet table: {' '.join(str(error).split())}") from None
+    return Rankings.from_frame(frame, names)
+
+
+def _names(items: Any) -> tuple[str, ...]:
+    if not isinstance(items, Iterable):
+        raise ValueError(f"items = {items!r}; the names of at least two items are needed")
+    return item_names(tuple(items))
 
 
 @numba.njit(cache=True, error_model="numpy")

@@ -62,10 +62,12 @@ def test_all_pairs_refuse():
     ("positions", "centre", "words"),
     [
         ([[0, 1, 2], [0, 2, 2]], [0, 1, 2], ["positions[1] = [0, 2, 2]", "0 .. 2"]),
-        ([[0, 1, 2]], [1, 2, 3], ["centre[0] = [1, 2, 3]", "0 .. 2"]),
+        ([[0, 1, 2]], [1, 2, 3], ["centre = [1, 2, 3]", "0 .. 2"]),
         ([[0, -1]], [0, 1], ["positions[0] = [0, -1]"]),
         ([[0, 1], [0, 256]], [0, 1], ["positions[1] = [0, 256]"]),
         ([[0, 1, 2]], [0, 1], ["positions rank 3 items", "centre ranks 2"]),
+        ([[0, 1], [0]], [0, 1], ["positions", "different lengths"]),
+        (None, [0, 1], ["positions", "object"]),
         ([[0.0, 1.0]], [0, 1], ["positions", "float64", "integer"]),
         ([0, 1], [0, 1], ["positions", "(2,)"]),
         ([[]], [0, 1], ["positions", "(1, 0)"]),
@@ -74,6 +76,25 @@ def test_all_pairs_refuse():
 def test_refuses(positions, centre, words):
     with refused(*words):
         kendall_distances(positions, centre)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        ([0, 2, 2], [0, 1, 2], ["a = [0, 2, 2]", "0 .. 2"]),
+        ([0, 1, 2], [1, 2, 3], ["b = [1, 2, 3]", "0 .. 2"]),
+        ([0, 1, 2], [0, 1], ["a ranks 3 items", "b ranks 2"]),
+        ([0.0, 1.0], [0, 1], ["a has shape (2,) of float64", "integer"]),
+        ([0, 1], "01", ["b has shape ()", "one ranking"]),
+        ([0, 1], None, ["b has shape ()", "one ranking"]),
+        ([], [], ["a has shape (0,)"]),
+        ([[0], [0, 1]], [0, 1], ["a has", "different lengths"]),
+        ([[0, 1]], [0, 1], ["a has shape (1, 2)", "one ranking"]),
+    ],
+)
+def test_two_rankings_are_called_a_and_b(a, b, words):
+    with refused(*words):
+        kendall_distance(a, b)
 
 
 @pytest.mark.parametrize(

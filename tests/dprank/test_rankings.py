@@ -60,6 +60,8 @@ def test_is_immutable_and_leaves_the_caller_s_array_alone():
         ([[0]], "a", ["items = ('a',)", "at least two"]),
         ([[0, 1]], "aa", ["items name 'a' more than once"]),
         ([[True, False]], "ab", ["positions", "bool"]),
+        ([[0, 1], [0]], "ab", ["positions", "different lengths"]),
+        (None, "ab", ["positions", "()"]),
     ],
 )
 def test_refuses(positions, items, words):
@@ -76,12 +78,88 @@ def test_refuses(positions, items, words):
         ([1, 1.5], ["b[1] = 1.5", "whole"]),
         ([1, np.inf], ["b[1] = inf", "whole"]),
         ([1, "last"], ["b[1] = 'last'", "whole"]),
-        ([1, 3], ["[1]", "0 .. 1"]),
+        ([True, False], ["b[0] = True", "whole"]),
+        ([1, 3], ["row 1 has places 1, 3", "1 .. 2"]),
+        ([1, 0], ["row 1 has places 1, 0", "1 .. 2"]),
+        ([1, 1e300], ["row 1 has places 1, 1e+300", "1 .. 2"]),
     ],
 )
 def test_a_table_s_bad_place_is_named(column, words):
     with refused(*words):
         Rankings.from_frame(pd.DataFrame({"a": [2, 1], "b": column}), "ab")
+
+
+@pytest.mark.parametrize("items", [None, 3])
+def test_refuses_what_holds_no_names(items, tmp_path):
+    (tmp_path / "t").write_text("a,b\n1,2\n")
+    for call in (Rankings, Rankings.from_orders, lambda _, x: Rankings.from_frame(TABLE, x)):
+        with refused(f"items = {items}", "names"):
+            call([[0, 1]], items)
+    with refused(f"items = {items}"):
+        rankings.read_csv(tmp_path / "t", items)
+
+
+def test_columns_may_be_called_by_numbers():
+    frame = pd.DataFrame(POSITIONS + 1)
+    for items in (range(4), "0123"):
+        out = Rankings.from_frame(frame, items)
+        np.testing.assert_array_equal(out.positions, POSITIONS)
+        assert out.items == tuple("0123")
+    with refused("column '1' is in the table 2 times"):
+        Rankings.from_frame(frame.rename(columns={2: "1"}), range(4))
+
+
+def test_a_column_that_comes_again_is_refused(tmp_path):
+    words = ["column 'a' is in the table 2 times", "['a', 'b', 'a']"]
+    with refused(*words):
+        Rankings.from_frame(pd.DataFrame([[1, 2, 1]], columns=list("aba")), "ab")
+    (tmp_path / "t").write_text("a,b,a\n1,2,1\n")
+    with refused(*words):
+        rankings.read_csv(tmp_path / "t", "ab")
+    # not an item's: of no concern
+    (tmp_path / "t").write_text("a,b,c,c\n1,2,5,6\n")
+    assert rankings.read_csv(tmp_path / "t", "ab").positions.tolist() == [[0, 1]]
+
+
+def test_rows_are_named_by_the_table_s_index():
+    index = ["ann", "bob"]
+    with refused("row bob has places 2, 2; a ranking uses every place 1 .. 2 once"):
+        Rankings.from_frame(pd.DataFrame({"a": [1, 2], "b": [2, 2]}, index), "ab")
+    with refused("row bob has a place missing"):
+        Rankings.from_frame(pd.DataFrame({"a": [1, 2], "b": [2, None]}, index), "ab")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["is no CSV table", "No columns"]),
+        ("a,b\n", ["the table has no rows"]),
+        ("a,b\n1,2\n2,1,5\n", ["is no CSV table", "line 3"]),
+        ("a,b\n1,2\n1,1\n", ["row 1 has places 1, 1"]),
+        ("a,b\n1,\n", ["row 0 has a place missing"]),
+    ],
+)
+def test_a_file_s_fault_is_named(text, words, tmp_path):
+    (tmp_path / "t").write_text(text)
+    with refused(*words):
+        rankings.read_csv(tmp_path / "t", "ab")
+
+
+def test_what_is_no_parquet_file_is_refused(tmp_path):
+    (tmp_path / "t").write_text("a,b\n1,2\n")
+    with refused("is no Parquet table"):
+        rankings.read_parquet(tmp_path / "t", "ab")
+
+
+@pytest.mark.parametrize("frame", [None, [[1, 2]], {"a": [1], "b": [2]}, np.array([[1, 2]])])
+def test_what_is_no_table_is_refused(frame):
+    with refused(f"frame is of type {type(frame).__name__}", "pandas.DataFrame"):
+        Rankings.from_frame(frame, "ab")
+
+
+def test_says_what_it_holds():
+    assert repr(Rankings(POSITIONS, ITEMS)) == "Rankings of 4 items by 9 voters"
+    assert repr(Rankings([[0, 1]], "ab")) == "Rankings of 2 items by 1 voter"
 
 
 def test_an_absent_column_is_named():

@@ -48,6 +48,10 @@ NO_CHROMIUM = (
 )
 
 
+#: A page of a hundred cells takes a busy machine longer than the default half a minute.
+SCREENSHOT_MS = 300_000
+
+
 def check_site(html: Path, screenshots: Path | None = None) -> list[str]:
     """Check the site under `html`; with `screenshots`, keep a picture of every page in every view there.
 
@@ -268,7 +272,9 @@ def _check_in_browser(html: Path, pages: list[Path], screenshots: Path | None) -
                     seen_in[path, fault].append(f"{scheme} {width}")
                 if screenshots:
                     name = "-".join(path.relative_to(html).with_suffix("").parts)
-                    page.screenshot(path=screenshots / f"{name}-{scheme}-{width}.png", full_page=True)
+                    page.screenshot(
+                        path=screenshots / f"{name}-{scheme}-{width}.png", full_page=True, timeout=SCREENSHOT_MS
+                    )
                 page.close()
             context.close()
         browser.close()

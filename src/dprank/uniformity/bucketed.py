@@ -1,6 +1,7 @@
 """Tests of uniformity on batches of rankings: one outcome at random, or a noisy vote.
 
-Busa-Fekete, Fotakis and Zampetakis (2021), Section 5, after Theorem 6, and what is private instead.
+Busa-Fekete, Fotakis and Zampetakis (2021), Section 5, after Theorem 6, and what is private instead: a coin besides,
+and a vote, both of which are ours.
 """
 
 from __future__ import annotations
@@ -18,17 +19,25 @@ from dprank import noise
 from dprank.mechanism import Guarantee, ratio_up
 from dprank.rankings import Rankings
 from dprank.uniformity._require import (
+    MOST,
     require_data,
     require_generator,
+    require_number,
     require_positive,
     require_probability,
+    require_real,
     require_scale,
+    require_sizes,
+    require_source,
+    require_spared,
     require_whole,
+    require_whole_noise,
+    settle,
 )
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.unif import pair_statistic, printed_threshold, unif_null_threshold, unif_sf
+from dprank.uniformity.unif import LEAST, pair_statistic, printed_threshold, unif_null_threshold, unif_sf
 
 
 @dataclass(frozen=True)
@@ -41,8 +50,9 @@ class _Batches:
     batch_threshold: float
 
     def __post_init__(self) -> None:
-        require_whole("n_items", self.n_items, 2)
-        require_whole("n_batches", self.n_batches, 1)
+        settle(self, **require_sizes(self.n_items, self.n_rankings))
+        settle(self, n_batches=require_whole("n_batches", self.n_batches, 1))
+        settle(self, batch_threshold=require_number("batch_threshold", self.batch_threshold))
         if self.n_rankings < 2 * self.n_batches:
             raise ValueError(
                 f"n_rankings = {self.n_rankings} for n_batches = {self.n_batches}; 2 in each batch are needed"
@@ -97,17 +107,16 @@ class Bucketed(_Batches):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.coin <= 1:
-            raise ValueError(f"coin = {self.coin}; it must lie in [0, 1]")
-        if not 0 <= self.privacy_delta < 1:
-            raise ValueError(f"privacy_delta = {self.privacy_delta}; it must lie in [0, 1)")
+        coin = require_real("coin", self.coin, "it must lie in [0, 1]", lambda x: 0 <= x <= 1)
+        settle(self, coin=coin, privacy_delta=require_spared(self.privacy_delta))
 
     @classmethod
     def as_printed(cls, n_items: int, n_rankings: int, epsilon_0: float, delta: float) -> Self:
         """ceil(1 / epsilon_0) batches with UNIF's printed threshold m / 2 + 2 sqrt(m log(1 / delta))."""
-        require_positive("epsilon_0", epsilon_0)
-        require_probability("delta", delta)
-        batches = math.ceil((1 - 1e-12) / epsilon_0)  # 1 / (1 / B) may be a hair above B
+        sizes = require_sizes(n_items, n_rankings)
+        n_items, n_rankings = sizes["n_items"], sizes["n_rankings"]
+        epsilon_0, delta = require_positive("epsilon_0", epsilon_0), require_probability("delta", delta)
+        batches = _batches((1 - 1e-12) / epsilon_0, n_rankings, epsilon_0)  # 1 / (1 / B) may be a hair above B
         return cls(n_items, n_rankings, batches, printed_threshold(n_items, delta), 0.0, epsilon_0)
 
     @classmethod
@@ -138,14 +147,16 @@ class Bucketed(_Batches):
         Raises
         ------
         ValueError
-            Also if the coin alone rejects more often than `delta`.
+            Also if the coin alone rejects more often than `delta`, or accepts more often than 1 - `delta`.
         """
-        require_positive("epsilon_0", epsilon_0)
-        require_probability("delta", delta)
-        if not 0 <= privacy_delta < 1:
-            raise ValueError(f"privacy_delta = {privacy_delta}; it must lie in [0, 1)")
+        sizes = require_sizes(n_items, n_rankings)
+        n_items, n_rankings = sizes["n_items"], sizes["n_rankings"]
+        epsilon_0, delta = require_positive("epsilon_0", epsilon_0), require_probability("delta", delta)
+        privacy_delta = require_spared(privacy_delta)
         if n_batches is None:
-            n_batches = max(1, math.ceil((1 - delta) / (delta * _growth(epsilon_0) / 2 + privacy_delta)))
+            spent = delta * _growth(epsilon_0) / 2 + privacy_delta
+            n_batches = _batches((1 - delta) / spent if spent > 1e-300 else math.inf, n_rankings, epsilon_0)
+        n_batches = require_whole("n_batches", n_batches, 1)
         coin = _coin(epsilon_0, n_batches, privacy_delta)
         if coin / 2 >= delta:
             raise ValueError(
@@ -154,6 +165,11 @@ class Bucketed(_Batches):
             )
         free = cls(n_items, n_rankings, n_batches, math.inf, coin, privacy_delta=privacy_delta)
         level = (delta - coin / 2) / (1 - coin)
+        if not LEAST <= level < 1:
+            raise ValueError(
+                f"delta = {delta}; with a coin of {coin:.4g} a batch would be rejected with probability {level:.4g}, "
+                f"which must lie in [{LEAST:g}, 1)"
+            )
         return replace(free, batch_threshold=unif_null_threshold(n_items // 2, free.batch_rankings, level))
 
     @property
@@ -178,6 +194,7 @@ class Bucketed(_Batches):
         data : Rankings
             `n_rankings` rankings of `n_items` items.
         rng : numpy.random.Generator
+            `dprank.noise.SECURE` is refused.
 
         Returns
         -------
@@ -196,7 +213,7 @@ class Bucketed(_Batches):
 
 @dataclass(frozen=True)
 class BatchVote(_Batches):
-    """UNIF on all batches; rejects if the number of rejected batches, with whole Laplace noise, is large.
+    """UNIF on all batches; rejects if the number of rejected batches, with whole Laplace noise, is large (ours).
 
     Parameters
     ----------
@@ -213,7 +230,7 @@ class BatchVote(_Batches):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_scale(self.scale)
+        settle(self, scale=require_scale(self.scale), threshold=require_whole("threshold", self.threshold, -(2**62)))
 
     @classmethod
     def calibrated(
@@ -234,22 +251,27 @@ class BatchVote(_Batches):
         epsilon_0 : float
             Above 0.
         delta : float
-            Size of the test, in (0, 1).
+            Size of the test, in (0, 1 - 1e-9].
         n_batches : int, optional
             By default the fewest for which the test rejects with probability 1 - delta when all batches do and
             `batch_level` is attained.
         batch_level : float
-            Largest probability that a batch of uniform rankings is rejected, in (0, 1).
+            Largest probability that a batch of uniform rankings is rejected, in [1e-7, 1).
+
+        Notes
+        -----
+        Time O(B log(B / delta)) for each number of batches B that is tried, from log(1 / delta) / epsilon_0 on.
         """
-        require_positive("epsilon_0", epsilon_0)
-        require_probability("delta", delta)
-        require_probability("batch_level", batch_level)
-        scale = ratio_up(1, epsilon_0)
+        sizes = require_sizes(n_items, n_rankings)
+        n_items, n_rankings = sizes["n_items"], sizes["n_rankings"]
+        epsilon_0, delta = require_positive("epsilon_0", epsilon_0), require_probability("delta", delta, most=MOST)
+        batch_level = require_probability("batch_level", batch_level, LEAST)
+        scale = require_whole_noise(epsilon_0, ratio_up(1, epsilon_0))
         if n_batches is None:
             # with fewer no private test of as many bits has these errors
-            n_batches = max(1, math.ceil(math.log((1 - delta) / delta) / epsilon_0))
+            n_batches = _batches(math.log((1 - delta) / delta) / epsilon_0, n_rankings, epsilon_0)
             while vote_sf(n_batches, 1.0, scale, vote_threshold(n_batches, batch_level, scale, delta)) < 1 - delta:
-                n_batches += 1
+                n_batches = _batches(n_batches + 1, n_rankings, epsilon_0)
         free = cls(n_items, n_rankings, n_batches, math.inf, scale, 0)
         batch_threshold = unif_null_threshold(n_items // 2, free.batch_rankings, batch_level)
         free = cls(n_items, n_rankings, n_batches, batch_threshold, scale, 0)
@@ -279,7 +301,7 @@ class BatchVote(_Batches):
             A seeded generator for research; `SECURE` to publish.
         """
         require_data(data, self.n_items, self.n_rankings)
-        pairs = disjoint_pairs(self.n_items, rng=rng)
+        pairs = disjoint_pairs(self.n_items, rng=require_source(rng))
         votes = sum(self.batch_rejects(data, pairs, batch) for batch in range(self.n_batches))
         noisy = votes + int(noise.discrete_laplace(self.scale, 1, rng=rng)[0])
         p_value = vote_sf(self.n_batches, self.batch_power(), self.scale, noisy)
@@ -303,6 +325,16 @@ def vote_threshold(n_batches: int, rate: float, scale: float, delta: float) -> i
         middle = (low + high) // 2
         low, high = (low, middle) if vote_sf(n_batches, rate, scale, middle) <= delta else (middle, high)
     return high
+
+
+def _batches(least: float, n_rankings: int, epsilon_0: float) -> int:
+    """The fewest batches that are not below `least`, refused where they would have fewer than 2 rankings each."""
+    if least > n_rankings // 2:
+        raise ValueError(
+            f"epsilon_0 = {epsilon_0}; n_batches = {least:.6g} or more would be needed, with 2 rankings in each; "
+            f"n_rankings = {n_rankings}"
+        )
+    return max(1, math.ceil(least))
 
 
 def _coin(epsilon: float, n_batches: int, delta: float) -> float:

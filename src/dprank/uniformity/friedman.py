@@ -19,6 +19,7 @@ from dprank.uniformity._require import (
     require_generator,
     require_probability,
     require_sizes,
+    settle,
 )
 from dprank.uniformity.decision import Decision
 
@@ -56,15 +57,18 @@ class Friedman:
     draws: int = 1999
 
     def __post_init__(self) -> None:
-        require_sizes(self.n_items, self.n_rankings)
-        require_probability("delta", self.delta)
-        require_draws(self.draws, self.delta)
+        settle(self, **require_sizes(self.n_items, self.n_rankings))
+        settle(self, delta=require_probability("delta", self.delta))
+        settle(self, draws=require_draws(self.draws, self.delta))
 
     @property
     def enumerated(self) -> bool:
-        """Whether the null law is exact; else it is simulated, and the size is certified all the same."""
+        """Whether the null law is exact, as it is where n (n (m - 1) + 1)^(m - 1) is at most 5 million.
+
+        Else it is simulated, and the size is certified all the same.
+        """
         # n steps with m! permutations each; sorted rank sums of 0 .. n (m - 1) with a fixed total
-        m, n = int(self.n_items), int(self.n_rankings)
+        m, n = self.n_items, self.n_rankings
         return n * (n * (m - 1) + 1) ** (m - 1) <= _EXACT
 
     def statistic(self, rankings: Rankings) -> float:
@@ -98,6 +102,8 @@ class Friedman:
             least as large) / (draws + 1): under the null hypothesis the observed statistic is one of draws + 1
             exchangeable ones, so that the p-value is at most delta with probability at most delta.
         """
+        if rng is not None:
+            require_generator(rng)
         observed = self.statistic(rankings)
         values, law = self.null(rng)
         tail = np.append(np.cumsum(law[::-1])[::-1], 0.0)

@@ -14,11 +14,17 @@ from dprank import noise
 from dprank.mechanism import Guarantee, ratio_up, require
 from dprank.rankings import Rankings
 from dprank.uniformity._require import (
+    MOST,
     require_data,
+    require_generator,
+    require_number,
     require_positive,
     require_probability,
     require_scale,
     require_sizes,
+    require_source,
+    require_whole_noise,
+    settle,
 )
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
@@ -82,11 +88,9 @@ class LaplaceUnif:
     claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        require_sizes(self.n_items, self.n_rankings)
+        settle(self, **require_sizes(self.n_items, self.n_rankings))
         require("law", self.law, get_args(Law))
-        require_scale(self.scale)
-        if math.isnan(self.threshold):
-            raise ValueError("threshold = nan; a number is needed")
+        settle(self, scale=require_scale(self.scale), threshold=require_number("threshold", self.threshold))
 
     @classmethod
     def as_printed(cls, n_items: int, n_rankings: int, epsilon_0: float, delta: float) -> Self:
@@ -95,9 +99,9 @@ class LaplaceUnif:
         The paper says of the threshold only that it is adapted. Here UNIF's at significance delta / 2 is raised by the
         noise's quantile at delta / 2: m / 2 + 2 sqrt(m log(2 / delta)) + (2 m / epsilon_0) log(1 / delta).
         """
-        require_sizes(n_items, n_rankings)
-        require_positive("epsilon_0", epsilon_0)
-        require_probability("delta", delta)
+        sizes = require_sizes(n_items, n_rankings)
+        n_items, n_rankings = sizes["n_items"], sizes["n_rankings"]
+        epsilon_0, delta = require_positive("epsilon_0", epsilon_0), require_probability("delta", delta)
         threshold = printed_threshold(n_items, delta / 2) + 2 * n_items / epsilon_0 * math.log(1 / delta)
         scale = ratio_up(n_items * n_rankings, 2 * epsilon_0)
         return cls(n_items, n_rankings, scale, threshold, "continuous", epsilon_0)
@@ -112,13 +116,16 @@ class LaplaceUnif:
         epsilon_0 : float
             Above 0.
         delta : float
-            Size of the test, in (0, 1): uniform rankings are rejected with the largest probability at most that which
-            whole numbers allow.
+            Size of the test, in (0, 1 - 1e-9]: uniform rankings are rejected with the largest probability at most that
+            which whole numbers allow.
+
+        Notes
+        -----
+        O(k (m + 90)) entries of the null law, once for each step of a bisection.
         """
-        require_positive("epsilon_0", epsilon_0)
-        require_probability("delta", delta)
+        epsilon_0, delta = require_positive("epsilon_0", epsilon_0), require_probability("delta", delta, most=MOST)
         free = cls(n_items, n_rankings, 0.0, 0.0)
-        scale = ratio_up(free.sensitivity, epsilon_0)
+        scale = require_whole_noise(epsilon_0, ratio_up(free.sensitivity, epsilon_0))
         counts, law = free.law_of_counts()
 
         def size(u: int) -> float:
@@ -193,6 +200,10 @@ class LaplaceUnif:
             All of it may be published; `p_value` is exact.
         """
         require_data(data, self.n_items, self.n_rankings)
+        if self.law == "discrete":
+            require_source(rng)
+        else:
+            require_generator(rng, "floating-point noise is for research")
         pairs = disjoint_pairs(self.n_items, rng=rng)
         count = disagreements(data.positions, pairs)
         if self.law == "discrete":

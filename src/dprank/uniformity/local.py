@@ -14,13 +14,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from dprank.kendall import as_positions
 from dprank.mechanism import Guarantee, require
 from dprank.noise import SecureSource
 from dprank.rankings import Rankings
-from dprank.uniformity._require import require_data, require_positive, require_probability, require_whole
+from dprank.uniformity._require import (
+    require_data,
+    require_positive,
+    require_probability,
+    require_source,
+    require_whole,
+    settle,
+)
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.unif import printed_threshold, unif_decision, unif_null_threshold
+from dprank.uniformity.unif import LEAST, printed_threshold, unif_decision, unif_null_threshold
 
 Source = np.random.Generator | SecureSource
 #: Chances are whole numbers of 2^-53, so that the coin that is tossed has exactly the odds that are promised.
@@ -36,7 +44,7 @@ def bit_loss(flips: int) -> float:
 
 def flips_for(epsilon: float, bits: int = 1) -> int:
     """The fewest reversals, in units of 2^-53, with which `bits` randomised answers are epsilon-private together."""
-    require_positive("epsilon", epsilon)
+    epsilon = require_positive("epsilon", epsilon)
     flips = max(1, math.ceil(GRAIN * float(expit(-epsilon / bits))))
     while _spent(flips, bits) > epsilon:
         flips += 1
@@ -45,6 +53,7 @@ def flips_for(epsilon: float, bits: int = 1) -> int:
 
 def randomise(signs: NDArray[np.int8], flips: int, rng: Source) -> NDArray[np.int8]:
     """Randomised response: every sign is reversed with probability flips / 2^53, on its own."""
+    require_source(rng)
     if isinstance(rng, SecureSource):
         words = np.frombuffer(secrets.token_bytes(8 * signs.size), np.uint64).reshape(signs.shape) >> np.uint64(11)
     else:
@@ -61,10 +70,12 @@ class _Randomised:
     claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        require_whole("n_items", self.n_items, 2)
-        if not 1 <= self.flips <= GRAIN // 2:
-            raise ValueError(f"flips = {self.flips}; of 2^53 tosses at least 1 and at most half are reversed")
-        require_probability("delta", self.delta)
+        settle(
+            self,
+            n_items=require_whole("n_items", self.n_items, 2),
+            flips=require_whole("flips", self.flips, 1, GRAIN // 2),
+            delta=require_probability("delta", self.delta),
+        )
 
     @property
     def n_pairs(self) -> int:
@@ -89,9 +100,9 @@ class LocalPairs(_Randomised):
     n_items : int
         m, at least 2.
     flips : int
-        Probability that a sign is reversed, in units of 2^-53.
+        Probability that a sign is reversed, in units of 2^-53; from 1 to 2^52, a fair coin.
     delta : float
-        Significance, in (0, 1).
+        Significance, in (0, 1); at least 1e-7 with the exact threshold, for the rounding of the law.
     randomness : {"public", "private"}
         One random pairing told to everybody, or the pairs (0, 1), (2, 3), ...
     threshold : {"exact", "printed"}
@@ -108,22 +119,53 @@ class LocalPairs(_Randomised):
         super().__post_init__()
         require("randomness", self.randomness, ("public", "private"))
         require("threshold", self.threshold, ("exact", "printed"))
+        if self.threshold == "exact":
+            require_probability("delta", self.delta, LEAST)
 
     @classmethod
-    def calibrated(cls, n_items: int, epsilon_0: float, delta: float = 0.05, **parameters: Any) -> Self:
-        """Each of the floor(m/2) signs takes its share of `epsilon_0`, above 0; the null threshold is exact."""
-        require_whole("n_items", n_items, 2)
-        require_positive("epsilon_0", epsilon_0)
-        return cls(n_items, flips_for(epsilon_0, n_items // 2), delta, **parameters)
+    def calibrated(
+        cls,
+        n_items: int,
+        epsilon_0: float,
+        delta: float = 0.05,
+        *,
+        randomness: Literal["public", "private"] = "public",
+        threshold: Literal["exact", "printed"] = "exact",
+    ) -> Self:
+        """Each of the floor(m/2) signs takes its share of the budget.
+
+        Parameters
+        ----------
+        n_items : int
+            m, at least 2.
+        epsilon_0 : float
+            Above 0.
+        delta : float
+            Significance, in (0, 1); at least 1e-7 with the exact threshold.
+        randomness : {"public", "private"}
+        threshold : {"exact", "printed"}
+            As in `LocalPairs`.
+        """
+        n_items, epsilon_0 = require_whole("n_items", n_items, 2), require_positive("epsilon_0", epsilon_0)
+        return cls(n_items, flips_for(epsilon_0, n_items // 2), delta, randomness=randomness, threshold=threshold)
 
     @classmethod
-    def as_printed(cls, n_items: int, epsilon_0: float, delta: float = 0.05, **parameters: Any) -> Self:
-        """The paper's gamma = 2 epsilon_0 / m a sign (at odd m it spends less than epsilon_0) and its threshold."""
-        require_whole("n_items", n_items, 2)
-        require_positive("epsilon_0", epsilon_0)
+    def as_printed(
+        cls, n_items: int, epsilon_0: float, delta: float = 0.05, *, randomness: Literal["public", "private"] = "public"
+    ) -> Self:
+        """The paper's gamma = 2 epsilon_0 / m a sign (at odd m it spends less than epsilon_0) and its threshold.
+
+        Parameters
+        ----------
+        n_items, epsilon_0, randomness
+            As in `LocalPairs.calibrated`.
+        delta : float
+            Significance, in (0, 1).
+        """
+        n_items, epsilon_0 = require_whole("n_items", n_items, 2), require_positive("epsilon_0", epsilon_0)
         pairs = n_items // 2
         flips = flips_for(2 * pairs * epsilon_0 / n_items, pairs)
-        return cls(n_items, flips, delta, claimed_epsilon=epsilon_0, threshold="printed", **parameters)
+        return cls(n_items, flips, delta, claimed_epsilon=epsilon_0, threshold="printed", randomness=randomness)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -132,7 +174,7 @@ class LocalPairs(_Randomised):
 
     def pairs(self, rng: Source) -> NDArray[np.int64]:
         """The pairs that all voters are told, shape (pairs, 2)."""
-        return disjoint_pairs(self.n_items, rng=rng if self.randomness == "public" else None)
+        return disjoint_pairs(self.n_items, rng=require_source(rng) if self.randomness == "public" else None)
 
     def report(self, ranking: ArrayLike, pairs: NDArray[np.int64], rng: Source) -> NDArray[np.int8]:
         """What a peer sends.
@@ -140,7 +182,7 @@ class LocalPairs(_Randomised):
         Parameters
         ----------
         ranking : array_like of int, shape (..., items)
-            Positions of one ranking, or of many.
+            Positions of one ranking, or of many. O(their number * items): all are checked.
         pairs : ndarray of int, shape (n_pairs, 2)
             What the curator announced: `n_pairs` disjoint pairs, for which alone the guarantee is made.
         rng : numpy.random.Generator or dprank.noise.SECURE
@@ -154,14 +196,15 @@ class LocalPairs(_Randomised):
         Raises
         ------
         ValueError
-            For more, fewer or overlapping pairs: a curator is not trusted with the questions either.
+            For more, fewer or overlapping pairs: a curator is not trusted with the questions either. For what is no
+            ranking of the items.
         """
         pairs = _disjoint(pairs, self.n_items, self.n_pairs)
-        return randomise(pair_signs(np.asarray(ranking), pairs), self.flips, rng)
+        return randomise(pair_signs(_positions(ranking, self.n_items), pairs), self.flips, rng)
 
     def decide(self, reports: ArrayLike) -> Decision:
-        """What the curator says of reports of shape (voters, pairs)."""
-        signs = np.asarray(reports)
+        """What the curator says of reports of shape (voters, pairs), at least two voters, of -1 and +1."""
+        signs = _signs(reports, self.n_pairs)
         if self.threshold == "exact":
             return unif_decision(signs, unif_null_threshold(self.n_pairs, len(signs), self.delta))
         return unif_decision(signs, printed_threshold(self.n_items, self.delta))
@@ -177,6 +220,7 @@ class LocalPairs(_Randomised):
             A seeded generator for research. To publish, `SECURE`.
         """
         require_data(data, self.n_items)
+        require_source(rng)
         return self.decide(self.report(data.positions, self.pairs(rng), rng))
 
 
@@ -200,14 +244,15 @@ class LocalOneBit(_Randomised):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 1 <= self.groups <= self.n_pairs:
+        require_probability("delta", self.delta, LEAST)
+        settle(self, groups=require_whole("groups", self.groups, 1))
+        if self.groups > self.n_pairs:
             raise ValueError(f"groups = {self.groups}; {self.n_items} items allow 1 .. {self.n_pairs} disjoint pairs")
 
     @classmethod
     def calibrated(cls, n_items: int, epsilon_0: float, delta: float = 0.05, groups: int | None = None) -> Self:
         """The whole of `epsilon_0`, above 0, on one sign; 8 groups, or as many as there are pairs."""
-        require_whole("n_items", n_items, 2)
-        require_positive("epsilon_0", epsilon_0)
+        n_items, epsilon_0 = require_whole("n_items", n_items, 2), require_positive("epsilon_0", epsilon_0)
         return cls(n_items, flips_for(epsilon_0), delta, groups=min(8, n_items // 2) if groups is None else groups)
 
     @property
@@ -217,16 +262,16 @@ class LocalOneBit(_Randomised):
 
     def pairs(self, rng: Source) -> NDArray[np.int64]:
         """The pairs that are asked about, shape (groups, 2)."""
-        return disjoint_pairs(self.n_items, rng=rng)[: self.groups]
+        return disjoint_pairs(self.n_items, rng=require_source(rng))[: self.groups]
 
     def report(self, ranking: ArrayLike, pair: NDArray[np.int64], rng: Source) -> NDArray[np.int8]:
         """What a peer who is asked about `pair` sends: +1 or -1; shape (...,) for rankings of shape (..., items)."""
         pairs = _disjoint(np.atleast_2d(pair), self.n_items, 1)
-        return randomise(pair_signs(np.asarray(ranking), pairs)[..., 0], self.flips, rng)
+        return randomise(pair_signs(_positions(ranking, self.n_items), pairs)[..., 0], self.flips, rng)
 
     def decide(self, reports: ArrayLike) -> Decision:
-        """What the curator says of reports of shape (voters a group, groups)."""
-        signs = np.asarray(reports)
+        """What the curator says of reports of shape (voters a group, groups), at least two voters, of -1 and +1."""
+        signs = _signs(reports, self.groups)
         return unif_decision(signs, unif_null_threshold(self.groups, len(signs), self.delta))
 
     def release(self, data: Rankings, rng: Source) -> Decision:
@@ -238,10 +283,29 @@ class LocalOneBit(_Randomised):
             As in `LocalPairs.release`.
         """
         require_data(data, self.n_items, least=2 * self.groups)
+        require_source(rng)
         size = len(data) // self.groups
         asked = data.positions[: size * self.groups].reshape(size, self.groups, self.n_items)
         answers = [self.report(asked[:, g], pair, rng) for g, pair in enumerate(self.pairs(rng))]
         return self.decide(np.stack(answers, axis=1))
+
+
+def _positions(ranking: ArrayLike, n_items: int) -> NDArray[Any]:
+    """One ranking of all items, or many of them."""
+    places = np.asarray(ranking)
+    if places.ndim == 0 or places.shape[-1] != n_items:
+        raise ValueError(f"ranking of shape {places.shape}; positions of {n_items} items are needed")
+    return as_positions("ranking", places.reshape(-1, n_items)).reshape(places.shape)
+
+
+def _signs(reports: ArrayLike, n_pairs: int) -> NDArray[np.int8]:
+    """Answers of at least two voters to as many questions as there are pairs."""
+    signs = np.asarray(reports)
+    if signs.ndim != 2 or len(signs) < 2 or signs.shape[1] != n_pairs:
+        raise ValueError(f"reports of shape {signs.shape}; at least 2 voters and {n_pairs} signs of each are needed")
+    if signs.dtype.kind not in "if" or not (np.abs(signs) == 1).all():
+        raise ValueError(f"reports of {signs.dtype} from {signs.min()} to {signs.max()}; -1 and +1 are needed")
+    return signs.astype(np.int8)
 
 
 def _disjoint(pairs: ArrayLike, n_items: int, n_pairs: int) -> NDArray[np.int64]:

@@ -15,11 +15,13 @@ from dprank.mechanism import require
 from dprank.models.mallows import Mallows
 from dprank.rankings import Rankings
 from dprank.uniformity._require import (
+    LEAST_EXACT,
     require_data,
     require_draws,
     require_generator,
     require_probability,
     require_sizes,
+    settle,
 )
 from dprank.uniformity.decision import Decision
 
@@ -41,7 +43,7 @@ class MallowsApproximate:
     n_rankings : int
         n, at least 2.
     delta : float
-        Size that is aimed at, in (0, 1).
+        Size that is aimed at, in (0, 1); at least 1e-10 with the exact law, whose absolute error is 1e-12.
     centre : {"first", "fixed", "borda"}
         The first ranking, and the distances of the others from it; the ranking 0, 1, .. m - 1, chosen before
         looking; the items by their mean position in the data.
@@ -68,14 +70,15 @@ class MallowsApproximate:
     draws: int = 999
 
     def __post_init__(self) -> None:
-        require_sizes(self.n_items, self.n_rankings)
-        require_probability("delta", self.delta)
+        settle(self, **require_sizes(self.n_items, self.n_rankings))
+        least = LEAST_EXACT if isinstance(self.null, str) and self.null == "exact" else 0.0
+        settle(self, delta=require_probability("delta", self.delta, least))
         for name, allowed in (("centre", Centre), ("sided", Sides), ("null", Null)):
             require(name, getattr(self, name), get_args(allowed))
         if self.null == "exact" and self.centre == "borda":
             raise ValueError("null = 'exact'; with centre = 'borda' only 'normal' and 'simulated' are known")
         if self.null == "simulated":
-            require_draws(self.draws, self.delta)
+            settle(self, draws=require_draws(self.draws, self.delta))
 
     @classmethod
     def as_printed(cls, n_items: int, n_rankings: int, delta: float, *, centre: Centre, sided: Sides = "one") -> Self:
@@ -121,7 +124,8 @@ class MallowsApproximate:
             return float(-ndtri(tail) * self._deviation)
         if self.null == "simulated":
             return self._simulated_threshold(self._null(rng))
-        low, high = -1, math.ceil(self._mean)  # P(T <= low) <= tail < P(T <= high)
+        # P(T <= low) <= tail < P(T <= high); the law is symmetric
+        low, high = -1, math.ceil(self._mean if tail <= 0.5 else 2 * self._mean)
         while high - low > 1:
             middle = (low + high) // 2
             fits = self._null_cdf(middle) <= tail
@@ -144,7 +148,7 @@ class MallowsApproximate:
         return np.array([self.statistic(law.sample(self.n_rankings, rng=rng)) for _ in range(draws)])
 
     def test(self, rankings: Rankings, rng: np.random.Generator | None = None) -> Decision:
-        """Decide; `rng` is needed where the null law is simulated.
+        """Decide; `rng`, a numpy.random.Generator, is needed where the null law is simulated.
 
         Raises
         ------
@@ -152,6 +156,8 @@ class MallowsApproximate:
             If `rankings` are not `n_rankings` rankings of `n_items` items.
         """
         require_data(rankings, self.n_items, self.n_rankings)
+        if rng is not None:
+            require_generator(rng)
         value = self.statistic(rankings.positions)
         if self.null == "simulated":
             null = self._null(rng)
@@ -179,7 +185,7 @@ class MallowsApproximate:
 
     def _simulated_threshold(self, null: NDArray[np.float64]) -> float:
         """Least statistic with at most a share delta of (1 + draws) in its tail, itself counted."""
-        allowed = math.floor(self.delta * (1 + self.draws) + 1e-9)
+        allowed = min(math.floor(self.delta * (1 + self.draws) + 1e-9), self.draws)
         return float(np.nextafter(np.sort(null)[::-1][allowed - 1], math.inf))
 
     def _null_cdf(self, total: float) -> float:

@@ -1,4 +1,4 @@
-"""A private test of uniformity whose sensitivity is small without truncation: the norm, not its square."""
+"""A private test of uniformity whose sensitivity is small without truncation: the norm, not its square (ours)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ from dprank.mechanism import Guarantee, ratio_up, require
 from dprank.rankings import Rankings
 from dprank.uniformity._require import (
     require_data,
+    require_draws,
+    require_generator,
     require_positive,
     require_probability,
     require_scale,
     require_sizes,
+    require_source,
     require_whole,
+    require_whole_noise,
+    settle,
 )
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.laplace import discrete_laplace_cdf
@@ -33,7 +38,7 @@ _FAR = 45.0
 
 @dataclass(frozen=True)
 class NoisyNorm:
-    r"""Release the norm of a sum of vectors, one a ranking, with Laplace noise on a grid; reject if it is large.
+    r"""Release the norm of a sum of vectors, one a ranking, with Laplace noise on a grid; reject if it is large (ours).
 
     Parameters
     ----------
@@ -47,9 +52,10 @@ class NoisyNorm:
     delta : float
         Size, in (0, 1).
     steps : int
-        Steps of the grid to one sensitivity, at least 1.
+        Steps of the grid to one sensitivity, from 1 to 10,000.
     null_draws : int
-        For ``statistic="ranks"``: simulated null data sets, at least 1.
+        For ``statistic="ranks"``: simulated null data sets, at least 1 / delta - 1, with fewer the test could never
+        reject.
 
     Notes
     -----
@@ -70,12 +76,17 @@ class NoisyNorm:
     null_draws: int = 999
 
     def __post_init__(self) -> None:
-        require_sizes(self.n_items, self.n_rankings)
-        require_whole("steps", self.steps, 1)
-        require_whole("null_draws", self.null_draws, 1)
-        require_scale(self.scale)
-        require_probability("delta", self.delta)
+        settle(self, **require_sizes(self.n_items, self.n_rankings))
+        settle(
+            self,
+            steps=require_whole("steps", self.steps, 1, 10_000),
+            null_draws=require_whole("null_draws", self.null_draws, 1),
+            scale=require_scale(self.scale),
+            delta=require_probability("delta", self.delta),
+        )
         require("statistic", self.statistic, get_args(Statistic))
+        if self.statistic == "ranks":
+            require_draws(self.null_draws, self.delta, "null_draws")
         if self.n_rankings**2 * self.squared_sensitivity >= 2**62:
             raise ValueError(
                 f"n_rankings = {self.n_rankings}; too many for integers of 64 bits with {self.n_items} items"
@@ -83,7 +94,15 @@ class NoisyNorm:
 
     @classmethod
     def calibrated(
-        cls, n_items: int, n_rankings: int, epsilon_0: float, delta: float = 0.05, **parameters: Any
+        cls,
+        n_items: int,
+        n_rankings: int,
+        epsilon_0: float,
+        delta: float = 0.05,
+        *,
+        statistic: Statistic = "pairs",
+        steps: int = 64,
+        null_draws: int = 999,
     ) -> Self:
         """The least noise that makes the released norm private.
 
@@ -94,12 +113,12 @@ class NoisyNorm:
             Above 0.
         delta : float
             Size of the test, in (0, 1).
-        **parameters
-            `statistic`, `steps` and `null_draws`.
+        statistic, steps, null_draws
+            As in `NoisyNorm`.
         """
-        require_positive("epsilon_0", epsilon_0)
-        free = cls(n_items, n_rankings, 0.0, delta=delta, **parameters)
-        return replace(free, scale=ratio_up(free.steps, epsilon_0))
+        epsilon_0 = require_positive("epsilon_0", epsilon_0)
+        free = cls(n_items, n_rankings, 0.0, statistic=statistic, delta=delta, steps=steps, null_draws=null_draws)
+        return replace(free, scale=require_whole_noise(epsilon_0, ratio_up(free.steps, epsilon_0)))
 
     @property
     def squared_sensitivity(self) -> int:
@@ -151,6 +170,8 @@ class NoisyNorm:
     def threshold(self) -> int:
         """Least number of steps whose p-value is at most delta; for pairs."""
         low, high = 0, self.steps * self.n_rankings
+        if self.delta > 0.5:  # below that noise alone is at least 0 too often
+            low = -math.ceil(64 * self.scale)
         while self.p_value(high) > self.delta:
             low, high = high, 2 * high
         while low < high:
@@ -160,6 +181,7 @@ class NoisyNorm:
 
     def null_norms(self, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.int64]:
         """Norms of simulated uniform data in steps of the grid, without noise; for ranks. O(draws * k * m)."""
+        require_generator(rng)
         places = np.arange(self.n_items)
         uniform = np.empty((self.n_rankings, self.n_items), np.int64)
         squares = []
@@ -185,6 +207,7 @@ class NoisyNorm:
         simulation would give another.
         """
         require_data(data, self.n_items, self.n_rankings)
+        require_source(rng)
         public = rng if isinstance(rng, np.random.Generator) else np.random.default_rng()
         pairs = disjoint_pairs(self.n_items, rng=public) if self.statistic == "pairs" else None
         exact = int(self.on_grid(self.squared_norm(data.positions, pairs)))

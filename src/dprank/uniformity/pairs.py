@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank.noise import SecureSource
-from dprank.uniformity._require import require_whole
+from dprank.uniformity._require import require_source, require_whole
 
 
 def disjoint_pairs(n_items: int, *, rng: np.random.Generator | SecureSource | None = None) -> NDArray[np.int64]:
@@ -24,8 +24,8 @@ def disjoint_pairs(n_items: int, *, rng: np.random.Generator | SecureSource | No
     -------
     ndarray of int, shape (pairs, 2)
     """
-    require_whole("n_items", n_items, 2)
-    order = np.arange(n_items) if rng is None else rng.permutation(n_items)
+    n_items = require_whole("n_items", n_items, 2)
+    order = np.arange(n_items) if rng is None else require_source(rng).permutation(n_items)
     return order[: n_items // 2 * 2].reshape(-1, 2)
 
 

@@ -18,7 +18,9 @@ from dprank.uniformity._require import (
     require_generator,
     require_positive,
     require_probability,
+    require_real,
     require_sizes,
+    settle,
 )
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
@@ -67,14 +69,15 @@ class Trun:
     claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        require_sizes(self.n_items, self.n_rankings)
-        require_probability("delta", self.delta)
-        require_positive("scale", self.scale)
-        require_positive("width", self.width)
-        if not 0 <= self.start < math.inf:
-            raise ValueError(f"start = {self.start}; it must be at least 0 and finite")
-        if not self.gate >= 0:
-            raise ValueError(f"gate = {self.gate}; it must be at least 0")
+        settle(self, **require_sizes(self.n_items, self.n_rankings))
+        settle(
+            self,
+            delta=require_probability("delta", self.delta),
+            scale=require_positive("scale", self.scale),
+            width=require_positive("width", self.width),
+            start=require_real("start", self.start, "it must be at least 0 and finite", lambda x: 0 <= x < math.inf),
+            gate=require_real("gate", self.gate, "it must be at least 0", lambda x: x >= 0),
+        )
 
     @classmethod
     def as_printed(
@@ -93,11 +96,12 @@ class Trun:
         accept_large : bool
             True is the print. False exchanges Accept and Reject in the last step and leaves all else.
         """
-        require_sizes(n_items, n_rankings)
-        require_positive("epsilon_0", epsilon_0)
-        require_probability("delta", delta)
-        if not 0 < mu <= 1:
-            raise ValueError(f"mu = {mu}; it must lie in (0, 1]")
+        sizes = require_sizes(n_items, n_rankings)
+        n_items, n_rankings = sizes["n_items"], sizes["n_rankings"]
+        epsilon_0, delta = require_positive("epsilon_0", epsilon_0), require_probability("delta", delta)
+        mu = require_real("mu", mu, "it must lie in (0, 1]", lambda x: 0 < x <= 1)
+        if n_rankings * delta * epsilon_0 < 1e-300:
+            raise ValueError(f"epsilon_0 = {epsilon_0}; its noise would be too wide for floating point")
         return cls(
             n_items,
             n_rankings,
@@ -116,12 +120,14 @@ class Trun:
 
         No gate: it does not bound what one ranking can do to Y. The width is the least that the guarantee allows; the
         start follows from the exact null law of Y. With so few rankings that it would be below 0 it is 0, and the size
-        is smaller.
+        is smaller. The null law of O(k (m + 90)) entries is summed some fifty times.
         """
-        require_positive("epsilon_0", epsilon_0)
-        pairs, k = n_items // 2, n_rankings
-        free = cls(n_items, k, delta=delta, scale=1.0, start=0.0, width=1.0)
+        epsilon_0 = require_positive("epsilon_0", epsilon_0)
+        free = cls(n_items, n_rankings, delta=delta, scale=1.0, start=0.0, width=1.0)
+        pairs, k, delta = free.n_items // 2, free.n_rankings, free.delta
         step = min(1.0, delta * math.expm1(min(epsilon_0, 700.0)) / (2 * (1 - delta)))
+        if step < 1e-100:
+            raise ValueError(f"epsilon_0 = {epsilon_0}; the ramp in Y would be too wide for floating point")
         squares, law = square_law(pairs, k)
         y, law = squares[law > 1e-18] / k, law[law > 1e-18]
 

@@ -11,7 +11,15 @@ import numpy as np
 from dprank.kendall import kendall_distance
 from dprank.models.mallows import Mallows, theta_at
 from dprank.rankings import Rankings
-from dprank.uniformity._require import require_data, require_probability, require_whole
+from dprank.uniformity._require import (
+    LEAST_EXACT,
+    require_data,
+    require_generator,
+    require_probability,
+    require_real,
+    require_whole,
+    settle,
+)
 from dprank.uniformity.decision import Decision
 
 
@@ -42,24 +50,29 @@ class TwoSample:
     threshold: float
 
     def __post_init__(self) -> None:
-        require_whole("n_items", self.n_items, 2)
-        require_probability("delta", self.delta)
-        if not math.isfinite(self.threshold):
-            raise ValueError(f"threshold = {self.threshold}; it must be finite")
+        settle(
+            self,
+            n_items=require_whole("n_items", self.n_items, 2),
+            delta=require_probability("delta", self.delta),
+            threshold=require_real("threshold", self.threshold, "it must be finite", math.isfinite),
+        )
 
     @classmethod
     def as_printed(cls, n_items: int, delta: float) -> Self:
         """Algorithm 1, line 6: m (m - 1) / 4 less the square root of m^3 ln(1 / delta) / 12."""
-        cls(n_items, delta, 0.0)
+        free = cls(n_items, delta, 0.0)
+        n_items, delta = free.n_items, free.delta
         return cls(n_items, delta, n_items * (n_items - 1) / 4 - math.sqrt(n_items**3 * math.log(1 / delta) / 12))
 
     @classmethod
     def exact(cls, n_items: int, delta: float) -> Self:
         """The largest distance that uniform rankings fall to with probability at most delta.
 
-        -1, which never rejects, where even equal rankings are too likely. O(items * log(items)).
+        -1, which never rejects, where even equal rankings are too likely. O(items * log(items)). `delta` lies in
+        [1e-10, 1): the null law has an absolute error of 1e-12.
         """
         null = cls(n_items, delta, 0.0)._null
+        delta = require_probability("delta", delta, LEAST_EXACT)
         low, high = -1, null.n_pairs  # P(d <= low) <= delta < P(d <= high)
         while high - low > 1:
             d = np.arange(low + 1, high, max(1, (high - low) // 64))  # a vector of distances costs little more than one
@@ -87,13 +100,15 @@ class TwoSample:
         return kendall_distance(*rankings.positions)
 
     def test(self, rankings: Rankings, rng: np.random.Generator | None = None) -> Decision:
-        """Decide; nothing is drawn from `rng`.
+        """Decide; nothing is drawn from `rng`, a numpy.random.Generator if given.
 
         Raises
         ------
         ValueError
             If `rankings` are not two rankings of `n_items` items.
         """
+        if rng is not None:
+            require_generator(rng)
         distance = self.statistic(rankings)
         p_value = float(self._null.distance_cdf(distance))
         return Decision(distance <= self.threshold, float(distance), self.threshold, p_value)

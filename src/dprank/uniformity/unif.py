@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import fft, stats
 
 from dprank.rankings import Rankings
-from dprank.uniformity._require import require_data, require_probability, require_sizes, require_whole
+from dprank.uniformity._require import (
+    require_data,
+    require_generator,
+    require_number,
+    require_probability,
+    require_sizes,
+    require_whole,
+    settle,
+)
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
@@ -51,13 +59,15 @@ class Unif:
     n_rankings: int | None = None
 
     def __post_init__(self) -> None:
-        require_sizes(self.n_items, 2 if self.n_rankings is None else self.n_rankings)
-        if math.isnan(self.threshold):
-            raise ValueError("threshold = nan; a number is needed")
+        settle(self, n_items=require_whole("n_items", self.n_items, 2))
+        settle(self, threshold=require_number("threshold", self.threshold))
+        if self.n_rankings is not None:
+            settle(self, n_rankings=require_whole("n_rankings", self.n_rankings, 2))
 
     @classmethod
     def as_printed(cls, n_items: int, delta: float) -> Self:
         """The threshold m / 2 + 2 sqrt(m log(1 / delta)) of Algorithm 2, line 10, for any number of rankings."""
+        n_items = require_whole("n_items", n_items, 2)
         return cls(n_items, printed_threshold(n_items, delta))
 
     @classmethod
@@ -65,10 +75,11 @@ class Unif:
         """The least threshold that uniform rankings reach with probability at most `delta`.
 
         Y is discrete, so that the size is mostly below `delta`; with few rankings of few items there is no such
-        threshold below infinity. Nothing is randomised.
+        threshold below infinity. Nothing is randomised. `delta` lies in [1e-7, 1): smaller ones drown in the rounding
+        of the law.
         """
-        require_sizes(n_items, n_rankings)
-        return cls(n_items, unif_null_threshold(n_items // 2, n_rankings, delta), n_rankings)
+        sizes = require_sizes(n_items, n_rankings)
+        return cls(threshold=unif_null_threshold(sizes["n_items"] // 2, sizes["n_rankings"], delta), **sizes)
 
     def test(self, rankings: Rankings, rng: np.random.Generator) -> Decision:
         """Draw a pairing and decide.
@@ -91,6 +102,7 @@ class Unif:
             If the rankings are not those the test was made for.
         """
         require_data(rankings, self.n_items, self.n_rankings)
+        require_generator(rng)
         signs = pair_signs(rankings.positions, disjoint_pairs(self.n_items, rng=rng))
         return unif_decision(signs, self.threshold)
 
@@ -120,7 +132,7 @@ def unif_decision(signs: NDArray[Any], threshold: float) -> Decision:
 
 def printed_threshold(n_items: int, delta: float) -> float:
     """m / 2 + 2 sqrt(m log(1 / delta)), for `delta` in (0, 1): Algorithm 2, line 10."""
-    require_probability("delta", delta)
+    delta = require_probability("delta", delta)
     return n_items / 2 + 2 * math.sqrt(n_items * math.log(1 / delta))
 
 
@@ -226,10 +238,8 @@ def unif_null_threshold(n_pairs: int, n_rankings: int, delta: float) -> float:
     delta : float
         In [1e-7, 1): smaller ones drown in the rounding of the law.
     """
-    if not LEAST <= delta < 1:
-        raise ValueError(f"delta = {delta}; it must lie in [{LEAST:g}, 1)")
-    require_whole("n_pairs", n_pairs, 1)
-    require_whole("n_rankings", n_rankings, 1)
+    delta = require_probability("delta", delta, LEAST)
+    n_pairs, n_rankings = require_whole("n_pairs", n_pairs, 1), require_whole("n_rankings", n_rankings, 1)
     base, step = _lattice(n_rankings)
 
     def tail(w: int) -> float:

@@ -12,7 +12,8 @@ from prefsampling.ordinal import mallows as prefsampling_mallows
 from scipy import stats
 
 from dprank.kendall import kendall_distances
-from dprank.models.mallows import Mallows, _log_characteristic, theta_at
+from dprank.models.mallows import Mallows, _log_characteristic, _mean_deviation, theta_at
+from dprank.noise import SECURE
 
 ALARM = 1e-6
 THETAS = [0.0, 1e-9, 1e-6, 1e-3, 0.05, 0.3, 1.0, 5.0, 50.0, 400.0]
@@ -141,6 +142,32 @@ def test_theta_at_undoes_exact_total_variation(m, epsilon):
     exact = 1 - decimal_overlap(m, theta_at(m, epsilon))
     assert float(exact) == pytest.approx(epsilon, abs=1e-12)
     assert float(1 - exact) == pytest.approx(1 - epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 5, 10, 40, 60])
+@pytest.mark.parametrize("epsilon", [5e-10, 1e-12, 1e-16, 1e-300])
+def test_theta_at_the_smallest_distances(m, epsilon):
+    exact = 1 - decimal_overlap(m, theta_at(m, epsilon)) if epsilon > 1e-20 else theta_at(m, epsilon) * slope(m)
+    assert float(exact) == pytest.approx(epsilon, rel=1e-9, abs=0)
+
+
+def slope(m):
+    counts = mahonian(m)
+    return sum(c * abs(2 * d - len(counts) + 1) for d, c in enumerate(counts)) / sum(counts) / 4
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 5, 30, 31, 150])
+def test_mean_deviation_is_that_of_exact_integers(m):
+    assert _mean_deviation(m) == pytest.approx(2 * slope(m), rel=2e-12)
+
+
+@pytest.mark.parametrize("m", [100, 10_000, 1_000_000])
+def test_the_ends_of_theta_at_join_the_middle(m):
+    assert theta_at(m, 9.999e-10) == pytest.approx(0.9999 * theta_at(m, 1e-9), rel=1e-4)
+    assert theta_at(m, 1e-300) * m**1.5 == pytest.approx(12e-300 * math.sqrt(math.pi / 2), rel=5 / m)
+    for epsilon in (1 - 1e-15, 1 - 1e-16):
+        assert Mallows(m, theta_at(m, epsilon)).log_overlap() == pytest.approx(math.log1p(-epsilon), abs=2e-12)
+    assert theta_at(m, 1 - 1e-16) > theta_at(m, 1 - 1e-15) > theta_at(m, 1 - 1e-9)
 
 
 def test_overlap_far_beyond_floating_point():
@@ -319,6 +346,31 @@ def test_distances_of_long_samples(gap):
         (lambda: theta_at(3, 0.0), ["epsilon = 0.0", "1 - 1/3!"]),
         (lambda: theta_at(3, 5 / 6), ["epsilon = 0.8333", "1 - 1/3!"]),
         (lambda: theta_at(3, math.nan), ["epsilon = nan"]),
+        (lambda: theta_at(3, "0.1"), ["epsilon = '0.1'", "number"]),
+        (lambda: theta_at(3, None), ["epsilon = None", "number"]),
+        (lambda: theta_at(3, np.array([0.1])), ["epsilon = array([0.1])", "number"]),
+        (lambda: theta_at(100, 1.0), ["epsilon = 1.0", "below 1 - 1/100!"]),
+        (lambda: theta_at(2, 1 - 1e-16), ["epsilon = 0.9999999999999999", "1 - 1/2! = 0.4999"]),
+        *(
+            (lambda make=make, wrong=wrong: make(3, wrong), [name, "number"])
+            for name, make in [("theta", Mallows), ("phi", Mallows.of_phi), ("gap", Mallows.of_gap)]
+            for wrong in ["0.5", None, True, np.True_, [0.5], np.full((2, 2), 0.5), 0.5j]
+        ),
+        *(
+            (lambda wrong=wrong, ask=ask: getattr(Mallows(3, 0.1), ask)(wrong), ["gap = ", "finite"])
+            for ask in ("bias", "before")
+            for wrong in [math.nan, math.inf, [1, -math.inf], "1", None, ["1", "2"], True, np.full((9, 9), math.nan)]
+        ),
+        (lambda: Mallows(3, math.inf).bias(math.nan), ["gap = nan"]),
+        (lambda: Mallows(np.ones((9, 9)), 0.1), ["n_items = array([[1."]),
+        *(
+            (lambda rng=rng: Mallows(3, 0.1).sample(3, rng=rng), ["rng = ", "a numpy.random.Generator is needed"])
+            for rng in (None, 7, SECURE, np.random.RandomState(0), np.random)
+        ),
+        (lambda: sample(None), ["size = None"]),
+        (lambda: sample("3"), ["size = '3'"]),
+        (lambda: sample(True), ["size = True"]),
+        (lambda: sample(np.ones((9, 9))), ["size = array"]),
         (lambda: theta_at(1, 0.5), ["n_items = 1"]),
         (lambda: sample(-1), ["size = -1", "whole number"]),
         (lambda: sample(2.0), ["size = 2.0"]),
