@@ -1,0 +1,1 @@
+"""Figures of Qiao, Su and Zhang (2021)."""
