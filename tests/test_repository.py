@@ -46,6 +46,11 @@ def test_figures_have_names_captions_alternatives_and_links(path):
             assert "".join(following["source"]).endswith(".links"), cell["id"]
 
 
+def test_figures_are_drawn_without_the_state_that_shows_them_twice():
+    for path in (ROOT / "src/companion/figures").rglob("*.py"):
+        assert "pyplot" not in path.read_text(encoding="utf-8"), path.name
+
+
 def test_there_are_chapters():
     assert len(NOTEBOOKS) >= 3
 

@@ -1,76 +1,166 @@
 r"""An (epsilon, delta) bound for one-shot selection that does not see the number of items.
 
-Let a = sensitivity / scale, and let the noise be such that a shift by the sensitivity changes both its tails by a
-factor of at most :math:`e^a` (Laplace and discrete Laplace noise). Given the noisy value v of the last selected item
-the others are selected independently, item i with probability :math:`q_i`. Write :math:`q_i'` for the neighbour,
-:math:`\ell` for the log ratio of an item's two laws, and choose :math:`\alpha > 0`, :math:`0 < \eta < 1`. If
+Let a = sensitivity / scale, and let the noise have a density that a shift by at most the sensitivity changes by a
+factor of at most :math:`e^a`, as Laplace noise has. Its two tails then change by at most :math:`e^a` too. For every
+:math:`\alpha > 0` with :math:`B = 1 + e^a - e^{(1 + \alpha) a} > 0`, selecting k items is (epsilon, delta) private for
 
-.. math:: q e^{\alpha \ell(1) - \mu} + (1 - q) e^{\alpha \ell(0)} \le 1 - \eta q
+.. math::
 
-for all pairs (q, q') such noise allows, then Markov's inequality and
+   \delta = \frac{\alpha^\alpha}{(1 + \alpha)^{1 + \alpha}} \cdot \frac{k^k}{(k - 1)^{k - 1}} \cdot
+   e^{-\alpha (\varepsilon - 2 a)} \left( e^{\alpha a} B \right)^{-k} .
 
-.. math:: \int \sum_j f_j(v) \prod_{i \ne j} (1 - \eta q_i(v)) \, dv = \frac{1 - (1 - \eta)^m}{\eta}
+*Proof.* Release also which item came last among the selected, j, and its noisy value v; that can only raise delta.
+Let :math:`f_j` be the density of that value and :math:`q_i(v)` the probability that item i's exceeds it. The density of
+the outcome is :math:`f_j(v)` times a factor :math:`q_i` or :math:`1 - q_i` for each other item, and so with
+:math:`f_j'` and :math:`q_i'` for the neighbour. Its log ratio is at most :math:`a + \sum_{i \ne j} \ell_i`, with
+:math:`\ell_i` the log ratio of item i's factors. Since :math:`(1 - e^{-y})_+ \le c_\alpha e^{\alpha y}`, where
+:math:`c_\alpha` is the first factor of delta, and since k - 1 others are selected, for any :math:`\mu`
 
-give :math:`\delta(\varepsilon) \le c_\alpha \eta^{-1} e^{\mu (k - 1) - \alpha (\varepsilon - a)}`. The left side is
-convex along the two lines that bound the allowed pairs, so three corners decide.
+.. math::
+
+   \delta \le c_\alpha e^{\mu (k - 1) - \alpha (\varepsilon - a)} \int \sum_j f_j(v) \prod_{i \ne j} \left(
+   q_i e^{- \mu} (q_i / q_i')^\alpha + (1 - q_i) ((1 - q_i) / (1 - q_i'))^\alpha \right) dv .
+
+Each factor is jointly convex in (q, q'), and the pairs that the noise allows form a parallelogram. Hence a factor is at
+most :math:`1 - \eta q` everywhere if it is in the corners (0, 0), (1, 1) and :math:`(1, e^b) / (1 + e^b)` for b = a and
+b = -a. That asks for :math:`e^{-\mu} \le e^{\alpha b} (1 - \eta + e^b - e^{(1 + \alpha) b})` for b in {-a, 0, a}, and b
+= a decides. The integral is at most :math:`(1 - (1 - \eta)^m) / \eta`, because :math:`f_j = -dq_j/dv` makes the
+integrand a derivative. Last, :math:`\eta = B / k`.
+
+Noise on a lattice, such as discrete Laplace noise with ties broken at random, is covered as well: spread every lattice
+point uniformly over its cell.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 
+from dprank.topk._require import require_k, require_positive
 
-def _log_delta_at(alpha: float, eta: float, k: int, shift: float, epsilon: float, n_items: float) -> float:
-    low, high = 1 / (1 + math.exp(shift)), 1 / (1 + math.exp(-shift))
-    room = 1 - eta * low - high * math.exp(alpha * shift), 1 - eta * high - low * math.exp(-alpha * shift)
-    if min(room) <= 0 or eta >= 1:
-        return math.inf
-    mu = max(
-        math.log(low / room[0]) - alpha * shift,
-        math.log(high / room[1]) + alpha * shift,
-        -math.log1p(-eta),
-    )
-    markov = alpha * math.log(alpha) - (1 + alpha) * math.log1p(alpha)
-    count = math.log(-math.expm1(n_items * math.log1p(-eta))) - math.log(eta)
-    return markov + count + mu * (k - 1) - alpha * (epsilon - shift)
+#: Added to a log delta, times the sum of the absolute terms it is computed from: far above their rounding.
+_ROUNDING = 1e-13
 
 
 def log_delta(k: int, shift: float, epsilon: float, n_items: float = math.inf) -> float:
-    """Logarithm of a delta at which one-shot selection of k items by Laplace noise is (epsilon, delta) private.
+    """Logarithm of a delta at which one-shot selection of k items is (epsilon, delta) private.
 
     Parameters
     ----------
     k : int
         At least 1.
     shift : float
-        Sensitivity over scale, above 0.
+        Sensitivity over scale of the noise (Laplace, or discrete Laplace with ties broken at random), above 0. Halve it
+        if all values move one way: a selection sees differences only.
     epsilon : float
         At least 0.
     n_items : float
-        Number of items, if the bound is to use it.
+        Number m of items, at least k, if it is public: the selected and the others tell the same, so min(k, m - k)
+        replaces k.
+
+    Returns
+    -------
+    float
+        At most 0, increasing in k and `shift`, decreasing in `epsilon`; minus infinity if k = m. Rounded up. The pure
+        guarantee, a delta of 0 from epsilon = 2 k `shift` on, is not part of it.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter and its value.
+
+    Notes
+    -----
+    About 20 microseconds, whatever k. Every alpha gives a bound; the best is the root of a monotone derivative.
     """
-    best = 0.0
-    for alpha in (epsilon / (2 * k * shift**2), epsilon / (4 * k * shift**2), 0.3 / shift):
-        found = minimize(
-            lambda at: min(
-                _log_delta_at(math.exp(at[0]), 1 / (1 + math.exp(-at[1])), k, shift, epsilon, n_items), 1e9
-            ),
-            [math.log(min(alpha, 0.6 / shift)), -math.log(k + 1)],
-            method="Nelder-Mead",
-        )
-        best = min(best, float(found.fun))
-    return best
+    require_k(k, n_items)
+    require_positive("shift", shift)
+    if not epsilon >= 0:
+        raise ValueError(f"epsilon = {epsilon}; it must be at least 0")
+    fewer = min(k, n_items - k)
+    if fewer == 0:
+        return -math.inf
+    return _log_delta(int(fewer), shift, epsilon, n_items) if shift < 700 else 0.0
+
+
+def _log_delta(k: int, shift: float, epsilon: float, n_items: float) -> float:
+    """The theorem at its best alpha; u = alpha * shift throughout."""
+    grown = math.exp(shift)
+    most = math.log1p(1 / grown)  # where B = 0
+
+    def slope(u: float) -> float:
+        lost = grown * math.expm1(u)
+        return -math.log1p(shift / u) - (epsilon - 2 * shift) + k * shift * ((grown + lost) / (1 - lost) - 1)
+
+    low, high = most * 1e-12, most * (1 - 1e-12)
+    if slope(high) <= 0:
+        u = high
+    elif slope(low) >= 0:
+        u = low
+    else:
+        u = float(brentq(slope, low, high, xtol=1e-300, rtol=1e-9))
+    alpha, log_b = u / shift, math.log1p(-grown * math.expm1(u))
+    eta = math.exp(log_b) / k
+    terms = (
+        -math.log1p(alpha),
+        -alpha * math.log1p(1 / alpha),
+        -log_b - (k - 1) * math.log1p(-1 / k) + math.log(k) if k > 1 else -log_b,
+        math.log(-math.expm1(n_items * math.log1p(-eta))) if n_items < math.inf else 0.0,
+        -alpha * epsilon,
+        2 * u,
+        -k * u,
+        -(k - 1) * log_b,
+    )
+    return min(0.0, math.fsum(terms) + _ROUNDING * (1 + math.fsum(map(abs, terms))))
 
 
 def shift_for(k: int, epsilon: float, delta: float, n_items: float = math.inf) -> float:
-    """Largest shift (sensitivity over scale) at which `log_delta` is at most log(delta)."""
-    pure = epsilon / (2 * k)
-    excess = lambda log_shift: log_delta(k, math.exp(log_shift), epsilon, n_items) - math.log(delta)  # noqa: E731
-    low = math.log(pure) - 3
-    while excess(low) > 0:
-        low -= 2
+    """Largest shift (sensitivity over scale) at which `log_delta` is at most log(delta).
+
+    Parameters
+    ----------
+    k : int
+        At least 1.
+    epsilon : float
+        Positive and finite.
+    delta : float
+        In (0, 1).
+    n_items : float
+        Number of items, at least k, if it is public.
+
+    Returns
+    -------
+    float
+        Found from below to a relative 1e-10; infinity if k = `n_items`. The pure guarantee allows epsilon / (2 k),
+        which is more for small k.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter and its value.
+
+    Notes
+    -----
+    One to two milliseconds.
+    """
+    require_k(k, n_items)
+    require_positive("epsilon", epsilon)
+    if not 0 < delta < 1:
+        raise ValueError(f"delta = {delta}; it must lie in (0, 1)")
+    if k == n_items:
+        return math.inf
+
+    def excess(log_shift: float) -> float:
+        return log_delta(k, math.exp(log_shift), epsilon, n_items) - math.log(delta)
+
     high = math.log(epsilon)
-    return math.exp(float(brentq(excess, low, high, xtol=1e-10)))
+    while excess(high) <= 0:
+        high += 1
+    low = high - 1
+    while excess(low) > 0:
+        low -= 1
+    root = float(brentq(excess, low, low + 1, xtol=1e-11))
+    while excess(root) > 0:
+        root -= 1e-11
+    return math.exp(root)

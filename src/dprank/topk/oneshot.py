@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple, Self
+from fractions import Fraction
+from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
 
-from dprank.mechanism import Adjacency, Guarantee
-from dprank.topk.noise_laws import LAWS, Noise
+from dprank import noise as noises
+from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require
+from dprank.topk._require import finite, require_delta, require_k, require_positive
+from dprank.topk.bound import log_delta, shift_for
+from dprank.topk.composition import Composition, epsilon_per_round, rho, total_epsilon, zcdp
+from dprank.topk.noise_laws import Noise
+from dprank.topk.selection import noisy_top_k
+
+# relative; calibrated scales that numbers were inverted for are so much larger than found
+_SLACK = 1e-9
+# twice such integers are exact as floats, and noise can be added within 64 bits
+_WIDEST = 2.0**51
+# how the rounds of Gumbel noise compose
+_ROUNDS: tuple[Composition, ...] = ("optimal", "zcdp")
 
 
 class TopK(NamedTuple):
     """What a selection releases."""
 
-    items: NDArray[Any]  # codes of the chosen, ascending unless the mechanism releases their order
+    items: NDArray[Any]  # codes (labels, for a Series) of the chosen, by code unless the mechanism releases their order
     values: NDArray[np.float64] | None  # their values under fresh noise, where the mechanism releases them
 
 
 @dataclass(frozen=True)
 class Oneshot:
-    """Add noise to every value once and report which k are the largest (or smallest).
+    r"""Add noise to every value once and report which k are the largest (or smallest).
 
     Parameters
     ----------
@@ -40,9 +55,41 @@ class Oneshot:
     value_scale : float, optional
         Scale of the fresh Laplace noise of the k released values; none are released without it.
     n_items : int, optional
-        Public number of values m: min(k, m - k) then replaces k in the pure guarantee.
+        Public number of values m; the guarantee may then use it.
     largest : bool
         Whether the k largest are wanted, or the k smallest.
+    ordered : bool
+        Whether the order of the k is released too, best first.
+
+    See Also
+    --------
+    Oneshot.calibrated : the noise that a given epsilon needs.
+    Oneshot.as_printed : the paper's own noise.
+
+    Notes
+    -----
+    Differences of values decide, and the difference of two moves by at most w: twice the sensitivity if values move in
+    any directions, once if all move one way. So moving one way is moving in any directions by half the sensitivity,
+    as far as the chosen are concerned.
+
+    Pure: push the noise of the k chosen up by at most w each, and they stay chosen. That costs k w / scale under each
+    of the three laws. Laplace noise may as well push the m - k others down, and an order of all m outlives any shift of
+    all m, by w / 2 each: min(k, m - k) w / scale for the set, min(k, m / 2) w / scale for the order.
+
+    Approximate, for the set: Laplace noise by `dprank.topk.bound.log_delta`; it is symmetric, so k or m - k.
+
+    Gumbel noise selects, in order, as k rounds of the exponential mechanism do (the last of m is no choice). A round
+    loses at most w / scale and costs (w / scale)^2 / 8 of zCDP [1]_; `dprank.topk.composition` adds the rounds up, and
+    the k released values.
+
+    The integer noise of a published release has the same guarantees. Ties broken at random are noise spread evenly over
+    the unit above its integer, and a shift by an integer changes that density as it does the noise. Half a
+    sensitivity must be an integer for that, hence noise on halves where values move one way.
+
+    References
+    ----------
+    .. [1] Mark Cesar and Ryan Rogers. Bounding, concentrating, and truncating: unifying privacy loss composition for
+       data analytics. ALT 2021.
     """
 
     k: int
@@ -55,35 +102,281 @@ class Oneshot:
     value_scale: float | None = None
     n_items: int | None = None
     largest: bool = True
+    ordered: bool = False
+
+    def __post_init__(self) -> None:
+        require_k(self.k, self._m)
+        require_positive("scale", self.scale)
+        require("noise", self.noise, get_args(Noise))
+        require_positive("sensitivity", self.sensitivity)
+        require("adjacency", self.adjacency, get_args(Adjacency))
+        require_delta(self.delta)
+        if self.value_scale is not None:
+            require_positive("value_scale", self.value_scale)
 
     @classmethod
     def as_printed(
-        cls, k: int, epsilon: float, delta: float = 0.0, n_items: int | None = None, *, values: bool = True, **others: Any
+        cls,
+        k: int,
+        epsilon: float,
+        delta: float = 0.0,
+        n_items: int | None = None,
+        *,
+        sensitivity: float = 1.0,
+        values: bool = True,
+        largest: bool = False,
+        **parameters: Any,
     ) -> Self:
-        """Algorithm 1 with the noise of Theorem 2.1 (delta = 0) or of Theorem 2.2."""
-        raise NotImplementedError
+        """Algorithm 1 with the noise of Theorem 2.1 (delta = 0) or of Theorem 2.2.
+
+        Parameters
+        ----------
+        k : int
+        epsilon : float
+            As claimed: above 0, and at most 0.2 in Theorem 2.2.
+        delta : float
+            As claimed: at most 0.05.
+        n_items : int, optional
+            The noise of Theorem 2.2 needs it, at least 2.
+        sensitivity : float
+        values : bool
+            Whether the k values are released under fresh noise of the same scale, as Algorithm 1 says.
+        largest : bool
+            Algorithm 1 reports the k smallest.
+        **parameters
+            Of `Oneshot`.
+        """
+        require_k(k, math.inf if n_items is None else n_items)
+        require_positive("epsilon", epsilon)
+        require_delta(delta)
+        if delta == 0:
+            scale = ratio_up(_times_up(2 * k, sensitivity), epsilon)
+        elif n_items is None or n_items < 2 or epsilon > 0.2 or delta > 0.05:
+            raise ValueError(
+                f"epsilon = {epsilon}, delta = {delta}, n_items = {n_items}; "
+                "Theorem 2.2 is for epsilon <= 0.2, delta <= 0.05, n_items >= 2"
+            )
+        else:
+            scale = 8 * sensitivity * math.sqrt(k * math.log(n_items / delta)) / epsilon
+        return cls(
+            k,
+            scale,
+            sensitivity=sensitivity,
+            delta=delta,
+            n_items=n_items,
+            value_scale=scale if values else None,
+            largest=largest,
+            **parameters,
+        )
 
     @classmethod
-    def calibrated(cls, k: int, epsilon: float, delta: float = 0.0, **others: Any) -> Self:
-        """The least noise for which the guarantee is proved."""
-        raise NotImplementedError
+    def calibrated(
+        cls,
+        k: int,
+        epsilon: float,
+        delta: float = 0.0,
+        noise: Noise = "laplace",
+        *,
+        values: bool = False,
+        share: float = 0.5,
+        **parameters: Any,
+    ) -> Self:
+        """The least noise for which (epsilon, delta) is proved.
+
+        Parameters
+        ----------
+        k : int
+        epsilon : float
+            Above 0.
+        delta : float
+            In [0, 1).
+        noise : {"laplace", "gumbel", "exponential"}
+        values : bool
+            Whether the k values are released too. Delta is then split so that the product of the two scales is least.
+        share : float
+            Of epsilon (of rho, where one conversion of the sum is better) that pays for the values, in (0, 1).
+        **parameters
+            Of `Oneshot`, without the scales.
+        """
+        require_positive("epsilon", epsilon)
+        require_delta(delta)
+        free = cls(k, 1.0, noise, delta=delta, **parameters)
+        if not values:
+            return cls(k, free._selection_scale(epsilon, delta), noise, delta=delta, **parameters)
+        if not 0 < share < 1:
+            raise ValueError(f"share = {share}; it must lie in (0, 1)")
+        paid = share * epsilon
+        rest = math.nextafter(epsilon - paid, 0)
+        scales = [(free._selection_scale(rest, d), free._value_scale(paid, e)) for d, e in _splits(delta)]
+        if noise == "gumbel" and delta > 0 and free._pushes:
+            # one conversion of the sum; share is then that of rho
+            total = rho(1, epsilon_per_round("zcdp", 1, epsilon, delta)) * (1 - _SLACK)
+            scale = free._spread * math.sqrt(free._pushes / (8 * (1 - share) * total))
+            scales.append((scale, free.sensitivity * math.sqrt(k / (2 * share * total))))
+        scale, value_scale = min(scales, key=math.prod)
+        return cls(k, scale, noise, delta=delta, value_scale=value_scale, **parameters)
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is proved of `release` at `delta`."""
-        raise NotImplementedError
+        """What is proved of `release` at `delta`, by the best of the routes in the notes.
 
-    def release(self, values: ArrayLike, rng: np.random.Generator) -> TopK:
-        """Choose k items, and add fresh noise to their values where these are released."""
-        given = np.asarray(values, float)
-        noisy = (given if self.largest else -given) + LAWS[self.noise].draw(self.scale, len(given), rng)
-        items = np.sort(np.argpartition(-noisy, self.k - 1)[: self.k]) if self.k < len(given) else np.arange(self.k)
-        shown = None if self.value_scale is None else given[items] + rng.laplace(0, self.value_scale, self.k)
-        return TopK(items, shown)
+        A release with values is a composition: delta may go to either part, or half to each. It may help nothing: the
+        guarantee is pure then.
+        """
 
-    def spread(self) -> float:
-        """Most that the difference of two values may move: twice the sensitivity, or once if all move one way."""
+        def promise(epsilon: float, delta: float) -> Guarantee:
+            return Guarantee(epsilon, delta, adjacency=self.adjacency)
+
+        routes = [compose(promise(self._chosen(d), d), promise(self._shown(e), e)) for d, e in _splits(self.delta)]
+        if self.noise == "gumbel":
+            routes.append(promise(zcdp(self.rho, self.delta), self.delta))
+        return min(routes, key=lambda route: route.epsilon)
+
+    @property
+    def rho(self) -> float:
+        """The rho of a zero-concentrated guarantee of `release`."""
+        loss = self._spread / self.scale
+        chosen = rho(int(self._pushes), loss, True) if self.noise == "gumbel" else rho(1, self._pushes * loss)
+        return chosen + (0.0 if self.value_scale is None else rho(self.k, self.sensitivity / self.value_scale))
+
+    @property
+    def _spread(self) -> float:
+        """Most that the difference of two values may move."""
         return self.sensitivity * (2 if self.adjacency == "replace" else 1)
 
+    @property
+    def _m(self) -> float:
+        return math.inf if self.n_items is None else self.n_items
 
-assert math  # replaced by the owner
+    @property
+    def _pushes(self) -> float:
+        """How many shifts by the spread keep what is chosen as it is."""
+        if self.ordered:
+            return min(self.k, self._m - 1, self._m / 2 if self.noise == "laplace" else math.inf)
+        if self.noise == "laplace":
+            return min(self.k, self._m - self.k)
+        return self.k if self.k < self._m else 0
+
+    def _chosen(self, delta: float) -> float:
+        """Epsilon of the selection."""
+        pure = ratio_up(_times_up(self._pushes, self._spread), self.scale)
+        if delta == 0 or pure == 0:
+            return pure
+        if self.noise == "gumbel":
+            each, rounds = ratio_up(self._spread, self.scale), int(self._pushes)
+            return min(pure, *(total_epsilon(c, rounds, each, delta, bounded_range=True) for c in _ROUNDS))
+        if self.noise == "exponential" or self.ordered:
+            return pure
+
+        def excess(epsilon: float) -> float:
+            return log_delta(self.k, shift, epsilon, self._m) - math.log(delta)
+
+        shift = ratio_up(self._spread / 2, self.scale)
+        if excess(pure) > 0:
+            return pure
+        epsilon = 0.0 if excess(0.0) <= 0 else float(brentq(excess, 0.0, pure, xtol=1e-300, rtol=1e-14))
+        while excess(epsilon) > 0:
+            epsilon *= 1 + 1e-13
+        return epsilon
+
+    def _shown(self, delta: float) -> float:
+        """Epsilon of the released values."""
+        if self.value_scale is None:
+            return 0.0
+        pure = ratio_up(_times_up(self.k, self.sensitivity), self.value_scale)
+        each = ratio_up(self.sensitivity, self.value_scale)
+        return min(pure, total_epsilon("optimal", self.k, each, delta)) if delta else pure
+
+    def _selection_scale(self, epsilon: float, delta: float) -> float:
+        """Least scale at which the selection is (epsilon, delta) private; where nothing is chosen, any would do."""
+        pushes = self._pushes or 1
+        scale = ratio_up(_times_up(pushes, self._spread), epsilon)
+        if delta == 0 or self._pushes == 0:
+            return scale
+        if self.noise == "gumbel":
+            each = max(epsilon_per_round(c, int(pushes), epsilon, delta, bounded_range=True) for c in _ROUNDS)
+            return min(scale, self._spread / each * (1 + _SLACK))
+        if self.noise == "exponential" or self.ordered:
+            return scale
+        return min(scale, self._spread / 2 / shift_for(self.k, epsilon, delta, self._m) * (1 + _SLACK))
+
+    def _value_scale(self, epsilon: float, delta: float) -> float:
+        """Least scale at which the k values are (epsilon, delta) private."""
+        scale = ratio_up(_times_up(self.k, self.sensitivity), epsilon)
+        if delta == 0:
+            return scale
+        return min(scale, self.sensitivity / epsilon_per_round("optimal", self.k, epsilon, delta) * (1 + _SLACK))
+
+    def release(self, values: ArrayLike | pd.Series, rng: np.random.Generator | noises.SecureSource) -> TopK:
+        """Choose k items, and add fresh noise to their values where these are released.
+
+        Parameters
+        ----------
+        values : array_like of int or float, or Series, shape (items,)
+            Finite. Items are named by the index of a Series, by position otherwise.
+        rng : numpy.random.Generator or dprank.noise.SECURE
+            A seeded generator for research. To publish, `SECURE`: integer values, integer sensitivity, Laplace noise.
+
+        Returns
+        -------
+        TopK
+
+        Raises
+        ------
+        ValueError
+            If values are not finite, or fewer than k, or not n_items; or if `SECURE` has no exact noise for them.
+
+        Notes
+        -----
+        As `dprank.topk.selection.noisy_top_k`, which draws little of the noise; its running time depends on the data.
+        With `SECURE` all of it is drawn, about a microsecond or more an item, and ties are broken at random.
+        """
+        given = finite(values)
+        if self.n_items not in (None, len(given)):
+            raise ValueError(f"values are {len(given)}; this mechanism is for n_items = {self.n_items}")
+        require_k(self.k, len(given))
+        if isinstance(rng, noises.SecureSource):
+            codes = self._on_grid(given, rng)
+        elif isinstance(rng, np.random.Generator):
+            codes = noisy_top_k(given, self.k, self.scale, self.noise, rng, largest=self.largest)
+        else:
+            raise ValueError(f"rng = {rng!r}; a numpy.random.Generator or dprank.noise.SECURE is needed")
+        if not self.ordered:
+            codes = np.sort(codes)
+        names = values.index.to_numpy()[codes] if isinstance(values, pd.Series) else codes
+        if self.value_scale is None:
+            return TopK(names, None)
+        if isinstance(rng, noises.SecureSource):
+            return TopK(names, given[codes] + noises.discrete_laplace(self.value_scale, self.k, rng=rng).astype(float))
+        return TopK(names, given[codes] + noises.laplace(self.value_scale, self.k, rng=rng))
+
+    def _on_grid(
+        self, values: NDArray[np.float64] | NDArray[np.int64], rng: np.random.Generator | noises.SecureSource
+    ) -> NDArray[np.int64]:
+        """Best first, by exact integer noise and random ties."""
+        if self.noise != "laplace":
+            raise ValueError(f"noise = {self.noise!r}; exact noise for publishing is 'laplace' only")
+        if self.sensitivity != round(self.sensitivity):
+            raise ValueError(f"sensitivity = {self.sensitivity}; integer noise needs an integer")
+        wrong = (values != np.round(values)) | (np.abs(values) > _WIDEST)
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise ValueError(f"values[{at}] = {values[at]}; integer noise needs integers, of at most 2^51")
+        # on halves where all values move one way: see the notes
+        grid = 1 if self.adjacency == "replace" else 2
+        noisy = noises.discrete_laplace(grid * self.scale, len(values), rng=rng)
+        noisy += (grid if self.largest else -grid) * values.astype(np.int64)
+        shuffled = rng.permutation(len(values))
+        chosen = shuffled[np.argpartition(-noisy[shuffled], self.k - 1)[: self.k]]
+        return chosen[np.argsort(-noisy[chosen], kind="stable")]
+
+
+def _times_up(count: float, size: float) -> float:
+    """The product, rounded up."""
+    product = count * size
+    return product if Fraction(product) >= Fraction(count) * Fraction(size) else math.nextafter(product, math.inf)
+
+
+def _splits(delta: float) -> list[tuple[float, float]]:
+    """What the selection and the values may have of delta; pure first."""
+    return sorted({(0.0, 0.0), (0.0, delta), (delta / 2, delta / 2), (delta, 0.0)})

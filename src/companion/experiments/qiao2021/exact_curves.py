@@ -1,0 +1,248 @@
+"""Exact privacy curves of one-shot selection: the worst neighbours found, and what they say of the paper's text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
+
+from companion.claims import Check
+from dprank.topk import composition
+from dprank.topk.bound import log_delta, shift_for
+from dprank.topk.curve import PairLaw, Types, WorstPair, pair_law, worst_pair
+from dprank.topk.noise_laws import LAWS, Noise
+
+NOISES: tuple[Noise, ...] = ("laplace", "gumbel", "exponential")
+#: Relative rounding of the quadrature, far above what tests find.
+ROUNDING = 1e-9
+#: Items for each that is selected: enough for every pair that the searches find.
+ITEMS = 50
+#: Epsilon and delta that our theorem proves of Laplace noise, in all that compares noises of equal deviation.
+PROVED = (1.0, 1e-6)
+
+
+def half_and_half(k: int, shift: float, offset: float = 0.0) -> PairLaw:
+    """Law of the set for 2k values in two groups of k: one rises by `shift` scales of the noise, the other falls.
+
+    The first lies `offset` scales above the other, before.
+    """
+    return pair_law(Types((k, k), (offset, 0.0), (offset + shift, -shift)), k, 1.0)
+
+
+# --- the worst neighbours that a search finds ------------------------------------------------------------------------
+
+
+def scale_of(noise: Noise, k: int) -> float:
+    """Scale, in sensitivities, of noise as wide as the Laplace noise that our theorem asks for at `PROVED`."""
+    return LAWS["laplace"].deviation / LAWS[noise].deviation / shift_for(k, *PROVED)
+
+
+@cache
+def found(noise: Noise, k: int, delta: float) -> WorstPair:
+    """Worst neighbours found in any direction at that scale."""
+    return worst_pair(k, ITEMS * k, scale_of(noise, k), delta=delta, noise=noise)
+
+
+def worst_neighbours(ks: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame:
+    """What the worst neighbours found look like, for noises of equal deviation.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``noise``, ``k``, ``delta``; ``rise`` and ``fall`` (how many values do), ``offset`` (of those that rise, before,
+        in scales), ``among them`` (how many of the k are chosen among these), ``epsilon`` (needed), ``pure loss``
+        (2 k shift), ``rho / k a²`` (exact zCDP of the pair over k times the squared shift).
+    """
+    rows = []
+    for noise in NOISES:
+        for k in ks:
+            scale = scale_of(noise, k)
+            for delta in deltas:
+                pair = found(noise, k, delta)
+                law = pair_law(pair.types, pair.k, scale, noise)
+                rows.append(
+                    {
+                        "noise": noise,
+                        "k": k,
+                        "delta": delta,
+                        "rise": pair.types.counts[0],
+                        "fall": pair.types.counts[1],
+                        "offset": pair.types.before[0] / scale,
+                        "among them": pair.k,
+                        "epsilon": pair.value,
+                        "pure loss": 2 * k / scale,
+                        "rho / k a²": law.rho() * scale**2 / k,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def curves(k: int, deltas: Iterable[float], epsilons: ArrayLike, least: float = 1e-12) -> pd.DataFrame:
+    """Delta against epsilon for noises of equal deviation: needed at the worst neighbours found, and proved.
+
+    Proved are our theorem (Laplace) and the zCDP of peeling (Gumbel), up to the pure guarantee, and that (exponential).
+
+    Parameters
+    ----------
+    k : int
+    deltas : iterable of float
+        At which worst neighbours are sought; the curve is the upper envelope of theirs.
+    epsilons : array_like of float
+        Above 0.
+    least : float
+        Smallest delta kept; those of 1 say nothing and are dropped.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``noise``, ``curve`` ("found" or "proved"), ``epsilon``, ``delta``.
+    """
+    at = np.asarray(epsilons, float)
+    parts = []
+    for noise in NOISES:
+        scale = scale_of(noise, k)
+        pairs = [found(noise, k, delta) for delta in deltas]
+        needed = np.max([pair_law(pair.types, pair.k, scale, noise).delta(at) for pair in pairs], axis=0)
+        parts += [(noise, "found", at, needed), (noise, "proved", *_proved(noise, k, 1 / scale, at, least))]
+    frame = pd.concat(
+        [pd.DataFrame({"noise": n, "curve": c, "epsilon": e, "delta": d}) for n, c, e, d in parts], ignore_index=True
+    )
+    return frame[frame.delta.between(least, 1, inclusive="left")].reset_index(drop=True)
+
+
+def _proved(
+    noise: Noise, k: int, shift: float, epsilons: NDArray[np.float64], least: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    pure = 2 * k * shift
+    if noise == "laplace":
+        inside = epsilons < pure
+        return epsilons[inside], np.exp([log_delta(k, shift, epsilon) for epsilon in epsilons[inside]])
+    deltas = np.geomspace(0.5, least, 60)
+    if noise == "gumbel":
+        rho = composition.rho(k, 2 * shift, bounded_range=True)
+        proved = np.array([composition.zcdp(rho, delta) for delta in deltas])
+        inside = proved < min(pure, epsilons.max())
+        return proved[inside], deltas[inside]
+    return np.full(len(deltas), pure), deltas
+
+
+# --- Section 1: many equal values ------------------------------------------------------------------------------------
+
+
+def replaced(k: int, gap: float) -> int:
+    """How many of the true top k one record replaces if it lowers them by 1 and raises k others, `gap` below, by 1."""
+    before = np.repeat([gap, 0.0], k)
+    after = before + np.repeat([-1.0, 1.0], k)
+    return k - len(np.intersect1d(np.argsort(-before, kind="stable")[:k], np.argsort(-after, kind="stable")[:k]))
+
+
+def first_order(ks: Iterable[int], shifts: Iterable[float], offsets: Iterable[float] = (0.0,)) -> pd.DataFrame:
+    """Mean loss of the set, over its greatest and over k times the squared shift.
+
+    Half of 2k values rise and half fall; before, those that rise lie `offset` scales above the others.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``offset``, ``k``, ``shift``, ``mean over greatest``, ``mean over k a²``.
+    """
+    rows = []
+    for offset in offsets:
+        for k in ks:
+            for shift in shifts:
+                law = half_and_half(k, shift, offset)
+                mean = law.kl()
+                rows.append((offset, k, shift, mean / law.epsilon(0), mean / (k * shift**2)))
+    return pd.DataFrame(rows, columns=["offset", "k", "shift", "mean over greatest", "mean over k a²"])
+
+
+def gaussian_delta(mu: float, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Delta of a Gaussian mechanism whose mean moves by mu deviations (Dong, Roth and Su 2022)."""
+    return norm.cdf(mu / 2 - epsilons / mu) - np.exp(epsilons + norm.logcdf(-mu / 2 - epsilons / mu))
+
+
+def over_gaussian(law: PairLaw, mu: float) -> float:
+    """Largest delta over that of a Gaussian mechanism."""
+    epsilons = np.linspace(0, 6 * mu, 121)
+    return float((law.delta(epsilons) / gaussian_delta(mu, epsilons)).max())
+
+
+def check_equal_values(ks: Iterable[int], shifts: Iterable[float]) -> list[Check]:
+    """Equal values: how far the true set moves, and how little the law of the private set does.
+
+    Parameters
+    ----------
+    ks : iterable of int
+    shifts : iterable of float
+        Sensitivity over scale.
+    """
+    ks, shifts = list(ks), list(shifts)
+    frame = first_order(ks, shifts)
+    k, where = max(ks), f"k = {min(ks)} .. {max(ks)}, 2k equal values, a = {min(shifts):g} .. {max(shifts):g}"
+    gaussian = max(over_gaussian(half_and_half(k, a), a * math.sqrt(2 * k)) for k in ks for a in shifts)
+    return [
+        Check(f"members of the true top {k} that one record replaces, values equal", replaced(k, 0), "==", k),
+        Check(f"the same, values more than 2s apart (k = {k})", replaced(k, 2.5), "==", 0),
+        Check(f"largest mean loss over k a², {where}", frame["mean over k a²"].max(), "<=", 1 + ROUNDING),
+        Check(f"largest δ over that of a Gaussian mechanism with μ = a √(2k), {where}", gaussian, "<=", 1 + ROUNDING),
+    ]
+
+
+# --- Section 5: other notions of privacy -----------------------------------------------------------------------------
+
+
+def notions(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
+    """Noise that one analysis or another asks for, over the sensitivity, m = 2k items.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``k``, ``Theorem 2.2``, ``Rényi (ours)``, and ``over``, their quotient.
+    """
+    rows = []
+    for k in ks:
+        printed = 8 * math.sqrt(k * math.log(2 * k / delta)) / epsilon
+        ours = 1 / shift_for(k, epsilon, delta)
+        rows.append((k, printed, ours, ours / printed))
+    return pd.DataFrame(rows, columns=["k", "Theorem 2.2", "Rényi (ours)", "over"])
+
+
+def strongest(ks: Iterable[int], shift: float) -> pd.DataFrame:
+    """Most that equal and nearly equal values need of zCDP and of Gaussian privacy, Laplace noise.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``k``, ``items`` (of the pair behind the last column), ``rho / k a²``, and ``δ over Gaussian`` with
+        mu = a sqrt(2 k), the largest of each over the pairs tried.
+    """
+    rows = []
+    for k in ks:
+        pairs = {(up, k + rest - up) for rest in (k, k + 1, k + 3, 2 * k) for up in (k, k + 1, (k + rest) // 2, rest)}
+        laws = {
+            (pair, offset): pair_law(Types(pair, (offset, 0.0), (offset + shift, -shift)), k, 1.0)
+            for pair in pairs
+            if min(pair) > 0
+            for offset in (0.0, -shift)
+        }
+        gaussian = {at: over_gaussian(law, shift * math.sqrt(2 * k)) for at, law in laws.items()}
+        most = max(gaussian, key=lambda at: gaussian[at])
+        rho = max(law.rho() for law in laws.values())
+        rows.append((k, sum(most[0]), rho / (k * shift**2), gaussian[most]))
+    return pd.DataFrame(rows, columns=["k", "items", "rho / k a²", "δ over Gaussian"])
+
+
+def check_notions(ks: Iterable[int], settings: Iterable[tuple[float, float]]) -> list[Check]:
+    """A Rényi analysis against Theorem 2.2, at several (epsilon, delta)."""
+    ks = list(ks)
+    checks = []
+    for epsilon, delta in settings:
+        frame = notions(ks, epsilon, delta)
+        what = f"noise by a Rényi analysis over Theorem 2.2's, largest for k = {ks[0]} .. {ks[-1]}, m = 2k"
+        checks.append(Check(f"{what}, ε = {epsilon:g}, δ = {delta:g}", frame.over.max(), "<", 1))
+    return checks

@@ -1,0 +1,736 @@
+"""Qiao, Su and Zhang (2021), Section 3: Definition 3.4, Algorithm 3, Theorem 3.5, and what the method is good for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import combinations, pairwise, product
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from companion.claims import Check
+from companion.experiments.cai2025.simulations import strengths
+from companion.experiments.sweep import sweep
+from dprank.audit.exact import privacy_loss
+from dprank.models.bradley_terry import win_probabilities
+from dprank.pairwise import NoisyCounts
+from dprank.pairwise.rank_law import top_set_law
+from dprank.topk.bound import log_delta
+from dprank.topk.private_spectral import PrivateRankCentrality
+from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
+
+#: The largest privacy parameters that Theorem 3.5 allows.
+EPSILON, DELTA = 0.2, 0.05
+#: Rounding of a distribution of a few items, and of ratios of differences of such.
+ROUNDING = 1e-9
+
+
+def complete(n_items: int) -> tuple[tuple[int, int], ...]:
+    """All pairs."""
+    return tuple(combinations(range(n_items), 2))
+
+
+#: Graphs small enough for all their data: name -> items, pairs.
+GRAPHS: dict[str, tuple[int, tuple[tuple[int, int], ...]]] = {
+    "two items": (2, complete(2)),
+    "triangle": (3, complete(3)),
+    "path of 3": (3, ((0, 1), (1, 2))),
+    "star of 4": (4, ((0, 1), (0, 2), (0, 3))),
+    "square": (4, ((0, 1), (1, 2), (2, 3), (0, 3))),
+    "all pairs but one of 4": (4, complete(4)[1:]),
+    "all pairs of 4": (4, complete(4)),
+}
+
+
+# --- all data on a graph ---------------------------------------------------------------------------------------------
+
+
+class AllData(NamedTuple):
+    """Every data set that a graph allows, up to the order of the samples of an edge."""
+
+    mechanism: PrivateRankCentrality  # Algorithm 3, the noise proportional to 1 / (1 - tau) of the data
+    shares: NDArray[np.float64]  # (data sets, edges)
+    tau: NDArray[np.float64]  # (data sets,)
+    law: NDArray[np.float64]  # (data sets, items); not-a-number where it is not unique
+    first: NDArray[np.int64]  # (pairs of neighbours,)
+    second: NDArray[np.int64]
+
+    @property
+    def unit(self) -> float:
+        """What one sample moves an entry of the chain by."""
+        return 1 / (self.mechanism.normalisation * self.mechanism.samples)
+
+    def scores(self, relative: bool = False) -> NDArray[np.float64]:
+        """Shares (or shares over the largest), times 1 - tau."""
+        law = self.law / self.law.max(1, keepdims=True) if relative else self.law
+        return np.where(self.tau[:, None] < 1, (1 - self.tau[:, None]) * law, 0.0)
+
+
+def all_data(graph: str, samples: int, d: float | None = None) -> AllData:
+    """All data on one of `GRAPHS`.
+
+    Parameters
+    ----------
+    graph : str
+    samples : int
+        Comparisons of every edge; there are (samples + 1)^edges data sets.
+    d : float, optional
+        The largest degree by default.
+    """
+    n_items, pairs = GRAPHS[graph]
+    mechanism = PrivateRankCentrality.as_printed(n_items, 1, samples, EPSILON, DELTA, pairs=pairs, d=d)
+    shares = np.array(list(product(range(samples + 1), repeat=len(pairs)))) / samples
+    chains = [transition_matrix(n_items, mechanism.edges, row, mechanism.normalisation) for row in shares]
+    index: NDArray[np.int64] = np.arange(len(shares)).reshape((samples + 1,) * len(pairs))
+    ends = [
+        [np.take(index, range(start, samples + start), edge).ravel() for edge in range(len(pairs))] for start in (0, 1)
+    ]
+    return AllData(
+        mechanism,
+        shares,
+        np.array([ergodicity_coefficient(chain) for chain in chains]),
+        np.array([_law(chain) for chain in chains]),
+        *map(np.concatenate, ends),
+    )
+
+
+def _law(chain: Any) -> NDArray[np.float64]:
+    try:
+        return stationary_distribution(chain)
+    except ValueError:
+        return np.full(chain.shape[0], np.nan)
+
+
+def half_range(change: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Half the largest difference of the entries of each row: how far a selection sees scores move."""
+    return np.ptp(change, axis=1) / 2
+
+
+def sensitivities(cases: Iterable[tuple[str, int]]) -> pd.DataFrame:
+    """Largest change between neighbours over all data on small graphs, in units of 1 / (d L).
+
+    Parameters
+    ----------
+    cases : iterable of (str, int)
+        Of `GRAPHS`, with the number of samples of an edge.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``graph``, ``samples``, ``data sets``, ``largest tau``; ``printed`` is s of Theorem 3.5 at that tau;
+        ``shares``, ``damped`` and ``relative`` are half ranges of pi, of (1 - tau) pi and of (1 - tau) pi / max pi;
+        ``one valid rho`` that of (1 - tau) pi, tau the smaller coefficient of the two data sets; ``not unique`` counts
+        data sets with tau below 1 and several stationary distributions, or with a neighbour that has several.
+    """
+    rows = []
+    for graph, samples in cases:
+        data = all_data(graph, samples)
+        a, b = data.first, data.second
+        unique = np.isfinite(data.law.sum(1))
+        smaller = np.minimum(data.tau[a], data.tau[b])
+        both = unique[a] & unique[b]
+        moved = half_range(data.law[a] - data.law[b]) / data.unit
+        tau = data.tau.max()
+        rows.append(
+            {
+                "graph": graph,
+                "samples": samples,
+                "data sets": len(data.tau),
+                "largest tau": tau,
+                "printed": 2 / (1 - tau) if tau < 1 else math.inf,
+                "shares": moved[both].max(),
+                "one valid rho": ((1 - smaller) * moved)[both].max(),
+                "damped": half_range(data.scores()[a] - data.scores()[b]).max() / data.unit,
+                "relative": half_range(data.scores(True)[a] - data.scores(True)[b]).max() / data.unit,
+                "not unique": int((~both & (smaller < 1)).sum() + (~unique & (data.tau < 1)).sum()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def perturbation_ratios(cases: Iterable[tuple[str, int]]) -> pd.DataFrame:
+    """Largest ratio of the two sides of Lemma 3.3 over all pairs of data sets, neighbours or not, on a small graph.
+
+    Parameters
+    ----------
+    cases : iterable of (str, int)
+        Of `GRAPHS`, with the number of samples of an edge.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``graph``, ``samples``, ``pairs``; ``largest`` and ``sum``: (1 - tau) times the change of pi in its largest
+        entry and in the sum of absolute entries, over the largest absolute row sum of the change of P.
+    """
+    rows = []
+    for graph, samples in cases:
+        data = all_data(graph, samples)
+        usable = np.flatnonzero(np.isfinite(data.law.sum(1)))
+        a, b = (at.ravel() for at in np.meshgrid(usable[data.tau[usable] < 1], usable))
+        a, b = a[a != b], b[a != b]
+        # of the row of item i every edge changes the entry of the rival and, the other way, the diagonal
+        n_items, edges = data.mechanism.n_items, data.mechanism.edges
+        change = np.zeros((len(a), n_items, n_items))
+        step = (data.shares[a] - data.shares[b]) / data.mechanism.normalisation
+        change[:, edges[:, 0], edges[:, 1]], change[:, edges[:, 1], edges[:, 0]] = step, -step
+        change[:, range(n_items), range(n_items)] = -change.sum(2)
+        norm = np.abs(change).sum(2).max(1)
+        moved = (1 - data.tau[a])[:, None] * np.abs(data.law[a] - data.law[b]) / norm[:, None]
+        rows.append(
+            {
+                "graph": graph,
+                "samples": samples,
+                "pairs": len(a),
+                "largest": moved.max(),
+                "sum": moved.sum(1).max(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def incomplete_graphs(most: int) -> pd.DataFrame:
+    """Every connected graph of at most so many items that lacks a pair: the largest tau over its data, one sample each.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``edges``, ``largest tau``.
+    """
+    rows = []
+    for n_items in range(3, most + 1):
+        every = complete(n_items)
+        for size in range(n_items - 1, len(every)):
+            for pairs in combinations(every, size):
+                if not connected(n_items, pairs):
+                    continue
+                # two items that were not compared may have beaten all their rivals
+                winners = next(pair for pair in every if pair not in pairs)
+                won = np.isin([i for i, _ in pairs], winners)
+                chain = transition_matrix(n_items, np.array(pairs), 1.0 - won)
+                rows.append({"items": n_items, "edges": size, "largest tau": ergodicity_coefficient(chain)})
+    return pd.DataFrame(rows)
+
+
+# --- random comparison graphs ----------------------------------------------------------------------------------------
+
+
+def threshold(n_items: int, samples: int = 0) -> float:
+    """Edge probability from which on a random graph of equal items is expected to have a coefficient below 1.
+
+    Two items need a rival that beat both at least once: sqrt(2 log m / m) for all their chances (samples = 0, the
+    chain of the model), and 1 - 2^-samples below that for samples of an edge.
+    """
+    return math.sqrt(2 * math.log(n_items) / n_items) / (1 - 0.5**samples if samples else 1.0)
+
+
+def constrained_draws(
+    n_items: int, p: float, samples: int, repetitions: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """1 where the ergodicity coefficient of a random graph of equal items is below 1.
+
+    Parameters
+    ----------
+    n_items : int
+    p : float
+        Chance of an edge.
+    samples : int
+        Of every edge; 0 for the chain of the model.
+    repetitions : int
+    rng : numpy.random.Generator
+
+    Notes
+    -----
+    Rows of the chain overlap if the two items were compared or some rival beat both: one matrix product a replicate.
+    """
+    out = np.empty(repetitions)
+    i, j = np.triu_indices(n_items, 1)
+    for r in range(repetitions):
+        edge = rng.random(len(i)) < p
+        won = rng.binomial(samples, 0.5, len(i)) if samples else np.ones(len(i))
+        lost, near = np.zeros((n_items, n_items), np.float32), np.eye(n_items, dtype=np.float32)
+        lost[i, j], lost[j, i] = edge & (won > 0), edge & (won < samples if samples else True)
+        near[i, j] = near[j, i] = edge
+        out[r] = ((lost @ lost.T + near) > 0).all()
+    return out
+
+
+def constrained(sizes: Sequence[int], factors: Sequence[float], repetitions: int, jobs: int = 1) -> pd.DataFrame:
+    """How often a random graph has a coefficient below 1, around the threshold of the model's chain.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``n_items``, ``samples`` (0 for the model's chain, 1), ``p``, ``mean`` and Wilson's ``low`` and ``high`` (95 %);
+        ``threshold`` of the coefficient, and ``connected``, log m / m.
+    """
+    cells = [
+        {"n_items": int(m), "p": round(min(1.0, factor * threshold(m, samples)), 4), "samples": samples}
+        for m in sizes
+        for samples in (0, 1)
+        for factor in factors
+    ]
+    frame = sweep(constrained_draws, cells, experiment="qiao2021 constrained", repetitions=repetitions, jobs=jobs)
+    z, n, share = 1.96, repetitions, frame["mean"]
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return frame.assign(
+        low=centre - half,
+        high=centre + half,
+        threshold=[threshold(m, L) for m, L in zip(frame.n_items, frame.samples, strict=True)],
+        connected=np.log(frame.n_items) / frame.n_items,
+    )
+
+
+def gap_draws(n_items: int, p: float, repetitions: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """1 - tau of the model's chain of equal items on random graphs, d the largest degree."""
+    every = np.transpose(np.triu_indices(n_items, 1))
+    graphs = (every[rng.random(len(every)) < p] for _ in range(repetitions))
+    return np.array(
+        [1 - ergodicity_coefficient(transition_matrix(n_items, pairs, np.full(len(pairs), 0.5))) for pairs in graphs]
+    )
+
+
+def typical_gaps(n_items: int, densities: Sequence[float], repetitions: int, jobs: int = 1) -> pd.DataFrame:
+    """Mean of `gap_draws` beside p / 2: ``p``, ``mean gap``, ``se``, ``p / 2``."""
+    cells = [{"n_items": n_items, "p": float(p)} for p in densities]
+    frame = sweep(gap_draws, cells, experiment="qiao2021 gaps", repetitions=repetitions, jobs=jobs)
+    frame = frame.rename(columns={"mean": "mean gap"})[["p", "mean gap", "se"]]
+    return frame.assign(**{"p / 2": frame.p / 2})
+
+
+def constrained_at_most(n_items: int, p: float) -> float:
+    """Bound on the chance that all items are within two edges of each other: expected number within two of one item."""
+    return min(1.0, (1 + n_items * p + (n_items * p) ** 2) / n_items)
+
+
+def unconstrained_at_most(n_items: int, p: float, samples: int = 0) -> float:
+    """Bound on the chance that the coefficient is 1: expected number of pairs that share nothing.
+
+    The model's own chain for any strengths (samples = 0), or that of so many samples an edge of equal items.
+    """
+    shared = (p * (1 - 0.5**samples if samples else 1.0)) ** 2
+    return min(1.0, math.comb(n_items, 2) * (1 - p) * (1 - shared) ** (n_items - 2))
+
+
+# --- privacy of Algorithm 3 ------------------------------------------------------------------------------------------
+
+
+def set_delta(before: ArrayLike, after: ArrayLike, scale: float, k: int, epsilon: float) -> float:
+    """Exact delta at epsilon between two vectors of scores, the index set of k being released; both directions."""
+    p, q = (np.array(list(top_set_law(scores, scale, k).values())) for scores in (before, after))
+    return float(max(np.maximum(p - math.exp(epsilon) * q, 0).sum(), np.maximum(q - math.exp(epsilon) * p, 0).sum()))
+
+
+def worst_loss(graph: str, samples: int, k: int, scale: float) -> float:
+    """Largest exact privacy loss over all neighbours of the set drawn from (1 - tau) pi by noise of this scale."""
+    data = all_data(graph, samples)
+    laws = np.array([list(top_set_law(row, scale, k).values()) for row in data.scores()])
+    return max(privacy_loss(laws[a], laws[b]) for a, b in zip(data.first, data.second, strict=True))
+
+
+def largest_delta(moved: float, sizes: Iterable[int]) -> float:
+    """Largest proved delta(epsilon) over delta of the printed noise, epsilon up to 0.2 and delta up to 0.05.
+
+    Parameters
+    ----------
+    moved : float
+        Half range of the change of the shares, in units of the printed s.
+    sizes : iterable of int
+        Numbers of items m; k runs over a grid from 1 to m - 1.
+    """
+    worst = 0.0
+    for m, epsilon, delta in product(sizes, (EPSILON, EPSILON / 20), (DELTA, 1e-6, 1e-12)):
+        for k in np.unique(np.geomspace(1, m - 1, 12).astype(int)):
+            shift = moved * epsilon / (8 * math.sqrt(k * math.log(m / delta)))
+            if 2 * min(k, m - k) * shift > epsilon:
+                worst = max(worst, math.exp(log_delta(int(k), shift, epsilon, m) - math.log(delta)))
+    return worst
+
+
+def public_gap(n_items: int) -> float:
+    """1 - tau of the model's chain for equal items, all pairs compared and d = m - 1."""
+    return n_items / (2 * (n_items - 1))
+
+
+def model_rho_scores(n_items: int, samples: int, wins: int) -> tuple[NDArray[np.float64], float]:
+    """Shares where two items beat all others and one of them won `wins` of their games; noise from the model's tau.
+
+    Returns
+    -------
+    scores : ndarray of float, shape (items,)
+    scale : float
+        That Theorem 3.5 prints for k = 1 at the coefficient of equal items.
+    """
+    printed = PrivateRankCentrality.as_printed(n_items, 1, samples, EPSILON, DELTA, rho=1 - public_gap(n_items))
+    shares = np.where(printed.edges[:, 0] < 2, 0.0, 0.5)
+    shares[0] = 1 - wins / samples
+    law = stationary_distribution(transition_matrix(n_items, printed.edges, shares, printed.normalisation))
+    return law, printed.scale
+
+
+def model_rho_limit(n_items: int) -> float:
+    """Delta at `EPSILON` of the same at the worst start of any number of samples, all other items neglected.
+
+    One sample moves the difference of the two items by D = m epsilon / (16 sqrt(log(m / delta))) noise scales, so it is
+    a multiple of D / 2: an even one for an even number of samples.
+    """
+    moved = n_items * EPSILON / (16 * math.sqrt(math.log(n_items / DELTA)))
+    lead = moved * np.arange(1, 9) / 2
+    behind = (2 + np.abs([lead, lead - moved])) * np.exp(-np.abs([lead, lead - moved])) / 4
+    after, before = np.where([lead > 0, lead > moved], 1 - behind, behind)
+    return float(
+        max((after - math.exp(EPSILON) * before).max(), ((1 - before) - math.exp(EPSILON) * (1 - after)).max())
+    )
+
+
+def model_rho_delta(n_items: int, samples: int) -> float:
+    """Exact delta at `EPSILON` between neighbours of `model_rho_scores`, with so many samples or one more."""
+    worst = 0.0
+    for count in (samples, samples + 1):
+        laws = [model_rho_scores(n_items, count, count // 2 + lead) for lead in range(3)]
+        worst = max(worst, *(set_delta(a, b, scale, 1, EPSILON) for (a, scale), (b, _) in pairwise(laws)))
+    return worst
+
+
+def smallest_model_refutation() -> int:
+    """Fewest items at which the noise of the model's tau is too small for these two."""
+    return next(m for m in range(3, 10_000) if model_rho_limit(m) > DELTA)
+
+
+# --- what it is good for ---------------------------------------------------------------------------------------------
+
+#: Methods of `recall`, in the order of the legend.
+METHODS = (
+    "no noise",
+    "win counts",
+    "noise on every edge",
+    "chain, relative",
+    "chain, relative, teleport",
+    "chain, as printed",
+)
+
+
+def recall_draws(
+    n_items: int,
+    k: int,
+    p: float,
+    samples: int,
+    epsilon: float,
+    delta: float,
+    teleport: float,
+    repetitions: int,
+    rng: np.random.Generator,
+) -> dict[tuple[str], NDArray[np.float64]]:
+    """Share of the true top k that is found, at equal privacy of one sample and on the same data.
+
+    Parameters
+    ----------
+    n_items, k : int
+    p : float
+        Chance of an edge of the public graph, which is drawn until it is connected.
+    samples : int
+        Of every edge.
+    epsilon, delta : float
+        Win counts and noise on edges need no delta.
+    teleport : float
+        Of the method with teleport.
+    repetitions : int
+    rng : numpy.random.Generator
+    """
+    found: dict[tuple[str], list[float]] = {(method,): [] for method in METHODS}
+    every = np.transpose(np.triu_indices(n_items, 1))
+    for _ in range(repetitions):
+        theta = strengths(n_items, rng=rng, strong=k)[0]
+        pairs = _connected(every, p, n_items, rng)
+        degree = np.bincount(pairs.ravel(), minlength=n_items)
+        second = rng.binomial(samples, win_probabilities(theta)[pairs[:, 1], pairs[:, 0]])
+        shares = second / samples
+        wins = np.bincount(pairs[:, 1], second, n_items) + np.bincount(pairs[:, 0], samples - second, n_items)
+        counts = NoisyCounts.calibrated(epsilon, n_items, unit="comparison", score="wins", ties=False)
+        noisy = shares + rng.laplace(0, 1 / (samples * epsilon), len(pairs))
+        public: dict[str, Any] = {"pairs": pairs, "samples": samples}
+        chains = {
+            "chain, relative": PrivateRankCentrality.calibrated(n_items, k, epsilon=epsilon, delta=delta, **public),
+            "chain, relative, teleport": PrivateRankCentrality.calibrated(
+                n_items, k, epsilon=epsilon, delta=delta, teleport=teleport, damped=False, **public
+            ),
+            "chain, as printed": PrivateRankCentrality.as_printed(n_items, k, epsilon=epsilon, delta=delta, **public),
+        }
+        chosen = {
+            "no noise": _top(_inside(pairs, shares, samples, n_items), k),
+            "noise on every edge": _top(_inside(pairs, noisy, samples, n_items), k),
+            "win counts": _top(counts.perturb(wins, rng) / np.maximum(degree, 1), k),
+        } | {name: chain.select(shares, rng).items for name, chain in chains.items()}
+        for name, items in chosen.items():
+            found[name,].append(float((items < k).mean()))
+    return {key: np.array(values) for key, values in found.items()}
+
+
+def _connected(every: NDArray[np.int64], p: float, n_items: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    while True:
+        pairs = every[rng.random(len(every)) < p]
+        if connected(n_items, pairs):
+            return pairs
+
+
+def connected(n_items: int, pairs: ArrayLike) -> bool:
+    """Whether edges lead from every item to every other."""
+    i, j = np.transpose(pairs)
+    return bool(connected_components(coo_array((np.ones(len(i)), (i, j)), shape=(n_items, n_items)))[0] == 1)
+
+
+def _top(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    return np.argpartition(-scores, k)[:k]
+
+
+def _inside(pairs: NDArray[np.int64], shares: NDArray[np.float64], samples: int, n_items: int) -> NDArray[np.float64]:
+    """Rank centrality of shares kept away from 0 and 1 by what one more win for either side would do."""
+    edge = 1 / (samples + 2)
+    return stationary_distribution(transition_matrix(n_items, pairs, np.clip(shares, edge, 1 - edge)))
+
+
+def recall(
+    densities: Sequence[float],
+    samples: Sequence[int],
+    repetitions: int,
+    *,
+    n_items: int = 50,
+    k: int = 5,
+    epsilon: float = EPSILON,
+    delta: float = 1e-6,
+    teleport: float = 0.5,
+    jobs: int = 1,
+) -> pd.DataFrame:
+    """`recall_draws` over graphs and numbers of samples: ``p``, ``samples``, ``method``, ``mean``, ``se``."""
+    fixed: dict[str, Any] = {"n_items": n_items, "k": k, "epsilon": epsilon, "delta": delta, "teleport": teleport}
+    return sweep(
+        partial(recall_draws, **fixed),
+        [{"p": float(p), "samples": int(count)} for p in densities for count in samples],
+        experiment="qiao2021 recall",
+        repetitions=repetitions,
+        outcomes=("method",),
+        jobs=jobs,
+    )
+
+
+def least_samples(
+    sizes: Iterable[int], k: int = 5, *, weak: float = 0.45, epsilon: float = EPSILON, delta: float = 1e-6
+) -> pd.DataFrame:
+    """Samples an edge from which on the noise alone leaves the top k in place with chance one half, all pairs compared.
+
+    Parameters
+    ----------
+    sizes : iterable of int
+        Numbers of items: k of strength 1, all others of strength `weak`.
+    k : int
+    weak : float
+    epsilon, delta : float
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, one column a method.
+
+    Notes
+    -----
+    With the exact scores of the model, L = (noise scale times L) t / gap, where t solves
+    (m - 1) (2 + t) exp(-t) / 4 = 1/2, the bound of Theorem 2.3.
+    """
+    rows = []
+    for m in sizes:
+        t = float(brentq(lambda t, m=m: (m - 1) * (2 + t) * math.exp(-t) / 4 - 0.5, 0, 100))
+        theta = np.log(np.r_[np.ones(k), np.full(m - k, weak)])
+        counts = win_probabilities(theta)
+        np.fill_diagonal(counts, 0)
+        printed = PrivateRankCentrality.as_printed(m, k, 1, epsilon, delta)
+        relative = PrivateRankCentrality.calibrated(m, k, 1, epsilon, delta)
+        shares = counts.T[printed.edges[:, 0], printed.edges[:, 1]]
+        noise = NoisyCounts.calibrated(epsilon, m, unit="comparison", score="wins", ties=False).scale
+        rows.append(
+            {"items": m}
+            | {
+                name: t * scale / (scores[k - 1] - scores[k])
+                for name, scale, scores in (
+                    ("win counts", noise, counts.sum(1)),
+                    ("chain, relative", relative.scale, relative.scores(shares)),
+                    ("chain, as printed", printed.scale, printed.scores(shares)),
+                )
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def teleport_noise(teleports: Iterable[float], n_items: int = 50, k: int = 5, weak: float = 0.45) -> pd.DataFrame:
+    """Noise over gap of the relative shares with public teleport, all pairs compared, in units of that of win counts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``teleport``, ``sensitivity over gap``: times d L. Both are of a selection that may move in any direction.
+    """
+    theta = np.log(np.r_[np.ones(k), np.full(n_items - k, weak)])
+    chance = win_probabilities(theta)
+    np.fill_diagonal(chance, 0)
+    wins = chance.sum(1)
+    rows = []
+    for g in teleports:
+        chain = PrivateRankCentrality(n_items, k, 1, 1.0, teleport=float(g), damped=False)
+        scores = chain.scores(chance.T[chain.edges[:, 0], chain.edges[:, 1]])
+        rows.append(
+            {
+                "teleport": g,
+                "noise over gap": chain.sensitivity / (scores[k - 1] - scores[k]) * (wins[k - 1] - wins[k]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+# --- checks ----------------------------------------------------------------------------------------------------------
+
+
+def check_constrained_graph(graphs: pd.DataFrame, found: pd.DataFrame) -> list[Check]:
+    """Definition 3.4 as a property of the graph alone, or of its answers too."""
+    complete_ones = found[
+        found.graph.isin([name for name, (m, pairs) in GRAPHS.items() if len(pairs) == math.comb(m, 2)])
+    ]
+    degree = complete_ones.graph.map({name: m - 1 for name, (m, _) in GRAPHS.items()})
+    return [
+        Check(
+            f"largest τ₁ over the answers, least of the {len(graphs)} connected graphs of 3 to "
+            f"{graphs['items'].max()} items that lack a pair",
+            graphs["largest tau"].min(),
+            "<",
+            1,
+            reading="ρ belongs to the graph, whatever the answers",
+        ),
+        Check(
+            f"data sets with τ₁ < 1 that have, or whose neighbour has, several stationary distributions, "
+            f"all {found['data sets'].sum():,} data sets on {found.graph.nunique()} graphs",
+            found["not unique"].sum(),
+            "==",
+            0,
+            reading="ρ belongs to the graph and its answers",
+        ),
+        Check(
+            "distance of the largest τ₁ over the answers from 1 − 1/d, graphs with all pairs",
+            float((complete_ones["largest tau"] - (1 - 1 / degree)).abs().max()),
+            "==",
+            0,
+            about="corrected",
+            error=ROUNDING,
+        ),
+    ]
+
+
+def check_random_graph(n_items: int = 10_000, margin: float = 1.2) -> list[Check]:
+    """Erdos-Renyi comparison graphs and Definition 3.4: first-moment bounds on the chance of a coefficient below 1."""
+
+    def between(low: float, high: float, p: float, note: str, bound: float, about: str = "printed") -> Check:
+        what = f"chance that τ₁ < 1, m = {n_items:,}, p = {p:.4f} ({note})"
+        return Check(what, (low + high) / 2, ">=", bound, about=about, error=(high - low) / 2)
+
+    thin, dense, once = 2 * math.log(n_items) / n_items, margin * threshold(n_items), margin * threshold(n_items, 1)
+    model = 1 - unconstrained_at_most(n_items, dense)
+    one = 1 - unconstrained_at_most(n_items, once, 1)
+    above, twice = f"model's chain, {margin:g} √(2 log m/m)", f"L = 1, {2 * margin:g} √(2 log m/m), equal items"
+    return [
+        between(0, constrained_at_most(n_items, thin), thin, "twice the threshold of being connected", 0.5),
+        between(model, 1, dense, above, 0.5, "supplied"),
+        between(model, 1, dense, above, 0.99, "corrected"),
+        between(one, 1, once, twice, 0.99, "corrected"),
+    ]
+
+
+def check_map_sensitivity(ratios: pd.DataFrame) -> list[Check]:
+    """The sentence after Definition 3.4, from `perturbation_ratios`."""
+    where = f"largest of all {ratios.pairs.sum():,} pairs of data sets on {ratios.graph.nunique()} graphs"
+    return [
+        Check(f"(1 − τ₁)‖π − π̃‖∞ / ‖P − P̃‖∞, {where}", ratios["largest"].max(), "<=", 1),
+        Check(f"(1 − τ₁)‖π − π̃‖₁ / ‖P − P̃‖∞, {where}", ratios["sum"].max() - ROUNDING, "<=", 1),
+        Check(
+            f"(1 − τ₁)‖π − π̃‖∞ / ‖P − P̃‖∞, {where}", ratios["largest"].max() - ROUNDING, "<=", 0.5, about="corrected"
+        ),
+    ]
+
+
+def refusals(graph: str, samples: int) -> int:
+    """Pairs of neighbours of which exactly one has a coefficient of 1."""
+    data = all_data(graph, samples)
+    return int(((data.tau[data.first] < 1) != (data.tau[data.second] < 1)).sum())
+
+
+def check_algorithm(cases: Sequence[tuple[str, int]], k: int = 1) -> list[Check]:
+    """Algorithm 3 on data that are not constrained: refused, or answered blindly."""
+    refused = refusals("path of 3", 1)
+    where = f"exact loss of the set over all neighbours on {len(cases)} small graphs, k = {k}, ε = {EPSILON:g}"
+    printed, least = 0.0, 0.0
+    for graph, samples in cases:
+        n_items, pairs = GRAPHS[graph]
+        theirs = PrivateRankCentrality.as_printed(n_items, k, samples, EPSILON, DELTA, pairs=pairs)
+        ours = PrivateRankCentrality.calibrated(n_items, k, samples, EPSILON, pairs=pairs, relative=False)
+        printed = max(printed, worst_loss(graph, samples, k, theirs.scale))
+        least = max(least, worst_loss(graph, samples, k, ours.scale))
+    return [
+        Check(
+            f"largest change in the chance of a refusal between neighbours, path of 3 items, L = 1 ({refused} pairs)",
+            float(refused > 0),
+            "<=",
+            DELTA,
+            reading="data with τ₁ = 1 are refused",
+        ),
+        Check(f"{where}, printed noise", printed, "<=", EPSILON, reading="data with τ₁ = 1 get a blind set"),
+        Check(f"{where}, our least noise for (ε, 0)", least, "<=", EPSILON, about="corrected"),
+    ]
+
+
+def check_theorem(found: pd.DataFrame, sizes: Sequence[int], samples: int = 1000) -> list[Check]:
+    """Theorem 3.5 under its three readings of rho, from `sensitivities`."""
+    grid = f"m = {sizes[0]} … {sizes[-1]:,}, k = 1 … m − 1, ε ≤ {EPSILON:g}, δ ≤ {DELTA:g}"
+    enumerated = f"all {found['data sets'].sum():,} data sets on {found.graph.nunique()} graphs"
+    one, own, model = (
+        "ρ bounds τ₁ of one of the two data sets",
+        "ρ is τ₁ of the data, only the set is released",
+        "ρ bounds τ₁ of the model's chain",
+    )
+    items = smallest_model_refutation()
+    exact = model_rho_delta(items, samples)
+    return [
+        Check(f"half range of π over printed s, {enumerated}", found["one valid rho"].max() / 2, "<=", 1, reading=one),
+        Check(f"proved δ(ε) over δ at that change, {grid}", largest_delta(0.5, sizes), "<=", 1, reading=one),
+        Check(
+            f"half range of (1 − τ₁)π over (1 − τ₁) times printed s, {enumerated}",
+            found.damped.max() / 2,
+            "<=",
+            1,
+            reading=own,
+        ),
+        Check(f"proved δ(ε) over δ at the proved change, {grid}", largest_delta(0.75, sizes), "<=", 1, reading=own),
+        Check(
+            f"exact δ at ε = {EPSILON:g}: {items} items, k = 1, L = {samples} and {samples + 1}, two beat all others",
+            exact,
+            "<=",
+            DELTA,
+            reading=model,
+        ),
+        Check(
+            f"half range of (1 − τ₁)π in units of 1/(dL), {enumerated}",
+            found.damped.max() - ROUNDING,
+            "<=",
+            1.5,
+            about="corrected",
+        ),
+        Check(
+            f"half range of (1 − τ₁)π/max π in units of 1/(dL), {enumerated}",
+            found.relative.max() - ROUNDING,
+            "<=",
+            3.5,
+            about="corrected",
+        ),
+    ]

@@ -1,0 +1,195 @@
+"""Privacy of k rounds together, each of which sees what the earlier ones released.
+
+A round is *purely* private with loss at most `epsilon_0`. It may also be *bounded in range*: for every pair of
+neighbours there is a c in [0, epsilon_0] such that its log ratio of probabilities lies in [c - epsilon_0, c]. The
+exponential mechanism is (Dong, Durfee and Rogers 2020), and its rounds then compose as if they spent half as much.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import numpy as np
+from scipy import special, stats
+
+from dprank.mechanism import require
+from dprank.topk._require import require_delta, require_k, require_positive
+
+Composition = Literal["basic", "advanced", "zcdp", "optimal"]
+#: Relative allowance for the rounding of `optimal_delta` and of `zcdp`, far above what tests find.
+_ROUNDING = 1e-9
+#: Standard deviations after which binomial terms are below the least positive float.
+_FAR = 40.0
+
+
+def basic(k: int, epsilon_0: float) -> float:
+    """Epsilon of k rounds: k epsilon_0, rounded up (Dwork and Roth 2014, Corollary 3.15)."""
+    return math.nextafter(k * epsilon_0, math.inf)
+
+
+def advanced(k: int, epsilon_0: float, delta: float) -> float:
+    """Epsilon of k pure rounds at `delta`, as Dwork, Rothblum and Vadhan (2010) print it; infinite at delta = 0."""
+    if delta == 0:
+        return math.inf
+    drift = k * epsilon_0 * math.expm1(min(epsilon_0, 700.0))
+    return (math.sqrt(2 * k * math.log(1 / delta)) * epsilon_0 + drift) * (1 + _ROUNDING)
+
+
+def optimal_delta(k: int, epsilon_0: float, epsilon: float) -> float:
+    r"""The least delta that holds for all k pure rounds at `epsilon` (Kairouz, Oh and Viswanath 2017, Theorem 3.3).
+
+    Parameters
+    ----------
+    k : int
+        At least 1.
+    epsilon_0 : float
+        Pure loss of a round, above 0.
+    epsilon : float
+        At least 0.
+
+    Returns
+    -------
+    float
+        Not below the exact number; attained by k answers of randomized response.
+
+    Notes
+    -----
+    With l binomial of k and :math:`p = e^{\varepsilon_0} / (1 + e^{\varepsilon_0})` the loss is
+    :math:`(2 l - k) \varepsilon_0`, and :math:`\delta = E[1 - e^{\varepsilon - loss}]_+`. All terms are positive, so
+    there is no cancellation, and delta may be as small as a float can be. O(k) time.
+    """
+    p = float(special.expit(epsilon_0))
+    first = max(0, math.floor((k + epsilon / epsilon_0) / 2))
+    last = min(k, math.ceil(max(first, k * p) + _FAR * math.sqrt(k)))
+    losses = np.arange(first, last + 1)
+    beyond = np.maximum((2 * losses - k) * epsilon_0 - epsilon, 0.0)
+    return float((stats.binom.pmf(losses, k, p) * -np.expm1(-beyond)).sum()) * (1 + _ROUNDING)
+
+
+def optimal(k: int, epsilon_0: float, delta: float) -> float:
+    """Least epsilon at `delta` that holds for all k pure rounds; the inverse of `optimal_delta`, rounded up."""
+    if optimal_delta(k, epsilon_0, 0.0) <= delta:
+        return 0.0
+    return _least(lambda epsilon: optimal_delta(k, epsilon_0, epsilon) <= delta, 0.0, basic(k, epsilon_0))
+
+
+def rho(k: int, epsilon_0: float, bounded_range: bool = False) -> float:
+    """zCDP of k rounds: k epsilon_0^2 / 2 (Bun and Steinke 2016), / 8 if bounded in range (Cesar and Rogers 2021)."""
+    return k * epsilon_0**2 / (8 if bounded_range else 2)
+
+
+def zcdp(rho: float, delta: float) -> float:
+    r"""Epsilon at `delta` of a rho-zCDP mechanism, by `dp-accounting`.
+
+    Parameters
+    ----------
+    rho : float
+        At least 0.
+    delta : float
+        In [0, 1); infinite at 0 unless rho is 0.
+
+    Notes
+    -----
+    The Rényi orders tried are spread about :math:`1 + \sqrt{\log(1 / \delta) / \rho}`. Each gives a valid epsilon.
+    """
+    if rho == 0 or delta == 0:
+        return math.inf if rho > 0 else 0.0
+    if math.isinf(rho):
+        return math.inf
+    try:
+        from dp_accounting.rdp.rdp_privacy_accountant import compute_epsilon
+    except ImportError:
+        raise ImportError("zCDP composition needs dp-accounting: pip install 'dprank[accounting]'") from None
+    orders = 1 + math.sqrt(math.log(1 / delta) / rho) * np.geomspace(0.02, 20, 250)
+    return float(compute_epsilon(orders, rho * orders, delta)[0]) * (1 + _ROUNDING)
+
+
+def total_epsilon(
+    composition: Composition, k: int, epsilon_0: float, delta: float = 0.0, *, bounded_range: bool = False
+) -> float:
+    """Epsilon at `delta` of k adaptive rounds of pure loss `epsilon_0`.
+
+    Parameters
+    ----------
+    composition : {"basic", "advanced", "zcdp", "optimal"}
+        Only "zcdp" uses a bounded range. The optimal composition for bounded range (Dong, Durfee and Rogers 2020) is
+        left out: for adaptive rounds it is a recursion over all rounds.
+    k : int
+        At least 0.
+    epsilon_0 : float
+        At least 0.
+    delta : float
+        In [0, 1).
+    bounded_range : bool
+        Whether `epsilon_0` bounds the range of each round's log ratio.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+    """
+    require("composition", composition, get_args(Composition))
+    require_delta(delta)
+    if not epsilon_0 >= 0:
+        raise ValueError(f"epsilon_0 = {epsilon_0}; it must be at least 0")
+    if k == 0 or epsilon_0 == 0:
+        return 0.0
+    if math.isinf(epsilon_0):
+        return math.inf
+    if composition == "zcdp":
+        return zcdp(rho(k, epsilon_0, bounded_range), delta)
+    if composition == "advanced":
+        return advanced(k, epsilon_0, delta)
+    return basic(k, epsilon_0) if composition == "basic" or delta == 0 else optimal(k, epsilon_0, delta)
+
+
+def epsilon_per_round(
+    composition: Composition, k: int, epsilon: float, delta: float = 0.0, *, bounded_range: bool = False
+) -> float:
+    """Largest pure loss of a round at which `total_epsilon` of k rounds is at most `epsilon`.
+
+    Parameters
+    ----------
+    composition, k, delta, bounded_range
+        As for `total_epsilon`, with k at least 1, and delta above 0 for "advanced" and "zcdp".
+    epsilon : float
+        Above 0, finite.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+
+    Notes
+    -----
+    Bisection; about 60 evaluations, O(k) each for "optimal" and O(1) otherwise.
+    """
+    require("composition", composition, get_args(Composition))
+    require_k(k)
+    require_positive("epsilon", epsilon)
+    require_delta(delta)
+    if composition in ("advanced", "zcdp") and delta == 0:
+        raise ValueError(f"delta = {delta}; {composition!r} composition needs it above 0")
+
+    def fits(epsilon_0: float) -> bool:
+        if composition == "optimal" and delta > 0:
+            return optimal_delta(k, epsilon_0, epsilon) <= delta
+        return total_epsilon(composition, k, epsilon_0, delta, bounded_range=bounded_range) <= epsilon
+
+    low = epsilon / k / 16
+    while not fits(low):
+        low /= 16
+    high = 2 * low
+    while fits(high):
+        high *= 2
+    return -_least(lambda negative: fits(-negative), -high, -low)
+
+
+def _least(fits: Callable[[float], bool], low: float, high: float) -> float:
+    """Least number that fits, by bisection; `high` does, `low` does not."""
+    while high - low > 1e-13 * abs(high):
+        middle = (low + high) / 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high

@@ -1,0 +1,317 @@
+r"""Private rank centrality (Qiao, Su and Zhang 2021, Algorithm 3), with a sensitivity that asks nothing of the data.
+
+Let a neighbour differ in one of the L samples of the public edge (i, j), let :math:`d` be at least the largest degree,
+and let :math:`P_g = (1 - g) P + g / m` be the chain with teleport g, :math:`\pi` its stationary distribution and
+:math:`\tau` its ergodicity coefficient. Rows i and j both change by
+:math:`\pm (1 - g) (e_j - e_i) / (d L)`, and no other row does. Hence
+
+* the coefficients of neighbours differ by at most :math:`c = (1 - g) / (d L)`;
+* :math:`(1 - \tau) \|\pi - \pi'\|_1 \le 2 c (\pi'_i + \pi'_j)`, where :math:`\pi'` is unique if :math:`\tau < 1`.
+
+The values :math:`(1 - \tau) \pi`, set to 0 where :math:`\tau = 1`, are therefore of bounded sensitivity over all data
+on any public graph, and so are :math:`(1 - \tau) \pi / \max \pi`. Selecting from them is selecting from
+:math:`\pi` by noise whose scale is a multiple of :math:`1 / (1 - \tau)`: the scale may be read off the data, as long as
+nothing but the chosen set is released.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.linalg import spsolve
+
+from dprank.comparisons import Comparisons
+from dprank.mechanism import Guarantee
+from dprank.topk._require import require_delta, require_k, require_positive
+from dprank.topk.oneshot import Oneshot, TopK
+from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateRankCentrality:
+    """The k items with the largest long-run shares of the comparison chain, chosen by one-shot Laplace noise.
+
+    Graph, samples per edge and normalisation are public; one sample of one edge is what is protected.
+
+    Parameters
+    ----------
+    n_items : int
+        At least 2.
+    k : int
+        In 1 .. n_items.
+    samples : int
+        L, the public number of comparisons of every edge, at least 1.
+    scale : float
+        Of the Laplace noise, in units of `scores`, above 0.
+    pairs : array_like of int, shape (edges, 2), optional
+        The public comparison graph, every pair once; all pairs by default.
+    d : float, optional
+        Public normalisation, at least the largest degree, which is the default.
+    teleport : float
+        Chance g in [0, 1) with which the walk jumps to an item drawn at random.
+    damped : bool
+        Whether scores are multiplied by 1 - tau, tau the ergodicity coefficient of the data: the same as dividing the
+        noise by it. Without it the noise must do for the worst tau of all data on the graph.
+    relative : bool
+        Whether scores are divided by the largest, which takes them from about 1 / n_items to about 1.
+    delta : float
+        At which the guarantee is stated, in [0, 1).
+
+    Raises
+    ------
+    ValueError
+        One line with the field, its value and what is allowed.
+
+    See Also
+    --------
+    PrivateRankCentrality.calibrated : the noise that an epsilon needs.
+    PrivateRankCentrality.as_printed : the paper's own noise.
+
+    Notes
+    -----
+    The guarantee is that of exact arithmetic. Scores are real numbers, so there is no secure release: `release` refuses
+    `dprank.noise.SECURE`. To publish, add noise to the win counts, which are integers (`dprank.pairwise.NoisyCounts`).
+    """
+
+    n_items: int
+    k: int
+    samples: int
+    scale: float
+    _: KW_ONLY
+    pairs: ArrayLike | None = None
+    d: float | None = None
+    teleport: float = 0.0
+    damped: bool = True
+    relative: bool = True
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.n_items < 2:
+            raise ValueError(f"n_items = {self.n_items}; at least two are needed")
+        require_k(self.k, self.n_items)
+        if self.samples != self.samples // 1 or self.samples < 1:
+            raise ValueError(f"samples = {self.samples}; a whole number of at least 1 is needed")
+        require_positive("scale", self.scale)
+        require_delta(self.delta)
+        if not 0 <= self.teleport < 1:
+            raise ValueError(f"teleport = {self.teleport}; it must lie in [0, 1)")
+        given = np.transpose(np.triu_indices(self.n_items, 1)) if self.pairs is None else np.array(self.pairs)
+        transition_matrix(
+            self.n_items, given, np.full(len(given), 0.5), self.d
+        )  # refuses what is no graph, or a small d
+        edges = np.sort(given, axis=1)
+        edges = edges[np.argsort(edges @ [self.n_items, 1])]
+        edges.setflags(write=False)
+        object.__setattr__(self, "pairs", edges)
+
+    @classmethod
+    def calibrated(
+        cls, n_items: int, k: int, samples: int, epsilon: float, delta: float = 0.0, **parameters: Any
+    ) -> Self:
+        """The least noise for which (epsilon, delta) is proved.
+
+        Parameters
+        ----------
+        n_items, k, samples
+            As in `PrivateRankCentrality`.
+        epsilon : float
+            Above 0.
+        delta : float
+            In [0, 1).
+        **parameters
+            Of `PrivateRankCentrality`, without the scale.
+
+        Raises
+        ------
+        ValueError
+            Also if no noise will do: without damping and teleport, on a graph that lacks a pair.
+        """
+        free = cls(n_items, k, samples, 1.0, delta=delta, **parameters)
+        if math.isinf(free.sensitivity):
+            raise ValueError(
+                f"teleport = {free.teleport}, damped = {free.damped}; on a graph that lacks a pair some data have "
+                "ergodicity coefficient 1: teleport above 0 or damped = True is needed"
+            )
+        chosen = Oneshot.calibrated(k, epsilon, delta, sensitivity=free.sensitivity, n_items=n_items)
+        return replace(free, scale=chosen.scale)
+
+    @classmethod
+    def as_printed(
+        cls,
+        n_items: int,
+        k: int,
+        samples: int,
+        epsilon: float,
+        delta: float,
+        *,
+        rho: float | None = None,
+        **public: Any,
+    ) -> Self:
+        """Algorithm 3 with the noise of Theorem 3.5.
+
+        Parameters
+        ----------
+        n_items, k, samples
+            As in `PrivateRankCentrality`.
+        epsilon, delta : float
+            As claimed: above 0, and in (0, 1).
+        rho : float, optional
+            Bound on the ergodicity coefficient, in [0, 1), fixed before the data are seen; by default the coefficient
+            of the data themselves.
+        **public
+            `pairs` and `d`.
+        """
+        require_positive("epsilon", epsilon)
+        if not 0 < delta < 1:
+            raise ValueError(f"delta = {delta}; the printed noise needs it in (0, 1)")
+        if rho is not None and not 0 <= rho < 1:
+            raise ValueError(f"rho = {rho}; it must lie in [0, 1)")
+        free = cls(n_items, k, samples, 1.0, damped=rho is None, relative=False, delta=delta, **public)
+        s = 2 / (free.normalisation * samples * (1 - (rho or 0.0)))
+        return replace(free, scale=8 * s * math.sqrt(k * math.log(n_items / delta)) / epsilon)
+
+    @cached_property
+    def edges(self) -> NDArray[np.int64]:
+        """The public graph, shape (edges, 2): every pair once, the smaller code first, in ascending order."""
+        return np.asarray(self.pairs)
+
+    @cached_property
+    def max_degree(self) -> int:
+        """Largest degree of the public graph."""
+        return int(np.bincount(self.edges.ravel()).max())
+
+    @property
+    def normalisation(self) -> float:
+        """What the chain divides by: `d`, or the largest degree."""
+        return self.max_degree if self.d is None else self.d
+
+    @property
+    def worst_coefficient(self) -> float:
+        """Largest ergodicity coefficient of all data on the graph; attained."""
+        complete = len(self.edges) == self.n_items * (self.n_items - 1) // 2
+        return (1 - self.teleport) * (1 - 1 / self.normalisation if complete else 1.0)
+
+    @property
+    def sensitivity(self) -> float:
+        """Half the most by which one sample can move the difference of two scores: what matters for a selection.
+
+        Infinite where neither damping nor teleport nor the complete graph bounds it.
+        """
+        unit = (1 - self.teleport) / (self.normalisation * self.samples)
+        moved = 3.0 if self.relative else 1.0
+        if self.damped:
+            return unit * (moved + 0.5)
+        return unit * moved / (1 - self.worst_coefficient) if self.worst_coefficient < 1 else math.inf
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is proved of `release`, one sample of one edge being replaced; it holds for all data."""
+        if math.isinf(self.sensitivity):
+            return Guarantee(math.inf, unit="comparison")
+        return replace(self._selection.guarantee, unit="comparison", adjacency="replace")
+
+    @property
+    def _selection(self) -> Oneshot:
+        own = self.sensitivity if math.isfinite(self.sensitivity) else 1.0
+        return Oneshot(self.k, self.scale, sensitivity=own, delta=self.delta, n_items=self.n_items)
+
+    def scores(self, shares: ArrayLike) -> NDArray[np.float64]:
+        """Exact scores, to which noise is added. They are not private.
+
+        Parameters
+        ----------
+        shares : array_like of float, shape (edges,)
+            Of every edge, in the order of `edges`, the share of its comparisons won by the second item.
+
+        Returns
+        -------
+        ndarray of float, shape (items,)
+            All 0 where the data leave the ergodicity coefficient at 1 and scores are damped: the set is then drawn
+            blindly, since to refuse would tell of the data.
+
+        Notes
+        -----
+        One sparse stationary distribution and, if damped, the coefficient: O(items^2 * largest degree).
+        """
+        chain = transition_matrix(self.n_items, self.edges, shares, self.normalisation)
+        gap = 1.0
+        if self.damped:
+            tau = ergodicity_coefficient(chain)
+            # below 1 it is at most 1 - 1 / (d L): what two rows share is whole samples
+            if not self.teleport and tau > 1 - 0.5 / (self.normalisation * self.samples):
+                return np.zeros(self.n_items)
+            gap = 1 - (1 - self.teleport) * tau
+        law = _with_teleport(chain, self.teleport) if self.teleport else stationary_distribution(chain)
+        return np.asarray(gap * law / (law.max() if self.relative else 1.0))
+
+    def shares(self, data: Comparisons) -> NDArray[np.float64]:
+        """Shares of `scores`, from comparisons that keep to the public graph and number of samples.
+
+        Parameters
+        ----------
+        data : Comparisons
+
+        Raises
+        ------
+        ValueError
+            If an edge has another number of comparisons than `samples`, or a pair is no edge.
+        """
+        if data.n_items != self.n_items:
+            raise ValueError(f"items = {data.n_items} names; this mechanism is for n_items = {self.n_items}")
+        low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
+        edge = self.edges @ [self.n_items, 1]
+        code = low.astype(np.int64) * self.n_items + high
+        at = np.minimum(np.searchsorted(edge, code), len(edge) - 1)
+        if (stray := edge[at] != code).any():
+            row = int(np.argmax(stray))
+            raise ValueError(f"row {row} compares items {low[row]} and {high[row]}; pairs promised no such edge")
+        played = np.bincount(at, minlength=len(edge))
+        if (played != self.samples).any():
+            row = int(np.argmax(played != self.samples))
+            raise ValueError(
+                f"items {self.edges[row].tolist()} have {played[row]} comparisons; "
+                f"samples = {self.samples} promised exactly that many"
+            )
+        # the outcome is that of the first item of a row
+        won = np.where(data.second == high, 1 - data.outcome, data.outcome)
+        return np.bincount(at, won, minlength=len(edge)) / self.samples
+
+    def release(self, data: Comparisons, rng: np.random.Generator) -> TopK:
+        """One private set.
+
+        Parameters
+        ----------
+        data : Comparisons
+            `samples` comparisons of every edge, and no others.
+        rng : numpy.random.Generator
+        """
+        return self.select(self.shares(data), rng)
+
+    def select(self, shares: ArrayLike, rng: np.random.Generator) -> TopK:
+        """One private set from the `shares` of the data.
+
+        Parameters
+        ----------
+        shares : array_like of float, shape (edges,)
+            As in `scores`.
+        rng : numpy.random.Generator
+        """
+        if not isinstance(rng, np.random.Generator):
+            raise ValueError(
+                f"rng = {rng!r}; noise on real numbers is for research: pass a numpy.random.Generator, "
+                "or publish dprank.pairwise.NoisyCounts"
+            )
+        return self._selection.release(self.scores(shares), rng)
+
+
+def _with_teleport(chain: sparse.csr_array, teleport: float) -> NDArray[np.float64]:
+    """Stationary distribution of (1 - teleport) chain + teleport / items, from a system that is never singular."""
+    n = chain.shape[0]
+    system = sparse.csc_array(sparse.eye_array(n) - (1 - teleport) * chain.T)
+    return np.asarray(spsolve(system, np.full(n, teleport / n)))

@@ -1,0 +1,144 @@
+"""The k largest of many noisy values, without drawing most of the noise."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dprank.mechanism import require
+from dprank.topk._require import finite, require_k, require_positive
+from dprank.topk.noise_laws import LAWS, Noise
+
+# items that share a bound on their chance to matter
+_BLOCK = 512
+# contenders are held until they are at least so many more than k, then thinned to k
+_SPARE = 64
+_CODE = {"laplace": 0, "gumbel": 1, "exponential": 2}
+
+
+def noisy_top_k(
+    values: ArrayLike, k: int, scale: float, noise: Noise, rng: np.random.Generator, *, largest: bool = True
+) -> NDArray[np.int64]:
+    r"""Positions of the k largest values after independent noise is added to every one.
+
+    Parameters
+    ----------
+    values : array_like of int or float, shape (items,)
+        Finite. Contiguous 64-bit numbers are not copied.
+    k : int
+        In 1 .. items.
+    scale : float
+        Of the noise, in units of the values, above 0.
+    noise : {"laplace", "gumbel", "exponential"}
+    rng : numpy.random.Generator
+        Floating-point noise is for research.
+    largest : bool
+        False for the k smallest; noise is then subtracted.
+
+    Returns
+    -------
+    ndarray of int, shape (k,)
+        Best first.
+
+    Notes
+    -----
+    Exact in law. Once k noisy values are at least T, an item of value x matters only if its noise exceeds
+    (T - x) / scale. For a block of items with maximum x that has chance p at most, so the next item to look at is a
+    geometric number of items away; its noise is drawn from what lies above the bound of the block, and the item is
+    kept if it exceeds T. Blocks come by falling maximum, which brings T up early whatever order the data are in.
+
+    O(items) for the maxima, a pass at the speed of memory. Noise is drawn for about k log2(2 items / k) items if all
+    values are equal (k at least 64), for fewer if those of a block are alike, and never for more than all. The time
+    depends on the values: whoever can measure it may learn from it.
+    """
+    given = finite(values)
+    require_k(k, len(given))
+    require_positive("scale", scale)
+    require("noise", noise, tuple(LAWS))
+    best = np.maximum if largest else np.minimum
+    whole = len(given) // _BLOCK * _BLOCK
+    bests = best.reduce(given[:whole].reshape(-1, _BLOCK), axis=1)
+    if whole < len(given):
+        bests = np.append(bests, best.reduce(given[whole:]))
+    order = np.argsort(bests)
+    sign = given.dtype.type(1 if largest else -1)
+    items, noisy = _contenders(
+        given, sign, best.reduce(bests), bests, order[::-1] if largest else order, k, scale, _CODE[noise], rng
+    )
+    chosen = np.argpartition(-noisy, k - 1)[:k]
+    return items[chosen[np.argsort(-noisy[chosen])]]
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _contenders(values, sign, top, bests, order, k, scale, law, rng):
+    """At least k items with the k largest among them, and their noisy values less the top value."""
+    room = min(len(values), max(2 * k, k + _SPARE))
+    items, noisy = np.empty(room, np.int64), np.empty(room)
+    held, threshold = 0, -np.inf
+    clock = rng.standard_exponential()
+    for block in order:
+        i, stop = block * _BLOCK, min((block + 1) * _BLOCK, len(values))
+        ahead = np.float64(sign * (bests[block] - top))
+        while i < stop:
+            least = (threshold - ahead) / scale
+            if least > 0:
+                # the clock rings after an exponential time; every item passed takes -log(1 - p) of it
+                toll = _toll(least, law)
+                if clock >= (stop - i) * toll:
+                    clock -= (stop - i) * toll
+                    break
+                i = min(i + int(clock / toll), stop - 1)
+                clock = rng.standard_exponential()
+                draw = _above(least, law, rng)
+            else:
+                draw = _any(law, rng)
+            value = np.float64(sign * (values[i] - top)) + scale * draw
+            if value >= threshold:
+                if held == room:
+                    threshold, held = _keep(items, noisy, k)
+                items[held], noisy[held] = i, value
+                held += 1
+            i += 1
+    return items[:held], noisy[:held]
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _keep(items, noisy, k):
+    """Move the k largest to the front; how large the least of them is, and k."""
+    threshold = np.partition(noisy, len(noisy) - k)[len(noisy) - k]
+    spare = k - np.sum(noisy > threshold)
+    held = 0
+    for j in range(len(noisy)):
+        if noisy[j] == threshold:
+            spare -= 1
+        if noisy[j] > threshold or (noisy[j] == threshold and spare >= 0):
+            items[held], noisy[held] = items[j], noisy[j]
+            held += 1
+    return threshold, held
+
+
+@numba.njit(inline="always")
+def _toll(least, law):
+    """-log P(noise <= least), least above 0."""
+    if law == 1:
+        return math.exp(-least)
+    return -math.log1p(-math.exp(-least) / (2 if law == 0 else 1))
+
+
+@numba.njit(inline="always")
+def _above(least, law, rng):
+    """Noise given that it exceeds least, which is above 0."""
+    if law == 1:
+        return -math.log(-math.log1p((1 - rng.random()) * math.expm1(-math.exp(-least))))
+    return least + rng.standard_exponential()
+
+
+@numba.njit(inline="always")
+def _any(law, rng):
+    if law == 1:
+        return -math.log(rng.standard_exponential())
+    size = rng.standard_exponential()
+    return -size if law == 0 and rng.random() < 0.5 else size

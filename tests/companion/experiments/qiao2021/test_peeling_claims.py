@@ -1,0 +1,178 @@
+"""Nothing here is random but a counted stream of fixed seed."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from companion.claims import derive
+from companion.experiments.qiao2021 import peeling as p
+from dprank.pairwise import top_set_law
+from dprank.topk.noise_laws import LAWS
+from dprank.topk.peeling import Peeling
+
+KS, EPSILONS, DELTAS = [1, 2, 500], [0.02, 0.2], [0.05, 1e-6, 1e-100]
+
+
+def outcomes(checks, about="printed"):
+    return [check.outcome for check in checks if check.about == about]
+
+
+def verdict(checks):
+    assert all(outcomes(checks, "corrected"))
+    return derive(checks)
+
+
+# --- laws ---
+
+
+@pytest.mark.parametrize("noise", LAWS)
+def test_order_laws_are_laws(noise):
+    for k in range(1, 5):
+        for law in (
+            p.order_law([3.0, 0.5, 0.5, -2.0], k, 1.3, noise),
+            p.peeled_law([3.0, 0.5, 0.5, -2.0], k, 1.3, noise),
+        ):
+            assert len(law) == math.perm(4, k)
+            assert sum(law.values()) == pytest.approx(1, abs=1e-12)
+
+
+def test_order_law_of_two_items_is_the_closed_form():
+    t = 2.0
+    assert p.order_law([t * 1.7, 0], 1, 1.7, "laplace")[(1,)] == pytest.approx(
+        math.exp(-t) * (1 + t / 2) / 2, abs=1e-13
+    )
+    assert p.order_law([t, 0], 2, 1.0, "gumbel")[(1, 0)] == pytest.approx(1 / (1 + math.exp(t)), abs=1e-13)
+    assert p.order_law([t, 0], 1, 1.0, "exponential")[(1,)] == pytest.approx(math.exp(-t) / 2, abs=1e-13)
+
+
+def test_order_law_sums_to_the_law_of_sets():
+    x, k = [2.0, 1.0, 1.0, 0.0, -3.0], 3
+    sets = {}
+    for some, chance in p.order_law(x, k, 0.8, "laplace").items():
+        sets[frozenset(some)] = sets.get(frozenset(some), 0) + chance
+    for some, chance in top_set_law(x, 0.8, k).items():
+        assert sets[frozenset(some)] == pytest.approx(chance, abs=1e-12)
+
+
+def test_peeled_gumbel_law_is_plackett_luce():
+    x = np.array([1.0, 0.2, -0.7, 0.2])
+    w = np.exp(x / 0.6)
+    for some in permutations(range(4), 3):
+        left = [w.sum() - sum(w[list(some[:r])]) for r in range(3)]
+        expected = math.prod(w[i] for i in some) / math.prod(left)
+        assert p.peeled_law(x, 3, 0.6, "gumbel")[some] == pytest.approx(expected, rel=1e-12)
+    assert list(p.peeled_law(x, 1, 0.6, "gumbel").values()) == pytest.approx(softmax(x / 0.6))
+
+
+# --- Gumbel ---
+
+
+def test_gumbel_holds_and_no_other_noise_does():
+    assert verdict(p.check_gumbel(4)) == "holds"
+    for noise in ("laplace", "exponential"):
+        assert outcomes(p.check_gumbel(3, noise)) == [False, False]
+
+
+def test_distances_are_nothing_for_gumbel_noise_only():
+    frame = p.distances(3).set_index("noise")
+    assert frame.loc["gumbel"].max() < 1e-12
+    assert frame.drop("gumbel").min(axis=None) > 0.01
+
+
+def test_gumbel_order_holds_and_half_the_promise_does_not(monkeypatch):
+    assert verdict(p.check_gumbel_order([0.3], [1e-3])) == "holds"
+    monkeypatch.setattr(p, "Peeling", lambda k, scale, *a, **more: Peeling(k, 2 * scale, *a, **more))
+    assert outcomes(p.check_gumbel_order([0.3], [1e-3])) == [False, False]
+
+
+# --- scales ---
+
+
+def test_peeling_is_underspecified():
+    checks = p.check_peeling(KS, EPSILONS, DELTAS)
+    assert verdict(checks) == "underspecified"
+    assert {c.reading for c in checks if c.outcome is False} == {"up to a constant"}
+
+
+def test_peeling_check_rejects_other_constants(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(p, "ZCDP_CONSTANT", 3.3)
+        assert False in [c.outcome for c in p.check_peeling(KS, EPSILONS, DELTAS) if c.reading == "up to logarithms"]
+    with monkeypatch.context() as patch:
+        patch.setattr(p, "ADVANCED_CONSTANT", 2.7)
+        assert False in [c.outcome for c in p.check_peeling(KS, EPSILONS, DELTAS) if c.reading == "up to logarithms"]
+    with monkeypatch.context() as patch:
+        patch.setattr(p, "theorem_2_2", lambda *cell: 9 * math.sqrt(cell[0] * (cell[1] - math.log(cell[3]))) / cell[2])
+        assert False in outcomes(p.check_peeling(KS, EPSILONS, DELTAS), "corrected")
+    # a printed noise without m would be comparable
+    monkeypatch.setattr(p, "theorem_2_2", lambda k, log_m, e, d: 8 * math.sqrt(k * -math.log(d)) / e)
+    assert derive(p.check_peeling(KS, EPSILONS, DELTAS)) == "holds"
+
+
+def test_growth_has_its_closed_form():
+    frame = p.growth(10**4, 0.2, 0.05)
+    assert frame.slope.to_numpy() == pytest.approx(frame.slope.iloc[0])
+    assert frame.ratio.iloc[-1] > 2 * frame.ratio.iloc[1]
+
+
+def test_peeled_noise_stays_bounded_as_epsilon_falls():
+    frame = p.small_epsilon(1000, [0.2, 0.002, 0.00002], 10**6, 0.05)
+    assert frame.ratio.iloc[2] > 50 * frame.ratio.iloc[1]
+    # at epsilon = 0 the total variation of 1000 coins decides, about sqrt(k / (2 pi)) epsilon_0
+    assert frame["peeled, optimal"].iloc[2] == pytest.approx(2 * math.sqrt(1000 / (2 * math.pi)) / 0.05, rel=0.01)
+
+
+def test_noise_scales_agree_with_their_formulas():
+    row = p.noise_scales([100], 1000, 0.2, 1e-6).iloc[0]
+    assert row["Theorem 2.1"] == pytest.approx(row["peeled, basic"]) == 1000
+    assert row["Theorem 2.2"] == pytest.approx(40 * math.sqrt(100 * math.log(1e9)))
+    assert row["peeled, optimal"] < row["peeled, zcdp"] < row["peeled, advanced"]
+    assert row["Gumbel, zcdp"] == pytest.approx(row["peeled, zcdp"] / 2)
+
+
+def test_linear_k(monkeypatch):
+    assert verdict(p.check_linear_k([10**4, 10**6], 0.2, 1e-6)) == "underspecified"
+    monkeypatch.setattr(p, "peeled_scale", lambda k, e, d, composition: 2 * k / e)
+    assert derive(p.check_linear_k([10**4, 10**6], 0.2, 1e-6)) == "holds"
+
+
+def test_log_factor(monkeypatch):
+    assert verdict(p.check_log_factor([1.0, 10.0, 300.0], [0.05, 1e-12])) == "holds"
+    monkeypatch.setattr(p, "factor", lambda log_m, log_d: (log_m + log_d) / log_d)
+    assert derive(p.check_log_factor([1.0, 10.0, 300.0], [0.05, 1e-12])) == "refuted"
+
+
+def test_log_factors_grow_at_fixed_delta_only():
+    frame = p.log_factors([10.0, 1000.0], [0.05], 1000, 0.2)
+    assert frame.factor.iloc[1] > 10
+    assert frame["our bound, any m"].nunique() == 1
+
+
+def test_one_pass_errs_at_most_k_times_as_often():
+    frame = p.same_noise(4, [0.0, 2.0, 12.0])
+    assert (frame["one pass"] <= frame.k * frame.peeling).all()
+    assert (frame["one pass"] > 1.5 * frame.peeling).any()
+    gumbel = p.same_noise(4, [2.0], "gumbel")
+    assert gumbel["one pass"].to_numpy() == pytest.approx(gumbel.peeling.to_numpy(), abs=1e-12)
+
+
+# --- work ---
+
+
+def test_draws_are_counted():
+    frame = p.draws([5, 20], [1, 5, 20])
+    assert frame.peeled.tolist() == [5, 15, 20, 90, 210]
+    rng = p._Counting(np.random.PCG64(0))
+    rng.laplace(size=(3, 4))
+    assert rng.drawn == 12
+
+
+def test_efficiency_turns_on_the_identity():
+    frame = p.draws([50], [1, 10, 50])
+    assert verdict(p.check_efficiency(frame, 1e-15)) == "underspecified"
+    assert derive(p.check_efficiency(frame, 0.07)) == "holds"
+    cheap = frame.assign(peeled=frame.once)
+    assert False in outcomes(p.check_efficiency(cheap, 0.07))

@@ -1,0 +1,148 @@
+"""Exact: laws of small cases by enumeration, exact curves of grouped values, and the formula in 60 digits."""
+
+import math
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+from checks import refused
+from numpy.testing import assert_allclose
+
+from dprank.pairwise import top_set_law
+from dprank.topk.bound import log_delta, shift_for
+from dprank.topk.curve import Types, pair_law
+
+
+def formula(alpha, k, shift, epsilon):
+    """Log of the theorem's delta at one alpha, in 60 digits."""
+    with mpmath.workdps(60):
+        alpha, a = mpmath.mpf(alpha), mpmath.mpf(shift)
+        b = 1 + mpmath.exp(a) - mpmath.exp((1 + alpha) * a)
+        if b <= 0:
+            return math.inf
+        markov = alpha * mpmath.log(alpha) - (1 + alpha) * mpmath.log(1 + alpha)
+        count = k * mpmath.log(k) - (k - 1) * mpmath.log(k - 1) if k > 1 else 0
+        return float(markov + count - alpha * (epsilon - 2 * a) - k * (alpha * a + mpmath.log(b)))
+
+
+def hockey_stick(p, q, epsilon):
+    return sum(max(p[s] - math.exp(epsilon) * q[s], 0.0) for s in p)
+
+
+@pytest.mark.parametrize(("k", "shift", "epsilon"), [(1, 0.1, 1.0), (7, 0.02, 0.1), (100, 0.002, 0.2), (1000, 0.01, 5)])
+def test_is_the_best_of_the_formula_and_not_below_it(k, shift, epsilon):
+    found = log_delta(k, shift, epsilon)
+    grid = min(formula(alpha, k, shift, epsilon) for alpha in np.geomspace(1e-4, 1, 4000) * math.log(2) / shift)
+    assert grid - 1e-3 < found <= grid + 1e-9
+
+
+def test_what_the_proof_asks_of_every_factor():
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        a, k = rng.uniform(0.001, 1), int(rng.integers(2, 50))
+        u = rng.uniform(0, 0.99) * math.log1p(math.exp(-a))
+        alpha, big = u / a, 1 + math.exp(a) - math.exp(a + u)
+        eta = big / k
+        keep = math.exp(u) * (big - eta)  # e^-mu
+        low = 1 / (1 + math.exp(a))
+        corners = np.array([(0, 0), (1, 1), (low, 1 - low), (1 - low, low)])
+        q, r = (rng.dirichlet(np.ones(4) / 2, 500) @ corners).clip(1e-12, 1 - 1e-12).T
+        assert (np.abs(np.log(q / r)) <= a + 1e-9).all()
+        assert (np.abs(np.log((1 - q) / (1 - r))) <= a + 1e-9).all()
+        factor = q * keep * (q / r) ** alpha + (1 - q) * ((1 - q) / (1 - r)) ** alpha
+        assert (factor <= 1 - eta * q + 1e-9).all()
+        q, r = corners[2]
+        too_much = q * keep * 1.01 * (q / r) ** alpha + (1 - q) * ((1 - q) / (1 - r)) ** alpha
+        assert too_much > 1 - eta * q
+
+
+@pytest.mark.parametrize("law", ["continuous", "discrete"])
+def test_small_cases_by_enumeration(law):
+    rng = np.random.default_rng(2)
+    below = 0
+    for m, k in [(2, 1), (4, 1), (5, 2), (6, 3), (5, 4)]:
+        for scale in (1.5, 4.0, 12.0):
+            x = rng.integers(0, 3, m)
+            for signs in rng.choice(list(product((-1, 0, 1), repeat=m)), 4, replace=False):
+                p, q = (top_set_law(values, scale, k, law) for values in (x, x + signs))
+                for epsilon in (0.0, 0.1, 0.5, 1.0, 2.0):
+                    exact = max(hockey_stick(p, q, epsilon), hockey_stick(q, p, epsilon))
+                    for items in (m, math.inf):
+                        bound = math.exp(log_delta(k, 1 / scale, epsilon, items))
+                        assert exact <= bound
+                        below += bound < 0.5
+    assert below > 100  # of some content even here
+
+
+@pytest.mark.parametrize("k", [10, 100])
+@pytest.mark.parametrize("shares", [(1, 1), (1, 3), (3, 1), (2, 2)])
+def test_exact_curves_of_equal_values(k, shares):
+    epsilons = np.array([0.05, 0.1, 0.2, 0.4, 0.8])
+    for scale in (2.5 * k**0.5, 25 * k**0.5):
+        up, down = (k * share for share in shares)
+        exact = pair_law(Types((up, down), (0, 0), (1, -1)), k, scale).delta(epsilons)
+        bound = [log_delta(k, 1 / scale, epsilon) for epsilon in epsilons]
+        assert (np.log(np.maximum(exact, 1e-300)) <= bound).all()
+
+
+def test_half_the_shift_would_be_too_good_to_be_true():
+    scale, k, epsilon = 225.0, 100, 0.2
+    exact = float(pair_law(Types((k, k), (0, 0), (1, -1)), k, scale).delta(epsilon))
+    assert log_delta(k, 0.5 / scale, epsilon) < math.log(exact) < log_delta(k, 1 / scale, epsilon)
+
+
+def test_monotone_and_symmetric():
+    grid = [log_delta(k, 0.004, 0.2) for k in (1, 2, 5, 20, 50)]
+    assert grid == sorted(grid)
+    grid = [log_delta(20, shift, 0.2) for shift in (0.001, 0.002, 0.005, 0.01, 5, 500, 5000)]
+    assert grid == sorted(grid)
+    grid = [log_delta(20, 0.004, epsilon) for epsilon in (0, 0.01, 0.1, 1, 10)]
+    assert grid == sorted(grid, reverse=True)
+    assert log_delta(3, 0.01, 0.1, 10) == log_delta(7, 0.01, 0.1, 10) < log_delta(3, 0.01, 0.1)
+    assert log_delta(7, 0.01, 0.1, 7) == -math.inf
+    assert shift_for(7, 0.1, 0.01, 7) == math.inf
+
+
+def test_inverse_over_the_whole_range():
+    for k, epsilon, delta in product((1, 2, 30, 1000, 10**6), (1e-3, 0.2, 1.0, 50.0), (1e-300, 1e-6, 0.05, 0.9)):
+        shift = shift_for(k, epsilon, delta)
+        assert log_delta(k, shift, epsilon) <= math.log(delta) < log_delta(k, shift * (1 + 1e-8), epsilon)
+
+
+def test_order_of_the_noise():
+    """Two root k log(e k / delta) over epsilon is right to first order, for many items and small shifts."""
+    k, delta = 10**8, 1e-12
+    assert_allclose(1 / shift_for(k, 0.1, delta), 20 * math.sqrt(k * math.log(math.e * k / delta)), rtol=0.15)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((0, 0.1, 0.1), ("k = 0",)),
+        ((1.5, 0.1, 0.1), ("k = 1.5",)),
+        ((3, 0.1, 0.1, 2), ("k = 3", "2")),
+        ((3, 0.0, 0.1), ("shift = 0.0",)),
+        ((3, math.nan, 0.1), ("shift = nan",)),
+        ((3, 0.1, -1.0), ("epsilon = -1.0",)),
+        ((3, 0.1, math.nan), ("epsilon = nan",)),
+    ],
+)
+def test_log_delta_refuses(arguments, words):
+    with refused(*words):
+        log_delta(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((0, 0.1, 0.1), ("k = 0",)),
+        ((1, 0.0, 0.1), ("epsilon = 0.0",)),
+        ((1, math.inf, 0.1), ("epsilon = inf",)),
+        ((1, 0.1, 0.0), ("delta = 0.0",)),
+        ((1, 0.1, 1.0), ("delta = 1.0",)),
+    ],
+)
+def test_shift_for_refuses(arguments, words):
+    with refused(*words):
+        shift_for(*arguments)

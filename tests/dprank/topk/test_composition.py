@@ -1,0 +1,138 @@
+"""Nothing here is random."""
+
+import math
+import sys
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+from checks import refused
+from dp_accounting.pld import accountant, common
+from dp_accounting.pld import privacy_loss_distribution as pld
+
+from dprank.topk import composition as c
+
+
+def coins(k, epsilon_0, epsilon):
+    """Delta of k answers of randomized response, all 2^k outcomes."""
+    p = 1 / (1 + math.exp(-epsilon_0))
+    truths = np.array(list(product((0, 1), repeat=k))).sum(axis=1)
+    law, other = p**truths * (1 - p) ** (k - truths), (1 - p) ** truths * p ** (k - truths)
+    return np.maximum(law - math.exp(epsilon) * other, 0).sum()
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 8])
+@pytest.mark.parametrize("epsilon_0", [0.01, 0.3, 2.0])
+def test_optimal_delta_is_that_of_all_outcomes(k, epsilon_0):
+    for epsilon in np.array([0, 0.3, 1, 1.7, k - 1, k - 0.01]) * epsilon_0:
+        assert c.optimal_delta(k, epsilon_0, epsilon) == pytest.approx(
+            coins(k, epsilon_0, epsilon), rel=1e-8, abs=1e-15
+        )
+    assert c.optimal_delta(k, epsilon_0, k * epsilon_0) <= 1e-15
+
+
+def test_optimal_delta_forgets_no_term(monkeypatch):
+    monkeypatch.setattr(c, "_FAR", 0.2)
+    assert c.optimal_delta(8, 0.3, 0.0) < 0.9 * coins(8, 0.3, 0.0)
+
+
+def test_optimal_delta_agrees_with_dp_accounting():
+    round_ = common.DifferentialPrivacyParameters(0.05, 0.0)
+    rounds = pld.from_privacy_parameters(round_, value_discretization_interval=0.05).self_compose(100)
+    for epsilon in (0.0, 0.5, 1.23, 2.2):
+        assert c.optimal_delta(100, 0.05, epsilon) == pytest.approx(
+            rounds.get_delta_for_epsilon(epsilon), rel=1e-8, abs=1e-13
+        )
+    theirs = accountant.advanced_composition(round_, 100, 1e-6)
+    assert theirs - 0.1 - 1e-9 <= c.optimal(100, 0.05, 1e-6) <= theirs + 1e-9
+
+
+def test_optimal_delta_may_be_tiny():
+    k, epsilon_0, epsilon = 1000, 0.1, 36.0
+    with mpmath.workdps(60):
+        p = mpmath.exp(epsilon_0) / (1 + mpmath.exp(epsilon_0))
+        exact = mpmath.fsum(
+            mpmath.binomial(k, n) * p**n * (1 - p) ** (k - n) * (1 - mpmath.exp(epsilon - (2 * n - k) * epsilon_0))
+            for n in range(681, k + 1)
+        )
+        assert 0 < exact < 1e-20
+        assert c.optimal_delta(k, epsilon_0, epsilon) == pytest.approx(float(exact), rel=1e-7)
+        assert c.optimal_delta(k, epsilon_0, epsilon) >= exact
+
+
+@pytest.mark.parametrize("k", [1, 3, 50, 4000])
+@pytest.mark.parametrize("delta", [0.3, 1e-3, 1e-12, 1e-200])
+def test_optimal_inverts_and_beats_the_others(k, delta):
+    for epsilon_0 in (0.002, 0.1, 1.5):
+        epsilon = c.optimal(k, epsilon_0, delta)
+        assert c.optimal_delta(k, epsilon_0, epsilon) <= delta
+        if epsilon > 1e-6:
+            assert c.optimal_delta(k, epsilon_0, epsilon * (1 - 1e-6)) > delta
+        for other in ("basic", "advanced", "zcdp"):
+            assert epsilon <= c.total_epsilon(other, k, epsilon_0, delta) * (1 + 1e-12)
+
+
+def test_advanced_is_the_printed_sum():
+    assert c.advanced(7, 0.3, 0.01) == pytest.approx(
+        math.sqrt(14 * math.log(100)) * 0.3 + 7 * 0.3 * (math.exp(0.3) - 1), rel=1e-8
+    )
+    assert c.advanced(7, 0.3, 0.0) == c.zcdp(0.1, 0.0) == math.inf
+    assert math.isfinite(c.advanced(1, 2000.0, 0.1))
+
+
+def test_zcdp_agrees_with_opendp_and_is_never_below():
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    gauss = dp.m.make_gaussian(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=1.0)
+    approximate = dp.c.make_zCDP_to_approxDP(gauss)
+    for rho, delta in product((1e-6, 1e-3, 0.5, 10.0, 100.0), (0.05, 1e-6, 1e-12)):
+        theirs = approximate.map(math.sqrt(2 * rho)).epsilon(delta)
+        assert theirs * (1 - 1e-6) <= c.zcdp(rho, delta) <= theirs * (1 + 2e-4)
+        assert c.zcdp(rho, delta) <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
+
+
+def test_bounded_range_halves_the_loss():
+    assert c.rho(5, 0.4) == pytest.approx(0.4)
+    assert c.rho(5, 0.4, bounded_range=True) == c.rho(5, 0.2)
+    assert c.total_epsilon("zcdp", 5, 0.4, 1e-6, bounded_range=True) == c.total_epsilon("zcdp", 5, 0.2, 1e-6)
+    assert c.total_epsilon("optimal", 5, 0.4, 1e-6, bounded_range=True) == c.optimal(5, 0.4, 1e-6)
+
+
+@pytest.mark.parametrize("composition", ["basic", "advanced", "zcdp", "optimal"])
+@pytest.mark.parametrize("k", [1, 12, 3000])
+def test_epsilon_per_round_is_the_largest(composition, k):
+    for epsilon, delta in product((1e-3, 0.2, 8.0), (1e-9, 0.05)):
+        most = c.epsilon_per_round(composition, k, epsilon, delta)
+        assert c.total_epsilon(composition, k, most, delta) <= epsilon * (1 + 1e-11)
+        assert c.total_epsilon(composition, k, most * 1.001, delta) > epsilon
+
+
+def test_no_rounds_cost_nothing_and_no_noise_promises_nothing():
+    for composition in ("basic", "advanced", "zcdp", "optimal"):
+        assert c.total_epsilon(composition, 0, 1.0, 1e-6) == c.total_epsilon(composition, 3, 0.0, 1e-6) == 0.0
+        assert c.total_epsilon(composition, 3, math.inf, 1e-6) == math.inf
+    assert c.total_epsilon("optimal", 3, 0.5) == c.basic(3, 0.5)
+    assert c.optimal(1, 1e-6, 0.5) == 0.0
+
+
+def test_bad_input():
+    with refused("composition = 'best'", "optimal"):
+        c.total_epsilon("best", 1, 1.0)
+    with refused("delta = 1"):
+        c.total_epsilon("basic", 1, 1.0, 1)
+    with refused("epsilon_0 = -1"):
+        c.total_epsilon("basic", 1, -1)
+    with refused("k = 0"):
+        c.epsilon_per_round("basic", 0, 1.0)
+    with refused("epsilon = 0"):
+        c.epsilon_per_round("basic", 1, 0)
+    with refused("delta = 0", "'zcdp'"):
+        c.epsilon_per_round("zcdp", 1, 1.0, 0)
+
+
+def test_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dp_accounting.rdp.rdp_privacy_accountant", None)
+    with pytest.raises(ImportError, match=r"dprank\[accounting\]"):
+        c.zcdp(0.1, 1e-6)

@@ -1,0 +1,193 @@
+"""Exact laws and all data of small graphs; one test draws: seeds fixed, false alarm 1e-6."""
+
+import math
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from checks import law_p_value, refused
+
+from dprank.audit.exact import privacy_loss
+from dprank.comparisons import Comparisons
+from dprank.noise import SECURE
+from dprank.pairwise.rank_law import top_set_law
+from dprank.topk.private_spectral import PrivateRankCentrality
+from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
+
+PATH = ((0, 1), (1, 2))
+COMPLETE = {m: tuple(combinations(range(m), 2)) for m in (2, 3, 4)}
+
+
+def neighbours(samples, edges):
+    """Shares of all neighbouring data sets."""
+    for counts in product(range(samples + 1), repeat=edges):
+        for edge in range(edges):
+            if counts[edge] < samples:
+                more = np.array(counts, float)
+                more[edge] += 1
+                yield np.array(counts) / samples, more / samples
+
+
+def moved(mechanism):
+    """Largest half range of the change of scores between neighbours."""
+    return max(
+        np.ptp(mechanism.scores(a) - mechanism.scores(b)) / 2
+        for a, b in neighbours(mechanism.samples, len(mechanism.edges))
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_items", "pairs", "samples"), [(2, COMPLETE[2], 3), (3, COMPLETE[3], 2), (3, PATH, 6), (4, COMPLETE[4][1:], 1)]
+)
+@pytest.mark.parametrize("relative", [True, False])
+@pytest.mark.parametrize(("teleport", "damped"), [(0.0, True), (0.3, True), (0.3, False)])
+def test_no_neighbours_exceed_the_sensitivity(n_items, pairs, samples, relative, teleport, damped):
+    mechanism = PrivateRankCentrality(
+        n_items, 1, samples, 1.0, pairs=pairs, teleport=teleport, damped=damped, relative=relative
+    )
+    assert moved(mechanism) <= mechanism.sensitivity * (1 + 1e-9)
+
+
+def test_sensitivities_that_are_attained():
+    # without damping 1 / L on every complete graph
+    for m in (2, 3):
+        plain = PrivateRankCentrality(m, 1, 3, 1.0, damped=False, relative=False)
+        assert moved(plain) == pytest.approx(plain.sensitivity)
+        assert plain.sensitivity == pytest.approx(1 / 3)
+    # and with it 3 / (2 d L) in the limit of many samples, on a path
+    damped = PrivateRankCentrality(3, 1, 20, 1.0, pairs=PATH, relative=False)
+    assert 0.95 * damped.sensitivity < moved(damped) <= damped.sensitivity
+
+
+def test_the_undamped_shares_of_an_incomplete_graph_exceed_what_damped_ones_may_move():
+    # a mutant: the same noise without the damping
+    damped = PrivateRankCentrality(3, 1, 20, 1.0, pairs=PATH, relative=False)
+    mutant = replace(damped, damped=False)
+    assert math.isinf(mutant.sensitivity)
+    assert mutant.guarantee.epsilon == math.inf
+    assert np.ptp(mutant.scores([0.05, 0.95]) - mutant.scores([0.1, 0.95])) / 2 > 4 * damped.sensitivity
+
+
+def test_worst_coefficient_of_all_data():
+    for pairs, m, d in ((COMPLETE[3], 3, None), (COMPLETE[3], 3, 5.0), (PATH, 3, None), (COMPLETE[4][1:], 4, None)):
+        mechanism = PrivateRankCentrality(m, 1, 1, 1.0, pairs=pairs, d=d)
+        all_data = product((0.0, 1.0), repeat=len(pairs))
+        taus = [ergodicity_coefficient(transition_matrix(m, pairs, shares, d)) for shares in all_data]
+        assert max(taus) == pytest.approx(mechanism.worst_coefficient)
+
+
+@pytest.mark.parametrize(("pairs", "samples", "k"), [(COMPLETE[3], 2, 1), (COMPLETE[3], 1, 2), (PATH, 4, 1)])
+@pytest.mark.parametrize("relative", [True, False])
+def test_exact_loss_of_the_set_is_within_the_guarantee(pairs, samples, k, relative):
+    mechanism = PrivateRankCentrality.calibrated(3, k, samples, 1.0, pairs=pairs, relative=relative)
+    assert mechanism.guarantee.epsilon <= 1.0
+    assert (mechanism.guarantee.unit, mechanism.guarantee.adjacency) == ("comparison", "replace")
+
+    def loss(scale):
+        laws = {}
+        for pair in neighbours(samples, len(pairs)):
+            for shares in pair:
+                key = tuple(shares)
+                if key not in laws:
+                    laws[key] = list(top_set_law(mechanism.scores(shares), scale, k).values())
+            yield privacy_loss(*(laws[tuple(shares)] for shares in pair))
+
+    assert max(loss(mechanism.scale)) <= 1.0
+    assert max(loss(mechanism.scale / 20)) > 1.0
+
+
+def test_damping_is_noise_over_the_gap():
+    shares = np.array([0.3, 0.8, 0.6])
+    plain = PrivateRankCentrality(3, 1, 10, 1.0, damped=False, relative=False)
+    damped = replace(plain, damped=True)
+    chain = transition_matrix(3, plain.edges, shares)
+    law, gap = stationary_distribution(chain), 1 - ergodicity_coefficient(chain)
+    np.testing.assert_allclose(plain.scores(shares), law)
+    np.testing.assert_allclose(damped.scores(shares), gap * law)
+    np.testing.assert_allclose(replace(damped, relative=True).scores(shares), gap * law / law.max())
+
+
+def test_teleport_against_the_dense_chain():
+    shares, g = np.array([0.3, 1.0, 0.0, 0.5]), 0.2
+    pairs = [(0, 1), (1, 2), (2, 3), (0, 3)]
+    mechanism = PrivateRankCentrality(4, 1, 10, 1.0, pairs=pairs, teleport=g, damped=False, relative=False)
+    chain = (1 - g) * transition_matrix(4, mechanism.edges, shares).toarray() + g / 4
+    np.testing.assert_allclose(mechanism.scores(shares), stationary_distribution(chain))
+    # on a graph in two parts too
+    apart = PrivateRankCentrality(4, 1, 10, 1.0, pairs=[(0, 1), (2, 3)], teleport=g, damped=False, relative=False)
+    assert apart.scores([0.5, 0.5]) == pytest.approx(np.full(4, 0.25))
+
+
+def test_data_without_long_run_shares_get_a_blind_set():
+    mechanism = PrivateRankCentrality.calibrated(3, 1, 1, 1.0, pairs=PATH)
+    shares = [0.0, 1.0]  # both ends beat the middle
+    assert (mechanism.scores(shares) == 0).all()
+    rng = np.random.default_rng(0)
+    chosen = [mechanism.select(shares, rng).items[0] for _ in range(3000)]
+    assert law_p_value(np.bincount(chosen, minlength=3), np.full(3, 1 / 3)) > 1e-6
+
+
+def test_printed_noise():
+    scale = 8 * 2 / (2 * 10 * 0.5) * math.sqrt(2 * math.log(3 / 0.05)) / 0.2
+    printed = PrivateRankCentrality.as_printed(3, 2, 10, 0.2, 0.05, rho=0.5)
+    assert printed.scale == pytest.approx(scale)
+    assert printed.guarantee.epsilon <= 0.2
+    own = PrivateRankCentrality.as_printed(3, 2, 10, 0.2, 0.05)
+    assert own.damped
+    assert own.scale == pytest.approx(scale / 2)
+    assert own.guarantee.epsilon <= 0.2
+    # a rho that some data on the graph exceed proves nothing
+    assert PrivateRankCentrality.as_printed(3, 1, 10, 0.2, 0.05, rho=0.5, pairs=PATH).guarantee.epsilon == math.inf
+
+
+def test_shares_of_comparisons():
+    mechanism = PrivateRankCentrality(3, 1, 2, 1.0, pairs=[(2, 1), (1, 0)])
+    assert mechanism.edges.tolist() == [[0, 1], [1, 2]]
+    data = Comparisons([0, 1, 2, 1], [1, 0, 1, 2], [1, 1, 0.5, 0], items="abc")
+    # 1 beat 0 once of two; 2 beat 1 once and tied once
+    assert mechanism.shares(data).tolist() == [0.5, 0.75]
+    release = mechanism.release(data, np.random.default_rng(0))
+    assert release.items.shape == (1,)
+    assert release.values is None
+
+
+def test_bad_input():
+    make = PrivateRankCentrality
+    for words, arguments, parameters in [
+        (("n_items = 1",), (1, 1, 1, 1.0), {}),
+        (("k = 0",), (3, 0, 1, 1.0), {}),
+        (("k = 4",), (3, 4, 1, 1.0), {}),
+        (("samples = 0",), (3, 1, 0, 1.0), {}),
+        (("samples = 1.5",), (3, 1, 1.5, 1.0), {}),
+        (("scale = 0",), (3, 1, 1, 0.0), {}),
+        (("delta = 1",), (3, 1, 1, 1.0), {"delta": 1.0}),
+        (("teleport = 1",), (3, 1, 1, 1.0), {"teleport": 1.0}),
+        (("d = 1", "2"), (3, 1, 1, 1.0), {"d": 1.0}),
+        (("pairs[1] = [1, 0]",), (3, 1, 1, 1.0), {"pairs": [(0, 1), (1, 0)]}),
+        (("pairs[0] = [1, 1]",), (3, 1, 1, 1.0), {"pairs": [(1, 1)]}),
+        (("pairs[0] = [0, 3]",), (3, 1, 1, 1.0), {"pairs": [(0, 3)]}),
+    ]:
+        with refused(*words):
+            make(*arguments, **parameters)
+    with refused("epsilon = 0"):
+        make.calibrated(3, 1, 1, 0.0)
+    with refused("teleport = 0.0", "damped = False"):
+        make.calibrated(3, 1, 1, 1.0, pairs=PATH, damped=False)
+    with refused("rho = 1"):
+        make.as_printed(3, 1, 1, 0.2, 0.05, rho=1)
+    with refused("delta = 0"):
+        make.as_printed(3, 1, 1, 0.2, 0.0)
+    with refused("epsilon = 0"):
+        make.as_printed(3, 1, 1, 0.0, 0.05)
+    mechanism = make(3, 1, 1, 1.0, pairs=PATH)
+    with refused("NoisyCounts", "SECURE"):
+        mechanism.select([0.5, 0.5], SECURE)
+    with refused("items = 2", "n_items = 3"):
+        mechanism.shares(Comparisons([0], [1], [1], items="ab"))
+    with refused("row 1", "items 0 and 2"):
+        mechanism.shares(Comparisons([0, 2], [1, 0], [1, 1], items="abc"))
+    with refused("[1, 2] have 0 comparisons", "samples = 1"):
+        mechanism.shares(Comparisons([0], [1], [1], items="abc"))
+    with refused("shares[0] = 2"):
+        mechanism.scores([2.0, 0.5])
