@@ -412,7 +412,7 @@ def test_floats_are_not_published(words, parameters, values):
         Oneshot(2, 1.0, **parameters).release(values, SECURE)
 
 
-@pytest.mark.parametrize("rng", [None, 7, np.random.RandomState(0)], ids=repr)
+@pytest.mark.parametrize("rng", [None, 7, np.random.RandomState(0)], ids=lambda rng: type(rng).__name__)
 def test_other_sources_of_noise_are_refused(rng):
     with refused("rng = "):
         Oneshot(2, 1.0).release([1, 2, 3], rng)

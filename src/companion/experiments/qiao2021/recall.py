@@ -58,10 +58,10 @@ def recall(
     ks: Iterable[int],
     epsilons: Iterable[float],
     *,
-    n_items: int,
-    total: int,
-    delta: float,
     repetitions: int,
+    n_items: int = 5000,
+    total: int = 200_000,
+    delta: float = 1e-6,
     jobs: int = 1,
 ) -> pd.DataFrame:
     """Mean recall: ``k``, ``epsilon``, ``mechanism``, ``mean``, ``se``, ``scale`` of the noise.
@@ -70,12 +70,12 @@ def recall(
     ----------
     ks, epsilons : iterable
         The grid.
+    repetitions : int
+        Releases a cell, at least 2.
     n_items, total : int
         Of `zipf`.
     delta : float
         In (0, 1).
-    repetitions : int
-        Releases a cell, at least 2.
     jobs : int
         Worker processes.
     """
