@@ -13,20 +13,27 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+#: What the example that imports from this package prints.
+PRINTED = {
+    "dprank.pairwise": ("London", "Paris", "Rome", "epsilon = 1 (central; replace one voter)"),
+    "dprank.uniformity": ("reject=True", "p_value=", "epsilon = 1 (central; replace one voter)"),
+    "dprank.topk": ("flu", "epsilon = 1 (central; add/remove one voter)"),
+}
+
+
 def test_the_package_examples(tmp_path, monkeypatch, capsys):
     rows = ["person,first,second,outcome", "ann,London,Paris,1", "ann,Paris,Rome,0.5", "bob,Rome,London,0"]
     (tmp_path / "answers.csv").write_text("\n".join(rows))
     (tmp_path / "ballots.csv").write_text("roads,schools,parks,debt\n" + "1,2,3,4\n" * 150 + "4,1,2,3\n" * 100)
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         # on its own: nothing of the blocks before
         exec(block, {})
         printed = capsys.readouterr().out
-        expected = ("reject=True", "p_value=") if "uniformity" in block else ("London", "Paris", "Rome")
+        expected = next(words for module, words in PRINTED.items() if module in block)
         assert all(word in printed for word in expected)
-        assert "epsilon = 1 (central; replace one voter)" in printed
 
 
 def test_seeded_noise_is_refused_for_real_data_on_the_real_line():
