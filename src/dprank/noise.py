@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 import secrets
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: 2^13 scales reach the end of 64-bit integers; a draw gets there with probability exp(-2^13).
-_WIDEST = 2.0**50
+from dprank._require import require_at_least_0, require_generator, shown
+
+#: Widest whole noise: 2^13 scales reach the end of 64-bit integers; a draw gets there with probability exp(-2^13).
+WIDEST = 2.0**50
 
 
 class SecureSource:
@@ -22,13 +24,25 @@ class SecureSource:
 
     def discrete_laplace(self, scale: float, size: int) -> NDArray[np.int64]:
         """Independent integers with P(x) proportional to exp(-abs(x) / scale)."""
-        try:
-            import opendp.prelude as dp
-        except ImportError:
-            raise ImportError("secure noise needs OpenDP: pip install 'dprank[release]'") from None
-        dp.enable_features("contrib")
+        dp = _opendp()
         space = dp.vector_domain(dp.atom_domain(T="i64"), size), dp.l1_distance(T="i64")
         return np.array(dp.m.make_laplace(*space, scale)([0] * size), np.int64)
+
+    def peel(
+        self, values: NDArray[np.int64], k: int, scale: float, noise: Literal["gumbel", "exponential"], *, largest: bool
+    ) -> NDArray[np.int64]:
+        """Positions of k noisy maxima (minima, unless `largest`), each taken away before the next; best first.
+
+        Every round draws fresh noise of that `scale`, exactly and without ties. The rounds of Gumbel noise are those
+        of the exponential mechanism, and their law is also that of one pass of noise over all values; the rounds of
+        exponential noise are permute-and-flip, and theirs is not. Time depends on the values, see
+        `dprank.topk.peeling.Peeling.release`.
+        """
+        dp = _opendp()
+        measure = dp.zero_concentrated_divergence() if noise == "gumbel" else dp.max_divergence()
+        space = dp.vector_domain(dp.atom_domain(T="i64"), len(values)), dp.linf_distance(T="i64")
+        chosen = dp.m.make_noisy_top_k(*space, measure, k, scale, negate=not largest)(values.tolist())
+        return np.array(chosen, np.int64)
 
     def permutation(self, n: int) -> NDArray[np.int64]:
         """A uniformly random order of 0 .. n - 1."""
@@ -38,6 +52,15 @@ class SecureSource:
 
     def __repr__(self) -> str:
         return "dprank.noise.SECURE"
+
+
+def _opendp() -> Any:
+    try:
+        import opendp.prelude as dp
+    except ImportError:
+        raise ImportError("secure noise needs OpenDP: pip install 'dprank[release]'") from None
+    dp.enable_features("contrib")
+    return dp
 
 
 #: The source of randomness to pass as ``rng`` when publishing.
@@ -54,10 +77,8 @@ def laplace(scale: float, size: Any, *, rng: np.random.Generator) -> NDArray[np.
     size : int or tuple of int
     rng : numpy.random.Generator
     """
-    _check_scale(scale)
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng = {rng!r}; floating-point noise is for research: pass a numpy.random.Generator")
-    return rng.laplace(0.0, scale, size)
+    require_at_least_0("scale", scale)
+    return require_generator(rng, "floating-point noise is for research").laplace(0.0, scale, size)
 
 
 def discrete_laplace(scale: float, size: Any, *, rng: np.random.Generator | SecureSource) -> NDArray[np.int64]:
@@ -75,11 +96,10 @@ def discrete_laplace(scale: float, size: Any, *, rng: np.random.Generator | Secu
     -----
     The difference of two geometric variables with failure probability exp(-1 / scale).
     """
-    _check_scale(scale)
-    if scale > _WIDEST:
+    require_at_least_0("scale", scale)
+    if scale > WIDEST:
         raise ValueError(f"scale = {scale}; above 2^50 the draws would not fit 64 bits")
-    if not isinstance(rng, np.random.Generator | SecureSource):
-        raise ValueError(f"rng = {rng!r}; a numpy.random.Generator or dprank.noise.SECURE is needed")
+    require_source(rng)
     shape = (size,) if np.isscalar(size) else tuple(size)
     if scale == 0:
         return np.zeros(shape, np.int64)
@@ -89,6 +109,30 @@ def discrete_laplace(scale: float, size: Any, *, rng: np.random.Generator | Secu
     return rng.geometric(success, shape) - rng.geometric(success, shape)
 
 
-def _check_scale(scale: float) -> None:
-    if not 0 <= scale < math.inf:
-        raise ValueError(f"scale = {scale}; it must be at least 0 and finite")
+def geometric(scale: float, size: int, *, rng: np.random.Generator | SecureSource) -> NDArray[np.int64]:
+    """Independent integers with P(x) = (1 - exp(-1 / scale)) exp(-x / scale) for x >= 0: exponential noise, rounded.
+
+    Parameters
+    ----------
+    scale : float
+        At least 0, at most 2^50; 0 gives no noise.
+    size : int
+    rng : numpy.random.Generator or `SECURE`
+
+    Notes
+    -----
+    What `discrete_laplace` draws, as long as it is not negative.
+    """
+    draws = np.zeros(0, np.int64)
+    while len(draws) < size:
+        # more than half will do
+        more = discrete_laplace(scale, 2 * (size - len(draws)), rng=rng)
+        draws = np.r_[draws, more[more >= 0]]
+    return draws[:size]
+
+
+def require_source(rng: Any) -> np.random.Generator | SecureSource:
+    """Refuse what is neither a generator nor `SECURE`."""
+    if not isinstance(rng, np.random.Generator | SecureSource):
+        raise ValueError(f"rng = {shown(rng)}; a numpy.random.Generator or dprank.noise.SECURE is needed")
+    return rng

@@ -64,6 +64,29 @@ def test_secure_noise_has_the_same_law(scale):
     assert p_value(noise.discrete_laplace(scale, 5000, rng=noise.SECURE), scale) > ALARM_SECURE
 
 
+def geometric_p_value(draws, scale):
+    cells = np.exp(-np.arange(int(12 * scale) + 3) / scale)
+    return law_p_value(np.bincount(np.minimum(draws, len(cells) - 1), minlength=len(cells)), -np.diff(cells, append=0))
+
+
+@pytest.mark.parametrize("scale", [0.4, 3.0])
+def test_geometric_noise_has_its_law(scale):
+    draws = noise.geometric(scale, DRAWS, rng=np.random.default_rng(4))
+    assert (len(draws), draws.dtype, draws.min()) == (DRAWS, np.int64, 0)
+    assert geometric_p_value(draws, scale) > ALARM > geometric_p_value(draws, 1.05 * scale)
+    mutant = np.abs(noise.discrete_laplace(scale, DRAWS, rng=np.random.default_rng(4)))
+    assert geometric_p_value(mutant, scale) < ALARM
+    assert geometric_p_value(noise.geometric(scale, 5000, rng=noise.SECURE), scale) > ALARM_SECURE
+    assert noise.geometric(0.0, 3, rng=noise.SECURE).tolist() == [0, 0, 0]
+
+
+def test_peeling_takes_one_after_the_other():
+    values = np.array([50, 10, 40, -30])
+    for law in ("gumbel", "exponential"):
+        assert noise.SECURE.peel(values, 3, 0.5, law, largest=True).tolist() == [0, 2, 1]
+        assert noise.SECURE.peel(values, 3, 0.5, law, largest=False).tolist() == [3, 1, 2]
+
+
 def test_secure_draws_are_apart_and_never_the_same():
     a, b = noise.discrete_laplace(2.0, (2, 2000), rng=noise.SECURE)
     signs = np.bincount(3 * (np.sign(a) + 1) + np.sign(b) + 1, minlength=9)

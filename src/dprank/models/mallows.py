@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtri, zeta
 
+from dprank._require import require_generator, require_whole, settle, shown
 from dprank.kendall import as_positions
 
 # x / (exp(x) - 1) = 1 - x / 2 + sum of _BERNOULLI[k - 1] x^(2k), k = 1, 2, ...; radius 2 pi
@@ -46,14 +47,12 @@ class Mallows:
     theta: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_items, bool) or not isinstance(self.n_items, int | np.integer) or self.n_items < 2:
-            raise ValueError(f"n_items = {_shown(self.n_items)}; an integer of at least 2 is needed")
+        # products of small numpy integers overflow
+        settle(self, n_items=require_whole("n_items", self.n_items, 2))
         _require_number("theta", self.theta)
         if not self.theta >= 0:
             raise ValueError(f"theta = {self.theta}; -log phi must be at least 0")
-        # products of small numpy integers overflow
-        object.__setattr__(self, "n_items", int(self.n_items))
-        object.__setattr__(self, "theta", float(self.theta))
+        settle(self, theta=float(self.theta))
 
     @classmethod
     def of_phi(cls, n_items: int, phi: float) -> Self:
@@ -212,7 +211,7 @@ class Mallows:
         """
         g = np.asarray(gap)
         if g.size and (g.dtype.kind not in "iuf" or not np.isfinite(g).all()):
-            raise ValueError(f"gap = {_shown(gap)}; finite numbers of places are needed")
+            raise ValueError(f"gap = {shown(gap)}; finite numbers of places are needed")
         g = g.astype(float)
         # no item has gap 0 from itself: sign(0) makes that 0
         size, half = np.maximum(np.abs(g), 1.0), self.theta / 2
@@ -261,9 +260,8 @@ class Mallows:
         the processor need not wait for any of them.
         """
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-            raise ValueError(f"size = {_shown(size)}; a whole number of rankings is needed")
-        if not isinstance(rng, np.random.Generator):
-            raise ValueError(f"rng = {_shown(rng)}; a numpy.random.Generator is needed")
+            raise ValueError(f"size = {shown(size)}; a whole number of rankings is needed")
+        require_generator(rng)
         m = self.n_items
         middle = as_positions("centre", np.atleast_2d(np.arange(m) if centre is None else centre))
         if middle.shape[1] != m or len(middle) not in (1, size):
@@ -328,13 +326,7 @@ def theta_at(n_items: int, epsilon: float) -> float:
 
 def _require_number(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ValueError(f"{name} = {_shown(value)}; a number is needed")
-
-
-def _shown(value: Any) -> str:
-    """A value in one line of an error message."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 80 else text[:77] + "..."
+        raise ValueError(f"{name} = {shown(value)}; a number is needed")
 
 
 def _mean_deviation(m: int) -> float:

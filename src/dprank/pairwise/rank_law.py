@@ -7,13 +7,14 @@ them are accurate to rounding.
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._quadrature import cut, gauss
+from dprank._require import require_positive
 from dprank.mechanism import require
 
 #: Beyond this many scales from all scores lies a share exp(-45) of any probability.
@@ -133,9 +134,8 @@ def _grid(scores: ArrayLike, scale: float, law: str, grain: float) -> _Grid:
     given = np.asarray(scores, float)
     if given.ndim != 1 or len(given) < 2 or not np.isfinite(given).all():
         raise ValueError(f"scores = {given.tolist()}; at least two finite numbers are needed")
-    for name, value in (("scale", scale), ("grain", grain)):
-        if not 0 < value < np.inf:
-            raise ValueError(f"{name} = {value}; it must be above 0 and finite")
+    require_positive("scale", scale)
+    require_positive("grain", grain)
     require("law", law, get_args(Literal["continuous", "discrete"]))
     if law == "discrete" and (np.abs(given / grain - np.round(given / grain)) > 1e-9).any():
         raise ValueError(f"scores = {given.tolist()}; discrete noise needs multiples of grain = {grain}")
@@ -146,9 +146,8 @@ def _grid(scores: ArrayLike, scale: float, law: str, grain: float) -> _Grid:
 
 def _continuous(scores: NDArray[np.float64], scale: float) -> _Grid:
     # kinks at the scores; panels between them no wider than the scale
-    ends = np.r_[-_TAIL * scale, np.unique(scores), scores.max() + _TAIL * scale]
-    panels = [np.linspace(a, b, int(np.ceil((b - a) / scale)) + 1)[:-1] for a, b in pairwise(ends)]
-    x, weight = _panels(np.concatenate([*panels, ends[-1:]]), _NODES)
+    edges = cut(np.r_[-_TAIL * scale, np.unique(scores), scores.max() + _TAIL * scale], scale)
+    x, weight = gauss(edges[:-1], edges[1:], _NODES)
     z = (x - scores[:, None]) / scale
     tail = np.exp(-np.abs(z)) / 2
     return _Grid(weight * tail / scale, np.where(z < 0, tail, 1 - tail), np.where(z < 0, 1 - tail, tail))
@@ -158,7 +157,8 @@ def _discrete(scores: NDArray[np.float64], scale: float) -> _Grid:
     # a random order of ties is a uniform share of a grain on top of every score: the density is constant on cells, and
     # on a cell the integrand is a polynomial of degree items - 1, which so many nodes integrate exactly
     reach = np.ceil(_TAIL * scale) + 1
-    x, weight = _panels(np.arange(-reach, scores.max() + reach + 1), (len(scores) + 1) // 2)
+    edges = np.arange(-reach, scores.max() + reach + 1)
+    x, weight = gauss(edges[:-1], edges[1:], (len(scores) + 1) // 2)
     cell = np.floor(x) - scores[:, None]
     share = x - np.floor(x)
     ratio = np.exp(-1 / scale)
@@ -167,10 +167,3 @@ def _discrete(scores: NDArray[np.float64], scale: float) -> _Grid:
     left = np.where(cell <= 0, near * ratio, 1 - near)
     right = np.where(cell >= 0, near * ratio, 1 - near)
     return _Grid(weight * point, left + share * point, right + (1 - share) * point)
-
-
-def _panels(edges: NDArray[np.float64], nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    node, weight = leggauss(nodes)
-    half = np.diff(edges)[:, None] / 2
-    x = (edges[:-1, None] + half) + half * node
-    return x.ravel(), (half * weight).ravel()

@@ -27,8 +27,19 @@ b = -a. That asks for :math:`e^{-\mu} \le e^{\alpha b} (1 - \eta + e^b - e^{(1 +
 = a decides. The integral is at most :math:`(1 - (1 - \eta)^m) / \eta`, because :math:`f_j = -dq_j/dv` makes the
 integrand a derivative. Last, :math:`\eta = B / k`.
 
+*Lists.* The same delta holds if the order of the k selected is released, and even their noisy values. Then the first
+term of item i's factor is :math:`e^{-\mu}` times the integral of :math:`f (f / f')^\alpha` over the values above v,
+still jointly convex. Any two laws whose ratio lies in :math:`[e^{-a}, e^a]` are one channel applied to the two coins of
+randomized response (Kairouz, Oh and Viswanath 2017), and channels are mixtures of deterministic ones. Those that send
+both sides of the coin below v, or one below and one above, are the corners from before. The one that sends both above v
+asks for :math:`e^{-\mu} R + \eta \le 1` with :math:`R = (x y + 1 / y) / (1 + x)`, where :math:`x = e^a`,
+:math:`y = e^{\alpha a}`. As :math:`e^{-\mu} = y B (1 - 1 / k)`, :math:`\eta = B / k` and :math:`B = 1 + x - x y \le 1`,
+it is enough that :math:`y B R \le 1`, or :math:`h(y) = (1 + x - x y)(1 + x y^2) - 1 - x \le 0`. Now :math:`h(1) = 0`,
+and :math:`h'(y) = x (2 (1 + x) y - 1 - 3 x y^2)` is at most 0 at y = 1 and its bracket falls from there on.
+
 Noise on a lattice, such as discrete Laplace noise with ties broken at random, is covered as well: spread every lattice
-point uniformly over its cell.
+point uniformly over its cell. A shift must then be a whole number of cells. Where all values move one way it is half
+the sensitivity: the noise must live on halves (`dprank.topk.oneshot.Oneshot` sees to it), or the sensitivity be even.
 """
 
 from __future__ import annotations
@@ -37,7 +48,8 @@ import math
 
 from scipy.optimize import brentq
 
-from dprank.topk._require import require_k, require_positive
+from dprank._require import require_loss, require_positive, require_probability, require_real
+from dprank.topk._require import require_k
 
 #: Added to a log delta, times the sum of the absolute terms it is computed from: far above their rounding.
 _ROUNDING = 1e-13
@@ -52,7 +64,8 @@ def log_delta(k: int, shift: float, epsilon: float, n_items: float = math.inf) -
         At least 1.
     shift : float
         Sensitivity over scale of the noise (Laplace, or discrete Laplace with ties broken at random), above 0. Halve it
-        if all values move one way: a selection sees differences only.
+        if all values move one way (noise on a lattice: see above): a selection sees differences only. Without
+        `n_items` the bound is that of ordered lists too.
     epsilon : float
         At least 0.
     n_items : float
@@ -62,8 +75,8 @@ def log_delta(k: int, shift: float, epsilon: float, n_items: float = math.inf) -
     Returns
     -------
     float
-        At most 0, increasing in k and `shift`, decreasing in `epsilon`; minus infinity if k = m. Rounded up. The pure
-        guarantee, a delta of 0 from epsilon = 2 k `shift` on, is not part of it.
+        At most 0, increasing in `shift` and, without `n_items`, in k; decreasing in `epsilon`; minus infinity if k = m.
+        Rounded up. The pure guarantee, a delta of 0 from epsilon = 2 k `shift` on, is not part of it.
 
     Raises
     ------
@@ -74,10 +87,9 @@ def log_delta(k: int, shift: float, epsilon: float, n_items: float = math.inf) -
     -----
     About 20 microseconds, whatever k. Every alpha gives a bound; the best is the root of a monotone derivative.
     """
-    require_k(k, n_items)
+    _require_few(k, n_items)
     require_positive("shift", shift)
-    if not epsilon >= 0:
-        raise ValueError(f"epsilon = {epsilon}; it must be at least 0")
+    require_loss("epsilon", epsilon)
     fewer = min(k, n_items - k)
     if fewer == 0:
         return -math.inf
@@ -144,10 +156,9 @@ def shift_for(k: int, epsilon: float, delta: float, n_items: float = math.inf) -
     -----
     One to two milliseconds.
     """
-    require_k(k, n_items)
+    _require_few(k, n_items)
     require_positive("epsilon", epsilon)
-    if not 0 < delta < 1:
-        raise ValueError(f"delta = {delta}; it must lie in (0, 1)")
+    require_probability("delta", delta)
     if k == n_items:
         return math.inf
 
@@ -164,3 +175,11 @@ def shift_for(k: int, epsilon: float, delta: float, n_items: float = math.inf) -
     while excess(root) > 0:
         root -= 1e-11
     return math.exp(root)
+
+
+def _require_few(k: int, n_items: float) -> None:
+    """Refuse what is no k of a whole number, or of infinitely many, items."""
+    require_real(
+        "n_items", n_items, "a whole number, or infinity, is needed", lambda x: x == math.inf or (x >= 1 and x % 1 == 0)
+    )
+    require_k(k, n_items)

@@ -14,8 +14,9 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import special, stats
 
+from dprank._require import require_at_least_0, require_below_1, require_loss, require_positive, require_whole
 from dprank.mechanism import require
-from dprank.topk._require import require_delta, require_k, require_positive
+from dprank.topk._require import require_k
 
 Composition = Literal["basic", "advanced", "zcdp", "optimal"]
 #: Relative allowance for the rounding of `optimal_delta` and of `zcdp`, far above what tests find.
@@ -31,7 +32,7 @@ def basic(k: int, epsilon_0: float) -> float:
 
 def advanced(k: int, epsilon_0: float, delta: float) -> float:
     """Epsilon of k pure rounds at `delta`, as Dwork, Rothblum and Vadhan (2010) print it; infinite at delta = 0."""
-    if delta == 0:
+    if require_below_1("delta", delta) == 0:
         return math.inf
     drift = k * epsilon_0 * math.expm1(min(epsilon_0, 700.0))
     return (math.sqrt(2 * k * math.log(1 / delta)) * epsilon_0 + drift) * (1 + _ROUNDING)
@@ -54,12 +55,20 @@ def optimal_delta(k: int, epsilon_0: float, epsilon: float) -> float:
     float
         Not below the exact number; attained by k answers of randomized response.
 
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+
     Notes
     -----
     With l binomial of k and :math:`p = e^{\varepsilon_0} / (1 + e^{\varepsilon_0})` the loss is
     :math:`(2 l - k) \varepsilon_0`, and :math:`\delta = E[1 - e^{\varepsilon - loss}]_+`. All terms are positive, so
     there is no cancellation, and delta may be as small as a float can be. O(k) time.
     """
+    require_k(k)
+    require_positive("epsilon_0", epsilon_0)
+    require_at_least_0("epsilon", epsilon)
     p = float(special.expit(epsilon_0))
     first = max(0, math.floor((k + epsilon / epsilon_0) / 2))
     last = min(k, math.ceil(max(first, k * p) + _FAR * math.sqrt(k)))
@@ -70,7 +79,7 @@ def optimal_delta(k: int, epsilon_0: float, epsilon: float) -> float:
 
 def optimal(k: int, epsilon_0: float, delta: float) -> float:
     """Least epsilon at `delta` that holds for all k pure rounds; the inverse of `optimal_delta`, rounded up."""
-    if optimal_delta(k, epsilon_0, 0.0) <= delta:
+    if optimal_delta(k, epsilon_0, 0.0) <= require_below_1("delta", delta):
         return 0.0
     return _least(lambda epsilon: optimal_delta(k, epsilon_0, epsilon) <= delta, 0.0, basic(k, epsilon_0))
 
@@ -94,6 +103,8 @@ def zcdp(rho: float, delta: float) -> float:
     -----
     The Rényi orders tried are spread about :math:`1 + \sqrt{\log(1 / \delta) / \rho}`. Each gives a valid epsilon.
     """
+    require_loss("rho", rho)
+    require_below_1("delta", delta)
     if rho == 0 or delta == 0:
         return math.inf if rho > 0 else 0.0
     if math.isinf(rho):
@@ -131,9 +142,9 @@ def total_epsilon(
         Naming what is out of range.
     """
     require("composition", composition, get_args(Composition))
-    require_delta(delta)
-    if not epsilon_0 >= 0:
-        raise ValueError(f"epsilon_0 = {epsilon_0}; it must be at least 0")
+    require_whole("k", k, 0)
+    require_below_1("delta", delta)
+    require_loss("epsilon_0", epsilon_0)
     if k == 0 or epsilon_0 == 0:
         return 0.0
     if math.isinf(epsilon_0):
@@ -169,9 +180,7 @@ def epsilon_per_round(
     require("composition", composition, get_args(Composition))
     require_k(k)
     require_positive("epsilon", epsilon)
-    require_delta(delta)
-    if composition in ("advanced", "zcdp") and delta == 0:
-        raise ValueError(f"delta = {delta}; {composition!r} composition needs it above 0")
+    require_spare(composition, require_below_1("delta", delta))
 
     def fits(epsilon_0: float) -> bool:
         if composition == "optimal" and delta > 0:
@@ -185,6 +194,12 @@ def epsilon_per_round(
     while fits(high):
         high *= 2
     return -_least(lambda negative: fits(-negative), -high, -low)
+
+
+def require_spare(composition: Composition, delta: float) -> None:
+    """Refuse a delta of 0 where the composition would promise nothing."""
+    if composition in ("advanced", "zcdp") and delta == 0:
+        raise ValueError(f"delta = {delta}; {composition!r} composition needs it above 0")
 
 
 def _least(fits: Callable[[float], bool], low: float, high: float) -> float:

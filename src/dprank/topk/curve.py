@@ -15,18 +15,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import pairwise
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import logsumexp
 
+from dprank._quadrature import cut, gauss
+from dprank._require import require_below_1, require_loss, require_positive, require_real, require_whole, shown
 from dprank.mechanism import Adjacency, require
-from dprank.topk._require import require_delta, require_k, require_positive
+from dprank.topk._require import require_k
 from dprank.topk.noise_laws import LAWS, Noise, NoiseLaw
 
 #: An integrand this far below its peak, in logarithms, is left out; and so is noise beyond it.
@@ -66,13 +65,12 @@ class PairLaw:
 
     def epsilon(self, delta: float) -> float:
         """Least epsilon at one delta in [0, 1): no root is sought, the worst events are those of largest ratio."""
-        require_delta(delta)
+        delta = require_below_1("delta", delta)
         return max(0.0, _least_epsilon(self.log_p, self.log_q, delta), _least_epsilon(self.log_q, self.log_p, delta))
 
     def renyi(self, order: float) -> float:
         """Renyi divergence of an order above 1, the larger of the two directions."""
-        if not order > 1:
-            raise ValueError(f"order = {order}; it must be above 1")
+        require_real("order", order, "it must be above 1 and finite", lambda x: 1 < x < math.inf)
         log_moment = max(
             logsumexp(order * a - (order - 1) * b) for a, b in ((self.log_p, self.log_q), (self.log_q, self.log_p))
         )
@@ -109,21 +107,20 @@ def pair_law(types: Types, k: int, scale: float, noise: Noise = "laplace", *, no
     Returns
     -------
     PairLaw
-        A class for each composition of k. Probabilities have a relative error of about 1e-12 however small they are
-        (the tests compare 20 with 40 nodes up to k = 300).
+        A class for each composition of k, in the order of `compositions`. Probabilities have a relative error of about
+        1e-12 however small they are (the tests compare 20 with 40 nodes up to k = 300).
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
 
     Notes
     -----
     O(compositions * panels * nodes), the compositions k^(types - 1) and the panels in which an integrand matters
     O(1) for equal values, O(sqrt(k) * range / scale) at most.
     """
-    counts, before, after = (np.asarray(part, float) for part in types)
-    if not (counts.ndim == 1 and counts.shape == before.shape == after.shape and len(counts)):
-        raise ValueError(f"types = {types}; counts, before and after must be of one length, at least 1")
-    if not (counts >= 1).all() or (counts != np.round(counts)).any():
-        raise ValueError(f"counts = {list(types.counts)}; they must be whole numbers, at least 1")
-    if not np.isfinite([before, after]).all():
-        raise ValueError(f"before, after = {list(types.before)}, {list(types.after)}; they must be finite")
+    counts, before, after = _arrays(types)
     require_k(k, int(counts.sum()))
     require_positive("scale", scale)
     require("noise", noise, tuple(LAWS))
@@ -133,6 +130,21 @@ def pair_law(types: Types, k: int, scale: float, noise: Noise = "laplace", *, no
         ways + log_set_probability(counts, values / scale, chosen, LAWS[noise], nodes) for values in (before, after)
     )
     return PairLaw(log_p, log_q)
+
+
+def _arrays(types: Types) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    try:
+        counts, before, after = (np.asarray(part, float) for part in types)
+    except (TypeError, ValueError):
+        raise ValueError(f"types = {shown(types)}; counts, before and after must be numbers") from None
+    if not (counts.ndim == 1 and counts.shape == before.shape == after.shape and len(counts)):
+        raise ValueError(f"types = {shown(types)}; counts, before and after must be of one length, at least 1")
+    if not (np.isfinite(counts) & (counts >= 1) & (counts == np.round(counts))).all():
+        raise ValueError(f"counts = {shown(types[0])}; they must be whole numbers, at least 1")
+    for name, values, given in (("before", before, types[1]), ("after", after, types[2])):
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} = {shown(given)}; finite numbers are needed")
+    return counts, before, after
 
 
 def _log_choices(n: float, most: int) -> NDArray[np.float64]:
@@ -153,14 +165,22 @@ def least_scale(types: Types, k: int, epsilon: float, delta: float, noise: Noise
     delta : float
         In [0, 1).
 
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+
     Notes
     -----
-    The upper end of the search is the scale at which no pair that moves by so much needs more, whatever delta.
+    Some tens of calls of `pair_law`. The upper end of the search is the scale at which no pair that moves by so much
+    needs more, whatever delta.
     """
     require_positive("epsilon", epsilon)
-    moves = np.subtract(types.after, types.before)
-    high = k * float(np.ptp(moves)) / epsilon
-    require_positive("largest difference of two moves", float(np.ptp(moves)))
+    require_below_1("delta", delta)
+    counts, before, after = _arrays(types)
+    require_k(k, int(counts.sum()))
+    apart = require_positive("largest difference of two moves", float(np.ptp(after - before)))
+    high = k * apart / epsilon
     excess = lambda log_scale: pair_law(types, k, math.exp(log_scale), noise).epsilon(delta) - epsilon  # noqa: E731
     low = math.log(high) - 1
     while excess(low) <= 0:
@@ -211,13 +231,22 @@ def worst_pair(
     -------
     WorstPair
         After a few hundred calls of `pair_law`; with k = n_items there is nothing to learn, and the value is 0.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
     """
     if (epsilon is None) == (delta is None):
         raise ValueError(f"epsilon, delta = {epsilon}, {delta}; exactly one of them is needed")
-    if epsilon is not None and not epsilon >= 0:
-        raise ValueError(f"epsilon = {epsilon}; it must be at least 0")
-    require_k(k, n_items)
+    if epsilon is not None:
+        require_loss("epsilon", epsilon)
+    else:
+        require_below_1("delta", delta)
+    require_k(k, require_whole("n_items", n_items, 1))
+    require_positive("scale", scale)
     require_positive("sensitivity", sensitivity)
+    require("noise", noise, tuple(LAWS))
     require("adjacency", adjacency, get_args(Adjacency))
     fall = sensitivity if adjacency == "replace" else 0.0
     seen: dict[tuple[int, int, int, float], float] = {}
@@ -288,10 +317,16 @@ def log_set_probability(
     Parameters
     ----------
     counts, values : ndarray of float, shape (types,)
+        Whole numbers, and values in units of the scale of the noise.
     chosen : ndarray of float, shape (compositions, types)
-        Rows with a common sum k.
+        Whole, at most `counts`, rows with a common sum k of at least 1.
     law : NoiseLaw
     nodes : int
+        As in `pair_law`.
+
+    Returns
+    -------
+    ndarray of float, shape (compositions,)
     """
     k, items = chosen[0].sum(), counts.sum()
     if k == items:
@@ -305,7 +340,8 @@ def log_set_probability(
         some = chosen[start : start + step]
         wide = panels[:, _matter(panels, counts, values, some, law)]
         fine = _split(wide, parts)
-        at, mass = _gauss(fine[:, _matter(fine, counts, values, some, law)], nodes)
+        left, right = fine[:, _matter(fine, counts, values, some, law)]
+        at, mass = gauss(left, right, nodes)
         inner = max(1, _CHUNK // len(at))
         for row in range(0, len(some), inner):
             exponent, rate = _integrand(at, counts, values, some[row : row + inner], law)
@@ -320,7 +356,7 @@ def _panels(values: NDArray[np.float64], law: NoiseLaw, items: float) -> NDArray
     reach = _TAIL + math.log(items)
     kinks = (values[:, None] + law.kinks).ravel()
     ends = np.unique(np.r_[values.min() - reach, kinks, values.max() + reach])
-    edges = np.concatenate([*(np.linspace(a, b, math.ceil(b - a) + 1)[:-1] for a, b in pairwise(ends)), ends[-1:]])
+    edges = cut(ends, 1.0)
     return np.stack([edges[:-1], edges[1:]])
 
 
@@ -359,16 +395,6 @@ def _matter(
     near[1:] |= near[:-1].copy()  # a peak may hide between two ends
     near[:-1] |= near[1:].copy()
     return near
-
-
-_rule = cache(leggauss)
-
-
-def _gauss(panels: NDArray[np.float64], nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    node, weight = _rule(nodes)
-    left, right = panels[..., None]
-    half = (right - left) / 2
-    return (left + half + half * node).ravel(), (half * weight).ravel()
 
 
 def _hockey_stick(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,7 @@ class NoiseLaw:
     name: Noise
 
     def __post_init__(self) -> None:
-        require("name", self.name, tuple(_DEVIATION))
+        require("name", self.name, get_args(Noise))
 
     @property
     def kinks(self) -> tuple[float, ...]:
@@ -71,7 +71,7 @@ class NoiseLaw:
         return _log_one_minus_exp(np.maximum(z, 0.0))
 
     def draw(self, scale: float, size: int | tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
-        """Independent draws times `scale`, for research only."""
+        """Independent draws times `scale`, of shape `size`; floating-point noise is for research only."""
         if self.name == "laplace":
             return rng.laplace(0, scale, size)
         return rng.gumbel(0, scale, size) if self.name == "gumbel" else rng.exponential(scale, size)
@@ -88,5 +88,5 @@ def _log_one_minus_exp(x: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where(x < math.log(2), np.log(-np.expm1(-x)), np.log1p(-np.exp(-x)))
 
 
-LAPLACE, GUMBEL, EXPONENTIAL = NoiseLaw("laplace"), NoiseLaw("gumbel"), NoiseLaw("exponential")
-LAWS: dict[str, NoiseLaw] = {law.name: law for law in (LAPLACE, GUMBEL, EXPONENTIAL)}
+LAWS: dict[str, NoiseLaw] = {name: NoiseLaw(name) for name in get_args(Noise)}
+LAPLACE = LAWS["laplace"]

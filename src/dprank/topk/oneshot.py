@@ -13,26 +13,35 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from dprank import noise as noises
+from dprank._require import require_below_1, require_bool, require_positive, require_probability, require_whole, settle
 from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require
-from dprank.topk._require import finite, require_delta, require_k, require_positive
+from dprank.topk._require import refuse_scales, require_integers, require_items, require_k, require_values
 from dprank.topk.bound import log_delta, shift_for
 from dprank.topk.composition import Composition, epsilon_per_round, rho, total_epsilon, zcdp
 from dprank.topk.noise_laws import Noise
-from dprank.topk.selection import noisy_top_k
+from dprank.topk.selection import named, noisy_top_k, spread, unranked
 
 # relative; calibrated scales that numbers were inverted for are so much larger than found
 _SLACK = 1e-9
-# twice such integers are exact as floats, and noise can be added within 64 bits
-_WIDEST = 2.0**51
 # how the rounds of Gumbel noise compose
 _ROUNDS: tuple[Composition, ...] = ("optimal", "zcdp")
 
 
 class TopK(NamedTuple):
-    """What a selection releases."""
+    """What a selection releases.
 
-    items: NDArray[Any]  # codes (labels, for a Series) of the chosen, by code unless the mechanism releases their order
-    values: NDArray[np.float64] | None  # their values under fresh noise, where the mechanism releases them
+    Parameters
+    ----------
+    items : ndarray, shape (k,)
+        The chosen: labels where the data name items, codes otherwise. Best first if the mechanism releases the order,
+        else ascending: by label (by type and text where labels cannot be compared), or by code.
+    values : ndarray of float or int, shape (k,), or None
+        Their values under fresh noise, in the order of `items`, where the mechanism releases them. Integers where the
+        noise is that of `dprank.noise.SECURE`.
+    """
+
+    items: NDArray[Any]
+    values: NDArray[np.float64] | NDArray[np.int64] | None
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,8 @@ class Oneshot:
         Of the noise, in units of the values, above 0.
     noise : {"laplace", "gumbel", "exponential"}
     sensitivity : float
-        Most that one record may move any one value, above 0.
+        Most that one record may move any one value, above 0. A record is what is added, removed or replaced: all that
+        one person contributed, as a rule. It is 1 for counts of distinct persons, in however many counts one may be.
     adjacency : {"replace", "add_remove"}
         Whether values may move in any directions, or all in one (counts, when a record is added or removed).
     delta : float
@@ -55,11 +65,19 @@ class Oneshot:
     value_scale : float, optional
         Scale of the fresh Laplace noise of the k released values; none are released without it.
     n_items : int, optional
-        Public number of values m; the guarantee may then use it.
+        Public number of values m, at least k; the guarantee may then use it.
     largest : bool
         Whether the k largest are wanted, or the k smallest.
     ordered : bool
         Whether the order of the k is released too, best first.
+    contributions : int, optional
+        Public bound, at least 1, on how many values adding or removing a record may move (diagnoses a patient may
+        have, say); replacing one may move twice as many. It makes Laplace noise and released values cheaper.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
 
     See Also
     --------
@@ -74,17 +92,25 @@ class Oneshot:
 
     Pure: push the noise of the k chosen up by at most w each, and they stay chosen. That costs k w / scale under each
     of the three laws. Laplace noise may as well push the m - k others down, and an order of all m outlives any shift of
-    all m, by w / 2 each: min(k, m - k) w / scale for the set, min(k, m / 2) w / scale for the order.
+    all m, by the median move say, from which the moves differ by floor(m / 2) w together at most: min(k, m - k) w /
+    scale for the set, min(k, floor(m / 2)) w / scale for the order.
 
-    Approximate, for the set: Laplace noise by `dprank.topk.bound.log_delta`; it is symmetric, so k or m - k.
+    If a record moves at most c values, Laplace noise may undo the moves themselves: c moves by the sensitivity if a
+    record is added or removed, 2c if it is replaced, hence c w / scale either way. These moves are as many independent
+    releases, so they also compose, to an (epsilon, delta) and to a rho; and no more of the k released values move. This
+    says nothing of Gumbel and exponential noise, which cannot be pushed down: raising a single item that was far ahead
+    of the k chosen costs k sensitivity / scale.
+
+    Approximate: Laplace noise by `dprank.topk.bound.log_delta`; a set is symmetric, so k or m - k.
 
     Gumbel noise selects, in order, as k rounds of the exponential mechanism do (the last of m is no choice). A round
     loses at most w / scale and costs (w / scale)^2 / 8 of zCDP [1]_; `dprank.topk.composition` adds the rounds up, and
     the k released values.
 
-    The integer noise of a published release has the same guarantees. Ties broken at random are noise spread evenly over
-    the unit above its integer, and a shift by an integer changes that density as it does the noise. Half a
-    sensitivity must be an integer for that, hence noise on halves where values move one way.
+    A published release has the same guarantees. Its Gumbel noise is real and exact. Its Laplace and exponential noise
+    is whole, and ties are broken at random: that is noise spread evenly over the unit above its integer, and a shift by
+    an integer changes that density as it does the noise. Half a spread must be an integer for that, hence noise on
+    halves where values move one way.
 
     References
     ----------
@@ -103,16 +129,23 @@ class Oneshot:
     n_items: int | None = None
     largest: bool = True
     ordered: bool = False
+    contributions: int | None = None
 
     def __post_init__(self) -> None:
-        require_k(self.k, self._m)
-        require_positive("scale", self.scale)
+        settle(self, n_items=require_items(self.n_items))
         require("noise", self.noise, get_args(Noise))
-        require_positive("sensitivity", self.sensitivity)
         require("adjacency", self.adjacency, get_args(Adjacency))
-        require_delta(self.delta)
-        if self.value_scale is not None:
-            require_positive("value_scale", self.value_scale)
+        settle(
+            self,
+            k=require_k(self.k, self._m),
+            scale=require_positive("scale", self.scale),
+            sensitivity=require_positive("sensitivity", self.sensitivity),
+            delta=require_below_1("delta", self.delta),
+            value_scale=None if self.value_scale is None else require_positive("value_scale", self.value_scale),
+            largest=require_bool("largest", self.largest),
+            ordered=require_bool("ordered", self.ordered),
+            contributions=None if (c := self.contributions) is None else require_whole("contributions", c, 1),
+        )
 
     @classmethod
     def as_printed(
@@ -145,10 +178,17 @@ class Oneshot:
             Algorithm 1 reports the k smallest.
         **parameters
             Of `Oneshot`.
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range; also where Theorem 2.2 says nothing.
         """
-        require_k(k, math.inf if n_items is None else n_items)
-        require_positive("epsilon", epsilon)
-        require_delta(delta)
+        refuse_scales(parameters)
+        values, n_items = require_bool("values", values), require_items(n_items)
+        k = require_k(k, math.inf if n_items is None else n_items)
+        epsilon, sensitivity = require_positive("epsilon", epsilon), require_positive("sensitivity", sensitivity)
+        delta = require_below_1("delta", delta)
         if delta == 0:
             scale = ratio_up(_times_up(2 * k, sensitivity), epsilon)
         elif n_items is None or n_items < 2 or epsilon > 0.2 or delta > 0.05:
@@ -178,7 +218,7 @@ class Oneshot:
         noise: Noise = "laplace",
         *,
         values: bool = False,
-        share: float = 0.5,
+        share: float | None = None,
         **parameters: Any,
     ) -> Self:
         """The least noise for which (epsilon, delta) is proved.
@@ -187,24 +227,39 @@ class Oneshot:
         ----------
         k : int
         epsilon : float
-            Above 0.
+            Above 0, finite.
         delta : float
             In [0, 1).
         noise : {"laplace", "gumbel", "exponential"}
         values : bool
             Whether the k values are released too. Delta is then split so that the product of the two scales is least.
-        share : float
-            Of epsilon (of rho, where one conversion of the sum is better) that pays for the values, in (0, 1).
+        share : float, optional
+            Of epsilon (of rho, where one conversion of the sum is better) that pays for the values, in (0, 1); a half
+            by default. Choosing all of `n_items` is free, and the values then have all of epsilon.
         **parameters
             Of `Oneshot`, without the scales.
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range.
+
+        Notes
+        -----
+        A millisecond or two for Laplace noise, some tens for Gumbel noise with a delta; O(k) where the optimal
+        composition is sought.
         """
-        require_positive("epsilon", epsilon)
-        require_delta(delta)
+        refuse_scales(parameters)
+        epsilon, values = require_positive("epsilon", epsilon), require_bool("values", values)
         free = cls(k, 1.0, noise, delta=delta, **parameters)
-        if not values:
-            return cls(k, free._selection_scale(epsilon, delta), noise, delta=delta, **parameters)
-        if not 0 < share < 1:
-            raise ValueError(f"share = {share}; it must lie in (0, 1)")
+        k, delta = free.k, free.delta
+        if share is not None and require_probability("share", share) and not values:
+            raise ValueError(f"share = {share}, values = {values}; only released values have a share")
+        if not values or free._pushes == 0:
+            scale = free._selection_scale(epsilon, delta)
+            value_scale = free._value_scale(epsilon, delta) if values else None
+            return cls(k, scale, noise, delta=delta, value_scale=value_scale, **parameters)
+        share = 0.5 if share is None else float(share)
         paid = share * epsilon
         rest = math.nextafter(epsilon - paid, 0)
         scales = [(free._selection_scale(rest, d), free._value_scale(paid, e)) for d, e in _splits(delta)]
@@ -212,7 +267,7 @@ class Oneshot:
             # one conversion of the sum; share is then that of rho
             total = rho(1, epsilon_per_round("zcdp", 1, epsilon, delta)) * (1 - _SLACK)
             scale = free._spread * math.sqrt(free._pushes / (8 * (1 - share) * total))
-            scales.append((scale, free.sensitivity * math.sqrt(k / (2 * share * total))))
+            scales.append((scale, free.sensitivity * math.sqrt(free._shown_moves / (2 * share * total))))
         scale, value_scale = min(scales, key=math.prod)
         return cls(k, scale, noise, delta=delta, value_scale=value_scale, **parameters)
 
@@ -237,25 +292,43 @@ class Oneshot:
         """The rho of a zero-concentrated guarantee of `release`."""
         loss = self._spread / self.scale
         chosen = rho(int(self._pushes), loss, True) if self.noise == "gumbel" else rho(1, self._pushes * loss)
-        return chosen + (0.0 if self.value_scale is None else rho(self.k, self.sensitivity / self.value_scale))
+        if self.noise == "laplace" and self._moves < math.inf:
+            chosen = min(chosen, rho(int(self._moves), self.sensitivity / self.scale))
+        shown = 0.0 if self.value_scale is None else rho(self._shown_moves, self.sensitivity / self.value_scale)
+        return chosen + shown
 
     @property
     def _spread(self) -> float:
-        """Most that the difference of two values may move."""
-        return self.sensitivity * (2 if self.adjacency == "replace" else 1)
+        return spread(self.sensitivity, self.adjacency)
 
     @property
     def _m(self) -> float:
         return math.inf if self.n_items is None else self.n_items
 
     @property
+    def _unordered_m(self) -> float:
+        """Items for `log_delta`: in an order the others do not tell what the chosen do."""
+        return math.inf if self.ordered else self._m
+
+    @property
+    def _moves(self) -> float:
+        """How many values one record may move."""
+        each = math.inf if self.contributions is None else self.contributions
+        return 2 * each if self.adjacency == "replace" else each
+
+    @property
+    def _shown_moves(self) -> int:
+        """How many released values one record may move."""
+        return int(min(self.k, self._moves))
+
+    @property
     def _pushes(self) -> float:
         """How many shifts by the spread keep what is chosen as it is."""
-        if self.ordered:
-            return min(self.k, self._m - 1, self._m / 2 if self.noise == "laplace" else math.inf)
-        if self.noise == "laplace":
-            return min(self.k, self._m - self.k)
-        return self.k if self.k < self._m else 0
+        if self.noise != "laplace":
+            return min(self.k, self._m - 1) if self.ordered else self.k if self.k < self._m else 0
+        half = math.inf if self.n_items is None else self.n_items // 2
+        moved = math.inf if self.contributions is None else self.contributions
+        return min(self.k, half if self.ordered else self._m - self.k, moved)
 
     def _chosen(self, delta: float) -> float:
         """Epsilon of the selection."""
@@ -265,11 +338,14 @@ class Oneshot:
         if self.noise == "gumbel":
             each, rounds = ratio_up(self._spread, self.scale), int(self._pushes)
             return min(pure, *(total_epsilon(c, rounds, each, delta, bounded_range=True) for c in _ROUNDS))
-        if self.noise == "exponential" or self.ordered:
+        if self.noise == "exponential":
             return pure
+        if self._moves < math.inf:
+            each = ratio_up(self.sensitivity, self.scale)
+            pure = min(pure, total_epsilon("optimal", int(self._moves), each, delta))
 
         def excess(epsilon: float) -> float:
-            return log_delta(self.k, shift, epsilon, self._m) - math.log(delta)
+            return log_delta(self.k, shift, epsilon, self._unordered_m) - math.log(delta)
 
         shift = ratio_up(self._spread / 2, self.scale)
         if excess(pure) > 0:
@@ -283,9 +359,9 @@ class Oneshot:
         """Epsilon of the released values."""
         if self.value_scale is None:
             return 0.0
-        pure = ratio_up(_times_up(self.k, self.sensitivity), self.value_scale)
+        pure = ratio_up(_times_up(self._shown_moves, self.sensitivity), self.value_scale)
         each = ratio_up(self.sensitivity, self.value_scale)
-        return min(pure, total_epsilon("optimal", self.k, each, delta)) if delta else pure
+        return min(pure, total_epsilon("optimal", self._shown_moves, each, delta)) if delta else pure
 
     def _selection_scale(self, epsilon: float, delta: float) -> float:
         """Least scale at which the selection is (epsilon, delta) private; where nothing is chosen, any would do."""
@@ -296,16 +372,20 @@ class Oneshot:
         if self.noise == "gumbel":
             each = max(epsilon_per_round(c, int(pushes), epsilon, delta, bounded_range=True) for c in _ROUNDS)
             return min(scale, self._spread / each * (1 + _SLACK))
-        if self.noise == "exponential" or self.ordered:
+        if self.noise == "exponential":
             return scale
-        return min(scale, self._spread / 2 / shift_for(self.k, epsilon, delta, self._m) * (1 + _SLACK))
+        if self._moves < math.inf:
+            each = epsilon_per_round("optimal", int(self._moves), epsilon, delta)
+            scale = min(scale, self.sensitivity / each * (1 + _SLACK))
+        return min(scale, self._spread / 2 / shift_for(self.k, epsilon, delta, self._unordered_m) * (1 + _SLACK))
 
     def _value_scale(self, epsilon: float, delta: float) -> float:
         """Least scale at which the k values are (epsilon, delta) private."""
-        scale = ratio_up(_times_up(self.k, self.sensitivity), epsilon)
+        scale = ratio_up(_times_up(self._shown_moves, self.sensitivity), epsilon)
         if delta == 0:
             return scale
-        return min(scale, self.sensitivity / epsilon_per_round("optimal", self.k, epsilon, delta) * (1 + _SLACK))
+        each = epsilon_per_round("optimal", self._shown_moves, epsilon, delta)
+        return min(scale, self.sensitivity / each * (1 + _SLACK))
 
     def release(self, values: ArrayLike | pd.Series, rng: np.random.Generator | noises.SecureSource) -> TopK:
         """Choose k items, and add fresh noise to their values where these are released.
@@ -313,9 +393,10 @@ class Oneshot:
         Parameters
         ----------
         values : array_like of int or float, or Series, shape (items,)
-            Finite. Items are named by the index of a Series, by position otherwise.
+            Finite. Items are named by the index of a Series, in whatever order it is, and otherwise by position: the
+            order of an array must then be public, not that of the counts.
         rng : numpy.random.Generator or dprank.noise.SECURE
-            A seeded generator for research. To publish, `SECURE`: integer values, integer sensitivity, Laplace noise.
+            A seeded generator for research. To publish, `SECURE`: integer values and sensitivity.
 
         Returns
         -------
@@ -324,48 +405,40 @@ class Oneshot:
         Raises
         ------
         ValueError
-            If values are not finite, or fewer than k, or not n_items; or if `SECURE` has no exact noise for them.
+            If values are not finite, or fewer than k, or not n_items, or share a name; or if `SECURE` has no exact
+            noise for them.
 
         Notes
         -----
         As `dprank.topk.selection.noisy_top_k`, which draws little of the noise; its running time depends on the data.
-        With `SECURE` all of it is drawn, about a microsecond or more an item, and ties are broken at random.
+        With `SECURE` about 10 microseconds an item for Laplace noise and 20 for exponential noise, whatever the values;
+        1 for Gumbel noise, up to 20 where k is large or values are very many scales apart. That too can be measured.
         """
-        given = finite(values)
-        if self.n_items not in (None, len(given)):
-            raise ValueError(f"values are {len(given)}; this mechanism is for n_items = {self.n_items}")
-        require_k(self.k, len(given))
+        given, rng = require_values(values, self.k, self.n_items), noises.require_source(rng)
         if isinstance(rng, noises.SecureSource):
-            codes = self._on_grid(given, rng)
-        elif isinstance(rng, np.random.Generator):
-            codes = noisy_top_k(given, self.k, self.scale, self.noise, rng, largest=self.largest)
+            given = whole = require_integers(values, self.sensitivity)
+            if self.noise == "gumbel":
+                # k rounds have the law of one pass
+                codes = rng.peel(whole, self.k, self.scale, "gumbel", largest=self.largest)
+            else:
+                codes = self._on_grid(whole, rng)
         else:
-            raise ValueError(f"rng = {rng!r}; a numpy.random.Generator or dprank.noise.SECURE is needed")
+            codes = noisy_top_k(given, self.k, self.scale, self.noise, rng, largest=self.largest)
         if not self.ordered:
-            codes = np.sort(codes)
-        names = values.index.to_numpy()[codes] if isinstance(values, pd.Series) else codes
+            codes = unranked(values, codes)
+        names = named(values, codes)
         if self.value_scale is None:
             return TopK(names, None)
         if isinstance(rng, noises.SecureSource):
-            return TopK(names, given[codes] + noises.discrete_laplace(self.value_scale, self.k, rng=rng).astype(float))
+            return TopK(names, given[codes] + noises.discrete_laplace(self.value_scale, self.k, rng=rng))
         return TopK(names, given[codes] + noises.laplace(self.value_scale, self.k, rng=rng))
 
-    def _on_grid(
-        self, values: NDArray[np.float64] | NDArray[np.int64], rng: np.random.Generator | noises.SecureSource
-    ) -> NDArray[np.int64]:
-        """Best first, by exact integer noise and random ties."""
-        if self.noise != "laplace":
-            raise ValueError(f"noise = {self.noise!r}; exact noise for publishing is 'laplace' only")
-        if self.sensitivity != round(self.sensitivity):
-            raise ValueError(f"sensitivity = {self.sensitivity}; integer noise needs an integer")
-        wrong = (values != np.round(values)) | (np.abs(values) > _WIDEST)
-        if wrong.any():
-            at = int(wrong.argmax())
-            raise ValueError(f"values[{at}] = {values[at]}; integer noise needs integers, of at most 2^51")
+    def _on_grid(self, values: NDArray[np.int64], rng: np.random.Generator | noises.SecureSource) -> NDArray[np.int64]:
+        """Best first, by whole Laplace or exponential noise and random ties."""
         # on halves where all values move one way: see the notes
         grid = 1 if self.adjacency == "replace" else 2
-        noisy = noises.discrete_laplace(grid * self.scale, len(values), rng=rng)
-        noisy += (grid if self.largest else -grid) * values.astype(np.int64)
+        draw = noises.discrete_laplace if self.noise == "laplace" else noises.geometric
+        noisy = draw(grid * self.scale, len(values), rng=rng) + (grid if self.largest else -grid) * values
         shuffled = rng.permutation(len(values))
         chosen = shuffled[np.argpartition(-noisy[shuffled], self.k - 1)[: self.k]]
         return chosen[np.argsort(-noisy[chosen], kind="stable")]

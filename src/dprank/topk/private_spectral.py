@@ -17,23 +17,40 @@ nothing but the chosen set is released.
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import spsolve
 
+from dprank._require import (
+    require_below_1,
+    require_bool,
+    require_generator,
+    require_positive,
+    require_probability,
+    require_whole,
+    settle,
+)
 from dprank.comparisons import Comparisons
 from dprank.mechanism import Guarantee
-from dprank.topk._require import require_delta, require_k, require_positive
+from dprank.topk._require import refuse_scales, require_k
 from dprank.topk.oneshot import Oneshot, TopK
-from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
+from dprank.topk.spectral import (
+    comparison_graph,
+    ergodicity_coefficient,
+    require_comparisons,
+    stationary_distribution,
+    transition_matrix,
+)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PrivateRankCentrality:
     """The k items with the largest long-run shares of the comparison chain, chosen by one-shot Laplace noise.
 
@@ -50,7 +67,7 @@ class PrivateRankCentrality:
     scale : float
         Of the Laplace noise, in units of `scores`, above 0.
     pairs : array_like of int, shape (edges, 2), optional
-        The public comparison graph, every pair once; all pairs by default.
+        The public comparison graph, every pair once; all pairs by default. Connected, unless `teleport` is above 0.
     d : float, optional
         Public normalisation, at least the largest degree, which is the default.
     teleport : float
@@ -77,6 +94,9 @@ class PrivateRankCentrality:
     -----
     The guarantee is that of exact arithmetic. Scores are real numbers, so there is no secure release: `release` refuses
     `dprank.noise.SECURE`. To publish, add noise to the win counts, which are integers (`dprank.pairwise.NoisyCounts`).
+
+    On a thin graph, where `worst_coefficient` is 1, two items may share no rival. Damped scores may then be all 0, and
+    the set is drawn blindly. A teleport above 0 avoids that.
     """
 
     n_items: int
@@ -92,23 +112,49 @@ class PrivateRankCentrality:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.n_items < 2:
-            raise ValueError(f"n_items = {self.n_items}; at least two are needed")
-        require_k(self.k, self.n_items)
-        if self.samples != self.samples // 1 or self.samples < 1:
-            raise ValueError(f"samples = {self.samples}; a whole number of at least 1 is needed")
-        require_positive("scale", self.scale)
-        require_delta(self.delta)
-        if not 0 <= self.teleport < 1:
-            raise ValueError(f"teleport = {self.teleport}; it must lie in [0, 1)")
-        given = np.transpose(np.triu_indices(self.n_items, 1)) if self.pairs is None else np.array(self.pairs)
-        transition_matrix(
-            self.n_items, given, np.full(len(given), 0.5), self.d
-        )  # refuses what is no graph, or a small d
-        edges = np.sort(given, axis=1)
+        settle(self, n_items=require_whole("n_items", self.n_items, 2))
+        settle(
+            self,
+            k=require_k(self.k, self.n_items),
+            samples=require_whole("samples", self.samples, 1),
+            scale=require_positive("scale", self.scale),
+            delta=require_below_1("delta", self.delta),
+            teleport=require_below_1("teleport", self.teleport),
+            d=None if self.d is None else require_positive("d", self.d),
+            damped=require_bool("damped", self.damped),
+            relative=require_bool("relative", self.relative),
+        )
+        edges = comparison_graph(
+            self.n_items, np.transpose(np.triu_indices(self.n_items, 1)) if self.pairs is None else self.pairs
+        )
+        edges = np.sort(edges, axis=1)
         edges = edges[np.argsort(edges @ [self.n_items, 1])]
         edges.setflags(write=False)
-        object.__setattr__(self, "pairs", edges)
+        # refuses a small d
+        even = transition_matrix(self.n_items, edges, np.full(len(edges), 0.5), self.d)
+        groups, group = connected_components(even, directed=False)
+        if groups > 1 and self.teleport == 0:
+            apart = int(np.argmax(group != group[0]))
+            raise ValueError(
+                f"pairs do not connect items 0 and {apart}; a connected graph, or teleport above 0, is needed"
+            )
+        settle(self, pairs=edges)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, PrivateRankCentrality) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        of = {field.name: repr(getattr(self, field.name)) for field in fields(self)}
+        of["pairs"] = f"<{len(self.edges)} pairs>"
+        return f"PrivateRankCentrality({', '.join(f'{name}={value}' for name, value in of.items())})"
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        of = {field.name: getattr(self, field.name) for field in fields(self)}
+        return tuple((of | {"pairs": self.edges.tobytes()}).values())
 
     @classmethod
     def calibrated(
@@ -121,7 +167,7 @@ class PrivateRankCentrality:
         n_items, k, samples
             As in `PrivateRankCentrality`.
         epsilon : float
-            Above 0.
+            Above 0, finite.
         delta : float
             In [0, 1).
         **parameters
@@ -132,6 +178,7 @@ class PrivateRankCentrality:
         ValueError
             Also if no noise will do: without damping and teleport, on a graph that lacks a pair.
         """
+        refuse_scales(parameters)
         free = cls(n_items, k, samples, 1.0, delta=delta, **parameters)
         if math.isinf(free.sensitivity):
             raise ValueError(
@@ -166,12 +213,15 @@ class PrivateRankCentrality:
             of the data themselves.
         **public
             `pairs` and `d`.
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range.
         """
-        require_positive("epsilon", epsilon)
-        if not 0 < delta < 1:
-            raise ValueError(f"delta = {delta}; the printed noise needs it in (0, 1)")
-        if rho is not None and not 0 <= rho < 1:
-            raise ValueError(f"rho = {rho}; it must lie in [0, 1)")
+        epsilon, delta = require_positive("epsilon", epsilon), require_probability("delta", delta)
+        if rho is not None:
+            rho = require_below_1("rho", rho)
         free = cls(n_items, k, samples, 1.0, damped=rho is None, relative=False, delta=delta, **public)
         s = 2 / (free.normalisation * samples * (1 - (rho or 0.0)))
         return replace(free, scale=8 * s * math.sqrt(k * math.log(n_items / delta)) / epsilon)
@@ -182,14 +232,9 @@ class PrivateRankCentrality:
         return np.asarray(self.pairs)
 
     @cached_property
-    def max_degree(self) -> int:
-        """Largest degree of the public graph."""
-        return int(np.bincount(self.edges.ravel()).max())
-
-    @property
     def normalisation(self) -> float:
         """What the chain divides by: `d`, or the largest degree."""
-        return self.max_degree if self.d is None else self.d
+        return int(np.bincount(self.edges.ravel()).max()) if self.d is None else self.d
 
     @property
     def worst_coefficient(self) -> float:
@@ -235,6 +280,12 @@ class PrivateRankCentrality:
             All 0 where the data leave the ergodicity coefficient at 1 and scores are damped: the set is then drawn
             blindly, since to refuse would tell of the data.
 
+        Raises
+        ------
+        ValueError
+            If `shares` are of another length, or one does not lie in [0, 1]; undamped and without teleport also where
+            the data leave no unique stationary distribution.
+
         Notes
         -----
         One sparse stationary distribution and, if damped, the coefficient: O(items^2 * largest degree).
@@ -243,7 +294,9 @@ class PrivateRankCentrality:
         gap = 1.0
         if self.damped:
             tau = ergodicity_coefficient(chain)
-            # below 1 it is at most 1 - 1 / (d L): what two rows share is whole samples
+            # below 1 it is at most 1 - 1 / (d L): a sample is the least that an entry off the diagonal can hold, and
+            # if P_ji is not 0 then i won a sample that adds to P_ii. With ties half of that may be left: to set scores
+            # to 0 there does no harm, as neighbours have 1 - tau at most 1.5 / (d L), within the sensitivity
             if not self.teleport and tau > 1 - 0.5 / (self.normalisation * self.samples):
                 return np.zeros(self.n_items)
             gap = 1 - (1 - self.teleport) * tau
@@ -257,11 +310,17 @@ class PrivateRankCentrality:
         ----------
         data : Comparisons
 
+        Returns
+        -------
+        ndarray of float, shape (edges,)
+            O(comparisons * log(edges)) time.
+
         Raises
         ------
         ValueError
             If an edge has another number of comparisons than `samples`, or a pair is no edge.
         """
+        require_comparisons(data)
         if data.n_items != self.n_items:
             raise ValueError(f"items = {data.n_items} names; this mechanism is for n_items = {self.n_items}")
         low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
@@ -270,13 +329,13 @@ class PrivateRankCentrality:
         at = np.minimum(np.searchsorted(edge, code), len(edge) - 1)
         if (stray := edge[at] != code).any():
             row = int(np.argmax(stray))
-            raise ValueError(f"row {row} compares items {low[row]} and {high[row]}; pairs promised no such edge")
+            raise ValueError(f"row {row} of the data compares two items that are none of the public pairs")
         played = np.bincount(at, minlength=len(edge))
         if (played != self.samples).any():
             row = int(np.argmax(played != self.samples))
             raise ValueError(
-                f"items {self.edges[row].tolist()} have {played[row]} comparisons; "
-                f"samples = {self.samples} promised exactly that many"
+                f"items {self.edges[row].tolist()} have another number of comparisons than samples = {self.samples}; "
+                "exactly that many are needed for every pair"
             )
         # the outcome is that of the first item of a row
         won = np.where(data.second == high, 1 - data.outcome, data.outcome)
@@ -290,8 +349,20 @@ class PrivateRankCentrality:
         data : Comparisons
             `samples` comparisons of every edge, and no others.
         rng : numpy.random.Generator
+
+        Returns
+        -------
+        TopK
+            Item names in ascending order, no values.
+
+        Raises
+        ------
+        ValueError
+            If the data break what was promised of them, as in `shares`.
         """
-        return self.select(self.shares(data), rng)
+        shares = self.shares(data)
+        _require_seeded(rng)
+        return self._selection.release(pd.Series(self.scores(shares), data.items), rng)
 
     def select(self, shares: ArrayLike, rng: np.random.Generator) -> TopK:
         """One private set from the `shares` of the data.
@@ -301,13 +372,18 @@ class PrivateRankCentrality:
         shares : array_like of float, shape (edges,)
             As in `scores`.
         rng : numpy.random.Generator
+
+        Returns
+        -------
+        TopK
+            Item codes in ascending order, no values.
         """
-        if not isinstance(rng, np.random.Generator):
-            raise ValueError(
-                f"rng = {rng!r}; noise on real numbers is for research: pass a numpy.random.Generator, "
-                "or publish dprank.pairwise.NoisyCounts"
-            )
+        _require_seeded(rng)
         return self._selection.release(self.scores(shares), rng)
+
+
+def _require_seeded(rng: Any) -> None:
+    require_generator(rng, "noise on real numbers is for research (publish dprank.pairwise.NoisyCounts)")
 
 
 def _with_teleport(chain: sparse.csr_array, teleport: float) -> NDArray[np.float64]:

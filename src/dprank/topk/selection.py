@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
+from typing import Any
 
 import numba
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dprank.mechanism import require
-from dprank.topk._require import finite, require_k, require_positive
+from dprank._require import require_generator, require_positive
+from dprank.mechanism import Adjacency, require
+from dprank.topk._require import require_values
 from dprank.topk.noise_laws import LAWS, Noise
 
 # items that share a bound on their chance to matter
@@ -43,6 +47,11 @@ def noisy_top_k(
     ndarray of int, shape (k,)
         Best first.
 
+    Raises
+    ------
+    ValueError
+        Naming what is out of range, or the first value that is not finite.
+
     Notes
     -----
     Exact in law. Once k noisy values are at least T, an item of value x matters only if its noise exceeds
@@ -54,10 +63,10 @@ def noisy_top_k(
     values are equal (k at least 64), for fewer if those of a block are alike, and never for more than all. The time
     depends on the values: whoever can measure it may learn from it.
     """
-    given = finite(values)
-    require_k(k, len(given))
-    require_positive("scale", scale)
+    given = require_values(values, k)
+    scale = require_positive("scale", scale)
     require("noise", noise, tuple(LAWS))
+    require_generator(rng, "floating-point noise is for research")
     best = np.maximum if largest else np.minimum
     whole = len(given) // _BLOCK * _BLOCK
     bests = best.reduce(given[:whole].reshape(-1, _BLOCK), axis=1)
@@ -70,6 +79,40 @@ def noisy_top_k(
     )
     chosen = np.argpartition(-noisy, k - 1)[:k]
     return items[chosen[np.argsort(-noisy[chosen])]]
+
+
+def spread(sensitivity: float, adjacency: Adjacency) -> float:
+    """Most that the difference of two values may move."""
+    return sensitivity * (2 if adjacency == "replace" else 1)
+
+
+def named(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray[Any]:
+    """Items as the index of a Series names them, or as codes."""
+    return values.index.to_numpy()[codes] if isinstance(values, pd.Series) else codes
+
+
+def unranked(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Codes in an order that tells no more than which they are: of their labels; ascending without labels.
+
+    The order of a Series may be a secret: `value_counts` sorts by the counts. Labels that cannot be compared go by type
+    and text.
+    """
+    codes = np.sort(codes)
+    if not isinstance(values, pd.Series):
+        return codes
+    labels = named(values, codes)
+    if labels.dtype != object:
+        return codes[np.argsort(labels, kind="stable")]
+    places = list(range(len(labels)))
+    try:
+        by_label = sorted(places, key=labels.__getitem__)
+        # sets and NaN compare without being in order
+        ranked = all(labels[i] < labels[j] for i, j in pairwise(by_label))
+    except (TypeError, ValueError):
+        ranked = False
+    if not ranked:
+        by_label = sorted(places, key=lambda i: (type(labels[i]).__name__, str(labels[i])))
+    return codes[by_label]
 
 
 @numba.njit(cache=True, error_model="numpy")

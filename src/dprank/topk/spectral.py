@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, gmres
 
+from dprank._require import require_at_least_0, require_real, require_whole, shown
 from dprank.comparisons import Comparisons
 from dprank.models.likelihood import Games
 
@@ -42,8 +43,8 @@ def pair_shares(comparisons: Comparisons, *, prior: float = 0.0) -> tuple[NDArra
     shares : ndarray of float, shape (pairs,)
         y of equation 3.1, in [0, 1]. O(comparisons + items) time and memory.
     """
-    if not 0 <= prior < np.inf:
-        raise ValueError(f"prior = {prior}; it must be finite and at least 0")
+    require_comparisons(comparisons)
+    prior = require_at_least_0("prior", prior)
     games = Games.of(comparisons)
     won = games.played - games.points / 2
     return np.column_stack([games.item, games.other.astype(np.int64)]), (won + prior) / (games.played + 2 * prior)
@@ -79,36 +80,23 @@ def transition_matrix(n_items: int, pairs: ArrayLike, shares: ArrayLike, d: floa
     give a negative probability: an item with more than d rivals may lose to all of them. The stationary distribution
     does not depend on d; how fast the walk moves does.
     """
-    if n_items < 1:
-        raise ValueError(f"n_items = {n_items}; at least 1 is needed")
-    pairs, shares = np.asarray(pairs), np.asarray(shares, float)
-    if pairs.size == 0:
-        pairs = np.zeros((0, 2), np.int64)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
-        raise ValueError(f"pairs has shape {pairs.shape} and holds {pairs.dtype}; two item codes a row are needed")
+    pairs = comparison_graph(n_items, pairs)
+    try:
+        shares = np.asarray(shares, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"shares are a {type(shares).__name__} of no numbers; one number a pair is needed") from None
     if shares.shape != (len(pairs),):
         raise ValueError(f"shares has shape {shares.shape}; one a pair is needed, ({len(pairs)},)")
-    i, j = pairs.T.astype(np.int64)
-    low, high = np.minimum(i, j), np.maximum(i, j)
-    key = low * n_items + high
-    order = np.argsort(key, kind="stable")
-    again = np.zeros(len(key), bool)
-    again[order[1:]] = key[order[1:]] == key[order[:-1]]
-    for fault, allowed in (
-        ((low < 0) | (high >= n_items), f"item codes are 0 .. {n_items - 1}"),
-        (i == j, "the two items must differ"),
-        (again, "each pair is given once, in one direction"),
-    ):
-        if fault.any():
-            row = int(fault.argmax())
-            raise ValueError(f"pairs[{row}] = {pairs[row].tolist()}; {allowed}")
     if not ((shares >= 0) & (shares <= 1)).all():
         row = int(np.argmin((shares >= 0) & (shares <= 1)))
-        raise ValueError(f"shares[{row}] = {shares[row]}; it must lie in [0, 1]")
-    rivals = int(np.bincount(np.r_[i, j], minlength=n_items).max())
-    d = max(rivals, 1) if d is None else d
-    if not rivals <= d < np.inf or d <= 0:
-        raise ValueError(f"d = {d}; it must be finite and at least the largest number of rivals of an item, {rivals}")
+        raise ValueError(f"shares[{row}] does not lie in [0, 1]")
+    i, j = pairs.T
+    rivals = int(np.bincount(pairs.ravel(), minlength=n_items).max())
+    if d is None:
+        d = max(rivals, 1)
+    else:
+        needed = f"it must be finite and at least the largest number of rivals of an item, {rivals}"
+        d = require_real("d", d, needed, lambda x: rivals <= x < np.inf and x > 0)
     leave = np.bincount(i, shares, n_items) + np.bincount(j, 1 - shares, n_items)
     # summed apart the two may exceed the number of rivals by their rounding
     stay = np.maximum((d - leave) / d, 0)
@@ -117,6 +105,58 @@ def transition_matrix(n_items: int, pairs: ArrayLike, shares: ArrayLike, d: floa
     chain = sparse.csr_array((entries, (np.r_[i, j, diagonal], np.r_[j, i, diagonal])), shape=(n_items, n_items))
     chain.eliminate_zeros()
     return chain
+
+
+def comparison_graph(n_items: int, pairs: ArrayLike) -> NDArray[np.int64]:
+    """Pairs of items as one array, each once and in the direction given.
+
+    Parameters
+    ----------
+    n_items : int
+        At least 1.
+    pairs : array_like of int, shape (pairs, 2)
+
+    Returns
+    -------
+    ndarray of int, shape (pairs, 2)
+
+    Raises
+    ------
+    ValueError
+        Naming the first pair that is none, or comes again, and what is allowed.
+    """
+    n_items = require_whole("n_items", n_items, 1)
+    try:
+        given = np.asarray(pairs)
+    except ValueError:
+        raise ValueError(f"pairs = {shown(pairs)}; two item codes a row are needed") from None
+    if given.size == 0:
+        given = np.zeros((0, 2), np.int64)
+    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
+        raise ValueError(f"pairs has shape {given.shape} and holds {given.dtype}; two item codes a row are needed")
+    edges = given.astype(np.int64)
+    low, high = edges.min(axis=1), edges.max(axis=1)
+    key = low * n_items + high
+    order = np.argsort(key, kind="stable")
+    again = np.zeros(len(key), bool)
+    again[order[1:]] = key[order[1:]] == key[order[:-1]]
+    for fault, allowed in (
+        ((low < 0) | (high >= n_items), f"item codes are 0 .. {n_items - 1}"),
+        (low == high, "the two items must differ"),
+        (again, "each pair is given once, in one direction"),
+    ):
+        if fault.any():
+            row = int(fault.argmax())
+            raise ValueError(f"pairs[{row}] = {given[row].tolist()}; {allowed}")
+    return edges
+
+
+def require_comparisons(data: Any) -> None:
+    """Refuse what is no `Comparisons`."""
+    if not isinstance(data, Comparisons):
+        raise ValueError(
+            f"data are a {type(data).__name__}; Comparisons are needed (Comparisons.from_frame makes them)"
+        )
 
 
 def stationary_distribution(chain: Any) -> NDArray[np.float64]:
@@ -191,7 +231,8 @@ def rank_centrality(comparisons: Comparisons, *, prior: float = 0.0) -> NDArray[
     Returns
     -------
     ndarray of float, shape (items,)
-        Sums to 1. Under the Bradley-Terry-Luce model it estimates the strengths exp(theta) up to a factor.
+        Sums to 1. Under the Bradley-Terry-Luce model it estimates the strengths exp(theta) up to a factor. With names:
+        ``pandas.Series(rank_centrality(comparisons), comparisons.items)``.
 
     Raises
     ------

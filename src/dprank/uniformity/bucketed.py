@@ -16,24 +16,21 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dprank import noise
-from dprank.mechanism import Guarantee, ratio_up
-from dprank.rankings import Rankings
-from dprank.uniformity._require import (
-    MOST,
-    require_data,
+from dprank._require import (
+    require_at_least_0,
+    require_below_1,
     require_generator,
     require_number,
     require_positive,
     require_probability,
     require_real,
-    require_scale,
-    require_sizes,
-    require_source,
-    require_spared,
     require_whole,
-    require_whole_noise,
     settle,
 )
+from dprank.mechanism import Guarantee, ratio_up
+from dprank.noise import require_source
+from dprank.rankings import Rankings
+from dprank.uniformity._require import MOST, require_data, require_sizes, require_whole_noise
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
@@ -108,7 +105,7 @@ class Bucketed(_Batches):
     def __post_init__(self) -> None:
         super().__post_init__()
         coin = require_real("coin", self.coin, "it must lie in [0, 1]", lambda x: 0 <= x <= 1)
-        settle(self, coin=coin, privacy_delta=require_spared(self.privacy_delta))
+        settle(self, coin=coin, privacy_delta=require_below_1("privacy_delta", self.privacy_delta))
 
     @classmethod
     def as_printed(cls, n_items: int, n_rankings: int, epsilon_0: float, delta: float) -> Self:
@@ -152,7 +149,7 @@ class Bucketed(_Batches):
         sizes = require_sizes(n_items, n_rankings)
         n_items, n_rankings = sizes["n_items"], sizes["n_rankings"]
         epsilon_0, delta = require_positive("epsilon_0", epsilon_0), require_probability("delta", delta)
-        privacy_delta = require_spared(privacy_delta)
+        privacy_delta = require_below_1("privacy_delta", privacy_delta)
         if n_batches is None:
             spent = delta * _growth(epsilon_0) / 2 + privacy_delta
             n_batches = _batches((1 - delta) / spent if spent > 1e-300 else math.inf, n_rankings, epsilon_0)
@@ -230,7 +227,11 @@ class BatchVote(_Batches):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        settle(self, scale=require_scale(self.scale), threshold=require_whole("threshold", self.threshold, -(2**62)))
+        settle(
+            self,
+            scale=require_at_least_0("scale", self.scale),
+            threshold=require_whole("threshold", self.threshold, -(2**62)),
+        )
 
     @classmethod
     def calibrated(

@@ -12,15 +12,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank._require import require_generator, require_probability, settle
 from dprank.rankings import Rankings
-from dprank.uniformity._require import (
-    require_data,
-    require_draws,
-    require_generator,
-    require_probability,
-    require_sizes,
-    settle,
-)
+from dprank.uniformity._require import require_data, require_draws, require_sizes
 from dprank.uniformity.decision import Decision
 
 #: Additions up to which the null law is enumerated: a second.

@@ -11,21 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from dprank import noise
-from dprank.mechanism import Guarantee, ratio_up, require
-from dprank.rankings import Rankings
-from dprank.uniformity._require import (
-    MOST,
-    require_data,
+from dprank._require import (
+    require_at_least_0,
     require_generator,
     require_number,
     require_positive,
     require_probability,
-    require_scale,
-    require_sizes,
-    require_source,
-    require_whole_noise,
     settle,
 )
+from dprank.mechanism import Guarantee, ratio_up, require
+from dprank.noise import require_source
+from dprank.rankings import Rankings
+from dprank.uniformity._require import MOST, require_data, require_sizes, require_whole_noise
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import printed_threshold, square_law
@@ -90,7 +87,9 @@ class LaplaceUnif:
     def __post_init__(self) -> None:
         settle(self, **require_sizes(self.n_items, self.n_rankings))
         require("law", self.law, get_args(Law))
-        settle(self, scale=require_scale(self.scale), threshold=require_number("threshold", self.threshold))
+        settle(
+            self, scale=require_at_least_0("scale", self.scale), threshold=require_number("threshold", self.threshold)
+        )
 
     @classmethod
     def as_printed(cls, n_items: int, n_rankings: int, epsilon_0: float, delta: float) -> Self:

@@ -14,18 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from dprank._require import require_positive, require_probability, require_whole, settle
 from dprank.kendall import as_positions
 from dprank.mechanism import Guarantee, require
-from dprank.noise import SecureSource
+from dprank.noise import SecureSource, require_source
 from dprank.rankings import Rankings
-from dprank.uniformity._require import (
-    require_data,
-    require_positive,
-    require_probability,
-    require_source,
-    require_whole,
-    settle,
-)
+from dprank.uniformity._require import require_data
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import LEAST, printed_threshold, unif_decision, unif_null_threshold

@@ -11,21 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank import noise
-from dprank.mechanism import Guarantee, ratio_up, require
-from dprank.rankings import Rankings
-from dprank.uniformity._require import (
-    require_data,
-    require_draws,
+from dprank._require import (
+    require_at_least_0,
     require_generator,
     require_positive,
     require_probability,
-    require_scale,
-    require_sizes,
-    require_source,
     require_whole,
-    require_whole_noise,
     settle,
 )
+from dprank.mechanism import Guarantee, ratio_up, require
+from dprank.noise import require_source
+from dprank.rankings import Rankings
+from dprank.uniformity._require import require_data, require_draws, require_sizes, require_whole_noise
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
@@ -81,7 +78,7 @@ class NoisyNorm:
             self,
             steps=require_whole("steps", self.steps, 1, 10_000),
             null_draws=require_whole("null_draws", self.null_draws, 1),
-            scale=require_scale(self.scale),
+            scale=require_at_least_0("scale", self.scale),
             delta=require_probability("delta", self.delta),
         )
         require("statistic", self.statistic, get_args(Statistic))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank.noise import SecureSource
-from dprank.uniformity._require import require_source, require_whole
+from dprank._require import require_whole
+from dprank.noise import SecureSource, require_source
 
 
 def disjoint_pairs(n_items: int, *, rng: np.random.Generator | SecureSource | None = None) -> NDArray[np.int64]:

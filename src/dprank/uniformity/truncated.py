@@ -11,17 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.optimize import brentq
 
+from dprank._require import require_generator, require_positive, require_probability, require_real, settle
 from dprank.mechanism import Guarantee
 from dprank.rankings import Rankings
-from dprank.uniformity._require import (
-    require_data,
-    require_generator,
-    require_positive,
-    require_probability,
-    require_real,
-    require_sizes,
-    settle,
-)
+from dprank.uniformity._require import require_data, require_sizes
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import square_law

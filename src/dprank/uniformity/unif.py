@@ -11,16 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft, stats
 
+from dprank._require import require_generator, require_number, require_probability, require_whole, settle
 from dprank.rankings import Rankings
-from dprank.uniformity._require import (
-    require_data,
-    require_generator,
-    require_number,
-    require_probability,
-    require_sizes,
-    require_whole,
-    settle,
-)
+from dprank.uniformity._require import require_data, require_sizes
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 

@@ -53,6 +53,12 @@ def test_error_bars_are_those_of_the_frame():
     assert np.allclose(half, figure.BAR * part.se)
 
 
+def test_a_table_shows_numbers_as_people_write_them():
+    values = [2173.4, 1e-6, 1.234e-12, 1.5e9, 0.25, -45678.0]
+    cells = re.findall(r"<td>(.*?)</td>", table(pd.DataFrame({"a": values})).data)
+    assert cells == ["2,170", "1e−6", "1.23e−12", "1.5e9", "0.25", "-45,700"]
+
+
 def test_a_table_shows_names_and_infinity():
     html = table(pd.DataFrame({"a": [1.23456, np.inf]}, index=pd.Index(["x", "y"], name="row"))).data
     assert "<td>1.23</td>" in html

@@ -1,13 +1,15 @@
 """Exact laws of noisy top-k selection, written for the tests and independent of what they test."""
 
 import math
-from functools import cache
+from functools import cache, reduce
 from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
+from scipy.special import softmax
 
 LAW = {"laplace": stats.laplace, "gumbel": stats.gumbel_r, "exponential": stats.expon}
+NODE, WEIGHT = np.polynomial.legendre.leggauss(20)
 
 
 def nodes(values, scale):
@@ -15,9 +17,8 @@ def nodes(values, scale):
     values = np.unique(values)
     ends = np.r_[values[0] - 45 * scale, values, values[-1] + 45 * scale]
     cuts = np.unique(np.concatenate([np.linspace(a, b, int((b - a) / scale) + 2) for a, b in pairwise(ends)]))
-    x, w = np.polynomial.legendre.leggauss(20)
     half = np.diff(cuts)[:, None] / 2
-    return (cuts[:-1, None] + half * (1 + x)).ravel(), (half * w).ravel()
+    return (cuts[:-1, None] + half * (1 + NODE)).ravel(), (half * WEIGHT).ravel()
 
 
 def count_law(values, counts, k, scale, noise):
@@ -28,6 +29,8 @@ def count_law(values, counts, k, scale, noise):
 
     @cache
     def share(h, c, n):
+        if n == 1:
+            return above[h] if c else below[h]
         return math.comb(n, c) * above[h] ** c * below[h] ** (n - c)
 
     groups = range(len(counts))
@@ -39,7 +42,7 @@ def count_law(values, counts, k, scale, noise):
                 @ (
                     counts[g]
                     * density[g]
-                    * np.prod([share(h, numbers[h] - (h == g), counts[h] - (h == g)) for h in groups], axis=0)
+                    * reduce(np.multiply, (share(h, numbers[h] - (h == g), counts[h] - (h == g)) for h in groups))
                 )
                 for g in groups
                 if numbers[g]
@@ -77,3 +80,55 @@ def unordered(law):
     for order, p in law.items():
         out[tuple(sorted(order))] += p
     return out
+
+
+def grid_set_law(values, k, scale, noise, grain=1.0, reach=25.0):
+    """Law of the set under whole multiples of `grain` with chances exp(-abs / scale), ties broken at random.
+
+    All outcomes of the noise are listed, up to so many scales that the rest has chance exp(-reach) an item.
+    """
+    steps = np.arange(math.ceil(reach * scale / grain) + 1)
+    steps = np.r_[-steps[:0:-1], steps] if noise == "laplace" else steps
+    chance = np.exp(-np.abs(steps) * grain / scale)
+    m = len(values)
+    chances = np.prod(np.meshgrid(*[chance / chance.sum()] * m), axis=0).ravel()
+    noisy = np.array([np.ravel(s) for s in np.meshgrid(*[steps] * m)]) + np.divide(values, grain)[:, None].astype(int)
+    out = {}
+    for chosen in combinations(range(m), k):
+        inside = noisy[list(chosen)]
+        last, best = inside.min(axis=0), np.delete(noisy, chosen, axis=0).max(axis=0)
+        ties = special.comb((noisy == last).sum(axis=0), (inside == last).sum(axis=0))
+        out[chosen] = float(chances @ np.where(last > best, 1.0, (last == best) / ties))
+    return out
+
+
+@cache
+def _winner(values, scale, noise):
+    """Law of one round; values are a tuple."""
+    x = np.array(values) / scale
+    if noise == "gumbel":
+        return softmax(x)
+    if noise == "laplace":
+        return np.array([p for _, p in sorted(set_law(x, 1, 1.0, noise).items())])
+    # the others are below x_i + z with chance the product of 1 - exp(x_j - x_i - z); expand it, integrate above max x
+    law = []
+    for i in range(len(x)):
+        rest, total = np.delete(x, i), 0.0
+        for some in product((False, True), repeat=len(rest)):
+            picked = rest[list(some)]
+            count = len(picked) + 1
+            total += (-1) ** len(picked) * math.exp(x[i] + picked.sum() - count * x.max()) / count
+        law.append(total)
+    return np.array(law)
+
+
+def rounds_law(values, k, scale, noise):
+    """Law of k winners, each taken away before the next round of fresh noise: a product over the rounds."""
+    law = {}
+    for items in permutations(range(len(values)), k):
+        left, chance = list(range(len(values))), 1.0
+        for item in items:
+            chance *= _winner(tuple(values[left]), scale, noise)[left.index(item)] if len(left) > 1 else 1.0
+            left.remove(item)
+        law[items] = chance
+    return law

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from checks import refused
 from numpy.testing import assert_allclose
+from scipy import stats
+from set_laws import order_law_of_three
 
 from dprank.pairwise import top_set_law
 from dprank.topk.bound import log_delta, shift_for
@@ -55,6 +57,53 @@ def test_what_the_proof_asks_of_every_factor():
         q, r = corners[2]
         too_much = q * keep * 1.01 * (q / r) ** alpha + (1 - q) * ((1 - q) / (1 - r)) ** alpha
         assert too_much > 1 - eta * q
+
+
+def test_what_the_proof_asks_of_the_factors_of_a_list():
+    """Both sides of the coin above v, and Laplace laws moved by up to a, at every v."""
+    rng, broken = np.random.default_rng(3), 0
+    for _ in range(60):
+        a, k = rng.uniform(0.001, 2), int(rng.integers(1, 50))
+        u = rng.uniform(0, 0.999) * math.log1p(math.exp(-a))
+        alpha, big = u / a, 1 + math.exp(a) - math.exp(a + u)
+        eta = big / k
+        keep = math.exp(u) * (big - eta)  # e^-mu
+
+        def coin(a, alpha=alpha):
+            return (math.exp((1 + alpha) * a) + math.exp(-alpha * a)) / (1 + math.exp(a))
+
+        assert keep * coin(a) + eta <= 1 + 1e-12
+        assert math.exp(u) * big * coin(a) <= 1 + 1e-12
+        broken += math.exp(u) * big * coin(2 * a) > 1
+        at = np.linspace(-30, 30, 12_001)
+        f = np.exp(-np.abs(at)) / 2
+        for shift in (-a, -a / 3, a / 3, a):
+            ratio = np.exp(np.abs(at - shift) - np.abs(at))
+            cell = f * ratio**alpha * (at[1] - at[0])
+            above = np.cumsum(cell[::-1])[::-1] - cell / 2
+            q, r = stats.laplace.sf(at), stats.laplace.sf(at - shift)
+            factor = keep * above + (1 - q) * ((1 - q) / (1 - r)) ** alpha
+            assert (factor <= 1 - (eta - 1e-4) * q + 1e-12).all()
+    assert broken > 5
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_lists_of_three_by_enumeration(k):
+    below, broken = 0, 0
+    for scale in (2.0, 6.0, 15.0):
+        for x in ([0, 0, 0], [0, 1, 1], [0, 5, 9]):
+            p = order_law_of_three(x, scale, "laplace")
+            for signs in product((-1, 0, 1), repeat=3):
+                q = order_law_of_three(np.add(x, signs), scale, "laplace")
+                for epsilon in (0.0, 0.1, 0.3, 1.0, 2.0):
+                    exact = max(hockey_stick(p, q, epsilon), hockey_stick(q, p, epsilon))
+                    bound = math.exp(log_delta(k, 1 / scale, epsilon))
+                    assert exact <= bound
+                    below += bound < 0.5
+                    # the others do not stand for the chosen of a list
+                    broken += exact > math.exp(log_delta(k, 1 / scale, epsilon, 3))
+    assert below > 100
+    assert (broken > 0) is (k == 3)
 
 
 @pytest.mark.parametrize("law", ["continuous", "discrete"])
@@ -126,6 +175,9 @@ def test_order_of_the_noise():
         ((3, math.nan, 0.1), ("shift = nan",)),
         ((3, 0.1, -1.0), ("epsilon = -1.0",)),
         ((3, 0.1, math.nan), ("epsilon = nan",)),
+        ((3, 0.1, 0.1, 9.5), ("n_items = 9.5",)),
+        ((3, 0.1, 0.1, math.nan), ("n_items = nan",)),
+        ((3, "0.1", 0.1), ("shift = '0.1'",)),
     ],
 )
 def test_log_delta_refuses(arguments, words):
@@ -141,6 +193,7 @@ def test_log_delta_refuses(arguments, words):
         ((1, math.inf, 0.1), ("epsilon = inf",)),
         ((1, 0.1, 0.0), ("delta = 0.0",)),
         ((1, 0.1, 1.0), ("delta = 1.0",)),
+        ((1, 0.1, 0.1, 1.5), ("n_items = 1.5",)),
     ],
 )
 def test_shift_for_refuses(arguments, words):

@@ -130,6 +130,24 @@ def test_bad_input():
         c.epsilon_per_round("basic", 1, 0)
     with refused("delta = 0", "'zcdp'"):
         c.epsilon_per_round("zcdp", 1, 1.0, 0)
+    for k in (-1, 1.5, True):
+        with refused(f"k = {k}"):
+            c.total_epsilon("basic", k, 1.0)
+    with refused("epsilon_0 = nan"):
+        c.total_epsilon("basic", 1, math.nan)
+    with refused("k = 0"):
+        c.optimal_delta(0, 1.0, 1.0)
+    with refused("epsilon_0 = 0"):
+        c.optimal_delta(1, 0.0, 1.0)
+    for epsilon in (-1.0, math.inf):
+        with refused(f"epsilon = {epsilon}"):
+            c.optimal_delta(1, 1.0, epsilon)
+    for wrong in (-0.1, 1.0, math.nan):
+        for call in (lambda x: c.zcdp(0.1, x), lambda x: c.optimal(1, 1.0, x), lambda x: c.advanced(1, 1.0, x)):
+            with refused(f"delta = {wrong}"):
+                call(wrong)
+    with refused("rho = -1"):
+        c.zcdp(-1, 0.1)
 
 
 def test_the_extra_is_named(monkeypatch):

@@ -295,6 +295,25 @@ def test_bad_input_is_one_line():
         pair_law(Types((2, 2), (0.0,), (1.0, 1.0)), 1, 1.0)
     with refused("counts", "0"):
         pair_law(Types((2, 0), (0.0, 1.0), (1.0, 1.0)), 1, 1.0)
+    with refused("counts = (2, 1.5)"):
+        pair_law(Types((2, 1.5), (0.0, 1.0), (1.0, 1.0)), 1, 1.0)
+    with refused("types = ", "must be numbers"):
+        pair_law(Types((2, "x"), (0.0, 1.0), (1.0, 1.0)), 1, 1.0)
+    with refused("n_items = 4.5"):
+        worst_pair(1, 4.5, 1.0, delta=0.1)
+    with refused("scale = 0"):
+        worst_pair(4, 4, 0.0, delta=0.1)
+    with refused("delta = 1"):
+        worst_pair(4, 4, 1.0, delta=1.0)
+    with refused("noise = 'gauss'"):
+        worst_pair(4, 4, 1.0, delta=0.1, noise="gauss")
+    for k in (0, 5):
+        with refused(f"k = {k}"):
+            least_scale(good, k, 1.0, 0.1)
+    with refused("delta = 1"):
+        least_scale(good, 1, 1.0, 1.0)
+    with refused("epsilon = inf"):
+        least_scale(good, 1, math.inf, 0.1)
     with refused("finite", "inf"):
         pair_law(Types((2, 2), (0.0, math.inf), (1.0, 1.0)), 1, 1.0)
     for k in (0, 5):

@@ -12,12 +12,14 @@ import pandas as pd
 import pytest
 from checks import law_p_value, refused
 from scipy.special import logsumexp
-from set_laws import order_law_of_three, plackett_luce, set_law
+from set_laws import grid_set_law, order_law_of_three, plackett_luce, set_law, unordered
 
 from dprank.audit import privacy_loss
 from dprank.noise import SECURE
 from dprank.pairwise import top_set_law
+from dprank.topk.composition import optimal
 from dprank.topk.oneshot import Oneshot
+from dprank.topk.selection import named, unranked
 
 ROUNDING = 1e-9
 ALARM = 1e-6
@@ -79,7 +81,7 @@ def test_no_neighbours_lose_more_than_is_promised(noise, adjacency, k):
 def test_orders_of_three_lose_no_more_than_is_promised(noise, adjacency, k):
     mechanism = Oneshot(k, 1.5, noise, adjacency=adjacency, n_items=3, ordered=True)
     promised = mechanism.guarantee.epsilon
-    assert promised == pytest.approx({"laplace": 1.5}.get(noise, 2) * (2 if adjacency == "replace" else 1) / 1.5)
+    assert promised == pytest.approx({"laplace": 1}.get(noise, 2) * (2 if adjacency == "replace" else 1) / 1.5)
     losses = [worst_loss(mechanism, values) for values in ([0, 0, 0], [0, 9, 9], [0, 0, 9], [0, 9, 18])]
     assert 0.6 * promised < max(losses) <= promised * (1 + ROUNDING)
 
@@ -103,6 +105,99 @@ def test_the_few_left_out_are_cheap_for_laplace_noise_only():
     assert Oneshot(9, 1.0, "gumbel", n_items=10).guarantee.epsilon == 18
     assert worst_loss(Oneshot(4, 1.5, "gumbel"), [0, 0, 0, 0, 12]) > 1.5 * 2 / 1.5
 
+
+# --- contributions ----------------------------------------------------------------------------------------------------
+
+FAR = [[0, 0, 0, 12, 12, 12], [0, 0, 0, 0, 0, 0], [0.0, 0.7, 1.9, 3.2, 3.4, 8.0]]
+
+
+def neighbours_by(moved, values, adjacency):
+    """All that one record may do that moves so many values."""
+    for shift in product([-1, 0, 1] if adjacency == "replace" else [0, 1], repeat=len(values)):
+        if np.count_nonzero(shift) == moved:
+            yield np.add(values, shift)
+
+
+def loss_by(moved, mechanism, values):
+    here = law(mechanism, values)
+    return max(privacy_loss(here, law(mechanism, x)) for x in neighbours_by(moved, values, mechanism.adjacency))
+
+
+@pytest.mark.parametrize(("adjacency", "c", "moved"), [("add_remove", 1, 1), ("add_remove", 2, 2), ("replace", 1, 2)])
+def test_records_of_few_contributions_lose_no_more_than_is_promised(adjacency, c, moved):
+    mechanism = Oneshot(3, 1.5, adjacency=adjacency, n_items=6, contributions=c)
+    promised = mechanism.guarantee.epsilon
+    assert promised == pytest.approx(moved / 1.5)
+    losses = [loss_by(m, mechanism, values) for values in FAR for m in range(1, moved + 1)]
+    assert 0.95 * promised < max(losses) <= promised * (1 + ROUNDING)
+    if c > 1:
+        assert max(losses) > 1.5 * replace(mechanism, contributions=c - 1).guarantee.epsilon
+
+
+@pytest.mark.parametrize(("adjacency", "moved"), [("add_remove", 1), ("replace", 2)])
+def test_orders_of_few_contributions_lose_no_more_than_is_promised(adjacency, moved):
+    mechanism = Oneshot(3, 1.5, adjacency=adjacency, ordered=True, contributions=1)
+    promised = mechanism.guarantee.epsilon
+    assert promised == pytest.approx(moved / 1.5)
+    losses = [loss_by(m, mechanism, x) for x in ([0, 0, 0], [0, 9, 9], [0, 9, 18]) for m in range(1, moved + 1)]
+    assert 0.9 * promised < max(losses) <= promised * (1 + ROUNDING)
+
+
+@pytest.mark.parametrize("delta", [0.01, 0.2])
+def test_approximate_promises_for_few_contributions(delta):
+    mechanism = Oneshot(3, 3.0, adjacency="add_remove", n_items=6, contributions=2, delta=delta)
+    promised = mechanism.guarantee
+    assert promised.epsilon < replace(mechanism, delta=0.0).guarantee.epsilon
+    for values in FAR:
+        here = law(mechanism, values)
+        for x in neighbours_by(2, values, "add_remove"):
+            for p, q in ((here, law(mechanism, x)), (law(mechanism, x), here)):
+                assert np.maximum(p - math.exp(promised.epsilon) * q, 0).sum() <= promised.delta + ROUNDING
+
+
+@pytest.mark.parametrize("noise", ["gumbel", "exponential"])
+def test_few_contributions_do_not_help_noise_that_cannot_be_pushed_down(noise):
+    for ordered in (False, True):
+        free = Oneshot(2, 1.5, noise, adjacency="add_remove", ordered=ordered)
+        few = replace(free, contributions=1)
+        assert few.guarantee == free.guarantee
+        assert few.rho == free.rho
+    assert loss_by(1, replace(few, ordered=False), [0, 0, 12]) > 0.95 * few.guarantee.epsilon
+
+
+def test_no_more_released_values_move_than_there_are_contributions():
+    for adjacency, moved in (("add_remove", 2), ("replace", 4)):
+        mechanism = Oneshot(5, 1.0, n_items=5, value_scale=4.0, adjacency=adjacency, contributions=2)
+        assert mechanism.guarantee.epsilon == pytest.approx(moved / 4)
+        assert replace(mechanism, k=1, n_items=1).guarantee.epsilon == pytest.approx(1 / 4)
+        assert mechanism.rho == pytest.approx(moved / 4**2 / 2)
+        assert replace(mechanism, delta=0.1).guarantee.epsilon == optimal(moved, 1 / 4, 0.1)
+
+
+def test_rho_of_few_contributions_is_above_the_renyi_divergences():
+    mechanism = Oneshot(3, 1.5, adjacency="add_remove", n_items=6, contributions=2)
+    assert mechanism.rho == pytest.approx(2 / 1.5**2 / 2)
+    for values in FAR:
+        p = law(mechanism, values)
+        for x in neighbours_by(2, values, "add_remove"):
+            q = law(mechanism, x)
+            for order in (1.1, 2, 5, 40):
+                for a, b in ((p, q), (q, p)):
+                    divergence = logsumexp(order * np.log(a) + (1 - order) * np.log(b)) / (order - 1)
+                    assert divergence <= order * mechanism.rho * (1 + ROUNDING)
+
+
+@pytest.mark.parametrize(("adjacency", "grain"), [("replace", 1.0), ("add_remove", 0.5)])
+def test_discrete_noise_keeps_what_few_contributions_are_promised(adjacency, grain):
+    mechanism = Oneshot(3, 1.7, adjacency=adjacency, n_items=6, contributions=1)
+    for values in ([0, 0, 0, 5, 5, 5], [0, 1, 1, 2, 3, 3]):
+        here = np.array(list(top_set_law(values, 1.7, 3, "discrete", grain).values()))
+        for x in neighbours_by(2 if adjacency == "replace" else 1, values, adjacency):
+            there = np.array(list(top_set_law(x, 1.7, 3, "discrete", grain).values()))
+            assert np.abs(np.log(here / there)).max() <= mechanism.guarantee.epsilon * (1 + 1e-6)
+
+
+# --- mutants ----------------------------------------------------------------------------------------------------------
 
 MUTANTS = {
     "half the noise": lambda m: replace(m, scale=m.scale / 2),
@@ -151,8 +246,14 @@ def test_delta_helps_when_k_is_large_enough():
     assert gumbel < laplace / 2 < pure / 4
     assert Oneshot.calibrated(3, 0.2, 1e-6) == replace(Oneshot.calibrated(3, 0.2), delta=1e-6)
     assert Oneshot(3, 30.0, delta=1e-6).guarantee.delta == 0
-    # the approximate bound says nothing of an order, nor of exponential noise
-    assert Oneshot.calibrated(100, 0.2, 1e-6, ordered=True).scale == pure
+    # the approximate bound says nothing of exponential noise
+    ordered = Oneshot.calibrated(100, 0.2, 1e-6, ordered=True)
+    assert ordered.scale == laplace
+    assert Oneshot.calibrated(90, 0.2, 1e-6, n_items=100).scale < ordered.scale
+    # the few left out do not tell the order of the many
+    assert Oneshot.calibrated(100, 0.2, 1e-6, ordered=True, n_items=110).scale == laplace
+    one_way = Oneshot.calibrated(100, 0.2, 1e-6, ordered=True, adjacency="add_remove")
+    assert one_way.scale == pytest.approx(laplace / 2, rel=1e-8)
     assert Oneshot.calibrated(100, 0.2, 1e-6, "exponential").scale == pure
     assert Oneshot.calibrated(100, 0.2, 1e-6, "gumbel", ordered=True).scale == gumbel
 
@@ -187,13 +288,23 @@ def test_rho_is_above_the_renyi_divergences():
 @pytest.mark.parametrize("values", [False, True])
 def test_calibrated_keeps_epsilon_and_wastes_none(noise, values):
     rng = np.random.default_rng(41)
-    for _ in range(20):
+    for _ in range(12):
         k, epsilon = int(10 ** rng.uniform(0, 4)), float(np.exp(rng.uniform(-5, 3)))
         delta = float(rng.choice([0.0, 10 ** rng.uniform(-12, -1)]))
         adjacency = str(rng.choice(["replace", "add_remove"]))
         size = float(rng.uniform(0.1, 9))
         mechanism = Oneshot.calibrated(
-            k, epsilon, delta, noise, values=values, share=0.3, sensitivity=size, adjacency=adjacency, n_items=3 * k
+            k,
+            epsilon,
+            delta,
+            noise,
+            values=values,
+            share=0.3 if values else None,
+            sensitivity=size,
+            adjacency=adjacency,
+            n_items=3 * k,
+            ordered=bool(rng.integers(2)),
+            contributions=[None, 1, 7, k][rng.integers(4)],
         )
         promised = mechanism.guarantee
         assert promised.epsilon <= epsilon
@@ -233,6 +344,7 @@ def test_theorem_2_2_as_printed():
 
 
 def p_value(seen, law):
+    law = {key: p / sum(law.values()) for key, p in law.items()}
     counts = Counter(seen)
     assert counts.keys() <= law.keys()
     return law_p_value([counts[key] for key in law], list(law.values()))
@@ -254,20 +366,56 @@ def test_released_orders_have_the_exact_law():
         assert p_value(seen, order_law_of_three([2.0, 0.0, 1.5], 1.5, noise)) > ALARM
 
 
-@pytest.mark.parametrize(("adjacency", "grain"), [("replace", 1.0), ("add_remove", 0.5)])
-@pytest.mark.parametrize("largest", [True, False])
-def test_published_sets_have_the_exact_discrete_law(adjacency, grain, largest):
-    """On halves where values move one way."""
+@pytest.mark.parametrize(("adjacency", "grain", "largest"), [("replace", 1.0, True), ("add_remove", 0.5, False)])
+@pytest.mark.parametrize("noise", ["laplace", "exponential"])
+def test_published_sets_have_the_exact_discrete_law(noise, adjacency, grain, largest):
+    """On halves where values move one way; exponential noise is memoryless, and no grid shows."""
     values = np.array([1, 0, 0, 1])
-    mechanism, rng = Oneshot(2, 0.4, adjacency=adjacency, largest=largest), np.random.default_rng(54)
+    mechanism, rng = Oneshot(2, 0.4, noise, adjacency=adjacency, largest=largest), np.random.default_rng(54)
+    off = (0.4, 1.5 - grain) if noise == "laplace" else (0.5, grain)
     right, wrong = (
-        top_set_law(values if largest else -values, 0.4, 2, "discrete", unit) for unit in (grain, 1.5 - grain)
+        grid_set_law(values if largest else -values, 2, scale, noise, unit, reach=12)
+        for scale, unit in ((0.4, grain), off)
     )
     published = [tuple(mechanism.release(values, SECURE).items.tolist()) for _ in range(300)]
     seeded = [tuple(sorted(mechanism._on_grid(values, rng).tolist())) for _ in range(10_000)]
     assert p_value(published, right) > ALARM
     assert p_value(seeded, right) > ALARM
     assert p_value(seeded, wrong) < ALARM
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_published_gumbel_sets_and_orders_have_their_law(largest):
+    values = np.array([2, 0, 0, 1])
+    right, wrong = (plackett_luce(values if largest else -values, 2, scale) for scale in (1.5, 0.75))
+    ordered = Oneshot(2, 1.5, "gumbel", largest=largest, ordered=True)
+    seen = [tuple(ordered.release(values, SECURE).items.tolist()) for _ in range(600)]
+    assert p_value(seen, right) > ALARM > p_value(seen, wrong)
+    sets = [tuple(replace(ordered, ordered=False).release(values, SECURE).items.tolist()) for _ in range(600)]
+    assert p_value(sets, unordered(right)) > ALARM
+    all_of_them = replace(ordered, k=4, n_items=4)
+    assert sorted(all_of_them.release(values, SECURE).items.tolist()) == [0, 1, 2, 3]
+    assert replace(all_of_them, ordered=False).release(values, SECURE).items.tolist() == [0, 1, 2, 3]
+
+
+def test_two_yardsticks_of_discrete_noise_agree():
+    for grain in (1.0, 0.5):
+        listed = grid_set_law([1, 0, 2], 2, 0.8, "laplace", grain)
+        assert listed == pytest.approx(top_set_law([1, 0, 2], 0.8, 2, "discrete", grain), abs=1e-9)
+
+
+@pytest.mark.parametrize(("adjacency", "grain"), [("replace", 1.0), ("add_remove", 0.5)])
+@pytest.mark.parametrize("k", [1, 2])
+def test_whole_exponential_noise_keeps_the_guarantee(adjacency, grain, k):
+    mechanism = Oneshot(k, 0.8, "exponential", adjacency=adjacency, n_items=3)
+    worst = 0.0
+    for values in ([0, 0, 0], [5, 5, 0], [0, 1, 3]):
+        here = np.array(list(grid_set_law(values, k, 0.8, "exponential", grain).values()))
+        for x in neighbours(values, adjacency):
+            there = np.array(list(grid_set_law(x, k, 0.8, "exponential", grain).values()))
+            worst = max(worst, np.abs(np.log(here / there)).max())
+    promised = mechanism.guarantee.epsilon
+    assert 0.5 * promised < worst <= promised * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
@@ -311,6 +459,56 @@ def test_a_series_names_its_items():
     assert set(best.items.tolist()) == {"ash", "dogwood"}
 
 
+LABELS = {
+    "text": ["ash", "birch", "cedar", "dogwood", "elm"],
+    "numbers": [3, 10, 7, 1, 2],
+    "dates": pd.date_range("2020-01-01", periods=5),
+    "mixed": ["ash", 3, (1, 2), 2.5, None],
+    "sets": [frozenset(x) for x in ("a", "b", "ab", "c", "d")],
+    "with NaN": pd.Index([2.0, math.nan, 1.0, 4.0, 3.0], dtype=object),
+    "tuples": pd.MultiIndex.from_product([["b", "a"], [2, 1]]).append(pd.MultiIndex.from_tuples([("c", 0)])),
+}
+
+
+def tells_the_input(order, labels):
+    """Whether the order of the input shows in the names that are released of it."""
+    counts, rng = pd.Series([500, 400, 300, 200, 100], labels), np.random.default_rng(55)
+    shuffles = [counts.iloc[rng.permutation(5)] for _ in range(8)]
+    codes = [rng.permutation(5) for _ in shuffles]
+    return (
+        len(
+            {
+                tuple(map(str, named(x, order(x, c))))
+                for x, c in zip([counts, *shuffles], [codes[0], *codes], strict=False)
+            }
+        )
+        > 1
+    )
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_the_order_of_a_series_does_not_show(kind):
+    assert not tells_the_input(unranked, LABELS[kind])
+    assert tells_the_input(lambda _, codes: np.sort(codes), LABELS[kind])
+
+
+def test_sorted_and_shuffled_counts_release_the_same():
+    counts = pd.Series([900, 700, 800, 5, 1], ["cedar", "ash", "birch", "elm", "dogwood"])
+    mechanism = Oneshot(3, 0.5, value_scale=0.5)
+    for series in (counts, counts.sort_values(), counts.sort_values(ascending=False)):
+        for rng in (np.random.default_rng(0), SECURE):
+            released = mechanism.release(series, rng)
+            assert released.items.tolist() == ["ash", "birch", "cedar"]
+            assert np.abs(released.values - [700, 800, 900]).max() < 20
+
+
+def test_published_values_are_integers():
+    mechanism = Oneshot(2, 1.0, value_scale=3.0)
+    for values in ([5, 900, 700], [5.0, 900.0, 700.0]):
+        assert mechanism.release(values, SECURE).values.dtype == np.int64
+    assert mechanism.release([5, 900, 700], np.random.default_rng(0)).values.dtype == float
+
+
 def test_seeds_reproduce():
     mechanism = Oneshot(5, 3.0, "gumbel", value_scale=2.0)
     one, again, other = (mechanism.release(np.zeros(3000), np.random.default_rng(s)) for s in (1, 1, 2))
@@ -337,6 +535,26 @@ def test_seeds_reproduce():
         (("delta = -0.1",), {"delta": -0.1}),
         (("delta = nan",), {"delta": math.nan}),
         (("value_scale = 0",), {"value_scale": 0.0}),
+        (("value_scale = inf",), {"value_scale": math.inf}),
+        (("n_items = 4.5", "integer"), {"n_items": 4.5}),
+        (("n_items = 0",), {"n_items": 0}),
+        (("n_items = True",), {"n_items": True}),
+        (("k = True",), {"k": True}),
+        (("k = '2'",), {"k": "2"}),
+        (("scale = '1'",), {"scale": "1"}),
+        (("scale = inf",), {"scale": math.inf}),
+        (("sensitivity = None",), {"sensitivity": None}),
+        (("delta = None",), {"delta": None}),
+        (("delta = '1'",), {"delta": "1"}),
+        (("sensitivity = '1'",), {"sensitivity": "1"}),
+        (("value_scale = '1'",), {"value_scale": "1"}),
+        (("n_items = '4'",), {"n_items": "4"}),
+        (("largest = 1",), {"largest": 1}),
+        (("ordered = 'no'",), {"ordered": "no"}),
+        (("contributions = 0",), {"contributions": 0}),
+        (("contributions = 1.5",), {"contributions": 1.5}),
+        (("contributions = '1'",), {"contributions": "1"}),
+        (("contributions = True",), {"contributions": True}),
     ],
     ids=str,
 )
@@ -356,6 +574,14 @@ def test_bad_parameters_are_refused(words, changed):
         (("epsilon = nan",), {"epsilon": math.nan}),
         (("delta = 1",), {"delta": 1.0}),
         (("delta = -1e-06",), {"delta": -1e-6}),
+        (("epsilon = inf",), {"epsilon": math.inf}),
+        (("epsilon = '1'",), {"epsilon": "1"}),
+        (("n_items = 8.5",), {"n_items": 8.5}),
+        (("sensitivity = -1",), {"sensitivity": -1}),
+        (("scale = 2", "computed"), {"scale": 2}),
+        (("value_scale = 2", "computed"), {"value_scale": 2}),
+        (("values = 1", "True or False"), {"values": 1}),
+        (("delta = '1'",), {"delta": "1"}),
     ],
     ids=str,
 )
@@ -372,21 +598,40 @@ def test_theorem_2_2_is_refused_where_it_is_silent(changed):
         Oneshot.as_printed(**({"k": 2, "epsilon": 0.2, "delta": 0.05, "n_items": 9} | changed))
 
 
-@pytest.mark.parametrize("share", [0.0, 1.0, math.nan])
-def test_a_share_of_all_or_nothing_is_refused(share):
-    with refused(f"share = {share}"):
-        Oneshot.calibrated(2, 1.0, values=True, share=share)
+@pytest.mark.parametrize("share", [0.0, 1.0, math.nan, "1"])
+@pytest.mark.parametrize("values", [True, False])
+def test_a_share_of_all_or_nothing_is_refused(share, values):
+    with refused("share = ", str(share), "(0, 1)"):
+        Oneshot.calibrated(2, 1.0, values=values, share=share)
+
+
+def test_a_share_of_no_values_is_refused():
+    with refused("share = 0.3", "values = False"):
+        Oneshot.calibrated(2, 1.0, share=0.3)
+
+
+@NOISE
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_where_nothing_is_chosen_values_have_all_of_epsilon(noise, delta):
+    mechanism = Oneshot.calibrated(4, 1.0, delta, noise, values=True, n_items=4)
+    alone = replace(mechanism, delta=0.0)
+    assert 1 - 1e-6 < mechanism.guarantee.epsilon <= 1
+    assert mechanism.value_scale == 4 if delta == 0 else mechanism.value_scale <= 4 <= 4 * alone.guarantee.epsilon
 
 
 @pytest.mark.parametrize(
     ("words", "parameters", "values"),
     [
         (("k = 4", "1 .. 3"), {"k": 4}, [1, 2, 3]),
-        (("n_items = 4", "3"), {"n_items": 4}, [1, 2, 3]),
-        (("values[1] = nan",), {}, [1, math.nan, 3]),
-        (("values[0] = -inf",), {}, [-math.inf, 2, 3]),
+        (("n_items = 4", "3", "reindex over the public list of items, fill_value=0"), {"n_items": 4}, [1, 2, 3]),
+        (("values[1] is missing or infinite",), {}, [1, math.nan, 3]),
+        (("values[0] is missing or infinite",), {}, [-math.inf, 2, 3]),
+        (("values are a dict", "a Series"), {}, {"ash": 1, "birch": 2}),
         (("shape ()",), {}, 3),
         (("dtype",), {}, ["a", "b"]),
+        (("shape (0,)",), {}, []),
+        (("dtype bool",), {}, [True, False, True]),
+        (("dtype object",), {}, [1, None, 3]),
     ],
     ids=str,
 )
@@ -399,17 +644,38 @@ def test_bad_values_are_refused(words, parameters, values, rng):
 @pytest.mark.parametrize(
     ("words", "parameters", "values"),
     [
-        (("noise = 'gumbel'",), {"noise": "gumbel"}, [1, 2, 3]),
-        (("noise = 'exponential'",), {"noise": "exponential"}, [1, 2, 3]),
         (("sensitivity = 0.5",), {"sensitivity": 0.5}, [1, 2, 3]),
-        (("values[1] = 2.5",), {}, [1, 2.5, 3]),
-        (("values[2] = ", "2^51"), {}, [1, 2, 2**52]),
+        (("sensitivity = 0.5",), {"sensitivity": 0.5, "noise": "gumbel"}, [1, 2, 3]),
+        (("values[0] is none", "integers"), {"noise": "gumbel"}, [1.5, 2, 3]),
+        (("values[0] is none", "integers"), {"noise": "exponential"}, [1.5, 2, 3]),
+        (("values[1] is none", "integers"), {}, [1, 2.5, 3]),
+        (("values[2] is none", "2^51"), {}, [1, 2, 2**52]),
+        (("values['birch'] is none", "2^51"), {}, pd.Series([1, 2.5, 3], ["ash", "birch", "cedar"])),
     ],
     ids=str,
 )
 def test_floats_are_not_published(words, parameters, values):
     with refused(*words):
         Oneshot(2, 1.0, **parameters).release(values, SECURE)
+
+
+@pytest.mark.parametrize("rng", [np.random.default_rng(0), SECURE], ids=["seeded", "secure"])
+def test_items_of_one_name_are_refused(rng):
+    with refused("'ash' twice", "index"):
+        Oneshot(1, 1.0).release(pd.Series([3, 1, 2], ["ash", "birch", "ash"]), rng)
+
+
+def test_missing_values_are_refused():
+    with refused("values[1] is missing"):
+        Oneshot(1, 1.0).release(pd.Series([3, None], dtype="Int64"), np.random.default_rng(0))
+
+
+def test_numbers_of_numpy_are_as_good_as_pythons():
+    small = Oneshot(
+        np.int8(100), np.float32(0.5), sensitivity=np.int8(3), n_items=np.int16(30_000), delta=np.float32(0)
+    )
+    assert small == Oneshot(100, 0.5, sensitivity=3, n_items=30_000)
+    assert small.guarantee == Oneshot(100, 0.5, sensitivity=3, n_items=30_000).guarantee
 
 
 @pytest.mark.parametrize("rng", [None, 7, np.random.RandomState(0)], ids=lambda rng: type(rng).__name__)

@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 from itertools import combinations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from checks import law_p_value, refused
 
@@ -31,9 +33,9 @@ def neighbours(samples, edges):
 
 def moved(mechanism):
     """Largest half range of the change of scores between neighbours."""
+    scores = cache(mechanism.scores)
     return max(
-        np.ptp(mechanism.scores(a) - mechanism.scores(b)) / 2
-        for a, b in neighbours(mechanism.samples, len(mechanism.edges))
+        np.ptp(scores(tuple(a)) - scores(tuple(b))) / 2 for a, b in neighbours(mechanism.samples, len(mechanism.edges))
     )
 
 
@@ -124,7 +126,7 @@ def test_data_without_long_run_shares_get_a_blind_set():
     shares = [0.0, 1.0]  # both ends beat the middle
     assert (mechanism.scores(shares) == 0).all()
     rng = np.random.default_rng(0)
-    chosen = [mechanism.select(shares, rng).items[0] for _ in range(3000)]
+    chosen = [mechanism.select(shares, rng).items[0] for _ in range(1500)]
     assert law_p_value(np.bincount(chosen, minlength=3), np.full(3, 1 / 3)) > 1e-6
 
 
@@ -148,8 +150,28 @@ def test_shares_of_comparisons():
     # 1 beat 0 once of two; 2 beat 1 once and tied once
     assert mechanism.shares(data).tolist() == [0.5, 0.75]
     release = mechanism.release(data, np.random.default_rng(0))
-    assert release.items.shape == (1,)
+    assert release.items.tolist() == list(
+        np.array(["a", "b", "c"])[mechanism.select([0.5, 0.75], np.random.default_rng(0)).items]
+    )
     assert release.values is None
+
+
+def test_names_are_released_in_their_own_order():
+    renamed = Comparisons([0, 1], [1, 2], [1, 1], items="zyx")
+    released = PrivateRankCentrality(3, 3, 1, 1.0, pairs=PATH).release(renamed, np.random.default_rng(0))
+    assert released.items.tolist() == ["x", "y", "z"]
+
+
+def test_equal_if_all_that_is_public_is_equal():
+    one, same = (PrivateRankCentrality(3, 1, 2, 1.0, pairs=pairs) for pairs in (PATH, PATH[::-1]))
+    assert one == same
+    assert hash(one) == hash(same)
+    for other in (replace(one, pairs=None), replace(one, scale=2.0), replace(one, damped=False), "other"):
+        assert one != other
+    assert repr(one) == (
+        "PrivateRankCentrality(n_items=3, k=1, samples=2, scale=1.0, pairs=<2 pairs>, d=None, teleport=0.0, "
+        "damped=True, relative=True, delta=0.0)"
+    )
 
 
 def test_bad_input():
@@ -164,6 +186,18 @@ def test_bad_input():
         (("delta = 1",), (3, 1, 1, 1.0), {"delta": 1.0}),
         (("teleport = 1",), (3, 1, 1, 1.0), {"teleport": 1.0}),
         (("d = 1", "2"), (3, 1, 1, 1.0), {"d": 1.0}),
+        (("d = inf",), (3, 1, 1, 1.0), {"d": math.inf}),
+        (("d = '3'",), (3, 1, 1, 1.0), {"d": "3"}),
+        (("teleport = '0.1'",), (3, 1, 1, 1.0), {"teleport": "0.1"}),
+        (("delta = '1'",), (3, 1, 1, 1.0), {"delta": "1"}),
+        (("damped = 1",), (3, 1, 1, 1.0), {"damped": 1}),
+        (("relative = None",), (3, 1, 1, 1.0), {"relative": None}),
+        (("n_items = 2.5",), (2.5, 1, 1, 1.0), {}),
+        (("k = 1.5",), (3, 1.5, 1, 1.0), {}),
+        (("scale = inf",), (3, 1, 1, math.inf), {}),
+        (("teleport = -0.1",), (3, 1, 1, 1.0), {"teleport": -0.1}),
+        (("items 0 and 2", "connected"), (4, 1, 1, 1.0), {"pairs": [(0, 1), (2, 3)]}),
+        (("items 0 and 1", "connected"), (3, 1, 1, 1.0), {"pairs": []}),
         (("pairs[1] = [1, 0]",), (3, 1, 1, 1.0), {"pairs": [(0, 1), (1, 0)]}),
         (("pairs[0] = [1, 1]",), (3, 1, 1, 1.0), {"pairs": [(1, 1)]}),
         (("pairs[0] = [0, 3]",), (3, 1, 1, 1.0), {"pairs": [(0, 3)]}),
@@ -174,6 +208,10 @@ def test_bad_input():
         make.calibrated(3, 1, 1, 0.0)
     with refused("teleport = 0.0", "damped = False"):
         make.calibrated(3, 1, 1, 1.0, pairs=PATH, damped=False)
+    with refused("scale = 1.0", "computed"):
+        make.calibrated(3, 1, 1, 1.0, scale=1.0)
+    with refused("DataFrame", "Comparisons"):
+        make(3, 1, 1, 1.0).release(pd.DataFrame({"first": [0]}), np.random.default_rng(0))
     with refused("rho = 1"):
         make.as_printed(3, 1, 1, 0.2, 0.05, rho=1)
     with refused("delta = 0"):
@@ -185,9 +223,16 @@ def test_bad_input():
         mechanism.select([0.5, 0.5], SECURE)
     with refused("items = 2", "n_items = 3"):
         mechanism.shares(Comparisons([0], [1], [1], items="ab"))
-    with refused("row 1", "items 0 and 2"):
+    with refused("row 1", "none of the public pairs"):
         mechanism.shares(Comparisons([0, 2], [1, 0], [1, 1], items="abc"))
-    with refused("[1, 2] have 0 comparisons", "samples = 1"):
+    with refused("items [1, 2]", "samples = 1"):
         mechanism.shares(Comparisons([0], [1], [1], items="abc"))
-    with refused("shares[0] = 2"):
+    with refused("shares[0] does not lie"):
         mechanism.scores([2.0, 0.5])
+    with refused("shares[1] does not lie"):
+        mechanism.scores([0.5, math.nan])
+    with refused("shares has shape (3,)", "(2,)"):
+        mechanism.scores([0.5, 0.5, 0.5])
+    for rng in (None, 7):
+        with refused(f"rng = {rng}"):
+            mechanism.select([0.5, 0.5], rng)

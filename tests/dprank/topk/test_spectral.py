@@ -4,6 +4,7 @@ from itertools import combinations, product
 
 import choix
 import numpy as np
+import pandas as pd
 import pytest
 from checks import refused
 from scipy import sparse
@@ -91,8 +92,8 @@ def test_pair_shares_by_hand():
         ([[0, 1]], [0.5], np.nan, ["d = nan"]),
         ([[0, 1]], [0.5], np.inf, ["d = inf"]),
         ([], [], 0, ["d = 0"]),
-        ([[0, 1]], [1.5], None, ["shares[0] = 1.5", "[0, 1]"]),
-        ([[0, 1], [1, 2]], [0.5, np.nan], None, ["shares[1] = nan"]),
+        ([[0, 1]], [1.5], None, ["shares[0] does not lie", "[0, 1]"]),
+        ([[0, 1], [1, 2]], [0.5, np.nan], None, ["shares[1] does not lie"]),
         ([[0, 1]], [0.5, 0.5], None, ["shares", "(2,)"]),
         ([[1, 1]], [0.5], None, ["pairs[0] = [1, 1]", "differ"]),
         ([[0, 1], [1, 2], [1, 0]], [0.5] * 3, None, ["pairs[2] = [1, 0]", "once"]),
@@ -110,10 +111,24 @@ def test_bad_chains_are_refused(pairs, shares, d, words):
 def test_bad_arguments_are_refused():
     with refused("n_items = 0"):
         transition_matrix(0, [], [])
+    with refused("n_items = 2.5"):
+        transition_matrix(2.5, [(0, 1)], [0.5])
+    with refused("pairs = [[0, 1], [2]]"):
+        transition_matrix(3, [[0, 1], [2]], [0.5, 0.5])
+    with refused("pairs", "bool"):
+        transition_matrix(3, [[False, True]], [0.5])
+    with refused("shares are a list"):
+        transition_matrix(2, [(0, 1)], ["x"])
+    for d in (np.nan, "2", 0):
+        with refused("d = ", "at least"):
+            transition_matrix(2, [(0, 1)], [0.5], d)
     data = Comparisons([0], [1], [1], "ab")
-    for prior in (-1, np.nan, np.inf):
+    for prior in (-1, np.nan, np.inf, "1", None):
         with refused("prior", str(prior)):
             pair_shares(data, prior=prior)
+    for data in (pd.DataFrame({"first": ["a"], "second": ["b"]}), [(0, 1)], None):
+        with refused(type(data).__name__, "Comparisons"):
+            rank_centrality(data)
 
 
 # --- its law ---

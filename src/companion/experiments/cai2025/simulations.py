@@ -357,7 +357,9 @@ def stationary(chain: NDArray[np.float64], tolerance: float = 1e-12) -> NDArray[
 def oneshot_scale(n: int, k: int, rho: float, epsilon: float) -> float:
     """Laplace scale 8 s sqrt(k log(n / delta)) / epsilon, with s = 2 / (n (1 - rho)) and delta = n^-2, as run.
 
-    rho is computed from the answers themselves, so that the scale tells of them.
+    rho is computed from the answers themselves, so the scale tells of them if it is published. The released set alone
+    is private all the same, for epsilon up to 0.2: it is that of the shares times 1 - rho, at a scale that no answer
+    moves (chapter 8).
     """
     return 0.0 if math.isinf(epsilon) else 16 / (n * (1 - rho)) * math.sqrt(3 * k * math.log(n)) / epsilon
 

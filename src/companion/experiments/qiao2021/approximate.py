@@ -13,24 +13,16 @@ import numpy as np
 import pandas as pd
 
 from companion.claims import Check
+from companion.experiments.busafekete2021.common import least
+from companion.experiments.qiao2021.common import DELTA, EPSILON, ROUNDING, certified, ends, split, theorem_2_1
+from companion.experiments.qiao2021.common import printed_scale as printed_scale
 from dprank.topk.bound import shift_for
 from dprank.topk.composition import Composition, epsilon_per_round
-from dprank.topk.curve import PairLaw, Types, compositions, least_scale, log_set_probability, pair_law
+from dprank.topk.curve import PairLaw, compositions, least_scale, log_set_probability, pair_law
 from dprank.topk.noise_laws import LAWS, Noise
 
-#: Widest conditions of Theorem 2.2.
-EPSILON, DELTA = 0.2, 0.05
 #: A range for epsilon that the proof of Theorem 2.2 in this book covers: epsilon <= RANGE * log(m / delta).
 RANGE = 16.0
-#: Relative rounding of closed forms and of the quadratures behind exact curves.
-ROUNDING = 1e-9
-#: Standard deviation of noise of scale 1.
-SPREAD: dict[Noise, float] = {"laplace": math.sqrt(2), "gumbel": math.pi / math.sqrt(6), "exponential": 1.0}
-
-
-def printed_scale(k: int, epsilon: float, delta: float, n_items: float) -> float:
-    """Noise of Theorem 2.2 for sensitivity 1; its conditions are not asked for."""
-    return 8 * math.sqrt(k * math.log(n_items / delta)) / epsilon
 
 
 def simple_scale(k: int, epsilon: float, delta: float) -> float:
@@ -50,11 +42,7 @@ def candidate_pairs(k: int, most: int = 4) -> list[tuple[int, int]]:
 
 def equal_values(up: int, down: int, k: int, scale: float, noise: Noise = "laplace") -> PairLaw:
     """Laws of the chosen set when `up` equal values go up by 1 and `down` values, equal to them, go down by 1."""
-    return pair_law(_split(up, down), k, scale, noise)
-
-
-def _split(up: int, down: int) -> Types:
-    return Types((up, down), (0.0, 0.0), (1.0, -1.0))
+    return pair_law(split(up, down), k, scale, noise)
 
 
 @cache
@@ -76,7 +64,7 @@ def needed_scale(k: int, epsilon: float, delta: float, noise: Noise = "laplace")
     best = 0.0
     for up, down in candidate_pairs(k):
         if not best or equal_values(up, down, k, best, noise).epsilon(delta) > epsilon:
-            best = least_scale(_split(up, down), k, epsilon, delta, noise)
+            best = least_scale(split(up, down), k, epsilon, delta, noise)
     return best
 
 
@@ -89,7 +77,7 @@ def _peeled(composition: Composition, noise: Noise) -> Callable[[int, float, flo
 
 def gumbel_scale(k: int, epsilon: float, delta: float, n_items: float) -> float:
     """Gumbel noise that is proved enough for sensitivity 1, by zCDP or purely."""
-    return min(2 * k / epsilon, _peeled("zcdp", "gumbel")(k, epsilon, delta, n_items))
+    return min(theorem_2_1(k, epsilon), _peeled("zcdp", "gumbel")(k, epsilon, delta, n_items))
 
 
 def _need(noise: Noise) -> Callable[[int, float, float, float], float]:
@@ -98,18 +86,18 @@ def _need(noise: Noise) -> Callable[[int, float, float, float], float]:
 
 #: Panel, label, noise and scale(k, epsilon, delta, n_items) of what the main picture compares.
 MECHANISMS: tuple[tuple[str, str, Noise, Callable[[int, float, float, float], float]], ...] = (
-    ("oneshot", "Laplace, Theorem 2.1", "laplace", lambda k, epsilon, delta, n_items: 2 * k / epsilon),
+    ("oneshot", "Laplace, Theorem 2.1", "laplace", lambda k, epsilon, delta, n_items: theorem_2_1(k, epsilon)),
     ("oneshot", "Laplace, Theorem 2.2", "laplace", printed_scale),
     ("oneshot", "Laplace, our bound", "laplace", lambda k, epsilon, delta, n_items: 1 / shift_for(k, epsilon, delta)),
     ("oneshot", "Laplace, true need at least", "laplace", _need("laplace")),
     ("oneshot", "Gumbel, zCDP or pure", "gumbel", gumbel_scale),
     ("oneshot", "Gumbel, true need at least", "gumbel", _need("gumbel")),
-    ("oneshot", "exponential, pure", "exponential", lambda k, epsilon, delta, n_items: 2 * k / epsilon),
+    ("oneshot", "exponential, pure", "exponential", lambda k, epsilon, delta, n_items: theorem_2_1(k, epsilon)),
     ("peeling", "Laplace, basic", "laplace", _peeled("basic", "laplace")),
     ("peeling", "Laplace, advanced", "laplace", _peeled("advanced", "laplace")),
     ("peeling", "Laplace, zCDP", "laplace", _peeled("zcdp", "laplace")),
     ("peeling", "Laplace, optimal", "laplace", _peeled("optimal", "laplace")),
-    ("peeling", "exponential mechanism, zCDP", "gumbel", _peeled("zcdp", "gumbel")),
+    ("peeling", "exponential mechanism, zCDP or pure", "gumbel", gumbel_scale),
 )
 
 
@@ -128,19 +116,20 @@ def scales(ks: Iterable[int], epsilon: float, delta: float, n_items: float) -> p
         for k in ks
     ]
     frame = pd.DataFrame(rows, columns=["panel", "mechanism", "noise", "k", "scale"])
-    return frame.assign(sd=frame.scale * frame.noise.map(SPREAD))
+    return frame.assign(sd=frame.scale * frame.noise.map({name: law.deviation for name, law in LAWS.items()}))
 
 
 def winners(frame: pd.DataFrame) -> pd.DataFrame:
     """Standard deviations of the noise of the proved one-shot mechanisms, and the least of them, for every k."""
     proved = frame[(frame.panel == "oneshot") & ~frame.mechanism.str.contains("need")]
     wide = proved.pivot(index="k", columns="mechanism", values="sd")[proved.mechanism.unique()]
-    return wide.assign(least=wide.idxmin(axis=1)).reset_index().rename_axis(columns=None)
+    return wide.assign(**{"least noise": wide.idxmin(axis=1)}).reset_index().rename_axis(columns=None)
 
 
 def gumbel_wins(epsilon: float, delta: float) -> int:
     """Smallest k from which Gumbel noise has a smaller standard deviation than exponential noise, as far as proved."""
-    return _first(lambda k: SPREAD["gumbel"] * gumbel_scale(k, epsilon, delta, math.inf) < 2 * k / epsilon)
+    gumbel, exponential = LAWS["gumbel"].deviation, LAWS["exponential"].deviation
+    return least(lambda k: gumbel * gumbel_scale(k, epsilon, delta, math.inf) < exponential * theorem_2_1(k, epsilon))
 
 
 # --- Theorem 2.2 ------------------------------------------------------------------------------------------------------
@@ -161,7 +150,7 @@ def proof_ratio(reach: float = RANGE, constant: float = 8.0) -> tuple[float, flo
     if kept.a <= 0:
         return math.inf, math.inf
     ratio = -mpmath.iv.log(kept) / t**2
-    return math.nextafter(float(ratio.a), -math.inf), math.nextafter(float(ratio.b), math.inf)
+    return ends(ratio)
 
 
 def proof_room(length: float, constant: float = 8.0) -> float:
@@ -195,27 +184,24 @@ def boundary_grid() -> pd.DataFrame:
 
 
 def check_thm_2_2(ks: Iterable[int]) -> list[Check]:
-    """Theorem 2.2 for the index set: the proof's number, its boundary, exact curves, and the trivial k = m."""
+    """Theorem 2.2 for the index set: the proof's number, its boundary, and exact curves."""
     ratio = proof_ratio()
-    what = "our proof for k > 16 log(m/δ): what the k items cost, in units of log(m/δ), certified, largest"
-    checks = [_between(what, ratio, "<=", proof_room(math.log(2 / DELTA)))]
+    what = "our proof for k > 16 log(m/δ): cost of the k items over log(m/δ), certified; bound: what is left"
+    checks = [certified(what, ratio, "<=", proof_room(math.log(2 / DELTA)))]
     grid = boundary_grid()
     worst = grid.ratio.min()
-    what = f"printed noise over proved noise, least of {len(grid)} boundary cases (ε = {EPSILON})"
+    what = (
+        f"noise of Theorem 2.2 over noise proved enough, ε = {EPSILON}, least of {len(grid)} boundary cases of k, m, δ"
+    )
     checks.append(Check(what, worst, ">=", 1 - ROUNDING))
     for k in ks:
         law = equal_values(k, k, k, printed_scale(k, EPSILON, DELTA, 2 * k))
-        checks.append(_exact(f"exact δ, {2 * k} equal values, half up, half down, k = {k}", law, EPSILON, DELTA))
+        checks.append(
+            _exact(f"exact δ, {2 * k} equal values, half go up by s and half down, k = {k}", law, EPSILON, DELTA)
+        )
     law = equal_values(1, 1, 1, printed_scale(1, EPSILON, DELTA, 2))
-    checks.append(_exact("exact δ, m = 2, k = 1", law, EPSILON, DELTA))
-    law = equal_values(1, 1, 2, printed_scale(2, EPSILON, DELTA, 2))
-    checks.append(_exact("exact δ, k = m = 2", law, EPSILON, DELTA))
+    checks.append(_exact("exact δ, 2 equal values that move apart, k = 1", law, EPSILON, DELTA))
     return checks
-
-
-def _between(what: str, bounds: tuple[float, float], relation: str, bound: float, about: str = "printed") -> Check:
-    middle = (bounds[0] + bounds[1]) / 2
-    return Check(what, middle, relation, bound, about, error=(bounds[1] - bounds[0]) / 2)
 
 
 def _exact(what: str, law: PairLaw, epsilon: float, delta: float) -> Check:
@@ -229,7 +215,7 @@ def one_set_deltas(k: int, scale: float, epsilons: Iterable[float]) -> pd.DataFr
     Returns
     -------
     pandas.DataFrame
-        ``epsilon``, ``one set``, ``families of sets``.
+        ``ε``, ``δ for one set``, ``δ for families of sets``.
     """
     chosen = compositions([k, k], k)
     log_p, log_q = (
@@ -242,7 +228,7 @@ def one_set_deltas(k: int, scale: float, epsilons: Iterable[float]) -> pd.DataFr
             np.max(np.exp(a) * -np.expm1(np.minimum(0.0, epsilon + b - a))) for a, b in ((log_p, log_q), (log_q, log_p))
         )
         rows.append((epsilon, float(one), float(law.delta(epsilon))))
-    return pd.DataFrame(rows, columns=["epsilon", "one set", "families of sets"])
+    return pd.DataFrame(rows, columns=["ε", "δ for one set", "δ for families of sets"])
 
 
 def check_lem_4_1(k: int) -> list[Check]:
@@ -250,12 +236,22 @@ def check_lem_4_1(k: int) -> list[Check]:
     epsilon, delta = EPSILON, DELTA
     at = one_set_deltas(k, printed_scale(k, epsilon, delta, 2 * k), [epsilon]).iloc[0]
     return [
-        Check(f"exact δ for one set, {2 * k} equal values, k = {k}", at["one set"], "<=", delta, reading="one set"),
         Check(
-            f"exact δ, {2 * k} equal values, k = {k}", at["families of sets"], "<=", delta, reading="families of sets"
+            f"least δ that single sets need, {2 * k} equal values, half up, half down, k = {k}",
+            at["δ for one set"],
+            "<=",
+            delta,
+            reading="one set",
         ),
-        _between(
-            "our proof at 0.99 ε, hence with 7.92 for 8: what the k items cost, in units of log(m/δ), certified",
+        Check(
+            f"least δ that families of sets need, {2 * k} equal values, half up, half down, k = {k}",
+            at["δ for families of sets"],
+            "<=",
+            delta,
+            reading="families of sets",
+        ),
+        certified(
+            "our proof at 0.99ε, 7.92 for 8: cost of the k items over log(m/δ), certified; bound: what is left",
             proof_ratio(reach=1.0, constant=7.92),
             "<=",
             proof_room(math.log(2 / DELTA), 7.92),
@@ -269,7 +265,7 @@ def beyond_range(k: int, delta: float, factors: Iterable[float]) -> pd.DataFrame
     Returns
     -------
     pandas.DataFrame
-        ``factor``, ``epsilon``, ``scale``, ``delta needed``, ``delta asked``.
+        ``ε / log(m/δ)``, ``ε``, ``λ/s``, ``δ needed``, ``δ asked``.
     """
     length = math.log(2 * k / delta)
     rows = []
@@ -277,19 +273,17 @@ def beyond_range(k: int, delta: float, factors: Iterable[float]) -> pd.DataFrame
         scale = printed_scale(k, factor * length, delta, 2 * k)
         needed = float(equal_values(k, k, k, scale).delta(factor * length))
         rows.append((factor, factor * length, scale, needed, delta))
-    return pd.DataFrame(rows, columns=["factor", "epsilon", "scale", "delta needed", "delta asked"])
+    return pd.DataFrame(rows, columns=["ε / log(m/δ)", "ε", "λ/s", "δ needed", "δ asked"])
 
 
 def check_epsilon_range(k: int) -> list[Check]:
     """Theorem 2.2's noise is enough for every epsilon up to 16 log(m / delta), by the same proof."""
-    least = _shortest_length()
-    what = (
-        f"our proof, ε ≤ {RANGE:g} log(m/δ), any m ≥ 2, δ < 1: what the k items cost, in units of log(m/δ), certified"
-    )
-    checks = [_between(what, proof_ratio(), "<=", proof_room(least))]
+    shortest = _shortest_length()
+    what = f"our proof, ε ≤ {RANGE:g} log(m/δ): cost of the k items over log(m/δ), certified; bound: what is left"
+    checks = [certified(what, proof_ratio(), "<=", proof_room(shortest))]
     at = beyond_range(k, DELTA, [1.0, RANGE])
     for row in at.itertuples():
-        what = f"exact δ at ε = {row.factor:g} log(m/δ), {2 * k} equal values, k = {k}"
+        what = f"exact δ at ε = {row[1]:g} log(m/δ), {2 * k} equal values, half up, half down, k = {k}"
         checks.append(Check(what, float(row[4]), "<=", DELTA))
     return checks
 
@@ -308,20 +302,20 @@ def first_useful(deltas: Iterable[float]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``delta``; Theorem 2.2 below Theorem 2.1 for ``some m > k`` (the best is k + 1), ``m = 2k``, ``m = 1e6``; and
+        ``δ``; Theorem 2.2 below Theorem 2.1 for ``m = k + 1`` (the best), ``m = 2k``, ``m = 10⁶``; and
         ``our bound``, which knows no m. For delta = 1 / m^2 see `first_useful_square`.
     """
     rows = []
     for delta in deltas:
         printed = [partial(_saves, n_items=n_items, delta=delta) for n_items in (_next, _twice, _million)]
-        smallest = [_first(useful) for useful in (*printed, partial(_we_save, delta=delta))]
+        smallest = [least(useful) for useful in (*printed, partial(_we_save, delta=delta))]
         rows.append((delta, *smallest))
-    return pd.DataFrame(rows, columns=["delta", "some m > k", "m = 2k", "m = 1e6", "our bound"])
+    return pd.DataFrame(rows, columns=["δ", "m = k + 1", "m = 2k", "m = 10⁶", "our bound"])
 
 
 def first_useful_square() -> int:
     """Smallest k with Theorem 2.2 below Theorem 2.1 when delta = 1 / m^2, at m = k + 1."""
-    return _first(lambda k: k > 48 * math.log(k + 1))
+    return least(lambda k: k > 48 * math.log(k + 1))
 
 
 def _saves(k: int, n_items: Callable[[int], int], delta: float) -> bool:
@@ -344,36 +338,29 @@ def _million(k: int) -> int:
     return 10**6
 
 
-def _first(useful: Callable[[int], bool]) -> int:
-    """Least k that is of use; uselessness holds below it."""
-    low, high = 0, 2
-    while not useful(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if useful(middle) else (middle, high)
-    return high
-
-
 def check_useful(deltas: Iterable[float]) -> list[Check]:
     """Theorem 2.2 against Theorem 2.1, and against our bound."""
-    ratio = lambda k, m, delta: printed_scale(k, 1.0, delta, m) / (2 * k)  # noqa: E731
-    small = [(1, 2), (2, 3), (10, 11), (100, 101), (100, 10**6)]
+
+    def ratio(k: int, m: int, delta: float) -> float:
+        return printed_scale(k, 1.0, delta, m) / theorem_2_1(k, 1.0)
+
+    what = "noise of Theorem 2.2 over noise of Theorem 2.1"
     checks = [
-        Check(f"noise of Theorem 2.2 over Theorem 2.1's, k = {k}, m = {m:,}, δ = {DELTA}", ratio(k, m, DELTA), "<", 1)
-        for k, m in small
+        Check(f"{what}, k = {k}, m = {m:,}, δ = {DELTA}", ratio(k, m, DELTA), "<", 1)
+        for k, m in ((1, 2), (10, 11), (100, 101), (100, 10**6))
     ]
-    useful = first_useful(deltas)
-    for row in useful.itertuples():
-        delta, k, twice = float(cast(float, row.delta)), int(row[2]), int(row[3])
-        what = f"the same at δ = {delta:g}, k > 16 log(m/δ): "
+    for row in first_useful(deltas).itertuples():
+        delta, k, twice = float(cast(float, row[1])), int(row[2]), int(row[3])
+        cases = (k, k + 1), (twice, 2 * twice), (100 * k, 200 * k)
+        names = ", ".join(f"({n:,}, {m:,})" for n, m in cases)
+        most = max(ratio(n, m, delta) for n, m in cases)
+        before = ratio(k - 1, k, delta)
         checks += [
-            Check(f"{what}k = {n:,}, m = {m:,}", ratio(n, m, delta), "<", 1, "supplied")
-            for n, m in ((k, k + 1), (twice, 2 * twice), (100 * k, 200 * k))
-        ]
-        checks += [
-            Check(f"the same, k = {k - 1}, m = {k}, δ = {delta:g}", ratio(k - 1, k, delta), ">=", 1, "corrected"),
-            Check(f"k from which our bound saves noise, δ = {delta:g}", int(row[5]), "<", k, "corrected"),
+            Check(
+                f"{what}, largest over (k, m) = {names}, all k > 16 log(m/δ), δ = {delta:g}", most, "<", 1, "supplied"
+            ),
+            Check(f"{what}, k = {k - 1}, m = {k}, δ = {delta:g}", before, ">=", 1, "corrected"),
+            Check(f"least k at which our bound saves noise, δ = {delta:g}", int(row[5]), "<", k, "corrected"),
         ]
     return checks
 
@@ -396,7 +383,7 @@ def simple_slack(epsilon: float = 1.0, delta: float = DELTA) -> tuple[float, flo
     cross = iv.mpf(epsilon) / 2 * (iv.exp(shift) - 1) / shift
     kept = 1 - (iv.exp(u) - 1) ** 2 - cross / k
     slack = iv.log(1 + alpha) - 1 / (2 * alpha + 1) - 2 * u - cross / kept
-    return float(slack.a), float(slack.b)
+    return ends(slack)
 
 
 def constants(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
@@ -410,23 +397,45 @@ def constants(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     rows = []
     for k in ks:
         unit = math.sqrt(k * math.log(k / delta)) / epsilon
-        found = (2 * k / epsilon, 1 / shift_for(k, epsilon, delta), simple_scale(k, epsilon, delta))
+        found = (theorem_2_1(k, epsilon), 1 / shift_for(k, epsilon, delta), simple_scale(k, epsilon, delta))
         rows.append((k, *(scale / unit for scale in (*found, needed_scale(k, epsilon, delta)))))
     return pd.DataFrame(rows, columns=["k", "Theorem 2.1", "our bound", "closed form", "needed"])
 
 
 def check_better_bounds(ks: Iterable[int]) -> list[Check]:
     """The constant 8 can be lowered to 1 + sqrt 5 with k for m inside the logarithm, and not below what is needed."""
-    checks = [_between("certified room left in the proof of our closed form, ε ≤ 1", simple_slack(), ">", 0)]
+    ks = list(ks)
+    checks = [
+        certified(
+            "room left in the proof of our noise 2(√(k log(k/δ)) + log(k/δ))s/ε, ε ≤ 1, δ ≤ 0.05, certified",
+            simple_slack(),
+            ">",
+            0,
+        )
+    ]
     grid = [
         min(2 * k, epsilon * simple_scale(k, epsilon, delta)) / math.sqrt(k * math.log(k / delta))
         for k, epsilon, delta in product(
             np.unique(np.geomspace(1, 1e6, 300).astype(int)).tolist(), (1.0,), (DELTA, 1e-6)
         )
     ]
-    checks.append(Check("constant that our closed form and Theorem 2.1 need, largest of all k", max(grid), "<", 8))
+    checks.append(
+        Check(
+            "constant in place of 8 (and k for m) at the lesser of our noise and Theorem 2.1's, largest over k ≤ 10⁶",
+            max(grid),
+            "<",
+            8,
+        )
+    )
     needed = [needed_scale(k, EPSILON, 1e-6) / printed_scale(k, EPSILON, 1e-6, 2 * k) for k in ks]
-    checks.append(Check("share of Theorem 2.2's noise that found pairs need, m = 2k, largest", max(needed), "<", 1))
+    checks.append(
+        Check(
+            f"share of Theorem 2.2's noise that the worst pairs need, m = 2k, k = {', '.join(map(str, ks))}, largest",
+            max(needed),
+            "<",
+            1,
+        )
+    )
     return checks
 
 
@@ -439,8 +448,18 @@ def check_noise_level(ks: Iterable[int]) -> list[Check]:
     ]
     needed = [needed_scale(k, EPSILON, DELTA) * EPSILON / math.sqrt(k) for k in ks]
     return [
-        Check("enough: λε/√(k log(k/δ)), largest over k to 1e6", max(grid), "<=", 1 + math.sqrt(5)),
-        Check(f"needed: λε/√k at pairs found, least over k = {ks}, δ = {DELTA}", min(needed), ">=", 0.5),
+        Check(
+            "enough: λε/(s√(k log(k/δ))) of the least noise proved, largest over k ≤ 10⁶, δ ≤ 0.05",
+            max(grid),
+            "<=",
+            1 + math.sqrt(5),
+        ),
+        Check(
+            f"needed: λε/(s√k) at the worst pairs found, least over k = {', '.join(map(str, ks))}, δ = {DELTA}",
+            min(needed),
+            ">=",
+            0.5,
+        ),
     ]
 
 
@@ -464,6 +483,6 @@ def exponential_needs(ks: Iterable[int], epsilon: float, delta: float) -> pd.Dat
         room = -math.log1p(-delta * (k + 1)) if delta * (k + 1) < 1 else math.inf
         edge = epsilon / (epsilon + room)
         noises: tuple[Noise, Noise] = "exponential", "laplace"
-        half = [least_scale(_split(k, k), k, epsilon, delta, noise) * epsilon / (2 * k) for noise in noises]
+        half = [least_scale(split(k, k), k, epsilon, delta, noise) * epsilon / (2 * k) for noise in noises]
         rows.append((k, 2 * k / epsilon, edge, *half))
     return pd.DataFrame(rows, columns=["k", "pure scale", "k of k + 1", "k of 2k", "Laplace, k of 2k"])

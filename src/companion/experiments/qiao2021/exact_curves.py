@@ -9,20 +9,18 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
 
 from companion.claims import Check
+from companion.experiments.qiao2021.common import NAMES, ROUNDING, gaussian_delta, printed_scale, split, theorem_2_1
 from dprank.topk import composition
 from dprank.topk.bound import log_delta, shift_for
-from dprank.topk.curve import PairLaw, Types, WorstPair, pair_law, worst_pair
+from dprank.topk.curve import PairLaw, WorstPair, pair_law, worst_pair
 from dprank.topk.noise_laws import LAWS, Noise
 
 NOISES: tuple[Noise, ...] = ("laplace", "gumbel", "exponential")
-#: Relative rounding of the quadrature, far above what tests find.
-ROUNDING = 1e-9
 #: Items for each that is selected: enough for every pair that the searches find.
 ITEMS = 50
-#: Epsilon and delta that our theorem proves of Laplace noise, in all that compares noises of equal deviation.
+#: Epsilon and delta that are proved of Laplace noise, in all that compares noises of equal deviation.
 PROVED = (1.0, 1e-6)
 
 
@@ -31,15 +29,16 @@ def half_and_half(k: int, shift: float, offset: float = 0.0) -> PairLaw:
 
     The first lies `offset` scales above the other, before.
     """
-    return pair_law(Types((k, k), (offset, 0.0), (offset + shift, -shift)), k, 1.0)
+    return pair_law(split(k, k, shift, offset), k, 1.0)
 
 
 # --- the worst neighbours that a search finds ------------------------------------------------------------------------
 
 
 def scale_of(noise: Noise, k: int) -> float:
-    """Scale, in sensitivities, of noise as wide as the Laplace noise that our theorem asks for at `PROVED`."""
-    return LAWS["laplace"].deviation / LAWS[noise].deviation / shift_for(k, *PROVED)
+    """Scale, in sensitivities, of noise as wide as the least Laplace noise that is proved enough for `PROVED`."""
+    least = min(theorem_2_1(k, PROVED[0]), 1 / shift_for(k, *PROVED))
+    return LAWS["laplace"].deviation / LAWS[noise].deviation * least
 
 
 @cache
@@ -54,9 +53,9 @@ def worst_neighbours(ks: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame
     Returns
     -------
     pandas.DataFrame
-        ``noise``, ``k``, ``delta``; ``rise`` and ``fall`` (how many values do), ``offset`` (of those that rise, before,
-        in scales), ``among them`` (how many of the k are chosen among these), ``epsilon`` (needed), ``pure loss``
-        (2 k shift), ``rho / k a²`` (exact zCDP of the pair over k times the squared shift).
+        ``noise``, ``k``, ``δ``; ``rise`` and ``fall`` (how many values do), ``offset / λ`` (of those that rise,
+        before), ``chosen of these`` (how many of the k are chosen among these), ``ε needed``, ``pure loss``
+        (2 k shift), ``ρ / (k a²)`` (exact zCDP of the pair over k times the squared shift).
     """
     rows = []
     for noise in NOISES:
@@ -67,16 +66,16 @@ def worst_neighbours(ks: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame
                 law = pair_law(pair.types, pair.k, scale, noise)
                 rows.append(
                     {
-                        "noise": noise,
+                        "noise": NAMES[noise],
                         "k": k,
-                        "delta": delta,
+                        "δ": delta,
                         "rise": pair.types.counts[0],
                         "fall": pair.types.counts[1],
-                        "offset": pair.types.before[0] / scale,
-                        "among them": pair.k,
-                        "epsilon": pair.value,
+                        "offset / λ": pair.types.before[0] / scale,
+                        "chosen of these": pair.k,
+                        "ε needed": pair.value,
                         "pure loss": 2 * k / scale,
-                        "rho / k a²": law.rho() * scale**2 / k,
+                        "ρ / (k a²)": law.rho() * scale**2 / k,
                     }
                 )
     return pd.DataFrame(rows)
@@ -85,7 +84,7 @@ def worst_neighbours(ks: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame
 def curves(k: int, deltas: Iterable[float], epsilons: ArrayLike, least: float = 1e-12) -> pd.DataFrame:
     """Delta against epsilon for noises of equal deviation: needed at the worst neighbours found, and proved.
 
-    Proved are our theorem (Laplace) and the zCDP of peeling (Gumbel), up to the pure guarantee, and that (exponential).
+    Proved are our bound (Laplace) and the zCDP of peeling (Gumbel), up to the pure guarantee, and that (exponential).
 
     Parameters
     ----------
@@ -100,17 +99,19 @@ def curves(k: int, deltas: Iterable[float], epsilons: ArrayLike, least: float = 
     Returns
     -------
     pandas.DataFrame
-        ``noise``, ``curve`` ("found" or "proved"), ``epsilon``, ``delta``.
+        ``k``, ``noise``, ``curve`` ("found", "proved", or "calibrated" for the one point `PROVED`), ``epsilon``,
+        ``delta``.
     """
     at = np.asarray(epsilons, float)
-    parts = []
+    parts = [("laplace", "calibrated", *np.atleast_2d(PROVED).T)]
     for noise in NOISES:
         scale = scale_of(noise, k)
         pairs = [found(noise, k, delta) for delta in deltas]
         needed = np.max([pair_law(pair.types, pair.k, scale, noise).delta(at) for pair in pairs], axis=0)
         parts += [(noise, "found", at, needed), (noise, "proved", *_proved(noise, k, 1 / scale, at, least))]
     frame = pd.concat(
-        [pd.DataFrame({"noise": n, "curve": c, "epsilon": e, "delta": d}) for n, c, e, d in parts], ignore_index=True
+        [pd.DataFrame({"k": k, "noise": n, "curve": c, "epsilon": e, "delta": d}) for n, c, e, d in parts],
+        ignore_index=True,
     )
     return frame[frame.delta.between(least, 1, inclusive="left")].reset_index(drop=True)
 
@@ -149,7 +150,7 @@ def first_order(ks: Iterable[int], shifts: Iterable[float], offsets: Iterable[fl
     Returns
     -------
     pandas.DataFrame
-        ``offset``, ``k``, ``shift``, ``mean over greatest``, ``mean over k a²``.
+        ``offset / λ``, ``k``, ``a = s/λ``, ``mean loss / largest``, ``mean loss / (k a²)``.
     """
     rows = []
     for offset in offsets:
@@ -158,12 +159,7 @@ def first_order(ks: Iterable[int], shifts: Iterable[float], offsets: Iterable[fl
                 law = half_and_half(k, shift, offset)
                 mean = law.kl()
                 rows.append((offset, k, shift, mean / law.epsilon(0), mean / (k * shift**2)))
-    return pd.DataFrame(rows, columns=["offset", "k", "shift", "mean over greatest", "mean over k a²"])
-
-
-def gaussian_delta(mu: float, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Delta of a Gaussian mechanism whose mean moves by mu deviations (Dong, Roth and Su 2022)."""
-    return norm.cdf(mu / 2 - epsilons / mu) - np.exp(epsilons + norm.logcdf(-mu / 2 - epsilons / mu))
+    return pd.DataFrame(rows, columns=["offset / λ", "k", "a = s/λ", "mean loss / largest", "mean loss / (k a²)"])
 
 
 def over_gaussian(law: PairLaw, mu: float) -> float:
@@ -183,13 +179,15 @@ def check_equal_values(ks: Iterable[int], shifts: Iterable[float]) -> list[Check
     """
     ks, shifts = list(ks), list(shifts)
     frame = first_order(ks, shifts)
-    k, where = max(ks), f"k = {min(ks)} .. {max(ks)}, 2k equal values, a = {min(shifts):g} .. {max(shifts):g}"
+    k, where = max(ks), f"2k equal values, k = {min(ks)} to {max(ks)}, a = s/λ = {min(shifts):g} to {max(shifts):g}"
     gaussian = max(over_gaussian(half_and_half(k, a), a * math.sqrt(2 * k)) for k in ks for a in shifts)
     return [
-        Check(f"members of the true top {k} that one record replaces, values equal", replaced(k, 0), "==", k),
-        Check(f"the same, values more than 2s apart (k = {k})", replaced(k, 2.5), "==", 0),
-        Check(f"largest mean loss over k a², {where}", frame["mean over k a²"].max(), "<=", 1 + ROUNDING),
-        Check(f"largest δ over that of a Gaussian mechanism with μ = a √(2k), {where}", gaussian, "<=", 1 + ROUNDING),
+        Check(f"members of the true top {k} that one record replaces, 2k equal values", replaced(k, 0), "==", k),
+        Check(
+            f"members of the true top {k} that one record replaces, the others 2.5s below", replaced(k, 2.5), "==", 0
+        ),
+        Check(f"mean privacy loss over k a², largest, {where}", frame["mean loss / (k a²)"].max(), "<=", 1 + ROUNDING),
+        Check(f"δ over that of a Gaussian mechanism with μ = a√(2k), largest, {where}", gaussian, "<=", 1 + ROUNDING),
     ]
 
 
@@ -202,14 +200,14 @@ def notions(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``k``, ``Theorem 2.2``, ``Rényi (ours)``, and ``over``, their quotient.
+        ``k``, ``Theorem 2.2``, ``Rényi (ours)``, and their quotient.
     """
     rows = []
     for k in ks:
-        printed = 8 * math.sqrt(k * math.log(2 * k / delta)) / epsilon
+        printed = printed_scale(k, epsilon, delta, 2 * k)
         ours = 1 / shift_for(k, epsilon, delta)
         rows.append((k, printed, ours, ours / printed))
-    return pd.DataFrame(rows, columns=["k", "Theorem 2.2", "Rényi (ours)", "over"])
+    return pd.DataFrame(rows, columns=["k", "Theorem 2.2", "Rényi (ours)", "ours / Theorem 2.2"])
 
 
 def strongest(ks: Iterable[int], shift: float) -> pd.DataFrame:
@@ -218,14 +216,14 @@ def strongest(ks: Iterable[int], shift: float) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``k``, ``items`` (of the pair behind the last column), ``rho / k a²``, and ``δ over Gaussian`` with
+        ``k``, ``m`` (of the pair behind the last column), ``ρ / (k a²)``, and ``δ over Gaussian`` with
         mu = a sqrt(2 k), the largest of each over the pairs tried.
     """
     rows = []
     for k in ks:
         pairs = {(up, k + rest - up) for rest in (k, k + 1, k + 3, 2 * k) for up in (k, k + 1, (k + rest) // 2, rest)}
         laws = {
-            (pair, offset): pair_law(Types(pair, (offset, 0.0), (offset + shift, -shift)), k, 1.0)
+            (pair, offset): pair_law(split(*pair, shift, offset), k, 1.0)
             for pair in pairs
             if min(pair) > 0
             for offset in (0.0, -shift)
@@ -234,7 +232,7 @@ def strongest(ks: Iterable[int], shift: float) -> pd.DataFrame:
         most = max(gaussian, key=lambda at: gaussian[at])
         rho = max(law.rho() for law in laws.values())
         rows.append((k, sum(most[0]), rho / (k * shift**2), gaussian[most]))
-    return pd.DataFrame(rows, columns=["k", "items", "rho / k a²", "δ over Gaussian"])
+    return pd.DataFrame(rows, columns=["k", "m", "ρ / (k a²)", "δ over Gaussian"])
 
 
 def check_notions(ks: Iterable[int], settings: Iterable[tuple[float, float]]) -> list[Check]:
@@ -243,6 +241,6 @@ def check_notions(ks: Iterable[int], settings: Iterable[tuple[float, float]]) ->
     checks = []
     for epsilon, delta in settings:
         frame = notions(ks, epsilon, delta)
-        what = f"noise by a Rényi analysis over Theorem 2.2's, largest for k = {ks[0]} .. {ks[-1]}, m = 2k"
-        checks.append(Check(f"{what}, ε = {epsilon:g}, δ = {delta:g}", frame.over.max(), "<", 1))
+        what = f"noise by our Rényi analysis over Theorem 2.2's, largest for k = {ks[0]} to {ks[-1]:,}, m = 2k"
+        checks.append(Check(f"{what}, ε = {epsilon:g}, δ = {delta:g}", frame["ours / Theorem 2.2"].max(), "<", 1))
     return checks

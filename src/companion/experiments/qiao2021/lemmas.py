@@ -14,23 +14,20 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from mpmath import iv
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 from scipy.optimize import brentq
 
 from companion.claims import RELATIONS, Check
+from companion.experiments.qiao2021.common import ROUNDING, Array, certified, ends
 from dprank.topk.noise_laws import LAPLACE
 
-#: Rounding of our closed forms, relative.
-ROUNDING = 1e-9
 #: The constants of Lemmas 4.4 and 4.5, the root of C0 as the proof writes it, and the ends of Theorem 2.2's ranges.
 ROOT_C0, C1, C, EPSILON, DELTA = "3.9", "1.95", "1.9", "0.2", "0.05"
 #: C0, and what the lost superscript leaves of it.
 SQUARE_C0, LITERAL_C0 = "15.21", "3.92"
 #: The bound on tau that the proof of Lemma 4.4 arrives at.
 TAU = 0.0072
-
-Array = NDArray[np.float64]
 
 
 def bennett(u: Any) -> Any:
@@ -39,11 +36,7 @@ def bennett(u: Any) -> Any:
 
 
 def _check(what: str, value: Any, relation: str, bound: float, about: str = "printed") -> Check:
-    """A check of an interval, its half-width rounded up."""
-    low, high = float(value.a), float(value.b)
-    middle = (low + high) / 2
-    half = math.nextafter(max(high - middle, middle - low), math.inf)
-    return Check(what, middle, relation, bound, about, error=half)
+    return certified(what, ends(value), relation, bound, about)
 
 
 # --- the numbers of the proof ----------------------------------------------------------------------------------------
@@ -67,7 +60,7 @@ def _chain(reading: Literal["restored", "literal"]) -> list[tuple[str, Any, str,
     return [
         ("exponent of Lemma 4.5 / log(m/δ): C0(1+c/√C0) h(c/(√C0+c))", c0 * mass * bennett(c / (root + c)), ">=", 1),
         ("τ ≤ 0.2/(C1 √C0 log 40), for log(1+u) ≥ u − u²", tau, "<", 0.5),
-        ("the same τ", tau, "<", TAU),
+        ("τ ≤ 0.2/(C1 √C0 log 40)", tau, "<", TAU),
         ("abs(t − ε)/ε ≤ (1+c/√C0)/C1² · 0.2/log 40", mass / square(C1) * epsilon / log, "<=", 0.0213),
         ("A/τ ≤ 1/(1 − 0.0072)", 1 / (1 - iv.mpf("0.0072")), "<", 1.0073),
         ("σ²/(τ²k) ≤ 1.0073² (1+c/√C0)", square("1.0073") * mass, "<=", 1.509),
@@ -97,24 +90,17 @@ def constants() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``step`` and ``printed`` (the bound); for both readings the certified value as text, rounded outwards, and
-        whether the inequality is true.
+        ``step`` and ``printed`` (the bound); for both readings the value as text, with "false" where the inequality is.
     """
     rows = []
     for restored, literal in zip(_chain("restored"), _chain("literal"), strict=True):
         step, _, relation, bound = restored
         row: dict[str, Any] = {"step": step, "printed": f"{RELATIONS[relation]} {bound:g}"}
         for name, (what, value, *_) in (("3.9²", restored), ("3.92", literal)):
-            row[name] = _enclosure(value)
-            row[f"true for {name}"] = _check(what, value, relation, bound).outcome
+            outcome = _check(what, value, relation, bound).outcome
+            row[name] = f"{float(value.mid):.5f}{'' if outcome else ', false'}"
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _enclosure(value: Any) -> str:
-    """The ends of an interval, rounded outwards to six decimals, as text."""
-    low, high = math.floor(float(value.a) * 1e6) / 1e6, math.ceil(float(value.b) * 1e6) / 1e6
-    return f"[{low:.6f}, {high:.6f}]"
 
 
 def check_constants() -> list[Check]:
@@ -159,11 +145,20 @@ def check_shift() -> list[Check]:
     )
     limit, far = float(shift_ratio(0.0, 1e-6)), float(shift_ratio(-30.0, 2.0, factor=False))
     return [
-        Check("largest left side over right side, d from 10⁻⁶ to 30", most, "<=", 1, error=ROUNDING),
-        Check("the same at z = 0, d = 10⁻⁶: the constant 2 is least", limit, ">=", 1 - 2e-6, "corrected"),
-        Check("without the factor e^d, all d ≤ 0.75 of the grid", plain, "<=", 1, "corrected", error=ROUNDING),
-        Check("without the factor e^d, d = 2, far to the left", far, ">", 1, "corrected"),
-    ]  # fmt: skip
+        Check("largest left side over right side, d = abs(z − z') from 10⁻⁶ to 30", most, "<=", 1, error=ROUNDING),
+        Check(
+            "left side over right side at z = 0, d = 10⁻⁶: the constant 2 is least", limit, ">=", 1 - 2e-6, "corrected"
+        ),
+        Check(
+            "largest left side over right side without its factor e^d, d ≤ 0.75",
+            plain,
+            "<=",
+            1,
+            "corrected",
+            error=ROUNDING,
+        ),
+        Check("left side over right side without its factor e^d, d = 2, far to the left", far, ">", 1, "corrected"),
+    ]
 
 
 def check_closeness(taus: Sequence[float] = (0.001, TAU, 0.1, 0.5, 1.0)) -> list[Check]:
@@ -181,8 +176,8 @@ def check_closeness(taus: Sequence[float] = (0.001, TAU, 0.1, 0.5, 1.0)) -> list
     return [
         Check("how far a vector τ-close to one in (0,1) can leave [0,1], τ ≤ 1", outside, "<=", 0),
         Check(what, shifted, "<=", 1, error=ROUNDING),
-        Check("closeness the other way round, over τ/(1 − τ)", back, "<=", 1 + ROUNDING, "corrected"),
-        Check("the same: largest", back, ">", 0.999, "corrected"),
+        Check("closeness the other way round, over τ/(1 − τ): largest", back, "<=", 1 + ROUNDING, "corrected"),
+        Check("closeness the other way round, over τ/(1 − τ): largest, is it reached", back, ">", 0.999, "corrected"),
     ]
 
 
@@ -311,9 +306,19 @@ def check_tail() -> list[Check]:
     share = np.linspace(0, 1, 1001)[1:-1]
     chernoff, printed = (1 - share) * np.log1p(-share) + share, (1 + share) * np.log1p(share) - share
     return [
-        Check("log of exact P(Σ Z ≤ k) less log of the bound, largest of 7 sizes and 3 shapes", worst, "<=", 0),
-        Check("least of Chernoff's exponent less the printed one, all t", float((chernoff - printed).min()), ">=", 0),
-    ]  # fmt: skip
+        Check(
+            "log of exact P(Σ Z ≤ k) less log of the bound, largest over 7 sizes, 3 kinds of probabilities each",
+            worst,
+            "<=",
+            0,
+        ),
+        Check(
+            "Chernoff's exponent less the printed one, over its mean, least over all t",
+            float((chernoff - printed).min()),
+            ">=",
+            0,
+        ),
+    ]
 
 
 def check_tail_specific(smallest: dict[str, Any]) -> list[Check]:
@@ -329,7 +334,7 @@ def check_tail_specific(smallest: dict[str, Any]) -> list[Check]:
         Check(what, float(smallest["probability"]), "<=", float(smallest["allowed"]), error=1e-18),
         Check(f"largest P(Σ Z ≤ k)/(δ/m), below {m} variables, any k, δ", smallest["smaller"], "<=", 1, "corrected"),
         _check(f"k ≥ 3.9² log(m/δ), {name}", value, relation, bound, "supplied"),
-        Check("least C0 for which Chernoff's bound gives it", least, "<=", 2.16, "corrected", error=ROUNDING),
+        Check("least C0 for which Chernoff's bound gives δ/m", least, "<=", 2.16, "corrected", error=ROUNDING),
         Check(f"k = 2 log(m/δ) = {few}, many items: log of P(Σ Z ≤ k)/(δ/m)", excess, ">", 0, "corrected"),
     ]  # fmt: skip
 
@@ -406,8 +411,8 @@ def worst_found(c0: float, epsilon: float = float(EPSILON), delta: float = float
     Returns
     -------
     pandas.DataFrame
-        ``items``, ``k``, ``found`` (largest excess over delta / m), ``one less`` (the same for sets of k - 1 of the
-        others, as the proof of Lemma 4.1 needs it), ``bound`` (ours for both, over delta / m).
+        ``m``, ``k``, ``excess`` (largest found), ``excess, k − 1 of m − 1`` (the same for sets of k - 1 of the others,
+        as the proof of Lemma 4.1 needs it), ``bound`` by `our_exponent` for both; all over delta / m.
     """
     fewest = next(m for m in range(2, 10**6) if math.ceil(c0 * math.log(m / delta)) <= m)
     rows = []
@@ -428,10 +433,10 @@ def worst_found(c0: float, epsilon: float = float(EPSILON), delta: float = float
 
         rows.append(
             {
-                "items": m,
+                "m": m,
                 "k": k,
-                "found": math.exp(largest(k, m) + log),
-                "one less": math.exp(largest(k - 1, m - 1) + log),
+                "excess": math.exp(largest(k, m) + log),
+                "excess, k − 1 of m − 1": math.exp(largest(k - 1, m - 1) + log),
                 "bound": math.exp(log - our_exponent(k, tau, epsilon)),
             }
         )
@@ -485,7 +490,7 @@ def without_condition(delta: Fraction | None = None) -> dict[str, Any]:
 def check_subsets(without: dict[str, Any]) -> list[Check]:
     """Lemma 4.4: our exponent certified on all its range, exact values at its boundary, and the condition's use."""
     found = pd.concat([worst_found(float(SQUARE_C0)), worst_found(float(LITERAL_C0))], ignore_index=True)
-    what = "certified least exponent of our bound / log(m/δ), all k ≥"
+    what = "certified least exponent of our proof of Lemma 4.4 / log(m/δ), all k ≥"
     limit = least_ratio(float(C1))
     k, log = 1500, 1000.0
     t = float(C1) * math.sqrt(log / k)
@@ -495,14 +500,38 @@ def check_subsets(without: dict[str, Any]) -> list[Check]:
     name = f"k = 1, {without['items']} items, δ = {float(without['delta']):g}, no condition on k: excess over δ/m"
     return [
         _check(f"{what} 3.9² log(m/δ)", certified_share(SQUARE_C0), ">=", 1),
-        Check("largest exact excess found over δ/m, smallest k allowed", float(found.found.max()), "<=", 1),
-        Check("the same over our bound", float((found.found / found.bound).max()), "<=", 1, "corrected"),
-        Check("the same, k − 1 of m − 1 items", float((found["one less"] / found.bound).max()), "<=", 1, "corrected"),
+        Check(
+            "largest exact P(q, S) − e^ε P(q', S) found over δ/m, smallest k allowed",
+            float(found["excess"].max()),
+            "<=",
+            1,
+        ),
+        Check(
+            "largest exact excess found over that of our proof of Lemma 4.4, smallest k allowed",
+            float((found["excess"] / found["bound"]).max()),
+            "<=",
+            1,
+            "corrected",
+        ),
+        Check(
+            "largest exact excess found over that of our proof of Lemma 4.4, k − 1 of m − 1 items",
+            float((found["excess, k − 1 of m − 1"] / found["bound"]).max()),
+            "<=",
+            1,
+            "corrected",
+        ),
         _check(f"{what} 3.92 log(m/δ)", certified_share(LITERAL_C0), ">=", 1, "corrected"),
         _check(name, without["excess"], ">", 1, "corrected"),
-        Check("least C0 that any number of items allows", limit, "<=", 1.8, "corrected", error=ROUNDING),
+        Check(
+            "least C0 for which Chernoff's bound gives δ/m, with C1 for c",
+            limit,
+            "<=",
+            1.8,
+            "corrected",
+            error=ROUNDING,
+        ),
         Check(f"k = 1.5 log(m/δ) = {k}, 10⁷ items: log of excess over δ/m", max(many), ">", 0, "corrected"),
-    ]  # fmt: skip
+    ]
 
 
 # --- the proof of Lemma 4.4 ------------------------------------------------------------------------------------------
@@ -531,13 +560,25 @@ def check_proof() -> list[Check]:
     h = (1 + u) * np.log1p(u) - u
     exact, star = _subset_sums()
     return [
-        Check("best family of sets less the mass of S* (6 items, 3 chosen)", exact - star, "<=", 0),
+        Check(
+            "excess of the best family of sets less the probability of S* (6 items, 3 chosen)", exact - star, "<=", 0
+        ),
         Check("largest abs(mean of a log-ratio)/(τ²q)", mean, "<=", 1),
         Check("largest range of a log-ratio over τ, τ ≤ 0.0072", width, "<=", 1 / (1 - TAU)),
-        Check("largest step of h(u)/u² on a grid: decreasing", float(np.diff(h / u**2).max()), "<", 0),
-        Check("least step of h(u)/u on a grid: v h(a/v) decreases with v", float(np.diff(h / u).min()), ">", 0),
-        Check("largest abs(mean)/(τ²q) again: half", mean, "<=", 0.503, "corrected"),
-    ]  # fmt: skip
+        Check(
+            "largest step of h(u)/u² on a grid: decreasing, h(u) = (1 + u) log(1 + u) − u",
+            float(np.diff(h / u**2).max()),
+            "<",
+            0,
+        ),
+        Check(
+            "least step of h(u)/u on a grid: increasing, so v h(a/v) falls as v grows",
+            float(np.diff(h / u).min()),
+            ">",
+            0,
+        ),
+        Check("largest abs(mean of a log-ratio)/(τ²q): half will do", mean, "<=", 0.503, "corrected"),
+    ]
 
 
 def _subset_sums(epsilon: float = 0.2) -> tuple[float, float]:
@@ -564,10 +605,10 @@ def check_range() -> list[Check]:
     q = np.linspace(0, 1, 1001)
     move = np.outer(np.r_[-1, 1], np.geomspace(1e-4, 0.9, 30)).reshape(-1, 1)
     most = float((loss_range(q, move) / -np.log1p(-np.abs(move))).max())
-    what = "range of an item moving down less the printed bound, q = 0.1, τ = 0.007"
+    what = "range of ζ of an item that moves down, less the printed bound, q = 0.1, τ = 0.007, certified"
     return [
         _check(what, left - right, "<=", 0),
-        Check("largest range over −log(1 − τ), τ ≤ 0.9, both directions", most, "<=", 1 + ROUNDING, "corrected"),
+        Check("largest range of ζ over −log(1 − τ), τ ≤ 0.9, items up and down", most, "<=", 1 + ROUNDING, "corrected"),
         _check("−log(1 − 0.0072)/0.0072", -iv.log(1 - iv.mpf("0.0072")) / iv.mpf("0.0072"), "<=", 1.0073, "corrected"),
     ]  # fmt: skip
 
@@ -589,12 +630,20 @@ def check_conditioning() -> list[Check]:
     shift = 1 / (constant * iv.sqrt(iv.mpf(c0)) * iv.log(2 / iv.mpf(DELTA)))  # 1 / (scale * epsilon)
     total = 2 * iv.exp(shift * iv.mpf(EPSILON)) * iv.mpf(c1) / constant + shift
     pure = constant / math.sqrt(float(c0))
-    lemma = f"value: Lemma 4.4's exponent / log(m/δ), C0 = {c0}, C1 = {c1}"
-    what = "displayed log ratio of the densities at g, x = 0, x' = 1, less the true one, in 1/λ"
+    lemma = f"given the noisy value: exponent of Lemma 4.4 over log(m/δ), C0 = {c0}, C1 = {c1}, certified"
+    what = "displayed log ratio of the densities at g = 0 for x = 0 and x' = λ, less the true one"
     return [
         Check(what, displayed - noise, "==", 0, reading="g is the noise"),
         Check(what, displayed - value, "==", 0, reading="g is the noisy value"),
         _check(lemma, certified_share(c0, c1), ">=", 1, "corrected"),
-        _check("value: share of ε that λ = 4√(k log(m/δ))/ε uses, k ≥ 4 log(m/δ)", total, "<", 1, "corrected"),
-        Check("the same λ over k/ε, k ≤ 4 log(m/δ): Theorem 2.1 covers them", pure, ">=", 2, "corrected"),
-    ]  # fmt: skip
+        _check(
+            "given the noisy value: share of ε that λ = 4√(k log(m/δ))/ε uses, k ≥ 4 log(m/δ), certified",
+            total,
+            "<",
+            1,
+            "corrected",
+        ),
+        Check(
+            "λ = 4√(k log(m/δ))/ε over k/ε, k ≤ 4 log(m/δ), least: Theorem 2.1 asks for 2", pure, ">=", 2, "corrected"
+        ),
+    ]

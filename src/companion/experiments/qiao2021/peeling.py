@@ -6,29 +6,24 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import permutations, product
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.polynomial import legendre
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 
 from companion.claims import Check
-from dprank.topk.bound import shift_for
+from companion.experiments.busafekete2021.common import exponent
+from companion.experiments.qiao2021.common import NAMES, ROUNDING, hockey_stick, list_chances, theorem_2_1, theorem_2_2
 from dprank.topk.composition import Composition
-from dprank.topk.noise_laws import LAWS, Noise
+from dprank.topk.noise_laws import Noise
 from dprank.topk.peeling import Peeling
 
-#: Rounding of quadratures and of bisections, far above what tests find.
-ROUNDING = 1e-9
-#: Range of epsilon and delta in Theorem 2.2.
-EPSILON, DELTA = 0.2, 0.05
 #: Peeled Laplace noise by zCDP is at most this times sensitivity sqrt(k log(1/delta)) / epsilon, any direction.
 ZCDP_CONSTANT = 2 + math.sqrt(2)
 #: Advanced composition needs at least this times the same.
 ADVANCED_CONSTANT = 2 * math.sqrt(2)
-_NODES = 16
 #: Probabilities of ordered lists of items.
 Law = dict[tuple[int, ...], float]
 
@@ -36,45 +31,14 @@ Law = dict[tuple[int, ...], float]
 # --- noise scales ----------------------------------------------------------------------------------------------------
 
 
-def theorem_2_1(k: int, epsilon: float) -> float:
-    """Printed scale of pure one-shot Laplace noise, in units of the sensitivity."""
-    return 2 * k / epsilon
-
-
-def theorem_2_2(k: int, log_m: float, epsilon: float, delta: float) -> float:
-    """Printed scale of approximate one-shot Laplace noise, in units of the sensitivity, from the logarithm of m."""
-    return 8 * math.sqrt(k * (log_m - math.log(delta))) / epsilon
-
-
 @cache
-def peeled_scale(k: int, epsilon: float, delta: float, composition: Composition, noise: Noise = "laplace") -> float:
-    """Scale of peeled noise in units of the sensitivity, values moving in any direction."""
-    return Peeling.calibrated(k, epsilon, delta, composition=composition, noise=noise).scale
-
-
-def noise_scales(ks: Iterable[int], n_items: int, epsilon: float, delta: float) -> pd.DataFrame:
-    """Noise scales at equal privacy, any direction, in units of the sensitivity.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a k: ``k``, the two theorems, our bound for the one-shot set, the compositions of peeled Laplace noise,
-        and Gumbel noise (peeled or at once) by zCDP.
-    """
-    rows = []
-    for k in ks:
-        row: dict[str, float] = {"k": k, "Theorem 2.1": theorem_2_1(k, epsilon)}
-        row["Theorem 2.2"] = theorem_2_2(k, math.log(n_items), epsilon, delta)
-        row["one-shot, our bound"] = min(1 / shift_for(k, epsilon, delta), theorem_2_1(k, epsilon))
-        for composition in get_args(Composition):
-            row[f"peeled, {composition}"] = peeled_scale(k, epsilon, delta, composition)
-        rows.append(row | {"Gumbel, zcdp": peeled_scale(k, epsilon, delta, "zcdp", "gumbel")})
-    return pd.DataFrame(rows)
+def peeled_scale(k: int, epsilon: float, delta: float, composition: Composition) -> float:
+    """Scale of peeled Laplace noise in units of the sensitivity, values moving in any direction."""
+    return Peeling.calibrated(k, epsilon, delta, composition=composition).scale
 
 
 def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence[float]) -> list[Check]:
     """Scales of peeling and of the two theorems on a grid, up to the end of Theorem 2.2's range."""
-    logs, constant = "up to logarithms", "up to a constant"
     grid = list(product(ks, epsilons, deltas))
     what = f"k = {min(ks)} to {max(ks):,}, ε ≤ {max(epsilons):g}, δ = {min(deltas):g} to {max(deltas):g}"
     pure = [peeled_scale(k, e, 0.0, "basic") / theorem_2_1(k, e) for k, e in product(ks, epsilons)]
@@ -93,78 +57,65 @@ def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence
                 small += [ratio] if log_m <= log_d else []
                 least.append(theorem_2_2(k, log_m, e, d) / zcdp[k, e, d])
     wrong = same_noise(5, [0.0, 0.5, 1.0, 3.0, 10.0, 20.0])
-    fixed = growth(max(ks), max(epsilons), max(deltas))
-    most = f"largest scale × ε / (s √(k log(1/δ))) of Laplace noise peeled by zCDP, {what}"
+    most = f"scale × ε / (s √(k log(1/δ))) of Laplace noise peeled by zCDP, largest, {what}"
     return [
-        Check(f"pure scale of peeling over 2ks/ε, largest, {what}", max(pure), "<=", 1 + ROUNDING, reading=logs),
-        Check(f"pure scale of peeling over 2ks/ε, least, {what}", min(pure), ">=", 1 - ROUNDING, reading=logs),
-        Check(most, max(zcdp[c] / units[c] for c in grid), "<=", ZCDP_CONSTANT, reading=logs),
-        Check(f"the same at ε = log(1/δ), k = {ks[0]}", max(ends), "<=", ZCDP_CONSTANT, reading=logs),
+        Check(f"pure scale of peeling over 2ks/ε, largest, {what}", max(pure), "<=", 1 + ROUNDING),
+        Check(f"pure scale of peeling over 2ks/ε, least, {what}", min(pure), ">=", 1 - ROUNDING),
+        Check(most, max(zcdp[c] / units[c] for c in grid), "<=", ZCDP_CONSTANT),
+        Check(
+            f"scale × ε / (s √(k log(1/δ))) of Laplace noise peeled by zCDP, k = {ks[0]}, ε = log(1/δ), largest",
+            max(ends),
+            "<=",
+            ZCDP_CONSTANT,
+        ),
         Check(
             f"noise of Theorem 2.2 over peeled noise (advanced), over 2√2 √(log(m/δ)/log(1/δ)), largest, {what}",
-            max(excess), "<=", 1, reading=logs,
+            max(excess),
+            "<=",
+            1,
         ),
         Check(
             "chance of a wrong set in one pass over that of k rounds at the same Laplace noise, over k, m = 5, largest",
             (wrong["one pass"] / wrong.peeling / wrong.k).max(),
             "<=",
             1,
-            reading=logs,
         ),
         Check(
-            f"slope in log m of (noise of Theorem 2.2 over peeled noise (advanced))², δ = {max(deltas):g}, "
-            f"k = {max(ks):,}, m up to 10^{fixed.digits.max()}",
-            fixed.slope.min(), "<=", 0, reading=constant,
+            f"noise of Theorem 2.2 over peeled noise (advanced), δ ≤ 1/m, largest, {what}",
+            max(small),
+            "<=",
+            4,
+            "corrected",
         ),
-        Check(f"noise of Theorem 2.2 over peeled noise (advanced), δ ≤ 1/m, largest, {what}",
-              max(small), "<=", 4, "corrected"),
-        Check(f"noise of Theorem 2.2 over peeled noise (zCDP), least, {what}",
-              min(least), ">=", 8 / ZCDP_CONSTANT, "corrected"),
-    ]  # fmt: skip
+        Check(
+            f"noise of Theorem 2.2 over peeled noise (zCDP), least, {what}",
+            min(least),
+            ">=",
+            8 / ZCDP_CONSTANT,
+            "corrected",
+        ),
+    ]
 
 
-def growth(k: int, epsilon: float, delta: float, digits: Sequence[int] = (10, 30, 100, 300, 1000)) -> pd.DataFrame:
+def growth(k: int, epsilon: float, delta: float, digits: Sequence[int] = (6, 9, 12, 100)) -> pd.DataFrame:
     """Theorem 2.2's noise over that of peeling by advanced composition while m grows and delta stays.
 
     Returns
     -------
     pandas.DataFrame
-        ``digits`` (m is 10 to that power), ``ratio``, and ``slope``, of the squared ratio in log m since the row before
-        (the first: since m = 1).
+        ``m`` (as text) and ``ratio``.
     """
     peeled = peeled_scale(k, epsilon, delta, "advanced")
-    ratio = np.array([theorem_2_2(k, d * math.log(10), epsilon, delta) / peeled for d in (0, *digits)])
-    slope = np.diff(ratio**2) / np.diff([0, *digits]) / math.log(10)
-    return pd.DataFrame({"digits": digits, "ratio": ratio[1:], "slope": slope})
-
-
-def small_epsilon(k: int, epsilons: Iterable[float], n_items: int, delta: float) -> pd.DataFrame:
-    """The lesser printed noise beside that of peeling by optimal composition, while epsilon falls and delta stays.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``ε``, ``printed`` (the lesser of the two theorems'), ``peeled, optimal``, ``ratio``.
-    """
-    log_m, rows = math.log(n_items), []
-    for e in epsilons:
-        printed = min(theorem_2_1(k, e), theorem_2_2(k, log_m, e, delta))
-        peeled = peeled_scale(k, e, delta, "optimal")
-        rows.append({"ε": e, "printed": printed, "peeled, optimal": peeled, "ratio": printed / peeled})
-    return pd.DataFrame(rows)
+    ratio = [theorem_2_2(k, d * math.log(10), epsilon, delta) / peeled for d in digits]
+    return pd.DataFrame({"m": [f"10^{d}" for d in digits], "ratio": ratio})
 
 
 def check_linear_k(ks: Sequence[int], epsilon: float, delta: float) -> list[Check]:
     """Growth of the noise in k: of the printed theorems, and of peeling as it was known."""
-    log_m = math.log(max(ks))
-    ends = np.log([min(ks), max(ks)])
-
-    def exponent(*scales: float) -> float:
-        return float(np.diff(np.log(scales))[0] / np.diff(ends)[0])
-
-    peeled = exponent(*(peeled_scale(k, epsilon, delta, "advanced") for k in (min(ks), max(ks))))
-    pure = exponent(*(theorem_2_1(k, epsilon) for k in (min(ks), max(ks))))
-    printed = exponent(*(theorem_2_2(k, log_m, epsilon, delta) for k in (min(ks), max(ks))))
+    log_m, ends = math.log(max(ks)), [min(ks), max(ks)]
+    peeled = exponent(ends, [peeled_scale(k, epsilon, delta, "advanced") for k in ends])
+    pure = exponent(ends, [theorem_2_1(k, epsilon) for k in ends])
+    printed = exponent(ends, [theorem_2_2(k, log_m, epsilon, delta) for k in ends])
     what = f"growth exponent in k, {min(ks):,} to {max(ks):,}, of the noise of"
     mine, theirs = "of the one-shot Laplace mechanism", "of private top-k"
     return [
@@ -188,32 +139,17 @@ def check_log_factor(log_ms: Sequence[float], deltas: Sequence[float]) -> list[C
     root = math.sqrt(2) * (1 + ROUNDING)
     return [
         Check("√(log(m/δ)/log(1/δ)), largest on a grid with δ ≤ 1/m, the boundary included", max(within), "<=", root),
-        Check(f"the same for δ = 1/(m log m), m up to e^{max(log_ms):g}", max(vanishing), "<=", root),
+        Check(
+            f"√(log(m/δ)/log(1/δ)), largest for δ = 1/(m log m), m up to e^{max(log_ms):g}", max(vanishing), "<=", root
+        ),
     ]
-
-
-def log_factors(log_ms: Sequence[float], deltas: Sequence[float], k: int, epsilon: float) -> pd.DataFrame:
-    """What m costs: the factor of Theorem 2.2, and its noise beside that of a bound that has no m.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a (delta, m): the factor, the printed noise, and the noise of a bound that has no m.
-    """
-    ours = {d: 1 / shift_for(k, epsilon, d) for d in deltas}
-    rows = []
-    for d, t in product(deltas, log_ms):
-        scale = theorem_2_2(k, t, epsilon, d)
-        row: dict[str, Any] = {"δ": f"{d:g}", "m": f"10^{t / math.log(10):.0f}", "factor": factor(t, -math.log(d))}
-        rows.append(row | {"Theorem 2.2": scale, "our bound, any m": ours[d]})
-    return pd.DataFrame(rows)
 
 
 # --- exact laws of ordered lists -------------------------------------------------------------------------------------
 
 
 def order_law(values: ArrayLike, k: int, scale: float, noise: Noise) -> Law:
-    """Law of the k largestof noisy values, in order, by nested quadrature.
+    """Law of the k largest of noisy values, in order.
 
     Parameters
     ----------
@@ -226,40 +162,10 @@ def order_law(values: ArrayLike, k: int, scale: float, noise: Noise) -> Law:
     -------
     dict of tuple of int to float
         Probabilities by list of items, best first.
-
-    Notes
-    -----
-    The innermost integrand is the chance that all others are below the k-th; each further item adds one running
-    integral, by Gauss-Legendre panels that break at the kinks. m! / (m - k)! lists, O(k) each.
     """
     x = np.asarray(values, float) / scale
-    low, high = x.min() - 45, x.max() + 45
-    breaks = np.unique(np.concatenate([np.arange(low, high, 0.75), x, [high]]))
-    nodes, weights = legendre.leggauss(_NODES)
-    running = _running()
-    half = np.diff(breaks) / 2
-    at = breaks[:-1, None] + half[:, None] * (nodes + 1)
-    law = LAWS[noise]
-    z = at[None] - x[:, None, None]
-    density, below = np.exp(law.log_density(z)), np.exp(law.log_below(z))
-    lists = np.array(list(permutations(range(len(x)), k)))
-    rest = np.array([[i for i in range(len(x)) if i not in some] for some in lists.tolist()], int)
-    inner = below[rest].prod(axis=1)
-    for column in lists.T[:0:-1]:
-        f = density[column] * inner
-        panels = (f @ weights) * half
-        before = np.cumsum(panels, axis=1) - panels
-        inner = before[..., None] + half[:, None] * (f @ running.T)
-    total = ((density[lists[:, 0]] * inner) @ weights) @ half
-    return {tuple(some): float(chance) for some, chance in zip(lists.tolist(), total, strict=True)}
-
-
-@cache
-def _running() -> NDArray[np.float64]:
-    """Integrals from -1 to each node, of the polynomials that are 1 at one node and 0 at the others."""
-    nodes, _ = legendre.leggauss(_NODES)
-    columns = np.linalg.inv(legendre.legvander(nodes, _NODES - 1))
-    return np.asarray(legendre.legvander(nodes, _NODES) @ legendre.legint(columns, lbnd=-1), float)
+    lists = list(permutations(range(len(x)), k))
+    return dict(zip(lists, list_chances(x, lists, noise).tolist(), strict=True))
 
 
 def peeled_law(values: ArrayLike, k: int, scale: float, noise: Noise) -> Law:
@@ -325,7 +231,7 @@ def distances(n_items: int) -> pd.DataFrame:
     pandas.DataFrame
         ``noise``, and the maxima of ``lists`` and ``sets`` of `identity`.
     """
-    most = {noise: identity(n_items, noise)[["lists", "sets"]].max() for noise in get_args(Noise)}
+    most = {name: identity(n_items, noise)[["lists", "sets"]].max() for noise, name in NAMES.items()}
     return pd.DataFrame(most).T.rename_axis("noise").reset_index()
 
 
@@ -359,10 +265,10 @@ def check_gumbel_order(shifts: Sequence[float], deltas: Sequence[float], n_items
                 pure.append(np.abs(np.log(p / q)).max() / Peeling(k, 1 / a, "gumbel").guarantee.epsilon)
                 for d in deltas:
                     proved = Peeling(k, 1 / a, "gumbel", delta=d, composition="zcdp").guarantee.epsilon
-                    approximate.append(np.maximum(p - math.exp(proved) * q, 0).sum() / d)
-    what = f"m = {n_items}, k < m, values moved by ±s, s/β = {', '.join(f'{a:g}' for a in shifts)}"
+                    approximate.append(hockey_stick(p, q, proved) / d)
+    what = f"m = {n_items}, k < m, values moved by ±s, s/λ = {', '.join(f'{a:g}' for a in shifts)}"
     return [
-        Check(f"pure loss of the ordered list over 2ks/β, largest, {what}", max(pure), "<=", 1),
+        Check(f"pure loss of the ordered list over 2ks/λ, largest, {what}", max(pure), "<=", 1),
         Check(f"exact δ of the ordered list over the δ that zCDP proves, largest, {what}", max(approximate), "<=", 1),
     ]
 
@@ -404,14 +310,14 @@ def draws(n_items: Iterable[int], ks: Iterable[int]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``m``, ``k``, ``peeled``, ``once`` (one draw an item), for all k up to m.
+        ``m``, ``k``, ``draws, peeling``, ``draws, one pass`` (one an item), for all k up to m.
     """
     rows = []
     for m, k in product(n_items, ks):
         if k <= m:
             rng = _Counting(np.random.PCG64(0))
             Peeling(k, 1.0).release(np.arange(m), rng)
-            rows.append({"m": m, "k": k, "peeled": rng.drawn, "once": m})
+            rows.append({"m": m, "k": k, "draws, peeling": rng.drawn, "draws, one pass": m})
     return pd.DataFrame(rows)
 
 
@@ -426,7 +332,8 @@ def check_efficiency(frame: pd.DataFrame, distance: float) -> list[Check]:
     """
     most = frame.loc[frame.k.idxmax()]
     laplace, exponential = "Report Noisy Max by Laplace noise", "the exponential mechanism"
-    surplus = frame.peeled / frame.once / ((frame.k + 1) / 2)
+    drawn = frame["draws, peeling"]
+    surplus = drawn / frame["draws, one pass"] / ((frame.k + 1) / 2)
     # where the law of k rounds is that of one pass, one pass is all it takes
     passes = 1 if distance <= ROUNDING else int(most.k)
     what = f"m = {most.m:,}, k = {most.k:,}"
@@ -435,5 +342,5 @@ def check_efficiency(frame: pd.DataFrame, distance: float) -> list[Check]:
         Check(f"passes that peeling needs, {what}", passes, "==", int(most.k), reading=exponential),
         Check(f"passes that peeled Gumbel noise needs, {what}", passes, "==", 1, "corrected"),
         Check("draws of peeling − (km − k(k − 1)/2), largest",
-              np.abs(frame.peeled - frame.k * frame.m + frame.k * (frame.k - 1) / 2).max(), "==", 0, "corrected"),
+              np.abs(drawn - frame.k * frame.m + frame.k * (frame.k - 1) / 2).max(), "==", 0, "corrected"),
     ]  # fmt: skip

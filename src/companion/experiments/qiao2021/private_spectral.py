@@ -5,47 +5,50 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import combinations, pairwise, product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from scipy.optimize import brentq
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from companion.claims import Check
+from companion.experiments.busafekete2021.common import wilson
 from companion.experiments.cai2025.simulations import strengths
+from companion.experiments.qiao2021.common import DELTA as DELTA
+from companion.experiments.qiao2021.common import EPSILON, ROUNDING, printed_scale
+from companion.experiments.qiao2021.rank_centrality import (
+    all_pairs,
+    connected,
+    connected_graph,
+    cycle,
+    graphs,
+    norm,
+    path,
+    star,
+)
 from companion.experiments.sweep import sweep
 from dprank.audit.exact import privacy_loss
 from dprank.models.bradley_terry import win_probabilities
+from dprank.models.likelihood import mle_from_counts
 from dprank.pairwise import NoisyCounts
 from dprank.pairwise.rank_law import top_set_law
 from dprank.topk.bound import log_delta
+from dprank.topk.curve import PairLaw
 from dprank.topk.private_spectral import PrivateRankCentrality
 from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
 
-#: The largest privacy parameters that Theorem 3.5 allows.
-EPSILON, DELTA = 0.2, 0.05
-#: Rounding of a distribution of a few items, and of ratios of differences of such.
-ROUNDING = 1e-9
-
-
-def complete(n_items: int) -> tuple[tuple[int, int], ...]:
-    """All pairs."""
-    return tuple(combinations(range(n_items), 2))
-
-
 #: Graphs small enough for all their data: name -> items, pairs.
-GRAPHS: dict[str, tuple[int, tuple[tuple[int, int], ...]]] = {
-    "two items": (2, complete(2)),
-    "triangle": (3, complete(3)),
-    "path of 3": (3, ((0, 1), (1, 2))),
-    "star of 4": (4, ((0, 1), (0, 2), (0, 3))),
-    "square": (4, ((0, 1), (1, 2), (2, 3), (0, 3))),
-    "all pairs but one of 4": (4, complete(4)[1:]),
-    "all pairs of 4": (4, complete(4)),
+GRAPHS: dict[str, tuple[int, NDArray[np.int64]]] = {
+    "two items": (2, all_pairs(2)),
+    "triangle": (3, all_pairs(3)),
+    "path of 3": (3, path(3)),
+    "star of 4": (4, star(4)),
+    "square": (4, cycle(4)),
+    "all pairs but one of 4": (4, all_pairs(4)[1:]),
+    "all pairs of 4": (4, all_pairs(4)),
 }
 
 
@@ -68,7 +71,7 @@ class AllData(NamedTuple):
         return 1 / (self.mechanism.normalisation * self.mechanism.samples)
 
     def scores(self, relative: bool = False) -> NDArray[np.float64]:
-        """Shares (or shares over the largest), times 1 - tau."""
+        """The stationary distribution (or that over its largest entry), times 1 - tau."""
         law = self.law / self.law.max(1, keepdims=True) if relative else self.law
         return np.where(self.tau[:, None] < 1, (1 - self.tau[:, None]) * law, 0.0)
 
@@ -125,7 +128,8 @@ def sensitivities(cases: Iterable[tuple[str, int]]) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``graph``, ``samples``, ``data sets``, ``largest tau``; ``printed`` is s of Theorem 3.5 at that tau;
-        ``shares``, ``damped`` and ``relative`` are half ranges of pi, of (1 - tau) pi and of (1 - tau) pi / max pi;
+        ``pi``, ``damped`` and ``relative`` are half ranges of the change of pi, of (1 - tau) pi and of
+        (1 - tau) pi / max pi;
         ``one valid rho`` that of (1 - tau) pi, tau the smaller coefficient of the two data sets; ``not unique`` counts
         data sets with tau below 1 and several stationary distributions, or with a neighbour that has several.
     """
@@ -145,7 +149,7 @@ def sensitivities(cases: Iterable[tuple[str, int]]) -> pd.DataFrame:
                 "data sets": len(data.tau),
                 "largest tau": tau,
                 "printed": 2 / (1 - tau) if tau < 1 else math.inf,
-                "shares": moved[both].max(),
+                "pi": moved[both].max(),
                 "one valid rho": ((1 - smaller) * moved)[both].max(),
                 "damped": half_range(data.scores()[a] - data.scores()[b]).max() / data.unit,
                 "relative": half_range(data.scores(True)[a] - data.scores(True)[b]).max() / data.unit,
@@ -181,8 +185,7 @@ def perturbation_ratios(cases: Iterable[tuple[str, int]]) -> pd.DataFrame:
         step = (data.shares[a] - data.shares[b]) / data.mechanism.normalisation
         change[:, edges[:, 0], edges[:, 1]], change[:, edges[:, 1], edges[:, 0]] = step, -step
         change[:, range(n_items), range(n_items)] = -change.sum(2)
-        norm = np.abs(change).sum(2).max(1)
-        moved = (1 - data.tau[a])[:, None] * np.abs(data.law[a] - data.law[b]) / norm[:, None]
+        moved = (1 - data.tau[a])[:, None] * np.abs(data.law[a] - data.law[b]) / norm(change)[:, None]
         rows.append(
             {
                 "graph": graph,
@@ -205,16 +208,13 @@ def incomplete_graphs(most: int) -> pd.DataFrame:
     """
     rows = []
     for n_items in range(3, most + 1):
-        every = complete(n_items)
-        for size in range(n_items - 1, len(every)):
-            for pairs in combinations(every, size):
-                if not connected(n_items, pairs):
-                    continue
+        every = all_pairs(n_items).tolist()
+        for pairs in graphs(n_items):
+            if len(pairs) < len(every) and connected(n_items, pairs):
                 # two items that were not compared may have beaten all their rivals
-                winners = next(pair for pair in every if pair not in pairs)
-                won = np.isin([i for i, _ in pairs], winners)
-                chain = transition_matrix(n_items, np.array(pairs), 1.0 - won)
-                rows.append({"items": n_items, "edges": size, "largest tau": ergodicity_coefficient(chain)})
+                winners = next(pair for pair in every if pair not in pairs.tolist())
+                chain = transition_matrix(n_items, pairs, 1.0 - np.isin(pairs[:, 0], winners))
+                rows.append({"items": n_items, "edges": len(pairs), "largest tau": ergodicity_coefficient(chain)})
     return pd.DataFrame(rows)
 
 
@@ -277,32 +277,13 @@ def constrained(sizes: Sequence[int], factors: Sequence[float], repetitions: int
         for factor in factors
     ]
     frame = sweep(constrained_draws, cells, experiment="qiao2021 constrained", repetitions=repetitions, jobs=jobs)
-    z, n, share = 1.96, repetitions, frame["mean"]
-    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    low, high = wilson(frame["mean"], repetitions)
     return frame.assign(
-        low=centre - half,
-        high=centre + half,
+        low=low,
+        high=high,
         threshold=[threshold(m, L) for m, L in zip(frame.n_items, frame.samples, strict=True)],
         connected=np.log(frame.n_items) / frame.n_items,
     )
-
-
-def gap_draws(n_items: int, p: float, repetitions: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """1 - tau of the model's chain of equal items on random graphs, d the largest degree."""
-    every = np.transpose(np.triu_indices(n_items, 1))
-    graphs = (every[rng.random(len(every)) < p] for _ in range(repetitions))
-    return np.array(
-        [1 - ergodicity_coefficient(transition_matrix(n_items, pairs, np.full(len(pairs), 0.5))) for pairs in graphs]
-    )
-
-
-def typical_gaps(n_items: int, densities: Sequence[float], repetitions: int, jobs: int = 1) -> pd.DataFrame:
-    """Mean of `gap_draws` beside p / 2: ``p``, ``mean gap``, ``se``, ``p / 2``."""
-    cells = [{"n_items": n_items, "p": float(p)} for p in densities]
-    frame = sweep(gap_draws, cells, experiment="qiao2021 gaps", repetitions=repetitions, jobs=jobs)
-    frame = frame.rename(columns={"mean": "mean gap"})[["p", "mean gap", "se"]]
-    return frame.assign(**{"p / 2": frame.p / 2})
 
 
 def constrained_at_most(n_items: int, p: float) -> float:
@@ -324,8 +305,8 @@ def unconstrained_at_most(n_items: int, p: float, samples: int = 0) -> float:
 
 def set_delta(before: ArrayLike, after: ArrayLike, scale: float, k: int, epsilon: float) -> float:
     """Exact delta at epsilon between two vectors of scores, the index set of k being released; both directions."""
-    p, q = (np.array(list(top_set_law(scores, scale, k).values())) for scores in (before, after))
-    return float(max(np.maximum(p - math.exp(epsilon) * q, 0).sum(), np.maximum(q - math.exp(epsilon) * p, 0).sum()))
+    p, q = (np.log([*top_set_law(scores, scale, k).values()]) for scores in (before, after))
+    return float(PairLaw(p, q).delta(epsilon))
 
 
 def worst_loss(graph: str, samples: int, k: int, scale: float) -> float:
@@ -348,7 +329,7 @@ def largest_delta(moved: float, sizes: Iterable[int]) -> float:
     worst = 0.0
     for m, epsilon, delta in product(sizes, (EPSILON, EPSILON / 20), (DELTA, 1e-6, 1e-12)):
         for k in np.unique(np.geomspace(1, m - 1, 12).astype(int)):
-            shift = moved * epsilon / (8 * math.sqrt(k * math.log(m / delta)))
+            shift = moved / printed_scale(k, epsilon, delta, m)
             if 2 * min(k, m - k) * shift > epsilon:
                 worst = max(worst, math.exp(log_delta(int(k), shift, epsilon, m) - math.log(delta)))
     return worst
@@ -409,12 +390,15 @@ def smallest_model_refutation() -> int:
 #: Methods of `recall`, in the order of the legend.
 METHODS = (
     "no noise",
-    "win counts",
+    "win counts, then the model",
+    "win counts over degrees",
     "noise on every edge",
     "chain, relative",
     "chain, relative, teleport",
     "chain, as printed",
 )
+#: Of the likelihood fitted to noisy counts: a public number; from 1 to 30 it hardly matters.
+COUNT_RIDGE = 10.0
 
 
 def recall_draws(
@@ -428,7 +412,7 @@ def recall_draws(
     repetitions: int,
     rng: np.random.Generator,
 ) -> dict[tuple[str], NDArray[np.float64]]:
-    """Share of the true top k that is found, at equal privacy of one sample and on the same data.
+    """Part of the true top k that is found, at equal privacy of one sample and on the same data.
 
     Parameters
     ----------
@@ -438,22 +422,25 @@ def recall_draws(
     samples : int
         Of every edge.
     epsilon, delta : float
-        Win counts and noise on edges need no delta.
+        Only the printed noise, and at large k our chains, spend the delta.
     teleport : float
         Of the method with teleport.
     repetitions : int
     rng : numpy.random.Generator
     """
     found: dict[tuple[str], list[float]] = {(method,): [] for method in METHODS}
-    every = np.transpose(np.triu_indices(n_items, 1))
     for _ in range(repetitions):
         theta = strengths(n_items, rng=rng, strong=k)[0]
-        pairs = _connected(every, p, n_items, rng)
+        pairs = connected_graph(n_items, p, rng)
         degree = np.bincount(pairs.ravel(), minlength=n_items)
         second = rng.binomial(samples, win_probabilities(theta)[pairs[:, 1], pairs[:, 0]])
         shares = second / samples
         wins = np.bincount(pairs[:, 1], second, n_items) + np.bincount(pairs[:, 0], samples - second, n_items)
         counts = NoisyCounts.calibrated(epsilon, n_items, unit="comparison", score="wins", ties=False)
+        played = np.zeros((1, n_items, n_items))
+        played[0, pairs[:, 0], pairs[:, 1]] = played[0, pairs[:, 1], pairs[:, 0]] = samples
+        noisy_wins = counts.perturb(wins, rng)
+        fitted, _ = mle_from_counts(played, noisy_wins[None], ridge=COUNT_RIDGE)
         noisy = shares + rng.laplace(0, 1 / (samples * epsilon), len(pairs))
         public: dict[str, Any] = {"pairs": pairs, "samples": samples}
         chains = {
@@ -466,24 +453,12 @@ def recall_draws(
         chosen = {
             "no noise": _top(_inside(pairs, shares, samples, n_items), k),
             "noise on every edge": _top(_inside(pairs, noisy, samples, n_items), k),
-            "win counts": _top(counts.perturb(wins, rng) / np.maximum(degree, 1), k),
+            "win counts, then the model": _top(fitted[0], k),
+            "win counts over degrees": _top(noisy_wins / degree, k),
         } | {name: chain.select(shares, rng).items for name, chain in chains.items()}
         for name, items in chosen.items():
             found[name,].append(float((items < k).mean()))
     return {key: np.array(values) for key, values in found.items()}
-
-
-def _connected(every: NDArray[np.int64], p: float, n_items: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    while True:
-        pairs = every[rng.random(len(every)) < p]
-        if connected(n_items, pairs):
-            return pairs
-
-
-def connected(n_items: int, pairs: ArrayLike) -> bool:
-    """Whether edges lead from every item to every other."""
-    i, j = np.transpose(pairs)
-    return bool(connected_components(coo_array((np.ones(len(i)), (i, j)), shape=(n_items, n_items)))[0] == 1)
 
 
 def _top(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
@@ -508,9 +483,15 @@ def recall(
     teleport: float = 0.5,
     jobs: int = 1,
 ) -> pd.DataFrame:
-    """`recall_draws` over graphs and numbers of samples: ``p``, ``samples``, ``method``, ``mean``, ``se``."""
+    """`recall_draws` over graphs and numbers of samples.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``p``, ``samples``, ``method``, ``mean``, ``se``; ``blind``, what a set drawn uniformly finds.
+    """
     fixed: dict[str, Any] = {"n_items": n_items, "k": k, "epsilon": epsilon, "delta": delta, "teleport": teleport}
-    return sweep(
+    frame = sweep(
         partial(recall_draws, **fixed),
         [{"p": float(p), "samples": int(count)} for p in densities for count in samples],
         experiment="qiao2021 recall",
@@ -518,77 +499,85 @@ def recall(
         outcomes=("method",),
         jobs=jobs,
     )
+    return frame.assign(blind=k / n_items)
+
+
+def noise_quantile(n_items: int, k: int) -> float:
+    """Gap, in noise scales, at which Laplace noise leaves k of n_items values on top with chance one half.
+
+    The k lie above by the gap, and all others are equal: the least of k noisy values exceeds the largest of the rest.
+    """
+    nodes = (np.arange(10_000) + 0.5) / 10_000
+    largest = stats.laplace.ppf(nodes ** (1 / (n_items - k)))
+    return float(brentq(lambda t: (stats.laplace.sf(largest - t) ** k).mean() - 0.5, 0, 100))
 
 
 def least_samples(
-    sizes: Iterable[int], k: int = 5, *, weak: float = 0.45, epsilon: float = EPSILON, delta: float = 1e-6
+    cases: Iterable[tuple[int, int]], *, weak: float = 0.45, epsilon: float = EPSILON, delta: float = 1e-6
 ) -> pd.DataFrame:
-    """Samples an edge from which on the noise alone leaves the top k in place with chance one half, all pairs compared.
+    """Comparisons of every edge from which on the noise alone leaves the top k in place with chance one half.
 
     Parameters
     ----------
-    sizes : iterable of int
-        Numbers of items: k of strength 1, all others of strength `weak`.
-    k : int
+    cases : iterable of (int, int)
+        Numbers of items m, and of those wanted, k; all pairs are compared. The k have strength 1, all others `weak`.
     weak : float
     epsilon, delta : float
 
     Returns
     -------
     pandas.DataFrame
-        ``items``, one column a method.
+        ``m``, ``k``, a column for each method; "least noise" has the scores of Algorithm 3, and our noise.
 
     Notes
     -----
-    With the exact scores of the model, L = (noise scale times L) t / gap, where t solves
-    (m - 1) (2 + t) exp(-t) / 4 = 1/2, the bound of Theorem 2.3.
+    With the exact scores of the model, so that L = (noise scale times L) t / gap, t from `noise_quantile`.
     """
     rows = []
-    for m in sizes:
-        t = float(brentq(lambda t, m=m: (m - 1) * (2 + t) * math.exp(-t) / 4 - 0.5, 0, 100))
-        theta = np.log(np.r_[np.ones(k), np.full(m - k, weak)])
-        counts = win_probabilities(theta)
-        np.fill_diagonal(counts, 0)
+    for m, k in cases:
+        t, chance = noise_quantile(m, k), _chances(m, k, weak)
         printed = PrivateRankCentrality.as_printed(m, k, 1, epsilon, delta)
+        least = PrivateRankCentrality.calibrated(m, k, 1, epsilon, delta, relative=False)
         relative = PrivateRankCentrality.calibrated(m, k, 1, epsilon, delta)
-        shares = counts.T[printed.edges[:, 0], printed.edges[:, 1]]
-        noise = NoisyCounts.calibrated(epsilon, m, unit="comparison", score="wins", ties=False).scale
-        rows.append(
-            {"items": m}
-            | {
-                name: t * scale / (scores[k - 1] - scores[k])
-                for name, scale, scores in (
-                    ("win counts", noise, counts.sum(1)),
-                    ("chain, relative", relative.scale, relative.scores(shares)),
-                    ("chain, as printed", printed.scale, printed.scores(shares)),
-                )
-            }
-        )
-    return pd.DataFrame(rows)
+        shares = chance.T[printed.edges[:, 0], printed.edges[:, 1]]
+        counts = NoisyCounts.calibrated(epsilon, m, unit="comparison", score="wins", ties=False).scale
+        row: dict[str, float] = {"m": m, "k": k}
+        for name, scale, scores in (
+            ("win counts", counts, chance.sum(1)),
+            ("chain, relative", relative.scale, relative.scores(shares)),
+            ("chain, least noise", least.scale, least.scores(shares)),
+            ("chain, as printed", printed.scale, printed.scores(shares)),
+        ):
+            row[name] = t * scale / (scores[k - 1] - scores[k])
+        rows.append(row)
+    return pd.DataFrame(rows).astype({"m": int, "k": int})
+
+
+def _chances(n_items: int, k: int, weak: float) -> NDArray[np.float64]:
+    """Chance that one item beats another, the first k of strength 1 and all others weak; 0 against itself."""
+    chance = win_probabilities(np.log(np.r_[np.ones(k), np.full(n_items - k, weak)]))
+    np.fill_diagonal(chance, 0)
+    return chance
 
 
 def teleport_noise(teleports: Iterable[float], n_items: int = 50, k: int = 5, weak: float = 0.45) -> pd.DataFrame:
-    """Noise over gap of the relative shares with public teleport, all pairs compared, in units of that of win counts.
+    """Noise over gap of pi over its largest entry, damped or with public teleport, in units of that of win counts.
 
     Returns
     -------
     pandas.DataFrame
-        ``teleport``, ``sensitivity over gap``: times d L. Both are of a selection that may move in any direction.
+        ``scores``, ``noise / gap, win counts = 1``; all pairs compared, both selections may move in any direction.
     """
-    theta = np.log(np.r_[np.ones(k), np.full(n_items - k, weak)])
-    chance = win_probabilities(theta)
-    np.fill_diagonal(chance, 0)
+    chance = _chances(n_items, k, weak)
     wins = chance.sum(1)
+    ways: list[tuple[str, dict[str, Any]]] = [("damped by 1 − τ₁ of the data, no teleport", {})]
+    ways += [(f"undamped, teleport {g:g}", {"teleport": float(g), "damped": False}) for g in teleports]
     rows = []
-    for g in teleports:
-        chain = PrivateRankCentrality(n_items, k, 1, 1.0, teleport=float(g), damped=False)
+    for name, way in ways:
+        chain = PrivateRankCentrality(n_items, k, 1, 1.0, **way)
         scores = chain.scores(chance.T[chain.edges[:, 0], chain.edges[:, 1]])
-        rows.append(
-            {
-                "teleport": g,
-                "noise over gap": chain.sensitivity / (scores[k - 1] - scores[k]) * (wins[k - 1] - wins[k]),
-            }
-        )
+        ratio = chain.sensitivity / (scores[k - 1] - scores[k]) * (wins[k - 1] - wins[k])
+        rows.append({"scores": name, "noise / gap, win counts = 1": ratio})
     return pd.DataFrame(rows)
 
 
@@ -685,7 +674,7 @@ def check_algorithm(cases: Sequence[tuple[str, int]], k: int = 1) -> list[Check]
             DELTA,
             reading="data with τ₁ = 1 are refused",
         ),
-        Check(f"{where}, printed noise", printed, "<=", EPSILON, reading="data with τ₁ = 1 get a blind set"),
+        Check(f"{where}, printed noise", printed, "<=", EPSILON, reading="data with τ₁ = 1 get a set drawn uniformly"),
         Check(f"{where}, our least noise for (ε, 0)", least, "<=", EPSILON, about="corrected"),
     ]
 
@@ -702,16 +691,34 @@ def check_theorem(found: pd.DataFrame, sizes: Sequence[int], samples: int = 1000
     items = smallest_model_refutation()
     exact = model_rho_delta(items, samples)
     return [
-        Check(f"half range of π over printed s, {enumerated}", found["one valid rho"].max() / 2, "<=", 1, reading=one),
-        Check(f"proved δ(ε) over δ at that change, {grid}", largest_delta(0.5, sizes), "<=", 1, reading=one),
         Check(
-            f"half range of (1 − τ₁)π over (1 − τ₁) times printed s, {enumerated}",
+            f"half the range of the change of π, over printed s, {enumerated}",
+            found["one valid rho"].max() / 2,
+            "<=",
+            1,
+            reading=one,
+        ),
+        Check(
+            f"δ(ε) proved over δ, printed noise, π moving by s/2, {grid}",
+            largest_delta(0.5, sizes),
+            "<=",
+            1,
+            reading=one,
+        ),
+        Check(
+            f"half the range of the change of (1 − τ₁)π, over (1 − τ₁) times printed s, {enumerated}",
             found.damped.max() / 2,
             "<=",
             1,
             reading=own,
         ),
-        Check(f"proved δ(ε) over δ at the proved change, {grid}", largest_delta(0.75, sizes), "<=", 1, reading=own),
+        Check(
+            f"δ(ε) proved over δ, printed noise, (1 − τ₁)π moving by 3(1 − τ₁)s/4, {grid}",
+            largest_delta(0.75, sizes),
+            "<=",
+            1,
+            reading=own,
+        ),
         Check(
             f"exact δ at ε = {EPSILON:g}: {items} items, k = 1, L = {samples} and {samples + 1}, two beat all others",
             exact,
@@ -720,14 +727,14 @@ def check_theorem(found: pd.DataFrame, sizes: Sequence[int], samples: int = 1000
             reading=model,
         ),
         Check(
-            f"half range of (1 − τ₁)π in units of 1/(dL), {enumerated}",
+            f"half the range of the change of (1 − τ₁)π in units of 1/(dL), {enumerated}",
             found.damped.max() - ROUNDING,
             "<=",
             1.5,
             about="corrected",
         ),
         Check(
-            f"half range of (1 − τ₁)π/max π in units of 1/(dL), {enumerated}",
+            f"half the range of the change of (1 − τ₁)π/max π in units of 1/(dL), {enumerated}",
             found.relative.max() - ROUNDING,
             "<=",
             3.5,

@@ -9,53 +9,41 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
-from typing import NamedTuple, get_args
+from itertools import combinations, combinations_with_replacement, permutations, product
 
 import numpy as np
 import pandas as pd
 from dp_accounting import get_sigma_gaussian
-from numpy.polynomial.legendre import leggauss, legvander
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import quad
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import ndtr
 
 from companion.claims import Check
+from companion.experiments.busafekete2021.common import least
 from companion.experiments.cai2025.universities import log_first_wins
+from companion.experiments.qiao2021.common import (
+    NAMES,
+    ROUNDING,
+    TAIL,
+    gaussian_delta,
+    hockey_stick,
+    integral_above,
+    list_chances,
+    noise_grid,
+    printed_scale,
+    theorem_2_1,
+)
 from dprank.topk.bound import log_delta, shift_for
+from dprank.topk.composition import epsilon_per_round, rho
+from dprank.topk.curve import log_set_probability
 from dprank.topk.noise_laws import LAWS, Noise
 
-#: Rounding of our quadratures, far above what tests find.
-ROUNDING = 1e-9
 #: Moves of the chosen items and of the others that hurt the chosen most, in units of the sensitivity.
 WORST_MOVE = {"any direction": (-1.0, 1.0), "all one way": (-1.0, 0.0)}
 RELEASES = ("set", "list", "set, fresh values", "list, fresh values", "set, own noisy values")
 #: So many scales the chosen lie behind in a pair that stands for a limit.
 FAR = 200.0
-_TAIL = 45.0
-_NODES = 20
 _LAPLACE = LAWS["laplace"]
-
-
-class _Grid(NamedTuple):
-    """Quadrature nodes, shape (panels, nodes), and the laws of all noisy values there, in logarithms."""
-
-    half: NDArray[np.float64]
-    at: NDArray[np.float64]
-    density: NDArray[np.float64]
-    above: NDArray[np.float64]
-    below: NDArray[np.float64]
-
-
-def _grid(values: NDArray[np.float64], noise: Noise) -> _Grid:
-    law = LAWS[noise]
-    ends = np.r_[values.min() - _TAIL, np.unique(values), values.max() + _TAIL]
-    cuts = [np.linspace(a, b, math.ceil(b - a) + 1)[:-1] for a, b in pairwise(ends)]
-    edges = np.r_[np.concatenate(cuts), ends[-1]]
-    half = np.diff(edges)[:, None] / 2
-    at = edges[:-1, None] + half * (1 + leggauss(_NODES)[0])
-    z = at - values[:, None, None]
-    return _Grid(half, at, law.log_density(z), law.log_above(z), law.log_below(z))
 
 
 def log_set_chance(values: ArrayLike, k: int, noise: Noise = "laplace") -> float:
@@ -68,60 +56,22 @@ def log_set_chance(values: ArrayLike, k: int, noise: Noise = "laplace") -> float
     k : int
         In 1 .. m.
     noise : {"laplace", "gumbel", "exponential"}
-
-    Notes
-    -----
-    Given the least of the chosen, the others are independent: one integral, O(k m nodes).
     """
-    x = np.asarray(values, float)
-    if not 1 <= k <= len(x):
-        raise ValueError(f"k = {k}; it must lie in 1 .. {len(x)}")
-    if k == len(x):
-        return 0.0
-    grid = _grid(x, noise)
-    rest = grid.below[k:].sum(axis=0)
-    least = [grid.density[i] + np.delete(grid.above[:k], i, axis=0).sum(axis=0) + rest for i in range(k)]
-    return float(logsumexp(least, b=grid.half * leggauss(_NODES)[1]))
+    x = _values(values, k)
+    first = (np.arange(len(x)) < k)[None].astype(float)
+    return float(log_set_probability(np.ones(len(x)), x, first, LAWS[noise])[0])
 
 
 def log_list_chance(values: ArrayLike, k: int, noise: Noise = "laplace") -> float:
-    """Log probability that the first k noisy values are the k largest, in this order.
+    """Log probability that the first k noisy values are the k largest, in this order; parameters as above."""
+    return math.log(list_chances(_values(values, k), [range(k)], noise)[0])
 
-    Parameters
-    ----------
-    values, k, noise
-        As in `log_set_chance`.
 
-    Notes
-    -----
-    k nested integrals, each cumulative on the panels of the next: O(k nodes).
-    """
+def _values(values: ArrayLike, k: int) -> NDArray[np.float64]:
     x = np.asarray(values, float)
     if not 1 <= k <= len(x):
         raise ValueError(f"k = {k}; it must lie in 1 .. {len(x)}")
-    grid = _grid(x, noise)
-    ahead = np.ones_like(grid.at)
-    for i in range(k - 1):
-        ahead = _above(np.exp(grid.density[i]) * ahead, grid.half)
-    last = np.exp(grid.density[k - 1] + grid.below[k:].sum(axis=0)) * ahead
-    return math.log(float((grid.half * leggauss(_NODES)[1] * last).sum()))
-
-
-@cache
-def _upper_integrals() -> NDArray[np.float64]:
-    """Matrix from values at the nodes of [-1, 1] to integrals from every node to 1, exact for polynomials."""
-    node, _ = leggauss(_NODES)
-    p = legvander(node, _NODES)
-    degree = np.arange(1, _NODES)
-    upper = np.c_[1 - node, (p[:, degree - 1] - p[:, degree + 1]) / (2 * degree + 1)]
-    return np.asarray(upper @ np.linalg.inv(p[:, :_NODES]))
-
-
-def _above(density: NDArray[np.float64], half: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Integral of a density from every node upwards."""
-    panel = (half * density) @ leggauss(_NODES)[1]
-    later = np.r_[np.cumsum(panel[::-1])[::-1][1:], 0.0]
-    return half * (density @ _upper_integrals().T) + later[:, None]
+    return x
 
 
 # --- the worst that pure privacy can lose ----------------------------------------------------------------------------
@@ -209,7 +159,10 @@ def suprema(m: int, k: int, shift: float) -> pd.DataFrame:
 def noise_laws(m: int, shift: float) -> pd.DataFrame:
     """Loss of the released set at a far pair, in units of sensitivity / scale: a row a k, a column a law."""
     return pd.DataFrame(
-        {"k": k, **{law: found_loss("set", m, k, shift, "any direction", noise=law) / shift for law in get_args(Noise)}}
+        {
+            "k": k,
+            **{name: found_loss("set", m, k, shift, "any direction", noise=n) / shift for n, name in NAMES.items()},
+        }
         for k in range(1, m)
     )
 
@@ -220,14 +173,24 @@ def lattice_loss(m: int, k: int, scale: float, most: int, adjacency: str) -> flo
     The probability of a set falls when a chosen value falls and when another rises. So the worst neighbour of given
     values, for a given set, is `WORST_MOVE`, and no other need be looked at. O(most^m).
     """
-    down, up = WORST_MOVE[adjacency]
-    move = np.r_[np.full(k, down), np.full(m - k, up)]
+    down, up = (int(move) for move in WORST_MOVE[adjacency])
     counts = range(most + 1)
     return max(
-        log_set_chance(np.array(a + b) / scale, k) - log_set_chance((np.array(a + b) + move) / scale, k)
+        _count_chance(a, b, scale) - _count_chance(tuple(x + down for x in a), tuple(x + up for x in b), scale)
         for a in combinations_with_replacement(counts, k)
         for b in combinations_with_replacement(counts, m - k)
     )
+
+
+def _count_chance(chosen: tuple[int, ...], others: tuple[int, ...], scale: float) -> float:
+    least = min(chosen + others)
+    return _least_at_zero(tuple(x - least for x in chosen), tuple(x - least for x in others), scale)
+
+
+@cache
+def _least_at_zero(chosen: tuple[int, ...], others: tuple[int, ...], scale: float) -> float:
+    """Log probability of the chosen: of only the differences of the counts, whatever the adjacency asks."""
+    return log_set_chance(np.array(chosen + others) / scale, len(chosen))
 
 
 def gap_curve(shapes: Iterable[tuple[int, int]], epsilon: float, gaps: Iterable[float]) -> pd.DataFrame:
@@ -275,16 +238,11 @@ def equal_pair_loss(shift: float) -> float:
 
 def _laws(values: Sequence[float], k: int, order: bool) -> NDArray[np.float64]:
     """Probabilities of all sets, or of all lists, of k items."""
-    chance = log_list_chance if order else log_set_chance
-    codes = range(len(values))
-    outcomes = permutations(codes, k) if order else combinations(codes, k)
-    ranked = ([*chosen, *(i for i in codes if i not in chosen)] for chosen in outcomes)
-    return np.exp([chance(np.asarray(values)[list(row)], k) for row in ranked])
-
-
-def hockey_stick(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
-    """Least delta of Definition 1.2 at `epsilon`, from p to q: the sum of the positive parts of p - e^epsilon q."""
-    return float(np.maximum(np.asarray(p) - math.exp(epsilon) * np.asarray(q), 0).sum())
+    codes, x = range(len(values)), np.asarray(values, float)
+    if order:
+        return list_chances(x, list(permutations(codes, k)))
+    chosen = np.array([np.isin(codes, some) for some in combinations(codes, k)], float)
+    return np.exp(log_set_probability(np.ones(len(x)), x, chosen, _LAPLACE))
 
 
 def worst_event(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
@@ -305,8 +263,8 @@ def order_deltas(values: Sequence[float], k: int, shift: float, epsilons: Iterab
     Returns
     -------
     pandas.DataFrame
-        ``values``, ``k``, ``epsilon``, ``set``, ``list`` (each the worst over all corners of the neighbours, both ways
-        round).
+        ``values / λ``, ``k``, ``ε``, ``δ of the set``, ``δ of the ordered list``: the worst over all corners of the
+        neighbours, both ways round.
     """
     m = len(values)
     pairs: dict[bool, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
@@ -317,11 +275,11 @@ def order_deltas(values: Sequence[float], k: int, shift: float, epsilons: Iterab
         pairs[order] = [pair for after in laws for pair in ((before, after), (after, before))]
     return pd.DataFrame(
         {
-            "values": ", ".join(f"{value:g}" for value in values),
+            "values / λ": ", ".join(f"{value:g}" for value in values),
             "k": k,
-            "epsilon": epsilon,
-            "set": max(hockey_stick(p, q, epsilon) for p, q in pairs[False]),
-            "list": max(hockey_stick(p, q, epsilon) for p, q in pairs[True]),
+            "ε": epsilon,
+            "δ of the set": max(hockey_stick(p, q, epsilon) for p, q in pairs[False]),
+            "δ of the ordered list": max(hockey_stick(p, q, epsilon) for p, q in pairs[True]),
         }
         for epsilon in epsilons
     )
@@ -332,7 +290,7 @@ def own_value_delta(m: int, shift: float, epsilon: float) -> float:
 
     All move one way, one moves against the others, half against half; both ways round. A lower bound of the worst.
     """
-    edges = np.unique(np.r_[np.linspace(-_TAIL, _TAIL, 20_001), -shift, 0.0, shift])
+    edges = np.unique(np.r_[np.linspace(-TAIL, TAIL, 20_001), -shift, 0.0, shift])
     at, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
     low, mid, high = ((_LAPLACE.log_density(at - c), _LAPLACE.log_below(at - c)) for c in (-shift, 0.0, shift))
     before = mid[0] + (m - 1) * mid[1]
@@ -364,8 +322,8 @@ def item_room(k: int, shift: float, alpha: float) -> float:
     decay = math.exp(alpha * shift) * (b - eta)
     room = math.inf
     for move in np.linspace(-shift, shift, 11):
-        grid = _grid(np.array([0.0, move]), "laplace")
-        chosen = _above(np.exp((1 + alpha) * grid.density[0] - alpha * grid.density[1]), grid.half)
+        grid = noise_grid([0.0, move], "laplace")
+        chosen = integral_above(np.exp((1 + alpha) * grid.density[0] - alpha * grid.density[1]), grid.half)
         left = np.exp((1 + alpha) * grid.below[0] - alpha * grid.below[1])
         room = min(room, float((1 - eta * np.exp(grid.above[0]) - decay * chosen - left).min()))
     return room
@@ -390,7 +348,7 @@ def theorem_2_2_spare(epsilons: Iterable[float], deltas: Iterable[float]) -> pd.
     for epsilon in epsilons:
         for delta in deltas:
             for k in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10**4, 10**5, 10**6):
-                shift = epsilon / (8 * math.sqrt(k * math.log((k + 1) / delta)))
+                shift = 1 / printed_scale(k, epsilon, delta, k + 1)
                 rho = k * shift**2 / 2
                 left = epsilon - rho - 2 * math.sqrt(rho * math.log(2 / delta))
                 own = math.inf if 2 * k * shift <= epsilon else log_delta(k, shift, epsilon) / math.log(delta)
@@ -399,23 +357,36 @@ def theorem_2_2_spare(epsilons: Iterable[float], deltas: Iterable[float]) -> pd.
     return pd.DataFrame(rows)
 
 
+def _gumbel_with_values(k: int, epsilon: float, delta: float) -> float:
+    """Scale of Gumbel noise and of fresh Laplace values, each of which costs rho = k / (2 scale^2)."""
+    return math.sqrt(k / rho(1, epsilon_per_round("zcdp", 1, epsilon, delta)))
+
+
 def value_costs(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
-    """Noise of a selection that returns values too, any direction, sensitivity 1: a row a k.
+    """Noise of a selection that returns values too, any direction, sensitivity 1, k at most m / 2: a row a k.
 
     Returns
     -------
     pandas.DataFrame
-        ``k``; scales of the Laplace noise on every released value: ``fresh, pure`` (3 k / epsilon), ``own, pure`` for a
-        hundred k items (m / epsilon), ``own`` at (epsilon, delta).
+        ``k``; scales of the noise, one and the same for selection and values: fresh Laplace values purely (after a
+        selection by any noise), own noisy values by our bound, and fresh Laplace values after Gumbel noise.
     """
     return pd.DataFrame(
         {
             "k": k,
-            "fresh, pure": 3 * k / epsilon,
-            "own, pure, m = 100 k": 100 * k / epsilon,
-            "own, approximate": 1 / shift_for(k, epsilon, delta),
+            "any noise, fresh values, δ = 0": 3 * k / epsilon,
+            f"Laplace, own noisy values, δ = {delta:g}": 1 / shift_for(k, epsilon, delta),
+            f"Gumbel, fresh values, δ = {delta:g}": _gumbel_with_values(k, epsilon, delta),
         }
         for k in ks
+    )
+
+
+def values_pay(epsilon: float, delta: float) -> tuple[int, int]:
+    """Smallest k from which a delta lowers the noise 3 k / epsilon: on own noisy values, and with Gumbel noise."""
+    return (
+        least(lambda k: shift_for(k, epsilon, delta) > epsilon / (3 * k)),
+        least(lambda k: _gumbel_with_values(k, epsilon, delta) < 3 * k / epsilon),
     )
 
 
@@ -427,42 +398,43 @@ def mean_largest(k: int) -> float:
     return float(quad(lambda t: -math.expm1(k * math.log1p(-2 * ndtr(-t))) if t > 0 else 1.0, 0, 40, limit=400)[0])
 
 
-def gaussian_scores(ks: Iterable[int], epsilon: float, delta: float, confidence: float = 0.95) -> pd.DataFrame:
+def gaussian_scores(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     """Noise of k scores, each of sensitivity 1, published by the Gaussian mechanism at (epsilon, delta).
 
     Returns
     -------
     pandas.DataFrame
-        ``k``, ``sigma`` (least standard deviation, by dp-accounting), ``mean`` and ``quantile`` of the largest noise,
+        ``k``, ``sigma`` (least standard deviation, by dp-accounting), ``mean`` of the largest noise,
         ``unit`` (sigma sqrt(log k): the claimed rate with constant 1).
     """
     one = get_sigma_gaussian(epsilon, delta)
     rows = []
     for k in ks:
         sigma = one * math.sqrt(k)
-        quantile = -float(ndtri(-math.expm1(math.log(confidence) / k) / 2))
         mean = sigma * mean_largest(k)
         unit = sigma * math.sqrt(math.log(k))
-        rows.append({"k": k, "sigma": sigma, "mean": mean, "quantile": sigma * quantile, "unit": unit})
+        rows.append({"k": k, "sigma": sigma, "mean": mean, "unit": unit})
     return pd.DataFrame(rows)
 
 
 def second_phase(shares: Iterable[float], m: int, k: int, epsilon: float, delta: float) -> pd.DataFrame:
-    """Largest noise of Gaussian scores for a further share of epsilon, beside the fresh values of Algorithm 1.
+    """Largest noise on k values, by a second phase at a further share of epsilon and by other ways.
 
     Returns
     -------
     pandas.DataFrame
-        ``share`` (extra epsilon over epsilon), ``total`` epsilon, ``gaussian`` (expected largest noise at the extra
-        epsilon and at delta), ``laplace`` (of Algorithm 1's fresh values with the noise of Theorem 2.2).
+        ``ε₂ / ε``, ``total ε``; expected largest noise of Gaussian scores at the extra epsilon and delta, of own noisy
+        values that by our bound cost the same in total, and of the fresh values of Algorithm 1 with Theorem 2.2's noise
+        (at epsilon alone).
     """
-    laplace = 8 * math.sqrt(k * math.log(m / delta)) / epsilon * float((1 / np.arange(1, k + 1)).sum())
+    largest = float((1 / np.arange(1, k + 1)).sum())  # of k exponential variables
     return pd.DataFrame(
         {
-            "share": share,
-            "total": (1 + share) * epsilon,
-            "gaussian": gaussian_scores([k], share * epsilon, delta)["mean"].iloc[0],
-            "laplace": laplace,
+            "ε₂ / ε": share,
+            "total ε": (1 + share) * epsilon,
+            "Theorem 2.2, Gaussian scores": gaussian_scores([k], share * epsilon, delta)["mean"].iloc[0],
+            "own noisy values": largest / shift_for(k, (1 + share) * epsilon, 2 * delta),
+            "Theorem 2.2, fresh values": largest * printed_scale(k, epsilon, delta, m),
         }
         for share in shares
     )
@@ -475,7 +447,10 @@ def _loss(what: str, loss: float, epsilon: float, about: str = "printed", readin
     return Check(f"privacy loss of {what}", loss, "<=", epsilon * (1 + ROUNDING), about, reading)
 
 
-_READINGS = {"any direction (Section 2)": "any direction", "all one way (Definition 1.1, counts)": "all one way"}
+_READINGS = {
+    "any direction (the paper's Section 2)": "any direction",
+    "all one way (Definition 1.1, counts)": "all one way",
+}
 
 
 def check_adjacency(epsilon: float) -> list[Check]:
@@ -484,14 +459,15 @@ def check_adjacency(epsilon: float) -> list[Check]:
     checks = []
     for reading, adjacency in _READINGS.items():
         loss = found_loss("set, fresh values", 4, 2, shift, adjacency)
-        checks.append(_loss(f"set and fresh values, 2 of 4, λ = 4s/ε, ε = {epsilon:g}", loss, epsilon, reading=reading))
+        what = f"set and fresh values, 2 of 4 items, noise λ = 4s/ε, ε = {epsilon:g}"
+        checks.append(_loss(what, loss, epsilon, reading=reading))
     for release, ratio in (("set", 2.0), ("list", 2.0), ("set, fresh values", 1.5), ("set, own noisy values", 1.0)):
         both = [found_loss(release, 4, 2, shift, adjacency) for adjacency in WORST_MOVE]
-        what = f"loss in any direction over loss all one way, {release}, 2 of 4"
+        what = f"privacy loss in any direction over that all one way, {release}, 2 of 4 items, far pair"
         checks.append(Check(what, both[0] / both[1], "==", ratio, "corrected", error=4 / FAR))
     moved = found_loss("set", 4, 2, shift, "any direction", gap=3.0)
     halved = found_loss("set", 4, 2, 2 * shift, "all one way", gap=3.0)
-    what = "loss of the set, any direction with s, less that all one way with 2s"
+    what = "privacy loss of the set, any direction with sensitivity s, less that all one way with 2s, 2 of 4 items"
     checks.append(Check(what, abs(moved - halved), "<=", ROUNDING, "corrected"))
     return checks
 
@@ -499,44 +475,57 @@ def check_adjacency(epsilon: float) -> list[Check]:
 def check_definition(epsilon: float, records: int) -> list[Check]:
     """Whether the inequality for all events is the hockey-stick divergence, and whether it excludes anything."""
     p, q = (_laws(x, 2, order=False) for x in ([0.0, 0.0, 0.5, 1.0], [epsilon, -epsilon, 0.5 + epsilon, 1.0 - epsilon]))
-    checks = []
-    for name, a, b in (("D to D'", p, q), ("D' to D", q, p)):
-        for eps in (0.0, epsilon / 2, epsilon):
-            gap = abs(worst_event(a, b, eps) - hockey_stick(a, b, eps))
-            what = f"worst of all events less the hockey stick, {name}, 2 of 4, ε = {eps:g}"
-            checks.append(Check(what, gap, "<=", 1e-12))
+    gap = max(
+        abs(worst_event(a, b, eps) - hockey_stick(a, b, eps))
+        for a, b in ((p, q), (q, p))
+        for eps in (0.0, epsilon / 2, epsilon)
+    )
     largest = float(np.log(p / q).max())
-    what = "least δ at the largest log ratio of single outcomes (pure privacy)"
-    checks.append(Check(what, hockey_stick(p, q, largest), "<=", 1e-12))
-    plain = hockey_stick([1, 0], [0, 1], epsilon)
-    checks.append(Check("least δ of publishing a record", plain, "==", 1, "content"))
-    what = f"least δ of publishing one record of {records} drawn at random, against half of it"
-    checks.append(Check(what, random_record_delta(records, epsilon), ">", 1 / (2 * records), "content"))
-    return checks
+    events = (
+        f"worst of all {2 ** len(p)} events less the sum over single sets, 2 of 4 items, both ways, three ε: largest"
+    )
+    return [
+        Check(events, gap, "<=", 1e-12),
+        Check(
+            "least δ at the largest log ratio of a single set (pure privacy)", hockey_stick(p, q, largest), "<=", 1e-12
+        ),
+        Check(
+            f"least δ of publishing a record, ε = {epsilon:g}",
+            hockey_stick([1, 0], [0, 1], epsilon),
+            "==",
+            1,
+            "content",
+        ),
+        Check(
+            f"least δ of publishing one record of {records} drawn at random, ε = {epsilon:g}",
+            random_record_delta(records, epsilon),
+            ">",
+            1 / (2 * records),
+            "content",
+        ),
+    ]
 
 
 def check_pure_k(epsilon: float) -> list[Check]:
     """Scale k s / epsilon, as the introduction says, in each adjacency."""
     checks = []
-    for m, k in ((2, 1), (6, 3)):
-        for reading, adjacency in _READINGS.items():
-            at = f"the set, {k} of {m}, λ = {k}s/ε, ε = {epsilon:g}"
-            for gap in (0.0, 5.0, FAR):
-                loss = _behind_loss(m, k, epsilon / k, adjacency, gap)
-                checks.append(_loss(f"{at}, chosen {gap:g}λ behind", loss, epsilon, reading=reading))
-    for m, k in ((2, 1), (6, 3), (6, 5)):
-        for adjacency, times in (("all one way", 1), ("any direction", 2)):
-            least = min(k, m - k)
-            loss = found_loss("set", m, k, epsilon / (times * least), adjacency)
-            what = f"the set, {k} of {m}, λ = {times * least}s/ε, {adjacency}"
-            checks.append(_loss(what, loss, epsilon, "corrected"))
+    for reading, adjacency in _READINGS.items():
+        for m, k in ((2, 1), (6, 3)):
+            loss = max(_behind_loss(m, k, epsilon / k, adjacency, gap) for gap in (0.0, 5.0, FAR))
+            what = f"the set, {k} of {m} items, noise λ = {k if k > 1 else ''}s/ε, ε = {epsilon:g}, largest of 3 pairs"
+            checks.append(_loss(what, loss, epsilon, reading=reading))
+    for adjacency, times in (("all one way", 1), ("any direction", 2)):
+        shapes = ((2, 1), (6, 3), (6, 5))
+        losses = [found_loss("set", m, k, epsilon / (times * min(k, m - k)), adjacency) for m, k in shapes]
+        what = f"the set, noise λ = {times if times > 1 else ''}min(k, m − k)s/ε, {adjacency}, ε = {epsilon:g}"
+        checks.append(_loss(f"{what}, largest of k of m = 1 of 2, 3 of 6, 5 of 6", max(losses), epsilon, "corrected"))
     return checks
 
 
 def check_noisy_min(epsilon: float) -> list[Check]:
     """Report Noisy Min with a fresh value, index and value together."""
     shift = epsilon / 2
-    at = f"index and fresh value, 2 items, λ = 2s/ε, ε = {epsilon:g}"
+    at = f"index and fresh value, 2 items, noise λ = 2s/ε, ε = {epsilon:g}"
     far = {adjacency: found_loss("set, fresh values", 2, 1, shift, adjacency) for adjacency in WORST_MOVE}
     equal = _behind_loss(2, 1, shift, "all one way", 0.0) + shift
     return [
@@ -553,7 +542,7 @@ def check_noisy_min(epsilon: float) -> list[Check]:
             "corrected",
         ),
         _loss(
-            "index and fresh value, λ = 3s/ε, any direction",
+            "index and fresh value, 2 items, noise λ = 3s/ε, any direction",
             found_loss("set, fresh values", 2, 1, epsilon / 3, "any direction"),
             epsilon,
             "corrected",
@@ -568,15 +557,24 @@ def check_fresh_noise(epsilon: float) -> list[Check]:
     small = epsilon / 10
     return [
         Check(
-            f"privacy loss of index and noisy minimum, 2 items, λ = 2s/ε, ε = {epsilon:g}",
+            f"privacy loss of index and noisy minimum, 2 items, all one way, noise λ = 2s/ε, ε = {epsilon:g}",
             own[2],
             ">",
             epsilon * (1 + ROUNDING),
         ),
-        *(Check(f"the same, {m} items", own[m], ">", epsilon * (1 + ROUNDING), "supplied") for m in (3, 10)),
         *(
             Check(
-                f"privacy loss of index and noisy minimum, {m} items, against mε/2",
+                f"privacy loss of index and noisy minimum, {m} items, all one way, noise λ = 2s/ε",
+                own[m],
+                ">",
+                epsilon * (1 + ROUNDING),
+                "supplied",
+            )
+            for m in (3, 10)
+        ),
+        *(
+            Check(
+                f"privacy loss of index and noisy minimum, {m} items, all one way, noise λ = 2s/ε: mε/2",
                 own[m],
                 "==",
                 m * epsilon / 2,
@@ -586,14 +584,14 @@ def check_fresh_noise(epsilon: float) -> list[Check]:
             for m in own
         ),
         _loss(
-            "index and noisy minimum, 10 items, λ = 10s/ε",
+            "index and noisy minimum, 10 items, all one way, noise λ = 10s/ε",
             found_loss("set, own noisy values", 10, 1, epsilon / 10, "all one way"),
             epsilon,
             "corrected",
         ),
         *(
             Check(
-                f"δ of index and noisy minimum, {m} equal items, λ = 10s/ε, over the bound for any m",
+                f"δ of index and noisy minimum, {m} equal items, noise λ = 10s/ε, over our bound for any m",
                 own_value_delta(m, small, epsilon) / math.exp(log_delta(1, small, epsilon)),
                 "<=",
                 1,
@@ -608,69 +606,107 @@ def check_algorithm_1(epsilon: float) -> list[Check]:
     """All that Algorithm 1 returns, with the noise of Theorem 2.1."""
     checks = []
     for m, k in ((2, 1), (6, 3)):
-        at = f"set and values, {k} of {m}, λ = {2 * k}s/ε, ε = {epsilon:g}"
-        far = {
-            adjacency: found_loss("set, fresh values", m, k, epsilon / (2 * k), adjacency) for adjacency in WORST_MOVE
-        }
-        checks += [
-            _loss(f"{at}, any direction", far["any direction"], epsilon),
-            _loss(f"{at}, all one way", far["all one way"], epsilon, "supplied"),
-        ]
-    for m, k in ((2, 1), (4, 2), (4, 3), (5, 4)):
-        for release in ("set, fresh values", "list, fresh values"):
-            times = supremum(release, m, k, "any direction")
-            loss = found_loss(release, m, k, epsilon / times, "any direction")
-            checks.append(_loss(f"{release}, {k} of {m}, λ = {times:g}s/ε", loss, epsilon, "corrected"))
+        at = f"set and values, {k} of {m} items, noise λ = {2 * k}s/ε, ε = {epsilon:g}"
+        for adjacency, about in (("any direction", "printed"), ("all one way", "supplied")):
+            loss = found_loss("set, fresh values", m, k, epsilon / (2 * k), adjacency)
+            checks.append(_loss(f"{at}, {adjacency}", loss, epsilon, about))
+    shapes = ((2, 1), (4, 2), (4, 3), (5, 4))
+    for release in ("set, fresh values", "list, fresh values"):
+        each = [(m, k, supremum(release, m, k, "any direction")) for m, k in shapes]
+        loss = max(found_loss(release, m, k, epsilon / times, "any direction") for m, k, times in each)
+        noise = ", ".join(f"{times:g}s/ε for {k} of {m}" for m, k, times in each)
+        checks.append(_loss(f"{release}, any direction, largest over noise λ = {noise}", loss, epsilon, "corrected"))
     spare = theorem_2_2_spare((0.2, 0.02), (0.05, 1e-3, 1e-6, 1e-12))
-    what = "log δ proved for set and fresh values over log δ promised, Theorem 2.2's noise, k up to 10^6: least"
+    what = "log δ proved for set and fresh values over log δ promised, noise of Theorem 2.2, k up to 10⁶: least"
     return [*checks, Check(what, float(spare.fresh.min()), ">=", 1, "corrected")]
 
 
 def check_theorem_2_1(epsilons: Iterable[float], items: int, most: int) -> list[Check]:
     """The index set with the noise of Theorem 2.1: all counts and neighbours on a lattice, and far pairs."""
+    epsilons, shapes = list(epsilons), ((2, 1), (6, 3), (6, 5), (10, 5))
+    at = f"ε = {', '.join(f'{epsilon:g}' for epsilon in epsilons)}"
     checks = []
-    for epsilon in epsilons:
-        for m in range(2, items + 1):
-            for adjacency in WORST_MOVE:
-                loss = max(lattice_loss(m, k, 2 * k / epsilon, most, adjacency) for k in range(1, m))
-                what = f"the set, any k of {m}, counts 0 to {most}, {adjacency}, ε = {epsilon:g}"
-                checks.append(_loss(what, loss, epsilon))
-        for m, k in ((2, 1), (6, 3), (6, 5), (10, 5)):
-            loss = _behind_loss(m, k, epsilon / (2 * k), "any direction", FAR)
-            checks.append(_loss(f"the set, {k} of {m}, chosen {FAR:g}λ behind, ε = {epsilon:g}", loss, epsilon))
-            if 2 * k < m + 1:
-                what = f"privacy loss of the set over ε, {k} of {m}: is it used up, ε = {epsilon:g}"
-                checks.append(Check(what, loss / epsilon, ">=", 0.99, "content"))
-        checks.append(_loss(f"the set of all 3 of 3, ε = {epsilon:g}", -log_set_chance([0, 1, 2], 3), epsilon))
+    for adjacency in WORST_MOVE:
+        losses = [
+            lattice_loss(m, k, theorem_2_1(k, epsilon), most, adjacency) / epsilon
+            for epsilon in epsilons
+            for m in range(2, items + 1)
+            for k in range(1, m)
+        ]
+        what = f"privacy loss of the set over ε, counts 0 to {most} of 2 to {items} items, all k < m, {adjacency}, {at}"
+        checks.append(Check(f"{what}: largest", max(losses), "<=", 1 + ROUNDING))
+    far = {(m, k): [_behind_loss(m, k, e / (2 * k), "any direction", FAR) / e for e in epsilons] for m, k in shapes}
+    what = f"privacy loss of the set over ε, any direction, chosen items {FAR:g}λ behind, {at}"
+    checks.append(
+        Check(f"{what}: largest over 1 of 2, 3 of 6, 5 of 6, 5 of 10", max(map(max, far.values())), "<=", 1 + ROUNDING)
+    )
+    used = min(min(losses) for (m, k), losses in far.items() if 2 * k <= m)
+    checks.append(Check(f"{what}: least over 1 of 2, 3 of 6, 5 of 10 (is ε used up)", used, ">=", 0.99, "content"))
     return checks
 
 
+def cross_ratio(values: ArrayLike, threshold: float, order: bool) -> float:
+    """How far two of four noisy values above a threshold, the others below, are from independent choices.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (4,)
+        In units of the noise scale; Laplace noise.
+    threshold : float
+    order : bool
+        Whether the two are a list, best first, or a set.
+
+    Returns
+    -------
+    float
+        Log of P(0, 1) P(2, 3) / (P(0, 3) P(2, 1)), which is 0 if each item's place is a choice of its own.
+    """
+    x = np.asarray(values, float)
+    above, at = np.exp(_LAPLACE.log_above(threshold - x)), noise_grid([*x, threshold], "laplace")
+
+    def chance(first: int, second: int) -> float:
+        ahead = integral_above(np.exp(at.density[first]), at.half)
+        inside = np.where(at.at > threshold, np.exp(at.density[second]) * ahead, 0)
+        return float(integral_above(inside, at.half)[0, 0] * np.prod(np.delete(1 - above, [first, second])))
+
+    def log_pair(first: int, second: int) -> float:
+        return math.log(chance(first, second) + (0 if order else chance(second, first)))
+
+    return log_pair(0, 1) + log_pair(2, 3) - log_pair(0, 3) - log_pair(2, 1)
+
+
 def check_set_only() -> list[Check]:
-    """Whether Algorithm 1 keeps the order to itself, and whether its privacy needs that."""
-    agree = math.exp(log_first_wins(20.0, 1.0))
+    """Whether the proof, or the privacy, of the one-shot mechanism needs that the order is kept back."""
+    proof, privacy = "the proof as printed needs it", "the privacy needs it"
+    values, thresholds = [0.0, 1.0, 2.0, 3.0], (-1.0, 0.0, 0.5)
+    sets, lists = ([abs(cross_ratio(values, v, order)) for v in thresholds] for order in (False, True))
+    where = "log cross ratio of two of four items above a fixed value"
     spare = theorem_2_2_spare((0.2, 0.02), (0.05, 1e-3, 1e-6, 1e-12))
     own = float(spare.own.min())
     what = (
-        "log δ proved for the ordered list over log δ promised, Theorem 2.2's noise: least (below 1 if order mattered)"
+        "log δ proved for the ordered list over log δ promised, noise of Theorem 2.2: least (below 1 if order mattered)"
     )
     corners = product((1, 2, 10, 1000), (0.01, 0.1, 1.0), (0.05, 0.5, 0.95))
     room = min(item_room(k, a, t * math.log1p(math.exp(-a)) / a) for k, a, t in corners)
-    checks = [
-        Check("chance that Algorithm 1's values show the order of two chosen items 20λ apart", agree, "<=", 0.5),
-        Check(what, own, "<", 1),
+    agree = math.exp(log_first_wins(20.0, 1.0))
+    ahead = order_deltas([3.0, 3.0, 0.0, 0.0], 2, 0.2, [0.2]).iloc[0]
+    exact = "exact δ of the ordered list over that of the set, 2 of 4 items, both 3λ ahead, noise λ = 5s, ε = 0.2"
+    shapes = ((4, 2), (3, 2), (4, 3), (5, 4))
+    pure = [found_loss("list", m, k, 0.5, "any direction") / supremum("list", m, k, "any direction") for m, k in shapes]
+    loss = "pure loss of the ordered list over 2 min(k, ⌊m/2⌋)s/λ, any direction, far pairs of 4 shapes, largest"
+    shown = "chance that Algorithm 1's values show the order of two chosen items 20λ apart"
+    return [
+        Check(f"{where}, set: largest (0: independent choices)", max(sets), "<=", ROUNDING, reading=proof),
+        Check(f"{where}, list: least", min(lists), ">", 0.1, reading=proof),
+        Check(what, own, "<", 1, reading=privacy),
+        Check(shown, agree, ">", 0.99, "corrected"),
         Check(what, own, ">=", 1, "corrected"),
         Check(
             "room in the inequality for one item and its noisy value, least on a grid", room, ">=", -1e-12, "corrected"
         ),
+        Check(exact, ahead["δ of the ordered list"] / ahead["δ of the set"], ">", 1, "corrected"),
+        Check(loss, max(pure) / 0.5, "<=", 1 + ROUNDING, "corrected"),
     ]
-    ahead = order_deltas([3.0, 3.0, 0.0, 0.0], 2, 0.2, [0.2]).iloc[0]
-    what = "exact δ of the list over that of the set, 2 of 4, both 3λ ahead, λ = 5s, ε = 0.2"
-    checks.append(Check(what, ahead["list"] / ahead["set"], ">", 1, "corrected"))
-    for m, k in ((4, 2), (3, 2), (4, 3), (5, 4)):
-        loss = found_loss("list", m, k, 0.5, "any direction") / 0.5
-        what = f"pure loss of the list, {k} of {m}, far pair, in units of s/λ"
-        checks.append(Check(what, loss, "<=", 2 * min(k, m // 2) * (1 + ROUNDING), "corrected"))
-    return checks
 
 
 def check_gaussian(epsilon: float, delta: float) -> list[Check]:
@@ -679,8 +715,7 @@ def check_gaussian(epsilon: float, delta: float) -> list[Check]:
     one = gaussian_scores([1], epsilon, delta).iloc[0]
     many = gaussian_scores(ks, epsilon, delta)
     at = f"(ε, δ) = ({epsilon:g}, {delta:g}) for the scores"
-    ratio = 1 / one.sigma
-    spent = float(ndtr(ratio / 2 - epsilon / ratio) - math.exp(epsilon) * ndtr(-ratio / 2 - epsilon / ratio))
+    spent = float(gaussian_delta(1 / one.sigma, epsilon))
     honest = gaussian_scores([1, *ks], epsilon, delta)
     most = (honest["mean"] / (honest.sigma * np.sqrt(2 * np.log(2 * honest.k)))).max()
     return [

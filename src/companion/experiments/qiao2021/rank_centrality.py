@@ -6,19 +6,19 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import combinations, product
 
+import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csgraph
-from scipy.stats import binomtest
 
 from companion.claims import Check
+from companion.experiments.busafekete2021.common import wilson
+from companion.experiments.qiao2021.common import ROUNDING
 from companion.experiments.sweep import stream, sweep
 from dprank.models.likelihood import mle_from_counts
 from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
 
-#: Rounding allowed where two computations of one number are compared.
-ROUNDING = 1e-10
 #: Standard errors that a simulated mean may be off: false alarm 6e-7 a check.
 Z = 5.0
 #: Of the likelihood that is fitted beside rank centrality: small, so that it always has a maximum.
@@ -53,9 +53,14 @@ def connected(n: int, pairs: NDArray[np.int64]) -> bool:
 @cache
 def graph(n: int, probability: float) -> NDArray[np.int64]:
     """A connected Erdos-Renyi graph, always the same one."""
-    rng = stream("qiao2021 comparison graph", {"n": n, "p": probability})
+    return connected_graph(n, probability, stream("qiao2021 comparison graph", {"n": n, "p": probability}))
+
+
+def connected_graph(n: int, probability: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """A random graph, drawn until it is connected."""
+    every = all_pairs(n)
     while True:
-        pairs = all_pairs(n)[rng.random(n * (n - 1) // 2) < probability]
+        pairs = every[rng.random(len(every)) < probability]
         if connected(n, pairs):
             return pairs
 
@@ -204,8 +209,10 @@ def check_transition() -> list[Check]:
     low, right = frame.iloc[0], frame.iloc[1]
     form = f"least entry of P, all graphs of {ceiling} items, all outcomes, d = maximum degree"
     return [
-        Check("least entry of P, 2 items, d = 1/2, one lost", least_entry(2, all_pairs(2), 0.5), ">=", 0),
-        Check("least entry of P, 3 items on a path, d = 1", least_entry(3, path(3), 0.5), ">=", 0),
+        Check(
+            "least entry of P, 2 items, d = 1/2, one lost all comparisons", least_entry(2, all_pairs(2), 0.5), ">=", 0
+        ),
+        Check("least entry of P, 3 items on a path, d = 1, worst outcome", least_entry(3, path(3), 0.5), ">=", 0),
         Check(form, right["least entry"], ">=", -ROUNDING, "supplied"),
         Check(
             f"share of graphs of {ceiling} items where d = 0.99 maximum degree fails for some outcome",
@@ -236,6 +243,11 @@ def path(n: int) -> NDArray[np.int64]:
     return np.column_stack([np.arange(n - 1), np.arange(1, n)])
 
 
+def star(n: int) -> NDArray[np.int64]:
+    """Edges of a star, the first item in the middle."""
+    return np.column_stack([np.zeros(n - 1, int), np.arange(1, n)])
+
+
 def cycle(n: int) -> NDArray[np.int64]:
     """Edges of a cycle."""
     return np.column_stack([np.arange(n), np.roll(np.arange(n), -1)])
@@ -256,7 +268,7 @@ def check_growth(sizes: Sequence[int] = (5, 50, 500), most: int = 6) -> list[Che
     even = transition_matrix(10, tight, np.full(len(tight), 0.5))
     cycle_growth = f"maximum degree of a cycle of {sizes[-1]} items over that of {sizes[0]}"
     form = f"least of d² + 1 − m, d the maximum degree, all graphs of 2 to {most} items that may have τ₁ < 1"
-    attained = "τ₁ of the Petersen graph, m = d² + 1 = 10, even matches"
+    attained = "τ₁ of the Petersen graph, m = d² + 1 = 10, all shares 1/2"
     return [
         Check(cycle_growth, cycles[-1] / cycles[0], ">", 1),
         Check(form, slack, ">=", 0, "supplied"),
@@ -339,27 +351,6 @@ def estimation(
     )
 
 
-def slope(frame: pd.DataFrame) -> tuple[float, float]:
-    """Exponent of a mean error in the number of samples, and its standard error, by weighted least squares.
-
-    The rows are those of one graph and one method.
-    """
-    x, y, se = np.log(frame.samples), np.log(frame["mean"]), frame.se / frame["mean"]
-    weight = 1 / se**2
-    centre = x - np.average(x, weights=weight)
-    total = float((weight * centre**2).sum())
-    return float((weight * centre * y).sum() / total), total**-0.5
-
-
-def slopes(frame: pd.DataFrame, least: int = 16) -> pd.DataFrame:
-    """Fitted exponents from so many samples on: ``method``, ``edges drawn with probability``, ``exponent``, ``±``."""
-    rows = []
-    for (probability, method), part in frame[frame.samples >= least].groupby(["probability", "method"], sort=False):
-        fit, se = slope(part)
-        rows.append({"method": method, "edges drawn with probability": probability, "exponent": fit, "±": 1.96 * se})
-    return pd.DataFrame(rows)
-
-
 def log_covariances(
     n: int, pairs: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -402,15 +393,15 @@ def efficiency(spreads: Iterable[float], n: int = 20) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``best over worst`` and a column for each graph.
+        ``best over worst strength`` and a column for each graph.
     """
-    shapes = {"path": path(n), "p = 0.3": graph(n, 0.3), "every pair": all_pairs(n)}
+    shapes = {"a path": path(n), "p = 0.3": graph(n, 0.3), "every pair": all_pairs(n)}
     rows = []
     for spread in spreads:
         weights = np.geomspace(1, spread, n)
         # shuffled: a path that climbs would be a special case
         weights = stream("qiao2021 shuffled strengths", {"n": n}).permutation(weights / weights.sum())
-        row: dict[str, float] = {"best over worst": spread}
+        row: dict[str, float] = {"best over worst strength": spread}
         for name, pairs in shapes.items():
             central, likely = log_covariances(n, pairs, weights)
             row[name] = float(np.trace(central) / np.trace(likely))
@@ -432,22 +423,24 @@ def shape_draws(
             several[row] = 1
             continue
         zeros[row] = (law == 0).any()
-    return {("no unique answer",): several, ("some shares are 0",): zeros, ("all positive",): 1 - several - zeros}
+    return {("no unique answer",): several, ("some entries 0",): zeros, ("all positive",): 1 - several - zeros}
 
 
-def shapes(samples: Iterable[int], repetitions: int, probability: float = 0.3, n: int = 20) -> pd.DataFrame:
+def shapes(
+    samples: Iterable[int], repetitions: int, probability: float = 0.3, n: int = 20, jobs: int = 1
+) -> pd.DataFrame:
     """How often few comparisons suffice for rank centrality.
 
     Returns
     -------
     pandas.DataFrame
-        ``L`` and a column for each kind of data: Wilson intervals of 95 % for its share.
+        ``L`` and a column for each kind of data: how often it came, with Wilson's interval of 95 %.
     """
     cells = [{"n": n, "probability": probability, "samples": int(L)} for L in samples]
-    frame = sweep(shape_draws, cells, experiment="qiao2021 shape of data", repetitions=repetitions, outcomes=("kind",))
-    kinds, counts = frame.kind.unique(), (frame["mean"] * repetitions).round().astype(int)
-    ranges = [binomtest(k, repetitions).proportion_ci(method="wilson") for k in counts]
-    text = [f"{100 * r.low:.1f} to {100 * r.high:.1f} %" for r in ranges]
+    name = "qiao2021 shape of data"
+    frame = sweep(shape_draws, cells, experiment=name, repetitions=repetitions, outcomes=("kind",), jobs=jobs)
+    kinds, ranges = frame.kind.unique(), zip(frame["mean"], *wilson(frame["mean"], repetitions), strict=True)
+    text = [f"{100 * mean:.0f} % ({100 * abs(low):.0f} to {100 * high:.0f})" for mean, low, high in ranges]
     wide = frame.assign(text=text).pivot(index="samples", columns="kind", values="text")[kinds]
     return wide.reset_index().rename(columns={"samples": "L"})
 
@@ -466,7 +459,7 @@ def check_spectral(frame: pd.DataFrame) -> list[Check]:
     weights = np.array([1, 2, 3, 4]) / 10
     forms = {
         "path": path(20),
-        "star": np.column_stack([np.zeros(19, int), np.arange(1, 20)]),
+        "star": star(20),
         "random": graph(20, 0.3),
         "complete": all_pairs(20),
     }
@@ -562,7 +555,12 @@ def check_coefficient(repetitions: int = 500) -> list[Check]:
         missed = max(missed, abs(float(ends.max()) - tau))
     return [
         Check("‖vᵀA‖₁ beyond half the largest distance of two rows, random v, 2 to 6 states", excess, "<=", ROUNDING),
-        Check("that distance less the largest ‖vᵀA‖₁ over v = (e_i − e_j)/2", missed, "<=", ROUNDING),
+        Check(
+            "half the largest distance of two rows less the largest ‖vᵀA‖₁ over v = (e_i − e_j)/2",
+            missed,
+            "<=",
+            ROUNDING,
+        ),
     ]
 
 
@@ -625,7 +623,13 @@ def check_condition(n: int = 4, repetitions: int = 500) -> list[Check]:
             reading="the least κ",
             error=ROUNDING,
         ),
-        Check(f"largest such ratio over {len(others)} chains", ratio / kappa, "<=", 1 + ROUNDING, "corrected"),
+        Check(
+            f"‖π − π̃‖∞ / ‖P − P̃‖∞ over the least κ, largest over {len(others)} chains",
+            ratio / kappa,
+            "<=",
+            1 + ROUNDING,
+            "corrected",
+        ),
     ]
 
 
@@ -729,7 +733,7 @@ def check_perturbation(frame: pd.DataFrame) -> list[Check]:
             "corrected",
             error=ROUNDING,
         ),
-        Check("pairs of them whose second chain has τ₁ = 1, three states", frame.hard.iloc[1], ">", 0, "corrected"),
+        Check("pairs of chains of 3 states whose second has τ₁ = 1", frame.hard.iloc[1], ">", 0, "corrected"),
         Check(
             "largest change by a flip over half the bound, 2 items, L = 10",
             flip["change"] / flip["halved"],
@@ -779,7 +783,18 @@ def flip_changes(n: int, probability: float, samples: int, rng: np.random.Genera
     return {"change": worst, "printed": printed, "halved": printed / 2}
 
 
-def flips(probabilities: Iterable[float], repetitions: int, n: int = 30, samples: int = 10) -> pd.DataFrame:
+def flip_draws(n: int, probability: float, samples: int, repetitions: int) -> pd.DataFrame:
+    """`flip_changes` of many data sets on one graph density, in units of 1 / n, those of coefficient 1 left out."""
+    rng = stream("qiao2021 flipped comparisons", {"n": n, "p": probability, "L": samples})
+    drawn = pd.DataFrame([flip_changes(n, probability, samples, rng) for _ in range(repetitions)]) * n
+    drawn = drawn[np.isfinite(drawn.printed)]
+    summary = {"mean": drawn.mean(), "se": drawn.sem(), "repetitions": len(drawn)}
+    return pd.DataFrame(summary).rename_axis("quantity").reset_index().assign(probability=probability)
+
+
+def flips(
+    probabilities: Iterable[float], repetitions: int, n: int = 30, samples: int = 10, jobs: int = 1
+) -> pd.DataFrame:
     """`flip_changes` over random data, in units of 1 / n.
 
     Returns
@@ -787,13 +802,5 @@ def flips(probabilities: Iterable[float], repetitions: int, n: int = 30, samples
     pandas.DataFrame
         ``probability``, ``quantity``, ``mean``, ``se``, ``repetitions`` (data whose coefficient is below 1).
     """
-
-    rows = []
-    for probability in probabilities:
-        rng = stream("qiao2021 flipped comparisons", {"n": n, "p": probability, "L": samples})
-        drawn = pd.DataFrame([flip_changes(n, probability, samples, rng) for _ in range(repetitions)]) * n
-        drawn = drawn[np.isfinite(drawn.printed)]
-        summary = {"mean": drawn.mean(), "se": drawn.sem(), "repetitions": len(drawn)}
-        part = pd.DataFrame(summary).rename_axis("quantity").reset_index()
-        rows.append(part.assign(probability=probability))
-    return pd.concat(rows, ignore_index=True)
+    drawn = joblib.Parallel(n_jobs=jobs)(joblib.delayed(flip_draws)(n, p, samples, repetitions) for p in probabilities)
+    return pd.concat(drawn, ignore_index=True)

@@ -11,9 +11,9 @@ from companion.figures.style import COLOURS, styled
 @styled
 def gap_curve(frame: pd.DataFrame) -> Figure:
     """Exact loss over the claimed epsilon against how far behind the chosen lie, a panel a number of items and k."""
-    figure = Figure(figsize=(7.2, 3.4))
+    figure = Figure(figsize=(5.8, 6.4))
     shapes = frame.groupby(["m", "k"], sort=False)
-    for axes, ((m, k), part) in zip(figure.subplots(1, shapes.ngroups, sharey=True), shapes, strict=True):
+    for axes, ((m, k), part) in zip(figure.subplots(shapes.ngroups, 1, sharex=True), shapes, strict=True):
         for (adjacency, release), line in part.groupby(["adjacency", "release"], sort=False):
             axes.plot(
                 line.gap,
@@ -23,7 +23,7 @@ def gap_curve(frame: pd.DataFrame) -> Figure:
                 label=f"{release}; {adjacency}",
             )
         axes.axhline(1, color="black", lw=1)
-        axes.set(title=f"{k} of {m} items", xlabel="gap in units of λ", ylim=(0, 1.6))
-    figure.axes[0].set_ylabel("privacy loss / ε (exact)")
+        axes.set(title=f"{k} of {m} items", ylabel="privacy loss / ε (exact)", ylim=(0, 1.6))
+    figure.axes[-1].set_xlabel("gap in units of λ")
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure

@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 from companion.figures.style import BAR, CALIBRATION, COLOURS, styled
 
 _LOOKS = {
-    "Laplace, Theorem 2.1": {"color": COLOURS[4], "marker": "^"},
+    "Laplace, Theorem 2.1": {"color": COLOURS[0], "marker": "^", "linestyle": "--"},
     "Laplace, Theorem 2.2": CALIBRATION["as printed"],
-    "Laplace, our bound": CALIBRATION["corrected"],
+    "Laplace, ours": CALIBRATION["corrected"],
     "Gumbel": CALIBRATION["net wins"],
     "exponential, pure": {"color": COLOURS[3], "marker": "v"},
-    "peeling, Laplace": {"color": COLOURS[5], "marker": "x"},
+    "peeling, Laplace": {"color": COLOURS[5], "marker": "x", "linestyle": "-."},
 }
 
 
@@ -28,17 +28,17 @@ def _curves(axes: Axes, frame: pd.DataFrame, along: str) -> None:
 
 @styled
 def recall(frame: pd.DataFrame) -> Figure:
-    """Share of the true top k found, against epsilon at one k (left) and against k at one epsilon (right)."""
-    figure = Figure(figsize=(7.2, 4.0))
-    left, right = figure.subplots(1, 2, sharey=True)
-    for axes, along, fixed, name in ((left, "epsilon", "k", "ε"), (right, "k", "epsilon", "k")):
+    """Share of the true top k found, against epsilon at one k (top) and against k at one epsilon (bottom)."""
+    figure = Figure(figsize=(5.8, 7.2))
+    top, bottom = figure.subplots(2, 1, sharey=True)
+    for axes, along, fixed, name in ((top, "epsilon", "k", "ε"), (bottom, "k", "epsilon", "k")):
         part = frame[frame.panel == along]
         _curves(axes, part, along)
         symbol = {"k": "k", "epsilon": "ε"}[fixed]
         axes.set(xlabel=name, title=f"{symbol} = {part[fixed].iloc[0]:g}")
         axes.set_xticks(sorted(part[along].unique()), [f"{v:g}" for v in sorted(part[along].unique())])
         axes.minorticks_off()
-    left.set_ylabel("share of the true top k found")
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=9)
+        axes.set_ylabel("share of the true top k found")
+    handles, labels = top.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2)
     return figure

@@ -11,14 +11,14 @@ from companion.figures.style import CALIBRATION, COLOURS, styled
 @styled
 def failure(frame: pd.DataFrame) -> Figure:
     """Probability of a wrong set against the gap: bounds as lines, exact values as marks."""
-    figure = Figure(figsize=(6.4, 3.4))
+    figure = Figure(figsize=(5.8, 4.8))
     axes = figure.subplots()
     printed = frame[frame.kind == "as printed"]
     for (items, part), line in zip(printed.groupby("items"), (":", "--", "-"), strict=False):
         label = f"Theorem 2.3, m = {items:,}"
         axes.plot(part["gap"], part.failure, color=CALIBRATION["as printed"]["color"], ls=line, label=label)
     ours, exact = (frame[frame.kind == kind] for kind in ("corrected", "exact"))
-    axes.plot(ours["gap"], ours.failure, color=CALIBRATION["corrected"]["color"], label="ours, any m")
+    axes.plot(ours["gap"], ours.failure, color=CALIBRATION["corrected"]["color"], label="ours, for any m")
     axes.plot(
         exact["gap"],
         exact.failure,
@@ -30,5 +30,5 @@ def failure(frame: pd.DataFrame) -> Figure:
     )
     axes.set(xlabel="gap Δ / noise scale λ", ylabel="probability of a wrong set", yscale="log")
     axes.set_ylim(bottom=exact.failure.min() / 3, top=2)
-    axes.legend()
+    figure.legend(loc="outside lower center", ncols=2)
     return figure

@@ -58,16 +58,16 @@ def test_a_third_of_the_noise_is_not_proved(monkeypatch):
 def test_range_of_epsilon():
     assert derive(approx.check_epsilon_range(500)) == "holds"
     beyond = approx.beyond_range(1000, 0.05, [16.0, 256.0])
-    assert beyond["delta needed"].iloc[0] < 0.05 < beyond["delta needed"].iloc[1]
+    assert beyond["δ needed"].iloc[0] < 0.05 < beyond["δ needed"].iloc[1]
     assert_allclose(approx._shortest_length(), math.log(68))
 
 
 def test_useful():
     frame = approx.first_useful([0.05, 1e-6])
-    assert frame["some m > k"].tolist() == [126, 314]  # the ledger prints these
+    assert frame["m = k + 1"].tolist() == [126, 314]  # the ledger prints these
     assert frame["our bound"].tolist() == [5, 26]
     for row in frame.itertuples():
-        k, delta = row[2], row.delta
+        k, delta = row[2], row[1]
         assert k > 16 * math.log((k + 1) / delta)
         assert k - 1 <= 16 * math.log(k / delta)
         assert shift_for(row[5], 0.2, delta) > 0.1 / row[5]
@@ -121,9 +121,9 @@ def test_one_set_by_enumeration():
         sum(max(p[s] - math.exp(epsilon) * q[s], 0) for s in p), sum(max(q[s] - math.exp(epsilon) * p[s], 0) for s in p)
     )
     row = approx.one_set_deltas(k, scale, [epsilon]).iloc[0]
-    assert_allclose(row["one set"], max(gaps), rtol=1e-9)
-    assert_allclose(row["families of sets"], families, rtol=1e-9)
-    assert row["one set"] < 0.6 * row["families of sets"]
+    assert_allclose(row["δ for one set"], max(gaps), rtol=1e-9)
+    assert_allclose(row["δ for families of sets"], families, rtol=1e-9)
+    assert row["δ for one set"] < 0.6 * row["δ for families of sets"]
 
 
 def test_exponential_noise():
@@ -145,7 +145,22 @@ def test_scales_and_winners():
     wide = frame.pivot(index="k", columns="mechanism", values="scale")
     assert (wide["Laplace, true need at least"] <= wide["Laplace, our bound"]).all()
     assert (wide["Gumbel, true need at least"] <= wide["Gumbel, zCDP or pure"] * (1 + 1e-9)).all()
-    assert approx.winners(frame).least.tolist() == ["exponential, pure", "Gumbel, zCDP or pure"]
+    assert approx.winners(frame)["least noise"].tolist() == ["exponential, pure", "Gumbel, zCDP or pure"]
     first = approx.gumbel_wins(0.2, 1e-6)
-    wins = [approx.SPREAD["gumbel"] * approx.gumbel_scale(k, 0.2, 1e-6, 0) < 10 * k for k in (first - 1, first)]
+    wins = [approx.LAWS["gumbel"].deviation * approx.gumbel_scale(k, 0.2, 1e-6, 0) < 10 * k for k in (first - 1, first)]
     assert wins == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "factor", "check", "verdict"),
+    [
+        ("printed_scale", 1 / 100, lambda: approx.check_epsilon_range(500), "refuted"),
+        ("printed_scale", 1 / 10, lambda: approx.check_useful([0.05]), "holds"),
+        ("needed_scale", 10, lambda: approx.check_better_bounds([10]), "refuted"),
+        ("needed_scale", 1 / 10, lambda: approx.check_noise_level([10]), "refuted"),
+    ],
+)
+def test_other_noise_changes_the_verdict(monkeypatch, name, factor, check, verdict):
+    true = getattr(approx, name)
+    monkeypatch.setattr(approx, name, lambda *args: factor * true(*args))
+    assert derive(check()) == verdict

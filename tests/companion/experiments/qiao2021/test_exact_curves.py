@@ -11,7 +11,7 @@ from scipy import integrate, stats
 from companion.claims import derive
 from companion.experiments.qiao2021 import exact_curves as experiment
 from companion.figures.qiao2021 import exact_curves as pictures
-from dprank.topk.curve import PairLaw, pair_law
+from dprank.topk.curve import PairLaw, Types, pair_law
 
 DELTAS = (1e-2, 1e-6)
 
@@ -19,19 +19,21 @@ DELTAS = (1e-2, 1e-6)
 def test_worst_neighbours_lie_below_what_is_proved():
     frame = experiment.worst_neighbours((1, 3), DELTAS)
     assert len(frame) == 12
-    assert (frame.epsilon <= frame["pure loss"] * (1 + 1e-9)).all()
-    laplace, gumbel, exponential = (frame[frame.noise == noise] for noise in experiment.NOISES)
-    assert (laplace[laplace.delta <= 1e-6].epsilon <= 1).all()
-    assert (laplace["rho / k a²"] <= 1).all()
-    assert (gumbel["rho / k a²"] <= 0.5).all(), "the composition of k exponential mechanisms"
-    assert exponential["rho / k a²"].max() > 2
+    assert (frame["ε needed"] <= frame["pure loss"] * (1 + 1e-9)).all()
+    laplace, gumbel, exponential = (frame[frame.noise == experiment.NAMES[noise]] for noise in experiment.NOISES)
+    assert (laplace[laplace["δ"] <= 1e-6]["ε needed"] <= 1).all()
+    assert experiment.scale_of("laplace", 3) == 6, "Theorem 2.1 is better there"
+    assert experiment.scale_of("laplace", 100) < 200, "our bound is better there"
+    assert (laplace["ρ / (k a²)"] <= 1).all()
+    assert (gumbel["ρ / (k a²)"] <= 0.5).all(), "the composition of k exponential mechanisms"
+    assert exponential["ρ / (k a²)"].max() > 1.5
     deviations = [experiment.scale_of(n, 4) * experiment.LAWS[n].deviation for n in experiment.NOISES]
     assert np.ptp(deviations) < 1e-9 * deviations[0]
 
 
 def test_found_curves_lie_below_the_proved_and_are_drawn():
     frame = experiment.curves(3, DELTAS, np.linspace(0.01, 1.2, 25))
-    assert set(frame.curve) == {"found", "proved"}
+    assert set(frame.curve) == {"found", "proved", "calibrated"}
     assert frame.delta.min() >= 1e-12
     for _, part in frame.groupby("noise"):
         found, proved = (part[part.curve == curve].sort_values("epsilon") for curve in ("found", "proved"))
@@ -42,7 +44,7 @@ def test_found_curves_lie_below_the_proved_and_are_drawn():
         else:
             assert (found.epsilon <= proved.epsilon.iloc[0]).all()
     figure = pictures.privacy_curves(frame)
-    assert len(figure.axes[0].lines) == 6
+    assert len(figure.axes[0].lines) == 7
     assert figure.axes[0].get_yscale() == "log"
 
 
@@ -71,8 +73,8 @@ def test_mean_loss_of_two_items_by_closed_form():
         behind * math.log(2 * behind) + (1 - behind) * math.log(2 * (1 - behind)),
     )
     frame = experiment.first_order((1,), (shift,))
-    assert frame["mean over k a²"].iloc[0] == pytest.approx(mean / shift**2, rel=1e-9)
-    assert frame["mean over greatest"].iloc[0] == pytest.approx(mean / -math.log(2 * behind), rel=1e-9)
+    assert frame["mean loss / (k a²)"].iloc[0] == pytest.approx(mean / shift**2, rel=1e-9)
+    assert frame["mean loss / largest"].iloc[0] == pytest.approx(mean / -math.log(2 * behind), rel=1e-9)
 
 
 def test_equal_values_hold_and_a_twin_whose_loss_does_not_cancel_is_refused(monkeypatch):
@@ -80,7 +82,7 @@ def test_equal_values_hold_and_a_twin_whose_loss_does_not_cancel_is_refused(monk
     assert derive(experiment.check_equal_values(ks, shifts)) == "holds"
 
     def one_sided(k, shift, offset=0.0):
-        law = pair_law(experiment.Types((k, k), (offset, 0.0), (offset + shift, -shift)), k, 1.0)
+        law = pair_law(Types((k, k), (offset, 0.0), (offset + shift, -shift)), k, 1.0)
         loss = np.abs(law.log_p - law.log_q)  # never below 0: nothing cancels
         return PairLaw(law.log_p, law.log_p - loss)
 
@@ -107,10 +109,10 @@ def test_renyi_needs_less_noise_than_theorem_22_and_a_noisier_twin_is_refused(mo
 
 def test_five_values_pass_the_gaussian_curve_at_k_one_and_none_tried_passes_the_concentrated_one():
     frame = experiment.strongest((1, 2, 8), 0.1)
-    assert (frame["rho / k a²"] < 1).all()
+    assert (frame["ρ / (k a²)"] < 1).all()
     assert frame["δ over Gaussian"].iloc[0] > 1.03
     assert (frame["δ over Gaussian"].iloc[1:] < 1).all()
-    law = pair_law(experiment.Types((2, 3), (0, 0), (0.1, -0.1)), 1, 1.0)
-    assert frame["items"].iloc[0] == 5
+    law = pair_law(Types((2, 3), (0, 0), (0.1, -0.1)), 1, 1.0)
+    assert frame["m"].iloc[0] == 5
     total_variation = abs(np.exp(law.log_p) - np.exp(law.log_q)).sum() / 2
     assert total_variation / (2 * stats.norm.cdf(0.1 * math.sqrt(2) / 2) - 1) > 1.01, "total variation alone"

@@ -3,11 +3,14 @@
 Statistical checks run on fixed seeds; each fails with probability below 1e-6 if the code is right (5 standard errors).
 """
 
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from companion.experiments.qiao2021 import recall
+from companion.experiments.qiao2021.common import list_chances
 from companion.figures.qiao2021 import recall as figures
 from dprank.pairwise.rank_law import top_set_law
 from dprank.topk.oneshot import Oneshot
@@ -32,6 +35,31 @@ def test_recall_is_the_mean_over_the_exact_law():
     half = top_set_law(counts, k / epsilon, k)
     other = sum(p * sum(i < k for i in chosen) / k for chosen, p in half.items())
     assert abs(draws.mean() - other) > Z * draws.std() / len(draws) ** 0.5
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gumbel", "exponential"])
+@pytest.mark.parametrize("values", [[3.0, 1.0, 1.0, 0.5], [0.0, 0.0, 0.0], [5.0, 5.0, 4.0, 1.0, 1.0, 1.0]])
+def test_exact_recall_is_that_of_the_enumerated_law(values, noise):
+    for k in range(1, len(values) + 1):
+        lists = list(permutations(range(len(values)), k))
+        law = list_chances(np.array(values) / 1.7, lists, noise)
+        expected = sum(p * sum(i < k for i in some) / k for some, p in zip(lists, law, strict=True))
+        assert recall.exact_recall(values, k, 1.7, noise) == pytest.approx(expected, abs=1e-9)
+
+
+def test_exact_recall_is_the_mean_of_draws():
+    frame = recall.short_lists([3], [60], n_items=40)
+    rng = np.random.default_rng(2)
+    names = {"Laplace": "Laplace, ours", "Gumbel": "Gumbel", "exponential": "exponential, pure"}
+    for law, name in names.items():
+        draws = recall.recall_draws(40, 60, 3, 0.2, 1e-6, name, repetitions=4000, rng=rng)
+        assert abs(draws.mean() - frame[law].iloc[0]) < Z * draws.std() / len(draws) ** 0.5
+
+
+def test_exponential_noise_finds_more_of_the_shortest_lists_only():
+    frame = recall.short_lists([3, 6], [300], n_items=500)
+    better = frame.exponential > frame.Gumbel
+    assert better.tolist() == [True, False]
 
 
 @pytest.mark.parametrize("name", recall.MECHANISMS)

@@ -73,6 +73,12 @@ def test_broken_bounds_are_rejected(monkeypatch, twin):
     assert derive(utility_bound.check_utility()) == "refuted"
 
 
+def test_an_example_with_a_tenth_of_the_failures_would_hold(monkeypatch):
+    swapped = utility_bound.swapped
+    monkeypatch.setattr(utility_bound, "swapped", lambda gap: swapped(gap) / 10)
+    assert derive(utility_bound.check_example()) == "holds"
+
+
 def test_most_items_and_needed_gap_are_where_the_bound_turns():
     most = utility_bound.most_items(20, 0.01)
     assert float(utility_bound.printed_failure(most, 20)) < 0.01 <= float(utility_bound.printed_failure(most + 1, 20))

@@ -1,0 +1,97 @@
+"""What the package refuses, each in one line that names the field, its value and what is allowed.
+
+Numbers are handed back as Python's: small integers and floats of numpy overflow, or are no fractions.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def settle(instance: Any, **values: Any) -> None:
+    """Set fields of a frozen dataclass to what a validator handed back."""
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)
+
+
+def require_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Refuse what is not an integer from `least` to `most`."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} = {shown(value)}; an integer {allowed} is needed")
+    return int(value)
+
+
+def require_real(name: str, value: Any, needed: str, fits: Callable[[float], bool]) -> float:
+    """Refuse what is not a real number that `fits`, which must be false of NaN."""
+    number = math.nan
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf  # or minus that: allowed nowhere but where both are
+    if not fits(number):
+        raise ValueError(f"{name} = {shown(value)}; {needed}")
+    return number
+
+
+def require_number(name: str, value: Any) -> float:
+    """Refuse what is not a number; infinities are."""
+    return require_real(name, value, "a number is needed", lambda x: not math.isnan(x))
+
+
+def require_positive(name: str, value: Any) -> float:
+    """Refuse what is not a finite number above 0."""
+    return require_real(name, value, "it must be above 0 and finite", lambda x: 0 < x < math.inf)
+
+
+def require_at_least_0(name: str, value: Any) -> float:
+    """Refuse a negative number and what is not finite."""
+    return require_real(name, value, "it must be at least 0 and finite", lambda x: 0 <= x < math.inf)
+
+
+def require_loss(name: str, value: Any) -> float:
+    """Refuse a negative number; infinity says that nothing is promised."""
+    return require_real(name, value, "it must be at least 0", lambda x: x >= 0)
+
+
+def require_below_1(name: str, value: Any) -> float:
+    """Refuse what does not lie in [0, 1)."""
+    return require_real(name, value, "it must lie in [0, 1)", lambda x: 0 <= x < 1)
+
+
+def require_probability(name: str, value: Any, least: float = 0.0, most: float = 1.0) -> float:
+    """Refuse what does not lie inside (0, 1), or within bounds inside of that."""
+    number = require_real(name, value, "it must lie in (0, 1)", lambda x: 0 < x < 1)
+    if number < least:
+        raise ValueError(f"{name} = {shown(value)}; it must be at least {least:g}, or rounding would show")
+    if number > most:
+        raise ValueError(f"{name} = {shown(value)}; it must be at most 1 - {1 - most:g}, or rounding would show")
+    return number
+
+
+def require_generator(rng: Any, why: str = "") -> np.random.Generator:
+    """Refuse what is no generator, and so `dprank.noise.SECURE` where floating-point coins are tossed."""
+    if not isinstance(rng, np.random.Generator):
+        because = f"{why}: " if why else ""
+        raise ValueError(f"rng = {shown(rng)}; {because}a numpy.random.Generator is needed")
+    return rng
+
+
+def require_bool(name: str, value: Any) -> bool:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} = {shown(value)}; True or False is needed")
+    return bool(value)
+
+
+def shown(value: Any) -> str:
+    """The value on one line, for a message."""
+    text = " ".join((str(value) if isinstance(value, numbers.Real) else repr(value)).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
