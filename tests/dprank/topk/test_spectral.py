@@ -126,9 +126,9 @@ def test_bad_arguments_are_refused():
     for prior in (-1, np.nan, np.inf, "1", None):
         with refused("prior", str(prior)):
             pair_shares(data, prior=prior)
-    for data in (pd.DataFrame({"first": ["a"], "second": ["b"]}), [(0, 1)], None):
-        with refused(type(data).__name__, "Comparisons"):
-            rank_centrality(data)
+    for wrong in (pd.DataFrame({"first": ["a"], "second": ["b"]}), [(0, 1)], None):
+        with refused(type(wrong).__name__, "Comparisons"):
+            rank_centrality(wrong)
 
 
 # --- its law ---
