@@ -24,7 +24,7 @@ from dprank.topk.peeling import Peeling
 ZCDP_CONSTANT = 2 + math.sqrt(2)
 #: Advanced composition needs at least this times the same.
 ADVANCED_CONSTANT = 2 * math.sqrt(2)
-#: Probabilities of ordered lists of items.
+# Probabilities of ordered lists of items.
 Law = dict[tuple[int, ...], float]
 
 
