@@ -39,7 +39,7 @@ lint: .venv/.ready  ## ruff and mypy, on notebooks too
 	@$(RUN) -m nbqa mypy notebooks
 
 bench: .venv/.ready  ## every benchmark in benchmarks/
-	@for script in $(wildcard benchmarks/*.py); do echo "== $$script"; $(RUN) "$$script" $(ARGS) || exit 1; done
+	@for script in $(filter-out benchmarks/shared.py,$(wildcard benchmarks/*.py)); do echo "== $$script"; $(RUN) "$$script" $(ARGS) || exit 1; done
 
 lock: .venv/.ready  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade for the newest)
 	@.venv/bin/uv pip compile --quiet --universal --all-extras --generate-hashes --no-annotate \

@@ -22,21 +22,13 @@ import choix
 import numba
 import numpy as np
 from scipy import linalg, optimize, special
+from shared import random_rows
 
 from dprank.comparisons import Comparisons, pairwise_wins
 from dprank.models.bradley_terry import sample_erdos_renyi
 from dprank.models.likelihood import Games, gradient, mle, mle_from_counts
 
 TINY = 1e-9
-
-
-def random_rows(items, rows, seed=0):
-    """Uniform pairs of items whose strengths are standard normal: the graph is an expander."""
-    rng = np.random.default_rng(seed)
-    theta = rng.normal(size=items)
-    first = rng.integers(0, items, rows, np.int32)
-    second = (first + rng.integers(1, items, rows, np.int32)) % items
-    return Comparisons(first, second, rng.random(rows) < special.expit(theta[first] - theta[second]), range(items))
 
 
 def medians(calls, rounds=5):

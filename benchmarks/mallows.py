@@ -13,32 +13,16 @@ import argparse
 import math
 import shutil
 import subprocess
-from time import process_time
 
 import numpy as np
 from prefsampling.ordinal import mallows as prefsampling_mallows
 from scipy import stats
+from shared import best, exponent
 
 from dprank.kendall import kendall_distance, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 
 GAP = 1e-4
-
-
-def best(calls, rounds=3):
-    """Least processor seconds of every call; the rounds alternate, so that a busy moment hits all of them."""
-    seconds = dict.fromkeys(calls, math.inf)
-    for _ in range(rounds):
-        for name, call in calls.items():
-            start = process_time()
-            call()
-            seconds[name] = min(seconds[name], process_time() - start)
-    return seconds
-
-
-def exponent(seconds):
-    """Of the seconds that sizes took, in the size."""
-    return np.polyfit(np.log(list(seconds)), np.log(list(seconds.values())), 1)[0]
 
 
 def tell(seconds, unit=1e3, name="ms"):

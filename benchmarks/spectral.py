@@ -16,8 +16,8 @@ import choix
 import numpy as np
 from scipy import special
 from scipy.sparse.linalg import ArpackNoConvergence, eigs
+from shared import random_rows
 
-from dprank.comparisons import Comparisons
 from dprank.topk.spectral import (
     ergodicity_coefficient,
     pair_shares,
@@ -25,15 +25,6 @@ from dprank.topk.spectral import (
     stationary_distribution,
     transition_matrix,
 )
-
-
-def random_rows(items, rows, seed=0):
-    """Uniform pairs of items whose strengths are standard normal on the log scale."""
-    rng = np.random.default_rng(seed)
-    theta = rng.normal(size=items)
-    first = rng.integers(0, items, rows, np.int32)
-    second = (first + rng.integers(1, items, rows, np.int32)) % items
-    return Comparisons(first, second, rng.random(rows) < special.expit(theta[first] - theta[second]), range(items))
 
 
 def path(items, seed=0):

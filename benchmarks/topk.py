@@ -11,31 +11,14 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
-import math
-from time import process_time
 
 import numpy as np
 import opendp.prelude as dp
+from shared import best, exponent
 
 from dprank.topk.oneshot import Oneshot
 
 dp.enable_features("contrib")
-
-
-def best(calls, rounds=3):
-    """Least processor seconds of every call; the rounds alternate, so that a busy moment hits all of them."""
-    seconds = dict.fromkeys(calls, math.inf)
-    for _ in range(rounds):
-        for name, call in calls.items():
-            start = process_time()
-            call()
-            seconds[name] = min(seconds[name], process_time() - start)
-    return seconds
-
-
-def exponent(seconds):
-    """Of the seconds that sizes took, in the size."""
-    return np.polyfit(np.log(list(seconds)), np.log(list(seconds.values())), 1)[0]
 
 
 def data(items):

@@ -1,0 +1,34 @@
+"""What several benchmarks time and fit with."""
+
+import math
+from time import process_time
+
+import numpy as np
+from scipy import special
+
+from dprank.comparisons import Comparisons
+
+
+def best(calls, rounds=3):
+    """Least processor seconds of every call; the rounds alternate, so that a busy moment hits all of them."""
+    seconds = dict.fromkeys(calls, math.inf)
+    for _ in range(rounds):
+        for name, call in calls.items():
+            start = process_time()
+            call()
+            seconds[name] = min(seconds[name], process_time() - start)
+    return seconds
+
+
+def exponent(seconds):
+    """Of the seconds that sizes took, in the size."""
+    return np.polyfit(np.log(list(seconds)), np.log(list(seconds.values())), 1)[0]
+
+
+def random_rows(items, rows, seed=0):
+    """Uniform pairs of items whose strengths are standard normal on the log scale: the graph is an expander."""
+    rng = np.random.default_rng(seed)
+    theta = rng.normal(size=items)
+    first = rng.integers(0, items, rows, np.int32)
+    second = (first + rng.integers(1, items, rows, np.int32)) % items
+    return Comparisons(first, second, rng.random(rows) < special.expit(theta[first] - theta[second]), range(items))
