@@ -1,17 +1,21 @@
 """The gate on the rendered site: every link leads somewhere, nothing leaves the reader's machine, every page works.
 
 `check_site` returns one line a problem; an empty list is a site fit to publish. The first half reads the files. The
-second opens every page from `file://` in headless Chromium, in light and dark, on a desk and on a phone.
+second opens every page from `file://` in headless Chromium, in light and dark, on a desk and on a phone, as many views
+at a time as there are processors.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
@@ -50,10 +54,12 @@ NO_CHROMIUM = (
 
 #: A page of a hundred cells takes a busy machine longer than the default half a minute.
 SCREENSHOT_MS = 300_000
+#: Folder of the source listings, which are opened like every page; a picture of them shows nobody anything.
+LISTINGS = "_modules"
 
 
 def check_site(html: Path, screenshots: Path | None = None) -> list[str]:
-    """Check the site under `html`; with `screenshots`, keep a picture of every page in every view there.
+    """Check the site under `html`; with `screenshots`, keep a picture there of every view of every page.
 
     Returns
     -------
@@ -254,34 +260,44 @@ def _check_in_browser(html: Path, pages: list[Path], screenshots: Path | None) -
     chromium = find_chromium()
     if chromium is None:
         return [NO_CHROMIUM]
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
+    if find_spec("playwright") is None:
         return ["Playwright not found, so no page was opened: `pip install playwright` (no browser download needed)"]
     if screenshots:
         screenshots.mkdir(parents=True, exist_ok=True)
     seen_in: dict[tuple[Path, str], list[str]] = defaultdict(list)  # (page, fault) -> the views that show it
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
-        for scheme, width in VIEWS:
-            context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
-            context.add_init_script(f"for (const it of ['mode', 'theme']) localStorage.setItem(it, '{scheme}')")
-            for path in pages:
-                page = context.new_page()
-                for fault in dict.fromkeys(_open(page, path, scheme, width)):
-                    seen_in[path, fault].append(f"{scheme} {width}")
-                if screenshots:
-                    name = "-".join(path.relative_to(html).with_suffix("").parts)
-                    page.screenshot(
-                        path=screenshots / f"{name}-{scheme}-{width}.png", full_page=True, timeout=SCREENSHOT_MS
-                    )
-                page.close()
-            context.close()
-        browser.close()
+    with ThreadPoolExecutor(min(len(VIEWS), os.cpu_count() or 1)) as workers:
+        views = [workers.submit(_check_view, chromium, html, pages, screenshots, *view) for view in VIEWS]
+        for (scheme, width), view in zip(VIEWS, views, strict=True):
+            for seen in view.result():
+                seen_in[seen].append(f"{scheme} {width}")
     return [
         f"{path.relative_to(html)}: {fault}" + ("" if len(views) == len(VIEWS) else f" [{', '.join(views)}]")
         for (path, fault), views in seen_in.items()
     ]
+
+
+def _check_view(
+    chromium: str, html: Path, pages: list[Path], screenshots: Path | None, scheme: Scheme, width: int
+) -> list[tuple[Path, str]]:
+    """Faults that pages show in one view, each with its page."""
+    from playwright.sync_api import sync_playwright
+
+    faults: list[tuple[Path, str]] = []
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS) as browser,
+    ):
+        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
+        context.add_init_script(f"for (const it of ['mode', 'theme']) localStorage.setItem(it, '{scheme}')")
+        for path in pages:
+            page = context.new_page()
+            faults += [(path, fault) for fault in dict.fromkeys(_open(page, path, scheme, width))]
+            where = path.relative_to(html).with_suffix("").parts
+            if screenshots and where[0] != LISTINGS:
+                name = screenshots / f"{'-'.join(where)}-{scheme}-{width}.png"
+                page.screenshot(path=name, full_page=True, timeout=SCREENSHOT_MS)
+            page.close()
+    return faults
 
 
 def _open(page: Page, path: Path, scheme: Scheme, width: int) -> list[str]:
