@@ -17,6 +17,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PRINTED = {
     "dprank.pairwise": ("London", "Paris", "Rome", "epsilon = 1 (central; replace one voter)"),
     "dprank.uniformity": ("reject=True", "p_value=", "epsilon = 1 (central; replace one voter)"),
+    "dprank.aggregation": ("schools", *(f"epsilon = 1 ({model}; replace one voter)" for model in ("central", "local"))),
     "dprank.topk": ("flu", "epsilon = 1 (central; add/remove one voter)"),
 }
 
@@ -27,7 +28,7 @@ def test_the_package_examples(tmp_path, monkeypatch, capsys):
     (tmp_path / "ballots.csv").write_text("roads,schools,parks,debt\n" + "1,2,3,4\n" * 150 + "4,1,2,3\n" * 100)
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     for block in blocks:
         # on its own: nothing of the blocks before
         exec(block, {})

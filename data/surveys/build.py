@@ -1,14 +1,15 @@
-"""Make the survey files beside this script: `cems.csv`, `immigration_pairs.csv` and `SHA256SUMS`.
+"""Make the survey files beside this script: `cems.csv`, `german_parties.csv`, `immigration_pairs.csv`, `SHA256SUMS`.
 
 Run `python data/surveys/build.py` on a machine with Debian's `apt-get` and `dpkg-deb` and the Python package `rdata`
-(extra `test`). The university survey is read from the Debian package r-cran-psychotree, whose data file must have the
-hash below; the immigration totals are published figures, typed in. Every run writes the same bytes. See README.md.
+(extra `test`). Universities and parties are read from the Debian packages r-cran-psychotree and r-cran-psychotools,
+whose data files must have the hashes below; the immigration totals are published figures, typed in. Every run writes
+the same bytes. See README.md.
 """
 
 import hashlib
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,17 @@ import numpy as np
 import rdata
 
 HERE = Path(__file__).parent
-PACKAGE = "r-cran-psychotree"
-RDA = "usr/lib/R/site-library/psychotree/data/CEMSChoice.rda"
-RDA_SHA256 = "8d38308f05ac53dc82b3de70535feacb8ad4ad972cc43b8190c83a7c97a35324"
+RDA = "usr/lib/R/site-library/{package}/data/{data}.rda"
+RDA_SHA256 = {
+    "CEMSChoice": "8d38308f05ac53dc82b3de70535feacb8ad4ad972cc43b8190c83a7c97a35324",
+    "GermanParties2009": "24ff48f8a1c97e1e212454bb899b90465960c7f94a1af405d724d077adf23c4f",
+}
 
+PARTIES = ("none", "Linke", "Gruene", "SPD", "CDU/CSU", "FDP")
 UNIVERSITIES = ("London", "Paris", "Milano", "StGallen", "Barcelona", "Stockholm")
 PAIRS = [(i, j) for j in range(6) for i in range(j)]  # the package's column order 1:2, 1:3, 2:3, 1:4, ..., 5:6
+NAMES = [f"{i + 1}:{j + 1}" for i, j in PAIRS]
+BACK = [f"{j + 1}:{i + 1}" for i, j in PAIRS]
 OUTCOME = {1: "1", 0: "0.5", -1: "0"}  # psychotools' manual: positive, the first was preferred; negative, the second
 
 STUDENTS_ON_IMMIGRATION = 98
@@ -36,42 +42,61 @@ socBurd,culture,50,17,14,17
 """
 
 
-def cems_choice() -> dict[str, np.ndarray]:
-    """Both versions of the answers, students x pairs with 1, 0, -1 and NaN, as the package has them."""
+def paired(package: str, data: str, columns: Mapping[str, list[str]]) -> dict[str, np.ndarray]:
+    """Answers in each column of a package's table, persons x pairs with 1, 0, -1 and NaN, as the package has them.
+
+    The labels of its pairs must be those in `columns`.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["apt-get", "-qq", "download", PACKAGE], cwd=folder, check=True)
+        subprocess.run(["apt-get", "-qq", "download", f"r-cran-{package}"], cwd=folder, check=True)
         (deb,) = Path(folder).glob("*.deb")
         subprocess.run(["dpkg-deb", "-x", deb, folder], check=True)
-        raw = (Path(folder) / RDA).read_bytes()
+        raw = (Path(folder) / RDA.format(package=package, data=data)).read_bytes()
     observed = hashlib.sha256(raw).hexdigest()
-    if observed != RDA_SHA256:
-        raise SystemExit(f"CEMSChoice.rda of {deb.name}: SHA-256 is {observed}, expected {RDA_SHA256}")
+    if observed != RDA_SHA256[data]:
+        raise SystemExit(f"{data}.rda of {deb.name}: SHA-256 is {observed}, expected {RDA_SHA256[data]}")
+    found = []
 
     def paircomp(matrix: Any, attributes: Mapping[str, Any]) -> list[np.ndarray]:
-        assert tuple(attributes["labels"]) == UNIVERSITIES
-        assert list(attributes["dimnames"][1]) == [f"{i + 1}:{j + 1}" for i, j in PAIRS]
-        assert list(attributes["mscale"]) == [-1, 0, 1]
-        assert not attributes["ordered"][0]
+        found.append([*attributes["labels"], *attributes["dimnames"][1]])
         return list(np.asarray(matrix))
 
     classes = {**rdata.conversion.DEFAULT_CLASS_MAP, "paircomp": paircomp}
-    frame = rdata.conversion.convert(rdata.parser.parse_data(raw), classes, default_encoding="ascii")["CEMSChoice"]
-    return {name: np.stack(list(frame[name])) for name in ("preference", "preference1998")}
+    frame = rdata.conversion.convert(rdata.parser.parse_data(raw), classes, default_encoding="ascii")[data]
+    assert found == list(columns.values())
+    return {name: np.stack(list(frame[name])) for name in columns}
+
+
+def lines(person: str, items: Sequence[str], answers: np.ndarray) -> str:
+    """One line per person and pair."""
+    text = [f"{person},first,second,outcome"]
+    for number, row in enumerate(answers, start=1):
+        for (i, j), answer in zip(PAIRS, row, strict=True):
+            outcome = "" if np.isnan(answer) else OUTCOME[int(answer)]
+            text.append(f"{number},{items[i]},{items[j]},{outcome}")
+    return "\n".join(text) + "\n"
 
 
 def cems() -> str:
-    """One line per student and pair of `preference`; `preference1998` must differ in the last pair, reversed, alone."""
-    answers = cems_choice()
+    """The answers in `preference`; `preference1998` must differ in the last pair, reversed, alone."""
+    labels = [*UNIVERSITIES, *NAMES]
+    answers = paired("psychotree", "CEMSChoice", {"preference": labels, "preference1998": labels})
     corrected, erroneous = answers["preference"], answers["preference1998"]
     reverse = np.where(np.arange(len(PAIRS)) == PAIRS.index((4, 5)), -1, 1)
     assert corrected.shape == (303, 15)
     assert np.array_equal(corrected * reverse, erroneous, equal_nan=True)
-    lines = ["student,first,second,outcome"]
-    for student, row in enumerate(corrected, start=1):
-        for (i, j), answer in zip(PAIRS, row, strict=True):
-            outcome = "" if np.isnan(answer) else OUTCOME[int(answer)]
-            lines.append(f"{student},{UNIVERSITIES[i]},{UNIVERSITIES[j]},{outcome}")
-    return "\n".join(lines) + "\n"
+    return lines("student", UNIVERSITIES, corrected)
+
+
+def german_parties() -> str:
+    """The answers in `preference`; `ordered.pref`, which tells which was named first, must agree."""
+    columns = {"preference": [*PARTIES, *NAMES], "ordered.pref": [*PARTIES, *NAMES, *BACK]}
+    answers = paired("psychotools", "GermanParties2009", columns)
+    forth, back = np.hsplit(answers["ordered.pref"], 2)
+    assert answers["preference"].shape == (192, 15)
+    assert (np.isnan(forth) ^ np.isnan(back)).all()
+    assert np.array_equal(np.where(np.isnan(forth), -back, forth), answers["preference"])
+    return lines("voter", PARTIES, answers["preference"])
 
 
 def immigration_pairs() -> str:
@@ -83,7 +108,8 @@ def immigration_pairs() -> str:
 
 def main() -> None:
     """Write the files and their checksums."""
-    files = {"cems.csv": cems().encode(), "immigration_pairs.csv": immigration_pairs().encode()}
+    makers = {"cems.csv": cems, "german_parties.csv": german_parties, "immigration_pairs.csv": immigration_pairs}
+    files = {name: make().encode() for name, make in makers.items()}
     files["SHA256SUMS"] = "".join(f"{hashlib.sha256(b).hexdigest()}  {name}\n" for name, b in files.items()).encode()
     for name, content in files.items():
         (HERE / name).write_bytes(content)

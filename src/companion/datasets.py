@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 
 from dprank.comparisons import Comparisons
+from dprank.rankings import Rankings
 
 SURVEYS = Path(__file__).parents[2] / "data" / "surveys"
 UNIVERSITIES = ("London", "Paris", "Milano", "StGallen", "Barcelona", "Stockholm")
+PARTIES = ("none", "Linke", "Gruene", "SPD", "CDU/CSU", "FDP")
 STATEMENTS = ("crimRate", "position", "socBurd", "culture")
 TOTALS = {"first_preferred": 1.0, "undecided": 0.5, "second_preferred": 0.0}
 
@@ -23,7 +25,7 @@ def read(name: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    name : {"cems", "immigration_pairs"}
+    name : {"cems", "german_parties", "immigration_pairs"}
         File in `SURVEYS`, without its ending.
 
     Returns
@@ -72,6 +74,56 @@ def cems_1998() -> Comparisons:
         Differs from `cems` in 262 answers; the 41 undecided ones on that pair read the same both ways.
     """
     return _cems(reverse_pair(read("cems"), "Barcelona", "Stockholm"))
+
+
+def german_parties() -> Comparisons:
+    """Answers of 192 voters on pairs of five German parties and "none", in 2009.
+
+    Returns
+    -------
+    Comparisons
+        2880 answers, voters 0 .. 191 (the file's 1 .. 192), fifteen each, none undecided and none missing. One privacy
+        unit is one voter with all answers.
+
+    References
+    ----------
+    Data set GermanParties2009 of the R package psychotools.
+    """
+    return Comparisons.from_frame(read("german_parties"), items=PARTIES, voter="voter")
+
+
+def strict_rankings(data: Comparisons) -> Rankings:
+    """The rankings of those voters who answered every pair once, never undecided and never in a circle.
+
+    Parameters
+    ----------
+    data : Comparisons
+        With voters.
+
+    Returns
+    -------
+    Rankings
+        Of these voters alone, in the order of their codes. Whether a voter is among them depends on that voter's
+        answers only; but their number is no longer public: to replace one voter of `data` may add or remove one here.
+
+    Raises
+    ------
+    ValueError
+        Where the data have no voters, or none of them gave a ranking.
+    """
+    if data.voter is None:
+        raise ValueError("voter is None; rankings need to know who gave which answer")
+    m, pairs = data.n_items, data.n_items * (data.n_items - 1) // 2
+    given, net = np.zeros((len(data.voters), m, m)), np.zeros((len(data.voters), m))
+    voter = np.searchsorted(data.voters, data.voter)
+    np.add.at(given, (voter, np.minimum(data.first, data.second), np.maximum(data.first, data.second)), 1)
+    np.add.at(net, (voter, data.first), data.outcome)
+    np.add.at(net, (voter, data.second), 1 - data.outcome)
+    once = (given.max(axis=(1, 2)) == 1) & (given.sum(axis=(1, 2)) == pairs)
+    strict = once & (np.sort(net, axis=1) == np.arange(m)).all(axis=1)
+    if not strict.any():
+        raise ValueError(f"none of {len(data.voters)} voters gave a ranking")
+    return Rankings(m - 1 - net[strict].astype(np.int64), data.items)
 
 
 def immigration_pairs() -> pd.DataFrame:

@@ -28,6 +28,12 @@ class SecureSource:
         space = dp.vector_domain(dp.atom_domain(T="i64"), size), dp.l1_distance(T="i64")
         return np.array(dp.m.make_laplace(*space, scale)([0] * size), np.int64)
 
+    def discrete_gaussian(self, scale: float, size: int) -> NDArray[np.int64]:
+        """Independent integers with P(x) proportional to exp(-x^2 / (2 scale^2))."""
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64"), size), dp.l2_distance(T="i64")
+        return np.array(dp.m.make_gaussian(*space, scale)([0] * size), np.int64)
+
     def peel(
         self, values: NDArray[np.int64], k: int, scale: float, noise: Literal["gumbel", "exponential"], *, largest: bool
     ) -> NDArray[np.int64]:
@@ -107,6 +113,55 @@ def discrete_laplace(scale: float, size: Any, *, rng: np.random.Generator | Secu
         return rng.discrete_laplace(scale, math.prod(shape)).reshape(shape)
     success = -math.expm1(-1 / scale)
     return rng.geometric(success, shape) - rng.geometric(success, shape)
+
+
+def gaussian(scale: float, size: Any, *, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Independent Gaussian noise of standard deviation `scale`, for research only.
+
+    Parameters
+    ----------
+    scale : float
+        At least 0, finite; 0 gives no noise.
+    size : int or tuple of int
+    rng : numpy.random.Generator
+    """
+    require_at_least_0("scale", scale)
+    return require_generator(rng, "floating-point noise is for research").normal(0.0, scale, size)
+
+
+def discrete_gaussian(scale: float, size: Any, *, rng: np.random.Generator | SecureSource) -> NDArray[np.int64]:
+    """Independent integers with P(x) proportional to exp(-x^2 / (2 scale^2)).
+
+    Parameters
+    ----------
+    scale : float
+        At least 0, at most 2^50; 0 gives no noise.
+    size : int or tuple of int
+    rng : numpy.random.Generator or `SECURE`
+        A seeded generator for research, `SECURE` for publishing.
+
+    Notes
+    -----
+    Discrete Laplace draws y of scale t = floor(scale) + 1, each kept with probability
+    exp(-(abs(y) - scale^2 / t)^2 / (2 scale^2)) (Canonne, Kamath and Steinke 2020, Algorithm 3); about three in four
+    are for large scales.
+    """
+    require_at_least_0("scale", scale)
+    if scale > WIDEST:
+        raise ValueError(f"scale = {scale}; above 2^50 the draws would not fit 64 bits")
+    require_source(rng)
+    shape = (size,) if np.isscalar(size) else tuple(size)
+    if scale == 0:
+        return np.zeros(shape, np.int64)
+    if isinstance(rng, SecureSource):
+        return rng.discrete_gaussian(scale, math.prod(shape)).reshape(shape)
+    wide = math.floor(scale) + 1
+    kept = np.zeros(0, np.int64)
+    while len(kept) < math.prod(shape):
+        draws = discrete_laplace(wide, 2 * (math.prod(shape) - len(kept)), rng=rng)
+        accept = np.exp(-((np.abs(draws) / scale - scale / wide) ** 2) / 2)
+        kept = np.r_[kept, draws[rng.random(len(draws)) < accept]]
+    return kept[: math.prod(shape)].reshape(shape)
 
 
 def geometric(scale: float, size: int, *, rng: np.random.Generator | SecureSource) -> NDArray[np.int64]:

@@ -4,9 +4,10 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from checks import refused
 
 from companion import datasets
-from dprank.comparisons import pairwise_wins, win_counts
+from dprank.comparisons import Comparisons, pairwise_wins, win_counts
 
 # first preferred, undecided, second preferred, missing: counted in the package's `preference`
 CEMS_TOTALS = {
@@ -54,7 +55,7 @@ def test_checksums_cover_every_data_file():
     assert all(digest in readme for digest in sums.values())
 
 
-@pytest.mark.parametrize("name", ["cems", "immigration_pairs"])
+@pytest.mark.parametrize("name", ["cems", "german_parties", "immigration_pairs"])
 def test_one_changed_byte_is_refused(surveys, name):
     file = surveys / f"{name}.csv"
     expected = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -65,7 +66,9 @@ def test_one_changed_byte_is_refused(surveys, name):
 
 
 def test_unknown_name_lists_the_allowed():
-    with pytest.raises(ValueError, match=r"^name = 'nope'; allowed are \['cems', 'immigration_pairs'\]$"):
+    with pytest.raises(
+        ValueError, match=r"^name = 'nope'; allowed are \['cems', 'german_parties', 'immigration_pairs'\]$"
+    ):
         datasets.read("nope")
 
 
@@ -110,6 +113,54 @@ def test_cems_as_comparisons():
         assert sorted(np.unique(data.voter, return_counts=True)[1]) == [14] * 91 + [15] * 212
     assert win_counts(cems, "half").tolist() == [1138, 809, 610.5, 703, 708.5, 485]
     assert win_counts(erroneous, "half").tolist() == [1138, 809, 610.5, 703, 626.5, 567]
+
+
+# first preferred, by pair: counted in the package's `preference`
+PARTIES_TOTALS = [119, 25, 23, 38, 34, 124, 69, 76, 128, 125, 83, 70, 137, 134, 106]
+
+
+def test_german_parties():
+    data = datasets.german_parties()
+    assert (len(data), len(data.voters), set(data.outcome)) == (2880, 192, {0.0, 1.0})
+    wins = pairwise_wins(data)
+    assert [wins[i, j] for j in range(6) for i in range(j)] == PARTIES_TOTALS
+    assert datasets.PARTIES[win_counts(data, "wins").argmax()] == "Gruene"
+
+
+def by_hand(data):
+    """Voters whose fifteen answers put no three items in a circle and leave nothing undecided; O(items^3) each."""
+    m, rows = data.n_items, {}
+    for i, j, outcome, who in zip(data.first, data.second, data.outcome, data.voter, strict=True):
+        rows.setdefault(who, np.full((m, m), 0.5))[i, j] = outcome
+        rows[who][j, i] = 1 - outcome
+    kept = []
+    for beats in (rows[who] for who in sorted(rows)):
+        strict = (beats + 0.5 * np.eye(m) != 0.5).sum() == m * m
+        circle = (beats[:, :, None] * beats[None] * beats.T[:, None] == 1).any()
+        if strict and not circle:
+            kept.append((beats == 0).sum(axis=1))
+    return np.array(kept)
+
+
+@pytest.mark.parametrize(("name", "voters"), [("german_parties", 160), ("cems", 81)])
+def test_strict_rankings(name, voters):
+    data = getattr(datasets, name)()
+    rankings = datasets.strict_rankings(data)
+    assert (len(rankings), rankings.items) == (voters, data.items)
+    assert np.array_equal(rankings.positions, by_hand(data))
+
+
+def test_strict_rankings_need_every_pair_once():
+    def data(outcomes):
+        first, second = [0, 0, 1] * 3, [1, 2, 2] * 3
+        return Comparisons(first, second, outcomes, "abc", [0] * 3 + [1] * 3 + [2] * 3)
+
+    kept = datasets.strict_rankings(data([1, 1, 1, 1, 0, 1, 0.5, 1, 1]))
+    assert kept.positions.tolist() == [[0, 1, 2]]
+    with refused("none of 1 voters"):
+        datasets.strict_rankings(Comparisons([0, 0, 0], [1, 1, 2], [1, 1, 1], "abc", [0, 0, 0]))
+    with refused("voter is None"):
+        datasets.strict_rankings(Comparisons([0], [1], [1], "ab"))
 
 
 def test_immigration_totals():

@@ -1,0 +1,607 @@
+"""Tables 1 and 2 of Alabi, Ghazi, Kumar and Manurangsi (2022) as measurements, and which mechanism to use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize_scalar
+from scipy.stats import norm
+
+from companion.claims import Check
+from companion.experiments.alabi2022 import borda as scores
+from companion.experiments.alabi2022.local_reduction_two import PER_QUERY, design_cost, designs
+from companion.experiments.alabi2022.local_reports_claims import LARGE, cube_excess, theorem_b
+from companion.experiments.alabi2022.reduction_one import order_bound
+from companion.experiments.alabi2022.reduction_two import gaussian_constant
+from companion.experiments.busafekete2021.common import exponent
+from companion.experiments.sweep import sweep
+from dprank.aggregation.exponential import ExponentialMechanism
+from dprank.aggregation.kemeny import kemeny
+from dprank.aggregation.kwiksort import kwiksort
+from dprank.aggregation.local_kwiksort import LocalKwikSort
+from dprank.aggregation.local_reports import SampledOrder
+from dprank.aggregation.local_search import local_search
+from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
+from dprank.aggregation.noisy_matrix import NoisyMatrix, gaussian_scale
+from dprank.aggregation.private_borda import PrivateBorda
+from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.rules import borda
+from dprank.models.mallows import Mallows
+from dprank.rankings import Rankings
+
+#: Standard errors that a simulation may be off: false alarm 6e-7 a check.
+Z = 5.0
+#: Of the approximate rows.
+DELTA = 1e-6
+#: At which errors are measured, central and local; other epsilons follow from the scaling, see the chapter.
+EPSILON, LOCAL_EPSILON = 1.0, 0.1
+#: Up to so many items a noisy matrix is ordered exactly, above by local search.
+EXACT_ITEMS = 12
+
+
+def best_order(margins: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Kemeny's order of a noisy matrix, exact up to `EXACT_ITEMS`."""
+    return kemeny(shrink(margins)).order if len(margins) <= EXACT_ITEMS else local_search(margins)
+
+
+# --- the errors of the tables ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """A mechanism in one of the two tables, or beside them.
+
+    Parameters
+    ----------
+    table : int
+    printed : callable or None
+        From the number of items to the printed error, times epsilon n or epsilon sqrt(n), its constant taken as 1.
+    proved : callable or None
+        The same of a bound proved in the chapter, with its constant.
+    constant : float
+        What a proof allows for the printed O(), see `check_table_1` and `check_table_2`.
+    """
+
+    table: int
+    printed: Callable[[int], float] | None = None
+    proved: Callable[[int], float] | None = None
+    constant: float = math.inf
+
+
+_LOG = math.log(1 / DELTA)
+_COTH = 1 / math.tanh(LOCAL_EPSILON / 2)
+
+#: The rows of both tables, and noisy Borda scores beside them.
+ROWS = {
+    "I, Laplace": Row(
+        1, lambda m: m**4, lambda m: math.comb(m, 2) * order_bound(m, "laplace") / EPSILON, constant=0.75
+    ),
+    "I, Gaussian": Row(
+        1,
+        lambda m: m**3 * math.sqrt(_LOG),
+        lambda m: gaussian_scale(math.sqrt(math.comb(m, 2)), EPSILON, DELTA) * order_bound(m, "gaussian"),
+        constant=1.5,
+    ),
+    "II, Laplace": Row(1, lambda m: m**3 * math.log(m), constant=33.0),
+    "II, Gaussian": Row(1, lambda m: m**2.5 * math.sqrt(math.log(m) * _LOG), constant=18.0),
+    "exponential": Row(1, lambda m: m**3 * math.log(m), lambda m: m * (m - 1) * math.lgamma(m + 1), constant=1.0),
+    "scores, Laplace": Row(1, None, lambda m: scores.additive("central", m, EPSILON)),
+    "scores, Gaussian": Row(1, None, lambda m: scores.additive("central", m, EPSILON, DELTA)),
+    "local I": Row(2, lambda m: m**3, lambda m: LOCAL_EPSILON * theorem_b(m, 1, LOCAL_EPSILON), constant=1.5),
+    "local II, ours": Row(
+        2,
+        None,
+        lambda m: (
+            2 * math.comb(m, 2) * _COTH * math.sqrt(designs(m, LOCAL_EPSILON)["fresh blocks"].blocks) * LOCAL_EPSILON
+        ),
+    ),
+    "local II": Row(2, lambda m: m**2.5 * math.log(m), constant=22 * PER_QUERY),
+    "local scores": Row(2, None, lambda m: LOCAL_EPSILON * scores.additive("local", m, LOCAL_EPSILON)),
+}
+
+
+def exponential_error(n_items: int) -> float:
+    """Worst K times epsilon n of the exponential mechanism where all voters agree, exactly.
+
+    It then draws a Mallows law: of parameter x where epsilon n = 2 pairs x.
+    """
+
+    def negative(log: float) -> float:
+        return -math.exp(log) * Mallows(n_items, math.exp(log)).distance_moments()[0]
+
+    return -2 * math.comb(n_items, 2) * float(minimize_scalar(negative, bounds=(-6, 3), method="bounded").fun)
+
+
+def scores_error(n_items: int, delta: float) -> float:
+    """Worst K times epsilon n of noisy Borda scores where all voters agree, exactly, over a grid of numbers of voters.
+
+    Sums of places k apart in the order differ by k n, and change places with the chance that the difference of two
+    noises exceeds that.
+    """
+    scale = PrivateBorda.calibrated(n_items, EPSILON, delta, law="continuous").scale
+    gaps = np.arange(1, n_items)
+    step = np.geomspace(0.1, 4, 60)[:, None] / math.sqrt(n_items)
+    wrong = norm.sf(gaps * step / math.sqrt(2)) if delta else (1 + gaps * step / 2) * np.exp(-gaps * step) / 2
+    return float(((wrong * (n_items - gaps)).sum(axis=1) * step[:, 0]).max()) * scale * EPSILON
+
+
+def _worst_design(n_items: int, design: LocalKwikSort) -> float:
+    """Worst K times epsilon sqrt(n) of a design for KwikSort, exactly, where all voters agree."""
+    unit = 1 / math.tanh(design.epsilon_0 / 2) ** 2
+    sizes = np.unique(np.geomspace(0.1 * unit, 20 * unit, 24).astype(int) + 1)
+    voters = sizes * design.blocks
+    return max(LOCAL_EPSILON * design_cost(design, int(n)) * math.sqrt(n) for n in voters)
+
+
+def one_pair_margins(
+    margins: NDArray[np.float64], voters: int, epsilon: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Estimated margins from one random pair a voter, for voters drawn from a law with such margins; exact law.
+
+    Every voter sends one of the m (m - 1) signed pairs, so that the counts are multinomial. (Where all voters agree
+    this is the law for the voters given, too.)
+    """
+    report = SampledOrder.calibrated(len(margins), epsilon, 2)
+    off = ~np.eye(len(margins), dtype=bool)
+    sent = np.zeros(margins.shape)
+    sent[off] = rng.multinomial(voters, (1 + report.shrinkage * margins[off]) / 2 / report.n_pairs)
+    return (sent - sent.T) / (voters * report.chance * report.shrinkage)
+
+
+def local_error(
+    row: str, n_items: int, signal: float, repetitions: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """K times epsilon sqrt(n) from one pair a voter, all voters agreeing, one number a release.
+
+    Parameters
+    ----------
+    row : {"local I", "local scores"}
+    n_items : int
+    signal : float
+        True margin over the deviation of its estimate; fixes the number of voters.
+    repetitions : int
+    rng : numpy.random.Generator
+    """
+    rule = best_order if row == "local I" else borda
+    voters = math.ceil(SampledOrder.calibrated(n_items, LOCAL_EPSILON, 2).variance * signal**2)
+    true = np.sign(np.arange(n_items) - np.arange(n_items)[:, None]).astype(float)
+    wrong = np.empty(repetitions)
+    for r in range(repetitions):
+        names = rng.permutation(n_items)  # ties must not know the order
+        seen = one_pair_margins(true[np.ix_(names, names)], voters, LOCAL_EPSILON, rng)
+        wrong[r] = kemeny_score(names[rule(seen)], (1 + true) / 2)
+    return LOCAL_EPSILON * math.sqrt(voters) * wrong
+
+
+def measured(central: pd.DataFrame, repetitions: int) -> pd.DataFrame:
+    """The errors of all rows of both tables, worst found, where all voters agree.
+
+    Parameters
+    ----------
+    central : pandas.DataFrame
+        The two reductions, as of `reduction_two.worst_errors` with delta 0 and `DELTA`; its sizes are used for all.
+    repetitions : int
+        Simulated releases a point, of the local rows that need it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``row``, ``items``, ``error`` and ``se``, times epsilon n or epsilon sqrt(n); ``printed``, ``proved``: bounds in
+        the same unit, missing where there is none; ``table``.
+    """
+    sizes = sorted(int(m) for m in central.n_items.unique())
+    noises = {0.0: "Laplace", DELTA: "Gaussian"}
+    parts: list[dict[str, Any]] = [
+        {"row": f"{r['reduction']}, {noises[r['delta']]}", "items": r["n_items"], "error": r["mean"], "se": r["se"]}
+        for r in central.to_dict("records")
+    ]
+    for m in sizes:
+        design = designs(m, LOCAL_EPSILON)
+        exact = {
+            "exponential": exponential_error(m),
+            "scores, Laplace": scores_error(m, 0.0),
+            "scores, Gaussian": scores_error(m, DELTA),
+            "local II, ours": _worst_design(m, design["fresh blocks"]),
+            "local II": _worst_design(m, design["as printed"]),
+        }
+        parts += [{"row": row, "items": m, "error": error, "se": 0.0} for row, error in exact.items()]
+    signals = {"local I": (1.0, 1.5, 2.0, 3.0, 4.0), "local scores": (0.3, 0.6, 1.2)}
+    cells = [
+        {"row": row, "n_items": m, "signal": s / (math.sqrt(m) if row == "local I" else 1.0)}
+        for row, m in product(signals, sizes)
+        for s in signals[row]
+    ]
+    seen = sweep(local_error, cells, experiment="alabi2022: table 2", repetitions=repetitions)
+    worst = seen.loc[seen.groupby(["row", "n_items"])["mean"].idxmax()]
+    worst = worst.rename(columns={"n_items": "items", "mean": "error"})[["row", "items", "error", "se"]]
+    frame = pd.concat([pd.DataFrame(parts), worst], ignore_index=True)
+    for name in ("printed", "proved"):
+        bound = [getattr(ROWS[row], name) for row in frame.row]
+        frame[name] = [f(m) if f else math.nan for f, m in zip(bound, frame["items"], strict=True)]
+    return frame.assign(table=[ROWS[row].table for row in frame.row])
+
+
+#: Columns of `measured`.
+BOUNDS = ("printed", "proved")
+
+
+def slope(sizes: Sequence[int], errors: Sequence[float], ses: Sequence[float]) -> tuple[float, float]:
+    """Exponent of m, least squares on logarithms with equal weights, and its standard error."""
+    x = np.log(np.asarray(sizes, float))
+    weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    relative = np.asarray(ses, float) / np.asarray(errors, float)
+    return float(weights @ np.log(np.asarray(errors, float))), float(np.sqrt((weights**2) @ relative**2))
+
+
+def exponents(errors: pd.DataFrame) -> pd.DataFrame:
+    """Exponents of m of what was measured and of the bounds, fitted alike on the same sizes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``table``, ``row``, ``measured``, ``se``, ``printed`` and ``proved`` (missing where there is no such bound).
+    """
+    rows = []
+    for row in ROWS:
+        part = errors[errors.row == row].sort_values("items")
+        sizes = part["items"].tolist()
+        fit, se = slope(sizes, part.error.tolist(), part.se.tolist())
+        bounds = {name: exponent(sizes, part[name]) if part[name].notna().all() else math.nan for name in BOUNDS}
+        rows.append({"table": ROWS[row].table, "row": row, "measured": fit, "se": se} | bounds)
+    return pd.DataFrame(rows)
+
+
+def over_bounds(errors: pd.DataFrame) -> pd.DataFrame:
+    """Measured errors at the largest size, and as shares of the bounds there."""
+    last = errors[errors["items"] == errors["items"].max()].set_index("row").loc[list(ROWS)].reset_index()
+    shares = {f"of {name}": last.error / last[name] for name in BOUNDS}
+    return last[["table", "row", "items", "error"]].assign(**shares)
+
+
+def _within(errors: pd.DataFrame, table: int) -> list[Check]:
+    """Errors of the printed rows over the printed rate; then of all rows with a bound of ours over that."""
+    checks = []
+    for row, entry in ROWS.items():
+        part = errors[(errors.row == row) & (entry.table == table)]
+        for name, limit, about in (("printed", entry.constant, "supplied"), ("proved", 1.0, "corrected")):
+            if part.empty or part[name].isna().any():
+                continue
+            worst = part.loc[(part.error / part[name]).idxmax()]
+            what = f"{row}: largest error over the {name} one, {part['items'].min():g} to {part['items'].max():g} items"
+            error = Z * worst.se / worst[name]
+            checks.append(Check(what, worst.error / worst[name], "<=", limit, about, error=error))
+    return checks
+
+
+def _flatter(errors: pd.DataFrame, rows: Iterable[str]) -> list[Check]:
+    fits = exponents(errors).set_index("row").loc[list(rows)]
+    return [
+        Check(
+            f"{row}: measured exponent of m, less the printed one on the same sizes",
+            fit.measured - fit.printed,
+            "<",
+            0,
+            "corrected",
+            error=Z * fit.se,
+        )
+        for row, fit in fits.iterrows()
+    ]
+
+
+def check_table_1(errors: pd.DataFrame) -> list[Check]:
+    """Table 1: no constant for the approximate rows at large epsilon; explicit ones at epsilon 1; what is measured.
+
+    The constants are those of the proofs: for the rows at ratio 1 + xi, 3/2 times all pairs times the mean noise at
+    ratio 2; for the others those of Corollaries 6 and 7, and 1.
+    """
+    grown = gaussian_constant(1e5, DELTA) / gaussian_constant(10.0, DELTA)
+    what = "Gaussian rows: least constant of their noise, δ = 10⁻⁶, growth from ε = 10 to ε = 10⁵"
+    least = max(gaussian_constant(share * _LOG, DELTA) for share in np.geomspace(1e-3, 1, 13))
+    return [
+        Check(what, grown, "<=", 1.0),
+        Check("the same constant, largest where ε ≤ log(1/δ)", least, "<=", 1 + math.sqrt(0.5), "supplied"),
+        *_within(errors, 1),
+        *_flatter(errors, ("I, Laplace", "I, Gaussian")),
+    ]
+
+
+def check_table_2(errors: pd.DataFrame) -> list[Check]:
+    """Table 2: the cited randomiser at large epsilon; explicit constants at epsilon 1/10; what is measured."""
+    lone = [epsilon * cube_excess(epsilon) for epsilon in LARGE]
+    what = "first row, one voter, 3 items: K − OPT over m³/(ε√n), exponent in ε from 10 to 1000"
+    return [
+        Check(what, exponent(LARGE, lone), "<=", 0.0),
+        *_within(errors, 2),
+        *_flatter(errors, ("local I",)),
+    ]
+
+
+#: First and second reduction in each of the three settings, with the printed power of m between their errors.
+PAIRED = {
+    "pure": ("I, Laplace", "II, Laplace", 1.0),
+    "approximate": ("I, Gaussian", "II, Gaussian", 0.5),
+    "local": ("local I", "local II, ours", 0.5),
+}
+
+
+def gains(errors: pd.DataFrame) -> pd.DataFrame:
+    """Error of the first reduction over that of the second.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``setting``, ``items``, ``gain``, ``se``, ``printed`` (ratio of the printed errors, constants taken as 1).
+    """
+    parts = []
+    for setting, (first, second, power) in PAIRED.items():
+        one, two = (errors[errors.row == row].set_index("items").sort_index() for row in (first, second))
+        gain = one.error / two.error
+        se = gain * np.hypot(one.se / one.error, two.se / two.error)
+        log = np.log(gain.index.to_numpy(float))
+        printed = gain.index.to_numpy(float) ** power / (np.sqrt(log) if setting == "approximate" else log)
+        parts.append(pd.DataFrame({"setting": setting, "gain": gain, "se": se, "printed": printed}).reset_index())
+    return pd.concat(parts, ignore_index=True)[["setting", "items", "gain", "se", "printed"]]
+
+
+def check_second_reduction(errors: pd.DataFrame) -> list[Check]:
+    """Does the second reduction improve on the first, in its bounds and in its errors?"""
+    checks = []
+    for setting, part in gains(errors).groupby("setting", sort=False):
+        last = part.loc[part["items"].idxmax()]
+        few, many = 1e2, 1e6
+        grown = (many / few) ** PAIRED[str(setting)][2] * math.log(few) / math.log(many)
+        what = f"{setting}: bound of I over bound of II, growth from {few:,.0f} to {many:,.0f} items, at least"
+        checks.append(Check(what, grown, ">", 1.0, reading="of the bounds"))
+        what = f"{setting}: error of I over error of II, {last['items']:g} items, all voters agree"
+        if setting != "pure":
+            checks.append(Check(what, last.gain, ">", 1.0, reading="of the errors", error=Z * last.se))
+            checks.append(Check(what, last.gain, "<=", 1.0, "corrected", error=Z * last.se))
+    return checks
+
+
+def scaling(n_items: int, products: Iterable[float], points: int = 60) -> pd.DataFrame:
+    """Worst error of the exponential mechanism over planted orders of all margins, exactly; only epsilon n matters.
+
+    A share (1 + margin) / 2 of the voters has one order, the others its reverse. The order drawn has a Mallows law of
+    parameter epsilon n margin / (2 pairs), and each of its inversions costs the margin.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``epsilon n``, ``margin`` (the worst), ``error``, ``error × epsilon n``, and ``share`` of all pairs.
+    """
+    pairs, rows = math.comb(n_items, 2), []
+    for amount in products:
+        errors = {
+            margin: margin * Mallows(n_items, amount * margin / (2 * pairs)).distance_moments()[0]
+            for margin in np.geomspace(1e-4, 1, points)
+        }
+        margin = max(errors, key=lambda g: errors[g])
+        row = {"epsilon n": amount, "margin": margin, "error": errors[margin]}
+        rows.append(row | {"error × epsilon n": errors[margin] * amount, "share": errors[margin] / pairs})
+    return pd.DataFrame(rows)
+
+
+# --- what a person should use ----------------------------------------------------------------------------------------
+
+#: Share of all pairs in which a voter of the Mallows data contradicts the centre, on average.
+SPREAD = 1 / 3
+#: Share of the larger of two camps; the other one has the halves of its order exchanged.
+CAMP = 0.55
+#: The best mechanism counts as a coin toss where its excess is above this share of a random order's.
+COIN = 0.9
+#: Differences of excess up to this share of all pairs do not matter.
+TIE = 5e-4
+#: Data of any size; each can be had with any number of voters, up to rounding.
+FAMILIES = ("Mallows", "two camps")
+#: The rankings of real voters of the section on Borda's count.
+SURVEYS = ("parties", "universities")
+#: Models of privacy, and the delta of each.
+MODELS = {"pure": 0.0, "approximate": DELTA, "local": 0.0}
+
+
+@cache
+def population(data: str, n_items: int) -> NDArray[np.float64]:
+    """Margins w[i, j] - w[j, i] of one of `FAMILIES`, whose optimal order is 0, 1, ...; or of one of `SURVEYS`."""
+    if data not in (*FAMILIES, *SURVEYS):
+        raise ValueError(f"data = {data!r}; allowed are {', '.join((*FAMILIES, *SURVEYS))}")
+    if data in SURVEYS:
+        w = pairwise_fractions(scores.instance(data))
+        return w - w.T
+    item = np.arange(n_items)
+    if data == "two camps":
+        half = -(-n_items // 2)
+        other = (item + n_items - half) % n_items
+        signs = [np.sign(row - row[:, None]) for row in (item, other)]
+        return CAMP * signs[0] + (1 - CAMP) * signs[1]
+    pairs = math.comb(n_items, 2)
+    theta = brentq(lambda x: Mallows(n_items, x).distance_moments()[0] - SPREAD * pairs, 1e-9, 50.0)
+    return np.asarray(Mallows(n_items, theta).bias(item - item[:, None]))
+
+
+@dataclass(frozen=True)
+class Votes:
+    """All that central mechanisms read of rankings, where there are too many to be listed."""
+
+    counts: NDArray[np.float64]
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.counts)
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Names."""
+        return tuple(map(str, range(self.n_items)))
+
+    def pairwise(self) -> NDArray[np.float64]:
+        """Voters that put the row's item before the column's."""
+        return self.counts
+
+
+@cache
+def _central(n_items: int, epsilon: float, delta: float) -> tuple[NoisyMatrix, PrivateKwikSort, PrivateBorda]:
+    rule: Any = "kemeny" if n_items <= EXACT_ITEMS else "local_search"
+    return (
+        NoisyMatrix.calibrated(n_items, epsilon, delta, law="continuous", rule=rule),
+        PrivateKwikSort.calibrated(n_items, epsilon, delta, law="continuous", rule=rule),
+        PrivateBorda.calibrated(n_items, epsilon, delta, law="continuous"),
+    )
+
+
+def _central_orders(
+    margins: NDArray[np.float64], voters: int, epsilon: float, delta: float, repetitions: int, rng: np.random.Generator
+) -> dict[str, list[NDArray[np.int64]]]:
+    matrix, sorter, places = _central(len(margins), epsilon, delta)
+    counts = voters * (1 + margins) / 2
+    np.fill_diagonal(counts, 0)
+    votes = cast(Rankings, Votes(counts))
+    orders = {
+        "matrix": [best_order(matrix.perturb(voters * margins, rng)) for _ in range(repetitions)],
+        "KwikSort": [sorter.release(votes, rng).order for _ in range(repetitions)],
+        "scores": list(np.argsort(places.perturb(np.tile(counts.sum(axis=0), (repetitions, 1)), rng), axis=1)),
+    }
+    if not delta and len(margins) <= EXACT_ITEMS:
+        orders["exponential"] = list(
+            ExponentialMechanism.calibrated(len(margins), epsilon).draw(counts, repetitions, rng)
+        )
+    return orders
+
+
+def _local_orders(
+    margins: NDArray[np.float64], voters: int, epsilon: float, repetitions: int, rng: np.random.Generator
+) -> dict[str, list[NDArray[np.int64]]]:
+    design = LocalKwikSort.calibrated(len(margins), epsilon)
+    orders: dict[str, list[NDArray[np.int64]]] = {"matrix": [], "scores": []}
+    if voters >= design.blocks:
+        orders["KwikSort"] = []
+    for _ in range(repetitions):
+        names = rng.permutation(len(margins))  # ties must not know the order
+        true = margins[np.ix_(names, names)]
+        seen = one_pair_margins(true, voters, epsilon, rng)
+        orders["matrix"].append(names[best_order(seen)])
+        orders["scores"].append(names[borda(seen)])
+        if "KwikSort" in orders:
+            plus = rng.binomial(voters // design.blocks, (1 + math.tanh(epsilon / 2) * np.triu(true, 1)) / 2)
+            upper = np.triu(plus / (voters // design.blocks), 1)
+            orders["KwikSort"].append(names[kwiksort(upper + np.tril(1 - upper.T, -1), rng=rng)])
+    return orders
+
+
+def excess(
+    data: str, n_items: int, voters: int, epsilon: float, model: str, repetitions: int, rng: np.random.Generator
+) -> dict[tuple[str], NDArray[np.float64]]:
+    """K - OPT as a share of all pairs, of releases of all mechanisms of one model.
+
+    Central mechanisms are given the margins; local ones draw reports of voters drawn from the population, one pair a
+    voter, with the exact law. KwikSort's answers are independent over pairs, as its fresh blocks make them.
+
+    Parameters
+    ----------
+    data : str
+        Of `FAMILIES` or `SURVEYS`.
+    n_items, voters : int
+    epsilon : float
+        At most 1 in the local model, where longer reports would be better above.
+    model : {"pure", "approximate", "local"}
+    repetitions : int
+    rng : numpy.random.Generator
+    """
+    if model not in MODELS:
+        raise ValueError(f"model = {model!r}; allowed are {', '.join(MODELS)}")
+    margins = population(data, n_items)
+    if model == "local":
+        orders = _local_orders(margins, voters, epsilon, repetitions, rng)
+    else:
+        orders = _central_orders(margins, voters, epsilon, MODELS[model], repetitions, rng)
+    w, pairs = (1 + margins) / 2, math.comb(n_items, 2)
+    least = kemeny_score(np.arange(n_items), w) if data in FAMILIES else kemeny(w).cost
+    return {
+        (name,): np.array([kemeny_score(order, w) - least for order in found]) / pairs for name, found in orders.items()
+    }
+
+
+def random_excess(data: str, n_items: int) -> float:
+    """Exact mean of `excess` of a random order."""
+    margins, pairs = population(data, n_items), math.comb(n_items, 2)
+    order = np.arange(n_items) if data in FAMILIES else kemeny((1 + margins) / 2).order
+    return 0.5 - kemeny_score(order, (1 + margins) / 2) / pairs
+
+
+def compare(
+    sizes: Iterable[int], voters: Iterable[int], epsilons: Sequence[float], repetitions: int, jobs: int = 1
+) -> pd.DataFrame:
+    """`excess` on both families for all sizes, and on the surveys.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``data``, ``n_items``, ``voters``, ``epsilon``, ``model``, ``mechanism``, ``mean``, ``se``, ``repetitions``,
+        ``random`` (`random_excess`).
+    """
+    shapes = [(data, m, n) for data, m, n in product(FAMILIES, sizes, voters)]
+    shapes += [(name, scores.instance(name).n_items, len(scores.instance(name))) for name in SURVEYS]
+    cells = [
+        {"data": data, "n_items": m, "voters": n, "epsilon": epsilon, "model": model}
+        for (data, m, n), epsilon, model in product(shapes, epsilons, MODELS)
+    ]
+    frame = sweep(
+        excess, cells, experiment="alabi2022: who", repetitions=repetitions, outcomes=["mechanism"], jobs=jobs
+    )
+    chance = [random_excess(data, m) for data, m in zip(frame["data"], frame.n_items, strict=True)]
+    return frame.assign(random=chance)
+
+
+_CELL = ["n_items", "voters", "epsilon", "model"]
+
+
+def _best(part: pd.DataFrame) -> dict[str, Any]:
+    """The least mean, and those within two standard errors of the difference or `TIE`; a coin where none beats one."""
+    best = part.loc[part["mean"].idxmin()]
+    tied = part[part["mean"] - best["mean"] <= np.maximum(2 * np.hypot(part.se, best.se), TIE)].sort_values("mean")
+    coin = best["mean"] > COIN * best.random
+    use = "coin toss" if coin else " or ".join(tied.mechanism)
+    return {"first": "coin toss" if coin else best.mechanism, "use": use, "mean": best["mean"], "se": best.se}
+
+
+def winners(frame: pd.DataFrame) -> pd.DataFrame:
+    """The mechanism of least measured excess in every cell of `compare`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``data`` and the cell; ``first``; ``use``, ties included; ``mean``, ``se`` of the first.
+    """
+    rows = [
+        dict(zip(["data", *_CELL], key, strict=True)) | _best(part)
+        for key, part in frame.groupby(["data", *_CELL], sort=False)
+    ]
+    return pd.DataFrame(rows)
+
+
+def answers(frame: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+    """What to use where one does not know the data: least excess on the worse of the two families.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a number of items and voters; a column a model, each with the mechanism, ties included, and its excess in
+        per cent of all pairs on the family that is worse for it.
+    """
+    known = frame[frame["data"].isin(FAMILIES) & (frame.epsilon == epsilon)]
+    worst = known.loc[known.groupby([*_CELL, "mechanism"])["mean"].idxmax()]
+    rows: dict[tuple[int, int], dict[str, Any]] = {}
+    for (m, n, _, model), part in worst.groupby(_CELL, sort=False):
+        best = _best(part)
+        text = f"{best['use']}, {100 * best['mean']:.1f} ± {196 * best['se']:.1f} %"
+        rows.setdefault((m, n), {"items": m, "voters": n})[str(model)] = text
+    return pd.DataFrame([rows[key] for key in sorted(rows)])[["items", "voters", *MODELS]]

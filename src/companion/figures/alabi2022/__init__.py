@@ -1,0 +1,1 @@
+"""Figures of Alabi, Ghazi, Kumar and Manurangsi (2022)."""

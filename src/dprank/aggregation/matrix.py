@@ -1,0 +1,153 @@
+"""The pairwise matrix of a set of rankings, and the Kemeny score of an order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dprank.kendall import as_positions
+from dprank.mechanism import Guarantee
+from dprank.rankings import Rankings
+
+#: How far an entry may be from [0, 1], or a pair of entries from the sum 1.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class PrivateOrder:
+    """An order of all items as released.
+
+    Attributes
+    ----------
+    items : tuple of str
+    order : ndarray of int, shape (items,)
+        Item codes from best to worst.
+    guarantee : Guarantee
+        Covers all of it.
+    """
+
+    items: tuple[str, ...]
+    order: NDArray[np.int64]
+    guarantee: Guarantee
+
+    @property
+    def ranking(self) -> tuple[str, ...]:
+        """Names from best to worst."""
+        return tuple(self.items[i] for i in self.order)
+
+
+def pairwise_fractions(rankings: Rankings) -> NDArray[np.float64]:
+    """Fraction of voters that put each item (row) before each other (column): the paper's w.
+
+    Returns
+    -------
+    ndarray of float, shape (items, items)
+        ``w[i, j] + w[j, i] = 1`` off the diagonal, which is 0. O(voters * items^2).
+
+    Raises
+    ------
+    ValueError
+        Where there is no voter.
+    """
+    if not len(rankings):
+        raise ValueError("rankings have no voters; at least one is needed")
+    return rankings.pairwise() / len(rankings)
+
+
+def require_fractions(w: ArrayLike) -> NDArray[np.float64]:
+    """A matrix that meets the probability constraints, as the paper asks of every input.
+
+    Parameters
+    ----------
+    w : array_like of float, shape (items, items)
+        Entries in [0, 1], ``w[i, j] + w[j, i] = 1`` off the diagonal; the diagonal is not read. At least two items.
+
+    Returns
+    -------
+    ndarray of float, shape (items, items)
+        A copy whose diagonal is 0, and whose two entries of a pair sum to 1 exactly.
+
+    Raises
+    ------
+    ValueError
+        Naming the first entry at fault.
+    """
+    matrix = require_matrix(w)
+    off = ~np.eye(len(matrix), dtype=bool)
+    if (wrong := off & ~((matrix >= -ROUNDING) & (matrix <= 1 + ROUNDING))).any():
+        i, j = np.argwhere(wrong)[0]
+        raise ValueError(f"w[{i}, {j}] = {matrix[i, j]:.15g}; a fraction in [0, 1] is needed")
+    if (wrong := off & ~(abs(matrix + matrix.T - 1) <= ROUNDING)).any():
+        i, j = np.argwhere(wrong)[0]
+        total = matrix[i, j] + matrix[j, i]
+        raise ValueError(f"w[{i}, {j}] + w[{j}, {i}] = {total:.15g}; the fractions of a pair must sum to 1")
+    upper = np.triu(np.clip(matrix, 0, 1), 1)
+    return upper + np.tril(1 - upper.T, -1)
+
+
+def require_matrix(w: ArrayLike) -> NDArray[np.float64]:
+    """A square matrix of finite numbers, at least 2 by 2; a copy whose diagonal is 0."""
+    try:
+        matrix = np.array(w, float)
+    except (TypeError, ValueError):
+        raise ValueError("w is no matrix of numbers") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
+        raise ValueError(f"w has shape {matrix.shape}; a square matrix of at least two items is needed")
+    np.fill_diagonal(matrix, 0)
+    if not np.isfinite(matrix).all():
+        i, j = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(f"w[{i}, {j}] = {matrix[i, j]}; a finite number is needed")
+    return matrix
+
+
+def kemeny_score(order: ArrayLike, w: ArrayLike) -> float:
+    """Cost of an order: the sum, over all pairs, of the weight of those who would have them the other way round.
+
+    Parameters
+    ----------
+    order : array_like of int, shape (items,)
+        Item codes from best to worst.
+    w : array_like of float, shape (items, items)
+        ``w[i, j]`` is the weight of i before j. Noisy matrices are allowed: any finite numbers.
+
+    Returns
+    -------
+    float
+        For the fractions of a set of rankings, their average Kendall tau distance from the order. O(items^2).
+    """
+    matrix = require_matrix(w)
+    rank = require_order(order, len(matrix))
+    return float(np.tril(matrix[np.ix_(rank, rank)], -1).sum())
+
+
+def require_order(order: Any, n_items: int) -> NDArray[np.int64]:
+    """Refuse what is no order of the items 0 .. n_items - 1."""
+    row = as_positions("order", np.asarray(order)[None])[0].astype(np.int64)
+    if len(row) != n_items:
+        raise ValueError(f"order ranks {len(row)} items; w has {n_items}")
+    return row
+
+
+def shrink(w: ArrayLike) -> NDArray[np.float64]:
+    """A matrix that meets the probability constraints, with the costs of all orders in the same proportion.
+
+    Clipping noisy fractions to [0, 1] changes which order is best; this does not. Kemeny scores of two orders differ in
+    the result by what they differ in the input, divided by one number for all.
+
+    Parameters
+    ----------
+    w : array_like of float, shape (items, items)
+        Any finite numbers; only ``w[i, j] - w[j, i]`` matters.
+
+    Returns
+    -------
+    ndarray of float, shape (items, items)
+    """
+    matrix = require_matrix(w)
+    margin = matrix - matrix.T
+    shrunk = 0.5 + margin / max(2 * abs(margin).max(), 2.0)
+    np.fill_diagonal(shrunk, 0)
+    return require_fractions(shrunk)

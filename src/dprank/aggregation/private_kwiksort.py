@@ -1,0 +1,292 @@
+"""Private KwikSort: noise on the comparisons that are made, not on all (Alabi et al. 2022, Algorithm 1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dprank import noise as laws
+from dprank._require import (
+    require_at_least_0,
+    require_below_1,
+    require_positive,
+    require_probability,
+    require_whole,
+    settle,
+)
+from dprank.aggregation.kwiksort import comparisons_law
+from dprank.aggregation.matrix import PrivateOrder
+from dprank.aggregation.noisy_matrix import Law, Noise, NoisyMatrix, gaussian_epsilon
+from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require
+from dprank.rankings import Rankings
+from dprank.topk.composition import zcdp
+
+#: Relative allowance for the rounding of sums of losses, far above what tests find.
+_ROUNDING = 1e-8
+
+
+@dataclass(frozen=True)
+class PrivateKwikSort:
+    r"""KwikSort whose every comparison is noisy; a run that wants too many of them ends in a noisy matrix instead.
+
+    Parameters
+    ----------
+    n_items : int
+        At least 2.
+    queries : int
+        Comparisons that a run may make, 1 to m (m - 1) / 2; the counter is one for the whole run.
+    scale : float
+        Of the noise on a comparison, in voters: Laplace scale, or standard deviation. 0 for no privacy.
+    fallback : NoisyMatrix or None
+        What orders the items, from the data and nothing else, when one comparison more than `queries` is wanted. None
+        where `queries` is the number of pairs, and only there: KwikSort compares no pair twice.
+    noise : {"laplace", "gaussian"}
+    delta : float
+        At which the guarantee is stated: in (0, 1) for Gaussian noise, 0 for Laplace noise. A fallback brings its own,
+        which must be the same if both are Gaussian.
+    adjacency : {"replace", "add_remove"}
+    law : {"discrete", "continuous"}
+        Noise on the grid of possible counts, fit for release; or on the real line, as the paper prints it.
+    claimed_epsilon : float, optional
+        What the paper says of this calibration. It enters nothing.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+
+    See Also
+    --------
+    PrivateKwikSort.calibrated : the noise that a given epsilon needs, shared out best.
+    PrivateKwikSort.as_printed : the paper's own noise.
+
+    Notes
+    -----
+    Which pair is compared next depends on earlier answers, so losses compose adaptively: those of Laplace noise add;
+    Gaussian answers of scale s and a Gaussian matrix of scale t are together as private as one Gaussian answer of
+    :math:`1 / \sigma^2 = q / s^2 + \binom{m}{2} / t^2` (Dong, Roth and Su 2022, Corollary 2). A run that falls back has
+    spent both. In a tie the pivot comes first; it is as often the one item of a pair as the other.
+    """
+
+    n_items: int
+    queries: int
+    scale: float
+    fallback: NoisyMatrix | None = None
+    noise: Noise = "laplace"
+    _: KW_ONLY
+    delta: float = 0.0
+    adjacency: Adjacency = "replace"
+    law: Law = "discrete"
+    claimed_epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("noise", Noise), ("adjacency", Adjacency), ("law", Law)):
+            require(name, getattr(self, name), get_args(allowed))
+        n_items = require_whole("n_items", self.n_items, 2)
+        pairs = math.comb(n_items, 2)
+        settle(
+            self,
+            n_items=n_items,
+            queries=require_whole("queries", self.queries, 1, pairs),
+            scale=require_at_least_0("scale", self.scale),
+            delta=require_below_1("delta", self.delta),
+        )
+        if (self.noise == "laplace") != (self.delta == 0):
+            raise ValueError(f"delta = {self.delta}; 0 for Laplace noise, in (0, 1) for Gaussian noise")
+        if (self.fallback is None) != (self.queries == pairs):
+            needed = "None, since no run wants more" if self.fallback else f"needed with less than {pairs}"
+            raise ValueError(f"fallback is {needed} (queries = {self.queries})")
+        if self.fallback and (self.fallback.n_items, self.fallback.adjacency) != (n_items, self.adjacency):
+            theirs = f"{self.fallback.n_items} items and {self.fallback.adjacency!r}"
+            raise ValueError(f"fallback is for {theirs}; n_items = {n_items} and {self.adjacency!r} are needed")
+        if self._joint and self.fallback and self.fallback.delta != self.delta:
+            raise ValueError(f"delta = {self.delta}; that of the Gaussian fallback is {self.fallback.delta}")
+
+    @classmethod
+    def calibrated(
+        cls,
+        n_items: int,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        queries: int | None = None,
+        share: float | None = None,
+        law: Law = "discrete",
+        adjacency: Adjacency = "replace",
+        **fallback: Any,
+    ) -> Self:
+        """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
+
+        Parameters
+        ----------
+        n_items : int
+            At most 256, unless both `queries` and `share` are given.
+        epsilon : float
+            Above 0, finite.
+        delta : float
+            In [0, 1).
+        queries : int, optional
+        share : float, optional
+            Of the budget (epsilon, or of Gaussian noise its square) that goes to the fallback, in (0, 1). The default
+            of both is what makes the expected scale of the noise that decides the order least, where the number of
+            comparisons is QuickSort's. That uses no data.
+        law, adjacency
+            Of `PrivateKwikSort`.
+        **fallback
+            Of `NoisyMatrix`: its rule.
+
+        Returns
+        -------
+        PrivateKwikSort
+            Without a fallback where one does not pay.
+        """
+        shared: dict[str, Any] = {"delta": delta, "law": law, "adjacency": adjacency}
+        whole = NoisyMatrix.calibrated(n_items, epsilon, **shared, **fallback)
+        pairs, gaussian = whole.n_pairs, whole.noise == "gaussian"
+        if queries is None or (share is None and queries < pairs):
+            queries, best = _plan(n_items, gaussian, queries)
+            share = best if share is None else share
+        power = 0.5 if gaussian else 1.0
+        scale = whole.scale * (1 + _ROUNDING)
+        if queries == pairs:
+            return cls(n_items, pairs, scale, None, whole.noise, **shared)
+        rest = require_probability("share", share)
+        spare = NoisyMatrix(n_items, scale / rest**power, whole.noise, **shared, **fallback)
+        return cls(n_items, queries, scale * (queries / pairs / (1 - rest)) ** power, spare, whole.noise, **shared)
+
+    @classmethod
+    def as_printed(
+        cls, n_items: int, queries: int, epsilon: float, delta: float = 0.0, *, constant: float = 1.0, **fallback: Any
+    ) -> Self:
+        """The paper's calibration, with the epsilon it claims beside what is provable.
+
+        Parameters
+        ----------
+        n_items, queries : int
+            From m (m - 1) / 2 queries on, no run falls back.
+        epsilon, delta : float
+            As claimed. Laplace(q / (epsilon n)) on the fractions for delta = 0, else Gaussian of standard deviation
+            ``constant`` sqrt(q log(1 / delta)) / (epsilon n); the n cancels in counts.
+        constant : float
+            In place of the O() of Corollary 7.
+        **fallback
+            Of `NoisyMatrix.as_printed`; it gets the budget epsilon / 2 of Corollary 3.
+        """
+        require_positive("epsilon", epsilon)
+        asked = require_whole("queries", queries, 1)
+        spare = NoisyMatrix.as_printed(3, n_items, epsilon / 2, **fallback)
+        printed: dict[str, Any] = {"law": "continuous", "claimed_epsilon": epsilon, "delta": delta}
+        made = min(asked, spare.n_pairs)
+        last = spare if made < spare.n_pairs else None
+        if delta == 0:
+            return cls(n_items, made, asked / epsilon, last, "laplace", **printed)
+        require_probability("delta", delta)
+        scale = require_positive("constant", constant) * math.sqrt(asked * math.log(1 / delta)) / epsilon
+        return cls(n_items, made, scale, last, "gaussian", **printed)
+
+    @property
+    def grain(self) -> float:
+        """What one voter moves every pair by at most, and the step of the grid."""
+        return 1.0 if self.adjacency == "replace" else 0.5
+
+    @property
+    def _joint(self) -> bool:
+        """Whether the answers and the fallback are all Gaussian, so that their losses add as squares."""
+        return self.noise == "gaussian" and (self.fallback is None or self.fallback.noise == "gaussian")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Privacy of all that a run draws, hence of the order; of a run that falls back, the answers included."""
+        if self.noise == "laplace":
+            answers = Guarantee(ratio_up(self.queries * self.grain, self.scale), adjacency=self.adjacency)
+            return compose(answers, self.fallback.guarantee) if self.fallback else answers
+        ratio = ratio_up(self.grain, self.scale)
+        spare = self.fallback if self._joint else None
+        square = self.queries * ratio**2 * (1 + 1e-12)
+        if spare:
+            square += ratio_up(spare.l2_sensitivity, spare.scale) ** 2 * (1 + 1e-12)
+        if math.isinf(square):
+            epsilon = math.inf
+        elif self.law == "continuous" and (spare is None or spare.law == "continuous"):
+            epsilon = gaussian_epsilon(math.sqrt(square), 1.0, self.delta)
+        else:
+            epsilon = zcdp(square / 2, self.delta)
+        answers = Guarantee(epsilon, self.delta, adjacency=self.adjacency)
+        return answers if spare or not self.fallback else compose(answers, self.fallback.guarantee)
+
+    def release(self, rankings: Rankings, rng: np.random.Generator | laws.SecureSource) -> PrivateOrder:
+        """One private order.
+
+        Parameters
+        ----------
+        rankings : Rankings
+            Of `n_items` items.
+        rng : numpy.random.Generator or dprank.noise.SECURE
+            A seeded generator for research. To publish, `SECURE` and discrete noise.
+
+        Raises
+        ------
+        ValueError
+            Where the number of items differs.
+
+        Notes
+        -----
+        O(voters * items^2), and O(items log items) draws; then the fallback, if it is needed.
+        """
+        if rankings.n_items != self.n_items:
+            raise ValueError(f"items = {rankings.n_items} names; this mechanism is for n_items = {self.n_items}")
+        counts = rankings.pairwise()
+        order = self._sort((counts - counts.T) / 2, rng)
+        if order is None:
+            assert self.fallback is not None
+            order = self.fallback.release(rankings, rng).order
+        return PrivateOrder(rankings.items, order, self.guarantee)
+
+    def _sort(
+        self, half_margins: NDArray[np.float64], rng: np.random.Generator | laws.SecureSource
+    ) -> NDArray[np.int64] | None:
+        """KwikSort; None where the queries run out."""
+        left = self.queries
+        done: list[int] = []
+        stack = [rng.permutation(self.n_items)]  # the first of a uniform order is a uniform pivot, on every side too
+        while stack:
+            part = stack.pop()
+            if len(part) < 2:
+                done.extend(part)
+                continue
+            rest = part[1:]
+            left -= len(rest)
+            if left < 0:
+                return None
+            before = half_margins[rest, part[0]] + self._draw(len(rest), rng) > 0
+            stack += [rest[~before], part[:1], rest[before]]
+        return np.array(done)
+
+    def _draw(self, size: int, rng: np.random.Generator | laws.SecureSource) -> NDArray[np.float64]:
+        if self.law == "continuous":
+            draw = laws.laplace if self.noise == "laplace" else laws.gaussian
+            return draw(self.scale, size, rng=rng)  # type: ignore[arg-type]
+        whole = laws.discrete_laplace if self.noise == "laplace" else laws.discrete_gaussian
+        return np.multiply(self.grain, whole(self.scale / self.grain, size, rng=rng))
+
+
+def _plan(n_items: int, gaussian: bool, queries: int | None) -> tuple[int, float]:
+    r"""Queries, and the fallback's share of the budget, that make the expected scale of the deciding noise least.
+
+    With p the chance that more than q comparisons are wanted, (1 - p) s + p t is least, for Laplace scales with
+    q / s + C / t fixed, at losses in proportion to :math:`\sqrt{(1-p) q}` and :math:`\sqrt{p C}`; for Gaussian ones
+    with q / s^2 + C / t^2 fixed, at :math:`(1-p)^{2/3} q^{1/3}` and :math:`p^{2/3} C^{1/3}`.
+    """
+    pairs = math.comb(n_items, 2)
+    asked = np.arange(1, pairs + 1) if queries is None else np.array([queries])
+    within = np.cumsum(comparisons_law(n_items))[asked].clip(0, 1)
+    chance, size = (2 / 3, 1 / 3) if gaussian else (0.5, 0.5)
+    answers = within**chance * asked**size
+    spare = np.where(asked == pairs, 0.0, (1 - within) ** chance * pairs**size)
+    best = len(asked) - 1 - int(np.argmin((answers + spare)[::-1]))  # of equals, the one that needs no fallback
+    share = spare[best] / (answers[best] + spare[best])
+    return int(asked[best]), float(np.clip(share, 1e-6, 1 - 1e-6))

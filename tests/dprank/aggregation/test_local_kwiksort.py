@@ -1,0 +1,170 @@
+"""False-alarm rate of each statistical test, at its fixed seed: below 1e-6."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from checks import law_p_value, refused
+from scipy import stats
+
+from dprank.aggregation.kwiksort import before_probabilities
+from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort, plus_chances, report_loss
+from dprank.aggregation.local_reports import LocalMatrix
+from dprank.audit import privacy_loss
+from dprank.mechanism import Guarantee
+from dprank.rankings import Rankings
+
+Z = 5.0
+ITEMS = ("a", "b", "c", "d", "e")
+
+
+def votes(n, m=5, seed=None):
+    rng = np.random.default_rng(seed)
+    rows = [np.arange(m) if seed is None else rng.permutation(m) for _ in range(n)]
+    return Rankings(rows, ITEMS[:m])
+
+
+class Fallback:
+    guarantee = Guarantee(0.25, model="local")
+
+    def release(self, data, rng):
+        raise KeyError("fallback")
+
+
+@pytest.mark.parametrize("report", ["centred", "printed"])
+@pytest.mark.parametrize("epsilon_0", [0.01, 1.0, 5.0])
+def test_loss_of_a_report_is_that_of_its_two_laws(report, epsilon_0):
+    laws = [[p, 1 - p] for p in plus_chances(epsilon_0, report)]
+    assert report_loss(epsilon_0, report) == pytest.approx(privacy_loss(*laws), rel=1e-12)
+
+
+def test_loss_of_a_report_at_the_extremes():
+    assert report_loss(2000.0, "printed") == pytest.approx(2000 - np.log(2))
+    assert report_loss(1e-12, "printed") == pytest.approx(5e-13, rel=1e-9)
+
+
+def test_guarantee_is_the_loss_of_all_reports_to_two_opposite_voters():
+    design = LocalKwikSort.as_printed(4, 2.0, 6, counter="query")
+    assert (design.reports, design.epsilon_0) == (3, 2 / 3)
+    laws = [np.prod(list(product((p, 1 - p), repeat=3)), axis=1) for p in plus_chances(2 / 3, "printed")]
+    assert design.guarantee.epsilon == pytest.approx(privacy_loss(*laws))
+    assert design.claimed_epsilon == 2.0
+
+
+def test_guarantee_counts_the_fallback_and_copies():
+    printed = {"counter": "query", "fallback": Fallback()}
+    assert LocalKwikSort.as_printed(4, 2.0, 6, **printed).guarantee.epsilon == pytest.approx(
+        LocalKwikSort.as_printed(4, 2.0, 6, counter="query").guarantee.epsilon + 0.25
+    )
+    roomy = LocalKwikSort(4, 0.5, 6, 1, fallback=Fallback())  # six pairs: no block is ever used up
+    assert roomy.guarantee.epsilon == 6 * 0.5
+    assert LocalKwikSort.as_printed(4, 2.0, 6).guarantee.epsilon == pytest.approx(6 * report_loss(2 / 3, "printed"))
+    assert LocalKwikSort.calibrated(5, 0.7).guarantee == Guarantee(0.7, model="local")
+
+
+@pytest.mark.parametrize("report", ["centred", "printed"])
+def test_answers_are_unbiased(report):
+    data, rng = votes(7, seed=1), np.random.default_rng(2)
+    w = data.pairwise() / 7
+    design = LocalKwikSort(5, 0.8, 10, 3, "random", report)
+    seen = np.array([AdaptiveAnswers(design, data, rng).query(3, 1) for _ in range(4000)])
+    assert abs(seen.mean() - w[3, 1]) < Z * seen.std() / len(seen) ** 0.5
+
+
+@pytest.mark.parametrize("counter", ["query", "voter"])
+def test_no_voter_sends_more_than_promised(counter):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        design = LocalKwikSort(5, 1.0, 3, 2, "random", counter=counter)
+        answers = AdaptiveAnswers(design, votes(9), rng)
+        for _ in range(30):
+            answers.query(*rng.choice(5, 2, replace=False))
+        assert answers.sent.max() == (3 if counter == "query" else 1)
+
+
+def test_the_printed_counter_stops_inside_the_block():
+    design = LocalKwikSort.as_printed(2, 1.0, 1, counter="voter")
+    answers = AdaptiveAnswers(design, votes(4, 2), np.random.default_rng(0))
+    assert answers.query(0, 1) is None
+    assert sorted(answers.sent) == [0, 0, 0, 1]
+    assert AdaptiveAnswers(design, votes(2, 2), np.random.default_rng(0)).query(0, 1) is not None
+
+
+def test_fresh_blocks_answer_in_turn():
+    answers = AdaptiveAnswers(LocalKwikSort(5, 1.0, 1, 3), votes(6), np.random.default_rng(0))
+    assert all(answers.query(0, 1) is not None for _ in range(3))
+    assert answers.query(0, 1) is None
+    assert (answers.sent == 1).all()
+
+
+def test_without_noise_the_order_is_the_voters():
+    for counter in ("query", "copied"):
+        design = LocalKwikSort(5, 60.0, 10, 2, "random", counter=counter)
+        order = design.release(votes(2), np.random.default_rng(3))
+        assert order.ranking == ITEMS
+
+
+def test_order_has_the_law_of_kwiksort_on_independent_answers():
+    """Fresh blocks of one unanimous voter: every comparison is wrong with one chance, independently."""
+    wrong = plus_chances(1.0)[0]
+    law = np.zeros((3, 3))
+    for flips in product((0, 1), repeat=3):
+        t = np.zeros((3, 3))
+        for (i, j), flip in zip(((0, 1), (0, 2), (1, 2)), flips, strict=True):
+            t[(i, j) if not flip else (j, i)] = 1
+        law += np.prod([wrong if flip else 1 - wrong for flip in flips]) * before_probabilities(t)
+    rng, design = np.random.default_rng(4), LocalKwikSort(3, 1.0, 1, 3)
+    places = np.array([np.argsort(design.release(votes(3, 3), rng).order) for _ in range(6000)])
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        first = int((places[:, i] < places[:, j]).sum())
+        assert stats.binomtest(first, 6000, law[i, j]).pvalue > 1e-7
+
+
+def test_spent_blocks_toss_coins():
+    rng, design = np.random.default_rng(5), LocalKwikSort(2, 50.0, 1, 1)
+    answers = AdaptiveAnswers(design, votes(1, 2), rng)
+    answers.query(0, 1)
+    assert answers.query(0, 1) is None
+    half = LocalKwikSort(3, 50.0, 1, 1)  # one true answer, then coins
+    orders = [tuple(half.release(votes(1, 3), rng).order) for _ in range(3000)]
+    counts = [orders.count(order) for order in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))]
+    assert law_p_value(counts, np.array([4, 4, 1, 0, 3, 0]) / 12) > 1e-7
+
+
+def test_fallback_is_called_when_a_block_is_used_up():
+    with pytest.raises(KeyError, match="fallback"):
+        LocalKwikSort(5, 1.0, 1, 1, fallback=Fallback()).release(votes(4), np.random.default_rng(0))
+
+
+def test_the_papers_fallback_ranks_in_its_place():
+    fallback = LocalMatrix.calibrated(5, 0.5)
+    design = LocalKwikSort.as_printed(5, 1.0, 40, counter="voter", fallback=fallback)
+    released = design.release(votes(5 * 17), np.random.default_rng(6))  # 17 voters a block, 16 reports
+    assert sorted(released.ranking) == list(ITEMS)
+    reports = 10 * report_loss(1 / 16, "printed")  # there are ten pairs
+    assert released.guarantee.epsilon == pytest.approx(reports + fallback.guarantee.epsilon)
+
+
+def test_refusals():
+    rng = np.random.default_rng(0)
+    with refused("n_items", "1"):
+        LocalKwikSort(1, 1.0, 1, 1)
+    with refused("epsilon_0", "0"):
+        LocalKwikSort(3, 0, 1, 1)
+    with refused("reports", "0"):
+        LocalKwikSort(3, 1.0, 0, 1)
+    with refused("blocks", "0"):
+        LocalKwikSort(3, 1.0, 1, 0)
+    for field in ("assignment", "report", "counter"):
+        with refused(field, "'odd'"):
+            LocalKwikSort(3, 1.0, 1, 1, **{field: "odd"})
+    with refused("queries", "1"):
+        LocalKwikSort.as_printed(3, 1.0, 1)
+    with refused("tail", "2"):
+        LocalKwikSort.calibrated(3, 1.0, 2)
+    with refused("2 voters", "blocks = 3"):
+        LocalKwikSort(5, 1.0, 1, 3).release(votes(2), rng)
+    with refused("data", "5 items"):
+        LocalKwikSort(5, 1.0, 1, 1).release(votes(3, 4), rng)
+    with refused("rng", "None"):
+        LocalKwikSort(5, 1.0, 1, 1).release(votes(3), None)

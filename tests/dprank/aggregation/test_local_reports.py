@@ -1,0 +1,207 @@
+"""Locally private reports. Statistical checks raise a false alarm with probability below 1e-6 each; seeds fixed."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from checks import all_rankings, law_p_value, refused
+
+from dprank.aggregation import local_reports
+from dprank.aggregation.local_reports import (
+    LocalMatrix,
+    PrintedPair,
+    SampledOrder,
+    SplitResponse,
+    VectorReport,
+    ranking_signs,
+)
+from dprank.aggregation.matrix import pairwise_fractions
+from dprank.models.mallows import Mallows
+from dprank.noise import SECURE
+from dprank.rankings import Rankings
+from dprank.uniformity.local import GRAIN
+
+ALARM = 1e-6
+Z = 5.5  # two-sided 4e-8 a coordinate
+
+FORMS = {
+    "sphere": VectorReport.calibrated,
+    "cube": lambda m, epsilon: VectorReport.calibrated(m, epsilon, "cube"),
+    "naive": SplitResponse.calibrated,
+    "printed": PrintedPair.calibrated,
+    "pair": lambda m, epsilon: SampledOrder.calibrated(m, epsilon, 2),
+    "three": lambda m, epsilon: SampledOrder.calibrated(m, epsilon, min(3, m)),
+    "all": lambda m, epsilon: SampledOrder.calibrated(m, epsilon, m),
+}
+
+
+def test_signs_of_two_rankings():
+    assert ranking_signs(np.array([[0, 1, 2], [2, 0, 1]])).tolist() == [[1, 1, 1], [-1, -1, 1]]
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.3, 1.0, 5.0, 20.0])
+@pytest.mark.parametrize("m", [2, 5, 9])
+@pytest.mark.parametrize("form", FORMS)
+def test_all_of_epsilon_is_spent_and_no_more(form, m, epsilon):
+    loss = FORMS[form](m, epsilon).loss
+    assert loss <= epsilon * (1 + 1e-15)
+    assert loss == pytest.approx(epsilon, rel=1e-6)
+
+
+def test_printed_answers_spend_half():
+    for epsilon in (0.01, 1.0, 6.0):
+        report = PrintedPair.as_printed(4, epsilon)
+        assert report.loss == pytest.approx(math.log((1 + math.exp(epsilon)) / 2), rel=1e-9)
+        assert report.variance == pytest.approx(4 * 6 / math.tanh(epsilon / 2) ** 2)
+
+
+def test_losses_of_huge_numbers_of_orders():
+    report = SampledOrder.calibrated(300, 2000.0, 300)
+    assert 1400 < report.loss <= 2000
+    near = SampledOrder.calibrated(300, math.lgamma(301), 300)
+    assert near.shrinkage == pytest.approx(0.5, rel=1e-9)
+    assert near.loss <= math.lgamma(301)
+    with refused("epsilon = 1.0", "size = 100"):
+        SampledOrder.calibrated(300, 1.0, 100)
+
+
+@pytest.mark.parametrize("m", [2, 3, 6])
+@pytest.mark.parametrize("form", FORMS)
+def test_estimates_are_unbiased_with_the_stated_variance(form, m):
+    report, voters, batches = FORMS[form](m, 1.3), 60_000, 300
+    rng = np.random.default_rng(list(f"{form}{m}".encode()))
+    ranking = np.arange(m)[::-1][None]  # all answers no: where the printed form has its stated variance
+    reports = report.report(np.repeat(ranking, voters, 0), rng)
+    truth = ranking_signs(ranking)[0]
+    z = (report.estimate(reports) - truth) / math.sqrt(report.variance / voters)
+    assert np.abs(z).max() < Z
+    parts = np.array([report.estimate(part) for part in np.split(reports, batches)])
+    share = parts.var(0, ddof=1).mean() * voters / batches / report.variance
+    assert abs(share - 1) < Z * math.sqrt(2 / batches)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_scale_ten_percent_off_is_noticed(form):
+    report, voters = FORMS[form](3, 1.3), 400_000
+    reports = report.report(np.tile([2, 1, 0], (voters, 1)), np.random.default_rng(9))
+    assert np.abs(1.1 * report.estimate(reports) + 1).max() > Z * math.sqrt(report.variance / voters)
+
+
+def test_printed_answers_yes_are_unbiased():
+    report, rng = PrintedPair.calibrated(3, 1.0), np.random.default_rng(5)
+    reports = report.report(np.tile([0, 1, 2], (60_000, 1)), rng)
+    variance = report.variance - 4
+    assert np.abs(report.estimate(reports) - 1).max() < Z * math.sqrt(variance / 60_000)
+
+
+def test_law_of_the_cube_and_of_the_naive_response():
+    voters, epsilon = 80_000, 1.0
+    sent = np.array(list(product((-1, 1), repeat=3)))
+    for ranking in all_rankings(3)[[0, 3]]:
+        signs = ranking_signs(ranking[None])[0].astype(int)
+        keep = 1 / (1 + math.exp(-epsilon / 3))
+        laws = {
+            "cube": (1 + math.tanh(epsilon / 2) * np.sign(sent @ signs)) / 8,
+            "naive": np.where(sent == signs, keep, 1 - keep).prod(1),
+        }
+        for form, law in laws.items():
+            got = FORMS[form](3, epsilon).report(np.tile(ranking, (voters, 1)), np.random.default_rng(1))
+            counts = np.bincount((got > 0) @ [4, 2, 1], minlength=8)
+            assert law_p_value(counts, law) > ALARM
+            assert law_p_value(counts, law[::-1]) < ALARM  # the mirrored law is refused
+
+
+def test_ties_of_the_cube_are_sent_as_drawn():
+    sent = np.array(list(product((-1, 1), repeat=6)))
+    signs = np.ones(6, int)
+    law = (1 + math.tanh(0.5) * np.sign(sent @ signs)) / 64
+    got = FORMS["cube"](4, 1.0).report(np.tile(np.arange(4), (100_000, 1)), np.random.default_rng(2))
+    counts = np.bincount((got > 0) @ (1 << np.arange(6)[::-1]), minlength=64)
+    assert law_p_value(counts, law) > ALARM
+
+
+def test_points_of_the_sphere():
+    got = FORMS["sphere"](4, 1.0).report(np.tile(np.arange(4), (50_000, 1)), np.random.default_rng(3))
+    assert np.linalg.norm(got, axis=1) == pytest.approx(1)
+    near = (got.sum(1) > 0).mean()
+    assert abs(near - 1 / (1 + math.exp(-1))) < Z * 0.5 / math.sqrt(50_000)
+
+
+@pytest.mark.parametrize("source", ["seeded", "secure"])
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_law_of_an_order_of_a_few_items(size, source):
+    report, voters = SampledOrder.calibrated(4, 1.5, size), 30_000
+    rng = np.random.default_rng(4) if source == "seeded" else SECURE
+    ranking = np.array([2, 0, 3, 1])
+    lists = np.array(list(permutations(range(4), size)))
+    own = (np.diff(ranking[lists], axis=1) > 0).all(1)
+    orders = math.factorial(size)
+    chance = math.exp(1.5) / (math.exp(1.5) + orders - 1)
+    law = np.where(own, chance, (1 - chance) / (orders - 1)) * orders / len(lists)
+    got = report.report(np.tile(ranking, (voters, 1)).astype(np.uint8), rng)
+    place = {tuple(row): i for i, row in enumerate(lists.tolist())}
+    counts = np.bincount([place[tuple(row)] for row in got.tolist()], minlength=len(lists))
+    assert law_p_value(counts, law) > (ALARM if source == "seeded" else 1e-12)
+
+
+def test_sizes_of_least_variance():
+    for m, epsilon in product((3, 5, 9), (0.5, 2.0, 6.0, 20.0)):
+        best = SampledOrder.calibrated(m, epsilon)
+        assert best.variance == min(SampledOrder.calibrated(m, epsilon, k).variance for k in range(2, m + 1))
+
+
+def test_fractions_of_voters_who_hide_nothing(monkeypatch):
+    positions = Mallows(5, 0.3).sample(700, rng=np.random.default_rng(6))
+    truth = pairwise_fractions(Rankings(positions, list("abcde")))
+    open_book = SampledOrder(5, 5, GRAIN - 1)
+    for block in (10, 1000, 1 << 22):
+        monkeypatch.setattr(local_reports, "BLOCK", block)
+        assert LocalMatrix(open_book).fractions(positions, np.random.default_rng(0)) == pytest.approx(truth, abs=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["kemeny", "local_search"])
+def test_release(rule):
+    rankings = Rankings(Mallows(6, 1.0).sample(30_000, rng=np.random.default_rng(7)), list("abcdef"))
+    mechanism = LocalMatrix.calibrated(6, 2.0, rule)
+    released = mechanism.release(rankings, np.random.default_rng(8))
+    assert released.ranking == tuple("abcdef")
+    assert released.guarantee.model == "local"
+    assert released.guarantee.epsilon == pytest.approx(2)
+    again = mechanism.release(rankings, np.random.default_rng(8))
+    assert released.order.tolist() == again.order.tolist()
+
+
+def test_release_with_secure_coins():
+    rankings = Rankings(np.tile(np.arange(3), (400, 1)), list("abc"))
+    released = LocalMatrix(SampledOrder(3, 3, GRAIN - 1)).release(rankings, SECURE)
+    assert released.ranking == ("a", "b", "c")
+    with refused("rng", "Generator"):
+        LocalMatrix(VectorReport.calibrated(3, 1.0)).release(rankings, SECURE)
+
+
+def test_bad_input():
+    with refused("n_items = 1"):
+        VectorReport.calibrated(1, 1.0)
+    with refused("geometry = 'simplex'", "ball", "cube"):
+        VectorReport(3, 5, "simplex")
+    with refused("flips = 0"):
+        SplitResponse(3, 0)
+    with refused("flips = "):
+        PrintedPair(3, GRAIN // 2)
+    with refused("size = 4", "from 2 to 3"):
+        SampledOrder(3, 4, 1)
+    with refused("kept = 0"):
+        SampledOrder(3, 2, 0)
+    with refused("epsilon = 0"):
+        SampledOrder.calibrated(3, 0)
+    with refused("rule = 'borda'", "kemeny"):
+        LocalMatrix(SampledOrder(3, 2, 1), "borda")
+    with refused("positions", "n_items = 3"):
+        LocalMatrix(SampledOrder(3, 2, 1)).fractions([[0, 1, 2, 3]], np.random.default_rng(0))
+    with refused("positions", "at least one row"):
+        LocalMatrix(SampledOrder(3, 2, 1)).fractions(np.zeros((0, 3), int), np.random.default_rng(0))
+    with refused("rng = 1"):
+        LocalMatrix(SampledOrder(3, 2, 1)).fractions([[0, 1, 2]], 1)

@@ -1,0 +1,195 @@
+# Statistical tests have fixed seeds and a false-alarm rate of 1e-6 each; the numbers of draws are chosen for that.
+from functools import reduce
+from itertools import pairwise, permutations, product
+
+import numpy as np
+import pytest
+from checks import all_rankings, law_p_value, refused
+
+from dprank import noise
+from dprank.aggregation.local_reports import SampledOrder
+from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
+from dprank.aggregation.noisy_matrix import gaussian_delta
+from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector, PrivateBorda
+from dprank.audit import privacy_loss
+from dprank.rankings import Rankings
+
+FALSE_ALARM = 1e-6
+Z = 4.9
+
+
+def order_law(sums, scale, reach):
+    """Law of the order of integer sums with discrete Laplace noise, ties at random, by the full grid of noise."""
+    grid = np.arange(-reach, reach + 1)
+    one = np.exp(-abs(grid) / scale)
+    one /= one.sum()
+    weight, noisy = 1.0, []
+    for axis, value in enumerate(sums):
+        shape = [-1 if k == axis else 1 for k in range(len(sums))]
+        weight = weight * one.reshape(shape)
+        noisy.append((value + grid).reshape(shape))
+    sorted_ = [
+        reduce(np.logical_and, [noisy[a] <= noisy[b] for a, b in pairwise(order)])
+        for order in permutations(range(len(sums)))
+    ]
+    ways = sum(fits.astype(float) for fits in sorted_)
+    return np.array([(weight * fits / ways).sum() for fits in sorted_])
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("m", [2, 3])
+def test_no_neighbour_reveals_more_through_the_order(m, adjacency):
+    mechanism = PrivateBorda.calibrated(m, 2.0, adjacency=adjacency)
+    assert mechanism.guarantee.epsilon <= 2
+    rows, reach = all_rankings(m), round(22 * mechanism.scale)
+    base = rows[0] * 3
+    moved = [base - rows[0] + row if adjacency == "replace" else base + row for row in rows]
+    law = order_law(base, mechanism.scale, reach)
+    losses = [privacy_loss(law, order_law(sums, mechanism.scale, reach)) for sums in moved]
+    assert 0.3 < max(losses) <= 2 + 1e-7
+
+
+def test_half_the_noise_would_reveal_more():
+    # three unanimous voters, two items: the least order is decided by one noisy difference
+    mechanism = PrivateBorda.calibrated(2, 2.0)
+    laws = [order_law(np.array(s), mechanism.scale / 2, 60) for s in ([0, 3], [1, 2])]
+    assert privacy_loss(*laws) > 2
+
+
+@pytest.mark.parametrize("m", range(2, 7))
+def test_sensitivities_are_the_worst_neighbours(m):
+    rows = all_rankings(m)
+    for adjacency, moves in (("replace", rows - rows[0]), ("add_remove", rows[:1])):
+        shifts = np.arange(-m, m + 1)
+        free = np.arange(-m, m + 0.1, 0.5)
+        l1 = max(min(abs(move - c).sum() for c in shifts) for move in moves)
+        for law, allowed in (("discrete", shifts), ("continuous", free)):
+            l2 = max(min(((move - c) ** 2).sum() for c in allowed) for move in moves) ** 0.5
+            mechanism = PrivateBorda(m, 1.0, adjacency=adjacency, law=law)
+            assert mechanism.l1_sensitivity == l1
+            assert mechanism.l2_sensitivity == pytest.approx(l2, rel=1e-12)
+    assert PrivateBorda(m, 1.0).l1_sensitivity == m * m // 2
+    assert PrivateBorda(m, 1.0, adjacency="add_remove").l1_sensitivity == m * m // 4
+
+
+@pytest.mark.parametrize("law", ["discrete", "continuous"])
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_gaussian_calibration(adjacency, law):
+    mechanism = PrivateBorda.calibrated(6, 0.7, 1e-6, adjacency=adjacency, law=law)
+    assert 0.69 < mechanism.guarantee.epsilon <= 0.7
+    assert gaussian_delta(mechanism.l2_sensitivity, mechanism.scale, 0.7) <= 1e-6
+
+
+def test_without_noise_it_is_borda():
+    rng = np.random.default_rng(1)
+    data = Rankings(np.argsort(rng.random((50, 6)), axis=1), "abcdef")
+    released = PrivateBorda(6, 0.0).release(data, rng)
+    assert (np.diff(data.positions.sum(axis=0)[released.order]) >= 0).all()
+    assert released.guarantee.epsilon == np.inf
+
+
+def test_ties_are_broken_at_random():
+    data = Rankings([[0, 1], [1, 0]], "ab")
+    rng = np.random.default_rng(2)
+    first = [PrivateBorda(2, 0.0).release(data, rng).order[0] for _ in range(400)]
+    assert law_p_value(np.bincount(first), [0.5, 0.5]) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_released_noise_has_its_law(delta):
+    mechanism = PrivateBorda.calibrated(4, 1.0, delta)
+    drawn = mechanism.perturb(np.zeros((50_000, 4), int), np.random.default_rng(3)).ravel()
+    k = np.arange(-400, 401)
+    weight = np.exp(-(k**2) / (2 * mechanism.scale**2) if delta else -abs(k) / mechanism.scale)
+    assert law_p_value(np.bincount(drawn.astype(int) + 400, minlength=801), weight / weight.sum()) > FALSE_ALARM
+
+
+def test_secure_noise():
+    data = Rankings([[0, 1, 2]] * 20_000, "abc")
+    for delta in (0.0, 1e-6):
+        assert PrivateBorda.calibrated(3, 1.0, delta).release(data, noise.SECURE).ranking == ("a", "b", "c")
+    assert LocalBorda.calibrated(3, 4.0).release(data, noise.SECURE).ranking == ("a", "b", "c")
+
+
+def test_no_noise_vector_breaks_the_theorem():
+    rng = np.random.default_rng(4)
+    worst = 0.0
+    for m, voters in product((3, 4, 5), (1, 2, 3, 7)):
+        rows = all_rankings(m)
+        for _ in range(60):
+            w = pairwise_fractions(Rankings(rows[rng.integers(0, len(rows), voters)], "abcde"[:m]))
+            places = w.sum(axis=0)
+            # adversarial: draw all places towards one another, then a little past
+            drawn = rng.choice([0.0, 0.5, 1.001, 1.3]) * (np.median(places) - places) + rng.laplace(0, 0.2, m)
+            cost = kemeny_score(np.argsort(places + drawn), w)
+            optimum = min(kemeny_score(order, w) for order in rows)
+            assert cost <= 5 * optimum + 2 * abs(drawn).sum() + 1e-9
+            worst = max(worst, (cost - 5 * optimum) / abs(drawn).sum())
+    assert worst > 1.2
+
+
+REPORTS = [
+    OrderReport(SampledOrder.calibrated(5, 1.0, 2)),
+    OrderReport(SampledOrder.calibrated(5, 3.0, 4)),
+    PositionVector.calibrated(5, 1.0),
+    PositionVector.calibrated(2, 0.5),
+]
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=["pair", "four", "vector", "two-items"])
+def test_reports_are_unbiased_with_the_stated_variance(report):
+    rng = np.random.default_rng(5)
+    m, draws = report.n_items, 20_000
+    positions = rng.permutation(m)[None]
+    drawn = np.array([report.places(positions, rng) for _ in range(draws)])
+    error = Z * drawn.std(axis=0) / draws**0.5
+    assert (abs(drawn.mean(axis=0) - (positions[0] - (m - 1) / 2)) <= error).all()
+    squares = ((drawn - (positions[0] - (m - 1) / 2)) ** 2).mean(axis=1)
+    assert abs(squares.mean() - report.variance) <= Z * squares.std() / draws**0.5 + 1e-9 * report.variance
+
+
+def test_closed_forms_of_the_variances():
+    for m, epsilon in product((2, 3, 6, 20, 100), (0.1, 1.0, 5.0)):
+        t = 1 / np.tanh(epsilon / 2)
+        pair = OrderReport(SampledOrder.calibrated(m, epsilon, 2)).variance
+        assert pair == pytest.approx(m * (m - 1) ** 2 * t * t / 8 - (m * m - 1) / 12, rel=1e-9)
+        vector = PositionVector.calibrated(m, epsilon).variance
+        assert vector == pytest.approx(pair, rel=1e-9) if m == 2 else vector > pair
+        assert OrderReport.calibrated(m, epsilon).variance <= pair
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0])
+def test_local_guarantee(epsilon):
+    for report in (OrderReport, PositionVector):
+        mechanism = LocalBorda(report.calibrated(6, epsilon))
+        assert 0.999 * epsilon < mechanism.guarantee.epsilon <= epsilon
+        assert mechanism.guarantee.model == "local"
+
+
+def test_refusals():
+    data = Rankings([[0, 1, 2]], "abc")
+    rng = np.random.default_rng(6)
+    with refused("n_items = 1"):
+        PrivateBorda(1, 1.0)
+    with refused("scale = -1"):
+        PrivateBorda(3, -1.0)
+    with refused("delta = 0.1"):
+        PrivateBorda(3, 1.0, delta=0.1)
+    with refused("delta = 0"):
+        PrivateBorda(3, 1.0, "gaussian")
+    with refused("noise = 'cauchy'", "laplace"):
+        PrivateBorda(3, 1.0, "cauchy")
+    with refused("epsilon = 0"):
+        PrivateBorda.calibrated(3, 0.0)
+    with refused("items = 3", "n_items = 4"):
+        PrivateBorda(4, 1.0).release(data, rng)
+    with refused("rng = 7"):
+        PrivateBorda(3, 1.0).release(data, 7)
+    with refused("shape (1, 3)", "n_items = 4"):
+        LocalBorda.calibrated(4, 1.0).release(data, rng)
+    with refused("flips = 0"):
+        PositionVector(3, 0)
+    with refused("Generator"):
+        PrivateBorda(3, 1.0, law="continuous").release(data, noise.SECURE)
+    with refused("Generator"):
+        LocalBorda(PositionVector.calibrated(3, 1.0)).release(data, noise.SECURE)

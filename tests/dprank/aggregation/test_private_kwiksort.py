@@ -1,0 +1,186 @@
+"""Private KwikSort. Statistical tests have fixed seeds and a false-alarm rate of 1e-6 each."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from checks import certified_epsilon, law_p_value, refused
+
+from dprank.aggregation.kwiksort import comparisons_law
+from dprank.aggregation.noisy_matrix import NoisyMatrix, gaussian_epsilon
+from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.noise import SECURE
+from dprank.rankings import Rankings
+
+FALSE_ALARM = 1e-6
+
+
+def names(m):
+    return [str(i) for i in range(m)]
+
+
+def agreed(m, voters=1):
+    return Rankings(np.tile(np.arange(m), (voters, 1)), names(m))
+
+
+def quiet(m, queries):
+    """Without noise."""
+    fallback = None if queries == math.comb(m, 2) else NoisyMatrix(m, 0.0)
+    return PrivateKwikSort(m, queries, 0.0, fallback)
+
+
+@pytest.mark.parametrize("m", [2, 3, 9])
+def test_without_noise_it_sorts(m):
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        hidden = rng.permutation(m)
+        data = Rankings.from_orders([hidden], names(m))
+        assert quiet(m, math.comb(m, 2)).release(data, rng).order.tolist() == hidden.tolist()
+
+
+def test_it_falls_back_as_often_as_quicksort_wants_more(monkeypatch):
+    m, queries, runs = 7, 14, 4000
+    fell = []
+
+    def fall_back(self, data, rng):
+        fell.append(1)
+        return agreed_order(data)
+
+    monkeypatch.setattr(NoisyMatrix, "release", fall_back)
+    mechanism, rng = quiet(m, queries), np.random.default_rng(2)
+    for _ in range(runs):
+        mechanism.release(agreed(m), rng)
+    chance = comparisons_law(m)[queries + 1 :].sum()
+    assert 0.05 < chance < 0.95
+    assert law_p_value([len(fell), runs - len(fell)], [chance, 1 - chance]) > FALSE_ALARM
+
+
+def agreed_order(data):
+    return replace(quiet(2, 1).release(agreed(2), np.random.default_rng(0)), order=np.arange(data.n_items))
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_three_items_have_the_law_of_their_answers(noise):
+    """The pivot in the middle decides alone; with three queries nothing else happens."""
+    delta = 0.0 if noise == "laplace" else 0.1
+    mechanism = PrivateKwikSort(2, 1, 2.0, None, noise, delta=delta, law="continuous")
+    rng, runs = np.random.default_rng(3), 4000
+    first = sum(mechanism.release(agreed(2, 3), rng).order[0] == 0 for _ in range(runs))
+    right = 1 - math.exp(-1.5 / 2) / 2 if noise == "laplace" else 0.5 * math.erfc(-1.5 / 2 / math.sqrt(2))
+    assert law_p_value([first, runs - first], [right, 1 - right]) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("law", ["discrete", "continuous"])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("m", [2, 3, 9, 40])
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_calibrated_spends_all_of_its_epsilon_and_no_more(m, delta, law, adjacency):
+    mechanism = PrivateKwikSort.calibrated(m, 0.7, delta, law=law, adjacency=adjacency)
+    assert 0.7 * (1 - 1e-6) < mechanism.guarantee.epsilon <= 0.7
+    assert mechanism.guarantee.delta == delta
+    assert mechanism.guarantee.adjacency == adjacency
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_the_planned_split_is_the_best(delta):
+    """Against a grid of limits and shares, for the expected scale of what decides."""
+    m = 12
+    within = np.cumsum(comparisons_law(m))
+
+    def scale(mechanism):
+        chance = within[mechanism.queries]
+        return (
+            mechanism.scale
+            if mechanism.fallback is None
+            else (chance * mechanism.scale + (1 - chance) * mechanism.fallback.scale)
+        )
+
+    best = scale(PrivateKwikSort.calibrated(m, 1.0, delta, law="continuous"))
+    grid = [
+        scale(PrivateKwikSort.calibrated(m, 1.0, delta, law="continuous", queries=q, share=share))
+        for q in range(30, 66, 3)
+        for share in (0.02, 0.05, 0.1, 0.3, 0.5)
+    ]
+    assert best <= min(grid)
+    assert min(grid) < 1.1 * best
+    assert best < NoisyMatrix.calibrated(m, 1.0, delta, law="continuous").scale
+
+
+def test_guarantees_compose():
+    spare = NoisyMatrix.calibrated(5, 0.5)
+    assert PrivateKwikSort(5, 7, 14.0, spare).guarantee.epsilon == pytest.approx(1.0, rel=1e-12)
+    gauss = NoisyMatrix(5, 20.0, "gaussian", delta=1e-3, law="continuous")
+    both = PrivateKwikSort(5, 8, 30.0, gauss, "gaussian", delta=1e-3, law="continuous").guarantee
+    assert both.epsilon == pytest.approx(gaussian_epsilon(math.sqrt(8 / 900 + 10 / 400), 1.0, 1e-3), rel=1e-6)
+    assert both.delta == 1e-3
+    mixed = PrivateKwikSort(5, 8, 30.0, spare, "gaussian", delta=1e-3, law="continuous").guarantee
+    assert mixed.epsilon == pytest.approx(0.5 + gaussian_epsilon(math.sqrt(8) / 30, 1.0, 1e-3), rel=1e-6)
+    assert PrivateKwikSort(5, 10, 0.0).guarantee.epsilon == math.inf
+
+
+def test_as_printed_promises_more_than_it_keeps():
+    printed = PrivateKwikSort.as_printed(8, 20, 1.0)
+    assert printed.scale == 20.0
+    assert printed.fallback.scale == 128.0
+    assert printed.guarantee.epsilon == pytest.approx(1 + 28 / 128)
+    assert printed.claimed_epsilon == 1.0
+    assert PrivateKwikSort.as_printed(4, 20, 1.0).fallback is None
+    gaussian = PrivateKwikSort.as_printed(8, 20, 1.0, 0.01, constant=3.0)
+    assert gaussian.scale == pytest.approx(3 * math.sqrt(20 * math.log(100)))
+    assert gaussian.fallback.noise == "laplace"
+
+
+def test_an_audit_finds_no_more_than_the_guarantee():
+    """And a mutant with half of the noise is caught."""
+    right = PrivateKwikSort.calibrated(3, 2.0, law="continuous", queries=2, share=0.3)
+    runs = 2000
+
+    def audit(mechanism):
+        counts = []
+        for row in ([0, 1, 2], [2, 1, 0]):
+            rng = np.random.default_rng(4)
+            orders = [mechanism.release(Rankings([row], names(3)), rng).order for _ in range(runs)]
+            counts.append(np.bincount([int(order @ [9, 3, 1]) for order in orders], minlength=25))
+        seen = (counts[0] + counts[1]) > 0
+        return certified_epsilon(counts[0][seen], counts[1][seen], FALSE_ALARM)
+
+    assert audit(right) <= 2.0
+    assert right.fallback is not None
+    leaky = replace(right, scale=right.scale / 8, fallback=replace(right.fallback, scale=right.fallback.scale / 8))
+    assert audit(leaky) > 2.0
+
+
+def test_secure_noise():
+    pytest.importorskip("opendp")
+    order = PrivateKwikSort.calibrated(4, 5.0).release(agreed(4, 400), SECURE).order
+    assert sorted(order.tolist()) == [0, 1, 2, 3]
+    with refused("rng", "SECURE"):
+        PrivateKwikSort.calibrated(4, 5.0, law="continuous").release(agreed(4), SECURE)
+
+
+def test_what_is_refused():
+    spare = NoisyMatrix(4, 1.0)
+    with refused("queries", "7", "1 to 6"):
+        PrivateKwikSort(4, 7, 1.0)
+    with refused("fallback", "queries = 5"):
+        PrivateKwikSort(4, 5, 1.0)
+    with refused("fallback", "queries = 6"):
+        PrivateKwikSort(4, 6, 1.0, spare)
+    with refused("fallback", "4 items", "n_items = 5"):
+        PrivateKwikSort(5, 6, 1.0, spare)
+    with refused("delta", "0.1"):
+        PrivateKwikSort(4, 6, 1.0, delta=0.1)
+    with refused("delta", "0.1", "0.2"):
+        gauss = NoisyMatrix(4, 1.0, "gaussian", delta=0.2)
+        PrivateKwikSort(4, 5, 1.0, gauss, "gaussian", delta=0.1)
+    with refused("noise", "cauchy"):
+        PrivateKwikSort(4, 6, 1.0, None, "cauchy")
+    with refused("share", "1.5"):
+        PrivateKwikSort.calibrated(4, 1.0, queries=5, share=1.5)
+    with refused("epsilon", "-1"):
+        PrivateKwikSort.calibrated(4, -1.0)
+    with refused("epsilon", "0"):
+        PrivateKwikSort.as_printed(4, 5, 0.0)
+    with refused("items", "3", "n_items = 4"):
+        quiet(4, 6).release(agreed(3), np.random.default_rng(0))
