@@ -13,13 +13,12 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
-import math
 import resource
 import subprocess
 import sys
 
 import numpy as np
-from shared import exponent
+from shared import best, exponent
 
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_search import local_search
@@ -36,16 +35,11 @@ def clock():
     return sum(u.ru_utime + u.ru_stime for u in used)
 
 
-def best(calls, rounds=3):
+def timed(calls):
     """Least seconds of every call, and what it returned; a call over 20 seconds is not repeated."""
-    seconds, result = dict.fromkeys(calls, math.inf), {}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            if not 20 < seconds[name] < math.inf:
-                start = clock()
-                result[name] = call()
-                seconds[name] = min(seconds[name], clock() - start)
-    return seconds, result
+    result = {}
+    kept = {name: lambda name=name, call=call: result.update({name: call()}) for name, call in calls.items()}
+    return best(kept, clock=clock, patience=20), result
 
 
 def votes(m, phi=0.9, voters=VOTERS):
@@ -113,7 +107,7 @@ def against_exact(package, sizes):
             "kemeny": lambda data=data: kemeny(pairwise_fractions(data)).cost,
             package: corankco_calls(data)[0] if package == "corankco" else pref_voting_call(data),
         }
-        seconds, costs = best(calls)
+        seconds, costs = timed(calls)
         report(m, seconds, costs)
         if abs(costs["kemeny"] - costs[package]) > 1e-6:
             raise SystemExit(f"{package} and kemeny disagree on {m} items: {costs}")
@@ -133,7 +127,7 @@ def against_heuristic():
             "local_search": lambda data=data: local_search(pairwise_fractions(data)),
             "BioConsert": corankco_calls(data)[1],
         }
-        seconds, result = best(calls)
+        seconds, result = timed(calls)
         optimum = kemeny(w).cost
         report(
             m, seconds, {"local_search": kemeny_score(result["local_search"], w), "BioConsert": result["BioConsert"]}
@@ -153,7 +147,7 @@ def subsets(largest):
     series = {}
     for m in range(16, max(largest, 18) + 1, 2):
         w = shrink(np.random.default_rng(m).normal(size=(m, m)))
-        series[m] = best({"subsets": lambda w=w: kemeny(w, method="subsets")})[0]["subsets"]
+        series[m] = timed({"subsets": lambda w=w: kemeny(w, method="subsets")})[0]["subsets"]
         print(f"  {m:4d} items {series[m]:9.3f} s, table of {2**m * 8 / 2**20:,.1f} MiB")
     growth = np.exp(np.polyfit(list(series), np.log(list(series.values())), 1)[0])
     print(f"  each further item multiplies the seconds by {growth:.2f}")
@@ -171,7 +165,7 @@ def integer(largest):
         series = {}
         for m in (30, 40, 60, 80, 100) if largest > 20 else (30, 40):
             w = make(m)
-            seconds, result = best({"integer": lambda w=w: kemeny(w, method="integer", time_limit=300)})
+            seconds, result = timed({"integer": lambda w=w: kemeny(w, method="integer", time_limit=300)})
             series[m] = seconds["integer"]
             order = local_search(w)
             excess = 100 * (kemeny_score(order, w) / result["integer"].cost - 1)
@@ -184,12 +178,12 @@ def kernels():
     series = {}
     for m in (25, 50, 100, 200):
         w = noisy(m)
-        series[m] = best({"search": lambda w=w: local_search(w)})[0]["search"]
+        series[m] = timed({"search": lambda w=w: local_search(w)})[0]["search"]
         print(f"  local search {m:8d} items {1e3 * series[m]:9.2f} ms")
     rng, series = np.random.default_rng(0), {}
     for n in (10**3, 10**4, 10**5):
         data = Rankings(np.argsort(rng.random((n, 100)), axis=1), list(map(str, range(100))))
-        series[n] = best({"pairwise": data.pairwise})[0]["pairwise"]
+        series[n] = timed({"pairwise": data.pairwise})[0]["pairwise"]
         print(f"  pairwise {n:12,d} rankings of 100 items {1e3 * series[n]:9.2f} ms")
     print(f"  pairwise: seconds grow like voters^{exponent(series):.2f}")
 

@@ -13,11 +13,12 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-#: What the example that imports from this package prints.
+#: What the example that imports this prints.
 PRINTED = {
     "dprank.pairwise": ("London", "Paris", "Rome", "epsilon = 1 (central; replace one voter)"),
     "dprank.uniformity": ("reject=True", "p_value=", "epsilon = 1 (central; replace one voter)"),
-    "dprank.aggregation": ("schools", *(f"epsilon = 1 ({model}; replace one voter)" for model in ("central", "local"))),
+    "PrivateBorda": ("schools", "epsilon = 1 (central; replace one voter)"),
+    "LocalMatrix": ("schools", "epsilon = 1 (local; replace one voter)"),
     "dprank.topk": ("flu", "epsilon = 1 (central; add/remove one voter)"),
 }
 
@@ -28,12 +29,12 @@ def test_the_package_examples(tmp_path, monkeypatch, capsys):
     (tmp_path / "ballots.csv").write_text("roads,schools,parks,debt\n" + "1,2,3,4\n" * 150 + "4,1,2,3\n" * 100)
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     for block in blocks:
         # on its own: nothing of the blocks before
         exec(block, {})
         printed = capsys.readouterr().out
-        expected = next(words for module, words in PRINTED.items() if module in block)
+        expected = next(words for name, words in PRINTED.items() if name in block)
         assert all(word in printed for word in expected)
 
 

@@ -58,6 +58,8 @@ def compose(*guarantees: Guarantee) -> Guarantee:
     """Guarantee of releasing all the results, by basic composition: the epsilons add, and so do the deltas."""
     if not guarantees:
         raise ValueError("compose needs at least one guarantee")
+    if not all(isinstance(guarantee, Guarantee) for guarantee in guarantees):
+        raise ValueError("compose takes guarantees one by one: compose(*guarantees)")
     first = guarantees[0]
     for other in guarantees[1:]:
         if (other.unit, other.adjacency, other.model) != (first.unit, first.adjacency, first.model):

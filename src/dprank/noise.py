@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 import secrets
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import require_at_least_0, require_generator, shown
+from dprank.mechanism import require
 
+Noise = Literal["laplace", "gaussian"]
+Law = Literal["discrete", "continuous"]
 #: Widest whole noise: 2^13 scales reach the end of 64-bit integers; a draw gets there with probability exp(-2^13).
 WIDEST = 2.0**50
 
@@ -71,6 +74,7 @@ def _opendp() -> Any:
 
 #: The source of randomness to pass as ``rng`` when publishing.
 SECURE = SecureSource()
+Source: TypeAlias = np.random.Generator | SecureSource
 
 
 def laplace(scale: float, size: Any, *, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -87,7 +91,7 @@ def laplace(scale: float, size: Any, *, rng: np.random.Generator) -> NDArray[np.
     return require_generator(rng, "floating-point noise is for research").laplace(0.0, scale, size)
 
 
-def discrete_laplace(scale: float, size: Any, *, rng: np.random.Generator | SecureSource) -> NDArray[np.int64]:
+def discrete_laplace(scale: float, size: Any, *, rng: Source) -> NDArray[np.int64]:
     """Independent integers with P(x) = tanh(1 / (2 scale)) exp(-abs(x) / scale).
 
     Parameters
@@ -102,11 +106,7 @@ def discrete_laplace(scale: float, size: Any, *, rng: np.random.Generator | Secu
     -----
     The difference of two geometric variables with failure probability exp(-1 / scale).
     """
-    require_at_least_0("scale", scale)
-    if scale > WIDEST:
-        raise ValueError(f"scale = {scale}; above 2^50 the draws would not fit 64 bits")
-    require_source(rng)
-    shape = (size,) if np.isscalar(size) else tuple(size)
+    shape = _shape(scale, size, rng)
     if scale == 0:
         return np.zeros(shape, np.int64)
     if isinstance(rng, SecureSource):
@@ -129,7 +129,7 @@ def gaussian(scale: float, size: Any, *, rng: np.random.Generator) -> NDArray[np
     return require_generator(rng, "floating-point noise is for research").normal(0.0, scale, size)
 
 
-def discrete_gaussian(scale: float, size: Any, *, rng: np.random.Generator | SecureSource) -> NDArray[np.int64]:
+def discrete_gaussian(scale: float, size: Any, *, rng: Source) -> NDArray[np.int64]:
     """Independent integers with P(x) proportional to exp(-x^2 / (2 scale^2)).
 
     Parameters
@@ -146,11 +146,7 @@ def discrete_gaussian(scale: float, size: Any, *, rng: np.random.Generator | Sec
     exp(-(abs(y) - scale^2 / t)^2 / (2 scale^2)) (Canonne, Kamath and Steinke 2020, Algorithm 3); about three in four
     are for large scales.
     """
-    require_at_least_0("scale", scale)
-    if scale > WIDEST:
-        raise ValueError(f"scale = {scale}; above 2^50 the draws would not fit 64 bits")
-    require_source(rng)
-    shape = (size,) if np.isscalar(size) else tuple(size)
+    shape = _shape(scale, size, rng)
     if scale == 0:
         return np.zeros(shape, np.int64)
     if isinstance(rng, SecureSource):
@@ -164,7 +160,31 @@ def discrete_gaussian(scale: float, size: Any, *, rng: np.random.Generator | Sec
     return kept[: math.prod(shape)].reshape(shape)
 
 
-def geometric(scale: float, size: int, *, rng: np.random.Generator | SecureSource) -> NDArray[np.int64]:
+def draw(noise: Noise, law: Law, scale: float, size: Any, *, rng: Source) -> NDArray[Any]:
+    """Independent noise of either kind: whole numbers, or for research floats.
+
+    Parameters
+    ----------
+    noise : {"laplace", "gaussian"}
+    law : {"discrete", "continuous"}
+    scale : float
+        At least 0; finite, and at most 2^50 for whole numbers.
+    size : int or tuple of int
+    rng : numpy.random.Generator or `SECURE`
+        `SECURE` draws whole numbers only.
+
+    Returns
+    -------
+    ndarray of int or float, shape `size`
+    """
+    require("noise", noise, get_args(Noise))
+    require("law", law, get_args(Law))
+    if law == "discrete":
+        return (discrete_laplace if noise == "laplace" else discrete_gaussian)(scale, size, rng=rng)
+    return (laplace if noise == "laplace" else gaussian)(scale, size, rng=rng)  # type: ignore[arg-type]
+
+
+def geometric(scale: float, size: int, *, rng: Source) -> NDArray[np.int64]:
     """Independent integers with P(x) = (1 - exp(-1 / scale)) exp(-x / scale) for x >= 0: exponential noise, rounded.
 
     Parameters
@@ -186,8 +206,22 @@ def geometric(scale: float, size: int, *, rng: np.random.Generator | SecureSourc
     return draws[:size]
 
 
-def require_source(rng: Any) -> np.random.Generator | SecureSource:
+def require_source(rng: Any) -> Source:
     """Refuse what is neither a generator nor `SECURE`."""
     if not isinstance(rng, np.random.Generator | SecureSource):
         raise ValueError(f"rng = {shown(rng)}; a numpy.random.Generator or dprank.noise.SECURE is needed")
     return rng
+
+
+def best_first(scores: NDArray[Any], rng: Source) -> NDArray[np.int64]:
+    """Item codes by falling score, equal scores in random order."""
+    order = require_source(rng).permutation(len(scores))
+    return order[np.argsort(-scores[order], kind="stable")]
+
+
+def _shape(scale: float, size: Any, rng: Any) -> tuple[int, ...]:
+    """Of whole noise, once it is known that it can be drawn."""
+    if require_at_least_0("scale", scale) > WIDEST:
+        raise ValueError(f"scale = {scale}; above 2^50 the draws would not fit 64 bits")
+    require_source(rng)
+    return tuple(np.atleast_1d(size).tolist())

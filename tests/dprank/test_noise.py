@@ -163,3 +163,13 @@ def test_great_scales_are_obeyed_or_refused(scale):
     else:
         typical = float(np.median(np.abs(draws.astype(float))))
         assert typical > scale / 2
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_draw_is_the_sampler_of_that_name(kind):
+    for law, sampler in (("discrete", f"discrete_{kind}"), ("continuous", kind)):
+        one = noise.draw(kind, law, 1.5, (3, 4), rng=np.random.default_rng(1))
+        assert (one == getattr(noise, sampler)(1.5, (3, 4), rng=np.random.default_rng(1))).all()
+    for names in (("cauchy", "discrete"), (kind, "rounded")):
+        with refused("allowed are"):
+            noise.draw(*names, 1.0, 3, rng=np.random.default_rng(1))

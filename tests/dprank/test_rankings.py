@@ -165,3 +165,47 @@ def test_says_what_it_holds():
 def test_an_absent_column_is_named():
     with refused("'c'", "['a', 'b']"):
         Rankings.from_frame(pd.DataFrame({"a": [1], "b": [2]}), "abc")
+
+
+def test_the_cell_at_fault_is_named_in_a_column_of_text(tmp_path):
+    (tmp_path / "t").write_text("P1,P2\n1,2\n2,1\n1,2\n1,third\n")
+    with refused("P2[3] = 'third'", "whole numbers"):
+        rankings.read_csv(tmp_path / "t", ["P1", "P2"])
+    with refused("column 'a' holds text"):
+        Rankings.from_frame(pd.DataFrame({"a": ["1"], "b": ["2"]}), "ab")
+
+
+def test_one_ranking_a_voter(tmp_path):
+    rows = ["person,a,b", "ann,1,2", "bob,2,1", "01,1,2", "1,1,2"]
+    (tmp_path / "t").write_text("\n".join(rows))
+    assert len(rankings.read_csv(tmp_path / "t", "ab", voter="person")) == 4
+    frame = pd.read_csv(tmp_path / "t")
+    frame.to_parquet(tmp_path / "p")
+    assert len(rankings.read_parquet(tmp_path / "p", "ab", voter="person")) == 4
+    twice = pd.concat([frame, frame.iloc[[0]]], ignore_index=True)
+    with refused("ann has rows 0 and 4", "one ranking a voter"):
+        Rankings.from_frame(twice, "ab", voter="person")
+    assert len(Rankings.from_frame(twice, "ab")) == 5
+    with refused("column 'who' is not in the table"):
+        Rankings.from_frame(frame, "ab", voter="who")
+    with refused("row 1 has no 'person'"):
+        Rankings.from_frame(frame.assign(person=["ann", None, "c", "d"]), "ab", voter="person")
+    (tmp_path / "t").write_text("person,a,b,person\nann,1,2,x")
+    with refused("column 'person' is in the table 2 times"):
+        rankings.read_csv(tmp_path / "t", "ab", voter="person")
+
+
+def test_orders_of_names():
+    for kind in (list, np.array, lambda x: np.array(x, object)):
+        out = Rankings.from_orders(
+            kind([["Rome", "Paris", "Oslo"], ["Oslo", "Rome", "Paris"]]), ["Paris", "Oslo", "Rome"]
+        )
+        assert out.positions.tolist() == [[1, 2, 0], [2, 0, 1]]
+    for wrong, words in (
+        ([["a", "b"], ["a", "c"]], ["orders[1] names 'c'", "['a', 'b']"]),
+        ([["a", "b"], ["b", "b"]], ["orders[1]"]),
+        ([["a", "b"], ["b"]], ["different lengths"]),
+        (["ab", "ba"], ["orders"]),
+    ):
+        with refused(*words):
+            Rankings.from_orders(wrong, "ab")

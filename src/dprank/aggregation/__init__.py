@@ -1,15 +1,31 @@
-"""Rank aggregation and its private forms (Alabi, Ghazi, Kumar and Manurangsi 2022)."""
+"""Rank aggregation and its private forms (Alabi, Ghazi, Kumar and Manurangsi 2022): one order from voters' rankings.
+
+Which mechanism, at the same epsilon; all but the last two have an ``additive_error`` to plan with:
+
+- `PrivateBorda`: few voters or strong noise. Noise on one score an item; also the default where in doubt.
+- `NoisyMatrix`: many voters, or a delta above 0. Noise on every pair, then an order of least Kemeny score.
+- `LocalMatrix`: nobody is trusted. Every voter sends a few items, once, with ``report``; ``aggregate`` needs no trust.
+  `LocalBorda` likewise, on scores.
+- `ExponentialMechanism`: up to 22 items, the least error proved without delta; for research, as it computes in floats.
+- `PrivateKwikSort`, `LocalKwikSort`: the paper's, to be compared with.
+
+One release answers for one set of ballots: two releases cost the sum of their epsilons (`dprank.mechanism.compose`).
+Without privacy: `pairwise_fractions`, then `kemeny`'s order of least `kemeny_score`.
+"""
 
 from dprank.aggregation.exponential import ExponentialMechanism
+from dprank.aggregation.kemeny import Consensus, KemenyTimeout
 from dprank.aggregation.local_kwiksort import LocalKwikSort
 from dprank.aggregation.local_reports import LocalMatrix
-from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
+from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import LocalBorda, PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 
 __all__ = [
+    "Consensus",
     "ExponentialMechanism",
+    "KemenyTimeout",
     "LocalBorda",
     "LocalKwikSort",
     "LocalMatrix",
@@ -18,4 +34,5 @@ __all__ = [
     "PrivateKwikSort",
     "kemeny_score",
     "pairwise_fractions",
+    "shrink",
 ]

@@ -7,21 +7,24 @@ import math
 from dataclasses import dataclass
 from itertools import count
 from time import monotonic
+from typing import Literal, get_args
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._require import require_real
 from dprank.aggregation.local_search import local_search
-from dprank.aggregation.matrix import kemeny_score, require_fractions
+from dprank.aggregation.matrix import kemeny_score, require_fractions, shrink
+from dprank.mechanism import require
 
+Method = Literal["auto", "subsets", "integer"]
 #: Most items of a block that "subsets" takes: a table of 2^26 floats is half a gibibyte.
 MOST_BY_SUBSETS = 26
 # up to here "auto" prefers the subsets
 _FEW = 20
 # a gap up to this is rounding of the linear programmes
 _TOLERANCE = 1e-7
-_METHODS = ("auto", "subsets", "integer")
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class KemenyTimeout(TimeoutError):
         self.order, self.cost, self.bound = order, cost, bound
 
 
-def kemeny(w: ArrayLike, *, method: str = "auto", time_limit: float | None = None) -> Consensus:
+def kemeny(w: ArrayLike, *, method: Method = "auto", time_limit: float | None = None) -> Consensus:
     """An order of least Kemeny score.
 
     Parameters
@@ -95,23 +98,20 @@ def kemeny(w: ArrayLike, *, method: str = "auto", time_limit: float | None = Non
     move A to the front, all else kept, costs nothing. So the strongly connected components of the graph of strict
     majorities are ordered one by one, and the blocks put behind each other.
     """
-    if method not in _METHODS:
-        raise ValueError(f"method = {method!r}; allowed are {', '.join(map(repr, _METHODS))}")
-    if time_limit is not None and (isinstance(time_limit, bool) or not time_limit > 0):
-        raise ValueError(f"time_limit = {time_limit!r}; seconds above 0 are needed, or None")
-    matrix = require_fractions(w)
-    deadline = math.inf if time_limit is None else monotonic() + time_limit
+    require("method", method, get_args(Method))
+    limit = math.inf
+    if time_limit is not None:
+        limit = require_real("time_limit", time_limit, "seconds above 0 are needed, or None", lambda x: x > 0)
+    matrix, deadline = require_fractions(w), monotonic() + limit
     parts, gap = [], 0.0
     for block in _blocks(matrix):
         inner = matrix[np.ix_(block, block)]
-        if len(block) == 1:
-            order = np.zeros(1, np.int64)
-        elif method == "subsets" or (method == "auto" and len(block) <= _FEW):
+        if len(block) == 1 or method == "subsets" or (method == "auto" and len(block) <= _FEW):
             if len(block) > MOST_BY_SUBSETS:
                 raise ValueError(
                     f"method = 'subsets' for a block of {len(block)} items; at most {MOST_BY_SUBSETS} are allowed"
                 )
-            order = _recover(inner, _least_costs(inner))
+            order = _by_subsets(inner)
         else:
             order, missing = _integer(inner, deadline)
             gap += missing
@@ -119,8 +119,35 @@ def kemeny(w: ArrayLike, *, method: str = "auto", time_limit: float | None = Non
     order = np.concatenate(parts)
     cost = kemeny_score(order, w)
     if gap > 0:
-        raise KemenyTimeout(time_limit or math.inf, order, cost, cost - gap)
+        raise KemenyTimeout(limit, order, cost, cost - gap)
     return Consensus(order, cost, cost)
+
+
+def quick_order(w: ArrayLike) -> NDArray[np.int64]:
+    """An order of least Kemeny score where that is quick, else of a low one: what to run on any matrix.
+
+    Parameters
+    ----------
+    w : array_like of float, shape (items, items)
+        ``w[i, j]`` is the weight of i before j. Noisy matrices are allowed: any finite numbers.
+
+    Returns
+    -------
+    ndarray of int, shape (items,)
+        Item codes, best first. Blocks of up to 20 items (see `kemeny`) are in the best order, by subsets, larger ones
+        in that of `~dprank.aggregation.local_search.local_search`. Deterministic; O(items^3) beyond 20 items.
+
+    Raises
+    ------
+    ValueError
+        Where `w` is no square matrix of finite numbers.
+    """
+    matrix = shrink(w)
+    parts = []
+    for block in _blocks(matrix):
+        inner = matrix[np.ix_(block, block)]
+        parts.append(block[_by_subsets(inner) if len(block) <= _FEW else local_search(inner)])
+    return np.concatenate(parts)
 
 
 def _blocks(w: NDArray[np.float64]) -> list[NDArray[np.int64]]:
@@ -135,6 +162,10 @@ def _blocks(w: NDArray[np.float64]) -> list[NDArray[np.int64]]:
 
 
 # --- the programme over subsets --------------------------------------------------------------------------------------
+
+
+def _by_subsets(w: NDArray[np.float64]) -> NDArray[np.int64]:
+    return _recover(w, _least_costs(w))
 
 
 @numba.njit(cache=True, error_model="numpy")

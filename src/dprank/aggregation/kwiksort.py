@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from dprank._require import require_generator, require_probability, require_whole, shown
 from dprank.aggregation.matrix import require_matrix
 
 #: Items up to which all subsets are listed.
@@ -54,7 +55,7 @@ def kwiksort(w: ArrayLike, *, rng: np.random.Generator) -> NDArray[np.int64]:
         Item codes, best first. O(items log items) after O(items^2) for reading `w`.
     """
     before = majority(w)
-    return _kwiksort(before, rng.random(len(before)))
+    return _kwiksort(before, require_generator(rng).random(len(before)))
 
 
 def before_probabilities(w: ArrayLike) -> NDArray[np.float64]:
@@ -151,8 +152,7 @@ def queries(n_items: int, tail: float) -> int:
     ValueError
         Naming the argument and its value.
     """
-    if not 10 * TAIL_ERROR <= tail < 1:
-        raise ValueError(f"tail = {tail}; allowed: from {10 * TAIL_ERROR:g} to below 1")
+    tail = require_probability("tail", tail, 10 * TAIL_ERROR)
     beyond = np.r_[np.cumsum(_law(n_items)[:0:-1])[::-1], 0.0]
     return min(int(np.argmax(beyond <= tail)), math.comb(n_items, 2))
 
@@ -171,9 +171,10 @@ def log_moments(n_items: int, theta: ArrayLike) -> NDArray[np.float64]:
     ndarray of float, shape (n_items + 1, points)
         Row k for k items. O(n_items^2) a point.
     """
-    if n_items < 1:
-        raise ValueError(f"n_items = {n_items}; at least 1 is needed")
+    n_items = require_whole("n_items", n_items, 1)
     points = np.atleast_1d(np.asarray(theta, float))
+    if points.ndim != 1 or not (abs(points) < 1e300).all():
+        raise ValueError(f"theta = {shown(theta)}; finite numbers in a row are needed")
     logs = np.zeros((n_items + 1, len(points)))
     for k in range(2, n_items + 1):
         logs[k] = points * (k - 1) + special.logsumexp(logs[:k] + logs[k - 1 :: -1], axis=0) - math.log(k)
@@ -181,9 +182,8 @@ def log_moments(n_items: int, theta: ArrayLike) -> NDArray[np.float64]:
 
 
 def _law(n_items: int) -> NDArray[np.float64]:
-    if not 1 <= n_items <= MOST_COUNTED:
-        raise ValueError(f"n_items = {n_items}; allowed: 1 to {MOST_COUNTED}")
-    return _laws(max(8, 1 << (n_items - 1).bit_length()))[n_items]
+    most = require_whole("n_items", n_items, 1, MOST_COUNTED)
+    return _laws(max(8, 1 << (most - 1).bit_length()))[most]
 
 
 @cache

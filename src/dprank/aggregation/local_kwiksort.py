@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import require_generator, require_positive, require_probability, require_whole, settle
-from dprank.aggregation.kwiksort import queries
+from dprank.aggregation.kwiksort import MOST_COUNTED, queries
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.mechanism import Guarantee, Mechanism, compose, require
-from dprank.rankings import Rankings
+from dprank.rankings import Rankings, require_rankings
 
 Report = Literal["centred", "printed"]
 Assignment = Literal["fresh", "random"]
@@ -33,6 +33,8 @@ def report_loss(epsilon_0: float, report: Report = "centred") -> float:
     report : {"centred", "printed"}
         Otherwise a plus has the probability ``1 / (1 + exp(epsilon_0))``; in Algorithm 2 as printed, 1/2.
     """
+    epsilon_0 = require_positive("epsilon_0", epsilon_0)
+    require("report", report, get_args(Report))
     if report == "centred":
         return epsilon_0
     return math.log1p(math.expm1(epsilon_0) / 2) if epsilon_0 < 1 else float(np.logaddexp(0, epsilon_0)) - math.log(2)
@@ -40,7 +42,8 @@ def report_loss(epsilon_0: float, report: Report = "centred") -> float:
 
 def plus_chances(epsilon_0: float, report: Report = "centred") -> tuple[float, float]:
     """Probabilities of a plus from a voter whose answer is no, and from one whose answer is yes; see `report_loss`."""
-    yes = 1 / (1 + math.exp(-epsilon_0))
+    yes = 1 / (1 + math.exp(-require_positive("epsilon_0", epsilon_0)))
+    require("report", report, get_args(Report))
     return (1 - yes if report == "centred" else 0.5), yes
 
 
@@ -70,9 +73,19 @@ class LocalKwikSort:
         What a block's counter counts: queries; or, as printed, every voter of a query; or that, with the counters
         handed to the two recursive calls as copies, so that neither sees what the other asked.
     fallback : Mechanism, optional
-        A local one whose release has an `order`.
+        A local one, of as many items, whose release has an `order`.
     claimed_epsilon : float, optional
-        What the paper claims for this calibration.
+        What the paper says of this calibration. It enters nothing.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+
+    See Also
+    --------
+    LocalKwikSort.calibrated : what to use at a given epsilon.
+    LocalKwikSort.as_printed : the paper's own calibration.
     """
 
     n_items: int
@@ -95,13 +108,16 @@ class LocalKwikSort:
         )
         for name, allowed in (("assignment", Assignment), ("report", Report), ("counter", Counter)):
             require(name, getattr(self, name), get_args(allowed))
+        if self.fallback is not None:
+            require("fallback.guarantee.model", self.fallback.guarantee.model, ("local",))
+            require("fallback.n_items", getattr(self.fallback, "n_items", self.n_items), (self.n_items,))
 
     @classmethod
     def as_printed(
         cls,
         n_items: int,
-        epsilon: float,
         queries: int,
+        epsilon: float,
         *,
         counter: Counter = "copied",
         fallback: Mechanism | None = None,
@@ -112,10 +128,10 @@ class LocalKwikSort:
         ----------
         n_items : int
             The paper's m, and the number of blocks.
-        epsilon : float
-            Claimed.
         queries : int
             The paper's q, at least m / 2.
+        epsilon : float
+            Claimed.
         counter : {"copied", "voter", "query"}
             The last one is what the proof of Lemma 10 counts.
         fallback : Mechanism, optional
@@ -126,19 +142,21 @@ class LocalKwikSort:
         return cls(m, budget, 2 * q // m, m, "random", "printed", counter, fallback, claimed_epsilon=float(epsilon))
 
     @classmethod
-    def calibrated(cls, n_items: int, epsilon: float, tail: float = 1e-6) -> Self:
+    def calibrated(cls, n_items: int, epsilon: float, *, tail: float = 1e-6) -> Self:
         """One centred report a voter with the whole budget, and as many blocks as KwikSort needs.
 
         Parameters
         ----------
         n_items : int
+            2 to 256, for which QuickSort's law is computed.
         epsilon : float
             Above 0.
         tail : float
-            Chance, at most, that the blocks do not last for a tournament without cycles. Then coins decide the rest,
-            which costs at most ``tail * m (m - 1) / 2`` in expectation: no fallback is worth its budget.
+            At least 1e-12, below 1. Chance, at most, that the blocks do not last for a tournament without cycles; for
+            any other it is at most 30 times that, by Chernoff's bound. Then coins decide the rest, which costs that
+            chance times m (m - 1) / 2 at most: no fallback is worth its budget.
         """
-        m = require_whole("n_items", n_items, 2)
+        m = require_whole("n_items", n_items, 2, MOST_COUNTED)
         blocks = min(queries(m, require_probability("tail", tail)), math.comb(m, 2))
         return cls(m, require_positive("epsilon", epsilon), 1, blocks)
 
@@ -146,13 +164,15 @@ class LocalKwikSort:
     def guarantee(self) -> Guarantee:
         """Of the whole transcript: all reports of a voter, and those to the fallback if a run can get there.
 
-        Attained by two opposite rankings, unless the counters are copied: then all that bounds the reports is that a
-        voter is asked at most once about every pair.
+        Attained by two opposite rankings where the counter counts queries, if they attain the fallback's; an upper
+        bound otherwise. Copied counters bound nothing: a voter is asked at most once about every pair, and fresh blocks
+        share the pairs.
         """
         pairs = math.comb(self.n_items, 2)
-        most = pairs if self.counter == "copied" else min(self.reports, pairs)
+        asked = -(-pairs // self.blocks) if self.assignment == "fresh" else pairs
+        most = asked if self.counter == "copied" else min(self.reports, asked)
         reports = Guarantee(most * report_loss(self.epsilon_0, self.report), model="local")
-        lasts = self.counter == "query" and self.reports >= pairs
+        lasts = self.counter == "query" and self.reports >= asked
         return reports if self.fallback is None or lasts else compose(reports, self.fallback.guarantee)
 
     def release(self, data: Rankings, rng: np.random.Generator) -> PrivateOrder:
@@ -163,6 +183,11 @@ class LocalKwikSort:
         data : Rankings
             Of `n_items` items by at least `blocks` voters.
         rng : numpy.random.Generator
+
+        Raises
+        ------
+        ValueError
+            Where the number of items differs, or voters are too few.
         """
         order = self.sort(AdaptiveAnswers(self, data, rng))
         if order is None:
@@ -226,9 +251,8 @@ class AdaptiveAnswers:
         Queries so far.
     """
 
-    def __init__(self, design: LocalKwikSort, data: Any, rng: np.random.Generator) -> None:
-        if not isinstance(data, Rankings) or data.n_items != design.n_items:
-            raise ValueError(f"data = {data!r}; Rankings of {design.n_items} items are needed")
+    def __init__(self, design: LocalKwikSort, data: Rankings, rng: np.random.Generator) -> None:
+        require_rankings(data, design.n_items)
         if len(data) < design.blocks:
             raise ValueError(f"data have {len(data)} voters; at least blocks = {design.blocks} are needed")
         self.rng = require_generator(rng, "floating-point coins are for research")

@@ -11,25 +11,25 @@ from __future__ import annotations
 
 import math
 import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from operator import itemgetter
-from typing import Any, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_generator, require_positive, require_whole, settle
-from dprank.aggregation.kemeny import kemeny
-from dprank.aggregation.local_search import local_search
-from dprank.aggregation.matrix import PrivateOrder, shrink
+from dprank._require import require_generator, require_positive, require_whole, settle, shown
+from dprank.aggregation.matrix import PrivateOrder
+from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.kendall import as_positions
 from dprank.mechanism import Guarantee, require
-from dprank.noise import SecureSource, require_source
-from dprank.rankings import Rankings
-from dprank.uniformity.local import GRAIN, bit_loss, flips_for, randomise
+from dprank.noise import SecureSource, Source, require_source
+from dprank.randomized_response import GRAIN, bit_loss, flips_for, randomise
+from dprank.rankings import Rankings, require_items, require_rankings
 
-Source = np.random.Generator | SecureSource
 #: Signs that are held in memory at a time.
 BLOCK = 1 << 22
 
@@ -50,7 +50,7 @@ def ranking_signs(positions: NDArray[Any]) -> NDArray[np.int8]:
 
 
 class Randomiser(Protocol):
-    """What `LocalMatrix` asks of a randomiser: a frozen dataclass of its parameters."""
+    """What `OneRound` asks of a randomiser: a frozen dataclass of its parameters."""
 
     @property
     def n_items(self) -> int:
@@ -64,7 +64,7 @@ class Randomiser(Protocol):
 
     @property
     def variance(self) -> float:
-        """Largest variance of the estimate of one sign from one report."""
+        """Largest variance of an estimate from one report."""
         ...
 
     def report(self, positions: NDArray[Any], rng: Any) -> NDArray[Any]:
@@ -72,12 +72,18 @@ class Randomiser(Protocol):
         ...
 
     def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
-        """Unbiased estimates of the voters' mean signs, shape (pairs,)."""
+        """Unbiased estimates from the reports: of the voters' mean signs, shape (pairs,), or of their mean places."""
+        ...
+
+    def checked(self, reports: Any) -> NDArray[Any]:
+        """Refuse what no voter sends."""
         ...
 
 
 @dataclass(frozen=True)
-class _Items:
+class Items:
+    """A number of items, at least 2."""
+
     n_items: int
 
     def __post_init__(self) -> None:
@@ -90,7 +96,9 @@ class _Items:
 
 
 @dataclass(frozen=True)
-class _Flipped(_Items):
+class Flipped(Items):
+    """Items, and the probability that a sign is reversed, in units of 2^-53; 1 to 2^52 - 1."""
+
     flips: int
 
     def __post_init__(self) -> None:
@@ -104,7 +112,7 @@ class _Flipped(_Items):
 
 
 @dataclass(frozen=True)
-class VectorReport(_Flipped):
+class VectorReport(Flipped):
     """The randomiser of Duchi, Jordan and Wainwright: a random vector on the signs' side, or on the other side.
 
     Parameters
@@ -146,7 +154,7 @@ class VectorReport(_Flipped):
         """
         d, h = self.n_pairs, self.n_pairs // 2
         if self.geometry == "ball":
-            return self.kept * math.exp(math.lgamma(d / 2) - math.lgamma((d + 1) / 2)) / math.sqrt(math.pi)
+            return self.kept * mean_overlap(d)
         return self.kept * math.exp(math.lgamma(2 * h + 1) - 2 * math.lgamma(h + 1) - 2 * h * math.log(2))
 
     @property
@@ -174,9 +182,13 @@ class VectorReport(_Flipped):
         length = math.sqrt(self.n_pairs) if self.geometry == "ball" else 1.0
         return reports.mean(axis=0) * length / self.shrinkage
 
+    def checked(self, reports: Any) -> NDArray[Any]:
+        """Refuse what is no table of unit vectors, or of signs."""
+        return (require_directions if self.geometry == "ball" else require_signs)(reports, self.n_pairs)
+
 
 @dataclass(frozen=True)
-class SplitResponse(_Flipped):
+class SplitResponse(Flipped):
     """The naive randomiser: every pair's sign by randomised response, with an equal share of the budget.
 
     Parameters
@@ -195,7 +207,7 @@ class SplitResponse(_Flipped):
     @property
     def loss(self) -> float:
         """Attained by two opposite rankings."""
-        return math.nextafter(self.n_pairs * bit_loss(self.flips), math.inf)
+        return bit_loss(self.flips, self.n_pairs)
 
     @property
     def variance(self) -> float:
@@ -210,9 +222,13 @@ class SplitResponse(_Flipped):
         """Mean reports, scaled."""
         return reports.mean(axis=0) / self.kept
 
+    def checked(self, reports: Any) -> NDArray[Any]:
+        """Refuse what is no table of signs."""
+        return require_signs(reports, self.n_pairs)
+
 
 @dataclass(frozen=True)
-class PrintedPair(_Flipped):
+class PrintedPair(Flipped):
     """One random pair, answered as in the paper's Algorithm 2: a fair coin where the answer is no (w = 0).
 
     Parameters
@@ -263,9 +279,13 @@ class PrintedPair(_Flipped):
         """Twice the estimated fractions, less 1."""
         return 2 * _net_wins(reports, self.n_items) * self.n_pairs / (len(reports) * self.kept) - 1
 
+    def checked(self, reports: Any) -> NDArray[Any]:
+        """Refuse what is no table of two items a row."""
+        return require_lists(reports, 2, self.n_items)
+
 
 @dataclass(frozen=True)
-class SampledOrder(_Items):
+class SampledOrder(Items):
     """A few random items, in the voter's order or, if a coin says so, as they were drawn (ours).
 
     With two items it is randomised response on one random pair; with all of them, on the whole ranking.
@@ -338,37 +358,167 @@ class SampledOrder(_Items):
         """Net wins in the orders sent, scaled."""
         return _net_wins(reports, self.n_items) / (len(reports) * self.chance * self.shrinkage)
 
-
-Rule = Literal["kemeny", "local_search"]
+    def checked(self, reports: Any) -> NDArray[Any]:
+        """Refuse what is no table of `size` items a row."""
+        return require_lists(reports, self.size, self.n_items)
 
 
 @dataclass(frozen=True)
-class LocalMatrix:
+class OneRound(ABC):
+    """What `LocalMatrix` and `LocalBorda` have in common: one report a voter, and an order from the reports.
+
+    Parameters
+    ----------
+    randomiser : Randomiser
+        Fixes items and privacy.
+    """
+
+    randomiser: Any
+
+    @property
+    def n_items(self) -> int:
+        """m."""
+        return int(self.randomiser.n_items)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of one report a voter: covers all reports, hence the order."""
+        return Guarantee(self.randomiser.loss, model="local")
+
+    def report(self, positions: ArrayLike, rng: Source) -> list[Any]:
+        """What one voter sends, once: to be run where the voter's ranking is, which goes nowhere else.
+
+        Parameters
+        ----------
+        positions : array_like of int, shape (items,)
+            The place that the voter gives every item, 0 for the best.
+        rng : numpy.random.Generator or dprank.noise.SECURE
+            `SECURE` for a voter; a seeded generator for research.
+
+        Returns
+        -------
+        list of int, or of float where the randomiser is for research
+            Fit for JSON. A voter who sends a second report spends `guarantee` again.
+        """
+        one = require_votes([positions], self.n_items)  # type: ignore[arg-type]
+        sent: list[Any] = self.randomiser.report(one, require_source(rng))[0].tolist()
+        return sent
+
+    def aggregate(self, reports: Any, rng: Source, *, items: Sequence[str]) -> PrivateOrder:
+        """The order that the reports of all voters give: needs no trust, and spends nothing more.
+
+        Parameters
+        ----------
+        reports : sequence of what `report` returns
+            At least one.
+        rng : numpy.random.Generator or dprank.noise.SECURE
+            Breaks ties.
+        items : sequence of str
+            Names, in the order in which all voters number the items.
+
+        Raises
+        ------
+        ValueError
+            Naming the first report that no voter's `report` returns. One that it could return is counted, whoever made
+            it up.
+        """
+        names = require_items(items, self.n_items)
+        table = self.randomiser.checked(reports)
+        return self._order(names, self.randomiser.estimate(table), len(table), rng)
+
+    @abstractmethod
+    def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> PrivateOrder:
+        """The order that the estimates of the randomiser give."""
+
+
+@dataclass(frozen=True)
+class LocalMatrix(OneRound):
     """Reduction I: every voter reports once, and a rule orders the estimated fractions.
 
     Parameters
     ----------
     randomiser : VectorReport, SplitResponse, PrintedPair or SampledOrder
         Fixes items and privacy.
-    rule : {"kemeny", "local_search"}
-        Cheapest order of the estimates, unclipped; or a cheap one, in O(m^3) or so.
+    rule : {"auto", "kemeny", "local_search", "borda", "copeland"}
+        What orders the estimates, unclipped, see `~dprank.aggregation.rules.order_by`. "auto" never takes long.
+
+    Examples
+    --------
+    Voters report on their own devices; a server that nobody trusts sees the reports.
+
+    >>> from dprank.noise import SECURE
+    >>> poll = LocalMatrix.calibrated(3, epsilon=2.0)
+    >>> reports = [poll.report(places, SECURE) for places in ([0, 1, 2], [0, 2, 1], [0, 1, 2])]
+    >>> poll.aggregate(reports, SECURE, items=["roads", "schools", "parks"]).guarantee.model
+    'local'
     """
 
+    #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
+    ratio: ClassVar[float] = 1.0
+
     randomiser: Randomiser
-    rule: Rule = "kemeny"
+    rule: Rule = "auto"
 
     def __post_init__(self) -> None:
-        require("rule", self.rule, ("kemeny", "local_search"))
+        require_rule(self.rule)
+        if not isinstance(self.randomiser, VectorReport | SplitResponse | PrintedPair | SampledOrder):
+            raise ValueError(
+                f"randomiser = {shown(self.randomiser)}; a SampledOrder, SplitResponse, PrintedPair or VectorReport"
+                " is needed"
+            )
 
     @classmethod
-    def calibrated(cls, n_items: int, epsilon: float, rule: Rule = "kemeny") -> Self:
-        """With the `SampledOrder` of least variance for `epsilon`, above 0."""
+    def calibrated(cls, n_items: int, epsilon: float, *, rule: Rule = "auto") -> Self:
+        """With the `SampledOrder` of least variance for `epsilon`.
+
+        Parameters
+        ----------
+        n_items : int
+            At least 2.
+        epsilon : float
+            Of one voter's report, above 0, finite.
+        rule : {"auto", "kemeny", "local_search", "borda", "copeland"}
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range.
+        """
         return cls(SampledOrder.calibrated(n_items, epsilon), rule)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Covers all reports, hence the order."""
-        return Guarantee(self.randomiser.loss, model="local")
+    def additive_error(self, n_voters: int) -> float:
+        r"""Bound on the expected Kemeny score of the released order, less the least there is, if the rule is exact.
+
+        A fair coin for every pair scores m (m - 1) / 4 in expectation: an error near that promises nothing.
+
+        Parameters
+        ----------
+        n_voters : int
+            At least 1.
+
+        Returns
+        -------
+        float
+            In pairs on which the average voter disagrees. The rule "auto" is exact up to 20 items.
+
+        Raises
+        ------
+        ValueError
+            With a rule for which nothing is proved.
+
+        Notes
+        -----
+        At most the sum of the mean absolute errors of all margins. With `SampledOrder`, one report moves the estimated
+        cost of any order within a range of width :math:`\binom m2 / c`, where c is the chance of the voter's own order;
+        so the error is at most half of that times :math:`\sqrt{2 \log m! / n}`.
+        """
+        require_exact(self.rule)
+        pairs = math.comb(self.n_items, 2)
+        error = pairs * math.sqrt(self.randomiser.variance)
+        if isinstance(self.randomiser, SampledOrder):
+            width = pairs / self.randomiser.shrinkage
+            error = min(error, width / 2 * math.sqrt(2 * math.lgamma(self.n_items + 1)))
+        return error / math.sqrt(require_whole("n_voters", n_voters, 1))
 
     def fractions(self, positions: ArrayLike, rng: Source) -> NDArray[np.float64]:
         """Unbiased estimates of the pairwise fractions from one report a voter.
@@ -384,32 +534,100 @@ class LocalMatrix:
         ndarray of float, shape (items, items)
             The two entries of a pair sum to 1; entries may lie outside [0, 1]. Diagonal 0.
         """
-        table = as_positions("positions", positions)
-        m = self.randomiser.n_items
-        if table.shape[1] != m or not len(table):
-            raise ValueError(f"positions of shape {table.shape}; at least one row of n_items = {m} places is needed")
+        m = self.n_items
+        table = require_votes(positions, m)
         require_source(rng)
         rows = max(1, BLOCK // math.comb(m, 2))
         total = np.zeros(math.comb(m, 2))
         for start in range(0, len(table), rows):
             block = table[start : start + rows]
             total += len(block) * self.randomiser.estimate(self.randomiser.report(block, rng))
-        matrix = np.zeros((m, m))
-        matrix[np.triu_indices(m, 1)] = (1 + total / len(table)) / 2
-        return matrix + np.tril(1 - matrix.T, -1)
+        return self._fractions(total / len(table))
 
-    def release(self, rankings: Rankings, rng: Source) -> PrivateOrder:
-        """One order from at least one ranking; time of the reports and of the rule.
+    def release(self, data: Rankings, rng: Source) -> PrivateOrder:
+        """One order from at least one ranking, as `report` and `aggregate` make it.
 
         Parameters
         ----------
-        rankings : Rankings
+        data : Rankings
+            Of `n_items` items.
         rng : numpy.random.Generator or dprank.noise.SECURE
             A seeded generator for research. To publish, `SECURE`, which `VectorReport` refuses.
         """
-        w = self.fractions(rankings.positions, rng)
-        order = kemeny(shrink(w)).order if self.rule == "kemeny" else local_search(w)
-        return PrivateOrder(rankings.items, order, self.guarantee)
+        w = self.fractions(require_rankings(data, self.n_items, 1).positions, rng)
+        return PrivateOrder(data.items, order_by(self.rule, w, rng=rng), self.guarantee)
+
+    def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> PrivateOrder:
+        return PrivateOrder(items, order_by(self.rule, self._fractions(estimates), rng=rng), self.guarantee)
+
+    def _fractions(self, signs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The matrix of mean signs."""
+        matrix = np.zeros((self.n_items, self.n_items))
+        matrix[np.triu_indices(self.n_items, 1)] = (1 + signs) / 2
+        return matrix + np.tril(1 - matrix.T, -1)
+
+
+def mean_overlap(dimension: int) -> float:
+    """Mean absolute inner product of two unit vectors, one of them uniformly random: about sqrt(2 / (pi dimension))."""
+    return math.exp(math.lgamma(dimension / 2) - math.lgamma((dimension + 1) / 2)) / math.sqrt(math.pi)
+
+
+def require_votes(positions: ArrayLike, n_items: int) -> NDArray[Any]:
+    """Refuse what is not at least one ranking of so many items."""
+    table = as_positions("positions", positions)
+    if table.shape[1] != n_items or not len(table):
+        raise ValueError(f"positions of shape {table.shape}; at least one row of n_items = {n_items} places is needed")
+    return table
+
+
+def require_reports(
+    reports: Any, width: int, kinds: str, fits: Callable[[NDArray[Any]], Any], needed: str
+) -> NDArray[Any]:
+    """A table of at least one row of so many numbers that all fit; or the first report that does not, refused."""
+
+    if not isinstance(reports, Iterable):
+        raise ValueError(f"reports are of type {type(reports).__name__}; a list of them is needed")
+
+    def table_of(rows: Any) -> NDArray[Any] | None:
+        try:
+            table = np.asarray(rows)
+        except (ValueError, OverflowError):
+            return None
+        shaped = table.ndim == 2 and table.shape[1] == width and len(table) and table.dtype.kind in kinds
+        return table if shaped and np.all(fits(table)) else None
+
+    rows = np.atleast_1d(reports) if isinstance(reports, np.ndarray) else list(reports)
+    if (table := table_of(rows)) is not None:
+        return table
+    for voter, row in enumerate(rows):
+        if table_of([row]) is None:
+            raise ValueError(f"reports[{voter}] = {shown(row)}; {needed} needed")
+    raise ValueError(f"reports = {shown(reports)}; a table of at least one row is needed")
+
+
+def require_lists(reports: Any, size: int, n_items: int) -> NDArray[np.int64]:
+    """Refuse what are no lists of so many different items."""
+
+    def fits(table: NDArray[Any]) -> Any:
+        return ((table >= 0) & (table < n_items)).all() and np.diff(np.sort(table, axis=1), axis=1).all()
+
+    needed = f"{size} different items of 0 .. {n_items - 1} are"
+    return require_reports(reports, size, "iu", fits, needed).astype(np.int64)
+
+
+def require_signs(reports: Any, n_pairs: int) -> NDArray[np.int8]:
+    """Refuse what are no vectors of so many signs."""
+    needed = f"{n_pairs} signs, 1 or -1, are"
+    return require_reports(reports, n_pairs, "iu", lambda t: (t == 1) | (t == -1), needed).astype(np.int8)
+
+
+def require_directions(reports: Any, dimension: int) -> NDArray[np.float64]:
+    """Refuse what are no unit vectors of so many dimensions."""
+
+    def fits(table: NDArray[Any]) -> Any:
+        return abs(np.linalg.norm(table, axis=1) - 1) < 1e-9
+
+    return require_reports(reports, dimension, "iuf", fits, f"{dimension} numbers of norm 1 are").astype(float)
 
 
 def _samples(voters: int, n_items: int, size: int, rng: Source) -> NDArray[np.int64]:

@@ -169,8 +169,14 @@ def local_threshold(n_items: int, error: float) -> float:
     def law(theta: float) -> Mallows:
         return Mallows(n_items, theta)
 
-    theta = brentq(lambda x: law(x).distance_moments()[0] - error, 1e-12, 100.0, xtol=1e-14)
-    return math.lgamma(n_items + 1) - law(theta).log_normaliser - theta * error
+    def excess(theta: float) -> float:
+        return law(theta).distance_moments()[0] - error
+
+    if excess(0.0) <= 0:
+        return 0.0  # but for rounding
+    most = 1 + float(np.logaddexp(0, math.log(n_items) - math.log(error)))  # each of m insertions: 1 / (exp(theta) - 1)
+    theta = brentq(excess, 0.0, most, xtol=1e-14)
+    return max(0.0, math.lgamma(n_items + 1) - law(theta).log_normaliser - theta * error)
 
 
 def coded_threshold(d: int, middle: int, error: Fraction | float) -> float:
@@ -235,7 +241,8 @@ def tracing_threshold(
     require_real("ratio", ratio, "it must be at least 1 and finite", lambda x: 1 <= x < math.inf)
     variance = 2 * spread / (2 * spread + 1)
     eta = ratio * variance * (middle + d) / (middle + 1) + error / (d * (middle + 1))
-    private = math.sinh(epsilon) * math.sqrt(d * variance) + 2 * d * delta * (1 + math.exp(-epsilon))
+    growth = math.sinh(epsilon) if epsilon < 700 else math.inf
+    private = growth * math.sqrt(d * variance) + 2 * d * delta * (1 + math.exp(-epsilon))
     return 2 * spread * d * (1 - 2 * eta) / private - 2 * spread
 
 

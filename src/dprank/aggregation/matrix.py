@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._require import shown
 from dprank.kendall import as_positions
 from dprank.mechanism import Guarantee
-from dprank.rankings import Rankings
+from dprank.rankings import Rankings, require_rankings
 
 #: How far an entry may be from [0, 1], or a pair of entries from the sum 1.
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PrivateOrder:
     """An order of all items as released.
 
@@ -38,6 +39,9 @@ class PrivateOrder:
         """Names from best to worst."""
         return tuple(self.items[i] for i in self.order)
 
+    def __str__(self) -> str:
+        return f"{' > '.join(self.ranking)}\n{self.guarantee}"
+
 
 def pairwise_fractions(rankings: Rankings) -> NDArray[np.float64]:
     """Fraction of voters that put each item (row) before each other (column): the paper's w.
@@ -52,9 +56,7 @@ def pairwise_fractions(rankings: Rankings) -> NDArray[np.float64]:
     ValueError
         Where there is no voter.
     """
-    if not len(rankings):
-        raise ValueError("rankings have no voters; at least one is needed")
-    return rankings.pairwise() / len(rankings)
+    return require_rankings(rankings, least=1).pairwise() / len(rankings)
 
 
 def require_fractions(w: ArrayLike) -> NDArray[np.float64]:
@@ -89,17 +91,18 @@ def require_fractions(w: ArrayLike) -> NDArray[np.float64]:
 
 
 def require_matrix(w: ArrayLike) -> NDArray[np.float64]:
-    """A square matrix of finite numbers, at least 2 by 2; a copy whose diagonal is 0."""
+    """A square matrix of numbers from -1e300 to 1e300, at least 2 by 2; a copy whose diagonal is 0."""
     try:
-        matrix = np.array(w, float)
-    except (TypeError, ValueError):
-        raise ValueError("w is no matrix of numbers") from None
+        given = np.asarray(w)
+        matrix = np.array(given if given.dtype.kind in "biufO" else {}, float)  # neither words nor complex numbers
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"w = {shown(w)} is no matrix of numbers") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise ValueError(f"w has shape {matrix.shape}; a square matrix of at least two items is needed")
     np.fill_diagonal(matrix, 0)
-    if not np.isfinite(matrix).all():
-        i, j = np.argwhere(~np.isfinite(matrix))[0]
-        raise ValueError(f"w[{i}, {j}] = {matrix[i, j]}; a finite number is needed")
+    if (wrong := ~(abs(matrix) <= 1e300)).any():
+        i, j = np.argwhere(wrong)[0]
+        raise ValueError(f"w[{i}, {j}] = {matrix[i, j]}; a finite number, at most 1e300 in size, is needed")
     return matrix
 
 

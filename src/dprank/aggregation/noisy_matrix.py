@@ -3,161 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, Self, get_args
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
-from dprank import noise as laws
-from dprank._require import (
-    require_at_least_0,
-    require_below_1,
-    require_bool,
-    require_loss,
-    require_positive,
-    require_probability,
-    require_whole,
-    settle,
-)
-from dprank.aggregation.kemeny import kemeny
-from dprank.aggregation.local_search import local_search
-from dprank.aggregation.matrix import PrivateOrder, shrink
-from dprank.aggregation.rules import borda, copeland
-from dprank.mechanism import Adjacency, Guarantee, ratio_up, require
-from dprank.rankings import Rankings
-from dprank.topk.composition import zcdp
-
-Noise = Literal["laplace", "gaussian"]
-Law = Literal["discrete", "continuous"]
-Rule = Literal["kemeny", "local_search", "borda", "copeland"]
-
-_RULES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.int64]]] = {
-    "kemeny": lambda w: kemeny(w).order,
-    "local_search": local_search,
-    "borda": borda,
-    "copeland": copeland,
-}
-
-#: Relative allowance for the rounding of `gaussian_delta`, far above what tests find.
-_ROUNDING = 1e-9
+from dprank._require import require_bool, require_positive, require_probability, require_whole, settle
+from dprank.aggregation.additive import AdditiveNoise
+from dprank.aggregation.matrix import PrivateOrder
+from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
+from dprank.mechanism import require
+from dprank.noise import Source
+from dprank.rankings import Rankings, require_rankings
 
 
-# --- the Gaussian mechanism ------------------------------------------------------------------------------------------
-
-
-def gaussian_delta(l2: float, scale: float, epsilon: float) -> float:
-    r"""Least delta of Gaussian noise at a given epsilon (Balle and Wang 2018, Theorem 8).
-
-    Parameters
-    ----------
-    l2 : float
-        Euclidean sensitivity, at least 0, finite.
-    scale : float
-        Standard deviation of the noise in every coordinate, above 0.
-    epsilon : float
-        At least 0.
-
-    Returns
-    -------
-    float
-        :math:`\Phi(\mu / 2 - \epsilon / \mu) - e^\epsilon \Phi(-\mu / 2 - \epsilon / \mu)` with :math:`\mu` = l2 /
-        scale. Relative accuracy 1e-9 for deltas from 1e-300 on and epsilon / mu^2 up to 1e6; below that, 0 is possible.
-
-    Notes
-    -----
-    With Mills' ratio R, :math:`e^\epsilon \Phi(b) = \varphi(a) R(-b)` where a and b are the two arguments: no factor
-    overflows.
-    """
-    require_at_least_0("l2", l2)
-    require_positive("scale", scale)
-    mu = l2 / scale
-    require_loss("epsilon", epsilon)
-    if mu == 0 or math.isinf(epsilon):
-        return 0.0
-    if math.isinf(mu):
-        return 1.0
-    a, b = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
-    density = math.exp(-a * a / 2) / math.sqrt(2 * math.pi)
-    if a > 0:
-        return float(special.ndtr(a) - density * _mills(-b))
-    return density * (_mills(-a) - _mills(-b))
-
-
-def gaussian_epsilon(l2: float, scale: float, delta: float) -> float:
-    """Least epsilon of Gaussian noise at a given delta, rounded up as if delta were less by a share of 1e-9.
-
-    Parameters
-    ----------
-    l2, scale : float
-        As of `gaussian_delta`; a scale of 0 promises nothing.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        Found by bisection; 0 where the delta pays for all.
-    """
-    require_probability("delta", delta)
-    if require_at_least_0("scale", scale) == 0:
-        return math.inf if l2 > 0 else 0.0
-    if gaussian_delta(l2, scale, 0.0) <= delta * (1 - _ROUNDING):
-        return 0.0
-    mu = l2 / scale
-    most = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta))
-    return _least(lambda epsilon: gaussian_delta(l2, scale, epsilon) <= delta * (1 - _ROUNDING), most)
-
-
-def gaussian_scale(l2: float, epsilon: float, delta: float) -> float:
-    """Least standard deviation with which Gaussian noise is (epsilon, delta) private, rounded up likewise.
-
-    Parameters
-    ----------
-    l2 : float
-        Euclidean sensitivity, at least 0, finite.
-    epsilon : float
-        Above 0, finite.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        In the unit of `l2`; ``gaussian_epsilon(l2, gaussian_scale(l2, epsilon, delta), delta) <= epsilon``.
-    """
-    if require_at_least_0("l2", l2) == 0:
-        return 0.0
-    require_positive("epsilon", epsilon)
-    require_probability("delta", delta)
-    return _least(lambda scale: gaussian_epsilon(l2, scale, delta) <= epsilon, l2)
-
-
-def _mills(x: float) -> float:
-    """(1 - Phi(x)) / phi(x)."""
-    return math.sqrt(math.pi / 2) * float(special.erfcx(x / math.sqrt(2)))
-
-
-def _least(fits: Callable[[float], bool], start: float) -> float:
-    """A number that fits, by a relative 2^-40 at most above one that does not; `fits` is false, then true."""
-    high = start
-    while not fits(high):
-        high *= 2
-    low = high / 2
-    while fits(low):
-        low, high = low / 2, low
-    while high > low * (1 + 2.0**-40):
-        middle = math.sqrt(low) * math.sqrt(high)
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
-
-
-# --- the mechanism ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NoisyOrder(PrivateOrder):
     """An order with the noisy matrix that it comes from.
 
@@ -172,7 +33,7 @@ class NoisyOrder(PrivateOrder):
 
 
 @dataclass(frozen=True)
-class NoisyMatrix:
+class NoisyMatrix(AdditiveNoise):
     r"""Independent noise on the number of voters behind every pair, then a rule that sees nothing else.
 
     Parameters
@@ -188,8 +49,9 @@ class NoisyMatrix:
         Under the second the number of voters is private too: only margins are used.
     law : {"discrete", "continuous"}
         Noise on the grid of possible counts, fit for release; or on the real line, as papers print it.
-    rule : {"kemeny", "local_search", "borda", "copeland"}
-        What orders the noisy matrix. It costs no privacy.
+    rule : {"auto", "kemeny", "local_search", "borda", "copeland"}
+        What orders the noisy matrix, see `~dprank.aggregation.rules.order_by`. It costs no privacy. "auto" never takes
+        long; "kemeny" insists on the proved optimum for up to a minute.
     clip : bool
         Whether noisy fractions are clipped to [0, 1] before the rule, as in the paper's footnote 2.
     claimed_epsilon : float, optional
@@ -212,55 +74,20 @@ class NoisyMatrix:
     comes or goes moves half a margin by one half.
     """
 
-    n_items: int
-    scale: float
-    noise: Noise = "laplace"
+    #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
+    ratio: ClassVar[float] = 1.0
+
     _: KW_ONLY
-    delta: float = 0.0
-    adjacency: Adjacency = "replace"
-    law: Law = "discrete"
-    rule: Rule = "kemeny"
+    rule: Rule = "auto"
     clip: bool = False
     claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        for name, allowed in (("noise", Noise), ("adjacency", Adjacency), ("law", Law), ("rule", Rule)):
-            require(name, getattr(self, name), get_args(allowed))
-        settle(
-            self,
-            n_items=require_whole("n_items", self.n_items, 2),
-            scale=require_at_least_0("scale", self.scale),
-            delta=require_below_1("delta", self.delta),
-            clip=require_bool("clip", self.clip),
-        )
-        if (self.noise == "laplace") != (self.delta == 0):
-            raise ValueError(f"delta = {self.delta}; 0 for Laplace noise, in (0, 1) for Gaussian noise")
+        super().__post_init__()
+        require_rule(self.rule)
+        settle(self, clip=require_bool("clip", self.clip))
         if self.clip and self.adjacency == "add_remove":
             raise ValueError("clip = True; fractions need the number of voters, which 'add_remove' keeps private")
-
-    @classmethod
-    def calibrated(cls, n_items: int, epsilon: float, delta: float = 0.0, **others: Any) -> Self:
-        """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
-
-        Parameters
-        ----------
-        n_items : int
-        epsilon : float
-            Above 0, finite.
-        delta : float
-            In [0, 1).
-        **others
-            Of `NoisyMatrix`, without the scale and the noise.
-        """
-        free = cls(n_items, 0.0, "gaussian" if delta else "laplace", delta=delta, **others)
-        require_positive("epsilon", epsilon)
-        if free.noise == "laplace":
-            scale = ratio_up(free.n_pairs * free.grain, epsilon)
-        elif free.law == "continuous":
-            scale = gaussian_scale(free.l2_sensitivity, epsilon, delta)
-        else:
-            scale = _least(lambda s: replace(free, scale=s).guarantee.epsilon <= epsilon, free.l2_sensitivity)
-        return replace(free, scale=scale)
 
     @classmethod
     def as_printed(
@@ -289,7 +116,7 @@ class NoisyMatrix:
             Of `NoisyMatrix`.
         """
         require("corollary", corollary, (3, 4))
-        require_positive("epsilon", epsilon)
+        n_items, epsilon = require_whole("n_items", n_items, 2), require_positive("epsilon", epsilon)
         printed: dict[str, Any] = {"law": "continuous", "clip": True, "claimed_epsilon": epsilon} | others
         if corollary == 3:
             return cls(n_items, n_items**2 / epsilon, "laplace", delta=delta, **printed)
@@ -299,7 +126,8 @@ class NoisyMatrix:
 
     @property
     def n_pairs(self) -> int:
-        return self.n_items * (self.n_items - 1) // 2
+        """m (m - 1) / 2."""
+        return math.comb(self.n_items, 2)
 
     @property
     def grain(self) -> float:
@@ -307,39 +135,58 @@ class NoisyMatrix:
         return 1.0 if self.adjacency == "replace" else 0.5
 
     @property
+    def l1_sensitivity(self) -> float:
+        """Largest sum of absolute differences of the counts of neighbouring data; attained by a reversed ranking."""
+        return self.n_pairs * self.grain
+
+    @property
     def l2_sensitivity(self) -> float:
-        """Largest Euclidean distance between the counts of neighbouring data."""
+        """Largest Euclidean distance between the counts of neighbouring data, rounded up."""
         return math.nextafter(self.grain * math.sqrt(self.n_pairs), math.inf)
 
-    @property
-    def rho(self) -> float:
-        """Zero-concentrated privacy of Gaussian noise, discrete or not; of Laplace noise by its epsilon."""
-        if self.noise == "laplace":
-            return self.guarantee.epsilon**2 / 2
-        ratio = ratio_up(self.l2_sensitivity, self.scale)
-        return ratio * ratio / 2 * (1 + _ROUNDING)
+    def additive_error(self, n_voters: int) -> float:
+        r"""Bound on the expected Kemeny score of the released order, less the least there is, if the rule is exact.
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Privacy of the noisy matrix, hence of all computed from it.
+        A fair coin for every pair scores m (m - 1) / 4 in expectation: an error near that promises nothing. No data are
+        read, so that one can plan before any budget is spent.
 
-        Attained by a reversed ranking for Laplace and for continuous Gaussian noise. That of discrete Gaussian noise
-        comes from `rho` and may be improved.
+        Parameters
+        ----------
+        n_voters : int
+            At least 1.
+
+        Returns
+        -------
+        float
+            In pairs on which the average voter disagrees. The rule "auto" is exact up to 20 items.
+
+        Raises
+        ------
+        ValueError
+            With a rule or clipping for which nothing is proved.
+
+        Notes
+        -----
+        With :math:`\Lambda = \log m!`, Gaussian noise gives at most :math:`s \sqrt{m (m - 1) \Lambda} / n`, Laplace
+        noise :math:`2 b \sqrt{\Lambda (\binom m2 + \Lambda)} / n`: means of a maximum over m! orders, for which the
+        moment generating function is all that counts. On a grid it is no larger.
         """
-        if self.noise == "laplace":
-            return Guarantee(ratio_up(self.n_pairs * self.grain, self.scale), adjacency=self.adjacency)
-        if self.law == "continuous":
-            epsilon = gaussian_epsilon(self.l2_sensitivity, self.scale, self.delta)
+        require_exact(self.rule)
+        if self.clip:
+            raise ValueError("clip = True; no error is proved for clipped fractions")
+        orders = math.lgamma(self.n_items + 1)
+        if self.noise == "gaussian":
+            error = math.sqrt(2 * self.n_pairs * orders)
         else:
-            epsilon = zcdp(self.rho, self.delta)
-        return Guarantee(epsilon, self.delta, adjacency=self.adjacency)
+            error = 2 * math.sqrt(orders * (self.n_pairs + orders))
+        return self.scale * error / require_whole("n_voters", n_voters, 1)
 
-    def release(self, rankings: Rankings, rng: np.random.Generator | laws.SecureSource) -> NoisyOrder:
+    def release(self, data: Rankings, rng: Source) -> NoisyOrder:
         """One private order.
 
         Parameters
         ----------
-        rankings : Rankings
+        data : Rankings
             Of `n_items` items.
         rng : numpy.random.Generator or dprank.noise.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
@@ -351,35 +198,35 @@ class NoisyMatrix:
 
         Notes
         -----
-        O(voters * items^2), then the rule: the exact Kemeny order takes exponential time at worst.
+        O(voters * items^2), then the rule.
         """
-        if rankings.n_items != self.n_items:
-            raise ValueError(f"items = {rankings.n_items} names; this mechanism is for n_items = {self.n_items}")
-        counts = rankings.pairwise()
-        margins = self.perturb((counts - counts.T).astype(float), rng)
+        counts = require_rankings(data, self.n_items).pairwise()
+        margins = self.perturb(counts - counts.T, rng)
         if self.clip:
-            margins = np.clip(margins, -len(rankings), len(rankings))
-        return NoisyOrder(rankings.items, _RULES[self.rule](shrink(margins)), self.guarantee, margins)
+            margins = np.clip(margins, -len(data), len(data))
+        return NoisyOrder(data.items, order_by(self.rule, margins, rng=rng), self.guarantee, margins)
 
-    def perturb(
-        self, margins: NDArray[np.float64], rng: np.random.Generator | laws.SecureSource
-    ) -> NDArray[np.float64]:
+    def perturb(self, margins: NDArray[Any], rng: Source) -> NDArray[np.float64]:
         """Margins with noise: one draw for each pair, twice of it on the margin.
 
         Parameters
         ----------
-        margins : ndarray of float, shape (..., items, items)
-            Antisymmetric; leading axes are independent repetitions.
+        margins : ndarray, shape (..., items, items)
+            Antisymmetric; leading axes are independent repetitions. For noise on the grid those of rankings: whole
+            numbers and, where one voter is replaced, all odd or all even.
         rng : numpy.random.Generator or dprank.noise.SECURE
+
+        Raises
+        ------
+        ValueError
+            Where the noise would leave digits or parities as they are.
         """
         first, second = np.triu_indices(self.n_items, 1)
-        size = (*margins.shape[:-2], self.n_pairs)
-        if self.law == "continuous":
-            draw = laws.laplace if self.noise == "laplace" else laws.gaussian
-            drawn = draw(self.scale, size, rng=rng)  # type: ignore[arg-type]
-        else:
-            draw_whole = laws.discrete_laplace if self.noise == "laplace" else laws.discrete_gaussian
-            drawn = self.grain * draw_whole(self.scale / self.grain, size, rng=rng).astype(float)
+        self._require_on_grid("margin", margins)
+        pairs = margins[..., first, second]
+        if self.law == "discrete" and self.grain == 1 and ((pairs - pairs[..., :1]) % 2).any():
+            raise ValueError("margins are odd and even; all of one parity, as rankings have them, are needed")
+        drawn = round(2 * self.grain) * self._drawn((*margins.shape[:-2], self.n_pairs), rng)
         noisy = np.zeros(margins.shape)
-        noisy[..., first, second] = margins[..., first, second] + 2 * drawn
+        noisy[..., first, second] = margins[..., first, second] + drawn
         return noisy - np.swapaxes(noisy, -1, -2)

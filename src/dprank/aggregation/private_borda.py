@@ -6,35 +6,44 @@ Not in Alabi, Ghazi, Kumar and Manurangsi (2022), whose algorithms noise pairs.
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self, get_args
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank import noise as laws
-from dprank._require import (
-    require_at_least_0,
-    require_below_1,
-    require_generator,
-    require_positive,
-    require_whole,
-    settle,
+from dprank._require import require_generator, require_whole, shown
+from dprank.aggregation.additive import AdditiveNoise
+from dprank.aggregation.local_reports import (
+    Flipped,
+    OneRound,
+    SampledOrder,
+    mean_overlap,
+    require_directions,
+    require_votes,
 )
-from dprank.aggregation.local_reports import SampledOrder, Source
 from dprank.aggregation.matrix import PrivateOrder
-from dprank.aggregation.noisy_matrix import Law, Noise, _least, gaussian_epsilon, gaussian_scale
-from dprank.kendall import as_positions
-from dprank.mechanism import Adjacency, Guarantee, ratio_up, require
-from dprank.noise import require_source
-from dprank.pairwise.noisy_counts import best_first
-from dprank.rankings import Rankings
-from dprank.topk.composition import zcdp
-from dprank.uniformity.local import GRAIN, bit_loss, flips_for, randomise
+from dprank.noise import Source, best_first, require_source
+from dprank.randomized_response import bit_loss, flips_for, randomise
+from dprank.rankings import Rankings, require_rankings
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredOrder(PrivateOrder):
+    """An order with the noisy scores that it comes from.
+
+    Attributes
+    ----------
+    scores : ndarray of float, shape (items,)
+        Private estimates of how many places above the middle the voters put an item, in sum; their own sum is 0.
+        With n voters, ``(m - 1) / 2 - scores / n`` estimates the mean places.
+    """
+
+    scores: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class PrivateBorda:
+class PrivateBorda(AdditiveNoise):
     r"""Independent noise on the sum of places of every item, then sort.
 
     Parameters
@@ -69,53 +78,13 @@ class PrivateBorda:
     middle place, by half of that: without the shift it would be :math:`m (m - 1) / 2`.
     """
 
-    n_items: int
-    scale: float
-    noise: Noise = "laplace"
-    _: KW_ONLY
-    delta: float = 0.0
-    adjacency: Adjacency = "replace"
-    law: Law = "discrete"
-
-    def __post_init__(self) -> None:
-        for name, allowed in (("noise", Noise), ("adjacency", Adjacency), ("law", Law)):
-            require(name, getattr(self, name), get_args(allowed))
-        settle(
-            self,
-            n_items=require_whole("n_items", self.n_items, 2),
-            scale=require_at_least_0("scale", self.scale),
-            delta=require_below_1("delta", self.delta),
-        )
-        if (self.noise == "laplace") != (self.delta == 0):
-            raise ValueError(f"delta = {self.delta}; 0 for Laplace noise, in (0, 1) for Gaussian noise")
-
-    @classmethod
-    def calibrated(cls, n_items: int, epsilon: float, delta: float = 0.0, **others: Any) -> Self:
-        """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
-
-        Parameters
-        ----------
-        n_items : int
-        epsilon : float
-            Above 0, finite.
-        delta : float
-            In [0, 1).
-        **others
-            Of `PrivateBorda`, without the scale and the noise.
-        """
-        free = cls(n_items, 0.0, "gaussian" if delta else "laplace", delta=delta, **others)
-        require_positive("epsilon", epsilon)
-        if free.noise == "laplace":
-            return replace(free, scale=ratio_up(free.l1_sensitivity, epsilon))
-        if free.law == "continuous":
-            return replace(free, scale=gaussian_scale(free.l2_sensitivity, epsilon, delta))
-        scale = _least(lambda s: replace(free, scale=s).guarantee.epsilon <= epsilon, free.l2_sensitivity)
-        return replace(free, scale=scale)
+    #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
+    ratio: ClassVar[float] = 5.0
 
     @property
-    def l1_sensitivity(self) -> int:
+    def l1_sensitivity(self) -> float:
         """Least bound on the sum of absolute moves that one voter causes, up to a common shift."""
-        return round(float(abs(self._move).sum()))
+        return float(abs(self._move).sum())
 
     @property
     def l2_sensitivity(self) -> float:
@@ -129,24 +98,30 @@ class PrivateBorda:
             return 2 * (places - middle)
         return places - (middle if self.law == "continuous" else math.floor(middle))
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Privacy of the noisy sums up to a common shift, hence of the order."""
-        if self.noise == "laplace":
-            return Guarantee(ratio_up(self.l1_sensitivity, self.scale), adjacency=self.adjacency)
-        if self.law == "continuous":
-            epsilon = gaussian_epsilon(self.l2_sensitivity, self.scale, self.delta)
-        else:
-            ratio = ratio_up(self.l2_sensitivity, self.scale)
-            epsilon = zcdp(ratio * ratio / 2 * (1 + 1e-12), self.delta)
-        return Guarantee(epsilon, self.delta, adjacency=self.adjacency)
+    def additive_error(self, n_voters: int) -> float:
+        """Bound on the expected Kemeny score of the released order, less five times the least there is.
 
-    def release(self, rankings: Rankings, rng: Source) -> PrivateOrder:
-        """One private order.
+        A fair coin for every pair scores m (m - 1) / 4 in expectation: an error near that promises nothing. No data are
+        read, so that one can plan before any budget is spent.
 
         Parameters
         ----------
-        rankings : Rankings
+        n_voters : int
+            At least 1.
+
+        Returns
+        -------
+        float
+            Twice the expected sum of absolute noise, a voter: in pairs on which the average voter disagrees.
+        """
+        return 2 * self.n_items * self._wander / require_whole("n_voters", n_voters, 1)
+
+    def release(self, data: Rankings, rng: Source) -> ScoredOrder:
+        """One private order, with its scores.
+
+        Parameters
+        ----------
+        data : Rankings
             Of `n_items` items.
         rng : numpy.random.Generator or dprank.noise.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
@@ -160,29 +135,32 @@ class PrivateBorda:
         -----
         O(voters * items + items log items).
         """
-        if rankings.n_items != self.n_items:
-            raise ValueError(f"items = {rankings.n_items} names; this mechanism is for n_items = {self.n_items}")
-        sums = self.perturb(rankings.positions.sum(axis=0, dtype=np.int64), rng)
-        return PrivateOrder(rankings.items, best_first(-sums, rng), self.guarantee)
+        sums = require_rankings(data, self.n_items).positions.sum(axis=0, dtype=np.int64)
+        scores = _centred(sums + self._drawn(sums.shape, rng))
+        return ScoredOrder(data.items, best_first(scores, rng), self.guarantee, scores)
 
     def perturb(self, sums: NDArray[Any], rng: Source) -> NDArray[np.float64]:
-        """Sums of places with noise.
+        """Sums of places with noise: what `guarantee` covers is their differences.
+
+        Under "add_remove" the sums themselves are not covered: a voter who comes or goes shifts them all.
 
         Parameters
         ----------
-        sums : ndarray of int, shape (..., items)
-            Leading axes are independent repetitions.
+        sums : ndarray, shape (..., items)
+            Whole numbers, for noise on the grid; leading axes are independent repetitions.
         rng : numpy.random.Generator or dprank.noise.SECURE
+
+        Raises
+        ------
+        ValueError
+            Where whole noise would leave digits as they are.
         """
-        if self.law == "continuous":
-            draw = laws.laplace if self.noise == "laplace" else laws.gaussian
-            return np.asarray(sums + draw(self.scale, sums.shape, rng=rng))  # type: ignore[arg-type]
-        whole = laws.discrete_laplace if self.noise == "laplace" else laws.discrete_gaussian
-        return np.asarray(sums + whole(self.scale, sums.shape, rng=rng), float)
+        self._require_on_grid("sum", sums)
+        return np.asarray(sums + self._drawn(sums.shape, rng), float)
 
 
 @dataclass(frozen=True)
-class PositionVector:
+class PositionVector(Flipped):
     """A random direction on the side of the voter's places, or on the other side (Duchi, Jordan and Wainwright 2014).
 
     All rankings' places, less their mean, have the same norm; the direction is drawn among those orthogonal to
@@ -200,16 +178,6 @@ class PositionVector:
     Floating-point coins, for research. O(voters * m) time.
     """
 
-    n_items: int
-    flips: int
-
-    def __post_init__(self) -> None:
-        settle(
-            self,
-            n_items=require_whole("n_items", self.n_items, 2),
-            flips=require_whole("flips", self.flips, 1, GRAIN // 2 - 1),
-        )
-
     @classmethod
     def calibrated(cls, n_items: int, epsilon: float) -> Self:
         """The whole of `epsilon`, above 0, on the choice of the side."""
@@ -222,24 +190,30 @@ class PositionVector:
 
     @property
     def length(self) -> float:
-        """Of a report: the norm of the places, over the mean length along them of what is sent."""
-        d = self.n_items - 1
-        mean = math.exp(math.lgamma(d / 2) - math.lgamma((d + 1) / 2)) / math.sqrt(math.pi)
-        return math.sqrt(self.n_items * _mean_square(self.n_items)) / (mean * (1 - 2 * self.flips / GRAIN))
+        """Of an estimate from one report: the norm of the places, over the mean length along them of what is sent."""
+        return math.sqrt(self.n_items * _mean_square(self.n_items)) / (mean_overlap(self.n_items - 1) * self.kept)
 
     @property
     def variance(self) -> float:
         """Of the estimate of an item's place from one report, mean over the items; the same for every ranking."""
         return self.length**2 / self.n_items - _mean_square(self.n_items)
 
-    def places(self, positions: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
-        """Mean over the voters of their reports: unbiased estimates of mean places less (m - 1) / 2."""
+    def report(self, positions: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Unit vectors whose entries sum to 0, shape (voters, items)."""
         vectors = require_generator(rng, "floating-point coins are for research").standard_normal(positions.shape)
         vectors -= vectors.mean(axis=1, keepdims=True)
-        vectors *= self.length / np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         side = randomise(np.ones(len(vectors), np.int8), self.flips, rng)
-        inner = np.einsum("vi,vi->v", vectors, positions)
-        return np.asarray((np.sign(inner) * side) @ vectors / len(vectors))
+        vectors *= (np.sign(np.einsum("vi,vi->v", vectors, positions)) * side)[:, None]
+        return vectors
+
+    def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """Unbiased estimates of mean places less (m - 1) / 2."""
+        return np.asarray(reports.mean(axis=0) * self.length)
+
+    def checked(self, reports: Any) -> NDArray[Any]:
+        """Refuse what is no table of unit vectors."""
+        return require_directions(reports, self.n_items)
 
 
 @dataclass(frozen=True)
@@ -256,9 +230,12 @@ class OrderReport:
 
     @classmethod
     def calibrated(cls, n_items: int, epsilon: float) -> Self:
-        """All of `epsilon`, above 0, on the number of items whose `variance` is least."""
-        made = []
-        for size in range(2, require_whole("n_items", n_items, 2) + 1):
+        """All of `epsilon`, above 0, on the number of items whose `variance` is least.
+
+        Where that number is small, more than log(size! 2^53) cannot be spent, and what is spent is less.
+        """
+        made = [cls(SampledOrder.calibrated(n_items, epsilon, 2))]
+        for size in range(3, made[0].n_items + 1):
             try:
                 made.append(cls(SampledOrder.calibrated(n_items, epsilon, size)))
             except ValueError:  # so little epsilon allows no such order
@@ -285,34 +262,86 @@ class OrderReport:
         scaled = self.order.chance * self.order.shrinkage
         return k * _mean_square(k) / (m * scaled**2) - _mean_square(m)
 
-    def places(self, positions: NDArray[Any], rng: Source) -> NDArray[np.float64]:
-        """Mean over the voters of their reports: unbiased estimates of mean places less (m - 1) / 2."""
+    def report(self, positions: NDArray[Any], rng: Source) -> NDArray[np.int64]:
+        """Items in the order sent, shape (voters, size)."""
+        return self.order.report(positions, rng)
+
+    def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+        """Unbiased estimates of mean places less (m - 1) / 2."""
         margins = np.zeros((self.n_items, self.n_items))
-        margins[np.triu_indices(self.n_items, 1)] = self.order.estimate(self.order.report(positions, rng))
+        margins[np.triu_indices(self.n_items, 1)] = self.order.estimate(reports)
         return np.asarray((margins.sum(axis=0) - margins.sum(axis=1)) / 2)
+
+    def checked(self, reports: Any) -> NDArray[Any]:
+        """Refuse what is no table of that many items a row."""
+        return self.order.checked(reports)
 
 
 @dataclass(frozen=True)
-class LocalBorda:
+class LocalBorda(OneRound):
     """Borda's count under local privacy, in one round: one report a voter, and nobody is trusted.
 
     Parameters
     ----------
-    report : OrderReport or PositionVector
+    randomiser : OrderReport or PositionVector
         What a voter sends; fixes items and privacy.
+
+    Examples
+    --------
+    Voters report on their own devices; a server that nobody trusts sees the reports.
+
+    >>> from dprank.noise import SECURE
+    >>> poll = LocalBorda.calibrated(3, epsilon=2.0)
+    >>> reports = [poll.report(places, SECURE) for places in ([0, 1, 2], [0, 2, 1], [0, 1, 2])]
+    >>> poll.aggregate(reports, SECURE, items=["roads", "schools", "parks"]).guarantee.model
+    'local'
     """
 
-    report: OrderReport | PositionVector
+    #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
+    ratio: ClassVar[float] = 5.0
+
+    randomiser: OrderReport | PositionVector
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.randomiser, OrderReport | PositionVector):
+            raise ValueError(f"randomiser = {shown(self.randomiser)}; an OrderReport or a PositionVector is needed")
 
     @classmethod
     def calibrated(cls, n_items: int, epsilon: float) -> Self:
-        """With `OrderReport`: at equal epsilon `PositionVector` has the larger variance, from three items on."""
+        """With `OrderReport`: at equal epsilon `PositionVector` has the larger variance, from three items on.
+
+        Parameters
+        ----------
+        n_items : int
+            At least 2.
+        epsilon : float
+            Of one voter's report, above 0, finite. What is more than about 37 above the log of the number of orders
+            that can be sent is not spent: `guarantee` then says less.
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range.
+        """
         return cls(OrderReport.calibrated(n_items, epsilon))
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Covers all reports, hence the order."""
-        return Guarantee(self.report.loss, model="local")
+    def additive_error(self, n_voters: int) -> float:
+        """Bound on the expected Kemeny score of the released order, less five times the least there is.
+
+        A fair coin for every pair scores m (m - 1) / 4 in expectation: an error near that promises nothing.
+
+        Parameters
+        ----------
+        n_voters : int
+            At least 1.
+
+        Returns
+        -------
+        float
+            Twice (a bound on) the expected sum of absolute errors of the mean places: in pairs on which the average
+            voter disagrees.
+        """
+        return 2 * self.n_items * math.sqrt(self.randomiser.variance / require_whole("n_voters", n_voters, 1))
 
     def places(self, positions: ArrayLike, rng: Source) -> NDArray[np.float64]:
         """Unbiased estimates of the voters' mean places, less (m - 1) / 2, from one report a voter.
@@ -324,15 +353,25 @@ class LocalBorda:
         rng : numpy.random.Generator or dprank.noise.SECURE
             A seeded generator for research. To publish, `SECURE`, which `PositionVector` refuses.
         """
-        table = as_positions("positions", positions)
-        if table.shape[1] != self.report.n_items or not len(table):
-            needed = f"at least one row of n_items = {self.report.n_items} places is needed"
-            raise ValueError(f"positions of shape {table.shape}; {needed}")
-        return self.report.places(table, require_source(rng))  # type: ignore[arg-type]
+        table = require_votes(positions, self.n_items)
+        return self.randomiser.estimate(self.randomiser.report(table, require_source(rng)))  # type: ignore[arg-type]
 
-    def release(self, rankings: Rankings, rng: Source) -> PrivateOrder:
-        """One order from at least one ranking, in O(voters * items) time; `places` says which `rng`."""
-        return PrivateOrder(rankings.items, best_first(-self.places(rankings.positions, rng), rng), self.guarantee)
+    def release(self, data: Rankings, rng: Source) -> ScoredOrder:
+        """One order from at least one ranking, as `report` and `aggregate` make it; `places` says which `rng`.
+
+        O(voters * items) time.
+        """
+        places = self.places(require_rankings(data, self.n_items, 1).positions, rng)
+        return self._order(data.items, places, len(data), rng)
+
+    def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> ScoredOrder:
+        return ScoredOrder(items, best_first(-estimates, rng), self.guarantee, _centred(voters * estimates))
+
+
+def _centred(places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores from sums of places: a function of their differences, to the last bit."""
+    ahead = places[0] - places
+    return ahead - ahead.mean()
 
 
 def _mean_square(n_items: int) -> float:

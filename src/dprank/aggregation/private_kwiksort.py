@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self, get_args
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dprank import noise as laws
-from dprank._require import (
-    require_at_least_0,
-    require_below_1,
-    require_positive,
-    require_probability,
-    require_whole,
-    settle,
-)
+from dprank._require import require_at_least_0, require_positive, require_probability, require_whole, settle, shown
+from dprank.aggregation.additive import require_drawable, require_noise
 from dprank.aggregation.kwiksort import comparisons_law
 from dprank.aggregation.matrix import PrivateOrder
-from dprank.aggregation.noisy_matrix import Law, Noise, NoisyMatrix, gaussian_epsilon
-from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require
-from dprank.rankings import Rankings
-from dprank.topk.composition import zcdp
+from dprank.aggregation.noisy_matrix import NoisyMatrix
+from dprank.gaussian import gaussian_epsilon, zcdp
+from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up
+from dprank.noise import Law, Noise, Source, require_source
+from dprank.rankings import Rankings, require_rankings
 
 #: Relative allowance for the rounding of sums of losses, far above what tests find.
 _ROUNDING = 1e-8
@@ -69,7 +64,8 @@ class PrivateKwikSort:
     Which pair is compared next depends on earlier answers, so losses compose adaptively: those of Laplace noise add;
     Gaussian answers of scale s and a Gaussian matrix of scale t are together as private as one Gaussian answer of
     :math:`1 / \sigma^2 = q / s^2 + \binom{m}{2} / t^2` (Dong, Roth and Su 2022, Corollary 2). A run that falls back has
-    spent both. In a tie the pivot comes first; it is as often the one item of a pair as the other.
+    spent both. Ties are decided by a uniform order of the items, drawn at the start: each pair has one answer, as in a
+    tournament, and neither item is favoured.
     """
 
     n_items: int
@@ -84,8 +80,6 @@ class PrivateKwikSort:
     claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        for name, allowed in (("noise", Noise), ("adjacency", Adjacency), ("law", Law)):
-            require(name, getattr(self, name), get_args(allowed))
         n_items = require_whole("n_items", self.n_items, 2)
         pairs = math.comb(n_items, 2)
         settle(
@@ -93,10 +87,10 @@ class PrivateKwikSort:
             n_items=n_items,
             queries=require_whole("queries", self.queries, 1, pairs),
             scale=require_at_least_0("scale", self.scale),
-            delta=require_below_1("delta", self.delta),
+            delta=require_noise(self.noise, self.delta, self.law, self.adjacency),
         )
-        if (self.noise == "laplace") != (self.delta == 0):
-            raise ValueError(f"delta = {self.delta}; 0 for Laplace noise, in (0, 1) for Gaussian noise")
+        if not isinstance(self.fallback, NoisyMatrix | None):
+            raise ValueError(f"fallback = {shown(self.fallback)}; a NoisyMatrix or None is needed")
         if (self.fallback is None) != (self.queries == pairs):
             needed = "None, since no run wants more" if self.fallback else f"needed with less than {pairs}"
             raise ValueError(f"fallback is {needed} (queries = {self.queries})")
@@ -120,6 +114,8 @@ class PrivateKwikSort:
         **fallback: Any,
     ) -> Self:
         """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
+
+        Of discrete Gaussian noise, the least for which zero-concentrated privacy proves it.
 
         Parameters
         ----------
@@ -147,6 +143,8 @@ class PrivateKwikSort:
         shared: dict[str, Any] = {"delta": delta, "law": law, "adjacency": adjacency}
         whole = NoisyMatrix.calibrated(n_items, epsilon, **shared, **fallback)
         pairs, gaussian = whole.n_pairs, whole.noise == "gaussian"
+        if queries is not None:
+            queries = require_whole("queries", queries, 1, pairs)
         if queries is None or (share is None and queries < pairs):
             queries, best = _plan(n_items, gaussian, queries)
             share = best if share is None else share
@@ -155,7 +153,7 @@ class PrivateKwikSort:
         if queries == pairs:
             return cls(n_items, pairs, scale, None, whole.noise, **shared)
         rest = require_probability("share", share)
-        spare = NoisyMatrix(n_items, scale / rest**power, whole.noise, **shared, **fallback)
+        spare = replace(whole, scale=require_drawable(epsilon, scale / rest**power, law))
         return cls(n_items, queries, scale * (queries / pairs / (1 - rest)) ** power, spare, whole.noise, **shared)
 
     @classmethod
@@ -176,7 +174,7 @@ class PrivateKwikSort:
         **fallback
             Of `NoisyMatrix.as_printed`; it gets the budget epsilon / 2 of Corollary 3.
         """
-        require_positive("epsilon", epsilon)
+        epsilon = require_positive("epsilon", epsilon)
         asked = require_whole("queries", queries, 1)
         spare = NoisyMatrix.as_printed(3, n_items, epsilon / 2, **fallback)
         printed: dict[str, Any] = {"law": "continuous", "claimed_epsilon": epsilon, "delta": delta}
@@ -218,12 +216,12 @@ class PrivateKwikSort:
         answers = Guarantee(epsilon, self.delta, adjacency=self.adjacency)
         return answers if spare or not self.fallback else compose(answers, self.fallback.guarantee)
 
-    def release(self, rankings: Rankings, rng: np.random.Generator | laws.SecureSource) -> PrivateOrder:
+    def release(self, data: Rankings, rng: Source) -> PrivateOrder:
         """One private order.
 
         Parameters
         ----------
-        rankings : Rankings
+        data : Rankings
             Of `n_items` items.
         rng : numpy.random.Generator or dprank.noise.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
@@ -237,41 +235,33 @@ class PrivateKwikSort:
         -----
         O(voters * items^2), and O(items log items) draws; then the fallback, if it is needed.
         """
-        if rankings.n_items != self.n_items:
-            raise ValueError(f"items = {rankings.n_items} names; this mechanism is for n_items = {self.n_items}")
-        counts = rankings.pairwise()
-        order = self._sort((counts - counts.T) / 2, rng)
+        counts = require_rankings(data, self.n_items).pairwise()
+        order = self._sort((counts - counts.T) / 2, require_source(rng))
         if order is None:
             assert self.fallback is not None
-            order = self.fallback.release(rankings, rng).order
-        return PrivateOrder(rankings.items, order, self.guarantee)
+            order = self.fallback.release(data, rng).order
+        return PrivateOrder(data.items, order, self.guarantee)
 
-    def _sort(
-        self, half_margins: NDArray[np.float64], rng: np.random.Generator | laws.SecureSource
-    ) -> NDArray[np.int64] | None:
+    def _sort(self, half_margins: NDArray[np.float64], rng: Source) -> NDArray[np.int64] | None:
         """KwikSort; None where the queries run out."""
         left = self.queries
         done: list[int] = []
+        ties = rng.permutation(self.n_items)
         stack = [rng.permutation(self.n_items)]  # the first of a uniform order is a uniform pivot, on every side too
         while stack:
             part = stack.pop()
             if len(part) < 2:
                 done.extend(part)
                 continue
-            rest = part[1:]
+            pivot, rest = part[0], part[1:]
             left -= len(rest)
             if left < 0:
                 return None
-            before = half_margins[rest, part[0]] + self._draw(len(rest), rng) > 0
+            noise = self.grain * laws.draw(self.noise, self.law, self.scale / self.grain, len(rest), rng=rng)
+            noisy = half_margins[rest, pivot] + noise
+            before = (noisy > 0) | ((noisy == 0) & (ties[rest] < ties[pivot]))
             stack += [rest[~before], part[:1], rest[before]]
         return np.array(done)
-
-    def _draw(self, size: int, rng: np.random.Generator | laws.SecureSource) -> NDArray[np.float64]:
-        if self.law == "continuous":
-            draw = laws.laplace if self.noise == "laplace" else laws.gaussian
-            return draw(self.scale, size, rng=rng)  # type: ignore[arg-type]
-        whole = laws.discrete_laplace if self.noise == "laplace" else laws.discrete_gaussian
-        return np.multiply(self.grain, whole(self.scale / self.grain, size, rng=rng))
 
 
 def _plan(n_items: int, gaussian: bool, queries: int | None) -> tuple[int, float]:

@@ -1,13 +1,63 @@
-"""Aggregation rules that cost little: two read the pairwise matrix only, two the rankings themselves."""
+"""Aggregation rules: two of the pairwise matrix and two of the rankings that cost little; and rules by their names."""
 
 from __future__ import annotations
 
+import warnings
+from typing import Literal, get_args
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linear_sum_assignment
 
-from dprank.aggregation.matrix import require_matrix
-from dprank.rankings import Rankings
+from dprank._require import require_generator
+from dprank.aggregation.kemeny import KemenyTimeout, kemeny, quick_order
+from dprank.aggregation.local_search import local_search
+from dprank.aggregation.matrix import require_matrix, shrink
+from dprank.mechanism import require
+from dprank.noise import Source, require_source
+from dprank.rankings import Rankings, require_rankings
+
+Rule = Literal["auto", "kemeny", "local_search", "borda", "copeland"]
+#: Seconds that `order_by` lets the exact rule "kemeny" take.
+PATIENCE = 60.0
+
+
+def order_by(rule: Rule, w: ArrayLike, *, rng: Source) -> NDArray[np.int64]:
+    """The order of a matrix by the rule of that name: no rule fails, however noisy the matrix is.
+
+    The rule sees the items in random order, so that what they are called and how they are listed decides no tie.
+
+    Parameters
+    ----------
+    rule : {"auto", "kemeny", "local_search", "borda", "copeland"}
+        `~dprank.aggregation.kemeny.quick_order`; the proved optimum of `~dprank.aggregation.kemeny.kemeny`, which
+        noise at many items puts out of reach: after a minute a warning, and the best order known; and the three
+        functions of these names.
+    w : array_like of float, shape (items, items)
+        Fractions, weights or margins of i before j; noisy ones are allowed, any finite numbers.
+    rng : numpy.random.Generator or dprank.noise.SECURE
+        Draws the order in which the rule sees the items, and nothing else.
+
+    Returns
+    -------
+    ndarray of int, shape (items,)
+        Item codes, best first.
+    """
+    rules = {"auto": quick_order, "kemeny": _kemeny, "local_search": local_search, "borda": borda, "copeland": copeland}
+    ordered, matrix = rules[require_rule(rule)], require_matrix(w)
+    seen = require_source(rng).permutation(len(matrix))
+    return seen[ordered(matrix[np.ix_(seen, seen)])]
+
+
+def require_rule(rule: Rule) -> Rule:
+    """Refuse what is not the name of a rule of `order_by`."""
+    require("rule", rule, get_args(Rule))
+    return rule
+
+
+def require_exact(rule: Rule) -> None:
+    """Refuse a rule that does not look for the least Kemeny score; "auto" finds it up to 20 items."""
+    if rule not in ("auto", "kemeny"):
+        raise ValueError(f"rule = {rule!r}; an additive error is proved for 'kemeny' and, where it is exact, 'auto'")
 
 
 def borda(w: ArrayLike) -> NDArray[np.int64]:
@@ -64,7 +114,9 @@ def footrule(rankings: Rankings) -> NDArray[np.int64]:
     ValueError
         Where there is no voter.
     """
-    _require_voters(rankings)
+    from scipy.optimize import linear_sum_assignment
+
+    require_rankings(rankings, least=1)
     place = np.arange(rankings.n_items)
     cost = np.stack([abs(rankings.positions.astype(np.int64) - p).sum(axis=0) for p in place], axis=1)
     return np.argsort(linear_sum_assignment(cost)[1])
@@ -89,14 +141,17 @@ def pick_a_perm(rankings: Rankings, *, rng: np.random.Generator) -> NDArray[np.i
     ValueError
         Where there is no voter.
     """
-    _require_voters(rankings)
-    return np.argsort(rankings.positions[rng.integers(len(rankings))]).astype(np.int64)
+    require_rankings(rankings, least=1)
+    return np.argsort(rankings.positions[require_generator(rng).integers(len(rankings))]).astype(np.int64)
+
+
+def _kemeny(w: NDArray[np.float64]) -> NDArray[np.int64]:
+    try:
+        return kemeny(shrink(w), time_limit=PATIENCE).order
+    except KemenyTimeout as late:
+        warnings.warn(f"rule = 'kemeny': {late}; the best order known is used", RuntimeWarning, stacklevel=3)
+        return late.order
 
 
 def _descending(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.argsort(-scores, kind="stable")
-
-
-def _require_voters(rankings: Rankings) -> None:
-    if not len(rankings):
-        raise ValueError("rankings have no voters; at least one is needed")

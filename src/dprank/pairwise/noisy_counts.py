@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from dprank import noise
 from dprank.comparisons import GRAIN, Comparisons, Score, voter_column, win_counts
 from dprank.mechanism import Adjacency, Guarantee, Unit, ratio_up, require
+from dprank.noise import Law, best_first
 
 Design = Literal["any", "once", "complete"]
-Law = Literal["discrete", "continuous"]
 
 
 def l1_sensitivity(
@@ -287,12 +287,6 @@ class NoisyCounts:
         if self.design == "complete" and given.size and given.min() < self.answers:
             who = int(given.argmin())
             raise ValueError(f"voter {voters[who]} gave {given[who]} of {self.answers} answers; design = 'complete'")
-
-
-def best_first(scores: NDArray[np.float64], rng: np.random.Generator | noise.SecureSource) -> NDArray[np.int64]:
-    """Item codes by falling score, equal scores in random order."""
-    order = rng.permutation(len(scores))
-    return order[np.argsort(-scores[order], kind="stable")]
 
 
 def require_at_most(data: Comparisons, answers: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

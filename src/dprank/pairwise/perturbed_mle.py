@@ -15,7 +15,8 @@ from dprank.comparisons import Comparisons, win_counts
 from dprank.mechanism import Guarantee, Unit, ratio_up, require
 from dprank.models.bradley_terry import LOGISTIC, Link
 from dprank.models.likelihood import mle, mle_from_counts
-from dprank.pairwise.noisy_counts import Law, NoisyRanking, best_first, require_at_most
+from dprank.noise import Law, best_first
+from dprank.pairwise.noisy_counts import NoisyRanking, require_at_most
 
 Graph = Literal["private", "public"]
 #: What a supremum found by search is raised by, relatively: far above its rounding.

@@ -15,11 +15,12 @@ import numpy as np
 from scipy import special, stats
 
 from dprank._require import require_at_least_0, require_below_1, require_loss, require_positive, require_whole
+from dprank.gaussian import zcdp
 from dprank.mechanism import require
 from dprank.topk._require import require_k
 
 Composition = Literal["basic", "advanced", "zcdp", "optimal"]
-#: Relative allowance for the rounding of `optimal_delta` and of `zcdp`, far above what tests find.
+#: Relative allowance for the rounding of `optimal_delta`, far above what tests find.
 _ROUNDING = 1e-9
 #: Standard deviations after which binomial terms are below the least positive float.
 _FAR = 40.0
@@ -87,34 +88,6 @@ def optimal(k: int, epsilon_0: float, delta: float) -> float:
 def rho(k: int, epsilon_0: float, bounded_range: bool = False) -> float:
     """zCDP of k rounds: k epsilon_0^2 / 2 (Bun and Steinke 2016), / 8 if bounded in range (Cesar and Rogers 2021)."""
     return k * epsilon_0**2 / (8 if bounded_range else 2)
-
-
-def zcdp(rho: float, delta: float) -> float:
-    r"""Epsilon at `delta` of a rho-zCDP mechanism, by `dp-accounting`.
-
-    Parameters
-    ----------
-    rho : float
-        At least 0.
-    delta : float
-        In [0, 1); infinite at 0 unless rho is 0.
-
-    Notes
-    -----
-    The Rényi orders tried are spread about :math:`1 + \sqrt{\log(1 / \delta) / \rho}`. Each gives a valid epsilon.
-    """
-    require_loss("rho", rho)
-    require_below_1("delta", delta)
-    if rho == 0 or delta == 0:
-        return math.inf if rho > 0 else 0.0
-    if math.isinf(rho):
-        return math.inf
-    try:
-        from dp_accounting.rdp.rdp_privacy_accountant import compute_epsilon
-    except ImportError:
-        raise ImportError("zCDP composition needs dp-accounting: pip install 'dprank[accounting]'") from None
-    orders = 1 + math.sqrt(math.log(1 / delta) / rho) * np.geomspace(0.02, 20, 250)
-    return float(compute_epsilon(orders, rho * orders, delta)[0]) * (1 + _ROUNDING)
 
 
 def total_epsilon(

@@ -14,10 +14,11 @@ from scipy.optimize import brentq
 
 from dprank import noise as noises
 from dprank._require import require_below_1, require_bool, require_positive, require_probability, require_whole, settle
+from dprank.gaussian import zcdp
 from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require
 from dprank.topk._require import refuse_scales, require_integers, require_items, require_k, require_values
 from dprank.topk.bound import log_delta, shift_for
-from dprank.topk.composition import Composition, epsilon_per_round, rho, total_epsilon, zcdp
+from dprank.topk.composition import Composition, epsilon_per_round, rho, total_epsilon
 from dprank.topk.noise_laws import Noise
 from dprank.topk.selection import named, noisy_top_k, spread, unranked
 

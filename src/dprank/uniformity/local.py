@@ -5,54 +5,22 @@ Busa-Fekete, Fotakis and Zampetakis (2021), Section 6, and a test of ours that n
 
 from __future__ import annotations
 
-import math
-import secrets
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from dprank._require import require_positive, require_probability, require_whole, settle
 from dprank.kendall import as_positions
 from dprank.mechanism import Guarantee, require
-from dprank.noise import SecureSource, require_source
+from dprank.noise import Source, require_source
+from dprank.randomized_response import GRAIN, bit_loss, flips_for, randomise
 from dprank.rankings import Rankings
 from dprank.uniformity._require import require_data
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import LEAST, printed_threshold, unif_decision, unif_null_threshold
-
-Source = np.random.Generator | SecureSource
-#: Chances are whole numbers of 2^-53, so that the coin that is tossed has exactly the odds that are promised.
-GRAIN = 1 << 53
-
-
-def bit_loss(flips: int) -> float:
-    """Privacy loss log((2^53 - flips) / flips) of one bit reversed with probability flips / 2^53, rounded up."""
-    if flips == GRAIN // 2:
-        return 0.0
-    return math.nextafter(math.nextafter(math.log1p((GRAIN - 2 * flips) / flips), math.inf), math.inf)
-
-
-def flips_for(epsilon: float, bits: int = 1) -> int:
-    """The fewest reversals, in units of 2^-53, with which `bits` randomised answers are epsilon-private together."""
-    epsilon = require_positive("epsilon", epsilon)
-    flips = max(1, math.ceil(GRAIN * float(expit(-epsilon / bits))))
-    while _spent(flips, bits) > epsilon:
-        flips += 1
-    return flips
-
-
-def randomise(signs: NDArray[np.int8], flips: int, rng: Source) -> NDArray[np.int8]:
-    """Randomised response: every sign is reversed with probability flips / 2^53, on its own."""
-    require_source(rng)
-    if isinstance(rng, SecureSource):
-        words = np.frombuffer(secrets.token_bytes(8 * signs.size), np.uint64).reshape(signs.shape) >> np.uint64(11)
-    else:
-        words = rng.integers(0, GRAIN, signs.shape, np.uint64)
-    return np.where(words < flips, -signs, signs)
 
 
 @dataclass(frozen=True)
@@ -164,7 +132,7 @@ class LocalPairs(_Randomised):
     @property
     def guarantee(self) -> Guarantee:
         """Attained by two rankings that order all pairs oppositely."""
-        return Guarantee(_spent(self.flips, self.n_pairs), model="local")
+        return Guarantee(bit_loss(self.flips, self.n_pairs), model="local")
 
     def pairs(self, rng: Source) -> NDArray[np.int64]:
         """The pairs that all voters are told, shape (pairs, 2)."""
@@ -312,8 +280,3 @@ def _disjoint(pairs: ArrayLike, n_items: int, n_pairs: int) -> NDArray[np.int64]
     if len(np.unique(asked)) < asked.size:
         raise ValueError(f"pairs = {asked.tolist()}; no item may be asked about twice")
     return asked
-
-
-def _spent(flips: int, bits: int) -> float:
-    loss = bit_loss(flips)
-    return math.nextafter(bits * loss, math.inf) if loss and bits > 1 else loss

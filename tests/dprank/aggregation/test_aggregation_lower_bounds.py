@@ -88,6 +88,15 @@ def test_pure_threshold_ends():
     assert lb.pure_threshold(300, 900) > 700
 
 
+def test_local_threshold_at_its_ends():
+    assert lb.local_threshold(30, 1e-50) == pytest.approx(math.lgamma(31))
+    assert lb.local_threshold(30, 5e-324) == pytest.approx(math.lgamma(31))
+    for m in (2, 5, 30):
+        mean, variance = m * (m - 1) / 4, m * (m - 1) * (2 * m + 5) / 72
+        assert 0 <= lb.local_threshold(m, math.nextafter(mean, 0)) < 1e-12
+        assert lb.local_threshold(m, mean * 0.999) == pytest.approx((mean / 1000) ** 2 / (2 * variance), rel=1e-2)
+
+
 @pytest.mark.parametrize("error", [0.04, 0.3])
 def test_local_threshold_of_two_items_is_a_bits(error):
     entropy = -error * math.log(error) - (1 - error) * math.log1p(-error)
@@ -122,6 +131,8 @@ def test_tracing_threshold_grows_with_the_root_and_falls_with_delta():
     assert four / one == pytest.approx(2, rel=1e-3)
     assert lb.tracing_threshold(10**6, 10**6, 0.03, delta=1e-3, **sheet) < one
     assert lb.tracing_threshold(10, 10, 0.03, epsilon=0.1, error=1e3) < 0
+    for epsilon in (699, 711, 1e300):
+        assert lb.tracing_threshold(10, 10, 0.03, epsilon=epsilon, error=0) == pytest.approx(-0.06)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Exact but for the law of the draws; their seed is fixed, ALARM: the chance that it was unlucky."""
 
-from itertools import permutations
+import math
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -88,6 +89,16 @@ def test_the_guarantee_is_approached_and_never_passed(adjacency):
         assert losses[0] == pytest.approx(0.75)
 
 
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_calibrated_is_the_fastest_decay_that_keeps_its_word(adjacency):
+    for m in (2, 3, 10, 22):
+        for epsilon in [5e-324, 1e-300, 1e-9, 1e300, *np.geomspace(1e-6, 1e3, 200)]:
+            rate = ExponentialMechanism.calibrated(m, epsilon, adjacency=adjacency).rate
+            faster = np.nextafter(rate, np.inf)
+            kept, lost = (ExponentialMechanism(m, r, adjacency=adjacency).guarantee.epsilon for r in (rate, faster))
+            assert kept <= epsilon < lost
+
+
 def test_a_release_is_an_order_with_its_guarantee():
     mechanism, data = ExponentialMechanism.calibrated(5, 1.0), profile(5, 40)
     released = mechanism.release(data, np.random.default_rng(0))
@@ -113,3 +124,19 @@ def test_bad_input_is_refused():
         ExponentialMechanism(3, 1.0).expected_disagreements(np.zeros((4, 4)))
     with refused("rng", "research"):
         ExponentialMechanism(3, 1.0).release(profile(3, 2), SECURE)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_additive_error_bounds_the_exact_mean(adjacency):
+    shares = []
+    for m, voters, epsilon in product((2, 3, 5), (1, 20), (0.1, 1.0, 20.0)):
+        mechanism = ExponentialMechanism.calibrated(m, epsilon, adjacency=adjacency)
+        votes = voters * np.triu(np.ones((m, m)), 1)  # unanimous: the least score is 0
+        bound = mechanism.additive_error(voters)
+        assert bound == pytest.approx(mechanism.spread * math.lgamma(m + 1) / (epsilon * voters))
+        shares.append(mechanism.expected_disagreements(votes) / voters / bound)
+    assert 0.25 < max(shares) <= 1
+    assert mechanism.ratio == 1
+    assert ExponentialMechanism(3, 0.0).additive_error(5) == math.inf
+    with refused("n_voters = 0"):
+        mechanism.additive_error(0)

@@ -7,7 +7,7 @@ import pytest
 from checks import law_p_value, refused
 from scipy import stats
 
-from dprank.aggregation.kwiksort import before_probabilities
+from dprank.aggregation.kwiksort import before_probabilities, log_moments, queries
 from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort, plus_chances, report_loss
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.audit import privacy_loss
@@ -44,7 +44,7 @@ def test_loss_of_a_report_at_the_extremes():
 
 
 def test_guarantee_is_the_loss_of_all_reports_to_two_opposite_voters():
-    design = LocalKwikSort.as_printed(4, 2.0, 6, counter="query")
+    design = LocalKwikSort.as_printed(4, 6, 2.0, counter="query")
     assert (design.reports, design.epsilon_0) == (3, 2 / 3)
     laws = [np.prod(list(product((p, 1 - p), repeat=3)), axis=1) for p in plus_chances(2 / 3, "printed")]
     assert design.guarantee.epsilon == pytest.approx(privacy_loss(*laws))
@@ -53,13 +53,37 @@ def test_guarantee_is_the_loss_of_all_reports_to_two_opposite_voters():
 
 def test_guarantee_counts_the_fallback_and_copies():
     printed = {"counter": "query", "fallback": Fallback()}
-    assert LocalKwikSort.as_printed(4, 2.0, 6, **printed).guarantee.epsilon == pytest.approx(
-        LocalKwikSort.as_printed(4, 2.0, 6, counter="query").guarantee.epsilon + 0.25
+    assert LocalKwikSort.as_printed(4, 6, 2.0, **printed).guarantee.epsilon == pytest.approx(
+        LocalKwikSort.as_printed(4, 6, 2.0, counter="query").guarantee.epsilon + 0.25
     )
     roomy = LocalKwikSort(4, 0.5, 6, 1, fallback=Fallback())  # six pairs: no block is ever used up
     assert roomy.guarantee.epsilon == 6 * 0.5
-    assert LocalKwikSort.as_printed(4, 2.0, 6).guarantee.epsilon == pytest.approx(6 * report_loss(2 / 3, "printed"))
+    assert LocalKwikSort.as_printed(4, 6, 2.0).guarantee.epsilon == pytest.approx(6 * report_loss(2 / 3, "printed"))
     assert LocalKwikSort.calibrated(5, 0.7).guarantee == Guarantee(0.7, model="local")
+
+
+def test_guarantee_of_fresh_blocks_counts_what_a_voter_can_be_asked():
+    """Ten pairs in turn to four blocks: three reports of some voter; of a block that lasts, no fallback."""
+    design = LocalKwikSort(5, 0.5, 7, 4, fallback=Fallback())
+    assert design.guarantee.epsilon == 1.5
+    assert LocalKwikSort(5, 0.5, 2, 4, fallback=Fallback()).guarantee.epsilon == 1.25
+    assert LocalKwikSort(5, 0.5, 1, 4, counter="copied").guarantee.epsilon == 1.5
+    most = 0
+    for seed in range(50):
+        answers = AdaptiveAnswers(design, votes(4), np.random.default_rng(seed))
+        design.sort(answers)
+        most = max(most, answers.sent.max())
+    assert most == 3
+
+
+def test_blocks_last_with_cycles_too_but_for_thirty_tails():
+    theta = np.geomspace(1e-3, 8, 400)
+    moments = log_moments(256, theta)
+    for tail in (1e-12, 1e-10, 1e-6, 1e-3, 0.1, 0.9):
+        for m in (2, 3, 5, 8, 16, 50, 128, 256):
+            blocks = queries(m, tail)
+            chernoff = np.exp((moments[m] - theta * (blocks + 1)).min())
+            assert blocks == m * (m - 1) // 2 or chernoff <= 30 * tail
 
 
 @pytest.mark.parametrize("report", ["centred", "printed"])
@@ -69,6 +93,23 @@ def test_answers_are_unbiased(report):
     design = LocalKwikSort(5, 0.8, 10, 3, "random", report)
     seen = np.array([AdaptiveAnswers(design, data, rng).query(3, 1) for _ in range(4000)])
     assert abs(seen.mean() - w[3, 1]) < Z * seen.std() / len(seen) ** 0.5
+
+
+@pytest.mark.parametrize("report", ["centred", "printed"])
+def test_one_voter_s_answer_has_the_law_that_is_promised(report):
+    """And a mutant that spends half more is caught."""
+    rng, draws = np.random.default_rng(8), 6000
+
+    def pluses(epsilon_0, item, other):
+        design = LocalKwikSort(5, epsilon_0, 1, 1, "random", report)
+        return sum(AdaptiveAnswers(design, votes(1), rng).query(item, other) > 0.5 for _ in range(draws))
+
+    no, yes = plus_chances(1.0, report)
+    for chance, pair in ((no, (3, 1)), (yes, (1, 3))):
+        count = pluses(1.0, *pair)
+        assert law_p_value([count, draws - count], np.array([chance, 1 - chance])) > 1e-7
+    count = pluses(1.5, 1, 3)
+    assert law_p_value([count, draws - count], np.array([yes, 1 - yes])) < 1e-7
 
 
 @pytest.mark.parametrize("counter", ["query", "voter"])
@@ -83,7 +124,7 @@ def test_no_voter_sends_more_than_promised(counter):
 
 
 def test_the_printed_counter_stops_inside_the_block():
-    design = LocalKwikSort.as_printed(2, 1.0, 1, counter="voter")
+    design = LocalKwikSort.as_printed(2, 1, 1.0, counter="voter")
     answers = AdaptiveAnswers(design, votes(4, 2), np.random.default_rng(0))
     assert answers.query(0, 1) is None
     assert sorted(answers.sent) == [0, 0, 0, 1]
@@ -138,7 +179,7 @@ def test_fallback_is_called_when_a_block_is_used_up():
 
 def test_the_papers_fallback_ranks_in_its_place():
     fallback = LocalMatrix.calibrated(5, 0.5)
-    design = LocalKwikSort.as_printed(5, 1.0, 40, counter="voter", fallback=fallback)
+    design = LocalKwikSort.as_printed(5, 40, 1.0, counter="voter", fallback=fallback)
     released = design.release(votes(5 * 17), np.random.default_rng(6))  # 17 voters a block, 16 reports
     assert sorted(released.ranking) == list(ITEMS)
     reports = 10 * report_loss(1 / 16, "printed")  # there are ten pairs
@@ -159,12 +200,14 @@ def test_refusals():
         with refused(field, "'odd'"):
             LocalKwikSort(3, 1.0, 1, 1, **{field: "odd"})
     with refused("queries", "1"):
-        LocalKwikSort.as_printed(3, 1.0, 1)
+        LocalKwikSort.as_printed(3, 1, 1.0)
+    with refused("n_items = 257", "256"):
+        LocalKwikSort.calibrated(257, 1.0)
     with refused("tail", "2"):
-        LocalKwikSort.calibrated(3, 1.0, 2)
+        LocalKwikSort.calibrated(3, 1.0, tail=2)
     with refused("2 voters", "blocks = 3"):
         LocalKwikSort(5, 1.0, 1, 3).release(votes(2), rng)
-    with refused("data", "5 items"):
+    with refused("items = 4", "n_items = 5"):
         LocalKwikSort(5, 1.0, 1, 1).release(votes(3, 4), rng)
     with refused("rng", "None"):
         LocalKwikSort(5, 1.0, 1, 1).release(votes(3), None)

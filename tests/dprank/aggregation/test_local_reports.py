@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import permutations, product
+from typing import get_args
 
 import numpy as np
 import pytest
 from checks import all_rankings, law_p_value, refused
+from scipy import stats
 
 from dprank.aggregation import local_reports
+from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_reports import (
     LocalMatrix,
     PrintedPair,
@@ -18,11 +22,13 @@ from dprank.aggregation.local_reports import (
     VectorReport,
     ranking_signs,
 )
-from dprank.aggregation.matrix import pairwise_fractions
+from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
+from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector
+from dprank.aggregation.rules import Rule
 from dprank.models.mallows import Mallows
 from dprank.noise import SECURE
+from dprank.randomized_response import GRAIN
 from dprank.rankings import Rankings
-from dprank.uniformity.local import GRAIN
 
 ALARM = 1e-6
 Z = 5.5  # two-sided 4e-8 a coordinate
@@ -162,10 +168,10 @@ def test_fractions_of_voters_who_hide_nothing(monkeypatch):
         assert LocalMatrix(open_book).fractions(positions, np.random.default_rng(0)) == pytest.approx(truth, abs=1e-12)
 
 
-@pytest.mark.parametrize("rule", ["kemeny", "local_search"])
+@pytest.mark.parametrize("rule", get_args(Rule))
 def test_release(rule):
     rankings = Rankings(Mallows(6, 1.0).sample(30_000, rng=np.random.default_rng(7)), list("abcdef"))
-    mechanism = LocalMatrix.calibrated(6, 2.0, rule)
+    mechanism = LocalMatrix.calibrated(6, 2.0, rule=rule)
     released = mechanism.release(rankings, np.random.default_rng(8))
     assert released.ranking == tuple("abcdef")
     assert released.guarantee.model == "local"
@@ -197,11 +203,141 @@ def test_bad_input():
         SampledOrder(3, 2, 0)
     with refused("epsilon = 0"):
         SampledOrder.calibrated(3, 0)
-    with refused("rule = 'borda'", "kemeny"):
-        LocalMatrix(SampledOrder(3, 2, 1), "borda")
+    with refused("rule = 'dictator'", "kemeny"):
+        LocalMatrix(SampledOrder(3, 2, 1), "dictator")
     with refused("positions", "n_items = 3"):
         LocalMatrix(SampledOrder(3, 2, 1)).fractions([[0, 1, 2, 3]], np.random.default_rng(0))
     with refused("positions", "at least one row"):
         LocalMatrix(SampledOrder(3, 2, 1)).fractions(np.zeros((0, 3), int), np.random.default_rng(0))
     with refused("rng = 1"):
         LocalMatrix(SampledOrder(3, 2, 1)).fractions([[0, 1, 2]], 1)
+    for wrong in (12, None, SampledOrder):
+        with refused("randomiser = ", "SampledOrder"):
+            LocalMatrix(wrong)
+    with refused("rule = 'borda'"):
+        LocalMatrix(SampledOrder(3, 2, 1), "borda").additive_error(10)
+
+
+POLLS = {name: LocalMatrix(form(4, 1.5)) for name, form in FORMS.items()} | {
+    "Borda": LocalBorda.calibrated(4, 1.5),
+    "Borda, vector": LocalBorda(PositionVector.calibrated(4, 1.5)),
+}
+
+
+@pytest.mark.parametrize("name", POLLS)
+def test_client_and_server_are_the_release(name):
+    """Reports that went through JSON, one by one, estimate what the release estimates."""
+    poll, rng, voters = POLLS[name], np.random.default_rng(11), 3000
+    ranking = [3, 0, 2, 1]
+    sent = json.loads(json.dumps([poll.report(ranking, rng) for _ in range(voters)]))
+    released = poll.aggregate(sent, np.random.default_rng(0), items="abcd")
+    assert released.guarantee == poll.guarantee
+    assert released.guarantee.model == "local"
+    assert sorted(released.ranking) == list("abcd")
+    alone = poll.randomiser.estimate(poll.randomiser.checked(sent))
+    together = poll.randomiser.estimate(poll.randomiser.report(np.tile(ranking, (voters, 1)), rng))
+    # per entry and all of them: at m = 4 no entry's variance is above six times the mean one
+    assert abs(alone - together).max() < Z * math.sqrt(2 * 6 * poll.randomiser.variance / voters)
+
+
+@pytest.mark.parametrize("kind", [LocalMatrix, lambda order: LocalBorda(OrderReport(order))], ids=["matrix", "Borda"])
+def test_orders_of_client_and_server_have_the_law_of_the_release(kind):
+    """And a client that hides too little is caught."""
+    poll, mild = (kind(SampledOrder.calibrated(3, epsilon, 2)) for epsilon in (1.0, 1.5))
+    data, rng, draws = Rankings([[0, 1, 2]] * 8, "abc"), np.random.default_rng(15), 3000
+    orders = {order: i for i, order in enumerate(permutations("abc"))}
+
+    def halves(client):
+        return poll.aggregate([client.report(row, rng) for row in data.positions], rng, items="abc").ranking
+
+    released, own, mutant = (
+        np.bincount([orders[draw()] for _ in range(draws)], minlength=6)
+        for draw in (
+            lambda: poll.release(data, rng).ranking,
+            lambda: halves(poll),
+            lambda: halves(mild),
+        )
+    )
+    assert stats.chi2_contingency([released, own]).pvalue > ALARM
+    assert stats.chi2_contingency([released, mutant]).pvalue < ALARM
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_law_of_one_report_of_a_client(secure):
+    """And a mutant that spends a fifth more is caught."""
+    rng = SECURE if secure else np.random.default_rng(12)
+    draws, yes = 20_000, math.exp(1.0) / (1 + math.exp(1.0))
+    lists = [[a, b] for a in range(3) for b in range(3) if a != b]
+    ranking = [2, 0, 1]
+    law = np.array([yes if ranking[a] < ranking[b] else 1 - yes for a, b in lists]) / 3
+
+    def p_value(epsilon):
+        poll = LocalMatrix(SampledOrder.calibrated(3, epsilon, 2))
+        sent = [poll.report(ranking, rng) for _ in range(draws)]
+        return law_p_value(np.array([sent.count(entry) for entry in lists]), law)
+
+    assert p_value(1.0) > (1e-12 if secure else ALARM)
+    assert p_value(1.2) < ALARM
+
+
+@pytest.mark.parametrize("name", POLLS)
+def test_reports_that_no_voter_sends_are_refused(name):
+    poll, rng = POLLS[name], np.random.default_rng(13)
+    good = [poll.report([0, 1, 2, 3], rng) for _ in range(3)]
+    bad: list[Any] = [
+        [],
+        None,
+        "ab",
+        7,
+        [math.nan] * len(good[0]),
+        [10**400] * len(good[0]),
+        [*good[0], good[0][0]],
+        good[0][:-1],
+    ]
+    bad += [[[entry] for entry in good[0]], [1e6 * entry + 1e6 for entry in good[0]]]
+    bad += [list(map(str, good[0])), {"a": 1}]
+    for wrong in bad:
+        with refused("reports[1] = ", "needed"):
+            poll.aggregate([good[0], wrong, good[2]], rng, items="abcd")
+    none: list[Any] = [[], None, 5, np.array(3.0), np.zeros((0, len(good[0])), int), "", {}]
+    for wrong in none:
+        with refused("reports", "needed"):
+            poll.aggregate(wrong, rng, items="abcd")
+    assert len(poll.aggregate(np.array(good), SECURE, items="abcd").order) == 4
+    for items, words in (("abc", ("3", "n_items = 4")), ("abca", ("'a' more than once",)), (None, ("items = None",))):
+        with refused(*words):
+            poll.aggregate(good, rng, items=items)
+    for wrong in ([0, 1, 2], [0, 0, 1, 2], [[0, 1, 2, 3]], None, [0.0, 1, 2, 3], "abcd"):
+        with refused("positions"):
+            poll.report(wrong, rng)
+    with refused("rng = 3"):
+        poll.report([0, 1, 2, 3], 3)
+
+
+def test_items_of_an_order_are_different_and_known():
+    poll = LocalMatrix(SampledOrder.calibrated(4, 1.0, 2))
+    for wrong in ([2, 2], [0, 4], [-1, 0], [0.0, 1.0], [0, 2**63]):
+        with refused(f"reports[0] = {wrong}", "2 different items of 0 .. 3"):
+            poll.aggregate([wrong], np.random.default_rng(0), items="abcd")
+    with refused("reports[0] = [0, 1, -1, 1, 1, 1]", "6 signs"):
+        LocalMatrix(SplitResponse.calibrated(4, 1.0)).aggregate([[0, 1, -1, 1, 1, 1]], SECURE, items="abcd")
+
+
+def test_narrow_reports_are_counted_right():
+    poll = LocalMatrix(SampledOrder.calibrated(40, 1.0, 2))
+    wide = np.array([[39, 38], [20, 30]])
+    orders = [poll.aggregate(r, np.random.default_rng(0), items=range(40)).order for r in (wide, wide.astype(np.int8))]
+    assert orders[0].tolist() == orders[1].tolist()
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_additive_errors_bound_what_is_paid(name):
+    poll, rng = LocalMatrix(FORMS[name](4, 2.0)), np.random.default_rng(14)
+    data = Rankings(np.array([[0, 1, 2, 3]] * 70 + [[3, 2, 1, 0]] * 50), "abcd")
+    w = pairwise_fractions(data)
+    paid = np.mean([kemeny_score(poll.release(data, rng).order, w) for _ in range(200)]) - kemeny(w).cost
+    assert paid <= poll.additive_error(120)
+    assert poll.ratio == 1
+    assert poll.additive_error(480) == pytest.approx(poll.additive_error(120) / 2)
+    with refused("n_voters = 0"):
+        poll.additive_error(0)

@@ -27,7 +27,7 @@ def test_fractions_count_voters():
     for i in range(5):
         for j in range(5):
             assert w[i, j] == np.mean(VOTES.positions[:, i] < VOTES.positions[:, j])
-    with refused("no voters"):
+    with refused("voters = 0"):
         pairwise_fractions(Rankings(np.zeros((0, 3), int), "abc"))
 
 
@@ -41,6 +41,13 @@ def test_the_diagonal_is_not_read():
     w = pairwise_fractions(VOTES)
     np.testing.assert_array_equal(require_fractions(w + 0.5 * np.eye(5)), require_fractions(w))
     assert kemeny_score(range(5), w + np.eye(5)) == kemeny_score(range(5), w)
+
+
+def test_a_release_is_printed_and_is_only_itself():
+    one, two = (PrivateOrder(("a", "b"), np.array([1, 0]), Guarantee(0.5)) for _ in range(2))
+    assert str(one) == "b > a\nepsilon = 0.5 (central; replace one voter)"
+    assert one == one
+    assert len({one, two}) == 2
 
 
 def test_rounding_is_forgiven_and_removed():

@@ -7,11 +7,12 @@ import pytest
 from checks import all_rankings, law_p_value, refused
 
 from dprank import noise
+from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_reports import SampledOrder
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
-from dprank.aggregation.noisy_matrix import gaussian_delta
-from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector, PrivateBorda
+from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector, PrivateBorda, _centred
 from dprank.audit import privacy_loss
+from dprank.gaussian import gaussian_delta
 from dprank.rankings import Rankings
 
 FALSE_ALARM = 1e-6
@@ -141,11 +142,23 @@ def test_reports_are_unbiased_with_the_stated_variance(report):
     rng = np.random.default_rng(5)
     m, draws = report.n_items, 20_000
     positions = rng.permutation(m)[None]
-    drawn = np.array([report.places(positions, rng) for _ in range(draws)])
+    drawn = np.array([report.estimate(report.report(positions, rng)) for _ in range(draws)])
     error = Z * drawn.std(axis=0) / draws**0.5
     assert (abs(drawn.mean(axis=0) - (positions[0] - (m - 1) / 2)) <= error).all()
     squares = ((drawn - (positions[0] - (m - 1) / 2)) ** 2).mean(axis=1)
     assert abs(squares.mean() - report.variance) <= Z * squares.std() / draws**0.5 + 1e-9 * report.variance
+
+
+def test_two_items_show_the_side_and_nothing_else():
+    """And a mutant whose coin is a quarter more honest is caught."""
+    report, draws = PositionVector.calibrated(2, 1.0), 20_000
+    rng = np.random.default_rng(7)
+    sides = np.array([report.report(np.array([[0, 1]]), rng)[0, 0] < 0 for _ in range(draws)]).sum()
+    law = 1 / (1 + np.exp([-1, 1]))
+    assert law_p_value([sides, draws - sides], law) > FALSE_ALARM
+    mutant = PositionVector.calibrated(2, 1.25)
+    sides = np.array([mutant.report(np.array([[0, 1]]), rng)[0, 0] < 0 for _ in range(draws)]).sum()
+    assert law_p_value([sides, draws - sides], law) < FALSE_ALARM
 
 
 def test_closed_forms_of_the_variances():
@@ -185,7 +198,7 @@ def test_refusals():
         PrivateBorda(4, 1.0).release(data, rng)
     with refused("rng = 7"):
         PrivateBorda(3, 1.0).release(data, 7)
-    with refused("shape (1, 3)", "n_items = 4"):
+    with refused("items = 3", "n_items = 4"):
         LocalBorda.calibrated(4, 1.0).release(data, rng)
     with refused("flips = 0"):
         PositionVector(3, 0)
@@ -193,3 +206,66 @@ def test_refusals():
         PrivateBorda(3, 1.0, law="continuous").release(data, noise.SECURE)
     with refused("Generator"):
         LocalBorda(PositionVector.calibrated(3, 1.0)).release(data, noise.SECURE)
+    for call in (lambda: LocalBorda(12), lambda: LocalBorda(SampledOrder.calibrated(3, 1.0))):
+        with refused("randomiser = ", "PositionVector"):
+            call()
+    for epsilon in (0, -1, np.nan, np.inf, "1", 1e-17):
+        with refused(f"epsilon = {epsilon!r}"):
+            LocalBorda.calibrated(12, epsilon)
+    with refused("noise = 'gaussian'", "give delta"):
+        PrivateBorda.calibrated(12, 1.0, noise="gaussian")
+    with refused("sum = 0.25", "whole"):
+        PrivateBorda.calibrated(3, 1.0).perturb(np.array([0, 0.25, 1]), rng)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_scores_are_what_is_sorted_and_no_more_than_differences(adjacency):
+    data = Rankings(np.argsort(np.random.default_rng(8).random((40, 5)), axis=1), "abcde")
+    mechanism = PrivateBorda.calibrated(5, 1.0, adjacency=adjacency)
+    released = mechanism.release(data, np.random.default_rng(9))
+    assert (np.diff(released.scores[released.order]) <= 0).all()
+    assert abs(released.scores.sum()) < 1e-9
+    places = mechanism.perturb(data.positions.sum(axis=0), np.random.default_rng(9))
+    assert released.scores == pytest.approx(places.mean() - places)
+    # a common shift, which the guarantee does not cover, is not to be seen in any bit
+    for shift in (0, 1, 10**9 + 7, 2**55 + 1):
+        assert _centred(np.array([3, 1, 4, 1, 5]) + shift).tolist() == _centred(np.array([3, 1, 4, 1, 5])).tolist()
+    silent = PrivateBorda(5, 0.0).release(data, np.random.default_rng(0)).scores
+    assert 2 - silent / 40 == pytest.approx(data.positions.mean(axis=0))
+
+
+def test_local_scores_estimate_the_mean_places():
+    data = Rankings([[2, 0, 1]] * 30_000, "abc")
+    scores = LocalBorda.calibrated(3, 6.0).release(data, np.random.default_rng(0)).scores
+    assert 1 - scores / 30_000 == pytest.approx([2, 0, 1], abs=0.1)
+
+
+MECHANISMS = {
+    "Laplace": lambda m: PrivateBorda.calibrated(m, 2.0),
+    "Gaussian": lambda m: PrivateBorda.calibrated(m, 2.0, 1e-3, adjacency="add_remove"),
+    "order": lambda m: LocalBorda.calibrated(m, 2.0),
+    "vector": lambda m: LocalBorda(PositionVector.calibrated(m, 2.0)),
+}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_additive_errors_bound_what_is_paid(name):
+    mechanism, rng = MECHANISMS[name](4), np.random.default_rng(10)
+    data = Rankings(np.array([[0, 1, 2, 3]] * 30 + [[3, 1, 2, 0]] * 20), "abcd")
+    w = pairwise_fractions(data)
+    bound = mechanism.ratio * kemeny(w).cost + mechanism.additive_error(50)
+    assert np.mean([kemeny_score(mechanism.release(data, rng).order, w) for _ in range(200)]) <= bound
+    assert mechanism.ratio == 5
+    assert mechanism.additive_error(5000) < mechanism.additive_error(50)
+    with refused("n_voters = 0"):
+        mechanism.additive_error(0)
+
+
+def test_additive_errors_are_twice_the_noise():
+    for scale, delta in product((0.3, 1.0, 2.0, 20.0), (0.0, 0.1)):
+        k = np.arange(-2000, 2001)
+        weight = np.exp(-(k**2) / (2 * scale**2) if delta else -abs(k) / scale)
+        mean = (abs(k) * weight).sum() / weight.sum()
+        bound = PrivateBorda(3, scale, "gaussian" if delta else "laplace", delta=delta).additive_error(10)
+        assert 2 * 3 * mean / 10 <= bound * (1 + 1e-12)
+        assert scale < 2 or 2 * 3 * mean / 10 > 0.9 * bound

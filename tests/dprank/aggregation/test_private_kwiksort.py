@@ -8,8 +8,9 @@ import pytest
 from checks import certified_epsilon, law_p_value, refused
 
 from dprank.aggregation.kwiksort import comparisons_law
-from dprank.aggregation.noisy_matrix import NoisyMatrix, gaussian_epsilon
+from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.gaussian import gaussian_epsilon
 from dprank.noise import SECURE
 from dprank.rankings import Rankings
 
@@ -54,6 +55,37 @@ def test_it_falls_back_as_often_as_quicksort_wants_more(monkeypatch):
     chance = comparisons_law(m)[queries + 1 :].sum()
     assert 0.05 < chance < 0.95
     assert law_p_value([len(fell), runs - len(fell)], [chance, 1 - chance]) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("m", [3, 6])
+def test_ties_are_a_tournament_and_fair(m):
+    """Two opposite voters, too little noise for one: any order, found with QuickSort's comparisons."""
+    data = Rankings([np.arange(m), np.arange(m)[::-1]], names(m))
+    runs, limit = 6000, {3: 2, 6: 11}[m]
+    mechanism, rng = PrivateKwikSort(m, limit, 1e-3, NoisyMatrix(m, 1.0)), np.random.default_rng(5)
+    orders = [mechanism._sort(np.zeros((m, m)), rng) for _ in range(runs)]
+    fell = sum(order is None for order in orders)
+    chance = comparisons_law(m)[limit + 1 :].sum()
+    assert law_p_value([fell, runs - fell], [chance, 1 - chance]) > FALSE_ALARM
+    first = np.bincount([order[0] for order in orders if order is not None], minlength=m)
+    assert law_p_value(first, np.full(m, 1 / m)) > FALSE_ALARM
+    big = PrivateKwikSort.calibrated(64, 3000.0)
+    data = Rankings([np.arange(64), np.arange(64)[::-1]], names(64))
+    assert big.fallback is None or big._sort(np.zeros((64, 64)), np.random.default_rng(6)) is not None
+    assert sorted(big.release(data, np.random.default_rng(7)).order) == list(range(64))
+
+
+def test_nothing_is_spent_where_delta_pays_for_all():
+    """Three answers of a voter who turns round, with whole noise: the likelihood ratio depends on the sum of it."""
+    mechanism = PrivateKwikSort(3, 3, 0.5, None, "gaussian", delta=0.999)
+    assert mechanism.guarantee.epsilon == 0
+    x = np.arange(-40, 41)
+    law = np.exp(-(x**2) / (2 * 0.5**2))
+    three = np.convolve(np.convolve(law, law), law) / law.sum() ** 3
+    total = np.arange(-120, 121)
+    shifted = three * np.exp((2 * total - 3) / (2 * 0.5**2))
+    assert shifted.sum() == pytest.approx(1)
+    assert 0.8 < np.abs(three - shifted).sum() / 2 < 0.999
 
 
 def agreed_order(data):

@@ -1,16 +1,21 @@
 """Cheap aggregation rules against brute force. False-alarm rate of the one statistical test: 1e-6."""
 
 from itertools import permutations
+from typing import get_args
 
 import numpy as np
 import pytest
 from checks import law_p_value, refused
 
+from dprank.aggregation import rules
+from dprank.aggregation.kemeny import quick_order
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
-from dprank.aggregation.rules import borda, copeland, footrule, pick_a_perm
+from dprank.aggregation.rules import borda, copeland, footrule, order_by, pick_a_perm
+from dprank.noise import SECURE
 from dprank.rankings import Rankings
 
 FALSE_ALARM = 1e-6
+RNG = np.random.default_rng(0)
 
 
 def profile(rng, voters, m):
@@ -77,11 +82,66 @@ def test_pick_a_perm_draws_every_voter():
 
 def test_bad_input():
     nobody = Rankings(np.empty((0, 3), int), "abc")
-    with refused("no voters"):
+    with refused("voters = 0"):
         footrule(nobody)
-    with refused("no voters"):
+    with refused("voters = 0"):
         pick_a_perm(nobody, rng=np.random.default_rng(0))
     with refused("w has shape", "(2, 3)"):
         borda(np.zeros((2, 3)))
     with refused("w[0, 1] = nan"):
         copeland([[0, np.nan], [0, 0]])
+
+
+def noise(m, seed=0):
+    margins = np.triu(np.random.default_rng(seed).normal(size=(m, m)), 1)
+    return margins - margins.T
+
+
+def test_auto_is_exact_where_that_is_quick_and_never_worse_than_a_search():
+    w = noise(12)
+    assert kemeny_score(order_by("auto", w, rng=RNG), w) == pytest.approx(
+        kemeny_score(order_by("kemeny", w, rng=RNG), w), abs=1e-9
+    )
+    big = np.block([[noise(40), np.full((40, 12), 9.0)], [np.full((12, 40), -9.0), w]])  # 40 items before 12
+    found = quick_order(big)
+    assert set(found[:40]) == set(range(40))
+    assert kemeny_score(found[40:] - 40, w) == pytest.approx(kemeny_score(order_by("kemeny", w, rng=RNG), w), abs=1e-9)
+    assert kemeny_score(found, big) <= kemeny_score(order_by("borda", big, rng=RNG), big)
+
+
+def test_an_order_out_of_reach_is_the_best_one_known(monkeypatch):
+    monkeypatch.setattr(rules, "PATIENCE", 0.05)
+    w = noise(60)
+    with pytest.warns(RuntimeWarning, match="'kemeny'.* the best order known is used"):
+        order = order_by("kemeny", w, rng=RNG)
+    assert kemeny_score(order, w) <= kemeny_score(order_by("borda", w, rng=RNG), w)
+
+
+def test_all_ties_and_unknown_rules():
+    for rule in get_args(rules.Rule):
+        assert sorted(order_by(rule, np.zeros((25, 25)), rng=RNG)) == list(range(25))
+    for rule in ("dictator", None, []):
+        with refused("rule = ", "'auto'"):
+            order_by(rule, np.zeros((2, 2)), rng=RNG)
+
+
+@pytest.mark.parametrize("w", ["ab", None, [[0, 1j], [0, 0]], [[0, "1"], [0, 0]], [[0, 10**400], [0, 0]], {"a": 1}])
+def test_what_is_no_matrix(w):
+    for rule in get_args(rules.Rule):
+        with refused("w"):
+            order_by(rule, w, rng=RNG)
+    with refused("w[0, 1]", "1e300"):
+        order_by("borda", [[0, 1e301], [0, 0]], rng=RNG)
+
+
+@pytest.mark.parametrize("rule", get_args(rules.Rule))
+def test_ties_are_fair(rule):
+    """All orders of three items in a cycle, or of no majority at all, that tie come equally often."""
+    draws, rng = 1500, np.random.default_rng(3)
+    tie, cycle = np.zeros((3, 3)), np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+    for w in (tie, cycle):
+        first = np.bincount([order_by(rule, w, rng=rng)[0] for _ in range(draws)], minlength=3)
+        assert law_p_value(first, np.full(3, 1 / 3)) > FALSE_ALARM
+    assert set(order_by(rule, tie, rng=SECURE).tolist()) == {0, 1, 2}
+    with refused("rng = 7"):
+        order_by(rule, tie, rng=7)

@@ -15,8 +15,8 @@ from dprank import noise
 from dprank.comparisons import Comparisons, win_counts
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, erdos_renyi_counts, sample_voters
 from dprank.models.likelihood import gradient, mle, mle_from_counts
+from dprank.noise import best_first
 from dprank.pairwise import PerturbedMLE, objective_loss
-from dprank.pairwise.noisy_counts import best_first
 
 ROUNDING = 1e-9
 ALARM = 1e-6

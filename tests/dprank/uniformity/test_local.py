@@ -13,9 +13,10 @@ from scipy.stats import binom
 
 from dprank.models.mallows import Mallows
 from dprank.noise import SECURE
+from dprank.randomized_response import GRAIN, bit_loss, flips_for, randomise
 from dprank.rankings import Rankings
 from dprank.uniformity import local
-from dprank.uniformity.local import GRAIN, LocalOneBit, LocalPairs, bit_loss, flips_for, randomise
+from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
 ALARM = 1e-6

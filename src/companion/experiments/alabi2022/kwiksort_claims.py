@@ -10,6 +10,7 @@ from itertools import combinations, combinations_with_replacement, permutations
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import special
 from scipy.optimize import linprog
 
 from companion.claims import Check
@@ -29,8 +30,6 @@ from dprank.rankings import Rankings
 
 #: Rounding of the linear programmes and of the exact recursions, far above what tests find.
 ROUNDING = 1e-9
-#: Comparisons of any KwikSort run are at most this times m log(m / xi), but for a chance of xi / m^4.
-DEPTH = 40
 #: Arguments at which exponential moments are computed.
 THETA = np.geomspace(1e-3, 10, 200)
 
@@ -221,13 +220,13 @@ def ratios(items: Iterable[int]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``items``, ``constraints`` and ``rankings`` (largest cost / optimum), ``noise`` (least C in cost <= 2 optimum +
-        C noise), ``family`` (5 - 8 / m), ``noise_family`` (4 - 4 / m).
+        ``items``, ``any matrix`` and ``rankings`` (largest cost / optimum), ``noise`` (least C in cost <= 2 optimum + C
+        noise), and the closed forms ``5 − 8/m`` and ``4 − 4/m``.
     """
     rows = []
     for m in items:
-        row = {"items": m, "constraints": worst_case(m, False), "family": 5 - 8 / m, "rankings": worst_case(m, True)}
-        rows.append(row | {"noise": worst_case(m, True, 2.0), "noise_family": 4 - 4 / m})
+        row = {"items": m, "any matrix": worst_case(m, False), "5 − 8/m": 5 - 8 / m, "rankings": worst_case(m, True)}
+        rows.append(row | {"noise": worst_case(m, True, 2.0), "4 − 4/m": 4 - 4 / m})
     return pd.DataFrame(rows)
 
 
@@ -237,7 +236,7 @@ def families(items: Iterable[int]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``items``, ``constraints`` (ratio on `back_arc` of 1/2), ``rankings`` (ratio on `outsider`), ``noise`` (cost
+        ``items``, ``any matrix`` (ratio on `back_arc` of 1/2), ``rankings`` (ratio on `outsider`), ``noise`` (cost
         over noise when all voters agree and the first comparison with the last is turned).
     """
     rows = []
@@ -247,7 +246,7 @@ def families(items: Iterable[int]) -> pd.DataFrame:
         rows.append(
             {
                 "items": m,
-                "constraints": expected_cost(back_arc(m, 0.5 + ROUNDING), back_arc(m, 0.5)) / 0.5,
+                "any matrix": expected_cost(back_arc(m, 0.5 + ROUNDING), back_arc(m, 0.5)) / 0.5,
                 "rankings": expected_cost(seen, w) / ((m - 1) / 2),
                 "noise": expected_cost(back_arc(m, 1.0), agreed) / 0.5,
             }
@@ -299,7 +298,7 @@ def check_kwiksort(items: Sequence[int], large: int) -> list[Check]:
             Check(f"largest E K / OPT {true}", worst_case(m, True), "<=", 2 + ROUNDING, "corrected"),
             Check(f"largest (E K − 2 OPT) / noise {true}", worst_case(m, True, 2.0), "<=", 4 + ROUNDING, "corrected"),
         ]
-    reached = families([large]).constraints[0]
+    reached = families([large])["any matrix"][0]
     return [*checks, Check(f"E K / OPT, {large} items in line, first and last tied", reached, "<=", 5)]
 
 
@@ -387,64 +386,95 @@ def convexity() -> float:
     return float((np.diff(_moments(), 2, axis=0) / THETA).min())
 
 
+def proved_queries(n_items: int, xi: float) -> float:
+    """Comparisons that KwikSort exceeds with chance xi / m^4 at most, on any tournament; the chapter has the proof."""
+    return n_items * (8 * math.log(n_items) + 0.8 * math.log(1 / xi))
+
+
+def deep(n_items: int, x: float = 3.6) -> float:
+    """Bound on the chance that KwikSort compares some item more than 8 log m times to pivots, times m^4.
+
+    The expected sum of x^(comparisons to pivots) over the m items is at most G(m + 2 x) / (G(2 x) m! (2 x - 1)) on any
+    tournament, with G the gamma function; Markov's inequality.
+    """
+    log = special.gammaln(n_items + 2 * x) - special.gammaln(2 * x) - special.gammaln(n_items + 1) - math.log(2 * x - 1)
+    return math.exp(log + (4 - 8 * math.log(x)) * math.log(n_items))
+
+
+def printed_comparisons(w: NDArray[np.float64], *, rng: np.random.Generator) -> int:
+    """Comparisons of one run by the printed rule: item j goes before pivot i if w_ji > 0.5, else behind it."""
+    parts, made = [np.arange(len(w))], 0
+    while parts:
+        here = parts.pop()
+        if len(here) > 1:
+            pivot = rng.choice(here)
+            rest = here[here != pivot]
+            made += len(rest)
+            first = w[rest, pivot] > 0.5
+            parts += [rest[first], rest[~first]]
+    return made
+
+
 def counts(items: Iterable[int], xis: Iterable[float]) -> pd.DataFrame:
-    """How many comparisons must be allowed for a chance xi / m^4 to need more, and what noise that makes.
+    """How many comparisons must be allowed for a chance xi / m^4 to need more.
 
     Returns
     -------
     pandas.DataFrame
-        ``items``, ``xi``, ``q`` (least, exact, no cycles), ``any`` (enough for every tournament), ``pairs`` (m (m - 1)
-        / 2, never exceeded), ``constant`` (q over m log(m / xi)), ``laplace`` and ``gaussian`` (noise of q answers at
-        half the budget over that of all pairs at the whole budget).
+        ``items``, ``ξ``, ``q`` (least, exact, no cycles), ``any`` (enough for every tournament), ``pairs`` (m (m - 1) /
+        2, never exceeded), ``proved`` (`proved_queries`).
     """
-    rows = []
-    for xi in xis:
-        for m in items:
-            q, pairs = queries(m, xi / m**4), math.comb(m, 2)
-            row = {"items": m, "xi": xi, "q": q, "any": any_queries(m, xi / m**4), "pairs": pairs}
-            row |= {"constant": q / (m * math.log(m / xi)), "laplace": 2 * q / pairs}
-            rows.append(row | {"gaussian": 2 * math.sqrt(q / pairs)})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            "items": m,
+            "ξ": xi,
+            "q": queries(m, xi / m**4),
+            "any": any_queries(m, xi / m**4),
+            "pairs": math.comb(m, 2),
+            "proved": proved_queries(m, xi),
+        }
+        for xi in xis
+        for m in items
+    )
 
 
-def reduction_two_pays(xi: float, factor: float = 2.0, most: int = 200) -> int:
-    """Least number of items from which on (up to `most`) factor q is below m (m - 1) / 2, q the exact one of `counts`.
-
-    Parameters
-    ----------
-    xi : float
-    factor : float
-        2 for Laplace noise: half of the budget is kept for the fallback. 4 for Gaussian noise, which grows as sqrt(q).
-    most : int
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
-    items = np.arange(3, most + 1)
-    fails = [m for m in items if factor * queries(int(m), xi / int(m) ** 4) >= math.comb(int(m), 2)]
-    if fails and fails[-1] == most:
-        raise ValueError(f"most = {most}; factor q is not below m (m - 1) / 2 there")
-    return int(fails[-1]) + 1 if fails else 3
-
-
-def check_q(items: Sequence[int], xis: Sequence[float], listed: int) -> list[Check]:
-    """Is q = O(m log m) comparisons enough but for a chance xi / m^4?"""
+def check_q(items: Sequence[int], xis: Sequence[float], listed: int, *, rng: np.random.Generator) -> list[Check]:
+    """Is q = O(m log m) comparisons enough but for a chance xi / m^4, with ties as printed and with a tournament?"""
     frame = counts(items, xis)
     what = f"m = {min(items)} to {max(items)}, ξ = {', '.join(f'{xi:g}' for xi in xis)}"
-    enough = (frame["any"] / (frame["items"] * np.log(frame["items"] / frame.xi))).max()
     small = pd.concat([worst_tournament(m) for m in range(3, listed + 1)])
-    exponent = 2 * DEPTH * (0.5 - 1 / (DEPTH * math.log(8 / 7))) ** 2
+    far = max(deep(m) for m in np.unique(np.geomspace(16, 1e9, 200).astype(int)))
     convex = f"convexity of log E exp(θ C_k) in k ≤ {MOST_COUNTED}: least second difference / θ"
     every = f"any tournament against the one without cycles, m ≤ {listed}, largest"
+    tied = [
+        Check(
+            f"comparisons of a run over m log m, two opposite voters, printed rule, {m:,} items; without ties: 8",
+            printed_comparisons(np.full((m, m), 0.5), rng=rng) / (m * math.log(m)),
+            "<=",
+            8,
+        )
+        for m in (256, 1024, 4096)
+    ]
     return [
-        Check(f"least q / (m log(m/ξ)), no cycles, exact, {what}", frame.constant.max(), "<=", DEPTH),
-        Check(f"q / (m log(m/ξ)) that is enough for every tournament (Chernoff), {what}", enough, "<=", DEPTH),
-        Check(f"exponent of 1/m in the proof for all m, with {DEPTH} m log(m/ξ)", exponent, ">=", 5),
-        Check(convex, convexity(), ">=", 0),
-        Check(f"{every} E[C] − E[C, no cycles]", small["mean"].max(), "<=", ROUNDING),
-        Check(f"{every} log E exp(θC) − the same without cycles", small.moment.max(), "<=", ROUNDING),
+        *tied,
+        Check(
+            f"least q over ours, ties decided beforehand, no cycles, exact, {what}",
+            (frame.q / frame.proved).max(),
+            "<=",
+            1,
+            "supplied",
+        ),
+        Check(
+            f"q that is enough for every tournament (Chernoff) over ours, {what}",
+            (frame["any"] / frame.proved).max(),
+            "<=",
+            1,
+            "supplied",
+        ),
+        Check("m⁴ × bound on P(some item meets over 8 log m pivots), m from 16 to 10⁹", far, "<=", 1, "corrected"),
+        Check(convex, convexity(), ">=", 0, "corrected"),
+        Check(f"{every} E[C] − E[C, no cycles]", small["mean"].max(), "<=", ROUNDING, "corrected"),
+        Check(f"{every} log E exp(θC) − the same without cycles", small.moment.max(), "<=", ROUNDING, "corrected"),
     ]
 
 
@@ -490,8 +520,8 @@ def stopped(items: Iterable[int], xi: float, epsilon: float) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``items``, ``q``, ``beyond`` (chance of more than q comparisons), ``error`` (exact limit as n grows), ``scaled``
-        (error m^4 / xi), ``voters`` (n at which the mean absolute noise of all pairs together is as large, its scale
+        ``items``, ``q``, ``P(more)`` (chance of more than q comparisons), ``error`` (exact limit as n grows), ``error
+        m⁴/ξ``, ``voters`` (n at which the mean absolute noise of all pairs together is as large, its scale
         being 2 q / (epsilon n) a pair).
     """
     rows = []
@@ -499,7 +529,7 @@ def stopped(items: Iterable[int], xi: float, epsilon: float) -> pd.DataFrame:
         q = queries(m, xi / m**4)
         error, beyond = max(float(stopped_cost(m, q)[-1]), 0.0), float(comparisons_law(m)[:q:-1].sum())
         voters = math.comb(m, 2) * 2 * q / (epsilon * error) if q < math.comb(m, 2) else math.inf
-        row = {"items": m, "q": q, "beyond": beyond, "error": error, "scaled": error * m**4 / xi}
+        row = {"items": m, "q": q, "P(more)": beyond, "error": error, "error m⁴/ξ": error * m**4 / xi}
         rows.append(row | {"voters": voters})
     return pd.DataFrame(rows)
 
@@ -513,9 +543,9 @@ def check_hay(items: Sequence[int], xi: float) -> list[Check]:
         Check("expected cost of one unsorted pair on which all voters agree", pair, ">=", 0.5),
         Check(
             f"error over half the chance to hit the limit, least, {what}",
-            (2 * frame.error / frame.beyond).min(),
+            (2 * frame.error / frame["P(more)"]).min(),
             ">=",
             1,
         ),
-        Check(f"error × m⁴/ξ, least, {what}", frame.scaled.min(), ">=", 0.25),
+        Check(f"error × m⁴/ξ, least, {what}", frame["error m⁴/ξ"].min(), ">=", 0.25),
     ]

@@ -54,7 +54,7 @@ def budgets(n_items: Iterable[int], epsilon: float) -> pd.DataFrame:
     """
     rows = []
     for m in n_items:
-        design = LocalKwikSort.as_printed(m, epsilon, lemma_queries(m))
+        design = LocalKwikSort.as_printed(m, lemma_queries(m), epsilon)
         loss = design.reports * report_loss(design.epsilon_0, "printed")
         row = {"items": m, "q": lemma_queries(m), "reports": design.reports, "exact": loss}
         centred = answer_variance(0.0, 1, 1, loss / design.reports, "centred")
@@ -70,7 +70,7 @@ def check_privacy(n_items: Iterable[int], epsilons: Iterable[float]) -> list[Che
     for m, epsilon in product(n_items, epsilons):
         first = lemma_queries(m)
         for q in sorted({first, next(k for k in range(first, first + m) if 2 * k % m == 0)}):
-            design = LocalKwikSort.as_printed(m, epsilon, q, counter="query")
+            design = LocalKwikSort.as_printed(m, q, epsilon, counter="query")
             reports, loss = design.reports, report_loss(design.epsilon_0, "printed")
             what = f"loss of a voter's {reports} reports over ε, m = {m}, q = {q}, ε = {epsilon:g}"
             checks.append(Check(what, reports * loss / epsilon, "<=", 1 + ROUNDING))
@@ -203,10 +203,10 @@ def overload(balls: int, bins: int, most: int) -> float:
 
 
 def check_bottom(n_items: Iterable[int]) -> list[Check]:
-    """Lemma 10's second item: one pair again and again, Algorithm 2's own counter, and distinct pairs."""
+    """Lemma 10's second item: one pair again and again, and distinct pairs, of which 38 items or more have enough."""
     m, q = 3, lemma_queries(3)
     rng = stream("blocks: repeated", {"m": m, "q": q})
-    answers = AdaptiveAnswers(LocalKwikSort.as_printed(m, 1.0, q, counter="query"), unanimous(m, m), rng)
+    answers = AdaptiveAnswers(LocalKwikSort.as_printed(m, q, 1.0, counter="query"), unanimous(m, m), rng)
     bottom = any(answers.query(0, 1) is None for _ in range(q))
     what = f"P(⊥), one pair queried q = {q} times, m = {m}, n = {m}"
     checks = [Check(what, float(bottom), "<=", math.exp(-0.1 * q / m))]
@@ -266,7 +266,7 @@ def literal_answers(n_items: int, q: int, voters: Iterable[int]) -> pd.DataFrame
     for n in voters:
         row = {"voters": n}
         for counter in ("voter", "query"):
-            design = LocalKwikSort.as_printed(n_items, 1.0, q, counter=counter)
+            design = LocalKwikSort.as_printed(n_items, q, 1.0, counter=counter)
             answers = AdaptiveAnswers(design, unanimous(n_items, n), stream("blocks: literal", {"n": n}))
             row[counter] = next((t for t in range(q) if answers.query(*pairs[t % len(pairs)]) is None), q)
         rows.append(row)
@@ -315,7 +315,7 @@ def printed_algorithm_3(
 ) -> LocalKwikSort:
     """Algorithm 3 with Algorithm 2's epsilon_0, tau = 2 q / m, and a fallback with the budget epsilon / 2."""
     fallback = one_pair_each(n_items, epsilon / 2)
-    return LocalKwikSort.as_printed(n_items, epsilon, q, counter=counter, fallback=fallback)
+    return LocalKwikSort.as_printed(n_items, q, epsilon, counter=counter, fallback=fallback)
 
 
 def check_alg_3() -> list[Check]:
@@ -338,7 +338,7 @@ def check_alg_3() -> list[Check]:
     what = "reports that one voter sent, counters passed by value, τ = 2, m = n = 5"
     checks.append(Check(what, most_sent("copied"), "<=", 2))
     for m, q in [*spent, (8, lemma_queries(8))]:
-        mended = LocalKwikSort.as_printed(m, epsilon / 2, q, counter="query", fallback=one_pair_each(m, epsilon / 2))
+        mended = LocalKwikSort.as_printed(m, q, epsilon / 2, counter="query", fallback=one_pair_each(m, epsilon / 2))
         what = f"loss with ε/2 for the reports and ε/2 for the fallback, m = {m}, q = {q}"
         checks.append(Check(what, mended.guarantee.epsilon, "<=", epsilon, about="corrected"))
     what = "share of 20 runs that end in the fallback, one count a query"
@@ -405,13 +405,13 @@ def designs(n_items: int, epsilon: float, tail: float = 1e-6) -> dict[str, Local
 
     All spend epsilon on the reports and nothing on a fallback. The last one asks every voter about one pair in advance.
     """
-    printed = LocalKwikSort.as_printed(n_items, epsilon, lemma_queries(n_items), counter="query")
+    printed = LocalKwikSort.as_printed(n_items, lemma_queries(n_items), epsilon, counter="query")
     asked = queries(n_items, tail)
     reports = least(lambda k: overload(asked, n_items, k) <= tail, start=1)
     return {
         "as printed": printed,
         "corrected": LocalKwikSort(n_items, epsilon / reports, reports, n_items, "random"),
-        "fresh blocks": LocalKwikSort.calibrated(n_items, epsilon, tail),
+        "fresh blocks": LocalKwikSort.calibrated(n_items, epsilon, tail=tail),
         "one pair each": one_pair_each(n_items, epsilon),
     }
 
@@ -454,6 +454,39 @@ def matrix_curve(n_items: Iterable[int], epsilon: float, repetitions: int, point
     ]
     frame = sweep(matrix_costs, cells, experiment="blocks: matrix", repetitions=repetitions)
     return frame.rename(columns={"n_items": "items"}).assign(design="matrix")
+
+
+def overtaking(simulated: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+    """From how many voters on KwikSort errs less than Borda's order of one pair each; unanimous voters.
+
+    Parameters
+    ----------
+    simulated : pandas.DataFrame
+        Of `matrix_curve`; KwikSort's error is exact at the same numbers of voters, and both logarithms are interpolated
+        linearly in that of the number.
+    epsilon : float
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``; ``fresh blocks`` and ``one pair each``: numbers of voters; ``share`` of pairs in the wrong order
+        where fresh blocks draw level.
+    """
+    rows = []
+    for m, seen in simulated[simulated["mean"] > 0].groupby("items"):
+        row: dict[str, float] = {"items": m}
+        size, other = np.log(seen["voters"].to_numpy(float)), np.log(seen["mean"].to_numpy())
+        for name in ("fresh blocks", "one pair each"):
+            design = designs(m, epsilon)[name]
+            own = np.log([max(design_cost(design, n) / math.comb(m, 2), 1e-300) for n in seen["voters"]])
+            gap = other - own
+            after = int(np.argmax(gap > 0))
+            part = gap[after] / (gap[after] - gap[after - 1]) if after else 0.0
+            row[name] = round(math.exp(size[after] - part * (size[after] - size[max(after - 1, 0)])))
+            if name == "fresh blocks":
+                row["share"] = math.exp(other[after] - part * (other[after] - other[max(after - 1, 0)]))
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def voters_needed(n_items: Iterable[int], epsilon: float, share: float = 0.25) -> pd.DataFrame:
@@ -520,7 +553,7 @@ def _variance_share(n_items: int, name: str, tail: float = 1e-6) -> float:
 def _large_epsilon() -> Check:
     """Two items, two voters, one a block: printed reports err however large epsilon is."""
     q, grid = lemma_queries(2), np.array([1e3, 1e4, 1e5])
-    costs = [design_cost(LocalKwikSort.as_printed(2, e, q, counter="query"), 2) for e in grid]
+    costs = [design_cost(LocalKwikSort.as_printed(2, q, e, counter="query"), 2) for e in grid]
     slope = exponent(grid, np.array(costs) * grid)
     what = f"exponent of ε in E K/(m^1.5 q/(ε√n)), m = n = 2, both agree, q = {q}, ε = 10³ to 10⁵"
     return Check(what, slope, "<=", 0.0, error=1e-6)
@@ -531,7 +564,7 @@ def spoiled(n_items: int, voters: int, epsilon: float) -> float:
 
     A rank aggregation algorithm may ask both, and return its worst order if they do not.
     """
-    design = LocalKwikSort.as_printed(n_items, epsilon, lemma_queries(n_items), counter="query")
+    design = LocalKwikSort.as_printed(n_items, lemma_queries(n_items), epsilon, counter="query")
     size, scale = voters // design.blocks, math.tanh(design.epsilon_0 / 2)
     total = round(size * (1 + scale / 2))  # of both blocks, the only number of pluses that can do
     if abs((2 * total / size - 2) / scale - 1) > ROUNDING:
@@ -551,7 +584,7 @@ def check_thm_11(epsilon: float = 1.0) -> list[Check]:
     for m, share, times in product((3, 8, 30, 100), (0.01, 0.3, 1.0), (1, 10, 1000, 10**5)):
         q = lemma_queries(m)
         e = 2 * q / m * share
-        cost = design_cost(LocalKwikSort.as_printed(m, e, q, counter="query"), m * times)
+        cost = design_cost(LocalKwikSort.as_printed(m, q, e, counter="query"), m * times)
         worst = max(worst, cost / (m**1.5 * q / (e * math.sqrt(m * times))))
     what = "E K/(m^1.5 q/(ε√n)), worst of a grid with ε ≤ 2q/m, KwikSort, all agree; against 4/tanh(½)"
     checks.append(Check(what, worst, "<=", 2 * PER_QUERY, "supplied"))
@@ -564,7 +597,7 @@ def check_thm_11(epsilon: float = 1.0) -> list[Check]:
     for m, e, times in product((3, 8, 30, 100), (0.1, 1.0), (1, 10, 1000, 10**5)):
         design = LocalKwikSort.calibrated(m, e)
         worst = max(worst, design_cost(design, design.blocks * times) / (4 * math.comb(m, 2) * _fresh_sd(e, times)))
-    what = "E K/(4 C(m, 2) sd), fresh blocks, centred reports, all agree, m = 3 to 100, ε = 0.1 and 1"
+    what = "E K/(4 C(m, 2) s), s an answer's deviation, fresh blocks, all agree, m = 3 to 100, ε = 0.1 and 1"
     return [*checks, Check(what, worst, "<=", 1.0, "corrected")]
 
 
@@ -597,7 +630,7 @@ def check_thm_11_proof(repetitions: int, n_items: int = 8, voters: int = 1000, e
     """Theorem 5's first display carried over, and what it should say."""
     q, pairs = lemma_queries(n_items), math.comb(n_items, 2)
     lost = overload(q, n_items, 2 * q // n_items)
-    own = design_cost(LocalKwikSort.as_printed(n_items, epsilon / 2, q, counter="query"), voters)
+    own = design_cost(LocalKwikSort.as_printed(n_items, q, epsilon / 2, counter="query"), voters)
     other = design_cost(designs(n_items, epsilon / 2)["one pair each"], voters)
     what = f"E K less P(⊥) E[K(A); ⊥] + P(not ⊥) E K(fallback), m = {n_items}, n = {voters}, ε = {epsilon:g}, all agree"
     checks = [Check(what, own - other, "<=", 0.0, error=2 * lost * pairs)]
@@ -659,7 +692,7 @@ def check_cor_12(zeta: float = 1.0) -> list[Check]:
     for m, part, times in product((3, 8, 30, 100), (0.01, 0.3, 1.0), (1, 10, 1000, 10**5)):
         q = lemma_queries(m, zeta)
         e = 2 * q / m * part
-        cost = design_cost(LocalKwikSort.as_printed(m, e, q, counter="query"), m * times)
+        cost = design_cost(LocalKwikSort.as_printed(m, q, e, counter="query"), m * times)
         worst = max(worst, cost * e * math.sqrt(m * times) / (m**2.5 * math.log(m)))
     what = "E K/(m^2.5 log m/(ε√n)), worst of a grid with ε ≤ 2q/m, all agree"
     checks.append(Check(what, worst, "<=", constant, "supplied"))
@@ -668,12 +701,16 @@ def check_cor_12(zeta: float = 1.0) -> list[Check]:
         votes = np.array([rng.permutation(4) for _ in range(5)])
         design = LocalKwikSort.calibrated(4, 1.0)
         seen = two_approximation(votes, design, n)
-        what = f"E K of 4 items, {n} voters drawn from 5 rankings, one report each, ε = 1; against 2 OPT + 4 E Σ nₑ"
+        what = f"4 items, {n} voters drawn from 5 rankings, ε = 1: E K for the population, against 2 OPT + 4 E Σ nₑ"
         checks.append(Check(what, seen["cost"], "<=", 2 * seen["optimum"] + 4 * seen["wrong"], "corrected"))
     for m in (30, 100):
-        design, q = LocalKwikSort.calibrated(m, 1.0, m**-4.0), lemma_queries(m)
-        sd = math.sqrt(design.blocks) * _fresh_sd(1.0, 1)
-        what = f"sd of an answer, fresh blocks over Algorithm 2's, both claim ε = 1, m = {m}"
-        printed = math.sqrt(m) / math.tanh(m / (4 * q))
-        checks.append(Check(what, sd / printed, "<=", 1.0, "corrected"))
+        what = f"standard deviation of an answer, fresh blocks over Algorithm 2's, both claim ε = 1, m = {m}"
+        checks.append(Check(what, 1 / answer_gain(m, 1.0), "<=", 1.0, "corrected"))
     return checks
+
+
+def answer_gain(n_items: int, epsilon: float) -> float:
+    """Standard deviation of Algorithm 2's answers, q as in Lemma 10, over that of fresh blocks with a tail of m^-4."""
+    printed = math.sqrt(n_items) / math.tanh(n_items * epsilon / (4 * lemma_queries(n_items)))
+    blocks = LocalKwikSort.calibrated(n_items, epsilon, tail=n_items**-4.0).blocks
+    return printed / (math.sqrt(blocks) * _fresh_sd(epsilon, 1))

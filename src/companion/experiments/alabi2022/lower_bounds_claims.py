@@ -26,14 +26,13 @@ from dprank.aggregation.lower_bounds import (
     signs,
     tracing_threshold,
 )
-from dprank.aggregation.noisy_matrix import gaussian_scale
+from dprank.gaussian import gaussian_scale
 from dprank.kendall import kendall_distances
 
 #: Rounding of closed forms in floats.
 ROUNDING = 1e-9
 #: The printed additive error as a share of m^2.
 SHARE = Fraction(1, 100)
-READINGS: dict[str, Convention] = {"π^x by its formula": "formula", "π^x by the paper's words": "words"}
 #: Pairs (d, t) of which all vectors and all rankings are listed.
 SMALL = ((1, 0), (1, 1), (1, 2), (1, 6), (2, 0), (2, 1), (2, 2), (2, 4), (3, 0), (3, 1), (3, 2))
 
@@ -57,7 +56,7 @@ def kendall_table(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int6
 def observation_15(d: int, middle: int, convention: Convention) -> tuple[int, int, int]:
     """Least surplus of Observation 15 over all rankings and all vectors, for one voter.
 
-    Both sides are linear in the voters' mean, so that one voter is the worst case.
+    Both sides are averages over the voters, so that one voter is the worst case.
 
     Returns
     -------
@@ -98,42 +97,43 @@ def observation_16(d: int, middle: int) -> pd.DataFrame:
 
 
 def check_map() -> list[Check]:
-    """Whether the formula and the words of the map are the one that Observation 15 needs."""
+    """Whether the words that follow the formula of the map say the same; Observation 15 needs what they say."""
     checks = []
-    for reading, convention in READINGS.items():
-        for d, t in ((1, 1), (3, 2)):
-            what = f"d = {d}, t = {t}: least of K(σ, π^x) minus Observation 15's bound, all σ and x"
-            checks.append(Check(what, observation_15(d, t, convention)[0], ">=", 0, reading=reading))
-    apart = [(embed(x, 2, convention="words") != embed(-x, 2, convention="formula")).sum() for x in all_signs(4)]
-    words = "entries in which π^x by words differs from π^(−x) by formula, d = 4, all x"
-    return [*checks, Check(words, sum(map(int, apart)), "==", 0, "corrected")]
+    for d in (1, 4):
+        x = all_signs(d)
+        formula, opposite = embed(x, 2, convention="formula"), embed(-x, 2, convention="formula")
+        words = embed(x, 2, convention="words")
+        what = f"of the {2**d} vectors x, those with one π^x by formula and words, d = {d}, t = 2"
+        checks.append(Check(what, int((formula == words).all(1).sum()), "==", 2**d))
+        what = f"of them, those whose π^x by words is π^(−x) by the formula, d = {d}"
+        checks.append(Check(what, int((opposite == words).all(1).sum()), "==", 2**d, "corrected"))
+    for d, t in ((1, 1), (3, 2)):
+        what = f"d = {d}, t = {t}: least of K(σ, π^x) minus Observation 15's bound, π^x by words, all σ and x"
+        checks.append(Check(what, observation_15(d, t, "words")[0], ">=", 0, "corrected"))
+    return checks
 
 
 def check_inverse(dimensions: Iterable[int] = (1, 2, 5, 8)) -> list[Check]:
-    """How many vectors come back through the map and rho."""
+    """How many vectors come back through the map and rho: by the formula none."""
     checks = []
     for d in dimensions:
-        for reading, convention in READINGS.items():
-            x = all_signs(d)
+        x = all_signs(d)
+        conventions: list[tuple[Convention, str]] = [("formula", "printed"), ("words", "corrected")]
+        for convention, about in conventions:
             back = int((signs(embed(x, 3, convention=convention), d) == x).all(1).sum())
-            checks.append(Check(f"vectors x with ρ(π^x) = x, d = {d}, t = 3", back, "==", 2**d, reading=reading))
-        back = int((signs(embed(x, 3, convention="formula"), d) == -x).all(1).sum())
-        checks.append(Check(f"vectors x with ρ(π^x) = −x by the formula, d = {d}", back, "==", 2**d, "corrected"))
+            what = f"vectors x with ρ(π^x) = x, π^x by {convention}, d = {d}, t = 3"
+            checks.append(Check(what, back, "==", 2**d, about))
     return checks
 
 
 def check_obs_15() -> list[Check]:
     """Observation 15 over all rankings of up to eight items."""
     checks = []
-    for reading, convention in READINGS.items():
-        for d, t in SMALL:
-            least, _, _ = observation_15(d, t, convention)
-            what = f"least of K(σ, π^x) − t (d − ⟨ρ(σ), x⟩)/2, d = {d}, t = {t}"
-            checks.append(Check(what, least, ">=", 0, reading=reading))
     for d, t in SMALL:
-        stronger = observation_15(d, t, "words")[1]
-        what = f"least of K(σ, π^x) − (t + 1)(d − ⟨ρ(σ), x⟩)/2, d = {d}, t = {t}"
-        checks.append(Check(what, stronger, "==", 0, "corrected"))
+        what = f"least of K(σ, π^x) − t (d − ⟨ρ(σ), x⟩)/2, π^x by formula, d = {d}, t = {t}"
+        checks.append(Check(what, observation_15(d, t, "formula")[0], ">=", 0))
+        what = f"least of K(σ, π^x) − (t + 1)(d − ⟨ρ(σ), x⟩)/2, π^x by words, d = {d}, t = {t}"
+        checks.append(Check(what, observation_15(d, t, "words")[1], "==", 0, "corrected"))
     return checks
 
 
@@ -202,6 +202,16 @@ def pure_floor(n_items: int, share: float = float(SHARE)) -> float:
     return n_items * (math.log(n_items / (1 + share * n_items)) - 2) + math.log((1 - 1 / n_items) / (4 * share) - 1)
 
 
+def code_floor(n_items: int) -> float:
+    """A bound below `best_code` for at least 4 items; over items it grows.
+
+    With d a third of the items, rounded down, a share of at most lam of d signs may be wrong. At most exp(d h(lam)) of
+    the 2^d vectors differ from one in that many places or fewer, h being the binary entropy in nats.
+    """
+    lam = 9 * float(SHARE) * n_items / (n_items - 2)
+    return (n_items - 2) / 3 * (math.log(2) + lam * math.log(lam) + (1 - lam) * math.log1p(-lam))
+
+
 def best_code(n_items: int) -> float:
     """The paper's route to Theorem 13, at the best d for all items: `coded_threshold` with error 0.01 m^2."""
     ds = {max(1, round(f * n_items)) for f in np.arange(0.1, 0.51, 0.02)}
@@ -209,13 +219,14 @@ def best_code(n_items: int) -> float:
 
 
 def pure_table(items: Iterable[int]) -> pd.DataFrame:
-    """Least epsilon n by number of items, for an additive error of 0.01 m^2.
+    """Voters by number of items, for pure privacy with epsilon 1 and an additive error of 0.01 m^2.
 
     Returns
     -------
     pandas.DataFrame
-        ``items``, ``lower`` (unanimous voters), ``per_item`` (that over items), ``code`` (the paper's route),
-        ``exponential`` (the exponential mechanism's guarantee).
+        ``items``; ``needed`` (unanimous voters with any ranking), ``needed (π^x)`` (the paper's route) and ``enough
+        (exponential mechanism)``, whole voters, rounded up; ``ε n / items``: the first of these before it is rounded,
+        over items, rounded down.
     """
     rows = []
     for m in items:
@@ -223,10 +234,10 @@ def pure_table(items: Iterable[int]) -> pd.DataFrame:
         rows.append(
             {
                 "items": m,
-                "lower": low,
-                "per_item": low / m,
-                "code": best_code(m),
-                "exponential": exponential_needs(m, 0.01 * m * m),
+                "needed": math.ceil(low),
+                "ε n / items": math.floor(1000 * low / m) / 1000,
+                "needed (π^x)": math.ceil(best_code(m)),
+                "enough (exponential mechanism)": math.ceil(exponential_needs(m, 0.01 * m * m)),
             }
         )
     return pd.DataFrame(rows)
@@ -244,21 +255,18 @@ def check_thm_13(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6, 1
     ]
 
 
-def check_codes(items: Sequence[int] = (2, 3, 5, 10, 30, 100, 300, 1000)) -> list[Check]:
-    """The sketch for pure privacy: codewords, Observation 15 and packing."""
-    found = {m: best_code(m) / m for m in items}
+def check_codes(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6)) -> list[Check]:
+    """The sketch for pure privacy: the rankings of vectors, Observation 15 and packing."""
+    exact = {m: best_code(m) for m in range(2, exact_to + 1)}
+    worst = min(exact, key=lambda m: exact[m] / m)
+    gap = min(exact[m] - code_floor(m) for m in exact if m > 3)
+    share = max(exact[m] / pure_threshold(m, SHARE * m * m) for m in exact)
+    what = f"least ε n / m by the π^x alone, exact for 2 to {exact_to} items (at m = {worst})"
     return [
-        *(Check(f"ε n / m by codewords, m = {m}", value, ">=", 0.1) for m, value in found.items()),
-        *(
-            Check(
-                f"by codewords over all rankings, m = {m}",
-                value * m / pure_threshold(m, SHARE * m * m),
-                "<=",
-                1 + ROUNDING,
-            )
-            for m, value in found.items()
-            if m <= 100
-        ),
+        Check(what, exact[worst] / worst, ">=", 0.1),
+        *(Check(f"bound below ε n / m by the π^x alone, m = {m:,}", code_floor(m) / m, ">=", 0.1) for m in far),
+        Check(f"least of the exact ε n minus that bound, 4 to {exact_to} items", gap, ">=", 0),
+        Check(f"most of ε n by the π^x over ε n by all rankings, 2 to {exact_to} items", share, "<=", 1 + ROUNDING),
     ]
 
 
@@ -321,6 +329,25 @@ def thresholds(items: Iterable[int], epsilon: float, delta: float) -> pd.DataFra
             ("local", "enough"): one_bit_needs(m, epsilon, error),
         }
         rows += [{"items": m, "model": a, "kind": b, "voters": n} for (a, b), n in found.items()]
+    return pd.DataFrame(rows)
+
+
+def drift(frame: pd.DataFrame, since: int = 30) -> pd.DataFrame:
+    """How far apart the lines of `thresholds` run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``model``; ``slope needed`` and ``slope enough`` on doubly logarithmic axes, from `since` items on; ``orders
+        differ by``, and the ``least`` and ``most`` of enough / needed over that, for all sizes.
+    """
+    rows = []
+    for model, power, name in (("pure", 1.0, "log m"), ("approximate", 0.5, "√log m"), ("local", 1.0, "log m")):
+        wide = frame[frame.model == model].pivot(index="items", columns="kind", values="voters")
+        late = wide[wide.index >= since]
+        slopes = {f"slope {kind}": exponent(late.index.to_numpy(float), late[kind]) for kind in ("needed", "enough")}
+        apart = wide["enough"] / wide["needed"] / np.log(wide.index.to_numpy(float)) ** power
+        rows.append({"model": model, **slopes, "orders differ by": name, "least": apart.min(), "most": apart.max()})
     return pd.DataFrame(rows)
 
 
@@ -548,6 +575,11 @@ OUTSIDERS, PASS = 199, 2
 DELTA = 1e-6
 
 
+def voters_at(n_items: int, share: float) -> int:
+    """Voters, at least one, that are nearest to a share of the root of the items."""
+    return max(1, round(share * math.sqrt(n_items)))
+
+
 def trace(
     n_items: int, share: float, epsilon: float | None, repetitions: int, rng: np.random.Generator
 ) -> dict[tuple[str], NDArray[np.float64]]:
@@ -573,7 +605,7 @@ def trace(
         ``("traced",)``: share of voters whose score exceeds a threshold that an outsider passes in 1 % of cases;
         ``("wrong",)``: signs of voters got wrong, as a share, beyond the majority's.
     """
-    d, n = n_items // 3, max(1, round(share * math.sqrt(n_items)))
+    d, n = n_items // 3, voters_at(n_items, share)
     noise = 0.0
     if epsilon is not None:
         noise = gaussian_scale(math.sqrt(n_items * (n_items**2 - 1) / 3), epsilon, DELTA) * math.sqrt(2) / (n_items - d)
@@ -604,19 +636,22 @@ def tracing(
 
 
 def check_signs(frame: pd.DataFrame) -> list[Check]:
-    """Whether the signs of the marginals alone give voters away: few voters, many items."""
+    """Whether the signs of the marginals alone give voters away: few voters, many items, in the one cell with fewest.
+
+    A stranger passes with chance PASS / (OUTSIDERS + 1), a voter of a (1, delta)-DP release at most e times that, plus
+    delta.
+    """
     exact = frame[(frame.outcome == "traced") & frame.epsilon.isna()]
     most = exact[exact.n_items == exact.n_items.max()]
     first = most.loc[most.share.idxmin()]
     allowed = math.e * PASS / (OUTSIDERS + 1) + 0.1
-    what = f"voters traced at 1 % false alarms, exact signs, m = {first.n_items:,}"
+    n = voters_at(first.n_items, first.share)
+    what = f"share of voters traced at 1 % false alarms, exact signs, m = {first.n_items:,}, n = {n}"
     error = certain(float(first["mean"]), int(first.repetitions))
-    return [
-        Check(f"{what}, n = {first.share:g} √m; (1, 0.1)-DP allows", float(first["mean"]), ">", allowed, error=error)
-    ]
+    return [Check(f"{what}; (1, 0.1)-DP allows e/100 + 0.1", float(first["mean"]), ">", allowed, error=error)]
 
 
-def table_16(cases: Iterable[tuple[int, int]]) -> pd.DataFrame:
-    """Observation 16 at its worst y, for a few d and t: one row each of `observation_16`."""
-    frames = (observation_16(d, t) for d, t in cases)
-    return pd.DataFrame([f.loc[(f.cost - f.printed).idxmax()] for f in frames]).astype(int).reset_index(drop=True)
+def table_16(cases: Iterable[tuple[int, int, int]]) -> pd.DataFrame:
+    """Rows of `observation_16` at chosen (d, t, h), with headings for readers."""
+    rows = pd.DataFrame([observation_16(d, t).loc[h] for d, t, h in cases]).reset_index(drop=True)
+    return rows.drop(columns="formula").rename(columns={"cost": "counted", "corrected": "2th + d²"})

@@ -18,7 +18,8 @@ from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
-from dprank.aggregation.noisy_matrix import NoisyMatrix, gaussian_delta
+from dprank.aggregation.noisy_matrix import NoisyMatrix
+from dprank.gaussian import gaussian_delta
 from dprank.rankings import Rankings
 
 #: Rounding of sums and quadratures, far above what tests find.
@@ -166,8 +167,8 @@ def gaussian_privacy(constants: tuple[float, ...] = (CONSTANT, 10.0, 100.0), del
     Returns
     -------
     pandas.DataFrame
-        ``constant``, ``epsilon`` and the exact delta there (claimed: `delta`), ``delta near 1`` and the exact delta at
-        epsilon 1 there.
+        ``constant``; ``ε`` and ``δ exact`` there (claimed: `delta`); ``1 − δ claimed`` and ``1 − δ exact`` at
+        epsilon 1.
     """
     rows = []
     for constant in constants:
@@ -177,10 +178,10 @@ def gaussian_privacy(constants: tuple[float, ...] = (CONSTANT, 10.0, 100.0), del
         rows.append(
             {
                 "constant": constant,
-                "epsilon": epsilon,
-                "exact delta": printed_delta(10, epsilon, delta, constant),
-                "1 - delta claimed at ε = 1": gap,
-                "1 - delta exact at ε = 1": 1 - printed_delta(10, 1.0, 1 - gap, constant),
+                "ε": epsilon,
+                "δ exact": printed_delta(10, epsilon, delta, constant),
+                "1 − δ claimed": gap,
+                "1 − δ exact": 1 - printed_delta(10, 1.0, 1 - gap, constant),
             }
         )
     return pd.DataFrame(rows)
@@ -401,11 +402,11 @@ def check_cor_4(worst: pd.DataFrame, repetitions: int, delta: float = 1e-6) -> l
     """
     bad = gaussian_privacy(delta=delta)
     printed = [
-        Check(f"exact δ, 10 items, constant {row.constant:.4g}, ε = {row.epsilon:.7g}", row["exact delta"], "<=", delta)
+        Check(f"exact δ, 10 items, constant {row.constant:.4g}, ε = {row['ε']:.7g}", row["δ exact"], "<=", delta)
         for _, row in bad.iterrows()
     ]
-    near = bad.iloc[0]["1 - delta claimed at ε = 1"]
-    exact = bad.iloc[0]["1 - delta exact at ε = 1"]
+    near = bad.iloc[0]["1 − δ claimed"]
+    exact = bad.iloc[0]["1 − δ exact"]
     extremes = [(10, 128.0, delta), (10, 1e4, delta), (10, 1.0, 1 - 1e-6), (100, 1e-3, 1e-12)]
     calibrated = max(
         gaussian_delta(math.sqrt(math.comb(m, 2)), NoisyMatrix.calibrated(m, e, d, law="continuous").scale, e) / d

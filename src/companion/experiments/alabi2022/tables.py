@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,20 +20,21 @@ from companion.experiments.alabi2022 import borda as scores
 from companion.experiments.alabi2022.local_reduction_two import PER_QUERY, design_cost, designs
 from companion.experiments.alabi2022.local_reports_claims import LARGE, cube_excess, theorem_b
 from companion.experiments.alabi2022.reduction_one import order_bound
-from companion.experiments.alabi2022.reduction_two import gaussian_constant
+from companion.experiments.alabi2022.reduction_two import gaussian_constant, worst_errors
 from companion.experiments.busafekete2021.common import exponent
 from companion.experiments.sweep import sweep
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import kwiksort
-from dprank.aggregation.local_kwiksort import LocalKwikSort
+from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort, plus_chances
 from dprank.aggregation.local_reports import SampledOrder
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
-from dprank.aggregation.noisy_matrix import NoisyMatrix, gaussian_scale
+from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.rules import borda
+from dprank.gaussian import gaussian_scale
 from dprank.models.mallows import Mallows
 from dprank.rankings import Rankings
 
@@ -181,15 +182,15 @@ def local_error(
     return LOCAL_EPSILON * math.sqrt(voters) * wrong
 
 
-def measured(central: pd.DataFrame, repetitions: int) -> pd.DataFrame:
+def measured(sizes: Sequence[int], repetitions: int) -> pd.DataFrame:
     """The errors of all rows of both tables, worst found, where all voters agree.
 
     Parameters
     ----------
-    central : pandas.DataFrame
-        The two reductions, as of `reduction_two.worst_errors` with delta 0 and `DELTA`; its sizes are used for all.
+    sizes : sequence of int
+        Numbers of items, to 256.
     repetitions : int
-        Simulated releases a point, of the local rows that need it.
+        Simulated releases a point, of the rows that need it.
 
     Returns
     -------
@@ -197,11 +198,10 @@ def measured(central: pd.DataFrame, repetitions: int) -> pd.DataFrame:
         ``row``, ``items``, ``error`` and ``se``, times epsilon n or epsilon sqrt(n); ``printed``, ``proved``: bounds in
         the same unit, missing where there is none; ``table``.
     """
-    sizes = sorted(int(m) for m in central.n_items.unique())
     noises = {0.0: "Laplace", DELTA: "Gaussian"}
     parts: list[dict[str, Any]] = [
         {"row": f"{r['reduction']}, {noises[r['delta']]}", "items": r["n_items"], "error": r["mean"], "se": r["se"]}
-        for r in central.to_dict("records")
+        for r in worst_errors(sizes, list(noises), repetitions).to_dict("records")
     ]
     for m in sizes:
         design = designs(m, LOCAL_EPSILON)
@@ -296,7 +296,7 @@ def _flatter(errors: pd.DataFrame, rows: Iterable[str]) -> list[Check]:
     ]
 
 
-def check_table_1(errors: pd.DataFrame) -> list[Check]:
+def check_table_1(errors: pd.DataFrame, fits: pd.DataFrame) -> list[Check]:
     """Table 1: no constant for the approximate rows at large epsilon; explicit ones at epsilon 1; what is measured.
 
     The constants are those of the proofs: for the rows at ratio 1 + xi, 3/2 times all pairs times the mean noise at
@@ -310,10 +310,11 @@ def check_table_1(errors: pd.DataFrame) -> list[Check]:
         Check("the same constant, largest where ε ≤ log(1/δ)", least, "<=", 1 + math.sqrt(0.5), "supplied"),
         *_within(errors, 1),
         *_flatter(errors, ("I, Laplace", "I, Gaussian")),
+        *_rates(fits, 1),
     ]
 
 
-def check_table_2(errors: pd.DataFrame) -> list[Check]:
+def check_table_2(errors: pd.DataFrame, fits: pd.DataFrame) -> list[Check]:
     """Table 2: the cited randomiser at large epsilon; explicit constants at epsilon 1/10; what is measured."""
     lone = [epsilon * cube_excess(epsilon) for epsilon in LARGE]
     what = "first row, one voter, 3 items: K − OPT over m³/(ε√n), exponent in ε from 10 to 1000"
@@ -321,6 +322,7 @@ def check_table_2(errors: pd.DataFrame) -> list[Check]:
         Check(what, exponent(LARGE, lone), "<=", 0.0),
         *_within(errors, 2),
         *_flatter(errors, ("local I",)),
+        *_rates(fits, 2),
     ]
 
 
@@ -361,7 +363,10 @@ def check_second_reduction(errors: pd.DataFrame) -> list[Check]:
         what = f"{setting}: bound of I over bound of II, growth from {few:,.0f} to {many:,.0f} items, at least"
         checks.append(Check(what, grown, ">", 1.0, reading="of the bounds"))
         what = f"{setting}: error of I over error of II, {last['items']:g} items, all voters agree"
-        if setting != "pure":
+        if setting == "pure":
+            most = math.sqrt(last["items"])
+            checks.append(Check(f"{what}; against √m", last.gain, "<=", most, "corrected", error=Z * last.se))
+        else:
             checks.append(Check(what, last.gain, ">", 1.0, reading="of the errors", error=Z * last.se))
             checks.append(Check(what, last.gain, "<=", 1.0, "corrected", error=Z * last.se))
     return checks
@@ -387,6 +392,293 @@ def scaling(n_items: int, products: Iterable[float], points: int = 60) -> pd.Dat
         margin = max(errors, key=lambda g: errors[g])
         row = {"epsilon n": amount, "margin": margin, "error": errors[margin]}
         rows.append(row | {"error × epsilon n": errors[margin] * amount, "share": errors[margin] / pairs})
+    return pd.DataFrame(rows)
+
+
+class Votes(Rankings):
+    """Votes on all pairs in place of rankings that are too many to be listed; mechanisms on pairs read nothing else."""
+
+    def __init__(self, counts: NDArray[Any]) -> None:
+        super().__init__([range(len(counts))], [str(i) for i in range(len(counts))])
+        self.counts = counts
+
+    def pairwise(self) -> NDArray[Any]:
+        """Voters that put the row's item before the column's."""
+        return self.counts
+
+
+# --- exponents of n and epsilon --------------------------------------------------------------------------------------
+
+#: At which the exponents of n and epsilon are fitted, by actual releases.
+FIT_ITEMS = 8
+#: Voters, over the fewest for which the largest margin tried is a half.
+GROWTH = (1, 4, 16, 64)
+#: Epsilons of the fit, and those above 1 that local rows are tried at as well.
+FIT_EPSILONS, ABOVE_ONE = (0.1, 0.2, 0.5, 1.0), (4.0, 8.0, 16.0)
+#: Margins tried, in units of `noise_unit`; the worst of all rows is among them, or between two.
+TRIED = (0.45, 0.65, 0.9, 1.3)
+#: Exponents of n and epsilon in the printed errors.
+PRINTED = {1: (-1.0, -1.0), 2: (-0.5, -1.0)}
+
+
+class SplitAnswers(AdaptiveAnswers):
+    """Answers of voters of whom some rank the items 0, 1, ... and the others the reverse, without listing them.
+
+    The same law as that of `AdaptiveAnswers`, where no block is used up: how many of each kind a block has is
+    multivariate hypergeometric.
+
+    Parameters
+    ----------
+    design : LocalKwikSort
+    ahead, behind : int
+        Voters of each kind.
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, design: LocalKwikSort, ahead: int, behind: int, rng: np.random.Generator) -> None:
+        self.rng, self.design, self.asked = rng, design, 0
+        self.load = np.zeros(design.blocks, np.int64)
+        self._block: dict[tuple[int, int], int] = {}
+        size, rest = divmod(ahead + behind, design.blocks)
+        self.sizes = np.full(design.blocks, size) + (np.arange(design.blocks) < rest)
+        self.ahead = rng.multivariate_hypergeometric(self.sizes, ahead)
+
+    def query(self, j: int, i: int) -> float | None:
+        """Estimated fraction of voters that put j before i."""
+        block = self._block_of(j, i)
+        self.asked += 1
+        size = int(self.sizes[block])
+        yes = int(self.ahead[block]) if j < i else size - int(self.ahead[block])
+        no_plus, yes_plus = plus_chances(self.design.epsilon_0, self.design.report)
+        plus = self.rng.binomial(yes, yes_plus) + self.rng.binomial(size - yes, no_plus)
+        signal = (2 * plus / size - 1) / math.tanh(self.design.epsilon_0 / 2)
+        return float((1 + signal) / 2 if self.design.report == "centred" else signal)
+
+
+@cache
+def _mechanism(row: str, n_items: int, epsilon: float) -> Any:
+    """What a row releases orders with; of the local rows with reports on one pair, the report."""
+    delta = DELTA if row.endswith("Gaussian") else 0.0
+    match row.split(",")[0]:
+        case "I":
+            return NoisyMatrix.calibrated(n_items, epsilon, delta)
+        case "II":
+            return PrivateKwikSort.calibrated(n_items, epsilon, delta)
+        case "scores":
+            return PrivateBorda.calibrated(n_items, epsilon, delta)
+        case "exponential":
+            return ExponentialMechanism.calibrated(n_items, epsilon)
+        case "local II":
+            return designs(n_items, epsilon)["fresh blocks" if row.endswith("ours") else "as printed"]
+    return SampledOrder.calibrated(n_items, epsilon, 2)
+
+
+def noise_unit(row: str, n_items: int, epsilon: float) -> float:
+    """Noise of a row, as a margin times n (central) or times sqrt(n) (local): what its error is in proportion to."""
+    mechanism = _mechanism(row, n_items, epsilon)
+    if isinstance(mechanism, ExponentialMechanism):
+        return 1 / mechanism.rate
+    if isinstance(mechanism, SampledOrder):
+        return math.sqrt(mechanism.variance)
+    if isinstance(mechanism, LocalKwikSort):
+        doubled = 2 if mechanism.report == "printed" else 1
+        return doubled * math.sqrt(mechanism.blocks) / math.tanh(mechanism.epsilon_0 / 2)
+    return float(mechanism.scale) * (1 if isinstance(mechanism, PrivateBorda) else 2)
+
+
+def planted_error(
+    row: str, n_items: int, voters: int, epsilon: float, signal: float, repetitions: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """K - OPT of releases on voters of whom a share (1 + margin) / 2 have one order, the others its reverse.
+
+    Parameters
+    ----------
+    row : str
+        Of `ROWS`. Central mechanisms draw discrete noise.
+    n_items, voters : int
+    epsilon : float
+    signal : float
+        Margin in units of `noise_unit` over n or sqrt(n), up to the rounding to whole voters.
+    repetitions : int
+    rng : numpy.random.Generator
+    """
+    mechanism = _mechanism(row, n_items, epsilon)
+    wanted = signal * noise_unit(row, n_items, epsilon) * (math.sqrt(voters) if ROWS[row].table == 2 else 1)
+    ahead = min(voters - 1, max(voters // 2 + 1, round((voters + wanted) / 2)))
+    behind = voters - ahead
+    true = np.sign(np.arange(n_items) - np.arange(n_items)[:, None])
+    cost = (1 + true) / 2 * (ahead - behind) / voters
+    errors = np.empty(repetitions)
+    for r in range(repetitions):
+        names = rng.permutation(n_items)  # ties must not know the order
+        votes = np.where(true > 0, ahead, np.where(true < 0, behind, 0))[np.ix_(names, names)]
+        if isinstance(mechanism, LocalKwikSort):
+            names, order = np.arange(n_items), mechanism.sort(SplitAnswers(mechanism, ahead, behind, rng))
+        elif isinstance(mechanism, SampledOrder):
+            signs = true[np.ix_(names, names)].astype(float)
+            seen = ahead * one_pair_margins(signs, ahead, epsilon, rng)
+            seen += behind * one_pair_margins(-signs, behind, epsilon, rng)
+            order = (best_order if row == "local I" else borda)(seen)
+        elif isinstance(mechanism, PrivateBorda):
+            order = np.argsort(mechanism.perturb(votes.sum(axis=0), rng))
+        else:
+            order = mechanism.release(Votes(votes), rng).order
+        errors[r] = kemeny_score(names[order], cost)
+    return errors
+
+
+def fewest_voters(row: str, n_items: int, epsilon: float) -> int:
+    """Voters for which the largest margin tried is a half."""
+    needed = 2 * max(TRIED) * noise_unit(row, n_items, epsilon)
+    return math.ceil(needed ** (2 if ROWS[row].table == 2 else 1))
+
+
+def fitted(repetitions: int, jobs: int = 1) -> pd.DataFrame:
+    """Worst errors found, over the margins, of all rows at several n, and at several epsilon.
+
+    Parameters
+    ----------
+    repetitions : int
+        Releases a row, n, epsilon and margin.
+    jobs : int
+        As of `sweep`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``row``, ``varied`` ("n", "ε", or "above" for epsilon above 1), ``voters``, ``epsilon``, ``signal`` (the
+        worst), ``error`` (K - OPT in fractions of the voters), ``se``.
+    """
+    cells = []
+    for row, entry in ROWS.items():
+        few, many = (fewest_voters(row, FIT_ITEMS, epsilon) for epsilon in (1.0, FIT_EPSILONS[0]))
+        points = [("n", few * times, 1.0) for times in GROWTH] + [("ε", many, epsilon) for epsilon in FIT_EPSILONS]
+        points += [("above", many, epsilon) for epsilon in ABOVE_ONE if entry.table == 2]
+        cells += [
+            {"row": row, "varied": varied, "voters": n, "epsilon": epsilon, "signal": signal}
+            for (varied, n, epsilon), signal in product(points, TRIED)
+        ]
+    seen = sweep(_fitted, cells, experiment="alabi2022: rates", repetitions=repetitions, jobs=jobs)
+    worst = seen.loc[seen.groupby(["row", "varied", "voters", "epsilon"], sort=False)["mean"].idxmax()]
+    return worst.rename(columns={"mean": "error"}).drop(columns="repetitions").reset_index(drop=True)
+
+
+def _fitted(varied: str, **cell: Any) -> NDArray[np.float64]:
+    return planted_error(n_items=FIT_ITEMS, **cell)
+
+
+def rates(fits: pd.DataFrame) -> pd.DataFrame:
+    """Exponents of n and epsilon of what `fitted` found, with their standard errors, the printed and the noise's own.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``row``, ``voters`` (fewest and most); of n ``n``, ``se n``, ``printed n``; of epsilon ``ε``,
+        ``se ε``, ``printed ε``, ``noise ε`` (`noise_unit`); of epsilon above 1 ``above 1``, ``se above``, missing for
+        central rows.
+    """
+    rows = []
+    for row, entry in ROWS.items():
+        part = fits[fits.row == row]
+        fit = {
+            str(varied): slope(points["voters" if varied == "n" else "epsilon"], points.error, points.se)
+            for varied, points in part.groupby("varied", sort=False)
+        }
+        noise = exponent(FIT_EPSILONS, [noise_unit(row, FIT_ITEMS, epsilon) for epsilon in FIT_EPSILONS])
+        printed = PRINTED[entry.table]
+        above = fit.get("above", (math.nan, math.nan))
+        found: dict[str, Any] = {"row": row, "voters": f"{part.voters.min():,} to {part.voters.max():,}"}
+        found |= {"n": fit["n"][0], "se n": fit["n"][1], "printed n": printed[0]}
+        found |= {"ε": fit["ε"][0], "se ε": fit["ε"][1], "printed ε": printed[1], "noise ε": noise}
+        rows.append(found | {"above 1": above[0], "se above": above[1]})
+    return pd.DataFrame(rows)
+
+
+def _rates(fits: pd.DataFrame, table: int) -> list[Check]:
+    """Exponents of n against the printed ones, of epsilon against those of the noise, within `Z` standard errors."""
+    checks = []
+    for fit in rates(fits).to_dict("records"):
+        if ROWS[fit["row"]].table != table:
+            continue
+        what = f"{fit['row']}: measured exponent of"
+        own = "" if abs(fit["noise ε"] - fit["printed ε"]) < 1e-3 else ", against that of its noise"
+        checks += [
+            Check(f"{what} n", fit["n"], "==", fit["printed n"], "corrected", error=Z * fit["se n"]),
+            Check(f"{what} ε up to 1{own}", fit["ε"], "==", fit["noise ε"], "corrected", error=Z * fit["se ε"]),
+        ]
+    return checks
+
+
+# --- where the lines cross -------------------------------------------------------------------------------------------
+
+#: The first reduction of each setting, and what it is compared with.
+CROSSED = {
+    "pure": ("I, Laplace", ("II, Laplace", "exponential", "scores, Laplace")),
+    "approximate": ("I, Gaussian", ("II, Gaussian", "scores, Gaussian")),
+    "local": ("local I", ("local II", "local II, ours", "local scores")),
+}
+
+
+def crossing(sizes: Sequence[float], ratios: Sequence[float], errors: Sequence[float]) -> tuple[float, float, float]:
+    """Size at which a ratio last passes 1, interpolated on logarithms, and its 95 % interval.
+
+    Parameters
+    ----------
+    sizes : sequence of float
+        Increasing.
+    ratios, errors : sequence of float
+        The ratio at each size, and its standard error.
+
+    Returns
+    -------
+    tuple of float
+        The size, low and high end; 0 for below the first size (or nowhere), infinity for above the last one.
+    """
+    x, y = np.log(np.asarray(sizes, float)), np.log(np.asarray(ratios, float))
+    bar = 1.96 * np.asarray(errors, float) / np.asarray(ratios, float)
+
+    def passed(z: NDArray[np.float64]) -> float:
+        other = np.flatnonzero((z > 0) != (y[-1] > 0))
+        if not len(other):
+            return 0.0
+        k = int(other[-1])
+        if k == len(z) - 1:
+            return math.inf
+        return float(np.exp(x[k] + (x[k + 1] - x[k]) * z[k] / (z[k] - z[k + 1])))
+
+    low, high = sorted((passed(y - bar), passed(y + bar)))
+    return passed(y), low, high
+
+
+def crossings(errors: pd.DataFrame) -> pd.DataFrame:
+    """Numbers of items at which the measured error of the first reduction passes that of another row.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``setting``, ``I against`` the row; ``at <m> items``: error of I over that of the row, with its 95 % error, at
+        the least and at the largest size; ``cross at``: `crossing` in words.
+    """
+    rows = []
+    for setting, (first, others) in CROSSED.items():
+        one = errors[errors.row == first].set_index("items").sort_index()
+        for other in others:
+            two = errors[errors.row == other].set_index("items").sort_index()
+            ratio = one.error / two.error
+            se = ratio * np.hypot(one.se / one.error, two.se / two.error)
+            sizes = [int(m) for m in ratio.index]
+            few, many = sizes[0], sizes[-1]
+            ends = crossing(sizes, ratio.tolist(), se.tolist())
+            at, low, high = (
+                f"below {few}" if m == 0 else f"above {many}" if m == math.inf else f"{m:.0f}" for m in ends
+            )
+            text = f"{at} ({low} to {high})"
+            if ends[2] == 0:
+                text = "none: I errs " + ("more" if ratio[many] > 1 else "less")
+            elif ends[1] == 0 and ends[2] == math.inf:
+                text = "undecided"
+            shown = {f"at {m} items": f"{ratio[m]:.3g} ± {1.96 * se[m]:.2g}" for m in (few, many)}
+            rows.append({"setting": setting, "I against": other} | shown | {"cross at": text})
     return pd.DataFrame(rows)
 
 
@@ -427,27 +719,6 @@ def population(data: str, n_items: int) -> NDArray[np.float64]:
     return np.asarray(Mallows(n_items, theta).bias(item - item[:, None]))
 
 
-@dataclass(frozen=True)
-class Votes:
-    """All that central mechanisms read of rankings, where there are too many to be listed."""
-
-    counts: NDArray[np.float64]
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return len(self.counts)
-
-    @property
-    def items(self) -> tuple[str, ...]:
-        """Names."""
-        return tuple(map(str, range(self.n_items)))
-
-    def pairwise(self) -> NDArray[np.float64]:
-        """Voters that put the row's item before the column's."""
-        return self.counts
-
-
 @cache
 def _central(n_items: int, epsilon: float, delta: float) -> tuple[NoisyMatrix, PrivateKwikSort, PrivateBorda]:
     rule: Any = "kemeny" if n_items <= EXACT_ITEMS else "local_search"
@@ -464,7 +735,7 @@ def _central_orders(
     matrix, sorter, places = _central(len(margins), epsilon, delta)
     counts = voters * (1 + margins) / 2
     np.fill_diagonal(counts, 0)
-    votes = cast(Rankings, Votes(counts))
+    votes = Votes(counts)
     orders = {
         "matrix": [best_order(matrix.perturb(voters * margins, rng)) for _ in range(repetitions)],
         "KwikSort": [sorter.release(votes, rng).order for _ in range(repetitions)],
@@ -567,7 +838,9 @@ _CELL = ["n_items", "voters", "epsilon", "model"]
 def _best(part: pd.DataFrame) -> dict[str, Any]:
     """The least mean, and those within two standard errors of the difference or `TIE`; a coin where none beats one."""
     best = part.loc[part["mean"].idxmin()]
-    tied = part[part["mean"] - best["mean"] <= np.maximum(2 * np.hypot(part.se, best.se), TIE)].sort_values("mean")
+    tied = part[part["mean"] - best["mean"] <= np.maximum(2 * np.hypot(part.se, best.se), TIE)].sort_values(
+        "mean", kind="stable"
+    )
     coin = best["mean"] > COIN * best.random
     use = "coin toss" if coin else " or ".join(tied.mechanism)
     return {"first": "coin toss" if coin else best.mechanism, "use": use, "mean": best["mean"], "se": best.se}
@@ -597,11 +870,31 @@ def answers(frame: pd.DataFrame, epsilon: float) -> pd.DataFrame:
         A row a number of items and voters; a column a model, each with the mechanism, ties included, and its excess in
         per cent of all pairs on the family that is worse for it.
     """
-    known = frame[frame["data"].isin(FAMILIES) & (frame.epsilon == epsilon)]
+    known = frame[frame["data"].isin(FAMILIES) & (frame.epsilon == epsilon)].reset_index(drop=True)
     worst = known.loc[known.groupby([*_CELL, "mechanism"])["mean"].idxmax()]
     rows: dict[tuple[int, int], dict[str, Any]] = {}
-    for (m, n, _, model), part in worst.groupby(_CELL, sort=False):
+    for (m, n, _, model), part in worst.sort_index().groupby(_CELL, sort=False):
         best = _best(part)
         text = f"{best['use']}, {100 * best['mean']:.1f} ± {196 * best['se']:.1f} %"
         rows.setdefault((m, n), {"items": m, "voters": n})[str(model)] = text
     return pd.DataFrame([rows[key] for key in sorted(rows)])[["items", "voters", *MODELS]]
+
+
+def tally(best: pd.DataFrame) -> pd.DataFrame:
+    """In how many cells of `winners` a mechanism is the only best one, or one of several.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``mechanism``, ``alone``, ``tied``; a row for the coin toss.
+    """
+    sets = [use.split(" or ") for use in best.use]
+    names = ["matrix", "scores", "KwikSort", "exponential", "coin toss"]
+    return pd.DataFrame(
+        {
+            "mechanism": name,
+            "alone": sum(found == [name] for found in sets),
+            "tied": sum(name in found and len(found) > 1 for found in sets),
+        }
+        for name in names
+    )

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from companion.claims import Check
 from companion.experiments.qiao2021.common import NAMES, ROUNDING, gaussian_delta, printed_scale, split, theorem_2_1
+from dprank.gaussian import zcdp
 from dprank.topk import composition
 from dprank.topk.bound import log_delta, shift_for
 from dprank.topk.curve import PairLaw, WorstPair, pair_law, worst_pair
@@ -126,7 +127,7 @@ def _proved(
     deltas = np.geomspace(0.5, least, 60)
     if noise == "gumbel":
         rho = composition.rho(k, 2 * shift, bounded_range=True)
-        proved = np.array([composition.zcdp(rho, delta) for delta in deltas])
+        proved = np.array([zcdp(rho, delta) for delta in deltas])
         inside = proved < min(pure, epsilons.max())
         return proved[inside], deltas[inside]
     return np.full(len(deltas), pure), deltas

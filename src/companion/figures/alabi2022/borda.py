@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 from companion.figures.style import BAR, COLOURS, styled
 
 _LOOK = {
-    "DP-Borda": ("noisy Borda scores", COLOURS[2], "D"),
-    "matrix": ("noisy matrix, exact Kemeny order", COLOURS[0], "o"),
-    "DPKwikSort": ("DPKwikSort", COLOURS[1], "s"),
-    "both": ("half and half: scores, then swaps", COLOURS[3], "^"),
+    "noisy Borda scores": (COLOURS[2], "D"),
+    "noisy matrix, exact order": (COLOURS[0], "o"),
+    "DPKwikSort": (COLOURS[1], "s"),
+    "half and half": (COLOURS[3], "^"),
 }
 
 
@@ -23,9 +23,11 @@ def equal_privacy(frame: pd.DataFrame) -> Figure:
     grid = figure.subplots((len(panels) + 2) // 3, 3, sharex=True, squeeze=False).ravel()
     for axes, (name, part) in zip(grid, panels, strict=False):
         for method, line in part.groupby("method", sort=False):
-            label, colour, marker = _LOOK[str(method)]
+            colour, marker = _LOOK[str(method)]
             bars = BAR * line["se"]
-            axes.errorbar(line.epsilon, line["mean"], bars, label=label, color=colour, marker=marker, capsize=2, lw=1.2)
+            axes.errorbar(
+                line.epsilon, line["mean"], bars, label=method, color=colour, marker=marker, capsize=2, lw=1.2
+            )
         axes.axhline(part["floor"].iloc[0], color="black", lw=0.8, ls=":", label="Borda without noise")
         axes.set(xscale="log", title=name)
         axes.set_ylim(bottom=0)
@@ -36,5 +38,5 @@ def equal_privacy(frame: pd.DataFrame) -> Figure:
         axes.set_axis_off()
     figure.supxlabel("ε", fontsize=10)
     figure.supylabel("excess cost per pair", fontsize=10)
-    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=8.5)
+    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside upper left", ncols=2, fontsize=8.5)
     return figure

@@ -10,8 +10,8 @@ from companion.figures.style import BAR, CALIBRATION, COLOURS, styled
 _LOOK = {
     "as printed": ("as printed, counter mended", CALIBRATION["as printed"]["color"], "-"),
     "corrected": ("corrected: centred reports, exact q", CALIBRATION["corrected"]["color"], "-"),
-    "fresh blocks": ("ours: fresh blocks, one report each", COLOURS[2], "-"),
-    "one pair each": ("KwikSort, one pair each in advance", COLOURS[3], "--"),
+    "fresh blocks": ("fresh blocks, one report each", COLOURS[2], "-"),
+    "one pair each": ("KwikSort, one pair each", COLOURS[3], "--"),
 }
 
 
@@ -26,7 +26,7 @@ def cost_curves(frame: pd.DataFrame) -> Figure:
             axes.plot(curve.voters, curve.error, line, color=colour, label=label)
         seen = part[part.design == "matrix"]
         bars = {"ls": "", "marker": "v", "color": COLOURS[4], "capsize": 2}
-        axes.errorbar(seen.voters, seen["mean"], BAR * seen.se, label="Borda, one pair each in advance", **bars)
+        axes.errorbar(seen.voters, seen["mean"], BAR * seen.se, label="Borda, one pair each", **bars)
         axes.axhline(0.5, color="black", lw=1, ls=":")
         axes.set(title=f"{items} items", xlabel="voters", xscale="log", ylim=(0, 0.55))
     figure.axes[0].set_ylabel("share of pairs in the wrong order")

@@ -32,7 +32,7 @@ Z = 5.0
     ],
 )
 def test_verdict(name, verdict):
-    args = {"error": [(3, 8)], "bottom": [(3, 8)], "thm_11_proof": [400]}.get(name, [])
+    args = {"error": [(3, 8)], "bottom": [(38,)], "thm_11_proof": [400]}.get(name, [])
     checks = getattr(blocks, f"check_{name}")(*args)
     assert derive(checks) == verdict
     assert {c.outcome for c in checks if c.about == "corrected"} == {True}
@@ -194,3 +194,19 @@ def test_budgets_and_figure():
     assert len(figure.cost_curves(frame).axes) == 1
     needed = blocks.voters_needed((8,), 1.0).iloc[0]
     assert needed["as printed"] > needed["corrected"] > needed["fresh blocks"]
+
+
+def test_overtaking_finds_where_the_exact_error_meets_a_constant():
+    """Errors of Borda's that do not depend on the number of voters: the level is met between two grid points."""
+    level, sizes = 0.05, np.geomspace(100, 1600, 9).astype(int)
+    row = blocks.overtaking(blocks.pd.DataFrame({"items": 8, "voters": sizes, "mean": level}), 1.0).iloc[0]
+    design = blocks.designs(8, 1.0)["fresh blocks"]
+    assert row["share"] == pytest.approx(level)
+    errors = [blocks.design_cost(design, n) / 28 for n in (row["fresh blocks"] / 1.2, row["fresh blocks"] * 1.2)]
+    assert errors[1] < level < errors[0]
+
+
+def test_gain_at_equal_numbers_of_queries(monkeypatch):
+    monkeypatch.setattr(blocks, "lemma_queries", lambda m: blocks.LocalKwikSort.calibrated(m, 1, tail=m**-4.0).blocks)
+    q = blocks.lemma_queries(30)
+    assert blocks.answer_gain(30, 0.01) == pytest.approx(4 * (q / 30) ** 0.5, rel=1e-3)

@@ -8,12 +8,13 @@ import math
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from checks import all_rankings
 
 from companion.claims import derive
 from companion.experiments.alabi2022 import lower_bounds_claims as claims
-from dprank.aggregation.lower_bounds import embed, local_threshold, pure_threshold, signs
+from dprank.aggregation.lower_bounds import coded_threshold, embed, local_threshold, pure_threshold, signs
 from dprank.kendall import kendall_distance
 
 
@@ -30,9 +31,9 @@ def test_kendall_table():
 @pytest.mark.parametrize(
     ("check", "verdict"),
     [
-        (claims.check_map, "underspecified"),
-        (claims.check_inverse, "underspecified"),
-        (claims.check_obs_15, "underspecified"),
+        (claims.check_map, "refuted"),
+        (claims.check_inverse, "refuted"),
+        (claims.check_obs_15, "refuted"),
         (claims.check_obs_16, "refuted"),
         (claims.check_outer, "constants"),
         (claims.check_large_middle, "holds"),
@@ -74,6 +75,8 @@ def test_broken_twins_are_rejected(monkeypatch):
     assert not all(outcomes(claims.check_obs_16(), "corrected"))
     monkeypatch.setattr(claims, "pure_threshold", lambda m, error: math.log(m))
     assert derive(claims.check_thm_13()) == "refuted"
+    monkeypatch.setattr(claims, "coded_threshold", lambda d, *args: math.log(d + 1))
+    assert derive(claims.check_codes()) == "refuted"
     monkeypatch.setattr(claims, "tracing_threshold", lambda d, *args, **sheet: 0.01 * math.sqrt(d))
     assert not all(outcomes(claims.check_thm_14(), "corrected"))
 
@@ -83,6 +86,36 @@ def test_floor_is_below_both_thresholds():
         assert claims.pure_floor(m) < pure_threshold(m, claims.SHARE * m * m)
         log_term = claims.pure_floor(m) - m * (math.log(m / (1 + m / 100)) - 2)
         assert claims.pure_floor(m) - log_term < local_threshold(m, 0.01 * m * m)
+
+
+def test_code_floor_is_below_the_codes_and_grows():
+    floors = {m: claims.code_floor(m) / m for m in range(4, 200)}
+    assert list(floors.values()) == sorted(floors.values())
+    for m in (4, 5, 7, 60, 100, 301):
+        assert claims.code_floor(m) < coded_threshold(m // 3, m - 2 * (m // 3), claims.SHARE * m * m)
+
+
+def test_tables_for_readers():
+    row = claims.pure_table([30]).iloc[0]
+    assert row["needed"] - 1 < pure_threshold(30, 9) < row["needed"]
+    assert row["ε n / items"] <= pure_threshold(30, 9) / 30 < row["ε n / items"] + 0.001
+    assert row["needed (π^x)"] <= row["needed"] < row["enough (exponential mechanism)"]
+    row = claims.table_16([(10, 100, 3)]).iloc[0]
+    assert row.tolist() == [10, 100, 3, 3 * (200 + 20 - 3), 300 + 200, 600 + 100]
+
+
+def test_drift_of_lines_with_known_slopes():
+    items = np.array([3, 30, 300])
+    lines = {"needed": items**1.0, "enough": 7 * items * np.log(items)}
+    part = [pd.DataFrame({"items": items, "kind": kind, "voters": voters}) for kind, voters in lines.items()]
+    frame = pd.concat([p.assign(model=model) for p in part for model in ("pure", "approximate", "local")])
+    drift = claims.drift(frame).set_index("model")
+    assert drift["slope needed"].tolist() == pytest.approx([1, 1, 1])
+    assert (drift["slope enough"] > 1.1).all()
+    assert drift.loc["pure", ["least", "most"]].tolist() == pytest.approx([7, 7])
+    assert drift.loc["approximate", ["least", "most"]].tolist() == pytest.approx(
+        [7 * math.log(3) ** 0.5, 7 * math.log(300) ** 0.5]
+    )
 
 
 @pytest.mark.parametrize("budget", [5.0, 60.0, 400.0])

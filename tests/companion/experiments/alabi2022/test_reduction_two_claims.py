@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from checks import law_p_value
 from scipy import stats
@@ -12,8 +13,9 @@ from companion.claims import derive
 from companion.experiments.alabi2022 import reduction_two as experiment
 from companion.figures import show
 from companion.figures.alabi2022 import reduction_two as figure
+from companion.figures.alabi2022.kwiksort import noise_ratio
 from dprank.aggregation.kemeny import kemeny
-from dprank.aggregation.kwiksort import comparisons_law
+from dprank.aggregation.kwiksort import comparisons_law, queries
 from dprank.aggregation.matrix import pairwise_fractions, shrink
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.rankings import Rankings
@@ -85,18 +87,6 @@ def test_the_loss_of_a_run_is_the_guarantee(m, limit):
     assert experiment.run_loss(printed, 4) == pytest.approx(printed.guarantee.epsilon, rel=1e-9)
 
 
-def test_the_depth_bound_is_above_the_exact_tail():
-    for m in (16, 64):
-        exact = comparisons_law(m)[math.ceil(8 * m * math.log(m)) + 1 :].sum()
-        assert exact <= experiment.deep(m) / m**4 + 1e-12
-    # and the recursion that it comes from
-    x, depths = 3.6, [0.0]
-    for m in range(1, 40):
-        depths.append(1 + 2 * x / m * sum(depths))
-    solved = math.exp(math.lgamma(39 + 2 * x) - math.lgamma(2 * x) - math.lgamma(40))
-    assert 1 + (2 * x - 1) * depths[39] == pytest.approx(solved, rel=1e-9)
-
-
 def test_verdicts():
     assert derive(experiment.check_thm_5(2, 10)) == "constants"
     assert derive(experiment.check_thm_5_proof(2)) == "refuted"
@@ -145,6 +135,28 @@ def test_small_constants_fail():
     frame = experiment.error_bounds([16, 32, 64], 1.0)
     assert frame.pure.min() > 5
     assert experiment.gaussian_constant(math.log(1e6), 1e-6) > 1.5
+
+
+def test_where_the_second_reduction_has_less_noise():
+    laplace, gaussian = experiment.pays(range(3, 45)), experiment.pays([8, 30], 1e-6)
+    assert laplace["printed"].iloc[0] == 2
+    assert laplace.printed.iloc[-1] == pytest.approx(2 * queries(44, 44**-4.0) / math.comb(44, 2))
+    least = experiment.helps_from(laplace, "printed")
+    assert 2 * queries(least, least**-4.0) < math.comb(least, 2)
+    assert 2 * queries(least - 1, (least - 1) ** -4.0) >= math.comb(least - 1, 2)
+    assert (laplace.planned <= 1 + experiment.ROUNDING).all()
+    assert (laplace["ξ = 0.01"] >= laplace.printed).all()
+    assert gaussian.printed.iloc[1] == pytest.approx(2 * math.sqrt(queries(30, 30**-4.0) / 435))
+    assert gaussian.planned.iloc[1] < 1
+    assert len(noise_ratio(pd.concat([laplace, gaussian])).axes[0].lines) == 5
+
+
+def test_gains_in_words():
+    rows = pd.DataFrame({"items": [8, 16], "gain": [0.5, 1.02], "se": [0.1, 0.1]})
+    assert "Reduction I errs less at 8 items" in experiment.in_words(rows)
+    assert "1.02 ± 0.20" in experiment.in_words(rows)
+    assert "no size" in experiment.in_words(rows.assign(se=1.0))
+    assert "Reduction II errs less at 8, 16 items" in experiment.in_words(rows.assign(gain=2.0))
 
 
 def test_errors_scale_and_the_factor_is_judged():

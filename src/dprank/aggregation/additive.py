@@ -1,0 +1,168 @@
+"""Noise on counts that one voter moves by a bounded amount: its parameters, its calibration and its guarantee."""
+
+from __future__ import annotations
+
+import math
+import sys
+from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dprank import noise as laws
+from dprank._require import (
+    require_at_least_0,
+    require_below_1,
+    require_positive,
+    require_probability,
+    require_whole,
+    settle,
+)
+from dprank.gaussian import LEAST, gaussian_epsilon, gaussian_scale, least, zcdp
+from dprank.mechanism import Adjacency, Guarantee, ratio_up, require
+from dprank.noise import Law, Noise, Source
+
+
+@dataclass(frozen=True)
+class AdditiveNoise(ABC):
+    """What `NoisyMatrix` and `PrivateBorda` have in common; their sensitivities differ.
+
+    Parameters
+    ----------
+    n_items : int
+        m, at least 2.
+    scale : float
+        Laplace scale, or standard deviation, in the unit of the counts. 0 for no noise and no privacy.
+    noise : {"laplace", "gaussian"}
+    delta : float
+        At which the guarantee of Gaussian noise is stated, in (0, 1); 0 for Laplace noise.
+    adjacency : {"replace", "add_remove"}
+    law : {"discrete", "continuous"}
+        Noise on the grid of possible counts, fit for release; or on the real line, for research.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+    """
+
+    n_items: int
+    scale: float
+    noise: Noise = "laplace"
+    _: KW_ONLY
+    delta: float = 0.0
+    adjacency: Adjacency = "replace"
+    law: Law = "discrete"
+
+    def __post_init__(self) -> None:
+        settle(
+            self,
+            n_items=require_whole("n_items", self.n_items, 2),
+            scale=require_at_least_0("scale", self.scale),
+            delta=require_noise(self.noise, self.delta, self.law, self.adjacency),
+        )
+
+    @classmethod
+    def calibrated(cls, n_items: int, epsilon: float, delta: float = 0.0, **others: Any) -> Self:
+        """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
+
+        Parameters
+        ----------
+        n_items : int
+            At least 2.
+        epsilon : float
+            Above 0, finite.
+        delta : float
+            In [0, 1).
+        **others
+            Of the class, without the scale and the noise.
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range, or `epsilon` where no noise that can be drawn is enough.
+        """
+        epsilon = require_positive("epsilon", epsilon)
+        if "noise" in others:
+            raise ValueError(f"noise = {others['noise']!r}; give delta instead: above 0 for Gaussian noise, else 0")
+        free = cls(n_items, 0.0, "gaussian" if delta else "laplace", delta=delta, **others)
+        if free.noise == "laplace":
+            scale = ratio_up(free.l1_sensitivity, epsilon)
+        elif free.law == "continuous":
+            scale = gaussian_scale(free.l2_sensitivity, epsilon, delta)
+        else:
+            scale = least(lambda s: replace(free, scale=s).guarantee.epsilon <= epsilon, free.l2_sensitivity)
+        return replace(free, scale=require_drawable(epsilon, scale, free.law))
+
+    @property
+    def grain(self) -> float:
+        """Step of the grid of possible counts."""
+        return 1.0
+
+    @property
+    @abstractmethod
+    def l1_sensitivity(self) -> float:
+        """Largest sum of absolute differences of the counts of neighbouring data."""
+
+    @property
+    @abstractmethod
+    def l2_sensitivity(self) -> float:
+        """Largest Euclidean distance between the counts of neighbouring data, rounded up."""
+
+    @property
+    def rho(self) -> float:
+        """Zero-concentrated privacy of Gaussian noise, discrete or not; of Laplace noise by its epsilon."""
+        if self.noise == "laplace":
+            return self.guarantee.epsilon**2 / 2
+        ratio = ratio_up(self.l2_sensitivity, self.scale)
+        return ratio * ratio / 2 * (1 + 1e-12)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Privacy of the noisy counts (of `PrivateBorda`: of their differences), hence of all computed from them.
+
+        Attained for Laplace and for continuous Gaussian noise. That of discrete Gaussian noise comes from `rho` and may
+        be improved.
+        """
+        if self.noise == "laplace":
+            return Guarantee(ratio_up(self.l1_sensitivity, self.scale), adjacency=self.adjacency)
+        if self.law == "continuous":
+            epsilon = gaussian_epsilon(self.l2_sensitivity, self.scale, self.delta)
+        else:
+            epsilon = zcdp(self.rho, self.delta)
+        return Guarantee(epsilon, self.delta, adjacency=self.adjacency)
+
+    @property
+    def _wander(self) -> float:
+        """Bound on the mean absolute noise on one count; attained on the real line."""
+        return self.scale * (1.0 if self.noise == "laplace" else math.sqrt(2 / math.pi))
+
+    def _require_on_grid(self, name: str, counts: NDArray[Any]) -> None:
+        """Refuse what noise on the grid would not hide: digits after the point."""
+        if self.law == "discrete" and (wrong := counts != np.rint(counts)).any():
+            value = float(counts[wrong][0])
+            raise ValueError(f"{name} = {value}; whole numbers are needed: whole noise hides no fractions")
+
+    def _drawn(self, size: Any, rng: Source) -> NDArray[Any]:
+        """Noise in steps of the grid."""
+        return laws.draw(self.noise, self.law, self.scale / self.grain, size, rng=rng)
+
+
+def require_noise(noise: Noise, delta: float, law: Law, adjacency: Adjacency) -> float:
+    """Refuse what is no noise, and a delta that does not go with it."""
+    for name, value, allowed in (("noise", noise, Noise), ("law", law, Law), ("adjacency", adjacency, Adjacency)):
+        require(name, value, get_args(allowed))
+    delta = require_below_1("delta", delta) and require_probability("delta", delta, LEAST)
+    if (noise == "laplace") != (delta == 0):
+        raise ValueError(f"delta = {delta}; 0 for Laplace noise, in (0, 1) for Gaussian noise")
+    return delta
+
+
+def require_drawable(epsilon: float, scale: float, law: Law) -> float:
+    """Refuse an epsilon so small that its noise, of this scale, could not be drawn."""
+    most = laws.WIDEST / 2 if law == "discrete" else sys.float_info.max  # the grid may be half as wide
+    if scale > most:
+        raise ValueError(f"epsilon = {epsilon}; noise of scale {scale:.4g} would be needed, at most {most:.4g} can be")
+    return scale

@@ -1,0 +1,170 @@
+"""Privacy of Gaussian noise: exact on the real line, through zero-concentrated privacy on the integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from dprank._quadrature import gauss
+from dprank._require import (
+    require_at_least_0,
+    require_below_1,
+    require_loss,
+    require_positive,
+    require_probability,
+)
+
+#: Relative allowance for the rounding of deltas and of `zcdp`, far above what tests find.
+ROUNDING = 1e-9
+#: Least delta above 0 at which an epsilon is found.
+LEAST = 1e-300
+#: Beyond so many standard deviations a normal variable is less often than that.
+FARTHEST = 40
+
+
+def gaussian_delta(l2: float, scale: float, epsilon: float) -> float:
+    r"""Least delta of Gaussian noise at a given epsilon (Balle and Wang 2018, Theorem 8).
+
+    Parameters
+    ----------
+    l2 : float
+        Euclidean sensitivity, at least 0, finite.
+    scale : float
+        Standard deviation of the noise in every coordinate, above 0.
+    epsilon : float
+        At least 0.
+
+    Returns
+    -------
+    float
+        :math:`\Phi(\mu / 2 - \epsilon / \mu) - e^\epsilon \Phi(-\mu / 2 - \epsilon / \mu)` with :math:`\mu` = l2 /
+        scale. Relative accuracy 1e-9 for deltas from 1e-300 on; below that, 0 is possible.
+
+    Notes
+    -----
+    With Mills' ratio R, and x and y = x + mu the two arguments with their signs turned round, delta is
+    :math:`\varphi(x) (R(x) - R(y))`, where no factor overflows; and the difference is
+    :math:`\int_x^y (1 - t R(t)) dt`, where nothing cancels, however small mu is. x is computed exactly, then rounded.
+    """
+    l2, scale = require_at_least_0("l2", l2), require_positive("scale", scale)
+    mu, epsilon = l2 / scale, require_loss("epsilon", epsilon)
+    if mu == 0 or math.isinf(epsilon):
+        return 0.0
+    if math.isinf(mu):
+        return 1.0
+    exact = Fraction(l2) / Fraction(scale)
+    exact = Fraction(epsilon) / exact - exact / 2
+    if exact > FARTHEST:
+        return 0.0
+    x = float(exact)
+    density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    if mu < 1:
+        step, weight = gauss(np.zeros(1), np.array([mu]), 16)
+        return float(density * ((1 - (x + step) * _mills(x + step)) @ weight))
+    if x < 0:
+        return float(special.ndtr(-x) - density * _mills(x + mu))
+    return float(density * (_mills(x) - _mills(x + mu)))
+
+
+def gaussian_epsilon(l2: float, scale: float, delta: float) -> float:
+    """Least epsilon of Gaussian noise at a given delta, rounded up as if delta were less by a share of 1e-9.
+
+    Parameters
+    ----------
+    l2, scale : float
+        As of `gaussian_delta`; a scale of 0 promises nothing.
+    delta : float
+        In (0, 1), at least 1e-300.
+
+    Returns
+    -------
+    float
+        Found by bisection; 0 where the delta pays for all.
+    """
+    require_probability("delta", delta, LEAST)
+    if require_at_least_0("scale", scale) == 0:
+        return math.inf if l2 > 0 else 0.0
+    if gaussian_delta(l2, scale, 0.0) <= delta * (1 - ROUNDING):
+        return 0.0
+    mu = l2 / scale
+    most = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta))
+    return least(lambda epsilon: gaussian_delta(l2, scale, epsilon) <= delta * (1 - ROUNDING), most)
+
+
+def gaussian_scale(l2: float, epsilon: float, delta: float) -> float:
+    """Least standard deviation with which Gaussian noise is (epsilon, delta) private, rounded up likewise.
+
+    Parameters
+    ----------
+    l2 : float
+        Euclidean sensitivity, at least 0, finite.
+    epsilon : float
+        Above 0, finite.
+    delta : float
+        In (0, 1), at least 1e-300.
+
+    Returns
+    -------
+    float
+        In the unit of `l2`; ``gaussian_epsilon(l2, gaussian_scale(l2, epsilon, delta), delta) <= epsilon``.
+    """
+    if require_at_least_0("l2", l2) == 0:
+        return 0.0
+    require_positive("epsilon", epsilon)
+    require_probability("delta", delta, LEAST)
+    scale = least(lambda scale: gaussian_delta(l2, scale, epsilon) <= delta * (1 - ROUNDING), l2)
+    while gaussian_epsilon(l2, scale, delta) > epsilon:
+        scale *= 1 + 2.0**-40
+    return scale
+
+
+def zcdp(rho: float, delta: float) -> float:
+    r"""Epsilon at `delta` of a rho-zCDP mechanism, by `dp-accounting`.
+
+    Parameters
+    ----------
+    rho : float
+        At least 0.
+    delta : float
+        In [0, 1); infinite at 0 unless rho is 0.
+
+    Notes
+    -----
+    The Rényi orders tried are spread about :math:`1 + \sqrt{\log(1 / \delta) / \rho}`. Each gives a valid epsilon.
+    """
+    require_loss("rho", rho)
+    require_below_1("delta", delta)
+    if rho == 0 or delta == 0:
+        return math.inf if rho > 0 else 0.0
+    if math.isinf(rho):
+        return math.inf
+    try:
+        from dp_accounting.rdp.rdp_privacy_accountant import compute_epsilon
+    except ImportError:
+        raise ImportError("zCDP composition needs dp-accounting: pip install 'dprank[accounting]'") from None
+    orders = 1 + math.sqrt(math.log(1 / delta) / rho) * np.geomspace(0.02, 20, 250)
+    return float(compute_epsilon(orders, rho * orders, delta)[0]) * (1 + ROUNDING)
+
+
+def least(fits: Callable[[float], bool], start: float) -> float:
+    """A number that fits, by a relative 2^-40 at most above one that does not; `fits` is false, then true."""
+    high = start
+    while not fits(high):
+        high *= 2
+    low = high / 2
+    while fits(low):
+        low, high = low / 2, low
+    while high > low * (1 + 2.0**-40):
+        middle = math.sqrt(low) * math.sqrt(high)
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def _mills(x: Any) -> Any:
+    """(1 - Phi(x)) / phi(x)."""
+    return math.sqrt(math.pi / 2) * special.erfcx(x / math.sqrt(2))

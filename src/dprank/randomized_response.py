@@ -1,0 +1,65 @@
+"""Randomized response (Warner 1965): every sign is reversed by a coin whose odds are exactly those promised."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from dprank._require import require_positive, require_whole
+from dprank.noise import SecureSource, Source, require_source
+
+#: Chances are whole numbers of 2^-53.
+GRAIN = 1 << 53
+
+
+def bit_loss(flips: int, bits: int = 1) -> float:
+    """Privacy loss of bits reversed with probability flips / 2^53 each, rounded up.
+
+    Parameters
+    ----------
+    flips : int
+        1 to 2^52, a fair coin; of one bit the loss is log((2^53 - flips) / flips).
+    bits : int
+        Answers of one voter, at least 1.
+    """
+    if flips == GRAIN // 2:
+        return 0.0
+    loss = math.nextafter(math.nextafter(math.log1p((GRAIN - 2 * flips) / flips), math.inf), math.inf)
+    return math.nextafter(bits * loss, math.inf) if bits > 1 else loss
+
+
+def flips_for(epsilon: float, bits: int = 1) -> int:
+    """The fewest reversals, in units of 2^-53, with which `bits` randomised answers are epsilon-private together.
+
+    Parameters
+    ----------
+    epsilon : float
+        Above 0, finite.
+    bits : int
+        At least 1.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+    """
+    share = require_positive("epsilon", epsilon) / require_whole("bits", bits, 1)
+    flips = max(1, math.ceil(GRAIN * float(expit(-share))))
+    while bit_loss(flips, bits) > epsilon:
+        flips += 1
+    return flips
+
+
+def randomise(signs: NDArray[Any], flips: int, rng: Source) -> NDArray[np.int8]:
+    """Randomised response: every sign is reversed with probability flips / 2^53, on its own."""
+    require_source(rng)
+    if isinstance(rng, SecureSource):
+        words = np.frombuffer(secrets.token_bytes(8 * signs.size), np.uint64).reshape(signs.shape) >> np.uint64(11)
+    else:
+        words = rng.integers(0, GRAIN, signs.shape, np.uint64)
+    return np.where(words < flips, -signs, signs)

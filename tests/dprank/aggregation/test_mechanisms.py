@@ -1,0 +1,150 @@
+"""What all mechanisms of the room have in common."""
+
+import math
+
+import numpy as np
+import pytest
+from checks import refused
+
+from dprank.aggregation import (
+    ExponentialMechanism,
+    LocalBorda,
+    LocalKwikSort,
+    LocalMatrix,
+    NoisyMatrix,
+    PrivateBorda,
+    PrivateKwikSort,
+)
+from dprank.aggregation.local_reports import SplitResponse
+from dprank.noise import SECURE
+from dprank.rankings import Rankings
+
+ADDITIVE = {"noisy matrix": NoisyMatrix, "Borda": PrivateBorda, "KwikSort": PrivateKwikSort}
+CENTRAL = ADDITIVE | {"exponential": ExponentialMechanism}
+LOCAL = {"local matrix": LocalMatrix, "local Borda": LocalBorda, "local KwikSort": LocalKwikSort}
+ALL = CENTRAL | LOCAL
+
+
+def profile(m, voters, seed=0):
+    rng = np.random.default_rng([seed, m])
+    rows = [rng.permutation(m) for _ in range(voters)]
+    return Rankings(np.array(rows, int).reshape(voters, m), [f"item {i}" for i in range(m)])
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("m", [2, 3, 6])
+def test_calibrated_keeps_its_word_and_releases_an_order(name, m):
+    mechanism = ALL[name].calibrated(m, 0.8)
+    assert 0.79 < mechanism.guarantee.epsilon <= 0.8
+    assert mechanism.guarantee.delta == 0
+    assert mechanism.guarantee.unit == "voter"
+    assert mechanism.guarantee.model == ("local" if name in LOCAL else "central")
+    data = profile(m, 40)
+    released, again = (mechanism.release(data, np.random.default_rng(1)) for _ in range(2))
+    assert sorted(released.order.tolist()) == list(range(m))
+    assert released.order.tolist() == again.order.tolist()
+    assert sorted(released.ranking) == sorted(data.items)
+    assert released.guarantee == mechanism.guarantee
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("m", [2, 3, 7, 10])
+def test_calibrated_never_spends_an_ulp_too_much(name, m):
+    for epsilon in [1e-9, *np.geomspace(1e-4, 30, 60)]:
+        assert ALL[name].calibrated(m, epsilon).guarantee.epsilon <= epsilon
+
+
+@pytest.mark.parametrize("law", ["discrete", "continuous"])
+@pytest.mark.parametrize("delta", [1e-300, 1e-6, 0.999])
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_nor_does_gaussian_noise(name, delta, law):
+    for epsilon in (1e-9, 1e-3, 0.7, 30.0):
+        assert ADDITIVE[name].calibrated(5, epsilon, delta, law=law).guarantee.epsilon <= epsilon
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_numbers_of_numpy_are_numbers(name):
+    plain = ALL[name].calibrated(4, 1.0)
+    for m, epsilon in ((np.int8(4), np.float32(1)), (np.int64(4), 1), (np.uint16(4), np.float64(1))):
+        assert ALL[name].calibrated(m, epsilon) == plain
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_bad_parameters_are_refused(name):
+    for epsilon in (0, -1, math.nan, math.inf, True, "1", None, 10**400):
+        with refused("epsilon = "):
+            ALL[name].calibrated(4, epsilon)
+    for m in (1, 0, -3, 2.5, True, "4", None, math.nan):
+        with refused("n_items = "):
+            ALL[name].calibrated(m, 1.0)
+    with pytest.raises(TypeError):  # a fifth positional argument was once a tail, and once a rule
+        ALL[name].calibrated(4, 1.0, 0.0, 1e-6)
+
+
+@pytest.mark.parametrize("law", ["discrete", "continuous"])
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_bad_and_extreme_budgets(name, law):
+    for delta in (1, -0.1, math.nan, math.inf, True, "x", None, 5e-324):
+        with refused("delta = "):
+            ADDITIVE[name].calibrated(4, 1.0, delta, law=law)
+    for epsilon in (1e-12, 1e12):
+        for delta in (0, 1e-300, 1 - 1e-12):
+            mechanism = ADDITIVE[name].calibrated(4, epsilon, delta, law=law)
+            assert mechanism.guarantee.epsilon <= epsilon
+            mechanism.release(profile(4, 3), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_noise_that_cannot_be_drawn_is_refused_before_the_release(name):
+    with refused("epsilon = 1e-300", "can be"):
+        ADDITIVE[name].calibrated(4, 1e-300)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_bad_data_and_sources_are_refused(name):
+    mechanism, rng = ALL[name].calibrated(4, 1.0), np.random.default_rng(0)
+    with refused("items = 5", "n_items = 4"):
+        mechanism.release(profile(5, 20), rng)
+    with refused("ndarray", "Rankings"):
+        mechanism.release(np.arange(4)[None], rng)
+    for source in (None, 7, np.random.RandomState(0), np.random):
+        with refused("rng = ", "Generator"):
+            mechanism.release(profile(4, 20), source)
+    nobody = profile(4, 0)
+    if name in LOCAL:
+        with refused("0", "voters"):
+            mechanism.release(nobody, rng)
+    else:  # to refuse would reveal that a voter is missing
+        assert sorted(mechanism.release(nobody, rng).order.tolist()) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_floats_are_not_published(name):
+    with refused("rng = dprank.noise.SECURE", "Generator"):
+        ADDITIVE[name].calibrated(4, 1.0, law="continuous").release(profile(4, 3), SECURE)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name != "exponential"])
+def test_many_items_and_pure_noise_take_no_time(name):
+    mechanism = ALL[name].calibrated(100, 0.1)
+    voters = mechanism.blocks if name == "local KwikSort" else 50
+    assert len(mechanism.release(profile(100, voters), np.random.default_rng(0)).order) == 100
+
+
+def test_split_responses_of_one_pair_spend_no_more_than_epsilon():
+    for epsilon in np.geomspace(1e-3, 20, 200):
+        assert SplitResponse.calibrated(2, epsilon).loss <= epsilon
+
+
+def test_fallbacks_are_checked_before_any_budget_is_spent():
+    for fallback, words in (
+        (NoisyMatrix.calibrated(5, 1.0), ("model = 'central'", "local")),
+        (LocalBorda.calibrated(4, 1.0), ("n_items = 4", "5")),
+    ):
+        with refused("fallback", *words):
+            LocalKwikSort(5, 1.0, 1, 1, fallback=fallback)
+    with refused("fallback", "NoisyMatrix"):
+        PrivateKwikSort(5, 3, 1.0, PrivateBorda(5, 1.0))
+    for queries in (0, 11, 2.5, "3", True):
+        with refused("queries = "):
+            PrivateKwikSort.calibrated(5, 1.0, queries=queries)

@@ -1,0 +1,84 @@
+"""Privacy of Gaussian noise, against dp-accounting, against 60 digits and by its own inverse."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from checks import refused
+from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
+
+from dprank.gaussian import ROUNDING, gaussian_delta, gaussian_epsilon, gaussian_scale, least, zcdp
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-3, 1.0, 20.0, 600.0])
+@pytest.mark.parametrize("mu", [0.01, 0.3, 2.0, 30.0])
+def test_gaussian_delta_agrees_with_dp_accounting(epsilon, mu):
+    other = GaussianPrivacyLoss(1 / mu).get_delta_for_epsilon(epsilon)
+    assert gaussian_delta(2.0, 2.0 / mu, epsilon) == pytest.approx(other, rel=1e-7, abs=1e-15)
+
+
+def digits(l2, scale, epsilon):
+    """Delta to more digits than are lost."""
+    with mpmath.workdps(400):
+        mu, epsilon = mpmath.mpf(l2) / mpmath.mpf(scale), mpmath.mpf(epsilon)
+        upper = [mpmath.erfc(x / mpmath.sqrt(2)) / 2 for x in (epsilon / mu - mu / 2, epsilon / mu + mu / 2)]
+        return upper[0] - mpmath.exp(epsilon) * upper[1]
+
+
+@pytest.mark.parametrize("mu", [1e-290, 1e-150, 1e-17, 1e-10, 1e-7, 1e-3, 0.3, 0.9999, 1.0, 5.0, 70.0, 1e3, 1e5])
+def test_gaussian_delta_keeps_nine_digits(mu):
+    """At all places that leave a delta of 1e-300 or more, in both tails."""
+    for x in (-30, -3.0, -0.4, 0.0, 0.1, 1.0, 3.0, 10.0, 25.0, 36.0):
+        epsilon = mu * (x + mu / 2)
+        if epsilon >= 0 and (exact := digits(mu, 1, epsilon)) >= 1e-300:
+            assert abs(gaussian_delta(mu, 1.0, epsilon) / exact - 1) < ROUNDING / 10
+
+
+def test_small_deltas_and_scales_keep_their_word():
+    for epsilon, delta in ((1e-8, 1e-9), (1e-12, 1e-6), (1e-3, 1e-300), (1e-200, 1e-100), (1e12, 1e-9)):
+        scale = gaussian_scale(1.0, epsilon, delta)
+        assert delta * (1 - 1e-5) < digits(1, scale, epsilon) <= delta
+    mu = 1e-200
+    epsilon = gaussian_epsilon(mu, 1.0, 1e-300)
+    assert digits(mu, 1, 0) > 1e-300 >= digits(mu, 1, epsilon)
+    assert gaussian_delta(1.0, 1e200, 1e300) == gaussian_delta(1e-200, 1e200, 1.0) == 0
+
+
+def test_zcdp_of_a_large_delta_is_true():
+    for rho in np.geomspace(1e-6, 20, 50):
+        for delta in (1e-3, 0.3, 0.9, 0.999):
+            exact = gaussian_epsilon(math.sqrt(2 * rho), 1.0, delta)
+            assert zcdp(rho, delta) >= exact * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.5, 8.0, 300.0])
+@pytest.mark.parametrize("delta", [1e-12, 1e-5, 0.4, 0.99])
+def test_scale_and_epsilon_are_inverse_and_tight(epsilon, delta):
+    scale = gaussian_scale(3.0, epsilon, delta)
+    assert gaussian_epsilon(3.0, scale, delta) <= epsilon
+    assert gaussian_delta(3.0, scale, epsilon) <= delta
+    # the classical scale of Dwork and Roth, used beyond epsilon = 1, is caught; a hair less noise as well
+    assert gaussian_delta(3.0, scale * (1 - 1e-6), epsilon) > delta
+    classical = 3.0 * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+    assert epsilon < 9 or gaussian_epsilon(3.0, classical, delta) > epsilon
+
+
+def test_gaussian_boundaries():
+    assert gaussian_epsilon(1.0, 0.0, 0.1) == math.inf
+    assert gaussian_epsilon(0.0, 0.0, 0.1) == gaussian_scale(0.0, 1.0, 0.1) == 0
+    assert gaussian_epsilon(1.0, 1e6, 0.1) == 0
+    assert gaussian_delta(1.0, 5e-324, 1.0) == 1
+    assert gaussian_delta(np.float32(1), np.int64(2), np.float16(0.5)) == gaussian_delta(1, 2, 0.5)
+    with refused("delta = 0"):
+        gaussian_scale(1.0, 1.0, 0.0)
+    with refused("epsilon = -1"):
+        gaussian_delta(1.0, 1.0, -1)
+    for delta in (5e-324, 1e-301):
+        with refused("delta = ", "1e-300"):
+            gaussian_epsilon(1.0, 1.0, delta)
+
+
+def test_least_is_just_above_the_border():
+    for border in (1e-200, 0.3, 1e200):
+        assert border <= least(lambda x, border=border: x >= border, 1.0) <= border * (1 + 1e-11)
