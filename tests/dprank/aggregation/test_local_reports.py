@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from itertools import permutations, product
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
