@@ -88,7 +88,8 @@ class Scoreboard:
             against = [c for c in checks if c.about in ("printed", "content") and c.outcome is False]
             reasons = "".join(f"<li>{escape(_sentence(c))}</li>" for c in against[:SHOWN])
             if len(against) > SHOWN:
-                reasons += f"<li>and {len(against) - SHOWN} more checks, on the card</li>"
+                more = len(against) - SHOWN
+                reasons += f"<li>and {more} more check{'s' * (more > 1)}, on the card</li>"
             readings = {c.reading for c in against if c.reading}
             lead = "Under some readings it fails:" if readings and verdict == "underspecified" else "What fails:"
             blocks.append(

@@ -73,8 +73,8 @@ def kemeny(w: ArrayLike, *, method: Method = "auto", time_limit: float | None = 
     Parameters
     ----------
     w : array_like of float, shape (items, items)
-        Fractions that put i before j, as `~dprank.aggregation.matrix.require_fractions` asks; pass a noisy matrix
-        through `~dprank.aggregation.matrix.shrink` first, which keeps its optimal orders.
+        Fractions that put i before j, as `require_fractions` asks; pass a noisy matrix
+        through `shrink` first, which keeps its optimal orders.
     method : {"auto", "subsets", "integer"}
         For a block of k items, "subsets" takes O(2^k k) time and 2^k floats, at most 26 items; "integer" is fast where
         majorities are clear and exponential where they are not. "auto" takes the subsets up to 20 items.
@@ -135,7 +135,7 @@ def quick_order(w: ArrayLike) -> NDArray[np.int64]:
     -------
     ndarray of int, shape (items,)
         Item codes, best first. Blocks of up to 20 items (see `kemeny`) are in the best order, by subsets, larger ones
-        in that of `~dprank.aggregation.local_search.local_search`. Deterministic; O(items^3) beyond 20 items.
+        in that of `local_search`. Deterministic; O(items^3) beyond 20 items.
 
     Raises
     ------

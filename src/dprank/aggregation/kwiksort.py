@@ -165,6 +165,7 @@ def log_moments(n_items: int, theta: ArrayLike) -> NDArray[np.float64]:
     n_items : int
         At least 1.
     theta : array_like of float, shape (points,)
+        Arguments of the moment generating function; finite.
 
     Returns
     -------

@@ -234,11 +234,15 @@ class LocalKwikSort:
 class AdaptiveAnswers:
     """Algorithm 2: blocks of voters that answer comparisons one after the other.
 
+    A query asks one block which of two items comes first; each of its voters sends one randomised report, and their
+    mean is the answer. A block is used up when its voters have sent as many reports as `design` allows.
+
     Parameters
     ----------
     design : LocalKwikSort
         Its blocks, reports and counter; its recursion is not run.
     data : Rankings
+        One ranking a voter; at least as many voters as blocks.
     rng : numpy.random.Generator
 
     Attributes

@@ -440,7 +440,7 @@ class LocalMatrix(OneRound):
     randomiser : VectorReport, SplitResponse, PrintedPair or SampledOrder
         Fixes items and privacy.
     rule : {"auto", "kemeny", "local_search", "borda", "copeland"}
-        What orders the estimates, unclipped, see `~dprank.aggregation.rules.order_by`. "auto" never takes long.
+        What orders the estimates, unclipped, see `order_by`. "auto" never takes long.
 
     Examples
     --------

@@ -105,7 +105,7 @@ def mahonian(n_items: int, most: int) -> list[int]:
 
 
 def pure_threshold(n_items: int, error: Fraction | float) -> float:
-    r"""The least epsilon times voters for which a pure private algorithm can reach a mean error where all voters agree.
+    r"""Epsilon times voters below which no pure private algorithm reaches a mean error, even where all voters agree.
 
     Parameters
     ----------

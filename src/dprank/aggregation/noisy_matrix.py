@@ -50,7 +50,7 @@ class NoisyMatrix(AdditiveNoise):
     law : {"discrete", "continuous"}
         Noise on the grid of possible counts, fit for release; or on the real line, as papers print it.
     rule : {"auto", "kemeny", "local_search", "borda", "copeland"}
-        What orders the noisy matrix, see `~dprank.aggregation.rules.order_by`. It costs no privacy. "auto" never takes
+        What orders the noisy matrix, see `order_by`. It costs no privacy. "auto" never takes
         long; "kemeny" insists on the proved optimum for up to a minute.
     clip : bool
         Whether noisy fractions are clipped to [0, 1] before the rule, as in the paper's footnote 2.

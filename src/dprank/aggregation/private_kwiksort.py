@@ -126,6 +126,7 @@ class PrivateKwikSort:
         delta : float
             In [0, 1).
         queries : int, optional
+            Comparisons that a run may make.
         share : float, optional
             Of the budget (epsilon, or of Gaussian noise its square) that goes to the fallback, in (0, 1). The default
             of both is what makes the expected scale of the noise that decides the order least, where the number of

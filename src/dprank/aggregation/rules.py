@@ -29,7 +29,7 @@ def order_by(rule: Rule, w: ArrayLike, *, rng: Source) -> NDArray[np.int64]:
     Parameters
     ----------
     rule : {"auto", "kemeny", "local_search", "borda", "copeland"}
-        `~dprank.aggregation.kemeny.quick_order`; the proved optimum of `~dprank.aggregation.kemeny.kemeny`, which
+        `quick_order`; the proved optimum of `kemeny`, which
         noise at many items puts out of reach: after a minute a warning, and the best order known; and the three
         functions of these names.
     w : array_like of float, shape (items, items)

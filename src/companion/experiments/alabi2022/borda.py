@@ -16,6 +16,7 @@ from scipy.optimize import linprog
 
 from companion import datasets
 from companion.claims import Check
+from companion.experiments.alabi2022.common import Z, matrix_error, printed
 from companion.experiments.busafekete2021.common import all_rankings, exponent
 from companion.experiments.sweep import stream, sweep
 from dprank.aggregation.kemeny import kemeny
@@ -26,14 +27,11 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector, PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.rules import borda
-from dprank.gaussian import gaussian_scale
 from dprank.kendall import kendall_distance
 from dprank.mechanism import compose
 from dprank.models.mallows import Mallows
 from dprank.rankings import Rankings
 
-#: Standard errors that a simulation may be off: false alarm 6e-7 a check.
-Z = 5
 #: Rounding of linear programmes and sums, far above what tests find.
 ROUNDING = 1e-9
 #: What the theorem of the chapter says: K is at most OPTIMUM times OPT plus NOISE times the sum of absolute noise.
@@ -186,33 +184,8 @@ def additive(model: str, n_items: int, epsilon: float, delta: float = 0.0) -> fl
         Twice (a bound on) the expected sum of absolute noise.
     """
     if model == "local":
-        return NOISE * n_items * math.sqrt(OrderReport.calibrated(n_items, epsilon).variance)
-    mechanism = PrivateBorda.calibrated(n_items, epsilon, delta, law="continuous")
-    mean = mechanism.scale * (math.sqrt(2 / math.pi) if delta else 1.0)
-    return NOISE * n_items * mean
-
-
-def printed(corollary: int, n_items: int, epsilon: float, delta: float = 0.0) -> float:
-    """The paper's additive error without its constant, times n or sqrt(n) as in `additive`."""
-    m, log = n_items, math.log(n_items)
-    gauss = math.sqrt(math.log(1 / delta)) if delta else math.nan
-    rates = {
-        4: m**3 * gauss / epsilon,
-        6: m**3 * log / epsilon,
-        7: m**2.5 * math.sqrt(log) * gauss / epsilon,
-        12: m**2.5 * log / epsilon,
-    }
-    return rates[corollary]
-
-
-def exact_matrix(n_items: int, epsilon: float, delta: float) -> float:
-    """Additive error, at ratio 1, of the best order of a matrix with Gaussian noise, times n.
-
-    The mean of the largest of m! signed sums of the noise: at most ``s sqrt(pairs) sqrt(2 log(m!))``.
-    """
-    pairs = math.comb(n_items, 2)
-    scale = gaussian_scale(math.sqrt(pairs), epsilon, delta)
-    return scale * math.sqrt(pairs) * math.sqrt(2 * math.lgamma(n_items + 1))
+        return LocalBorda.calibrated(n_items, epsilon).additive_error(1)
+    return PrivateBorda.calibrated(n_items, epsilon, delta, law="continuous").additive_error(1)
 
 
 def guarantees(sizes: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
@@ -495,7 +468,7 @@ def check_either_or(sizes: Iterable[int], epsilon: float, delta: float) -> list[
     allows, with an exact solver, it does not.
     """
     sizes = list(sizes)
-    proved = np.array([exact_matrix(m, epsilon, delta) for m in sizes])
+    proved = np.array([matrix_error(m, epsilon, delta) for m in sizes])
     better = np.array([printed(7, m, epsilon, delta) for m in sizes])
     worse = np.array([printed(4, m, epsilon, delta) for m in sizes])
     what = f"{{}} over Corollary 7's rate, m = {sizes[-1]}"

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from companion.claims import Check
+from companion.experiments.alabi2022.common import numbered
 from companion.experiments.busafekete2021.common import all_rankings
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_search import local_search
@@ -39,7 +40,7 @@ def disagreements(n_items: int) -> NDArray[np.int64]:
 
 def draw(n_items: int, voters: int, *, rng: np.random.Generator) -> Rankings:
     """Uniformly random rankings."""
-    return Rankings(np.argsort(rng.random((voters, n_items)), axis=1), list(map(str, range(n_items))))
+    return numbered(np.argsort(rng.random((voters, n_items)), axis=1))
 
 
 def check_kendall(n_items: int, *, rng: np.random.Generator) -> list[Check]:
@@ -59,7 +60,7 @@ def check_kendall(n_items: int, *, rng: np.random.Generator) -> list[Check]:
         mistaken = int((counts != pairwise_kendall_distances(rows)).sum())
         checks.append(Check(f"pairs of rankings, {m} items, whose number of inversions is another", mistaken, "==", 0))
         votes = rng.integers(len(rows), size=5)
-        data = Rankings(rows[votes], list(map(str, range(m))))
+        data = numbered(rows[votes])
         totals = np.array([_total(np.argsort(row), data) for row in rows])
         wrong = int((counts[:, votes].sum(axis=1) != totals).sum())
         checks.append(Check(f"orders, {m} items, 5 voters, whose n·K(σ,Π) is no sum of distances", wrong, "==", 0))
@@ -95,7 +96,7 @@ def check_cost(n_items: int, voters: int, *, rng: np.random.Generator) -> list[C
     for m in range(2, n_items + 1):
         rows = all_rankings(m)
         votes = rng.integers(len(rows), size=voters)
-        w = pairwise_fractions(Rankings(rows[votes], list(map(str, range(m)))))
+        w = pairwise_fractions(numbered(rows[votes]))
         average = disagreements(m)[:, votes].mean(axis=1)
         orders = np.argsort(rows, axis=1)
         for order, mean in zip(orders, average, strict=True):

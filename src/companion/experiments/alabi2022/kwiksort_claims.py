@@ -14,6 +14,7 @@ from scipy import special
 from scipy.optimize import linprog
 
 from companion.claims import Check
+from companion.experiments.alabi2022.common import numbered
 from companion.experiments.busafekete2021.common import all_rankings
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import (
@@ -26,7 +27,6 @@ from dprank.aggregation.kwiksort import (
 )
 from dprank.aggregation.matrix import pairwise_fractions
 from dprank.kendall import pairwise_kendall_distances
-from dprank.rankings import Rankings
 
 #: Rounding of the linear programmes and of the exact recursions, far above what tests find.
 ROUNDING = 1e-9
@@ -57,7 +57,7 @@ def readers(n_items: int = 3, voters: int = 2) -> pd.DataFrame:
     spearman = abs(places[:, None] - places).sum(axis=2)
     groups: dict[bytes, list[list[int]]] = {}
     for profile in combinations_with_replacement(range(len(places)), voters):
-        w = pairwise_fractions(Rankings(places[list(profile)], list(map(str, range(n_items)))))
+        w = pairwise_fractions(numbered(places[list(profile)]))
         groups.setdefault(w.round(12).tobytes(), []).append(list(profile))
     shared = [profiles for profiles in groups.values() if len(profiles) > 1]
     rules: dict[str, Callable[[list[int]], NDArray[np.float64]]] = {
@@ -269,11 +269,10 @@ def noisy_instances(n_items: int, instances: int, *, rng: np.random.Generator) -
     pandas.DataFrame
         ``voters``, ``scale`` (of the Laplace noise on fractions), ``cost``, ``optimum``, ``noise``; a row an instance.
     """
-    names = list(map(str, range(n_items)))
     rows = []
     for _ in range(instances):
         voters, scale = int(rng.integers(1, 8)), float(10 ** rng.uniform(-1.5, 1))
-        w = pairwise_fractions(Rankings(rng.permuted(np.tile(np.arange(n_items), (voters, 1)), axis=1), names))
+        w = pairwise_fractions(numbered(rng.permuted(np.tile(np.arange(n_items), (voters, 1)), axis=1)))
         error = np.triu(rng.laplace(scale=scale, size=w.shape), 1)
         seen = w + error - error.T
         wrong = np.triu((seen - seen.T) * (w - w.T) < 0, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import combinations, permutations, product
 from typing import Any, Literal
@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from companion.claims import Check
+from companion.experiments.alabi2022.common import numbered, printed
 from companion.experiments.busafekete2021.common import exponent, least
 from companion.experiments.sweep import stream, sweep
+from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import expected_cost, queries
 from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort, plus_chances, report_loss
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
@@ -574,18 +576,21 @@ def spoiled(n_items: int, voters: int, epsilon: float) -> float:
     return float(stats.binom.pmf(plus, size, yes) @ stats.binom.pmf(total - plus, size, no))
 
 
+def _printed_costs(zeta: float = 1.0) -> Iterator[tuple[int, int, int, float, float]]:
+    """Items, voters, q, epsilon up to 2 q / m, and exact expected cost of the printed design; all voters agree."""
+    for m, share, times in product((3, 8, 30, 100), (0.01, 0.3, 1.0), (1, 10, 1000, 10**5)):
+        q = lemma_queries(m, zeta)
+        e = 2 * q / m * share
+        yield m, m * times, q, e, design_cost(LocalKwikSort.as_printed(m, q, e, counter="query"), m * times)
+
+
 def check_thm_11(epsilon: float = 1.0) -> list[Check]:
     """Theorem 11 by the printed algorithm, at large epsilon, with an unhelpful A, and with conditions supplied."""
     m, sizes = 8, np.array([10**3, 10**4, 10**5])
     costs = np.array([math.comb(m, 2) * (1 - spoiled(m, n * m, epsilon)) for n in sizes])
     what = "exponent of n in E K/(m^1.5 q/(ε√n)), m = 8, all agree, A returns its worst order when w̃ᵢⱼ + w̃ⱼᵢ ≠ 1"
     checks = [Check(what, exponent(sizes, costs * np.sqrt(sizes)), "<=", 0.0, error=1e-6), _large_epsilon()]
-    worst = 0.0
-    for m, share, times in product((3, 8, 30, 100), (0.01, 0.3, 1.0), (1, 10, 1000, 10**5)):
-        q = lemma_queries(m)
-        e = 2 * q / m * share
-        cost = design_cost(LocalKwikSort.as_printed(m, q, e, counter="query"), m * times)
-        worst = max(worst, cost / (m**1.5 * q / (e * math.sqrt(m * times))))
+    worst = max(cost / (m**1.5 * q / (e * math.sqrt(n))) for m, n, q, e, cost in _printed_costs())
     what = "E K/(m^1.5 q/(ε√n)), worst of a grid with ε ≤ 2q/m, KwikSort, all agree; against 4/tanh(½)"
     checks.append(Check(what, worst, "<=", 2 * PER_QUERY, "supplied"))
     for zeta in (1.0, 0.1):
@@ -596,7 +601,7 @@ def check_thm_11(epsilon: float = 1.0) -> list[Check]:
     worst = 0.0
     for m, e, times in product((3, 8, 30, 100), (0.1, 1.0), (1, 10, 1000, 10**5)):
         design = LocalKwikSort.calibrated(m, e)
-        worst = max(worst, design_cost(design, design.blocks * times) / (4 * math.comb(m, 2) * _fresh_sd(e, times)))
+        worst = max(worst, design_cost(design, design.blocks * times) / fresh_error(m, e, times))
     what = "E K/(4 C(m, 2) s), s an answer's deviation, fresh blocks, all agree, m = 3 to 100, ε = 0.1 and 1"
     return [*checks, Check(what, worst, "<=", 1.0, "corrected")]
 
@@ -604,6 +609,11 @@ def check_thm_11(epsilon: float = 1.0) -> list[Check]:
 def _fresh_sd(epsilon: float, size: int) -> float:
     """Standard deviation, at most, of the answer of a block of `size` voters drawn at random, with centred reports."""
     return 1 / (2 * math.tanh(epsilon / 2) * math.sqrt(size))
+
+
+def fresh_error(n_items: int, epsilon: float, size: int) -> float:
+    """Proved additive error at ratio 2 of KwikSort with fresh blocks of `size` voters."""
+    return 4 * math.comb(n_items, 2) * _fresh_sd(epsilon, size)
 
 
 def run_out(repetitions: int, rng: np.random.Generator) -> dict[str, Any]:
@@ -659,7 +669,7 @@ def two_approximation(votes: ArrayLike, design: LocalKwikSort, voters: int) -> d
     """
     positions = np.asarray(votes)
     m = positions.shape[1]
-    w = pairwise_fractions(Rankings(positions, [f"i{i}" for i in range(m)]))
+    w = pairwise_fractions(numbered(positions))
     size, (no, yes) = voters // design.blocks, plus_chances(design.epsilon_0)
     plus = np.arange(size + 1)
     estimate = (1 + (2 * plus / size - 1) / math.tanh(design.epsilon_0 / 2)) / 2
@@ -677,7 +687,7 @@ def two_approximation(votes: ArrayLike, design: LocalKwikSort, voters: int) -> d
             t[i, j], t[j, i] = first, 1 - first
         chance = np.prod([p if first else 1 - p for p, first in zip(up, answers, strict=True)])
         cost += float(chance) * expected_cost(t, w)
-    return {"cost": cost, "optimum": min(kemeny_score(order, w) for order in permutations(range(m))), "wrong": wrong}
+    return {"cost": cost, "optimum": kemeny(w).cost, "wrong": wrong}
 
 
 def check_cor_12(zeta: float = 1.0) -> list[Check]:
@@ -688,12 +698,7 @@ def check_cor_12(zeta: float = 1.0) -> list[Check]:
     what = "q/(m log m) for queries beyond q with chance 1/m⁴ at most, and Theorem 11's least, m = 3 to 200"
     checks.append(Check(what, share, "<=", 11.0, "supplied"))
     constant = 11 * 2 * PER_QUERY
-    worst = 0.0
-    for m, part, times in product((3, 8, 30, 100), (0.01, 0.3, 1.0), (1, 10, 1000, 10**5)):
-        q = lemma_queries(m, zeta)
-        e = 2 * q / m * part
-        cost = design_cost(LocalKwikSort.as_printed(m, q, e, counter="query"), m * times)
-        worst = max(worst, cost * e * math.sqrt(m * times) / (m**2.5 * math.log(m)))
+    worst = max(cost * math.sqrt(n) / printed(12, m, e) for m, n, _, e, cost in _printed_costs(zeta))
     what = "E K/(m^2.5 log m/(ε√n)), worst of a grid with ε ≤ 2q/m, all agree"
     checks.append(Check(what, worst, "<=", constant, "supplied"))
     rng = stream("blocks: votes", {"m": 4})
@@ -701,7 +706,7 @@ def check_cor_12(zeta: float = 1.0) -> list[Check]:
         votes = np.array([rng.permutation(4) for _ in range(5)])
         design = LocalKwikSort.calibrated(4, 1.0)
         seen = two_approximation(votes, design, n)
-        what = f"4 items, {n} voters drawn from 5 rankings, ε = 1: E K for the population, against 2 OPT + 4 E Σ nₑ"
+        what = f"4 items, {n} voters drawn from 5 rankings, ε = 1: E K for the population, against 2 OPT + 4 E Σ ν_p"
         checks.append(Check(what, seen["cost"], "<=", 2 * seen["optimum"] + 4 * seen["wrong"], "corrected"))
     for m in (30, 100):
         what = f"standard deviation of an answer, fresh blocks over Algorithm 2's, both claim ε = 1, m = {m}"

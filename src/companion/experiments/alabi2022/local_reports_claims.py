@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from companion.claims import Check
+from companion.experiments.alabi2022.common import EXACT_ITEMS, Z, numbered, one_pair_error, rule_for, split_vote
 from companion.experiments.busafekete2021.common import all_rankings, exponent
 from companion.experiments.sweep import sweep
 from dprank.aggregation.kemeny import kemeny
@@ -27,12 +28,9 @@ from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
 from dprank.audit.exact import privacy_loss
 from dprank.kendall import kendall_distances
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
 
 #: Rounding of closed forms and of enumerations, far above what tests find.
 ROUNDING = 1e-9
-#: Standard errors that a simulation may be off its expectation: false alarm 6e-7 a check.
-Z = 5.0
 #: Randomisers of the tables and figures, by number of items and epsilon.
 RANDOMISERS: dict[str, Callable[[int, float], Randomiser]] = {
     "every pair (naive)": SplitResponse.calibrated,
@@ -44,8 +42,6 @@ RANDOMISERS: dict[str, Callable[[int, float], Randomiser]] = {
 }
 #: theta of the Mallows law that simulated voters follow: far from unanimous, with a clear best order.
 SPREAD = 0.2
-#: Up to so many items cheapest orders of planted inputs are found.
-EXACT = 12
 #: Error of one entry in units of m / (epsilon sqrt(n)), which the text derives for epsilon up to 1.
 ENTRY = 1.0
 #: The same for orders of k items, with a factor log(epsilon + e), for every epsilon.
@@ -244,12 +240,6 @@ def check_thm_8(excess: pd.DataFrame) -> list[Check]:
     return [*checks, Check(what, worst, "<=", ORDERED, "corrected")]
 
 
-def theorem_b(n_items: int, voters: int, epsilon: float) -> float:
-    """Our bound on the expected K - OPT of the cheapest order of the unclipped one-pair estimates."""
-    report = SampledOrder.calibrated(n_items, epsilon, 2)
-    return report.n_pairs / (2 * report.shrinkage) * math.sqrt(2 * math.lgamma(n_items + 1) / voters)
-
-
 def check_cor_9(excess: pd.DataFrame, planted: pd.DataFrame) -> list[Check]:
     """Corollary 9 at large epsilon and at epsilon up to 1; then the order's error without the sum over entries.
 
@@ -267,13 +257,13 @@ def check_cor_9(excess: pd.DataFrame, planted: pd.DataFrame) -> list[Check]:
         checks.append(Check(f"Σ of entry errors / (m³/(ε√n)), {name}, ε ≤ 1", worst, "<=", ENTRY / 2, "supplied"))
     inputs = (
         ("Mallows voters", excess[excess.randomiser == "one pair"]),
-        ("planted", planted[planted.n_items <= EXACT]),
+        ("planted", planted[planted.n_items <= EXACT_ITEMS]),
     )
     for name, row in ((name, row) for name, frame in inputs for row in frame.itertuples()):
         what = f"K − OPT, one pair, {name}, m = {row.n_items}, n = {row.voters:,}, ε = {row.epsilon:g}"
-        bound = theorem_b(row.n_items, row.voters, row.epsilon)
+        bound = one_pair_error(row.n_items, row.epsilon, row.voters)
         checks.append(Check(what, row.mean, "<=", bound, "corrected", error=Z * row.se))
-    worst = max(theorem_b(m, 1, e) * e / (m**2.5 * math.sqrt(math.log(m))) for m, e in product(SIZES, GRID))
+    worst = max(one_pair_error(m, e) * e / (m**2.5 * math.sqrt(math.log(m))) for m, e in product(SIZES, GRID))
     what = "our bound / (m^2.5 √(log m)/(ε√n)), ε ≤ 1, m ≤ 300"
     return [*checks, Check(what, worst, "<=", 0.8, "corrected")]
 
@@ -320,10 +310,9 @@ def excess_costs(
     Cheapest orders of the estimates: clipped to [0, 1] for the sphere, as in the proof of Theorem 8, else unclipped.
     """
     mechanism = LocalMatrix(RANDOMISERS[randomiser](n_items, epsilon))
-    names = [str(i) for i in range(n_items)]
     excess = np.empty(repetitions)
     for r in range(repetitions):
-        rankings = Rankings(Mallows(n_items, SPREAD).sample(voters, rng=rng), names)
+        rankings = numbered(Mallows(n_items, SPREAD).sample(voters, rng=rng))
         w = pairwise_fractions(rankings)
         found = mechanism.fractions(rankings.positions, rng)
         order = kemeny(np.clip(found, 0, 1) if randomiser == "sphere" else shrink(found)).order
@@ -361,15 +350,13 @@ def planted_costs(
     """K - OPT of orders from one pair a voter where some voters have one order and the others its reverse.
 
     All pairs have the same margin, 2 / sqrt(items) deviations of its estimate, near which orders cost most. Cheapest
-    orders of the estimates up to `EXACT` items, beyond that by local search.
+    orders of the estimates up to 12 items, beyond that by local search.
     """
     report = SampledOrder.calibrated(n_items, epsilon, 2)
     margin = 2 * math.sqrt(report.variance / (voters * n_items))
     forward = math.ceil(voters * (1 + min(margin, 1)) / 2)
-    positions = np.tile(np.arange(n_items), (voters, 1))
-    positions[forward:] = positions[forward:, ::-1]
-    rankings = Rankings(positions, [str(i) for i in range(n_items)])
-    mechanism = LocalMatrix(report, "kemeny" if n_items <= EXACT else "local_search")
+    rankings = split_vote(n_items, forward, voters - forward)
+    mechanism = LocalMatrix(report, rule_for(n_items))
     orders = [mechanism.release(rankings, rng).order for _ in range(repetitions)]
     return np.asarray((2 * forward / voters - 1) * kendall_distances(np.array(orders), np.arange(n_items)))
 
@@ -380,14 +367,14 @@ def planted(sizes: Iterable[int], voters: int, epsilon: float, repetitions: int)
     Returns
     -------
     pandas.DataFrame
-        ``n_items``, ``voters``, ``epsilon``, ``mean`` (of K - OPT), ``se``, ``repetitions``, ``ours`` (`theorem_b`),
+        ``n_items``, ``voters``, ``epsilon``, ``mean`` (of K - OPT), ``se``, ``repetitions``, ``ours`` (proved),
         ``entries`` (twice the sum of the entries' deviations, which Theorem 8 charges at ratio 1); for a reader see
         `planted_table`.
     """
     cells = [{"n_items": m, "voters": voters, "epsilon": epsilon} for m in sizes]
     frame = sweep(planted_costs, cells, experiment="alabi2022:cor-9:planted", repetitions=repetitions)
     charge = [2 * math.comb(m, 2) * entry_deviation("one pair", m, epsilon) / math.sqrt(voters) for m in frame.n_items]
-    return frame.assign(ours=[theorem_b(m, voters, epsilon) for m in frame.n_items], entries=charge)
+    return frame.assign(ours=[one_pair_error(m, epsilon, voters) for m in frame.n_items], entries=charge)
 
 
 def planted_table(frame: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import roots_jacobi
 
 from companion.claims import Check
+from companion.experiments.alabi2022.common import exponential_needs, matrix_error, one_pair_error
 from companion.experiments.busafekete2021.common import all_rankings, certain, exponent
 from companion.experiments.sweep import sweep
 from dprank.aggregation.lower_bounds import (
@@ -26,8 +27,9 @@ from dprank.aggregation.lower_bounds import (
     signs,
     tracing_threshold,
 )
+from dprank.aggregation.private_borda import PrivateBorda
 from dprank.gaussian import gaussian_scale
-from dprank.kendall import kendall_distances
+from dprank.kendall import kendall_distances, pairwise_kendall_distances
 
 #: Rounding of closed forms in floats.
 ROUNDING = 1e-9
@@ -45,13 +47,6 @@ def all_signs(d: int) -> NDArray[np.int64]:
 # --- the map, its inverse and the two observations -------------------------------------------------------------------
 
 
-def kendall_table(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Kendall distances of all rows of two arrays of positions, by the products of their signs of pairs."""
-    first, second = np.array(list(combinations(range(a.shape[1]), 2))).T
-    one, other = (np.sign(x[:, second] - x[:, first]).astype(np.float32) for x in (a, b))
-    return np.rint((len(first) - one @ other.T) / 2).astype(np.int64)
-
-
 @cache
 def observation_15(d: int, middle: int, convention: Convention) -> tuple[int, int, int]:
     """Least surplus of Observation 15 over all rankings and all vectors, for one voter.
@@ -65,7 +60,7 @@ def observation_15(d: int, middle: int, convention: Convention) -> tuple[int, in
         which rho of the ranking and x differ.
     """
     x, rankings = all_signs(d), all_rankings(2 * d + middle)
-    cost = kendall_table(rankings, embed(x, middle, convention=convention))
+    cost = pairwise_kendall_distances(rankings, embed(x, middle, convention=convention))
     wrong = (d - signs(rankings, d) @ x.T) // 2
     printed = cost - middle * wrong
     return int(printed.min()), int((cost - (middle + 1) * wrong).min()), int(cost.flat[printed.argmin()])
@@ -159,8 +154,8 @@ def outer_inversions(d: int, extra: bool) -> int:
     """
     x = all_signs(d)
     places = np.r_[:d, [d] if extra else [], d + 1 : 2 * d + 1].astype(int)
-    table = embed(x, 1)[:, places]
-    return int(kendall_table(table, table).max())
+    table = np.argsort(np.argsort(embed(x, 1)[:, places], axis=1), axis=1)
+    return int(pairwise_kendall_distances(table).max())
 
 
 def check_outer(dimensions: Iterable[int] = (1, 2, 4, 6)) -> list[Check]:
@@ -273,33 +268,12 @@ def check_codes(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6)) -
 # --- what is enough --------------------------------------------------------------------------------------------------
 
 
-def exponential_needs(n_items: int, error: float) -> float:
-    """Least epsilon n at which the exponential mechanism is sure of an additive error at ratio 1.
-
-    Weights exp(-theta K) with theta = epsilon n / (2 C) and C pairs of items; its mean cost exceeds the optimum by at
-    most log(m!) / theta, since its entropy is at most log(m!).
-    """
-    return 2 * math.comb(n_items, 2) * math.lgamma(n_items + 1) / error
-
-
-def matrix_error(n_items: int, epsilon: float, delta: float) -> float:
-    """Additive error at ratio 1, times voters, of the best order of a pairwise matrix with Gaussian noise.
-
-    The noise changes the cost of an order by a signed sum of one Gaussian a pair, the largest of m! of which has a mean
-    of at most deviation * sqrt(2 log m!).
-    """
-    deviation = gaussian_scale(math.sqrt(math.comb(n_items, 2)), epsilon, delta) * math.sqrt(math.comb(n_items, 2))
-    return float(deviation * math.sqrt(2 * math.lgamma(n_items + 1)))
-
-
 def one_bit_needs(n_items: int, epsilon: float, error: float) -> float:
     """Voters with which one randomized answer each, on a random pair, gives that additive error at ratio 1.
 
-    A voter moves the noisy cost of an order by plus or minus C coth(epsilon / 2) / 2, with C pairs of items; the
-    largest of m! sub-Gaussian sums is bounded as in `matrix_error`. No interaction; the noisy matrix is solved exactly.
+    No interaction; the noisy matrix is solved exactly.
     """
-    step = math.comb(n_items, 2) / math.tanh(epsilon / 2) / 2
-    return 2 * math.lgamma(n_items + 1) * (step / error) ** 2
+    return (one_pair_error(n_items, epsilon) / error) ** 2
 
 
 def local_needs(n_items: int, epsilon: float, error: float) -> float:
@@ -502,7 +476,7 @@ def random_voter(n_items: int, voters: int) -> tuple[float, float]:
     All data sets of a few voters and items, and for delta all neighbours that differ in the last voter.
     """
     rankings = all_rankings(n_items)
-    table = kendall_table(rankings, rankings)
+    table = pairwise_kendall_distances(rankings)
     data = np.array(list(product(range(len(rankings)), repeat=voters)))
     scores = table[data].mean(1)
     cost = np.take_along_axis(scores, data, 1).mean(1)
@@ -608,7 +582,7 @@ def trace(
     d, n = n_items // 3, voters_at(n_items, share)
     noise = 0.0
     if epsilon is not None:
-        noise = gaussian_scale(math.sqrt(n_items * (n_items**2 - 1) / 3), epsilon, DELTA) * math.sqrt(2) / (n_items - d)
+        noise = PrivateBorda.calibrated(n_items, epsilon, DELTA, law="continuous").scale * math.sqrt(2) / (n_items - d)
     traced, wrong = np.empty((2, repetitions))
     for r in range(repetitions):
         p = rng.uniform(-1, 1, d)

@@ -12,22 +12,25 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from companion.claims import Check
+from companion.experiments.alabi2022.common import (
+    BAR,
+    Z,
+    best_order,
+    exponential_needs,
+    matrix_error,
+    printed,
+    split_vote,
+)
 from companion.experiments.busafekete2021.common import all_rankings
 from companion.experiments.sweep import sweep
 from dprank.aggregation.exponential import ExponentialMechanism
-from dprank.aggregation.kemeny import kemeny
-from dprank.aggregation.local_search import local_search
-from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
+from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.gaussian import gaussian_delta
-from dprank.rankings import Rankings
+from dprank.kendall import kendall_distances, pairwise_kendall_distances
 
 #: Rounding of sums and quadratures, far above what tests find.
 ROUNDING = 1e-9
-#: Standard errors of a 95 % interval.
-BAR = 1.96
-#: Standard errors that a simulation may be off its mean: false alarm 6e-7 a check.
-Z = 5.0
 #: With this in place of the O() of Corollary 4, its noise is private for every epsilon up to log(1 / delta).
 CONSTANT = (1 + math.sqrt(2)) / 2
 #: Up to so many items a simulated release is ordered exactly; above by local search.
@@ -138,10 +141,8 @@ def matrix_loss(n_items: int, epsilon: float) -> float:
     One voter leaves one ranking for another: all are tried, for up to 8 items.
     """
     orders = all_rankings(n_items)
-    first, second = np.triu_indices(n_items, 1)
-    above = orders[:, first] < orders[:, second]
     # relabelled, the first ranking is the identity
-    return float((above != above[0]).sum(axis=1).max()) / NoisyMatrix.as_printed(3, n_items, epsilon).scale
+    return float(kendall_distances(orders, orders[0]).max()) / NoisyMatrix.as_printed(3, n_items, epsilon).scale
 
 
 def printed_delta(n_items: int, epsilon: float, delta: float, constant: float = CONSTANT) -> float:
@@ -200,15 +201,10 @@ def supplied_delta() -> float:
 # --- the error of an order of a noisy matrix -------------------------------------------------------------------------
 
 
-def log_orders(n_items: int) -> float:
-    """Log of the number of orders."""
-    return math.lgamma(n_items + 1)
-
-
 def order_bound(n_items: int, noise: str) -> float:
     """Bound on K - OPT of the best order of a noisy matrix, in units of the noise's scale; see the chapter."""
-    pairs, orders = math.comb(n_items, 2), log_orders(n_items)
-    return math.sqrt(2 * pairs * orders) if noise == "gaussian" else 2 * math.sqrt(orders * (pairs + orders))
+    kind: Literal["gaussian", "laplace"] = "gaussian" if noise == "gaussian" else "laplace"
+    return NoisyMatrix(n_items, 1.0, kind, delta=0.5 if noise == "gaussian" else 0.0).additive_error(1)
 
 
 def printed_bound(n_items: int, noise: str) -> float:
@@ -235,21 +231,20 @@ def planted_errors(
     gap = steepness / math.sqrt(n_items)
     order = rng.permuted(np.tile(np.arange(n_items), (repetitions, 1)), axis=1)
     planted = gap * np.sign(order[:, None, :] - order[:, :, None])
-    drawn = np.triu((rng.normal if noise == "gaussian" else rng.laplace)(0, 1, planted.shape), 1)
-    found = np.array([best_order(w) for w in planted + drawn - np.swapaxes(drawn, 1, 2)])
+    found = np.array([best_order(w, EXACT_ITEMS) for w in planted + _noise(noise, planted.shape, rng)])
     return np.array([kemeny_score(o, w) + gap * math.comb(n_items, 2) for o, w in zip(found, planted, strict=True)])
-
-
-def best_order(margins: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The order of a matrix of margins: exact for few items, by local search for more."""
-    w = shrink(margins)
-    return kemeny(w).order if len(w) <= EXACT_ITEMS else local_search(w)
 
 
 def noise_gain(n_items: int, noise: str, repetitions: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """What the best order gains on pure noise of scale 1: no true order matters, all of it is error's raw material."""
-    drawn = np.triu((rng.normal if noise == "gaussian" else rng.laplace)(0, 1, (repetitions, n_items, n_items)), 1)
-    return np.array([-kemeny_score(best_order(x), x) for x in drawn - np.swapaxes(drawn, 1, 2)])
+    drawn = _noise(noise, (repetitions, n_items, n_items), rng)
+    return np.array([-kemeny_score(best_order(x, EXACT_ITEMS), x) for x in drawn])
+
+
+def _noise(noise: str, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Antisymmetric noise of scale 1."""
+    drawn = np.triu((rng.normal if noise == "gaussian" else rng.laplace)(0, 1, shape), 1)
+    return drawn - np.swapaxes(drawn, 1, 2)
 
 
 #: What `planted_sweep` tries.
@@ -314,8 +309,7 @@ def printed_errors(
     noisy = NoisyMatrix.as_printed(corollary, n_items, 1.0, delta, constant=CONSTANT)
     mean = noisy.scale / voters * (1.0 if corollary == 3 else math.sqrt(2 / math.pi))
     agree = 3 * voters // 4
-    positions = np.r_[np.tile(np.arange(n_items), (agree, 1)), np.tile(np.arange(n_items)[::-1], (voters - agree, 1))]
-    rankings = Rankings(positions, [str(i) for i in range(n_items)])
+    rankings = split_vote(n_items, agree, voters - agree)
     w = pairwise_fractions(rankings)
     least = kemeny_score(np.arange(n_items), w)
     costs = np.array([kemeny_score(noisy.release(rankings, rng).order, w) for _ in range(repetitions)])
@@ -443,9 +437,7 @@ def exponential_loss(n_items: int, voters: int, others: Literal["all", "unanimou
     """
     orders = all_rankings(n_items)
     rate = ExponentialMechanism.calibrated(n_items, 1.0).rate
-    first, second = np.triu_indices(n_items, 1)
-    above = (orders[:, first] < orders[:, second]).astype(float)
-    distance = above @ (1 - above).T + (1 - above) @ above.T
+    distance = pairwise_kendall_distances(orders)
     if others == "all":
         chosen = combinations_with_replacement(range(len(orders)), voters - 1)
         crowds = np.array([np.bincount(np.array(c, int), minlength=len(orders)) for c in chosen])
@@ -475,8 +467,8 @@ def exponential_errors(items: tuple[int, ...] = (2, 3, 5, 8, 11, 14), epsilon: f
                 upper = np.triu(np.full((m, m), agree * voters), 1)
                 votes = upper + np.tril((1 - agree) * voters * np.ones((m, m)), -1)
                 error = mechanism.expected_disagreements(votes) / voters - (1 - agree) * pairs
-                unit = epsilon * voters * error
-                rows.append((m, agree, voters, error, unit / (m**3 * math.log(m)), unit / (2 * pairs * log_orders(m))))
+                of_printed = error * voters / printed(6, m, epsilon)
+                rows.append((m, agree, voters, error, of_printed, error / mechanism.additive_error(voters)))
     return pd.DataFrame(rows, columns=["n_items", "agree", "voters", "error", "of printed", "of ours"])
 
 
@@ -497,18 +489,15 @@ def check_hay() -> list[Check]:
 
 def bounds_table(items: tuple[int, ...] = (5, 10, 20, 50, 100), delta: float = 1e-6) -> pd.DataFrame:
     """Bounds on K - OPT for epsilon = 1, times the number of voters: printed, from the order's noise, exponential."""
-    rows = []
-    for m in items:
-        laplace, normal = NoisyMatrix.calibrated(m, 1.0), NoisyMatrix.calibrated(m, 1.0, delta, law="continuous")
-        rows.append(
-            {
-                "items": m,
-                "Laplace, printed": printed_bound(m, "laplace") * NoisyMatrix.as_printed(3, m, 1.0).scale,
-                "Laplace, ours": order_bound(m, "laplace") * laplace.scale,
-                "exponential mechanism": m * (m - 1) * log_orders(m),
-                "Gaussian, printed": printed_bound(m, "gaussian")
-                * NoisyMatrix.as_printed(4, m, 1.0, delta, constant=CONSTANT).scale,
-                "Gaussian, ours": order_bound(m, "gaussian") * normal.scale,
-            }
-        )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            "items": m,
+            "Laplace, printed": printed_bound(m, "laplace") * NoisyMatrix.as_printed(3, m, 1.0).scale,
+            "Laplace, ours": matrix_error(m, 1.0),
+            "exponential mechanism": exponential_needs(m, 1.0),
+            "Gaussian, printed": printed_bound(m, "gaussian")
+            * NoisyMatrix.as_printed(4, m, 1.0, delta, constant=CONSTANT).scale,
+            "Gaussian, ours": matrix_error(m, 1.0, delta),
+        }
+        for m in items
+    )

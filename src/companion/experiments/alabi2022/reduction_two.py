@@ -14,6 +14,16 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.claims import Check
+from companion.experiments.alabi2022.common import (
+    BAR,
+    Z,
+    gain,
+    gaussian_constant,
+    numbered,
+    printed,
+    rule_for,
+    split_vote,
+)
 from companion.experiments.alabi2022.kwiksort_claims import any_queries
 from companion.experiments.sweep import stream, sweep
 from dprank.aggregation.kemeny import kemeny
@@ -22,15 +32,9 @@ from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.gaussian import gaussian_epsilon, gaussian_scale
-from dprank.rankings import Rankings
 
 #: Rounding of our quadratures and sums, far above what tests find.
 ROUNDING = 1e-7
-#: Standard errors that a simulation may be off: false alarm 6e-7 a check.
-Z = 5.0
-#: Standard errors of a 95 % interval.
-BAR = 1.96
-
 Order = tuple[int, ...]
 Margins = NDArray[np.float64]
 
@@ -208,7 +212,7 @@ def three_items(voters: int, epsilon: float) -> pd.DataFrame:
             direct: dict[Order, float] = {order: p for order, p in law.items() if order is not None}
             free = {o: p for o, p in kwiksort_law(margins, 3, mechanism.scale).items() if o is not None}
             spare = _mean_cost(kemeny_law(margins, mechanism.fallback.scale), w)
-            optimum = min(kemeny_score(order, w) for order in permutations(range(3)))
+            optimum = kemeny(w).cost
             e, e_spare = mechanism.scale / n, mechanism.fallback.scale / n
             rows.append(
                 {
@@ -233,7 +237,7 @@ def excess(
     by the cheaper side of every pair. The limit of queries is exceeded with chance 1 / items^4.
     """
     scores = np.arange(n_items) + spread * rng.standard_normal((voters, n_items))
-    data = Rankings.from_orders(np.argsort(scores, axis=1), [str(i) for i in range(n_items)])
+    data = numbered(np.argsort(np.argsort(scores, axis=1), axis=1))
     w = pairwise_fractions(data)
     mechanism = PrivateKwikSort.calibrated(
         n_items, epsilon, queries=queries(n_items, n_items**-4.0), share=0.5, law="continuous", rule="local_search"
@@ -322,7 +326,7 @@ def error_bounds(sizes: Sequence[int], xi: float) -> pd.DataFrame:
                 "items": m,
                 "queries": q,
                 "pairs": pairs,
-                "pure": (8 * pairs * q + 6 * min(xi, 1.0)) / (m**3 * log),
+                "pure": (8 * pairs * q + 6 * min(xi, 1.0)) / printed(6, m),
                 "approximate": (gaussian + 12 * min(xi, 1.0)) / (m**2.5 * math.sqrt(log)),
             }
         )
@@ -348,17 +352,12 @@ def check_cor_6(sizes: Sequence[int], repetitions: int) -> list[Check]:
     cells = [{"n_items": 16, "spread": s, "voters": n, "epsilon": 5.0} for s in (0.0, 4.0) for n in (10, 40)]
     seen = sweep(excess, cells, experiment="alabi2022: Corollary 6", repetitions=repetitions)
     for row in seen.itertuples():
-        allowed = 33 * 16**3 * math.log(16) / (5 * row.voters)
+        allowed = 33 * printed(6, 16, 5.0) / row.voters
         what = f"cost − 2 OPT with our 33 m³ log m/(εn), 16 items, {row.voters} voters{_spread(row.spread)}, ε = 5"
         checks.append(Check(what, row.mean, "<=", allowed, error=Z * row.se + 1e-12))
     loss = max(PrivateKwikSort.calibrated(16, e, queries=110, share=0.5).guarantee.epsilon / e for e in (0.1, 1, 10))
     checks.append(Check("privacy loss over ε, Laplace(2q/(εn)) and fallback of ε/2", loss, "<=", 1.0))
     return checks
-
-
-def gaussian_constant(epsilon: float, delta: float) -> float:
-    """Least C with which noise of standard deviation C sqrt(q log(1 / delta)) / (epsilon n) is private; q cancels."""
-    return gaussian_scale(1.0, epsilon, delta) * epsilon / math.sqrt(math.log(1 / delta))
 
 
 def check_cor_7(sizes: Sequence[int]) -> list[Check]:
@@ -568,9 +567,10 @@ def check_alg_1(sizes: Sequence[int], repetitions: int) -> list[Check]:
     for m, limit, most in counters(sizes)[["items", "q", "most"]].itertuples(index=False):
         rng = stream("alabi2022: Algorithm 1", {"items": m})
         seen = answered(m, limit, repetitions, rng, handed_down=False).max()
-        what = f"most queries answered, {m} items, q = {limit}"
-        checks.append(Check(what, most, "<=", limit, reading="c handed down, as in the code"))
-        checks.append(Check(what, seen, "<=", limit, reading="c global, as in the text"))
+        what = f"most queries answered{{}}, {m} items, q = {limit}"
+        checks.append(Check(what.format(""), most, "<=", limit, reading="c handed down, as in the code"))
+        runs = what.format(f" in {repetitions} runs")
+        checks.append(Check(runs, seen, "<=", limit, reading="c global, as in the text"))
     for delta in (0.0, 1e-6):
         right = PrivateKwikSort.calibrated(6, 2.0, delta, queries=9, share=0.5)
         what = f"loss, one counter, 6 items, q = 9, ε = 2, δ = {delta:g}"
@@ -646,14 +646,14 @@ def scaled_error(
     repetitions : int
     rng : numpy.random.Generator
     """
-    rule = "kemeny" if n_items <= 12 else "local_search"
+    rule = rule_for(n_items)
     make = NoisyMatrix if reduction == "I" else PrivateKwikSort
     mechanism: NoisyMatrix | PrivateKwikSort = make.calibrated(n_items, 1.0, delta, law="continuous", rule=rule)
     voters = 2 * signal * mechanism.scale
     small = replace(mechanism, scale=mechanism.scale / voters)
     if isinstance(small, PrivateKwikSort) and small.fallback:
         small = replace(small, fallback=replace(small.fallback, scale=small.fallback.scale / voters))
-    one = Rankings([range(n_items)], [str(i) for i in range(n_items)])
+    one = split_vote(n_items, 1)
     w = pairwise_fractions(one)
     return voters * np.array([kemeny_score(small.release(one, rng).order, w) for _ in range(repetitions)])
 
@@ -691,10 +691,7 @@ def gains(errors: pd.DataFrame) -> pd.DataFrame:
     """
     key = ["delta", "n_items"]
     one, two = (errors[errors.reduction == r].set_index(key).sort_index() for r in ("I", "II"))
-    gain = one["mean"] / two["mean"]
-    se = gain * np.hypot(one.se / one["mean"], two.se / two["mean"])
-    frame = pd.DataFrame({"gain": gain, "se": se}).reset_index()
-    return frame.rename(columns={"delta": "δ", "n_items": "items"})
+    return gain(one, two, "mean").reset_index().rename(columns={"delta": "δ", "n_items": "items"})
 
 
 def in_words(part: pd.DataFrame) -> str:

@@ -17,10 +17,22 @@ from scipy.stats import norm
 
 from companion.claims import Check
 from companion.experiments.alabi2022 import borda as scores
-from companion.experiments.alabi2022.local_reduction_two import PER_QUERY, design_cost, designs
-from companion.experiments.alabi2022.local_reports_claims import LARGE, cube_excess, theorem_b
-from companion.experiments.alabi2022.reduction_one import order_bound
-from companion.experiments.alabi2022.reduction_two import gaussian_constant, worst_errors
+from companion.experiments.alabi2022.common import (
+    BAR,
+    EXACT_ITEMS,
+    Z,
+    best_order,
+    exponential_needs,
+    gain,
+    gaussian_constant,
+    matrix_error,
+    one_pair_error,
+    printed,
+    rule_for,
+)
+from companion.experiments.alabi2022.local_reduction_two import PER_QUERY, design_cost, designs, fresh_error
+from companion.experiments.alabi2022.local_reports_claims import LARGE, cube_excess
+from companion.experiments.alabi2022.reduction_two import worst_errors
 from companion.experiments.busafekete2021.common import exponent
 from companion.experiments.sweep import sweep
 from dprank.aggregation.exponential import ExponentialMechanism
@@ -28,29 +40,18 @@ from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import kwiksort
 from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort, plus_chances
 from dprank.aggregation.local_reports import SampledOrder
-from dprank.aggregation.local_search import local_search
-from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
+from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.rules import borda
-from dprank.gaussian import gaussian_scale
 from dprank.models.mallows import Mallows
 from dprank.rankings import Rankings
 
-#: Standard errors that a simulation may be off: false alarm 6e-7 a check.
-Z = 5.0
 #: Of the approximate rows.
 DELTA = 1e-6
 #: At which errors are measured, central and local; other epsilons follow from the scaling, see the chapter.
 EPSILON, LOCAL_EPSILON = 1.0, 0.1
-#: Up to so many items a noisy matrix is ordered exactly, above by local search.
-EXACT_ITEMS = 12
-
-
-def best_order(margins: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Kemeny's order of a noisy matrix, exact up to `EXACT_ITEMS`."""
-    return kemeny(shrink(margins)).order if len(margins) <= EXACT_ITEMS else local_search(margins)
 
 
 # --- the errors of the tables ----------------------------------------------------------------------------------------
@@ -78,33 +79,32 @@ class Row:
 
 
 _LOG = math.log(1 / DELTA)
-_COTH = 1 / math.tanh(LOCAL_EPSILON / 2)
 
 #: The rows of both tables, and noisy Borda scores beside them.
 ROWS = {
-    "I, Laplace": Row(
-        1, lambda m: m**4, lambda m: math.comb(m, 2) * order_bound(m, "laplace") / EPSILON, constant=0.75
-    ),
+    "I, Laplace": Row(1, lambda m: printed(3, m), lambda m: EPSILON * matrix_error(m, EPSILON), constant=0.75),
     "I, Gaussian": Row(
-        1,
-        lambda m: m**3 * math.sqrt(_LOG),
-        lambda m: gaussian_scale(math.sqrt(math.comb(m, 2)), EPSILON, DELTA) * order_bound(m, "gaussian"),
-        constant=1.5,
+        1, lambda m: printed(4, m, 1.0, DELTA), lambda m: EPSILON * matrix_error(m, EPSILON, DELTA), constant=1.5
     ),
-    "II, Laplace": Row(1, lambda m: m**3 * math.log(m), constant=33.0),
-    "II, Gaussian": Row(1, lambda m: m**2.5 * math.sqrt(math.log(m) * _LOG), constant=18.0),
-    "exponential": Row(1, lambda m: m**3 * math.log(m), lambda m: m * (m - 1) * math.lgamma(m + 1), constant=1.0),
-    "scores, Laplace": Row(1, None, lambda m: scores.additive("central", m, EPSILON)),
-    "scores, Gaussian": Row(1, None, lambda m: scores.additive("central", m, EPSILON, DELTA)),
-    "local I": Row(2, lambda m: m**3, lambda m: LOCAL_EPSILON * theorem_b(m, 1, LOCAL_EPSILON), constant=1.5),
+    "II, Laplace": Row(1, lambda m: printed(6, m), constant=33.0),
+    "II, Gaussian": Row(1, lambda m: printed(7, m, 1.0, DELTA), constant=18.0),
+    # the printed error of Hay et al. is that of Corollary 6
+    "exponential": Row(1, lambda m: printed(6, m), lambda m: exponential_needs(m, 1.0), constant=1.0),
+    "scores, Laplace": Row(1, None, lambda m: EPSILON * scores.additive("central", m, EPSILON)),
+    "scores, Gaussian": Row(1, None, lambda m: EPSILON * scores.additive("central", m, EPSILON, DELTA)),
+    "local I": Row(
+        2, lambda m: printed(9, m), lambda m: LOCAL_EPSILON * one_pair_error(m, LOCAL_EPSILON), constant=1.5
+    ),
     "local II, ours": Row(
         2,
         None,
         lambda m: (
-            2 * math.comb(m, 2) * _COTH * math.sqrt(designs(m, LOCAL_EPSILON)["fresh blocks"].blocks) * LOCAL_EPSILON
+            LOCAL_EPSILON
+            * fresh_error(m, LOCAL_EPSILON, 1)
+            * math.sqrt(designs(m, LOCAL_EPSILON)["fresh blocks"].blocks)
         ),
     ),
-    "local II": Row(2, lambda m: m**2.5 * math.log(m), constant=22 * PER_QUERY),
+    "local II": Row(2, lambda m: printed(12, m), constant=22 * PER_QUERY),
     "local scores": Row(2, None, lambda m: LOCAL_EPSILON * scores.additive("local", m, LOCAL_EPSILON)),
 }
 
@@ -157,6 +157,11 @@ def one_pair_margins(
     return (sent - sent.T) / (voters * report.chance * report.shrinkage)
 
 
+def _pair_order(row: str, margins: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How the rows that estimate margins from one pair a voter order them."""
+    return best_order(margins) if row == "local I" else borda(margins)
+
+
 def local_error(
     row: str, n_items: int, signal: float, repetitions: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
@@ -171,14 +176,13 @@ def local_error(
     repetitions : int
     rng : numpy.random.Generator
     """
-    rule = best_order if row == "local I" else borda
     voters = math.ceil(SampledOrder.calibrated(n_items, LOCAL_EPSILON, 2).variance * signal**2)
     true = np.sign(np.arange(n_items) - np.arange(n_items)[:, None]).astype(float)
     wrong = np.empty(repetitions)
     for r in range(repetitions):
         names = rng.permutation(n_items)  # ties must not know the order
         seen = one_pair_margins(true[np.ix_(names, names)], voters, LOCAL_EPSILON, rng)
-        wrong[r] = kemeny_score(names[rule(seen)], (1 + true) / 2)
+        wrong[r] = kemeny_score(names[_pair_order(row, seen)], (1 + true) / 2)
     return LOCAL_EPSILON * math.sqrt(voters) * wrong
 
 
@@ -345,11 +349,10 @@ def gains(errors: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for setting, (first, second, power) in PAIRED.items():
         one, two = (errors[errors.row == row].set_index("items").sort_index() for row in (first, second))
-        gain = one.error / two.error
-        se = gain * np.hypot(one.se / one.error, two.se / two.error)
-        log = np.log(gain.index.to_numpy(float))
-        printed = gain.index.to_numpy(float) ** power / (np.sqrt(log) if setting == "approximate" else log)
-        parts.append(pd.DataFrame({"setting": setting, "gain": gain, "se": se, "printed": printed}).reset_index())
+        found = gain(one, two, "error")
+        items = found.index.to_numpy(float)
+        rate = items**power / (np.sqrt(np.log(items)) if setting == "approximate" else np.log(items))
+        parts.append(found.assign(setting=setting, printed=rate).reset_index())
     return pd.concat(parts, ignore_index=True)[["setting", "items", "gain", "se", "printed"]]
 
 
@@ -518,7 +521,7 @@ def planted_error(
             signs = true[np.ix_(names, names)].astype(float)
             seen = ahead * one_pair_margins(signs, ahead, epsilon, rng)
             seen += behind * one_pair_margins(-signs, behind, epsilon, rng)
-            order = (best_order if row == "local I" else borda)(seen)
+            order = _pair_order(row, seen)
         elif isinstance(mechanism, PrivateBorda):
             order = np.argsort(mechanism.perturb(votes.sum(axis=0), rng))
         else:
@@ -635,7 +638,7 @@ def crossing(sizes: Sequence[float], ratios: Sequence[float], errors: Sequence[f
         The size, low and high end; 0 for below the first size (or nowhere), infinity for above the last one.
     """
     x, y = np.log(np.asarray(sizes, float)), np.log(np.asarray(ratios, float))
-    bar = 1.96 * np.asarray(errors, float) / np.asarray(ratios, float)
+    bar = BAR * np.asarray(errors, float) / np.asarray(ratios, float)
 
     def passed(z: NDArray[np.float64]) -> float:
         other = np.flatnonzero((z > 0) != (y[-1] > 0))
@@ -664,8 +667,8 @@ def crossings(errors: pd.DataFrame) -> pd.DataFrame:
         one = errors[errors.row == first].set_index("items").sort_index()
         for other in others:
             two = errors[errors.row == other].set_index("items").sort_index()
-            ratio = one.error / two.error
-            se = ratio * np.hypot(one.se / one.error, two.se / two.error)
+            found = gain(one, two, "error")
+            ratio, se = found["gain"], found["se"]
             sizes = [int(m) for m in ratio.index]
             few, many = sizes[0], sizes[-1]
             ends = crossing(sizes, ratio.tolist(), se.tolist())
@@ -675,9 +678,9 @@ def crossings(errors: pd.DataFrame) -> pd.DataFrame:
             text = f"{at} ({low} to {high})"
             if ends[2] == 0:
                 text = "none: I errs " + ("more" if ratio[many] > 1 else "less")
-            elif ends[1] == 0 and ends[2] == math.inf:
-                text = "undecided"
-            shown = {f"at {m} items": f"{ratio[m]:.3g} ± {1.96 * se[m]:.2g}" for m in (few, many)}
+            elif ends[1] == 0 or ends[2] == math.inf:
+                text = f"undecided ({low} to {high})"
+            shown = {f"at {m} items": f"{ratio[m]:.3g} ± {BAR * se[m]:.2g}" for m in (few, many)}
             rows.append({"setting": setting, "I against": other} | shown | {"cross at": text})
     return pd.DataFrame(rows)
 
@@ -721,7 +724,7 @@ def population(data: str, n_items: int) -> NDArray[np.float64]:
 
 @cache
 def _central(n_items: int, epsilon: float, delta: float) -> tuple[NoisyMatrix, PrivateKwikSort, PrivateBorda]:
-    rule: Any = "kemeny" if n_items <= EXACT_ITEMS else "local_search"
+    rule = rule_for(n_items)
     return (
         NoisyMatrix.calibrated(n_items, epsilon, delta, law="continuous", rule=rule),
         PrivateKwikSort.calibrated(n_items, epsilon, delta, law="continuous", rule=rule),

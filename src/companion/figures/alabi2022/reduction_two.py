@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -26,7 +28,12 @@ def worst_errors(frame: pd.DataFrame) -> Figure:
             # side by side, so that no bar hides another
             at = part.n_items * (0.97 if reduction == "I" else 1.03)
             axes.errorbar(at, part["mean"] / unit, BAR * part.se / unit, capsize=2, **_LOOK[str(reduction)])
-        axes.set(title=f"δ = {delta:g}", ylabel="error × εn / m$^{2.5}$", xscale="log", yscale="log")
+        axes.set(
+            title=f"δ = $10^{{{math.log10(delta):.0f}}}$" if delta else "δ = 0",
+            ylabel="error × εn / m$^{2.5}$",
+            xscale="log",
+            yscale="log",
+        )
         low, high = axes.get_ylim()
         axes.set_yticks([t for t in ticks if low <= t <= high], [f"{t:g}" for t in ticks if low <= t <= high])
         axes.set_xticks(rows.n_items.unique(), [str(m) for m in rows.n_items.unique()])

@@ -11,6 +11,7 @@ from companion.experiments.alabi2022 import borda as study
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.rules import borda
+from dprank.gaussian import gaussian_scale
 
 SIZES = [2**k for k in range(3, 10)]
 
@@ -73,25 +74,25 @@ def test_either_or():
 
 
 def test_either_or_rejects_the_sum_of_all_noise(monkeypatch):
-    exact = study.exact_matrix
-    monkeypatch.setattr(study, "exact_matrix", lambda m, *rest: exact(m, *rest) * m**0.5)
+    exact = study.matrix_error
+    monkeypatch.setattr(study, "matrix_error", lambda m, *rest: exact(m, *rest) * m**0.5)
     checks = study.check_either_or(SIZES, 1.0, 1e-6)
     assert derive(checks) == "holds"
     assert not checks[2].outcome
 
 
-def test_exact_matrix_bounds_the_excess():
+def test_matrix_error_bounds_the_excess():
     # no signal, so that the noise alone chooses the order, against 55 : 45
     rng = np.random.default_rng(1)
     m, n = 7, 400
-    scale = study.gaussian_scale((m * (m - 1) / 2) ** 0.5, 1.0, 1e-6)
+    scale = gaussian_scale((m * (m - 1) / 2) ** 0.5, 1.0, 1e-6)
     order = np.arange(m)
     w = np.where(order[:, None] < order, 0.55, 0.45) * (1 - np.eye(m))
     excess = []
     for _ in range(60):
         drawn = np.triu(rng.normal(0, scale / n, (m, m)), 1)
         excess.append(kemeny_score(kemeny(w + drawn - drawn.T).order, w) - kemeny(w).cost)
-    assert 0.02 < np.mean(excess) * n / study.exact_matrix(m, 1.0, 1e-6) < 1
+    assert 0.02 < np.mean(excess) * n / study.matrix_error(m, 1.0, 1e-6) < 1
 
 
 def test_interactive(constants):

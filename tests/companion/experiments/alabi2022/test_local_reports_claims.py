@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from companion.claims import derive
 from companion.experiments.alabi2022 import local_reports_claims as claims
+from companion.experiments.alabi2022.common import one_pair_error
 from companion.figures.alabi2022 import local_reports as figures
 from dprank.aggregation.local_reports import SampledOrder, VectorReport
 
@@ -80,7 +81,7 @@ def test_our_bound_on_two_items_with_the_exact_cost(voters):
         for first in range(voters // 2 + 1, voters + 1):  # so many prefer the first item
             yes = np.convolve(binom.pmf(np.arange(first + 1), first, keep), _pmf(voters - first, 1 - keep))
             wrong = yes[2 * k < voters].sum() + yes[2 * k == voters].sum()
-            assert wrong * (2 * first / voters - 1) <= claims.theorem_b(2, voters, epsilon)
+            assert wrong * (2 * first / voters - 1) <= one_pair_error(2, epsilon, voters)
 
 
 def _pmf(n, p):

@@ -188,7 +188,7 @@ def test_crossings_in_words(errors):
     assert words["local", "local II"] == "none: I errs less"
     assert words["pure", "scores, Laplace"] == "none: I errs more"
     vague = study.crossings(some.assign(se=some.error)).set_index(["setting", "I against"])["cross at"]
-    assert vague["pure", "II, Laplace"] == "undecided"
+    assert vague["pure", "II, Laplace"].startswith("undecided (")
 
 
 # --- verdicts --------------------------------------------------------------------------------------------------------
