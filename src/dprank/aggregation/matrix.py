@@ -96,9 +96,7 @@ def require_matrix(w: ArrayLike) -> NDArray[np.float64]:
         given = np.asarray(w)
         matrix = np.array(given if given.dtype.kind in "biufO" else {}, float)  # neither words nor complex numbers
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"w = {shown(w)} is no matrix of numbers: `pairwise_fractions` makes one"
-        ) from None
+        raise ValueError(f"w = {shown(w)} is no matrix of numbers: `pairwise_fractions` makes one") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise ValueError(f"w has shape {matrix.shape}; a square matrix of at least two items is needed")
     np.fill_diagonal(matrix, 0)
