@@ -42,8 +42,8 @@ def gaussian_delta(l2: float, scale: float, epsilon: float) -> float:
     Returns
     -------
     float
-        :math:`\Phi(\mu / 2 - \epsilon / \mu) - e^\epsilon \Phi(-\mu / 2 - \epsilon / \mu)` with :math:`\mu` = l2 /
-        scale. Relative accuracy 1e-9 for deltas from 1e-300 on; below that, 0 is possible.
+        :math:`\Phi(\mu / 2 - \epsilon / \mu)` less :math:`e^\epsilon \Phi(-\mu / 2 - \epsilon / \mu)`, where
+        :math:`\mu` = l2 / scale. Relative accuracy 1e-9 for deltas from 1e-300 on; below that, 0 is possible.
 
     Notes
     -----

@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 from companion.build import BuildError
 
 if TYPE_CHECKING:
-    from playwright.sync_api import ConsoleMessage, Page
+    from playwright.sync_api import ConsoleMessage, FloatRect, Page
 
 Scheme = Literal["light", "dark"]
 PHONE = 390  # px wide
@@ -54,6 +54,8 @@ NO_CHROMIUM = (
 
 #: A page of a hundred cells takes a busy machine longer than the default half a minute.
 SCREENSHOT_MS = 300_000
+#: px of a page in its picture: Chromium gives up on the whole reference.
+TALLEST = 100_000
 #: Folder of the source listings, which are opened like every page; a picture of them shows nobody anything.
 LISTINGS = "_modules"
 
@@ -295,7 +297,9 @@ def _check_view(
             where = path.relative_to(html).with_suffix("").parts
             if screenshots and where[0] != LISTINGS:
                 name = screenshots / f"{'-'.join(where)}-{scheme}-{width}.png"
-                page.screenshot(path=name, full_page=True, timeout=SCREENSHOT_MS)
+                height = min(page.evaluate("document.documentElement.scrollHeight"), TALLEST)
+                clip: FloatRect = {"x": 0, "y": 0, "width": width, "height": height}
+                page.screenshot(path=name, full_page=True, clip=clip, timeout=SCREENSHOT_MS)
             page.close()
     return faults
 
