@@ -1,5 +1,6 @@
 """Privacy loss of mechanisms."""
 
+from dprank.audit.catalogue import cases
 from dprank.audit.exact import privacy_loss
 
-__all__ = ["privacy_loss"]
+__all__ = ["cases", "privacy_loss"]

@@ -14,16 +14,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, minimize_scalar
-from scipy.special import logsumexp
+from scipy.optimize import brentq
 
 from dprank._quadrature import cut, gauss
-from dprank._require import require_below_1, require_loss, require_positive, require_real, require_whole, shown
+from dprank._require import require_below_1, require_loss, require_positive, require_whole, shown
+from dprank.divergence import PairLaw
 from dprank.mechanism import Adjacency, require
 from dprank.topk._require import require_k
 from dprank.topk.noise_laws import LAWS, Noise, NoiseLaw
@@ -41,52 +40,6 @@ class Types(NamedTuple):
     counts: Sequence[int]
     before: Sequence[float]
     after: Sequence[float]
-
-
-@dataclass(frozen=True)
-class PairLaw:
-    """Two laws on the same classes of outcomes, whose members have all the same likelihood ratio.
-
-    Parameters
-    ----------
-    log_p, log_q : ndarray of float, shape (classes,)
-        Log probabilities of the classes under two neighbouring data sets.
-    """
-
-    log_p: NDArray[np.float64]
-    log_q: NDArray[np.float64]
-
-    def delta(self, epsilons: ArrayLike) -> NDArray[np.float64]:
-        """Least delta at every epsilon: the larger of the two hockey-stick divergences, shape of `epsilons`."""
-        epsilon = np.asarray(epsilons, float)[..., None]
-        return np.maximum(
-            _hockey_stick(self.log_p, self.log_q, epsilon), _hockey_stick(self.log_q, self.log_p, epsilon)
-        )
-
-    def epsilon(self, delta: float) -> float:
-        """Least epsilon at one delta in [0, 1): no root is sought, the worst events are those of largest ratio."""
-        delta = require_below_1("delta", delta)
-        return max(0.0, _least_epsilon(self.log_p, self.log_q, delta), _least_epsilon(self.log_q, self.log_p, delta))
-
-    def renyi(self, order: float) -> float:
-        """Renyi divergence of an order above 1, the larger of the two directions."""
-        require_real("order", order, "it must be above 1 and finite", lambda x: 1 < x < math.inf)
-        log_moment = max(
-            logsumexp(order * a - (order - 1) * b) for a, b in ((self.log_p, self.log_q), (self.log_q, self.log_p))
-        )
-        return float(log_moment / (order - 1))
-
-    def kl(self) -> float:
-        """Relative entropy, the limit of `renyi` at order 1."""
-        loss = self.log_p - self.log_q
-        return float(max(np.exp(self.log_p) @ loss, -np.exp(self.log_q) @ loss))
-
-    def rho(self, most: float = 1e6) -> float:
-        """Least rho of zero-concentrated privacy: the largest Renyi divergence over its order, orders up to `most`."""
-        found = minimize_scalar(
-            lambda at: -self.renyi(1 + math.exp(at)) / (1 + math.exp(at)), bounds=(-7, math.log(most)), method="bounded"
-        )
-        return max(self.kl(), -float(found.fun))
 
 
 def pair_law(types: Types, k: int, scale: float, noise: Noise = "laplace", *, nodes: int = _NODES) -> PairLaw:
@@ -395,24 +348,3 @@ def _matter(
     near[1:] |= near[:-1].copy()  # a peak may hide between two ends
     near[:-1] |= near[1:].copy()
     return near
-
-
-def _hockey_stick(
-    log_p: NDArray[np.float64], log_q: NDArray[np.float64], epsilon: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    return (np.exp(log_p) * -np.expm1(-np.maximum(log_p - log_q - epsilon, 0))).sum(axis=-1)
-
-
-def _least_epsilon(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: float) -> float:
-    """Epsilon of one direction.
-
-    It needs P(A) <= e^epsilon Q(A) + delta for every event A, and events {log ratio above a level} are the worst.
-    """
-    order = np.argsort(log_q - log_p)
-    p, q = (np.logaddexp.accumulate(law[order]) for law in (log_p, log_q))
-    if delta == 0:
-        return float((log_p - log_q).max())
-    counts = p > math.log(delta)
-    with np.errstate(divide="ignore"):
-        needs = p[counts] + np.log(-np.expm1(math.log(delta) - p[counts])) - q[counts]
-    return float(needs.max(initial=-math.inf))

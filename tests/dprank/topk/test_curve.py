@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 from checks import law_p_value, refused
 
+from dprank import divergence
 from dprank.audit import privacy_loss
+from dprank.divergence import PairLaw
 from dprank.pairwise.rank_law import top_set_law
 from dprank.topk import curve
 from dprank.topk.bound import log_delta
-from dprank.topk.curve import PairLaw, Types, compositions, least_scale, pair_law, worst_pair
+from dprank.topk.curve import Types, compositions, least_scale, pair_law, worst_pair
 from dprank.topk.noise_laws import LAWS
 
 FALSE_ALARM = 1e-6
@@ -277,7 +279,7 @@ def test_a_twin_that_looks_one_way_misses_the_worse_way(monkeypatch):
     law = pair_law(Types((1, 5), (0, 0), (0.3, -0.3)), 1, 1.0)
     both, swapped = law.delta(0.3), PairLaw(law.log_q, law.log_p).delta(0.3)
     assert both == swapped
-    hockey = curve._hockey_stick
+    hockey = divergence._hockey_stick
     one_way = {float(hockey(*pair, np.array([0.3]))) for pair in ((law.log_p, law.log_q), (law.log_q, law.log_p))}
     assert min(one_way) < 0.9 * max(one_way) == pytest.approx(0.9 * float(both))
 

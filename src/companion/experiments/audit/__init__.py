@@ -1,0 +1,1 @@
+"""The library's own promises of privacy, audited."""

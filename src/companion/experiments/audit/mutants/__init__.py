@@ -1,0 +1,1 @@
+"""Planted bugs, a module for each family of mechanisms."""
