@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from companion.claims import Check
-from companion.scoreboard import Scoreboard
+from companion.claims import Check, find_root
+from companion.scoreboard import PAPERS, Scoreboard
 
 LEDGER = """\
 - {id: 'cai2025:a', where: A, kind: theorem, statement: 'first <one>', chapter: 01-x, verdict: refuted, method: exact,
@@ -64,3 +64,7 @@ def test_errata_show_the_failing_check_and_the_correction(board):
     assert "loss is 2, and should be ≤ 1" in html
     assert "the right one" in html
     assert "second" not in html
+
+
+def test_every_file_of_the_ledger_has_a_heading():
+    assert {path.stem for path in (find_root() / "data" / "claims").glob("*.yml")} == set(PAPERS)

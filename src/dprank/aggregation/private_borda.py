@@ -204,7 +204,7 @@ class PositionVector(Flipped):
         vectors -= vectors.mean(axis=1, keepdims=True)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         side = randomise(np.ones(len(vectors), np.int8), self.flips, rng)
-        vectors *= (np.sign(np.einsum("vi,vi->v", vectors, positions)) * side)[:, None]
+        vectors[np.einsum("vi,vi->v", vectors, positions) * side < 0] *= -1
         return vectors
 
     def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:

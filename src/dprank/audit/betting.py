@@ -20,8 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_at_least_0, require_below_1, require_generator, require_probability, require_whole
-from dprank.audit.events import Event, proposals
+from dprank._require import (
+    require_below_1,
+    require_generator,
+    require_probability,
+    require_real,
+    require_whole,
+)
+from dprank.audit.events import Event, Partition, proposals
 
 #: Draws one data set gives: features of as many releases, shape (size, features).
 Sampler = Callable[[Any, int, np.random.Generator], NDArray[Any]]
@@ -29,10 +35,16 @@ Sampler = Callable[[Any, int, np.random.Generator], NDArray[Any]]
 #: Releases of each data set of a pair before the first bet.
 FIRST = 256
 #: Most releases of each data set that one round draws, and that are kept to learn from.
-ROUND, MEMORY = 1 << 17, 1 << 16
+MEMORY = 1 << 16
+#: Parts of a round, after each of which the stake is thought over.
+PARTS = 16
+#: Largest epsilon whose exponential is far from overflow.
+LARGEST = 500.0
+#: What stands for outputs that are no numbers or infinite, far from overflow when they are added up.
+NAN, INFINITY = -(2.0**1000), 2.0**1001
 #: Stakes tried, as shares of the largest.
-_STAKES = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9, 0.98])
-#: Share of rounds that visit a pair other than the best so far.
+_STAKES = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9, 0.98])
+#: Share of rounds that visit a pair whatever was seen of it.
 _EXPLORE = 0.25
 
 
@@ -57,7 +69,7 @@ class LowerBound:
     event : str
         In words.
     path : tuple of (int, float)
-        Samples and wealth after every round.
+        Samples and wealth before the first round and after every one.
     """
 
     epsilon: float
@@ -94,7 +106,8 @@ def lower_bound(
     Parameters
     ----------
     sample : callable
-        ``sample(data, size, rng)`` gives one row of numbers a release, shape (size, features).
+        ``sample(data, size, rng)`` gives one row of numbers a release, shape (size, features). Infinities are outputs
+        like any other, and so is NaN.
     pairs : sequence of (data, data)
         Neighbours, at least one pair.
     epsilon, delta : float
@@ -118,47 +131,48 @@ def lower_bound(
     -------
     LowerBound
 
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or the sampler does not return numbers of that shape.
+
     Notes
     -----
-    Rounds double in length. Before each, events are proposed on one half of what was seen of a pair and judged on the
-    other, and the stake maximises the growth that the judges saw. A quarter of the rounds go to other pairs. O(budget)
-    draws and about as many comparisons for each feature.
+    A round draws as much of a pair as was seen of it before. Events are proposed on one half of that and judged on the
+    other; the bet is on the event for which the judges saw the largest growth of wealth, at the pair for which it is
+    largest, but a quarter of the rounds visit a pair at random. Within a round the stake is thought over after each of
+    `PARTS` parts, from what the judges saw and what came since: an event that only looked promising loses little.
+    O(budget) draws and about as many comparisons for each feature.
     """
-    require_at_least_0("epsilon", epsilon)
-    require_below_1("delta", delta)
-    require_generator(rng)
-    require_probability("confidence", confidence)
-    require_whole("budget", budget, 4 * FIRST)
-    if not len(pairs):
-        raise ValueError("pairs is empty; at least one pair of neighbours is needed")
-    grid = np.unique(np.r_[epsilon, np.asarray(levels, float)])
-    claim, goal = int(np.searchsorted(grid, epsilon)), -math.log(1 - confidence)
+    grid, delta, goal = check(pairs, epsilon, delta, rng, confidence, budget, levels)
+    claim = int(np.searchsorted(grid, epsilon))
     wealth, best = np.zeros(len(grid)), np.zeros(len(grid))  # logarithms
-    samples, path, last = 0, [(0, 1.0)], ("", 0, False)
+    samples, last = 0, ("", 0, False)
 
-    def draw(pair: int, size: int) -> _Seen:
+    def draw(pair: int, size: int) -> Seen:
         nonlocal samples
         samples += 2 * size
-        return _Seen(*(np.asarray(sample(data, size, rng), float).reshape(size, -1) for data in pairs[pair]))
+        return Seen(*(draw_rows(sample, data, size, rng) for data in pairs[pair]))
 
     seen = [draw(pair, FIRST) for pair in range(len(pairs))]
-    plans = [past.plan(grid, delta, bits) for past in seen]
-    size = FIRST
-    while (best < goal).any() and samples + 2 * size <= budget:
+    plans: dict[int, Plan] = {}
+    path = [(samples, 1.0)]
+    while (best < goal).any() and samples + 2 * FIRST <= budget:
         frontier = int(np.argmax(best < goal))
+        for stale in sorted(set(range(len(pairs))) - set(plans)):
+            plans[stale] = seen[stale].plan(grid, delta, bits)
         # without a promising bet, the pair least looked at
         pair = max(range(len(pairs)), key=lambda at: (plans[at].growth[frontier], -len(seen[at].first)))
         if rng.random() < _EXPLORE:
             pair = int(rng.integers(len(pairs)))
-        plan, fresh = plans[pair], draw(pair, size)
-        wealth += plan.gains(fresh, grid, delta)
-        best = np.maximum(best, wealth)
+        plan, fresh = plans.pop(pair), draw(pair, min(len(seen[pair].first), (budget - samples) // 2))
+        gains = plan.gains(fresh, grid, delta)
+        best = np.maximum(best, wealth + gains.max(axis=0))
+        wealth += gains[-1]
         seen[pair] = seen[pair].joined(fresh)
-        plans[pair] = seen[pair].plan(grid, delta, bits)
         if (event := plan.bets[claim]) is not None:
             last = (event.describe(names), pair, event.swapped)
         path.append((samples, _exp(wealth[claim])))
-        size = max(FIRST, min(2 * size, ROUND, (budget - samples) // 2))
     # levels are nested: only where all below are refuted is the chance of any error 1 - confidence
     refuted = int(np.argmin(np.r_[best >= goal, False]))
     lower = float(grid[refuted - 1]) if refuted else 0.0
@@ -167,76 +181,177 @@ def lower_bound(
     )
 
 
+def check(
+    pairs: Sequence[tuple[Any, Any]],
+    epsilon: float,
+    delta: float,
+    rng: np.random.Generator,
+    confidence: float,
+    budget: int,
+    levels: ArrayLike,
+) -> tuple[NDArray[np.float64], float, float]:
+    """Epsilons to test in rising order, delta, and the logarithm of 1 / (1 - confidence); see `lower_bound`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    """
+    needed = f"it must be at least 0 and at most {LARGEST:g}"
+    for name, value in [("epsilon", epsilon), *(("levels", level) for level in np.ravel(np.asarray(levels)).tolist())]:
+        require_real(name, value, needed, lambda x: 0 <= x <= LARGEST)
+    delta = require_below_1("delta", delta)
+    require_generator(rng)
+    require_probability("confidence", confidence)
+    if not len(pairs):
+        raise ValueError("pairs is empty; at least one pair of neighbours is needed")
+    require_whole("budget", budget, 2 * FIRST * (len(pairs) + 1))
+    return np.unique(np.r_[epsilon, np.asarray(levels, float).ravel()]), delta, -math.log(1 - confidence)
+
+
+def draw_rows(sample: Sampler, data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Releases of one data set, a row each.
+
+    Raises
+    ------
+    ValueError
+        If the sampler returns another number of rows, no features, or what are no numbers.
+    """
+    drawn = np.asarray(sample(data, size, rng))
+    if drawn.dtype.kind not in "biuf" or drawn.ndim != 2 or len(drawn) != size or not drawn.shape[1]:
+        raise ValueError(
+            f"sample returned {drawn.dtype} of shape {drawn.shape}; numbers of shape ({size}, features) are needed"
+        )
+    # one layout in memory: sums must round alike for both data sets
+    told_apart = np.where(np.isnan(drawn), NAN, np.clip(drawn.astype(float), -INFINITY, INFINITY))
+    return np.ascontiguousarray(told_apart)
+
+
 def _exp(logarithm: float) -> float:
     return math.exp(min(logarithm, 700.0))
 
 
 @dataclass(frozen=True, eq=False)
-class _Plan:
-    """Of every level the event to bet on, or none, the stake, and the growth of wealth a draw that it promises."""
+class Plan:
+    """What to bet on, level by level.
+
+    Parameters
+    ----------
+    bets : list of Event or None
+    growth : list of float
+        Of the logarithm of wealth, a draw, as the judges saw it.
+    judged : list of ndarray, shape (4,)
+        Draws that judged the event: it happened to neither data set, the second, the first, both.
+    """
 
     bets: list[Event | None]
-    stakes: list[float]
     growth: list[float]
+    judged: list[NDArray[np.float64]]
 
-    def gains(self, fresh: _Seen, grid: NDArray[np.float64], delta: float) -> NDArray[np.float64]:
-        """Log of what the bets return on fresh draws."""
-        gained = np.zeros(len(grid))
-        happened: dict[int, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = {}
+    def gains(self, fresh: Seen, grid: NDArray[np.float64], delta: float) -> NDArray[np.float64]:
+        """Log of what the bets return on fresh draws, after every part of the round, shape (parts, levels)."""
+        gained = np.zeros((PARTS, len(grid)))
+        tables: dict[int, NDArray[np.float64]] = {}
         for level, event in enumerate(self.bets):
             if event is None:
                 continue
-            if id(event) not in happened:
-                happened[id(event)] = event.holds(fresh.first), event.holds(fresh.second)
-            x, y = happened[id(event)][:: -1 if event.swapped else 1]
-            table = np.array([[np.sum(~x & ~y), np.sum(~x & y)], [np.sum(x & ~y), np.sum(x & y)]])
-            gained[level] = (table * _returns(self.stakes[level], float(grid[level]), delta)).sum()
+            if id(event) not in tables:
+                tables[id(event)] = _tables(*(event.holds(rows) for rows in fresh.ordered(event.swapped)))
+            parts = tables[id(event)]
+            before = self.judged[level] + np.cumsum(parts, axis=0) - parts
+            returns = _log_returns(float(grid[level]), delta)
+            stakes = np.argmax(before @ returns.T, axis=1)  # from the past alone
+            gained[:, level] = (parts * returns[stakes]).sum(axis=1).cumsum()
         return gained
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
-    """Features of releases of two neighbouring data sets."""
+class Seen:
+    """Features of releases of two neighbouring data sets.
+
+    Parameters
+    ----------
+    first, second : ndarray of float, shape (rows, features)
+    """
 
     first: NDArray[np.float64]
     second: NDArray[np.float64]
 
-    def joined(self, fresh: _Seen) -> _Seen:
+    def ordered(self, swapped: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The data set first that is to make an event likely."""
+        return (self.second, self.first) if swapped else (self.first, self.second)
+
+    def joined(self, fresh: Seen) -> Seen:
         """With newer ones, the latest `MEMORY`."""
-        return _Seen(
+        return Seen(
             np.concatenate([self.first, fresh.first])[-MEMORY:], np.concatenate([self.second, fresh.second])[-MEMORY:]
         )
 
-    def plan(self, grid: NDArray[np.float64], delta: float, bits: bool) -> _Plan:
-        """Best bets: events proposed on every second row, judged on the others, with half a deviation of caution."""
+    def judged(self, bits: bool) -> Judged:
+        """Events proposed on every second row and counted on the others."""
         partitions = proposals(self.first[::2], self.second[::2], bits=bits)
         first, second = self.first[1::2], self.second[1::2]
-        counts = [(ranked.counts(first), ranked.counts(second)) for ranked in partitions]
-        where = [(at, size) for at, (a, _) in enumerate(counts) for size in range(1, len(a) + 1)]
-        a, b = (np.concatenate(side) for side in zip(*counts, strict=True))
-        n = len(first)
-        # the first cells, and all the others with the data sets swapped
-        high, low = np.r_[a, n - b] / n, np.r_[b, n - a] / n
+        counts = [(partition.counts(first), partition.counts(second)) for partition in partitions]
+        return Judged(partitions, counts, len(first))
+
+    def plan(self, grid: NDArray[np.float64], delta: float, bits: bool) -> Plan:
+        """Best bets, with half a deviation of caution."""
+        judged = self.judged(bits)
+        n = judged.rows
+        high, low = judged.shares()
         p = np.maximum(high - 0.5 * np.sqrt(high * (1 - high) / n), 0)
         q = np.minimum(low + 0.5 * np.sqrt(low * (1 - low) / n) + 0.5 / n, 1)
-        chance = np.array([[(1 - p) * (1 - q), (1 - p) * q], [p * (1 - q), p * q]])
+        chance = np.array([(1 - p) * (1 - q), (1 - p) * q, p * (1 - q), p * q])
         made: dict[int, Event] = {}
-        bets: list[Event | None] = []
-        stakes, growth = [], []
+        plan = Plan([], [], [])
         for epsilon in grid:
-            returns = np.array([_returns(stake, float(epsilon), delta) for stake in _STAKES])
-            means = np.einsum("sxy,xye->se", returns, chance)
-            stake, at = divmod(int(np.argmax(means)), means.shape[1])
-            swapped, row = divmod(at, len(where))
-            event = made.setdefault(at, Event(partitions[where[row][0]], where[row][1], bool(swapped)))
-            growth.append(float(means[stake, at]))
-            bets.append(event if growth[-1] > 0 else None)
-            stakes.append(float(_STAKES[stake]))
-        return _Plan(bets, stakes, growth)
+            means = _log_returns(float(epsilon), delta) @ chance
+            at = int(np.argmax(means.max(axis=0)))
+            plan.growth.append(float(means[:, at].max()))
+            plan.bets.append(made.setdefault(at, judged.event(at)) if plan.growth[-1] > 0 else None)
+            plan.judged.append(n * chance[:, at])
+        return plan
 
 
-def _returns(stake: float, epsilon: float, delta: float) -> NDArray[np.float64]:
-    """Log factors of wealth by x and y, for a share of the largest stake."""
-    largest = 1 / (math.exp(epsilon) + delta)
-    x, y = np.ix_([0.0, 1.0], [0.0, 1.0])
-    return np.log1p(stake * largest * (x - math.exp(epsilon) * y - delta))
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Events and how often each happened in samples that did not propose it.
+
+    Parameters
+    ----------
+    partitions : list of Partition
+    counts : list of (ndarray, ndarray)
+        `Partition.counts` of both samples.
+    rows : int
+        Size of either.
+    """
+
+    partitions: list[Partition]
+    counts: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    rows: int
+
+    def shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Of every event, how often it happened to the data set that is to make it likely, and to the other."""
+        a, b = (np.concatenate([count.ravel() for count in side]) for side in zip(*self.counts, strict=True))
+        n = self.rows
+        return np.r_[a, n - b] / n, np.r_[b, n - a] / n
+
+    def event(self, at: int) -> Event:
+        """Number `at` of `shares`."""
+        sizes = [count.size for count, _ in self.counts]
+        swapped, at = divmod(at, sum(sizes))
+        number = int(np.searchsorted(np.cumsum(sizes), at, side="right"))
+        order, size = divmod(at - sum(sizes[:number]), self.counts[number][0].shape[1])
+        return Event(self.partitions[number], order, size + 1, bool(swapped))
+
+
+def _tables(x: NDArray[np.bool_], y: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Draws by x and y in every part of a round, shape (parts, 4)."""
+    part = np.arange(len(x)) * PARTS // len(x)
+    return np.bincount(4 * part + 2 * x + y, minlength=4 * PARTS).reshape(PARTS, 4).astype(float)
+
+
+def _log_returns(epsilon: float, delta: float) -> NDArray[np.float64]:
+    """Log factors of wealth of every stake, for (x, y) = 00, 01, 10, 11."""
+    x, y = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
+    return np.log1p(_STAKES[:, None] / (math.exp(epsilon) + delta) * (x - math.exp(epsilon) * y - delta))

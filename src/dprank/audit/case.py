@@ -33,6 +33,8 @@ class Case:
         How the pair was found: "by hand", "exhausted", "climbed".
     source : str
         Key of the paper.
+    printed_delta : float, optional
+        Delta that the paper promises with `printed`, where the guarantee has another.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Case:
     closed_form: float | None = None
     found: str = "by hand"
     source: str = ""
+    printed_delta: float | None = None
 
     @property
     def claimed(self) -> float:
@@ -51,8 +54,8 @@ class Case:
 
     @property
     def delta(self) -> float:
-        """Delta that is promised."""
-        return self.mechanism.guarantee.delta
+        """Delta that is promised with it."""
+        return self.mechanism.guarantee.delta if self.printed_delta is None else self.printed_delta
 
 
 @singledispatch
@@ -93,6 +96,11 @@ def sample(mechanism: Any, data: Any, size: int, rng: np.random.Generator) -> ND
     -------
     ndarray of float, shape (size, features)
     """
+    return released(mechanism, data, size, rng)
+
+
+def released(mechanism: Any, data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Features of releases made one by one, by the code that a user runs: shape (size, features)."""
     return np.array([features(mechanism.release(data, rng)) for _ in range(size)], float)
 
 

@@ -1,4 +1,4 @@
-"""Events that tell two samples apart: outputs sorted into cells, ranked by how much likelier one law makes them."""
+"""Events that tell two samples apart: outputs sorted into cells, in orders whose beginnings are worth betting on."""
 
 from __future__ import annotations
 
@@ -14,72 +14,78 @@ Rows = NDArray[np.float64]
 
 #: Most distinct outputs that are told apart one by one.
 CATEGORIES = 2048
-#: Most features whose differences are looked at.
-PAIRED = 8
-#: Levels of a tree, and cuts it tries on each feature.
-DEPTH, CUTS = 3, 24
+#: Most features of which all differences are looked at, and most that are put together in one number.
+PAIRED, JOINT = 6, 32
+#: Levels of a tree, cuts it tries on each feature, and rows of each sample that it learns from.
+DEPTH, CUTS, TREE_ROWS = 3, 24, 1 << 13
+#: Most values with a cell of their own, and times that each must have been met.
+ATOMS, MET = 16, 3
+#: Rows that smooth the frequencies of a cell where log ratios of several features are added up.
+SMOOTHING = 8
 #: Shares of the sample at which a feature is cut.
 _LEVELS = np.unique(np.r_[np.linspace(0, 1, 17), 2.0 ** -np.arange(1, 13), 1 - 2.0 ** -np.arange(1, 13)])
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
-    """A partition of the outputs, its cells ordered from most to least typical of the first law.
+class Partition:
+    """Outputs sorted into cells, and orders of the cells whose beginnings are events worth a look.
 
     Parameters
     ----------
     cells : callable
         The cell of every row, shape (rows,).
-    rank : ndarray of int, shape (cells,)
-        Place of every cell in the order.
+    ranks : ndarray of int, shape (orders, cells)
+        Place of every cell in each order.
     name : callable
         Words for the event that keeps the cells of a mask, from names of the features.
     """
 
     cells: Callable[[Rows], NDArray[np.intp]]
-    rank: NDArray[np.intp]
+    ranks: NDArray[np.intp]
     name: Callable[[NDArray[np.bool_], Sequence[str]], str]
 
-    def places(self, rows: Rows) -> NDArray[np.intp]:
-        """Place of every row's cell."""
-        return self.rank[self.cells(rows)]
-
     def counts(self, rows: Rows) -> NDArray[np.int64]:
-        """Rows in the r first cells, r = 1 .. cells - 1."""
-        return np.cumsum(np.bincount(self.places(rows), minlength=len(self.rank)))[:-1]
+        """Rows in the r first cells of every order, r = 1 .. cells - 1, shape (orders, cells - 1)."""
+        tally = np.bincount(self.cells(rows), minlength=self.ranks.shape[1])
+        return np.cumsum(tally[np.argsort(self.ranks, axis=1)], axis=1)[:, :-1]
 
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """The `size` first cells of a ranked partition, or all the others where the second data set is the likelier one.
+    """The first cells of a partition in one of its orders, or all the others.
 
     Parameters
     ----------
-    ranked : Ranked
+    partition : Partition
+    order : int
+        Row of its `ranks`.
     size : int
         1 .. cells - 1.
     swapped : bool
-        Whether the event is the complement, of which the second law makes more.
+        Whether the event is made of the others, because the second law makes more of them.
     """
 
-    ranked: Ranked
+    partition: Partition
+    order: int
     size: int
     swapped: bool
 
-    def __contains__(self, row: Any) -> bool:
-        return bool(self.holds(np.atleast_2d(np.asarray(row, float)))[0])
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """Which cells it is made of, shape (cells,)."""
+        return (self.partition.ranks[self.order] < self.size) != self.swapped
 
     def holds(self, rows: Rows) -> NDArray[np.bool_]:
         """Whether it happened, row by row."""
-        return (self.ranked.places(rows) < self.size) != self.swapped
+        return self.kept[self.partition.cells(rows)]
 
     def describe(self, names: Sequence[str] = ()) -> str:
         """In words."""
-        return self.ranked.name((self.ranked.rank < self.size) != self.swapped, names)
+        return self.partition.name(self.kept, names)
 
 
-def proposals(p: Rows, q: Rows, *, bits: bool = True) -> list[Ranked]:
-    """Ranked partitions learned from two samples.
+def proposals(p: Rows, q: Rows, *, bits: bool = True) -> list[Partition]:
+    """Partitions learned from two samples.
 
     Parameters
     ----------
@@ -90,20 +96,21 @@ def proposals(p: Rows, q: Rows, *, bits: bool = True) -> list[Ranked]:
 
     Returns
     -------
-    list of Ranked
-        Whole outputs where few are distinct; every feature, the differences of few features, their sum, least and
-        largest, and the lowest set bit of floats, cut at shared quantiles and at single values that are frequent; and
-        a tree of three levels. By Neyman and Pearson the first cells of the order are the best events a partition has.
+    list of Partition
+        Whole outputs where few are distinct; every feature, differences, the sum, least and
+        largest, and the lowest set bit of floats, cut at shared quantiles and at single values that tell the samples
+        apart; the likelihood ratio that independent features would have; and a tree of three levels. Cells are ordered
+        by how much likelier the first law makes them: by Neyman and Pearson the beginnings of the true order are the
+        best events that a partition has. Intervals are ordered by place as well, where nothing has to be learned.
 
     Notes
     -----
-    O(features^2 rows log rows), features^2 for 8 features at most.
+    O(views rows log rows), of about 3 views a feature.
     """
-    both = np.concatenate([p, q])
-    views = _views(both, bits)
-    found = [_binned(view, p, q, name) for view, name in views]
-    whole = _whole(p, q)
-    return [*([whole] if whole else []), *(ranked for ranked in found if ranked), _tree(p, q)]
+    columns = [_cut_up(*_column(c), p, q) for c in range(p.shape[1])]
+    views = _views(p, q, bits) + _ratio([column for column in columns if column], p, q)
+    found = [_whole(p, q), *columns, *(_cut_up(*view, p, q) for view in views), _tree(p, q)]
+    return [partition for partition in found if partition]
 
 
 # --- views: one number of every row ----------------------------------------------------------------------------------
@@ -112,14 +119,15 @@ View = Callable[[Rows], NDArray[np.float64]]
 Words = Callable[[Sequence[str]], str]
 
 
-def _views(rows: Rows, bits: bool) -> list[tuple[View, Words]]:
-    features = rows.shape[1]
+def _views(p: Rows, q: Rows, bits: bool) -> list[tuple[View, Words]]:
+    """Of several features at once, and of the lowest bits."""
+    features = p.shape[1]
     few = range(min(features, PAIRED))
-    views = [_column(c) for c in range(features)]
+    next_ones = ((a, a + 1) for a in range(min(features, JOINT) - 1))
+    views = [_difference(a, b) for a, b in (combinations(few, 2) if features <= PAIRED else next_ones)]
     if features >= 2:
-        views += [_difference(a, b) for a, b in combinations(few, 2) if features <= PAIRED]
         views += [_extent(f"the {word}", of) for word, of in (("sum", np.sum), ("least", np.min), ("largest", np.max))]
-    return views + [_bit(c) for c in few if bits and (rows[:, c] != np.round(rows[:, c])).any()]
+    return views + [_bit(c) for c in few if bits and any((rows[:, c] != np.round(rows[:, c])).any() for rows in (p, q))]
 
 
 def _column(c: int) -> tuple[View, Words]:
@@ -138,12 +146,32 @@ def _bit(c: int) -> tuple[View, Words]:
     return lambda rows: lowest_bit(rows[:, c]), lambda names: f"the lowest set bit of {_named(names, c)}"
 
 
+def _ratio(columns: list[Partition], p: Rows, q: Rows) -> list[tuple[View, Words]]:
+    """Log likelihood ratio that the features would have if they were independent, over those that clearly differ."""
+    if len(columns) < 2:
+        return []
+    tallies = [np.array([np.bincount(c.cells(rows), minlength=c.ranks.shape[1]) for rows in (p, q)]) for c in columns]
+    excess = [((a - b) ** 2 / np.maximum(a + b, 1)).sum() - len(a) - 3 * (2 * len(a)) ** 0.5 for a, b in tallies]
+    telling = [at for at in np.argsort(excess)[::-1][:JOINT] if excess[at] > 0]
+    if len(telling) < 2:
+        return []
+    parts = [(columns[at].cells, np.log(np.divide(*(tallies[at] + SMOOTHING)))) for at in telling]
+
+    def view(rows: Rows) -> NDArray[np.float64]:
+        total = np.zeros(len(rows))
+        for cells, ratios in parts:
+            total = total + ratios[cells(rows)]
+        return total
+
+    return [(view, lambda names: f"the summed log ratio of {len(telling)} outputs")]
+
+
 def lowest_bit(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Exponent of the lowest set bit of a double, of which x is a whole odd multiple; 1024 for 0."""
-    mantissa, exponent = np.frexp(x)
+    """Exponent of the lowest set bit of a double, of which x is an odd multiple; 1024 for 0 and what is not finite."""
+    mantissa, exponent = np.frexp(np.where(np.isfinite(x), x, 0.0))
     whole = (mantissa * 2.0**53).astype(np.int64)
     low = (whole & -whole).astype(np.float64)
-    return np.where(x == 0, 1024.0, np.log2(np.where(low > 0, low, 1.0)) + exponent - 53)
+    return np.where(whole == 0, 1024.0, np.log2(np.where(low > 0, low, 1.0)) + exponent - 53)
 
 
 def _named(names: Sequence[str], column: int) -> str:
@@ -153,28 +181,19 @@ def _named(names: Sequence[str], column: int) -> str:
 # --- partitions ------------------------------------------------------------------------------------------------------
 
 
-def _order(cells_p: NDArray[np.intp], cells_q: NDArray[np.intp], cells: int) -> NDArray[np.intp]:
+def _learned(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
     """Place of every cell, from the largest ratio of its smoothed frequencies to the least."""
-    a, b = (np.bincount(c, minlength=cells) for c in (cells_p, cells_q))
-    rank = np.empty(cells, np.intp)
-    rank[np.argsort(-np.log((a + 0.5) / (b + 0.5)), kind="stable")] = np.arange(cells)
+    rank = np.empty(len(first), np.intp)
+    rank[np.argsort(-np.log((first + 0.5) / (second + 0.5)), kind="stable")] = np.arange(len(first))
     return rank
 
 
-def _binned(view: View, p: Rows, q: Rows, name: Words) -> Ranked | None:
-    x, y = view(p), view(q)
-    values, frequency = np.unique(np.r_[x, y], return_counts=True)
-    if len(values) == 1:
+def _cut_up(view: View, name: Words, p: Rows, q: Rows) -> Partition | None:
+    """Intervals of a view, ordered by likelihood ratio, upwards and downwards."""
+    x, y = np.sort(view(p)), np.sort(view(q))
+    edges = _edges(x, y)
+    if not len(edges):
         return None
-    if len(values) <= 2 * len(_LEVELS):
-        edges = values[1:]
-    else:
-        shares = np.searchsorted(np.cumsum(frequency) / frequency.sum(), _LEVELS[1:-1])
-        # values met so often get a cell of their own
-        atoms = values[frequency * len(_LEVELS) > frequency.sum()]
-        # beyond the extremes of one sample lie the outputs that only the other can give
-        ends = np.array([x.min(), y.min(), np.nextafter(x.max(), np.inf), np.nextafter(y.max(), np.inf)])
-        edges = np.unique(np.r_[values[shares], atoms, np.nextafter(atoms, np.inf), ends])
 
     def cells(rows: Rows) -> NDArray[np.intp]:
         return np.searchsorted(edges, view(rows), side="right")
@@ -182,7 +201,32 @@ def _binned(view: View, p: Rows, q: Rows, name: Words) -> Ranked | None:
     def words(kept: NDArray[np.bool_], names: Sequence[str]) -> str:
         return f"{name(names)} {_intervals(kept, edges)}"
 
-    return Ranked(cells, _order(cells(p), cells(q), len(edges) + 1), words)
+    upwards = np.arange(len(edges) + 1)
+    tallies = [_gaps(np.searchsorted(side, edges), len(side)) for side in (x, y)]
+    return Partition(cells, np.array([upwards, upwards[::-1], _learned(*tallies)]), words)
+
+
+def _gaps(cuts: NDArray[np.intp], end: int) -> NDArray[np.intp]:
+    """Lengths of the pieces into which rising cuts divide 0 .. end."""
+    return np.concatenate([cuts, [end]]) - np.concatenate([[0], cuts])
+
+
+def _edges(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Where to cut the line, from two sorted samples: between all values if they are few."""
+    both = np.sort(np.concatenate([x, y]), kind="stable")  # merges what is sorted
+    rises = np.flatnonzero(both[1:] > both[:-1]) + 1
+    values = np.concatenate([both[:1], both[rises]])
+    if len(values) <= 2 * len(_LEVELS):
+        return values[1:]
+    # beyond the extremes of one sample lie the outputs that only the other can give
+    ends = np.array([x[0], y[0], np.nextafter(x[-1], np.inf), np.nextafter(y[-1], np.inf)])
+    frequency = _gaps(rises, len(both))
+    met = np.flatnonzero(frequency >= MET)
+    first = np.searchsorted(x, values[met], side="right") - np.searchsorted(x, values[met])
+    telling = np.abs(2 * first - frequency[met]) / np.sqrt(frequency[met])
+    atoms = values[met[np.argsort(-telling, kind="stable")[:ATOMS]]]
+    shares = np.ceil(_LEVELS[1:-1] * len(both)).astype(np.intp) - 1
+    return np.unique(np.concatenate([both[shares], atoms, np.nextafter(atoms, np.inf), ends]))
 
 
 def _intervals(kept: NDArray[np.bool_], edges: NDArray[np.float64]) -> str:
@@ -193,12 +237,13 @@ def _intervals(kept: NDArray[np.bool_], edges: NDArray[np.float64]) -> str:
     for start, stop in zip(starts, stops, strict=True):
         low = f">= {edges[start - 1]:.4g}" if start > 0 else ""
         high = f"< {edges[stop]:.4g}" if stop < len(edges) else ""
-        parts.append(" and ".join(filter(None, (low, high))))
+        single = low and high and edges[stop] == np.nextafter(edges[start - 1], np.inf)
+        parts.append(f"= {edges[start - 1]:.4g}" if single else " and ".join(filter(None, (low, high))))
     shown = " or ".join(parts[:3])
     return shown + (f" or in {len(parts) - 3} more intervals" if len(parts) > 3 else "")
 
 
-def _whole(p: Rows, q: Rows) -> Ranked | None:
+def _whole(p: Rows, q: Rows) -> Partition | None:
     """Every distinct output a cell, the unseen in one of their own, if there are few."""
     if p.shape[1] == 1:
         return None
@@ -220,24 +265,35 @@ def _whole(p: Rows, q: Rows) -> Ranked | None:
         at = np.minimum(np.searchsorted(values, x), len(values) - 1)
         return np.where(values[at] == x, at, len(values))
 
+    tallies = [np.bincount(cells(rows), minlength=len(values) + 1) for rows in (p, q)]
+
     def words(kept: NDArray[np.bool_], names: Sequence[str]) -> str:
         outputs = [tuple(float(v) for v in both[row]) for row in first[np.flatnonzero(kept[:-1])[:3]]]
         more = int(kept[:-1].sum()) - len(outputs)
         text = "the output is one of " + ", ".join(f"({', '.join(f'{v:.4g}' for v in row)})" for row in outputs)
         return text + (f" and {more} more" if more else "")
 
-    return Ranked(cells, _order(cells(p), cells(q), len(values) + 1), words)
+    return Partition(cells, _learned(*tallies)[None], words)
 
 
-def _tree(p: Rows, q: Rows) -> Ranked:
+def _tree(p: Rows, q: Rows) -> Partition:
     """Leaves of the greedy tree that raises the chi-square distance of the two samples most."""
-    rows, ours = np.concatenate([p, q]), np.r_[np.ones(len(p), bool), np.zeros(len(q), bool)]
-    leaf = np.zeros(len(rows), np.intp)
+    samples = p[:TREE_ROWS], q[:TREE_ROWS]
+    rows, ours = np.concatenate(samples), np.repeat([True, False], [len(sample) for sample in samples])
+    shares = np.arange(1, CUTS + 1) * (len(rows) - 1) // (CUTS + 1)
+    thresholds = np.sort(rows, axis=0)[shares]
+    # of every feature the number of thresholds that a row reaches, every feature in a range of its own
+    width = CUTS + 1
+    reached = [np.searchsorted(thresholds[:, c], rows[:, c], side="right") + c * width for c in range(rows.shape[1])]
+    bins, leaf = np.array(reached), np.zeros(len(rows), np.intp)
     cuts: list[list[tuple[int, float]]] = []  # of every level, one for each node
     for level in range(DEPTH):
-        here = [_cut(rows[leaf == node], ours[leaf == node]) for node in range(2**level)]
-        leaf = _descend(rows, leaf, here)
-        cuts.append(here)
+        shape = 2**level, 2, rows.shape[1], width
+        at = bins + (2 * leaf + ~ours) * rows.shape[1] * width
+        tallies = np.bincount(at.ravel(), minlength=int(np.prod(shape))).reshape(shape)
+        best = [_best_cut(*tally) for tally in tallies]
+        cuts.append([(column, float(thresholds[cut, column])) for column, cut in best])
+        leaf = _descend(rows, leaf, cuts[-1])
 
     def cells(some: Rows) -> NDArray[np.intp]:
         at = np.zeros(len(some), np.intp)
@@ -246,13 +302,12 @@ def _tree(p: Rows, q: Rows) -> Ranked:
         return at
 
     def words(kept: NDArray[np.bool_], names: Sequence[str]) -> str:
-        return f"{int(kept.sum())} of {len(kept)} leaves of a tree over {', '.join(sorted(_tested(cuts, names)))}"
+        tested = sorted({column for here in cuts for column, _ in here})
+        over = ", ".join(_named(names, column) for column in tested)
+        return f"{int(kept.sum())} of {len(kept)} leaves of a tree over {over}"
 
-    return Ranked(cells, _order(leaf[ours], leaf[~ours], 2**DEPTH), words)
-
-
-def _tested(cuts: list[list[tuple[int, float]]], names: Sequence[str]) -> set[str]:
-    return {_named(names, column) for here in cuts for column, _ in here}
+    leaves = [np.bincount(cells(side), minlength=2**DEPTH) for side in (p, q)]
+    return Partition(cells, _learned(*leaves)[None], words)
 
 
 def _descend(rows: Rows, leaf: NDArray[np.intp], cuts: list[tuple[int, float]]) -> NDArray[np.intp]:
@@ -260,20 +315,9 @@ def _descend(rows: Rows, leaf: NDArray[np.intp], cuts: list[tuple[int, float]]) 
     return 2 * leaf + (rows[np.arange(len(rows)), columns] >= thresholds)
 
 
-def _cut(rows: Rows, ours: NDArray[np.bool_]) -> tuple[int, float]:
-    """Column and threshold of the best cut; one that cuts nothing where there is none."""
-    best = (0.0, 0, np.inf)
-    if len(rows) < 2:
-        return best[1:]
-    total = np.array([ours.sum(), (~ours).sum()], float)
-    for column in range(rows.shape[1]):
-        x = rows[:, column]
-        thresholds = np.unique(np.quantile(x, np.linspace(0, 1, CUTS + 2)[1:-1], method="higher"))
-        at = np.searchsorted(thresholds, x, side="right")
-        above = np.array([np.bincount(at[side], minlength=len(thresholds) + 1) for side in (ours, ~ours)])
-        above = above[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-        sides = (above, total[:, None] - above)
-        gain = sum((side[0] - side[1]) ** 2 / np.maximum(side.sum(axis=0), 1) for side in sides)
-        place = int(np.argmax(gain))
-        best = max(best, (float(gain[place]), column, float(thresholds[place])))
-    return best[1:]
+def _best_cut(first: NDArray[np.intp], second: NDArray[np.intp]) -> tuple[int, int]:
+    """Feature and threshold, from the rows of both samples by feature and thresholds reached."""
+    above = np.array([tally[:, ::-1].cumsum(axis=1)[:, ::-1] for tally in (first, second)])
+    total, above = above[:, :, :1], above[:, :, 1:]
+    gain = sum((a - b) ** 2 / np.maximum(a + b, 1) for a, b in (above, total - above))
+    return divmod(int(np.argmax(gain)), gain.shape[1])

@@ -1,13 +1,22 @@
-"""Worst neighbours by exhaustion, where the data are small enough to list."""
+"""Neighbours of data under every adjacency, all of them or at random, and the largest moves of scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations, product
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement, permutations, product
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dprank.comparisons import Comparisons
+from dprank.mechanism import Adjacency, Unit
+from dprank.rankings import Rankings
+
+# items of a pair in ascending order, and who won; and whose answer it is
+_Answer: TypeAlias = tuple[int, int, float]
+_Row: TypeAlias = tuple[int, int, float, int]
 
 
 class Edges(NamedTuple):
@@ -107,3 +116,253 @@ def worst_pair(scores: NDArray[np.int64]) -> tuple[int, NDArray[np.int64], NDArr
         a, b = int(along.argmax()), int(along.argmin())
         best = max(best, (int(along[a] - along[b]), a, b))
     return best[0], scores[best[1]], scores[best[2]]
+
+
+# --- data that are neighbours of given ones --------------------------------------------------------------------------
+
+
+class Neighbours(Protocol):
+    """One adjacency: which data are neighbours of given ones."""
+
+    def all(self, data: Any) -> Iterator[Any]:
+        """Every neighbour, once or more often; where there are few enough to list."""
+        ...
+
+    def draw(self, data: Any, rng: np.random.Generator) -> Any:
+        """One of them at random: each has a chance."""
+        ...
+
+
+@dataclass(frozen=True)
+class ComparisonNeighbours:
+    """Neighbours of comparisons.
+
+    Parameters
+    ----------
+    unit : {"comparison", "voter"}
+        What differs: one comparison, or all the answers of one voter.
+    adjacency : {"replace", "add_remove"}
+        By any other value of it, which flips or moves an edge, or by adding or removing it.
+    answers : int
+        Public bound on the comparisons of one voter.
+    design : {"any", "once", "complete"}
+        As in `dprank.pairwise.l1_sensitivity`. Where one comparison is the unit, "once" says that no pair is compared
+        twice in all the data, as in the comparison graphs of Cai et al. (2025).
+    ties : bool
+        Whether an answer may be undecided.
+
+    Notes
+    -----
+    Under replacement a voter without answers is one of the data, though no row shows it: their sheet may be filled.
+    One comparison has n (n - 1) / 2 times 2 values, 3 with ties; the sheets of a voter with L answers are about as many
+    to the power of L.
+    """
+
+    unit: Unit = "comparison"
+    adjacency: Adjacency = "replace"
+    answers: int = 1
+    design: Literal["any", "once", "complete"] = "any"
+    ties: bool = False
+
+    def all(self, data: Comparisons) -> Iterator[Comparisons]:
+        """Every neighbour: O(comparisons + voters * sheets) of them."""
+        rows = _rows(data)
+        if self.unit == "comparison":
+            yield from (_comparisons(new, data.items) for new in self._edges(rows, data.n_items))
+            return
+        for who in dict.fromkeys(row[3] for row in rows):
+            others = [row for row in rows if row[3] != who]
+            if self.adjacency == "add_remove":
+                yield _comparisons(others, data.items)
+                continue
+            own = [row[:3] for row in rows if row[3] == who]
+            for sheet in self.sheets(data.n_items):
+                if sorted(sheet) != sorted(own):
+                    yield _comparisons([*others, *((*answer, who) for answer in sheet)], data.items)
+        if self.adjacency == "add_remove" or self.design != "complete":
+            new = 1 + max((row[3] for row in rows), default=-1)
+            for sheet in self.sheets(data.n_items):
+                if sheet:
+                    yield _comparisons([*rows, *((*answer, new) for answer in sheet)], data.items)
+
+    def draw(self, data: Comparisons, rng: np.random.Generator) -> Comparisons:
+        """One neighbour at random, without listing any; the data themselves where that gives none."""
+        rows = _rows(data)
+        voters = list(dict.fromkeys(row[3] for row in rows))
+        units: list[int | None] = [*(range(len(rows)) if self.unit == "comparison" else voters)]
+        if self.adjacency == "add_remove" and (not units or rng.random() < 0.5):
+            at = None
+        else:
+            silent = self.adjacency == "replace" and self.unit == "voter" and self.design != "complete"
+            units += [None] * silent
+            if not units:
+                return data
+            at = units[int(rng.integers(len(units)))]
+        column = [*range(len(rows))] if self.unit == "comparison" else [row[3] for row in rows]
+        kept = [row for row, unit in zip(rows, column, strict=True) if unit != at]
+        if self.adjacency == "add_remove" and at is not None:
+            return _comparisons(kept, data.items)
+        if self.unit == "comparison":
+            who, count = (0 if at is None else rows[at][3]), 1
+        else:
+            who = 1 + max(voters, default=-1) if at is None else at
+            count = self.answers if self.design == "complete" else int(rng.integers(0, self.answers + 1))
+        return _comparisons([*kept, *((*answer, who) for answer in self._sheet(kept, count, data, rng))], data.items)
+
+    def sheets(self, n_items: int) -> Iterator[tuple[_Answer, ...]]:
+        """Every answer sheet that one voter may give, each order of the same answers once."""
+        pairs, values = list(combinations(range(n_items), 2)), self._values
+        for size in [self.answers] if self.design == "complete" else range(self.answers + 1):
+            choose = combinations_with_replacement if self.design == "any" else combinations
+            one = [(i, j, value) for i, j in pairs for value in values]
+            for sheet in choose(one, size):
+                if self.design == "any" or len({answer[:2] for answer in sheet}) == size:
+                    yield sheet
+
+    @property
+    def _values(self) -> tuple[float, ...]:
+        return (0.0, 0.5, 1.0) if self.ties else (0.0, 1.0)
+
+    def _edges(self, rows: list[_Row], n_items: int) -> Iterator[list[_Row]]:
+        one = [(i, j, value) for i, j in combinations(range(n_items), 2) for value in self._values]
+        if self.adjacency == "add_remove":
+            yield from ([*rows[:at], *rows[at + 1 :]] for at in range(len(rows)))
+            yield from ([*rows, (*new, 0)] for new in self._free(one, rows))
+            return
+        for at, row in enumerate(rows):
+            rest = [*rows[:at], *rows[at + 1 :]]
+            for new in self._free(one, rest):
+                if new != row[:3]:
+                    yield [*rows[:at], (*new, row[3]), *rows[at + 1 :]]
+
+    def _free(self, one: list[_Answer], rows: list[_Row]) -> list[_Answer]:
+        """Comparisons that may be added."""
+        taken = {row[:2] for row in rows} if self.design == "once" else set()
+        return [new for new in one if new[:2] not in taken]
+
+    def _sheet(self, kept: list[_Row], count: int, data: Comparisons, rng: np.random.Generator) -> list[_Answer]:
+        pairs = list(combinations(range(data.n_items), 2))
+        if self.unit == "comparison" and self.design == "once":
+            pairs = sorted({*pairs} - {row[:2] for row in kept})
+        count = min(count, len(pairs)) if self.design != "any" else count
+        chosen = rng.choice(len(pairs), count, replace=self.design == "any")
+        return [(*pairs[pair], self._values[int(rng.integers(len(self._values)))]) for pair in chosen]
+
+
+@dataclass(frozen=True)
+class RankingNeighbours:
+    """Neighbours of rankings: one voter's replaced by any other, or one added or removed.
+
+    Parameters
+    ----------
+    adjacency : {"replace", "add_remove"}
+    least : int
+        Fewest voters: none is removed from so few.
+    """
+
+    adjacency: Adjacency = "replace"
+    least: int = 0
+
+    def all(self, data: Rankings) -> Iterator[Rankings]:
+        """Every neighbour: voters * (items! - 1) of them, or voters + items!."""
+        positions = data.positions.tolist()
+        if self.adjacency == "add_remove":
+            if len(positions) > self.least:
+                yield from (_rankings([*positions[:v], *positions[v + 1 :]], data) for v in range(len(positions)))
+            yield from (_rankings([*positions, list(new)], data) for new in permutations(range(data.n_items)))
+            return
+        for v, old in enumerate(positions):
+            for new in permutations(range(data.n_items)):
+                if list(new) != old:
+                    yield _rankings([*positions[:v], list(new), *positions[v + 1 :]], data)
+
+    def draw(self, data: Rankings, rng: np.random.Generator) -> Rankings:
+        """One neighbour at random, reversed rankings among them every second time."""
+        positions = data.positions.tolist()
+        removable = len(positions) > self.least
+        if self.adjacency == "add_remove" and (not removable or rng.random() < 0.5):
+            return _rankings([*positions, rng.permutation(data.n_items).tolist()], data)
+        if not positions:
+            return data
+        v = int(rng.integers(len(positions)))
+        rest = [*positions[:v], *positions[v + 1 :]]
+        if self.adjacency == "add_remove":
+            return _rankings(rest, data)
+        new = rng.permutation(data.n_items).tolist()
+        if rng.random() < 0.5:
+            new = [data.n_items - 1 - place for place in positions[v]]
+        return _rankings([*positions[:v], new, *positions[v + 1 :]], data)
+
+
+@dataclass(frozen=True)
+class OneRanking:
+    """Neighbours of the ranking of one voter, as positions, under local privacy: all others of as many items."""
+
+    def all(self, data: Any) -> Iterator[NDArray[np.int64]]:
+        """Every other ranking."""
+        given = tuple(np.asarray(data).tolist())
+        yield from (np.array(new) for new in permutations(range(len(given))) if new != given)
+
+    def draw(self, data: Any, rng: np.random.Generator) -> NDArray[np.int64]:
+        """One ranking at random."""
+        return rng.permutation(len(data))
+
+
+@dataclass(frozen=True)
+class ValueNeighbours:
+    """Neighbours of a vector of values, each of which one record may move.
+
+    Parameters
+    ----------
+    sensitivity : float
+        Most that one value may move, above 0.
+    adjacency : {"replace", "add_remove"}
+        Whether values may move in any directions, or all in one.
+    contributions : int, optional
+        Most values that may move, where that is public: twice as many under replacement, once up and once down.
+    steps : int
+        Moves tried are whole multiples of the sensitivity over this: 1 for corners only.
+    """
+
+    sensitivity: float = 1.0
+    adjacency: Adjacency = "replace"
+    contributions: int | None = None
+    steps: int = 1
+
+    def all(self, data: Any) -> Iterator[NDArray[np.float64]]:
+        """Every corner of the box of moves, or of its grid: (2 steps + 1)^items, fewer if they all go one way."""
+        values = np.asarray(data, float)
+        for signs in ((-1, 0, 1),) if self.adjacency == "replace" else ((0, 1), (-1, 0)):
+            sizes = range(min(signs) * self.steps, max(signs) * self.steps + 1)
+            for move in product(sizes, repeat=len(values)):
+                if any(move) and self._allowed(move):
+                    yield values + self.sensitivity * np.array(move) / self.steps
+
+    def draw(self, data: Any, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Corners at random."""
+        values = np.asarray(data, float)
+        signs = [-1, 0, 1] if self.adjacency == "replace" else [[0, 1], [-1, 0]][int(rng.integers(2))]
+        while True:
+            move = rng.choice(signs, len(values))
+            if move.any() and self._allowed(move.tolist()):
+                return values + self.sensitivity * move
+
+    def _allowed(self, move: Sequence[int]) -> bool:
+        up, down = sum(step > 0 for step in move), sum(step < 0 for step in move)
+        return self.contributions is None or max(up, down) <= self.contributions
+
+
+def _rows(data: Comparisons) -> list[_Row]:
+    """Of the pair in ascending order."""
+    voter = np.zeros(len(data), np.int64) if data.voter is None else data.voter
+    columns = (data.first.tolist(), data.second.tolist(), data.outcome.tolist(), voter.tolist())
+    return [(i, j, won, who) if i < j else (j, i, 1 - won, who) for i, j, won, who in zip(*columns, strict=True)]
+
+
+def _comparisons(rows: Sequence[_Row], items: tuple[str, ...]) -> Comparisons:
+    first, second, outcome, voter = np.array(rows, float).reshape(-1, 4).T
+    return Comparisons(first.astype(int), second.astype(int), outcome, items, voter.astype(int))
+
+
+def _rankings(positions: Sequence[Sequence[int]], like: Rankings) -> Rankings:
+    return Rankings(np.array(positions, np.int64).reshape(-1, like.n_items), like.items)

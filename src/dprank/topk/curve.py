@@ -252,7 +252,8 @@ def _climb(value: Callable[[Any], float], at: tuple[int, int, int, float]) -> tu
 def compositions(counts: ArrayLike, k: int) -> NDArray[np.float64]:
     """All ways to take k items of the types, shape (compositions, types), as whole floats."""
     counts = np.asarray(counts)
-    first = np.indices([int(min(n, k)) + 1 for n in counts[:-1]]).reshape(len(counts) - 1, -1)
+    sizes = [int(min(n, k)) + 1 for n in counts[:-1]]
+    first = np.indices(sizes).reshape(len(sizes), math.prod(sizes))
     last = k - first.sum(axis=0)
     fits = (last >= 0) & (last <= counts[-1])
     return np.vstack([first[:, fits], last[fits]]).T.astype(float)

@@ -234,7 +234,7 @@ class PrivateRankCentrality:
     @cached_property
     def normalisation(self) -> float:
         """What the chain divides by: `d`, or the largest degree."""
-        return int(np.bincount(self.edges.ravel()).max()) if self.d is None else self.d
+        return int(np.bincount(self.edges.ravel()).max(initial=1)) if self.d is None else self.d
 
     @property
     def worst_coefficient(self) -> float:

@@ -236,3 +236,7 @@ def test_bad_input():
     for rng in (None, 7):
         with refused(f"rng = {rng}"):
             mechanism.select([0.5, 0.5], rng)
+
+
+def test_without_edges_the_teleport_alone_is_released():
+    assert PrivateRankCentrality(3, 1, 1, 1.0, pairs=[], teleport=0.2).guarantee.epsilon < np.inf

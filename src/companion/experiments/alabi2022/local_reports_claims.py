@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,7 @@ from dprank.aggregation.local_reports import (
 )
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
 from dprank.audit.exact import privacy_loss
+from dprank.audit.routes import local
 from dprank.kendall import kendall_distances
 from dprank.models.mallows import Mallows
 
@@ -114,32 +115,13 @@ def exact_errors(n_items: int, voters: int, epsilons: Iterable[float]) -> pd.Dat
 
 
 def report_law(report: Randomiser) -> NDArray[np.float64]:
-    """Probability of every report (columns) under every ranking (rows), by enumeration.
+    """Probability of every report (columns) under every ranking (rows) of 2 to 4 items.
 
     Parameters
     ----------
     report : SplitResponse, SampledOrder, PrintedPair, or VectorReport on the cube
-        Of 2 to 4 items.
     """
-    m = report.n_items
-    positions = all_rankings(m)
-    signs = ranking_signs(positions)
-    sent = np.array(list(product((-1, 1), repeat=math.comb(m, 2))))
-    match report:
-        case SplitResponse():
-            return np.asarray(np.prod((1 + report.kept * signs[:, None] * sent) / 2, axis=-1), float)
-        case VectorReport(geometry="cube"):
-            return (1 + report.kept * np.sign(signs.astype(int) @ sent.T)) / len(sent)
-        case PrintedPair():
-            yes = np.where(signs > 0, (1 + report.kept) / 2, 0.5)
-            return np.concatenate([yes, 1 - yes], axis=1) / report.n_pairs
-        case SampledOrder():
-            lists = np.array(list(permutations(range(m), report.size)))
-            own = (np.diff(positions[:, lists], axis=-1) > 0).all(-1)
-            orders = math.factorial(report.size)
-            share = orders / len(lists)
-            return np.asarray(share * (report.shrinkage * own + (1 - report.shrinkage) / orders))
-    raise ValueError(f"report = {report}; its reports cannot be listed")
+    return local.report_law(report, all_rankings(report.n_items))
 
 
 def largest_loss(law: NDArray[np.float64]) -> float:

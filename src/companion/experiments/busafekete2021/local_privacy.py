@@ -19,6 +19,7 @@ from companion.experiments.busafekete2021.central import unif_power
 from companion.experiments.busafekete2021.common import all_pairings, all_rankings, exponent, mean_square_bias
 from companion.experiments.sweep import stream, sweep
 from dprank.audit.exact import privacy_loss
+from dprank.audit.routes.local import signs_law
 from dprank.kendall import kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.local import LocalOneBit, LocalPairs
@@ -55,8 +56,7 @@ def channel(n_items: int, shrinkage: float, pairs: NDArray[np.int64]) -> NDArray
     numpy.ndarray of float, shape (n_items!, 2^pairs)
         Columns as in `sign_vectors`.
     """
-    signs = pair_signs(all_rankings(n_items), pairs).astype(float)
-    return np.prod((1 + shrinkage * signs[:, None] * sign_vectors(len(pairs))) / 2, axis=-1)
+    return signs_law(pair_signs(all_rankings(n_items), pairs), (1 - shrinkage) / 2)
 
 
 def pointwise_loss(law: NDArray[np.float64]) -> float:

@@ -18,7 +18,7 @@ from companion.claims import Check
 from companion.experiments.busafekete2021.common import certain, wilson
 from companion.experiments.busafekete2021.local_privacy import local_power
 from companion.experiments.busafekete2021.power import crossing, spread
-from companion.experiments.busafekete2021.truncated import least_step, simulated_size, theorem_6, worst_neighbours
+from companion.experiments.busafekete2021.truncated import agreeing_loss, least_step, simulated_size, theorem_6
 from companion.experiments.sweep import stream, sweep
 from dprank.models.mallows import Mallows
 from dprank.noise import discrete_laplace
@@ -233,7 +233,7 @@ def printed_choices(panels: Iterable[tuple[int, int]], epsilon_0: float = EPSILO
                 "size as printed": trun_size(test),
                 "size, answers exchanged": trun_size(exchanged),
                 "claimed loss": epsilon_0,
-                "attained loss": worst_neighbours(test).loss,
+                "attained loss": agreeing_loss(test),
                 "proved loss": test.guarantee.epsilon,
             }
         )

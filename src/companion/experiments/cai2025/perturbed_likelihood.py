@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from scipy import integrate
 
 from companion.claims import Check
 from companion.experiments.sweep import stream
+from dprank.audit.routes.pairwise import log_density, worst_neighbours
 from dprank.comparisons import Comparisons, pairwise_wins, win_counts
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, Link, sample_erdos_renyi
 from dprank.models.likelihood import gradient, hessian, mle, mle_from_counts
@@ -156,66 +156,11 @@ def check_alg_1(epsilons: Iterable[float]) -> list[Check]:
 # --- privacy: the density, its worst case ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Neighbours:
-    """Two neighbouring data sets and an output at which their densities are compared."""
-
-    data: Comparisons
-    other: Comparisons
-    output: NDArray[np.float64]
-
-
-def log_density(t: NDArray[np.float64], data: Comparisons, scale: float, ridge: float, link: Link = LOGISTIC) -> float:
-    """Log density of the perturbed estimate at t, by change of variables from the noise -grad R(t). O(items^3)."""
-    slope = gradient(t, data, link) + ridge * t
-    _, volume = np.linalg.slogdet(hessian(t, data, link).toarray() + ridge * np.eye(len(t)))
-    return float(volume - np.abs(slope).sum() / scale - len(t) * math.log(2 * scale))
-
-
-def worst_neighbours(scale: float, ridge: float, far: float, answers: int = 1, link: Link = LOGISTIC) -> Neighbours:
-    """Neighbours whose density ratio approaches `objective_loss` as `far` grows.
-
-    For every answer that moves, item i beats j in the first data set, at a distance where score and curvature together
-    cost most. Helpers far away make the rest of the gradient point the other way at i and j without adding curvature.
-    In the second data set that comparison is gone, and k has lost to l although the output puts k far ahead.
-
-    Parameters
-    ----------
-    scale, ridge : float
-        Of the mechanism.
-    far : float
-        Distance of what should be infinitely far.
-    answers : int
-        How many comparisons move.
-    """
-    x = np.linspace(-40, 40, 80_001)
-    at = float(x[np.argmax(2 * link.score(x) / scale + np.log1p(2 * link.curvature(x) / ridge))])
-    pull = math.ceil((float(link.score(at)) + ridge * abs(at)) / link.steepest) + 1
-    output: list[float] = []
-    common: list[tuple[int, int]] = []
-    old: list[tuple[int, int]] = []
-    new: list[tuple[int, int]] = []
-    for _ in range(answers):
-        i, j, k, loser = (len(output) + c for c in range(4))
-        helpers = range(loser + 1, loser + 1 + 2 * pull)
-        output += [at / 2, -at / 2, far, -far] + [-far] * pull + [far] * pull
-        common += [(h, i) for h in helpers[:pull]] + [(j, h) for h in helpers[pull:]]
-        old.append((i, j))
-        new.append((loser, k))
-    names = [str(i) for i in range(len(output))]
-
-    def data(games: list[tuple[int, int]]) -> Comparisons:
-        winner, beaten = zip(*games, strict=True)
-        return Comparisons(winner, beaten, np.ones(len(games)), names)
-
-    return Neighbours(data(common + old), data(common + new), np.array(output))
-
-
 def attained_loss(scale: float, ridge: float, far: float = 60.0, answers: int = 1, link: Link = LOGISTIC) -> float:
     """Log density ratio at those neighbours: no smaller number is a privacy loss of the mechanism."""
     pair = worst_neighbours(scale, ridge, far, answers, link)
     laws = [log_density(pair.output, data, scale, ridge, link) for data in (pair.data, pair.other)]
-    return abs(laws[0] - laws[1])
+    return float(abs(laws[0] - laws[1]))
 
 
 def printed_losses(epsilons: Iterable[float], answers: int = 1) -> pd.DataFrame:

@@ -22,7 +22,8 @@ def acceptance(frame: pd.DataFrame) -> Figure:
     left.set(xlabel="Y over its mean m/2", ylabel="probability of acceptance", ylim=(0, 1))
     left.legend(loc="lower left", bbox_to_anchor=(0, 1.01), fontsize=8)
     part = frame[frame.panel == "loss"]
-    right.plot(part.x, part["value"], color=COLOURS[1], label="attained")
+    right.plot(part.x, part.low, color=COLOURS[1], label="attained")
+    right.plot(part.x, part["value"], color=COLOURS[2], lw=1, ls="-.", label="attained if the pairing is known")
     right.plot(part.x, part.high, color=COLOURS[1], ls="--", lw=1, label="proved upper bound")
     right.axhline(1 / 3, color="black", lw=0.8, ls=":", label="claimed")
     right.set(xlabel="rankings k", ylabel="privacy loss", xscale="log", yscale="log")

@@ -1,7 +1,7 @@
 """The chapter's numbers on TRUN against enumeration and closed forms. Simulations, fixed seeds: Z standard errors."""
 
 import math
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from companion.claims import derive
 from companion.experiments.busafekete2021 import truncated as trun
 from companion.figures.busafekete2021 import truncated as figure
 from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.pairs import pair_signs
 from dprank.uniformity.truncated import Trun
 from dprank.uniformity.unif import Unif
 
@@ -44,6 +45,50 @@ def test_worst_neighbours_between_nothing_and_the_exact_loss(m, k, width):
     assert found <= exact + 1e-12
     assert exact <= test.guarantee.epsilon
     assert found >= 0.5 * exact
+
+
+def drawn_acceptance(test):
+    """P(accept) for all data of four items, the first ranking fixed: the mean over all orders that may be drawn."""
+    rankings = np.array(list(permutations(range(4))))
+    signs = np.array([pair_signs(rankings, order.reshape(2, 2)) for order in rankings])
+    sums = signs[:, 0]
+    for _ in range(test.n_rankings - 1):
+        sums = sums[..., None, :] + signs.reshape(24, *[1] * (sums.ndim - 2), 24, 2)
+    return test.acceptance(sums.sum(-1), (sums**2).sum(-1) / test.n_rankings).mean(0)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("accept_large", [True, False])
+def test_agreeing_loss_by_enumeration_of_pairings(k, accept_large):
+    test = Trun.as_printed(4, k, 5.0, 0.3, 1.0, accept_large=accept_large)
+    accept = drawn_acceptance(test)
+    # the first of all rankings and its reverse, the last
+    curve = [accept[(0,) * (k - 1 - a) + (-1,) * a] for a in range(k)]
+    # all reversed is all agreed
+    curve.append(curve[0])
+    found = max(np.abs(np.diff(np.log(p))).max() for p in (np.array(curve), 1 - np.array(curve)))
+    assert trun.agreeing_loss(test) == pytest.approx(found, rel=1e-12)
+    # all data; neighbours differ in the last ranking
+    exact = max(np.ptp(np.log(p), axis=-1).max() for p in (accept, 1 - accept))
+    assert found <= exact + 1e-12
+    assert exact <= trun.exhaustive_loss(test) + 1e-12
+
+
+def test_a_secret_pairing_lowers_the_loss():
+    test = Trun.as_printed(4, 2, 5.0, 0.3, 1.0)
+    assert trun.agreeing_loss(test) < trun.exhaustive_loss(test) - 0.01
+
+
+@pytest.mark.parametrize("accept_large", [True, False])
+def test_bounds_for_many_pairs_hold_the_exact_value(monkeypatch, accept_large):
+    test = Trun.as_printed(100_000, 100, trun.EPSILON_0, 0.5, 0.05, accept_large=accept_large)
+    s = trun.ramp_sums(test)
+    exact, loss = trun.agreeing_acceptance(test, s)[0], trun.agreeing_loss(test)
+    monkeypatch.setattr(trun, "MOST_PAIRS", 1000)
+    low, high = trun.agreeing_acceptance(test, s)
+    assert (low <= exact).all()
+    assert (exact <= high).all()
+    assert 0.95 * loss < trun.agreeing_loss(test) <= loss
 
 
 def test_worst_neighbours_meet_the_bound_where_the_grid_is_fine():
@@ -83,7 +128,7 @@ def test_private_sample_size_is_private_and_a_fifth_of_it_is_not_always():
     mu, delta = 1e-4, 0.05
     k = trun.private_rankings(mu, trun.EPSILON_0, delta)
     fifth = Trun.as_printed(100, k // 20, trun.EPSILON_0, delta, mu)
-    assert trun.worst_neighbours(fifth).loss > trun.EPSILON_0
+    assert trun.agreeing_loss(fifth) > trun.EPSILON_0
 
 
 def test_losses_at_fixed_tolerance_pass_the_claim_as_items_grow():
@@ -179,5 +224,5 @@ def test_frames_draw():
     assert figure.acceptance(frame) is not None
     small = trun.small_losses([(2, 2), (4, 3)], 1.0, 0.3, 0.5)
     assert isinstance(small, pd.DataFrame)
-    assert (small.balanced <= small.exact + 1e-12).all()
-    assert (small.exact <= small.proved).all()
+    assert (small.attained <= small["known pairing"] + 1e-12).all()
+    assert (small["known pairing"] <= small.proved).all()

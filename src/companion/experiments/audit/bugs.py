@@ -1,0 +1,160 @@
+"""Every planted bug, and which route catches it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+import joblib
+import pandas as pd
+
+from companion.experiments.audit import mutants
+from companion.experiments.audit.planted import Mutant
+from companion.experiments.sweep import stream
+from dprank.audit.betting import LowerBound
+from dprank.audit.clopper_pearson import held_out_bound
+
+#: What our promise on power is about: runs, releases a run, and seconds of one core.
+RUNS, BUDGET, SECONDS = 10, 1_000_000, 5.0
+#: Planted bugs, at least.
+LEAST = 30
+#: Share of the runs that must catch a bug, share of the bugs, and the rise of the loss that no bug may hide.
+OFTEN, POWER, RISE = 0.9, 0.95, 1.2
+#: Rounding of an exact loss, as a share of it.
+ROUNDING = 1e-6
+
+
+@cache
+def planted() -> dict[str, Mutant]:
+    """All planted bugs of all families, by class and words."""
+    modules = [import_module(f"{mutants.__name__}.{module.name}") for module in iter_modules(mutants.__path__)]
+    found = [mutant for module in modules for mutant in module.mutants()]
+    named = {f"{mutant.of.__name__}: {mutant.bug}": mutant for mutant in found}
+    if len(named) < len(found):
+        raise ValueError(f"{len(found)} planted bugs have {len(named)} names; each needs one of its own")
+    return named
+
+
+def table(
+    runs: int = RUNS, budget: int = BUDGET, jobs: int = 1, only: Sequence[str] = (), baseline: bool = True
+) -> pd.DataFrame:
+    """Both routes against every planted bug.
+
+    Parameters
+    ----------
+    runs : int
+        Audits of each bug, with streams of their own. A bug whose exact loss is within its promise is audited once: no
+        audit may catch it.
+    budget : int
+        Releases a run.
+    jobs : int
+    only : sequence of str
+        Names of `planted`; all by default.
+    baseline : bool
+        Whether Clopper-Pearson bounds on held-out releases are tried too, on as many releases as betting took.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``name``, ``bug``, ``mechanism``, ``promised``, ``delta``, ``exact`` (nan without an exact route), ``ratio`` of
+        the two, ``by_exact``, ``runs``, ``caught`` (of them, by betting), ``baseline`` (of them, by Clopper-Pearson),
+        ``samples`` and ``seconds`` (medians; of processor time), ``event``, ``budget``.
+    """
+    names = list(only) or list(planted())
+    exact = dict(zip(names, joblib.Parallel(n_jobs=jobs)(joblib.delayed(_exact)(name) for name in names), strict=True))
+    tasks = [(name, run) for name in names for run in range(runs if _breaks(planted()[name], exact[name]) else 1)]
+    audits = joblib.Parallel(n_jobs=jobs)(joblib.delayed(_audit)(name, run, budget, baseline) for name, run in tasks)
+    outcomes = pd.DataFrame(audits, columns=["name", "caught", "samples", "event", "seconds", "baseline"])
+    return pd.DataFrame([_row(name, exact[name], part, budget) for name, part in outcomes.groupby("name", sort=False)])
+
+
+def breaking(frame: pd.DataFrame) -> pd.DataFrame:
+    """The bugs of `table` that break their promise, as far as the exact route can tell."""
+    return frame[~(frame.ratio <= 1 + ROUNDING)]
+
+
+def often(frame: pd.DataFrame) -> pd.Series:
+    """Whether betting caught a bug of `table` often enough."""
+    return frame.caught >= OFTEN * frame.runs
+
+
+def escaped(frame: pd.DataFrame) -> pd.DataFrame:
+    """The bugs of `table` that raise the loss by `RISE` or more, or by who knows how much, and get past both routes."""
+    large = frame[~(frame.ratio < RISE)]
+    return large[~large.by_exact & ~often(large)]
+
+
+def shown(frame: pd.DataFrame) -> pd.DataFrame:
+    """`table` as a page shows it: shares of runs as "9 of 10", seconds in coarse classes."""
+    return pd.DataFrame(
+        {
+            "mechanism": frame.mechanism,
+            "bug": frame.bug,
+            "promised ε": frame.promised,
+            "δ": frame.delta,
+            "true ε": frame.exact,
+            "exact route": frame.by_exact.map({True: "caught", False: ""}).where(frame.exact.notna(), "none"),
+            "betting": [f"{caught} of {runs}" for caught, runs in zip(frame.caught, frame.runs, strict=True)],
+            "counting": [f"{caught} of {runs}" for caught, runs in zip(frame.baseline, frame.runs, strict=True)],
+            "releases": frame.samples,
+            "seconds": [next((f"< {limit:g}" for limit in (1, 5) if x < limit), "5 or more") for x in frame.seconds],
+            "event": frame.event,
+        }
+    )
+
+
+def _exact(name: str) -> float:
+    return planted()[name].exact_epsilon()
+
+
+def _breaks(mutant: Mutant, exact: float) -> bool:
+    return not exact <= mutant.guarantee.epsilon * (1 + ROUNDING)
+
+
+def _audit(name: str, run: int, budget: int, baseline: bool) -> tuple[str, bool, int, str, float, bool]:
+    mutant = planted()[name]
+    start = time.process_time()
+    found = mutant.bet(stream("audit-bugs", {"name": name, "run": run}), budget=budget)
+    seconds = time.process_time() - start
+    held_out = baseline and _baseline(mutant, name, run, found.samples).refuted
+    return name, found.refuted, found.samples, found.event, seconds, held_out
+
+
+def _baseline(mutant: Mutant, name: str, run: int, budget: int) -> LowerBound:
+    promise = mutant.guarantee
+    return held_out_bound(
+        mutant.sample,
+        mutant.pairs,
+        promise.epsilon,
+        promise.delta,
+        rng=stream("audit-bugs-baseline", {"name": name, "run": run}),
+        budget=budget,
+        bits=mutant.bits,
+    )
+
+
+def _row(name: str, exact: float, runs: pd.DataFrame, budget: int) -> dict[str, object]:
+    mutant = planted()[name]
+    promised = mutant.guarantee.epsilon
+    caught = runs[runs.caught]
+    return {
+        "name": name,
+        "bug": mutant.bug,
+        "mechanism": mutant.of.__name__,
+        "promised": promised,
+        "delta": mutant.guarantee.delta,
+        "exact": exact,
+        "ratio": exact / promised if promised else math.inf,
+        "by_exact": exact > promised * (1 + ROUNDING),
+        "runs": len(runs),
+        "caught": len(caught),
+        "baseline": int(runs.baseline.sum()),
+        "samples": int(runs.samples.median()),
+        "seconds": float(runs.seconds.median()),
+        "event": str(caught.event.mode().iloc[0]) if len(caught) else "",
+        "budget": budget,
+    }

@@ -1,0 +1,353 @@
+"""Our privacy arithmetic against that of `dp-accounting` and OpenDP, row by row."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, get_args
+
+import dp_accounting
+import numpy as np
+import opendp.prelude as dp
+import pandas as pd
+from dp_accounting.pld import accountant, common
+from dp_accounting.pld import privacy_loss_distribution as pld
+from numpy.typing import NDArray
+
+from companion.claims import Check
+from dprank import divergence, gaussian, mechanism, randomized_response
+from dprank.aggregation.noisy_matrix import NoisyMatrix
+from dprank.aggregation.private_borda import PrivateBorda
+from dprank.audit.neighbours import ComparisonNeighbours
+from dprank.comparisons import Comparisons, Score, win_counts
+from dprank.mechanism import Adjacency, Guarantee
+from dprank.pairwise import NoisyCounts
+from dprank.randomized_response import GRAIN
+from dprank.rankings import Rankings
+from dprank.topk import composition
+from dprank.topk.curve import Types, pair_law
+from dprank.topk.oneshot import Oneshot
+from dprank.topk.peeling import Peeling
+from dprank.uniformity.laplace import LaplaceUnif, disagreements
+from dprank.uniformity.local import LocalOneBit, LocalPairs
+from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.pairs import disjoint_pairs
+
+OPENDP, DP_ACCOUNTING = "OpenDP", "dp-accounting"
+#: Relative difference that counts as rounding; ours are rounded up by 1e-9 in places.
+ROUNDING = 1e-8
+#: A round's loss, rounds, and delta of the rows on composition.
+LOSS, ROUNDS, DELTA = 0.1, 20, 1e-6
+#: Relative room of an epsilon found on a grid of Renyi orders or of losses.
+GRID = 1e-3
+# a ranking and its reverse
+_RANKED = Rankings([[0, 1, 2, 3], [3, 2, 1, 0]], "abcd")
+
+dp.enable_features("contrib")
+
+
+@dataclass(frozen=True)
+class _Row:
+    what: str
+    ours: float
+    theirs: float
+    whose: str
+    least: float  # what ours may be at least, and at most, if both are right
+    most: float
+
+    @classmethod
+    def same(cls, what: str, ours: float, theirs: float, whose: str, room: float = ROUNDING) -> _Row:
+        """Both claim the exact number, up to a relative room."""
+        return cls(what, ours, theirs, whose, theirs * (1 - room), theirs * (1 + room))
+
+    @classmethod
+    def tighter(cls, what: str, ours: float, theirs: float, whose: str, truth: float) -> _Row:
+        """Theirs is a bound, ours a better one, which is not below the truth."""
+        return cls(what, ours, theirs, whose, truth * (1 - ROUNDING), theirs * (1 + ROUNDING))
+
+
+def agreement() -> pd.DataFrame:
+    """Every number of ours that one of the two libraries computes too.
+
+    Returns
+    -------
+    DataFrame
+        Columns `what`, `ours`, `theirs`, `whose`, `difference` (relative; positive where ours is the larger), `tighter`
+        ("ours", "theirs", "same" to rounding) and `agrees`: whether ours lies where it must if both are right. Equal
+        where both are exact; at most theirs, and at least the truth, where theirs is a bound.
+    """
+    rows = [*_composition(), *_gaussian(), *_vectors(), *_noise_maps(), *_selection(), *_coins()]
+    frame = pd.DataFrame([vars(row) for row in rows])
+    frame["difference"] = (frame.ours - frame.theirs) / frame.theirs
+    larger = np.where(frame.ours > frame.theirs, "theirs", "ours")
+    frame["tighter"] = np.where(frame.difference.abs() <= ROUNDING, "same", larger)
+    frame["agrees"] = (frame.ours >= frame.least) & (frame.ours <= frame.most)
+    return frame.drop(columns=["least", "most"])
+
+
+def check_composition() -> list[Check]:
+    """No number of ours lies where it cannot be if theirs is right."""
+    frame = agreement()
+    wrong = frame.loc[~frame.agrees, "what"].tolist()
+    what = f"numbers of ours that disagree with OpenDP or dp-accounting, of {len(frame)}: {', '.join(wrong) or 'none'}"
+    return [Check(what, len(wrong), "==", 0)]
+
+
+# --- composition -----------------------------------------------------------------------------------------------------
+
+
+def _composition() -> Iterator[_Row]:
+    fixed = [dp.c.make_fix_delta(_approximate(_gaussian_noise(scale)), DELTA) for scale in (9.0, 14.0)]
+    theirs = dp.c.make_composition(fixed).map(1.0)
+    ours = mechanism.compose(*(Guarantee(*measurement.map(1.0)) for measurement in fixed))
+    yield _Row.same("two promises together: epsilon", ours.epsilon, theirs[0], OPENDP)
+    yield _Row.same("two promises together: delta", ours.delta, theirs[1], OPENDP)
+    pure = dp.c.make_composition([_laplace(1 / LOSS)] * ROUNDS).map(1)
+    of = f"{ROUNDS} rounds of loss {LOSS:g}"
+    yield _Row.same(f"{of}, basic", composition.basic(ROUNDS, LOSS), pure, OPENDP)
+    one = common.DifferentialPrivacyParameters(LOSS, 0.0)
+    rounds = pld.from_privacy_parameters(one, value_discretization_interval=LOSS).self_compose(ROUNDS)
+    for epsilon in (0.0, 0.55, 1.25):
+        delta = composition.optimal_delta(ROUNDS, LOSS, epsilon)
+        theirs_delta = rounds.get_delta_for_epsilon(epsilon)
+        yield _Row.same(f"{of}, optimal delta at epsilon {epsilon:g}", delta, theirs_delta, DP_ACCOUNTING)
+    optimal = composition.optimal(ROUNDS, LOSS, DELTA)
+    printed = accountant.advanced_composition(one, ROUNDS, DELTA)
+    at = f"epsilon at delta {DELTA:g}"
+    yield _Row.same(f"{of}, optimal {at}", optimal, rounds.get_epsilon_for_delta(DELTA), DP_ACCOUNTING)
+    yield _Row.tighter(f"{of}, optimal {at} (their grid of even multiples)", optimal, printed, DP_ACCOUNTING, optimal)
+    advanced = composition.advanced(ROUNDS, LOSS, DELTA)
+    yield _Row(f"{of}, advanced as printed {at}", advanced, printed, DP_ACCOUNTING, printed, math.inf)
+    concentrated = dp.c.make_zCDP_to_approxDP(_gaussian_noise(1.0))
+    rho = composition.rho(ROUNDS, LOSS)
+    theirs_rho = dp.c.make_composition([dp.c.make_pureDP_to_zCDP(_laplace(1 / LOSS))] * ROUNDS).map(1)
+    yield _Row.same(f"{of}, rho", rho, theirs_rho, OPENDP)
+    for rho in (0.01, theirs_rho, 1.0):
+        # their Gaussian noise of deviation 1 has this rho where it moves so far
+        theirs_epsilon = concentrated.map(math.sqrt(2 * rho)).epsilon(DELTA)
+        yield _Row.same(f"rho {rho:g}, {at}", gaussian.zcdp(rho, DELTA), theirs_epsilon, OPENDP, GRID)
+        events = dp_accounting.rdp.RdpAccountant(np.geomspace(1.01, 200, 1000))
+        events.compose(dp_accounting.ZCDpEvent(rho))
+        theirs_epsilon = events.get_epsilon(DELTA)
+        yield _Row.same(f"rho {rho:g}, {at}", gaussian.zcdp(rho, DELTA), theirs_epsilon, DP_ACCOUNTING, GRID)
+
+
+# --- Gaussian and vector noise ---------------------------------------------------------------------------------------
+
+
+def _gaussian() -> Iterator[_Row]:
+    for l2, scale, delta in ((1.0, 1.0, 1e-5), (math.sqrt(6), 9.0, 1e-6), (1.0, 40.0, 1e-9)):
+        of = f"Gaussian noise {scale:g} on a move of {l2:.3g}"
+        ours = gaussian.gaussian_epsilon(l2, scale, delta)
+        theirs = dp_accounting.get_epsilon_gaussian(scale / l2, delta)
+        yield _Row.same(f"{of}, epsilon at delta {delta:g}", ours, theirs, DP_ACCOUNTING, 1e-6)
+        concentrated = _approximate(_gaussian_noise(scale)).map(l2).epsilon(delta)
+        yield _Row.tighter(f"{of}, epsilon at delta {delta:g}", ours, concentrated, OPENDP, theirs * (1 - 1e-6))
+    for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-9)):
+        theirs = dp_accounting.get_sigma_gaussian(epsilon, delta)
+        ours = gaussian.gaussian_scale(1.0, epsilon, delta)
+        yield _Row.same(f"Gaussian scale for epsilon {epsilon:g}, delta {delta:g}", ours, theirs, DP_ACCOUNTING, 1e-6)
+
+
+def _vectors() -> Iterator[_Row]:
+    moves, epsilons = (1, 1, 2), (0.1, 0.5, 1.0)
+    laws: tuple[tuple[str, Any, Any, dict[str, Any]], ...] = (
+        ("Laplace", divergence.LaplaceShift(moves, 3.0), pld.from_laplace_mechanism, {"parameter": 3.0}),
+        (
+            "discrete Laplace",
+            divergence.discrete_laplace_shift(moves, 3.0),
+            pld.from_discrete_laplace_mechanism,
+            {"parameter": 1 / 3},
+        ),
+        (
+            "discrete Gaussian",
+            divergence.discrete_gaussian_shift(moves, 3.0),
+            pld.from_discrete_gaussian_mechanism,
+            {"sigma": 3.0},
+        ),
+    )
+    for name, ours, theirs, scale in laws:
+        high, low = (_composed(theirs, moves, pessimistic, scale) for pessimistic in (True, False))
+        for epsilon in epsilons:
+            most, least = (bound.get_delta_for_epsilon(epsilon) for bound in (high, low))
+            what = f"{name} noise 3 on moves 1, 1 and 2: delta at epsilon {epsilon:g}"
+            delta = float(ours.delta(epsilon))
+            yield _Row(what, delta, most, DP_ACCOUNTING, least * (1 - ROUNDING), most * (1 + ROUNDING))
+
+
+def _composed(of: Any, moves: tuple[int, ...], pessimistic: bool, scale: dict[str, Any]) -> Any:
+    """Their loss distribution of a vector of noise: rounded up, or down."""
+    level = logging.getLogger().level
+    logging.getLogger().setLevel(logging.ERROR)  # it says that rounding down is done in another way
+    try:
+        each = [
+            of(**scale, sensitivity=move, pessimistic_estimate=pessimistic, value_discretization_interval=1e-3)
+            for move in moves
+        ]
+    finally:
+        logging.getLogger().setLevel(level)
+    return reduce(lambda a, b: a.compose(b), each)
+
+
+# --- calibrated mechanisms: their maps of our noise, at sensitivities that are measured -----------------------------
+
+
+def _noise_maps() -> Iterator[_Row]:
+    for adjacency in get_args(Adjacency):
+        for what, kind, moved in (("noisy matrix", NoisyMatrix, _margins), ("noisy Borda", PrivateBorda, _places)):
+            under = f"{what}, {adjacency.replace('_', '/')}"
+            made = kind.calibrated(4, 1.0, adjacency=adjacency, law="continuous")
+            l1 = float(np.abs(moved(adjacency, whole=False)).sum())
+            yield _Row.same(f"{under}: epsilon", made.guarantee.epsilon, _laplace_reals(made.scale).map(l1), OPENDP)
+            made = kind.calibrated(4, 1.0, DELTA, adjacency=adjacency)
+            l2 = float(np.linalg.norm(moved(adjacency, whole=True))) / made.grain
+            theirs = _gaussian_noise(made.scale / made.grain)
+            yield _Row.same(f"{under}: rho", made.rho, theirs.map(l2), OPENDP)
+            concentrated = _approximate(theirs).map(l2).epsilon(DELTA)
+            what_at = f"{under}: epsilon at delta {DELTA:g}"
+            yield _Row.same(what_at, made.guarantee.epsilon, concentrated, OPENDP, GRID)
+        for score in ("wins", "net"):
+            counts = NoisyCounts.calibrated(1.0, 3, answers=2, score=score, adjacency=adjacency)
+            moved_by = _sheets_apart(score, adjacency)
+            what = f"noisy {score} of two answers, {adjacency.replace('_', '/')}"
+            theirs = _laplace(counts.scale).map(moved_by)
+            yield _Row.same(f"{what}: epsilon", counts.guarantee.epsilon, theirs, OPENDP)
+            least = float(dp.binary_search_param(_laplace, d_in=moved_by, d_out=1.0, T=float))
+            yield _Row.same(f"{what}: scale for epsilon 1", counts.scale, least, OPENDP)
+    unanimous = np.tile(np.arange(4), (10, 1))
+    turned = np.r_[unanimous[:1, ::-1], unanimous[1:]]
+    test, norm = LaplaceUnif.calibrated(4, 10, 1.0, 0.1), NoisyNorm.calibrated(4, 10, 1.0, 0.1)
+    pairs = disjoint_pairs(4)
+    jump = abs(disagreements(unanimous, pairs) - disagreements(turned, pairs))
+    yield _Row.same("noisy test: epsilon", test.guarantee.epsilon, _laplace(test.scale).map(jump), OPENDP)
+    here, there = (norm.on_grid([norm.squared_norm(positions, pairs)])[0] for positions in (unanimous, turned))
+    theirs = _laplace(norm.scale).map(abs(int(here - there)))
+    yield _Row.same("noisy norm: epsilon", norm.guarantee.epsilon, theirs, OPENDP)
+
+
+def _margins(adjacency: Adjacency, whole: bool) -> NDArray[np.float64]:
+    """Moves of all pairs where a ranking is turned round, or one is added."""
+    one, other = (_RANKED.positions[[v]] for v in (0, 1))
+    upper = np.triu_indices(4, 1)
+    margins = [(w - w.T)[upper] / 2 for w in (Rankings(positions, "abcd").pairwise() for positions in (one, other))]
+    return margins[0] - margins[1] if adjacency == "replace" else margins[0]
+
+
+def _places(adjacency: Adjacency, whole: bool) -> NDArray[np.float64]:
+    """Moves of the sums of places, up to a common shift: by a whole number where the noise is whole."""
+    one, other = _RANKED.positions.astype(float)
+    middle = float(np.median(one))
+    return one - other if adjacency == "replace" else one - (math.floor(middle) if whole else middle)
+
+
+def _sheets_apart(score: Score, adjacency: Adjacency) -> int:
+    """Largest l1 distance between the scores of two answer sheets, or of one and none: all are listed."""
+    sheets = ComparisonNeighbours(unit="voter", answers=2, ties=True).sheets(3)
+    scores = [win_counts(_sheet(sheet), score) for sheet in sheets]
+    others = scores if adjacency == "replace" else [np.zeros(3)]
+    return int(max(np.abs(a - b).sum() for a in scores for b in others))
+
+
+def _selection() -> Iterator[_Row]:
+    for adjacency in ("replace", "add_remove"):
+        space = (
+            dp.vector_domain(dp.atom_domain(T="i64"), 9),
+            dp.linf_distance(T="i64", monotonic=adjacency == "add_remove"),
+        )
+        for k in (1, 4, 8):
+            ours: dict[str, Any] = {"adjacency": adjacency, "n_items": 9}
+            scale = 2.5
+            pure, concentrated = (
+                dp.m.make_noisy_top_k(*space, measure, k, scale).map(1)
+                for measure in (dp.max_divergence(), dp.zero_concentrated_divergence())
+            )
+            under = f"{k} of 9, {adjacency.replace('_', '/')}"
+            rounds = Peeling(k, scale, "exponential", composition="basic", **ours)
+            yield _Row.same(f"peeling, exponential noise, {under}: epsilon", rounds.guarantee.epsilon, pure, OPENDP)
+            once = Oneshot(k, scale, "exponential", **ours)
+            yield _Row.same(f"one shot, exponential noise, {under}: epsilon", once.guarantee.epsilon, pure, OPENDP)
+            for name, made in (("peeling", Peeling), ("one shot", Oneshot)):
+                rho = made(k, scale, "gumbel", **ours).rho
+                yield _Row.same(f"{name}, Gumbel noise, {under}: rho", rho, concentrated, OPENDP)
+    shown = Oneshot.calibrated(4, 1.0, noise="exponential", n_items=9, values=True)
+    space = dp.vector_domain(dp.atom_domain(T="i64"), 9), dp.linf_distance(T="i64")
+    theirs = dp.m.make_noisy_top_k(*space, dp.max_divergence(), 4, shown.scale).map(1)
+    theirs += _laplace(shown.value_scale or 0.0).map(4)
+    yield _Row.same("one shot, exponential noise, values too: epsilon", shown.guarantee.epsilon, theirs, OPENDP)
+
+
+def _coins() -> Iterator[_Row]:
+    for epsilon in (0.1, 1.0, 5.0):
+        flips = randomized_response.flips_for(epsilon)
+        theirs = dp.m.make_randomized_response_bool(1 - flips / GRAIN).map(1)
+        ours = randomized_response.bit_loss(flips)
+        yield _Row.same(f"coin for epsilon {epsilon:g}: epsilon", ours, theirs, OPENDP)
+        yield _Row.same(f"coin for epsilon {epsilon:g}: epsilon that was asked for", epsilon, theirs, OPENDP)
+    pairs = LocalPairs.calibrated(6, 1.0)
+    theirs = 3 * dp.m.make_randomized_response_bool(1 - pairs.flips / GRAIN).map(1)
+    yield _Row.same("local test, three signs: epsilon", pairs.guarantee.epsilon, theirs, OPENDP)
+    bit = LocalOneBit.calibrated(6, 1.0)
+    theirs = dp.m.make_randomized_response_bool(1 - bit.flips / GRAIN).map(1)
+    yield _Row.same("local test, one sign: epsilon", bit.guarantee.epsilon, theirs, OPENDP)
+
+
+# --- what to know before one trusts a library ------------------------------------------------------------------------
+
+
+def pitfalls() -> pd.DataFrame:
+    """What the libraries promise if they are asked the wrong way, against the truth.
+
+    Returns
+    -------
+    DataFrame
+        Columns `asked`, `answer` and `truth`.
+    """
+    domain = dp.vector_domain(dp.atom_domain(T="i64"), 2)
+    monotonic = dp.linf_distance(T="i64", monotonic=True)
+    promised = dp.m.make_noisy_top_k(domain, monotonic, dp.max_divergence(), 1, 2.0).map(1)
+    lost = pair_law(Types((1, 1), (0, 30), (1, 29)), 1, 2.0, "exponential").epsilon(0)
+    narrow = dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), 1e15)
+    rows = [
+        ("OpenDP: monotonic=True where a record is replaced, scale 2: epsilon", promised, lost),
+        ("OpenDP: largest of 100 draws of scale 1e15 with T=int", max(narrow(0) for _ in range(100)), 1e15),
+        ("OpenDP: epsilon of noise of scale 0, which it accepts", _laplace(0.0).map(1), math.inf),
+        (
+            "OpenDP: winners of 4 wanted among 3 values, without a word",
+            len(_top_of_unsized(4)([1, 2, 3])),
+            4,
+        ),
+    ]
+    return pd.DataFrame(rows, columns=["asked", "answer", "truth"])
+
+
+# --- their measurements ----------------------------------------------------------------------------------------------
+
+
+def _laplace(scale: float) -> Any:
+    return dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T="i64"), 9), dp.l1_distance(T="i64"), scale)
+
+
+def _laplace_reals(scale: float) -> Any:
+    space = dp.vector_domain(dp.atom_domain(T="f64", nan=False), 9), dp.l1_distance(T="f64")
+    return dp.m.make_laplace(*space, scale)
+
+
+def _gaussian_noise(scale: float) -> Any:
+    return dp.m.make_gaussian(dp.vector_domain(dp.atom_domain(T="i64"), 9), dp.l2_distance(T="f64"), scale)
+
+
+def _approximate(measurement: Any) -> Any:
+    return dp.c.make_zCDP_to_approxDP(measurement)
+
+
+def _top_of_unsized(k: int) -> Any:
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+    return dp.m.make_noisy_top_k(*space, dp.max_divergence(), k, 1.0)
+
+
+def _sheet(answers: Any) -> Comparisons:
+    first, second, outcome = np.array(answers, float).reshape(-1, 3).T
+    return Comparisons(first.astype(int), second.astype(int), outcome, "abc")

@@ -1,0 +1,528 @@
+"""Audit of central rank aggregation: noisy matrices, Borda's count, KwikSort and the exponential mechanism."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from itertools import chain, combinations, permutations, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp, ndtr
+
+from dprank import noise as laws
+from dprank.aggregation.exponential import ExponentialMechanism
+from dprank.aggregation.matrix import PrivateOrder, kemeny_score
+from dprank.aggregation.noisy_matrix import NoisyMatrix, NoisyOrder
+from dprank.aggregation.private_borda import PrivateBorda, ScoredOrder
+from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.rules import order_by
+from dprank.audit.case import Case, exact, features, sample
+from dprank.divergence import (
+    Divergence,
+    GaussianShift,
+    LaplaceShift,
+    PairLaw,
+    discrete_gaussian_shift,
+    discrete_laplace_shift,
+    pair_of,
+)
+from dprank.mechanism import Adjacency
+from dprank.noise import Law, Noise
+from dprank.rankings import Rankings
+
+#: Standard deviations between a margin and the bound of clipping beyond which clipping is not seen.
+_CLEAR = 9
+#: Voters among whom one is hidden worst by the exponential mechanism, to three digits.
+_CROWD = 60
+_SOURCE = "alabi2022"
+#: Scales beyond which whole noise is cut off.
+_REACH = {"laplace": 60, "gaussian": 12}
+
+
+# --- what is published -----------------------------------------------------------------------------------------------
+
+
+@features.register
+def _(result: PrivateOrder) -> NDArray[np.float64]:
+    return result.order.astype(float)
+
+
+@features.register
+def _(result: NoisyOrder) -> NDArray[np.float64]:
+    return np.r_[result.order, result.margins[np.triu_indices(len(result.order), 1)]]
+
+
+@features.register
+def _(result: ScoredOrder) -> NDArray[np.float64]:
+    return np.r_[result.order, result.scores]
+
+
+# --- noise on every count --------------------------------------------------------------------------------------------
+
+
+def shift(noise: Noise, law: Law, moves: NDArray[Any], scale: float) -> Divergence:
+    """Divergence of a vector of independent noise and of the same, moved; in steps of the grid."""
+    if law == "discrete":
+        return (discrete_laplace_shift if noise == "laplace" else discrete_gaussian_shift)(moves, scale)
+    return (
+        LaplaceShift(moves.tolist(), scale)
+        if noise == "laplace"
+        else GaussianShift(float(np.linalg.norm(moves)), scale)
+    )
+
+
+@exact.register
+def _(mechanism: NoisyMatrix, data: Rankings, other: Rankings) -> Divergence:
+    """Of the noisy margins, from which all else is computed.
+
+    Clipping hides nothing of Laplace noise at delta 0: all noise may point one way. Where it would hide some of
+    Gaussian noise there is no exact route.
+    """
+    margins = [_margins(d)[np.triu_indices(mechanism.n_items, 1)] for d in (data, other)]
+    if mechanism.clip and mechanism.noise == "gaussian":
+        room = (len(data) - np.abs(margins).max()) / 2
+        if room < _CLEAR * mechanism.scale:
+            raise NotImplementedError(f"margins are {room} voters from being clipped: no exact law of Gaussian noise")
+    steps = (margins[1] - margins[0]) / 2 / mechanism.grain
+    return shift(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
+
+
+@sample.register
+def _(mechanism: NoisyMatrix, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    margins = mechanism.perturb(np.tile(_margins(data), (size, 1, 1)), rng)
+    if mechanism.clip:
+        margins = np.clip(margins, -len(data), len(data))
+    first, second = np.triu_indices(mechanism.n_items, 1)
+    return np.c_[_orders(mechanism, margins, rng), margins[:, first, second]]
+
+
+def _margins(data: Rankings) -> NDArray[np.int64]:
+    votes = data.pairwise()
+    return votes - votes.T
+
+
+def _orders(mechanism: NoisyMatrix, margins: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """By the rule, many at once where it sorts scores; the others one by one, at 0.1 ms each."""
+    if mechanism.rule == "borda":
+        return best_first(margins.sum(axis=2), rng)
+    if mechanism.rule == "copeland":
+        return best_first(np.sign(margins).sum(axis=2), rng)
+    return np.array([order_by(mechanism.rule, matrix, rng=rng) for matrix in margins])
+
+
+def best_first(scores: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Every row's codes by falling score, equal scores in random order: `dprank.noise.best_first` of many rows."""
+    return np.lexsort((rng.random(scores.shape), -scores))
+
+
+# --- noise on every sum of places ------------------------------------------------------------------------------------
+
+
+@exact.register
+def _(mechanism: PrivateBorda, data: Rankings, other: Rankings) -> Divergence:
+    """Of the differences of the noisy sums, which is all that is published.
+
+    Laplace noise: exact at delta 0, where the loss is the least over all common shifts, approached as the items split
+    into two far groups; at other deltas that of the sums themselves, an upper bound. Gaussian noise: exact, by the
+    inner product of noise and move, which no common shift changes if the move sums to 0.
+    """
+    move = _sums(other) - _sums(data)
+    if mechanism.noise == "laplace":
+        move = move - np.sort(move)[len(move) // 2]
+    elif mechanism.law == "continuous" or move.sum() % len(move) == 0:
+        move = move - move.mean()
+    else:
+        raise NotImplementedError(f"moves {move} sum to no multiple of the number of items: no exact law")
+    return shift(mechanism.noise, mechanism.law, move, mechanism.scale)
+
+
+@sample.register
+def _(mechanism: PrivateBorda, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    sums = mechanism.perturb(np.tile(_sums(data), (size, 1)), rng)
+    return published(sums, rng)
+
+
+def published(sums: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Orders and centred scores of rows of noisy sums of places, as `PrivateBorda.release` makes them."""
+    ahead = sums[:, :1] - sums
+    scores = ahead - ahead.mean(axis=1, keepdims=True)
+    return np.c_[best_first(scores, rng), scores]
+
+
+def _sums(data: Rankings) -> NDArray[np.int64]:
+    return data.positions.sum(axis=0, dtype=np.int64)
+
+
+# --- the exponential mechanism ---------------------------------------------------------------------------------------
+
+
+@exact.register
+def _(mechanism: ExponentialMechanism, data: Rankings, other: Rankings) -> PairLaw:
+    """By listing all orders."""
+    return pair_of(*(_exponential(d, mechanism.rate) for d in (data, other)), log=True)
+
+
+@sample.register
+def _(mechanism: ExponentialMechanism, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    return mechanism.draw(data.pairwise(), size, rng).astype(float)
+
+
+def _exponential(data: Rankings, rate: float) -> NDArray[np.float64]:
+    votes = data.pairwise()
+    costs = np.array([kemeny_score(order, votes) for order in permutations(range(len(votes)))])
+    return -rate * costs - logsumexp(-rate * costs)
+
+
+# --- KwikSort --------------------------------------------------------------------------------------------------------
+
+
+@exact.register
+def _(mechanism: PrivateKwikSort, data: Rankings, other: Rankings) -> PairLaw:
+    """Of the order, which is all that is published, by recursion over pivots and answers.
+
+    Its loss is smaller than that of the answers, which `guarantee` adds up: most runs do not tell how they got there.
+    """
+    return pair_of(order_law(mechanism, data), order_law(mechanism, other))
+
+
+def order_law(mechanism: PrivateKwikSort, data: Rankings) -> dict[tuple[int, ...], float]:
+    """Probability of every order that may be released, for a few items.
+
+    Parameters
+    ----------
+    mechanism : PrivateKwikSort
+        Its fallback, if any, with the rule "copeland".
+    data : Rankings
+
+    Raises
+    ------
+    NotImplementedError
+        With a fallback that orders by the size of the margins.
+    """
+    law: dict[tuple[int, ...], float] = dict.fromkeys(permutations(range(mechanism.n_items)), 0.0)
+    spare = 0.0
+    tournaments = answer_chances(mechanism, data)
+    for before in tournaments:
+        for (order, asked), chance in kwiksort_law(before).items():
+            if asked <= mechanism.queries:
+                law[order] += chance / len(tournaments)
+            else:
+                spare += chance / len(tournaments)
+    if mechanism.fallback is not None:
+        for order, chance in fallback_law(mechanism.fallback, data).items():
+            law[order] += spare * chance
+    return law
+
+
+def answer_chances(mechanism: PrivateKwikSort, data: Rankings) -> list[NDArray[np.float64]]:
+    """Chance that the row's item is put before the column's, for every order of the items that may decide ties."""
+    steps = _margins(data) / 2 / mechanism.grain
+    more, equal = _signs(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
+    ranks = map(np.array, permutations(range(mechanism.n_items)))
+    return [more + equal * (rank[:, None] < rank) for rank in ranks] if equal.any() else [more]
+
+
+def kwiksort_law(before: NDArray[np.float64]) -> dict[tuple[tuple[int, ...], int], float]:
+    """Law of the order and of the number of comparisons of KwikSort with independent answers.
+
+    Parameters
+    ----------
+    before : ndarray of float, shape (items, items)
+        Chance that the row's item is put before the column's; the two entries of a pair sum to 1.
+    """
+
+    @cache
+    def law(items: tuple[int, ...]) -> dict[tuple[tuple[int, ...], int], float]:
+        if not items:
+            return {((), 0): 1.0}
+        found: dict[tuple[tuple[int, ...], int], float] = {}
+        for pivot in items:
+            rest = [i for i in items if i != pivot]
+            for answers in product((True, False), repeat=len(rest)):
+                chance = 1 / len(items)
+                for i, first in zip(rest, answers, strict=True):
+                    chance *= before[i, pivot] if first else before[pivot, i]
+                left, right = (
+                    law(tuple(i for i, first in zip(rest, answers, strict=True) if first is side))
+                    for side in (True, False)
+                )
+                for ((a, n), p), ((b, k), q) in product(left.items(), right.items()):
+                    key = (*a, pivot, *b), n + k + len(rest)
+                    found[key] = found.get(key, 0.0) + chance * p * q
+        return found
+
+    return law(tuple(range(len(before))))
+
+
+def fallback_law(mechanism: NoisyMatrix, data: Rankings) -> dict[tuple[int, ...], float]:
+    """Probability of every order by Copeland's rule, which sees nothing but the signs of the margins."""
+    if mechanism.rule != "copeland":
+        raise NotImplementedError(f"rule = {mechanism.rule!r}: the law of the order is computed for 'copeland' only")
+    steps = _margins(data) / 2 / mechanism.grain
+    more, equal = _signs(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
+    scores = {(0,) * mechanism.n_items: 1.0}
+    for i, j in combinations(range(mechanism.n_items), 2):
+        met: dict[tuple[int, ...], float] = {}
+        for score, chance in scores.items():
+            for sign, share in ((1, more[i, j]), (0, equal[i, j]), (-1, more[j, i])):
+                if share > 0:
+                    key = tuple(s + sign * ((k == i) - int(k == j)) for k, s in enumerate(score))
+                    met[key] = met.get(key, 0.0) + chance * share
+        scores = met
+    law: dict[tuple[int, ...], float] = {}
+    for score, chance in scores.items():
+        tied = [[i for i, s in enumerate(score) if s == value] for value in sorted(set(score), reverse=True)]
+        orders = [tuple(chain(*parts)) for parts in product(*map(permutations, tied))]
+        for order in orders:
+            law[order] = law.get(order, 0.0) + chance / len(orders)
+    return law
+
+
+def _signs(
+    noise: Noise, law: Law, centres: NDArray[np.float64], scale: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Chance that a centre with noise is above 0, and that it is 0."""
+    if law == "continuous":
+        x = centres / scale
+        above = ndtr(x) if noise == "gaussian" else np.where(x > 0, 1 - np.exp(-abs(x)) / 2, np.exp(-abs(x)) / 2)
+        return above, np.zeros(np.shape(centres))
+    grid, mass = _whole_noise(noise, scale, math.ceil(np.abs(centres).max()))
+    noisy = centres[..., None] + grid
+    return (mass * (noisy > 0)).sum(axis=-1), (mass * (noisy == 0)).sum(axis=-1)
+
+
+@sample.register
+def _(mechanism: PrivateKwikSort, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    order, parts = sorted_by(tournaments(noisy_margins(mechanism, data, size, rng), rng), rng)
+    return fall_back(mechanism, data, order, parts.sum(axis=(0, 2)), rng)
+
+
+def _whole_noise(noise: Noise, scale: float, further: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Integers and their probabilities, out to where noise hardly ever gets, and so much further."""
+    reach = math.ceil(_REACH[noise] * scale) + further
+    x = np.arange(-reach, reach + 1)
+    if scale == 0:
+        return x, (x == 0).astype(float)
+    weight = np.exp(-np.abs(x) / scale if noise == "laplace" else -((x / scale) ** 2) / 2)
+    return x, weight / weight.sum()
+
+
+def noisy_margins(
+    mechanism: PrivateKwikSort, data: Rankings, size: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Half margins of all pairs with the noise of their comparison, whether it is made or not.
+
+    Returns
+    -------
+    ndarray of float, shape (size, items, items)
+        Antisymmetric.
+    """
+    m = mechanism.n_items
+    drawn = laws.draw(mechanism.noise, mechanism.law, mechanism.scale / mechanism.grain, (size, m, m), rng=rng)
+    noisy = np.triu(_margins(data) / 2 + mechanism.grain * drawn, 1)
+    return np.asarray(noisy - np.swapaxes(noisy, 1, 2))
+
+
+def tournaments(noisy: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Whether the row's item is put before the column's; ties by a uniform order of the items."""
+    ties = rng.random(noisy.shape[:2])
+    return (noisy > 0) | ((noisy == 0) & (ties[:, :, None] < ties[:, None, :]))
+
+
+def sorted_by(before: NDArray[np.bool_], rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """KwikSort of many tournaments: the first item of a uniform order is the pivot, then the first on every side.
+
+    Parameters
+    ----------
+    before : ndarray of bool, shape (size, items, items)
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    order : ndarray of float, shape (size, items)
+    parts : ndarray of bool, shape (items, size, items)
+        The items compared with the first pivot, the second, and so on.
+    """
+    size, m = before.shape[:2]
+    rows = np.arange(size)
+    # the place where an item's part begins; of a pivot, its own
+    place, parts = np.zeros((size, m), np.int64), np.zeros((m, size, m), bool)
+    for part, pivot in zip(parts, rng.permuted(np.tile(np.arange(m), (size, 1)), axis=1).T, strict=True):
+        part[:] = place == place[rows, pivot][:, None]
+        part[rows, pivot] = False
+        first = part & before[rows, :, pivot]
+        place[rows, pivot] += first.sum(axis=1)
+        place = np.where(part & ~first, place[rows, pivot][:, None] + 1, place)
+    return np.argsort(place, axis=1).astype(float), parts
+
+
+def fall_back(
+    mechanism: PrivateKwikSort,
+    data: Rankings,
+    order: NDArray[np.float64],
+    asked: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Orders, of which those that took too many comparisons are the fallback's."""
+    late = np.flatnonzero(asked > mechanism.queries)
+    if mechanism.fallback is not None:
+        order[late] = sample(mechanism.fallback, data, len(late), rng)[:, : mechanism.n_items]
+    return order
+
+
+# --- cases -----------------------------------------------------------------------------------------------------------
+
+
+def unanimous(voters: int, against: int = 0, n_items: int = 3) -> Rankings:
+    """Voters who all give one ranking, but for some who give its reverse."""
+    line = np.arange(n_items)
+    return Rankings(np.repeat([line, line[::-1]], [voters, against], axis=0), [*"abcdefgh"[:n_items]])
+
+
+def neighbours(adjacency: Adjacency, voters: int, against: int = 0, n_items: int = 3) -> tuple[Rankings, Rankings]:
+    """One of the voters of `unanimous` turns round, or one more comes and is against."""
+    data = unanimous(voters, against, n_items)
+    return data, unanimous(voters - (adjacency == "replace"), against + 1, n_items)
+
+
+def cases() -> list[Case]:
+    """Every mechanism of the family, calibrated and as printed, on the worst neighbours known."""
+    return [*_matrices(), *_bordas(), *_exponentials(), *_kwiksorts()]
+
+
+_KINDS: list[tuple[float, Law, Adjacency]] = [
+    (delta, law, adjacency)
+    for delta in (0.0, 0.01)
+    for law in ("discrete", "continuous")
+    for adjacency in ("replace", "add_remove")
+]
+
+
+def _named(mechanism: Any, words: str = "") -> str:
+    words = f", {words}" if words else ""
+    return f"{type(mechanism).__name__}, {mechanism.law} {mechanism.noise}, {mechanism.adjacency}{words}"
+
+
+def _closed_form(mechanism: NoisyMatrix | PrivateBorda) -> float | None:
+    """That of the worst neighbours; none of discrete Gaussian noise, whose guarantee may be improved."""
+    if mechanism.noise == "laplace":
+        return mechanism.l1_sensitivity / mechanism.scale
+    return mechanism.guarantee.epsilon if mechanism.law == "continuous" else None
+
+
+def _additive(make: Callable[..., NoisyMatrix | PrivateBorda]) -> list[Case]:
+    """A voter turns round, or comes: the worst of all changes of a voter, whoever the others are."""
+    return [
+        Case(
+            _named(mechanism),
+            mechanism,
+            *neighbours(adjacency, 3),
+            closed_form=_closed_form(mechanism),
+            found="exhausted",
+        )
+        for delta, law, adjacency in _KINDS
+        for mechanism in [make(delta=delta, law=law, adjacency=adjacency)]
+    ]
+
+
+def _matrices() -> list[Case]:
+    pure, gaussian = (
+        NoisyMatrix.as_printed(3, 3, 1.0, rule="borda"),
+        NoisyMatrix.as_printed(4, 3, 1.0, 0.01, rule="borda"),
+    )
+    # so many voters that clipping is not seen
+    many = math.ceil(_CLEAR * gaussian.scale) + 1
+    return [
+        *_additive(lambda **kind: NoisyMatrix.calibrated(3, 1.0, rule="borda", **kind)),
+        Case(
+            _named(pure, "Corollary 3 as printed"),
+            pure,
+            *neighbours("replace", 3),
+            printed=pure.claimed_epsilon,
+            closed_form=_closed_form(pure),
+            source=_SOURCE,
+        ),
+        Case(
+            _named(gaussian, "Corollary 4 as printed"),
+            gaussian,
+            *neighbours("replace", many, many),
+            printed=gaussian.claimed_epsilon,
+            closed_form=_closed_form(gaussian),
+            source=_SOURCE,
+        ),
+    ]
+
+
+def _bordas() -> list[Case]:
+    return _additive(lambda **kind: PrivateBorda.calibrated(3, 1.0, **kind))
+
+
+def _exponentials() -> list[Case]:
+    replaced, added = (ExponentialMechanism.calibrated(3, 1.0, adjacency=a) for a in ("replace", "add_remove"))
+    return [
+        Case(
+            "ExponentialMechanism, replace, a voter alone",
+            replaced,
+            *neighbours("replace", 1),
+            closed_form=replaced.rate * replaced.spread / 2,
+        ),
+        Case("ExponentialMechanism, replace, in a crowd", replaced, *neighbours("replace", _CROWD)),
+        Case("ExponentialMechanism, add_remove, in a crowd", added, *neighbours("add_remove", _CROWD)),
+    ]
+
+
+# all profiles of up to four voters on three items, and all their neighbours: the worst under either law of the noise
+_FOUND: dict[tuple[Noise, Adjacency, int], list[tuple[str, str]]] = {
+    ("laplace", "replace", 3): [("cab", "bac"), ("abc cba", "abc abc")],
+    ("laplace", "replace", 2): [("abc cab bca", "abc acb cab")],
+    ("laplace", "add_remove", 3): [("", "abc")],
+    ("laplace", "add_remove", 2): [("abc cab", "abc cab bca")],
+    ("gaussian", "replace", 3): [("abc abc abc cba", "abc abc abc abc")],
+    ("gaussian", "replace", 2): [("abc cab cab bca", "abc bac cab bca")],
+    ("gaussian", "add_remove", 3): [("abc cab bca", "abc abc cab bca")],
+    ("gaussian", "add_remove", 2): [("abc abc cab", "abc abc cab bca")],
+}
+
+
+def voters_of(orders: str) -> Rankings:
+    """Rankings of the items a, b and c from words, best first: "abc cab" of two voters."""
+    places = [[word.index(item) for item in "abc"] for word in orders.split()]
+    return Rankings(np.array(places, int).reshape(-1, 3), [*"abc"])
+
+
+def _found(mechanism: PrivateKwikSort) -> tuple[Rankings, Rankings]:
+    pairs = [(voters_of(a), voters_of(b)) for a, b in _FOUND[mechanism.noise, mechanism.adjacency, mechanism.queries]]
+    return max(pairs, key=lambda pair: exact(mechanism, *pair).epsilon(mechanism.delta))
+
+
+def _kwiksorts() -> list[Case]:
+    found = []
+    for delta, law, adjacency in _KINDS:
+        kind: dict[str, Any] = {"delta": delta, "law": law, "adjacency": adjacency}
+        for words, more in (
+            ("all pairs", {"queries": 3}),
+            ("with a fallback", {"queries": 2, "share": 0.3, "rule": "copeland"}),
+        ):
+            mechanism = PrivateKwikSort.calibrated(3, 1.0, **kind, **more)
+            found.append(Case(_named(mechanism, words), mechanism, *_found(mechanism), found="exhausted"))
+    for queries, delta in product((3, 2), (0.0, 0.01)):
+        printed = PrivateKwikSort.as_printed(3, queries, 1.0, delta, rule="copeland")
+        words = f"{queries} queries as printed"
+        found.append(
+            Case(
+                _named(printed, words),
+                printed,
+                *_found(printed),
+                printed=printed.claimed_epsilon,
+                found="exhausted",
+                source=_SOURCE,
+            )
+        )
+    # one comparison is all there is: nothing is hidden but by its noise
+    two = PrivateKwikSort.calibrated(2, 1.0)
+    loss = 1 / two.scale
+    found.append(Case(_named(two, "two items"), two, *neighbours("replace", 3, n_items=2), closed_form=loss))
+    return found

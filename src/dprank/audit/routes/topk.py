@@ -1,0 +1,390 @@
+"""Selection of the k largest: laws of sets by one quadrature, of lists by nested ones, of rounds by their product.
+
+Items that move alike are one type, and outcomes that take as many of each type are one class: the cost grows with the
+number of types, not of items. Only lists under Laplace and exponential noise go through all permutations.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterator
+from itertools import permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_softmax
+
+from dprank import noise as noises
+from dprank.audit.case import Case, exact, features, sample
+from dprank.comparisons import Comparisons
+from dprank.divergence import PairLaw
+from dprank.mechanism import Adjacency
+from dprank.topk.composition import Composition
+from dprank.topk.curve import Types, compositions, log_set_probability, pair_law, worst_pair
+from dprank.topk.list_law import list_chances
+from dprank.topk.noise_laws import LAWS, Noise
+from dprank.topk.oneshot import Oneshot, TopK
+from dprank.topk.peeling import Peeling
+from dprank.topk.private_spectral import PrivateRankCentrality
+from dprank.topk.selection import spread
+
+Array = NDArray[np.float64]
+
+#: Cells of all released values of one outcome.
+_CELLS = 10_000
+
+
+# --- exact -----------------------------------------------------------------------------------------------------------
+
+
+class _Outcomes(NamedTuple):
+    """How many of each type are chosen, shape (outcomes, types), and log probabilities of that at both data sets."""
+
+    taken: Array
+    log_p: Array
+    log_q: Array
+
+
+@exact.register
+def _oneshot(mechanism: Oneshot, data: Any, other: Any) -> PairLaw:
+    """Law of what is chosen, and of the released values cell by cell.
+
+    A value moves the density by a constant factor beyond its two centres; between them cells of equal width stand in
+    for the value. That is exact at delta 0, and else a lower bound, off by the square of a width.
+    """
+    types = _types(data, other, mechanism.largest)
+    of = _lists if mechanism.ordered else _sets
+    outcomes = of(types, mechanism.k, mechanism.scale, mechanism.noise)
+    if mechanism.value_scale is None:
+        return PairLaw(outcomes.log_p, outcomes.log_q)
+    moves = np.abs(np.subtract(types.after, types.before)) / mechanism.value_scale
+    shown = [_shown(np.repeat(moves, taken.astype(int))) for taken in outcomes.taken]
+    return PairLaw(
+        np.concatenate([log_p + cells for log_p, (cells, _) in zip(outcomes.log_p, shown, strict=True)]),
+        np.concatenate([log_q + cells for log_q, (_, cells) in zip(outcomes.log_q, shown, strict=True)]),
+    )
+
+
+@exact.register
+def _peeling(mechanism: Peeling, data: Any, other: Any) -> PairLaw:
+    """Law of the list: a product over the rounds."""
+    outcomes = _rounds(_types(data, other, mechanism.largest), mechanism.k, mechanism.scale, mechanism.noise)
+    return PairLaw(outcomes.log_p, outcomes.log_q)
+
+
+@exact.register
+def _rank_centrality(mechanism: PrivateRankCentrality, data: Comparisons, other: Comparisons) -> PairLaw:
+    """That of the selection from the scores."""
+    before, after = (mechanism.scores(mechanism.shares(comparisons)) for comparisons in (data, other))
+    return _oneshot(Oneshot(mechanism.k, mechanism.scale), before, after)
+
+
+def _types(data: ArrayLike, other: ArrayLike, largest: bool) -> Types:
+    """Items that have the same value in either data set, counted."""
+    sign = 1 if largest else -1
+    both = sign * np.array([data, other], float)
+    moves, counts = np.unique(both, axis=1, return_counts=True)
+    return Types(counts.tolist(), *moves)
+
+
+def _sets(types: Types, k: int, scale: float, noise: Noise) -> _Outcomes:
+    law = pair_law(types, k, scale, noise)
+    return _Outcomes(compositions(types.counts, k), law.log_p, law.log_q)
+
+
+def _lists(types: Types, k: int, scale: float, noise: Noise) -> _Outcomes:
+    if noise == "gumbel":  # one pass has the law of k rounds
+        return _rounds(types, k, scale, noise)
+    kind = np.repeat(np.arange(len(types.counts)), types.counts)
+    lists = list(permutations(range(len(kind)), k))
+    log_p, log_q = (np.log(list_chances(np.repeat(values, types.counts) / scale, lists, noise)) for values in types[1:])
+    return _Outcomes((kind[lists][:, :, None] == np.arange(len(types.counts))).sum(axis=1).astype(float), log_p, log_q)
+
+
+def _rounds(types: Types, k: int, scale: float, noise: Noise) -> _Outcomes:
+    """Lists of types, a winner taken away after every round."""
+    counts = np.asarray(types.counts)
+    winners: dict[tuple[int, ...], list[Array]] = {}
+
+    def descend(left: NDArray[np.int64], log_p: float, log_q: float) -> Iterator[tuple[Array, float, float]]:
+        if (counts - left).sum() == k:
+            yield (counts - left).astype(float), log_p, log_q
+            return
+        key = tuple(left.tolist())
+        if key not in winners:
+            winners[key] = [_log_winner(left, np.asarray(values, float) / scale, noise) for values in types[1:]]
+        for kind in np.flatnonzero(left):
+            rest = left - (np.arange(len(left)) == kind)
+            yield from descend(rest, log_p + winners[key][0][kind], log_q + winners[key][1][kind])
+
+    return _Outcomes(*map(np.array, zip(*descend(counts, 0.0, 0.0), strict=True)))
+
+
+def _log_winner(counts: NDArray[np.int64], values: Array, noise: Noise) -> Array:
+    """Log probability that the largest noisy value is one of each type; of types that are used up, minus infinity."""
+    with np.errstate(divide="ignore"):
+        weight = np.log(counts)
+    if noise == "gumbel":
+        return np.asarray(log_softmax(weight + values))
+    there = np.flatnonzero(counts)
+    out = np.full(len(counts), -np.inf)
+    out[there] = weight[there] + log_set_probability(
+        counts[there].astype(float), values[there], np.eye(len(there)), LAWS[noise]
+    )
+    return out
+
+
+def _shown(moves: Array) -> tuple[Array, Array]:
+    """Log probabilities of the cells of all released values; moves in units of the scale of their Laplace noise."""
+    moves = moves[moves > 0]
+    log_p = log_q = np.zeros(1)
+    for move in moves:
+        inner = max(1, int(_CELLS ** (1 / len(moves))) - 2)
+        start = move * np.arange(inner) / inner
+        width = math.log(-math.expm1(-move / inner))
+        p = np.r_[0.0, width - start, -move] - math.log(2)
+        log_p, log_q = (np.add.outer(*laws).ravel() for laws in ((log_p, p), (log_q, p[::-1])))
+    return log_p, log_q
+
+
+# --- releases --------------------------------------------------------------------------------------------------------
+
+
+@features.register
+def _published(result: TopK) -> Array:
+    """The items, by number, and their values."""
+    items = np.array([_number(item) for item in result.items])
+    return items if result.values is None else np.r_[items, result.values]
+
+
+def _number(item: Any) -> float:
+    try:
+        return float(item)
+    except (TypeError, ValueError):
+        return float(zlib.crc32(str(item).encode()))
+
+
+@sample.register
+def _draw_oneshot(mechanism: Oneshot, data: Any, size: int, rng: np.random.Generator) -> Array:
+    """Codes, and values where these are released."""
+    x = np.asarray(data, float)
+    noisy = (x if mechanism.largest else -x) + LAWS[mechanism.noise].draw(mechanism.scale, (size, len(x)), rng)
+    codes = np.argsort(-noisy, axis=1)[:, : mechanism.k]
+    if not mechanism.ordered:
+        codes.sort(axis=1)
+    if mechanism.value_scale is None:
+        return codes.astype(float)
+    return np.hstack([codes, x[codes] + noises.laplace(mechanism.value_scale, codes.shape, rng=rng)])
+
+
+@sample.register
+def _draw_peeling(mechanism: Peeling, data: Any, size: int, rng: np.random.Generator) -> Array:
+    x = np.asarray(data, float)
+    left = np.tile(x if mechanism.largest else -x, (size, 1))
+    out = np.empty((size, mechanism.k))
+    rows = np.arange(size)
+    for column in range(mechanism.k):
+        winner = (left + LAWS[mechanism.noise].draw(mechanism.scale, left.shape, rng)).argmax(axis=1)
+        out[:, column] = winner
+        left[rows, winner] = -np.inf
+    return out
+
+
+@sample.register
+def _draw_rank_centrality(
+    mechanism: PrivateRankCentrality, data: Comparisons, size: int, rng: np.random.Generator
+) -> Array:
+    """Codes of items; names that count from 0 are the same."""
+    return _draw_oneshot(Oneshot(mechanism.k, mechanism.scale), mechanism.scores(mechanism.shares(data)), size, rng)
+
+
+# --- cases -----------------------------------------------------------------------------------------------------------
+
+_NOISES: tuple[Noise, ...] = ("laplace", "gumbel", "exponential")
+_ADJACENCIES: tuple[Adjacency, ...] = ("replace", "add_remove")
+#: Items that are far apart lie so many noise scales apart.
+_FAR = 100
+#: Composition and noise of approximate rounds; then of one to eight low items, as many high ones and gaps of -4 .. 3
+#: scales those that lose most.
+_APPROXIMATE_ROUNDS: tuple[tuple[Composition, Noise, int, int, int], ...] = (
+    ("optimal", "laplace", 4, 4, 0),
+    ("optimal", "gumbel", 7, 4, 1),
+    ("optimal", "exponential", 1, 4, 0),
+    ("zcdp", "gumbel", 4, 8, -1),
+    ("advanced", "laplace", 3, 4, 0),
+)
+_PATH, _TRIANGLE = ((0, 1), (1, 2)), ((0, 1), (0, 2), (1, 2))
+
+
+def cases() -> list[Case]:
+    """All selections: every noise, sets and lists, both adjacencies, pure and approximate, printed and calibrated."""
+    return [
+        *_one_shot_cases(),
+        *_approximate_cases(),
+        *_value_cases(),
+        *_contribution_cases(),
+        *_printed_cases(),
+        *_peeling_cases(),
+        *_rank_centrality_cases(),
+    ]
+
+
+def _one_shot_cases() -> Iterator[Case]:
+    for noise in _NOISES:
+        for ordered in (False, True):
+            shape = "list" if ordered else "set"
+            for adjacency in _ADJACENCIES:
+                mechanism = Oneshot.calibrated(2, 1.0, noise=noise, ordered=ordered, adjacency=adjacency)
+                # exponential noise loses all where the items are equal, the others in the limit of a wide gap
+                gap = 0 if noise == "exponential" else _FAR * mechanism.scale
+                pair = lows_rise(2, 2, gap, adjacency)
+                loss = 2 * spread(1.0, adjacency) / mechanism.scale if noise == "exponential" else None
+                yield _case(f"Oneshot, {noise}, {shape}, {adjacency}", mechanism, pair, closed_form=loss)
+            mechanism = Oneshot.calibrated(2, 1.0, noise=noise, ordered=ordered)
+            name = f"Oneshot, {noise}, {shape}, counts up to 6"
+            yield _case(name, mechanism, _worst_counts(noise), found="exhausted")
+    for noise, closed in (("laplace", _laplace_behind), ("gumbel", _gumbel_behind)):
+        mechanism = Oneshot.calibrated(1, 1.0, noise=noise)
+        before, after = 3 / mechanism.scale, 1 / mechanism.scale
+        pair = lows_rise(1, 1, 3, "replace")
+        yield _case(f"Oneshot, {noise}, one of two", mechanism, pair, closed_form=closed(after) - closed(before))
+    few = Oneshot.calibrated(4, 1.0, n_items=5)
+    yield _case("Oneshot, laplace, four of five", few, lows_rise(4, 1, _FAR * few.scale, "replace"))
+    order = Oneshot.calibrated(3, 1.0, n_items=4, ordered=True)
+    yield _case("Oneshot, laplace, order of three of four", order, lows_rise(2, 2, _FAR * order.scale, "replace"))
+
+
+def _approximate_cases() -> Iterator[Case]:
+    k, n_items, delta = 12, 24, 0.05
+    for noise in ("laplace", "gumbel"):
+        mechanism = Oneshot.calibrated(k, 1.0, delta, noise, n_items=n_items)
+        pair = _climbed(mechanism.k, n_items, mechanism.scale, delta, mechanism.noise)
+        yield _case(f"Oneshot, {noise}, delta = {delta}", mechanism, pair, found="climbed")
+
+
+def _value_cases() -> Iterator[Case]:
+    for noise in _NOISES:
+        mechanism = Oneshot.calibrated(2, 1.0, noise=noise, values=True)
+        gap = 0 if noise == "exponential" else _FAR * mechanism.scale
+        yield _case(f"Oneshot, {noise}, with values", mechanism, lows_rise(2, 2, gap, "replace"))
+    everything = Oneshot.calibrated(2, 1.0, n_items=2, values=True)
+    pair = lows_rise(2, 0, 0, "replace")
+    yield _case("Oneshot, laplace, all values", everything, pair, closed_form=2 / (everything.value_scale or math.inf))
+    split = Oneshot.calibrated(2, 1.0, 0.05, values=True)
+    yield _case("Oneshot, laplace, with values, delta = 0.05", split, lows_rise(2, 2, 2 * split.scale, "replace"))
+
+
+def _contribution_cases() -> Iterator[Case]:
+    for adjacency in _ADJACENCIES:
+        mechanism = Oneshot.calibrated(3, 1.0, adjacency=adjacency, contributions=1)
+        far = _FAR * mechanism.scale
+        data = np.r_[np.zeros(3), np.full(3, far)]
+        other = data + np.eye(6)[0] - (np.eye(6)[3] if adjacency == "replace" else 0)
+        yield _case(f"Oneshot, laplace, one contribution, {adjacency}", mechanism, (data, other))
+
+
+def _printed_cases() -> Iterator[Case]:
+    for adjacency in _ADJACENCIES:
+        for values in (False, True):
+            mechanism = Oneshot.as_printed(2, 1.0, values=values, adjacency=adjacency)
+            low, high = lows_rise(2, 2, _FAR * mechanism.scale, adjacency)
+            shown = " with values" if values else ""
+            yield _case(f"Oneshot, Theorem 2.1{shown}, {adjacency}", mechanism, (-low, -high), printed=1.0)
+    for values in (False, True):
+        mechanism = Oneshot.as_printed(2, 0.2, 0.05, n_items=4, values=values)
+        low, high = lows_rise(2, 2, 0, "replace")
+        shown = " with values" if values else ""
+        yield _case(f"Oneshot, Theorem 2.2{shown}", mechanism, (-low, -high), printed=0.2)
+
+
+def _peeling_cases() -> Iterator[Case]:
+    for noise in _NOISES:
+        for adjacency in _ADJACENCIES:
+            mechanism = Peeling.calibrated(2, 1.0, noise=noise, adjacency=adjacency, composition="basic")
+            pair = lows_rise(2, 2, _FAR * mechanism.scale, adjacency)
+            yield _case(f"Peeling, {noise}, {adjacency}", mechanism, pair)
+        mechanism = Peeling.calibrated(2, 1.0, noise=noise, composition="basic")
+        # permute-and-flip starts its rounds anew, and needs a gap again
+        pair = _worst_counts("laplace")
+        yield _case(f"Peeling, {noise}, counts up to 6", mechanism, pair, found="exhausted")
+    for composition, noise, lows, tops, gap in _APPROXIMATE_ROUNDS:
+        mechanism = Peeling.calibrated(4, 1.0, 0.05, noise=noise, composition=composition)
+        pair = lows_rise(lows, tops, gap * mechanism.scale, "replace")
+        yield _case(f"Peeling, {noise}, {composition}, delta = 0.05", mechanism, pair, found="climbed")
+    last = Peeling.calibrated(3, 1.0, n_items=3, noise="gumbel")
+    yield _case("Peeling, gumbel, all three", last, lows_rise(2, 1, _FAR * last.scale, "replace"))
+
+
+def _rank_centrality_cases() -> Iterator[Case]:
+    """Worst of all neighbours on a small graph."""
+    make = PrivateRankCentrality.calibrated
+    two = make(2, 1, 20, 1.0, damped=False, relative=False)
+    before, after = (float(np.ptp(two.scores(np.array([won / 20])))) / two.scale for won in (0, 1))
+    closed = _laplace_behind(after) - _laplace_behind(before)
+    yield _graph_case("two items, shares", two, (0,), closed_form=closed)
+    yield _graph_case("two items", make(2, 1, 20, 1.0), (9,))
+    for k in (1, 2):
+        yield _graph_case(f"triangle, k = {k}", make(3, k, 2, 1.0, pairs=_TRIANGLE), (0, 0, 0))
+    path = make(3, 1, 10, 1.0, pairs=_PATH, relative=False)
+    yield _graph_case("path, damped shares", path, (9, 0))
+    yield _graph_case("path, relative", make(3, 1, 10, 1.0, pairs=_PATH), (9, 0))
+    teleport = make(3, 1, 10, 1.0, pairs=_PATH, teleport=0.3, damped=False, relative=False)
+    yield _graph_case("path, teleport", teleport, (9, 0))
+    printed = PrivateRankCentrality.as_printed
+    promise = {"printed": 0.2, "printed_delta": 1e-6}
+    own, bounded = printed(3, 1, 10, *promise.values(), pairs=_PATH), printed(3, 1, 2, *promise.values(), rho=0.5)
+    yield _graph_case("Theorem 3.5, rho of the data", own, (9, 0), **promise)
+    yield _graph_case("Theorem 3.5, rho = 0.5", bounded, (0, 0, 0), **promise)
+
+
+def _case(name: str, mechanism: Any, pair: tuple[Any, Any], **known: Any) -> Case:
+    return Case(name, mechanism, *pair, source="qiao2021", **known)
+
+
+def _graph_case(name: str, mechanism: PrivateRankCentrality, wins: tuple[int, ...], **known: Any) -> Case:
+    """Wins of the second item of every edge, and one more of the first edge."""
+    more = (wins[0] + 1, *wins[1:])
+    pair = comparisons_of(mechanism, wins), comparisons_of(mechanism, more)
+    return _case(f"PrivateRankCentrality, {name}", mechanism, pair, found="exhausted", **known)
+
+
+def comparisons_of(mechanism: PrivateRankCentrality, wins: ArrayLike) -> Comparisons:
+    """Data of a mechanism in which the second item of every edge won so often, items named by their codes."""
+    samples = mechanism.samples
+    first, second = np.repeat(mechanism.edges, samples, axis=0).T
+    lost = np.arange(len(first)) % samples >= np.repeat(np.asarray(wins), samples)
+    return Comparisons(first, second, lost.astype(float), items=[str(code) for code in range(mechanism.n_items)])
+
+
+def lows_rise(lows: int, tops: int, gap: float, adjacency: Adjacency) -> tuple[Array, Array]:
+    """Items that lie low rise by 1; those a gap above fall by 1 where any direction is allowed."""
+    data = np.r_[np.zeros(lows), np.full(tops, float(gap))]
+    fall = 1.0 if adjacency == "replace" else 0.0
+    return data, data + np.r_[np.ones(lows), np.full(tops, -fall)]
+
+
+def _worst_counts(noise: Noise) -> tuple[Array, Array]:
+    """Of all counts 0 .. 6 of three items and all that replacing a record may do, the worst for two of them."""
+    return lows_rise(2, 1, 2 if noise == "exponential" else 6, "replace")
+
+
+def _climbed(k: int, n_items: int, scale: float, delta: float, noise: Noise) -> tuple[Array, Array]:
+    """What `worst_pair` finds, all items spelled out: those of no part are far above or below."""
+    types, chosen = worst_pair(k, n_items, scale, delta=delta, noise=noise)[1:]
+    far = 1e3 * scale
+    idle = [k - chosen, n_items - sum(types.counts) - (k - chosen)]
+    before, after = (
+        np.repeat(np.r_[values, far, -far], [*types.counts, *idle]) for values in (types.before, types.after)
+    )
+    return before, after
+
+
+def _laplace_behind(gap: float) -> float:
+    """Log probability that Laplace noise of scale 1 brings the lower of two values to the top."""
+    return math.log1p(gap / 2) - gap - math.log(2)
+
+
+def _gumbel_behind(gap: float) -> float:
+    return -float(np.logaddexp(0.0, gap))

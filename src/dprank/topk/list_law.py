@@ -1,0 +1,106 @@
+"""Exact laws of the ordered list of the k largest noisy values, by nested integrals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss, legvander
+from numpy.typing import ArrayLike, NDArray
+
+from dprank.topk.noise_laws import LAWS, Noise
+
+Array = NDArray[np.float64]
+
+#: Beyond so many noise scales from all values nothing is integrated.
+TAIL = 45.0
+_NODES = 20
+
+
+class Grid(NamedTuple):
+    """Quadrature nodes, shape (panels, nodes), and the laws of all noisy values there, in logarithms."""
+
+    half: Array
+    at: Array
+    density: Array
+    above: Array
+    below: Array
+
+
+def panels(kinks: ArrayLike, low: float, high: float) -> tuple[Array, Array, Array]:
+    """Gauss-Legendre panels at most 1 wide from `low` to `high` that no kink cuts.
+
+    Returns
+    -------
+    tuple of ndarray of float
+        Half widths, shape (panels, 1); nodes, shape (panels, nodes); weights on [-1, 1], shape (nodes,).
+    """
+    inside = np.asarray(kinks, float)
+    stops = np.unique(np.r_[low, inside[(inside > low) & (inside < high)], high])
+    cuts = [np.linspace(a, b, math.ceil(b - a) + 1)[:-1] for a, b in pairwise(stops)]
+    edges = np.r_[np.concatenate(cuts), high]
+    node, weight = leggauss(_NODES)
+    half = np.diff(edges)[:, None] / 2
+    return half, edges[:-1, None] + half * (1 + node), weight
+
+
+def noise_grid(values: ArrayLike, noise: Noise) -> Grid:
+    """Panels for integrals over the noisy values of items, in units of the noise scale."""
+    x, law = np.asarray(values, float), LAWS[noise]
+    half, at, _ = panels(x, x.min() - TAIL, x.max() + TAIL)
+    z = at - x[:, None, None]
+    return Grid(half, at, law.log_density(z), law.log_above(z), law.log_below(z))
+
+
+@cache
+def _upper_integrals() -> Array:
+    """Matrix from values at the nodes of [-1, 1] to integrals from every node to 1, exact for polynomials."""
+    node, _ = leggauss(_NODES)
+    p = legvander(node, _NODES)
+    degree = np.arange(1, _NODES)
+    upper = np.c_[1 - node, (p[:, degree - 1] - p[:, degree + 1]) / (2 * degree + 1)]
+    return np.asarray(upper @ np.linalg.inv(p[:, :_NODES]))
+
+
+def integral_above(density: Array, half: Array) -> Array:
+    """Integral of a density, shape (..., panels, nodes), from every node upwards."""
+    panel = half[:, 0] * (density @ leggauss(_NODES)[1])
+    later = np.zeros_like(panel)
+    later[..., :-1] = np.cumsum(panel[..., :0:-1], axis=-1)[..., ::-1]
+    return half * (density @ _upper_integrals().T) + later[..., None]
+
+
+def list_chances(values: ArrayLike, lists: Sequence[Sequence[int]], noise: Noise = "laplace") -> Array:
+    """Probabilities that the k largest noisy values are those of given items, in this order, best first.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (items,)
+        In units of the noise scale.
+    lists : sequence of sequence of int
+        Of one length k, in 1 .. items.
+    noise : {"laplace", "gumbel", "exponential"}
+
+    Returns
+    -------
+    ndarray of float, shape (lists,)
+
+    Notes
+    -----
+    k nested integrals, each cumulative on the panels of the next: O(items * nodes) a list.
+    """
+    x, chosen = np.asarray(values, float), np.asarray(lists)
+    grid = noise_grid(x, noise)
+    density = np.exp(grid.density)
+    ahead = np.ones((len(chosen), *grid.at.shape))
+    for column in chosen.T[:-1]:
+        ahead = integral_above(density[column] * ahead, grid.half)
+    rest = np.ones((len(chosen), len(x)))
+    np.put_along_axis(rest, chosen, 0, axis=1)
+    below = np.exp(np.tensordot(rest, np.maximum(grid.below, -1e200), 1))  # 0 times infinity is not 0
+    last = density[chosen[:, -1]] * below * ahead
+    return np.asarray(last @ leggauss(_NODES)[1] @ grid.half[:, 0])

@@ -1,0 +1,375 @@
+"""Local mechanisms, audited. A statistical check raises a false alarm with probability below 1e-6 each; seeds fixed."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations, product
+from typing import get_args
+
+import numpy as np
+import pytest
+from checks import all_rankings, certified_epsilon, refused
+from scipy import stats
+
+from companion.experiments.audit.mutants.local import mutants
+from dprank.aggregation.local_kwiksort import Assignment, Counter, LocalKwikSort, Report, report_loss
+from dprank.aggregation.local_reports import LocalMatrix, OneRound, SampledOrder, SplitResponse, VectorReport
+from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector
+from dprank.audit.betting import lower_bound
+from dprank.audit.case import exact, features, sample, sampler
+from dprank.audit.coins import law_of
+from dprank.audit.routes import local
+from dprank.audit.routes.local import Transcript, poll_of, report_law, sides_law, signs_law
+from dprank.divergence import pair_of
+from dprank.uniformity.local import LocalOneBit, LocalPairs
+
+ALARM = 1e-6
+CASES = {case.name: case for case in local.cases()}
+MUTANTS = {mutant.bug: mutant for mutant in mutants()}
+every_case = pytest.mark.parametrize("name", CASES)
+
+
+def loss(mechanism, data, other):
+    return exact(mechanism, np.asarray(data), np.asarray(other)).epsilon(0)
+
+
+# --- exact losses
+
+
+@every_case
+def test_losses_are_the_closed_forms_and_within_guarantees(name):
+    case = CASES[name]
+    found = loss(case.mechanism, case.data, case.other)
+    assert found == pytest.approx(case.closed_form, rel=1e-9)
+    assert found <= case.mechanism.guarantee.epsilon + 1e-9
+    copied = getattr(case.mechanism, "counter", "query") == "copied"
+    assert copied or found == pytest.approx(case.mechanism.guarantee.epsilon, rel=1e-9)
+
+
+def test_every_randomiser_and_variant_has_a_case():
+    mechanisms = [case.mechanism for case in CASES.values()]
+    kinds = {type(m.randomiser).__name__ for m in mechanisms if isinstance(m, OneRound)}
+    assert kinds >= {"VectorReport", "SplitResponse", "PrintedPair", "SampledOrder", "OrderReport", "PositionVector"}
+    assert {type(m) for m in mechanisms} == {LocalPairs, LocalOneBit, LocalMatrix, LocalBorda, LocalKwikSort}
+
+
+@every_case
+def test_no_two_rankings_lose_more(name):
+    """Over all pairs of rankings; items of five are told apart by no mechanism, so that one of the two is fixed."""
+    case = CASES[name]
+    rankings = all_rankings(case.mechanism.n_items)
+    firsts = rankings if len(rankings) <= 24 else rankings[:1]
+    worst = max(loss(case.mechanism, a, b) for a in firsts for b in rankings)
+    assert worst == pytest.approx(loss(case.mechanism, case.data, case.other), rel=1e-12)
+
+
+def test_what_the_papers_print():
+    printed = {name: loss(c.mechanism, c.data, c.other) / c.printed for name, c in CASES.items() if c.printed}
+    assert printed["LocalPairs, 4 items, as printed"] == pytest.approx(1)
+    assert printed["LocalPairs, 5 items, as printed"] == pytest.approx(4 / 5)
+    assert printed["LocalMatrix, printed pair, as printed"] == pytest.approx(math.log((1 + math.e) / 2))
+    assert printed["LocalKwikSort, as printed"] < 0.6
+    assert printed["LocalKwikSort with fallback, as printed"] > 1.06
+
+
+def test_copied_counters_let_a_voter_say_more_than_is_counted():
+    """Five answers are counted; a split of four items in halves asks for a sixth, and the guarantee allows for it."""
+    design = LocalKwikSort(5, 0.4, 5, 1, counter="copied")
+    found = loss(design, np.arange(5), np.arange(5)[::-1])
+    assert found == pytest.approx(6 * 0.4)
+    assert found <= design.guarantee.epsilon
+
+
+@pytest.mark.parametrize("counter", get_args(Counter))
+def test_no_design_of_three_items_breaks_its_guarantee(counter):
+    """The guarantee is attained where queries are counted."""
+    fallbacks = (None, LocalMatrix(SampledOrder.calibrated(3, 0.5, 2)))
+    designs = product((1, 2), (1, 2), get_args(Assignment), get_args(Report), fallbacks)
+    for blocks, reports, assignment, report, fallback in designs:
+        design = LocalKwikSort(3, 0.7, reports, blocks, assignment, report, counter, fallback)
+        found, promised = loss(design, [0, 1, 2], [2, 1, 0]), design.guarantee.epsilon
+        assert found <= promised + 1e-9
+        assert counter != "query" or found == pytest.approx(promised)
+
+
+@pytest.mark.parametrize("report", ["centred", "printed"])
+def test_loss_of_answers_from_a_hand_count(report):
+    """One block, one report: the first answer is the voter's, all others are coins."""
+    design = LocalKwikSort(3, 0.7, 1, 1, report=report)
+    assert loss(design, [0, 1, 2], [2, 1, 0]) == pytest.approx(report_loss(0.7, report))
+    law = law_of(lambda rng: Transcript(design, poll_of(design, [0, 1, 2]), rng).answers.ravel().tobytes())
+    # pivot 0 is asked about 1 first, pivots 1 and 2 about 0: two outcomes each, and that is all
+    assert len(law) == 6
+    assert sum(law.values()) == pytest.approx(1)
+
+
+def test_sides_of_the_ball_from_the_circle():
+    """Two vectors of the plane, by the angle of the direction on a fine grid."""
+    one, other, turned = np.array([1.0, 0.0]), np.array([1.0, 2.0]), 0.2
+    angles = (np.arange(200_000) + 0.5) / 200_000 * 2 * np.pi
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    laws = [np.where(directions @ vector > 0, 1 - turned, turned) / 100_000 for vector in (one, other)]
+    grid, formula = pair_of(*laws), sides_law(one, other, turned)
+    levels = [0.0, 0.3, 1.0, 1.3]
+    assert formula.delta(levels) == pytest.approx(grid.delta(levels), abs=1e-5)
+    assert formula.epsilon(0) == pytest.approx(math.log(4))
+    assert sides_law(one, one, turned).delta(0.0) == 0
+    assert sides_law(one, -one, turned).delta(0.0) == pytest.approx(1 - 2 * turned)
+
+
+def test_broken_laws_are_louder():
+    right = SplitResponse.calibrated(3, 1.0)
+    signs = np.array([1, 1, 1])
+    assert pair_of(signs_law(signs, 0.3), signs_law(-signs, 0.3)).epsilon(0) == pytest.approx(3 * math.log(7 / 3))
+    assert pair_of(signs_law(signs, 0.0), signs_law(-signs, 0.0)).epsilon(0) == math.inf
+    less = SplitResponse(3, right.flips - (right.flips // 10))
+    assert loss(LocalMatrix(less), [0, 1, 2], [2, 1, 0]) > 1.1
+    with refused("its reports cannot be listed"):
+        report_law(VectorReport.calibrated(3, 1.0), all_rankings(3))
+
+
+def test_composition_with_the_fallback_is_the_sum():
+    """Answers and the report of the fallback, each on its own: a voter who sends both loses both."""
+    fallback = LocalBorda(OrderReport(SampledOrder.calibrated(3, 0.8, 2)))
+    design = LocalKwikSort(3, 0.5, 2, 1, fallback=fallback)
+    assert loss(design, [0, 1, 2], [2, 1, 0]) == pytest.approx(2 * 0.5 + 0.8, rel=1e-9)
+    assert loss(design, [0, 1, 2], [0, 2, 1]) <= 2 * 0.5 + 0.8
+    vectors = LocalKwikSort(3, 0.5, 2, 1, fallback=LocalBorda(PositionVector.calibrated(3, 0.8)))
+    assert loss(vectors, [0, 1, 2], [2, 1, 0]) == pytest.approx(2 * 0.5 + 0.8, rel=1e-9)
+
+
+class Drawn(np.random.Generator):
+    """Draws this vector, and keeps the voter's side."""
+
+    def __init__(self, vector):
+        super().__init__(np.random.PCG64(0))
+        self.vector = np.array(vector, float)
+
+    def standard_normal(self, shape):
+        return np.broadcast_to(self.vector, shape).copy()
+
+    def integers(self, low, high, size, dtype):
+        return np.full(size, high - 1, dtype)
+
+
+def test_a_direction_at_right_angles_is_sent_as_drawn():
+    """A report of its own would tell rankings apart: the vector is orthogonal to the first ranking only."""
+    poll = LocalBorda(PositionVector.calibrated(3, 1.0))
+    sent = [poll.report(ranking, Drawn([1, -2, 1])) for ranking in ([0, 1, 2], [0, 2, 1])]
+    drawn = np.array([1, -2, 1]) / math.sqrt(6)
+    assert sent[0] == pytest.approx(drawn)
+    assert sent[1] == pytest.approx(-drawn)
+
+
+# --- coins
+
+
+def test_laws_of_small_programs():
+    def dice(rng):
+        return int(rng.integers(6) + rng.integers(6))
+
+    law = law_of(dice)
+    assert law[5] == pytest.approx(6 / 36)
+    assert sum(law.values()) == pytest.approx(1)
+    assert law_of(lambda rng: "same") == {"same": 1}
+    binomial = law_of(lambda rng: int(rng.binomial(3, 0.2)))
+    assert list(binomial.values()) == pytest.approx(stats.binom.pmf([0, 1, 2, 3], 3, 0.2))
+    assert law_of(lambda rng: int(rng.binomial(0, 0.2))) == {0: 1}
+    orders = law_of(lambda rng: tuple(rng.permutation(3).tolist()))
+    assert sorted(orders) == sorted(permutations(range(3)))
+    stopped = law_of(lambda rng: "a" if rng.random() < 0.5 else rng.choice(["b", "c"]))
+    assert stopped == pytest.approx({"a": 1 / 2, "b": 1 / 4, "c": 1 / 4})
+
+
+# --- releases
+
+
+def looped(mechanism, data, size, rng):
+    """The library's own reports, one by one."""
+    if isinstance(mechanism, OneRound):
+        return np.array([mechanism.report(data, rng) for _ in range(size)], float)
+    if isinstance(mechanism, LocalKwikSort):
+        rows = []
+        for _ in range(size):
+            transcript = Transcript(mechanism, poll_of(mechanism, data), rng)
+            row = features(transcript)
+            if mechanism.fallback is not None:
+                row = np.r_[row, np.array(mechanism.fallback.report(data, rng)) * transcript.fallback]
+            rows.append(row)
+        return np.array(rows)
+    rows = []
+    for _ in range(size):
+        pairs = mechanism.pairs(rng)
+        if isinstance(mechanism, LocalOneBit):
+            pairs = pairs[:1]
+            rows.append(np.r_[pairs.ravel(), mechanism.report(data, pairs[0], rng)])
+        else:
+            rows.append(np.r_[pairs.ravel(), mechanism.report(data, pairs, rng)])
+    return np.array(rows, float)
+
+
+def likelihood_classes(mechanism, rows):
+    """Outcomes, or of directions the sixth of the sphere that they lie in and their signs."""
+    if isinstance(mechanism, OneRound) and not np.all(rows == np.round(rows)):
+        rows = np.column_stack([np.sign(rows), np.argsort(rows, axis=1)])
+    return [tuple(row) for row in rows.tolist()]
+
+
+def same_law(first, second):
+    """Chi-square p-value of two samples of outcomes, the rare ones together."""
+    outcomes = sorted({*first, *second})
+    place = {outcome: at for at, outcome in enumerate(outcomes)}
+    table = np.array([np.bincount([place[o] for o in side], minlength=len(outcomes)) for side in (first, second)])
+    rare = table.sum(axis=0) < 20
+    table = np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)])
+    return stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue
+
+
+@every_case
+def test_many_releases_at_once_have_the_law_of_the_library_s_reports(name):
+    case = CASES[name]
+    ranking = np.roll(case.data, 1)
+    slow = looped(case.mechanism, ranking, 2000, np.random.default_rng(1))
+    fast = sample(case.mechanism, ranking, 20_000, np.random.default_rng(2))
+    assert fast.shape[1] == slow.shape[1]
+    classes = likelihood_classes(case.mechanism, slow)
+    assert same_law(classes, likelihood_classes(case.mechanism, fast)) > ALARM
+
+
+@pytest.mark.parametrize("name", ["LocalOneBit", "LocalMatrix, order of 3", "LocalKwikSort", "LocalBorda, vector"])
+def test_the_check_of_releases_sees_another_ranking(name):
+    case = CASES[name]
+    slow = looped(case.mechanism, case.data, 2000, np.random.default_rng(1))
+    fast = sample(case.mechanism, case.other, 20_000, np.random.default_rng(2))
+    assert same_law(*(likelihood_classes(case.mechanism, rows) for rows in (slow, fast))) < ALARM
+
+
+# --- samples alone
+
+
+@every_case
+def test_betting_finds_no_more_than_is_lost(name):
+    case = CASES[name]
+    found = loss(case.mechanism, case.data, case.other)
+    levels = np.linspace(0, found, 6)[:-1]
+    bound = lower_bound(
+        sampler(case.mechanism),
+        [(case.data, case.other)],
+        found,
+        rng=np.random.default_rng(5),
+        confidence=1 - ALARM,
+        budget=40_000,
+        levels=levels,
+        bits=True,
+    )
+    assert not bound.refuted
+    assert bound.epsilon <= found
+    # a voter who is seldom asked seldom says much
+    assert bound.epsilon > 0 or "as printed" in name
+
+
+def test_counts_of_outcomes_certify_most_of_the_loss():
+    case = CASES["LocalMatrix, order of 3"]
+    rows = [sample(case.mechanism, data, 200_000, np.random.default_rng(3)) for data in (case.data, case.other)]
+    counts = [np.bincount((side @ [9, 3, 1]).astype(int), minlength=27) for side in rows]
+    assert 0.95 < certified_epsilon(*counts, ALARM) <= 1
+
+
+# --- planted bugs
+
+
+@pytest.mark.parametrize("bug", MUTANTS)
+def test_planted_bugs_die_by_both_routes(bug):
+    mutant = MUTANTS[bug]
+    assert mutant.exact_epsilon() > 1.2 * mutant.guarantee.epsilon
+    assert mutant.bet(np.random.default_rng(0), budget=200_000).refuted
+
+
+@pytest.mark.parametrize("bug", MUTANTS)
+def test_planted_bugs_lose_no_more_than_their_exact_loss(bug):
+    """What was planted is what the formula describes."""
+    mutant = MUTANTS[bug]
+    for data, other in mutant.pairs:
+        found = mutant.loss(data, other)
+        rows = [mutant.sample(side, 20_000, np.random.default_rng(seed)) for seed, side in enumerate((data, other))]
+        epsilon = found.epsilon(0)
+        if math.isfinite(epsilon):
+            kept = lower_bound(mutant.sample, [(data, other)], epsilon, rng=np.random.default_rng(1), budget=20_000)
+            assert not kept.refuted
+        else:
+            assert outside(*rows) + outside(*rows[::-1]) == pytest.approx(impossible(found), abs=0.03)
+
+
+def outside(first, second):
+    """Share of the rows of one sample that never occur in the other."""
+    seen = {row.tobytes() for row in second.astype(float)}
+    return np.mean([row.tobytes() not in seen for row in first.astype(float)])
+
+
+def impossible(law):
+    """Probability of what the other law cannot give, both ways round."""
+    return np.exp(law.log_p[law.log_q == -np.inf]).sum() + np.exp(law.log_q[law.log_p == -np.inf]).sum()
+
+
+PRIVATE = LocalPairs.calibrated(4, 1.0, randomness="private")
+ONE_BIT = LocalOneBit.calibrated(2, 1.0)
+PAIR, WHOLE = (SampledOrder.calibrated(3, 1.0, size) for size in (2, 3))
+ONE_ANSWER = LocalKwikSort(3, 1.0, 1, 1)
+RIGHT = {
+    "epsilon spent on every answer": PRIVATE,
+    "last bit untouched": PRIVATE,
+    "answers reversed with probability exp(-epsilon)": LocalOneBit.calibrated(2, 0.25),
+    "chance of the truth in whole percent": LocalOneBit.calibrated(2, 5.5),
+    "groups filled up with voters asked before": ONE_BIT,
+    "coin seeded with the voter's number": ONE_BIT,
+    "report drawn anew at a retry": ONE_BIT,
+    "one coin for all answers": LocalMatrix(SplitResponse.calibrated(3, 1.0)),
+    "chance of the truth rounded to tenths": LocalMatrix(SplitResponse.calibrated(3, 0.66)),
+    "budget shared among the items, not the pairs": LocalMatrix(SplitResponse.calibrated(4, 1.0)),
+    "pair chosen by the voter's own ranking": LocalMatrix(PAIR),
+    "hidden orders sent in the order of codes": LocalMatrix(WHOLE),
+    "no coin for vectors that agree in all signs": LocalMatrix(VectorReport.calibrated(3, 1.0, "cube")),
+    "factor 2 forgotten in tanh(epsilon / 2)": LocalBorda(PositionVector.calibrated(3, 1.0)),
+    "order of three sent with the odds of a pair": LocalBorda(OrderReport(WHOLE)),
+    "report remembered as long as the ranking stays": LocalBorda(OrderReport(PAIR)),
+    "counter passed by value": LocalKwikSort(4, 1.0, 1, 1),
+    "fallback not accounted for": ONE_ANSWER,
+}
+
+
+def one_or_two(mechanism):
+    """Reports on a ranking, or on the rankings of two polls."""
+
+    def reports(data, size, rng):
+        polls = data if isinstance(data, tuple) else (data,)
+        return np.hstack([sample(mechanism, ranking, size, rng) for ranking in polls])
+
+    return reports
+
+
+@pytest.mark.parametrize("bug", MUTANTS)
+def test_right_twins_of_the_bugs_live(bug):
+    mutant, right = MUTANTS[bug], RIGHT[bug]
+    assert isinstance(right, mutant.of)
+    bound = lower_bound(
+        one_or_two(right),
+        mutant.pairs,
+        mutant.guarantee.epsilon,
+        rng=np.random.default_rng(7),
+        confidence=1 - ALARM,
+        budget=100_000,
+    )
+    assert not bound.refuted
+
+
+def test_a_small_chance_of_reversal_is_only_needless_noise():
+    """exp(-epsilon) for 1 / (1 + exp(epsilon)) keeps its promise where epsilon is above the log of the golden ratio."""
+
+    def lost(epsilon):
+        turned = math.exp(-epsilon)
+        return pair_of([turned, 1 - turned], [1 - turned, turned]).epsilon(0)
+
+    golden = math.log((1 + math.sqrt(5)) / 2)
+    assert lost(golden) == pytest.approx(golden)
+    assert lost(0.9 * golden) > 0.9 * golden
+    assert lost(1.0) < 0.55

@@ -1,0 +1,228 @@
+"""Laws of vectors of noise against integrals, listed outcomes and `dp-accounting`. Nothing here is random."""
+
+from __future__ import annotations
+
+import logging
+import math
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from checks import refused
+from dp_accounting.pld import privacy_loss_distribution as pld
+from scipy import integrate, stats
+
+from dprank import divergence
+from dprank.divergence import GaussianShift, LaplaceShift, PairLaw, discrete_gaussian_shift, discrete_laplace_shift
+from dprank.gaussian import gaussian_epsilon
+
+EPSILONS = np.array([0.0, 0.1, 0.5, 1.0, 1.7])
+
+
+# --- Laplace ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("a", [0.01, 0.7, 1.5, 8.0, 60.0])
+def test_one_laplace_number_has_its_closed_form(a):
+    epsilons = np.r_[EPSILONS, 0.999 * a, a, 1.1 * a]
+    for shift in (LaplaceShift([a], 1.0), LaplaceShift([0.0, -3 * a], 3.0)):
+        wanted = np.maximum(0, -np.expm1((epsilons - a) / 2))
+        assert shift.delta(epsilons) == pytest.approx(wanted, rel=1e-12, abs=1e-15)
+        assert shift.epsilon(0.0) == pytest.approx(a, rel=1e-15)
+        for delta in (0.001, 0.2):
+            assert shift.epsilon(delta) == pytest.approx(max(0, a + 2 * math.log1p(-delta)), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("moves", [(1.0, 1.0), (1.0, 2.0), (0.5, 1.25)])
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.9])
+def test_two_laplace_numbers_against_a_double_integral(moves, epsilon):
+    a, b = moves
+    # the loss of the second number integrated in closed form, that of the first by quadrature between its kinks
+    second = LaplaceShift([b], 1.0)
+
+    def inner(left):
+        if left < -b:
+            return -math.expm1(left)
+        return (
+            float(second.delta(left)) if left >= 0 else -math.expm1(left) + math.exp(left) * float(second.delta(-left))
+        )
+
+    def at(x):
+        return 0.5 * math.exp(-abs(x)) * inner(epsilon - (abs(x - a) - abs(x)))
+
+    # where the first number's loss makes the second's a kink
+    kinks = sorted({0.0, a, *(min(max((a - epsilon + s * c) / 2, 0), a) for s in (-1, 1) for c in (0, b))})
+    total = 0.5 * inner(epsilon - a) + 0.5 * math.exp(-a) * inner(epsilon + a)
+    total += sum(integrate.quad(at, x, y, epsabs=1e-14)[0] for x, y in pairwise(kinks))
+    assert float(LaplaceShift(moves, 1.0).delta(epsilon)) == pytest.approx(total, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("moves", "scale"), [((1, 1, 2), 3.0), ((1,) * 6, 4.0), ((0.5, 1.5, 3), 2.0), ((1,) * 45, 20.0)]
+)
+def test_laplace_vectors_lie_in_the_bracket_of_dp_accounting(moves, scale):
+    logging.disable(logging.WARNING)  # rounding down is done in another way, it says
+    high, low = (
+        reduce(
+            lambda a, b: a.compose(b),
+            [
+                pld.from_laplace_mechanism(
+                    scale, sensitivity=move, pessimistic_estimate=up, value_discretization_interval=1e-3
+                )
+                for move in moves
+            ],
+        )
+        for up in (True, False)
+    )
+    logging.disable(logging.NOTSET)
+    ours = LaplaceShift(moves, scale)
+    for epsilon, delta in zip(EPSILONS, ours.delta(EPSILONS), strict=True):
+        assert low.get_delta_for_epsilon(epsilon) <= delta + 1e-12
+        assert delta <= high.get_delta_for_epsilon(epsilon) + 1e-12
+        if delta > 0:
+            assert ours.epsilon(delta) == pytest.approx(epsilon, rel=1e-9, abs=1e-12)
+
+
+def test_laplace_is_the_limit_of_ever_finer_whole_noise():
+    moves, scale = np.array([1, 1, 2, 3]), 2.5
+    coarse, fine = (discrete_laplace_shift(n * moves, n * scale).delta(EPSILONS) for n in (40, 80))
+    exact = LaplaceShift(moves, scale).delta(EPSILONS)
+    assert (fine > exact).all()
+    assert (4 * fine - coarse) / 3 == pytest.approx(exact, rel=1e-7)
+
+
+def test_order_signs_zeros_and_the_unit_change_nothing():
+    wanted = LaplaceShift([1, 2, 3], 2.0).delta(EPSILONS)
+    for moves, scale in (([3, -1, 0, 2], 2.0), ([0.1, 0.2, 0.3], 0.2), ([1 / 3, 2 / 3, 1.0], 2 / 3)):
+        assert LaplaceShift(moves, scale).delta(EPSILONS) == pytest.approx(wanted, rel=1e-12)
+    assert LaplaceShift([], 1.0).delta(EPSILONS).tolist() == [0] * len(EPSILONS)
+    assert LaplaceShift([0.0], 1.0).epsilon(0.0) == 0
+
+
+def test_many_moves_neither_overflow_nor_lose_digits():
+    shift = LaplaceShift([1.0] * 100, 0.5)
+    assert shift.epsilon(0.0) == 200
+    fine, coarse = (discrete_laplace_shift([n] * 100, n / 2) for n in (64, 32))
+    epsilons = np.array([0.0, 100.0, 150.0, 180.0])
+    limit = (4 * fine.delta(epsilons) - coarse.delta(epsilons)) / 3
+    assert shift.delta(epsilons) == pytest.approx(limit, rel=2e-4)
+    # all numbers beyond their centres: the atom of the largest loss
+    assert float(shift.delta(199.0)) > 0.5**100 * -math.expm1(-1)
+
+
+def test_bad_laplace_input():
+    refused("scale", lambda: LaplaceShift([1.0], 0.0))
+    refused("moves", lambda: LaplaceShift([math.inf], 1.0))
+    refused("moves", lambda: LaplaceShift([1.0, math.pi], 1.0).delta(0.1))
+    refused("delta", lambda: LaplaceShift([1.0], 1.0).epsilon(1.0))
+
+
+# --- whole noise -----------------------------------------------------------------------------------------------------
+
+
+def listed(law, moves, reach):
+    """Delta by all outcomes within reach of a product law."""
+    x = np.arange(-reach, reach + 1)
+    p = reduce(np.multiply.outer, [law(x) for _ in moves]).ravel()
+    q = reduce(np.multiply.outer, [law(x - move) for move in moves]).ravel()
+    return [float(np.maximum(p - math.exp(epsilon) * q, 0).sum()) for epsilon in EPSILONS]
+
+
+@pytest.mark.parametrize("moves", [(1,), (4,), (1, 2), (2, -2), (3, 0, 1)])
+@pytest.mark.parametrize("scale", [0.5, 2.0])
+def test_discrete_laplace_vectors_against_listed_outcomes(moves, scale):
+    law = discrete_laplace_shift(moves, scale)
+    brute = listed(lambda x: np.tanh(0.5 / scale) * np.exp(-np.abs(x) / scale), moves, int(34 * scale) + 4)
+    assert law.delta(EPSILONS) == pytest.approx(brute, rel=1e-9, abs=1e-13)
+    assert law.epsilon(0.0) == pytest.approx(np.abs(moves).sum() / scale, rel=1e-12)
+    assert np.exp(law.log_p).sum() == pytest.approx(1, rel=1e-12)
+    assert np.exp(law.log_q).sum() == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("moves", [(1,), (4,), (1, 2), (2, -4), (3, 0, 1)])
+@pytest.mark.parametrize("scale", [0.4, 2.0])
+def test_discrete_gaussian_vectors_against_listed_outcomes(moves, scale):
+    law = discrete_gaussian_shift(moves, scale)
+    everywhere = np.exp(-(np.arange(-200.0, 201) ** 2) / (2 * scale**2)).sum()
+    brute = listed(lambda x: np.exp(-(x**2) / (2 * scale**2)) / everywhere, moves, int(9 * scale) + 6)
+    assert law.delta(EPSILONS) == pytest.approx(brute, rel=1e-9, abs=1e-13)
+    assert np.exp(law.log_p).sum() == pytest.approx(1, rel=1e-12)
+    assert np.exp(law.log_q).sum() == pytest.approx(1, rel=1e-12)
+    assert law.epsilon(0.0) == math.inf
+
+
+@pytest.mark.parametrize("moves", [(1, 1, 2), (1,) * 10])
+def test_whole_noise_agrees_with_dp_accounting(moves):
+    scale = 2.0  # losses are then multiples of a float, and theirs need no rounding
+    pairs = [
+        (
+            discrete_laplace_shift(moves, scale),
+            [
+                pld.from_discrete_laplace_mechanism(1 / scale, sensitivity=m, value_discretization_interval=1 / scale)
+                for m in moves
+            ],
+        ),
+        (
+            discrete_gaussian_shift(moves, scale),
+            [
+                pld.from_discrete_gaussian_mechanism(
+                    scale, sensitivity=m, value_discretization_interval=1 / (2 * scale**2)
+                )
+                for m in moves
+            ],
+        ),
+    ]
+    for ours, theirs in pairs:
+        together = reduce(lambda a, b: a.compose(b), theirs)
+        for epsilon in EPSILONS:
+            assert float(ours.delta(epsilon)) == pytest.approx(together.get_delta_for_epsilon(epsilon), rel=1e-7)
+        assert ours.epsilon(1e-6) == pytest.approx(together.get_epsilon_for_delta(1e-6), rel=1e-6)
+
+
+def test_wide_whole_gaussian_noise_is_gaussian_noise():
+    law, real = discrete_gaussian_shift([20, 20], 60.0), GaussianShift(math.sqrt(800), 60.0)
+    assert law.delta(EPSILONS) == pytest.approx(real.delta(EPSILONS), rel=1e-3)
+    assert law.epsilon(1e-6) == pytest.approx(gaussian_epsilon(math.sqrt(800), 60.0, 1e-6), rel=1e-3)
+
+
+def test_the_privacy_of_whole_gaussian_noise_is_concentrated():
+    moves, scale = (1, 1, 2), 3.0
+    law = discrete_gaussian_shift(moves, scale)
+    within = PairLaw(law.log_p[:-2], law.log_q[:-2])
+    assert within.rho(most=50) <= np.dot(moves, moves) / (2 * scale**2) * (1 + 1e-9)
+
+
+def test_a_shorter_reach_is_counted_as_lost(monkeypatch):
+    exact = discrete_gaussian_shift([1, 1], 2.0).delta(EPSILONS)
+    monkeypatch.setattr(divergence, "REACH", 3.0)
+    short = discrete_gaussian_shift([1, 1], 2.0).delta(EPSILONS)
+    assert (short >= exact).all()
+    assert short == pytest.approx(exact, abs=8 * stats.norm.sf(3.0))
+
+
+@pytest.mark.parametrize("of", [discrete_laplace_shift, discrete_gaussian_shift])
+def test_bad_whole_input(of):
+    refused("moves", lambda: of([0.5], 1.0))
+    refused("moves", lambda: of([[1]], 1.0))
+    refused("scale", lambda: of([1], -1.0))
+    assert of([0, 0], 1.0).epsilon(0.0) == 0
+
+
+# --- faults in these laws would show ---------------------------------------------------------------------------------
+
+
+def test_signs_of_moves_do_not_cancel():
+    for of in (discrete_laplace_shift, discrete_gaussian_shift):
+        assert of([2, -2], 3.0).delta(EPSILONS) == pytest.approx(of([2, 2], 3.0).delta(EPSILONS), rel=1e-12)
+
+
+def test_a_vector_leaks_more_than_its_longest_move_and_less_than_all_moves_as_one():
+    for of in (LaplaceShift, discrete_laplace_shift):
+        one, both, joined = (of(moves, 3.0).delta(EPSILONS) for moves in ([2], [2, 1], [3]))
+        assert ((one < both) & (both < joined) | (joined == 0)).all()
+
+
+def test_pair_laws_list_every_loss_once():
+    law = discrete_laplace_shift([1, 2], 2.0)
+    assert 2 * (law.log_p - law.log_q) == pytest.approx([-3, -1, 1, 3])
