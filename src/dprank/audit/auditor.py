@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +48,7 @@ class Audit:
         """Whether more is lost than was promised."""
         promise = self.guarantee.epsilon
         too_much = self.exact is not None and self.exact > promise + ROUNDING * max(1.0, promise)
-        return too_much or self.samples.refuted
+        return too_much or (math.isfinite(promise) and self.samples.refuted)
 
     def __str__(self) -> str:
         law = "no exact route" if self.exact is None else f"exact loss {self.exact:.6g} on pair {self.worst}"
@@ -94,12 +95,14 @@ def audit(
     except NotImplementedError:
         losses = []
     worst = int(np.argmax(losses)) if losses else 0
-    levels = promise.epsilon * np.arange(0.1, 2.0, 0.1)
+    # nothing is promised by infinity: the bets then only look for how much is lost
+    claim = promise.epsilon if math.isfinite(promise.epsilon) else 1.0
+    levels = (claim or 1.0) * np.arange(0.1, 2.0, 0.1)
     draw = sample if promise.model == "local" else released
     found = lower_bound(
         lambda data, size, rng: draw(mechanism, data, size, rng),
         pairs,
-        promise.epsilon,
+        claim,
         promise.delta,
         rng=rng,
         confidence=confidence,

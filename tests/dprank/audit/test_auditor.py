@@ -1,4 +1,4 @@
-"""The user's door to the audit. Seeds are fixed; a kept promise is refuted with probability 0.001 at most, each time."""
+"""The user's door to the audit. Seeds are fixed; a kept promise is refuted with probability 0.001 at most."""
 
 from dataclasses import dataclass
 
@@ -40,8 +40,8 @@ def test_a_mechanism_of_ones_own_is_audited_by_its_releases():
 
 
 def test_a_mechanism_of_the_library_is_audited_by_its_law_too():
-    votes = Rankings.from_orders([["a", "b", "c"], ["b", "a", "c"]])
-    other = Rankings.from_orders([["c", "b", "a"], ["b", "a", "c"]])
+    votes = Rankings.from_orders([["a", "b", "c"], ["b", "a", "c"]], ["a", "b", "c"])
+    other = Rankings.from_orders([["c", "b", "a"], ["b", "a", "c"]], ["a", "b", "c"])
     found = audit(
         PrivateBorda.calibrated(3, epsilon=1.0), [(votes, votes), (votes, other)], rng=np.random.default_rng(2)
     )
@@ -67,6 +67,12 @@ def test_what_floats_betray_is_broken_unless_only_the_law_is_asked_for():
     mechanism = Floats(1.0, 1.0)
     assert audit(mechanism, [(0, 1)], rng=np.random.default_rng(4)).broken
     assert not audit(mechanism, [(0, 1)], rng=np.random.default_rng(4), bits=False).broken
+
+
+def test_a_mechanism_that_promises_nothing_breaks_nothing():
+    found = audit(Count(np.inf, 0.5), [(0, 1)], rng=np.random.default_rng(5))
+    assert not found.broken
+    assert found.epsilon > 1
 
 
 def test_names_of_cases_are_their_own():
