@@ -18,11 +18,15 @@ from scipy.special import log_ndtr, logsumexp
 from dprank._quadrature import gauss
 from dprank._require import require_below_1, require_positive, require_real, settle
 from dprank.gaussian import gaussian_delta, gaussian_epsilon
+from dprank.noise import Law, Noise
 
 #: Most cells of the grid on which `LaplaceShift` keeps its law.
 CELLS = 1 << 14
 #: Standard deviations beyond which discrete Gaussian noise counts for delta: one draw in 1e22.
 REACH = 10.0
+
+#: Mass, as a share of delta, that counts as none above delta: sums of probabilities round.
+ROUNDING = 1e-12
 
 
 class Divergence(Protocol):
@@ -63,7 +67,7 @@ class PairLaw:
         return max(0.0, _least_epsilon(self.log_p, self.log_q, delta), _least_epsilon(self.log_q, self.log_p, delta))
 
     def renyi(self, order: float) -> float:
-        """Renyi divergence of an order above 1, the larger of the two directions."""
+        """Rényi divergence of an order above 1, the larger of the two directions."""
         require_real("order", order, "it must be above 1 and finite", lambda x: 1 < x < math.inf)
         log_moment = max(
             logsumexp(order * a - (order - 1) * b) for a, b in ((self.log_p, self.log_q), (self.log_q, self.log_p))
@@ -72,11 +76,11 @@ class PairLaw:
 
     def kl(self) -> float:
         """Relative entropy, the limit of `renyi` at order 1."""
-        loss = self.log_p - self.log_q
-        return float(max(np.exp(self.log_p) @ loss, -np.exp(self.log_q) @ loss))
+        pairs = ((self.log_p, self.log_q), (self.log_q, self.log_p))
+        return max(float(np.exp(a[a > -np.inf]) @ (a - b)[a > -np.inf]) for a, b in pairs)
 
     def rho(self, most: float = 1e6) -> float:
-        """Least rho of zero-concentrated privacy: the largest Renyi divergence over its order, orders up to `most`."""
+        """Least rho of zero-concentrated privacy: the largest Rényi divergence over its order, orders up to `most`."""
         found = minimize_scalar(
             lambda at: -self.renyi(1 + math.exp(at)) / (1 + math.exp(at)), bounds=(-7, math.log(most)), method="bounded"
         )
@@ -128,7 +132,8 @@ class LaplaceShift:
     A number that moves by a scales has a log ratio of :math:`\pm a`, or one between with a density. Times
     :math:`e^{-loss / 2}` its law is :math:`e^{-a / 2}` times halves of atoms at :math:`\pm a` and a quarter of the
     uniform measure between. Sums of such have atoms on the grid and polynomials in its cells, so that the law of the
-    whole loss is exact: the only error is that of rounding, relative 1e-12. It is the same in both directions.
+    whole loss is exact: the only error is that of rounding, relative 1e-12 up to some hundred scales. It is the same in
+    both directions.
     """
 
     moves: Sequence[float]
@@ -143,7 +148,8 @@ class LaplaceShift:
     def delta(self, epsilons: ArrayLike) -> NDArray[np.float64]:
         """Least delta at every epsilon, shape of `epsilons`. O(cells * numbers) each."""
         epsilons = np.asarray(epsilons, float)
-        return np.array([self._delta(float(epsilon)) for epsilon in epsilons.ravel()]).reshape(epsilons.shape)
+        found = np.array([self._delta(float(epsilon)) for epsilon in epsilons.ravel()]).reshape(epsilons.shape)
+        return np.minimum(found, 1.0)
 
     def epsilon(self, delta: float) -> float:
         """Least epsilon at one delta; at 0 the l1 length of the moves in scales."""
@@ -206,6 +212,31 @@ class _LossLaw(NamedTuple):
     log_mass: float  # logarithm of what all is to be multiplied by
 
 
+def whole_noise(noise: Noise, scale: float, reach: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Law of discrete noise that is cut off.
+
+    Parameters
+    ----------
+    noise : {"laplace", "gaussian"}
+    scale : float
+        At least 0; 0 is no noise.
+    reach : int
+        The largest integer that is left, at least 0.
+
+    Returns
+    -------
+    steps : ndarray of int, shape (2 reach + 1,)
+        -reach .. reach.
+    chances : ndarray of float, shape (2 reach + 1,)
+        Their probabilities, which sum to 1.
+    """
+    x = np.arange(-reach, reach + 1)
+    if scale == 0:
+        return x, (x == 0).astype(float)
+    weight = np.exp(-np.abs(x) / scale if noise == "laplace" else -((x / scale) ** 2) / 2)
+    return x, weight / weight.sum()
+
+
 def discrete_laplace_shift(moves: ArrayLike, scale: float) -> PairLaw:
     """Independent discrete Laplace noise on several whole numbers, each of which moves.
 
@@ -219,6 +250,11 @@ def discrete_laplace_shift(moves: ArrayLike, scale: float) -> PairLaw:
     -------
     PairLaw
         A class for every loss, which is a whole multiple of 1 / scale; exact. O((sum of the moves)^2).
+
+    Raises
+    ------
+    ValueError
+        If moves are no list of whole numbers, or the scale is not above 0.
     """
     steps, scale = _whole_moves(moves), require_positive("scale", scale)
     log_law, rest = np.zeros(1), -math.expm1(-1 / scale)
@@ -247,15 +283,22 @@ def discrete_gaussian_shift(moves: ArrayLike, scale: float) -> PairLaw:
     PairLaw
         The loss depends on the noise x through the whole number sum of moves * x: a class for each of its values. What
         draws beyond `REACH` standard deviations may add to delta, less than 1e-20 a move, is a class of its own.
+
+    Raises
+    ------
+    ValueError
+        If moves are no list of whole numbers, or the scale is not above 0.
+
+    Notes
+    -----
+    O((scale * sum of the moves)^2).
     """
     steps, scale = _whole_moves(moves), require_positive("scale", scale)
     if not steps:
         return PairLaw(np.zeros(1), np.zeros(1))
     common = math.gcd(*steps)
     reach = math.ceil(REACH * scale) + max(steps)
-    x = np.arange(-reach, reach + 1)
-    noise = -(x**2) / (2 * scale**2)
-    noise = np.exp(noise - logsumexp(noise))
+    _, noise = whole_noise("gaussian", scale, reach)
     log_law = np.zeros(1)
     for k in steps:
         spread = np.zeros(2 * reach * (k // common) + 1)
@@ -268,6 +311,34 @@ def discrete_gaussian_shift(moves: ArrayLike, scale: float) -> PairLaw:
     lost = math.log(4 * len(steps)) + float(log_ndtr(-REACH))
     log_p = np.r_[log_law[possible], lost, -math.inf]
     return PairLaw(log_p, np.r_[(log_law - loss)[possible], -math.inf, lost])
+
+
+def noise_shift(noise: Noise, law: Law, moves: ArrayLike, scale: float) -> Divergence:
+    """Independent noise of one kind on several numbers, each of which moves.
+
+    Parameters
+    ----------
+    noise : {"laplace", "gaussian"}
+    law : {"continuous", "discrete"}
+    moves : array_like of float
+        Whole numbers, steps of the grid, if the law is discrete.
+    scale : float
+        Of the noise, as of `dprank.noise.draw`, above 0.
+
+    Returns
+    -------
+    LaplaceShift, GaussianShift or PairLaw
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    """
+    if law == "discrete":
+        return discrete_laplace_shift(moves, scale) if noise == "laplace" else discrete_gaussian_shift(moves, scale)
+    if noise == "laplace":
+        return LaplaceShift(np.asarray(moves, float).tolist(), scale)
+    return GaussianShift(float(np.linalg.norm(moves)), scale)
 
 
 def pair_of(p: ArrayLike | Mapping[Any, float], q: ArrayLike | Mapping[Any, float], *, log: bool = False) -> PairLaw:
@@ -312,11 +383,11 @@ def _least_epsilon(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta
 
     It needs P(A) <= e^epsilon Q(A) + delta for every event A, and events {log ratio above a level} are the worst.
     """
-    order = np.argsort(log_q - log_p)
-    p, q = (np.logaddexp.accumulate(law[order]) for law in (log_p, log_q))
     if delta == 0:
         return float((log_p - log_q).max())
-    counts = p > math.log(delta)
+    order = np.argsort(log_q - log_p)
+    p, q = (np.logaddexp.accumulate(law[order]) for law in (log_p, log_q))
+    counts = p > math.log(delta) + ROUNDING
     with np.errstate(divide="ignore"):
         needs = p[counts] + np.log(-np.expm1(math.log(delta) - p[counts])) - q[counts]
     return float(needs.max(initial=-math.inf))
@@ -332,15 +403,17 @@ def _whole_moves(moves: ArrayLike) -> list[int]:
 
 def _on_grid(moves: Sequence[float]) -> tuple[list[int], float]:
     """Moves as whole multiples of the widest step there is."""
-    exact = [Fraction(move).limit_denominator(1 << 20) for move in moves]
-    if any(abs(float(near) - move) > 1e-15 * move for near, move in zip(exact, moves, strict=True)):
-        exact = [Fraction(move) for move in moves]
+    largest = max(moves, default=1.0)
+    shares = [Fraction(move) / Fraction(largest) for move in moves]
+    exact = [share.limit_denominator(1 << 20) for share in shares]
+    if any(abs(near - share) > share / 10**15 for near, share in zip(exact, shares, strict=True)):
+        exact = shares
     finest = math.lcm(*(move.denominator for move in exact))
     common = Fraction(math.gcd(*(int(move * finest) for move in exact)), finest)
     steps = [int(move / common) for move in exact]
     if 2 * sum(steps) > CELLS:
         raise ValueError(f"moves = {list(moves)}; multiples of one step are needed, at most {CELLS // 2} steps in all")
-    return steps, float(common)
+    return steps, float(common) * largest
 
 
 def _shifted(rows: NDArray[np.float64], by: int) -> NDArray[np.float64]:

@@ -14,7 +14,15 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy import integrate, stats
 
 from dprank import divergence
-from dprank.divergence import GaussianShift, LaplaceShift, PairLaw, discrete_gaussian_shift, discrete_laplace_shift
+from dprank.divergence import (
+    GaussianShift,
+    LaplaceShift,
+    PairLaw,
+    discrete_gaussian_shift,
+    discrete_laplace_shift,
+    noise_shift,
+    pair_of,
+)
 from dprank.gaussian import gaussian_epsilon
 
 EPSILONS = np.array([0.0, 0.1, 0.5, 1.0, 1.7])
@@ -226,3 +234,45 @@ def test_a_vector_leaks_more_than_its_longest_move_and_less_than_all_moves_as_on
 def test_pair_laws_list_every_loss_once():
     law = discrete_laplace_shift([1, 2], 2.0)
     assert 2 * (law.log_p - law.log_q) == pytest.approx([-3, -1, 1, 3])
+
+
+@pytest.mark.parametrize(
+    ("noise", "law", "shift"),
+    [
+        ("laplace", "continuous", LaplaceShift([1.0, -3.0], 2.0)),
+        ("gaussian", "continuous", GaussianShift(math.sqrt(10), 2.0)),
+        ("laplace", "discrete", discrete_laplace_shift([1, -3], 2.0)),
+        ("gaussian", "discrete", discrete_gaussian_shift([1, -3], 2.0)),
+    ],
+    ids=["laplace", "gaussian", "discrete laplace", "discrete gaussian"],
+)
+def test_every_noise_has_its_shift(noise, law, shift):
+    for moves in ([1, -3], np.array([1.0, -3.0])):
+        assert noise_shift(noise, law, moves, 2.0).delta(EPSILONS).tolist() == shift.delta(EPSILONS).tolist()
+
+
+def test_shifts_of_nothing_and_of_no_grid():
+    for noise in ("laplace", "gaussian"):
+        for law in ("continuous", "discrete"):
+            assert noise_shift(noise, law, [0.0, 0.0], 2.0).epsilon(0.0) == 0
+        with refused("moves", "0.5"):
+            noise_shift(noise, "discrete", [0.5], 2.0)
+
+
+@pytest.mark.parametrize("one_sided", [0.1, 0.07, 0.01, 0.001])
+def test_mass_of_exactly_delta_costs_no_epsilon(one_sided):
+    rest = 1 - 3 * one_sided
+    pair = pair_of([one_sided] * 3 + [rest] + [0] * 3, [0] * 3 + [rest] + [one_sided] * 3)
+    assert pair.epsilon(3 * one_sided) == pytest.approx(0, abs=1e-12)
+    assert pair.epsilon(3 * one_sided * (1 - 1e-9)) == math.inf
+
+
+def test_moments_of_a_law_with_one_sided_outcomes_are_infinite():
+    pair = discrete_gaussian_shift([1], 1.0)
+    assert pair.kl() == pair.rho() == pair.renyi(2.0) == math.inf
+
+
+def test_the_unit_of_the_moves_does_not_matter():
+    small, large = (LaplaceShift((unit, 3 * unit), unit) for unit in (1e-9, 1e9))
+    assert small.epsilon(1e-3) == pytest.approx(large.epsilon(1e-3), rel=1e-12)
+    assert LaplaceShift([1.0] * 200, 0.2).delta(0.0) <= 1

@@ -52,6 +52,32 @@ def test_zcdp_of_a_large_delta_is_true():
             assert zcdp(rho, delta) >= exact * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("delta", [1e-300, 1e-9, 1e-3, 0.3, 0.999])
+@pytest.mark.parametrize("rho", [1e-12, 1e-3, 0.5, 20.0, 1e4, 1e12])
+def test_zcdp_takes_the_best_order(rho, delta):
+    orders = 1 + np.append(np.geomspace(0.01 + 1e-15, 1e152, 20_000), np.geomspace(0.01 + 1e-15, 40, 20_000))
+    converted = rho * orders + np.log1p(-1 / orders) - np.log(delta * orders) / (orders - 1)
+    best = 0.0 if delta**2 > -math.expm1(-rho) else max(0.0, converted.min())
+    found = zcdp(rho, delta)
+    assert found <= best * (1 + 2 * ROUNDING)
+    # the grid is coarse; fifty digits at the order where the derivative is 0
+    with mpmath.workdps(50):
+        at = max(mpmath.findroot(lambda t: rho * t**2 + mpmath.log(1 + t) + mpmath.log(delta), start(rho, delta)), 0.01)
+        exact = rho * (1 + at) + mpmath.log(at / (1 + at)) - (mpmath.log(delta) + mpmath.log(1 + at)) / at
+    assert best == 0 == found or float(exact) <= found <= float(exact) * (1 + 2 * ROUNDING)
+
+
+def start(rho, delta):
+    return min(math.sqrt(-math.log(delta) / rho), 1 / delta - 1)
+
+
+def test_zcdp_at_the_ends_of_the_floats():
+    assert zcdp(0.0, 0.0) == zcdp(0.0, 0.1) == zcdp(5e-324, 0.5) == zcdp(5e-324, 1 - 2.0**-53) == 0
+    assert zcdp(1e-3, 0.0) == zcdp(math.inf, 0.5) == zcdp(1.79e308, 1e-9) == math.inf
+    assert 0 < zcdp(1e-320, 1e-300) < 1e-9
+    assert 1e300 < zcdp(1e300, 5e-324) < 1.02e300
+
+
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 8.0, 300.0])
 @pytest.mark.parametrize("delta", [1e-12, 1e-5, 0.4, 0.99])
 def test_scale_and_epsilon_are_inverse_and_tight(epsilon, delta):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dprank.audit.betting import LowerBound, lower_bound
+from dprank._require import shown
+from dprank.audit.betting import LARGEST, LowerBound, ceiling, lower_bound
 from dprank.audit.case import exact, released, sample
 from dprank.mechanism import Guarantee, Mechanism
 
@@ -31,12 +32,15 @@ class Audit:
         The pair that attains `exact`; 0 without a route.
     samples : LowerBound
         What its own releases show.
+    reach : float
+        Largest epsilon that so many releases could have refuted.
     """
 
     guarantee: Guarantee
     exact: float | None
     worst: int
     samples: LowerBound
+    reach: float
 
     @property
     def epsilon(self) -> float:
@@ -48,13 +52,17 @@ class Audit:
         """Whether more is lost than was promised."""
         promise = self.guarantee.epsilon
         too_much = self.exact is not None and self.exact > promise + ROUNDING * max(1.0, promise)
-        return too_much or (math.isfinite(promise) and self.samples.refuted)
+        return too_much or (promise <= LARGEST and self.samples.refuted)
 
     def __str__(self) -> str:
+        found = "BROKEN" if self.broken else "not refuted" if self.exact is None else "kept on these pairs"
         law = "no exact route" if self.exact is None else f"exact loss {self.exact:.6g} on pair {self.worst}"
         seen = f"at least {self.samples.epsilon:.3g} by {self.samples.samples} releases"
-        by = f" (pair {self.samples.pair}: {self.samples.event})" if self.samples.refuted else ""
-        return f"{'BROKEN' if self.broken else 'kept'}: {self.guarantee}\n{law}; {seen}{by}"
+        if self.samples.refuted:
+            seen += f" (pair {self.samples.pair}: {self.samples.event})"
+        elif self.guarantee.epsilon > self.reach:
+            seen += f", which can refute nothing above {self.reach:.3g}"
+        return f"{found}: {self.guarantee}\n{law}; {seen}"
 
 
 def audit(
@@ -71,33 +79,48 @@ def audit(
     Parameters
     ----------
     mechanism : Mechanism
-        Any; one that the library does not know is audited by its releases alone.
-    pairs : sequence of (data, data)
-        Neighbours under the guarantee's adjacency, as many as seem worth a try: the extremes, ties, far gaps.
-        `dprank.audit.search` finds some. Of a local mechanism, rankings of one voter, whose report is audited.
+        Any with a `guarantee` and a `release`. The exact route is for the classes of this library; all others, such as
+        classes derived from them, are audited by their releases alone. Releases are taken to be independent: what
+        remembers earlier ones is another mechanism. They are numbers or arrays of one length, or of a type for which
+        `dprank.audit.case.features` knows the numbers.
+    pairs : sequence of tuple
+        Neighbours (data, other) under the guarantee's adjacency, as many as seem worth a try: the extremes, ties, far
+        gaps, values between which something is rounded. `dprank.audit.search` finds some. Of a local mechanism of this
+        library the rankings of one voter, as positions, whose report is audited.
     rng : numpy.random.Generator
     budget : int
         Most releases in all. Small excesses of epsilon need many: a tenth takes about 1e5.
     confidence : float
         Of the lower bound.
     bits : bool
-        Whether to look at the lowest bits of floats, which betray the data of any floating-point noise.
+        Whether to look at the lowest bits of floats, by which floating-point noise betrays the data. False audits the
+        law that the mechanism has on paper.
 
     Returns
     -------
     Audit
         `broken` is proof of a bug, or of neighbours that are none; the opposite proves nothing but for the pairs that
         the exact route was given.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range (no pairs, a budget below 512 releases for each pair and 512 more), or a release
+        is not made of numbers.
     """
-    promise = mechanism.guarantee
-    try:
-        losses = [exact(mechanism, *pair).epsilon(promise.delta) for pair in pairs]
-    except NotImplementedError:
-        losses = []
+    promise, pairs = mechanism.guarantee, list(pairs)
+    for number, pair in enumerate(pairs):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise ValueError(f"pairs[{number}] = {shown(pair)}; a tuple (data, other) of two neighbours is needed")
+    losses: list[float] = []
+    # a class of somebody else may release something else than the class that it is derived from
+    if type(mechanism).__module__.startswith("dprank."):
+        with suppress(NotImplementedError):
+            losses = [exact(mechanism, *pair).epsilon(promise.delta) for pair in pairs]
     worst = int(np.argmax(losses)) if losses else 0
-    # nothing is promised by infinity: the bets then only look for how much is lost
-    claim = promise.epsilon if math.isfinite(promise.epsilon) else 1.0
-    levels = (claim or 1.0) * np.arange(0.1, 2.0, 0.1)
+    # where too much is promised away for any bet, the bets only look for how much is lost
+    claim = promise.epsilon if promise.epsilon <= LARGEST else 1.0
+    levels = np.minimum((claim or 1.0) * np.arange(0.1, 2.0, 0.1), LARGEST)
     draw = sample if promise.model == "local" else released
     found = lower_bound(
         lambda data, size, rng: draw(mechanism, data, size, rng),
@@ -110,4 +133,5 @@ def audit(
         levels=levels,
         bits=bits,
     )
-    return Audit(promise, losses[worst] if losses else None, worst, found)
+    reach = ceiling(budget, len(pairs), confidence)
+    return Audit(promise, losses[worst] if losses else None, worst, found, reach)

@@ -29,13 +29,13 @@ from dprank._require import (
 )
 from dprank.audit.events import Event, Partition, proposals
 
-#: Draws one data set gives: features of as many releases, shape (size, features).
+# Called as sampler(data, size, rng): features of as many releases of one data set, shape (size, features).
 Sampler = Callable[[Any, int, np.random.Generator], NDArray[Any]]
 
 #: Releases of each data set of a pair before the first bet.
 FIRST = 256
-#: Most releases of each data set that one round draws, and that are kept to learn from.
-MEMORY = 1 << 16
+#: Most numbers of each data set that one round draws, and that are kept to learn from.
+MEMORY = 1 << 20
 #: Parts of a round, after each of which the stake is thought over.
 PARTS = 16
 #: Largest epsilon whose exponential is far from overflow.
@@ -181,6 +181,14 @@ def lower_bound(
     )
 
 
+def ceiling(budget: int, pairs: int = 1, confidence: float = 0.999) -> float:
+    """Largest epsilon that so many releases can refute: of an event that is certain for one data set, and never happens
+    for the other. A promise above it is not put to the test.
+    """
+    rounds = (budget - 2 * FIRST * pairs) / 2
+    return math.log(_STAKES[-1] / math.expm1(-math.log(1 - confidence) / rounds))
+
+
 def check(
     pairs: Sequence[tuple[Any, Any]],
     epsilon: float,
@@ -225,10 +233,6 @@ def draw_rows(sample: Sampler, data: Any, size: int, rng: np.random.Generator) -
     # one layout in memory: sums must round alike for both data sets
     told_apart = np.where(np.isnan(drawn), NAN, np.clip(drawn.astype(float), -INFINITY, INFINITY))
     return np.ascontiguousarray(told_apart)
-
-
-def _exp(logarithm: float) -> float:
-    return math.exp(min(logarithm, 700.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,9 +286,10 @@ class Seen:
         return (self.second, self.first) if swapped else (self.first, self.second)
 
     def joined(self, fresh: Seen) -> Seen:
-        """With newer ones, the latest `MEMORY`."""
+        """With newer ones, the latest up to `MEMORY` numbers."""
+        kept = max(FIRST, MEMORY // self.first.shape[1])
         return Seen(
-            np.concatenate([self.first, fresh.first])[-MEMORY:], np.concatenate([self.second, fresh.second])[-MEMORY:]
+            np.concatenate([self.first, fresh.first])[-kept:], np.concatenate([self.second, fresh.second])[-kept:]
         )
 
     def judged(self, bits: bool) -> Judged:
@@ -343,6 +348,10 @@ class Judged:
         number = int(np.searchsorted(np.cumsum(sizes), at, side="right"))
         order, size = divmod(at - sum(sizes[:number]), self.counts[number][0].shape[1])
         return Event(self.partitions[number], order, size + 1, bool(swapped))
+
+
+def _exp(logarithm: float) -> float:
+    return math.exp(min(logarithm, 700.0))
 
 
 def _tables(x: NDArray[np.bool_], y: NDArray[np.bool_]) -> NDArray[np.float64]:

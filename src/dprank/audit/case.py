@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank._require import shown
+from dprank.audit.betting import Sampler
 from dprank.divergence import Divergence
 from dprank.mechanism import Mechanism
+
+#: Whole numbers up to here are doubles.
+EXACT = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,12 @@ class Case:
         """Delta that is promised with it."""
         return self.mechanism.guarantee.delta if self.printed_delta is None else self.printed_delta
 
+    @property
+    def guaranteed(self) -> float:
+        """Epsilon that is provable at `delta`: infinite where the guarantee needs a larger one."""
+        guarantee = self.mechanism.guarantee
+        return guarantee.epsilon if guarantee.delta <= self.delta else math.inf
+
 
 @singledispatch
 def exact(mechanism: Any, data: Any, other: Any) -> Divergence:
@@ -100,16 +111,52 @@ def sample(mechanism: Any, data: Any, size: int, rng: np.random.Generator) -> ND
 
 
 def released(mechanism: Any, data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Features of releases made one by one, by the code that a user runs: shape (size, features)."""
-    return np.array([features(mechanism.release(data, rng)) for _ in range(size)], float)
+    """Features of releases made one by one, by the code that a user runs: shape (size, features).
+
+    Raises
+    ------
+    ValueError
+        If a release is not made of numbers, or their number varies.
+    """
+    rows = [features(mechanism.release(data, rng)) for _ in range(size)]
+    if len({len(row) for row in rows}) > 1:
+        lengths = sorted({len(row) for row in rows})
+        raise ValueError(f"releases have {lengths[0]} to {lengths[-1]} numbers; each must have as many as any other")
+    return np.array(rows)
 
 
 @singledispatch
 def features(result: Any) -> NDArray[np.float64]:
-    """What a result publishes, as a vector of numbers; families register their kinds of result."""
-    return np.atleast_1d(np.asarray(result, float)).ravel()
+    """What a result publishes, as a vector of numbers of its own.
+
+    Parameters
+    ----------
+    result : object
+        A number or an array of numbers. Other kinds of result are registered: ``@features.register``.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else, or holds whole numbers so large that a double would round them.
+    """
+    needed = "a number, an array of numbers, or a type registered with dprank.audit.case.features is needed"
+    try:
+        given = np.asarray(result)
+        if given.dtype.kind == "c":
+            raise ValueError
+        numbers = np.array(given, float).ravel()
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"release returned {shown(result)}; {needed}") from None
+    if given.dtype.kind in "iuO" and (np.abs(numbers) > EXACT).any():
+        raise ValueError(f"release returned {shown(result)}; whole numbers above 2^53 must be split in two")
+    return numbers
 
 
-def sampler(mechanism: Mechanism) -> Callable[[Any, int, np.random.Generator], NDArray[np.float64]]:
+def best_first(scores: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Every row's codes by falling score, equal scores in random order: `dprank.noise.best_first` of many rows."""
+    return np.lexsort((rng.random(scores.shape), -scores))
+
+
+def sampler(mechanism: Mechanism) -> Sampler:
     """`sample` of one mechanism, as `lower_bound` takes it."""
-    return lambda data, size, rng: sample(mechanism, data, size, rng)
+    return partial(sample, mechanism)

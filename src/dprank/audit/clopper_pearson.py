@@ -15,8 +15,8 @@ from dprank.audit.betting import LowerBound, Sampler, Seen, check, draw_rows
 
 #: Events that one audit counts on releases that did not choose them.
 KEPT = 3
-#: Logarithm of the least chance of error that is told apart from 0.
-_LEAST = -700.0
+#: Logarithm of the least chance of error that is told apart from 0; quantiles of beta laws fail far beyond it.
+_LEAST = -150.0
 
 
 def held_out_bound(
@@ -95,7 +95,22 @@ def held_out_bound(
 
 
 def loss_bounds(first: ArrayLike, second: ArrayLike, rows: int, delta: float, error: float) -> NDArray[np.float64]:
-    """Lower bounds of the loss from counts under both laws, each side with this chance of error."""
+    """Lower bounds of the loss from counts of events under both laws.
+
+    Parameters
+    ----------
+    first, second : array_like of float, shape (events,)
+        How often each event happened in `rows` releases of either data set.
+    rows : int
+    delta : float
+    error : float
+        Chance that the bound on one probability fails.
+
+    Returns
+    -------
+    ndarray of float, shape (events,)
+        Minus infinity where nothing is shown.
+    """
     x, y = np.asarray(first, float), np.asarray(second, float)
     p = np.where(x > 0, beta.ppf(error, np.maximum(x, 1), rows - x + 1), 0.0)
     q = np.where(y < rows, beta.isf(error, y + 1, np.maximum(rows - y, 1)), 1.0)

@@ -97,11 +97,12 @@ def proposals(p: Rows, q: Rows, *, bits: bool = True) -> list[Partition]:
     Returns
     -------
     list of Partition
-        Whole outputs where few are distinct; every feature, differences, the sum, least and
-        largest, and the lowest set bit of floats, cut at shared quantiles and at single values that tell the samples
-        apart; the likelihood ratio that independent features would have; and a tree of three levels. Cells are ordered
-        by how much likelier the first law makes them: by Neyman and Pearson the beginnings of the true order are the
-        best events that a partition has. Intervals are ordered by place as well, where nothing has to be learned.
+        Whole outputs where few are distinct; every feature, differences, the sum, least and largest, Fisher's
+        discriminant, and the lowest set bit of floats, cut at shared quantiles and at single values that tell the
+        samples apart; the likelihood ratio that independent features would have; and a tree of three levels. Cells are
+        ordered by how much likelier the first law makes them: by Neyman and Pearson the beginnings of the true order
+        are the best events that a partition has. Intervals are ordered by place as well, where nothing has to be
+        learned.
 
     Notes
     -----
@@ -127,7 +128,7 @@ def _views(p: Rows, q: Rows, bits: bool) -> list[tuple[View, Words]]:
     views = [_difference(a, b) for a, b in (combinations(few, 2) if features <= PAIRED else next_ones)]
     if features >= 2:
         views += [_extent(f"the {word}", of) for word, of in (("sum", np.sum), ("least", np.min), ("largest", np.max))]
-    return views + [_bit(c) for c in few if bits and any((rows[:, c] != np.round(rows[:, c])).any() for rows in (p, q))]
+    return views + _projection(p, q) + [_bit(c) for c in few if bits and any(_has_bits(rows[:, c]) for rows in (p, q))]
 
 
 def _column(c: int) -> tuple[View, Words]:
@@ -144,6 +145,31 @@ def _extent(words: str, of: Callable[..., Any]) -> tuple[View, Words]:
 
 def _bit(c: int) -> tuple[View, Words]:
     return lambda rows: lowest_bit(rows[:, c]), lambda names: f"the lowest set bit of {_named(names, c)}"
+
+
+def _has_bits(x: NDArray[np.float64]) -> bool:
+    """Whether there are fractions, or zeros with a sign."""
+    return bool((x != np.round(x)).any() or np.signbit(x[x == 0]).any())
+
+
+def _projection(p: Rows, q: Rows) -> list[tuple[View, Words]]:
+    """Fisher's discriminant: the direction in which the samples differ most for their spread, if any without noise."""
+    p, q = p[:TREE_ROWS], q[:TREE_ROWS]
+    with np.errstate(over="ignore", invalid="ignore"):
+        unit = np.concatenate([p, q]).std(axis=0)
+    unit = np.where(unit == 0, 1.0, unit)
+    if not 2 <= p.shape[1] <= JOINT or not np.isfinite(unit).all():
+        return []
+    spread = np.cov((p / unit).T) + np.cov((q / unit).T) + 1e-9 * np.eye(p.shape[1])
+    direction = np.linalg.solve(spread, (p / unit).mean(axis=0) - (q / unit).mean(axis=0)) / unit
+
+    def view(rows: Rows) -> NDArray[np.float64]:
+        total = np.zeros(len(rows))
+        for column, weight in enumerate(direction.tolist()):
+            total = total + rows[:, column] * weight
+        return total
+
+    return [(view, lambda names: "a weighted sum of the outputs")]
 
 
 def _ratio(columns: list[Partition], p: Rows, q: Rows) -> list[tuple[View, Words]]:
@@ -167,11 +193,16 @@ def _ratio(columns: list[Partition], p: Rows, q: Rows) -> list[tuple[View, Words
 
 
 def lowest_bit(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Exponent of the lowest set bit of a double, of which x is an odd multiple; 1024 for 0 and what is not finite."""
+    """Exponent of the lowest set bit of doubles, the power of 2 of which each is an odd multiple.
+
+    1024 for 0 and what is not finite, 1025 for -0.
+    """
     mantissa, exponent = np.frexp(np.where(np.isfinite(x), x, 0.0))
     whole = (mantissa * 2.0**53).astype(np.int64)
     low = (whole & -whole).astype(np.float64)
-    return np.where(whole == 0, 1024.0, np.log2(np.where(low > 0, low, 1.0)) + exponent - 53)
+    return np.where(
+        whole == 0, 1024.0 + (np.signbit(x) & (x == 0)), np.log2(np.where(low > 0, low, 1.0)) + exponent - 53
+    )
 
 
 def _named(names: Sequence[str], column: int) -> str:

@@ -17,6 +17,8 @@ from dprank._require import require_number, require_positive
 GRID = 2.0**53
 #: Uniforms more than rounding can need, on both sides of a window.
 _MARGIN = 4.0
+#: Longest window of uniforms that is searched; windows are long where values are large for the noise.
+LONGEST = 100_000
 
 
 def laplace_of(uniforms: ArrayLike, scale: float) -> NDArray[np.float64]:
@@ -53,6 +55,12 @@ def possible(outputs: ArrayLike, value: float, scale: float) -> NDArray[np.bool_
     ndarray of bool, shape (releases,)
         False where no uniform of the generator gives that output: then the release proves that this was not the value.
 
+    Raises
+    ------
+    ValueError
+        If outputs are no list of finite numbers, the value is not finite, the scale not above 0, or the value so large
+        for it that more than `LONGEST` uniforms may round to one output: then little is betrayed anyway.
+
     Notes
     -----
     Noise t needs a uniform near exp(-abs(t) / scale) / 2, or one minus it. The logarithm is monotone and at most two
@@ -67,8 +75,11 @@ def possible(outputs: ArrayLike, value: float, scale: float) -> NDArray[np.bool_
     half = GRID / 2
     near, far = (half * np.exp(-np.maximum(np.abs(noise) + side * slack, 0) / scale) for side in (-1, 1))
     first, last = np.maximum(np.floor(far) - _MARGIN, 1), np.minimum(np.ceil(near) + _MARGIN, half)
+    longest = int((last - first).max(initial=-1)) + 1
+    if longest > LONGEST:
+        raise ValueError(f"{longest:.3g} uniforms may round to one of the outputs; at most {LONGEST} are tried")
     found = np.zeros(len(y), bool)
-    for step in range(int((last - first).max(initial=-1)) + 1):
+    for step in range(longest):
         open_ = np.flatnonzero(~found & (first + step <= last))
         u = (first[open_] + step) / GRID
         # 2 - u - u rounds, so that the two tails are no mirror images

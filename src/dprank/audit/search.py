@@ -101,6 +101,11 @@ def climb(
     WorstNeighbours
         What exhaustion would find, or less.
 
+    Raises
+    ------
+    ValueError
+        If `rng` is no generator, or `steps` or `restarts` are below 1.
+
     Notes
     -----
     A step changes the neighbour, the data, or both by one of the moves, and stays unless the loss falls. New data are

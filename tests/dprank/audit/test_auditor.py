@@ -9,6 +9,7 @@ from dprank.aggregation import LocalMatrix, PrivateBorda
 from dprank.audit import audit, cases
 from dprank.mechanism import Guarantee
 from dprank.noise import discrete_laplace
+from dprank.pairwise import NoisyCounts
 from dprank.rankings import Rankings
 
 
@@ -32,7 +33,7 @@ def test_a_mechanism_of_ones_own_is_audited_by_its_releases():
     assert not kept.broken
     assert kept.exact is None
     assert 0.5 < kept.epsilon <= 1.0
-    assert str(kept).startswith("kept: epsilon = 1")
+    assert str(kept).startswith("not refuted: epsilon = 1")
     broken = audit(Count(1.0, 0.5), [(0, 1)], rng=np.random.default_rng(1))
     assert broken.broken
     assert 1 < broken.epsilon < 2
@@ -73,6 +74,89 @@ def test_a_mechanism_that_promises_nothing_breaks_nothing():
     found = audit(Count(np.inf, 0.5), [(0, 1)], rng=np.random.default_rng(5))
     assert not found.broken
     assert found.epsilon > 1
+
+
+def test_a_release_that_reuses_its_memory_is_no_leak():
+    buffer = np.zeros(1)
+
+    class Reused(Count):
+        def release(self, data, rng):
+            buffer[:] = data if rng.random() < 1 / (1 + np.exp(-1)) else 1 - data
+            return buffer
+
+    assert not audit(Reused(1.0, 1.0), [(0, 1)], rng=np.random.default_rng(6)).broken
+
+
+def test_a_derived_class_is_not_judged_by_the_law_of_its_parent():
+    class Constant(NoisyCounts):
+        guarantee = Guarantee(0.0)
+
+        def release(self, data, rng):
+            return 0.0
+
+    found = audit(Constant.calibrated(1.0, 2), [(0, 1)], rng=np.random.default_rng(7))
+    assert found.exact is None
+    assert not found.broken
+
+
+def test_a_promise_beyond_the_reach_of_the_budget_is_called_so():
+    class Raw(Count):
+        def release(self, data, rng):
+            return data
+
+    found = audit(Raw(12.0, 1.0), [(0, 1)], rng=np.random.default_rng(8))
+    assert not found.broken
+    assert "can refute nothing above" in str(found)
+    assert 6 < found.reach < 8
+    assert audit(Raw(6.0, 1.0), [(0, 1)], rng=np.random.default_rng(8)).broken
+    assert not audit(Raw(600.0, 1.0), [(0, 1)], rng=np.random.default_rng(8)).broken
+
+
+def test_the_sign_of_zero_and_a_direction_without_noise_are_seen():
+    class Signed(Count):
+        def release(self, data, rng):
+            return -0.0 if data else 0.0
+
+    class Flat(Count):
+        def release(self, data, rng):
+            noise = rng.laplace(0.0, 10.0, 8)
+            return data * np.arange(8) + noise - noise.mean()
+
+    assert audit(Signed(1.0, 1.0), [(0, 1)], rng=np.random.default_rng(9)).broken
+    assert audit(Flat(1.0, 1.0), [(0, 0.5)], rng=np.random.default_rng(9), bits=False).broken
+
+
+@pytest.mark.parametrize(
+    ("released", "message"),
+    [
+        ("text", "release returned 'text'; a number"),
+        ({"a": 1}, "release returned {'a': 1}; a number"),
+        (1j, "release returned 1j; a number"),
+        (2**60 + 1, "must be split in two"),
+    ],
+)
+def test_releases_that_are_no_numbers_are_refused(released, message):
+    class Odd(Count):
+        def release(self, data, rng):
+            return released
+
+    with pytest.raises(ValueError, match=message):
+        audit(Odd(1.0, 1.0), [(0, 1)], rng=np.random.default_rng(0))
+
+
+def test_releases_of_varying_length_are_refused():
+    class Ragged(Count):
+        def release(self, data, rng):
+            return np.zeros(rng.integers(1, 3))
+
+    with pytest.raises(ValueError, match="releases have 1 to 2 numbers"):
+        audit(Ragged(1.0, 1.0), [(0, 1)], rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("pairs", [([0, 1], [5, 6]), (3, 4), [(0, 1, 2)]])
+def test_what_is_no_pair_is_refused(pairs):
+    with pytest.raises(ValueError, match=r"pairs\[0\] = .*; a tuple"):
+        audit(Count(1.0, 1.0), pairs, rng=np.random.default_rng(0))
 
 
 def test_names_of_cases_are_their_own():

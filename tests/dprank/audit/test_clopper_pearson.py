@@ -83,3 +83,12 @@ def test_betting_needs_no_more_than_counting():
 def test_parameters_are_checked_as_in_betting():
     with refused("delta = 1"):
         held_out_bound(count(1.0), [(0, 1)], 1.0, 1, rng=np.random.default_rng(0))
+
+
+def test_a_p_value_beyond_the_reach_of_beta_quantiles_is_still_a_number():
+    def sample(data, size, rng):
+        return data + noise.discrete_laplace(5.0, (size, 1), rng=rng)
+
+    for seed in (158, 159):
+        found = held_out_bound(sample, [(0, 1)], 0.2, rng=np.random.default_rng(seed), confidence=0.99, budget=6000)
+        assert found.wealth >= 1

@@ -61,3 +61,8 @@ def test_doubles_that_no_uniform_gives():
 def test_refused(outputs, value, scale, words):
     with pytest.raises(ValueError, match=words):
         floats.possible(outputs, value, scale)
+
+
+def test_windows_too_long_to_search_are_refused():
+    with pytest.raises(ValueError, match="uniforms may round to one of the outputs"):
+        floats.possible(np.array([1e6]), 1e6, 1e-3)

@@ -11,7 +11,6 @@ import pytest
 from checks import all_rankings, certified_epsilon, refused
 from scipy import stats
 
-from companion.experiments.audit.mutants.local import mutants
 from dprank.aggregation.local_kwiksort import Assignment, Counter, LocalKwikSort, Report, report_loss
 from dprank.aggregation.local_reports import LocalMatrix, OneRound, SampledOrder, SplitResponse, VectorReport
 from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector
@@ -25,7 +24,6 @@ from dprank.uniformity.local import LocalOneBit, LocalPairs
 
 ALARM = 1e-6
 CASES = {case.name: case for case in local.cases()}
-MUTANTS = {mutant.bug: mutant for mutant in mutants()}
 every_case = pytest.mark.parametrize("name", CASES)
 
 
@@ -273,103 +271,3 @@ def test_counts_of_outcomes_certify_most_of_the_loss():
     rows = [sample(case.mechanism, data, 200_000, np.random.default_rng(3)) for data in (case.data, case.other)]
     counts = [np.bincount((side @ [9, 3, 1]).astype(int), minlength=27) for side in rows]
     assert 0.95 < certified_epsilon(*counts, ALARM) <= 1
-
-
-# --- planted bugs
-
-
-@pytest.mark.parametrize("bug", MUTANTS)
-def test_planted_bugs_die_by_both_routes(bug):
-    mutant = MUTANTS[bug]
-    assert mutant.exact_epsilon() > 1.2 * mutant.guarantee.epsilon
-    assert mutant.bet(np.random.default_rng(0), budget=200_000).refuted
-
-
-@pytest.mark.parametrize("bug", MUTANTS)
-def test_planted_bugs_lose_no_more_than_their_exact_loss(bug):
-    """What was planted is what the formula describes."""
-    mutant = MUTANTS[bug]
-    for data, other in mutant.pairs:
-        found = mutant.loss(data, other)
-        rows = [mutant.sample(side, 20_000, np.random.default_rng(seed)) for seed, side in enumerate((data, other))]
-        epsilon = found.epsilon(0)
-        if math.isfinite(epsilon):
-            kept = lower_bound(mutant.sample, [(data, other)], epsilon, rng=np.random.default_rng(1), budget=20_000)
-            assert not kept.refuted
-        else:
-            assert outside(*rows) + outside(*rows[::-1]) == pytest.approx(impossible(found), abs=0.03)
-
-
-def outside(first, second):
-    """Share of the rows of one sample that never occur in the other."""
-    seen = {row.tobytes() for row in second.astype(float)}
-    return np.mean([row.tobytes() not in seen for row in first.astype(float)])
-
-
-def impossible(law):
-    """Probability of what the other law cannot give, both ways round."""
-    return np.exp(law.log_p[law.log_q == -np.inf]).sum() + np.exp(law.log_q[law.log_p == -np.inf]).sum()
-
-
-PRIVATE = LocalPairs.calibrated(4, 1.0, randomness="private")
-ONE_BIT = LocalOneBit.calibrated(2, 1.0)
-PAIR, WHOLE = (SampledOrder.calibrated(3, 1.0, size) for size in (2, 3))
-ONE_ANSWER = LocalKwikSort(3, 1.0, 1, 1)
-RIGHT = {
-    "epsilon spent on every answer": PRIVATE,
-    "last bit untouched": PRIVATE,
-    "answers reversed with probability exp(-epsilon)": LocalOneBit.calibrated(2, 0.25),
-    "chance of the truth in whole percent": LocalOneBit.calibrated(2, 5.5),
-    "groups filled up with voters asked before": ONE_BIT,
-    "coin seeded with the voter's number": ONE_BIT,
-    "report drawn anew at a retry": ONE_BIT,
-    "one coin for all answers": LocalMatrix(SplitResponse.calibrated(3, 1.0)),
-    "chance of the truth rounded to tenths": LocalMatrix(SplitResponse.calibrated(3, 0.66)),
-    "budget shared among the items, not the pairs": LocalMatrix(SplitResponse.calibrated(4, 1.0)),
-    "pair chosen by the voter's own ranking": LocalMatrix(PAIR),
-    "hidden orders sent in the order of codes": LocalMatrix(WHOLE),
-    "no coin for vectors that agree in all signs": LocalMatrix(VectorReport.calibrated(3, 1.0, "cube")),
-    "factor 2 forgotten in tanh(epsilon / 2)": LocalBorda(PositionVector.calibrated(3, 1.0)),
-    "order of three sent with the odds of a pair": LocalBorda(OrderReport(WHOLE)),
-    "report remembered as long as the ranking stays": LocalBorda(OrderReport(PAIR)),
-    "counter passed by value": LocalKwikSort(4, 1.0, 1, 1),
-    "fallback not accounted for": ONE_ANSWER,
-}
-
-
-def one_or_two(mechanism):
-    """Reports on a ranking, or on the rankings of two polls."""
-
-    def reports(data, size, rng):
-        polls = data if isinstance(data, tuple) else (data,)
-        return np.hstack([sample(mechanism, ranking, size, rng) for ranking in polls])
-
-    return reports
-
-
-@pytest.mark.parametrize("bug", MUTANTS)
-def test_right_twins_of_the_bugs_live(bug):
-    mutant, right = MUTANTS[bug], RIGHT[bug]
-    assert isinstance(right, mutant.of)
-    bound = lower_bound(
-        one_or_two(right),
-        mutant.pairs,
-        mutant.guarantee.epsilon,
-        rng=np.random.default_rng(7),
-        confidence=1 - ALARM,
-        budget=100_000,
-    )
-    assert not bound.refuted
-
-
-def test_a_small_chance_of_reversal_is_only_needless_noise():
-    """exp(-epsilon) for 1 / (1 + exp(epsilon)) keeps its promise where epsilon is above the log of the golden ratio."""
-
-    def lost(epsilon):
-        turned = math.exp(-epsilon)
-        return pair_of([turned, 1 - turned], [1 - turned, turned]).epsilon(0)
-
-    golden = math.log((1 + math.sqrt(5)) / 2)
-    assert lost(golden) == pytest.approx(golden)
-    assert lost(0.9 * golden) > 0.9 * golden
-    assert lost(1.0) < 0.55

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from textwrap import shorten
 
 import joblib
 import pandas as pd
@@ -89,7 +90,7 @@ def escaped(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def shown(frame: pd.DataFrame) -> pd.DataFrame:
-    """`table` as a page shows it: shares of runs as "9 of 10", seconds in coarse classes."""
+    """`table` as a page shows it: shares of runs as "9 of 10", long events cut."""
     return pd.DataFrame(
         {
             "mechanism": frame.mechanism,
@@ -97,14 +98,37 @@ def shown(frame: pd.DataFrame) -> pd.DataFrame:
             "promised ε": frame.promised,
             "δ": frame.delta,
             "true ε": frame.exact,
-            "exact route": frame.by_exact.map({True: "caught", False: ""}).where(frame.exact.notna(), "none"),
             "betting": [f"{caught} of {runs}" for caught, runs in zip(frame.caught, frame.runs, strict=True)],
             "counting": [f"{caught} of {runs}" for caught, runs in zip(frame.baseline, frame.runs, strict=True)],
             "releases": frame.samples,
-            "seconds": [next((f"< {limit:g}" for limit in (1, 5) if x < limit), "5 or more") for x in frame.seconds],
-            "event": frame.event,
+            "event": [shorten(event, 60, placeholder=" …") for event in frame.event],
         }
     )
+
+
+def in_brief(frame: pd.DataFrame) -> pd.DataFrame:
+    """`table` in brief: a row a mechanism, over its bugs that break their promise.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``mechanism``, ``bugs``, ``least rise`` (smallest loss over the promise), how many ``exact route``, ``betting``
+        and ``counting`` catch (the last two often enough), ``releases`` (of the bug that takes betting longest).
+    """
+    rows = []
+    for mechanism, part in breaking(frame).groupby("mechanism", sort=False):
+        rows.append(
+            {
+                "mechanism": mechanism,
+                "bugs": len(part),
+                "least rise": part.ratio.min(),
+                "exact route": int(part.by_exact.sum()),
+                "betting": int(often(part).sum()),
+                "counting": int((part.baseline >= OFTEN * part.runs).sum()),
+                "releases": part.samples.max(),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def _exact(name: str) -> float:

@@ -118,9 +118,9 @@ def _composition() -> Iterator[_Row]:
     printed = accountant.advanced_composition(one, ROUNDS, DELTA)
     at = f"epsilon at delta {DELTA:g}"
     yield _Row.same(f"{of}, optimal {at}", optimal, rounds.get_epsilon_for_delta(DELTA), DP_ACCOUNTING)
-    yield _Row.tighter(f"{of}, optimal {at} (their grid of even multiples)", optimal, printed, DP_ACCOUNTING, optimal)
+    yield _Row.tighter(f"{of}, optimal {at}, their closed form", optimal, printed, DP_ACCOUNTING, optimal)
     advanced = composition.advanced(ROUNDS, LOSS, DELTA)
-    yield _Row(f"{of}, advanced as printed {at}", advanced, printed, DP_ACCOUNTING, printed, math.inf)
+    yield _Row(f"{of}, the advanced theorem as printed: {at}", advanced, printed, DP_ACCOUNTING, printed, math.inf)
     concentrated = dp.c.make_zCDP_to_approxDP(_gaussian_noise(1.0))
     rho = composition.rho(ROUNDS, LOSS)
     theirs_rho = dp.c.make_composition([dp.c.make_pureDP_to_zCDP(_laplace(1 / LOSS))] * ROUNDS).map(1)
@@ -298,12 +298,12 @@ def _coins() -> Iterator[_Row]:
 
 
 def pitfalls() -> pd.DataFrame:
-    """What the libraries promise if they are asked the wrong way, against the truth.
+    """What OpenDP answers if it is asked the wrong way, against the truth.
 
     Returns
     -------
     DataFrame
-        Columns `asked`, `answer` and `truth`.
+        Columns `asked`, `answer` and `truth` (the loss, or the number that was asked for).
     """
     domain = dp.vector_domain(dp.atom_domain(T="i64"), 2)
     monotonic = dp.linf_distance(T="i64", monotonic=True)
@@ -311,14 +311,10 @@ def pitfalls() -> pd.DataFrame:
     lost = pair_law(Types((1, 1), (0, 30), (1, 29)), 1, 2.0, "exponential").epsilon(0)
     narrow = dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), 1e15)
     rows = [
-        ("OpenDP: monotonic=True where a record is replaced, scale 2: epsilon", promised, lost),
-        ("OpenDP: largest of 100 draws of scale 1e15 with T=int", max(narrow(0) for _ in range(100)), 1e15),
-        ("OpenDP: epsilon of noise of scale 0, which it accepts", _laplace(0.0).map(1), math.inf),
-        (
-            "OpenDP: winners of 4 wanted among 3 values, without a word",
-            len(_top_of_unsized(4)([1, 2, 3])),
-            4,
-        ),
+        ("epsilon with monotonic=True where a record is replaced", promised, lost),
+        ("largest of 100 draws of noise of scale 1e15, with T=int", max(narrow(0) for _ in range(100)), 1e15),
+        ("epsilon of noise of scale 0, which is accepted", _laplace(0.0).map(1), math.inf),
+        ("winners returned where 4 are wanted of 3 values", len(_top_of_unsized(4)([1, 2, 3])), 4),
     ]
     return pd.DataFrame(rows, columns=["asked", "answer", "truth"])
 

@@ -72,7 +72,6 @@ def frame(budget: int = 100_000, jobs: int = 1) -> pd.DataFrame:
 
 def _row(name: str, budget: int) -> dict[str, Any]:
     case = known()[name]
-    guarantee = case.mechanism.guarantee
     try:
         loss = exact(case.mechanism, case.data, case.other).epsilon(case.delta)
     except NotImplementedError:
@@ -83,7 +82,7 @@ def _row(name: str, budget: int) -> dict[str, Any]:
         "paper": PAPERS[type(case.mechanism).__module__.split(".")[1]],
         "calibration": "calibrated" if case.printed is None else "as printed",
         "claimed": case.claimed,
-        "guarantee": guarantee.epsilon,
+        "guarantee": case.guaranteed,
         "delta": case.delta,
         "exact": loss,
         "closed_form": math.nan if case.closed_form is None else case.closed_form,
@@ -149,9 +148,9 @@ def by_mechanism(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``mechanism``, ``cases``, ``exact`` (how many have an exact loss), ``closed forms`` (how many), ``farthest``
-        (largest relative distance of exact loss and closed form), ``exact / guarantee`` (largest), ``samples / exact``
-        (largest lower bound over the exact loss).
+        ``mechanism``, ``paper``, ``cases``, ``exact`` (how many have an exact loss), ``closed forms`` (how many),
+        ``farthest`` (largest relative distance of exact loss and closed form), ``exact / guarantee`` (largest),
+        ``samples / exact`` (largest lower bound over the exact loss).
     """
     rows = []
     for mechanism, part in table.groupby("mechanism", sort=False):
@@ -159,6 +158,7 @@ def by_mechanism(table: pd.DataFrame) -> pd.DataFrame:
         rows.append(
             {
                 "mechanism": mechanism,
+                "paper": part.paper.iloc[0],
                 "cases": len(part),
                 "exact": int(part.exact.notna().sum()),
                 "closed forms": int(part.closed_form.notna().sum()),

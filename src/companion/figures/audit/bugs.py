@@ -25,7 +25,9 @@ def releases_needed(frame: pd.DataFrame) -> Figure:
     ratio = frame.ratio.clip(upper=HIGH).fillna(HIGH * 1.6)
     for often, look in _LOOK.items():
         part = frame.often == often
-        label = "caught in nine of ten runs" if often else "not caught"
+        if not part.any():
+            continue
+        label = "caught in nine of ten runs" if often else "caught less often"
         axes.plot(ratio[part], frame.samples[part], linestyle="", label=label, alpha=0.8, **look)
     axes.axvline(1, color="black", lw=1)
     ticks = [1, 1.2, 1.5, 2, 3, 5, 10, HIGH, HIGH * 1.6]

@@ -22,6 +22,6 @@ def betrayals(frame: pd.DataFrame) -> Figure:
         look: dict[str, Any] = {"color": COLOURS[(1, 3, 0, 2)[number % 4]], "marker": "sDo^"[number % 4]}
         axes.errorbar(at, part["mean"], BAR * part.se, capsize=2, label=f"{noise}, scale {scale:g}", **look)
     axes.set_xticks(range(len(counts)), [str(count) for count in counts])
-    axes.set(xlabel="true count", ylabel="rule out a neighbouring count", ylim=(-0.03, 1.03))
+    axes.set(xlabel="true count", ylabel="share that rule out a neighbour", ylim=(-0.03, 1.03))
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure

@@ -19,16 +19,8 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix, NoisyOrder
 from dprank.aggregation.private_borda import PrivateBorda, ScoredOrder
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.rules import order_by
-from dprank.audit.case import Case, exact, features, sample
-from dprank.divergence import (
-    Divergence,
-    GaussianShift,
-    LaplaceShift,
-    PairLaw,
-    discrete_gaussian_shift,
-    discrete_laplace_shift,
-    pair_of,
-)
+from dprank.audit.case import Case, best_first, exact, features, sample
+from dprank.divergence import Divergence, PairLaw, noise_shift, pair_of, whole_noise
 from dprank.mechanism import Adjacency
 from dprank.noise import Law, Noise
 from dprank.rankings import Rankings
@@ -37,7 +29,6 @@ from dprank.rankings import Rankings
 _CLEAR = 9
 #: Voters among whom one is hidden worst by the exponential mechanism, to three digits.
 _CROWD = 60
-_SOURCE = "alabi2022"
 #: Scales beyond which whole noise is cut off.
 _REACH = {"laplace": 60, "gaussian": 12}
 
@@ -63,17 +54,6 @@ def _(result: ScoredOrder) -> NDArray[np.float64]:
 # --- noise on every count --------------------------------------------------------------------------------------------
 
 
-def shift(noise: Noise, law: Law, moves: NDArray[Any], scale: float) -> Divergence:
-    """Divergence of a vector of independent noise and of the same, moved; in steps of the grid."""
-    if law == "discrete":
-        return (discrete_laplace_shift if noise == "laplace" else discrete_gaussian_shift)(moves, scale)
-    return (
-        LaplaceShift(moves.tolist(), scale)
-        if noise == "laplace"
-        else GaussianShift(float(np.linalg.norm(moves)), scale)
-    )
-
-
 @exact.register
 def _(mechanism: NoisyMatrix, data: Rankings, other: Rankings) -> Divergence:
     """Of the noisy margins, from which all else is computed.
@@ -87,7 +67,7 @@ def _(mechanism: NoisyMatrix, data: Rankings, other: Rankings) -> Divergence:
         if room < _CLEAR * mechanism.scale:
             raise NotImplementedError(f"margins are {room} voters from being clipped: no exact law of Gaussian noise")
     steps = (margins[1] - margins[0]) / 2 / mechanism.grain
-    return shift(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
+    return noise_shift(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
 
 
 @sample.register
@@ -113,11 +93,6 @@ def _orders(mechanism: NoisyMatrix, margins: NDArray[np.float64], rng: np.random
     return np.array([order_by(mechanism.rule, matrix, rng=rng) for matrix in margins])
 
 
-def best_first(scores: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Every row's codes by falling score, equal scores in random order: `dprank.noise.best_first` of many rows."""
-    return np.lexsort((rng.random(scores.shape), -scores))
-
-
 # --- noise on every sum of places ------------------------------------------------------------------------------------
 
 
@@ -136,7 +111,7 @@ def _(mechanism: PrivateBorda, data: Rankings, other: Rankings) -> Divergence:
         move = move - move.mean()
     else:
         raise NotImplementedError(f"moves {move} sum to no multiple of the number of items: no exact law")
-    return shift(mechanism.noise, mechanism.law, move, mechanism.scale)
+    return noise_shift(mechanism.noise, mechanism.law, move, mechanism.scale)
 
 
 @sample.register
@@ -201,6 +176,10 @@ def order_law(mechanism: PrivateKwikSort, data: Rankings) -> dict[tuple[int, ...
     ------
     NotImplementedError
         With a fallback that orders by the size of the margins.
+
+    Notes
+    -----
+    If noisy margins may be equal, `kwiksort_law` runs once for each of items! orders.
     """
     law: dict[tuple[int, ...], float] = dict.fromkeys(permutations(range(mechanism.n_items)), 0.0)
     spare = 0.0
@@ -232,6 +211,14 @@ def kwiksort_law(before: NDArray[np.float64]) -> dict[tuple[tuple[int, ...], int
     ----------
     before : ndarray of float, shape (items, items)
         Chance that the row's item is put before the column's; the two entries of a pair sum to 1.
+
+    Returns
+    -------
+    dict of (order, comparisons) to float
+
+    Notes
+    -----
+    O(items 3^items) sets and answers, each with all orders of its parts: for up to five items.
     """
 
     @cache
@@ -258,7 +245,13 @@ def kwiksort_law(before: NDArray[np.float64]) -> dict[tuple[tuple[int, ...], int
 
 
 def fallback_law(mechanism: NoisyMatrix, data: Rankings) -> dict[tuple[int, ...], float]:
-    """Probability of every order by Copeland's rule, which sees nothing but the signs of the margins."""
+    """Probability of every order by Copeland's rule, which sees nothing but the signs of the margins.
+
+    Raises
+    ------
+    NotImplementedError
+        With any other rule.
+    """
     if mechanism.rule != "copeland":
         raise NotImplementedError(f"rule = {mechanism.rule!r}: the law of the order is computed for 'copeland' only")
     steps = _margins(data) / 2 / mechanism.grain
@@ -289,7 +282,8 @@ def _signs(
         x = centres / scale
         above = ndtr(x) if noise == "gaussian" else np.where(x > 0, 1 - np.exp(-abs(x)) / 2, np.exp(-abs(x)) / 2)
         return above, np.zeros(np.shape(centres))
-    grid, mass = _whole_noise(noise, scale, math.ceil(np.abs(centres).max()))
+    reach = math.ceil(_REACH[noise] * scale) + math.ceil(np.abs(centres).max())
+    grid, mass = whole_noise(noise, scale, reach)
     noisy = centres[..., None] + grid
     return (mass * (noisy > 0)).sum(axis=-1), (mass * (noisy == 0)).sum(axis=-1)
 
@@ -298,16 +292,6 @@ def _signs(
 def _(mechanism: PrivateKwikSort, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
     order, parts = sorted_by(tournaments(noisy_margins(mechanism, data, size, rng), rng), rng)
     return fall_back(mechanism, data, order, parts.sum(axis=(0, 2)), rng)
-
-
-def _whole_noise(noise: Noise, scale: float, further: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Integers and their probabilities, out to where noise hardly ever gets, and so much further."""
-    reach = math.ceil(_REACH[noise] * scale) + further
-    x = np.arange(-reach, reach + 1)
-    if scale == 0:
-        return x, (x == 0).astype(float)
-    weight = np.exp(-np.abs(x) / scale if noise == "laplace" else -((x / scale) ** 2) / 2)
-    return x, weight / weight.sum()
 
 
 def noisy_margins(
@@ -406,6 +390,13 @@ def _named(mechanism: Any, words: str = "") -> str:
     return f"{type(mechanism).__name__}, {mechanism.law} {mechanism.noise}, {mechanism.adjacency}{words}"
 
 
+def _printed(
+    words: str, mechanism: NoisyMatrix | PrivateKwikSort, pair: tuple[Rankings, Rankings], **known: Any
+) -> Case:
+    name, claim = _named(mechanism, f"{words} as printed"), mechanism.claimed_epsilon
+    return Case(name, mechanism, *pair, printed=claim, source="alabi2022", **known)
+
+
 def _closed_form(mechanism: NoisyMatrix | PrivateBorda) -> float | None:
     """That of the worst neighbours; none of discrete Gaussian noise, whose guarantee may be improved."""
     if mechanism.noise == "laplace":
@@ -437,22 +428,8 @@ def _matrices() -> list[Case]:
     many = math.ceil(_CLEAR * gaussian.scale) + 1
     return [
         *_additive(lambda **kind: NoisyMatrix.calibrated(3, 1.0, rule="borda", **kind)),
-        Case(
-            _named(pure, "Corollary 3 as printed"),
-            pure,
-            *neighbours("replace", 3),
-            printed=pure.claimed_epsilon,
-            closed_form=_closed_form(pure),
-            source=_SOURCE,
-        ),
-        Case(
-            _named(gaussian, "Corollary 4 as printed"),
-            gaussian,
-            *neighbours("replace", many, many),
-            printed=gaussian.claimed_epsilon,
-            closed_form=_closed_form(gaussian),
-            source=_SOURCE,
-        ),
+        _printed("Corollary 3", pure, neighbours("replace", 3), closed_form=_closed_form(pure)),
+        _printed("Corollary 4", gaussian, neighbours("replace", many, many), closed_form=_closed_form(gaussian)),
     ]
 
 
@@ -510,17 +487,7 @@ def _kwiksorts() -> list[Case]:
             found.append(Case(_named(mechanism, words), mechanism, *_found(mechanism), found="exhausted"))
     for queries, delta in product((3, 2), (0.0, 0.01)):
         printed = PrivateKwikSort.as_printed(3, queries, 1.0, delta, rule="copeland")
-        words = f"{queries} queries as printed"
-        found.append(
-            Case(
-                _named(printed, words),
-                printed,
-                *_found(printed),
-                printed=printed.claimed_epsilon,
-                found="exhausted",
-                source=_SOURCE,
-            )
-        )
+        found.append(_printed(f"{queries} queries", printed, _found(printed), found="exhausted"))
     # one comparison is all there is: nothing is hidden but by its noise
     two = PrivateKwikSort.calibrated(2, 1.0)
     loss = 1 / two.scale

@@ -89,6 +89,11 @@ def _(mechanism: Trun, data: Rankings) -> NDArray[np.float64]:
     return 1 - mechanism.acceptance(sums.sum(1), (sums**2).sum(1) / mechanism.n_rankings)
 
 
+def decision_law(rejection: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities to reject and to accept, from those to reject of every pairing."""
+    return np.array([rejection.mean(), 1 - rejection.mean()])
+
+
 # --- exact -----------------------------------------------------------------------------------------------------------
 
 
@@ -197,8 +202,7 @@ def _(mechanism: NoisyNorm | BatchVote, data: Rankings, other: Rankings) -> Pair
 @exact.register(Bucketed)
 @exact.register(Trun)
 def _(mechanism: Bucketed | Trun, data: Rankings, other: Rankings) -> PairLaw:
-    p, q = (rejection(mechanism, one).mean() for one in (data, other))
-    return pair_of([p, 1 - p], [q, 1 - q])
+    return pair_of(*(decision_law(rejection(mechanism, one)) for one in (data, other)))
 
 
 # --- many releases at once -------------------------------------------------------------------------------------------
@@ -300,8 +304,7 @@ def _batches() -> list[Case]:
         _case("calibrated", vote, closed_form=1 / vote.scale),
         _case("with a coin", coin, closed_form=_coin_loss(coin)),
         _case("with a coin and a delta", spared, closed_form=_coin_loss(spared)),
-        _case("printed", Bucketed.as_printed(4, 20, 0.25, 0.05), closed_form=0.0),
-        _case("printed, one batch", Bucketed.as_printed(4, 5, 1.0, 0.05), closed_form=math.inf),
+        _case("printed", Bucketed.as_printed(4, 20, 0.25, 0.05), closed_form=math.inf, printed_delta=0.0),
     ]
 
 
@@ -335,9 +338,9 @@ def _worst_split(name: str, test: Trun, closed_form: float | None = None) -> Cas
     return _case(name, test, max(range(test.n_rankings), key=loss), closed_form=closed_form)
 
 
-def _case(name: str, mechanism: Any, dissenters: int = 0, *, closed_form: float | None = None) -> Case:
+def _case(name: str, mechanism: Any, dissenters: int = 0, **known: Any) -> Case:
     data, other = (agreeing(mechanism.n_items, mechanism.n_rankings, d) for d in (dissenters, dissenters + 1))
     printed = getattr(mechanism, "claimed_epsilon", None)
     source = "" if printed is None else "busafekete2021"
     title = f"{type(mechanism).__name__}, {name}"
-    return Case(title, mechanism, data, other, printed, closed_form, "exhausted", source)
+    return Case(title, mechanism, data, other, printed, found="exhausted", source=source, **known)

@@ -76,6 +76,14 @@ def test_an_alarm_about_a_kept_promise_and_a_slow_bug_are_told(table):
     assert own.check_power(slow)[2].outcome is False
 
 
+def test_in_brief_counts_the_bugs_that_break_their_promise(table):
+    (row,) = bugs.in_brief(table.reset_index()).itertuples(index=False)
+    assert row[:2] == ("dict", 2)
+    assert row[2] == pytest.approx(2)
+    assert row[3:5] == (1, 1)
+    assert row[6] == table.samples["too well hidden"]
+
+
 def test_names_must_differ(monkeypatch):
     class Two:
         @staticmethod

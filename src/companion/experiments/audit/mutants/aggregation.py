@@ -1,4 +1,4 @@
-"""Bugs planted in central rank aggregation, each beside the same sampler without it."""
+"""Bugs planted in central rank aggregation."""
 
 from __future__ import annotations
 
@@ -12,26 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from companion.experiments.audit.planted import Mutant, Sample
+from companion.experiments.audit.planted import REVEALED, Loss, Mutant, by_law, miscalibrated, rewritten
 from dprank import noise as laws
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
-from dprank.audit.case import exact, sample
+from dprank.audit.case import best_first, exact, sampler
 from dprank.audit.routes import aggregation as routes
-from dprank.audit.routes.aggregation import neighbours, shift, voters_of
-from dprank.divergence import Divergence, pair_of
+from dprank.audit.routes.aggregation import neighbours, voters_of
+from dprank.divergence import Divergence, noise_shift, pair_of
 from dprank.mechanism import Guarantee, Mechanism
 from dprank.rankings import Rankings
 
 Pairs = Sequence[tuple[Rankings, Rankings]]
-Loss = Callable[[Rankings, Rankings], Divergence]
-#: A bug, and its sampler without it.
-Twins = tuple[Mutant, Mutant]
 
 _PLACES = ("first", "second", "third")
 _MARGINS = (*_PLACES, "margin ab", "margin ac", "margin bc")
+_RAW = ("sum a", "sum b", "sum c")
 _SCORES = (*_PLACES, "score a", "score b", "score c")
 #: Alone, among a few, in a crowd, and a voter who swaps two items.
 _REPLACED = (
@@ -40,53 +38,23 @@ _REPLACED = (
     neighbours("replace", 15),
     (voters_of("abc abc abc"), voters_of("bac abc abc")),
 )
-#: Of two data sets of which some output is possible under one only, and the epsilon at delta 0 infinite.
-_REVEALED = pair_of([0.5, 0.5], [1.0, 0.0])
 
 
 def mutants() -> list[Mutant]:
     """Of every central mechanism of rank aggregation."""
-    return [mutant for mutant, _ in twins()]
-
-
-def twins() -> list[Twins]:
-    """Every bug beside the same code without it, with the same promise."""
     return [*_matrices(), *_bordas(), *_exponentials(), *_kwiksorts()]
 
 
-def _miscalibrated(
-    bug: str, right: Mechanism, wrong: Mechanism, pairs: Pairs = _REPLACED, promise: Guarantee | None = None
-) -> Twins:
+def _rescaled(bug: str, right: Mechanism, wrong: Mechanism, pairs: Pairs = _REPLACED, **known: Any) -> Mutant:
     """The library's own code with a wrong parameter."""
-    promise = right.guarantee if promise is None else promise
     names = {NoisyMatrix: _MARGINS, PrivateBorda: _SCORES}.get(type(right), ())
-    one, other = (
-        Mutant(bug, type(right), promise, pairs, partial(sample, made), partial(exact, made), names)
-        for made in (wrong, right)
-    )
-    return one, other
-
-
-def _rewritten(
-    bug: str,
-    right: Mechanism,
-    wrong: Sample,
-    loss: Loss,
-    pairs: Pairs = _REPLACED,
-    names: Sequence[str] = (),
-    twin: Sample | None = None,
-) -> Twins:
-    """Code of its own, to be compared with itself without the bug, or with the library's."""
-    return (
-        Mutant(bug, type(right), right.guarantee, pairs, wrong, loss, names),
-        Mutant(bug, type(right), right.guarantee, pairs, twin or partial(sample, right), partial(exact, right), names),
-    )
+    return miscalibrated(bug, right, wrong, pairs, names=names, **known)
 
 
 # --- noisy matrices --------------------------------------------------------------------------------------------------
 
 
-def _matrices() -> list[Twins]:
+def _matrices() -> list[Mutant]:
     right = NoisyMatrix.calibrated(3, 1.0, rule="borda")
     delta, wide = 0.01, 0.05
     classical = math.sqrt(2 * math.log(1.25 / delta))  # of Dwork and Roth (2014), Theorem A.1
@@ -95,53 +63,58 @@ def _matrices() -> list[Twins]:
     pure = NoisyMatrix.calibrated(3, 1.0, law="continuous", rule="borda")
     noisy = partial(_noisy_matrix, right)
     return [
-        _miscalibrated("half the noise", right, replace(right, scale=right.scale / 2)),
-        _miscalibrated("noise for one pair, not for all", right, replace(right, scale=right.scale / right.n_pairs)),
-        _miscalibrated(
+        _rescaled("half the noise", right, replace(right, scale=right.scale / 2)),
+        _rescaled("noise for one pair, not for all", right, replace(right, scale=right.scale / right.n_pairs)),
+        _rescaled(
             "Gaussian noise without log(1 / delta)",
             gaussian,
             replace(gaussian, scale=gaussian.scale / classical * math.sqrt(2)),
             promise=Guarantee(1.0, delta),
         ),
-        _miscalibrated("delta forgotten", pure, approximate, promise=Guarantee(1.0)),
-        _rewritten(
+        _rescaled("delta forgotten", pure, approximate, promise=Guarantee(1.0)),
+        rewritten(
             "noise on positive margins only",
             right,
+            _REPLACED,
             partial(noisy, only_positive=True),
             _revealing(right, lambda margins: np.minimum(margins, 0)),
             names=_MARGINS,
             twin=noisy,
         ),
-        _rewritten(
+        rewritten(
             "one draw for all pairs",
             right,
+            _REPLACED,
             partial(noisy, shared=True),
             partial(_shared_loss, right),
             names=_MARGINS,
             twin=noisy,
         ),
-        _rewritten(
+        rewritten(
             "margins clamped to the data's largest",
             right,
+            _REPLACED,
             partial(noisy, clamped=True),
             _revealing(right, lambda margins: np.abs(margins).max()),
             names=_MARGINS,
             twin=noisy,
         ),
-        _rewritten(
+        rewritten(
             "ties in the noisy scores broken by the true ones",
             right,
+            _REPLACED,
             partial(noisy, ties=lambda data: -data.positions.sum(axis=0)),
             _revealing(right, lambda margins: np.sign(np.diff(margins @ _SIGNS))),
             names=_MARGINS,
             twin=noisy,
         ),
-        _rewritten(
+        rewritten(
             "ties in the noisy scores broken by the first ballot",
             right,
+            _REPLACED,
             partial(noisy, ties=lambda data: -data.positions[0]),
             lambda data, other: (
-                exact(right, data, other) if (data.positions[0] == other.positions[0]).all() else _REVEALED
+                exact(right, data, other) if (data.positions[0] == other.positions[0]).all() else REVEALED
             ),
             names=_MARGINS,
             twin=noisy,
@@ -177,13 +150,13 @@ def _noisy_matrix(
         noisy = np.clip(noisy, -np.abs(margins).max(), np.abs(margins).max())
     scores = noisy @ _SIGNS
     if ties is None:
-        return np.c_[routes.best_first(scores, rng), noisy]
+        return np.c_[best_first(scores, rng), noisy]
     return np.c_[np.lexsort((np.broadcast_to(-ties(data), scores.shape), -scores)), noisy]
 
 
 def _shared_loss(right: NoisyMatrix, data: Rankings, other: Rankings) -> Divergence:
     moves = (_upper(other) - _upper(data)) / 2
-    return shift(right.noise, right.law, moves[:1], right.scale) if (moves == moves[0]).all() else _REVEALED
+    return noise_shift(right.noise, right.law, moves[:1], right.scale) if (moves == moves[0]).all() else REVEALED
 
 
 def _revealing(right: NoisyMatrix, bare: Callable[[NDArray[np.int64]], NDArray[Any]]) -> Loss:
@@ -192,7 +165,7 @@ def _revealing(right: NoisyMatrix, bare: Callable[[NDArray[np.int64]], NDArray[A
     def loss(data: Rankings, other: Rankings) -> Divergence:
         margins = _upper(data), _upper(other)
         if (bare(margins[0]) != bare(margins[1])).any():
-            return _REVEALED
+            return REVEALED
         return exact(right, data, other)
 
     return loss
@@ -201,27 +174,27 @@ def _revealing(right: NoisyMatrix, bare: Callable[[NDArray[np.int64]], NDArray[A
 # --- Borda's count ---------------------------------------------------------------------------------------------------
 
 
-def _bordas() -> list[Twins]:
+def _bordas() -> list[Mutant]:
     right = PrivateBorda.calibrated(3, 1.0)
     added = PrivateBorda.calibrated(3, 1.0, adjacency="add_remove")
-    arrivals = [neighbours("add_remove", voters) for voters in (0, 3, 15)]
     return [
-        _miscalibrated("half the noise", right, replace(right, scale=right.scale / 2)),
-        _miscalibrated("noise for one item's places, not for all", right, replace(right, scale=right.n_items - 1.0)),
-        _rewritten(
+        _rescaled("half the noise", right, replace(right, scale=right.scale / 2)),
+        _rescaled("noise for one item's places, not for all", right, replace(right, scale=right.n_items - 1.0)),
+        rewritten(
             "raw sums published, where only their differences are covered",
             added,
+            [neighbours("add_remove", voters) for voters in (0, 3, 15)],
             partial(_raw_sums, added),
-            lambda data, other: shift("laplace", "discrete", _sums(other) - _sums(data), added.scale),
-            arrivals,
-            ("sum a", "sum b", "sum c"),
+            lambda data, other: noise_shift("laplace", "discrete", _sums(other) - _sums(data), added.scale),
+            names=_RAW,
         ),
-        _rewritten(
+        rewritten(
             "noise drawn anew until no sum is out of range",
             right,
+            _REPLACED,
             partial(_in_range, right),
             lambda data, other: pair_of(*(_in_range_law(right, d) for d in (data, other)), log=True),
-            names=("sum a", "sum b", "sum c"),
+            names=_RAW,
         ),
     ]
 
@@ -254,26 +227,25 @@ def _in_range_law(right: PrivateBorda, data: Rankings) -> NDArray[np.float64]:
 # --- the exponential mechanism ---------------------------------------------------------------------------------------
 
 
-def _exponentials() -> list[Twins]:
-    right, large = ExponentialMechanism.calibrated(3, 1.0), ExponentialMechanism.calibrated(8, 2.0)
+def _exponentials() -> list[Mutant]:
+    right, large = ExponentialMechanism.calibrated(3, 1.0), ExponentialMechanism.calibrated(7, 2.0)
     fast = replace(large, rate=large.guarantee.epsilon / (2 * large.n_items))
     return [
-        _miscalibrated("a sensitivity of 1 for a Kemeny score", right, replace(right, rate=0.5)),
-        _rewritten(
+        _rescaled("a sensitivity of 1 for a Kemeny score", right, replace(right, rate=0.5)),
+        rewritten(
             "a sensitivity of m for a Kemeny score",
             large,
-            partial(sample, fast),
+            [neighbours("replace", 1, n_items=7)],
+            sampler(fast),
             lambda data, other: _turned_alone(fast),
-            [neighbours("replace", 1, n_items=8)],
         ),
-        _miscalibrated(
-            "the factor 2 of the exponential mechanism forgotten", right, replace(right, rate=2 * right.rate)
-        ),
-        _rewritten(
+        _rescaled("the factor 2 of the exponential mechanism forgotten", right, replace(right, rate=2 * right.rate)),
+        rewritten(
             "only orders that some voter gave",
             right,
+            _REPLACED,
             partial(_of_ballots, right),
-            lambda data, other: pair_of(*(_ballot_law(right, d) for d in (data, other))),
+            by_law(partial(_ballot_law, right)),
         ),
     ]
 
@@ -310,28 +282,28 @@ def _of_ballots(
 # --- KwikSort --------------------------------------------------------------------------------------------------------
 
 
-def _kwiksorts() -> list[Twins]:
+def _kwiksorts() -> list[Mutant]:
     right = PrivateKwikSort.calibrated(3, 1.0, law="continuous")
     few = PrivateKwikSort.calibrated(3, 1.0, queries=2, share=0.3, rule="copeland")
     spent = PrivateKwikSort.calibrated(3, 1.0, queries=2, share=0.005, rule="copeland", law="continuous")
     far = [neighbours("replace", voters) for voters in (3, _LARGE)]
     return [
-        _miscalibrated("half the noise", right, replace(right, scale=right.scale / 2)),
-        _miscalibrated("all of epsilon on every comparison", right, replace(right, scale=1.0)),
+        _rescaled("half the noise", right, replace(right, scale=right.scale / 2)),
+        _rescaled("all of epsilon on every comparison", right, replace(right, scale=1.0)),
         # no call makes more than m - 1 comparisons, so that none ever stops
-        _miscalibrated(
+        _rescaled(
             "the counter starts anew in every call",
             spent,
             PrivateKwikSort(3, 3, spent.scale, None, law="continuous"),
             [neighbours("replace", voters) for voters in (1, 2, 3)],
         ),
-        _miscalibrated("a fallback without noise", few, replace(few, fallback=NoisyMatrix(3, 0.0, rule="copeland"))),
-        _rewritten(
+        _rescaled("a fallback without noise", few, replace(few, fallback=NoisyMatrix(3, 0.0, rule="copeland"))),
+        rewritten(
             "no noise where the margin is large",
             right,
-            partial(_noise_if_close, right),
-            lambda data, other: pair_of(*(_noise_if_close_law(right, d) for d in (data, other))),
             far,
+            partial(_noise_if_close, right),
+            by_law(partial(_noise_if_close_law, right)),
         ),
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import permutations, product
 from typing import Any
@@ -11,14 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.experiments.audit.planted import Mutant
+from companion.experiments.audit.planted import Law, Mutant, by_law, miscalibrated, rewritten
 from dprank.aggregation.local_kwiksort import LocalKwikSort
-from dprank.aggregation.local_reports import LocalMatrix, SampledOrder, SplitResponse, VectorReport, ranking_signs
+from dprank.aggregation.local_reports import (
+    LocalMatrix,
+    Randomiser,
+    SampledOrder,
+    SplitResponse,
+    VectorReport,
+    ranking_signs,
+)
 from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector
-from dprank.audit.case import exact, sample, sampler
+from dprank.audit.betting import Sampler
+from dprank.audit.case import sample, sampler
 from dprank.audit.routes.local import report_law, signs_law
-from dprank.divergence import PairLaw, pair_of
-from dprank.mechanism import Guarantee, compose
+from dprank.mechanism import compose
 from dprank.randomized_response import GRAIN, flips_for, randomise
 from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.pairs import pair_signs
@@ -47,11 +54,6 @@ def _close(n_items: int) -> Neighbours:
     return first, np.r_[first[:-2], first[-1], first[-2]]
 
 
-def _from_law(law: Callable[[Any], Table]) -> Callable[[Any, Any], PairLaw]:
-    """Divergence from the law of all outputs on a data set."""
-    return lambda data, other: pair_of(law(data).ravel(), law(other).ravel())
-
-
 def _signs(ranking: Any) -> NDArray[np.int8]:
     """Of all pairs."""
     return ranking_signs(np.asarray(ranking)[None])[0]
@@ -66,8 +68,8 @@ def _fixed_signs(ranking: Any) -> NDArray[np.int8]:
     return pair_signs(np.asarray(ranking), _FIXED.pairs(np.random.default_rng(0)))
 
 
-def _pairs_mutant(bug: str, sample: Any, law: Callable[[Any], Table]) -> Mutant:
-    return Mutant(bug, LocalPairs, _FIXED.guarantee, [_opposite(4), _close(4)], sample, _from_law(law))
+def _pairs_mutant(bug: str, sample: Sampler, law: Law) -> Mutant:
+    return rewritten(bug, _FIXED, [_opposite(4), _close(4)], sample, by_law(law))
 
 
 def _per_answer() -> Mutant:
@@ -109,8 +111,8 @@ def _answer_law(turned: float, ranking: Any) -> Table:
     return signs_law(np.array([_sign(ranking)]), turned)
 
 
-def _bit_mutant(bug: str, right: LocalOneBit, sample: Any, law: Callable[[Any], Table]) -> Mutant:
-    return Mutant(bug, LocalOneBit, right.guarantee, [_opposite(2)], sample, _from_law(law))
+def _bit_mutant(bug: str, right: LocalOneBit, sample: Sampler, law: Law) -> Mutant:
+    return rewritten(bug, right, [_opposite(2)], sample, by_law(law))
 
 
 def _turned(bug: str, epsilon: float, turned: float) -> Mutant:
@@ -179,10 +181,8 @@ def _retried() -> Mutant:
 # --- reports on all pairs --------------------------------------------------------------------------------------------
 
 
-def _matrix_mutant(bug: str, right: Any, sample: Any, law: Callable[[Any], Table]) -> Mutant:
-    mechanism = LocalMatrix(right)
-    pairs = [_opposite(right.n_items), _close(right.n_items)]
-    return Mutant(bug, LocalMatrix, mechanism.guarantee, pairs, sample, _from_law(law))
+def _matrix_mutant(bug: str, right: Randomiser, sample: Sampler, law: Law) -> Mutant:
+    return rewritten(bug, LocalMatrix(right), [_opposite(right.n_items), _close(right.n_items)], sample, by_law(law))
 
 
 def _one_coin() -> Mutant:
@@ -279,9 +279,8 @@ def _sure() -> Mutant:
 
 def _borda_mutant(bug: str, right: Any, broken: Any) -> Mutant:
     """What is sent by one randomiser, promised for another."""
-    made = LocalBorda(broken)
     pairs = [_opposite(right.n_items), _close(right.n_items)]
-    return Mutant(bug, LocalBorda, LocalBorda(right).guarantee, pairs, sampler(made), partial(exact, made))
+    return miscalibrated(bug, LocalBorda(right), LocalBorda(broken), pairs)
 
 
 def _tanh() -> Mutant:
@@ -304,9 +303,9 @@ def _remembered() -> Mutant:
     def kept(data: Any) -> bool:
         return bool(np.array_equal(*data))
 
-    def both(data: Any, size: int, rng: np.random.Generator) -> Table:
+    def both(data: Any, size: int, rng: np.random.Generator, *, remember: bool) -> Table:
         first, second = (sample(right, ranking, size, rng) for ranking in data)
-        return np.hstack([first, first if kept(data) else second])
+        return np.hstack([first, first if remember and kept(data) else second])
 
     def law(data: Any) -> Table:
         first, second = report_law(right.randomiser, np.array(data))
@@ -314,13 +313,14 @@ def _remembered() -> Mutant:
 
     first, second = _opposite(3)
     pairs = [((first, first), (second, second)), ((first, first), (first, second))]
-    return Mutant(
+    return rewritten(
         "report remembered as long as the ranking stays",
-        LocalBorda,
-        compose(right.guarantee, right.guarantee),
+        right,
         pairs,
-        both,
-        _from_law(law),
+        partial(both, remember=True),
+        by_law(law),
+        promise=compose(right.guarantee, right.guarantee),
+        twin=partial(both, remember=False),
     )
 
 
@@ -329,7 +329,7 @@ def _remembered() -> Mutant:
 
 def _copied() -> Mutant:
     """Two recursive calls each get a number, how many answers are left: neither sees what the other took."""
-    right = LocalKwikSort.calibrated(4, 1.0)
+    right = LocalKwikSort(4, 1.0, 1, 1)
     flips = flips_for(right.epsilon_0)
     sides = np.array([[0, 1], [2, 3]])
 
@@ -346,18 +346,12 @@ def _copied() -> Mutant:
     def law(data: Any) -> Table:
         return signs_law(pair_signs(np.asarray(data), sides), flips / GRAIN)
 
-    return Mutant("counter passed by value", LocalKwikSort, right.guarantee, [_opposite(4)], sample, _from_law(law))
+    return rewritten("counter passed by value", right, [_opposite(4)], sample, by_law(law))
 
 
 def _unaccounted() -> Mutant:
     """The promise is that of the answers alone."""
-    design = LocalKwikSort(3, 1.0, 1, 1, fallback=LocalMatrix(SampledOrder.calibrated(3, 1.0, 2)))
-    promise = Guarantee(design.reports * design.epsilon_0, model="local")
-    return Mutant(
-        "fallback not accounted for",
-        LocalKwikSort,
-        promise,
-        [_opposite(3), _close(3)],
-        sampler(design),
-        partial(exact, design),
-    )
+    right = LocalKwikSort(3, 1.0, 1, 1)
+    wrong = replace(right, fallback=LocalMatrix(SampledOrder.calibrated(3, 1.0, 2)))
+    pairs = [_opposite(3), _close(3)]
+    return miscalibrated("fallback not accounted for", right, wrong, pairs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.experiments.audit.planted import Mutant
+from companion.experiments.audit.planted import REVEALED, Loss, Mutant, rewritten
 from dprank import noise
-from dprank.audit.case import exact, sample
+from dprank.audit.betting import Sampler
+from dprank.audit.case import exact, sampler
 from dprank.audit.routes.pairwise import comparisons, worst_sheets
 from dprank.comparisons import Comparisons, pairwise_wins, win_counts
-from dprank.divergence import Divergence, LaplaceShift, PairLaw, pair_of
+from dprank.divergence import LaplaceShift, PairLaw, pair_of, whole_noise
 from dprank.mechanism import Guarantee
 from dprank.models.likelihood import mle
 from dprank.pairwise import NoisyCounts, PerturbedMLE
@@ -40,23 +41,8 @@ COUNTS = NoisyCounts.calibrated(1.0, 2, unit="comparison", score="wins")
 PUBLIC = PerturbedMLE.calibrated(1.0, 2, ridge=0.5, graph="public")
 
 
-@dataclass(frozen=True, eq=False)
-class _Planted:
-    mutant: Mutant
-    twin: Mutant
-
-
 def mutants() -> list[Mutant]:
     """Of noisy counts and of the perturbed likelihood."""
-    return [planted.mutant for planted in _planted()]
-
-
-def twins() -> list[Mutant]:
-    """The same promises on the same neighbours without the bug: none of them may be refuted."""
-    return [planted.twin for planted in _planted()]
-
-
-def _planted() -> list[_Planted]:
     return [*_on_counts(), *_on_likelihoods()]
 
 
@@ -64,29 +50,26 @@ def _plant(
     bug: str,
     right: NoisyCounts | PerturbedMLE,
     pairs: Pairs,
-    broken: Callable[[Any, int, np.random.Generator], Array],
-    loss: Callable[[Any, Any], Divergence] | None = None,
-    *,
-    promise: Guarantee | None = None,
-    bits: bool = False,
-) -> _Planted:
-    """A bug beside the mechanism that has it not."""
+    broken: Sampler,
+    loss: Loss | None = None,
+    **known: Any,
+) -> Mutant:
+    """Scores of all items and their order are published."""
     items = [f"item {i}" for i in range(right.n_items)]
     names = [f"score of {i}" for i in items] + [f"place {1 + place}" for place in range(right.n_items)]
-    made = Mutant(bug, type(right), promise or right.guarantee, pairs, broken, loss, names, bits)
-    return _Planted(made, replace(made, sample=partial(sample, right), loss=None))
+    return rewritten(bug, right, pairs, broken, loss, names=names, **known)
 
 
-def _rescaled(bug: str, right: NoisyCounts | PerturbedMLE, scale: float, pairs: Pairs, **known: Any) -> _Planted:
+def _rescaled(bug: str, right: NoisyCounts | PerturbedMLE, scale: float, pairs: Pairs) -> Mutant:
     """The right code with the wrong scale."""
     wrong = replace(right, scale=scale)
-    return _plant(bug, right, pairs, partial(sample, wrong), partial(exact, wrong), **known)
+    return _plant(bug, right, pairs, sampler(wrong), partial(exact, wrong))
 
 
 # --- noisy counts ----------------------------------------------------------------------------------------------------
 
 
-def _on_counts() -> list[_Planted]:
+def _on_counts() -> list[Mutant]:
     several = NoisyCounts.calibrated(1.0, 3, answers=3, score="wins")
     survey: dict[str, Any] = {"answers": 3, "score": "wins", "design": "complete"}
     ties, none = (NoisyCounts.calibrated(2.0, 3, ties=ties, **survey) for ties in (True, False))
@@ -94,7 +77,7 @@ def _on_counts() -> list[_Planted]:
     rest = [(0, 2, 1.0)] * 2
     met = [[comparisons([*rest, moved], 3) for moved in ((0, 1, 1.0), other)] for other in ((0, 1, 0.0), (0, 2, 1.0))]
 
-    def published(bug: str, publish: Callable[[Array, Comparisons], Array]) -> _Planted:
+    def published(bug: str, publish: Callable[[Array, Comparisons], Array]) -> Mutant:
         return _plant(bug, COUNTS, [*FLIPS, _TURNED], partial(_released, publish), partial(_loss, publish))
 
     return [
@@ -105,7 +88,7 @@ def _on_counts() -> list[_Planted]:
         published("counts clamped to the data's own maximum", clamped),
         published("equal noisy counts in order of first appearance", by_appearance),
         _plant("no noise on pairs that met once", table, [(one, other) for one, other in met], _met_often, _met_loss),
-        _plant("noise in double precision on a count", COUNTS, FLIPS, partial(sample, doubles), bits=True),
+        _plant("noise in double precision on a count", COUNTS, FLIPS, sampler(doubles), bits=True),
     ]
 
 
@@ -119,12 +102,13 @@ def _released(publish: Callable[[Array, Comparisons], Array], data: Comparisons,
 
 def _loss(publish: Callable[[Array, Comparisons], Array], data: Comparisons, other: Comparisons) -> PairLaw:
     """By enumeration of the noise on two items."""
-    reach = round(_REACH * COUNTS.scale)
-    drawn = np.array(list(product(range(-reach, reach + 1), repeat=2)))
-    mass = np.exp(-np.abs(drawn).sum(axis=1) / COUNTS.scale)
-    rows = np.concatenate([publish(win_counts(d) + drawn, d) for d in (data, other)])
+    steps, mass = (
+        np.array(list(product(each, repeat=2)))
+        for each in whole_noise("laplace", COUNTS.scale, round(_REACH * COUNTS.scale))
+    )
+    rows = np.concatenate([publish(win_counts(d) + steps, d) for d in (data, other)])
     _, outcome = np.unique(rows, axis=0, return_inverse=True)
-    laws = [np.bincount(part, mass / mass.sum(), outcome.max() + 1) for part in np.split(outcome.ravel(), 2)]
+    laws = [np.bincount(part, mass.prod(axis=1), outcome.max() + 1) for part in np.split(outcome.ravel(), 2)]
     rare = np.maximum(*laws) < _RARE
     return pair_of(*(np.r_[law[~rare], law[rare].sum()] for law in laws))
 
@@ -156,13 +140,13 @@ def _met_often(data: Comparisons, size: int, rng: np.random.Generator) -> Array:
 def _met_loss(data: Comparisons, other: Comparisons) -> PairLaw:
     """A lower bound: of the items that nobody met twice, whose counts come out as they are."""
     bare = [np.where((pairwise_wins(d) + pairwise_wins(d).T > 1).any(axis=1), -1, win_counts(d)) for d in (data, other)]
-    return pair_of([1.0, 0.0], [0.0, 1.0]) if (bare[0] != bare[1]).any() else pair_of([1.0], [1.0])
+    return REVEALED if (bare[0] != bare[1]).any() else pair_of([1.0], [1.0])
 
 
 # --- the perturbed likelihood ----------------------------------------------------------------------------------------
 
 
-def _on_likelihoods() -> list[_Planted]:
+def _on_likelihoods() -> list[Mutant]:
     private = PerturbedMLE.calibrated(1.0, 3, ridge=1.5)
     bare = PerturbedMLE(3, 4.0, 0.05)
     smooth = PerturbedMLE(2, 4.0, 1.5)
@@ -171,15 +155,13 @@ def _on_likelihoods() -> list[_Planted]:
     secret = PerturbedMLE(3, PUBLIC.scale, PUBLIC.ridge, graph="public", law="discrete")
     return [
         _rescaled("half the noise in the objective", PUBLIC, PUBLIC.scale / 2, FLIPS),
-        _plant(
-            "curvature of a moved comparison forgotten", private, PATHS, partial(sample, bare), partial(exact, bare)
-        ),
+        _plant("curvature of a moved comparison forgotten", private, PATHS, sampler(bare), partial(exact, bare)),
         _plant(
             *("ridge forgotten under add/remove", smooth, [(NONE, WON), (WON, FLIPS[1][0])]),
-            *(partial(sample, tiny), partial(exact, tiny)),
+            *(sampler(tiny), partial(exact, tiny)),
             promise=added,
         ),
-        _plant("edge set of the data behind noisy counts", private, PATHS, partial(sample, secret)),
+        _plant("edge set of the data behind noisy counts", private, PATHS, sampler(secret)),
         _plant("one step of the optimiser from the estimate without noise", PUBLIC, FLIPS, _one_step, _step_loss),
     ]
 

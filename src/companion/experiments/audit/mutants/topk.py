@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from companion.experiments.audit.planted import Mutant, Sample
+from companion.experiments.audit.planted import Mutant, by_law, miscalibrated, rewritten
 from dprank import noise as noises
-from dprank.audit.case import exact, sample, sampler
+from dprank.audit.case import sample
 from dprank.audit.routes.topk import comparisons_of, lows_rise
 from dprank.comparisons import Comparisons
-from dprank.divergence import Divergence, PairLaw, pair_of
+from dprank.divergence import PairLaw, pair_of, whole_noise
 from dprank.mechanism import Guarantee
 from dprank.pairwise import top_set_law
 from dprank.topk import Oneshot, Peeling, PrivateRankCentrality
@@ -26,8 +26,6 @@ from dprank.topk.noise_laws import LAWS
 
 Array = NDArray[np.float64]
 Rows = NDArray[Any]
-# Probabilities of all that can be published, of one data set.
-Law = Callable[[Any], Mapping[Any, float]]
 Pairs = list[tuple[Any, Any]]
 
 #: The right ones.
@@ -37,47 +35,21 @@ ROUNDS, FIRST = (Peeling.calibrated(k, 1.0, noise="gumbel", composition="basic")
 PATH = PrivateRankCentrality.calibrated(3, 1, 20, 1.0, pairs=((0, 1), (1, 2)), relative=False)
 
 
-class Planting(NamedTuple):
-    """A mutant, and the same without its bug."""
-
-    mutant: Mutant
-    twin: Mutant
-
-
 def mutants() -> list[Mutant]:
     """Those of `Oneshot`, `Peeling` and `PrivateRankCentrality`."""
-    return [planting.mutant for planting in plantings()]
-
-
-def plantings() -> list[Planting]:
-    """The mutants with their right twins."""
     return [*_one_shot(), *_peeled(), *_spectral(), _threshold()]
 
 
-def harmless() -> Planting:
+def harmless() -> Mutant:
     """What looks like a bug and costs nothing, so that no audit can catch it.
 
     Rounds that share their noise are one pass, and k rounds whose losses are added up promise no less than one pass.
     """
     right = Peeling.calibrated(2, 1.0, noise="exponential", composition="basic")
-    return _mistaken("noise reused in every round, losses added up", right, _one_pass(right), _rises(2, 2, 0, 4))
+    return miscalibrated("noise reused in every round, losses added up", right, _one_pass(right), _rises(2, 2, 0, 4))
 
 
-# --- kinds of bug ----------------------------------------------------------------------------------------------------
-
-
-def _mistaken(bug: str, right: Any, wrong: Any, pairs: Pairs) -> Planting:
-    """A mechanism of the library with the promise of another."""
-    return _planted(bug, right, sampler(wrong), partial(exact, wrong), pairs)
-
-
-def _planted(bug: str, right: Any, wrong: Sample, loss: Callable[[Any, Any], Divergence], pairs: Pairs) -> Planting:
-    twin = Mutant(f"without: {bug}", type(right), right.guarantee, pairs, sampler(right), partial(exact, right))
-    return Planting(replace(twin, bug=bug, sample=wrong, loss=loss), twin)
-
-
-def _by_law(law: Law) -> Callable[[Any, Any], Divergence]:
-    return lambda data, other: pair_of(law(data), law(other))
+# --- neighbours ------------------------------------------------------------------------------------------------------
 
 
 def _rises(lows: int, tops: int, *gaps: float) -> Pairs:
@@ -89,33 +61,35 @@ def _rises(lows: int, tops: int, *gaps: float) -> Pairs:
 
 #: Lead from which noise "cannot matter", and bound of "absurd" noise, both in units of the values.
 CLEAR, BOUND = 8, 4
+#: Scales beyond which whole noise has no place in an exact law.
+_REACH = 40
 
 
-def _one_shot() -> Iterator[Planting]:
-    yield _mistaken("half the noise in one pass", TWO, replace(TWO, scale=TWO.scale / 2), _rises(2, 2, 0, 8))
+def _one_shot() -> Iterator[Mutant]:
+    yield miscalibrated("half the noise in one pass", TWO, replace(TWO, scale=TWO.scale / 2), _rises(2, 2, 0, 8))
     loaded, monotone = (
         Oneshot.calibrated(2, 1.0, noise="exponential", adjacency=adjacency) for adjacency in ("replace", "add_remove")
     )
     wrong = replace(loaded, scale=monotone.scale)
-    yield _mistaken("monotone discount under replacement", loaded, wrong, _rises(2, 2, 0, 8))
+    yield miscalibrated("monotone discount under replacement", loaded, wrong, _rises(2, 2, 0, 8))
     valued = Oneshot.calibrated(2, 1.0, noise="exponential", values=True)
     wrong = replace(valued, scale=loaded.scale, value_scale=loaded.scale)
-    yield _mistaken("values released at the price of the index set", valued, wrong, _rises(2, 2, 0, 4))
+    yield miscalibrated("values released at the price of the index set", valued, wrong, _rises(2, 2, 0, 4))
     listed, unlisted = (Oneshot.calibrated(4, 1.0, n_items=5, ordered=ordered) for ordered in (True, False))
     wrong = replace(unlisted, ordered=True)
-    yield _mistaken("order released at the price of the set", listed, wrong, _rises(2, 3, 0, 4))
+    yield miscalibrated("order released at the price of the set", listed, wrong, _rises(2, 3, 0, 4))
     gumbel = Oneshot.calibrated(4, 1.0, noise="gumbel", n_items=5)
     wrong = replace(gumbel, scale=unlisted.scale)
-    yield _mistaken("the few left out said to be cheap for Gumbel noise", gumbel, wrong, _rises(4, 1, 0, 4))
-    yield _planted("one draw shared by all items", TWO, _shared, _by_law(_shared_law), _rises(2, 2, 0, 1, 4))
-    yield _planted(
-        "noise skipped when the gap is large", ONE, _skipping, _by_law(_skipping_law), _rises(2, 1, 0, 2, CLEAR)
+    yield miscalibrated("the few left out said to be cheap for Gumbel noise", gumbel, wrong, _rises(4, 1, 0, 4))
+    yield rewritten("one draw shared by all items", TWO, _rises(2, 2, 0, 1, 4), _shared, by_law(_shared_law))
+    yield rewritten(
+        "noise skipped when the gap is large", ONE, _rises(2, 1, 0, 2, CLEAR), _skipping, by_law(_skipping_law)
     )
-    yield _planted(
-        "noise clipped where it is absurd", ONE, _clipped, _by_law(_clipped_law), _rises(1, 1, 0, 2, 2 * BOUND + 1)
+    yield rewritten(
+        "noise clipped where it is absurd", ONE, _rises(1, 1, 0, 2, 2 * BOUND + 1), _clipped, by_law(_clipped_law)
     )
     counts: Pairs = [((0, 0, 0), (1, 1, 0)), ((0, 0, 0), (1, 0, 0)), ((4, 0, 0), (5, 0, 0))]
-    yield _planted("ties broken by true count", WHOLE, _true_ties, _by_law(_true_ties_law), counts)
+    yield rewritten("ties broken by true count", WHOLE, counts, _true_ties, by_law(_true_ties_law))
 
 
 def _shared(data: Any, size: int, rng: np.random.Generator) -> Rows:
@@ -146,8 +120,9 @@ def _clipped(data: Any, size: int, rng: np.random.Generator) -> Rows:
 
 
 def _clipped_law(data: Any) -> Mapping[Any, float]:
-    step, chance = _whole_noise(ONE.scale, BOUND)
-    return _winner_law(data, step, chance, np.zeros(len(data)))
+    step, chance = whole_noise("laplace", ONE.scale, math.ceil(_REACH * ONE.scale))
+    clipped = np.bincount(step.clip(-BOUND, BOUND) + BOUND, chance).astype(float)
+    return _winner_law(data, np.arange(-BOUND, BOUND + 1), clipped, np.zeros(len(data)))
 
 
 def _true_ties(data: Any, size: int, rng: np.random.Generator) -> Rows:
@@ -157,7 +132,7 @@ def _true_ties(data: Any, size: int, rng: np.random.Generator) -> Rows:
 
 
 def _true_ties_law(data: Any) -> Mapping[Any, float]:
-    step, chance = _whole_noise(WHOLE.scale, math.ceil(24 * WHOLE.scale))
+    step, chance = whole_noise("laplace", WHOLE.scale, math.ceil(24 * WHOLE.scale))
     return _winner_law(data, step, chance, np.asarray(data) * 0.1)
 
 
@@ -165,15 +140,7 @@ def _winner(noisy: Rows) -> Rows:
     return noisy.argmax(axis=1)[:, None]
 
 
-def _whole_noise(scale: float, bound: int) -> tuple[Array, Array]:
-    """Discrete Laplace noise, what lies beyond the bound moved there."""
-    step = np.arange(-bound, bound + 1)
-    chance = np.exp(-np.abs(step) / scale) * math.tanh(0.5 / scale)
-    chance[[0, -1]] /= -math.expm1(-1 / scale)
-    return step.astype(float), chance
-
-
-def _winner_law(data: Any, step: Array, chance: Array, extra: Array) -> Mapping[Any, float]:
+def _winner_law(data: Any, step: Rows, chance: Array, extra: Array) -> Mapping[Any, float]:
     """Law of the largest noisy value, equal ones in random order, by listing all noise."""
     noise = np.stack(np.meshgrid(*[step] * len(data)), axis=-1).reshape(-1, len(data))
     chances = np.stack(np.meshgrid(*[chance] * len(data)), axis=-1).reshape(-1, len(data)).prod(axis=1)
@@ -188,21 +155,19 @@ def _winner_law(data: Any, step: Array, chance: Array, extra: Array) -> Mapping[
 MOST, LEAD = 4, 0.5
 
 
-def _peeled() -> Iterator[Planting]:
+def _peeled() -> Iterator[Mutant]:
     four = Peeling.calibrated(4, 1.0, composition="basic")
     wrong = replace(four, scale=four.scale / four.k)
-    yield _mistaken("epsilon spent in every round", four, wrong, _rises(4, 1, 0, 4))
+    yield miscalibrated("epsilon spent in every round", four, wrong, _rises(4, 1, 0, 4))
     wrong = replace(ROUNDS, scale=ROUNDS.scale / 2)
-    yield _mistaken("factor 2 forgotten in the loss of a round", ROUNDS, wrong, _rises(2, 2, 0, 8))
-    yield _planted(
-        "stops when the lead is small, priced as one round",
-        FIRST,
-        _stopping,
-        _by_law(_stopping_law),
-        _rises(3, 2, 0, 4),
+    yield miscalibrated("factor 2 forgotten in the loss of a round", ROUNDS, wrong, _rises(2, 2, 0, 8))
+    yield rewritten(
+        "stops when the lead is small, priced as one round", FIRST, _rises(3, 2, 0, 4), _stopping, by_law(_stopping_law)
     )
     optimal = Peeling.calibrated(5, 1.0, 0.05, noise="exponential")
-    yield _mistaken("noise reused in every round, optimal composition", optimal, _one_pass(optimal), _rises(1, 5, 0, 4))
+    yield miscalibrated(
+        "noise reused in every round, optimal composition", optimal, _one_pass(optimal), _rises(1, 5, 0, 4)
+    )
 
 
 def _one_pass(rounds: Peeling) -> Oneshot:
@@ -247,17 +212,17 @@ def _stopping_law(data: Any) -> Mapping[Any, float]:
 # --- rank centrality -------------------------------------------------------------------------------------------------
 
 
-def _spectral() -> Iterator[Planting]:
+def _spectral() -> Iterator[Mutant]:
     def pairs(mechanism: PrivateRankCentrality, *wins: tuple[int, ...]) -> Pairs:
         more = [(won[0] + 1, *won[1:]) for won in wins]
         return [(comparisons_of(mechanism, a), comparisons_of(mechanism, b)) for a, b in zip(wins, more, strict=True)]
 
     share = PrivateRankCentrality.calibrated(2, 1, 20, 1.0, damped=False, relative=False)
     wrong = replace(share, scale=share.scale / 2)
-    yield _mistaken("half range of scores taken for their range", share, wrong, pairs(share, (0,), (4,), (9,)))
+    yield miscalibrated("half range of scores taken for their range", share, wrong, pairs(share, (0,), (4,), (9,)))
     data = pairs(PATH, (1, 18), (9, 10), (18, 0))
-    yield _mistaken("shares not damped", PATH, replace(PATH, damped=False), data)
-    yield _planted("noisy shares published, their scale read off the data", PATH, _own_scale, _own_scale_loss, data)
+    yield miscalibrated("shares not damped", PATH, replace(PATH, damped=False), data)
+    yield rewritten("noisy shares published, their scale read off the data", PATH, data, _own_scale, _own_scale_loss)
 
 
 def _own_scale(data: Comparisons, size: int, rng: np.random.Generator) -> Rows:
@@ -295,17 +260,18 @@ THRESHOLD = 4
 _STABLE = Oneshot(1, 1.0, adjacency="add_remove")
 
 
-def _threshold() -> Planting:
+def _threshold() -> Mutant:
     """Noise on positive counts only: the chance that a count of 1 passes is the delta of the promise."""
-    bug = "inclusive threshold where a strict one was charged"
     promise = Guarantee(1 / _STABLE.scale, 1 - _values_law((1,), strict=True)[-1], adjacency="add_remove")
-    pairs: Pairs = [((0,), (1,)), ((1,), (2,)), ((3,), (4,))]
-
-    def planted(name: str, strict: bool) -> Mutant:
-        draw, law = partial(_passing, strict=strict), partial(_values_law, strict=strict)
-        return Mutant(name, Oneshot, promise, pairs, draw, _by_law(law))
-
-    return Planting(planted(bug, False), planted(f"without: {bug}", True))
+    return Mutant(
+        "inclusive threshold where a strict one was charged",
+        Oneshot,
+        promise,
+        [((0,), (1,)), ((1,), (2,)), ((3,), (4,))],
+        partial(_passing, strict=False),
+        by_law(partial(_values_law, strict=False)),
+        twin=partial(_passing, strict=True),
+    )
 
 
 def _passing(data: Any, size: int, rng: np.random.Generator, *, strict: bool) -> Rows:
@@ -318,8 +284,7 @@ def _passing(data: Any, size: int, rng: np.random.Generator, *, strict: bool) ->
 def _values_law(data: Any, *, strict: bool) -> Mapping[Any, float]:
     """Of a single count."""
     (count,) = data
-    step = np.arange(-40, 41)
-    chance = np.exp(-np.abs(step) / _STABLE.scale) * math.tanh(0.5 / _STABLE.scale)
+    step, chance = whole_noise("laplace", _STABLE.scale, math.ceil(_REACH * _STABLE.scale))
     passes = step + count >= THRESHOLD + strict
     law = dict(zip((step + count)[passes].tolist(), chance[passes].tolist(), strict=True)) if count > 0 else {}
     return law | {-1: 1 - sum(law.values())}

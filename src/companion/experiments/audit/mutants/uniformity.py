@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.experiments.audit.planted import Mutant, Sample
+from companion.experiments.audit.planted import Loss, Mutant, by_law, miscalibrated, rewritten
 from dprank import noise
-from dprank.audit.case import exact, sample, sampler
-from dprank.audit.routes.uniformity import agreeing, noise_free, noisy_integers, pairings, rejection
-from dprank.divergence import Divergence, PairLaw, pair_of
+from dprank.audit.betting import Sampler
+from dprank.audit.case import sample
+from dprank.audit.routes.uniformity import agreeing, decision_law, noise_free, noisy_integers, pairings, rejection
+from dprank.divergence import PairLaw, pair_of, whole_noise
 from dprank.rankings import Rankings
 from dprank.uniformity import BatchVote, Bucketed, LaplaceUnif, NoisyNorm, Trun
 from dprank.uniformity.pairs import pair_signs
@@ -43,21 +44,23 @@ def mutants() -> list[Mutant]:
     steep, half_coin = replace(RAMP, width=RAMP.width / 4), replace(COIN, coin=COIN.coin / 2)
     count_told = _told(partial(noise_free, COUNT))
     return [
-        _miscalibrated("sensitivity of one pair for a test of all", COUNT, one_pair, counted),
+        miscalibrated("sensitivity of one pair for a test of all", COUNT, one_pair, counted, names=BOTH),
         _planted("statistic beside the decision", COUNT, counted, _with_statistic, count_told, BOTH),
-        _planted("noise only near the threshold", NORM, norms, _near, _near_loss, DECISION),
+        _planted("noise only near the threshold", NORM, norms, _near, by_law(_near_law), DECISION),
         _planted("noise drawn until the norm is not negative", NORM, norms, _redrawn, _redrawn_loss),
         _planted("seed derived from the data", NORM, norms, _seeded, _told(_seeded)),
-        _planted("one seed for the tests of two groups", NORM, groups, _same_seed, _told(_gap), GROUPS),
+        _planted(
+            "one seed for the tests of two groups", NORM, groups, _same_seed, _told(_gap), GROUPS, twin=_two_groups
+        ),
         _noisy("norm rounded half to even", COARSE, _half_to_even, _dissent(COARSE, 0, 1)),
-        _miscalibrated("half the noise on the votes", VOTE, half, votes),
-        _planted("noise cut off at four scales", VOTE, votes, _cut_off, _cut_off_loss),
+        miscalibrated("half the noise on the votes", VOTE, half, votes, names=BOTH),
+        _planted("noise cut off at four scales", VOTE, votes, _cut_off, by_law(_cut_off_law)),
         _noisy("batches compared with their own mean", VOTE, _above_mean, [(_split(4), _split(3))]),
         _noisy("number of batches follows from the data", VOTE, _batched_by_data, votes),
         _decides("noise truncated, its tail without a coin", RAMP, _no_coin, ramp),
-        _miscalibrated("ramp fitted to a typical step of the statistic", RAMP, steep, ramp),
+        miscalibrated("ramp fitted to a typical step of the statistic", RAMP, steep, ramp, names=BOTH),
         _decides("coin only where the batch accepts", COIN, _coin_after, coin),
-        _miscalibrated("coin tossed half as often", COIN, half_coin, coin),
+        miscalibrated("coin tossed half as often", COIN, half_coin, coin, names=BOTH),
     ]
 
 
@@ -66,19 +69,17 @@ def mutants() -> list[Mutant]:
 # Of one data set: a number or a probability, of every pairing.
 Numbers = Callable[[Any], NDArray[Any]]
 Pairs = Sequence[tuple[Any, Any]]
-Loss = Callable[[Any, Any], Divergence]
 
 
-def _planted(bug: str, right: Any, pairs: Pairs, sample: Sample, loss: Loss, names: Sequence[str] = NOISY) -> Mutant:
+def _planted(
+    bug: str, right: Any, pairs: Pairs, sample: Sampler, loss: Loss, names: Sequence[str] = NOISY, **known: Any
+) -> Mutant:
+    """With one number a release, or several."""
+
     def rows(data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
         return np.asarray(sample(data, size, rng), float).reshape(size, -1)
 
-    return Mutant(bug, type(right), right.guarantee, pairs, rows, loss, names)
-
-
-def _miscalibrated(bug: str, right: Any, wrong: Any, pairs: Pairs) -> Mutant:
-    """One with the promise of another."""
-    return _planted(bug, right, pairs, sampler(wrong), partial(exact, wrong), BOTH)
+    return rewritten(bug, right, pairs, rows, loss, names=names, **known)
 
 
 def _noisy(bug: str, right: NoisyNorm | BatchVote, numbers: Numbers, pairs: Pairs) -> Mutant:
@@ -96,11 +97,7 @@ def _decides(bug: str, right: Any, rejects: Numbers, pairs: Pairs) -> Mutant:
     def draw(data: Any, size: int, rng: np.random.Generator) -> NDArray[Any]:
         return rng.random(size) < rng.choice(rejects(data), size)
 
-    def loss(data: Any, other: Any) -> PairLaw:
-        p, q = rejects(data).mean(), rejects(other).mean()
-        return pair_of([p, 1 - p], [q, 1 - q])
-
-    return _planted(bug, right, pairs, draw, loss, DECISION)
+    return _planted(bug, right, pairs, draw, by_law(lambda data: decision_law(rejects(data))), DECISION)
 
 
 def _told(numbers: Numbers) -> Loss:
@@ -110,7 +107,7 @@ def _told(numbers: Numbers) -> Loss:
         values = numbers(data)
         return {value: count / len(values) for value, count in Counter(values.tolist()).items()}
 
-    return lambda data, other: pair_of(law(data), law(other))
+    return by_law(law)
 
 
 # --- neighbours ------------------------------------------------------------------------------------------------------
@@ -145,13 +142,9 @@ def _near(data: Rankings, size: int, rng: np.random.Generator) -> NDArray[Any]:
     return noisy >= NORM.threshold()
 
 
-def _near_loss(data: Rankings, other: Rankings) -> PairLaw:
-    def rejects(one: Rankings) -> float:
-        short = NORM.threshold() - noise_free(NORM, one)
-        return float(np.where(np.abs(short) <= NORM.steps, NORM.noise_sf(short), short <= 0).mean())
-
-    p, q = rejects(data), rejects(other)
-    return pair_of([p, 1 - p], [q, 1 - q])
+def _near_law(data: Rankings) -> NDArray[np.float64]:
+    short = NORM.threshold() - noise_free(NORM, data)
+    return decision_law(np.where(np.abs(short) <= NORM.steps, NORM.noise_sf(short), short <= 0))
 
 
 def _redrawn(data: Rankings, size: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -183,6 +176,10 @@ def _same_seed(data: tuple[Rankings, Rankings], size: int, rng: np.random.Genera
     return np.column_stack([rng.choice(noise_free(NORM, one), size) + drawn for one in data])
 
 
+def _two_groups(data: tuple[Rankings, Rankings], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    return np.column_stack([sample(NORM, one, size, rng)[:, 1] for one in data])
+
+
 def _gap(data: tuple[Rankings, Rankings]) -> NDArray[Any]:
     # of two items there is one pairing, so that nothing else is left to chance
     first, second = (noise_free(NORM, one) for one in data)
@@ -197,24 +194,20 @@ def _half_to_even(data: Rankings) -> NDArray[Any]:
 # --- votes -----------------------------------------------------------------------------------------------------------
 
 
-#: Noise of `VOTE` that is left.
-_KEPT = np.arange(-math.ceil(4 * VOTE.scale), math.ceil(4 * VOTE.scale) + 1)
-_MASS = np.exp(-np.abs(_KEPT) / VOTE.scale) / np.exp(-np.abs(_KEPT) / VOTE.scale).sum()
+#: Noise of `VOTE` that is left, and its probabilities.
+_KEPT, _MASS = whole_noise("laplace", VOTE.scale, math.ceil(4 * VOTE.scale))
 
 
 def _cut_off(data: Rankings, size: int, rng: np.random.Generator) -> NDArray[Any]:
     return rng.choice(noise_free(VOTE, data), size) + rng.choice(_KEPT, size, p=_MASS)
 
 
-def _cut_off_loss(data: Rankings, other: Rankings) -> PairLaw:
-    def law(one: Rankings) -> Counter[int]:
-        votes = noise_free(VOTE, one)
-        found: Counter[int] = Counter()
-        for count in votes.tolist():
-            found.update(dict(zip((count + _KEPT).tolist(), _MASS / len(votes), strict=True)))
-        return found
-
-    return pair_of(law(data), law(other))
+def _cut_off_law(data: Rankings) -> Counter[int]:
+    votes = noise_free(VOTE, data)
+    found: Counter[int] = Counter()
+    for count in votes.tolist():
+        found.update(dict(zip((count + _KEPT).tolist(), _MASS / len(votes), strict=True)))
+    return found
 
 
 def _above_mean(data: Rankings) -> NDArray[Any]:
