@@ -14,6 +14,7 @@ import joblib
 import pandas as pd
 
 from companion.experiments.audit import mutants
+from companion.experiments.audit.mutants import topk
 from companion.experiments.audit.planted import Mutant
 from companion.experiments.sweep import stream
 from dprank.audit.betting import LowerBound
@@ -31,9 +32,9 @@ ROUNDING = 1e-6
 
 @cache
 def planted() -> dict[str, Mutant]:
-    """All planted bugs of all families, by class and words."""
+    """All planted bugs of all families, and one that breaks nothing, by class and words."""
     modules = [import_module(f"{mutants.__name__}.{module.name}") for module in iter_modules(mutants.__path__)]
-    found = [mutant for module in modules for mutant in module.mutants()]
+    found = [*(mutant for module in modules for mutant in module.mutants()), topk.harmless()]
     named = {f"{mutant.of.__name__}: {mutant.bug}": mutant for mutant in found}
     if len(named) < len(found):
         raise ValueError(f"{len(found)} planted bugs have {len(named)} names; each needs one of its own")
