@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import permutations, product
 from typing import get_args
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -136,24 +137,18 @@ def test_composition_with_the_fallback_is_the_sum():
     assert loss(vectors, [0, 1, 2], [2, 1, 0]) == pytest.approx(2 * 0.5 + 0.8, rel=1e-9)
 
 
-class Drawn(np.random.Generator):
-    """Draws this vector, and keeps the voter's side."""
-
-    def __init__(self, vector):
-        super().__init__(np.random.PCG64(0))
-        self.vector = np.array(vector, float)
-
-    def standard_normal(self, shape):
-        return np.broadcast_to(self.vector, shape).copy()
-
-    def integers(self, low, high, size, dtype):
-        return np.full(size, high - 1, dtype)
+def drawing(vector):
+    """A generator that draws this vector, and keeps the voter's side."""
+    rng = Mock(spec=np.random.default_rng(0))
+    rng.standard_normal = lambda shape: np.broadcast_to(np.array(vector, float), shape).copy()
+    rng.integers = lambda low, high, size, dtype: np.full(size, high - 1, dtype)
+    return rng
 
 
 def test_a_direction_at_right_angles_is_sent_as_drawn():
     """A report of its own would tell rankings apart: the vector is orthogonal to the first ranking only."""
     poll = LocalBorda(PositionVector.calibrated(3, 1.0))
-    sent = [poll.report(ranking, Drawn([1, -2, 1])) for ranking in ([0, 1, 2], [0, 2, 1])]
+    sent = [poll.report(ranking, drawing([1, -2, 1])) for ranking in ([0, 1, 2], [0, 2, 1])]
     drawn = np.array([1, -2, 1]) / math.sqrt(6)
     assert sent[0] == pytest.approx(drawn)
     assert sent[1] == pytest.approx(-drawn)

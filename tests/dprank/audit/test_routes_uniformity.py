@@ -136,7 +136,7 @@ def worst(test, m, k, *, ordered=False):
 @pytest.mark.parametrize(("m", "k"), [(3, 3), (4, 2)])
 def test_reversing_one_of_agreeing_rankings_is_the_worst(m, k):
     count = LaplaceUnif.calibrated(m, k, 1.0, 0.1)
-    tests = [count]
+    tests: list[LaplaceUnif | NoisyNorm] = [count]
     if m == 3:
         ranks = NoisyNorm.calibrated(m, k, 1.0, 0.25, statistic="ranks", null_draws=3)
         tests += [replace(count, law="continuous"), NoisyNorm.calibrated(m, k, 1.0), ranks]

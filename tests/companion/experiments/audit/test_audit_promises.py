@@ -30,14 +30,14 @@ class Coin:
 Coin.__module__ = "dprank.pairwise.coin"
 
 
-@exact.register
-def _(mechanism: Coin, data, other):
+@exact.register(Coin)
+def _(mechanism, data, other):
     p = 1 / (1 + math.exp(mechanism.loss))
     return pair_of([1 - p, p], [p, 1 - p])
 
 
-@sample.register
-def _(mechanism: Coin, data, size, rng):
+@sample.register(Coin)
+def _(mechanism, data, size, rng):
     return (rng.random((size, 1)) < abs(data - 1 / (1 + math.exp(mechanism.loss)))).astype(float)
 
 
@@ -49,8 +49,8 @@ class Secret(Coin):
 Secret.__module__ = "dprank.topk.secret"
 
 
-@exact.register
-def _(mechanism: Secret, data, other):
+@exact.register(Secret)
+def _(mechanism, data, other):
     raise NotImplementedError
 
 
