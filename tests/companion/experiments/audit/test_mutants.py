@@ -20,11 +20,13 @@ UNKNOWN = {
     "NoisyCounts: noise in double precision on a count",
     "PerturbedMLE: edge set of the data behind noisy counts",
 }
+#: Looks like a bug and breaks nothing.
+HARMLESS = "Peeling: noise reused in every round, losses added up"
 
 every_bug = pytest.mark.parametrize("name", planted())
 
 
-@every_bug
+@pytest.mark.parametrize("name", [name for name in planted() if name != HARMLESS])
 def test_a_bug_is_caught_by_both_routes(name):
     mutant = planted()[name]
     loss = mutant.exact_epsilon()
