@@ -51,6 +51,16 @@ def test_figures_are_drawn_without_the_state_that_shows_them_twice():
         assert "pyplot" not in path.read_text(encoding="utf-8"), path.name
 
 
+def test_the_reference_lists_the_library_and_what_a_chapter_links_to():
+    """A figure links to its code, and the code is shown where the reference names its module."""
+    folders = ["src/dprank", "src/companion/experiments", *map(str, (ROOT / "src/companion/figures").glob("*/"))]
+    paths = [path.relative_to(ROOT / "src") for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    public = {".".join(p.with_suffix("").parts) for p in paths if not any(part.startswith("_") for part in p.parts)}
+    listed = set(re.findall(r"automodule:: (\S+)", (ROOT / "book" / "api.md").read_text(encoding="utf-8")))
+    assert public
+    assert not public - listed
+
+
 def test_there_are_chapters():
     assert len(NOTEBOOKS) >= 3
 

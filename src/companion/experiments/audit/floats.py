@@ -10,10 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from companion.experiments.audit.planted import Sample
 from companion.experiments.sweep import stream, sweep
 from dprank import noise
-from dprank.audit.betting import LowerBound, lower_bound
+from dprank.audit.betting import LowerBound, Sampler, lower_bound
 from dprank.audit.case import Case, sampler
 from dprank.audit.floats import possible
 from dprank.divergence import pair_of
@@ -72,10 +71,10 @@ def _ruled_out(
     return {("the next count",): above, ("either neighbour",): above | below}
 
 
-def samplers(scale: float = 1.0) -> dict[str, Sample]:
+def samplers(scale: float = 1.0) -> dict[str, Sampler]:
     """A count released with noise of four kinds, each as one number a release."""
 
-    def added(draw: Callable[..., Any]) -> Sample:
+    def added(draw: Callable[..., Any]) -> Sampler:
         return lambda count, size, rng: count + draw(scale, (size, 1), rng=rng).astype(float)
 
     return {

@@ -16,8 +16,6 @@ from dprank.audit.case import exact, sampler
 from dprank.divergence import Divergence, PairLaw, pair_of
 from dprank.mechanism import Guarantee, Mechanism
 
-# Draws releases of one data set.
-Sample = Sampler
 # Of two data sets.
 Loss = Callable[[Any, Any], Divergence]
 # Probabilities of all that can be published, of one data set: in an array, or by outcome.
