@@ -11,7 +11,7 @@ import numpy as np
 
 from dprank._require import shown
 from dprank.audit.betting import LARGEST, LowerBound, ceiling, lower_bound
-from dprank.audit.case import exact, released, sample
+from dprank.audit.case import NoExactRoute, exact, released, sample
 from dprank.mechanism import Guarantee, Mechanism
 
 #: Relative room for rounding before a loss counts as more than was promised.
@@ -115,7 +115,7 @@ def audit(
     losses: list[float] = []
     # a class of somebody else may release something else than the class that it is derived from
     if type(mechanism).__module__.startswith("dprank."):
-        with suppress(NotImplementedError):
+        with suppress(NoExactRoute):
             losses = [exact(mechanism, *pair).epsilon(promise.delta) for pair in pairs]
     worst = int(np.argmax(losses)) if losses else 0
     # where too much is promised away for any bet, the bets only look for how much is lost

@@ -69,6 +69,10 @@ class Case:
         return guarantee.epsilon if guarantee.delta <= self.delta else math.inf
 
 
+class NoExactRoute(LookupError):
+    """The law of a mechanism's output is not known exactly: its releases alone can be audited."""
+
+
 @singledispatch
 def exact(mechanism: Any, data: Any, other: Any) -> Divergence:
     """Divergence of the laws of a mechanism's output on two data sets, where it can be computed.
@@ -82,10 +86,10 @@ def exact(mechanism: Any, data: Any, other: Any) -> Divergence:
 
     Raises
     ------
-    NotImplementedError
+    NoExactRoute
         If there is no exact route.
     """
-    raise NotImplementedError(f"{type(mechanism).__name__} has no exact route")
+    raise NoExactRoute(f"{type(mechanism).__name__} has no exact route")
 
 
 @singledispatch

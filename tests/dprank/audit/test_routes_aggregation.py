@@ -14,7 +14,7 @@ from scipy.stats import ks_2samp
 from dprank.aggregation import ExponentialMechanism, NoisyMatrix, PrivateBorda, PrivateKwikSort
 from dprank.aggregation.kwiksort import before_probabilities, majority
 from dprank.audit.betting import lower_bound
-from dprank.audit.case import exact, features, released, sample, sampler
+from dprank.audit.case import NoExactRoute, exact, features, released, sample, sampler
 from dprank.audit.neighbours import RankingNeighbours
 from dprank.audit.routes.aggregation import (
     cases,
@@ -260,10 +260,10 @@ def test_against_unanimous_voters_the_exponential_mechanism_hides_least():
 
 def test_no_law_is_made_up():
     clipped = NoisyMatrix.as_printed(4, 3, 1.0, 0.01)
-    with pytest.raises(NotImplementedError, match="clipped"):
+    with pytest.raises(NoExactRoute, match="clipped"):
         exact(clipped, *neighbours("replace", 3))
-    with pytest.raises(NotImplementedError, match="rule = 'auto'"):
+    with pytest.raises(NoExactRoute, match="rule = 'auto'"):
         exact(PrivateKwikSort.calibrated(3, 1.0, queries=2, share=0.3), *neighbours("replace", 3))
     even = PrivateBorda.calibrated(4, 1.0, 0.01, adjacency="add_remove")
-    with pytest.raises(NotImplementedError, match="multiple"):
+    with pytest.raises(NoExactRoute, match="multiple"):
         exact(even, *neighbours("add_remove", 3, n_items=4))

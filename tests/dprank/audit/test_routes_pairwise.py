@@ -14,7 +14,7 @@ from checks import refused
 from scipy import stats
 
 from dprank.audit.betting import lower_bound
-from dprank.audit.case import exact, features, released, sample, sampler
+from dprank.audit.case import NoExactRoute, exact, features, released, sample, sampler
 from dprank.audit.neighbours import ComparisonNeighbours
 from dprank.audit.routes.pairwise import (
     FAR,
@@ -338,5 +338,5 @@ def test_other_pairs_are_no_neighbours_on_a_public_graph():
 
 def test_a_curve_is_integrated_for_few_items_only():
     data, other, _ = worst_neighbours(2.0, 1.0, repeats=True)
-    with pytest.raises(NotImplementedError, match="n_items = 4"):
+    with pytest.raises(NoExactRoute, match="n_items = 4"):
         exact(PerturbedMLE(4, 2.0, 1.0), data, other).delta(0.5)

@@ -17,7 +17,6 @@ from companion.experiments.audit import mutants
 from companion.experiments.audit.mutants import topk
 from companion.experiments.audit.planted import Mutant
 from companion.experiments.sweep import stream
-from dprank.audit.betting import LowerBound
 from dprank.audit.clopper_pearson import held_out_bound
 
 #: What our promise on power is about: runs, releases a run, and seconds of one core.
@@ -145,21 +144,9 @@ def _audit(name: str, run: int, budget: int, baseline: bool) -> tuple[str, bool,
     start = time.process_time()
     found = mutant.bet(stream("audit-bugs", {"name": name, "run": run}), budget=budget)
     seconds = time.process_time() - start
-    held_out = baseline and _baseline(mutant, name, run, found.samples).refuted
+    fresh = stream("audit-bugs-baseline", {"name": name, "run": run})
+    held_out = baseline and mutant.bet(fresh, held_out_bound, budget=found.samples).refuted
     return name, found.refuted, found.samples, found.event, seconds, held_out
-
-
-def _baseline(mutant: Mutant, name: str, run: int, budget: int) -> LowerBound:
-    promise = mutant.guarantee
-    return held_out_bound(
-        mutant.sample,
-        mutant.pairs,
-        promise.epsilon,
-        promise.delta,
-        rng=stream("audit-bugs-baseline", {"name": name, "run": run}),
-        budget=budget,
-        bits=mutant.bits,
-    )
 
 
 def _row(name: str, exact: float, runs: pd.DataFrame, budget: int) -> dict[str, object]:

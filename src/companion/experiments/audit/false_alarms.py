@@ -13,7 +13,7 @@ from companion.claims import Check
 from companion.experiments.sweep import stream
 from dprank.audit import cases
 from dprank.audit.betting import FIRST, Judged, Seen, draw_rows, lower_bound
-from dprank.audit.case import Case, exact, sampler
+from dprank.audit.case import Case, NoExactRoute, exact, sampler
 from dprank.audit.clopper_pearson import loss_bounds
 from dprank.audit.events import proposals
 
@@ -45,7 +45,7 @@ def tight_cases() -> list[Case]:
             continue
         try:
             loss = exact(case.mechanism, case.data, case.other).epsilon(case.delta)
-        except NotImplementedError:
+        except NoExactRoute:
             continue
         if loss >= TIGHT * promised:
             key = type(case.mechanism), case.delta > 0

@@ -16,6 +16,8 @@ from dprank.audit.case import exact, sampler
 from dprank.divergence import Divergence, PairLaw, pair_of
 from dprank.mechanism import Guarantee, Mechanism
 
+# An audit by samples alone, with the parameters of `lower_bound`.
+Route = Callable[..., LowerBound]
 # Of two data sets.
 Loss = Callable[[Any, Any], Divergence]
 # Probabilities of all that can be published, of one data set: in an array, or by outcome.
@@ -68,19 +70,13 @@ class Mutant:
             return math.nan
         return max(self.loss(*pair).epsilon(self.guarantee.delta) for pair in self.pairs)
 
-    def bet(self, rng: np.random.Generator, *, budget: int = 1_000_000, confidence: float = 0.999) -> LowerBound:
-        """Audit it by samples alone."""
+    def bet(
+        self, rng: np.random.Generator, route: Callable[..., LowerBound] = lower_bound, **limits: Any
+    ) -> LowerBound:
+        """Audit it by samples alone, by betting or by another route with the same parameters; `limits` are its own."""
         promise = self.guarantee
-        return lower_bound(
-            self.sample,
-            self.pairs,
-            promise.epsilon,
-            promise.delta,
-            rng=rng,
-            budget=budget,
-            confidence=confidence,
-            names=self.names,
-            bits=self.bits,
+        return route(
+            self.sample, self.pairs, promise.epsilon, promise.delta, rng=rng, names=self.names, bits=self.bits, **limits
         )
 
 

@@ -19,7 +19,7 @@ from companion.experiments.audit.bugs import planted
 from companion.experiments.sweep import stream
 from dprank.audit import cases
 from dprank.audit.betting import lower_bound
-from dprank.audit.case import Case, exact, sampler
+from dprank.audit.case import Case, NoExactRoute, exact, sampler
 
 #: Probability that any of all the lower bounds is above the truth, at most.
 ALARM = 0.001
@@ -74,7 +74,7 @@ def _row(name: str, budget: int) -> dict[str, Any]:
     case = known()[name]
     try:
         loss = exact(case.mechanism, case.data, case.other).epsilon(case.delta)
-    except NotImplementedError:
+    except NoExactRoute:
         loss = math.nan
     return {
         "case": name,

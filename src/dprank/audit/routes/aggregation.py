@@ -19,7 +19,7 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix, NoisyOrder
 from dprank.aggregation.private_borda import PrivateBorda, ScoredOrder
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.rules import order_by
-from dprank.audit.case import Case, best_first, exact, features, sample
+from dprank.audit.case import Case, NoExactRoute, best_first, exact, features, sample
 from dprank.divergence import Divergence, PairLaw, noise_shift, pair_of, whole_noise
 from dprank.mechanism import Adjacency
 from dprank.noise import Law, Noise
@@ -65,7 +65,7 @@ def _(mechanism: NoisyMatrix, data: Rankings, other: Rankings) -> Divergence:
     if mechanism.clip and mechanism.noise == "gaussian":
         room = (len(data) - np.abs(margins).max()) / 2
         if room < _CLEAR * mechanism.scale:
-            raise NotImplementedError(f"margins are {room} voters from being clipped: no exact law of Gaussian noise")
+            raise NoExactRoute(f"margins are {room} voters from being clipped: no exact law of Gaussian noise")
     steps = (margins[1] - margins[0]) / 2 / mechanism.grain
     return noise_shift(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
 
@@ -110,7 +110,7 @@ def _(mechanism: PrivateBorda, data: Rankings, other: Rankings) -> Divergence:
     elif mechanism.law == "continuous" or move.sum() % len(move) == 0:
         move = move - move.mean()
     else:
-        raise NotImplementedError(f"moves {move} sum to no multiple of the number of items: no exact law")
+        raise NoExactRoute(f"moves {move} sum to no multiple of the number of items: no exact law")
     return noise_shift(mechanism.noise, mechanism.law, move, mechanism.scale)
 
 
@@ -174,7 +174,7 @@ def order_law(mechanism: PrivateKwikSort, data: Rankings) -> dict[tuple[int, ...
 
     Raises
     ------
-    NotImplementedError
+    NoExactRoute
         With a fallback that orders by the size of the margins.
 
     Notes
@@ -249,11 +249,11 @@ def fallback_law(mechanism: NoisyMatrix, data: Rankings) -> dict[tuple[int, ...]
 
     Raises
     ------
-    NotImplementedError
+    NoExactRoute
         With any other rule.
     """
     if mechanism.rule != "copeland":
-        raise NotImplementedError(f"rule = {mechanism.rule!r}: the law of the order is computed for 'copeland' only")
+        raise NoExactRoute(f"rule = {mechanism.rule!r}: the law of the order is computed for 'copeland' only")
     steps = _margins(data) / 2 / mechanism.grain
     more, equal = _signs(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
     scores = {(0,) * mechanism.n_items: 1.0}

@@ -14,7 +14,7 @@ from scipy.stats import qmc
 
 from dprank import noise
 from dprank._quadrature import gauss
-from dprank.audit.case import Case, best_first, exact, features, sample
+from dprank.audit.case import Case, NoExactRoute, best_first, exact, features, sample
 from dprank.audit.neighbours import ComparisonNeighbours, worst_pair
 from dprank.comparisons import GRAIN, Comparisons, pairwise_wins, win_counts
 from dprank.divergence import Divergence, PairLaw, noise_shift
@@ -188,12 +188,12 @@ class Densities:
 
         Raises
         ------
-        NotImplementedError
+        NoExactRoute
             For more items.
         """
         m = self.mechanism
         if m.n_items not in _NODES:
-            raise NotImplementedError(f"n_items = {m.n_items}; delta is integrated for 2 or 3 items only")
+            raise NoExactRoute(f"n_items = {m.n_items}; delta is integrated for 2 or 3 items only")
         share, weight = gauss(np.zeros(1), np.ones(1), _NODES[m.n_items])
         axis = m.scale * np.r_[np.log(share), -np.log(share)]
         weight = np.r_[weight, weight] / 2

@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from dprank import noise
-from dprank.audit.case import Case, exact, features, sample
+from dprank.audit.case import Case, NoExactRoute, exact, features, sample
 from dprank.divergence import Divergence, PairLaw, pair_of
 from dprank.rankings import Rankings
 from dprank.uniformity.bucketed import BatchVote, Bucketed
@@ -44,7 +44,7 @@ def pairings(n_items: int) -> NDArray[np.int64]:
 @singledispatch
 def noise_free(mechanism: Any, data: Rankings) -> NDArray[np.int64]:
     """The whole number that a test adds noise to, of every pairing, each as likely as any other."""
-    raise NotImplementedError(type(mechanism).__name__)
+    raise NoExactRoute(type(mechanism).__name__)
 
 
 @noise_free.register
@@ -71,7 +71,7 @@ def _(mechanism: BatchVote, data: Rankings) -> NDArray[np.int64]:
 @singledispatch
 def rejection(mechanism: Any, data: Rankings) -> NDArray[np.float64]:
     """Probability that a test which publishes its decision alone rejects, of every pairing."""
-    raise NotImplementedError(type(mechanism).__name__)
+    raise NoExactRoute(type(mechanism).__name__)
 
 
 @rejection.register

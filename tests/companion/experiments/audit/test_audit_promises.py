@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from companion.experiments.audit import own, promises
-from dprank.audit.case import Case, exact, sample
+from dprank.audit.case import Case, NoExactRoute, exact, sample
 from dprank.divergence import pair_of
 from dprank.mechanism import Guarantee
 
@@ -51,7 +51,7 @@ Secret.__module__ = "dprank.topk.secret"
 
 @exact.register(Secret)
 def _(mechanism, data, other):
-    raise NotImplementedError
+    raise NoExactRoute
 
 
 def table(monkeypatch, *cases, budget=20_000):
