@@ -46,7 +46,7 @@ lock: .venv/.ready  ## resolve pyproject.toml into requirements.lock (ARGS=--upg
 	    --no-header pyproject.toml -o requirements.lock $(ARGS)
 
 clean:  ## remove all that was built; .venv stays
-	rm -rf _build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf _build .mypy_cache .pytest_cache .ruff_cache
 
 help:  ## this list
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "%-11s %s\n", $$1, $$2}' Makefile

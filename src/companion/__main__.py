@@ -8,11 +8,14 @@ from typing import Annotated
 
 import typer
 
+from companion.seed import ROOT
+
 app = typer.Typer(
     help="Build and check the book.", no_args_is_help=True, add_completion=False, rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )  # fmt: skip
 Profile = Annotated[str, typer.Option(help="smoke, standard or paper.")]
+Seed = Annotated[int, typer.Option(help="Root of all random numbers; no verdict depends on it.")]
 
 
 def _root() -> Path:
@@ -34,19 +37,21 @@ def book(
     profile: Profile = "standard",
     chapter: Annotated[str | None, typer.Option(help="Run and judge this chapter only.")] = None,
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", help="Chapters run at once; one a processor.")] = None,
+    seed: Seed = ROOT,
+    render: Annotated[bool, typer.Option(help="The site; --no-render stops at the verdicts.")] = True,
 ) -> None:
     """Execute what changed, judge every claim, render the site."""
     from companion.build.pipeline import Build
 
-    Build(_root(), profile, chapter, jobs, _say).run()
+    Build(_root(), profile, chapter, jobs, _say, seed).run(render)
 
 
 @app.command()
-def status(profile: Profile = "standard") -> None:
+def status(profile: Profile = "standard", seed: Seed = ROOT) -> None:
     """Say what `book` would run, and why; changes nothing."""
     from companion.build.pipeline import Build
 
-    Build(_root(), profile, say=_say).status()
+    Build(_root(), profile, say=_say, seed=seed).status()
 
 
 @app.command()

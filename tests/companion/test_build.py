@@ -20,11 +20,13 @@ import pytest
 from nbclient.exceptions import DeadKernelError
 
 from companion.build import BuildError, UsageError
-from companion.build.execute import _execute
+from companion.build import execute as execution
+from companion.build.execute import Job, _execute, execute
 from companion.build.layout import Layout
 from companion.build.pipeline import Build
 from companion.build.verify import verify
 from companion.claims import load_ledger
+from companion.seed import ROOT
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -64,6 +66,8 @@ FIRST = """\
 import runpy
 from IPython.display import display
 from companion.claims import Check, find_root, record
+from companion.seed import root_seed
+print("root", root_seed())
 scale = runpy.run_path(find_root() / "src/dprank/noise.py")["SCALE"]
 svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9"/></svg>'
 display({"image/svg+xml": svg, "text/plain": "line"}, raw=True, metadata={"figure": {"name": "line", "data": "x\\n1"}})
@@ -200,6 +204,11 @@ def test_no_workers(sources: Path) -> None:
         Build(sources, workers=0)
 
 
+def test_no_seed(sources: Path) -> None:
+    code, line = refused(sources, "book", "--seed", "-1")
+    assert (code, line) == (2, "companion: seed: -1; allowed: 0 or more")
+
+
 def test_parameter_that_no_notebook_has(sources: Path) -> None:
     replace(sources / "notebooks/profiles.yml", "repetitions", "repetition")
     code, line = refused(sources, "book")
@@ -216,7 +225,8 @@ def test_parameter_that_no_notebook_has(sources: Path) -> None:
         ("{repetitions: 20}", "[20]", r"01-first: standard: parameter: \[20\]; allowed: a mapping of repetitions"),
         ("{repetitions: 20}", "{repetitions: 2020-01-01}", "allowed: numbers, text, lists"),
         ("[90-board]", "[02-second]", "02-second: late: parameter: 'records'; allowed: nothing"),
-        ("late:", "last:", "top level: 'last'; allowed: chapters, late"),
+        ("late:", "last:", "top level: 'last'; allowed: chapters, seconds, late"),
+        ("late:", "seconds: {01-first: 0}\nlate:", "seconds: 01-first: 0; allowed: a number > 0"),
     ],
 )
 def test_profiles_are_validated(sources: Path, old: str, new: str, message: str) -> None:
@@ -426,6 +436,51 @@ def test_one_chapter(book: Path) -> None:
     assert lines[0] == "02-second: runs because not run yet in profile smoke"
     assert lines[-1] == "site: not rendered: not run in profile smoke: 01-first"
     assert json.loads((book / "_build/records.json").read_text())["profile"] == "standard"
+
+
+@pytest.mark.slow
+def test_another_seed(book: Path) -> None:
+    """It reaches the kernels, is kept beside the book's own, and cannot be taken for it; the site can stay as it is."""
+    site = snapshot(book / "_build/html")
+    lines: list[str] = []
+    Build(book, workers=2, say=lines.append, seed=5).run(render=False)
+    assert lines[0] == "01-first: runs because not run yet in profile standard"
+    assert lines[-1] == "site: not rendered, as asked"
+    for folder, root in (("standard", ROOT), ("standard/seed-5", 5)):
+        cells = nbformat.read(book / "_build/executed" / folder / "01-first.ipynb", as_version=4).cells
+        assert [o.text for cell in cells for o in cell.get("outputs", []) if "text" in o] == [f"root {root}\n"]
+    for name in ("records.json", "manifest.json"):
+        assert json.loads((book / "_build" / name).read_text())["seed"] == 5
+    assert snapshot(book / "_build/html") == site
+    with pytest.raises(BuildError, match=f"of root seed 5; allowed: {ROOT}"):
+        verify(Layout(book))
+    assert {line.partition(": ")[2] for line in build(book)[:3]} == {"cached"}
+    assert json.loads((book / "_build/records.json").read_text())["seed"] == ROOT
+
+
+def test_the_longest_chapter_starts_first(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its last run, else by the estimate; a chapter of which nothing is known starts before all."""
+    replace(sources / "notebooks/profiles.yml", "late:", "seconds: {02-second: 9, 01-first: 3}\nlate:")
+    started: list[str] = []
+
+    def run(job: Job, _: object) -> tuple[str, float, str | None]:
+        started.append(job.chapter.name)
+        return job.chapter.name, 0.0, None
+
+    monkeypatch.setattr(execution, "_run", run)
+
+    def order(profile: str = "standard") -> list[str]:
+        started.clear()
+        press = Build(sources, profile)
+        execute([press.job(chapter) for chapter in (*press.early, *press.late)], 1, lambda line: None)
+        return started[:]
+
+    assert order() == ["90-board", "02-second", "01-first"]
+    stamp = Layout(sources).build / "executed/standard/01-first.json"
+    stamp.parent.mkdir(parents=True)
+    stamp.write_text('{"seconds": 12.0}')
+    assert order() == ["90-board", "01-first", "02-second"]
+    assert order("smoke") == ["90-board", "02-second", "01-first"]
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import nbformat
 from companion.build import BuildError
 from companion.build.layout import Layout, digest, dumps
 from companion.claims import Check, Claim, card, derive
+from companion.seed import ROOT
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,12 @@ class Collected:
     profile: str
     records: list[dict[str, Any]]
     figures: dict[str, bytes]
+    seed: int = ROOT
 
     @property
     def json(self) -> bytes:
         """Content of `_build/records.json`."""
-        return dumps({"profile": self.profile, "records": self.records})
+        return dumps({"profile": self.profile, "seed": self.seed, "records": self.records})
 
     def write(self, layout: Layout) -> None:
         """Write records, figures with their data, and checksums of both."""
@@ -47,7 +49,7 @@ def outputs(notebook: nbformat.NotebookNode) -> Iterator[Any]:
         yield from (output for output in cell.get("outputs", []) if output.get("metadata"))
 
 
-def collect(profile: str, notebooks: Mapping[str, nbformat.NotebookNode]) -> Collected:
+def collect(profile: str, notebooks: Mapping[str, nbformat.NotebookNode], seed: int = ROOT) -> Collected:
     """Records and figures of executed `notebooks`, by chapter.
 
     Raises
@@ -64,7 +66,7 @@ def collect(profile: str, notebooks: Mapping[str, nbformat.NotebookNode]) -> Col
                 records.append({**entry, "chapter": chapter, "verdict": verdict})
             if figure := output.metadata.get("figure"):
                 figures |= _figure(chapter, figure, output, figures)
-    return Collected(profile, sorted(records, key=lambda entry: (entry["claim"], entry["chapter"])), figures)
+    return Collected(profile, sorted(records, key=lambda entry: (entry["claim"], entry["chapter"])), figures, seed)
 
 
 def _figure(chapter: str, figure: Mapping[str, str], output: Any, taken: Iterable[str]) -> dict[str, bytes]:

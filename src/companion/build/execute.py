@@ -19,6 +19,7 @@ import nbformat
 from companion.build import BuildError
 from companion.build.layout import Layout, digest, dumps
 from companion.build.profiles import Chapter
+from companion.seed import ROOT, VARIABLE
 
 INJECTED = "injected-parameters"
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -38,12 +39,14 @@ class Job:
     profile: str
     chapter: Chapter
     inputs: Mapping[str, str]
+    seed: int = ROOT
     owner: int = field(default_factory=os.getpid)
 
     @property
     def target(self) -> Path:
-        """The executed notebook."""
-        return self.layout.build / "executed" / self.profile / self.chapter.path.name
+        """The executed notebook; another seed has a folder of its own."""
+        folder = self.layout.build / "executed" / self.profile
+        return (folder if self.seed == ROOT else folder / f"seed-{self.seed}") / self.chapter.path.name
 
     @property
     def stamp(self) -> Path:
@@ -64,6 +67,14 @@ class Job:
         more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
         return f"{changes[0]}{more}" if changes else None
 
+    @property
+    def seconds(self) -> float:
+        """How long the last run took, or by the chapter's own estimate will take."""
+        try:
+            return float(json.loads(self.stamp.read_bytes())["seconds"])
+        except (OSError, ValueError, KeyError):
+            return self.chapter.seconds
+
     def executed(self) -> nbformat.NotebookNode:
         """The cached copy."""
         return nbformat.read(self.target, as_version=4)
@@ -77,8 +88,8 @@ def shared_inputs(layout: Layout) -> dict[str, str]:
     return inputs | {"Python": "{}.{}".format(*sys.version_info)}
 
 
-def own_inputs(chapter: Chapter, profile: str) -> dict[str, str]:
-    """Digests of what a chapter itself says: its code, not its prose."""
+def own_inputs(chapter: Chapter, profile: str, seed: int = ROOT) -> dict[str, str]:
+    """Digests of what a chapter itself says: its code, not its prose; and the root of its random numbers."""
     code = [
         [cell.id, cell.source, cell.metadata.get("tags", [])]
         for cell in chapter.notebook.cells
@@ -87,11 +98,12 @@ def own_inputs(chapter: Chapter, profile: str) -> dict[str, str]:
     return {
         f"code of notebooks/{chapter.path.name}": digest(dumps(code)),
         f"parameters of {profile}": digest(dumps([profile, dict(chapter.parameters)])),
+        "root seed": str(seed),
     }
 
 
 def execute(jobs: Sequence[Job], workers: int, say: Callable[[str], None]) -> None:
-    """Run `jobs` in parallel; those that end well are kept even if others fail.
+    """Run `jobs` in parallel, the longest first; those that end well are kept even if others fail.
 
     Raises
     ------
@@ -103,7 +115,8 @@ def execute(jobs: Sequence[Job], workers: int, say: Callable[[str], None]) -> No
     from joblib import Parallel, delayed
 
     bars = sys.stderr.isatty()
-    tasks = (delayed(_run)(job, position if bars else None) for position, job in enumerate(jobs))
+    longest = sorted(jobs, key=lambda job: -job.seconds)  # two that take equally long stay in the book's order
+    tasks = (delayed(_run)(job, position if bars else None) for position, job in enumerate(longest))
     failures = []
     for name, seconds, failure in Parallel(min(workers, len(jobs)), return_as="generator_unordered")(tasks):
         if failure:
@@ -119,8 +132,9 @@ def _run(job: Job, position: int | None) -> tuple[str, float, str | None]:
 
     name, start = job.chapter.name, time.monotonic()
     _end_with(job.owner)
+    ours = {"COMPANION_PROFILE": job.profile, "COMPANION_ROOT": str(job.layout.root), VARIABLE: str(job.seed)}
     try:
-        with _set(environment(job.layout), COMPANION_PROFILE=job.profile, COMPANION_ROOT=str(job.layout.root)):
+        with _set(environment(job.layout), **ours):
             notebook = _execute(job, position)
     except PapermillExecutionError as error:
         return name, time.monotonic() - start, f"{name}: {_locate(job.chapter, error)}"

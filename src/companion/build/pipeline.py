@@ -22,6 +22,7 @@ from companion.build.execute import Job, execute, merge, own_inputs, shared_inpu
 from companion.build.layout import Layout, digest, dumps
 from companion.build.profiles import Chapter, load
 from companion.claims import Claim, judge, load_ledger, summary
+from companion.seed import ROOT
 
 PACKAGES = ("jupyter-book", "matplotlib", "numba", "numpy", "pandas", "papermill", "pyarrow", "scipy", "seaborn")
 
@@ -59,6 +60,8 @@ class Build:
         Chapters run at once; by default one a processor.
     say : callable
         Gets each line of the account.
+    seed : int
+        Root of all random numbers; no verdict depends on it.
 
     Raises
     ------
@@ -73,10 +76,14 @@ class Build:
         chapter: str | None = None,
         workers: int | None = None,
         say: Callable[[str], None] = print,
+        seed: int = ROOT,
     ) -> None:
         self.layout = Layout(root.resolve())
         self.profile = profile
         self.say = say
+        self.seed = seed
+        if seed < 0:
+            raise UsageError(f"seed: {seed}; allowed: 0 or more")
         chapters = load(self.layout, profile)
         self.early = [c for c in chapters.values() if not c.late]
         self.late = [c for c in chapters.values() if c.late]
@@ -103,8 +110,8 @@ class Build:
 
     def job(self, chapter: Chapter, extra: dict[str, str] | None = None) -> Job:
         """The chapter with the digests of all it reads."""
-        inputs = own_inputs(chapter, self.profile) | self.shared | (extra or {})
-        return Job(self.layout, self.profile, chapter, inputs)
+        inputs = own_inputs(chapter, self.profile, self.seed) | self.shared | (extra or {})
+        return Job(self.layout, self.profile, chapter, inputs, self.seed)
 
     def late_jobs(self, collected: Collected) -> list[Job]:
         """Late notebooks read the records and the ledger too."""
@@ -112,8 +119,13 @@ class Build:
         extra["_build/records.json"] = digest(collected.json)
         return [self.job(chapter, extra) for chapter in self.late]
 
-    def run(self) -> None:
+    def run(self, render: bool = True) -> None:
         """Build; see `companion book`.
+
+        Parameters
+        ----------
+        render : bool
+            False to stop when every claim is judged and the records are written.
 
         Raises
         ------
@@ -136,12 +148,14 @@ class Build:
             if self.chapter:
                 self.judge(collected)
             collected.write(self.layout)
-            late = self.late_jobs(collected)
+            late = self.late_jobs(collected) if render else []
             self.execute(late)
-            self.render([*jobs, *late])
+            if render:
+                self.render([*jobs, *late])
             self.layout.write(self.layout.build / "manifest.json", dumps(self.manifest([*jobs, *late])))
             self.say(summary(self.ledger, collected.records))
-            self.say(f"open {self.layout.name(self.layout.html)}/index.html")
+            page = f"open {self.layout.name(self.layout.html)}/index.html"
+            self.say(page if render else "site: not rendered, as asked")
 
     def execute(self, jobs: list[Job]) -> None:
         """Run what is not cached."""
@@ -154,7 +168,7 @@ class Build:
 
     def collect(self, jobs: Iterable[Job]) -> Collected:
         """Records and figures of executed chapters."""
-        return collect(self.profile, {job.chapter.name: job.executed() for job in jobs})
+        return collect(self.profile, {job.chapter.name: job.executed() for job in jobs}, self.seed)
 
     def judge(self, collected: Collected, chapter: str | None = None) -> None:
         """Hold the records against the ledger."""
@@ -171,7 +185,7 @@ class Build:
 
     def render(self, jobs: Iterable[Job]) -> None:
         """Render the site, unless it is the one that is there."""
-        files = site.stage(self.layout, self.pages(jobs), self.profile)
+        files = site.stage(self.layout, self.pages(jobs), self.profile, self.seed)
         wanted = site.key(self.layout, files)
         if site.current(self.layout, wanted):
             self.say("site: cached")
@@ -184,6 +198,7 @@ class Build:
         """What the site was made of."""
         return {
             "profile": self.profile,
+            "seed": self.seed,
             "commit": _git(self.layout.root, "rev-parse", "HEAD"),
             "modified": bool(_git(self.layout.root, "status", "--porcelain")),
             "python": platform.python_version(),
@@ -207,7 +222,7 @@ class Build:
         if due:
             self.say(f"site: waits for {', '.join(due)}")
         else:
-            files = site.stage(self.layout, self.pages(jobs), self.profile)
+            files = site.stage(self.layout, self.pages(jobs), self.profile, self.seed)
             there = site.current(self.layout, site.key(self.layout, files))
             self.say("site: cached" if there else "site: renders because a page, a setting or the package changed")
 

@@ -6,6 +6,7 @@
       01-universities:
         standard: {repetitions: 1000}
         paper: {repetitions: 10000}
+    seconds: {01-universities: 7}  # about, at paper: the longest chapter starts first where no run is known
     late: [90-scoreboard]      # run after all others, with parameter `records`
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,6 +39,7 @@ class Chapter:
     path: Path
     parameters: Mapping[str, Any] = field(default_factory=dict)
     late: bool = False
+    seconds: float = math.inf
 
     @cached_property
     def notebook(self) -> nbformat.NotebookNode:
@@ -73,8 +76,12 @@ def load(layout: Layout, profile: str) -> dict[str, Chapter]:
         content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
     except yaml.YAMLError as error:
         raise UsageError(f"{FILE}: not YAML: {' '.join(str(error).split())}") from None
-    content = _mapping("top level", content, ("chapters", "late"))
+    content = _mapping("top level", content, ("chapters", "seconds", "late"))
     table = _mapping("chapters", content.get("chapters"), tuple(layout.notebooks))
+    seconds = _mapping("seconds", content.get("seconds"), tuple(layout.notebooks))
+    for name, value in seconds.items():
+        if not isinstance(value, int | float) or not value > 0:
+            raise UsageError(f"{FILE}: seconds: {name}: {value!r}; allowed: a number > 0")
     late = content.get("late") or []
     for name in late if isinstance(late, list) else [late]:
         if name not in layout.notebooks:
@@ -97,7 +104,7 @@ def load(layout: Layout, profile: str) -> dict[str, Chapter]:
         if name in late:
             _mapping(f"{name}: late: parameter", {"records": ""}, known)
             given["records"] = layout.name(layout.records)
-        chapters[name] = Chapter(name, source.path, given, name in late)
+        chapters[name] = Chapter(name, source.path, given, name in late, seconds.get(name, math.inf))
     return chapters
 
 

@@ -16,9 +16,12 @@ import yaml
 from companion.build import BuildError
 from companion.build.execute import environment
 from companion.build.layout import Layout, digest, dumps
+from companion.seed import ROOT
 
 
-def stage(layout: Layout, pages: Mapping[str, nbformat.NotebookNode], profile: str) -> dict[str, bytes]:
+def stage(
+    layout: Layout, pages: Mapping[str, nbformat.NotebookNode], profile: str, seed: int = ROOT
+) -> dict[str, bytes]:
     """Everything Jupyter Book reads, by name; `pages` are the executed notebooks by chapter."""
     files = {name: (layout.root / name).read_bytes() for name in layout.hashes("_toc.yml", "book/**/*")}
     try:
@@ -26,7 +29,8 @@ def stage(layout: Layout, pages: Mapping[str, nbformat.NotebookNode], profile: s
     except (OSError, yaml.YAMLError) as error:
         raise BuildError(f"_config.yml: {' '.join(str(error).split())}") from None
     config["parse"]["myst_substitutions"]["profile"] = profile
-    footer = f"<p>Computed in the <code>{profile}</code> profile.</p>"
+    other = "" if seed == ROOT else f", from the root seed {seed}"
+    footer = f"<p>Computed in the <code>{profile}</code> profile{other}.</p>"
     config["sphinx"]["config"]["html_theme_options"]["extra_footer"] = footer
     files["_config.yml"] = yaml.safe_dump(config, sort_keys=False).encode()
     return files | {f"notebooks/{name}.ipynb": nbformat.writes(page).encode() for name, page in pages.items()}

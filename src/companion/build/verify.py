@@ -12,6 +12,7 @@ from companion.build.layout import Layout
 from companion.build.pipeline import Build
 from companion.build.profiles import PROFILES
 from companion.claims import Claim, load_ledger
+from companion.seed import ROOT
 
 FLOOR = 1e-15
 
@@ -35,6 +36,11 @@ def verify(layout: Layout, profile: str | None = None, update: bool = False) -> 
         raise BuildError(
             f"{layout.name(layout.records)}: of profile {built['profile']!r}; allowed: {profile!r}: "
             f"run `companion book --profile {profile}` first"
+        )
+    if (seed := built.get("seed", ROOT)) != ROOT:
+        raise BuildError(
+            f"{layout.name(layout.records)}: of root seed {seed}; allowed: {ROOT}, the one of the committed records: "
+            "run `companion book` without --seed"
         )
     if stale := Build(layout.root, built["profile"]).stale():
         raise BuildError(

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-_ROOT = 20261121
+from companion.seed import root_seed
+
 #: Replicates that share one stream. Part of the seed: another size gives other draws.
 BLOCK = 250
 
@@ -29,7 +30,7 @@ def stream(experiment: str, cell: Mapping[str, Any], block: int = 0) -> np.rando
     """
     name = json.dumps([experiment, dict(cell), block], sort_keys=True, allow_nan=False).encode()
     key = np.frombuffer(hashlib.blake2b(name, digest_size=16).digest(), "<u4")
-    return np.random.default_rng(np.random.SeedSequence(_ROOT, spawn_key=tuple(map(int, key))))
+    return np.random.default_rng(np.random.SeedSequence(root_seed(), spawn_key=tuple(map(int, key))))
 
 
 def sweep(

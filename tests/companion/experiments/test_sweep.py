@@ -8,6 +8,7 @@ import pytest
 
 from companion.experiments import sweep as sweeping
 from companion.experiments.sweep import stream, sweep
+from companion.seed import ROOT, VARIABLE
 
 CELLS = [{"scale": 1.0}, {"scale": 2.0}, {"scale": 3.0}]
 
@@ -59,6 +60,18 @@ def test_streams_differ_by_experiment_cell_and_block():
     ]
     assert len(set(firsts)) == len(firsts)
     assert stream("a", {"x": 1, "y": 2}).integers(1 << 62) == stream("a", {"y": 2, "x": 1}).integers(1 << 62)
+
+
+def test_one_root_for_all_streams(monkeypatch):
+    first = stream("a", {"x": 1}).integers(1 << 62)
+    monkeypatch.setenv(VARIABLE, str(ROOT))
+    assert stream("a", {"x": 1}).integers(1 << 62) == first
+    monkeypatch.setenv(VARIABLE, "5")
+    assert stream("a", {"x": 1}).integers(1 << 62) != first
+    for value in ("", "-1", "1.0", "٣"):
+        monkeypatch.setenv(VARIABLE, value)
+        with pytest.raises(ValueError, match=f"{VARIABLE}: '{value}'; allowed: an integer >= 0"):
+            stream("a", {"x": 1})
 
 
 def test_a_mutant_that_seeds_every_cell_alike_is_caught(monkeypatch):
