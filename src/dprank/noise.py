@@ -151,7 +151,7 @@ def discrete_gaussian(scale: float, size: Any, *, rng: Source) -> NDArray[np.int
         return np.zeros(shape, np.int64)
     if isinstance(rng, SecureSource):
         return rng.discrete_gaussian(scale, math.prod(shape)).reshape(shape)
-    wide = math.floor(scale) + 1
+    wide = min(math.floor(scale) + 1, WIDEST)
     kept = np.zeros(0, np.int64)
     while len(kept) < math.prod(shape):
         draws = discrete_laplace(wide, 2 * (math.prod(shape) - len(kept)), rng=rng)

@@ -276,3 +276,37 @@ def test_the_unit_of_the_moves_does_not_matter():
     small, large = (LaplaceShift((unit, 3 * unit), unit) for unit in (1e-9, 1e9))
     assert small.epsilon(1e-3) == pytest.approx(large.epsilon(1e-3), rel=1e-12)
     assert LaplaceShift([1.0] * 200, 0.2).delta(0.0) <= 1
+
+
+def test_rho_is_the_largest_renyi_divergence_over_its_order():
+    rare = pair_of([1e-6, 1 - 1e-6], [1e-12, 1 - 1e-12])
+    for pair in (rare, discrete_laplace_shift([1], 0.7), pair_of([0.2, 0.8], [0.6, 0.4])):
+        orders = 1 + np.geomspace(1e-3, 1e5, 200)
+        ratios = np.array([pair.renyi(order) / order for order in orders])
+        assert pair.rho() >= ratios.max() * (1 - 1e-9)
+        assert pair.rho() <= max(ratios.max() * 1.01, pair.kl() * (1 + 1e-9))
+    # the relative entropy is far below it here
+    assert rare.rho() > 2 > 1e4 * rare.kl()
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.5, 0.4])
+def test_cut_noise_has_its_formula(scale):
+    x = np.arange(-30, 31)
+    for noise, weight in (("laplace", np.exp(-np.abs(x) / scale)), ("gaussian", np.exp(-(x**2) / (2 * scale**2)))):
+        steps, law = divergence.whole_noise(noise, scale, 30)
+        assert steps.tolist() == x.tolist()
+        assert law == pytest.approx(weight / weight.sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("reach", [0, 1, 3])
+def test_no_noise_is_the_number_itself(reach):
+    for noise in ("laplace", "gaussian"):
+        steps, law = divergence.whole_noise(noise, 0, reach)
+        assert dict(zip(steps.tolist(), law.tolist(), strict=True)) == {x: float(x == 0) for x in steps.tolist()}
+
+
+def test_an_outcome_that_neither_law_knows_is_left_out():
+    pair = pair_of([0.5, 0.0, 0.5, 0.0], [0.25, 0.0, 0.5, 0.25])
+    assert len(pair.log_p) == 3
+    assert pair.delta(0.0) == pytest.approx(0.25, rel=1e-12)
+    assert (pair.epsilon(0.2), pair.epsilon(0.25)) == (math.inf, 0.0)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from checks import refused
 from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
+from scipy.optimize import brentq
 
 from dprank.gaussian import ROUNDING, gaussian_delta, gaussian_epsilon, gaussian_scale, least, zcdp
 
@@ -108,3 +109,33 @@ def test_gaussian_boundaries():
 def test_least_is_just_above_the_border():
     for border in (1e-200, 0.3, 1e200):
         assert border <= least(lambda x, border=border: x >= border, 1.0) <= border * (1 + 1e-11)
+
+
+def test_nothing_moves_and_nothing_is_promised():
+    assert gaussian_scale(0.0, 1.0, 1e-6) == 0
+    assert gaussian_delta(0.0, 1.0, 0.0) == gaussian_delta(1.0, 1.0, math.inf) == 0
+    assert gaussian_delta(1e-300, 1e300, 0.0) == 0 < gaussian_delta(1.0, 1e3, 0.0)
+    with refused("epsilon = inf"):
+        gaussian_scale(1.0, math.inf, 1e-6)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 0.1, 0.5])
+def test_an_epsilon_of_0_is_paid_by_the_delta_and_not_by_rounding(delta):
+    """Where delta falls short by a share of 1e-10 only, the allowance for rounding decides: an epsilon above 0."""
+    free = gaussian_scale(1.0, 1e-12, delta)
+    least_scale = brentq(lambda s: gaussian_delta(1.0, s, 0.0) - delta, free / 2, 2 * free, xtol=1e-15 * free)
+    assert gaussian_epsilon(1.0, least_scale * (1 + 1e-10), delta) > 0
+    assert gaussian_epsilon(1.0, least_scale * (1 + 1e-7), delta) == 0
+
+
+@pytest.mark.parametrize(("rho", "delta"), [(1e-9, 0.5), (1e-4, 0.99), (2.0, 0.9), (1e-12, 1e-3)])
+def test_zcdp_at_large_deltas_is_true_and_never_negative(rho, delta):
+    """rho-zCDP holds for Gaussian noise of l2 / scale = sqrt(2 rho): its least epsilon is a lower bound."""
+    assert zcdp(rho, delta) >= gaussian_epsilon(math.sqrt(2 * rho), 1.0, delta) * (1 - 1e-8) >= 0
+
+
+@pytest.mark.parametrize("rho", [9.6, 18.0])
+def test_a_delta_that_pays_for_all_is_seen_at_order_1(rho):
+    """Relative entropy at most rho leaves a total variation of at most sqrt(1 - e^-rho) (Bretagnolle and Huber)."""
+    delta = 1 - (1 - math.sqrt(-math.expm1(-rho))) / (1 + 1e-6)
+    assert zcdp(rho, delta) == 0 < zcdp(rho, delta - 0.01)

@@ -70,3 +70,8 @@ def test_bad_input_is_refused():
         noise.discrete_gaussian(1.0, 3, rng=7)
     with refused("rng", "research"):
         noise.gaussian(1.0, 3, rng=noise.SECURE)
+
+
+def test_no_noise_needs_no_generator_to_draw_from():
+    for source in (np.random.default_rng(0), noise.SECURE):
+        assert noise.discrete_gaussian(0.0, (2, 3), rng=source).tolist() == [[0, 0, 0], [0, 0, 0]]

@@ -173,3 +173,21 @@ def test_draw_is_the_sampler_of_that_name(kind):
     for names in (("cauchy", "discrete"), (kind, "rounded")):
         with refused("allowed are"):
             noise.draw(*names, 1.0, 3, rng=np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("draw", [noise.discrete_laplace, noise.discrete_gaussian, noise.geometric])
+def test_the_widest_noise_is_drawn_and_nothing_wider(draw):
+    rng = np.random.default_rng(0)
+    assert noise.WIDEST == 2**50
+    assert np.abs(draw(2.0**50, 200, rng=rng)).max() > 2**50
+    with refused("scale = ", "2^50"):
+        draw(np.nextafter(2.0**50, np.inf), 1, rng=rng)
+
+
+def test_best_first_falls_and_breaks_ties_by_chance():
+    scores = np.array([3.0, 7.0, 3.0, -1.0, 3.0])
+    orders = [noise.best_first(scores, np.random.default_rng(seed)).tolist() for seed in range(600)]
+    assert {(order[0], order[-1]) for order in orders} == {(1, 3)}
+    _, counts = np.unique([order[1:4] for order in orders], axis=0, return_counts=True)
+    assert len(counts) == 6
+    assert law_p_value(counts, np.full(6, 1 / 6)) > ALARM

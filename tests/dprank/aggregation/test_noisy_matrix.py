@@ -199,3 +199,12 @@ def test_the_names_of_columns_decide_nothing():
     for rule in get_args(Rule):
         first = [NoisyMatrix(3, 0.0, rule=rule).release(data, rng).order[0] for _ in range(1000)]
         assert law_p_value(np.bincount(first, minlength=3), np.full(3, 1 / 3)) > ALARM
+
+
+@pytest.mark.parametrize("m", [2, 5, 30])
+def test_additive_errors_are_those_of_their_noise(m):
+    """Formula by formula, with the sums over pairs and orders written out."""
+    pairs, orders, n = m * (m - 1) // 2, sum(math.log(i) for i in range(1, m + 1)), 70
+    laplace, normal = NoisyMatrix(m, 3.0), NoisyMatrix(m, 3.0, "gaussian", delta=1e-6)
+    assert laplace.additive_error(n) == pytest.approx(3 * 2 * math.sqrt(orders * (pairs + orders)) / n, rel=1e-12)
+    assert normal.additive_error(n) == pytest.approx(3 * math.sqrt(m * (m - 1) * orders) / n, rel=1e-12)

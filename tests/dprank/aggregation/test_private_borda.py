@@ -269,3 +269,14 @@ def test_additive_errors_are_twice_the_noise():
         bound = PrivateBorda(3, scale, "gaussian" if delta else "laplace", delta=delta).additive_error(10)
         assert 2 * 3 * mean / 10 <= bound * (1 + 1e-12)
         assert scale < 2 or 2 * 3 * mean / 10 > 0.9 * bound
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 6])
+def test_a_report_of_all_items_is_chosen_where_epsilon_buys_it(m):
+    sizes = [LocalBorda.calibrated(m, epsilon).randomiser.order.size for epsilon in (0.1, 1.0, 10.0, 30.0)]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == m
+    for epsilon in (0.1, 1.0, 10.0):
+        chosen = OrderReport.calibrated(m, epsilon)
+        every = [OrderReport(SampledOrder.calibrated(m, epsilon, size)) for size in range(2, m + 1)]
+        assert chosen.variance == min(report.variance for report in every)

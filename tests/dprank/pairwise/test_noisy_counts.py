@@ -431,3 +431,8 @@ def test_refuses_an_algorithm_and_a_top():
     for k in (-1, 4):
         with refused(f"k = {k}", "0 .. 3"):
             released.top(k)
+
+
+def test_algorithm_3_without_a_number_of_answers_is_for_one():
+    assert NoisyCounts.as_printed(3, 0.5, 4).scale == NoisyCounts.as_printed(3, 0.5, 4, answers=1).scale == 2.0
+    assert NoisyCounts.as_printed(3, 0.5, 4, answers=3).scale == 6.0

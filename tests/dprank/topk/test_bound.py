@@ -199,3 +199,9 @@ def test_log_delta_refuses(arguments, words):
 def test_shift_for_refuses(arguments, words):
     with refused(*words):
         shift_for(*arguments)
+
+
+@pytest.mark.parametrize("shift", [700.0, 1e3, 1e300])
+def test_almost_no_noise_promises_nothing(shift):
+    for epsilon in (0.0, 1.0, 1e300):
+        assert log_delta(3, shift, epsilon) == 0.0

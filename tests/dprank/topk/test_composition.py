@@ -154,3 +154,24 @@ def test_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "dp_accounting.rdp.rdp_privacy_accountant", None)
     with pytest.raises(ImportError, match=r"dprank\[accounting\]"):
         c.zcdp(0.1, 1e-6)
+
+
+@pytest.mark.parametrize("epsilon_0", [0.01, 1.0, 349.0, 351.0, 500.0, 699.0])
+def test_advanced_drifts_as_printed_up_to_the_end_of_the_floats(epsilon_0):
+    k, delta = 5, 1e-6
+    with mpmath.workdps(40):
+        e = mpmath.mpf(epsilon_0)
+        exact = mpmath.sqrt(2 * k * mpmath.log(1 / mpmath.mpf(delta))) * e + k * e * mpmath.expm1(e)
+        assert exact <= c.advanced(k, epsilon_0, delta) <= exact * (1 + mpmath.mpf(10) ** -8)
+    assert c.total_epsilon("advanced", k, epsilon_0, delta) == c.advanced(k, epsilon_0, delta)
+    assert c.advanced(k, 1e6, delta) > c.basic(k, 1e6)
+
+
+def test_every_name_is_its_own_composition():
+    k, epsilon_0, delta = 40, 0.3, 1e-6
+    values = {name: c.total_epsilon(name, k, epsilon_0, delta) for name in ("basic", "advanced", "zcdp", "optimal")}
+    assert values["basic"] == c.basic(k, epsilon_0)
+    assert values["advanced"] == c.advanced(k, epsilon_0, delta)
+    assert values["zcdp"] == c.zcdp(c.rho(k, epsilon_0), delta)
+    assert values["optimal"] == c.optimal(k, epsilon_0, delta)
+    assert len(set(values.values())) == 4

@@ -15,8 +15,10 @@ from scipy.special import logsumexp
 from set_laws import grid_set_law, order_law_of_three, plackett_luce, set_law, unordered
 
 from dprank.audit import privacy_loss
+from dprank.mechanism import ratio_up
 from dprank.noise import SECURE
 from dprank.pairwise import top_set_law
+from dprank.topk.bound import log_delta
 from dprank.topk.composition import optimal
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.selection import named, unranked
@@ -682,3 +684,15 @@ def test_numbers_of_numpy_are_as_good_as_pythons():
 def test_other_sources_of_noise_are_refused(rng):
     with refused("rng = "):
         Oneshot(2, 1.0).release([1, 2, 3], rng)
+
+
+def test_approximate_promises_are_rounded_up():
+    """Delta is not passed by an ulp: `log_delta` at the promised epsilon, with the shift rounded up."""
+    rng = np.random.default_rng(44)
+    for _ in range(200):
+        k, delta = int(rng.integers(20, 3000)), float(10 ** rng.uniform(-12, -2))
+        scale = float(rng.uniform(1, 40) * math.sqrt(k))
+        mechanism = Oneshot(k, scale, delta=delta)
+        promised = mechanism.guarantee
+        if promised.delta:
+            assert log_delta(k, ratio_up(1.0, scale), promised.epsilon) <= math.log(delta)

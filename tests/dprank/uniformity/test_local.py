@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import secrets
 from dataclasses import replace
 from itertools import product
 
@@ -72,6 +73,39 @@ def test_reversals_have_their_probability_and_are_independent(source):
     law = np.array([q ** sum(v) * (1 - q) ** (3 - sum(v)) for v in product((0, 1), repeat=3)])
     counts = np.bincount(reversed_ @ [4, 2, 1], minlength=8)
     assert law_p_value(counts, law) > ALARM
+
+
+class Stub(np.random.Generator):
+    """Hands out the words it was given, if they can be asked for at all."""
+
+    def __init__(self, words):
+        super().__init__(np.random.PCG64(0))
+        self.words = np.array(words, np.uint64)
+
+    def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
+        assert (low, high, endpoint) == (0, GRAIN, False)
+        return self.words.reshape(size).astype(dtype)
+
+
+@pytest.mark.parametrize("flips", [1, 2, 12345, GRAIN // 2])
+def test_exactly_so_many_words_reverse_a_sign(flips, monkeypatch):
+    """The coin is exact: words below `flips` reverse, of the 2^53 there are."""
+    words, signs = [0, flips - 1, flips, GRAIN - 1], np.ones(4, np.int8)
+    wanted = [1 if word >= flips else -1 for word in words]
+    assert randomise(signs, flips, Stub(words)).tolist() == wanted
+    # the first 53 of 64 bits of the operating system's, whatever the other 11 are
+    for rest in (0, 2**11 - 1):
+        raw = (np.array(words, np.uint64) << np.uint64(11)) + np.uint64(rest)
+        monkeypatch.setattr(secrets, "token_bytes", lambda n, raw=raw: raw.tobytes()[:n])
+        assert randomise(signs, flips, SECURE).tolist() == wanted
+
+
+def test_the_fewest_reversals_are_one():
+    """And the least that is lost then, log(2^53 - 1), is found at once for every larger epsilon."""
+    assert flips_for(1e6) == flips_for(37.0) == 1
+    assert bit_loss(1) == pytest.approx(math.log(2.0**53 - 1), rel=1e-14)
+    assert bit_loss(1) < 37 < 2 * bit_loss(1) == pytest.approx(bit_loss(1, 2), rel=1e-15)
+    assert bit_loss(GRAIN // 2, 3) == 0
 
 
 def test_the_check_of_reversals_sees_broken_twins():

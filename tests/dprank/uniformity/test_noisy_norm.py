@@ -194,3 +194,67 @@ def test_bad_input():
         NoisyNorm(2, 2, 1.0).squared_norm(data.positions)
     with refused("statistic = 'ranks'"):
         NoisyNorm(2, 2, 1.0, statistic="ranks").threshold()
+
+
+def test_p_values_are_probabilities_over_their_whole_range():
+    test = NoisyNorm.calibrated(6, 20, 1.0)
+    values, law = square_law(3, 20)
+    steps = test.on_grid(values)
+    for noisy in (-400, -40, 0, 1, 64, 200):
+        assert test.p_value(noisy) == pytest.approx(float(law @ test.noise_sf(noisy - steps)), abs=ROUNDING)
+    assert test.p_value(0) == pytest.approx(0.912, abs=5e-4)
+    assert test.p_value(-(10**6)) == pytest.approx(1, abs=ROUNDING)
+    assert test.p_value(-(10**6)) <= 1
+    # P(p <= u) is the largest level not above u that p can have, also above one half
+    noisy = np.arange(-1500, 3000)
+    mass = np.array([law @ (test.noise_sf(n - steps) - test.noise_sf(n + 1 - steps)) for n in noisy])
+    p = np.array([test.p_value(n) for n in noisy])
+    for u in (0.05, 0.7, 0.9):
+        assert u - mass.max() - ROUNDING <= mass[p <= u].sum() <= u + ROUNDING
+
+
+@pytest.mark.parametrize("delta", [0.6, 0.9, 0.99])
+def test_threshold_of_a_size_above_one_half(delta):
+    test = NoisyNorm.calibrated(4, 3, 0.2, delta)
+    c = test.threshold()
+    assert test.p_value(c) <= delta < test.p_value(c - 1)
+    assert c < 0
+
+
+@pytest.mark.parametrize(("delta", "draws"), [(0.05, 19), (0.05, 99), (0.3, 10), (0.9, 20), (0.5, 4)])
+def test_a_decision_of_ranks_is_what_its_p_value_says(delta, draws):
+    """On data of few values and a coarse grid, hence with ties."""
+    test = NoisyNorm(3, 3, 1.5, statistic="ranks", delta=delta, steps=1, null_draws=draws)
+    data = Rankings([[0, 1, 2], [0, 1, 2], [0, 2, 1]], list("abc"))
+    said = [test.release(data, np.random.default_rng(seed)) for seed in range(60)]
+    assert [s.reject for s in said] == [s.p_value <= delta for s in said]
+    assert {s.reject for s in said} == {True, False}
+    shares = np.array([s.p_value * (draws + 1) for s in said])
+    assert np.abs(shares - np.round(shares)).max() < ROUNDING
+    assert 1 - ROUNDING <= shares.min() <= shares.max() <= draws + 1 + ROUNDING
+
+
+@pytest.mark.parametrize("m", [2, 3, 7, 40])
+@pytest.mark.parametrize("statistic", ["pairs", "ranks"])
+def test_the_grid_rounds_exactly_at_every_edge(m, statistic):
+    """Against whole numbers without end: at squares of the grid, one below, and one above."""
+    test = NoisyNorm(m, 2, 1.0, statistic=statistic)
+    s2 = test.squared_sensitivity
+    for u in (1, 2, 3, 64, 1000, 2**20 + 1, 2**28 - 1, 2**30):
+        edge = -(-u * u * s2 // test.steps**2)  # the least square that reaches u steps
+        squares = [x for x in (edge - 1, edge, edge + 1) if x < 2**62]
+        assert test.on_grid(squares).tolist() == [math.isqrt(x * test.steps**2 // s2) for x in squares]
+    # where squares times steps^2 leave 64 bits
+    for x in (2**62 // 64**2 - 1, 2**62 // 64**2, 2**62 // 64**2 + 1, 2**62 - 1):
+        for given in (np.array([x]), np.array([1, x]), x):
+            assert test.on_grid(given).ravel()[-1] == math.isqrt(x * test.steps**2 // s2)
+
+
+@pytest.mark.parametrize("statistic", ["pairs", "ranks"])
+def test_the_last_number_of_rankings_that_fits_64_bits(statistic):
+    m = 100
+    s2 = 4 * 50 if statistic == "pairs" else 4 * m * (m * m - 1) // 3
+    most = math.isqrt((2**62 - 1) // s2)
+    assert NoisyNorm(m, most, 1.0, statistic=statistic).n_rankings == most
+    with refused("n_rankings"):
+        NoisyNorm(m, most + 1, 1.0, statistic=statistic)
