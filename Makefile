@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS VECLIB_MAXIMUM_THREADS
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status verify site-check test lint bench lock clean help
+.PHONY: book status verify site-check test lint bench mutants lock clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
 	@$(RUN) -m companion book $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
@@ -40,6 +40,9 @@ lint: .venv/.ready  ## ruff and mypy, on notebooks too
 
 bench: .venv/.ready  ## every benchmark in benchmarks/
 	@for script in $(filter-out benchmarks/shared.py,$(wildcard benchmarks/*.py)); do echo "== $$script"; $(RUN) "$$script" $(ARGS) || exit 1; done
+
+mutants: .venv/.ready  ## would tests see a slip of the pen? (MODULE=dprank.noise, or privacy for all; ARGS="-n 32 --seed 1")
+	@$(RUN) tests/mutants.py $(or $(MODULE),privacy) $(ARGS)
 
 lock: .venv/.ready  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade for the newest)
 	@.venv/bin/uv pip compile --quiet --universal --all-extras --generate-hashes --no-annotate \

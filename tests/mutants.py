@@ -169,7 +169,7 @@ def sample(module: str, n: int, seed: int) -> list[Mutant]:
     """`n` of its mutants, drawn by the seed and the name of the module."""
     every = mutants(module)
     key = int.from_bytes(hashlib.blake2b(f"{seed} {module}".encode(), digest_size=8).digest())
-    chosen = random.Random(key).sample(range(len(every)), min(n, len(every)))  # noqa: S311
+    chosen = random.Random(key).sample(range(len(every)), min(n, len(every)))
     return [every[i] for i in sorted(chosen)]
 
 
@@ -231,7 +231,7 @@ def own_tests(module: str) -> list[str]:
 
 
 def tests_beyond(module: str) -> list[str]:
-    """Other test files that name the module, or a module of the library that does; those that read it directly first."""
+    """Other test files that import the module, and then those that import one that does."""
     own = set(own_tests(module))
     users = [".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in _naming("src/dprank", [module])]
     direct, indirect = _naming("tests/dprank", [module]), _naming("tests/dprank", users)
@@ -291,7 +291,8 @@ def main() -> int:
             totals = [a + b for a, b in zip(totals, (len(drawn), len(unseen), len(tried)), strict=True)]
     drawn_all, unseen_all, tried_all = totals
     share = 100 * (tried_all - len(holes)) / max(tried_all, 1)
-    print(f"{drawn_all} mutants, {unseen_all} equivalent; {tried_all - len(holes)} of {tried_all} killed ({share:.1f} %)")
+    killed = f"{tried_all - len(holes)} of {tried_all} killed ({share:.1f} %)"
+    print(f"{drawn_all} mutants, {unseen_all} equivalent; {killed}")
     return 1 if holes else 0
 
 
