@@ -206,9 +206,9 @@ def test_p_values_are_probabilities_over_their_whole_range():
     assert test.p_value(-(10**6)) == pytest.approx(1, abs=ROUNDING)
     assert test.p_value(-(10**6)) <= 1
     # P(p <= u) is the largest level not above u that p can have, also above one half
-    noisy = np.arange(-1500, 3000)
-    mass = np.array([law @ (test.noise_sf(n - steps) - test.noise_sf(n + 1 - steps)) for n in noisy])
-    p = np.array([test.p_value(n) for n in noisy])
+    outcomes = np.arange(-1500, 3000)
+    mass = np.array([law @ (test.noise_sf(n - steps) - test.noise_sf(n + 1 - steps)) for n in outcomes])
+    p = np.array([test.p_value(n) for n in outcomes])
     for u in (0.05, 0.7, 0.9):
         assert u - mass.max() - ROUNDING <= mass[p <= u].sum() <= u + ROUNDING
 
@@ -245,9 +245,9 @@ def test_the_grid_rounds_exactly_at_every_edge(m, statistic):
         squares = [x for x in (edge - 1, edge, edge + 1) if x < 2**62]
         assert test.on_grid(squares).tolist() == [math.isqrt(x * test.steps**2 // s2) for x in squares]
     # where squares times steps^2 leave 64 bits
-    for x in (2**62 // 64**2 - 1, 2**62 // 64**2, 2**62 // 64**2 + 1, 2**62 - 1):
-        for given in (np.array([x]), np.array([1, x]), x):
-            assert test.on_grid(given).ravel()[-1] == math.isqrt(x * test.steps**2 // s2)
+    for last in (2**62 // 64**2 - 1, 2**62 // 64**2, 2**62 // 64**2 + 1, 2**62 - 1):
+        for given in (np.array([last]), np.array([1, last]), last):
+            assert test.on_grid(given).ravel()[-1] == math.isqrt(last * test.steps**2 // s2)
 
 
 @pytest.mark.parametrize("statistic", ["pairs", "ranks"])
