@@ -45,11 +45,11 @@ mutants: .venv/.ready  ## would tests see a slip of the pen? (MODULE=dprank.nois
 	@$(RUN) tests/mutants.py $(or $(MODULE),privacy) $(ARGS)
 
 lock: .venv/.ready  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade for the newest)
-	@.venv/bin/uv pip compile --quiet --universal --all-extras --generate-hashes --no-annotate \
+	@.venv/bin/uv pip compile --quiet --universal --fork-strategy fewest --all-extras --generate-hashes --no-annotate \
 	    --no-header pyproject.toml -o requirements.lock $(ARGS)
 
 clean:  ## remove all that was built; .venv stays
-	rm -rf _build .mypy_cache .pytest_cache .ruff_cache
+	rm -rf _build .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 help:  ## this list
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "%-11s %s\n", $$1, $$2}' Makefile

@@ -87,6 +87,15 @@ def test_lock_holds_every_dependency_with_hashes_and_no_address(project):
     assert "://" not in lock
 
 
+def test_every_package_is_locked_once_for_all_pythons():
+    """Another numpy on another Python draws other binomials, and the records would not verify."""
+    locked = re.findall(
+        r"^([a-z0-9._-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    assert {"numba", "numpy", "pandas", "scipy"} <= set(locked)
+    assert [name for name in sorted(set(locked)) if locked.count(name) > 1] == []
+
+
 def test_citation_and_licences(project):
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == project["version"]

@@ -58,12 +58,15 @@ def status(profile: Profile = "standard", seed: Seed = ROOT) -> None:
 def verify(
     profile: Annotated[str | None, typer.Option(help="Refuse records of another profile.")] = None,
     update: Annotated[bool, typer.Option("--update", help="Make this build the expected one.")] = False,
+    every: Annotated[
+        bool, typer.Option("--every", help="List every number, even if other versions made them.")
+    ] = False,
 ) -> None:
     """Compare the last build's records with data/expected."""
     from companion.build.layout import Layout
     from companion.build.verify import verify as compare
 
-    built, claims, differences = compare(Layout(_root().resolve()), profile, update)
+    built, claims, differences = compare(Layout(_root().resolve()), profile, update, every)
     for line in differences:
         _say(line)
     if differences:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy
 import papermill
 import pytest
 from nbclient.exceptions import DeadKernelError
@@ -320,6 +321,7 @@ def test_account_and_products(built: tuple[Path, list[str]]) -> None:
     assert lines[-1] == "open _build/html/index.html"
     records = json.loads((root / "_build/records.json").read_text())
     assert records["profile"] == "standard"
+    assert records["versions"]["numpy"] == numpy.__version__
     assert [(r["claim"], r["chapter"], r["verdict"]) for r in records["records"]] == [
         ("mini2020:alg-1", "01-first", "holds"),
         ("mini2020:thm-1", "02-second", "refuted"),
@@ -544,12 +546,21 @@ def test_verify(book: Path) -> None:
     second["verdict"] = "holds"
     records["records"].append({**second, "claim": "mini2020:thm-9"})
     expected.write_text(json.dumps(records))
-    assert verify(layout)[2] == [
+    differences = verify(layout)[2]
+    assert differences == [
         "mini2020:alg-1: one: bound: expected 1.001, observed 2.0",
         "mini2020:thm-1: verdict: expected 'holds', observed 'refuted'",
         "mini2020:thm-1: two: observed: expected 3, observed 2",
         "mini2020:thm-9: expected a record, observed nothing",
     ]
+    records["versions"]["numpy"] = "1.9"
+    expected.write_text(json.dumps(records))
+    line = f"made with numpy 1.9; this is numpy {numpy.__version__}: 2 numbers in 2 claims differ (--every lists them)"
+    assert verify(layout)[2] == [line, *differences[1::2]]
+    assert verify(layout, every=True)[2] == [line, *differences]
+    records["versions"] = {}
+    expected.write_text(json.dumps(records))
+    assert verify(layout)[2] == differences
     (book / "requirements.lock").write_text("another==1.0")
     with pytest.raises(BuildError, match=r"not of this tree: 01-first: requirements\.lock (changed|is new)"):
         verify(layout)

@@ -10,6 +10,7 @@ from typing import Any
 import nbformat
 
 from companion.build import BuildError
+from companion.build.execute import versions
 from companion.build.layout import Layout, digest, dumps
 from companion.claims import Check, Claim, card, derive
 from companion.seed import ROOT
@@ -26,8 +27,9 @@ class Collected:
 
     @property
     def json(self) -> bytes:
-        """Content of `_build/records.json`."""
-        return dumps({"profile": self.profile, "seed": self.seed, "records": self.records})
+        """Content of `_build/records.json`, with the versions that made the numbers."""
+        content = {"profile": self.profile, "seed": self.seed, "records": self.records, "versions": versions()}
+        return dumps(content)
 
     def write(self, layout: Layout) -> None:
         """Write records, figures with their data, and checksums of both."""

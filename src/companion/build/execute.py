@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from companion.build.profiles import Chapter
 from companion.seed import ROOT, VARIABLE
 
 INJECTED = "injected-parameters"
+#: What makes the numbers; the lock holds each once, for all Pythons.
+NUMERICS = ("numba", "numpy", "pandas", "scipy")
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -80,12 +83,17 @@ class Job:
         return nbformat.read(self.target, as_version=4)
 
 
+def versions() -> dict[str, str]:
+    """The packages that make the numbers, as they are here."""
+    return {name: version(name) for name in NUMERICS}
+
+
 def shared_inputs(layout: Layout) -> dict[str, str]:
     """Digests of what every chapter may read."""
     files = layout.hashes("src/dprank/**/*.py", "src/companion/**/*.py", "data/surveys/**/*", "requirements.lock")
     press = ("src/companion/build/", "src/companion/__main__.py")
     inputs = {name: value for name, value in files.items() if not name.startswith(press)}
-    return inputs | {"Python": "{}.{}".format(*sys.version_info)}
+    return inputs | {"Python": "{}.{}".format(*sys.version_info)} | versions()
 
 
 def own_inputs(chapter: Chapter, profile: str, seed: int = ROOT) -> dict[str, str]:

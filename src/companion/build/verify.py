@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from companion.build import BuildError, UsageError
 from companion.build.layout import Layout
@@ -17,7 +17,20 @@ from companion.seed import ROOT
 FLOOR = 1e-15
 
 
-def verify(layout: Layout, profile: str | None = None, update: bool = False) -> tuple[str, int, list[str]]:
+class Difference(NamedTuple):
+    """Between two records of a claim."""
+
+    claim: str
+    what: str
+    numeric: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.claim}: {self.what}"
+
+
+def verify(
+    layout: Layout, profile: str | None = None, update: bool = False, every: bool = False
+) -> tuple[str, int, list[str]]:
     """Differences between `_build/records.json` and `data/expected/<profile>.json`.
 
     Returns
@@ -27,7 +40,7 @@ def verify(layout: Layout, profile: str | None = None, update: bool = False) -> 
     claims : int
         How many records were compared.
     differences : list of str
-        One line each.
+        One line each; where other versions made the expected records, one line for all numbers, unless `every`.
     """
     if profile is not None and profile not in PROFILES:
         raise UsageError(f"profile: {profile!r}; allowed: {', '.join(PROFILES)}")
@@ -50,7 +63,11 @@ def verify(layout: Layout, profile: str | None = None, update: bool = False) -> 
     if update:
         layout.write(target, layout.records.read_bytes())
     expected = _load(layout, target, "`companion verify --update` writes it")
-    return built["profile"], len(built["records"]), list(differences(load_ledger(layout.root), expected, built))
+    found = list(differences(load_ledger(layout.root), expected, built))
+    other = _other_versions(expected.get("versions", {}), built["versions"])
+    lines = [f"{other}: {_count(found)}"] if found and other else []
+    lines += [str(it) for it in found if every or not (other and it.numeric)]
+    return built["profile"], len(built["records"]), lines
 
 
 def _load(layout: Layout, path: Any, hint: str) -> dict[str, Any]:
@@ -63,25 +80,40 @@ def _load(layout: Layout, path: Any, hint: str) -> dict[str, Any]:
     return content
 
 
-def differences(ledger: Mapping[str, Claim], expected: Mapping[str, Any], observed: Mapping[str, Any]) -> Iterator[str]:
-    """One line for each difference between two contents of `records.json`."""
+def _other_versions(expected: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """Which packages are not those that made the expected records; empty if all are."""
+    names = [name for name in expected if expected[name] != here.get(name)]
+    made, this = (", ".join(f"{name} {side.get(name)}" for name in names) for side in (expected, here))
+    return f"made with {made}; this is {this}" if names else ""
+
+
+def _count(found: Sequence[Difference]) -> str:
+    numbers = [it.claim for it in found if it.numeric]
+    return f"{len(numbers)} numbers in {len(set(numbers))} claims differ (--every lists them)"
+
+
+def differences(
+    ledger: Mapping[str, Claim], expected: Mapping[str, Any], observed: Mapping[str, Any]
+) -> Iterator[Difference]:
+    """Between two contents of `records.json`."""
     old, new = ({entry["claim"]: entry for entry in side["records"]} for side in (expected, observed))
     for name in sorted(old.keys() | new.keys()):
         if name not in old or name not in new:
             sides = ("nothing", "a record") if name not in old else ("a record", "nothing")
-            yield f"{name}: expected {sides[0]}, observed {sides[1]}"
+            yield Difference(name, f"expected {sides[0]}, observed {sides[1]}")
             continue
         tolerance = ledger[name].tolerance if name in ledger else 1e-9
         for key in ("chapter", "verdict"):
             if old[name][key] != new[name][key]:
-                yield f"{name}: {key}: expected {old[name][key]!r}, observed {new[name][key]!r}"
+                yield Difference(name, f"{key}: expected {old[name][key]!r}, observed {new[name][key]!r}")
         checks = old[name]["checks"], new[name]["checks"]
         if len(checks[0]) != len(checks[1]):
-            yield f"{name}: checks: expected {len(checks[0])}, observed {len(checks[1])}"
+            yield Difference(name, f"checks: expected {len(checks[0])}, observed {len(checks[1])}")
         for before, after in zip(*checks, strict=False):
             for key in before:
                 if not _same(before[key], after.get(key), tolerance):
-                    yield f"{name}: {before['what']}: {key}: expected {before[key]!r}, observed {after.get(key)!r}"
+                    values = f"expected {before[key]!r}, observed {after.get(key)!r}"
+                    yield Difference(name, f"{before['what']}: {key}: {values}", isinstance(before[key], int | float))
 
 
 def _same(expected: Any, observed: Any, tolerance: float) -> bool:
