@@ -7,7 +7,10 @@ it should hide (Mironov 2012). A release of real data therefore takes integer no
 from __future__ import annotations
 
 import math
+import re
 import secrets
+from functools import cache
+from importlib.metadata import version
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -20,6 +23,8 @@ Noise = Literal["laplace", "gaussian"]
 Law = Literal["discrete", "continuous"]
 #: Widest whole noise: 2^13 scales reach the end of 64-bit integers; a draw gets there with probability exp(-2^13).
 WIDEST = 2.0**50
+#: The oldest OpenDP that draws the laws it promises: 0.14.0 and 0.14.1 do not.
+OPENDP = (0, 14, 2)
 
 
 class SecureSource:
@@ -63,11 +68,16 @@ class SecureSource:
         return "dprank.noise.SECURE"
 
 
+@cache
 def _opendp() -> Any:
     try:
         import opendp.prelude as dp
     except ImportError:
         raise ImportError("secure noise needs OpenDP: pip install 'dprank[release]'") from None
+    found, least = version("opendp"), ".".join(map(str, OPENDP))
+    final = found.replace(".", "").isdigit()
+    if (*map(int, re.findall(r"\d+", found)[:3]), final) < (*OPENDP, True):
+        raise ImportError(f"secure noise needs OpenDP {least} or newer, this is {found}: pip install 'dprank[release]'")
     dp.enable_features("contrib")
     return dp
 

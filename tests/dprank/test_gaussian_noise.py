@@ -44,7 +44,7 @@ def test_a_broken_sampler_is_caught(mutant):
 
 
 def test_secure_noise_has_the_same_law():
-    assert p_value(noise.discrete_gaussian(2.5, 4000, rng=noise.SECURE), 2.5) > ALARM_SECURE
+    assert p_value(noise.discrete_gaussian(2.5, 2 * DRAWS, rng=noise.SECURE), 2.5) > ALARM_SECURE
 
 
 def test_gaussian_noise_is_normal():

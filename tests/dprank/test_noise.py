@@ -61,7 +61,25 @@ def test_a_broken_sampler_is_caught(mutant):
 
 @pytest.mark.parametrize("scale", [0.4, 3.0])
 def test_secure_noise_has_the_same_law(scale):
-    assert p_value(noise.discrete_laplace(scale, 5000, rng=noise.SECURE), scale) > ALARM_SECURE
+    assert p_value(noise.discrete_laplace(scale, DRAWS, rng=noise.SECURE), scale) > ALARM_SECURE
+
+
+@pytest.mark.parametrize(
+    ("found", "fit"),
+    [(v, False) for v in ("0.9.2", "0.14.0", "0.14.1", "0.14.2.dev3")]
+    + [(v, True) for v in ("0.14.2", "0.15.0.dev1", "0.16", "1.0.0")],
+)
+def test_an_opendp_that_draws_wrong_laws_is_refused(monkeypatch, found, fit):
+    noise._opendp.cache_clear()
+    monkeypatch.setattr(noise, "version", lambda name: found)
+    releases = [noise.SECURE.discrete_laplace, noise.SECURE.discrete_gaussian]
+    for release in [*releases, lambda scale, n: noise.SECURE.peel(np.arange(n), 1, scale, "gumbel", largest=True)]:
+        if fit:
+            release(1.0, 2)
+            continue
+        with pytest.raises(ImportError, match=rf"^secure noise needs OpenDP 0\.14\.2 or newer, this is {found}:.*$"):
+            release(1.0, 2)
+    noise._opendp.cache_clear()
 
 
 def geometric_p_value(draws, scale):
