@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS VECLIB_MAXIMUM_THREADS
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status verify site-check test lint bench mutants lock clean help
+.PHONY: book status verify site-check test lint bench mutants lowest lock clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
 	@$(RUN) -m companion book $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
@@ -44,6 +44,15 @@ bench: .venv/.ready  ## every benchmark in benchmarks/
 mutants: .venv/.ready  ## would tests see a slip of the pen? (MODULE=dprank.noise, or privacy for all; ARGS="-n 32 --seed 1")
 	@$(RUN) tests/mutants.py $(or $(MODULE),privacy) $(ARGS)
 
+lowest: .venv/.ready  ## pytest with the oldest versions that pyproject.toml allows, in _build/lowest
+	@mkdir -p _build
+	@.venv/bin/uv pip compile --quiet --python $(RUN) --resolution lowest-direct --only-binary :all: --all-extras \
+	    --no-annotate --no-header pyproject.toml -o _build/lowest.txt
+	@$(RUN) -m venv --clear _build/lowest
+	@.venv/bin/uv pip install -q --python _build/lowest/bin/python --only-binary :all: -r _build/lowest.txt
+	@.venv/bin/uv pip install -q --python _build/lowest/bin/python --no-deps --no-build-isolation --editable .
+	@_build/lowest/bin/python -m pytest -n auto $(ARGS)
+
 lock: .venv/.ready  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade for the newest)
 	@.venv/bin/uv pip compile --quiet --universal --fork-strategy fewest --all-extras --generate-hashes --no-annotate \
 	    --no-header pyproject.toml -o requirements.lock $(ARGS)
@@ -64,9 +73,9 @@ help:  ## this list
 	@$(PYTHON) -m venv --clear .venv
 	@awk '/^[^ ]/ {on = /^uv==/} on' requirements.lock > .venv/uv.lock
 	@{ $(RUN) -m pip install -qq --require-hashes --only-binary :all: --no-deps -r .venv/uv.lock && \
-	   .venv/bin/uv pip install -q --python $(RUN) --require-hashes -r requirements.lock; } || \
+	   .venv/bin/uv pip install -q --python $(RUN) --require-hashes --only-binary :all: -r requirements.lock; } || \
 	 { echo "uv could not do it, so pip does (some minutes)"; \
-	   $(RUN) -m pip install -qq --require-hashes -r requirements.lock; }
+	   $(RUN) -m pip install -qq --require-hashes --only-binary :all: -r requirements.lock; }
 	@$(RUN) -m pip install -qq --no-deps --no-build-isolation --editable .
 	@$(RUN) -m compileall -qq -j 0 -x '/tests?/' .venv/lib || true
 	@touch $@

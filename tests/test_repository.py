@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
+
+from dprank import noise
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -65,14 +68,48 @@ def test_there_are_chapters():
     assert len(NOTEBOOKS) >= 3
 
 
-def test_environment_repeats_the_project(project):
-    named = {"jupyter-book", "matplotlib", "numpy", "papermill", "scipy", "seaborn"}
+def test_conda_brings_python_and_the_lock_the_rest(project):
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-    conda = {entry for entry in environment if isinstance(entry, str)}
-    ours = {*project["dependencies"], *project["optional-dependencies"]["book"]}
-    wanted = {entry for entry in ours if re.split(r"[<>=]", entry)[0] in named}
-    assert len(wanted) == len(named)
-    assert conda == wanted | {"pip", f"python{project['requires-python']}"}
+    assert environment == [f"python{project['requires-python']}", "pip", {"pip": ["-r requirements.lock"]}]
+    assert os.access(ROOT / "postBuild", os.X_OK)
+
+
+def test_a_package_has_one_floor(project):
+    extras = project["optional-dependencies"]
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    every = {*project["dependencies"], *build, *(entry for extra in extras.values() for entry in extra)}
+    names = [re.split(r"[<>=]", entry)[0] for entry in every]
+    assert [name for name in names if names.count(name) > 1] == []
+    assert {"opendp>=0.14.2"} == {entry for entry in every if entry.startswith("opendp")}
+    assert noise.OPENDP == (0, 14, 2)
+
+
+def test_every_bootstrap_takes_hashed_wheels_only():
+    for name in ("Makefile", "README.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        installs = [line for line in text.splitlines() if "pip install" in line and ".lock" in line]
+        assert installs
+        assert [line for line in installs if "--require-hashes --only-binary :all:" not in line] == []
+
+
+def test_workflow_trusts_hashes_and_keeps_no_credentials():
+    text = (ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8")
+    uses = re.findall(r"uses: (.*)", text)
+    assert uses
+    assert [it for it in uses if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}  # v\d+(\.\d+)+", it)] == []
+    assert len({it.split("@")[0] for it in uses}) == len(set(uses)), "one hash an action"
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] == {}
+    for name, job in workflow["jobs"].items():
+        assert job["permissions"] == (
+            {"pages": "write", "id-token": "write"} if name == "pages" else {"contents": "read"}
+        )
+        checkouts = [step for step in job["steps"] if "checkout@" in step.get("uses", "")]
+        assert all(step["with"] == {"persist-credentials": False} for step in checkouts)
+    steps = workflow["jobs"]["canary"]["steps"]
+    rest = steps[1 + next(i for i, step in enumerate(steps) if step.get("id") == "lock") :]
+    assert len(rest) == 5
+    assert all(step["if"] == "!cancelled()" for step in rest), "one red step hides no other"
 
 
 def test_lock_holds_every_dependency_with_hashes_and_no_address(project):
