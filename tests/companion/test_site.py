@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -64,35 +65,51 @@ STATIC_FAULTS = {
     "alt-empty": ('<img src="_static/dot.png" alt=" ">', "has no alt text"),
 }  # fmt: skip
 
-BROWSER_FAULTS = {
+SCRIPT_FAULTS = {
     "<script>fetch('https://example.org/a.json').catch(() => 0)</script>": r"asks for https://example\.org/a\.json",
     "<script>setTimeout(() => new Image().src = 'https://example.org/b.png', 200)</script>": r"asks for .*/b\.png",
     "<script>new Image().src = 'http://127.0.0.1:9/a.png'</script>": r"asks for http://127\.0\.0\.1:9/a\.png",
     "<script>new WebSocket('ws://127.0.0.1:9/')</script>": r"asks for ws://127\.0\.0\.1:9/",
     "<script>console.error('oh')</script>": r"console error: oh \(faults\.html\)$",
     "<script>null.x</script>": "script error: Cannot read properties of null",
-    "<script>new Image().src = 'gone.png'</script>": r"console error: .*FILE_NOT_FOUND \(gone\.png\)",
+    "<script>new Image().src = 'gone.png'</script>": r"console error: .*FILE_NOT_FOUND \(gone\.png\)$",
+    "<script>if (innerWidth < 500) throw Error('on a phone')</script>": r"script error: on a phone \[dark 390\]$",
+    "<script>addEventListener('resize', () => {throw Error('turned')})</script>": "script error: turned$",
+}
+LOOK_FAULTS = {
     "<div><table class='big'><tr><td style='min-width: 600px'>x</td></tr></table></div>": (
         r"on a phone of 390 px: <table\.big> reaches to 6\d\d px \[light 390, dark 390\]"
     ),
-    "<p style='color: #888'>words</p>": r"^faults.* too faint to read .* 'words: 3\.\d' \[light 1280, light 390\]",
-    "<span class='math'>\\(x\\)</span>": r"mathematics not typeset: \\\(x\\\)",
-    "<mjx-merror data-mjx-error='Missing brace'></mjx-merror>": "mathematics error: Missing brace",
+    "<p style='color: #888'>words</p>": r"too faint to read .* 'words: 3\.\d' \[light 1280, light 390\]",
+    "<img src='gone.svg' alt='x'>": r"console error: .*FILE_NOT_FOUND \(gone\.svg\)$",
+    "<span class='math'>\\(x\\)</span>": r"mathematics not typeset: \\\(x\\\)$",
+    "<mjx-merror data-mjx-error='Missing brace'></mjx-merror>": "mathematics error: Missing brace$",
     "<mjx-container><mjx-assistive-mml><math><mtext mathcolor='red'>\\foo</mtext></math></mjx-assistive-mml>"
-    "</mjx-container>": r"mathematics unknown macro: \\foo",
+    "</mjx-container>": r"mathematics unknown macro: \\foo$",
+}
+# what only one scheme, or only one width, shows; the worst text of a view is the one that is named
+FAINT = {
+    "night": (
+        "<style>html[data-theme=dark] .night {color: #333} .night {transition: color 9s}</style><p class=night>x</p>",
+        r"too faint to read .* 'x: 1\.\d' \[dark 390, dark 1280\]$",
+    ),
+    "narrow": (
+        "<style>@media (max-width: 400px) {.narrow {color: #ddd}}</style><p class=narrow>x</p>",
+        r"too faint to read .* 'x: 1\.\d' \[light 390\]$",
+    ),
 }
 STUCK_THEME = "<script>document.documentElement.dataset.theme = 'dark'</script>"
 
 
 def write_site(folder: Path, bodies: dict[str, str]) -> Path:
     """A site with one page a body, and what they share."""
-    for name in ("_static", "part"):
+    for name in ("_static", "part", "book", "_modules"):
         (folder / name).mkdir(parents=True)
     (folder / "_static/book.css").write_text(CSS)
     (folder / "_static/dot.png").write_bytes(DOT)
-    (folder / "part/two.html").write_text(PAGE.replace("_static", "../_static").format("<h2 id='two'>Two</h2>"))
-    for name, body in {"index": GOOD, **bodies}.items():
-        (folder / f"{name}.html").write_text(PAGE.format(body))
+    for name, body in {"index": GOOD, "part/two": "<h2 id='two'>Two</h2>", **bodies}.items():
+        up = "../" * name.count("/")
+        (folder / f"{name}.html").write_text(PAGE.replace("_static", f"{up}_static").format(body))
     return folder
 
 
@@ -135,22 +152,44 @@ def test_finds_faults_in_stylesheets_and_redirects_and_a_missing_lang(tmp_path: 
 
 @needs_chromium
 def test_finds_faults_in_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a chapter as in a source listing, which is loaded once unless it has scripts of its own."""
     monkeypatch.setattr(site, "PATIENCE", 300)
-    html = write_site(tmp_path, {"faults": "\n".join(BROWSER_FAULTS), "stuck": STUCK_THEME})
-    problems = check_site(html)
-    patterns = [*BROWSER_FAULTS.values(), r"^stuck.*data-theme\] is 'dark' .* 'light' \[light 1280, light 390\]"]
-    assert [pattern for pattern in patterns if not any(re.search(pattern, it) for it in problems)] == [], problems
-    assert {it.partition(": ")[0] for it in problems} == {"faults.html", "stuck.html"}
+    pages = {
+        "faults": ("\n".join([*SCRIPT_FAULTS, *LOOK_FAULTS]), [*SCRIPT_FAULTS.values(), *LOOK_FAULTS.values()]),
+        "stuck": (STUCK_THEME, [r"data-theme\] is 'dark' .* asks for 'light' \[light 1280, light 390\]$"]),
+        **{name: (body, [pattern]) for name, (body, pattern) in FAINT.items()},
+    }
+    pages |= {f"_modules/{name}": (body.replace("<script>", "<script>;"), it) for name, (body, it) in pages.items()}
+    pages["_modules/looks"] = "\n".join(LOOK_FAULTS), list(LOOK_FAULTS.values())
+    html = write_site(tmp_path, {name: body for name, (body, _) in pages.items()})
+    found = by_page(site._check_in_browser(html, site._plan(html, site._read_pages(html)), None))
+    assert found.keys() == pages.keys()
+    for name, (_, patterns) in pages.items():
+        assert [it for it in patterns if not any(re.search(it, problem) for problem in found[name])] == [], found[name]
+
+
+def test_a_listing_with_scripts_of_its_own_is_opened_as_a_chapter_is(tmp_path: Path) -> None:
+    own_name = "<script>const page = '{}'</script>"
+    bodies = {"chapter": own_name.format("chapter"), "_modules/as-all": own_name.format("_modules/as-all")}
+    for name, body in {
+        "file": "<script src='../_static/own.js'></script>",
+        "handler": "<p onclick='x()'>",
+        "text": "<script>x()</script>",
+    }.items():
+        bodies[f"_modules/{name}"] = body
+    html = write_site(tmp_path, bodies)
+    loads = Counter(load.path.stem for load in site._plan(html, site._read_pages(html)))
+    assert loads == {"index": 2, "two": 2, "chapter": 2, "as-all": 1, "file": 2, "handler": 2, "text": 2}
 
 
 @needs_chromium
 def test_good_site_passes_and_is_photographed(tmp_path: Path) -> None:
-    html = write_site(tmp_path / "html", {})
+    html = write_site(tmp_path / "html", dict.fromkeys(["_modules/code", "book/api", "genindex"], "<p>x</p>"))
     (html / "start.html").write_text('<meta http-equiv="Refresh" content="0; url=index.html" />')
     assert check_site(html, tmp_path / "shots") == []
     assert {path.name for path in (tmp_path / "shots").iterdir()} == {
-        f"{page}-{scheme}-{width}.png" for page in ("index", "part-two") for scheme, width in site.VIEWS
-    }
+        f"{page}-{view}.png" for page in ("index", "part-two") for view in ("light-1280", "dark-390")
+    }  # and nothing of the reference
 
 
 def test_says_how_to_get_chromium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

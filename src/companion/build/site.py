@@ -1,7 +1,7 @@
 """The gate on the rendered site: every link leads somewhere, nothing leaves the reader's machine, every page works.
 
 `check_site` returns one line a problem; an empty list is a site fit to publish. The first half reads the files. The
-second opens every page from `file://` in headless Chromium, in light and dark, on a desk and on a phone, as many views
+second opens every page from `file://` in headless Chromium, in light and dark, on a desk and on a phone, as many pages
 at a time as there are processors.
 """
 
@@ -11,23 +11,28 @@ import os
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
 from companion.build import BuildError
 
 if TYPE_CHECKING:
-    from playwright.sync_api import ConsoleMessage, FloatRect, Page
+    from playwright.sync_api import Browser, ConsoleMessage, FloatRect, Page
 
-Scheme = Literal["light", "dark"]
-PHONE = 390  # px wide
-VIEWS: list[tuple[Scheme, int]] = [("light", 1280), ("dark", 1280), ("light", PHONE), ("dark", PHONE)]
+View = tuple[Literal["light", "dark"], int]  # the scheme that the reader asks for, and px of width
+DESK, PHONE, HEIGHT = 1280, 390, 900
+#: A page is loaded in each scheme, once on a desk and once on a phone, and seen in the other width without a new load.
+LOADS: list[list[View]] = [[("light", DESK), ("light", PHONE)], [("dark", PHONE), ("dark", DESK)]]
+#: A source listing whose scripts other pages have run, too, is loaded once.
+ONE_LOAD: list[list[View]] = [[view for views in LOADS for view in views]]
+PICTURED: set[View] = {("light", DESK), ("dark", PHONE)}
 PATIENCE = 20_000  # ms for a page to typeset its mathematics
 
 CHROMIUM_NAMES = (
@@ -54,14 +59,16 @@ NO_CHROMIUM = (
 
 #: A page of a hundred cells takes a busy machine longer than the default half a minute.
 SCREENSHOT_MS = 300_000
-#: px of a page in its picture: Chromium gives up on the whole reference.
+#: px of a page in its picture: Chromium gives up on more.
 TALLEST = 100_000
-#: Folder of the source listings, which are opened like every page; a picture of them shows nobody anything.
+#: Folder of the source listings.
 LISTINGS = "_modules"
+#: A picture of these shows nobody anything: the listings, the reference (half a million px tall), the index.
+UNPICTURED = re.compile(rf"{LISTINGS}/|book/api\.|genindex")
 
 
 def check_site(html: Path, screenshots: Path | None = None) -> list[str]:
-    """Check the site under `html`; with `screenshots`, keep a picture there of every view of every page.
+    """Check the site under `html`; with `screenshots`, keep pictures there of the pages in the views `PICTURED`.
 
     Returns
     -------
@@ -77,8 +84,7 @@ def check_site(html: Path, screenshots: Path | None = None) -> list[str]:
     pages = _read_pages(html)
     if not pages:
         raise BuildError(f"{html}: no .html page there; run `companion book` first")
-    to_open = [path for path, page in pages.items() if not page.is_redirect]
-    return [*_check_files(html, pages), *_check_in_browser(html, to_open, screenshots)]
+    return [*_check_files(html, pages), *_check_in_browser(html, _plan(html, pages), screenshots)]
 
 
 def find_chromium() -> str | None:
@@ -105,25 +111,37 @@ class _Reference:
 
 
 @dataclass
+class _Script:
+    """Something a page runs: the file at `url`, or `text`."""
+
+    url: str = ""
+    text: str = ""
+
+
+@dataclass
 class _Page(HTMLParser):
     """What the check needs to know of one page."""
 
     ids: set[str] = field(default_factory=set)
     references: list[_Reference] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    scripts: list[_Script] = field(default_factory=list)
     lang: str | None = None
     is_redirect: bool = False
-    _in_style: bool = False
+    _inside: str = ""
 
     def __post_init__(self) -> None:
         super().__init__()
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attributes}
-        self._in_style = tag == "style"
+        self._inside = tag
         self.ids |= {values["id"]} if "id" in values else set()
         self.ids |= {values["name"]} if tag == "a" and "name" in values else set()
         self.references += _references_of(tag, values)
+        self.scripts += [_Script(text=text) for name, text in values.items() if name.startswith("on")]
+        if tag == "script" and "src" in values:
+            self.scripts.append(_Script(url=values["src"]))
         if tag == "html":
             self.lang = values.get("lang")
         if tag == "img" and not values.get("alt", "").strip():
@@ -132,11 +150,13 @@ class _Page(HTMLParser):
             self.is_redirect = True
 
     def handle_data(self, data: str) -> None:
-        if self._in_style:
+        if self._inside == "style":
             self.references += _references_of_css(data, "<style>")
+        if self._inside == "script":
+            self.scripts.append(_Script(text=data))
 
     def handle_endtag(self, tag: str) -> None:
-        self._in_style = False
+        self._inside = ""
 
 
 def _references_of(tag: str, values: dict[str, str]) -> Iterator[_Reference]:
@@ -236,29 +256,84 @@ WIDEST = """() => {
 # Body text whose contrast with what lies behind it is below WCAG AA's 4.5, worst first; pictures and formulas left out.
 FAINT = """() => {
     const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-    const pixel = colour => {
+    const remember = (known, make) => key => {
+        if (!known.has(key)) known.set(key, make(key));
+        return known.get(key);
+    };
+    const pixel = remember(new Map(), colour => {
         canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
         return [...canvas.getImageData(0, 0, 1, 1).data];
-    };
+    });
     const over = (top, below) => below.map((it, i) => i < 3 ? top[i] * top[3] / 255 + it * (1 - top[3] / 255) : 255);
     const white = [255, 255, 255, 255];
-    const behind = it => it ? over(pixel(getComputedStyle(it).backgroundColor), behind(it.parentElement)) : white;
+    const ground = remember(new WeakMap(), it => {
+        const below = it.parentElement ? ground(it.parentElement) : white;
+        return over(pixel(getComputedStyle(it).backgroundColor), below);
+    });
     const linear = it => it / 255 <= .03928 ? it / 255 / 12.92 : ((it / 255 + .055) / 1.055) ** 2.4;
     const light = ([r, g, b]) => .05 + .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
     const contrast = it => {
-        const ratio = light(over(pixel(getComputedStyle(it).color), behind(it))) / light(behind(it));
+        const ratio = light(over(pixel(getComputedStyle(it).color), ground(it))) / light(ground(it));
         return Math.max(ratio, 1 / ratio);
     };
     const faint = [...document.querySelectorAll("article *")]
-        .filter(it => !it.closest("svg, mjx-container, .search-button__kbd-shortcut")
-            && [...it.childNodes].some(child => child.nodeType === Node.TEXT_NODE && child.textContent.trim())
+        .filter(it => [...it.childNodes].some(child => child.nodeType === Node.TEXT_NODE && child.textContent.trim())
+            && !it.closest("svg, mjx-container, .search-button__kbd-shortcut")
             && it.checkVisibility({opacityProperty: true, visibilityProperty: true}))
         .map(it => [contrast(it), it]).filter(([ratio]) => ratio < 4.5).sort(([a], [b]) => a - b);
     return faint.map(([ratio, it]) => `${it.textContent.trim().slice(0, 40)}: ${ratio.toFixed(1)}`);
 }"""
 
+# What the page's own switch does where the scheme changes; then a frame, and all that fades or slides has arrived.
+TURN = """async scheme => {
+    if (scheme) Object.assign(document.documentElement.dataset, {mode: scheme, theme: scheme});
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    document.getAnimations().filter(it => it instanceof CSSTransition).forEach(it => it.finish());
+}"""
 
-def _check_in_browser(html: Path, pages: list[Path], screenshots: Path | None) -> list[str]:
+
+@dataclass(frozen=True)
+class _Load:
+    """One load of a page, and the views it is seen in: the scripts start in the first."""
+
+    path: Path
+    views: list[View]
+    idle: bool  # wait until the network rests, for scripts that ask for something late
+    of: int  # loads of the page
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A fault that a page shows in `view`; it could show it in `of`."""
+
+    path: Path
+    fault: str
+    view: View
+    of: int
+
+
+def _plan(html: Path, pages: dict[Path, _Page]) -> list[_Load]:
+    """The loads of all pages, in their order."""
+    scripts = {path: set(_scripts(html, path, page)) for path, page in pages.items()}
+    listings = {path for path in pages if path.relative_to(html).parts[0] == LISTINGS}
+    known = set().union(*(found for path, found in scripts.items() if path not in listings))
+    plan = []
+    for path in (path for path, page in pages.items() if not page.is_redirect):
+        same = path in listings and scripts[path] <= known
+        loads = ONE_LOAD if same else LOADS
+        plan += [_Load(path, it, bool(scripts[path]) and not same and not i, len(loads)) for i, it in enumerate(loads)]
+    return plan
+
+
+def _scripts(html: Path, path: Path, page: _Page) -> Iterator[str]:
+    """What a page runs, told so that pages which differ in their own names alone say the same."""
+    name = path.relative_to(html).with_suffix("").as_posix()
+    for script in page.scripts:
+        local = script.url and not urlsplit(script.url).scheme
+        yield os.path.normpath(path.parent / script.url) if local else script.url or script.text.replace(name, "")
+
+
+def _check_in_browser(html: Path, plan: list[_Load], screenshots: Path | None) -> list[str]:
     chromium = find_chromium()
     if chromium is None:
         return [NO_CHROMIUM]
@@ -266,46 +341,72 @@ def _check_in_browser(html: Path, pages: list[Path], screenshots: Path | None) -
         return ["Playwright not found, so no page was opened: `pip install playwright` (no browser download needed)"]
     if screenshots:
         screenshots.mkdir(parents=True, exist_ok=True)
-    seen_in: dict[tuple[Path, str], list[str]] = defaultdict(list)  # (page, fault) -> the views that show it
-    with ThreadPoolExecutor(min(len(VIEWS), os.cpu_count() or 1)) as workers:
-        views = [workers.submit(_check_view, chromium, html, pages, screenshots, *view) for view in VIEWS]
-        for (scheme, width), view in zip(VIEWS, views, strict=True):
-            for seen in view.result():
-                seen_in[seen].append(f"{scheme} {width}")
+    waiting: SimpleQueue[_Load] = SimpleQueue()
+    for load in sorted(plan, key=lambda it: it.path.stat().st_size, reverse=True):  # the longest first
+        waiting.put(load)
+    workers = min(len(plan) or 1, os.cpu_count() or 1)
+    with ThreadPoolExecutor(workers) as pool:
+        work = [pool.submit(_check_loads, chromium, html, waiting, screenshots) for _ in range(workers)]
+        return _told(html, plan, (seen for it in work for seen in it.result()))
+
+
+def _told(html: Path, plan: list[_Load], seen: Iterable[_Seen]) -> list[str]:
+    """One line for each fault of each page, with the views it is seen in unless those are all."""
+    order = {(load.path, view): i for i, load in enumerate(plan) for view in load.views}
+    views: dict[tuple[Path, str, int], list[str]] = defaultdict(list)
+    for it in sorted(seen, key=lambda it: order[it.path, it.view]):
+        views[it.path, it.fault, it.of].append("{} {}".format(*it.view))
     return [
-        f"{path.relative_to(html)}: {fault}" + ("" if len(views) == len(VIEWS) else f" [{', '.join(views)}]")
-        for (path, fault), views in seen_in.items()
+        f"{path.relative_to(html)}: {fault}" + ("" if len(shown) == of else f" [{', '.join(shown)}]")
+        for (path, fault, of), shown in views.items()
     ]
 
 
-def _check_view(
-    chromium: str, html: Path, pages: list[Path], screenshots: Path | None, scheme: Scheme, width: int
-) -> list[tuple[Path, str]]:
-    """Faults that pages show in one view, each with its page."""
+def _check_loads(chromium: str, html: Path, waiting: SimpleQueue[_Load], screenshots: Path | None) -> list[_Seen]:
+    """Faults of the loads that one browser takes from those `waiting`."""
     from playwright.sync_api import sync_playwright
 
-    faults: list[tuple[Path, str]] = []
+    seen: list[_Seen] = []
     with (
         sync_playwright() as playwright,
         playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS) as browser,
     ):
-        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
+        while True:
+            try:
+                load = waiting.get_nowait()
+            except Empty:
+                return seen
+            seen += _check_load(browser, html, load, screenshots)
+
+
+def _check_load(browser: Browser, html: Path, load: _Load, screenshots: Path | None) -> list[_Seen]:
+    """Faults of one load: those of its scripts, and those that its views show."""
+    where, now = load.path.relative_to(html), load.views[0]
+    scheme, width = now
+    shown: list[_Seen] = []
+    with browser.new_context(color_scheme=scheme, viewport={"width": width, "height": HEIGHT}) as context:
         context.add_init_script(f"for (const it of ['mode', 'theme']) localStorage.setItem(it, '{scheme}')")
-        for path in pages:
-            page = context.new_page()
-            faults += [(path, fault) for fault in dict.fromkeys(_open(page, path, scheme, width))]
-            where = path.relative_to(html).with_suffix("").parts
-            if screenshots and where[0] != LISTINGS:
-                name = screenshots / f"{'-'.join(where)}-{scheme}-{width}.png"
-                height = min(page.evaluate("document.documentElement.scrollHeight"), TALLEST)
-                clip: FloatRect = {"x": 0, "y": 0, "width": width, "height": height}
-                page.screenshot(path=name, full_page=True, clip=clip, timeout=SCREENSHOT_MS)
-            page.close()
-    return faults
+        page = context.new_page()
+        faults = _open(page, load)
+        for view in load.views:
+            if view != now:
+                _turn(page, now, view)
+                now = view
+            shown += [_Seen(load.path, fault, view, load.of * len(load.views)) for fault in _look(page, view)]
+            if screenshots and view in PICTURED and not UNPICTURED.match(where.as_posix()):
+                name = "-".join([*where.with_suffix("").parts, *map(str, view)])
+                _picture(page, screenshots / f"{name}.png", view[1])
+    return [*(_Seen(load.path, fault, load.views[0], load.of) for fault in dict.fromkeys(faults)), *shown]
 
 
-def _open(page: Page, path: Path, scheme: Scheme, width: int) -> list[str]:
-    """Open one page in one view, wait until it rests, and say what went wrong."""
+def _picture(page: Page, name: Path, width: int) -> None:
+    height = min(page.evaluate("document.documentElement.scrollHeight"), TALLEST)
+    clip: FloatRect = {"x": 0, "y": 0, "width": width, "height": height}
+    page.screenshot(path=name, full_page=True, clip=clip, timeout=SCREENSHOT_MS)
+
+
+def _open(page: Page, load: _Load) -> list[str]:
+    """Load a page, wait until it rests, and say what went wrong; the list grows if more does later."""
     faults: list[str] = []
 
     def note_request(url: str) -> None:
@@ -321,15 +422,27 @@ def _open(page: Page, path: Path, scheme: Scheme, width: int) -> list[str]:
     page.on("websocket", lambda socket: note_request(socket.url))
     page.on("console", note_message)
     page.on("pageerror", lambda error: faults.append(f"script error: {error.message}"))
-    # one view waits half a second longer, for scripts that ask for something late
-    page.goto(path.as_uri(), wait_until="networkidle" if (scheme, width) == VIEWS[0] else "load")
+    page.goto(load.path.as_uri(), wait_until="networkidle" if load.idle else "load")
     faults += [f"mathematics {it}" for it in page.evaluate(TYPESET, PATIENCE)]
+    return faults
+
+
+def _turn(page: Page, old: View, new: View) -> None:
+    """Bring an open page from one view to another, as its reader would."""
+    scheme, width = new
+    page.set_viewport_size({"width": width, "height": HEIGHT})
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate(TURN, None if scheme == old[0] else scheme)
+
+
+def _look(page: Page, view: View) -> Iterator[str]:
+    """What is wrong with the looks of an open page."""
+    scheme, width = view
     theme = page.evaluate("document.documentElement.dataset.theme")
     if theme != scheme:
-        faults.append(f"html[data-theme] is {theme!r} where the reader asks for {scheme!r}")
+        yield f"html[data-theme] is {theme!r} where the reader asks for {scheme!r}"
     if faint := page.evaluate(FAINT):
-        faults.append(f"{len(faint)} text(s) too faint to read (contrast below 4.5), the worst {faint[0]!r}")
+        yield f"{len(faint)} text(s) too faint to read (contrast below 4.5), the worst {faint[0]!r}"
     scroll = page.evaluate("document.documentElement.scrollWidth")
     if width == PHONE and scroll > width + 1:
-        faults.append(f"page is {scroll} px wide on a phone of {width} px: {page.evaluate(WIDEST)}")
-    return faults
+        yield f"page is {scroll} px wide on a phone of {width} px: {page.evaluate(WIDEST)}"
