@@ -7,3 +7,9 @@ class BuildError(Exception):
 
 class UsageError(Exception):
     """The build was asked for something that does not exist; exit code 2."""
+
+
+def fault(error: OSError) -> str:
+    """What the system refused, and where, in one line."""
+    where = f": {error.filename}" if error.filename is not None else ""
+    return f"{error.strerror or error}{where}"

@@ -32,17 +32,22 @@ class Collected:
         return dumps(content)
 
     def write(self, layout: Layout) -> None:
-        """Write records, figures with their data, and checksums of both."""
+        """Write records, and figures with their data; the checksums are no longer true."""
+        (layout.build / "SHA256SUMS").unlink(missing_ok=True)
         folder = layout.fresh()
         folder.mkdir()
-        sums = {"records.json": digest(self.json)}
-        for name, data in sorted(self.figures.items()):
+        for name, data in self.figures.items():
             (folder / name).write_bytes(data)
-            sums[f"figures/{name}"] = digest(data)
         layout.replace_folder(folder, layout.build / "figures")
         layout.write(layout.records, self.json)
-        lines = (f"{value}  {name}\n" for name, value in sorted(sums.items()))
-        layout.write(layout.build / "SHA256SUMS", "".join(lines).encode())
+
+
+def write_checksums(layout: Layout, site: bool) -> None:
+    """Write the checksums of records, figures and, where it was made of them, the site, as `sha256sum` does."""
+    files = [layout.records, *(layout.build / "figures").iterdir(), *(layout.html.rglob("*") if site else ())]
+    names = {file.relative_to(layout.build).as_posix(): file for file in files if file.is_file()}
+    lines = (f"{digest(names[name].read_bytes())}  {name}\n" for name in sorted(names))
+    layout.write(layout.build / "SHA256SUMS", "".join(lines).encode())
 
 
 def outputs(notebook: nbformat.NotebookNode) -> Iterator[Any]:

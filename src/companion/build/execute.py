@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -17,7 +19,7 @@ from typing import Any
 
 import nbformat
 
-from companion.build import BuildError
+from companion.build import BuildError, fault
 from companion.build.layout import Layout, digest, dumps
 from companion.build.profiles import Chapter
 from companion.seed import ROOT, VARIABLE
@@ -26,12 +28,22 @@ INJECTED = "injected-parameters"
 #: What makes the numbers; the lock holds each once, for all Pythons.
 NUMERICS = ("numba", "numpy", "pandas", "scipy")
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+# where IPython, Jupyter and matplotlib look for settings and keep what they found out: not in anybody's home
+HOMES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MATPLOTLIBRC", "MPLCONFIGDIR")
+PERSONAL = ("JUPYTER_PATH", "LANGUAGE", "PYTHONIOENCODING", "PYTHONOPTIMIZE", "PYTHONSTARTUP", "PYTHONWARNINGS")
 
 
 def environment(layout: Layout) -> dict[str, str]:
-    """Variables for the same bytes on every run: one thread, no clock, and the very source that was hashed."""
-    path = os.pathsep.join(filter(None, [str(layout.root / "src"), os.environ.get("PYTHONPATH")]))
-    return dict.fromkeys(BLAS, "1") | {"PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "0", "PYTHONPATH": path}
+    """Variables for the same bytes on every run: one thread, no clock, nobody's settings, the very source hashed."""
+    source = layout.root / "src"
+    fixed = {"LC_ALL": "C", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "SOURCE_DATE_EPOCH": "0", "TZ": "UTC"}
+    fixed["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    fixed["PYTHONPATH"] = os.pathsep.join(filter(None, [str(source), os.environ.get("PYTHONPATH")]))
+    if not all(os.access(folder, os.W_OK) for folder, _, _ in os.walk(source)):
+        # numba caches beside the source, else in the home, and refuses to load where it can do neither
+        fixed["NUMBA_CACHE_DIR"] = os.environ.get("NUMBA_CACHE_DIR") or str(layout.build / "numba")
+    homes = dict.fromkeys(HOMES, str(layout.build / "home"))
+    return dict.fromkeys(BLAS, "1") | dict.fromkeys(PERSONAL, "") | homes | fixed
 
 
 @dataclass(frozen=True)
@@ -60,13 +72,15 @@ class Job:
         """Why the chapter has to run; None if the cached copy is what it would give."""
         try:
             stamp, data = json.loads(self.stamp.read_bytes()), self.target.read_bytes()
-        except (OSError, ValueError):
+            old, new, kept = stamp["inputs"], self.inputs, stamp["digest"]
+        except (OSError, ValueError, KeyError, TypeError):
             return f"not run yet in profile {self.profile}"
-        old, new = stamp["inputs"], self.inputs
         changes = [f"{name} {'changed' if name in old else 'is new'}" for name in new if old.get(name) != new[name]]
         changes += [f"{name} is gone" for name in old if name not in new]
-        if stamp["digest"] != digest(data):
+        if kept != digest(data):
             changes.append(f"{self.layout.name(self.target)} was altered")
+        elif b'"stderr"' in data and stderr(self.executed()):
+            changes.append(f"{self.layout.name(self.target)} holds what a cell wrote to stderr")
         more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
         return f"{changes[0]}{more}" if changes else None
 
@@ -122,14 +136,18 @@ def execute(jobs: Sequence[Job], workers: int, say: Callable[[str], None]) -> No
         return
     from joblib import Parallel, delayed
 
+    _list_fonts(jobs[0].layout)
     bars = sys.stderr.isatty()
     longest = sorted(jobs, key=lambda job: -job.seconds)  # two that take equally long stay in the book's order
     tasks = (delayed(_run)(job, position if bars else None) for position, job in enumerate(longest))
     failures = []
-    for name, seconds, failure in Parallel(min(workers, len(jobs)), return_as="generator_unordered")(tasks):
-        if failure:
-            failures.append(failure)
-        say(f"{name}: {'failed' if failure else 'done'} in {seconds:.1f} s")
+    try:
+        for name, seconds, failure in Parallel(min(workers, len(jobs)), return_as="generator_unordered")(tasks):
+            if failure:
+                failures.append(failure)
+            say(f"{name}: {'failed' if failure else 'done'} in {seconds:.1f} s")
+    except BrokenProcessPool:
+        failures.append("a process that ran a chapter was killed; is there memory for as many at once (--jobs)?")
     if failures:
         raise BuildError("\n".join(sorted(failures)))
 
@@ -139,25 +157,37 @@ def _run(job: Job, position: int | None) -> tuple[str, float, str | None]:
     from papermill.exceptions import PapermillExecutionError
 
     name, start = job.chapter.name, time.monotonic()
-    _end_with(job.owner)
+    end_with(job.owner)
     ours = {"COMPANION_PROFILE": job.profile, "COMPANION_ROOT": str(job.layout.root), VARIABLE: str(job.seed)}
     try:
         with _set(environment(job.layout), **ours):
             notebook = _execute(job, position)
+        seconds = time.monotonic() - start
+        if written := stderr(notebook):
+            source, line = written
+            return name, seconds, f"{name}: {_place(job.chapter, source)} wrote to stderr: {line}"
+        data = nbformat.writes(notebook).encode()
+        stamp = {"inputs": dict(job.inputs), "digest": digest(data), "seconds": round(seconds, 2)}
+        job.layout.write(job.target, data)
+        job.layout.write(job.stamp, dumps(stamp))
     except PapermillExecutionError as error:
         return name, time.monotonic() - start, f"{name}: {_locate(job.chapter, error)}"
+    except OSError as error:
+        return name, time.monotonic() - start, f"{name}: {fault(error)}"
     except Exception as error:  # a kernel that died or did not start: any of a dozen types
         return name, time.monotonic() - start, f"{name}: {type(error).__name__}: {error}"
-    seconds = time.monotonic() - start
-    data = nbformat.writes(notebook).encode()
-    stamp = {"inputs": dict(job.inputs), "digest": digest(data), "seconds": round(seconds, 2)}
-    job.layout.write(job.target, data)
-    job.layout.write(job.stamp, dumps(stamp))
     return name, seconds, None
 
 
-def _end_with(owner: int) -> None:
-    """Let this process end, and its kernel with it, when the build that started it is killed."""
+def _list_fonts(layout: Layout) -> None:
+    """Have matplotlib list the fonts before the kernels do: where that is slow it says so on stderr."""
+    if not any((layout.build / "home").glob("fontlist-*.json")):
+        command = [sys.executable, "-c", "import matplotlib.font_manager"]
+        subprocess.run(command, env=os.environ | environment(layout), capture_output=True, check=False)
+
+
+def end_with(owner: int) -> None:
+    """Let this process end, and its kernel with it, when the build `owner` that started it is killed."""
 
     def watch() -> None:
         while os.getppid() == owner:
@@ -185,6 +215,7 @@ def _execute(job: Job, position: int | None) -> nbformat.NotebookNode:
     import papermill
     from nbclient.exceptions import DeadKernelError
     from traitlets.config import Config
+    from zmq import ZMQError
 
     bar = False if position is None else {"desc": job.chapter.name, "position": position}
     for transport in ("ipc", "tcp", "tcp") if os.name == "posix" else ("tcp", "tcp"):
@@ -199,13 +230,13 @@ def _execute(job: Job, position: int | None) -> nbformat.NotebookNode:
                     cwd=job.layout.root,
                     progress_bar=bar,
                     start_timeout=120,
-                    extra_arguments=["--log-level=CRITICAL"],
+                    extra_arguments=["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"],
                     config=Config(KernelManager={"transport": transport, "connection_file": f"{folder}/k.json"}),
                 )
                 return _strip(notebook)
             except DeadKernelError:
                 raise
-            except (OSError, RuntimeError) as error:
+            except (OSError, RuntimeError, ZMQError) as error:  # also: the folder's name is too long for IPC
                 failure = error
     raise failure
 
@@ -220,18 +251,46 @@ def _strip(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             cell.metadata.pop(key, None)
         if INJECTED in cell.metadata.get("tags", []):
             cell.id = INJECTED
+        if cell.cell_type == "code":
+            cell.outputs = _joined(cell.outputs)
     return notebook
+
+
+def _joined(outputs: Sequence[Any]) -> list[Any]:
+    """Neighbouring pieces of a stream as one: a timer cut them."""
+    joined: list[Any] = []
+    for output in outputs:
+        if joined and output.output_type == "stream" and joined[-1].get("name") == output.name:
+            joined[-1].text += output.text
+        else:
+            joined.append(output)
+    return joined
+
+
+def stderr(notebook: nbformat.NotebookNode) -> tuple[str, str] | None:
+    """Source of the first cell that wrote to stderr, and the first line it wrote; None if there is no such cell."""
+    from papermill.exceptions import strip_color
+
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.get("name") == "stderr":
+                return cell.source, (strip_color(output.text).strip().splitlines() or [""])[0]
+    return None
+
+
+def _place(chapter: Chapter, source: str) -> str:
+    """Number and id of the cell with this source; the one with the profile's parameters is in no file."""
+    cells = enumerate(chapter.notebook.cells)
+    return next((f"cell {i} ({c['id']})" for i, c in cells if c.source == source), f"cell ({INJECTED})")
 
 
 def _locate(chapter: Chapter, error: Any) -> str:
     """Cell, first line and traceback of a failure."""
     from papermill.exceptions import strip_color
 
-    cells = enumerate(chapter.notebook.cells)
-    index, cell = next(((i, c) for i, c in cells if c.source == error.source), (error.cell_index, {"id": INJECTED}))
     first = (error.source.strip().splitlines() or [""])[0]
     trace = strip_color("\n".join(error.traceback)) or f"{error.ename}: {error.evalue}"
-    return f"cell {index} ({cell['id']}) failed: {first}\n{trace}"
+    return f"{_place(chapter, error.source)} failed: {first}\n{trace}"
 
 
 def merge(source: nbformat.NotebookNode, executed: nbformat.NotebookNode) -> nbformat.NotebookNode:

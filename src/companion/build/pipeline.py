@@ -17,7 +17,7 @@ import nbformat
 
 from companion.build import BuildError, UsageError
 from companion.build import render as site
-from companion.build.collect import Collected, collect, refresh_cards
+from companion.build.collect import Collected, collect, refresh_cards, write_checksums
 from companion.build.execute import Job, execute, merge, own_inputs, shared_inputs
 from companion.build.layout import Layout, digest, dumps
 from companion.build.profiles import Chapter, load
@@ -152,6 +152,7 @@ class Build:
             self.execute(late)
             if render:
                 self.render([*jobs, *late])
+            write_checksums(self.layout, site=render)
             self.layout.write(self.layout.build / "manifest.json", dumps(self.manifest([*jobs, *late])))
             self.say(summary(self.ledger, collected.records))
             page = f"open {self.layout.name(self.layout.html)}/index.html"
@@ -196,11 +197,12 @@ class Build:
 
     def manifest(self, jobs: Iterable[Job]) -> dict[str, Any]:
         """What the site was made of."""
+        changes = _git(self.layout.root, "status", "--porcelain")
         return {
             "profile": self.profile,
             "seed": self.seed,
             "commit": _git(self.layout.root, "rev-parse", "HEAD"),
-            "modified": bool(_git(self.layout.root, "status", "--porcelain")),
+            "modified": None if changes is None else bool(changes),
             "python": platform.python_version(),
             "platform": platform.platform(),
             "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
@@ -242,7 +244,7 @@ class Build:
 
 
 def _git(root: Path, *arguments: str) -> str | None:
-    """What git answers; None where there is no git."""
+    """What git answers; None where there is no git, or the clone is another user's."""
     try:
         result = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):

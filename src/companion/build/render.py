@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -58,13 +59,22 @@ def current(layout: Layout, wanted: str) -> bool:
     return layout.html.is_dir() and stamp == {"key": wanted, "tree": tree(layout.html)}
 
 
+def leaks(layout: Layout, site: Path) -> list[str]:
+    """One line for each file of `site` that names a folder or an address of this machine: other bytes elsewhere."""
+    folders = {str(layout.root), sys.prefix, os.path.expanduser("~")} - {sys.base_prefix, os.sep, "~"}
+    names = [rb"(?<![\w./-])%s(?![\w-])" % re.escape(os.fsencode(folder)) for folder in sorted(folders)]
+    local = re.compile(b"|".join([*names, rb" at 0x[0-9a-f]{6,}"]))
+    hits = {path: local.search(path.read_bytes()) for path in sorted(site.rglob("*")) if path.is_file()}
+    return [f"{path.relative_to(site).as_posix()} holds {os.fsdecode(hit[0])!r}" for path, hit in hits.items() if hit]
+
+
 def render(layout: Layout, files: Mapping[str, bytes], wanted: str) -> None:
     """Render `files` and put the site in place.
 
     Raises
     ------
     BuildError
-        With Jupyter Book's warnings and errors.
+        With Jupyter Book's warnings and errors, or the pages that name a folder or an address of this machine.
     """
     source = layout.build / "stage"
     shutil.rmtree(source, ignore_errors=True)
@@ -72,24 +82,31 @@ def render(layout: Layout, files: Mapping[str, bytes], wanted: str) -> None:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes(data)
     output = layout.fresh()
-    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", str(source)]
+    press = "from companion.build.execute import end_with; end_with(%d); from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", press % os.getpid(), "build", str(source)]
     result = subprocess.run(
         [*command, "--path-output", str(output), "-W", "-n", "--keep-going"],
         env={**os.environ, **environment(layout), "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"},
         cwd=layout.root,
         check=False,
         text=True,
+        encoding="utf-8",
         errors="replace",
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    layout.write(layout.build / "render.log", result.stdout.encode())
     site = output / "_build" / "html"
     if result.returncode or not (site / "index.html").exists():
         lines = result.stdout.splitlines()
+        if refused := re.search(r"\[Errno \d+\] .*", result.stdout):  # the system: the log could not be written either
+            raise BuildError(f"site: Jupyter Book: {refused[0]}")
+        layout.write(layout.build / "render.log", result.stdout.encode())
         shown = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-15:]
         shown = [line.replace(f"{source}{os.sep}", "") for line in shown]
         raise BuildError("\n".join(["site: Jupyter Book refused (all of it: _build/render.log)", *shown]))
+    layout.write(layout.build / "render.log", result.stdout.encode())
+    if leaking := leaks(layout, site):
+        raise BuildError("\n".join(f"site: {line}" for line in leaking))
     (site / ".buildinfo").unlink()  # for incremental builds, and a digest of where the environment lies
     (layout.build / "site.json").unlink(missing_ok=True)
     layout.replace_folder(site, layout.html)

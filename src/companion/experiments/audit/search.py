@@ -36,7 +36,7 @@ from dprank.topk.peeling import Peeling
 from dprank.uniformity.local import LocalPairs
 from dprank.uniformity.truncated import Trun
 
-#: Modules in which the families register their exact routes.
+# modules in which the families register their exact routes
 ROUTES = (aggregation, local, pairwise, topk, uniformity)
 #: Relative difference below which two searches found the same loss.
 ROUNDING = 1e-9
