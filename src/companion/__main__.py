@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated, Any, NoReturn
 
 from companion.seed import ROOT
+
+
+def _missing(error: ModuleNotFoundError) -> str:
+    extra = "test" if error.name == "playwright" else "book"
+    return f"companion: {error.name} is not installed; in the clone: pip install -e '.[{extra}]'"
+
+
+try:
+    import typer
+except ModuleNotFoundError as error:
+    sys.exit(_missing(error))
 
 app = typer.Typer(
     help="Build and check the book.", no_args_is_help=True, add_completion=False, rich_markup_mode=None,
@@ -94,15 +104,33 @@ def check_site(
     _say(f"site: fine{f', screenshots in {screenshots}' if screenshots else ''}")
 
 
-def main() -> None:
-    """Run the command line; one-line errors, exit code 2 for usage and 1 for a failed build."""
-    from companion.build import BuildError, UsageError
+def _stop(number: int, _: Any) -> NoReturn:
+    from companion.build import BuildError
 
+    signal.signal(number, signal.SIG_IGN)
+    raise BuildError(f"stopped by {signal.Signals(number).name}; what is finished is kept")
+
+
+def main() -> None:
+    """Run the command line; one-line errors, exit code 2 for usage, 1 for a failed build or a system that refuses."""
+    from companion.build import BuildError, UsageError, fault
+
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal that cannot show a letter
     try:
         app()
-    except (BuildError, UsageError) as error:
+    except UsageError as error:
         print(f"companion: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, UsageError) else 1)
+        sys.exit(2)
+    except BuildError as error:
+        sys.exit(f"companion: {error}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in ("companion", "dprank"):
+            raise
+        sys.exit(_missing(error))
+    except OSError as error:
+        sys.exit(f"companion: {fault(error)}")
 
 
 if __name__ == "__main__":
