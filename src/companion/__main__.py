@@ -1,4 +1,4 @@
-"""Command line of the book: `companion book`, `verify`, `status`, `check-site`."""
+"""Command line of the book: `companion book`, `run`, `verify`, `status`, `check-site`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ def _missing(error: ModuleNotFoundError) -> str:
 
 try:
     import typer
+    from typer.core import TyperCommand
 except ModuleNotFoundError as error:
     sys.exit(_missing(error))
 
@@ -54,6 +55,43 @@ def book(
     from companion.build.pipeline import Build
 
     Build(_root(), profile, chapter, jobs, _say, seed).run(render)
+
+
+class _Pairs(TyperCommand):
+    """`-p` takes two words, as papermill's does; typer knows no list of pairs."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words, joined = iter(args), []
+        for word in words:
+            pair = [next(words, None), next(words, None)] if word == "-p" else []
+            if None in pair:
+                ctx.fail("Option '-p' needs a name and a value.")
+            joined.append(f"-p{pair[0]}={pair[1]}" if pair else word)
+        return list(super().parse_args(ctx, joined))
+
+
+@app.command(cls=_Pairs)
+def run(
+    chapter: Annotated[str, typer.Argument(help="Its number, the beginning of its name, or all of it.")],
+    pairs: Annotated[
+        list[str] | None, typer.Option("-p", metavar="NAME VALUE", help="A parameter; repeatable.")
+    ] = None,
+    yaml: Annotated[list[str] | None, typer.Option("-y", metavar="YAML", help="Parameters, a mapping.")] = None,
+    profile: Profile = "standard",
+    seed: Seed = ROOT,
+    render: Annotated[bool, typer.Option(help="The page; --no-render stops at the comparison.")] = True,
+    parameters: Annotated[bool, typer.Option("--list", help="Print the parameters, and run nothing.")] = False,
+) -> None:
+    """Run one chapter with your own parameters: its page, and what differs from the book's."""
+    from companion.build.parameters import given
+    from companion.build.run import Run
+
+    own = given([(name, value) for name, _, value in (pair.partition("=") for pair in pairs or [])], yaml or [])
+    chosen = Run(_root(), chapter, own, profile, say=_say, seed=seed)
+    if parameters:
+        chosen.parameters()
+    else:
+        chosen.run(render)
 
 
 @app.command()

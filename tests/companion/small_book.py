@@ -5,6 +5,8 @@ from __future__ import annotations
 import filecmp
 import hashlib
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -105,7 +107,7 @@ def make_book(root: Path, source: Path = REPOSITORY) -> Path:
     write_notebook(
         root / "notebooks/01-first.ipynb",
         ("markdown", "# First\n\nPlain prose."),
-        ("parameters", "repetitions = 10"),
+        ("parameters", "repetitions = 10  # 2 .. 100; how often the line is drawn"),
         ("code", FIRST),
         ("code", record),
     )
@@ -113,7 +115,7 @@ def make_book(root: Path, source: Path = REPOSITORY) -> Path:
     write_notebook(
         root / "notebooks/90-board.ipynb",
         ("markdown", "# Board"),
-        ("parameters", 'records = "_build/records.json"'),
+        ("parameters", 'records = "_build/records.json"  # a build passes its own'),
         ("code", "import json\nfrom pathlib import Path\nfrom companion.claims import find_root"),
         ("code", 'print(*(r["verdict"] for r in json.loads((find_root() / records).read_text())["records"]))'),
     )
@@ -140,3 +142,14 @@ def same_tree(left: Path, right: Path) -> bool:
 
 def snapshot(folder: Path) -> dict[str, bytes]:
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def refused(root: Path, *arguments: str) -> tuple[int, str]:
+    """Exit code and one-line message of the command line, which leaves all of `_build` as it was."""
+    before = snapshot(root)
+    result = subprocess.run(
+        [sys.executable, "-m", "companion", *arguments], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert snapshot(root) == before
+    [line] = result.stderr.splitlines()
+    return result.returncode, line

@@ -18,7 +18,7 @@ import numpy
 import papermill
 import pytest
 from nbclient.exceptions import DeadKernelError
-from small_book import LEDGER, build, make_book, replace, same_tree, snapshot
+from small_book import LEDGER, build, make_book, refused, replace, same_tree, snapshot
 
 from companion.build import BuildError, UsageError
 from companion.build import execute as execution
@@ -43,17 +43,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
 def book(built: tuple[Path, list[str]], tmp_path: Path) -> Path:
     """A finished book of one's own (times kept, so its site counts as the one that was built)."""
     return Path(shutil.copytree(built[0], tmp_path / "book"))
-
-
-def refused(root: Path, *arguments: str) -> tuple[int, str]:
-    """Exit code and one-line message of the command line, which leaves all of `_build` as it was."""
-    before = snapshot(root)
-    result = subprocess.run(
-        [sys.executable, "-m", "companion", *arguments], cwd=root, capture_output=True, text=True, check=False
-    )
-    assert snapshot(root) == before
-    [line] = result.stderr.splitlines()
-    return result.returncode, line
 
 
 # --- refusals: nothing is executed -----------------------------------------------------------------------------------
@@ -99,6 +88,7 @@ def test_parameter_that_no_notebook_has(sources: Path) -> None:
         ("90-board", "91-board", "late: '91-board'; allowed: a list of 01-first, 02-second, 90-board"),
         ("{repetitions: 20}", "[20]", r"01-first: standard: parameter: \[20\]; allowed: a mapping of repetitions"),
         ("{repetitions: 20}", "{repetitions: 2020-01-01}", "allowed: numbers, text, lists"),
+        ("{repetitions: 20}", "{repetitions: 1}", "standard: repetitions = 1; allowed: an integer, 2 .. 100$"),
         ("[90-board]", "[02-second]", "02-second: late: parameter: 'records'; allowed: nothing"),
         ("late:", "last:", "top level: 'last'; allowed: chapters, seconds, late"),
         ("late:", "seconds: {01-first: 0}\nlate:", "seconds: 01-first: 0; allowed: a number > 0"),
@@ -120,6 +110,7 @@ def test_profiles_are_validated(sources: Path, old: str, new: str, message: str)
             "repetitions =",
             r"^notebooks/01-first\.ipynb: parameters: invalid syntax",
         ),
+        ("01-first.ipynb", "2 .. 100; how", "how", r"parameters: repetitions: 'how often the line is drawn'; allo"),
         ("01-first.ipynb", '"id": "cell-1"', '"id": ""', r"^notebooks/01-first\.ipynb: id: none at cell 1; allowed: "),
         ("01-first.ipynb", '"cells"', '"sells"', r"^notebooks/01-first\.ipynb: not a notebook of format 4: 'cells'"),
     ],

@@ -31,9 +31,10 @@ def dumps(value: Any) -> bytes:
 
 @dataclass(frozen=True)
 class Layout:
-    """Paths of the book at `root`."""
+    """Paths of the book at `root`; what is made of it goes to its folder `made`."""
 
     root: Path
+    made: str = "_build"
 
     @cached_property
     def notebooks(self) -> dict[str, Path]:
@@ -43,7 +44,7 @@ class Layout:
     @property
     def build(self) -> Path:
         """All that the press makes."""
-        return self.root / "_build"
+        return self.root / self.made
 
     @property
     def scratch(self) -> Path:
@@ -99,7 +100,7 @@ class Layout:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """One build at a time; the system lets go of the lock of a process that died."""
-        self.build.mkdir(exist_ok=True)
+        self.build.mkdir(parents=True, exist_ok=True)
         with open(self.build / "lock", "a+", encoding="ascii") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -8,7 +8,7 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -186,13 +186,16 @@ class Build:
 
     def render(self, jobs: Iterable[Job]) -> None:
         """Render the site, unless it is the one that is there."""
-        files = site.stage(self.layout, self.pages(jobs), self.profile, self.seed)
+        self.put(site.stage(self.layout, self.pages(jobs), self.profile, self.seed))
+
+    def put(self, files: Mapping[str, bytes], **options: Any) -> None:
+        """Render what is staged, with the `options` of `render`."""
         wanted = site.key(self.layout, files)
         if site.current(self.layout, wanted):
             self.say("site: cached")
             return
         start = time.monotonic()
-        site.render(self.layout, files, wanted)
+        site.render(self.layout, files, wanted, **options)
         self.say(f"site: rendered in {time.monotonic() - start:.1f} s")
 
     def manifest(self, jobs: Iterable[Job]) -> dict[str, Any]:

@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 from collections.abc import Mapping
@@ -26,6 +25,7 @@ import yaml
 
 from companion.build import UsageError
 from companion.build.layout import Layout
+from companion.build.parameters import declared, fitted
 
 PROFILES = ("smoke", "standard", "paper")
 FILE = "notebooks/profiles.yml"
@@ -90,35 +90,26 @@ def load(layout: Layout, profile: str) -> dict[str, Chapter]:
     for name in [*(n for n in layout.notebooks if n not in late), *late]:
         source = Chapter(name, layout.notebooks[name])
         try:
-            known = parameters(source.notebook)
-        except SyntaxError as error:
-            raise UsageError(f"notebooks/{source.path.name}: parameters: {error}; allowed: assignments") from None
+            known = declared(source.notebook)
+        except (SyntaxError, ValueError) as error:
+            raise UsageError(f"notebooks/{source.path.name}: parameters: {error}") from None
         changes = _mapping(name, table.get(name), PROFILES[1:])
         for key, values in changes.items():
-            _mapping(f"{name}: {key}: parameter", values, known)
+            _mapping(f"{name}: {key}: parameter", values, tuple(known))
             try:
                 json.dumps(values, allow_nan=False)
             except (TypeError, ValueError):
                 raise UsageError(f"{FILE}: {name}: {key}: {values!r}; allowed: numbers, text, lists") from None
+            try:
+                fitted(known, values or {})
+            except ValueError as error:
+                raise UsageError(f"{FILE}: {name}: {key}: {error}") from None
         given = dict(changes.get(profile) or {})
         if name in late:
-            _mapping(f"{name}: late: parameter", {"records": ""}, known)
+            _mapping(f"{name}: late: parameter", {"records": ""}, tuple(known))
             given["records"] = layout.name(layout.records)
         chapters[name] = Chapter(name, source.path, given, name in late, seconds.get(name, math.inf))
     return chapters
-
-
-def parameters(notebook: nbformat.NotebookNode) -> tuple[str, ...]:
-    """Names assigned in the cells tagged `parameters`."""
-    cells = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
-    statements = [statement for cell in cells for statement in ast.parse(cell.source).body]
-    targets: list[ast.expr] = []
-    for statement in statements:
-        if isinstance(statement, ast.Assign):
-            targets += statement.targets
-        elif isinstance(statement, ast.AnnAssign):
-            targets.append(statement.target)
-    return tuple(target.id for target in targets if isinstance(target, ast.Name))
 
 
 def _mapping(where: str, value: Any, allowed: tuple[str, ...]) -> dict[str, Any]:

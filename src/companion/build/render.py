@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import nbformat
@@ -68,8 +68,14 @@ def leaks(layout: Layout, site: Path) -> list[str]:
     return [f"{path.relative_to(site).as_posix()} holds {os.fsdecode(hit[0])!r}" for path, hit in hits.items() if hit]
 
 
-def render(layout: Layout, files: Mapping[str, bytes], wanted: str) -> None:
-    """Render `files` and put the site in place.
+def render(
+    layout: Layout,
+    files: Mapping[str, bytes],
+    wanted: str,
+    strict: bool = True,
+    finish: Callable[[Path], None] = lambda _: None,
+) -> None:
+    """Render `files`, `finish` the site, and put it in place; where `strict`, a warning is an error.
 
     Raises
     ------
@@ -85,7 +91,7 @@ def render(layout: Layout, files: Mapping[str, bytes], wanted: str) -> None:
     press = "from companion.build.execute import end_with; end_with(%d); from jupyter_book.cli.main import main; main()"
     command = [sys.executable, "-c", press % os.getpid(), "build", str(source)]
     result = subprocess.run(
-        [*command, "--path-output", str(output), "-W", "-n", "--keep-going"],
+        [*command, "--path-output", str(output), *(["-W"] if strict else []), "-n", "--keep-going"],
         env={**os.environ, **environment(layout), "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"},
         cwd=layout.root,
         check=False,
@@ -100,11 +106,13 @@ def render(layout: Layout, files: Mapping[str, bytes], wanted: str) -> None:
         lines = result.stdout.splitlines()
         if refused := re.search(r"\[Errno \d+\] .*", result.stdout):  # the system: the log could not be written either
             raise BuildError(f"site: Jupyter Book: {refused[0]}")
-        layout.write(layout.build / "render.log", result.stdout.encode())
+        log = layout.build / "render.log"
+        layout.write(log, result.stdout.encode())
         shown = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-15:]
         shown = [line.replace(f"{source}{os.sep}", "") for line in shown]
-        raise BuildError("\n".join(["site: Jupyter Book refused (all of it: _build/render.log)", *shown]))
+        raise BuildError("\n".join([f"site: Jupyter Book refused (all of it: {layout.name(log)})", *shown]))
     layout.write(layout.build / "render.log", result.stdout.encode())
+    finish(site)
     if leaking := leaks(layout, site):
         raise BuildError("\n".join(f"site: {line}" for line in leaking))
     (site / ".buildinfo").unlink()  # for incremental builds, and a digest of where the environment lies

@@ -111,12 +111,13 @@ def differences(
             yield Difference(name, f"checks: expected {len(checks[0])}, observed {len(checks[1])}")
         for before, after in zip(*checks, strict=False):
             for key in before:
-                if not _same(before[key], after.get(key), tolerance):
+                if not same(before[key], after.get(key), tolerance):
                     values = f"expected {before[key]!r}, observed {after.get(key)!r}"
                     yield Difference(name, f"{before['what']}: {key}: {values}", isinstance(before[key], int | float))
 
 
-def _same(expected: Any, observed: Any, tolerance: float) -> bool:
+def same(expected: Any, observed: Any, tolerance: float) -> bool:
+    """Floats within the relative tolerance, all else exactly."""
     if isinstance(expected, float) or isinstance(observed, float):
         numeric = isinstance(expected, int | float) and isinstance(observed, int | float)
         return numeric and math.isclose(expected, observed, rel_tol=tolerance, abs_tol=FLOOR)
