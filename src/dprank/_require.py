@@ -1,6 +1,8 @@
 """What the package refuses, each in one line that names the field, its value and what is allowed.
 
-Numbers are handed back as Python's: small integers and floats of numpy overflow, or are no fractions.
+Numbers are handed back as Python's: small integers and floats of numpy overflow, or are no fractions. What is no double
+(a long double, a fraction, a decimal) is rounded down: no budget grows. Where less would promise more, `up` rounds it
+up.
 """
 
 from __future__ import annotations
@@ -8,9 +10,13 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
+
+#: Most persons, items or answers: all numbers up to it are floats.
+MOST = 1 << 53
 
 
 def settle(instance: Any, **values: Any) -> None:
@@ -21,23 +27,33 @@ def settle(instance: Any, **values: Any) -> None:
 
 def require_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
     """Refuse what is not an integer from `least` to `most`."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
+    # numpy counts time spans among the integers
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+    if not whole or int(value) < least or (most is not None and int(value) > most):
         allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} = {shown(value)}; an integer {allowed} is needed")
     return int(value)
 
 
-def require_real(name: str, value: Any, needed: str, fits: Callable[[float], bool]) -> float:
+def require_real(name: str, value: Any, needed: str, fits: Callable[[float], bool], *, up: bool = False) -> float:
     """Refuse what is not a real number that `fits`, which must be false of NaN."""
     number = math.nan
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf  # or minus that: allowed nowhere but where both are
+    if isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool | np.timedelta64):
+        number = _as_float(value, up)
     if not fits(number):
         raise ValueError(f"{name} = {shown(value)}; {needed}")
+    return number
+
+
+def _as_float(value: Any, up: bool) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # allowed nowhere but where infinity is
+    except (TypeError, ValueError):
+        return math.nan
+    if math.isfinite(number) and number != value and (number < value) == up:
+        number = math.nextafter(number, math.inf if up else -math.inf)
     return number
 
 
@@ -46,24 +62,29 @@ def require_number(name: str, value: Any) -> float:
     return require_real(name, value, "a number is needed", lambda x: not math.isnan(x))
 
 
-def require_positive(name: str, value: Any) -> float:
+def require_positive(name: str, value: Any, *, up: bool = False) -> float:
     """Refuse what is not a finite number above 0."""
-    return require_real(name, value, "it must be above 0 and finite", lambda x: 0 < x < math.inf)
+    return require_real(name, value, "it must be above 0 and finite", lambda x: 0 < x < math.inf, up=up)
 
 
-def require_at_least_0(name: str, value: Any) -> float:
+def require_at_least_0(name: str, value: Any, *, up: bool = False) -> float:
     """Refuse a negative number and what is not finite."""
-    return require_real(name, value, "it must be at least 0 and finite", lambda x: 0 <= x < math.inf)
+    return require_real(name, value, "it must be at least 0 and finite", lambda x: 0 <= x < math.inf, up=up)
 
 
-def require_loss(name: str, value: Any) -> float:
+def require_loss(name: str, value: Any, *, up: bool = False) -> float:
     """Refuse a negative number; infinity says that nothing is promised."""
-    return require_real(name, value, "it must be at least 0", lambda x: x >= 0)
+    return require_real(name, value, "it must be at least 0", lambda x: x >= 0, up=up)
 
 
-def require_below_1(name: str, value: Any) -> float:
+def require_below_1(name: str, value: Any, *, up: bool = False) -> float:
     """Refuse what does not lie in [0, 1)."""
-    return require_real(name, value, "it must lie in [0, 1)", lambda x: 0 <= x < 1)
+    return require_real(name, value, "it must lie in [0, 1)", lambda x: 0 <= x < 1, up=up)
+
+
+def require_claim(value: Any) -> float | None:
+    """Refuse a `claimed_epsilon` that no paper claims; None where none does."""
+    return None if value is None else require_positive("claimed_epsilon", value)
 
 
 def require_probability(name: str, value: Any, least: float = 0.0, most: float = 1.0) -> float:
@@ -93,5 +114,8 @@ def require_bool(name: str, value: Any) -> bool:
 
 def shown(value: Any) -> str:
     """The value on one line, for a message."""
-    text = " ".join((str(value) if isinstance(value, numbers.Real) else repr(value)).split())
+    try:
+        text = " ".join((str(value) if isinstance(value, numbers.Real) else repr(value)).split())
+    except Exception:  # Python writes no integer of more than 4,300 digits; what is foreign may raise anything
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= 60 else f"{text[:57]}..."

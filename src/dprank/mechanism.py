@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
+
+from dprank._require import require_below_1, require_loss, require_positive, settle, shown
 
 Unit = Literal["comparison", "voter"]
 Adjacency = Literal["replace", "add_remove"]
@@ -42,29 +44,78 @@ class Guarantee:
     model: Model = "central"
 
     def __post_init__(self) -> None:
-        if not self.epsilon >= 0:
-            raise ValueError(f"epsilon = {self.epsilon}; it must be at least 0")
-        if not 0 <= self.delta < 1:
-            raise ValueError(f"delta = {self.delta}; it must lie in [0, 1)")
-        for name, allowed in (("unit", Unit), ("adjacency", Adjacency), ("model", Model)):
-            require(name, getattr(self, name), get_args(allowed))
+        settle(
+            self,
+            epsilon=require_loss("epsilon", self.epsilon, up=True),
+            delta=require_below_1("delta", self.delta, up=True),
+            unit=require("unit", self.unit, get_args(Unit)),
+            adjacency=require("adjacency", self.adjacency, get_args(Adjacency)),
+            model=require("model", self.model, get_args(Model)),
+        )
 
     def __str__(self) -> str:
         delta = f", delta = {self.delta:.3g}" if self.delta else ""
         return f"epsilon = {self.epsilon:.6g}{delta} ({self.model}; {self.adjacency.replace('_', '/')} one {self.unit})"
 
+    def converted(self, unit: Unit, adjacency: Adjacency) -> Guarantee:
+        r"""What it implies for other neighbours.
+
+        Parameters
+        ----------
+        unit : {"comparison", "voter"}
+        adjacency : {"replace", "add_remove"}
+
+        Returns
+        -------
+        Guarantee
+            Rounded up.
+
+        Raises
+        ------
+        ValueError
+            Where it implies nothing: about voters, if it is about comparisons; about adding and removing, if it is
+            about replacing. Also where delta would be 1 or more, or a float could not tell.
+
+        Notes
+        -----
+        A comparison stays with its voter, so that to replace it is to replace what that voter contributed. To replace
+        is to remove and to add, hence :math:`(2 \varepsilon, (1 + e^\varepsilon) \delta)`. So is one comparison more
+        or less of a voter who gave others, where whole voters are added or removed. All of it is attained.
+        """
+        unit = require("unit", unit, get_args(Unit))
+        adjacency = require("adjacency", adjacency, get_args(Adjacency))
+        if (self.unit, unit) == ("comparison", "voter") or (self.adjacency, adjacency) == ("replace", "add_remove"):
+            raise ValueError(f"'{self}' says nothing about {adjacency.replace('_', '/')} one {unit}")
+        other = replace(self, unit=unit, adjacency=adjacency)
+        if self.adjacency == "replace" or other == self or math.isinf(self.epsilon):
+            return other
+        # the C library's error is below one unit in the last place
+        growth = math.nextafter(math.exp(self.epsilon), math.inf) if self.epsilon < 709 else math.inf
+        grown = _sum_up([self.delta, _up(Fraction(self.delta) * Fraction(growth)) if growth < math.inf else growth])
+        return replace(other, epsilon=2 * self.epsilon, delta=grown if self.delta else 0.0)
+
 
 def compose(*guarantees: Guarantee) -> Guarantee:
-    """Guarantee of releasing all the results, by basic composition: the epsilons add, and so do the deltas."""
+    """Guarantee of releasing all the results, by basic composition: the epsilons add, and so do the deltas.
+
+    Parameters
+    ----------
+    *guarantees : Guarantee
+        Of one model. Where units or adjacencies differ, what all of them imply is added up (`Guarantee.converted`): of
+        comparisons if any is about those, of replacing if any is about that.
+    """
     if not guarantees:
         raise ValueError("compose needs at least one guarantee")
     if not all(isinstance(guarantee, Guarantee) for guarantee in guarantees):
         raise ValueError("compose takes guarantees one by one: compose(*guarantees)")
     first = guarantees[0]
     for other in guarantees[1:]:
-        if (other.unit, other.adjacency, other.model) != (first.unit, first.adjacency, first.model):
-            raise ValueError(f"cannot compose '{first}' with '{other}': unit, adjacency and model must agree")
-    return replace(first, epsilon=_sum_up(g.epsilon for g in guarantees), delta=_sum_up(g.delta for g in guarantees))
+        if other.model != first.model:
+            raise ValueError(f"cannot compose '{first}' with '{other}': the model must agree")
+    unit: Unit = "voter" if all(g.unit == "voter" for g in guarantees) else "comparison"
+    adjacency: Adjacency = "add_remove" if all(g.adjacency == "add_remove" for g in guarantees) else "replace"
+    common = [guarantee.converted(unit, adjacency) for guarantee in guarantees]
+    return replace(common[0], epsilon=_sum_up(g.epsilon for g in common), delta=_sum_up(g.delta for g in common))
 
 
 class Mechanism(Protocol):
@@ -80,35 +131,54 @@ class Mechanism(Protocol):
         ...
 
 
-def require(field: str, value: object, allowed: tuple[object, ...]) -> None:
-    """Refuse a value that is not one of those allowed, naming all three."""
-    if value not in allowed:
-        raise ValueError(f"{field} = {value!r}; allowed are {', '.join(map(repr, allowed))}")
+def require(field: str, value: Any, allowed: Sequence[Any]) -> Any:
+    """The one of those allowed that a value is; any other is refused, naming all three."""
+    for one in allowed:
+        if isinstance(value, type(one)) and value == one and not isinstance(value, bool):
+            return one
+    raise ValueError(f"{field} = {shown(value)}; allowed are {', '.join(map(repr, allowed))}")
+
+
+def require_scale(scale: Any, sensitivity: float, name: str = "scale") -> float:
+    """Refuse noise that hides nothing: none at all, or too little for any finite epsilon."""
+    scale = require_positive(name, scale)
+    if math.isinf(ratio_up(sensitivity, scale)):
+        raise ValueError(f"{name} = {scale}; too little noise for any finite epsilon")
+    return scale
 
 
 def _sum_up(terms: Iterable[float]) -> float:
     terms = list(terms)
-    if math.inf in terms:
-        return math.inf
-    exact = sum(map(Fraction, terms))
-    try:
-        total = float(exact)
-    except OverflowError:
-        return math.inf
-    return total if total >= exact else math.nextafter(total, math.inf)
+    return math.inf if math.inf in terms else _up(sum(map(Fraction, terms), Fraction(0)))
 
 
 def ratio_up(numerator: float, denominator: float) -> float:
     """The least float that is not below the exact quotient, so that no rounding ever promises too much.
 
-    ``ratio_up(a, ratio_up(a, b)) <= b`` for all floats: a noise scale so computed keeps its epsilon.
+    ``ratio_up(a, ratio_up(a, b)) <= b`` for all numbers above 0: a noise scale so computed keeps its epsilon. Nothing,
+    over 0, is infinite: without noise nothing is promised.
+
+    Parameters
+    ----------
+    numerator, denominator : float
+        At least 0; infinity is allowed.
     """
-    if denominator == 0:
-        return math.inf if numerator > 0 else 0.0
-    if math.isinf(denominator):
-        return 0.0
-    quotient = numerator / denominator
-    if math.isinf(quotient):
-        return quotient
-    exact = Fraction(numerator) / Fraction(denominator)
-    return quotient if Fraction(quotient) >= exact else math.nextafter(quotient, math.inf)
+    for name, value in (("numerator", numerator), ("denominator", denominator)):
+        require_loss(name, value)
+    if denominator == 0 or numerator == math.inf:
+        return math.inf
+    return 0.0 if denominator == math.inf else _up(_exact(numerator) / _exact(denominator))
+
+
+def _exact(number: float) -> Fraction:
+    """Of whole numbers, and of floats; numpy's would overflow as parts of a fraction."""
+    return Fraction(int(number) if isinstance(number, int | np.integer) else float(number))
+
+
+def _up(exact: Fraction) -> float:
+    """The least float that is not below."""
+    try:
+        number = float(exact)
+    except OverflowError:
+        return math.inf
+    return number if number >= exact else math.nextafter(number, math.inf)

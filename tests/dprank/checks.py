@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+#: Scale of discrete noise that is 0 but with chance exp(-1000): scores come out as they are.
+HARDLY = 1e-3
+
 
 @contextmanager
 def refused(*words):

@@ -1,7 +1,9 @@
 """No statistics here. Epsilons are compared exactly, as fractions."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -41,7 +43,15 @@ def test_a_scale_rounded_up_keeps_its_epsilon_and_a_plain_quotient_does_not():
 
 @pytest.mark.parametrize(
     ("numerator", "denominator", "expected"),
-    [(2, 0, math.inf), (0, 0, 0), (2, math.inf, 0), (0, 3, 0), (5e-324, 2, 5e-324), (2, 5e-324, math.inf)],
+    [
+        (2, 0, math.inf),
+        (0.5, 0, math.inf),
+        (0, 0, math.inf),
+        (2, math.inf, 0),
+        (0, 3, 0),
+        (5e-324, 2, 5e-324),
+        (2, 5e-324, math.inf),
+    ],
 )
 def test_ratio_up_at_the_ends(numerator, denominator, expected):
     assert ratio_up(numerator, denominator) == expected
@@ -101,9 +111,85 @@ def test_composition_of_huge_epsilons_promises_nothing():
     assert compose(Guarantee(1e308), Guarantee(1e308)).epsilon == math.inf
 
 
-@pytest.mark.parametrize("other", [{"unit": "comparison"}, {"adjacency": "add_remove"}, {"model": "local"}])
-def test_composition_refuses_to_mix(other):
-    with refused("cannot compose", "must agree"):
-        compose(Guarantee(1.0), Guarantee(1.0, **other))
+def test_composition_refuses_to_mix_models():
+    with refused("cannot compose", "model"):
+        compose(Guarantee(1.0), Guarantee(1.0, model="local"))
     with refused("at least one"):
         compose()
+    with refused("one by one"):
+        compose([Guarantee(1.0)])
+
+
+# --- other neighbours ------------------------------------------------------------------------------------------------
+
+PROMISES = list(product(("voter", "comparison"), ("add_remove", "replace")))
+#: What one voter may give: comparisons x and y, each at most once. Without any there is no such voter.
+GIVEN = ("", "x", "y", "xy")
+NEIGHBOURS = {
+    ("voter", "add_remove"): [("", "x"), ("", "y"), ("", "xy")],
+    ("voter", "replace"): [("x", "y"), ("x", "xy"), ("y", "xy")],
+    ("comparison", "add_remove"): [("", "x"), ("", "y"), ("x", "xy"), ("y", "xy")],
+    ("comparison", "replace"): [("x", "y")],
+}
+
+
+def loss(chances, pairs, delta):
+    """Least e^epsilon at delta, as a fraction, of a yes or no with these chances of a yes."""
+    sides = [(chances[a], chances[b]) for pair in pairs for a, b in (pair, pair[::-1])]
+    sides += [(1 - p, 1 - q) for p, q in sides]
+    return max((p - delta) / q for p, q in sides)
+
+
+@pytest.mark.parametrize("delta", [Fraction(0), Fraction(1, 64)])
+@pytest.mark.parametrize(("unit", "adjacency"), PROMISES)
+@pytest.mark.parametrize(("of", "under"), PROMISES)
+def test_conversions_are_true_of_all_coins_and_attained(of, under, unit, adjacency, delta):
+    """Coins for every data set, on a grid of chances that rise by all that epsilon = log 2 allows."""
+    promised = Guarantee(math.log(2), float(delta), unit=of, adjacency=under)
+    if (of, unit) == ("comparison", "voter") or (under, adjacency) == ("replace", "add_remove"):
+        with refused("says nothing about", unit):
+            promised.converted(unit, adjacency)
+        return
+    converted = promised.converted(unit, adjacency)
+    twice = under == "add_remove" and (of, under) != (unit, adjacency)
+    factor, grown = (4, 3 * delta) if twice else (2, delta)
+    assert (converted.unit, converted.adjacency, converted.epsilon) == (unit, adjacency, math.log(factor))
+    assert 0 <= Fraction(converted.delta) - grown <= grown / 2**50
+    levels = [Fraction(1, 32), Fraction(2, 32) + delta, Fraction(4, 32) + 3 * delta]
+    coins = [dict(zip(GIVEN, chances, strict=True)) for chances in product(levels, repeat=len(GIVEN))]
+    private = [coin for coin in coins if loss(coin, NEIGHBOURS[of, under], delta) <= 2]
+    assert len(private) < len(coins)
+    assert max(loss(coin, NEIGHBOURS[unit, adjacency], grown) for coin in private) == factor
+
+
+def test_composition_finds_what_all_imply():
+    once = {unit: Guarantee(0.5, 2.0**-20, unit=unit, adjacency="add_remove") for unit in ("voter", "comparison")}
+    other = Guarantee(0.25, unit="voter")
+    assert compose(once["voter"], once["voter"]) == Guarantee(1.0, 2.0**-19, adjacency="add_remove")
+    for first, second, unit, adjacency, epsilon in (
+        (once["voter"], other, "voter", "replace", 1.25),
+        (other, once["voter"], "voter", "replace", 1.25),
+        (once["voter"], once["comparison"], "comparison", "add_remove", 1.5),
+        (once["comparison"], other, "comparison", "replace", 1.25),
+        (Guarantee(0.5, unit="comparison"), other, "comparison", "replace", 0.75),
+    ):
+        both = compose(first, second)
+        assert (both.unit, both.adjacency, both.epsilon) == (unit, adjacency, epsilon)
+        assert both.delta == sum(g.converted(unit, adjacency).delta for g in (first, second))
+
+
+def test_conversions_without_end():
+    assert Guarantee(math.inf, 0.5, adjacency="add_remove").converted("voter", "replace") == Guarantee(math.inf, 0.5)
+    assert Guarantee(1e308, adjacency="add_remove").converted("voter", "replace") == Guarantee(math.inf)
+    for epsilon, delta in ((1.0, 0.5), (720.0, 1e-320), (1e300, 1e-9)):
+        with refused("delta = ", "[0, 1)"):
+            Guarantee(epsilon, delta, adjacency="add_remove").converted("voter", "replace")
+
+
+def test_a_guarantee_is_made_of_pythons_numbers_and_rounded_up():
+    third = Guarantee(Fraction(1, 3), Decimal("0.1"))
+    assert Fraction(third.epsilon) > Fraction(1, 3)
+    assert Fraction(third.delta) > Fraction(1, 10)
+    given = Guarantee(np.float32(0.1), np.float16(0.25))
+    assert (type(given.epsilon), type(given.delta), given.epsilon) == (float, float, float(np.float32(0.1)))
+    assert Guarantee(np.uint8(200)) == Guarantee(200)

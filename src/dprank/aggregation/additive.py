@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dprank import noise as laws
 from dprank._require import (
-    require_at_least_0,
+    MOST,
     require_below_1,
     require_positive,
     require_probability,
@@ -21,8 +21,13 @@ from dprank._require import (
     settle,
 )
 from dprank.gaussian import LEAST, gaussian_epsilon, gaussian_scale, least, zcdp
-from dprank.mechanism import Adjacency, Guarantee, ratio_up, require
+from dprank.mechanism import Adjacency, Guarantee, ratio_up, require, require_scale
 from dprank.noise import Law, Noise, Source
+
+#: Most standard deviations that data may move: their square is a float.
+STEEPEST = 1e150
+#: Scale of what is about to be calibrated.
+FINITE = 1e100
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class AdditiveNoise(ABC):
     n_items : int
         m, at least 2.
     scale : float
-        Laplace scale, or standard deviation, in the unit of the counts. 0 for no noise and no privacy.
+        Laplace scale, or standard deviation, in the unit of the counts; above 0.
     noise : {"laplace", "gaussian"}
     delta : float
         At which the guarantee of Gaussian noise is stated, in (0, 1); 0 for Laplace noise.
@@ -59,10 +64,10 @@ class AdditiveNoise(ABC):
     def __post_init__(self) -> None:
         settle(
             self,
-            n_items=require_whole("n_items", self.n_items, 2),
-            scale=require_at_least_0("scale", self.scale),
+            n_items=require_whole("n_items", self.n_items, 2, MOST),
             delta=require_noise(self.noise, self.delta, self.law, self.adjacency),
         )
+        settle(self, scale=require_noise_scale(self.scale, self.noise, self.l1_sensitivity, self.l2_sensitivity))
 
     @classmethod
     def calibrated(cls, n_items: int, epsilon: float, delta: float = 0.0, **others: Any) -> Self:
@@ -87,7 +92,8 @@ class AdditiveNoise(ABC):
         epsilon = require_positive("epsilon", epsilon)
         if "noise" in others:
             raise ValueError(f"noise = {others['noise']!r}; give delta instead: above 0 for Gaussian noise, else 0")
-        free = cls(n_items, 0.0, "gaussian" if delta else "laplace", delta=delta, **others)
+        delta = require_below_1("delta", delta)
+        free = cls(n_items, FINITE, "gaussian" if delta else "laplace", delta=delta, **others)
         if free.noise == "laplace":
             scale = ratio_up(free.l1_sensitivity, epsilon)
         elif free.law == "continuous":
@@ -158,6 +164,14 @@ def require_noise(noise: Noise, delta: float, law: Law, adjacency: Adjacency) ->
     if (noise == "laplace") != (delta == 0):
         raise ValueError(f"delta = {delta}; 0 for Laplace noise, in (0, 1) for Gaussian noise")
     return delta
+
+
+def require_noise_scale(scale: Any, noise: Noise, l1: float, l2: float) -> float:
+    """Refuse noise too little for any finite epsilon, which of Gaussian noise goes with the square."""
+    scale = require_scale(scale, l1 if noise == "laplace" else l2)
+    if noise == "gaussian" and l2 / scale > STEEPEST:
+        raise ValueError(f"scale = {scale}; too little noise for any finite epsilon")
+    return scale
 
 
 def require_drawable(epsilon: float, scale: float, law: Law) -> float:

@@ -12,7 +12,14 @@ from typing import Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_generator, require_positive, require_probability, require_whole, settle
+from dprank._require import (
+    require_claim,
+    require_generator,
+    require_positive,
+    require_probability,
+    require_whole,
+    settle,
+)
 from dprank.aggregation.kwiksort import MOST_COUNTED, queries
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.mechanism import Guarantee, Mechanism, compose, require
@@ -105,6 +112,7 @@ class LocalKwikSort:
             epsilon_0=require_positive("epsilon_0", self.epsilon_0),
             reports=require_whole("reports", self.reports, 1),
             blocks=require_whole("blocks", self.blocks, 1),
+            claimed_epsilon=require_claim(self.claimed_epsilon),
         )
         for name, allowed in (("assignment", Assignment), ("report", Report), ("counter", Counter)):
             require(name, getattr(self, name), get_args(allowed))

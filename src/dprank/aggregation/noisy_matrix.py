@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_bool, require_positive, require_probability, require_whole, settle
+from dprank._require import require_bool, require_claim, require_positive, require_probability, require_whole, settle
 from dprank.aggregation.additive import AdditiveNoise
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
@@ -41,7 +41,7 @@ class NoisyMatrix(AdditiveNoise):
     n_items : int
         At least 2.
     scale : float
-        Of the noise, in voters: Laplace scale, or standard deviation. 0 for no noise and no privacy.
+        Of the noise, in voters: Laplace scale, or standard deviation; above 0.
     noise : {"laplace", "gaussian"}
     delta : float
         At which the guarantee of Gaussian noise is stated, in (0, 1); 0 for Laplace noise.
@@ -85,7 +85,7 @@ class NoisyMatrix(AdditiveNoise):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_rule(self.rule)
-        settle(self, clip=require_bool("clip", self.clip))
+        settle(self, clip=require_bool("clip", self.clip), claimed_epsilon=require_claim(self.claimed_epsilon))
         if self.clip and self.adjacency == "add_remove":
             raise ValueError("clip = True; fractions need the number of voters, which 'add_remove' keeps private")
 
@@ -115,12 +115,12 @@ class NoisyMatrix(AdditiveNoise):
         **others
             Of `NoisyMatrix`.
         """
-        require("corollary", corollary, (3, 4))
+        corollary = require("corollary", corollary, (3, 4))
         n_items, epsilon = require_whole("n_items", n_items, 2), require_positive("epsilon", epsilon)
         printed: dict[str, Any] = {"law": "continuous", "clip": True, "claimed_epsilon": epsilon} | others
         if corollary == 3:
             return cls(n_items, n_items**2 / epsilon, "laplace", delta=delta, **printed)
-        require_probability("delta", delta)
+        delta = require_probability("delta", delta)
         scale = require_positive("constant", constant) * n_items / epsilon * math.sqrt(math.log(1 / delta))
         return cls(n_items, scale, "gaussian", delta=delta, **printed)
 

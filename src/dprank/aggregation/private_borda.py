@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -51,7 +52,7 @@ class PrivateBorda(AdditiveNoise):
     n_items : int
         m, at least 2.
     scale : float
-        Of the noise, in places: Laplace scale, or standard deviation. 0 for no noise and no privacy.
+        Of the noise, in places: Laplace scale, or standard deviation; above 0.
     noise : {"laplace", "gaussian"}
     delta : float
         At which the guarantee of Gaussian noise is stated, in (0, 1); 0 for Laplace noise.
@@ -84,19 +85,16 @@ class PrivateBorda(AdditiveNoise):
     @property
     def l1_sensitivity(self) -> float:
         """Least bound on the sum of absolute moves that one voter causes, up to a common shift."""
-        return float(abs(self._move).sum())
+        return float(self.n_items**2 // (2 if self.adjacency == "replace" else 4))
 
     @property
     def l2_sensitivity(self) -> float:
         """The same of the Euclidean norm, rounded up; shifts are whole where the noise is."""
-        return math.nextafter(math.sqrt(float((self._move**2).sum())), math.inf)
-
-    @property
-    def _move(self) -> NDArray[np.float64]:
-        places, middle = np.arange(float(self.n_items)), (self.n_items - 1) / 2
-        if self.adjacency == "replace":
-            return 2 * (places - middle)
-        return places - (middle if self.law == "continuous" else math.floor(middle))
+        m = self.n_items
+        square = Fraction(m * (m * m - 1), 3 if self.adjacency == "replace" else 12)
+        if self.adjacency == "add_remove" and self.law == "discrete" and m % 2 == 0:
+            square += Fraction(m, 4)  # the middle place lies between two
+        return math.nextafter(math.sqrt(square), math.inf)
 
     def additive_error(self, n_voters: int) -> float:
         """Bound on the expected Kemeny score of the released order, less five times the least there is.

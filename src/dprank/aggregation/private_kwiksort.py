@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank import noise as laws
-from dprank._require import require_at_least_0, require_positive, require_probability, require_whole, settle, shown
-from dprank.aggregation.additive import require_drawable, require_noise
+from dprank._require import require_claim, require_positive, require_probability, require_whole, settle, shown
+from dprank.aggregation.additive import require_drawable, require_noise, require_noise_scale
 from dprank.aggregation.kwiksort import comparisons_law
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.aggregation.noisy_matrix import NoisyMatrix
@@ -35,7 +35,7 @@ class PrivateKwikSort:
     queries : int
         Comparisons that a run may make, 1 to m (m - 1) / 2; the counter is one for the whole run.
     scale : float
-        Of the noise on a comparison, in voters: Laplace scale, or standard deviation. 0 for no privacy.
+        Of the noise on a comparison, in voters: Laplace scale, or standard deviation; above 0.
     fallback : NoisyMatrix or None
         What orders the items, from the data and nothing else, when one comparison more than `queries` is wanted. None
         where `queries` is the number of pairs, and only there: KwikSort compares no pair twice.
@@ -86,9 +86,11 @@ class PrivateKwikSort:
             self,
             n_items=n_items,
             queries=require_whole("queries", self.queries, 1, pairs),
-            scale=require_at_least_0("scale", self.scale),
             delta=require_noise(self.noise, self.delta, self.law, self.adjacency),
+            claimed_epsilon=require_claim(self.claimed_epsilon),
         )
+        most = self.queries * self.grain
+        settle(self, scale=require_noise_scale(self.scale, self.noise, most, most))
         if not isinstance(self.fallback, NoisyMatrix | None):
             raise ValueError(f"fallback = {shown(self.fallback)}; a NoisyMatrix or None is needed")
         if (self.fallback is None) != (self.queries == pairs):

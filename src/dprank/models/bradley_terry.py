@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from dprank._require import require_real, require_whole, settle, shown
 from dprank.comparisons import Comparisons
 
 
@@ -29,6 +30,11 @@ class Link:
         Chakraborty and Wang (2025). Infinity where there is none.
     steepest : float
         Supremum of the score, at most kappa_1.
+
+    Raises
+    ------
+    ValueError
+        If a supremum is not above 0.
     """
 
     name: str
@@ -40,6 +46,18 @@ class Link:
     kappa_1: float
     kappa_2: float
     steepest: float
+
+    def __post_init__(self) -> None:
+        for name in ("kappa_1", "kappa_2", "steepest"):
+            needed = "it must be above 0"
+            settle(self, **{name: require_real(name, getattr(self, name), needed, lambda x: x > 0, up=True)})
+
+
+def require_link(link: Any) -> Link:
+    """Refuse what is no `Link`."""
+    if not isinstance(link, Link):
+        raise ValueError(f"link = {shown(link)}; a dprank.models.bradley_terry.Link is needed")
+    return link
 
 
 def _logistic_pdf(x: ArrayLike) -> NDArray[np.float64]:
@@ -156,8 +174,7 @@ def sample_erdos_renyi(
     O(items^2) time and memory.
     """
     theta = _strengths(theta)
-    if not 0 <= probability <= 1:
-        raise ValueError(f"probability = {probability}; it must lie in [0, 1]")
+    probability = require_real("probability", probability, "it must lie in [0, 1]", lambda x: 0 <= x <= 1)
     first, second = np.triu_indices(len(theta), 1)
     edge = rng.random(first.size) < probability
     return _compare(theta, first[edge], second[edge], rng, link, items)
@@ -180,9 +197,7 @@ def sample_voters(
         voters * answers rows, with the voter of each. O(voters * answers + items) time.
     """
     theta = _strengths(theta)
-    for name, value in (("voters", voters), ("answers", answers)):
-        if value < 0:
-            raise ValueError(f"{name} = {value}; it must be at least 0")
+    voters, answers = require_whole("voters", voters, 0), require_whole("answers", answers, 0)
     first = rng.integers(0, len(theta), voters * answers)
     second = rng.integers(0, len(theta) - 1, voters * answers)
     second += second >= first
@@ -243,11 +258,10 @@ def erdos_renyi_counts(
     O(replicates * items^2) time, one uniform number a pair; memory is that of the result, 4 bytes an entry of `played`.
     """
     rows = _rows(theta, replicates)
-    if not 0 <= probability <= 1:
-        raise ValueError(f"probability = {probability}; it must lie in [0, 1]")
+    probability = require_real("probability", probability, "it must lie in [0, 1]", lambda x: 0 <= x <= 1)
     played = np.zeros((*rows.shape, rows.shape[1]), np.float32)
     wins = np.zeros(rows.shape)
-    _erdos_renyi(rows, float(probability), rng, played, wins)
+    _erdos_renyi(rows, probability, rng, played, wins)
     return played, wins
 
 
@@ -278,9 +292,7 @@ def voter_counts(
     items^2) time and memory, whatever the number of voters.
     """
     rows = _rows(theta, replicates)
-    for name, value in (("voters", voters), ("answers", answers)):
-        if value < 0:
-            raise ValueError(f"{name} = {value}; it must be at least 0")
+    voters, answers = require_whole("voters", voters, 0), require_whole("answers", answers, 0)
     first, second = np.triu_indices(rows.shape[1], 1)
     times = rng.multinomial(voters * answers, np.full(first.size, 1 / first.size), size=len(rows))
     won = rng.binomial(times, special.expit(rows[:, first] - rows[:, second]))
@@ -293,9 +305,9 @@ def voter_counts(
 
 def _rows(theta: ArrayLike, replicates: int | None) -> NDArray[np.float64]:
     theta = np.asarray(theta, float)
+    if replicates is not None:
+        replicates = require_whole("replicates", replicates, 1)
     if theta.ndim == 1 and replicates is not None:
-        if replicates < 1:
-            raise ValueError(f"replicates = {replicates}; at least 1 is needed")
         theta = np.tile(_strengths(theta), (replicates, 1))
     if theta.ndim != 2 or theta.shape[1] < 2 or replicates not in (None, len(theta)):
         raise ValueError(f"theta has shape {theta.shape}, replicates = {replicates}; one row of strengths a replicate")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank import noise
+from dprank._require import MOST, require_bool, require_claim, require_positive, require_whole, settle, shown
 from dprank.comparisons import GRAIN, Comparisons, Score, voter_column, win_counts
-from dprank.mechanism import Adjacency, Guarantee, Unit, ratio_up, require
+from dprank.mechanism import Adjacency, Guarantee, Unit, ratio_up, require, require_scale
 from dprank.noise import Law, best_first
 
 Design = Literal["any", "once", "complete"]
@@ -31,9 +32,9 @@ def l1_sensitivity(
     Parameters
     ----------
     n_items : int
-        At least 2.
+        From 2 to 2^53.
     answers : int
-        Public bound L on the comparisons of one voter, at least 1. One comparison as the unit of privacy is a voter
+        Public bound L on the comparisons of one voter, from 1 to 2^53. One comparison as the unit of privacy is a voter
         with one answer.
     score : {"wins", "half", "net"}
         Wins; wins plus half the ties; wins minus losses.
@@ -51,20 +52,19 @@ def l1_sensitivity(
 
     Notes
     -----
-    O(items). The norm is the largest :math:`\sigma \cdot (s - s')` over sign vectors :math:`\sigma`, and the two
+    O(1). The norm is the largest :math:`\sigma \cdot (s - s')` over sign vectors :math:`\sigma`, and the two
     voters' scores s and s' are chosen apart: the answer is :math:`\max_\sigma h(\sigma) + h(-\sigma)`, or
     :math:`\max_\sigma h(\sigma)` for adding a voter, where h is the most one voter can contribute to
     :math:`\sigma \cdot s`. With a plus signs and b = n - a minus signs there are only three kinds of pairs, which makes
-    h a count. It depends on nothing but a.
+    h a count. It depends on nothing but a, and is concave in it: the sum is largest in the middle, as it is symmetric,
+    and h alone in the middle or at n.
     """
+    n_items, answers = require_whole("n_items", n_items, 2, MOST), require_whole("answers", answers, 1, MOST)
     pairs = n_items * (n_items - 1) // 2
-    if n_items < 2:
-        raise ValueError(f"n_items = {n_items}; at least two are needed")
     require("score", score, get_args(Score))
     require("design", design, get_args(Design))
     require("adjacency", adjacency, get_args(Adjacency))
-    if answers != answers // 1 or answers < 1:
-        raise ValueError(f"answers = {answers}; a whole number of at least 1 is needed")
+    ties = require_bool("ties", ties)
     if design != "any" and answers > pairs:
         raise ValueError(f"answers = {answers}; {design} of {pairs} pairs allows 1 .. {pairs}")
     if design == "complete" and answers != pairs:
@@ -83,10 +83,8 @@ def l1_sensitivity(
         forced = like_minus if score == "half" or (score == "wins" and not ties) else 0
         return gain * helpful - forced
 
-    splits = range(n_items + 1)
-    if adjacency == "add_remove":
-        return max(most(a) for a in splits)
-    return max(most(a) + most(n_items - a) for a in splits)
+    middle = n_items // 2
+    return max(most(middle), most(n_items)) if adjacency == "add_remove" else most(middle) + most(n_items - middle)
 
 
 @dataclass(frozen=True)
@@ -128,8 +126,9 @@ class NoisyCounts:
     Parameters
     ----------
     n_items : int
+        At least 2.
     scale : float
-        Of the Laplace noise, in the unit of the score; 0 for no noise and no privacy.
+        Of the Laplace noise, in the unit of the score; above 0.
     answers : int
         Public bound on the comparisons of one voter; 1 where the unit is one comparison.
     unit : {"voter", "comparison"}
@@ -140,6 +139,11 @@ class NoisyCounts:
         Noise on the grid of possible scores, fit for release; or on the real line, as papers print it.
     claimed_epsilon : float, optional
         What a paper says of this calibration. It enters nothing.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
 
     See Also
     --------
@@ -160,15 +164,28 @@ class NoisyCounts:
     claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.scale < math.inf:
-            raise ValueError(f"scale = {self.scale}; it must be at least 0 and finite")
-        require("unit", self.unit, get_args(Unit))
-        require("law", self.law, get_args(Law))
+        settle(
+            self,
+            n_items=require_whole("n_items", self.n_items, 2, MOST),
+            answers=require_whole("answers", self.answers, 1, MOST),
+            ties=require_bool("ties", self.ties),
+            claimed_epsilon=require_claim(self.claimed_epsilon),
+            **{
+                name: require(name, getattr(self, name), get_args(allowed))
+                for name, allowed in (
+                    ("unit", Unit),
+                    ("adjacency", Adjacency),
+                    ("score", Score),
+                    ("design", Design),
+                    ("law", Law),
+                )
+            },
+        )
         if self.unit == "comparison" and (self.answers, self.design) != (1, "any"):
             raise ValueError(
                 f"answers = {self.answers}, design = {self.design!r}; with unit = 'comparison' they are 1, 'any'"
             )
-        _ = self.sensitivity
+        settle(self, scale=require_scale(self.scale, self.sensitivity))
 
     @classmethod
     def calibrated(cls, epsilon: float, n_items: int, **parameters: Any) -> Self:
@@ -177,13 +194,13 @@ class NoisyCounts:
         Parameters
         ----------
         epsilon : float
-            Above 0; infinity for no noise.
+            Above 0, finite.
         n_items : int
         **parameters
             Of `NoisyCounts`, without the scale.
         """
-        free = cls(n_items, 0.0, **parameters)
-        return cls(n_items, _scale(free.sensitivity, epsilon), **parameters)
+        free = cls(n_items, 1.0, **parameters)
+        return replace(free, scale=_scale(free.sensitivity, epsilon))
 
     @classmethod
     def as_printed(cls, algorithm: Literal[2, 3], epsilon: float, n_items: int, **parameters: Any) -> Self:
@@ -199,10 +216,11 @@ class NoisyCounts:
         **parameters
             For Algorithm 3 `answers`, the paper's L, and the design of the data.
         """
-        require("algorithm", algorithm, (2, 3))
+        algorithm = require("algorithm", algorithm, (2, 3))
         printed: dict[str, Any] = {"score": "wins", "law": "continuous", "claimed_epsilon": epsilon}
         printed |= {"unit": "comparison" if algorithm == 2 else "voter"} | parameters
-        return cls(n_items, _scale(2 if algorithm == 2 else printed.get("answers", 1), epsilon), **printed)
+        free = cls(n_items, 1.0, **printed)
+        return replace(free, scale=_scale(2 if algorithm == 2 else free.answers, epsilon))
 
     @property
     def sensitivity(self) -> int:
@@ -313,9 +331,7 @@ def require_at_most(data: Comparisons, answers: int) -> tuple[NDArray[np.int64],
 
 
 def _scale(sensitivity: int, epsilon: float) -> float:
-    if not epsilon > 0:
-        raise ValueError(f"epsilon = {epsilon}; it must be above 0")
-    scale = ratio_up(sensitivity, epsilon)
+    scale = ratio_up(sensitivity, require_positive("epsilon", epsilon))
     if math.isinf(scale):
-        raise ValueError(f"epsilon = {epsilon}; no finite noise is that private")
+        raise ValueError(f"epsilon = {shown(epsilon)}; no finite noise is that private")
     return scale

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
 from dprank import noise
+from dprank._require import MOST, require_claim, require_loss, require_positive, require_whole, settle
 from dprank.comparisons import Comparisons, win_counts
 from dprank.mechanism import Guarantee, Unit, ratio_up, require
-from dprank.models.bradley_terry import LOGISTIC, Link
+from dprank.models.bradley_terry import LOGISTIC, Link, require_link
 from dprank.models.likelihood import mle, mle_from_counts
 from dprank.noise import Law, best_first
 from dprank.pairwise.noisy_counts import NoisyRanking, require_at_most
@@ -58,13 +59,12 @@ def objective_loss(
     \log(1 + 2 \kappa_2 / \gamma)` is a bound as well.
     """
     require("graph", graph, get_args(Graph))
-    for name, value in (("scale", scale), ("ridge", ridge)):
-        if not value >= 0:
-            raise ValueError(f"{name} = {value}; it must be at least 0")
-    _require_answers(answers)
+    require_link(link)
+    scale, ridge = require_loss("scale", scale), require_loss("ridge", ridge)
+    answers = require_whole("answers", answers, 1, MOST)
     if scale == 0:
         return math.inf
-    if graph == "public" and link is LOGISTIC:
+    if graph == "public" and link == LOGISTIC:
         return ratio_up(2 * answers, scale)
     if ridge == 0 or math.isinf(link.steepest):
         return math.inf
@@ -79,11 +79,6 @@ def objective_loss(
     return answers * each * (1 + _SLACK)
 
 
-def _require_answers(answers: int) -> None:
-    if answers != answers // 1 or answers < 1:
-        raise ValueError(f"answers = {answers}; a whole number of at least 1 is needed")
-
-
 @dataclass(frozen=True)
 class PerturbedMLE:
     """Laplace noise on the linear term of a penalised log likelihood; its minimiser is the release.
@@ -91,8 +86,9 @@ class PerturbedMLE:
     Parameters
     ----------
     n_items : int
+        At least 2.
     scale : float
-        lambda of the Laplace noise; 0 for no noise and no privacy.
+        lambda of the Laplace noise, above 0.
     ridge : float
         gamma, above 0.
     link : Link
@@ -125,19 +121,26 @@ class PerturbedMLE:
     claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        if self.n_items < 2:
-            raise ValueError(f"n_items = {self.n_items}; at least two are needed")
-        if not 0 <= self.scale < math.inf:
-            raise ValueError(f"scale = {self.scale}; it must be at least 0 and finite")
-        if not 0 < self.ridge < math.inf:
-            raise ValueError(f"ridge = {self.ridge}; it must be above 0 and finite")
-        for name, allowed in (("unit", Unit), ("graph", Graph), ("law", Law)):
-            require(name, getattr(self, name), get_args(allowed))
-        _require_answers(self.answers)
+        settle(
+            self,
+            n_items=require_whole("n_items", self.n_items, 2, MOST),
+            scale=require_positive("scale", self.scale),
+            ridge=require_positive("ridge", self.ridge),
+            link=require_link(self.link),
+            answers=require_whole("answers", self.answers, 1, MOST),
+            unit=require("unit", self.unit, get_args(Unit)),
+            graph=require("graph", self.graph, get_args(Graph)),
+            law=require("law", self.law, get_args(Law)),
+            claimed_epsilon=require_claim(self.claimed_epsilon),
+        )
         if self.unit == "comparison" and self.answers != 1:
             raise ValueError(f"answers = {self.answers}; with unit = 'comparison' it is 1")
         if self.law == "discrete" and not self._counts:
             raise ValueError("law = 'discrete'; only the logistic link on a public graph is a function of win counts")
+        if math.isinf(self.link.steepest):
+            raise ValueError(f"link = {self.link.name!r}; its score is unbounded, so one answer outweighs any noise")
+        if math.isinf(self.guarantee.epsilon):
+            raise ValueError(f"scale = {self.scale}, ridge = {self.ridge}; too little for any finite epsilon")
 
     @classmethod
     def calibrated(cls, epsilon: float, n_items: int, *, ridge: float, **parameters: Any) -> Self:
@@ -146,7 +149,7 @@ class PerturbedMLE:
         Parameters
         ----------
         epsilon : float
-            Above 0; infinity for no noise.
+            Above 0, finite.
         n_items : int
         ridge : float
             On a private graph the curvature that one answer adds must hide behind it: at an epsilon a ridge that is too
@@ -154,21 +157,16 @@ class PerturbedMLE:
         **parameters
             Of `PerturbedMLE`, without scale.
         """
-        free = cls(n_items, 0.0, ridge, **parameters)
-        if not epsilon > 0:
-            raise ValueError(f"epsilon = {epsilon}; it must be above 0")
-        if math.isinf(epsilon):
-            return free
+        free, epsilon = cls(n_items, 1.0, ridge, **parameters), require_positive("epsilon", epsilon)
         if free._counts:
             scale = ratio_up(2 * free.answers, epsilon)
         else:
-            free._require_bounded_score()
-            loss = lambda scale: objective_loss(scale, ridge, **free._model)  # noqa: E731
+            loss = lambda scale: objective_loss(scale, free.ridge, **free._model)  # noqa: E731
             low, scale = 1e-300, 1e300
             if not loss(scale) <= epsilon:
                 raise ValueError(
-                    f"ridge = {ridge} is too small for epsilon = {epsilon} at any noise: the curvature of one voter's "
-                    f"answers alone costs {loss(scale):.6g}"
+                    f"ridge = {free.ridge} is too small for epsilon = {epsilon} at any noise: the curvature of one "
+                    f"voter's answers alone costs {loss(scale):.6g}"
                 )
             while scale > low * (1 + 1e-12):
                 middle = math.sqrt(low) * math.sqrt(scale)
@@ -204,14 +202,15 @@ class PerturbedMLE:
         **parameters
             Of `PerturbedMLE`.
         """
-        if not 0 < epsilon < math.inf:
-            raise ValueError(f"epsilon = {epsilon}; it must be above 0 and finite")
-        free = cls(n_items, 0.0, 1.0, claimed_epsilon=epsilon, **parameters)
-        free._require_bounded_score()
-        curvature = free.link.kappa_2 if kappa_2 is None else kappa_2
+        epsilon = require_positive("epsilon", epsilon)
+        free = cls(n_items, 1.0, 1.0, claimed_epsilon=epsilon, **parameters)
+        curvature = free.link.kappa_2 if kappa_2 is None else require_positive("kappa_2", kappa_2)
         times = 4 if free.unit == "comparison" else 8 * free.answers
         scale = 8 * free.answers * free.link.kappa_1 / epsilon
-        return replace(free, scale=scale, ridge=times * curvature / epsilon if ridge is None else ridge)
+        gamma = times * curvature / epsilon if ridge is None else require_positive("ridge", ridge)
+        if not (0 < scale < math.inf and 0 < gamma < math.inf):
+            raise ValueError(f"epsilon = {epsilon}; the printed noise {scale} and ridge {gamma} are out of range")
+        return replace(free, scale=scale, ridge=gamma)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -265,20 +264,16 @@ class PerturbedMLE:
         -------
         ndarray of float, shape (replicates, items)
         """
-        if self.link is not LOGISTIC:
+        if self.link != LOGISTIC:
             raise ValueError(f"link = {self.link.name!r}; win counts suffice for the logistic link only")
         wins = np.asarray(wins, float)
         if wins.ndim != 2 or wins.shape[1] != self.n_items:
             raise ValueError(f"wins has shape {wins.shape}; one row a replicate, of n_items = {self.n_items} numbers")
         return mle_from_counts(played, wins - self._noise(wins.shape, rng), ridge=self.ridge)[0]
 
-    def _require_bounded_score(self) -> None:
-        if math.isinf(self.link.steepest):
-            raise ValueError(f"link = {self.link.name!r}; its score is unbounded, so one answer outweighs any noise")
-
     @property
     def _counts(self) -> bool:
-        return self.graph == "public" and self.link is LOGISTIC
+        return self.graph == "public" and self.link == LOGISTIC
 
     @property
     def _model(self) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from scipy import stats
 
 from dprank import noise
 from dprank._require import (
-    require_at_least_0,
     require_below_1,
+    require_claim,
     require_generator,
     require_number,
     require_positive,
@@ -27,7 +27,7 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank.mechanism import Guarantee, ratio_up
+from dprank.mechanism import Guarantee, ratio_up, require_scale
 from dprank.noise import require_source
 from dprank.rankings import Rankings
 from dprank.uniformity._require import MOST, require_data, require_sizes, require_whole_noise
@@ -105,7 +105,12 @@ class Bucketed(_Batches):
     def __post_init__(self) -> None:
         super().__post_init__()
         coin = require_real("coin", self.coin, "it must lie in [0, 1]", lambda x: 0 <= x <= 1)
-        settle(self, coin=coin, privacy_delta=require_below_1("privacy_delta", self.privacy_delta))
+        settle(
+            self,
+            coin=coin,
+            claimed_epsilon=require_claim(self.claimed_epsilon),
+            privacy_delta=require_below_1("privacy_delta", self.privacy_delta),
+        )
 
     @classmethod
     def as_printed(cls, n_items: int, n_rankings: int, epsilon_0: float, delta: float) -> Self:
@@ -229,7 +234,7 @@ class BatchVote(_Batches):
         super().__post_init__()
         settle(
             self,
-            scale=require_at_least_0("scale", self.scale),
+            scale=require_scale(self.scale, 1),
             threshold=require_whole("threshold", self.threshold, -(2**62)),
         )
 

@@ -12,14 +12,14 @@ from scipy import stats
 
 from dprank import noise
 from dprank._require import (
-    require_at_least_0,
+    require_claim,
     require_generator,
     require_number,
     require_positive,
     require_probability,
     settle,
 )
-from dprank.mechanism import Guarantee, ratio_up, require
+from dprank.mechanism import Guarantee, ratio_up, require, require_scale
 from dprank.noise import require_source
 from dprank.rankings import Rankings
 from dprank.uniformity._require import MOST, require_data, require_sizes, require_whole_noise
@@ -88,7 +88,10 @@ class LaplaceUnif:
         settle(self, **require_sizes(self.n_items, self.n_rankings))
         require("law", self.law, get_args(Law))
         settle(
-            self, scale=require_at_least_0("scale", self.scale), threshold=require_number("threshold", self.threshold)
+            self,
+            scale=require_scale(self.scale, self.sensitivity),
+            threshold=require_number("threshold", self.threshold),
+            claimed_epsilon=require_claim(self.claimed_epsilon),
         )
 
     @classmethod
@@ -123,7 +126,7 @@ class LaplaceUnif:
         O(k (m + 90)) entries of the null law, once for each step of a bisection.
         """
         epsilon_0, delta = require_positive("epsilon_0", epsilon_0), require_probability("delta", delta, most=MOST)
-        free = cls(n_items, n_rankings, 0.0, 0.0)
+        free = cls(n_items, n_rankings, 1.0, 0.0)
         scale = require_whole_noise(epsilon_0, ratio_up(free.sensitivity, epsilon_0))
         counts, law = free.law_of_counts()
 
@@ -222,4 +225,4 @@ def discrete_laplace_cdf(x: NDArray[Any], scale: float) -> NDArray[np.float64]:
 
 
 def _continuous_cdf(x: NDArray[Any], scale: float) -> NDArray[np.float64]:
-    return (x >= 0).astype(float) if scale == 0 else stats.laplace.cdf(x, scale=scale)
+    return np.asarray(stats.laplace.cdf(x, scale=scale))

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_positive, require_probability, require_whole, settle
+from dprank._require import require_claim, require_positive, require_probability, require_whole, settle
 from dprank.kendall import as_positions
 from dprank.mechanism import Guarantee, require
 from dprank.noise import Source, require_source
@@ -37,6 +37,7 @@ class _Randomised:
             n_items=require_whole("n_items", self.n_items, 2),
             flips=require_whole("flips", self.flips, 1, GRAIN // 2),
             delta=require_probability("delta", self.delta),
+            claimed_epsilon=require_claim(self.claimed_epsilon),
         )
 
     @property

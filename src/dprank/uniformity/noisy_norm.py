@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank import noise
 from dprank._require import (
-    require_at_least_0,
     require_generator,
     require_positive,
     require_probability,
     require_whole,
     settle,
 )
-from dprank.mechanism import Guarantee, ratio_up, require
+from dprank.mechanism import Guarantee, ratio_up, require, require_scale
 from dprank.noise import require_source
 from dprank.rankings import Rankings
 from dprank.uniformity._require import require_data, require_draws, require_sizes, require_whole_noise
@@ -42,7 +41,7 @@ class NoisyNorm:
     n_items, n_rankings : int
         m and k, at least 2.
     scale : float
-        Of the discrete Laplace noise, in steps of the grid; 0 for no noise and no privacy.
+        Of the discrete Laplace noise, in steps of the grid; above 0.
     statistic : {"pairs", "ranks"}
         What a ranking contributes: a sign for each of floor(m / 2) disjoint pairs, or the places of all items,
         centred and doubled (Friedman's test).
@@ -78,9 +77,9 @@ class NoisyNorm:
             self,
             steps=require_whole("steps", self.steps, 1, 10_000),
             null_draws=require_whole("null_draws", self.null_draws, 1),
-            scale=require_at_least_0("scale", self.scale),
             delta=require_probability("delta", self.delta),
         )
+        settle(self, scale=require_scale(self.scale, self.steps))
         require("statistic", self.statistic, get_args(Statistic))
         if self.statistic == "ranks":
             require_draws(self.null_draws, self.delta, "null_draws")
@@ -114,7 +113,7 @@ class NoisyNorm:
             As in `NoisyNorm`.
         """
         epsilon_0 = require_positive("epsilon_0", epsilon_0)
-        free = cls(n_items, n_rankings, 0.0, statistic=statistic, delta=delta, steps=steps, null_draws=null_draws)
+        free = cls(n_items, n_rankings, 1.0, statistic=statistic, delta=delta, steps=steps, null_draws=null_draws)
         return replace(free, scale=require_whole_noise(epsilon_0, ratio_up(free.steps, epsilon_0)))
 
     @property

@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.optimize import brentq
 
-from dprank._require import require_generator, require_positive, require_probability, require_real, settle
+from dprank._require import (
+    require_bool,
+    require_claim,
+    require_generator,
+    require_positive,
+    require_probability,
+    require_real,
+    settle,
+)
 from dprank.mechanism import Guarantee
 from dprank.rankings import Rankings
 from dprank.uniformity._require import require_data, require_sizes
@@ -70,6 +78,8 @@ class Trun:
             width=require_positive("width", self.width),
             start=require_real("start", self.start, "it must be at least 0 and finite", lambda x: 0 <= x < math.inf),
             gate=require_real("gate", self.gate, "it must be at least 0", lambda x: x >= 0),
+            accept_large=require_bool("accept_large", self.accept_large),
+            claimed_epsilon=require_claim(self.claimed_epsilon),
         )
 
     @classmethod

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import HARDLY, refused
 from scipy import stats
 
 from dprank.audit.betting import lower_bound
@@ -318,12 +318,12 @@ def test_orders_are_those_of_the_scores(words):
 
 
 def test_equal_scores_come_in_random_order():
-    rows = sample(NoisyCounts(2, 0.0), comparisons([], 2), 4000, np.random.default_rng(80))
+    rows = sample(NoisyCounts(2, HARDLY), comparisons([], 2), 4000, np.random.default_rng(80))
     assert stats.binomtest(int(rows[:, 2].sum()), 4000).pvalue > ALARM
 
 
 def test_features_are_all_that_is_published():
-    result = NoisyCounts(2, 0.0, score="wins").release(comparisons([(1, 0, 1.0)], 2), np.random.default_rng(0))
+    result = NoisyCounts(2, HARDLY, score="wins").release(comparisons([(1, 0, 1.0)], 2), np.random.default_rng(0))
     assert features(result).tolist() == [0, 1, 1, 0]
 
 

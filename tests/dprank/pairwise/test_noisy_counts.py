@@ -9,7 +9,7 @@ from itertools import chain, combinations, product
 
 import numpy as np
 import pytest
-from checks import certified_epsilon, law_p_value, refused
+from checks import HARDLY, certified_epsilon, law_p_value, refused
 from scipy import stats
 from scipy.spatial.distance import cdist
 
@@ -99,7 +99,7 @@ def test_one_comparison_flipped_moved_added_or_removed(score, ties, adjacency):
     outcomes = (0, 0.5, 1) if ties else (0, 1)
     rows = [(i, j, x) for i in range(4) for j in range(4) if i != j for x in outcomes]
     base = [rows[k] for k in np.random.default_rng(0).integers(0, len(rows), 6)] + [(0, 1, 1)]
-    mechanism = NoisyCounts(4, 0.0, unit="comparison", score=score, ties=ties, adjacency=adjacency)
+    mechanism = NoisyCounts(4, HARDLY, unit="comparison", score=score, ties=ties, adjacency=adjacency)
 
     def count(data):
         return mechanism.release(Comparisons(*zip(*data, strict=True), "abcd"), np.random.default_rng(0)).scores
@@ -121,7 +121,7 @@ def test_one_voter_rewritten_in_all_ways(design, answers, score):
     written = [list(zip(q, x, strict=True)) for q in questions for x in product((0, 0.5, 1), repeat=answers)]
     written += [[]] if design != "complete" else []
     others = [((0, 1), 1), ((0, 2), 0.5), ((1, 2), 0)][:answers]
-    mechanism = NoisyCounts(3, 0.0, answers=answers, design=design, score=score)
+    mechanism = NoisyCounts(3, HARDLY, answers=answers, design=design, score=score)
     vectors = []
     for sheet in written:
         rows = [(4, *pair, x) for pair, x in others] + [(9, *pair, x) for pair, x in sheet]
@@ -287,10 +287,55 @@ def test_calibrated_never_promises_more_than_it_was_asked():
         assert epsilon * (1 - 4e-16) <= mechanism.guarantee.epsilon <= epsilon
 
 
-def test_infinite_epsilon_is_no_noise():
-    free = NoisyCounts.calibrated(math.inf, 3)
-    assert (free.scale, free.guarantee.epsilon) == (0, math.inf)
-    assert free.perturb([3, 1, 2], np.random.default_rng(0)).tolist() == [3, 1, 2]
+def test_without_noise_there_is_no_mechanism():
+    for build in (NoisyCounts.calibrated, lambda e, n: NoisyCounts.as_printed(3, e, n)):
+        with refused("epsilon = inf", "finite"):
+            build(math.inf, 3)
+    for scale in (0, 0.0, np.uint8(0), 5e-324):
+        with refused("scale = "):
+            NoisyCounts(3, scale)
+
+
+@pytest.mark.parametrize("n_items", range(2, 13))
+def test_sensitivity_is_the_largest_over_all_sign_vectors(n_items):
+    """As the notes say, with every number of plus signs; every sheet is listed up to four items above."""
+    pairs = math.comb(n_items, 2)
+    designs = [("complete", pairs), *(("once", answers) for answers in range(1, pairs + 1)), ("any", 7)]
+    for (design, answers), score, ties in product(designs, ("wins", "half", "net"), (True, False)):
+        both = [most(plus, n_items - plus, score, design, ties, answers) for plus in range(n_items + 1)]
+        promise = {"score": score, "design": design, "ties": ties}
+        assert l1_sensitivity(n_items, answers, **promise) == max(map(sum, zip(both, both[::-1], strict=True)))
+        assert l1_sensitivity(n_items, answers, adjacency="add_remove", **promise) == max(both)
+
+
+def most(plus, minus, score, design, ties, answers):
+    """What one sheet can add to the scores of some items, less those of the others: pair by pair."""
+    worth = []
+    for signs, count in (((1, -1), plus * minus), ((1, 1), math.comb(plus, 2)), ((-1, -1), math.comb(minus, 2))):
+        win, tie = {"wins": (1, 0), "half": (1, 0.5), "net": (1, 0)}[score]
+        loss = -1 if score == "net" else 0
+        answered = [win * a + loss * b for a, b in (signs, signs[::-1])] + [tie * sum(signs)] * ties
+        worth += [max(answered)] * count
+    if design == "complete":
+        return sum(worth)
+    best = sorted((w for w in worth if w > 0), reverse=True)
+    return answers * max(best, default=0) if design == "any" else sum(best[:answers])
+
+
+def test_any_number_of_items_takes_no_time():
+    mechanism = NoisyCounts.calibrated(1.0, 10**9)
+    assert (mechanism.sensitivity, mechanism.scale) == (4, 4.0)
+    assert NoisyCounts.calibrated(1.0, 10**9, answers=10**15, design="once").sensitivity == 4 * 10**15
+
+
+@pytest.mark.parametrize("width", [np.uint8, np.int8, np.uint16, np.int16])
+def test_small_integers_of_numpy_do_not_wrap(width):
+    """Of `answers`, uint8(64) gave scale 0 and so the exact scores, and 200 a promise of 1 for a loss of 25."""
+    for answers in (64, 100, int(np.iinfo(width).max)):
+        given = NoisyCounts.calibrated(0.5, 3, answers=width(answers))
+        assert given == NoisyCounts.calibrated(0.5, 3, answers=answers)
+        assert (type(given.answers), type(given.n_items), type(given.scale)) == (int, int, float)
+        assert given.scale == 4 * answers / 0.5
 
 
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-320])
@@ -330,7 +375,7 @@ def test_released_orders_follow_the_rank_law_ties_included():
     mechanism = NoisyCounts(3, 0.8, answers=3, score="wins")
     rng = np.random.default_rng(35)
     released = [mechanism.release(DATA, rng) for _ in range(1000)]
-    scores = NoisyCounts(3, 0.0, answers=3, score="wins").release(DATA, rng).scores
+    scores = NoisyCounts(3, HARDLY, answers=3, score="wins").release(DATA, rng).scores
     assert places_p_value(np.array([r.order for r in released]), scores, 0.8) > ALARM
     by_name = np.array([np.argsort(-r.scores, kind="stable") for r in released])
     assert places_p_value(by_name, scores, 0.8) < ALARM
@@ -373,7 +418,7 @@ def test_release_refuses_data_that_break_a_promise(parameters, data, words):
 
 
 def test_at_most_makes_data_acceptable():
-    released = NoisyCounts(3, 0.0, answers=2).release(DATA.at_most(2), np.random.default_rng(0))
+    released = NoisyCounts(3, HARDLY, answers=2).release(DATA.at_most(2), np.random.default_rng(0))
     assert released.scores.tolist() == [2, 0, -2]
 
 
@@ -396,7 +441,7 @@ def test_perturb_shapes():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"n_items": 1}, ["n_items = 1", "at least two"]),
+        ({"n_items": 1}, ["n_items = 1", "from 2"]),
         ({"answers": 0}, ["answers = 0"]),
         ({"design": "once", "answers": 4}, ["answers = 4", "1 .. 3"]),
         ({"design": "complete", "answers": 2}, ["answers = 2", "complete", "3"]),
@@ -407,7 +452,7 @@ def test_perturb_shapes():
         ({"law": "normal"}, ["law = 'normal'", "'discrete', 'continuous'"]),
         ({"unit": "comparison", "answers": 2}, ["answers = 2", "unit = 'comparison'"]),
         ({"unit": "comparison", "design": "once"}, ["design = 'once'", "unit = 'comparison'"]),
-        ({"scale": -1.0}, ["scale = -1.0", "at least 0"]),
+        ({"scale": -1.0}, ["scale = -1.0", "above 0"]),
         ({"scale": math.nan}, ["scale = nan"]),
         ({"scale": math.inf}, ["scale = inf"]),
     ],

@@ -36,6 +36,8 @@ ROUNDING = 1e-9
 Z = 5.0
 #: Up to so many pairs all values of the sum of their orientations are summed.
 MOST_PAIRS = 10_000_000
+#: Scale of whole noise that no double tells from none: it is not 0 with chance exp(-10^4).
+HARDLY = 1e-4
 #: Significance and privacy of Figure 3.
 DELTA, EPSILON_0 = 0.05, 1 / 3
 
@@ -327,7 +329,7 @@ def two_items_needed(bias: float, epsilon_0: float, delta: float) -> int:
     """Rankings of two items at which the noisy norm has power 1 - delta, to half a percent; infinity for no noise."""
 
     def enough(k: int) -> bool:
-        free = NoisyNorm(2, k, 0.0, delta=delta)
+        free = NoisyNorm(2, k, HARDLY, delta=delta)
         test = free if math.isinf(epsilon_0) else NoisyNorm.calibrated(2, k, epsilon_0, delta=delta)
         return two_items_power(test, bias) >= 1 - delta
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -18,7 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from companion.claims import Check
 from companion.experiments.sweep import stream, sweep
+from dprank.mechanism import Guarantee
 from dprank.models.bradley_terry import erdos_renyi_counts, voter_counts
+from dprank.noise import laplace
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts
 
 #: Standard errors that a simulated mean may be off: false alarm 6e-7 a check.
@@ -143,15 +146,39 @@ def ridge(n: int, p: float, factor: float = 2.0) -> float:
     return factor * math.sqrt(n * p * math.log(n))
 
 
+@dataclass(frozen=True)
+class WithoutNoise:
+    """What the simulations run at infinite epsilon, the MLE and the counts as they are: nothing is promised of it."""
+
+    ridge: float = 0.0
+    scale: ClassVar[float] = 0.0
+    guarantee: ClassVar[Guarantee] = Guarantee(math.inf)
+
+    def estimate(self, played: ArrayLike, wins: ArrayLike, rng: np.random.Generator) -> NDArray[np.float64]:
+        """As `PerturbedMLE.estimate`."""
+        return mle_from_counts(played, wins, ridge=self.ridge)[0]
+
+    def perturb(
+        self, scores: NDArray[np.float64], rng: np.random.Generator, repetitions: int = 1
+    ) -> NDArray[np.float64]:
+        """As `NoisyCounts.perturb`; as many numbers are drawn."""
+        return np.asarray(scores + laplace(0.0, (repetitions, len(scores)), rng=rng))
+
+
+def noisy_wins(epsilon: float, n: int) -> NoisyCounts | WithoutNoise:
+    """Algorithm 2 as printed."""
+    return WithoutNoise() if math.isinf(epsilon) else NoisyCounts.as_printed(2, epsilon, n)
+
+
 @cache
-def edge_mle(epsilon: float, n: int, p: float, factor: float = 2.0, equal: bool = False) -> PerturbedMLE:
+def edge_mle(epsilon: float, n: int, p: float, factor: float = 2.0, equal: bool = False) -> PerturbedMLE | WithoutNoise:
     """The perturbed MLE of Experiments 1 to 4, as printed or with the noise that epsilon needs.
 
     At p = 1 everybody knows the graph.
     """
     gamma = ridge(n, p, factor)
     if math.isinf(epsilon):
-        return PerturbedMLE(n, 0.0, gamma)
+        return WithoutNoise(gamma)
     if not equal:
         return PerturbedMLE.as_printed(epsilon, n, ridge=gamma)
     return PerturbedMLE.calibrated(epsilon, n, ridge=gamma, graph="public" if p == 1 else "private")
@@ -225,12 +252,11 @@ def edge_draws(
                     for loss, value in log_errors(estimate, truth).items():
                         part[epsilon, method, loss] = value
                 else:
-                    if method == "counts":
-                        counts = NoisyCounts.as_printed(2, epsilon, n)
-                        estimate = wins + counts.perturb(np.zeros(n), again, rows)
+                    if method == "counts" or math.isinf(epsilon):
+                        counts = noisy_wins(epsilon, n)
                     else:
                         counts = NoisyCounts.calibrated(epsilon, n, score="net", unit="comparison")
-                        estimate = net + counts.perturb(np.zeros(n), again, rows)
+                    estimate = (wins if method == "counts" else net) + counts.perturb(np.zeros(n), again, rows)
                     if not isinstance(noise, str):
                         favour = -np.arange(n) / n
                 part[epsilon, method, MISSED] = missed(estimate, truth, favour)
@@ -390,9 +416,8 @@ def oneshot_draws(
         for epsilon in epsilons:
             again = [np.random.default_rng([seed, which]) for which in range(3)]
             scale = oneshot_scale(n, k, rho, epsilon)
-            counts = NoisyCounts.as_printed(2, epsilon, n)
             scores = {
-                "counts": wins + counts.perturb(np.zeros(n), again[0]),
+                "counts": wins + noisy_wins(epsilon, n).perturb(np.zeros(n), again[0], 1),
                 "MLE": edge_mle(epsilon, n, 1.0).estimate(complete, wins, again[1]),
                 # shares of a stationary distribution are small: in units of 1 / n^2 for the breaking of ties
                 "oneshot": n**2 * (score + again[2].laplace(0.0, scale, n))[None],
@@ -420,18 +445,20 @@ def oneshot(sizes: Iterable[int], epsilons: Sequence[float], repetitions: int, j
 
 
 @cache
-def voter_mle(epsilon: float, n: int, equal: bool = False) -> PerturbedMLE:
+def voter_mle(epsilon: float, n: int, equal: bool = False) -> PerturbedMLE | WithoutNoise:
     """The perturbed MLE of Experiments 5 to 7: gamma = 2 L / epsilon, and 0 without privacy."""
     if math.isinf(epsilon):
-        return PerturbedMLE(n, 0.0, TINY)
+        return WithoutNoise(TINY)
     options: dict[str, Any] = {"unit": "voter", "answers": ANSWERS}
     if equal:
         return PerturbedMLE.calibrated(epsilon, n, ridge=2 * ANSWERS / epsilon, graph="private", **options)
     return PerturbedMLE.as_printed(epsilon, n, **options)
 
 
-def voter_counts_mechanism(epsilon: float, n: int, method: str) -> NoisyCounts:
+def voter_counts_mechanism(epsilon: float, n: int, method: str) -> NoisyCounts | WithoutNoise:
     """Algorithm 3 as printed, or wins or net wins with the noise that epsilon needs."""
+    if math.isinf(epsilon):
+        return WithoutNoise()
     if method == "counts":
         return NoisyCounts.as_printed(3, epsilon, n, answers=ANSWERS)
     if method == "counts, equal privacy":
@@ -684,7 +711,7 @@ def same_order(n: int, epsilon: float, repetitions: int, *, rng: np.random.Gener
     """
     truth = centred(strengths(n, repetitions, rng=rng)[:, ::-1])
     played, wins = erdos_renyi_counts(truth, 1.0, rng=rng)
-    counts, fit = NoisyCounts.as_printed(2, epsilon, n), edge_mle(epsilon, n, 1.0, equal=True)
+    counts, fit = noisy_wins(epsilon, n), edge_mle(epsilon, n, 1.0, equal=True)
     noisy = wins + counts.perturb(np.zeros(n), rng, repetitions)
     theta, _ = mle_from_counts(played[:1], noisy, ridge=fit.ridge)
     order = np.argsort(noisy, axis=1)

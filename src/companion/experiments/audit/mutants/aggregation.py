@@ -27,6 +27,8 @@ from dprank.rankings import Rankings
 
 Pairs = Sequence[tuple[Rankings, Rankings]]
 
+#: Scale of whole noise that no double tells from none: it is not 0 with chance exp(-10^4).
+HARDLY = 1e-4
 _PLACES = ("first", "second", "third")
 _MARGINS = (*_PLACES, "margin ab", "margin ac", "margin bc")
 _RAW = ("sum a", "sum b", "sum c")
@@ -297,7 +299,7 @@ def _kwiksorts() -> list[Mutant]:
             PrivateKwikSort(3, 3, spent.scale, None, law="continuous"),
             [neighbours("replace", voters) for voters in (1, 2, 3)],
         ),
-        _rescaled("a fallback without noise", few, replace(few, fallback=NoisyMatrix(3, 0.0, rule="copeland"))),
+        _rescaled("a fallback without noise", few, replace(few, fallback=NoisyMatrix(3, HARDLY, rule="copeland"))),
         rewritten(
             "no noise where the margin is large",
             right,
