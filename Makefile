@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS VECLIB_MAXIMUM_THREADS
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status verify site-check test lint bench mutants lowest lock clean help
+.PHONY: book status verify site-check test faults lint bench mutants lowest lock clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
 	@$(RUN) -m companion book $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
@@ -37,6 +37,9 @@ lint: .venv/.ready  ## ruff and mypy, on notebooks too
 	@$(RUN) -m mypy
 	@$(RUN) -m mypy $(addprefix --disable-error-code=,$(LOOSE)) tests benchmarks data/surveys
 	@$(RUN) -m nbqa mypy notebooks
+
+faults: .venv/.ready  ## real builds with a full disk, no home, a kill …: one line, or the same bytes (ARGS="HOME SIGTERM")
+	@$(RUN) tests/companion/faults.py $(ARGS)
 
 bench: .venv/.ready  ## every benchmark in benchmarks/
 	@for script in $(filter-out benchmarks/shared.py,$(wildcard benchmarks/*.py)); do echo "== $$script"; $(RUN) "$$script" $(ARGS) || exit 1; done
@@ -65,7 +68,8 @@ help:  ## this list
 
 # The lock's own uv, installed by pip and checked by hash, installs the rest. It does not read pip's settings, so where
 # packages are reached only through those, pip does it. Byte code is written now, by all cores, not at each first use.
-# The stamp comes last and --clear first: a bootstrap that was killed starts over.
+# The path to the source is written relative: Python reads it in the locale's letters, which may lack some of the folder's.
+# The stamp comes last, after an import, and --clear first: a bootstrap that was killed or is no good starts over.
 .venv/.ready: requirements.lock
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; \
 	    v >= (3, 11) or sys.exit("Python 3.11 or newer is needed; $(PYTHON) is %d.%d: make PYTHON=/path/to/python" % v)'
@@ -77,5 +81,8 @@ help:  ## this list
 	 { echo "uv could not do it, so pip does (some minutes)"; \
 	   $(RUN) -m pip install -qq --require-hashes --only-binary :all: -r requirements.lock; }
 	@$(RUN) -m pip install -qq --no-deps --no-build-isolation --editable .
+	@for path in .venv/lib/python*/site-packages/_editable_impl_dprank.pth; do echo ../../../../src > "$$path"; done
 	@$(RUN) -m compileall -qq -j 0 -x '/tests?/' .venv/lib || true
+	@$(RUN) -c 'import companion.__main__, dprank' 2> .venv/import.log || \
+	 { echo "the packages cannot be imported: $$(tail -n 1 .venv/import.log)"; exit 1; }
 	@touch $@

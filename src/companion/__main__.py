@@ -11,8 +11,9 @@ from companion.seed import ROOT
 
 
 def _missing(error: ModuleNotFoundError) -> str:
-    extra = "test" if error.name == "playwright" else "book"
-    return f"companion: {error.name} is not installed; in the clone: pip install -e '.[{extra}]'"
+    name = (error.name or "a package").partition(".")[0]
+    extra = "test" if name == "playwright" else "book"
+    return f"companion: {name} is not installed; in the clone: pip install -e '.[{extra}]'"
 
 
 try:

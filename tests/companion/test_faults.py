@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
+import joblib
 import nbformat
 import papermill
 import pytest
 from small_book import make_book
+from zmq import ZMQError
 
-from companion.build import BuildError, render
+import companion.__main__
+from companion.build import BuildError, execute, render
 from companion.build.execute import Job, _execute, _run, environment
 from companion.build.layout import Layout, digest, dumps
 from companion.build.pipeline import Build
+
+INSTALL = "is not installed; in the clone: pip install -e"
 
 
 @pytest.fixture
@@ -122,6 +132,131 @@ def test_numba_caches_elsewhere_where_the_source_is_anothers(sources: Path, monk
     assert "NUMBA_CACHE_DIR" not in environment(layout)
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "dprank")
     assert environment(layout)["NUMBA_CACHE_DIR"] == str(sources / "_build/numba")
+
+
+@pytest.mark.parametrize(
+    ("raised", "tried"),
+    [
+        (ZMQError(36, "File name too long"), ["ipc", "tcp"]),
+        (OSError("port taken"), ["ipc", "tcp"]),
+        (RuntimeError("Kernel died before replying to kernel_info"), ["ipc", "tcp"]),
+    ],
+)
+def test_a_kernel_that_ipc_does_not_reach_is_reached_over_tcp(
+    job: Job, monkeypatch: pytest.MonkeyPatch, raised: Exception, tried: list[str]
+) -> None:
+    transports: list[str] = []
+
+    def run(*_: object, config: Any, **__: object) -> nbformat.NotebookNode:
+        transports.append(config.KernelManager.transport)
+        if transports == ["ipc"]:
+            raise raised
+        return ran(job)
+
+    monkeypatch.setattr(papermill, "execute_notebook", run)
+    _execute(job, None)
+    assert transports == tried
+
+
+def test_a_full_disk_under_a_chapter(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(papermill, "execute_notebook", lambda *_, **__: ran(job))
+    monkeypatch.setattr(Layout, "write", refuse)
+    assert _run(job, None)[2] == "01-first: No space left on device: x"
+    assert job.reason() == "not run yet in profile standard"
+
+
+def test_a_worker_that_is_killed(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    def die(*_: object) -> Iterator[object]:
+        raise BrokenProcessPool("many\nlines")
+        yield
+
+    monkeypatch.setattr(joblib, "Parallel", lambda *_, **__: die)
+    monkeypatch.setattr(execute, "_list_fonts", lambda layout: None)
+    with pytest.raises(BuildError, match=r"^a process that ran a chapter was killed; is there memory"):
+        execute.execute([job], 1, lambda line: None)
+
+
+# --- the command line ------------------------------------------------------------------------------------------------
+
+
+def refuse(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x")
+
+
+def ended(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """The message with which the command line ends; the exit code is 1."""
+    kept = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)}
+    monkeypatch.setattr(sys, "argv", ["companion", *arguments])
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO()))
+    try:
+        with pytest.raises(SystemExit) as end:
+            companion.__main__.main()
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+    assert capsys.readouterr() == ("", "")
+    assert isinstance(end.value.code, str), "Python prints it, and the exit code is 1"
+    return end.value.code
+
+
+@pytest.mark.parametrize("command", ["book", "status", "verify", "check-site"])
+@pytest.mark.parametrize(
+    ("raised", "line"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "a.json"), "No space left on device: a.json"),
+        (PermissionError(errno.EACCES, "Permission denied", "_build/lock"), "Permission denied: _build/lock"),
+        (OSError("something\nelse"), "something else"),
+        (ModuleNotFoundError("", name="papermill.x"), f"papermill {INSTALL} '.[book]'"),
+        (ModuleNotFoundError("", name="playwright"), f"playwright {INSTALL} '.[test]'"),
+        (BuildError("stopped"), "stopped"),
+    ],
+)  # fmt: skip
+def test_one_line(
+    command: str, raised: Exception, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def root() -> None:
+        raise raised
+
+    monkeypatch.setattr(companion.__main__, "_root", root)
+    assert ended([command], monkeypatch, capsys) == f"companion: {line}"
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_one_line(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(companion.__main__, "_root", lambda: signal.raise_signal(number))
+    assert ended(["status"], monkeypatch, capsys) == f"companion: stopped by {number.name}; what is finished is kept"
+
+
+def test_companion_without_its_extra() -> None:
+    script = "import sys; sys.modules['typer'] = None; import companion.__main__"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    line = f"companion: typer {INSTALL} '.[book]'\n"
+    assert (result.returncode, result.stdout, result.stderr) == (1, "", line)
+
+
+def test_the_bootstrap_is_done_when_the_packages_can_be_imported(tmp_path: Path) -> None:
+    """The interpreter is a stand-in that makes an environment of itself; its answer to the import is given."""
+    python = tmp_path / "python"
+    site = ".venv/lib/python3/site-packages"
+    python.write_text(
+        '#!/bin/sh\ncase "$*" in\n'
+        f'*"-m venv"*) mkdir -p .venv/bin {site} && cp "$0" .venv/bin/python && cp "$0" .venv/bin/uv &&'
+        f" echo /folder/ü > {site}/_editable_impl_dprank.pth;;\n"
+        '*"import companion"*) echo a trace >&2; echo the reason >&2; exit "$IMPORTS";;\nesac\n',
+        encoding="utf-8",
+    )
+    python.chmod(0o755)
+    (tmp_path / "requirements.lock").write_text("")
+    make = ["make", "-f", str(Path(__file__).parents[2] / "Makefile"), f"PYTHON={python}", ".venv/.ready"]
+    for imports, code in (("1", 2), ("0", 0)):
+        variables = os.environ | {"IMPORTS": imports, "MAKEFLAGS": ""}
+        result = subprocess.run(make, cwd=tmp_path, env=variables, capture_output=True, check=False)
+        assert (result.returncode, (tmp_path / ".venv/.ready").exists()) == (code, not code)
+        assert result.stdout.endswith(b"" if code == 0 else b"the packages cannot be imported: the reason\n")
+        assert b"trace" not in result.stderr
+    assert (tmp_path / site / "_editable_impl_dprank.pth").read_text() == "../../../../src\n", "read in any locale"
 
 
 # --- the site --------------------------------------------------------------------------------------------------------

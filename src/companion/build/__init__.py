@@ -12,4 +12,4 @@ class UsageError(Exception):
 def fault(error: OSError) -> str:
     """What the system refused, and where, in one line."""
     where = f": {error.filename}" if error.filename is not None else ""
-    return f"{error.strerror or error}{where}"
+    return " ".join(f"{error.strerror or error}{where}".split())
