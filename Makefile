@@ -77,6 +77,7 @@ help:  ## this list
 	@$(PYTHON) -m venv --clear .venv
 	@awk '/^[^ ]/ {on = /^uv==/} on' requirements.lock > .venv/uv.lock
 	@{ $(RUN) -m pip install -qq --require-hashes --only-binary :all: --no-deps -r .venv/uv.lock && \
+	   { mkdir -p "$$(.venv/bin/uv cache dir)" 2> /dev/null || export UV_NO_CACHE=1; } && \
 	   .venv/bin/uv pip install -q --python $(RUN) --require-hashes --only-binary :all: -r requirements.lock; } || \
 	 { echo "uv could not do it, so pip does (some minutes)"; \
 	   $(RUN) -m pip install -qq --require-hashes --only-binary :all: -r requirements.lock; }
