@@ -11,9 +11,14 @@ from scipy import special, stats
 HARDLY = 1e-3
 
 
-@contextmanager
 def refused(*words):
-    """A ValueError of one line that has all the words in it."""
+    """A ValueError of one line that has all the words in it: `with refused("scale"): ...`."""
+    assert all(isinstance(word, str) for word in words), "words, and what is refused in the block of `with`"
+    return _refused(words)
+
+
+@contextmanager
+def _refused(words):
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         yield
     message = str(caught.value)

@@ -120,10 +120,14 @@ def test_many_moves_neither_overflow_nor_lose_digits():
 
 
 def test_bad_laplace_input():
-    refused("scale", lambda: LaplaceShift([1.0], 0.0))
-    refused("moves", lambda: LaplaceShift([math.inf], 1.0))
-    refused("moves", lambda: LaplaceShift([1.0, math.pi], 1.0).delta(0.1))
-    refused("delta", lambda: LaplaceShift([1.0], 1.0).epsilon(1.0))
+    with refused("scale"):
+        LaplaceShift([1.0], 0.0)
+    with refused("moves"):
+        LaplaceShift([math.inf], 1.0)
+    with refused("moves"):
+        LaplaceShift([1.0, math.pi], 1.0).delta(0.1)
+    with refused("delta"):
+        LaplaceShift([1.0], 1.0).epsilon(1.0)
 
 
 # --- whole noise -----------------------------------------------------------------------------------------------------
@@ -211,9 +215,12 @@ def test_a_shorter_reach_is_counted_as_lost(monkeypatch):
 
 @pytest.mark.parametrize("of", [discrete_laplace_shift, discrete_gaussian_shift])
 def test_bad_whole_input(of):
-    refused("moves", lambda: of([0.5], 1.0))
-    refused("moves", lambda: of([[1]], 1.0))
-    refused("scale", lambda: of([1], -1.0))
+    with refused("moves"):
+        of([0.5], 1.0)
+    with refused("moves"):
+        of([[1]], 1.0)
+    with refused("scale"):
+        of([1], -1.0)
     assert of([0, 0], 1.0).epsilon(0.0) == 0
 
 

@@ -57,8 +57,8 @@ NO_CHROMIUM = (
 )
 
 
-#: A page of a hundred cells takes a busy machine longer than the default half a minute.
-SCREENSHOT_MS = 300_000
+#: A page of a hundred cells takes a busy machine longer to load, or to picture, than the default half a minute.
+SLOWEST = 300_000  # ms
 #: px of a page in its picture: Chromium gives up on more.
 TALLEST = 100_000
 #: Folder of the source listings.
@@ -385,6 +385,7 @@ def _check_load(browser: Browser, html: Path, load: _Load, screenshots: Path | N
     scheme, width = now
     shown: list[_Seen] = []
     with browser.new_context(color_scheme=scheme, viewport={"width": width, "height": HEIGHT}) as context:
+        context.set_default_timeout(SLOWEST)
         context.add_init_script(f"for (const it of ['mode', 'theme']) localStorage.setItem(it, '{scheme}')")
         page = context.new_page()
         faults = _open(page, load)
@@ -402,7 +403,7 @@ def _check_load(browser: Browser, html: Path, load: _Load, screenshots: Path | N
 def _picture(page: Page, name: Path, width: int) -> None:
     height = min(page.evaluate("document.documentElement.scrollHeight"), TALLEST)
     clip: FloatRect = {"x": 0, "y": 0, "width": width, "height": height}
-    page.screenshot(path=name, full_page=True, clip=clip, timeout=SCREENSHOT_MS)
+    page.screenshot(path=name, full_page=True, clip=clip)
 
 
 def _open(page: Page, load: _Load) -> list[str]:

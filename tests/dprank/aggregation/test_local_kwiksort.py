@@ -98,7 +98,7 @@ def test_answers_are_unbiased(report):
 @pytest.mark.parametrize("report", ["centred", "printed"])
 def test_one_voter_s_answer_has_the_law_that_is_promised(report):
     """And a mutant that spends half more is caught."""
-    rng, draws = np.random.default_rng(8), 6000
+    rng, draws = np.random.default_rng(8), 2500
 
     def pluses(epsilon_0, item, other):
         design = LocalKwikSort(5, epsilon_0, 1, 1, "random", report)

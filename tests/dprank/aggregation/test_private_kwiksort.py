@@ -97,7 +97,7 @@ def test_three_items_have_the_law_of_their_answers(noise):
     """The pivot in the middle decides alone; with three queries nothing else happens."""
     delta = 0.0 if noise == "laplace" else 0.1
     mechanism = PrivateKwikSort(2, 1, 2.0, None, noise, delta=delta, law="continuous")
-    rng, runs = np.random.default_rng(3), 4000
+    rng, runs = np.random.default_rng(3), 1500
     first = sum(mechanism.release(agreed(2, 3), rng).order[0] == 0 for _ in range(runs))
     right = 1 - math.exp(-1.5 / 2) / 2 if noise == "laplace" else 0.5 * math.erfc(-1.5 / 2 / math.sqrt(2))
     assert law_p_value([first, runs - first], [right, 1 - right]) > FALSE_ALARM
@@ -167,7 +167,7 @@ def test_as_printed_promises_more_than_it_keeps():
 def test_an_audit_finds_no_more_than_the_guarantee():
     """And a mutant with half of the noise is caught."""
     right = PrivateKwikSort.calibrated(3, 2.0, law="continuous", queries=2, share=0.3)
-    runs = 2000
+    runs = 1000
 
     def audit(mechanism):
         counts = []

@@ -138,7 +138,7 @@ def test_released_orders_have_the_law(kind):
         ),
         "clipped fallback": (PrivateKwikSort.as_printed(3, 2, 6.0, rule="copeland"), "abc bac"),
     }[kind]
-    law, runs = order_law(mechanism, voters_of(orders)), 5000
+    law, runs = order_law(mechanism, voters_of(orders)), 2000
     for draw in (released, sample):
         drawn = draw(mechanism, voters_of(orders), runs, np.random.default_rng(5))
         counts = [int((drawn == order).all(axis=1).sum()) for order in law]
@@ -153,10 +153,12 @@ DISTINCT = [
 
 @pytest.mark.parametrize("name", DISTINCT)
 def test_many_at_once_are_the_releases_of_one_by_one(name):
-    case, runs = CASES[name], 400
+    case, runs = CASES[name], 200
     one, many = (draw(case.mechanism, case.other, runs, np.random.default_rng(8)) for draw in (released, sample))
     assert one.shape == many.shape
-    assert min(ks_2samp(one[:, column], many[:, column]).pvalue for column in range(one.shape[1])) > ALARM
+    assert (
+        min(ks_2samp(one[:, column], many[:, column], method="asymp").pvalue for column in range(one.shape[1])) > ALARM
+    )
     codes = [np.unique(rows[:, :2] @ [1, 4], return_counts=True) for rows in (many, one)]
     law = dict(zip(codes[0][0], codes[0][1] / runs, strict=True))
     counts = dict(zip(*codes[1], strict=True))
@@ -186,7 +188,7 @@ def test_no_bet_refutes_the_exact_loss(name):
         case.delta,
         rng=np.random.default_rng(1),
         confidence=1 - ALARM,
-        budget=20_000,
+        budget=10_000,
         bits=False,
     )
     assert not found.refuted

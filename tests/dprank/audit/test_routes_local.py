@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from itertools import permutations, product
 from typing import get_args
 from unittest.mock import Mock
@@ -32,13 +33,19 @@ def loss(mechanism, data, other):
     return exact(mechanism, np.asarray(data), np.asarray(other)).epsilon(0)
 
 
+@cache
+def loss_of(name):
+    """Of a case."""
+    return loss(CASES[name].mechanism, CASES[name].data, CASES[name].other)
+
+
 # --- exact losses
 
 
 @every_case
 def test_losses_are_the_closed_forms_and_within_guarantees(name):
     case = CASES[name]
-    found = loss(case.mechanism, case.data, case.other)
+    found = loss_of(name)
     assert found == pytest.approx(case.closed_form, rel=1e-9)
     assert found <= case.mechanism.guarantee.epsilon + 1e-9
     copied = getattr(case.mechanism, "counter", "query") == "copied"
@@ -54,16 +61,16 @@ def test_every_randomiser_and_variant_has_a_case():
 
 @every_case
 def test_no_two_rankings_lose_more(name):
-    """Over all pairs of rankings; items of five are told apart by no mechanism, so that one of the two is fixed."""
+    """Over all pairs of rankings; items are told apart by no mechanism, so that few of the firsts do beyond three."""
     case = CASES[name]
     rankings = all_rankings(case.mechanism.n_items)
-    firsts = rankings if len(rankings) <= 24 else rankings[:1]
+    firsts = {6: rankings, 24: rankings[::7], 120: rankings[:1]}[len(rankings)]
     worst = max(loss(case.mechanism, a, b) for a in firsts for b in rankings)
-    assert worst == pytest.approx(loss(case.mechanism, case.data, case.other), rel=1e-12)
+    assert worst == pytest.approx(loss_of(name), rel=1e-12)
 
 
 def test_what_the_papers_print():
-    printed = {name: loss(c.mechanism, c.data, c.other) / c.printed for name, c in CASES.items() if c.printed}
+    printed = {name: loss_of(name) / case.printed for name, case in CASES.items() if case.printed}
     assert printed["LocalPairs, 4 items, as printed"] == pytest.approx(1)
     assert printed["LocalPairs, 5 items, as printed"] == pytest.approx(4 / 5)
     assert printed["LocalMatrix, printed pair, as printed"] == pytest.approx(math.log((1 + math.e) / 2))
@@ -222,7 +229,7 @@ def same_law(first, second):
 def test_many_releases_at_once_have_the_law_of_the_library_s_reports(name):
     case = CASES[name]
     ranking = np.roll(case.data, 1)
-    slow = looped(case.mechanism, ranking, 2000, np.random.default_rng(1))
+    slow = looped(case.mechanism, ranking, 800, np.random.default_rng(1))
     fast = sample(case.mechanism, ranking, 20_000, np.random.default_rng(2))
     assert fast.shape[1] == slow.shape[1]
     classes = likelihood_classes(case.mechanism, slow)
@@ -232,7 +239,7 @@ def test_many_releases_at_once_have_the_law_of_the_library_s_reports(name):
 @pytest.mark.parametrize("name", ["LocalOneBit", "LocalMatrix, order of 3", "LocalKwikSort", "LocalBorda, vector"])
 def test_the_check_of_releases_sees_another_ranking(name):
     case = CASES[name]
-    slow = looped(case.mechanism, case.data, 2000, np.random.default_rng(1))
+    slow = looped(case.mechanism, case.data, 800, np.random.default_rng(1))
     fast = sample(case.mechanism, case.other, 20_000, np.random.default_rng(2))
     assert same_law(*(likelihood_classes(case.mechanism, rows) for rows in (slow, fast))) < ALARM
 
@@ -243,7 +250,7 @@ def test_the_check_of_releases_sees_another_ranking(name):
 @every_case
 def test_betting_finds_no_more_than_is_lost(name):
     case = CASES[name]
-    found = loss(case.mechanism, case.data, case.other)
+    found = loss_of(name)
     levels = np.linspace(0, found, 6)[:-1]
     bound = lower_bound(
         sampler(case.mechanism),

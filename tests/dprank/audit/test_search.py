@@ -287,8 +287,12 @@ def test_a_loss_seen_from_one_side_only_misses_the_worst():
 
 
 def test_bad_input():
-    refused("starts", lambda: worst(lambda a, b: 0.0, [EMPTY], ComparisonNeighbours()))
+    with refused("starts"):
+        worst(lambda a, b: 0.0, [EMPTY], ComparisonNeighbours())
     start, loss = (lambda rng: np.arange(3)), (lambda a, b: 0.0)
-    refused("rng", lambda: climb(loss, start, OneRanking(), rng=1))
-    refused("steps", lambda: climb(loss, start, OneRanking(), rng=np.random.default_rng(1), steps=0))
-    refused("restarts", lambda: climb(loss, start, OneRanking(), rng=np.random.default_rng(1), restarts=0))
+    with refused("rng"):
+        climb(loss, start, OneRanking(), rng=1)
+    with refused("steps"):
+        climb(loss, start, OneRanking(), rng=np.random.default_rng(1), steps=0)
+    with refused("restarts"):
+        climb(loss, start, OneRanking(), rng=np.random.default_rng(1), restarts=0)
