@@ -11,6 +11,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
+from dataclasses import replace
 
 import numpy as np
 import opendp.prelude as dp
@@ -33,8 +34,9 @@ def data(items):
     }
 
 
-def mechanism(k, noise="laplace"):
-    return Oneshot.calibrated(k, 1.0, 1e-6, noise, adjacency="add_remove")
+def mechanism(k, items, noise="laplace"):
+    """Of noise that does for any number of items."""
+    return replace(Oneshot.calibrated(k, 1.0, 1e-6, noise, adjacency="add_remove"), n_items=items)
 
 
 def numpy_top_k(values, k, scale, rng):
@@ -52,7 +54,7 @@ def opendp_top_k(values, k, scale):
 def peers(items, k):
     rng = np.random.default_rng(1)
     for name, values in data(items).items():
-        laplace, gumbel = mechanism(k), mechanism(k, "gumbel")
+        laplace, gumbel = mechanism(k, items), mechanism(k, items, "gumbel")
         seconds = best(
             {
                 "Oneshot.release, Laplace": lambda v=values, m=laplace: m.release(v, rng),
@@ -74,11 +76,11 @@ def growth(items, k):
     sizes = [items // 100, items // 30, items // 10, items // 3, items]
     numbers = [k // 10, k, 10 * k, 100 * k, items // 20]
     for name, values in data(items).items():
-        in_m = best({m: lambda v=values[:m]: mechanism(k).release(v, rng) for m in sizes})
-        in_k = best({n: lambda v=values, n=n: mechanism(n).release(v, rng) for n in numbers})
+        in_m = best({m: lambda v=values[:m], m=m: mechanism(k, m).release(v, rng) for m in sizes})
+        in_k = best({n: lambda v=values, n=n: mechanism(n, items).release(v, rng) for n in numbers})
         told = ", ".join(f"{1e3 * s:.0f} ms for {n:.0e}" for n, s in in_k.items())
         print(f"{name}: seconds grow like items^{exponent(in_m):.2f} and k^{exponent(in_k):.2f} ({told})")
-    exact = {m: opendp_top_k(next(iter(data(m).values())), k, mechanism(k).scale) for m in (1_000, 3_000, 10_000)}
+    exact = {m: opendp_top_k(next(iter(data(m).values())), k, mechanism(k, m).scale) for m in (1_000, 3_000, 10_000)}
     seconds = best(exact, 1)
     told = ", ".join(f"{1e3 * s:.0f} ms for {m:.0e}" for m, s in seconds.items())
     print(f"OpenDP, counts like one over rank: seconds grow like items^{exponent(seconds):.2f} ({told})")
@@ -89,7 +91,7 @@ if __name__ == "__main__":
     parser.add_argument("--items", type=float, default=1e7)
     parser.add_argument("--k", type=int, default=100)
     given = parser.parse_args()
-    mechanism(given.k).release(np.zeros(1000), np.random.default_rng(0))
-    mechanism(given.k).release(np.zeros(1000, np.int64), np.random.default_rng(0))
+    mechanism(given.k, 1000).release(np.zeros(1000), np.random.default_rng(0))
+    mechanism(given.k, 1000).release(np.zeros(1000, np.int64), np.random.default_rng(0))
     peers(int(given.items), given.k)
     growth(int(given.items), given.k)

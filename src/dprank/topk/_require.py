@@ -1,12 +1,13 @@
 """What selections refuse beside what `dprank._require` does, each in one line.
 
-Messages name the position or the label of what is wrong with the data, never its value: logs are not private.
+Messages name the position of what is wrong with the data, or the declared item, never a value or another label of the
+data: logs are not private.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,30 @@ def require_k(k: Any, n_items: float = math.inf) -> int:
     return int(k)
 
 
-def require_items(n_items: Any) -> int | None:
-    """Refuse a number of items that is not whole; None says that it is not public."""
-    return None if n_items is None else require_whole("n_items", n_items, 1)
+def require_items(n_items: Any, items: Any = None) -> tuple[int | None, tuple[Any, ...] | None]:
+    """Refuse a number of items that is not whole, names that are none, and two numbers; None says not declared."""
+    number = None if n_items is None else require_whole("n_items", n_items, 1)
+    if items is None:
+        return number, None
+    if isinstance(items, str) or not isinstance(items, Iterable):
+        raise ValueError(f"items = {shown(items)}; the names of the items are needed, one by one")
+    names = tuple(pd.Index(items) if isinstance(items, np.ndarray) else items)
+    if not names:
+        raise ValueError("items = (); at least one is needed")
+    seen = set()
+    for at, name in enumerate(names):
+        try:
+            again = name in seen
+        except TypeError:
+            raise ValueError(f"items[{at}] = {shown(name)}; it must be hashable, as labels of a Series are") from None
+        if name is None or name is pd.NA or name != name:
+            raise ValueError(f"items[{at}] = {shown(name)}; a name is missing")
+        if again:
+            raise ValueError(f"items[{at}] = {shown(name)} is there twice; every item needs a name of its own")
+        seen.add(name)
+    if number not in (None, len(names)):
+        raise ValueError(f"items names {len(names)} items; n_items = {n_items} is another number")
+    return len(names), names
 
 
 def refuse_scales(parameters: Mapping[str, Any]) -> None:
@@ -62,19 +84,87 @@ def finite(values: ArrayLike | pd.Series) -> NDArray[Any]:
     return out
 
 
-def require_values(values: ArrayLike | pd.Series, k: int, n_items: int | None = None) -> NDArray[Any]:
-    """Refuse values from which k of `n_items` cannot be chosen and named; otherwise as `finite`."""
+def require_values(values: ArrayLike | pd.Series, k: int) -> NDArray[Any]:
+    """Refuse values from which k cannot be chosen; otherwise as `finite`."""
     given = finite(values)
-    if n_items not in (None, len(given)):
-        raise ValueError(
-            f"values are {len(given)}; this mechanism is for n_items = {n_items}: "
-            "reindex over the public list of items, fill_value=0"
-        )
     require_k(k, len(given))
-    if isinstance(values, pd.Series) and not values.index.is_unique:
-        twice = values.index[values.index.duplicated()][0]
-        raise ValueError(f"values have {shown(twice)} twice in their index; every item needs a name of its own")
     return given
+
+
+def declared(values: ArrayLike | pd.Series, n_items: int | None, items: Iterable[Any] | None) -> Any:
+    r"""One number per declared item: what the data say of it, or 0; all else in the data is left out.
+
+    Parameters
+    ----------
+    values : array_like or Series
+        By code, or by label.
+    n_items : int or None
+        As of `require_items`.
+    items : iterable or None
+
+    Returns
+    -------
+    array_like, or Series with the index `items`, shape (n_items,)
+        Not yet looked at otherwise: `finite` does that.
+
+    Raises
+    ------
+    ValueError
+        Whatever the data, where nothing is declared, or no names for the labels of a Series. And for a Series with two
+        values of one declared item, which is no list of counts, whoever is in it.
+
+    Notes
+    -----
+    Why no label of the data is refused: see `dprank.topk.oneshot.Oneshot`.
+
+    A label is compared by itself, as in a dict. An index of one kind reads others as its own (dates read texts), and
+    of which kind it is depends on all labels.
+    """
+    if n_items is None:
+        raise ValueError(
+            "items = None, n_items = None; which items there are must not be read off the data: "
+            "declare items=[...], or n_items=... for an array"
+        )
+    if isinstance(values, pd.Series):
+        if items is None:
+            raise ValueError("items = None; values are a Series, whose labels are data: declare items=[...]")
+        place = {item: at for at, item in enumerate(items)}
+        at = np.array([place.get(label, -1) for label in values.index], np.int64)
+        known = at >= 0
+        given, at = np.asarray(values[known]), at[known]
+        if len(twice := np.flatnonzero(np.bincount(at, minlength=n_items) > 1)):
+            raise ValueError(f"values hold items[{twice[0]}] twice; one number per item is needed")
+        full = np.zeros(n_items, given.dtype if len(given) else np.int64)
+        full[at] = given
+        return pd.Series(full, _index(items))
+    if isinstance(values, list | tuple | np.ndarray) and len(np.shape(values)) == 1 and len(values) != n_items:
+        short = np.asarray(values[:n_items])
+        values = np.concatenate([short, np.zeros(n_items - len(short), short.dtype)])
+    return values if items is None else pd.Series(finite(values), _index(items))
+
+
+def _index(items: Iterable[Any]) -> pd.Index:
+    """Of names, pairs among them as they are."""
+    return pd.Index(list(items), tupleize_cols=False)
+
+
+def undeclared(values: pd.Series, items: Iterable[Any]) -> list[Any]:
+    """Labels of the data that a release leaves out, as they are not declared: for the curator's eyes, and not private.
+
+    Parameters
+    ----------
+    values : Series
+    items : iterable of hashable
+        Declared.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> undeclared(pd.Series({"flu": 3, "Gout": 1}), ["flu", "gout"])
+    ['Gout']
+    """
+    known = set(items)
+    return [label for label in values.index if label not in known]
 
 
 def require_integers(values: ArrayLike | pd.Series, sensitivity: float) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, Self, get_args
@@ -16,7 +17,7 @@ from dprank import noise as noises
 from dprank._require import require_below_1, require_bool, require_positive, require_probability, require_whole, settle
 from dprank.gaussian import zcdp
 from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require
-from dprank.topk._require import refuse_scales, require_integers, require_items, require_k, require_values
+from dprank.topk._require import declared, finite, refuse_scales, require_integers, require_items, require_k
 from dprank.topk.bound import log_delta, shift_for
 from dprank.topk.composition import Composition, epsilon_per_round, rho, total_epsilon
 from dprank.topk.noise_laws import Noise
@@ -34,7 +35,7 @@ class TopK(NamedTuple):
     Parameters
     ----------
     items : ndarray, shape (k,)
-        The chosen: labels where the data name items, codes otherwise. Best first if the mechanism releases the order,
+        The chosen: names where items are declared so, codes otherwise. Best first if the mechanism releases the order,
         else ascending: by label (by type and text where labels cannot be compared), or by code.
     values : ndarray of float or int, shape (k,), or None
         Their values under fresh noise, in the order of `items`, where the mechanism releases them. Integers where the
@@ -66,7 +67,11 @@ class Oneshot:
     value_scale : float, optional
         Scale of the fresh Laplace noise of the k released values; none are released without it.
     n_items : int, optional
-        Public number of values m, at least k; the guarantee may then use it.
+        Public number of values m, at least k; the guarantee may then use it. A release needs it: it is enough for an
+        array, with one value for each of the codes 0 .. m - 1.
+    items : iterable of hashable, optional
+        Public names of the m values, different from each other, decided before looking at the data. The labels of a
+        Series are data: an item list read off them would itself reveal who is in them.
     largest : bool
         Whether the k largest are wanted, or the k smallest.
     ordered : bool
@@ -87,6 +92,13 @@ class Oneshot:
 
     Notes
     -----
+    Items are declared, never read off the data: what one person alone has would come out with a chance above 0 against
+    none without that person, at every scale. Let a neighbour move each label's value, 0 where a label is absent, by at
+    most the sensitivity, as counts are moved. The values of a list of labels that does not depend on the data then move
+    by at most the sensitivity each, and in the directions that `adjacency` allows: they are neighbouring values of m
+    items, and what follows holds of them. So absent items are 0, and undeclared ones are left out without a word, since
+    to refuse a label would tell of whoever alone has it.
+
     Differences of values decide, and the difference of two moves by at most w: twice the sensitivity if values move in
     any directions, once if all move one way. So moving one way is moving in any directions by half the sensitivity,
     as far as the chosen are concerned.
@@ -128,12 +140,14 @@ class Oneshot:
     delta: float = 0.0
     value_scale: float | None = None
     n_items: int | None = None
+    items: Iterable[Any] | None = None
     largest: bool = True
     ordered: bool = False
     contributions: int | None = None
 
     def __post_init__(self) -> None:
-        settle(self, n_items=require_items(self.n_items))
+        n_items, items = require_items(self.n_items, self.items)
+        settle(self, n_items=n_items, items=items)
         require("noise", self.noise, get_args(Noise))
         require("adjacency", self.adjacency, get_args(Adjacency))
         settle(
@@ -156,6 +170,7 @@ class Oneshot:
         delta: float = 0.0,
         n_items: int | None = None,
         *,
+        items: Iterable[Any] | None = None,
         sensitivity: float = 1.0,
         values: bool = True,
         largest: bool = False,
@@ -172,6 +187,8 @@ class Oneshot:
             As claimed: at most 0.05.
         n_items : int, optional
             The noise of Theorem 2.2 needs it, at least 2.
+        items : iterable of hashable, optional
+            Public names, whose number `n_items` then is.
         sensitivity : float
         values : bool
             Whether the k values are released under fresh noise of the same scale, as Algorithm 1 says.
@@ -186,7 +203,7 @@ class Oneshot:
             Naming what is out of range; also where Theorem 2.2 says nothing.
         """
         refuse_scales(parameters)
-        values, n_items = require_bool("values", values), require_items(n_items)
+        values, (n_items, items) = require_bool("values", values), require_items(n_items, items)
         k = require_k(k, math.inf if n_items is None else n_items)
         epsilon, sensitivity = require_positive("epsilon", epsilon), require_positive("sensitivity", sensitivity)
         delta = require_below_1("delta", delta)
@@ -205,6 +222,7 @@ class Oneshot:
             sensitivity=sensitivity,
             delta=delta,
             n_items=n_items,
+            items=items,
             value_scale=scale if values else None,
             largest=largest,
             **parameters,
@@ -254,6 +272,7 @@ class Oneshot:
         epsilon, values = require_positive("epsilon", epsilon), require_bool("values", values)
         free = cls(k, 1.0, noise, delta=delta, **parameters)
         k, delta = free.k, free.delta
+        parameters["items"] = free.items
         if share is not None and require_probability("share", share) and not values:
             raise ValueError(f"share = {share}, values = {values}; only released values have a share")
         if not values or free._pushes == 0:
@@ -393,9 +412,11 @@ class Oneshot:
 
         Parameters
         ----------
-        values : array_like of int or float, or Series, shape (items,)
-            Finite. Items are named by the index of a Series, in whatever order it is, and otherwise by position: the
-            order of an array must then be public, not that of the counts.
+        values : Series, or array_like of int or float, shape (items,)
+            Finite counts, or other numbers that are 0 where there is no record. Of a Series those of the declared
+            `items`, in whatever order it is; an array is by position, which must be public, not the order of the
+            counts. What is not there is 0, and what is not declared is left out (`dprank.topk.undeclared` shows it):
+            the notes of `Oneshot` prove that the guarantee holds.
         rng : numpy.random.Generator or dprank.noise.SECURE
             A seeded generator for research. To publish, `SECURE`: integer values and sensitivity.
 
@@ -406,8 +427,8 @@ class Oneshot:
         Raises
         ------
         ValueError
-            If values are not finite, or fewer than k, or not n_items, or share a name; or if `SECURE` has no exact
-            noise for them.
+            Always, if no items are declared, or only their number and values have labels. If values are not finite, or
+            one item has two of them; or if `SECURE` has no exact noise for them.
 
         Notes
         -----
@@ -415,7 +436,8 @@ class Oneshot:
         With `SECURE` about 10 microseconds an item for Laplace noise and 20 for exponential noise, whatever the values;
         1 for Gumbel noise, up to 20 where k is large or values are very many scales apart. That too can be measured.
         """
-        given, rng = require_values(values, self.k, self.n_items), noises.require_source(rng)
+        rng, values = noises.require_source(rng), declared(values, self.n_items, self.items)
+        given = finite(values)
         if isinstance(rng, noises.SecureSource):
             given = whole = require_integers(values, self.sensitivity)
             if self.noise == "gumbel":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, get_args
 
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 from dprank._require import require_below_1, require_bool, require_positive, settle
 from dprank.mechanism import Adjacency, Guarantee, ratio_up, require
 from dprank.noise import SecureSource, require_source
-from dprank.topk._require import refuse_scales, require_integers, require_items, require_k, require_values
+from dprank.topk._require import declared, finite, refuse_scales, require_integers, require_items, require_k
 from dprank.topk.composition import Composition, epsilon_per_round, require_spare, rho, total_epsilon
 from dprank.topk.noise_laws import LAWS, Noise
 from dprank.topk.oneshot import TopK
@@ -43,6 +44,9 @@ class Peeling:
         How the losses of the rounds are added up, see `dprank.topk.composition.total_epsilon`.
     n_items : int, optional
         Public number of values m, at least k. The last round has no choice left, and costs nothing, when k = m.
+        A release needs it: it is enough for an array, with one value for each of the codes 0 .. m - 1.
+    items : iterable of hashable, optional
+        Public names of the m values, different from each other, decided before looking at the data.
     largest : bool
         Whether the k largest are wanted, or the k smallest.
 
@@ -76,10 +80,12 @@ class Peeling:
     delta: float = 0.0
     composition: Composition = "optimal"
     n_items: int | None = None
+    items: Iterable[Any] | None = None
     largest: bool = True
 
     def __post_init__(self) -> None:
-        settle(self, n_items=require_items(self.n_items))
+        n_items, items = require_items(self.n_items, self.items)
+        settle(self, n_items=n_items, items=items)
         settle(
             self,
             k=require_k(self.k, math.inf if self.n_items is None else self.n_items),
@@ -150,9 +156,8 @@ class Peeling:
 
         Parameters
         ----------
-        values : array_like of int or float, or Series, shape (items,)
-            Finite. Items are named by the index of a Series, in whatever order it is, and otherwise by position: the
-            order of an array must then be public, not that of the counts.
+        values : Series, or array_like of int or float, shape (items,)
+            As of `dprank.topk.oneshot.Oneshot.release`: what is not there is 0, what is not declared is left out.
         rng : numpy.random.Generator or dprank.noise.SECURE
             A seeded generator for research. To publish, `SECURE`: integer values and sensitivity, Gumbel or exponential
             noise.
@@ -160,15 +165,16 @@ class Peeling:
         Raises
         ------
         ValueError
-            If values are not finite, or fewer than k, or not n_items, or share a name; or if `SECURE` has no exact
-            noise for them.
+            Always, if no items are declared, or only their number and values have labels. If values are not finite, or
+            one item has two of them; or if `SECURE` has no exact noise for them.
 
         Notes
         -----
         k m - k (k - 1) / 2 draws of noise, and as many comparisons. With `SECURE` 1 microsecond an item, up to 20 where
         k is large or values are very many scales apart: whoever can measure the time may learn from it.
         """
-        given, rng = require_values(values, self.k, self.n_items), require_source(rng)
+        rng, values = require_source(rng), declared(values, self.n_items, self.items)
+        given = finite(values)
         if isinstance(rng, SecureSource):
             if self.noise == "laplace":
                 raise ValueError(f"noise = {self.noise!r}; exact rounds for publishing are 'gumbel' and 'exponential'")

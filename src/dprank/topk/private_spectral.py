@@ -22,7 +22,6 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
@@ -362,7 +361,7 @@ class PrivateRankCentrality:
         """
         shares = self.shares(data)
         _require_seeded(rng)
-        return self._selection.release(pd.Series(self.scores(shares), data.items), rng)
+        return replace(self._selection, items=data.items).release(self.scores(shares), rng)
 
     def select(self, shares: ArrayLike, rng: np.random.Generator) -> TopK:
         """One private set from the `shares` of the data.

@@ -217,10 +217,10 @@ def test_all_items_alike_are_one_class():
 
 
 DRAWN = [
-    *(Oneshot(2, 1.5, noise, ordered=ordered) for noise in NOISES for ordered in (False, True)),
-    Oneshot(2, 1.5, "exponential", largest=False),
-    *(Peeling(2, 1.5, noise) for noise in NOISES),
-    Peeling(2, 1.5, "exponential", largest=False),
+    *(Oneshot(2, 1.5, noise, n_items=4, ordered=ordered) for noise in NOISES for ordered in (False, True)),
+    Oneshot(2, 1.5, "exponential", n_items=4, largest=False),
+    *(Peeling(2, 1.5, noise, n_items=4) for noise in NOISES),
+    Peeling(2, 1.5, "exponential", n_items=4, largest=False),
 ]
 
 
@@ -251,7 +251,7 @@ def pair_chances(mechanism, data):
 
 
 def test_sampled_values_are_as_the_released_ones():
-    mechanism, data = Oneshot(2, 1.5, value_scale=2.0, largest=False), np.array([0.0, 4.0, 1.0])
+    mechanism, data = Oneshot(2, 1.5, value_scale=2.0, n_items=3, largest=False), np.array([0.0, 4.0, 1.0])
     for draw, size in ((sample, 100_000), (released, 20_000)):
         rows = draw(mechanism, data, size, np.random.default_rng(4))
         off = rows[:, 2:] - data[rows[:, :2].astype(int)]

@@ -316,7 +316,7 @@ def draws(n_items: Iterable[int], ks: Iterable[int]) -> pd.DataFrame:
     for m, k in product(n_items, ks):
         if k <= m:
             rng = _Counting(np.random.PCG64(0))
-            Peeling(k, 1.0).release(np.arange(m), rng)
+            Peeling(k, 1.0, n_items=m).release(np.arange(m), rng)
             rows.append({"m": m, "k": k, "draws, peeling": rng.drawn, "draws, one pass": m})
     return pd.DataFrame(rows)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -51,7 +52,7 @@ def recall_draws(
 ) -> NDArray[np.float64]:
     """Share of the true top k that a release finds; the first k of `zipf` are the true ones."""
     counts = zipf(n_items, total)
-    one = MECHANISMS[mechanism](k, epsilon, delta, n_items)
+    one = replace(MECHANISMS[mechanism](k, epsilon, delta, n_items), n_items=n_items)
     return np.array([(one.release(counts, rng).items < k).mean() for _ in range(repetitions)])
 
 

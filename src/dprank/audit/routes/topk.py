@@ -13,6 +13,7 @@ from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax
 
@@ -21,6 +22,7 @@ from dprank.audit.case import Case, exact, features, sample
 from dprank.comparisons import Comparisons
 from dprank.divergence import PairLaw
 from dprank.mechanism import Adjacency
+from dprank.topk._require import declared
 from dprank.topk.composition import Composition
 from dprank.topk.curve import Types, compositions, log_set_probability, pair_law, worst_pair
 from dprank.topk.list_law import list_chances
@@ -54,7 +56,7 @@ def _oneshot(mechanism: Oneshot, data: Any, other: Any) -> PairLaw:
     A value moves the density by a constant factor beyond its two centres; between them cells of equal width stand in
     for the value. That is exact at delta 0, and else a lower bound, off by the square of a width.
     """
-    types = _types(data, other, mechanism.largest)
+    types = _types(mechanism, data, other)
     of = _lists if mechanism.ordered else _sets
     outcomes = of(types, mechanism.k, mechanism.scale, mechanism.noise)
     if mechanism.value_scale is None:
@@ -70,7 +72,7 @@ def _oneshot(mechanism: Oneshot, data: Any, other: Any) -> PairLaw:
 @exact.register
 def _peeling(mechanism: Peeling, data: Any, other: Any) -> PairLaw:
     """Law of the list: a product over the rounds."""
-    outcomes = _rounds(_types(data, other, mechanism.largest), mechanism.k, mechanism.scale, mechanism.noise)
+    outcomes = _rounds(_types(mechanism, data, other), mechanism.k, mechanism.scale, mechanism.noise)
     return PairLaw(outcomes.log_p, outcomes.log_q)
 
 
@@ -81,10 +83,17 @@ def _rank_centrality(mechanism: PrivateRankCentrality, data: Comparisons, other:
     return _oneshot(Oneshot(mechanism.k, mechanism.scale), before, after)
 
 
-def _types(data: ArrayLike, other: ArrayLike, largest: bool) -> Types:
+def _values(mechanism: Oneshot | Peeling, data: Any) -> Array:
+    """Of the declared items; of a law that is stated for any number of items, those of an array."""
+    if mechanism.n_items is not None or isinstance(data, pd.Series):
+        data = declared(data, mechanism.n_items, mechanism.items)
+    return np.asarray(data, float)
+
+
+def _types(mechanism: Oneshot | Peeling, data: Any, other: Any) -> Types:
     """Items that have the same value in either data set, counted."""
-    sign = 1 if largest else -1
-    both = sign * np.array([data, other], float)
+    sign = 1 if mechanism.largest else -1
+    both = sign * np.array([_values(mechanism, data), _values(mechanism, other)])
     moves, counts = np.unique(both, axis=1, return_counts=True)
     return Types(counts.tolist(), *moves)
 
@@ -169,7 +178,7 @@ def _number(item: Any) -> float:
 @sample.register
 def _draw_oneshot(mechanism: Oneshot, data: Any, size: int, rng: np.random.Generator) -> Array:
     """Codes, and values where these are released."""
-    x = np.asarray(data, float)
+    x = _values(mechanism, data)
     noisy = (x if mechanism.largest else -x) + LAWS[mechanism.noise].draw(mechanism.scale, (size, len(x)), rng)
     codes = np.argsort(-noisy, axis=1)[:, : mechanism.k]
     if not mechanism.ordered:
@@ -181,7 +190,7 @@ def _draw_oneshot(mechanism: Oneshot, data: Any, size: int, rng: np.random.Gener
 
 @sample.register
 def _draw_peeling(mechanism: Peeling, data: Any, size: int, rng: np.random.Generator) -> Array:
-    x = np.asarray(data, float)
+    x = _values(mechanism, data)
     left = np.tile(x if mechanism.largest else -x, (size, 1))
     out = np.empty((size, mechanism.k))
     rows = np.arange(size)
