@@ -230,23 +230,31 @@ class PerturbedMLE:
         Returns
         -------
         NoisyRanking
-            Its scores are the strengths.
+            Its scores are the strengths, centred: their mean is 0.
 
         Raises
         ------
         ValueError
             If the data break what was promised of them: `items`, `answers`.
+
+        Notes
+        -----
+        A likelihood sees differences of strengths only, so that the mean of the minimiser is the mean of the noise over
+        the ridge, whatever the data, and large where the ridge is small. Taking it away is post-processing.
         """
+        theta = self._minimiser(data, rng)
+        return NoisyRanking(data.items, theta - theta.mean(), best_first(theta, rng), self.guarantee)
+
+    def _minimiser(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> NDArray[np.float64]:
+        """Of the perturbed objective, as it is: for every data set one to one with the noise."""
         if data.n_items != self.n_items:
             raise ValueError(f"items = {data.n_items} names; this mechanism is for n_items = {self.n_items}")
         if self.unit == "voter":
             require_at_most(data, self.answers)
         noisy = self._noise((self.n_items,), rng)
         if self._counts:
-            fit = mle(data, ridge=self.ridge, wins=win_counts(data, "half") - noisy)
-        else:
-            fit = mle(data, link=self.link, ridge=self.ridge, linear=noisy)
-        return NoisyRanking(data.items, fit.theta, best_first(fit.theta, rng), self.guarantee)
+            return mle(data, ridge=self.ridge, wins=win_counts(data, "half") - noisy).theta
+        return mle(data, link=self.link, ridge=self.ridge, linear=noisy).theta
 
     def estimate(
         self, played: ArrayLike, wins: ArrayLike, rng: np.random.Generator | noise.SecureSource
@@ -263,6 +271,7 @@ class PerturbedMLE:
         Returns
         -------
         ndarray of float, shape (replicates, items)
+            Not centred: minimisers as they are.
         """
         if self.link != LOGISTIC:
             raise ValueError(f"link = {self.link.name!r}; win counts suffice for the logistic link only")

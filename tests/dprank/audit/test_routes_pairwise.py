@@ -280,6 +280,11 @@ DRAWN = [
 ]
 
 
+def centre(rows, n_items):
+    """What a release does to its strengths, and the laws of the audit leave as it is."""
+    rows[:, :n_items] -= rows[:, :n_items].mean(axis=1, keepdims=True)
+
+
 @pytest.mark.parametrize("words", DRAWN)
 def test_many_draws_have_the_law_of_releases(words):
     case = named(words)
@@ -288,6 +293,8 @@ def test_many_draws_have_the_law_of_releases(words):
     at_once = sample(mechanism, data, 8_000, np.random.default_rng(77))
     n = mechanism.n_items
     assert one_by_one.shape[1] == at_once.shape[1] == 2 * n
+    if isinstance(mechanism, PerturbedMLE):
+        centre(at_once, n)
     views = [*range(2 * n), *(np.eye(2 * n)[i] - np.eye(2 * n)[j] for i in range(n) for j in range(i))]
     p = []
     for view in views:
@@ -296,6 +303,8 @@ def test_many_draws_have_the_law_of_releases(words):
     assert len(p) * min(p) > ALARM
     # and another scale is told from it
     half = sample(replace(mechanism, scale=mechanism.scale / 3), data, 8_000, np.random.default_rng(77))
+    if isinstance(mechanism, PerturbedMLE):
+        centre(half, n)
     assert min(stats.ks_2samp(one_by_one[:, i], half[:, i]).pvalue for i in range(n)) < ALARM
 
 
@@ -303,8 +312,10 @@ def test_many_draws_have_the_law_of_releases(words):
 def test_one_draw_is_the_release_of_its_seed(words):
     case = named(words)
     scores = case.mechanism.release(case.data, np.random.default_rng(78)).scores
-    row = sample(case.mechanism, case.data, 1, np.random.default_rng(78))[0]
-    np.testing.assert_allclose(row[: len(scores)], scores, atol=1e-6)
+    row = sample(case.mechanism, case.data, 1, np.random.default_rng(78))
+    if isinstance(case.mechanism, PerturbedMLE):
+        centre(row, len(scores))
+    np.testing.assert_allclose(row[0, : len(scores)], scores, atol=1e-6)
 
 
 @pytest.mark.parametrize("words", DRAWN)

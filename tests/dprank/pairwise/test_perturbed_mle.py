@@ -302,7 +302,7 @@ DATA = Comparisons(ASKED.first, ASKED.second, OUTCOME, ASKED.items, ASKED.voter)
 
 def released(mechanism, seed, draws=600, data=DATA):
     rng = np.random.default_rng(seed)
-    return noise_of([mechanism.release(data, rng).scores for _ in range(draws)], data, mechanism)
+    return noise_of([mechanism._minimiser(data, rng) for _ in range(draws)], data, mechanism)
 
 
 @LINKS
@@ -405,7 +405,8 @@ def test_an_audit_catches_broken_noise(broken, graph, law):
 @pytest.mark.parametrize(("kind", "least", "most"), [(PerturbedMLE, 0.7, 2.0), (HalfNoise, 2.0, math.inf)])
 def test_an_audit_of_release(kind, least, most):
     mechanism, rng = kind(2, 1.0, 1.0, graph="public"), np.random.default_rng(44)
-    counts = [cells(np.array([mechanism.release(of([(0, 1, y)], 2), rng).scores for _ in range(1500)])) for y in (1, 0)]
+    leads = ([mechanism.release(of([(0, 1, y)], 2), rng).scores[0] for _ in range(1500)] for y in (1, 0))
+    counts = [np.bincount(np.searchsorted([-0.3, 0.3], lead), minlength=3) for lead in leads]
     assert mechanism.guarantee.epsilon == 2
     assert least < certified_epsilon(*counts, ALARM) <= most
 
@@ -462,7 +463,20 @@ def test_release_and_estimate_are_one_mechanism():
         mechanism = PerturbedMLE(6, 2.0, 0.7, graph=graph, law=law)
         one = mechanism.release(DATA, np.random.default_rng(3)).scores
         many = mechanism.estimate(PLAYED, WINS[None], np.random.default_rng(3))
-        np.testing.assert_allclose(one, many[0], atol=1e-7)
+        np.testing.assert_allclose(one, many[0] - many[0].mean(), atol=1e-7)
+
+
+@LINKS
+@GRAPHS
+def test_released_strengths_have_mean_0(graph, link):
+    """Likelihoods see differences only, so that the mean of the minimiser is noise over ridge, and nothing else."""
+    for ridge in (0.01, 3.0):
+        mechanism, rng = PerturbedMLE(6, 3.0, ridge, graph=graph, link=link), np.random.default_rng(12)
+        one, minimiser = mechanism.release(DATA, rng), mechanism._minimiser(DATA, np.random.default_rng(12))
+        assert abs(minimiser.mean()) > 0.1
+        assert abs(one.scores.mean()) < 1e-13 * np.abs(minimiser).max()
+        np.testing.assert_allclose(np.diff(one.scores), np.diff(minimiser), atol=1e-12 * np.abs(minimiser).max())
+        assert (np.diff(minimiser[one.order]) <= 0).all()
 
 
 class Told(PerturbedMLE):
@@ -487,7 +501,8 @@ def test_release_fit_for_publishing():
     one, other = (mechanism.release(DATA, noise.SECURE) for _ in range(2))
     assert sorted(one.order) == list(range(6))
     assert (one.scores != other.scores).any()
-    noisy = 2 * noise_of([one.scores], DATA, mechanism)
+    # but for what centring took away, the same from every item
+    noisy = 2 * np.diff(noise_of([one.scores], DATA, mechanism))
     np.testing.assert_allclose(noisy, np.rint(noisy), atol=1e-6)
     assert mechanism.estimate(PLAYED, WINS[None], noise.SECURE).shape == (1, 6)
     for graph in ("private", "public"):

@@ -230,6 +230,7 @@ class Densities:
 
 @exact.register
 def _(mechanism: PerturbedMLE, data: Comparisons, other: Comparisons) -> Divergence:
+    """Of the minimisers: a release takes their mean away, and tells no more."""
     grain = GRAIN["half"]
     (one, graph), (two, other_graph) = ((win_counts(d, "half") / grain, _graph(d)) for d in (data, other))
     same = bool((graph == other_graph).all())
@@ -243,6 +244,7 @@ def _(mechanism: PerturbedMLE, data: Comparisons, other: Comparisons) -> Diverge
 
 @sample.register
 def _(mechanism: PerturbedMLE, data: Comparisons, size: int, rng: np.random.Generator) -> Array:
+    """Minimisers as they are, like the exact law."""
     if mechanism.link is LOGISTIC:
         strengths = mechanism.estimate(_graph(data), np.tile(win_counts(data, "half"), (size, 1)), rng)
     else:
