@@ -1,19 +1,26 @@
-"""What the package refuses, each in one line that names the field, its value and what is allowed.
+"""What the package refuses, each in one line that names the field, its position and what is allowed.
 
 Numbers are handed back as Python's: small integers and floats of numpy overflow, or are no fractions. What is no double
 (a long double, a fraction, a decimal) is rounded down: no budget grows. Where less would promise more, `up` rounds it
 up.
+
+**No message tells of a person.** Messages go to logs, and logs are not private. A parameter's value is said if it is
+a number or a word, by `shown`. Of data only the field and the position are: never a cell, a label, who it was, an entry
+of an index, a column that was not asked for, a count of rows or voters, or a statistic. Positions start from 0; row 0
+is the first below a header. What numpy, pandas and Arrow say may quote a cell, and is replaced ``from None``.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 #: Most persons, items or answers: all numbers up to it are floats.
 MOST = 1 << 53
@@ -101,7 +108,7 @@ def require_generator(rng: Any, why: str = "") -> np.random.Generator:
     """Refuse what is no generator, and so `dprank.noise.SECURE` where floating-point coins are tossed."""
     if not isinstance(rng, np.random.Generator):
         because = f"{why}: " if why else ""
-        raise ValueError(f"rng = {shown(rng)}; {because}a numpy.random.Generator is needed")
+        raise ValueError(f"rng = {source_shown(rng)}; {because}a numpy.random.Generator is needed")
     return rng
 
 
@@ -112,10 +119,45 @@ def require_bool(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def shown(value: Any) -> str:
-    """The value on one line, for a message."""
+def require_columns(labels: Iterable[Any], names: Iterable[Any]) -> None:
+    """Refuse columns of which one that is asked for is missing, or comes again; the others may be data."""
+    labels = list(labels)
+    for name in names:
+        if (count := labels.count(name)) != 1:
+            fault = f"is in the table {count} times" if count else "is not in the table"
+            raise ValueError(f"column {shown(name)} {fault}, which has {len(labels)} columns")
+
+
+def as_array(name: str, values: Any) -> NDArray[Any]:
+    """The values as an array of any kind; rows of different lengths are refused."""
     try:
-        text = " ".join((str(value) if isinstance(value, numbers.Real) else repr(value)).split())
-    except Exception:  # Python writes no integer of more than 4,300 digits; what is foreign may raise anything
-        text = f"<{type(value).__name__}>"
+        return np.asarray(values)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} has rows of different lengths; they must have one") from None
+
+
+def as_floats(name: str, values: Any) -> NDArray[np.float64]:
+    """The values as floats, copied only where they are not; what are no numbers is refused."""
+    try:
+        given = np.asarray(values)
+        # neither words nor complex numbers
+        return np.asarray(given if given.dtype.kind in "biufO" else {}, float)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} of type {type(values).__name__}; numbers in a regular shape are needed") from None
+
+
+def source_shown(rng: Any) -> str:
+    """What was given as a source of noise: a word is none, and may be data."""
+    return f"<{type(rng).__name__}>" if isinstance(rng, str) else shown(rng)
+
+
+def shown(value: Any) -> str:
+    """A parameter on one line, for a message: a number or a word; of all else, which may hold data, the type."""
+    text = f"<{type(value).__name__}>"
+    with suppress(Exception):  # Python writes no integer of more than 4,300 digits; what is foreign may raise anything
+        if value is None or isinstance(value, str):
+            text = repr(value)
+        elif isinstance(value, numbers.Number):
+            text = str(value)
+    text = " ".join(text.split())
     return text if len(text) <= 60 else f"{text[:57]}..."

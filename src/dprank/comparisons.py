@@ -14,6 +14,10 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dprank import _files
+from dprank._files import reading
+from dprank._require import require_columns, shown
+
 Score = Literal["wins", "half", "net"]
 
 #: What one comparison adds to the score of its first item when that item lost, tied or won, in grains (see `GRAIN`);
@@ -25,6 +29,9 @@ _VALUE: dict[str, NDArray[np.int64]] = {
 }
 #: The unit in which each score is an integer.
 GRAIN: dict[str, float] = {"wins": 1.0, "half": 0.5, "net": 1.0}
+
+#: Where in the whole table the rows of a part stand.
+Rows = Sequence[int] | NDArray[np.int64] | None
 
 _CHUNK = 1 << 22
 _BATCH = 1 << 18
@@ -54,7 +61,7 @@ class Comparisons:
     Raises
     ------
     ValueError
-        Naming the field, the first offending row, its value and what is allowed.
+        Naming the field, the first offending row and what is allowed; never what the row holds.
     """
 
     __slots__ = ("first", "items", "points", "second", "voter")
@@ -75,7 +82,7 @@ class Comparisons:
         for name in ("second", "points", "voter"):
             column = getattr(self, name)
             if column is not None and len(column) != len(self):
-                raise ValueError(f"{name} has {len(column)} rows, first has {len(self)}: they must agree")
+                raise ValueError(f"{name} has another number of rows than first: they must agree")
         _differ("second", self.first, self.second)
         for column in (self.first, self.second, self.points, self.voter):
             if column is not None:
@@ -122,34 +129,35 @@ class Comparisons:
             Column names. Voters may be labels of any kind.
         missing : {"refuse", "drop"}
             What to do with rows whose outcome is empty.
+
+        Raises
+        ------
+        ValueError
+            Naming the column and the row: 0 for the first, whatever the table's index.
         """
         import pandas as pd
 
-        for column in (first, second, outcome, *([voter] if voter else [])):
-            if column not in frame.columns:
-                raise ValueError(f"column {column!r} is not in the table; it has {list(map(str, frame.columns))}")
-        gone = frame[outcome].isna().to_numpy()
+        if not isinstance(frame, pd.DataFrame):
+            raise ValueError(f"frame is of type {type(frame).__name__}; a pandas.DataFrame is needed")
+        require_columns(frame.columns, (first, second, outcome, *([] if voter is None else [voter])))
         if missing not in ("refuse", "drop"):
-            raise ValueError(f"missing = {missing!r}; allowed are 'refuse' and 'drop'")
-        if missing == "refuse" and gone.any():
-            raise ValueError(
-                f"{outcome} is missing in {gone.sum()} of {len(frame)} rows, first in row {_first_true(gone)}; "
-                "say missing='drop' to leave those answers out"
-            )
-        frame = frame.loc[~gone]
+            raise ValueError(f"missing = {shown(missing)}; allowed are 'refuse' and 'drop'")
+        gone = frame[outcome].isna().to_numpy()
+        if missing == "refuse" and (bad := _first_true(gone)) is not None:
+            raise ValueError(f"{outcome}[{bad}] is missing; say missing='drop' to leave such answers out")
+        frame, rows = frame.loc[~gone], np.flatnonzero(~gone)
         names = pd.Index(item_names(items))
 
         def codes(column: str) -> NDArray[Any]:
             code = names.get_indexer(frame[column].map(str, na_action="ignore"))
             if (bad := _first_true(code < 0)) is not None:
-                value = frame[column].iloc[bad]
-                raise ValueError(f"{column}[{frame.index[bad]}] = {value!r} is not an item; items are {list(names)}")
+                raise ValueError(f"{_at(column, bad, rows)} is none of the {len(names)} items")
             return code
 
         one, other = codes(first), codes(second)
-        _differ(second, one, other, frame.index, names)
-        points = _points(outcome, frame[outcome].to_numpy(), frame.index)
-        who = None if voter is None else _voter_codes(frame[voter])
+        _differ(second, one, other, rows)
+        points = _points(outcome, frame[outcome].to_numpy(), rows)
+        who = None if voter is None else _voter_codes(voter, frame[voter], rows)
         return cls(one, other, points / 2, tuple(names), who)
 
     def at_most(self, answers: int) -> Comparisons:
@@ -167,6 +175,17 @@ class Comparisons:
         """The comparisons of some rows (a slice, a mask or an index array)."""
         voter = None if self.voter is None else self.voter[rows]
         return Comparisons(self.first[rows], self.second[rows], self.outcome[rows], self.items, voter)
+
+
+def require_comparisons(data: Any, n_items: int | None = None) -> Comparisons:
+    """Refuse what are no comparisons (of so many items)."""
+    if not isinstance(data, Comparisons):
+        raise ValueError(
+            f"data are a {type(data).__name__}; Comparisons are needed (Comparisons.from_frame makes them)"
+        )
+    if n_items is not None and data.n_items != n_items:
+        raise ValueError(f"items = {data.n_items} names; this mechanism is for n_items = {n_items}")
+    return data
 
 
 def win_counts(comparisons: Comparisons, score: Score = "wins", *, threads: int = 2) -> NDArray[np.float64]:
@@ -191,6 +210,7 @@ def win_counts(comparisons: Comparisons, score: Score = "wins", *, threads: int 
     once. This is N of Algorithms 2 and 3 of Cai, Chakraborty and Wang (2025) for ``score="wins"``.
     """
     value = _value(score)
+    require_comparisons(comparisons)
     chunks = (slice(start, start + _CHUNK) for start in range(0, len(comparisons), _CHUNK))
     first, second, points = comparisons.first, comparisons.second, comparisons.points
     calls = (partial(_score_kernel, first[r], second[r], points[r], comparisons.n_items, value) for r in chunks)
@@ -205,7 +225,7 @@ def pairwise_wins(comparisons: Comparisons) -> NDArray[np.float64]:
     ndarray of float, shape (items, items)
         O(comparisons + items^2) time, O(items^2) memory.
     """
-    n = comparisons.n_items
+    n = require_comparisons(comparisons).n_items
     table = np.zeros((n, n), np.int64)
     _pair_kernel(comparisons.first, comparisons.second, comparisons.points, table)
     return table / 2
@@ -235,7 +255,7 @@ def win_counts_parquet(
     Raises
     ------
     ValueError
-        Naming the column, the row of the file, its value and what is allowed.
+        Naming the column, the row of the file and what is allowed.
 
     Notes
     -----
@@ -244,47 +264,49 @@ def win_counts_parquet(
     import pyarrow.parquet as pq
 
     names, value = item_names(items), _value(score)
-    columns = pq.read_schema(path).names
     if len({first, second, outcome}) < 3:
         raise ValueError(f"first, second, outcome = {first!r}, {second!r}, {outcome!r}; three columns are needed")
-    for name in (first, second, outcome):
-        if name not in columns:
-            raise ValueError(f"column {name!r} is not in {path}; it has {columns}")
+    with reading(path, "Parquet"):
+        columns = pq.read_schema(path).names
+    require_columns(columns, (first, second, outcome))
+    with reading(path, "Parquet"):
+        # Arrow's own pre-buffering would come to hold the whole file
+        opened = pq.ParquetFile(path, read_dictionary=[first, second], pre_buffer=False)
 
     def calls(file: Any) -> Iterator[Callable[[], NDArray[np.int64]]]:
         row, books = 0, _Codebooks(names)
-        for batch in file.iter_batches(_BATCH, columns=[first, second, outcome]):
+        batches = file.iter_batches(_BATCH, columns=[first, second, outcome])
+        while True:
+            with reading(path, "Parquet"):
+                if (batch := next(batches, None)) is None:
+                    return
             three = {name: batch.column(name) for name in (first, second, outcome)}
             yield partial(_count_batch, three, books, value, range(row, row + batch.num_rows))
             row += batch.num_rows
 
-    # Arrow's own pre-buffering would come to hold the whole file
-    with pq.ParquetFile(path, read_dictionary=[first, second], pre_buffer=False) as file:
+    with opened as file:
         return _add_up(calls(file), len(names), threads) * GRAIN[score]
 
 
 def read_csv(path: str | PathLike[str], *, items: Sequence[str], **columns: Any) -> Comparisons:
     """Comparisons from a CSV file of item names; keywords as in `Comparisons.from_frame`."""
-    import pandas as pd
-
     # names stay as written: an item may be called 01 or None, and voter 01 is not voter 1
     labels = [columns.get(name, name) for name in ("first", "second", "voter")]
-    gone = {label: [""] for label in labels}
-    gone[columns.get("outcome", "outcome")] = ["", "NA", "NaN", "nan", "NULL", "null"]
-    frame = pd.read_csv(path, dtype=dict.fromkeys(labels, str), na_values=gone, keep_default_na=False)
+    outcome = columns.get("outcome", "outcome")
+    gone = {label: [""] for label in labels} | {outcome: ["", "NA", "NaN", "nan", "NULL", "null"]}
+    dtype = dict.fromkeys(labels, str)
+    frame = _files.read_csv(path, [*labels, outcome], dtype=dtype, na_values=gone, keep_default_na=False)
     return Comparisons.from_frame(frame, items=items, **columns)
 
 
 def read_parquet(path: str | PathLike[str], *, items: Sequence[str], **columns: Any) -> Comparisons:
     """Comparisons from a Parquet file of item names; keywords as in `Comparisons.from_frame`."""
-    import pandas as pd
-
-    return Comparisons.from_frame(pd.read_parquet(path), items=items, **columns)
+    return Comparisons.from_frame(_files.read_parquet(path), items=items, **columns)
 
 
 def _value(score: str) -> NDArray[np.int64]:
     if score not in _VALUE:
-        raise ValueError(f"score = {score!r}; allowed are {get_args(Score)}")
+        raise ValueError(f"score = {shown(score)}; allowed are {get_args(Score)}")
     return _VALUE[score]
 
 
@@ -318,7 +340,7 @@ def _count_batch(
     # one pass found a fault: look for it column by column
     first, second, outcome = columns
     a, b = (_batch_codes(name, columns[name], books, rows) for name in (first, second))
-    _differ(second, a, b, rows, books.names)
+    _differ(second, a, b, rows)
     _points(outcome, _batch_column(outcome, columns[outcome], rows), rows)
     raise AssertionError("a batch was refused that has no fault")
 
@@ -381,62 +403,64 @@ def _first_true(mask: NDArray[np.bool_]) -> int | None:
 
 def item_names(items: Sequence[str]) -> tuple[str, ...]:
     """Item names as a tuple: at least two, no two alike."""
+    if not isinstance(items, Iterable):
+        raise ValueError(f"items = {shown(items)}; the names of at least two items are needed")
     names = tuple(map(str, items))
     if len(names) < 2:
-        raise ValueError(f"items = {names}; at least two are needed")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"items name {twice!r} more than once")
+        raise ValueError(f"items has length {len(names)}; at least two names are needed")
+    seen: dict[str, int] = {}
+    for at, name in enumerate(names):
+        if (first := seen.setdefault(name, at)) != at:
+            raise ValueError(f"items[{at}] is items[{first}] again; no two may be alike")
     return names
 
 
 def _integers(name: str, values: ArrayLike) -> NDArray[Any]:
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}; it must be one-dimensional")
+    array = _column(name, values)
     if array.size == 0:
-        return array.astype(np.int64)
+        return np.zeros(0, np.int64)
     if not np.issubdtype(array.dtype, np.integer):
-        raise ValueError(f"{name} holds {array.dtype}; integers are needed")
+        raise ValueError(f"{name} holds {array.dtype.type.__name__}; integers are needed")
     return array
 
 
-def _codes(name: str, values: ArrayLike, n_items: int, rows: Sequence[Any] | None = None) -> NDArray[Any]:
+def _column(name: str, values: ArrayLike) -> NDArray[Any]:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        array = np.zeros((0, 0))
+    if array.ndim != 1:
+        raise ValueError(f"{name} has rows or is one value; it must be one-dimensional")
+    return array
+
+
+def _codes(name: str, values: ArrayLike, n_items: int, rows: Rows = None) -> NDArray[Any]:
     array = _integers(name, values)
     if array.size and not (array.min() >= 0 and array.max() < n_items):
         bad = int(np.argmax((array < 0) | (array >= n_items)))
-        raise ValueError(f"{_at(name, bad, rows)} = {array[bad]}; item codes are 0 .. {n_items - 1}")
+        raise ValueError(f"{_at(name, bad, rows)} is no item code; those are 0 .. {n_items - 1}")
     return array.astype(np.min_scalar_type(n_items - 1))
 
 
-def _differ(
-    name: str,
-    first: NDArray[Any],
-    second: NDArray[Any],
-    rows: Sequence[Any] | None = None,
-    names: Sequence[str] | None = None,
-) -> None:
+def _differ(name: str, first: NDArray[Any], second: NDArray[Any], rows: Rows = None) -> None:
     if (bad := _first_true(first == second)) is not None:
-        value = repr(names[second[bad]]) if names is not None else second[bad]
-        raise ValueError(f"{_at(name, bad, rows)} = {value} is the item it is compared with; the two must differ")
+        raise ValueError(f"{_at(name, bad, rows)} is the item it is compared with; the two must differ")
 
 
-def _at(name: str, row: int, rows: Sequence[Any] | None) -> str:
+def _at(name: str, row: int, rows: Rows) -> str:
+    """A row that a column holds, as the whole table counts them."""
     return f"{name}[{row if rows is None else rows[row]}]"
 
 
-def _points(name: str, outcome: ArrayLike, rows: Sequence[Any] | None = None) -> NDArray[np.uint8]:
-    array = np.asarray(outcome)
-    if array.ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}; it must be one-dimensional")
+def _points(name: str, outcome: ArrayLike, rows: Rows = None) -> NDArray[np.uint8]:
+    array = _column(name, outcome)
     if array.dtype.kind not in "fiub":
-        bad = next((row for row, value in enumerate(array.tolist()) if not isinstance(value, Real)), None)
-        if bad is not None:
-            raise ValueError(f"{_at(name, bad, rows)} = {array.tolist()[bad]!r}; allowed are the numbers 1, 0.5 and 0")
-        array = array.astype(np.float64)
+        # no float of its own: nothing that is near 1 passes for it
+        allowed: dict[Any, float] = {1: 1.0, 0.5: 0.5, 0: 0.0}
+        array = np.array([allowed.get(x, np.nan) if isinstance(x, Real) else np.nan for x in array.tolist()], float)
     points = np.empty(len(array), np.uint8)
     if (bad := _points_kernel(_plain(array), points)) >= 0:
-        raise ValueError(f"{_at(name, bad, rows)} = {array[bad]}; allowed are the numbers 1, 0.5 and 0")
+        raise ValueError(f"{_at(name, bad, rows)} is not allowed; the numbers 1, 0.5 and 0 are")
     return points
 
 
@@ -462,7 +486,7 @@ def _points_kernel(outcome, points):
 def _batch_column(name: str, column: Any, rows: Sequence[int]) -> NDArray[Any]:
     if column.null_count:
         bad = _first_true(column.is_null().to_numpy(zero_copy_only=False))
-        raise ValueError(f"{name} is missing in row {rows[bad or 0]}; leave out the rows that have no answer")
+        raise ValueError(f"{name}[{rows[bad or 0]}] is missing; leave out the rows that have no answer")
     return column.to_numpy(zero_copy_only=False)
 
 
@@ -472,16 +496,19 @@ def _batch_codes(name: str, column: Any, books: _Codebooks, rows: Sequence[int])
         return _codes(name, entries, len(books.names), rows)
     indices, book = books.read(name, column)
     if (bad := _first_true(book[indices] < 0)) is not None:
-        raise ValueError(f"{_at(name, bad, rows)} = {entries[bad]!r} is not an item; items are {list(books.names)}")
+        raise ValueError(f"{_at(name, bad, rows)} is none of the {len(books.names)} items")
     return book[indices]
 
 
-def _voter_codes(labels: Any) -> NDArray[np.int64]:
+def _voter_codes(name: str, labels: Any, rows: Rows) -> NDArray[np.int64]:
     import pandas as pd
 
-    codes, _ = pd.factorize(labels, sort=True)
-    if (row := _first_true(codes < 0)) is not None:
-        raise ValueError(f"{labels.name}[{labels.index[row]}] is missing: every answer needs its voter")
+    try:
+        codes, _ = pd.factorize(labels, sort=True)
+    except TypeError:
+        raise ValueError(f"{name} holds what cannot be sorted; labels of one kind are needed") from None
+    if (bad := _first_true(codes < 0)) is not None:
+        raise ValueError(f"{_at(name, bad, rows)} is missing: every answer needs its voter")
     return codes.astype(np.int64)
 
 

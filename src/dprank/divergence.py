@@ -16,7 +16,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr, logsumexp
 
 from dprank._quadrature import gauss
-from dprank._require import require_below_1, require_positive, require_real, settle
+from dprank._require import as_floats, require_below_1, require_positive, require_real, settle
 from dprank.gaussian import gaussian_delta, gaussian_epsilon
 from dprank.noise import Law, Noise
 
@@ -56,7 +56,7 @@ class PairLaw:
 
     def delta(self, epsilons: ArrayLike) -> NDArray[np.float64]:
         """Least delta at every epsilon: the larger of the two hockey-stick divergences, shape of `epsilons`."""
-        epsilon = np.asarray(epsilons, float)[..., None]
+        epsilon = as_floats("epsilons", epsilons)[..., None]
         return np.maximum(
             _hockey_stick(self.log_p, self.log_q, epsilon), _hockey_stick(self.log_q, self.log_p, epsilon)
         )
@@ -104,7 +104,7 @@ class GaussianShift:
 
     def delta(self, epsilons: ArrayLike) -> NDArray[np.float64]:
         """Least delta at every epsilon, shape of `epsilons`."""
-        epsilons = np.asarray(epsilons, float)
+        epsilons = as_floats("epsilons", epsilons)
         flat = [gaussian_delta(self.l2, self.scale, float(epsilon)) for epsilon in epsilons.ravel()]
         return np.array(flat).reshape(epsilons.shape)
 
@@ -140,14 +140,14 @@ class LaplaceShift:
     scale: float
 
     def __post_init__(self) -> None:
-        moves = np.asarray(self.moves, float)
+        moves = as_floats("moves", self.moves)
         if moves.ndim != 1 or not np.isfinite(moves).all():
-            raise ValueError(f"moves = {moves.tolist()}; a list of finite numbers is needed")
+            raise ValueError("moves hold what is not finite; a list of finite numbers is needed")
         settle(self, moves=tuple(np.abs(moves[moves != 0]).tolist()), scale=require_positive("scale", self.scale))
 
     def delta(self, epsilons: ArrayLike) -> NDArray[np.float64]:
         """Least delta at every epsilon, shape of `epsilons`. O(cells * numbers) each."""
-        epsilons = np.asarray(epsilons, float)
+        epsilons = as_floats("epsilons", epsilons)
         found = np.array([self._delta(float(epsilon)) for epsilon in epsilons.ravel()]).reshape(epsilons.shape)
         return np.minimum(found, 1.0)
 
@@ -337,7 +337,7 @@ def noise_shift(noise: Noise, law: Law, moves: ArrayLike, scale: float) -> Diver
     if law == "discrete":
         return discrete_laplace_shift(moves, scale) if noise == "laplace" else discrete_gaussian_shift(moves, scale)
     if noise == "laplace":
-        return LaplaceShift(np.asarray(moves, float).tolist(), scale)
+        return LaplaceShift(as_floats("moves", moves).tolist(), scale)
     return GaussianShift(float(np.linalg.norm(moves)), scale)
 
 
@@ -360,12 +360,12 @@ def pair_of(p: ArrayLike | Mapping[Any, float], q: ArrayLike | Mapping[Any, floa
         nothing = -math.inf if log else 0.0
         outcomes = dict.fromkeys([*p, *q])
         p, q = ([law.get(outcome, nothing) for outcome in outcomes] for law in (p, q))
-    laws = np.asarray(p, float), np.asarray(q, float)
+    laws = as_floats("p", p), as_floats("q", q)
     if laws[0].shape != laws[1].shape or laws[0].ndim != 1:
-        raise ValueError(f"p and q have shapes {laws[0].shape} and {laws[1].shape}; they must list the same outcomes")
+        raise ValueError("p and q have several dimensions or other lengths; they must list the same outcomes")
     for name, law in zip("pq", map(np.exp, laws) if log else laws, strict=True):
         if (law < 0).any() or not abs(law.sum() - 1) < 1e-9:
-            raise ValueError(f"{name} sums to {law.sum()} with least entry {law.min()}; it must be a law")
+            raise ValueError(f"{name} has an entry below 0 or does not sum to 1; it must be a law")
     with np.errstate(divide="ignore"):
         a, b = laws if log else map(np.log, laws)
     possible = (a > -np.inf) | (b > -np.inf)
@@ -395,9 +395,9 @@ def _least_epsilon(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta
 
 def _whole_moves(moves: ArrayLike) -> list[int]:
     """Absolute values of those that are not 0."""
-    given = np.asarray(moves, float)
+    given = as_floats("moves", moves)
     if given.ndim != 1 or not np.isfinite(given).all() or (given != np.round(given)).any():
-        raise ValueError(f"moves = {given.tolist()}; a list of whole numbers is needed")
+        raise ValueError("moves hold what is not whole; a list of whole numbers is needed")
     return [int(abs(move)) for move in given if move]
 
 
@@ -412,7 +412,7 @@ def _on_grid(moves: Sequence[float]) -> tuple[list[int], float]:
     common = Fraction(math.gcd(*(int(move * finest) for move in exact)), finest)
     steps = [int(move / common) for move in exact]
     if 2 * sum(steps) > CELLS:
-        raise ValueError(f"moves = {list(moves)}; multiples of one step are needed, at most {CELLS // 2} steps in all")
+        raise ValueError(f"moves need too fine a grid; multiples of one step are, at most {CELLS // 2} steps in all")
     return steps, float(common) * largest
 
 

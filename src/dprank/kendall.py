@@ -8,6 +8,8 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._require import as_array
+
 
 def kendall_distance(a: ArrayLike, b: ArrayLike) -> int:
     """Pairs of items that two rankings put in opposite orders.
@@ -32,7 +34,7 @@ def kendall_distance(a: ArrayLike, b: ArrayLike) -> int:
     >>> kendall_distance([0, 1, 2], [2, 0, 1])
     2
     """
-    one, other = _ranking("a", a), _ranking("b", b)
+    one, other = ranking("a", a), ranking("b", b)
     if len(one) != len(other):
         raise ValueError(f"a ranks {len(one)} items, b ranks {len(other)}: they must agree")
     out = np.empty(1, np.int64)
@@ -60,7 +62,7 @@ def kendall_distances(positions: ArrayLike, centre: ArrayLike) -> NDArray[np.int
     ValueError
         Naming the first row that is no ranking, or the two numbers of items where they differ.
     """
-    middle = _ranking("centre", centre)
+    middle = ranking("centre", centre)
     rows = as_positions("positions", positions)
     if rows.shape[1] != len(middle):
         raise ValueError(f"positions rank {rows.shape[1]} items, centre ranks {len(middle)}: they must agree")
@@ -99,6 +101,14 @@ def pairwise_kendall_distances(positions: ArrayLike, others: ArrayLike | None = 
     return out + out.T if others is None else out
 
 
+def ranking(name: str, values: ArrayLike) -> NDArray[Any]:
+    """One ranking, shape (items,), as `as_positions` has many."""
+    array = as_array(name, values)
+    if array.ndim != 1 or array.size < 1 or not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(f"{name} has {_form(array)}; one ranking is needed, integer positions of its items")
+    return _checked(array[None], name)[0]
+
+
 def as_positions(name: str, values: ArrayLike) -> NDArray[Any]:
     """Rows that are rankings: each uses every position 0 .. items - 1 once.
 
@@ -118,26 +128,14 @@ def as_positions(name: str, values: ArrayLike) -> NDArray[Any]:
     ValueError
         Naming the first row that does not.
     """
-    array = _array(name, values)
+    array = as_array(name, values)
     if array.ndim != 2 or array.shape[1] < 1 or not np.issubdtype(array.dtype, np.integer):
-        raise ValueError(f"{name} has shape {array.shape} of {array.dtype}; rows of integer positions are needed")
+        raise ValueError(f"{name} has {_form(array)}; rows of integer positions are needed")
     return _checked(array, name + "[{}]")
 
 
-def _ranking(name: str, values: ArrayLike) -> NDArray[Any]:
-    array = _array(name, values)
-    if array.ndim != 1 or array.size < 1 or not np.issubdtype(array.dtype, np.integer):
-        raise ValueError(
-            f"{name} has shape {array.shape} of {array.dtype}; one ranking is needed, integer positions of its items"
-        )
-    return _checked(array[None], name)[0]
-
-
-def _array(name: str, values: ArrayLike) -> NDArray[Any]:
-    try:
-        return np.asarray(values)
-    except ValueError:
-        raise ValueError(f"{name} has rows of different lengths; they must rank the same items") from None
+def _form(array: NDArray[Any]) -> str:
+    return f"{array.ndim} dimensions of {array.dtype.type.__name__}"
 
 
 def _checked(array: NDArray[Any], row: str) -> NDArray[Any]:
@@ -146,7 +144,7 @@ def _checked(array: NDArray[Any], row: str) -> NDArray[Any]:
     rows = array.astype(np.min_scalar_type(m - 1), order="C")
     if array.min(initial=0) < 0 or array.max(initial=0) >= m or _repeats(rows):
         bad = np.argmax((np.sort(array, axis=1) != np.arange(m)).any(axis=1))
-        raise ValueError(f"{row.format(bad)} = {array[bad].tolist()}; a ranking uses every position 0 .. {m - 1} once")
+        raise ValueError(f"{row.format(bad)} is no ranking; it uses every position 0 .. {m - 1} once")
     return rows
 
 

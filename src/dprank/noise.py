@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_at_least_0, require_generator, shown
+from dprank._require import require_at_least_0, require_generator, source_shown
 from dprank.mechanism import require
 
 Noise = Literal["laplace", "gaussian"]
@@ -219,7 +219,7 @@ def geometric(scale: float, size: int, *, rng: Source) -> NDArray[np.int64]:
 def require_source(rng: Any) -> Source:
     """Refuse what is neither a generator nor `SECURE`."""
     if not isinstance(rng, np.random.Generator | SecureSource):
-        raise ValueError(f"rng = {shown(rng)}; a numpy.random.Generator or dprank.noise.SECURE is needed")
+        raise ValueError(f"rng = {source_shown(rng)}; a numpy.random.Generator or dprank.noise.SECURE is needed")
     return rng
 
 

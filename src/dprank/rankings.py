@@ -11,6 +11,8 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dprank import _files
+from dprank._require import require_columns, shown
 from dprank.comparisons import item_names
 from dprank.kendall import as_positions
 
@@ -91,7 +93,7 @@ class Rankings:
         Raises
         ------
         ValueError
-            Naming the column, or the row (by the table's index, 0 for the first unless it has another) and its places.
+            Naming the column and the row: 0 for the first, whatever the table's index.
         """
         import pandas as pd
 
@@ -99,32 +101,29 @@ class Rankings:
         if not isinstance(frame, pd.DataFrame):
             raise ValueError(f"frame is of type {type(frame).__name__}; a pandas.DataFrame is needed")
         labels = list(map(str, frame.columns))
-        for name in (*names, *([] if voter is None else [voter])):
-            if (count := labels.count(name)) != 1:
-                fault = f"is in the table {count} times" if count else "is not in the table"
-                raise ValueError(f"column {name!r} {fault}; it has {labels}")
+        require_columns(labels, (*names, *([] if voter is None else [voter])))
         if not len(frame):
             raise ValueError("the table has no rows; one a voter is needed")
         if voter is not None:
             _require_one_row_each(frame.iloc[:, labels.index(voter)], voter)
         places = frame.iloc[:, [labels.index(name) for name in names]]
         if (gone := places.isna().any(axis=1).to_numpy()).any():
-            raise ValueError(
-                f"row {frame.index[np.argmax(gone)]} has a place missing, as have {gone.sum()} of {len(gone)} rows"
-            )
+            raise ValueError(f"row {np.argmax(gone)} has a place missing; a ranking uses every place once")
+        m = len(names)
+        allowed = set(range(1, m + 1))
         for i, name in enumerate(names):
-            for row, value in places.iloc[:, i].items():
+            for row, value in enumerate(places.iloc[:, i]):
                 # one word in a file makes text of its whole column: the word is at fault
                 place = pd.to_numeric(value, errors="coerce") if isinstance(value, str) else value
-                if isinstance(place, bool) or not isinstance(place, numbers.Real) or place != place // 1:
-                    raise ValueError(f"{name}[{row}] = {value!r}; places are whole numbers, 1 for the best")
+                if isinstance(place, bool) or not isinstance(place, numbers.Real) or place not in allowed:
+                    raise ValueError(
+                        f"{name}[{row}] is no place; places are the whole numbers 1 .. {m}, 1 for the best"
+                    )
             if any(isinstance(value, str) for value in places.iloc[:, i]):
                 raise ValueError(f"column {name!r} holds text; places are whole numbers, 1 for the best")
-        table, m = places.to_numpy(float), len(names)
+        table = places.to_numpy(float)
         if (wrong := (np.sort(table, axis=1) != np.arange(1, m + 1)).any(axis=1)).any():
-            bad = np.argmax(wrong)
-            given = ", ".join(f"{place:.15g}" for place in table[bad])
-            raise ValueError(f"row {frame.index[bad]} has places {given}; a ranking uses every place 1 .. {m} once")
+            raise ValueError(f"row {np.argmax(wrong)} is no ranking; it uses every place 1 .. {m} once")
         return cls(table.astype(np.int64) - 1, names)
 
     def pairwise(self) -> NDArray[np.int64]:
@@ -155,19 +154,10 @@ def read_csv(path: str | PathLike[str], items: Sequence[str], voter: str | None 
     ValueError
         As `Rankings.from_frame`, row 0 being the one below the header; or naming the file where it is no table.
     """
-    import pandas as pd
-
     names = require_items(items)
-    try:
-        # persons stay as written: 01 is not 1
-        frame = pd.read_csv(path, dtype=None if voter is None else {voter: str})
-        # pandas renames a column that comes again
-        header = pd.read_csv(path, header=None, nrows=1, dtype=str).iloc[0] if isinstance(path, str | PathLike) else []
-    except ValueError as error:
-        raise ValueError(f"{path} is no CSV table: {' '.join(str(error).split())}") from None
-    for name in (*names, *([] if voter is None else [voter])):
-        if (count := list(header).count(name)) > 1:
-            raise ValueError(f"column {name!r} is in the table {count} times; it has {list(header)}")
+    persons = [] if voter is None else [voter]
+    # persons stay as written: 01 is not 1
+    frame = _files.read_csv(path, [*names, *persons], dtype=dict.fromkeys(persons, str))
     return Rankings.from_frame(frame, names, voter)
 
 
@@ -188,24 +178,16 @@ def read_parquet(path: str | PathLike[str], items: Sequence[str], voter: str | N
     ValueError
         As `Rankings.from_frame`, row 0 being the first; or naming the file where it is no table.
     """
-    import pandas as pd
-
     names = require_items(items)
-    try:
-        frame = pd.read_parquet(path)
-    except ValueError as error:
-        raise ValueError(f"{path} is no Parquet table: {' '.join(str(error).split())}") from None
-    return Rankings.from_frame(frame, names, voter)
+    return Rankings.from_frame(_files.read_parquet(path), names, voter)
 
 
 def _require_one_row_each(persons: Any, voter: str) -> None:
     """Refuse a column of persons in which one is missing, or comes again."""
     if (gone := persons.isna().to_numpy()).any():
-        raise ValueError(f"row {persons.index[np.argmax(gone)]} has no {voter!r}; who gave a ranking is needed")
-    if (again := persons.duplicated(keep=False).to_numpy()).any():
-        person = persons.iloc[np.argmax(again)]
-        rows = persons.index[(persons == person).to_numpy()]
-        raise ValueError(f"{person} has rows {' and '.join(map(str, rows[:2]))}; one ranking a voter is needed")
+        raise ValueError(f"row {np.argmax(gone)} has no {voter!r}; who gave a ranking is needed")
+    if (again := persons.duplicated().to_numpy()).any():
+        raise ValueError(f"row {np.argmax(again)} is of a {voter!r} that had one before; one ranking a voter is needed")
 
 
 def _codes(orders: Any, names: tuple[str, ...]) -> Any:
@@ -220,7 +202,7 @@ def _codes(orders: Any, names: tuple[str, ...]) -> Any:
     for v, row in enumerate(table):
         for name in row:
             if name not in code:
-                raise ValueError(f"orders[{v}] names {str(name)!r}; items are {list(names)}")
+                raise ValueError(f"orders[{v}] names what is none of the {len(names)} items")
     return np.vectorize(code.get, otypes=[np.int64])(table)
 
 
@@ -233,14 +215,14 @@ def require_rankings(data: Any, n_items: int | None = None, least: int = 0) -> R
     if n_items is not None and data.n_items != n_items:
         raise ValueError(f"items = {data.n_items} in the data; this mechanism is for n_items = {n_items}")
     if len(data) < least:
-        raise ValueError(f"voters = {len(data)} in the data; at least {least} {'is' if least == 1 else 'are'} needed")
+        raise ValueError(f"data have too few voters; at least {least} {'is' if least == 1 else 'are'} needed")
     return data
 
 
 def require_items(items: Any, n_items: int | None = None) -> tuple[str, ...]:
     """Refuse what are no names of at least two items, or of so many."""
     if not isinstance(items, Iterable):
-        raise ValueError(f"items = {items!r}; the names of at least two items are needed")
+        raise ValueError(f"items = {shown(items)}; the names of at least two items are needed")
     names = item_names(tuple(items))
     if n_items not in (None, len(names)):
         raise ValueError(f"items names {len(names)} items; n_items = {n_items} are needed")

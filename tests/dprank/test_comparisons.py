@@ -106,23 +106,23 @@ def test_some_rows(rows):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"first": [0, 1, 3]}, ["first[2] = 3", "0 .. 2"]),
-        ({"second": [1, -1, 0]}, ["second[1] = -1", "0 .. 2"]),
-        ({"first": [0, 2, 2]}, ["second[1] = 2", "differ"]),
+        ({"first": [0, 1, 3]}, ["first[2]", "0 .. 2"]),
+        ({"second": [1, -1, 0]}, ["second[1]", "0 .. 2"]),
+        ({"first": [0, 2, 2]}, ["second[1]", "differ"]),
         ({"first": [0.0, 1, 2]}, ["first", "float64", "integers"]),
-        ({"first": [[0], [1], [2]]}, ["first", "(3, 1)"]),
-        ({"second": [1, 2]}, ["second has 2 rows", "first has 3"]),
-        ({"outcome": [1, 0]}, ["2 rows", "first has 3"]),
-        ({"voter": [1]}, ["voter has 1 rows"]),
+        ({"first": [[0], [1], [2]]}, ["first", "one-dimensional"]),
+        ({"second": [1, 2]}, ["second has another number of rows than first"]),
+        ({"outcome": [1, 0]}, ["points has another number of rows than first"]),
+        ({"voter": [1]}, ["voter has another number of rows than first"]),
         ({"voter": [1.0, 2, 3]}, ["voter", "float64"]),
-        ({"outcome": [1, 0.4, 2]}, ["outcome[1] = 0.4", "1, 0.5 and 0"]),
-        ({"outcome": [1, 0, np.nan]}, ["outcome[2] = nan"]),
-        ({"outcome": [1, 0, -1]}, ["outcome[2] = -1"]),
-        ({"outcome": [1, 0, 2**60]}, ["outcome[2] = 1152921504606846976"]),
+        ({"outcome": [1, 0.4, 2]}, ["outcome[1]", "1, 0.5 and 0"]),
+        ({"outcome": [1, 0, np.nan]}, ["outcome[2]"]),
+        ({"outcome": [1, 0, -1]}, ["outcome[2]"]),
+        ({"outcome": [1, 0, 2**60]}, ["outcome[2]"]),
         ({"outcome": ["1", "0", "1"]}, ["outcome", "numbers"]),
-        ({"outcome": [[1, 0, 0]]}, ["outcome", "(1, 3)"]),
-        ({"items": "aab"}, ["items", "'a'", "more than once"]),
-        ({"items": "a"}, ["items = ('a',)", "at least two"]),
+        ({"outcome": [[1, 0, 0]]}, ["outcome", "one-dimensional"]),
+        ({"items": "aab"}, ["items[1] is items[0]"]),
+        ({"items": "a"}, ["items has length 1", "at least two"]),
     ],
 )
 def test_refuses(change, words):
@@ -196,17 +196,17 @@ def test_names_survive_a_csv_as_written(tmp_path, names):
 @pytest.mark.parametrize("gone", [None, np.nan, pd.NA])
 def test_a_missing_name_is_no_item_whatever_items_are_called(gone):
     frame = pd.DataFrame({"first": ["a", gone], "second": ["nan", "a"], "outcome": [1, 1]}, dtype=object)
-    with refused("first[1]", "is not an item"):
+    with refused("first[1]", "none of the 4 items"):
         Comparisons.from_frame(frame.astype({"outcome": int}), items=["a", "nan", "None", "<NA>"])
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({}, ["z is missing in 1 of 5 rows", "first in row 3", "missing='drop'"]),
+        ({}, ["z[3] is missing", "missing='drop'"]),
         ({"missing": "skip"}, ["missing = 'skip'", "'refuse' and 'drop'"]),
-        ({"items": "ab", "missing": "drop"}, ["x[2] = 'c'", "['a', 'b']"]),
-        ({"first": "X"}, ["column 'X'", "['x', 'y', 'z', 'w']"]),
+        ({"items": "ab", "missing": "drop"}, ["x[2] is none of the 2 items"]),
+        ({"first": "X"}, ["column 'X' is not in the table", "4 columns"]),
         ({"voter": "V"}, ["column 'V'"]),
     ],
 )
@@ -218,10 +218,10 @@ def test_refuses_a_table(change, words):
 @pytest.mark.parametrize(
     ("column", "value", "words"),
     [
-        ("x", "d", ["x[4] = 'd'", "['a', 'b', 'c']"]),
-        ("y", None, ["y[4]", "is not an item"]),
-        ("y", "b", ["y[4] = 'b'"]),
-        ("z", 0.3, ["z[4] = 0.3", "1, 0.5 and 0"]),
+        ("x", "d", ["x[4] is none of the 3 items"]),
+        ("y", None, ["y[4]", "none of the 3 items"]),
+        ("y", "b", ["y[4]", "compared with"]),
+        ("z", 0.3, ["z[4]", "1, 0.5 and 0"]),
         ("w", None, ["w[4] is missing"]),
     ],
 )
@@ -277,11 +277,11 @@ def test_parquet_without_rows_and_with_truth_values(tmp_path):
 @pytest.mark.parametrize(
     ("column", "value", "words"),
     [
-        ("x", "d", ["x[9] = 'd'", "['a', 'b', 'c']"]),
-        ("x", None, ["x", "missing", "row 9"]),
-        ("y", "a", ["y[9] = 'a'", "compared with"]),
-        ("z", 0.3, ["z[9] = 0.3", "1, 0.5 and 0"]),
-        ("z", None, ["z", "missing", "row 9"]),
+        ("x", "d", ["x[9] is none of the 3 items"]),
+        ("x", None, ["x[9] is missing"]),
+        ("y", "a", ["y[9]", "compared with"]),
+        ("z", 0.3, ["z[9]", "1, 0.5 and 0"]),
+        ("z", None, ["z[9] is missing"]),
     ],
 )
 @pytest.mark.parametrize("batch", [4, 100])
@@ -300,17 +300,17 @@ def test_errors_name_the_column_and_the_row_of_the_file(monkeypatch, tmp_path, b
 def test_of_many_bad_rows_the_first_of_the_file_is_named(monkeypatch, tmp_path, threads):
     monkeypatch.setattr(comparisons, "_BATCH", 3)
     path = write(tmp_path / "t", pa.array([0] * 60), pa.array([1] * 60), pa.array([1] + [0.3] * 59))
-    with refused("outcome[1] = 0.3"):
+    with refused("outcome[1]"):
         win_counts_parquet(path, ABC, threads=threads)
 
 
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"first": pa.array([0, 3])}, ["first[1] = 3", "0 .. 2"]),
+        ({"first": pa.array([0, 3])}, ["first[1]", "0 .. 2"]),
         ({"first": pa.array([0.0, 2.0])}, ["first", "integers"]),
         ({"outcome": pa.array(["1", "0"])}, ["outcome", "numbers"]),
-        ({"outcome": pa.array(np.array([1, 0.3], "f2"))}, ["outcome[1] = 0.3"]),
+        ({"outcome": pa.array(np.array([1, 0.3], "f2"))}, ["outcome[1]"]),
     ],
 )
 def test_refuses_a_column(tmp_path, columns, words):
@@ -325,7 +325,7 @@ def test_refuses_a_file_that_lacks_a_column(tmp_path):
         win_counts_parquet(path, ABC, second="first")
     with refused("threads = 0"):
         win_counts_parquet(path, ABC, threads=0)
-    with refused("column 'who'", "['first', 'second', 'outcome']"):
+    with refused("column 'who' is not in the table", "3 columns"):
         win_counts_parquet(path, ABC, first="who")
     with refused("score = 'points'"):
         win_counts_parquet(path, ABC, "points")

@@ -9,11 +9,12 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dprank import noise as laws
 from dprank._require import (
     MOST,
+    as_array,
     require_below_1,
     require_positive,
     require_probability,
@@ -145,11 +146,14 @@ class AdditiveNoise(ABC):
         """Bound on the mean absolute noise on one count; attained on the real line."""
         return self.scale * (1.0 if self.noise == "laplace" else math.sqrt(2 / math.pi))
 
-    def _require_on_grid(self, name: str, counts: NDArray[Any]) -> None:
-        """Refuse what noise on the grid would not hide: digits after the point."""
-        if self.law == "discrete" and (wrong := counts != np.rint(counts)).any():
-            value = float(counts[wrong][0])
-            raise ValueError(f"{name} = {value}; whole numbers are needed: whole noise hides no fractions")
+    def _require_counts(self, name: str, counts: ArrayLike, axes: int) -> NDArray[Any]:
+        """Refuse what are no numbers for the items, in so many last axes, and what noise on the grid would not hide."""
+        counts = as_array(name, counts)
+        if counts.dtype.kind not in "iuf" or counts.shape[-axes:] != (self.n_items,) * axes:
+            raise ValueError(f"{name} is no array of numbers; {axes} last axes of n_items = {self.n_items} are needed")
+        if self.law == "discrete" and (counts != np.rint(counts)).any():
+            raise ValueError(f"{name} holds fractions; whole numbers are needed: whole noise hides no fractions")
+        return counts
 
     def _drawn(self, size: Any, rng: Source) -> NDArray[Any]:
         """Noise in steps of the grid."""

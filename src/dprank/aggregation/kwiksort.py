@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from dprank._require import require_generator, require_probability, require_whole, shown
+from dprank._require import as_floats, require_generator, require_probability, require_whole, shown
 from dprank.aggregation.matrix import require_matrix
 
 #: Items up to which all subsets are listed.
@@ -173,7 +173,7 @@ def log_moments(n_items: int, theta: ArrayLike) -> NDArray[np.float64]:
         Row k for k items. O(n_items^2) a point.
     """
     n_items = require_whole("n_items", n_items, 1)
-    points = np.atleast_1d(np.asarray(theta, float))
+    points = np.atleast_1d(as_floats("theta", theta))
     if points.ndim != 1 or not (abs(points) < 1e300).all():
         raise ValueError(f"theta = {shown(theta)}; finite numbers in a row are needed")
     logs = np.zeros((n_items + 1, len(points)))

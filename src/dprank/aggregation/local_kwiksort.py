@@ -266,7 +266,7 @@ class AdaptiveAnswers:
     def __init__(self, design: LocalKwikSort, data: Rankings, rng: np.random.Generator) -> None:
         require_rankings(data, design.n_items)
         if len(data) < design.blocks:
-            raise ValueError(f"data have {len(data)} voters; at least blocks = {design.blocks} are needed")
+            raise ValueError(f"data have too few voters; at least blocks = {design.blocks} are needed")
         self.rng = require_generator(rng, "floating-point coins are for research")
         self.design, self.positions = design, data.positions
         self.members = np.array_split(self.rng.permutation(len(data)), design.blocks)

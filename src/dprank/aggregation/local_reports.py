@@ -576,7 +576,7 @@ def require_votes(positions: ArrayLike, n_items: int) -> NDArray[Any]:
     """Refuse what is not at least one ranking of so many items."""
     table = as_positions("positions", positions)
     if table.shape[1] != n_items or not len(table):
-        raise ValueError(f"positions of shape {table.shape}; at least one row of n_items = {n_items} places is needed")
+        raise ValueError(f"positions are no table; at least one row of n_items = {n_items} places is needed")
     return table
 
 
@@ -601,8 +601,8 @@ def require_reports(
         return table
     for voter, row in enumerate(rows):
         if table_of([row]) is None:
-            raise ValueError(f"reports[{voter}] = {shown(row)}; {needed} needed")
-    raise ValueError(f"reports = {shown(reports)}; a table of at least one row is needed")
+            raise ValueError(f"reports[{voter}] = <{type(row).__name__}>; {needed} needed")
+    raise ValueError("reports are none, or no table; at least one row is needed")
 
 
 def require_lists(reports: Any, size: int, n_items: int) -> NDArray[np.int64]:

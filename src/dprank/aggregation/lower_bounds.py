@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from dprank._require import require_at_least_0, require_positive, require_real, require_whole
+from dprank._require import as_array, require_at_least_0, require_positive, require_real, require_whole
 from dprank.mechanism import require
 from dprank.models.mallows import Mallows
 
@@ -46,11 +46,11 @@ def embed(x: ArrayLike, middle: int, *, convention: Convention = "words") -> NDA
         Where `x` has an entry that is no sign, or `middle` is negative.
     """
     require("convention", convention, get_args(Convention))
-    sign = np.asarray(x)
+    sign = as_array("x", x)
     if sign.ndim < 1 or not sign.shape[-1]:
         raise ValueError(f"x has shape {sign.shape}; at least one sign a vector is needed")
     if (wrong := ~np.isin(sign, (-1, 1))).any():
-        raise ValueError(f"x has the entry {sign[wrong].flat[0]}; allowed: -1, 1")
+        raise ValueError(f"x{np.argwhere(wrong)[0].tolist()} is no sign; allowed: -1, 1")
     d = sign.shape[-1]
     step = d + require_whole("middle", middle, 0)
     exchanged = sign == (1 if convention == "words" else -1)
@@ -73,7 +73,7 @@ def signs(positions: ArrayLike, d: int) -> NDArray[np.int64]:
     -------
     ndarray of {-1, 1}, shape (..., d)
     """
-    place = np.asarray(positions)
+    place = as_array("positions", positions)
     require_whole("d", d, 1, place.shape[-1] // 2)
     return np.where(place[..., :d] < place[..., place.shape[-1] - d :], -1, 1)
 
@@ -88,7 +88,7 @@ def embedded_distance(differing: ArrayLike, d: int, middle: int) -> NDArray[np.i
     d, middle : int
         Signs, and items that never move.
     """
-    h = np.asarray(differing)
+    h = as_array("differing", differing)
     return h * (2 * middle + 2 * d - h)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import shown
-from dprank.kendall import as_positions
+from dprank._require import as_floats
+from dprank.kendall import ranking
 from dprank.mechanism import Guarantee
 from dprank.rankings import Rankings, require_rankings
 
@@ -81,11 +81,10 @@ def require_fractions(w: ArrayLike) -> NDArray[np.float64]:
     off = ~np.eye(len(matrix), dtype=bool)
     if (wrong := off & ~((matrix >= -ROUNDING) & (matrix <= 1 + ROUNDING))).any():
         i, j = np.argwhere(wrong)[0]
-        raise ValueError(f"w[{i}, {j}] = {matrix[i, j]:.15g}; a fraction in [0, 1] is needed: `shrink` makes them")
+        raise ValueError(f"w[{i}, {j}] is out of range; a fraction in [0, 1] is needed: `shrink` makes them")
     if (wrong := off & ~(abs(matrix + matrix.T - 1) <= ROUNDING)).any():
         i, j = np.argwhere(wrong)[0]
-        total = matrix[i, j] + matrix[j, i]
-        raise ValueError(f"w[{i}, {j}] + w[{j}, {i}] = {total:.15g}; the fractions of a pair must sum to 1")
+        raise ValueError(f"w[{i}, {j}] + w[{j}, {i}] is not 1; the fractions of a pair must sum to 1")
     upper = np.triu(np.clip(matrix, 0, 1), 1)
     return upper + np.tril(1 - upper.T, -1)
 
@@ -93,16 +92,15 @@ def require_fractions(w: ArrayLike) -> NDArray[np.float64]:
 def require_matrix(w: ArrayLike) -> NDArray[np.float64]:
     """A square matrix of numbers from -1e300 to 1e300, at least 2 by 2; a copy whose diagonal is 0."""
     try:
-        given = np.asarray(w)
-        matrix = np.array(given if given.dtype.kind in "biufO" else {}, float)  # neither words nor complex numbers
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"w = {shown(w)} is no matrix of numbers: `pairwise_fractions` makes one") from None
+        matrix = as_floats("w", w).copy()
+    except ValueError:
+        raise ValueError(f"w = <{type(w).__name__}> is no matrix of numbers: `pairwise_fractions` makes one") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise ValueError(f"w has shape {matrix.shape}; a square matrix of at least two items is needed")
     np.fill_diagonal(matrix, 0)
     if (wrong := ~(abs(matrix) <= 1e300)).any():
         i, j = np.argwhere(wrong)[0]
-        raise ValueError(f"w[{i}, {j}] = {matrix[i, j]}; a finite number, at most 1e300 in size, is needed")
+        raise ValueError(f"w[{i}, {j}] is out of range; a finite number, at most 1e300 in size, is needed")
     return matrix
 
 
@@ -128,7 +126,7 @@ def kemeny_score(order: ArrayLike, w: ArrayLike) -> float:
 
 def require_order(order: Any, n_items: int) -> NDArray[np.int64]:
     """Refuse what is no order of the items 0 .. n_items - 1."""
-    row = as_positions("order", np.asarray(order)[None])[0].astype(np.int64)
+    row = ranking("order", order).astype(np.int64)
     if len(row) != n_items:
         raise ValueError(f"order ranks {len(row)} items; w has {n_items}")
     return row

@@ -222,7 +222,7 @@ class NoisyMatrix(AdditiveNoise):
             Where the noise would leave digits or parities as they are.
         """
         first, second = np.triu_indices(self.n_items, 1)
-        self._require_on_grid("margin", margins)
+        margins = self._require_counts("margin", margins, 2)
         pairs = margins[..., first, second]
         if self.law == "discrete" and self.grain == 1 and ((pairs - pairs[..., :1]) % 2).any():
             raise ValueError("margins are odd and even; all of one parity, as rankings have them, are needed")

@@ -153,7 +153,7 @@ class PrivateBorda(AdditiveNoise):
         ValueError
             Where whole noise would leave digits as they are.
         """
-        self._require_on_grid("sum", sums)
+        sums = self._require_counts("sum", sums, 1)
         return np.asarray(sums + self._drawn(sums.shape, rng), float)
 
 

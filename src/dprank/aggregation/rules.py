@@ -149,7 +149,8 @@ def _kemeny(w: NDArray[np.float64]) -> NDArray[np.int64]:
     try:
         return kemeny(shrink(w), time_limit=PATIENCE).order
     except KemenyTimeout as late:
-        warnings.warn(f"rule = 'kemeny': {late}; the best order known is used", RuntimeWarning, stacklevel=3)
+        late_by = f"no proof of optimality within {PATIENCE:g} s"
+        warnings.warn(f"rule = 'kemeny': {late_by}; the best order known is used", RuntimeWarning, stacklevel=3)
         return late.order
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -108,10 +108,13 @@ def audit(
         If a parameter is out of range (no pairs, a budget below 512 releases for each pair and 512 more), or a release
         is not made of numbers.
     """
+    if not isinstance(pairs, Iterable):
+        raise ValueError(f"pairs = {shown(pairs)}; a list of tuples (data, other) is needed")
     promise, pairs = mechanism.guarantee, list(pairs)
     for number, pair in enumerate(pairs):
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise ValueError(f"pairs[{number}] = {shown(pair)}; a tuple (data, other) of two neighbours is needed")
+            kind = f"<{type(pair).__name__}>"
+            raise ValueError(f"pairs[{number}] = {kind}; a tuple (data, other) of two neighbours is needed")
     losses: list[float] = []
     # a class of somebody else may release something else than the class that it is derived from
     if type(mechanism).__module__.startswith("dprank."):

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._require import (
+    as_floats,
     require_below_1,
     require_generator,
     require_probability,
@@ -214,7 +215,7 @@ def check(
     if not len(pairs):
         raise ValueError("pairs is empty; at least one pair of neighbours is needed")
     require_whole("budget", budget, 2 * FIRST * (len(pairs) + 1))
-    return np.unique(np.r_[epsilon, np.asarray(levels, float).ravel()]), delta, -math.log(1 - confidence)
+    return np.unique(np.r_[epsilon, as_floats("levels", levels).ravel()]), delta, -math.log(1 - confidence)
 
 
 def draw_rows(sample: Sampler, data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import shown
 from dprank.audit.betting import Sampler
 from dprank.divergence import Divergence
 from dprank.mechanism import Mechanism
@@ -124,8 +123,7 @@ def released(mechanism: Any, data: Any, size: int, rng: np.random.Generator) -> 
     """
     rows = [features(mechanism.release(data, rng)) for _ in range(size)]
     if len({len(row) for row in rows}) > 1:
-        lengths = sorted({len(row) for row in rows})
-        raise ValueError(f"releases have {lengths[0]} to {lengths[-1]} numbers; each must have as many as any other")
+        raise ValueError("releases vary in how many numbers they have; each must have as many as any other")
     return np.array(rows)
 
 
@@ -150,9 +148,9 @@ def features(result: Any) -> NDArray[np.float64]:
             raise ValueError
         numbers = np.array(given, float).ravel()
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"release returned {shown(result)}; {needed}") from None
+        raise ValueError(f"release returned <{type(result).__name__}>; {needed}") from None
     if given.dtype.kind in "iuO" and (np.abs(numbers) > EXACT).any():
-        raise ValueError(f"release returned {shown(result)}; whole numbers above 2^53 must be split in two")
+        raise ValueError(f"release returned <{type(result).__name__}>; whole numbers above 2^53 must be split in two")
     return numbers
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.stats import beta
 
+from dprank._require import as_floats
 from dprank.audit.betting import LowerBound, Sampler, Seen, check, draw_rows
 
 #: Events that one audit counts on releases that did not choose them.
@@ -111,7 +112,7 @@ def loss_bounds(first: ArrayLike, second: ArrayLike, rows: int, delta: float, er
     ndarray of float, shape (events,)
         Minus infinity where nothing is shown.
     """
-    x, y = np.asarray(first, float), np.asarray(second, float)
+    x, y = as_floats("first", first), as_floats("second", second)
     p = np.where(x > 0, beta.ppf(error, np.maximum(x, 1), rows - x + 1), 0.0)
     q = np.where(y < rows, beta.isf(error, y + 1, np.maximum(rows - y, 1)), 1.0)
     with np.errstate(divide="ignore"):

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_number, require_positive
+from dprank._require import as_floats, require_number, require_positive
 
 #: Uniforms are whole multiples of 2^-53.
 GRID = 2.0**53
@@ -31,7 +31,7 @@ def laplace_of(uniforms: ArrayLike, scale: float) -> NDArray[np.float64]:
     scale : float
         Above 0.
     """
-    u = np.asarray(uniforms, float)
+    u = as_floats("uniforms", uniforms)
     upper = u >= 0.5
     # numpy's own vectorised logarithm differs from the one of the C library in the last bit
     logs = np.array(list(map(math.log, np.where(upper, 2.0 - u - u, u + u).ravel().tolist()))).reshape(u.shape)
@@ -67,9 +67,9 @@ def possible(outputs: ArrayLike, value: float, scale: float) -> NDArray[np.bool_
     units in the last place off, so that only uniforms in a short window can round to the output; all of them are tried.
     """
     require_positive("scale", scale)
-    y = np.asarray(outputs, float)
+    y = as_floats("outputs", outputs)
     if y.ndim != 1 or not np.isfinite(y).all():
-        raise ValueError(f"outputs has shape {y.shape}; a list of finite numbers is needed")
+        raise ValueError("outputs hold what is not finite, or have rows; a list of finite numbers is needed")
     noise = y - require_number("value", value)
     slack = np.spacing(np.abs(y)) + 4 * np.spacing(np.abs(noise))
     half = GRID / 2

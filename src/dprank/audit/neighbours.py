@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank._require import as_floats
 from dprank.comparisons import Comparisons
 from dprank.mechanism import Adjacency, Unit
 from dprank.rankings import Rankings
@@ -331,7 +332,7 @@ class ValueNeighbours:
 
     def all(self, data: Any) -> Iterator[NDArray[np.float64]]:
         """Every corner of the box of moves, or of its grid: (2 steps + 1)^items, fewer if they all go one way."""
-        values = np.asarray(data, float)
+        values = as_floats("data", data)
         for signs in ((-1, 0, 1),) if self.adjacency == "replace" else ((0, 1), (-1, 0)):
             sizes = range(min(signs) * self.steps, max(signs) * self.steps + 1)
             for move in product(sizes, repeat=len(values)):
@@ -340,7 +341,7 @@ class ValueNeighbours:
 
     def draw(self, data: Any, rng: np.random.Generator) -> NDArray[np.float64]:
         """Corners at random."""
-        values = np.asarray(data, float)
+        values = as_floats("data", data)
         signs = [-1, 0, 1] if self.adjacency == "replace" else [[0, 1], [-1, 0]][int(rng.integers(2))]
         while True:
             move = rng.choice(signs, len(values))

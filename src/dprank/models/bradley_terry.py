@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from dprank._require import require_real, require_whole, settle, shown
+from dprank._require import as_floats, require_real, require_whole, settle, shown
 from dprank.comparisons import Comparisons
 
 
@@ -77,7 +77,7 @@ def _normal_score(x: ArrayLike) -> NDArray[np.float64]:
 
 
 def _normal_curvature(x: ArrayLike) -> NDArray[np.float64]:
-    score, x = _normal_score(x), np.asarray(x, float)
+    score, x = _normal_score(x), as_floats("x", x)
     far = np.minimum(x, -200) ** -2.0
     return np.where(x < -200, 1 - far + 6 * far**2, score * (score + x))
 
@@ -87,7 +87,7 @@ def _arctan_cdf(x: ArrayLike) -> NDArray[np.float64]:
 
 
 def _arctan_log_cdf(x: ArrayLike) -> NDArray[np.float64]:
-    x = np.asarray(x, float)
+    x = as_floats("x", x)
     # arctan(u) = u (1 - u^2 / 3 + ...), and u = e^x underflows long before its logarithm does
     far = x < -20
     return np.log(2 / np.pi) + np.where(far, x, np.log(np.arctan(np.exp(np.clip(x, -20, 700)))))
@@ -103,7 +103,7 @@ def _arctan_score(x: ArrayLike) -> NDArray[np.float64]:
 
 
 def _arctan_curvature(x: ArrayLike) -> NDArray[np.float64]:
-    x = np.asarray(x, float)
+    x = as_floats("x", x)
     score = _arctan_score(x)
     # r + tanh x cancels in the left tail: its series in e^(2x)
     q = np.exp(2 * np.minimum(x, -5))
@@ -221,7 +221,7 @@ def _compare(
 
 
 def _strengths(theta: ArrayLike) -> NDArray[np.float64]:
-    theta = np.asarray(theta, float)
+    theta = as_floats("theta", theta)
     if theta.ndim != 1 or len(theta) < 2:
         raise ValueError(f"theta has shape {theta.shape}; one strength an item is needed, at least two items")
     if not np.isfinite(theta).all():
@@ -304,7 +304,7 @@ def voter_counts(
 
 
 def _rows(theta: ArrayLike, replicates: int | None) -> NDArray[np.float64]:
-    theta = np.asarray(theta, float)
+    theta = as_floats("theta", theta)
     if replicates is not None:
         replicates = require_whole("replicates", replicates, 1)
     if theta.ndim == 1 and replicates is not None:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from dprank.comparisons import Comparisons
+from dprank._require import as_floats
+from dprank.comparisons import Comparisons, require_comparisons
 from dprank.models.bradley_terry import LOGISTIC, Link
 
 #: Newton steps in all, and how many are tried before the long way round is taken.
@@ -79,7 +80,7 @@ class Games:
     @classmethod
     def of(cls, comparisons: Comparisons) -> Games:
         """O(comparisons + items) time and memory."""
-        c = comparisons
+        c = require_comparisons(comparisons)
         return cls(*_merge(c.first, c.second, c.points, c.n_items))
 
     @classmethod
@@ -176,7 +177,7 @@ def mle(
     walks from kink to kink, the ridge is lowered to its value in steps. Source: the estimators (2.2) and (3.2) of Cai,
     Chakraborty and Wang (2025).
     """
-    n = comparisons.n_items
+    n = require_comparisons(comparisons).n_items
     ridge, linear = _penalty(ridge, linear, n)
     if wins is not None:
         wins = _finite("wins", wins, n)
@@ -187,7 +188,7 @@ def mle(
     _require_tolerance(tolerance)
     games = Games.of(comparisons)
     if ridge == 0:
-        _require_minimiser(games, comparisons.items)
+        _require_minimiser(games)
     if link is not LOGISTIC:
         return _newton(_AnyLink(games, link, linear), games, ridge, tolerance)
     return _logistic_mle(games, (games.wins if wins is None else wins) - linear, ridge, tolerance)
@@ -223,14 +224,14 @@ def mle_from_counts(
     O(replicates * items^2) time for dense graphs, in one thread. Because the pair of `played` and `wins` is all that
     the logistic likelihood sees, private wins on a public graph give a private estimate by post-processing.
     """
-    wins = np.ascontiguousarray(wins, float)
+    wins = np.ascontiguousarray(as_floats("wins", wins))
     if wins.ndim != 2 or wins.shape[1] < 2:
         raise ValueError(f"wins has shape {wins.shape}; one row a replicate is needed, of at least two items")
     replicates, n = wins.shape
     if not (finite := np.isfinite(wins)).all():
         r, i = np.argwhere(~finite)[0]
-        raise ValueError(f"wins[{r}, {i}] = {wins[r, i]}; finite numbers are needed")
-    tables = np.asarray(played)
+        raise ValueError(f"wins[{r}, {i}] is not finite; finite numbers are needed")
+    tables = np.asarray(played) if isinstance(played, np.ndarray) else as_floats("played", played)
     tables = tables[None] if tables.ndim == 2 else tables
     if tables.shape not in ((1, n, n), (replicates, n, n)):
         raise ValueError(f"played has shape {tables.shape}; ({n}, {n}) is needed, once or for {replicates} replicates")
@@ -345,7 +346,7 @@ def _newton(likelihood: _Likelihood, games: Games, ridge: float, tolerance: floa
         else:
             last, point = point, _line_search(at, point, step)
             fall = point.size / last.size
-    raise ArithmeticError(f"gradient norm {point.size:.3g} stays above tolerance = {tolerance:g}")
+    raise ArithmeticError(f"the gradient norm stays above tolerance = {tolerance:g}")
 
 
 @dataclass(frozen=True)
@@ -373,7 +374,7 @@ def _line_search(at: Callable[[NDArray[np.float64]], _Point], point: _Point, ste
     return new
 
 
-def _require_minimiser(games: Games, items: tuple[str, ...]) -> None:
+def _require_minimiser(games: Games) -> None:
     """Ford (1957): without ridge there is a minimiser iff every item is linked to every other by a chain of wins."""
     if all(_all_reached(games.start, games.other, games.played, games.points, back) for back in (False, True)):
         return
@@ -384,9 +385,9 @@ def _require_minimiser(games: Games, items: tuple[str, ...]) -> None:
     )
     parts, part = sparse.csgraph.connected_components(beats, directed=False)
     if parts > 1:
-        apart = items[int((part != part[0]).argmax())]
+        apart = int((part != part[0]).argmax())
         raise ValueError(
-            f"ridge = 0 on {parts} groups of items never compared with each other ({items[0]!r} and {apart!r}): "
+            f"ridge = 0 on groups of items never compared with each other (items[0] and items[{apart}]): "
             "no unique minimiser; a ridge above 0 is needed"
         )
     parts, part = sparse.csgraph.connected_components(beats, connection="strong")
@@ -395,9 +396,9 @@ def _require_minimiser(games: Games, items: tuple[str, ...]) -> None:
         rows, columns = beats.nonzero()
         beaten = np.zeros(parts, bool)
         beaten[part[columns[part[rows] != part[columns]]]] = True
-        best = items[int((part == int(beaten.argmin())).argmax())]
+        best = int((part == int(beaten.argmin())).argmax())
         raise ValueError(
-            f"ridge = 0 on comparisons in which no other item ever won against the group of {best!r}: "
+            f"ridge = 0 on comparisons in which no other item ever won against the group of items[{best}]: "
             "its strength has no finite estimate; a ridge above 0 is needed"
         )
 
@@ -416,7 +417,7 @@ def _penalty(ridge: float, linear: ArrayLike | None, n: int) -> tuple[float, NDA
 def _refuse_counts(tables: NDArray[Any], most: float) -> None:
     """Says what is wrong with the tables: an entry, or else the last of them."""
     for place in np.argwhere(~((tables >= 0) & (tables <= most))).tolist():
-        raise ValueError(f"played{place} = {tables[tuple(place)]}; numbers from 0 to {most:.9g} are needed")
+        raise ValueError(f"played{place} is out of range; numbers from 0 to {most:.9g} are needed")
     raise ValueError(f"played[{len(tables) - 1}] is not symmetric with diagonal 0")
 
 
@@ -426,16 +427,15 @@ def _require_tolerance(tolerance: float) -> None:
 
 
 def _strengths(theta: ArrayLike, comparisons: Comparisons) -> NDArray[np.float64]:
-    return _finite("theta", theta, comparisons.n_items)
+    return _finite("theta", theta, require_comparisons(comparisons).n_items)
 
 
 def _finite(name: str, value: ArrayLike, n: int) -> NDArray[np.float64]:
-    value = np.asarray(value, float)
+    value = as_floats(name, value)
     if value.shape != (n,):
         raise ValueError(f"{name} has shape {value.shape}; {n} numbers are needed, one an item")
     if not (finite := np.isfinite(value)).all():
-        where = int(finite.argmin())
-        raise ValueError(f"{name}[{where}] = {value[where]}; finite numbers are needed")
+        raise ValueError(f"{name}[{int(finite.argmin())}] is not finite; finite numbers are needed")
     return value
 
 

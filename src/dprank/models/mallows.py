@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtri, zeta
 
-from dprank._require import require_generator, require_whole, settle, shown
+from dprank._require import as_array, as_floats, require_generator, require_whole, settle, shown
 from dprank.kendall import as_positions
 
 # x / (exp(x) - 1) = 1 - x / 2 + sum of _BERNOULLI[k - 1] x^(2k), k = 1, 2, ...; radius 2 pi
@@ -124,7 +124,7 @@ class Mallows:
         beyond which it stays below exp(-40) are left out. 6 to 130 are left for one distance, whatever m is: the
         first call for a law takes about a millisecond, and each distinct distance one or two microseconds more.
         """
-        d = np.asarray(distances, float)
+        d = as_floats("distances", distances)
         if np.isnan(d).any():
             raise ValueError("distances has a nan; numbers are needed")
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
@@ -209,7 +209,7 @@ class Mallows:
         -----
         (g + 1) coth((g + 1) theta / 2) - g coth(g theta / 2), to about 1e-14 of itself; odd in the gap.
         """
-        g = np.asarray(gap)
+        g = as_array("gap", gap)
         if g.size and (g.dtype.kind not in "iuf" or not np.isfinite(g).all()):
             raise ValueError(f"gap = {shown(gap)}; finite numbers of places are needed")
         g = g.astype(float)

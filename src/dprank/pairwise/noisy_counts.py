@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank import noise
-from dprank._require import MOST, require_bool, require_claim, require_positive, require_whole, settle, shown
-from dprank.comparisons import GRAIN, Comparisons, Score, voter_column, win_counts
+from dprank._require import MOST, as_floats, require_bool, require_claim, require_positive, require_whole, settle, shown
+from dprank.comparisons import GRAIN, Comparisons, Score, require_comparisons, voter_column, win_counts
 from dprank.mechanism import Adjacency, Guarantee, Unit, ratio_up, require, require_scale
 from dprank.noise import Law, best_first
 
@@ -275,59 +275,56 @@ class NoisyCounts:
         -------
         ndarray of float, shape (items,) or (repetitions, items)
         """
-        scores = np.asarray(scores, float)
+        scores = as_floats("scores", scores)
         if scores.shape != (self.n_items,) or not np.isfinite(scores).all():
-            raise ValueError(f"scores = {scores.tolist()}; {self.n_items} finite numbers are needed")
+            raise ValueError(f"scores are not {self.n_items} finite numbers, one an item: those are needed")
         shape = scores.shape if repetitions is None else (repetitions, *scores.shape)
         if self.law == "continuous":
-            return scores + noise.laplace(self.scale, shape, rng=rng)  # type: ignore[arg-type]
+            return scores + noise.laplace(self.scale, shape, rng=rng)  # type: ignore[arg-type, operator]
         grain = GRAIN[self.score]
         if (scores != grain * np.round(scores / grain)).any():
-            raise ValueError(f"scores = {scores.tolist()}; {self.score!r} scores are multiples of {grain:g}")
+            raise ValueError(f"scores are not all multiples of {grain:g}, as {self.score!r} scores are")
         return scores + grain * noise.discrete_laplace(self.scale / grain, shape, rng=rng)
 
     def _check(self, data: Comparisons) -> None:
-        if data.n_items != self.n_items:
-            raise ValueError(f"items = {data.n_items} names; this mechanism is for n_items = {self.n_items}")
-        if not self.ties and (tied := int((data.points == 1).sum())):
-            raise ValueError(f"outcome is undecided in {tied} rows; ties = False promised none")
+        require_comparisons(data, self.n_items)
+        if not self.ties and (tied := data.points == 1).any():
+            raise ValueError(f"outcome[{int(tied.argmax())}] is undecided; ties = False promised that none is")
         if self.unit == "comparison":
             return
-        voters, voter, given = require_at_most(data, self.answers)
+        voter, given = require_at_most(data, self.answers)
         if self.design == "any":
             return
         low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
         pair = (voter.astype(np.int64) * self.n_items + low) * self.n_items + high
         if len(np.unique(pair)) < len(pair):
-            ordered = np.sort(pair)
-            who = int(ordered[1:][ordered[1:] == ordered[:-1]][0] // self.n_items**2)
-            raise ValueError(f"voter {voters[who]} answered a pair twice; design = {self.design!r} promised once")
+            first = np.unique(pair, return_index=True)[1]
+            row = int(np.setdiff1d(np.arange(len(pair)), first)[0])
+            raise ValueError(f"voter[{row}] answered that pair before; design = {self.design!r} promised once")
         if self.design == "complete" and given.size and given.min() < self.answers:
-            who = int(given.argmin())
-            raise ValueError(f"voter {voters[who]} gave {given[who]} of {self.answers} answers; design = 'complete'")
+            row = int((given[voter] < self.answers).argmax())
+            raise ValueError(f"voter[{row}] did not give all {self.answers} answers; design = 'complete'")
 
 
-def require_at_most(data: Comparisons, answers: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def require_at_most(data: Comparisons, answers: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Refuse data in which a voter gave more than the promised number of answers.
 
     Returns
     -------
-    voters : ndarray of int, shape (voters,)
-        The distinct voters.
     voter : ndarray of int, shape (comparisons,)
-        Position in `voters` of who gave each answer.
+        Who gave each answer, as a code 0 .. voters - 1.
     given : ndarray of int, shape (voters,)
         How many answers each gave.
     """
     voters, voter = np.unique(voter_column(data), return_inverse=True)
     given = np.bincount(voter, minlength=len(voters))
     if given.size and given.max() > answers:
-        who = int(given.argmax())
+        row = int((given[voter] > answers).argmax())
         raise ValueError(
-            f"voter {voters[who]} gave {given[who]} answers; answers = {answers} promised at most that many "
+            f"voter[{row}] gave more answers than answers = {answers} promised "
             f"(Comparisons.at_most({answers}) keeps the first ones)"
         )
-    return voters, voter, given
+    return voter, given
 
 
 def _scale(sensitivity: int, epsilon: float) -> float:

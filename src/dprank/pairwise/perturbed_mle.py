@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
 from dprank import noise
-from dprank._require import MOST, require_claim, require_loss, require_positive, require_whole, settle
-from dprank.comparisons import Comparisons, win_counts
+from dprank._require import MOST, as_floats, require_claim, require_loss, require_positive, require_whole, settle
+from dprank.comparisons import Comparisons, require_comparisons, win_counts
 from dprank.mechanism import Guarantee, Unit, ratio_up, require
 from dprank.models.bradley_terry import LOGISTIC, Link, require_link
 from dprank.models.likelihood import mle, mle_from_counts
@@ -247,8 +247,7 @@ class PerturbedMLE:
 
     def _minimiser(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> NDArray[np.float64]:
         """Of the perturbed objective, as it is: for every data set one to one with the noise."""
-        if data.n_items != self.n_items:
-            raise ValueError(f"items = {data.n_items} names; this mechanism is for n_items = {self.n_items}")
+        require_comparisons(data, self.n_items)
         if self.unit == "voter":
             require_at_most(data, self.answers)
         noisy = self._noise((self.n_items,), rng)
@@ -275,7 +274,7 @@ class PerturbedMLE:
         """
         if self.link != LOGISTIC:
             raise ValueError(f"link = {self.link.name!r}; win counts suffice for the logistic link only")
-        wins = np.asarray(wins, float)
+        wins = as_floats("wins", wins)
         if wins.ndim != 2 or wins.shape[1] != self.n_items:
             raise ValueError(f"wins has shape {wins.shape}; one row a replicate, of n_items = {self.n_items} numbers")
         return mle_from_counts(played, wins - self._noise(wins.shape, rng), ridge=self.ridge)[0]

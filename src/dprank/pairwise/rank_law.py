@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._quadrature import cut, gauss
-from dprank._require import require_positive
+from dprank._require import as_array, as_floats, require_positive
 from dprank.mechanism import require
 
 #: Beyond this many scales from all scores lies a share exp(-45) of any probability.
@@ -125,20 +125,20 @@ def mean_rank_difference(table: NDArray[np.float64], scores: ArrayLike) -> float
 
 def places(scores: ArrayLike) -> NDArray[np.int64]:
     """Place of every item, 0 for the highest score; along the last axis, ties by position."""
-    backwards = np.argsort(np.asarray(scores)[..., ::-1], axis=-1, kind="stable")
+    backwards = np.argsort(as_array("scores", scores)[..., ::-1], axis=-1, kind="stable")
     order = (backwards.shape[-1] - 1 - backwards)[..., ::-1]
     return np.argsort(order, axis=-1, kind="stable")
 
 
 def _grid(scores: ArrayLike, scale: float, law: str, grain: float) -> _Grid:
-    given = np.asarray(scores, float)
+    given = as_floats("scores", scores)
     if given.ndim != 1 or len(given) < 2 or not np.isfinite(given).all():
-        raise ValueError(f"scores = {given.tolist()}; at least two finite numbers are needed")
+        raise ValueError("scores are not a list of at least two finite numbers: that is needed")
     require_positive("scale", scale)
     require_positive("grain", grain)
     require("law", law, get_args(Literal["continuous", "discrete"]))
     if law == "discrete" and (np.abs(given / grain - np.round(given / grain)) > 1e-9).any():
-        raise ValueError(f"scores = {given.tolist()}; discrete noise needs multiples of grain = {grain}")
+        raise ValueError(f"scores are not all multiples of grain = {grain}; discrete noise needs them")
     # only differences matter, and small numbers keep their last bits
     above = given - given.min()
     return _continuous(above, scale) if law == "continuous" else _discrete(np.round(above / grain), scale / grain)

@@ -1,7 +1,6 @@
 """What selections refuse beside what `dprank._require` does, each in one line.
 
-Messages name the position of what is wrong with the data, or the declared item, never a value or another label of the
-data: logs are not private.
+Messages keep to the rule of `dprank._require`: positions, and nothing of the data.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_whole, shown
+from dprank._require import as_array, require_whole, shown
 
 # twice such integers are exact as floats, and noise can be added within 64 bits
 _WIDEST = 2.0**51
@@ -43,11 +42,13 @@ def require_items(n_items: Any, items: Any = None) -> tuple[int | None, tuple[An
         try:
             again = name in seen
         except TypeError:
-            raise ValueError(f"items[{at}] = {shown(name)}; it must be hashable, as labels of a Series are") from None
+            raise ValueError(
+                f"items[{at}] = <{type(name).__name__}>; it must be hashable, as labels of a Series are"
+            ) from None
         if name is None or name is pd.NA or name != name:
-            raise ValueError(f"items[{at}] = {shown(name)}; a name is missing")
+            raise ValueError(f"items[{at}]: a name is missing")
         if again:
-            raise ValueError(f"items[{at}] = {shown(name)} is there twice; every item needs a name of its own")
+            raise ValueError(f"items[{at}] is there twice; every item needs a name of its own")
         seen.add(name)
     if number not in (None, len(names)):
         raise ValueError(f"items names {len(names)} items; n_items = {n_items} is another number")
@@ -69,18 +70,18 @@ def finite(values: ArrayLike | pd.Series) -> NDArray[Any]:
         )
     try:
         given = np.asarray(values)
-    except ValueError:
+    except (TypeError, ValueError):
         raise ValueError(f"values are a {type(values).__name__} of no shape; one number per item is needed") from None
     if given.ndim != 1 or not given.size:
-        raise ValueError(f"values have shape {given.shape}; one number per item is needed")
+        raise ValueError(f"values have {given.ndim} dimensions, or are empty; one number per item is needed")
     if given.dtype.kind not in "iuf":
-        raise ValueError(f"values have dtype {given.dtype}; numbers are needed")
+        raise ValueError(f"values have dtype {given.dtype.type.__name__}; numbers are needed")
     whole = given.dtype.kind == "i" or (given.dtype.kind == "u" and given.max() < 2**63)
     out: NDArray[Any] = np.ascontiguousarray(given, np.int64 if whole else np.float64)
     # one pass each and no temporary: not-a-number spreads, infinities are extremes
     if out.dtype == np.float64 and not (np.isfinite(out.max()) and np.isfinite(out.min())):
         at = int(np.flatnonzero(~np.isfinite(out))[0])
-        raise ValueError(f"values[{_place(values, at)}] is missing or infinite; finite numbers are needed")
+        raise ValueError(f"values[{at}] is missing or infinite; finite numbers are needed")
     return out
 
 
@@ -137,7 +138,11 @@ def declared(values: ArrayLike | pd.Series, n_items: int | None, items: Iterable
         full = np.zeros(n_items, given.dtype if len(given) else np.int64)
         full[at] = given
         return pd.Series(full, _index(items))
-    if isinstance(values, list | tuple | np.ndarray) and len(np.shape(values)) == 1 and len(values) != n_items:
+    if (
+        isinstance(values, list | tuple | np.ndarray)
+        and as_array("values", values).ndim == 1
+        and len(values) != n_items
+    ):
         short = np.asarray(values[:n_items])
         values = np.concatenate([short, np.zeros(n_items - len(short), short.dtype)])
     return values if items is None else pd.Series(finite(values), _index(items))
@@ -174,12 +179,5 @@ def require_integers(values: ArrayLike | pd.Series, sensitivity: float) -> NDArr
     given = finite(values)
     wrong = (given != np.round(given)) | (np.abs(given) > _WIDEST)
     if wrong.any():
-        raise ValueError(
-            f"values[{_place(values, int(wrong.argmax()))}] is none of the integers up to 2^51 that exact noise needs"
-        )
+        raise ValueError(f"values[{int(wrong.argmax())}] is none of the integers up to 2^51 that exact noise needs")
     return given.astype(np.int64)
-
-
-def _place(values: ArrayLike | pd.Series, at: int) -> str:
-    """An item as the index names it, or its position."""
-    return shown(values.index[at]) if isinstance(values, pd.Series) else str(at)

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from dprank._quadrature import cut, gauss
-from dprank._require import require_below_1, require_loss, require_positive, require_whole, shown
+from dprank._require import as_array, as_floats, require_below_1, require_loss, require_positive, require_whole, shown
 from dprank.divergence import PairLaw
 from dprank.mechanism import Adjacency, require
 from dprank.topk._require import require_k
@@ -87,7 +87,7 @@ def pair_law(types: Types, k: int, scale: float, noise: Noise = "laplace", *, no
 
 def _arrays(types: Types) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     try:
-        counts, before, after = (np.asarray(part, float) for part in types)
+        counts, before, after = (as_floats("types", part) for part in types)
     except (TypeError, ValueError):
         raise ValueError(f"types = {shown(types)}; counts, before and after must be numbers") from None
     if not (counts.ndim == 1 and counts.shape == before.shape == after.shape and len(counts)):
@@ -251,7 +251,7 @@ def _climb(value: Callable[[Any], float], at: tuple[int, int, int, float]) -> tu
 
 def compositions(counts: ArrayLike, k: int) -> NDArray[np.float64]:
     """All ways to take k items of the types, shape (compositions, types), as whole floats."""
-    counts = np.asarray(counts)
+    counts = as_array("counts", counts)
     sizes = [int(min(n, k)) + 1 for n in counts[:-1]]
     first = np.indices(sizes).reshape(len(sizes), math.prod(sizes))
     last = k - first.sum(axis=0)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss, legvander
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._require import as_array, as_floats
 from dprank.topk.noise_laws import LAWS, Noise
 
 Array = NDArray[np.float64]
@@ -39,7 +40,7 @@ def panels(kinks: ArrayLike, low: float, high: float) -> tuple[Array, Array, Arr
     tuple of ndarray of float
         Half widths, shape (panels, 1); nodes, shape (panels, nodes); weights on [-1, 1], shape (nodes,).
     """
-    inside = np.asarray(kinks, float)
+    inside = as_floats("kinks", kinks)
     stops = np.unique(np.r_[low, inside[(inside > low) & (inside < high)], high])
     cuts = [np.linspace(a, b, math.ceil(b - a) + 1)[:-1] for a, b in pairwise(stops)]
     edges = np.r_[np.concatenate(cuts), high]
@@ -50,7 +51,7 @@ def panels(kinks: ArrayLike, low: float, high: float) -> tuple[Array, Array, Arr
 
 def noise_grid(values: ArrayLike, noise: Noise) -> Grid:
     """Panels for integrals over the noisy values of items, in units of the noise scale."""
-    x, law = np.asarray(values, float), LAWS[noise]
+    x, law = as_floats("values", values), LAWS[noise]
     half, at, _ = panels(x, x.min() - TAIL, x.max() + TAIL)
     z = at - x[:, None, None]
     return Grid(half, at, law.log_density(z), law.log_above(z), law.log_below(z))
@@ -93,7 +94,7 @@ def list_chances(values: ArrayLike, lists: Sequence[Sequence[int]], noise: Noise
     -----
     k nested integrals, each cumulative on the panels of the next: O(items * nodes) a list.
     """
-    x, chosen = np.asarray(values, float), np.asarray(lists)
+    x, chosen = as_floats("values", values), as_array("lists", lists)
     grid = noise_grid(x, noise)
     density = np.exp(grid.density)
     ahead = np.ones((len(chosen), *grid.at.shape))

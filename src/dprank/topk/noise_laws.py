@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._require import as_floats
 from dprank.mechanism import require
 
 Noise = Literal["laplace", "gumbel", "exponential"]
@@ -44,7 +45,7 @@ class NoiseLaw:
 
     def log_density(self, z: ArrayLike) -> NDArray[np.float64]:
         """Logarithm of the density."""
-        z = np.asarray(z, float)
+        z = as_floats("z", z)
         if self.name == "laplace":
             return -np.abs(z) - math.log(2)
         if self.name == "gumbel":
@@ -53,7 +54,7 @@ class NoiseLaw:
 
     def log_above(self, z: ArrayLike) -> NDArray[np.float64]:
         """Logarithm of the probability of more than z."""
-        z = np.asarray(z, float)
+        z = as_floats("z", z)
         if self.name == "laplace":
             return np.where(z < 0, np.log1p(-np.exp(-np.abs(z)) / 2), -z - math.log(2))
         if self.name == "gumbel":
@@ -63,7 +64,7 @@ class NoiseLaw:
 
     def log_below(self, z: ArrayLike) -> NDArray[np.float64]:
         """Logarithm of the probability of less than z."""
-        z = np.asarray(z, float)
+        z = as_floats("z", z)
         if self.name == "laplace":
             return self.log_above(-z)
         if self.name == "gumbel":

@@ -36,14 +36,13 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank.comparisons import Comparisons
+from dprank.comparisons import Comparisons, require_comparisons
 from dprank.mechanism import Guarantee
 from dprank.topk._require import refuse_scales, require_k
 from dprank.topk.oneshot import Oneshot, TopK
 from dprank.topk.spectral import (
     comparison_graph,
     ergodicity_coefficient,
-    require_comparisons,
     stationary_distribution,
     transition_matrix,
 )
@@ -319,9 +318,7 @@ class PrivateRankCentrality:
         ValueError
             If an edge has another number of comparisons than `samples`, or a pair is no edge.
         """
-        require_comparisons(data)
-        if data.n_items != self.n_items:
-            raise ValueError(f"items = {data.n_items} names; this mechanism is for n_items = {self.n_items}")
+        require_comparisons(data, self.n_items)
         low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
         edge = self.edges @ [self.n_items, 1]
         code = low.astype(np.int64) * self.n_items + high
@@ -333,7 +330,7 @@ class PrivateRankCentrality:
         if (played != self.samples).any():
             row = int(np.argmax(played != self.samples))
             raise ValueError(
-                f"items {self.edges[row].tolist()} have another number of comparisons than samples = {self.samples}; "
+                f"pairs[{row}] has another number of comparisons than samples = {self.samples}; "
                 "exactly that many are needed for every pair"
             )
         # the outcome is that of the first item of a row

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numba
@@ -12,8 +11,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, gmres
 
-from dprank._require import require_at_least_0, require_real, require_whole, shown
-from dprank.comparisons import Comparisons
+from dprank._require import as_array, as_floats, require_at_least_0, require_real, require_whole
+from dprank.comparisons import Comparisons, require_comparisons
 from dprank.models.likelihood import Games
 
 #: The last correction of an iterative solution, in l1; its error is seen to be within a factor of 10 of it.
@@ -72,7 +71,7 @@ def transition_matrix(n_items: int, pairs: ArrayLike, shares: ArrayLike, d: floa
     Raises
     ------
     ValueError
-        Naming the field, the first offending value and what is allowed.
+        Naming the field, the first offending entry and what is allowed.
 
     Notes
     -----
@@ -81,10 +80,7 @@ def transition_matrix(n_items: int, pairs: ArrayLike, shares: ArrayLike, d: floa
     does not depend on d; how fast the walk moves does.
     """
     pairs = comparison_graph(n_items, pairs)
-    try:
-        shares = np.asarray(shares, float)
-    except (TypeError, ValueError):
-        raise ValueError(f"shares are a {type(shares).__name__} of no numbers; one number a pair is needed") from None
+    shares = as_floats("shares", shares)
     if shares.shape != (len(pairs),):
         raise ValueError(f"shares has shape {shares.shape}; one a pair is needed, ({len(pairs)},)")
     if not ((shares >= 0) & (shares <= 1)).all():
@@ -126,14 +122,11 @@ def comparison_graph(n_items: int, pairs: ArrayLike) -> NDArray[np.int64]:
         Naming the first pair that is none, or comes again, and what is allowed.
     """
     n_items = require_whole("n_items", n_items, 1)
-    try:
-        given = np.asarray(pairs)
-    except ValueError:
-        raise ValueError(f"pairs = {shown(pairs)}; two item codes a row are needed") from None
+    given = as_array("pairs", pairs)
     if given.size == 0:
         given = np.zeros((0, 2), np.int64)
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
-        raise ValueError(f"pairs has shape {given.shape} and holds {given.dtype}; two item codes a row are needed")
+        raise ValueError(f"pairs has another shape, of {given.dtype.type.__name__}; two item codes a row are needed")
     edges = given.astype(np.int64)
     low, high = edges.min(axis=1), edges.max(axis=1)
     key = low * n_items + high
@@ -147,16 +140,8 @@ def comparison_graph(n_items: int, pairs: ArrayLike) -> NDArray[np.int64]:
     ):
         if fault.any():
             row = int(fault.argmax())
-            raise ValueError(f"pairs[{row}] = {given[row].tolist()}; {allowed}")
+            raise ValueError(f"pairs[{row}]: {allowed}")
     return edges
-
-
-def require_comparisons(data: Any) -> None:
-    """Refuse what is no `Comparisons`."""
-    if not isinstance(data, Comparisons):
-        raise ValueError(
-            f"data are a {type(data).__name__}; Comparisons are needed (Comparisons.from_frame makes them)"
-        )
 
 
 def stationary_distribution(chain: Any) -> NDArray[np.float64]:
@@ -191,7 +176,7 @@ def stationary_distribution(chain: Any) -> NDArray[np.float64]:
     Random graphs take a few dozen products, O(entries) each. Where GMRES crawls (paths, grids), elimination within the
     band of a reverse Cuthill-McKee order takes over: O(states * band^2) time, O(states * band) memory.
     """
-    return _stationary(_chain(chain), None)
+    return _stationary(_chain(chain), "states")
 
 
 def ergodicity_coefficient(chain: Any) -> float:
@@ -238,7 +223,7 @@ def rank_centrality(comparisons: Comparisons, *, prior: float = 0.0) -> NDArray[
     ------
     ValueError
         If items fall into groups that were never compared with each other, or if several groups of items never lost
-        to the others: two items are named.
+        to the others: two items are named, by their codes.
 
     Notes
     -----
@@ -246,7 +231,7 @@ def rank_centrality(comparisons: Comparisons, *, prior: float = 0.0) -> NDArray[
     `stationary_distribution`. Not private.
     """
     pairs, shares = pair_shares(comparisons, prior=prior)
-    return _stationary(transition_matrix(comparisons.n_items, pairs, shares), comparisons.items)
+    return _stationary(transition_matrix(comparisons.n_items, pairs, shares), "items")
 
 
 # --- solvers ---------------------------------------------------------------------------------------------------------
@@ -255,7 +240,7 @@ def rank_centrality(comparisons: Comparisons, *, prior: float = 0.0) -> NDArray[
 def _chain(chain: Any) -> sparse.csr_array:
     """The chain as a sparse matrix without explicit zeros, validated."""
     if not sparse.issparse(chain):
-        chain = np.atleast_2d(np.asarray(chain, float))
+        chain = np.atleast_2d(as_floats("chain", chain))
         if not np.isfinite(chain).all():
             raise ValueError("chain holds a number that is not finite")
     if chain.ndim != 2 or chain.shape[0] != chain.shape[1] or chain.shape[0] < 1:
@@ -264,19 +249,19 @@ def _chain(chain: Any) -> sparse.csr_array:
     chain.sum_duplicates()
     chain.eliminate_zeros()
     if not (chain.data >= 0).all():
-        raise ValueError(f"chain holds {chain.data.min()}; probabilities are needed")
+        raise ValueError("chain holds a number below 0 or none; probabilities are needed")
     total = chain.sum(axis=1)
     if not (np.abs(total - 1) <= _ROW_SUM).all():
         row = int(np.argmin(np.abs(total - 1) <= _ROW_SUM))
-        raise ValueError(f"row {row} of chain sums to {total[row]}; it must sum to 1")
+        raise ValueError(f"row {row} of chain does not sum to 1; it must")
     return chain
 
 
-def _stationary(chain: sparse.csr_array, names: Sequence[str] | None) -> NDArray[np.float64]:
+def _stationary(chain: sparse.csr_array, kind: str) -> NDArray[np.float64]:
     n = chain.shape[0]
     rates = sparse.csr_array(chain - sparse.diags_array(chain.diagonal()))
     rates.eliminate_zeros()
-    closed = _closed_class(rates, names)
+    closed = _closed_class(rates, kind)
     law = np.zeros(n)
     part = rates if len(closed) == n else rates[closed][:, closed]
     found = None if len(closed) <= _SMALL else _refined(part)
@@ -284,7 +269,7 @@ def _stationary(chain: sparse.csr_array, names: Sequence[str] | None) -> NDArray
     return law
 
 
-def _closed_class(rates: sparse.csr_array, names: Sequence[str] | None) -> NDArray[np.int64]:
+def _closed_class(rates: sparse.csr_array, kind: str) -> NDArray[np.int64]:
     """States of the only class that the chain never leaves."""
     count, part = csgraph.connected_components(rates, connection="strong")
     if count == 1:
@@ -298,15 +283,11 @@ def _closed_class(rates: sparse.csr_array, names: Sequence[str] | None) -> NDArr
     parts, group = csgraph.connected_components(rates, directed=False)
     first = int((~left[part]).argmax())
     other = (~left[part]) & ((group != group[first]) if parts > 1 else (part != part[first]))
-    two = [repr(names[x]) if names else str(x) for x in (first, int(other.argmax()))]
-    kind = "items" if names else "states"
+    two = f"{kind}[{first}] and {kind}[{int(other.argmax())}]"
     if parts > 1:
-        raise ValueError(
-            f"{parts} groups of {kind} are not connected with each other ({two[0]} and {two[1]}): "
-            "a connected graph is needed"
-        )
+        raise ValueError(f"groups of {kind} are not connected with each other ({two}): a connected graph is needed")
     raise ValueError(
-        f"{len(ends)} groups of {kind} are never left ({two[0]} and {two[1]}): no unique stationary distribution; "
+        f"several groups of {kind} are never left ({two}): no unique stationary distribution; "
         "a group that all others lead to is needed"
     )
 
@@ -342,7 +323,7 @@ def _eliminated(rates: sparse.csr_array) -> NDArray[np.float64]:
     if n * (2 * band + 1) > _BAND_ENTRIES or n * band**2 > _BAND_WORK:
         raise ArithmeticError(
             f"the stationary distribution of {n} states does not settle to an l1 error of 1e-10, and the chain is too "
-            f"wide to eliminate (band {band}): it mixes too slowly for its size"
+            "wide to eliminate: it mixes too slowly for its size"
         )
     law = _gth(rates.indptr, rates.indices, rates.data, place, band)
     if not np.isfinite(law).all():

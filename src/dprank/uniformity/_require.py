@@ -41,6 +41,6 @@ def require_data(data: Any, n_items: int, n_rankings: int | None = None, *, leas
     if data.n_items != n_items:
         raise ValueError(f"n_items = {data.n_items} in the data; this test is for n_items = {n_items}")
     if n_rankings is not None and len(data) != n_rankings:
-        raise ValueError(f"n_rankings = {len(data)} in the data; this test is for n_rankings = {n_rankings}")
+        raise ValueError(f"n_rankings of the data is another; this test is for n_rankings = {n_rankings}")
     if len(data) < least:
-        raise ValueError(f"n_rankings = {len(data)} in the data; at least {least} are needed")
+        raise ValueError(f"n_rankings of the data is too small; at least {least} are needed")

@@ -12,6 +12,7 @@ from scipy import stats
 
 from dprank import noise
 from dprank._require import (
+    as_floats,
     require_claim,
     require_generator,
     require_number,
@@ -181,7 +182,7 @@ class LaplaceUnif:
         less than a millionth of a step.
         """
         counts, law = self.law_of_counts()
-        u = (self.n_pairs * self.n_rankings - np.asarray(y, float)) * self.n_rankings / 4
+        u = (self.n_pairs * self.n_rankings - as_floats("y", y)) * self.n_rankings / 4
         cdf = discrete_laplace_cdf if self.law == "discrete" else _continuous_cdf
         u = np.floor(u + 1e-6) if self.law == "discrete" else u
         return np.array([law @ cdf(one - counts, self.scale) for one in u.ravel()]).reshape(u.shape).clip(0, 1)

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_claim, require_positive, require_probability, require_whole, settle
+from dprank._require import as_array, require_claim, require_positive, require_probability, require_whole, settle
 from dprank.kendall import as_positions
 from dprank.mechanism import Guarantee, require
 from dprank.noise import Source, require_source
@@ -255,29 +255,29 @@ class LocalOneBit(_Randomised):
 
 def _positions(ranking: ArrayLike, n_items: int) -> NDArray[Any]:
     """One ranking of all items, or many of them."""
-    places = np.asarray(ranking)
+    places = as_array("ranking", ranking)
     if places.ndim == 0 or places.shape[-1] != n_items:
-        raise ValueError(f"ranking of shape {places.shape}; positions of {n_items} items are needed")
+        raise ValueError(f"ranking has rows of another length; positions of {n_items} items are needed")
     return as_positions("ranking", places.reshape(-1, n_items)).reshape(places.shape)
 
 
 def _signs(reports: ArrayLike, n_pairs: int) -> NDArray[np.int8]:
     """Answers of at least two voters to as many questions as there are pairs."""
-    signs = np.asarray(reports)
+    signs = as_array("reports", reports)
     if signs.ndim != 2 or len(signs) < 2 or signs.shape[1] != n_pairs:
-        raise ValueError(f"reports of shape {signs.shape}; at least 2 voters and {n_pairs} signs of each are needed")
+        raise ValueError(f"reports of another shape; at least 2 voters and {n_pairs} signs of each are needed")
     if signs.dtype.kind not in "if" or not (np.abs(signs) == 1).all():
-        raise ValueError(f"reports of {signs.dtype} from {signs.min()} to {signs.max()}; -1 and +1 are needed")
+        raise ValueError(f"reports of {signs.dtype.type.__name__} hold others; -1 and +1 are needed")
     return signs.astype(np.int8)
 
 
 def _disjoint(pairs: ArrayLike, n_items: int, n_pairs: int) -> NDArray[np.int64]:
     """Questions that a peer may answer: so many pairs of items 0 .. n_items - 1, no item twice."""
-    asked = np.asarray(pairs)
+    asked = as_array("pairs", pairs)
     if asked.shape != (n_pairs, 2):
         raise ValueError(f"pairs of shape {asked.shape}; a peer answers questions of shape ({n_pairs}, 2) only")
     if not np.issubdtype(asked.dtype, np.integer) or asked.min() < 0 or asked.max() >= n_items:
-        raise ValueError(f"pairs = {asked.tolist()}; they must hold items 0 .. {n_items - 1}")
+        raise ValueError(f"pairs are out of range; they must hold items 0 .. {n_items - 1}")
     if len(np.unique(asked)) < asked.size:
-        raise ValueError(f"pairs = {asked.tolist()}; no item may be asked about twice")
+        raise ValueError("pairs name an item again; no item may be asked about twice")
     return asked

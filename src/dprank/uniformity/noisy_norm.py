@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank import noise
 from dprank._require import (
+    as_array,
+    as_floats,
     require_generator,
     require_positive,
     require_probability,
@@ -146,7 +148,7 @@ class NoisyNorm:
 
     def on_grid(self, squared: ArrayLike) -> NDArray[np.int64]:
         """The norm in whole steps, rounded down, from its square."""
-        exact = np.asarray(squared)
+        exact = as_array("squared", squared)
         if exact.dtype == object or (exact.size and int(exact.max()) >= 2**62 // self.steps**2):
             flat = [math.isqrt(int(s) * self.steps**2 // self.squared_sensitivity) for s in exact.ravel()]
             return np.array(flat, np.int64).reshape(exact.shape)
@@ -156,7 +158,7 @@ class NoisyNorm:
 
     def noise_sf(self, steps: ArrayLike) -> NDArray[np.float64]:
         """Probability that the noise is at least so many steps."""
-        return discrete_laplace_cdf(-np.asarray(steps, float), self.scale)
+        return discrete_laplace_cdf(-as_floats("steps", steps), self.scale)
 
     def p_value(self, noisy: float) -> float:
         """Probability, under uniform rankings, of a noisy norm of at least `noisy` steps; for pairs."""

@@ -12,6 +12,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from dprank._require import (
+    as_floats,
     require_bool,
     require_claim,
     require_generator,
@@ -189,11 +190,11 @@ class Trun:
         y : array_like of float
             UNIF's statistic, of the same shape.
         """
-        t = np.abs(np.asarray(total, float)) * 2 / (self.n_items * self.n_rankings)
+        t = np.abs(as_floats("total", total)) * 2 / (self.n_items * self.n_rankings)
         cut = math.log(1 / self.delta)
         upper = np.minimum(cut, cut + (self.gate - t) / self.scale)
         passing = np.maximum(stats.laplace.cdf(upper) - self.delta / 2, 0.0)
-        large = np.clip((np.asarray(y, float) - self.start) / self.width, 0.0, 1.0)
+        large = np.clip((as_floats("y", y) - self.start) / self.width, 0.0, 1.0)
         return self.delta / 2 + passing * (large if self.accept_large else 1 - large)
 
     def release(self, data: Rankings, rng: np.random.Generator) -> Decision:

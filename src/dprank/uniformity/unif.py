@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft, stats
 
-from dprank._require import require_generator, require_number, require_probability, require_whole, settle
+from dprank._require import (
+    as_floats,
+    require_generator,
+    require_number,
+    require_probability,
+    require_whole,
+    settle,
+    shown,
+)
 from dprank.rankings import Rankings
 from dprank.uniformity._require import require_data, require_sizes
 from dprank.uniformity.decision import Decision
@@ -164,10 +172,11 @@ def unif_sf(n_pairs: int, n_rankings: int, y: ArrayLike, bias: ArrayLike = 0.0) 
     require_whole("n_rankings", n_rankings, 1)
     biases = _biases(n_pairs, bias)
     base, step = _lattice(n_rankings)
+    y = as_floats("y", y)
     if np.isnan(y).any():
-        raise ValueError(f"y = {y!r}; numbers are needed")
+        raise ValueError("y holds what is no number; numbers are needed")
     # no value of Y lies beyond these ends
-    scaled = np.clip(np.asarray(y, float), -1, n_pairs * n_rankings + 1) * n_rankings
+    scaled = np.clip(y, -1, n_pairs * n_rankings + 1) * n_rankings
     if n_pairs == 1:
         return _one_pair(n_rankings, biases[0][0], scaled)
     first, size = _window(n_pairs, n_rankings, biases)
@@ -284,9 +293,9 @@ def _lattice(k: int) -> tuple[int, int]:
 def _biases(n_pairs: int, bias: ArrayLike) -> tuple[tuple[float, int], ...]:
     """Distinct biases and how often each occurs; the sign of a bias does not matter to a square."""
     require_whole("n_pairs", n_pairs, 1)
-    values = np.abs(np.asarray(bias, float))
+    values = np.abs(as_floats("bias", bias))
     if values.shape not in ((), (n_pairs,)) or not (values <= 1).all():
-        raise ValueError(f"bias = {bias!r}; one number in [-1, 1] or {n_pairs} of them are needed")
+        raise ValueError(f"bias = {shown(bias)}; one number in [-1, 1] or {n_pairs} of them are needed")
     if values.ndim == 0:
         return ((float(values), n_pairs),)
     return tuple((float(b), int(count)) for b, count in zip(*np.unique(values, return_counts=True), strict=True))

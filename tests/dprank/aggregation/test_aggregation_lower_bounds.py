@@ -138,7 +138,7 @@ def test_tracing_threshold_grows_with_the_root_and_falls_with_delta():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: lb.embed([0, 1], 1), ("x", "entry 0")),
+        (lambda: lb.embed([0, 1], 1), ("x[0]",)),
         (lambda: lb.embed(1, 1), ("x", "shape ()")),
         (lambda: lb.embed([1], -1), ("middle", "-1")),
         (lambda: lb.embed([1], 1, convention="prose"), ("convention", "prose")),

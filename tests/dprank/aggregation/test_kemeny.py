@@ -115,7 +115,7 @@ def test_a_signal_among_forty_items_is_found():
 @pytest.mark.parametrize("limit", [1e-9, 0.3])
 def test_time_is_up(limit):
     w = instance("random", 60)
-    with pytest.raises(KemenyTimeout, match=r"no proof of optimality within .* s: the best order") as caught:
+    with pytest.raises(KemenyTimeout, match=r"no proof of optimality within .* s; `order`") as caught:
         kemeny(w, time_limit=limit)
     late = caught.value
     assert "\n" not in str(late)
@@ -133,7 +133,7 @@ def test_a_broken_programme_is_found_out(broken, monkeypatch):
     method = "subsets"
     if broken == "no triangle":
         monkeypatch.setattr(module, "_violated", lambda x, most: np.empty((0, 3), np.int32))
-        with pytest.raises(RuntimeError, match="solves its relaxation but costs 6 more"):
+        with pytest.raises(RuntimeError, match="solves its relaxation but costs more"):
             kemeny(w, method="integer")
         return
     if broken == "no last item":
@@ -153,10 +153,10 @@ def half(m, value, i=0, j=1):
 @pytest.mark.parametrize(
     ("w", "words"),
     [
-        pytest.param(half(3, 1.25), ["w[0, 1] = 1.25", "[0, 1]"], id="above-one"),
-        pytest.param(half(3, -0.1, 2, 0), ["w[2, 0] = -0.1", "[0, 1]"], id="negative"),
-        pytest.param(half(3, 0.75), ["w[0, 1] + w[1, 0] = 1.25", "sum to 1"], id="sum"),
-        pytest.param(half(3, np.nan), ["w[0, 1] = nan", "finite"], id="nan"),
+        pytest.param(half(3, 1.25), ["w[0, 1]", "[0, 1]"], id="above-one"),
+        pytest.param(half(3, -0.1, 2, 0), ["w[2, 0]", "[0, 1]"], id="negative"),
+        pytest.param(half(3, 0.75), ["w[0, 1] + w[1, 0]", "sum to 1"], id="sum"),
+        pytest.param(half(3, np.nan), ["w[0, 1]", "finite"], id="nan"),
         pytest.param([[0.0]], ["shape (1, 1)", "two items"], id="one-item"),
         pytest.param(np.zeros((2, 3)), ["shape (2, 3)", "square"], id="oblong"),
         pytest.param([[0, 1], [0]], ["no matrix"], id="ragged"),

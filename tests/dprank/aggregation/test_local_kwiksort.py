@@ -205,7 +205,7 @@ def test_refusals():
         LocalKwikSort.calibrated(257, 1.0)
     with refused("tail", "2"):
         LocalKwikSort.calibrated(3, 1.0, tail=2)
-    with refused("2 voters", "blocks = 3"):
+    with refused("too few voters", "blocks = 3"):
         LocalKwikSort(5, 1.0, 1, 3).release(votes(2), rng)
     with refused("items = 4", "n_items = 5"):
         LocalKwikSort(5, 1.0, 1, 1).release(votes(3, 4), rng)

@@ -299,14 +299,14 @@ def test_reports_that_no_voter_sends_are_refused(name):
     bad += [[[entry] for entry in good[0]], [1e6 * entry + 1e6 for entry in good[0]]]
     bad += [list(map(str, good[0])), {"a": 1}]
     for wrong in bad:
-        with refused("reports[1] = ", "needed"):
+        with refused("reports[1]", "needed"):
             poll.aggregate([good[0], wrong, good[2]], rng, items="abcd")
     none: list[Any] = [[], None, 5, np.array(3.0), np.zeros((0, len(good[0])), int), "", {}]
     for wrong in none:
         with refused("reports", "needed"):
             poll.aggregate(wrong, rng, items="abcd")
     assert len(poll.aggregate(np.array(good), SECURE, items="abcd").order) == 4
-    for items, words in (("abc", ("3", "n_items = 4")), ("abca", ("'a' more than once",)), (None, ("items = None",))):
+    for items, words in (("abc", ("3", "n_items = 4")), ("abca", ("items[3]",)), (None, ("items = None",))):
         with refused(*words):
             poll.aggregate(good, rng, items=items)
     for wrong in ([0, 1, 2], [0, 0, 1, 2], [[0, 1, 2, 3]], None, [0.0, 1, 2, 3], "abcd"):
@@ -319,9 +319,9 @@ def test_reports_that_no_voter_sends_are_refused(name):
 def test_items_of_an_order_are_different_and_known():
     poll = LocalMatrix(SampledOrder.calibrated(4, 1.0, 2))
     for wrong in ([2, 2], [0, 4], [-1, 0], [0.0, 1.0], [0, 2**63]):
-        with refused(f"reports[0] = {wrong}", "2 different items of 0 .. 3"):
+        with refused("reports[0] = <list>", "2 different items of 0 .. 3"):
             poll.aggregate([wrong], np.random.default_rng(0), items="abcd")
-    with refused("reports[0] = [0, 1, -1, 1, 1, 1]", "6 signs"):
+    with refused("reports[0]", "6 signs"):
         LocalMatrix(SplitResponse.calibrated(4, 1.0)).aggregate([[0, 1, -1, 1, 1, 1]], SECURE, items="abcd")
 
 

@@ -27,7 +27,7 @@ def test_fractions_count_voters():
     for i in range(5):
         for j in range(5):
             assert w[i, j] == np.mean(VOTES.positions[:, i] < VOTES.positions[:, j])
-    with refused("voters = 0"):
+    with refused("voters"):
         pairwise_fractions(Rankings(np.zeros((0, 3), int), "abc"))
 
 
@@ -106,9 +106,9 @@ def test_a_private_order_has_names():
 @pytest.mark.parametrize(
     ("order", "words"),
     [
-        pytest.param([0, 0, 1], ["order[0] = [0, 0, 1]"], id="twice"),
+        pytest.param([0, 0, 1], ["order is no ranking"], id="twice"),
         pytest.param([0, 1], ["order ranks 2 items", "w has 3"], id="short"),
-        pytest.param([0, 1, 3], ["order[0] = [0, 1, 3]"], id="outside"),
+        pytest.param([0, 1, 3], ["order is no ranking"], id="outside"),
         pytest.param("abc", ["order"], id="words"),
         pytest.param([0.0, 1.0, 2.0], ["order", "float"], id="floats"),
     ],
@@ -124,7 +124,7 @@ def test_refuses_what_is_no_order(order, words):
     [
         pytest.param(0.5, ["shape ()"], id="number"),
         pytest.param([[0]], ["shape (1, 1)", "two items"], id="one"),
-        pytest.param([[0, np.inf], [0, 0]], ["w[0, 1] = inf", "finite"], id="infinite"),
+        pytest.param([[0, np.inf], [0, 0]], ["w[0, 1]", "finite"], id="infinite"),
         pytest.param([["a", "b"], ["c", "d"]], ["no matrix of numbers"], id="words"),
         pytest.param(None, ["shape ()"], id="none"),
     ],

@@ -112,7 +112,7 @@ def test_bad_data_and_sources_are_refused(name):
             mechanism.release(profile(4, 20), source)
     nobody = profile(4, 0)
     if name in LOCAL:
-        with refused("0", "voters"):
+        with refused("data", "voters"):
             mechanism.release(nobody, rng)
     else:  # to refuse would reveal that a voter is missing
         assert sorted(mechanism.release(nobody, rng).order.tolist()) == [0, 1, 2, 3]
@@ -120,7 +120,7 @@ def test_bad_data_and_sources_are_refused(name):
 
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_floats_are_not_published(name):
-    with refused("rng = dprank.noise.SECURE", "Generator"):
+    with refused("SecureSource", "Generator"):
         ADDITIVE[name].calibrated(4, 1.0, law="continuous").release(profile(4, 3), SECURE)
 
 

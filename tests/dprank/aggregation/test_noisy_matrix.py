@@ -159,7 +159,7 @@ def test_bad_input_is_refused():
 def test_digits_that_whole_noise_would_not_hide_are_refused(adjacency):
     mechanism, rng = NoisyMatrix.calibrated(3, 1.0, adjacency=adjacency), np.random.default_rng(0)
     for wrong in (0.5, 0.37, np.nan):
-        with refused(f"margin = {wrong}", "whole"):
+        with refused("margin holds fractions", "whole"):
             mechanism.perturb(np.array([[0, wrong, 2], [-wrong, 0, 2], [-2, -2, 0]]), rng)
     mixed = np.array([[0, 1, 2], [-1, 0, 2], [-2, -2, 0]])  # noise of even numbers would show which is odd
     if adjacency == "replace":

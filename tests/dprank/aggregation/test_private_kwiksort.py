@@ -188,7 +188,7 @@ def test_secure_noise():
     pytest.importorskip("opendp")
     order = PrivateKwikSort.calibrated(4, 5.0).release(agreed(4, 400), SECURE).order
     assert sorted(order.tolist()) == [0, 1, 2, 3]
-    with refused("rng", "SECURE"):
+    with refused("rng", "SecureSource"):
         PrivateKwikSort.calibrated(4, 5.0, law="continuous").release(agreed(4), SECURE)
 
 

@@ -82,13 +82,13 @@ def test_pick_a_perm_draws_every_voter():
 
 def test_bad_input():
     nobody = Rankings(np.empty((0, 3), int), "abc")
-    with refused("voters = 0"):
+    with refused("voters"):
         footrule(nobody)
-    with refused("voters = 0"):
+    with refused("voters"):
         pick_a_perm(nobody, rng=np.random.default_rng(0))
     with refused("w has shape", "(2, 3)"):
         borda(np.zeros((2, 3)))
-    with refused("w[0, 1] = nan"):
+    with refused("w[0, 1]"):
         copeland([[0, np.nan], [0, 0]])
 
 

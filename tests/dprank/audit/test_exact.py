@@ -52,7 +52,7 @@ def test_logarithms_say_the_same_and_hold_more(seed):
     assert privacy_loss([0.0, -1000.0], [0.0, -3000.0], log=True) == 2000
     assert privacy_loss([0.0, -1000.0], [0.0, -np.inf], log=True) == np.inf
     assert privacy_loss([0.0, -np.inf], [0.0, -np.inf], log=True) == 0
-    with refused("q sums to"):
+    with refused("q has", "law"):
         privacy_loss(np.log(p), q, log=True)
 
 
@@ -65,11 +65,11 @@ def test_impossible_outcomes():
 @pytest.mark.parametrize(
     ("p", "q", "words"),
     [
-        ([0.5, 0.5], [1.0], ["(2,) and (1,)"]),
-        ([[0.5, 0.5]], [[0.5, 0.5]], ["(1, 2)"]),
-        ([0.5, 0.6], [0.5, 0.5], ["p sums to 1.1"]),
-        ([0.5, 0.5], [1.5, -0.5], ["q sums to 1.0", "-0.5"]),
-        ([0.5, np.nan], [0.5, 0.5], ["p sums to nan"]),
+        ([0.5, 0.5], [1.0], ["p and q", "same outcomes"]),
+        ([[0.5, 0.5]], [[0.5, 0.5]], ["p and q", "same outcomes"]),
+        ([0.5, 0.6], [0.5, 0.5], ["p has", "law"]),
+        ([0.5, 0.5], [1.5, -0.5], ["q has", "law"]),
+        ([0.5, np.nan], [0.5, 0.5], ["p has", "law"]),
     ],
 )
 def test_refuses_what_is_no_law(p, q, words):

@@ -450,11 +450,11 @@ def test_existence_on_larger_sets(seed):
 
 
 def test_refusals_name_the_items():
-    with refused("ridge = 0", "2 groups", "'a' and 'c'", "a ridge above 0"):
+    with refused("ridge = 0", "items[0] and items[2]", "a ridge above 0"):
         mle(Comparisons([0, 1, 2, 3], [1, 0, 3, 2], [1, 1, 1, 1], "abcd"))
-    with refused("ridge = 0", "4 groups", "'a' and 'b'"):
+    with refused("ridge = 0", "items[0] and items[1]"):
         mle(Comparisons([], [], [], "abcd"))
-    with refused("ridge = 0", "group of 'c'", "no finite estimate"):
+    with refused("ridge = 0", "group of items[2]", "no finite estimate"):
         mle(Comparisons([0, 1, 2, 2], [1, 0, 0, 1], [1, 1, 1, 1], "abc"))
 
 
@@ -623,8 +623,8 @@ DATA = Comparisons([0, 1, 2], [1, 2, 0], [1, 1, 0.5], "abc")
         ({"linear": [1.0, 2, 3]}, ["ridge = 0", "linear"]),
         ({"ridge": 1.0, "linear": [1.0, 2]}, ["linear", "(2,)", "3 numbers"]),
         ({"ridge": 1.0, "linear": [[1.0, 2, 3]]}, ["linear", "(1, 3)", "3 numbers"]),
-        ({"ridge": 1.0, "linear": [1.0, math.nan, 3]}, ["linear[1] = nan"]),
-        ({"ridge": 1.0, "wins": [1.0, 2, math.inf]}, ["wins[2] = inf"]),
+        ({"ridge": 1.0, "linear": [1.0, math.nan, 3]}, ["linear[1]"]),
+        ({"ridge": 1.0, "wins": [1.0, 2, math.inf]}, ["wins[2]"]),
         ({"ridge": 1.0, "wins": [1.0, 2]}, ["wins", "(2,)", "3 numbers"]),
         ({"wins": [1.0, 2, 3]}, ["wins", "ridge = 0"]),
         ({"ridge": 1.0, "wins": [1.0, 2, 3], "link": ARCTAN}, ["wins", "link = 'arctan'", "logistic"]),
@@ -641,11 +641,11 @@ def test_mle_refuses(parameters, words):
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (lambda: Comparisons([0], [0], [1], "ab"), ["second[0] = 0", "differ"]),
-        (lambda: Comparisons([0], [2], [1], "ab"), ["second[0] = 2", "0 .. 1"]),
-        (lambda: Comparisons([0], [1], [2], "ab"), ["outcome[0] = 2"]),
-        (lambda: Comparisons([0], [1], [math.nan], "ab"), ["outcome[0] = nan"]),
-        (lambda: Comparisons([0], [1], [0.7], "ab"), ["outcome[0] = 0.7"]),
+        (lambda: Comparisons([0], [0], [1], "ab"), ["second[0]", "differ"]),
+        (lambda: Comparisons([0], [2], [1], "ab"), ["second[0]", "0 .. 1"]),
+        (lambda: Comparisons([0], [1], [2], "ab"), ["outcome[0]"]),
+        (lambda: Comparisons([0], [1], [math.nan], "ab"), ["outcome[0]"]),
+        (lambda: Comparisons([0], [1], [0.7], "ab"), ["outcome[0]"]),
         (lambda: Comparisons([], [], [], "a"), ["items", "at least two"]),
     ],
 )
@@ -658,7 +658,7 @@ def test_such_data_never_reach_the_likelihood(rows, words):
 def test_strengths_are_checked(function):
     with refused("theta", "(2,)", "3 numbers"):
         function([1.0, 2.0], DATA)
-    with refused("theta[2] = nan"):
+    with refused("theta[2]"):
         function([1.0, 2.0, math.nan], DATA)
 
 
@@ -670,17 +670,17 @@ ONES = np.ones((3, 3)) - np.eye(3)
     [
         (ONES, np.ones(3), {}, ["wins", "(3,)", "one row a replicate"]),
         (ONES, np.ones((2, 1)), {}, ["wins", "(2, 1)", "two items"]),
-        (ONES, [[1.0, math.nan, 1]], {}, ["wins[0, 1] = nan"]),
+        (ONES, [[1.0, math.nan, 1]], {}, ["wins[0, 1]"]),
         (ONES, np.ones((2, 4)), {}, ["played", "(1, 3, 3)", "(4, 4)"]),
         ([ONES] * 3, np.ones((2, 3)), {}, ["played", "(3, 3, 3)", "2 replicates"]),
         (np.ones(3), np.ones((1, 3)), {}, ["played", "(3,)"]),
         ([[ONES]], np.ones((1, 3)), {}, ["played", "(1, 1, 3, 3)"]),
-        ([ONES, -ONES], np.ones((2, 3)), {}, ["played[1, 0, 1] = -1.0"]),
-        (ONES * math.nan, np.ones((1, 3)), {}, ["played[0, 0, 0] = nan"]),
-        (ONES * 2.0**25, np.ones((1, 3)), {}, ["played[0, 0, 1] = 33554432.0", "16777216"]),
-        (ONES * 1e300, np.ones((1, 3)), {}, ["played[0, 0, 1] = 1e+300"]),
-        ((-ONES).astype(np.float32), np.ones((1, 3)), {}, ["played[0, 0, 1] = -1.0"]),
-        (np.full((3, 3), np.nan, np.float32), np.ones((1, 3)), {}, ["played[0, 0, 0] = nan"]),
+        ([ONES, -ONES], np.ones((2, 3)), {}, ["played[1, 0, 1]"]),
+        (ONES * math.nan, np.ones((1, 3)), {}, ["played[0, 0, 0]"]),
+        (ONES * 2.0**25, np.ones((1, 3)), {}, ["played[0, 0, 1]", "16777216"]),
+        (ONES * 1e300, np.ones((1, 3)), {}, ["played[0, 0, 1]"]),
+        ((-ONES).astype(np.float32), np.ones((1, 3)), {}, ["played[0, 0, 1]"]),
+        (np.full((3, 3), np.nan, np.float32), np.ones((1, 3)), {}, ["played[0, 0, 0]"]),
         ([ONES, np.triu(ONES)], np.ones((2, 3)), {}, ["played[1]", "not symmetric"]),
         (np.ones((3, 3)), np.ones((4, 3)), {}, ["played[0]", "diagonal 0"]),
         (ONES, np.ones((1, 3)), {"ridge": 0.0}, ["ridge = 0"]),
@@ -697,11 +697,11 @@ def test_a_batch_refuses(played, wins, parameters, words):
 def test_a_gradient_that_stays_is_an_error(monkeypatch):
     monkeypatch.setattr(likelihood, "_NEWTON_STEPS", 1)
     data = sample_voters(np.linspace(-3, 3, 60), 100, 1, rng=np.random.default_rng(0))
-    with pytest.raises(ArithmeticError, match=r"gradient norm .* stays above tolerance = 1e-08"):
+    with pytest.raises(ArithmeticError, match=r"gradient norm stays above tolerance = 1e-08"):
         mle(data, ridge=1e-3)
     _, played, wins = replicates(2, 200, seed=21)
     wins[0], wins[1] = played[0].sum(axis=1) / 2, wins[1] + 30 * np.random.default_rng(0).laplace(size=200)
-    with pytest.raises(ArithmeticError, match=r"replicate 1: gradient norm .* stays above"):
+    with pytest.raises(ArithmeticError, match=r"replicate 1: the gradient norm stays above"):
         mle_from_counts(played, wins, ridge=1e-5)
 
 

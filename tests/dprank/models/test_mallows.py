@@ -348,7 +348,7 @@ def test_distances_of_long_samples(gap):
         (lambda: theta_at(3, math.nan), ["epsilon = nan"]),
         (lambda: theta_at(3, "0.1"), ["epsilon = '0.1'", "number"]),
         (lambda: theta_at(3, None), ["epsilon = None", "number"]),
-        (lambda: theta_at(3, np.array([0.1])), ["epsilon = array([0.1])", "number"]),
+        (lambda: theta_at(3, np.array([0.1])), ["epsilon", "number"]),
         (lambda: theta_at(100, 1.0), ["epsilon = 1.0", "below 1 - 1/100!"]),
         (lambda: theta_at(2, 1 - 1e-16), ["epsilon = 0.9999999999999999", "1 - 1/2! = 0.4999"]),
         *(
@@ -362,7 +362,7 @@ def test_distances_of_long_samples(gap):
             for wrong in [math.nan, math.inf, [1, -math.inf], "1", None, ["1", "2"], True, np.full((9, 9), math.nan)]
         ),
         (lambda: Mallows(3, math.inf).bias(math.nan), ["gap = nan"]),
-        (lambda: Mallows(np.ones((9, 9)), 0.1), ["n_items = array([[1."]),
+        (lambda: Mallows(np.ones((9, 9)), 0.1), ["n_items"]),
         *(
             (lambda rng=rng: Mallows(3, 0.1).sample(3, rng=rng), ["rng = ", "a numpy.random.Generator is needed"])
             for rng in (None, 7, SECURE, np.random.RandomState(0), np.random)
@@ -370,13 +370,13 @@ def test_distances_of_long_samples(gap):
         (lambda: sample(None), ["size = None"]),
         (lambda: sample("3"), ["size = '3'"]),
         (lambda: sample(True), ["size = True"]),
-        (lambda: sample(np.ones((9, 9))), ["size = array"]),
+        (lambda: sample(np.ones((9, 9))), ["size"]),
         (lambda: theta_at(1, 0.5), ["n_items = 1"]),
         (lambda: sample(-1), ["size = -1", "whole number"]),
         (lambda: sample(2.0), ["size = 2.0"]),
         (lambda: sample(2, [0, 1]), ["centre has shape (1, 2)", "(3,)"]),
         (lambda: sample(3, [[0, 1, 2], [0, 1, 2]]), ["centre has shape (2, 3)", "(3, 3)"]),
-        (lambda: sample(2, [0, 1, 1]), ["centre[0] = [0, 1, 1]", "0 .. 2"]),
+        (lambda: sample(2, [0, 1, 1]), ["centre[0]", "0 .. 2"]),
         (lambda: sample(2, [0.0, 1.0, 2.0]), ["centre", "float64", "integer"]),
     ],
 )

@@ -389,7 +389,7 @@ def test_release_fit_for_publishing():
     draws = 2 * (mechanism.perturb([1.5, 0, 7], noise.SECURE, 4000) - [1.5, 0, 7])
     unit = 2 * mechanism.scale
     assert law_p_value(np.bincount(np.clip(np.abs(draws.ravel()), 0, 9).astype(int), minlength=10), folded(unit)) > 1e-9
-    with refused("SECURE", "numpy.random.Generator"):
+    with refused("SecureSource", "numpy.random.Generator"):
         replace(mechanism, law="continuous").release(DATA, noise.SECURE)
 
 
@@ -402,12 +402,12 @@ def folded(scale):
     ("parameters", "data", "words"),
     [
         ({"n_items": 4}, DATA, ["items = 3", "n_items = 4"]),
-        ({"answers": 2}, DATA, ["voter 1", "3 answers", "answers = 2", "at_most(2)"]),
-        ({"ties": False}, DATA, ["outcome", "1 rows", "ties = False"]),
-        ({"design": "once"}, DATA[[0, 3, 5, 3]], ["voter 2", "twice", "design = 'once'"]),
-        ({"design": "once"}, Comparisons([0, 1], [1, 0], [1, 0], "abc", [5, 5]), ["voter 5", "twice"]),
-        ({"design": "complete"}, DATA[[0, 1, 2, 3, 5, 5]], ["voter 2", "twice", "design = 'complete'"]),
-        ({"design": "complete"}, DATA[[0, 1, 2, 4, 5]], ["voter 2", "2 of 3", "design = 'complete'"]),
+        ({"answers": 2}, DATA, ["voter[0]", "answers = 2", "at_most(2)"]),
+        ({"ties": False}, DATA, ["outcome[2]", "ties = False"]),
+        ({"design": "once"}, DATA[[0, 3, 5, 3]], ["voter[3]", "design = 'once'"]),
+        ({"design": "once"}, Comparisons([0, 1], [1, 0], [1, 0], "abc", [5, 5]), ["voter[1]", "design = 'once'"]),
+        ({"design": "complete"}, DATA[[0, 1, 2, 3, 5, 5]], ["voter[5]", "design = 'complete'"]),
+        ({"design": "complete"}, DATA[[0, 1, 2, 4, 5]], ["voter[3]", "design = 'complete'"]),
         ({}, Comparisons([0], [1], [1], "abc"), ["voter is absent"]),
     ],
 )
@@ -424,7 +424,11 @@ def test_at_most_makes_data_acceptable():
 
 @pytest.mark.parametrize(
     ("scores", "words"),
-    [([1.0, 2.0], ["3 finite"]), ([1.0, 2.0, np.nan], ["nan", "3 finite"]), ([0.3, 1.0, 2.0], ["0.3", "multiples"])],
+    [
+        ([1.0, 2.0], ["3 finite"]),
+        ([1.0, 2.0, np.nan], ["scores", "3 finite"]),
+        ([0.3, 1.0, 2.0], ["scores", "multiples"]),
+    ],
 )
 def test_perturb_refuses(scores, words):
     """Noise on a grid would publish what scores have off it."""

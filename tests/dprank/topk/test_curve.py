@@ -295,9 +295,9 @@ def test_bad_input_is_one_line():
     good = Types((2, 2), (0.0, 0.0), (1.0, -1.0))
     with refused("one length", "counts"):
         pair_law(Types((2, 2), (0.0,), (1.0, 1.0)), 1, 1.0)
-    with refused("counts", "0"):
+    with refused("counts", "at least 1"):
         pair_law(Types((2, 0), (0.0, 1.0), (1.0, 1.0)), 1, 1.0)
-    with refused("counts = (2, 1.5)"):
+    with refused("counts = <tuple>"):
         pair_law(Types((2, 1.5), (0.0, 1.0), (1.0, 1.0)), 1, 1.0)
     with refused("types = ", "must be numbers"):
         pair_law(Types((2, "x"), (0.0, 1.0), (1.0, 1.0)), 1, 1.0)
@@ -316,7 +316,7 @@ def test_bad_input_is_one_line():
         least_scale(good, 1, 1.0, 1.0)
     with refused("epsilon = inf"):
         least_scale(good, 1, math.inf, 0.1)
-    with refused("finite", "inf"):
+    with refused("before", "finite"):
         pair_law(Types((2, 2), (0.0, math.inf), (1.0, 1.0)), 1, 1.0)
     for k in (0, 5):
         with refused("k", str(k), "4"):

@@ -199,7 +199,7 @@ def test_bad_input():
         Peeling.calibrated(1, math.inf)
     with refused("dtype bool"):
         Peeling(1, 1.0, n_items=2).release([True, False], rng)
-    with refused("shape ()"):
+    with refused("values have 0 dimensions"):
         Peeling(1, 1.0, n_items=2).release(3, rng)
     with refused("noise = 'laplace'", "'gumbel'"):
         Peeling(1, 1.0, n_items=2).release([1, 2], SECURE)

@@ -67,10 +67,10 @@ def test_reports(test):
     good = [[1, -1], [1, 1], [-1, 1]]
     assert test.decide(good) == test.decide(np.array(good, float))
     for misshapen in ([1, -1], [[1, -1]], [[1], [1]], [[1, 1, 1]] * 3, [[[1, -1]] * 2] * 2, None, 3, []):
-        with refused("reports of shape"):
+        with refused("reports of another shape"):
             test.decide(misshapen)
     for bad in ([[7, 7]] * 9, [[1, 0]] * 3, [[1, math.nan]] * 3, np.full((3, 2), 255, np.uint8), [[True, True]] * 3):
-        with refused("reports of", "-1 and +1"):
+        with refused("reports", "-1 and +1"):
             test.decide(bad)
 
 

@@ -174,5 +174,5 @@ def test_more_bad_parameters():
         BatchVote.calibrated(4, 100, 1 / 3, 0.05, batch_level=0)
     with refused("items = 3", "n_items = 4"):
         Bucketed(4, 10, 2, 3.0).release(uniform(np.random.default_rng(1), 10, 3), np.random.default_rng(1))
-    with refused("rng = dprank.noise.SECURE", "research"):
+    with refused("SecureSource", "research"):
         Bucketed(3, 10, 2, 3.0).release(uniform(np.random.default_rng(1), 10, 3), SECURE)

@@ -186,7 +186,7 @@ def test_bad_input():
         NoisyNorm(10_000, 1_000_000, 1.0, statistic="ranks")
     with refused("epsilon_0 = 0"):
         NoisyNorm.calibrated(2, 2, 0)
-    with refused("n_rankings = 2", "3"):
+    with refused("n_rankings", "3"):
         NoisyNorm(2, 3, 1.0).release(data, np.random.default_rng(0))
     with refused("n_items = 2", "4"):
         NoisyNorm(4, 2, 1.0).release(data, np.random.default_rng(0))

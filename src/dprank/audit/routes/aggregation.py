@@ -65,7 +65,7 @@ def _(mechanism: NoisyMatrix, data: Rankings, other: Rankings) -> Divergence:
     if mechanism.clip and mechanism.noise == "gaussian":
         room = (len(data) - np.abs(margins).max()) / 2
         if room < _CLEAR * mechanism.scale:
-            raise NoExactRoute(f"margins are {room} voters from being clipped: no exact law of Gaussian noise")
+            raise NoExactRoute("margins are too near to being clipped: no exact law of Gaussian noise")
     steps = (margins[1] - margins[0]) / 2 / mechanism.grain
     return noise_shift(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
 
@@ -110,7 +110,7 @@ def _(mechanism: PrivateBorda, data: Rankings, other: Rankings) -> Divergence:
     elif mechanism.law == "continuous" or move.sum() % len(move) == 0:
         move = move - move.mean()
     else:
-        raise NoExactRoute(f"moves {move} sum to no multiple of the number of items: no exact law")
+        raise NoExactRoute("moves sum to no multiple of the number of items: no exact law")
     return noise_shift(mechanism.noise, mechanism.law, move, mechanism.scale)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank._require import shown
 from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort, report_loss
 from dprank.aggregation.local_reports import (
     LocalMatrix,
@@ -94,7 +95,7 @@ def report_law(randomiser: Randomiser | OrderReport, positions: NDArray[Any]) ->
             orders = math.factorial(randomiser.size)
             share = orders / len(lists)
             return np.asarray(share * (randomiser.shrinkage * own + (1 - randomiser.shrinkage) / orders))
-    raise ValueError(f"randomiser = {randomiser}; its reports cannot be listed")
+    raise ValueError(f"randomiser = {shown(randomiser)}; its reports cannot be listed")
 
 
 def sides_law(one: NDArray[Any], other: NDArray[Any], turned: float) -> PairLaw:

@@ -148,7 +148,7 @@ def estimates(drawn: Array, data: Comparisons, ridge: float, link: Link) -> Arra
                 break
             length[worse] /= 2
         t[live] -= length[:, None] * step
-    raise ArithmeticError(f"{len(live)} of {len(t)} estimates do not converge")
+    raise ArithmeticError("some estimates do not converge")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax
 
 from dprank import noise as noises
+from dprank._require import as_floats
 from dprank.audit.case import Case, exact, features, sample
 from dprank.comparisons import Comparisons
 from dprank.divergence import PairLaw
@@ -87,7 +88,7 @@ def _values(mechanism: Oneshot | Peeling, data: Any) -> Array:
     """Of the declared items; of a law that is stated for any number of items, those of an array."""
     if mechanism.n_items is not None or isinstance(data, pd.Series):
         data = declared(data, mechanism.n_items, mechanism.items)
-    return np.asarray(data, float)
+    return as_floats("data", data)
 
 
 def _types(mechanism: Oneshot | Peeling, data: Any, other: Any) -> Types:
@@ -123,7 +124,7 @@ def _rounds(types: Types, k: int, scale: float, noise: Noise) -> _Outcomes:
             return
         key = tuple(left.tolist())
         if key not in winners:
-            winners[key] = [_log_winner(left, np.asarray(values, float) / scale, noise) for values in types[1:]]
+            winners[key] = [_log_winner(left, as_floats("values", values) / scale, noise) for values in types[1:]]
         for kind in np.flatnonzero(left):
             rest = left - (np.arange(len(left)) == kind)
             yield from descend(rest, log_p + winners[key][0][kind], log_q + winners[key][1][kind])

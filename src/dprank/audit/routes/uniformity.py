@@ -22,6 +22,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from dprank import noise
+from dprank._require import as_floats
 from dprank.audit.case import Case, NoExactRoute, exact, features, sample
 from dprank.divergence import Divergence, PairLaw, pair_of
 from dprank.rankings import Rankings
@@ -145,7 +146,7 @@ class NoisyReals:
 
     def delta(self, epsilons: ArrayLike) -> NDArray[np.float64]:
         """Least delta at every epsilon, shape of `epsilons`."""
-        both = np.asarray(epsilons, float)
+        both = as_floats("epsilons", epsilons)
         p, q = self.p, self.q
         flat = [max(self._hockey_stick(p, q, e), self._hockey_stick(q, p, e)) for e in both.ravel()]
         return np.array(flat).reshape(both.shape)

@@ -1,0 +1,54 @@
+"""Tables out of files. What pandas and Arrow say of a file quotes it, and is never passed on."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from dprank._require import require_columns, shown
+
+# the only words of a reader that are repeated: they say where
+_RAGGED = re.compile(r"Error tokenizing data\. C error: Expected \d+ fields in line (\d+), saw \d+\s*")
+
+
+def read_csv(path: Any, columns: Sequence[str], **options: Any) -> Any:
+    """A CSV file as a frame that has each of the columns once; pandas renames a column that comes again."""
+    import pandas as pd
+
+    with reading(path, "CSV"):
+        frame = pd.read_csv(path, low_memory=False, **options)
+        again = pd.read_csv(path, header=None, nrows=1, dtype=str) if isinstance(path, str | os.PathLike) else None
+    if again is not None and len(again):
+        header = again.iloc[0].tolist()
+        require_columns(header, [name for name in columns if header.count(name) > 1])
+    return frame
+
+
+def read_parquet(path: Any) -> Any:
+    """A Parquet file as a frame."""
+    import pandas as pd
+
+    with reading(path, "Parquet"):
+        return pd.read_parquet(path)
+
+
+@contextmanager
+def reading(path: Any, kind: str) -> Iterator[None]:
+    """Refuse what is no table of this kind, in words of our own."""
+    name = str(path) if isinstance(path, str | os.PathLike) else shown(path)
+    if len(name.splitlines()) > 1:
+        raise ValueError("path has several lines; the name of a file is needed, not what is in it")
+    try:
+        yield
+    except (ImportError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        ragged = _RAGGED.fullmatch(str(error))
+        where = f": line {ragged[1]} has more fields than those above it" if ragged else ""
+        where += "; text in UTF-8 is needed" if isinstance(error, UnicodeError) else ""
+        raise ValueError(f"{name} is no {kind} table{where}") from None

@@ -1,0 +1,321 @@
+"""No message tells of a person: not the error, not its traceback, not a warning.
+
+Data whose every cell, label, name of a row and unasked column is one of a few canaries are put, with every fault,
+through every door that takes data. What comes back may name the field, the position and what is allowed.
+"""
+
+import io
+import traceback
+import warnings
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dprank import comparisons, kendall, rankings
+from dprank.aggregation import (
+    ExponentialMechanism,
+    LocalBorda,
+    LocalKwikSort,
+    LocalMatrix,
+    NoisyMatrix,
+    PrivateBorda,
+    PrivateKwikSort,
+    kemeny_score,
+    shrink,
+)
+from dprank.aggregation.local_reports import SampledOrder, SplitResponse, VectorReport
+from dprank.audit import audit
+from dprank.comparisons import Comparisons, pairwise_wins, win_counts, win_counts_parquet
+from dprank.models.bradley_terry import sample_voters
+from dprank.models.likelihood import gradient, mle, mle_from_counts
+from dprank.models.mallows import Mallows
+from dprank.pairwise import NoisyCounts, PerturbedMLE, rank_law
+from dprank.rankings import Rankings
+from dprank.topk import Oneshot, Peeling, PrivateRankCentrality, rank_centrality
+from dprank.topk.spectral import stationary_distribution, transition_matrix
+from dprank.uniformity import (
+    BatchVote,
+    Bucketed,
+    Friedman,
+    LaplaceUnif,
+    LocalOneBit,
+    LocalPairs,
+    MallowsApproximate,
+    NoisyNorm,
+    Trun,
+    TwoSample,
+    Unif,
+)
+
+# written so that no line of this file, as a traceback shows it, has one
+WORD, NUMBER = "-".join(["secret", "ann"]), 987_654_321
+CANARIES = WORD, str(NUMBER)
+RNG = np.random.default_rng(0)
+
+
+def said(call, errors=ValueError):
+    """All that a user, or a log, gets to see of a call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            call()
+            texts = []
+        except Exception as error:
+            assert isinstance(error, errors), traceback.format_exc()  # noqa: PT017
+            texts = [str(error), repr(error), "".join(traceback.format_exception(error))]
+    return [*texts, *(str(warning.message) for warning in caught)]
+
+
+def silent(call, errors=ValueError):
+    """Whether it was refused; never with a canary."""
+    texts = said(call, errors)
+    assert [text for text in texts for canary in CANARIES if canary in text] == []
+    return bool(texts)
+
+
+def refused_in_silence(call):
+    assert silent(call)
+
+
+# --- tables and files ------------------------------------------------------------------------------------------------
+
+ANSWERS = {
+    "first": list("aabb"),
+    "second": list("bccc"),
+    "outcome": [1, 0, 1, 0],
+    "voter": [WORD, NUMBER, WORD, str(NUMBER)],
+    WORD: [WORD] * 4,
+    NUMBER: [NUMBER] * 4,
+}
+BALLOTS = {"a": [1, 2, 3], "b": [2, 1, 2], "c": [3, 3, 1], "voter": [f"{WORD}-{i}" for i in range(3)], WORD: [WORD] * 3}
+STRANGE = [WORD, NUMBER, NUMBER + 0.5, str(NUMBER), None, np.nan, True, (WORD,), [NUMBER], {WORD: NUMBER}]
+STRANGE += [10**400 + NUMBER, -NUMBER, NUMBER * 1j, pd.Timestamp(NUMBER), WORD.encode()]
+
+
+def faults(columns, strange):
+    """The table with one cell of one column replaced; without a column; with a column twice; of strange shape."""
+    good = pd.DataFrame(columns, index=[WORD] * (len(columns["voter"]) - 1) + [NUMBER])
+    for column in [name for name in columns if name not in CANARIES and name != NUMBER]:
+        yield good.drop(columns=column)
+        yield pd.concat([good, good[[column]]], axis=1)
+        for value in strange:
+            bad = good.astype(object)
+            bad.iat[1, bad.columns.get_loc(column)] = value
+            yield bad
+    yield good.iloc[:0]
+    yield good.T
+    yield good.to_dict()
+
+
+def of_answers(frame):
+    return Comparisons.from_frame(frame, items="abc", voter="voter")
+
+
+def of_ballots(frame):
+    return Rankings.from_frame(frame, "abc", voter="voter")
+
+
+@pytest.mark.parametrize(("door", "columns"), [(of_answers, ANSWERS), (of_ballots, BALLOTS)])
+def test_tables(door, columns):
+    refusals = 0
+    for frame in faults(columns, STRANGE):
+        refusals += silent(lambda frame=frame: door(frame))
+    assert refusals > 20
+
+
+TEXTS = [
+    f"{WORD},{NUMBER}\n1,2\n",
+    f"first,second,outcome\n{WORD},b,1\n",
+    f"first,second,outcome\na,b,{WORD}\n",
+    f"first,second,outcome\na,b,{NUMBER}\n",
+    f"first,second,outcome,{WORD}\na,a,1,{WORD}\n",
+    f"first,second,outcome,voter\na,b,1,{WORD}\na,c,1,\n",
+    f"first,second,outcome\na,b,1\n{WORD},b,1,{NUMBER},{WORD}\n",
+    f'first,second,outcome\na,b,"{WORD}\n',
+    f"first,second,outcome,outcome,{WORD}\na,b,1,1,{WORD}\n",
+    f"a,b,c,voter\n1,2,3,{WORD}\n1,2,3,{WORD}\n",
+    f"a,b,c\n1,2,{WORD}\n",
+    f"a,b,c\n1,2,{NUMBER}\n",
+    f"a,b,c,{WORD}\n1,2,,{NUMBER}\n",
+    f"a,a,b,c,{WORD}\n1,1,2,3,{NUMBER}\n",
+    f"a,b,c\n{WORD},\0,{NUMBER}\n",
+    f"{WORD}\xff",
+    "",
+]
+READERS = [
+    lambda path: comparisons.read_csv(path, items="abc"),
+    lambda path: comparisons.read_csv(path, items="abc", voter="voter"),
+    lambda path: rankings.read_csv(path, "abc"),
+    lambda path: rankings.read_csv(path, "abc", voter="voter"),
+    lambda path: comparisons.read_parquet(path, items="abc"),
+    lambda path: rankings.read_parquet(path, "abc"),
+    lambda path: win_counts_parquet(path, "abc"),
+]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_files(text, tmp_path):
+    (tmp_path / "t").write_bytes(text.encode("latin-1"))
+    refusals = 0
+    for read in READERS:
+        refusals += silent(lambda read=read: read(tmp_path / "t"))
+        silent(lambda read=read: read(io.StringIO(text)))
+        if "\n" in text:  # what is in the file, where its name belongs
+            refused_in_silence(lambda read=read: read(text))
+        refused_in_silence(lambda read=read: read(pd.DataFrame({WORD: [text]})))
+    assert refusals >= len(READERS) - 1
+
+
+def test_parquet(tmp_path):
+    for columns in (ANSWERS, BALLOTS):
+        for frame in faults(columns, [WORD, NUMBER, None, [WORD], (NUMBER,)]):
+            try:
+                frame.to_parquet(tmp_path / "t")
+            except Exception:
+                continue  # no such file can be
+            for read in READERS[4:]:
+                silent(lambda read=read: read(tmp_path / "t"))
+    whole = (tmp_path / "t").read_bytes()
+    for cut in (4, len(whole) // 2, len(whole) - 9):
+        (tmp_path / "t").write_bytes(whole[:cut] + WORD.encode() + whole[cut + len(WORD) :])
+        for read in READERS[4:]:
+            refused_in_silence(lambda read=read: read(tmp_path / "t"))
+
+
+# --- arrays ----------------------------------------------------------------------------------------------------------
+
+PAIR = Comparisons([0, 0, 0, 1], [1, 1, 2, 2], [1, 0.5, 1, 0], "abc", [NUMBER, NUMBER, NUMBER, 5])
+VOTES = Rankings([[0, 1, 2, 3], [3, 2, 1, 0]] * 20, "abcd")
+WORDS, NUMBERS = [WORD, WORD, "x"], [NUMBER, NUMBER + 1, NUMBER]
+TABLES: list[Any] = [
+    WORD,
+    WORDS,
+    NUMBERS,
+    [WORDS] * 3,
+    [NUMBERS] * 3,
+    [NUMBERS, WORDS[:2]],
+    {WORD: NUMBER},
+    [[NUMBER * 1j]],
+    None,
+]
+TABLES += [np.array(WORDS, object), np.array(NUMBERS) * 1.0, pd.Series(WORDS, WORDS), pd.DataFrame({WORD: NUMBERS})]
+TABLES += [pd.Series([NUMBER, np.nan, 1], WORDS), pd.Series([np.inf, NUMBER], [WORD, NUMBER]), [NUMBER, np.nan, 0.3]]
+POLL = LocalMatrix(SplitResponse.calibrated(3, 1.0))
+ORDERS = LocalMatrix(SampledOrder.calibrated(3, 1.0, 2))
+SPHERE = LocalMatrix(VectorReport.calibrated(3, 1.0))
+
+#: Whatever of the tables a door takes, it takes; what it refuses, it refuses without a word of it.
+DOORS = {
+    "first": lambda x: Comparisons(x, [1, 2, 1], [1, 1, 1], "abc"),
+    "second": lambda x: Comparisons([1, 2, 1], x, [1, 1, 1], "abc"),
+    "outcome": lambda x: Comparisons([1, 2, 1], [0, 0, 0], x, "abc"),
+    "voter": lambda x: Comparisons([1, 2, 1], [0, 0, 0], [1, 1, 1], "abc", x),
+    "items": lambda x: Comparisons([0], [1], [1], x if x is None else [*x, *x]),
+    "positions": lambda x: Rankings(x, "abc"),
+    "orders": lambda x: Rankings.from_orders(x, "abc"),
+    "ballot items": lambda x: Rankings([[0, 1, 2]], x if x is None else [*x, *x]),
+    "win_counts": win_counts,
+    "pairwise_wins": pairwise_wins,
+    "distance": lambda x: kendall.kendall_distance(x, [0, 1, 2]),
+    "distances": lambda x: kendall.kendall_distances(x, [0, 1, 2]),
+    "all distances": kendall.pairwise_kendall_distances,
+    "mle": lambda x: mle(x, ridge=1.0),
+    "linear": lambda x: mle(PAIR, ridge=1.0, linear=x),
+    "wins": lambda x: mle(PAIR, ridge=1.0, wins=x),
+    "batch": lambda x: mle_from_counts(np.ones((3, 3)) - np.eye(3), x, ridge=1.0),
+    "played": lambda x: mle_from_counts(x, np.ones((1, 3)), ridge=1.0),
+    "gradient": lambda x: gradient(x, PAIR),
+    "theta": lambda x: sample_voters(x, 2, 1, rng=RNG),
+    "centre": lambda x: Mallows(3, 1.0).sample(2, rng=RNG, centre=x),
+    "scores": lambda x: NoisyCounts.calibrated(1.0, 3, answers=3).perturb(x, RNG),
+    "rank law": lambda x: rank_law(x, 1.0, law="discrete"),
+    "shares": lambda x: transition_matrix(3, [(0, 1), (1, 2)], x),
+    "chain": stationary_distribution,
+    "centrality": rank_centrality,
+    "shrink": shrink,
+    "order": lambda x: kemeny_score(x, np.ones((3, 3)) / 2),
+    "w": lambda x: kemeny_score([0, 1, 2], x),
+    "margin": lambda x: NoisyMatrix.calibrated(3, 1.0).perturb(x, RNG),
+    "sum": lambda x: PrivateBorda.calibrated(3, 1.0).perturb(x, RNG),
+    "votes": lambda x: ExponentialMechanism.calibrated(3, 1.0).draw(x, 1, RNG),
+    "reports": lambda x: POLL.aggregate(x, RNG, items="abc"),
+    "sampled orders": lambda x: ORDERS.aggregate(x, RNG, items="abc"),
+    "directions": lambda x: SPHERE.aggregate(x, RNG, items="abc"),
+    "report": lambda x: POLL.report(x, RNG),
+    "peers": lambda x: LocalPairs.calibrated(3, 1.0).decide(x),
+    "peer": lambda x: LocalPairs.calibrated(3, 1.0).report(x, [(0, 1)], RNG),
+    "pairs": lambda x: audit(Oneshot.calibrated(1, 1.0), x, rng=RNG),
+}
+
+MECHANISMS = [
+    NoisyCounts.calibrated(1.0, 3, answers=3),
+    PerturbedMLE.calibrated(1.0, 3, ridge=1.0, graph="public", law="discrete", answers=3, unit="voter"),
+    Oneshot.calibrated(2, 1.0, n_items=3),
+    Peeling.calibrated(2, 1.0),
+    PrivateRankCentrality.calibrated(3, 1, 1, 1.0),
+    *(
+        mechanism.calibrated(4, 1.0)
+        for mechanism in (ExponentialMechanism, LocalBorda, LocalKwikSort, LocalMatrix, LocalOneBit, LocalPairs)
+    ),
+    *(mechanism.calibrated(4, 1.0) for mechanism in (NoisyMatrix, PrivateBorda, PrivateKwikSort)),
+    BatchVote(4, 40, 10, 6.0, 1.0, 3),
+    Bucketed.as_printed(4, 40, 0.5, 0.05),
+    LaplaceUnif.calibrated(4, 40, 1.0, 0.05),
+    NoisyNorm.calibrated(4, 40, 1.0),
+    Trun.calibrated(4, 40, 1.0, 0.05),
+]
+TESTS = [
+    Unif.as_printed(4, 0.05),
+    Friedman(4, 40),
+    MallowsApproximate.calibrated(4, 40, 0.05, centre="borda"),
+    TwoSample.exact(4, 0.05),
+]
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_arrays(name):
+    refusals = 0
+    for table in TABLES:
+        refusals += silent(lambda table=table: DOORS[name](table))
+    assert refusals > 5
+
+
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, *TESTS], ids=lambda m: type(m).__name__)
+def test_releases(mechanism):
+    release = getattr(mechanism, "release", None) or mechanism.test
+    for table in TABLES:
+        silent(lambda table=table: release(table, RNG))
+        # the data where the randomness belongs
+        for data in (PAIR, VOTES, [1, 2, 3]):
+            refused_in_silence(lambda data=data, table=table: release(data, table if table is not None else WORDS))
+
+
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, *TESTS], ids=lambda m: type(m).__name__)
+def test_data_where_a_parameter_belongs(mechanism):
+    for table in [pd.Series(NUMBERS, WORDS), pd.DataFrame({WORD: NUMBERS}), np.array(NUMBERS), WORDS, {WORD: NUMBER}]:
+        for field in fields(mechanism):
+            silent(lambda given={field.name: table}: replace(mechanism, **given), Exception)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda: NoisyCounts.calibrated(1.0, 3, answers=2).release(PAIR, RNG),
+        lambda: NoisyCounts.calibrated(1.0, 3, answers=3, design="once").release(PAIR, RNG),
+        lambda: NoisyCounts.calibrated(1.0, 3, answers=3, design="complete").release(PAIR[1:], RNG),
+        lambda: NoisyCounts.calibrated(1.0, 3, answers=3, ties=False).release(PAIR, RNG),
+        lambda: PerturbedMLE.calibrated(1.0, 3, ridge=1.0, answers=2, unit="voter").release(PAIR, RNG),
+        lambda: PrivateRankCentrality.calibrated(3, 1, 1, 1.0).release(PAIR, RNG),
+        lambda: mle(Comparisons([0, 2], [1, 3], [1, 1], [WORD, "b", CANARIES[1], "d"])),
+        lambda: mle(Comparisons([0, 1], [1, 2], [1, 1], [WORD, "b", CANARIES[1]])),
+        lambda: rank_centrality(Comparisons([0, 2], [1, 3], [1, 1], [WORD, "b", CANARIES[1], "d"])),
+        lambda: rank_centrality(Comparisons([0, 1], [2, 2], [1, 1], [WORD, CANARIES[1], "c"])),
+        lambda: Oneshot.calibrated(2, 1.0, items=[WORD, "b"]).release(pd.Series([1, 2, 3], [WORD, "b", WORD]), RNG),
+        lambda: Oneshot.calibrated(2, 1.0, items=[WORD, NUMBER, WORD]),
+    ],
+)
+def test_data_that_break_a_promise(broken):
+    refused_in_silence(broken)
