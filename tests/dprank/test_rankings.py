@@ -203,6 +203,7 @@ def test_orders_of_names():
         assert out.positions.tolist() == [[1, 2, 0], [2, 0, 1]]
     for wrong, words in (
         ([["a", "b"], ["a", "c"]], ["orders[1]", "none of the 2 items"]),
+        ([["a", "b"], ["b", "b"]], ["orders[1]"]),
         ([["a", "b"], ["b"]], ["different lengths"]),
         (["ab", "ba"], ["orders"]),
     ):
