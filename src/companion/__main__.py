@@ -144,18 +144,17 @@ def check_site(
 
 
 def _stop(number: int, _: Any) -> NoReturn:
-    from companion.build import BuildError
-
-    signal.signal(number, signal.SIG_IGN)
-    raise BuildError(f"stopped by {signal.Signals(number).name}; what is finished is kept")
+    signal.signal(number, signal.SIG_DFL)  # the second time it does not ask
+    sys.exit(f"companion: stopped by {signal.Signals(number).name}; what is finished is kept")
 
 
 def main() -> None:
     """Run the command line; one-line errors, exit code 2 for usage, 1 for a failed build or a system that refuses."""
     from companion.build import BuildError, UsageError, fault
 
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as it is in the background of a script
+            signal.signal(number, _stop)
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal that cannot show a letter
     try:
         app()

@@ -36,11 +36,15 @@ def draw(frame):
     return figure
 show("drawn", pd.DataFrame({"x": [0, 1], "y": [1, kendall_distance([2, 0, 1], [0, 1, 2])]}), draw)
 """
+TWICE = '"$@" & while ! [ -s _build/lock ]; do sleep 0.1; done; "$@"; code=$?; wait; exit $code'
 
 
 @dataclass(frozen=True)
 class Row:
-    """A fault: what is done before and while a build runs, and the line it ends with (none: it completes)."""
+    """A fault: what is done before and while a build runs, and the line it ends with.
+
+    Without a line it completes; with an empty one it is given no time for any.
+    """
 
     name: str
     line: str | None = None
@@ -53,6 +57,8 @@ class Row:
 
 def main(*names: str) -> int:
     """Run the rows called `names`, or all; the number of those that do not hold."""
+    for number in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.default_int_handler)  # else children of a background job ignore it
     with tempfile.TemporaryDirectory(prefix="faults", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         reference = _book(home / "reference" / "book")
@@ -107,22 +113,30 @@ def rows(home: Path) -> list[Row]:
         Row("in a subfolder", shell='cd notebooks; exec "$@"'),
         Row("a terminal that is gone", shell='exec "$@" < /dev/null', variables={"TERM": "dumb"}),
         Row("stamps cut short", before=_cut),
+        Row("sources that cannot be written", shell=_bits("-R", "src notebooks data book")),
     ]
     stopped = [
         Row(f"{number.name} {when.__name__.lstrip('_').replace('_', ' ')}", line, during=partial(_kill, number, when))
         for number, line in [
-            (signal.SIGKILL, ""), (signal.SIGTERM, "stopped by SIGTERM"), (signal.SIGINT, "stopped by SIGINT"),
-            (signal.SIGHUP, "stopped by SIGHUP"),
+            (signal.SIGKILL, ""), (signal.SIGHUP, ""),
+            (signal.SIGTERM, "stopped by SIGTERM"), (signal.SIGINT, "stopped by SIGINT"),
         ]
-        for when in (_at_once, _in_a_chapter, _in_the_site)
+        for when in (_at_once, _in_a_chapter, _in_the_last_chapter, _in_the_site)
     ]  # fmt: skip
+    stopped.append(
+        Row(
+            "SIGTERM, one chapter at a time", "stopped by SIGTERM", shell='exec "$@" -j 1',
+            during=partial(_kill, signal.SIGTERM, _in_a_chapter),
+        )
+    )  # fmt: skip
     refused = [
         Row(
             "_build is a file",
             "File exists: .*_build|Not a directory: .*_build",
             before=lambda root: (root / "_build").touch(),
         ),
-        Row("two builds at once", r"_build: process \d+ is building here", before=_other),
+        Row("a folder that cannot be written", "Permission denied: .*_build", shell=_bits("", ".")),
+        Row("two builds at once", r"_build: process \d+ is building here", shell=TWICE),
         Row("_build deleted meanwhile", "No such file or directory|Directory not empty", during=_delete),
         Row("a worker killed", killed, during=partial(_child, "loky")),
         Row("a kernel killed", "Kernel died", during=partial(_child, "ipykernel")),
@@ -263,12 +277,6 @@ def _cut(root: Path) -> None:
         (folder / f"{name}.ipynb").write_text('{"cells": [')
 
 
-def _other(root: Path) -> None:
-    """Another build, that lasts as long as this one needs to find it."""
-    subprocess.Popen(BUILD, cwd=root, stdout=subprocess.DEVNULL)
-    _wait(lambda: (root / "_build/lock").exists() and (root / "_build/lock").read_text())
-
-
 # --- meanwhile -------------------------------------------------------------------------------------------------------
 
 
@@ -283,6 +291,10 @@ def _at_once(root: Path) -> bool:
 
 def _in_a_chapter(root: Path) -> bool:
     return any("ipykernel" in line and str(root) in line for _, line in _processes())
+
+
+def _in_the_last_chapter(root: Path) -> bool:
+    return (root / "_build/records.json").exists() and _in_a_chapter(root)
 
 
 def _in_the_site(root: Path) -> bool:
@@ -310,6 +322,12 @@ def _child(kind: str, root: Path, process: subprocess.Popen[str]) -> None:
 def _delete(root: Path, process: subprocess.Popen[str]) -> None:
     _wait(lambda: _in_the_site(root), process)
     shutil.rmtree(root / "_build", ignore_errors=True)
+
+
+def _bits(how: str, names: str) -> str:
+    """With files that nobody may write; root too is held to that."""
+    drop = "setpriv --bounding-set=-all" if os.getuid() == 0 else ""
+    return f'chmod {how} a-w {names}; {drop} "$@"; code=$?; chmod {how} u+w {names}; exit $code'
 
 
 def _disk(options: str, better: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import joblib
 import nbformat
 import numpy
 import papermill
@@ -343,6 +344,8 @@ def test_the_longest_chapter_starts_first(sources: Path, monkeypatch: pytest.Mon
         return job.chapter.name, 0.0, None
 
     monkeypatch.setattr(execution, "_run", run)
+    monkeypatch.setattr(execution, "_list_fonts", lambda layout: None)
+    monkeypatch.setattr(joblib, "Parallel", lambda *_, **__: lambda tasks: [do(*job) for do, job, _ in tasks])
 
     def order(profile: str = "standard") -> list[str]:
         started.clear()

@@ -185,7 +185,7 @@ def refuse(*_: object) -> None:
 
 def ended(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
     """The message with which the command line ends; the exit code is 1."""
-    kept = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)}
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     monkeypatch.setattr(sys, "argv", ["companion", *arguments])
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO()))
     try:
@@ -221,7 +221,7 @@ def test_one_line(
     assert ended([command], monkeypatch, capsys) == f"companion: {line}"
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_is_one_line(
     number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

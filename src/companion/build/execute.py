@@ -142,7 +142,10 @@ def execute(jobs: Sequence[Job], workers: int, say: Callable[[str], None]) -> No
     tasks = (delayed(_run)(job, position if bars else None) for position, job in enumerate(longest))
     failures = []
     try:
-        for name, seconds, failure in Parallel(min(workers, len(jobs)), return_as="generator_unordered")(tasks):
+        # never in this process, where nbclient would answer a signal by killing the kernel, and the next chapter start
+        at_once = min(workers, len(jobs))
+        run = Parallel(max(at_once, 2), pre_dispatch=at_once, batch_size=1, return_as="generator_unordered")
+        for name, seconds, failure in run(tasks):
             if failure:
                 failures.append(failure)
             say(f"{name}: {'failed' if failure else 'done'} in {seconds:.1f} s")
