@@ -14,13 +14,16 @@ export OPENBLAS_NUM_THREADS VECLIB_MAXIMUM_THREADS
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status verify site-check test faults lint bench mutants lowest lock clean help
+.PHONY: book status run verify site-check test faults lint bench mutants lowest lock clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
 	@$(RUN) -m companion book $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
 
 status: .venv/.ready  ## what `make book` would run, and why
 	@$(RUN) -m companion status $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
+
+run: .venv/.ready  ## one chapter with your parameters: CHAPTER=07 ARGS="-p exact_k 15", or ARGS=--list
+	@$(RUN) -m companion run $(CHAPTER) $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
 
 verify: .venv/.ready  ## compare this build's records with data/expected
 	@$(RUN) -m companion verify $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from companion.__main__ import app
 from dprank import noise
 
 ROOT = Path(__file__).parents[1]
@@ -56,8 +58,15 @@ def test_paths_exist(path):
     assert (ROOT / path).exists()
 
 
-def test_papermill_parameters_of_the_readme_are_parameters_of_the_notebook():
-    command = re.search(r"papermill (\S+) _build/mine.ipynb (-p .*)", README)
-    source = (ROOT / command[1]).read_text(encoding="utf-8")
-    for name in re.findall(r"-p (\w+)", command[2]):
-        assert f'"{name} = ' in source
+REPRODUCE = (ROOT / "book/reproduce.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "command", sorted(set(re.findall(r"\bcompanion (run .*?) *(?:#.*)?$", README + REPRODUCE, flags=re.MULTILINE)))
+)
+def test_runs_of_the_readme_are_accepted(command, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    app([*shlex.split(command), "--list"], standalone_mode=False)
+    printed = capsys.readouterr().out
+    for name, value in re.findall(r'-p (\w+) ("[^"]*"|\S+)', command):
+        assert "{} = {}".format(name, value.strip('"')) in printed
