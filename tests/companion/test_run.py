@@ -72,8 +72,9 @@ k = 3  # 1 .. n; how many
 epsilon = 1.0  # 1e-3 .. 20; privacy
 sizes = [
     8, 16
-]  # 2 or more of 2 .. 128; a list over lines
-shown = [8]  # of sizes; some of them
+]  # 2+ of 2 .. 128; a list over lines
+# of sizes; some of them
+shown = [8]
 panels = [10, 100]  # of 10, 100, 500; panels
 """
 

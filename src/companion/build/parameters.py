@@ -1,10 +1,10 @@
 """The parameters of a chapter: declared in the notebook's own cell, given by a profile or by a reader.
 
-A declaration is an assignment with a comment; its type is that of the default::
+A declaration is an assignment with a comment, beside it or right above; its type is that of the default::
 
     exact_k = 20  # 2 .. 1000; how many are selected in the exact curves
     epsilons = [0.5, 1.0, 2.0]  # 0.01 .. 20; a list: each value in the range, none twice
-    sizes = [8, 16, 32]  # 2 or more of 2 .. 128; a list of at least two
+    sizes = [8, 16, 32]  # 2+ of 2 .. 128; a list of at least two
     shown = [8]  # of sizes; each one of another list's
     panels = [10, 100]  # of 10, 100, 500; each one of these
     most = 2  # 1 .. exact_k; a bound may be another parameter
@@ -31,7 +31,7 @@ from companion.build import UsageError
 TAG = "parameters"
 BOUND = r"[\d_.]+(?:e-?\d+)?|[A-Za-z]\w*"
 RANGE = rf"(?P<low>{BOUND}) \.\. (?P<high>{BOUND})"
-FORM = re.compile(rf"(?:(?P<least>\d+) or more of )?(?:{RANGE}|of (?P<pool>[^;]+)); (?P<about>.+)")
+FORM = re.compile(rf"(?:(?P<least>\d+)\+ of )?(?:{RANGE}|of (?P<pool>[^;]+)); (?P<about>.+)")
 KINDS = {int: "integer", float: "number", str: "text"}
 
 
@@ -119,16 +119,17 @@ def declared(notebook: nbformat.NotebookNode) -> dict[str, Parameter]:
 
 
 def _comments(source: str) -> dict[int, str]:
-    """Comments by line."""
+    """Comments by the line that they are of: their own, or the next one if they stand alone."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    return {token.start[0]: token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT}
+    comments = (token for token in tokens if token.type == tokenize.COMMENT)
+    return {it.start[0] + it.line.startswith("#"): it.string.lstrip("# ") for it in comments}
 
 
 def _declaration(line: ast.stmt, comments: Mapping[int, str]) -> Parameter:
     form = "`name = default  # low .. high; what it is`"
     match line:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            comment = comments.get(line.end_lineno or line.lineno, "")
+            comment = comments.get(line.end_lineno or line.lineno) or comments.get(line.lineno, "")
         case _:
             raise ValueError(f"{ast.unparse(line)!r}; allowed: {form}")
     try:
@@ -238,7 +239,7 @@ def listing(known: Mapping[str, Parameter], values: Mapping[str, Any]) -> list[s
 
 
 def _plain(bound: float | str) -> str:
-    return bound if isinstance(bound, str) else f"{bound:_}" if isinstance(bound, int) else f"{bound:g}"
+    return bound if isinstance(bound, str) else f"{bound:g}" if isinstance(bound, float) else f"{bound:_}"
 
 
 def shown(value: Any) -> str:

@@ -565,7 +565,9 @@ def proved_samples(items: float, epsilon: float, delta: float) -> float:
 
 def check_rate(frame: pd.DataFrame, epsilon: float = 0.5, delta: float = 0.05) -> list[Check]:
     """Samples at a fixed epsilon and at a fixed phi."""
-    part = frame[(frame.epsilon == epsilon) & (frame["items"] >= 300)]
+    part = frame[frame.epsilon == epsilon]
+    if (large := part["items"] >= 300).sum() > 1:  # a grid of a reader's may end before
+        part = part[large]
     what = f"ε = {epsilon:g}, δ = {delta:g}"
     sizes = (10**12, 10**16)
     any_test = [proved_samples(m, epsilon, delta) for m in sizes]

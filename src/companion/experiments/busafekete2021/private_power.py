@@ -352,6 +352,8 @@ def check_figure_3(central: pd.DataFrame, local: pd.DataFrame, epsilon_0: float 
             what = f"power of {name}, m = {m}, 1 − φ = {row.gap:.2g}"
             checks.append(Check(what, float(row["mean"]), ">=", bound, "corrected", error=error))
         seen = part[(part.test == BUCKETED) & (part["mean"] >= 0.9)]
+        if seen.empty:  # no spread of the grid is far enough from uniform
+            continue
         row = seen.loc[seen.gap.idxmin()]
         there = local[(local.n_items == m) & (local.test == LOCAL)]
         other = there.iloc[(there.gap - row.gap).abs().argmin()]
