@@ -155,7 +155,12 @@ HOSTILE = [
         "[10, 11]",
         "figure_items = [10, 11]; allowed: a list of integers, each ",
     ),
-    ("06-private-uniformity", "figure_scales", "[-1.0]", "figure_scales = [-1.0]; allowed: a list of numbers, each "),
+    (
+        "06-private-uniformity",
+        "figure_scales",
+        "[-1.0]",
+        "figure_scales = [-1.0]; allowed: a list of 2 or more numbers, ",
+    ),
     ("06-private-uniformity", "null_draws", "None", "null_draws = None; allowed: an integer, "),
     ("07-private-top-k", "exact_q", "15", "'exact_q' is no parameter; allowed: exact_k, the nearest; "),
     ("07-private-top-k", "exact_k", "-1", "exact_k = -1; allowed: an integer, "),
