@@ -363,8 +363,9 @@ def sample_table(items: Iterable[int], epsilons: Iterable[float], delta: float) 
 
 
 def condition_table(frame: pd.DataFrame, delta: float) -> pd.DataFrame:
-    """A `sample_table` and below it, with no ``epsilon``, `least_epsilon` over the same range of items."""
-    items = np.unique(np.geomspace(max(always_met(delta)) + 1, frame["items"].max(), 200).astype(int))
+    """A `sample_table` and below it, with no ``epsilon``, `least_epsilon` over the same range of items, or to 100."""
+    most = max(100, frame["items"].max())  # below about 40 no law that is not constant meets the condition
+    items = np.unique(np.geomspace(max(always_met(delta)) + 1, most, 200).astype(int))
     return pd.concat([frame[["items", "epsilon", "gap"]], least_epsilon(items, delta)], ignore_index=True)
 
 

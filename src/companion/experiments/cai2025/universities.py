@@ -210,8 +210,7 @@ def questionnaire_losses(n_items: int, voters: int, scale: float) -> pd.DataFram
     for agree in sorted({0, min(3, voters - 1), min(10, voters - 1), voters - 1}):
         rest = agree * np.where(favoured, (~favoured).sum(), 0)
         p, q = (np.array([*top_set_law(rest + own, scale, n_items // 2).values()]) for own in (old, new))
-        with np.errstate(divide="ignore", invalid="ignore"):  # sets that have probability 0 at this precision
-            worst = int(np.nanargmax(np.abs(np.log(p / q))))
+        worst = int(np.abs(np.log(p / q)).argmax())
         rows.append({"agree": agree, "loss": privacy_loss(p, q), "before": p[worst], "after": q[worst]})
     return pd.DataFrame(rows)
 

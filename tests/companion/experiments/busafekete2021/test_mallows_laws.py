@@ -230,6 +230,7 @@ def test_verdicts(frame):
         "condition": (laws.check_condition(frame, 0.05), "vacuous"),
         "phi_eps rate": (laws.check_phi_eps_rate(frame), "refuted"),
         "rate": (laws.check_rate(frame), "refuted"),
+        "rate, few items": (laws.check_rate(laws.sample_table([30, 50], [0.5], 0.05)), "refuted"),
         "moments": (laws.check_moments(range(2, 20)), "holds"),
         "normal": (laws.check_normal(normal), "refuted"),
         "kl": (laws.check_kl(), "refuted"),
@@ -284,6 +285,7 @@ def test_a_law_at_the_claimed_rate_would_pass(frame):
 
 
 def test_figures_draw(frame):
-    assert len(figure.condition(laws.condition_table(frame, 0.05)).axes) == 2
+    for some in (frame, laws.sample_table([30, 31], [0.5], 0.05)):
+        assert len(figure.condition(laws.condition_table(some, 0.05)).axes) == 2
     assert len(figure.samples(laws.rate_table((30, 300, 10**5), 0.5, 0.05)).axes) == 1
     assert list(laws.fixed_phi((1000, 10**6), 0.9, 0.05).unif)[-1] == 2

@@ -77,6 +77,9 @@ def test_verdicts_and_a_mutant(monkeypatch):
     checks = experiment.check_figure_3(central, local)
     assert derive(checks) == "refuted"
     assert [check.outcome for check in checks[:2]] == [False, True]
+    weak = experiment.check_figure_3(central.assign(mean=0.5), local)  # a grid that ends before BUNIF sees anything
+    assert len(weak) == len(checks) - 2
+    assert derive(weak) == "refuted"
     # somebody who reads the last line the wrong way round
     upright = type(experiment.Trun.as_printed(10, 400, 1.0, 0.05, 0.5)).as_printed
     monkeypatch.setattr(
