@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS VECLIB_MAXIMUM_THREADS
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status run verify site-check test faults lint bench mutants lowest lock clean help
+.PHONY: book status run verify site-check test quick faults lint bench mutants lowest lock clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
 	@$(RUN) -m companion book $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
@@ -32,7 +32,10 @@ site-check: .venv/.ready  ## links, requests, errors and widths of every page, i
 	@$(RUN) -m companion check-site --screenshots _build/screenshots $(ARGS)
 
 test: .venv/.ready  ## pytest (ARGS="-k name")
-	@$(RUN) -m pytest -n auto $(ARGS)
+	@$(RUN) -m pytest -n auto --dist worksteal $(ARGS)
+
+quick: .venv/.ready  ## pytest without what builds, trains or draws for more than a second
+	@$(RUN) -m pytest -n auto --dist worksteal -m "not slow" $(ARGS)
 
 lint: .venv/.ready  ## ruff and mypy, on notebooks too
 	@$(RUN) -m ruff check .
