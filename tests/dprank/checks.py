@@ -1,5 +1,7 @@
 """Yardsticks of the tests; a test compares what they return with the false-alarm rate at the head of its file."""
 
+import functools
+import inspect
 from contextlib import contextmanager
 from itertools import permutations
 
@@ -9,6 +11,35 @@ from scipy import special, stats
 
 #: Scale of discrete noise that is 0 but with chance exp(-1000): scores come out as they are.
 HARDLY = 1e-3
+
+
+def each(names, values):
+    """As `pytest.mark.parametrize`, but in one test, for many small cases; a failure names its case.
+
+    `values` may be a function without arguments, which is called when the test runs, not when it is collected.
+    """
+    names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+
+    def wrap(test):
+        @functools.wraps(test)
+        def loop(**others):
+            __tracebackhide__ = True
+            cases = [case if len(names) > 1 else [case] for case in (values() if callable(values) else values)]
+            assert cases, "no cases"
+            for case in cases:
+                arguments = dict(zip(names, case, strict=True))
+                try:
+                    test(**others, **arguments)
+                except BaseException as error:
+                    error.add_note(", ".join(f"{name} = {value!r:.300}" for name, value in arguments.items()))
+                    raise
+
+        parameters = inspect.signature(test).parameters
+        assert set(names) <= set(parameters), names
+        loop.__signature__ = inspect.Signature([parameters[name] for name in parameters if name not in names])
+        return loop
+
+    return wrap
 
 
 def refused(*words):

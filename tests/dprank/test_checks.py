@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from checks import certified_epsilon, law_p_value
+from checks import certified_epsilon, each, law_p_value, refused
 
 ALARM = 1e-6
 
@@ -25,3 +25,34 @@ def test_certified_epsilon_is_below_the_truth_and_near_it(epsilon):
     assert np.mean(np.array(bounds) > epsilon) < 0.05
     assert np.mean(bounds) > 0.8 * epsilon
     assert certified_epsilon([1000, 0], [0, 1000], ALARM) > 3
+
+
+def test_each_tries_all_cases_and_names_the_one_that_fails(tmp_path):
+    tried = []
+
+    @each("base", [2, 3])
+    @each(("power", "tried_before"), lambda: [(p, len(tried)) for p in (1, 5)])
+    def test(tmp_path, base, power, tried_before):
+        assert tried_before % 2 == 0
+        tried.append(base**power)
+        assert tmp_path.exists()
+        assert base**power < 200
+
+    with pytest.raises(AssertionError) as caught:
+        test(tmp_path=tmp_path)
+    assert tried == [2, 32, 3, 243]
+    assert caught.value.__notes__ == ["power = 5, tried_before = 2", "base = 3"]
+    with pytest.raises(AssertionError, match="no cases"):
+        each("base", [])(lambda base: None)()
+
+
+def test_refused_wants_a_refusal():
+    with refused("scale", "above 0"):
+        raise ValueError("scale = 0; allowed: above 0")
+    for message in ("scale = 0", "scale = 0;\nallowed: above 0"):
+        with pytest.raises(AssertionError), refused("scale", "above 0"):
+            raise ValueError(message)
+    with pytest.raises(pytest.fail.Exception), refused("scale"):
+        pass
+    with pytest.raises(AssertionError, match="block of `with`"):
+        refused("scale", lambda: None)
