@@ -2,6 +2,7 @@
 nothing is statistical. CLOSE is what two minimisers with gradients of 1e-10 may differ by."""
 
 import math
+import re
 from decimal import Decimal, localcontext
 from itertools import combinations, product
 
@@ -407,7 +408,7 @@ def accused(message, rows, n):
     assert "ridge = 0 on" in message
     assert "a ridge above 0 is needed" in message
     beats = {(i, j) for i, j, y in rows if y > 0} | {(j, i) for i, j, y in rows if y < 1}
-    names = [int(word) for word in message.split("'")[1::2]]
+    names = [int(code) for code in re.findall(r"items\[(\d+)\]", message)]
     if "never compared" in message:
         one = {names[0]}
         for _ in range(n):
