@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from checks import each
 
 from companion.__main__ import app
 from dprank import noise
@@ -46,14 +47,12 @@ def test_seeded_noise_is_refused_for_real_data_on_the_real_line():
         noise.laplace(1.0, 3, rng=noise.SECURE)
 
 
-@pytest.mark.parametrize("target", sorted(set(re.findall(r"\bmake ([a-z-]+)", README))))
+@each("target", sorted(set(re.findall(r"\bmake ([a-z-]+)", README))))
 def test_make_targets_exist(target):
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    "path", sorted(set(re.findall(r"`((?:notebooks|book|src|data|tests|benchmarks)/[^` ]*)`", README)))
-)
+@each("path", sorted(set(re.findall(r"`((?:notebooks|book|src|data|tests|benchmarks)/[^` ]*)`", README))))
 def test_paths_exist(path):
     assert (ROOT / path).exists()
 

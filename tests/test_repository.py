@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from checks import each
 
 from dprank import noise
 
@@ -23,7 +24,7 @@ def project() -> dict:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@each("path", NOTEBOOKS)
 def test_notebook_source(path):
     notebook = json.loads(path.read_text(encoding="utf-8"))
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
@@ -37,7 +38,7 @@ def test_notebook_source(path):
     assert not [cell["id"] for cell in code if "".join(cell["source"]).count("\n") >= LONGEST_CELL]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@each("path", NOTEBOOKS)
 def test_figures_have_names_captions_alternatives_and_links(path):
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     for cell, following in zip(cells, [*cells[1:], {}], strict=True):

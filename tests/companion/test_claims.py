@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checks import each
 
 from companion.claims import (
     UNDECIDED,
@@ -66,7 +67,7 @@ def test_decisive_checks_show_the_worst_of_each_group():
 # --- checks ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("observed", "error", "relation", "outcome"),
     [
         (1.0, 0.0, "<=", True),
@@ -103,7 +104,7 @@ def test_outcome_at_infinity() -> None:
     assert Check("x", 3, "<=", math.inf).outcome is True
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ({"relation": "="}, "relation: '='; allowed: <=, >=, ==, <, >$"),
@@ -131,7 +132,7 @@ def test_check_survives_json() -> None:
 # --- verdicts --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("printed", "supplied", "content", "verdict"),
     [
         ("T", "", "", "holds"),

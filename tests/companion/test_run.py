@@ -11,6 +11,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from checks import each
 from small_book import REPOSITORY, make_book, refused, replace, snapshot
 
 from companion.build import BuildError, UsageError
@@ -35,7 +36,7 @@ def notebook(source: str) -> nbformat.NotebookNode:
 # --- declarations ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
+@each("name", CHAPTERS)
 def test_every_parameter_is_declared(name: str) -> None:
     """With a type, a range and a phrase that its defaults and every profile fit."""
     for parameter in known(name).values():
@@ -47,7 +48,7 @@ def test_every_parameter_is_declared(name: str) -> None:
         assert fitted(known(name), chapter.parameters).items() >= chapter.parameters.items()
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "message"),
     [
         ("k = 3", "k: ''; allowed: `name = default  # low .. high; what it is`"),
@@ -103,7 +104,7 @@ def test_forms_of_a_declaration() -> None:
 # --- what a reader gives ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value"),
     [("15", 15), ("-1", -1), ("1e-3", 1e-3), ("1_000", 1000), ("[0.7, 1.4]", [0.7, 1.4]), ("abc", "abc"), ("", ""),
      ("017", "017"), ("9**9**9", "9**9**9"), ("True", True), ("None", None), ("[1", "[1"), ("(" * 999, "(" * 999)],
@@ -116,7 +117,7 @@ def test_values_in_yaml() -> None:
     assert given([], ["epsilons: [0.7, 1e-3]\nk: 3"]) == {"epsilons": [0.7, 1e-3], "k": 3}
 
 
-@pytest.mark.parametrize(
+@each(
     ("pairs", "texts", "message"),
     [
         ([("k", "1"), ("k", "2")], [], "k: given twice; allowed: once"),
@@ -185,7 +186,7 @@ def test_three_hostile_settings_a_chapter() -> None:
     assert [name for name, *_ in HOSTILE[1::3]] == [name for name, *_ in HOSTILE[2::3]] == CHAPTERS
 
 
-@pytest.mark.parametrize(("name", "parameter", "text", "message"), HOSTILE)
+@each(("name", "parameter", "text", "message"), HOSTILE)
 def test_hostile_settings_are_refused(name: str, parameter: str, text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         checked(name, known(name), BOOK["smoke"][name].parameters, given([(parameter, text)]))

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from checks import refused
+from checks import each, refused
 
 from dprank import comparisons
 from dprank.comparisons import (
@@ -40,8 +40,8 @@ def loop(first, second, outcome, items, score):
     return total
 
 
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize(("rows", "items"), [(0, 2), (1, 2), (50, 3), (400, 256), (400, 257)])
+@each("score", SCORES)
+@each(("rows", "items"), [(0, 2), (1, 2), (50, 3), (400, 256), (400, 257)])
 def test_win_counts_adds_up_the_rows(rows, items, score):
     data = random_rows(rows, items)
     counts = win_counts(Comparisons(*data, range(items)), score)
@@ -67,7 +67,7 @@ def test_pairwise_wins_adds_up_the_rows():
     np.testing.assert_array_equal(table.sum(axis=1), win_counts(Comparisons(*data, "abcde"), "half"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("codes", "outcome"),
     [("i1", "?"), ("u1", "u1"), ("u8", "i8"), (">i4", "f4"), ("i8", "f2"), ("i8", ">f8"), ("i8", "longdouble")],
 )
@@ -103,7 +103,7 @@ def test_some_rows(rows):
     assert (len(part), part.items, part.voters.tolist()) == (2, ABC, [7, 8])
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         ({"first": [0, 1, 3]}, ["first[2]", "0 .. 2"]),

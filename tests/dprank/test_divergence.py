@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy import integrate, stats
 
@@ -42,8 +42,8 @@ def test_one_laplace_number_has_its_closed_form(a):
             assert shift.epsilon(delta) == pytest.approx(max(0, a + 2 * math.log1p(-delta)), rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("moves", [(1.0, 1.0), (1.0, 2.0), (0.5, 1.25)])
-@pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.9])
+@each("moves", [(1.0, 1.0), (1.0, 2.0), (0.5, 1.25)])
+@each("epsilon", [0.0, 0.3, 0.9])
 def test_two_laplace_numbers_against_a_double_integral(moves, epsilon):
     a, b = moves
     # the loss of the second number integrated in closed form, that of the first by quadrature between its kinks
@@ -141,8 +141,8 @@ def listed(law, moves, reach):
     return [float(np.maximum(p - math.exp(epsilon) * q, 0).sum()) for epsilon in EPSILONS]
 
 
-@pytest.mark.parametrize("moves", [(1,), (4,), (1, 2), (2, -2), (3, 0, 1)])
-@pytest.mark.parametrize("scale", [0.5, 2.0])
+@each("moves", [(1,), (4,), (1, 2), (2, -2), (3, 0, 1)])
+@each("scale", [0.5, 2.0])
 def test_discrete_laplace_vectors_against_listed_outcomes(moves, scale):
     law = discrete_laplace_shift(moves, scale)
     brute = listed(lambda x: np.tanh(0.5 / scale) * np.exp(-np.abs(x) / scale), moves, int(34 * scale) + 4)
@@ -152,8 +152,8 @@ def test_discrete_laplace_vectors_against_listed_outcomes(moves, scale):
     assert np.exp(law.log_q).sum() == pytest.approx(1, rel=1e-12)
 
 
-@pytest.mark.parametrize("moves", [(1,), (4,), (1, 2), (2, -4), (3, 0, 1)])
-@pytest.mark.parametrize("scale", [0.4, 2.0])
+@each("moves", [(1,), (4,), (1, 2), (2, -4), (3, 0, 1)])
+@each("scale", [0.4, 2.0])
 def test_discrete_gaussian_vectors_against_listed_outcomes(moves, scale):
     law = discrete_gaussian_shift(moves, scale)
     everywhere = np.exp(-(np.arange(-200.0, 201) ** 2) / (2 * scale**2)).sum()

@@ -5,15 +5,15 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
 from scipy.optimize import brentq
 
 from dprank.gaussian import ROUNDING, gaussian_delta, gaussian_epsilon, gaussian_scale, least, zcdp
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 1e-3, 1.0, 20.0, 600.0])
-@pytest.mark.parametrize("mu", [0.01, 0.3, 2.0, 30.0])
+@each("epsilon", [0.0, 1e-3, 1.0, 20.0, 600.0])
+@each("mu", [0.01, 0.3, 2.0, 30.0])
 def test_gaussian_delta_agrees_with_dp_accounting(epsilon, mu):
     other = GaussianPrivacyLoss(1 / mu).get_delta_for_epsilon(epsilon)
     assert gaussian_delta(2.0, 2.0 / mu, epsilon) == pytest.approx(other, rel=1e-7, abs=1e-15)
@@ -27,7 +27,7 @@ def digits(l2, scale, epsilon):
         return upper[0] - mpmath.exp(epsilon) * upper[1]
 
 
-@pytest.mark.parametrize("mu", [1e-290, 1e-150, 1e-17, 1e-10, 1e-7, 1e-3, 0.3, 0.9999, 1.0, 5.0, 70.0, 1e3, 1e5])
+@each("mu", [1e-290, 1e-150, 1e-17, 1e-10, 1e-7, 1e-3, 0.3, 0.9999, 1.0, 5.0, 70.0, 1e3, 1e5])
 def test_gaussian_delta_keeps_nine_digits(mu):
     """At all places that leave a delta of 1e-300 or more, in both tails."""
     for x in (-30, -3.0, -0.4, 0.0, 0.1, 1.0, 3.0, 10.0, 25.0, 36.0):
@@ -53,8 +53,8 @@ def test_zcdp_of_a_large_delta_is_true():
             assert zcdp(rho, delta) >= exact * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("delta", [1e-300, 1e-9, 1e-3, 0.3, 0.999])
-@pytest.mark.parametrize("rho", [1e-12, 1e-3, 0.5, 20.0, 1e4, 1e12])
+@each("delta", [1e-300, 1e-9, 1e-3, 0.3, 0.999])
+@each("rho", [1e-12, 1e-3, 0.5, 20.0, 1e4, 1e12])
 def test_zcdp_takes_the_best_order(rho, delta):
     orders = 1 + np.append(np.geomspace(0.01 + 1e-15, 1e152, 20_000), np.geomspace(0.01 + 1e-15, 40, 20_000))
     converted = rho * orders + np.log1p(-1 / orders) - np.log(delta * orders) / (orders - 1)
@@ -79,8 +79,8 @@ def test_zcdp_at_the_ends_of_the_floats():
     assert 1e300 < zcdp(1e300, 5e-324) < 1.02e300
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 0.5, 8.0, 300.0])
-@pytest.mark.parametrize("delta", [1e-12, 1e-5, 0.4, 0.99])
+@each("epsilon", [1e-3, 0.5, 8.0, 300.0])
+@each("delta", [1e-12, 1e-5, 0.4, 0.99])
 def test_scale_and_epsilon_are_inverse_and_tight(epsilon, delta):
     scale = gaussian_scale(3.0, epsilon, delta)
     assert gaussian_epsilon(3.0, scale, delta) <= epsilon

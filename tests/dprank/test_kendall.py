@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from checks import all_rankings, refused
+from checks import all_rankings, each, refused
 from scipy import stats
 
 from dprank.kendall import as_positions, kendall_distance, kendall_distances, pairwise_kendall_distances
@@ -29,7 +29,7 @@ def test_is_a_metric_that_does_not_see_names():
     np.testing.assert_array_equal(all_distances(rankings[:, [2, 0, 3, 1]]), d)
 
 
-@pytest.mark.parametrize("m", [2, 3, 200, 256, 257, 1000])
+@each("m", [2, 3, 200, 256, 257, 1000])
 def test_is_scipy_s_tau(m):
     rng = np.random.default_rng(m)
     a, b = rng.permutation(m), rng.permutation(m)
@@ -39,7 +39,7 @@ def test_is_scipy_s_tau(m):
     assert kendall_distance(a, m - 1 - a) == pairs
 
 
-@pytest.mark.parametrize("m", [1, 2, 11, 12, 40, 64, 65, 300, 500, 501])
+@each("m", [1, 2, 11, 12, 40, 64, 65, 300, 500, 501])
 def test_all_pairs_are_pair_by_pair(m):
     rng = np.random.default_rng(m)
     rankings = np.array([rng.permutation(m) for _ in range(9)])
@@ -58,7 +58,7 @@ def test_all_pairs_refuse():
         pairwise_kendall_distances([[0, 1, 2]], [[0, 1]])
 
 
-@pytest.mark.parametrize(
+@each(
     ("positions", "centre", "words"),
     [
         ([[0, 1, 2], [0, 2, 2]], [0, 1, 2], ["positions[1]", "0 .. 2"]),
@@ -78,7 +78,7 @@ def test_refuses(positions, centre, words):
         kendall_distances(positions, centre)
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b", "words"),
     [
         ([0, 2, 2], [0, 1, 2], ["a is no ranking", "0 .. 2"]),

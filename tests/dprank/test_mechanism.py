@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 
 from dprank.mechanism import Guarantee, compose, ratio_up, require
 
@@ -41,7 +41,7 @@ def test_a_scale_rounded_up_keeps_its_epsilon_and_a_plain_quotient_does_not():
     assert not keeps_epsilon(lambda a, b: a / b)
 
 
-@pytest.mark.parametrize(
+@each(
     ("numerator", "denominator", "expected"),
     [
         (2, 0, math.inf),
@@ -57,7 +57,7 @@ def test_ratio_up_at_the_ends(numerator, denominator, expected):
     assert ratio_up(numerator, denominator) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value", "words"),
     [
         ("epsilon", -1e-9, ["epsilon = -1e-09", "at least 0"]),
@@ -140,9 +140,9 @@ def loss(chances, pairs, delta):
     return max((p - delta) / q for p, q in sides)
 
 
-@pytest.mark.parametrize("delta", [Fraction(0), Fraction(1, 64)])
-@pytest.mark.parametrize(("unit", "adjacency"), PROMISES)
-@pytest.mark.parametrize(("of", "under"), PROMISES)
+@each("delta", [Fraction(0), Fraction(1, 64)])
+@each(("unit", "adjacency"), PROMISES)
+@each(("of", "under"), PROMISES)
 def test_conversions_are_true_of_all_coins_and_attained(of, under, unit, adjacency, delta):
     """Coins for every data set, on a grid of chances that rise by all that epsilon = log 2 allows."""
     promised = Guarantee(math.log(2), float(delta), unit=of, adjacency=under)

@@ -3,7 +3,7 @@ runs. ALARM: the chance that a fixed seed was unlucky, and the level at which ev
 
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import each, law_p_value, refused
 from scipy import stats
 
 from dprank import noise
@@ -54,7 +54,7 @@ MUTANTS = {
 }
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
+@each("mutant", MUTANTS)
 def test_a_broken_sampler_is_caught(mutant):
     assert p_value(MUTANTS[mutant](1.5, DRAWS, np.random.default_rng(3)), 1.5) < ALARM
 
@@ -120,8 +120,8 @@ def test_secure_orders_are_uniform():
     assert law_p_value(counts, np.full(6, 1 / 6)) > ALARM_SECURE
 
 
-@pytest.mark.parametrize("score", GRAIN)
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.7])
+@each("score", GRAIN)
+@each("epsilon", [0.1, 1.0, 3.7])
 def test_opendp_s_own_accountant_agrees(score, epsilon):
     import opendp.prelude as dp
 
@@ -156,8 +156,8 @@ def test_secure_without_noise_and_without_numbers():
     assert repr(noise.SECURE) == "dprank.noise.SECURE"
 
 
-@pytest.mark.parametrize("draw", [noise.laplace, noise.discrete_laplace])
-@pytest.mark.parametrize("scale", [-1.0, np.inf, np.nan])
+@each("draw", [noise.laplace, noise.discrete_laplace])
+@each("scale", [-1.0, np.inf, np.nan])
 def test_refuses_a_scale(draw, scale):
     with refused(f"scale = {scale}", "at least 0"):
         draw(scale, 3, rng=np.random.default_rng(0))

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from checks import refused
+from checks import each, refused
 
 from dprank import rankings
 from dprank.rankings import Rankings
@@ -52,7 +52,7 @@ def test_is_immutable_and_leaves_the_caller_s_array_alone():
         out.positions[0] = 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("positions", "items", "words"),
     [
         ([[0, 1], [1, 1]], "ab", ["positions[1]", "0 .. 1"]),
@@ -71,7 +71,7 @@ def test_refuses(positions, items, words):
         Rankings.from_orders(positions, items)
 
 
-@pytest.mark.parametrize(
+@each(
     ("column", "words"),
     [
         ([1, None], ["row 1", "missing"]),

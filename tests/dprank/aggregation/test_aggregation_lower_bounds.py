@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from checks import all_rankings, refused
+from checks import all_rankings, each, refused
 from scipy.optimize import linprog
 
 from dprank.aggregation import lower_bounds as lb
@@ -28,8 +28,8 @@ def test_signs_undo_the_words_and_not_the_formula(middle):
     assert (lb.signs(lb.embed(CUBE, middle, convention="formula"), 3) == -CUBE).all()
 
 
-@pytest.mark.parametrize("convention", ["words", "formula"])
-@pytest.mark.parametrize("middle", [0, 1, 4])
+@each("convention", ["words", "formula"])
+@each("middle", [0, 1, 4])
 def test_embedded_distance_is_kendalls(middle, convention):
     pi = lb.embed(CUBE, middle, convention=convention)
     for x, a in zip(CUBE, pi, strict=True):
@@ -135,7 +135,7 @@ def test_tracing_threshold_grows_with_the_root_and_falls_with_delta():
         assert lb.tracing_threshold(10, 10, 0.03, epsilon=epsilon, error=0) == pytest.approx(-0.06)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "words"),
     [
         (lambda: lb.embed([0, 1], 1), ("x[0]",)),
@@ -152,7 +152,6 @@ def test_tracing_threshold_grows_with_the_root_and_falls_with_delta():
         (lambda: lb.tracing_threshold(1, 1, 0.1, epsilon=1, error=0, ratio=0.5), ("ratio", "0.5")),
         (lambda: lb.tracing_threshold(1, 1, 0.1, epsilon=1, error=0, delta=-1), ("delta", "-1")),
     ],
-    ids=lambda value: value[0].split(" ")[0] if isinstance(value, tuple) else "call",
 )
 def test_bad_input(call, words):
     with refused(*words):

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import each, law_p_value, refused
 from scipy import stats
 
 from dprank.aggregation.kwiksort import before_probabilities, log_moments, queries
@@ -31,8 +31,8 @@ class Fallback:
         raise KeyError("fallback")
 
 
-@pytest.mark.parametrize("report", ["centred", "printed"])
-@pytest.mark.parametrize("epsilon_0", [0.01, 1.0, 5.0])
+@each("report", ["centred", "printed"])
+@each("epsilon_0", [0.01, 1.0, 5.0])
 def test_loss_of_a_report_is_that_of_its_two_laws(report, epsilon_0):
     laws = [[p, 1 - p] for p in plus_chances(epsilon_0, report)]
     assert report_loss(epsilon_0, report) == pytest.approx(privacy_loss(*laws), rel=1e-12)

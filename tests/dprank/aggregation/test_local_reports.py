@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from checks import all_rankings, law_p_value, refused
+from checks import all_rankings, each, law_p_value, refused
 from scipy import stats
 
 from dprank.aggregation import local_reports
@@ -49,9 +49,9 @@ def test_signs_of_two_rankings():
     assert ranking_signs(np.array([[0, 1, 2], [2, 0, 1]])).tolist() == [[1, 1, 1], [-1, -1, 1]]
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 0.3, 1.0, 5.0, 20.0])
-@pytest.mark.parametrize("m", [2, 5, 9])
-@pytest.mark.parametrize("form", FORMS)
+@each("epsilon", [1e-3, 0.3, 1.0, 5.0, 20.0])
+@each("m", [2, 5, 9])
+@each("form", FORMS)
 def test_all_of_epsilon_is_spent_and_no_more(form, m, epsilon):
     loss = FORMS[form](m, epsilon).loss
     assert loss <= epsilon * (1 + 1e-15)
@@ -75,8 +75,8 @@ def test_losses_of_huge_numbers_of_orders():
         SampledOrder.calibrated(300, 1.0, 100)
 
 
-@pytest.mark.parametrize("m", [2, 3, 6])
-@pytest.mark.parametrize("form", FORMS)
+@each("m", [2, 3, 6])
+@each("form", FORMS)
 def test_estimates_are_unbiased_with_the_stated_variance(form, m):
     report, voters, batches = FORMS[form](m, 1.3), 60_000, 300
     rng = np.random.default_rng(list(f"{form}{m}".encode()))
@@ -90,7 +90,7 @@ def test_estimates_are_unbiased_with_the_stated_variance(form, m):
     assert abs(share - 1) < Z * math.sqrt(2 / batches)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each("form", FORMS)
 def test_a_scale_ten_percent_off_is_noticed(form):
     report, voters = FORMS[form](3, 1.3), 400_000
     reports = report.report(np.tile([2, 1, 0], (voters, 1)), np.random.default_rng(9))
@@ -137,8 +137,8 @@ def test_points_of_the_sphere():
     assert abs(near - 1 / (1 + math.exp(-1))) < Z * 0.5 / math.sqrt(50_000)
 
 
-@pytest.mark.parametrize("source", ["seeded", "secure"])
-@pytest.mark.parametrize("size", [2, 3, 4])
+@each("source", ["seeded", "secure"])
+@each("size", [2, 3, 4])
 def test_law_of_an_order_of_a_few_items(size, source):
     report, voters = SampledOrder.calibrated(4, 1.5, size), 30_000
     rng = np.random.default_rng(4) if source == "seeded" else SECURE
@@ -225,7 +225,7 @@ POLLS = {name: LocalMatrix(form(4, 1.5)) for name, form in FORMS.items()} | {
 }
 
 
-@pytest.mark.parametrize("name", POLLS)
+@each("name", POLLS)
 def test_client_and_server_are_the_release(name):
     """Reports that went through JSON, one by one, estimate what the release estimates."""
     poll, rng, voters = POLLS[name], np.random.default_rng(11), 3000
@@ -282,7 +282,7 @@ def test_law_of_one_report_of_a_client(secure):
     assert p_value(1.4) < ALARM
 
 
-@pytest.mark.parametrize("name", POLLS)
+@each("name", POLLS)
 def test_reports_that_no_voter_sends_are_refused(name):
     poll, rng = POLLS[name], np.random.default_rng(13)
     good = [poll.report([0, 1, 2, 3], rng) for _ in range(3)]
@@ -332,7 +332,7 @@ def test_narrow_reports_are_counted_right():
     assert orders[0].tolist() == orders[1].tolist()
 
 
-@pytest.mark.parametrize("name", FORMS)
+@each("name", FORMS)
 def test_additive_errors_bound_what_is_paid(name):
     poll, rng = LocalMatrix(FORMS[name](4, 2.0)), np.random.default_rng(14)
     data = Rankings(np.array([[0, 1, 2, 3]] * 70 + [[3, 2, 1, 0]] * 50), "abcd")

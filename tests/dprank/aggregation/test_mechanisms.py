@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 
 from dprank.aggregation import (
     ExponentialMechanism,
@@ -31,8 +31,8 @@ def profile(m, voters, seed=0):
     return Rankings(np.array(rows, int).reshape(voters, m), [f"item {i}" for i in range(m)])
 
 
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("m", [2, 3, 6])
+@each("name", ALL)
+@each("m", [2, 3, 6])
 def test_calibrated_keeps_its_word_and_releases_an_order(name, m):
     mechanism = ALL[name].calibrated(m, 0.8)
     assert 0.79 < mechanism.guarantee.epsilon <= 0.8
@@ -47,29 +47,29 @@ def test_calibrated_keeps_its_word_and_releases_an_order(name, m):
     assert released.guarantee == mechanism.guarantee
 
 
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("m", [2, 3, 7, 10])
+@each("name", ALL)
+@each("m", [2, 3, 7, 10])
 def test_calibrated_never_spends_an_ulp_too_much(name, m):
     for epsilon in [1e-9, *np.geomspace(1e-4, 30, 60)]:
         assert ALL[name].calibrated(m, epsilon).guarantee.epsilon <= epsilon
 
 
-@pytest.mark.parametrize("law", ["discrete", "continuous"])
-@pytest.mark.parametrize("delta", [1e-300, 1e-6, 0.999])
-@pytest.mark.parametrize("name", ADDITIVE)
+@each("law", ["discrete", "continuous"])
+@each("delta", [1e-300, 1e-6, 0.999])
+@each("name", ADDITIVE)
 def test_nor_does_gaussian_noise(name, delta, law):
     for epsilon in (1e-9, 1e-3, 0.7, 30.0):
         assert ADDITIVE[name].calibrated(5, epsilon, delta, law=law).guarantee.epsilon <= epsilon
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 def test_numbers_of_numpy_are_numbers(name):
     plain = ALL[name].calibrated(4, 1.0)
     for m, epsilon in ((np.int8(4), np.float32(1)), (np.int64(4), 1), (np.uint16(4), np.float64(1))):
         assert ALL[name].calibrated(m, epsilon) == plain
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 def test_bad_parameters_are_refused(name):
     for epsilon in (0, -1, math.nan, math.inf, True, "1", None, 10**400):
         with refused("epsilon = "):
@@ -81,8 +81,8 @@ def test_bad_parameters_are_refused(name):
         ALL[name].calibrated(4, 1.0, 0.0, 1e-6)
 
 
-@pytest.mark.parametrize("law", ["discrete", "continuous"])
-@pytest.mark.parametrize("name", ADDITIVE)
+@each("law", ["discrete", "continuous"])
+@each("name", ADDITIVE)
 def test_bad_and_extreme_budgets(name, law):
     for delta in (1, -0.1, math.nan, math.inf, True, "x", None, 5e-324):
         with refused("delta = "):
@@ -100,7 +100,7 @@ def test_noise_that_cannot_be_drawn_is_refused_before_the_release(name):
         ADDITIVE[name].calibrated(4, 1e-300)
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 def test_bad_data_and_sources_are_refused(name):
     mechanism, rng = ALL[name].calibrated(4, 1.0), np.random.default_rng(0)
     with refused("items = 5", "n_items = 4"):
@@ -124,7 +124,7 @@ def test_floats_are_not_published(name):
         ADDITIVE[name].calibrated(4, 1.0, law="continuous").release(profile(4, 3), SECURE)
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name != "exponential"])
+@each("name", [name for name in ALL if name != "exponential"])
 def test_many_items_and_pure_noise_take_no_time(name):
     mechanism = ALL[name].calibrated(100, 0.1)
     voters = mechanism.blocks if name == "local KwikSort" else 50

@@ -5,7 +5,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from checks import HARDLY, all_rankings, law_p_value, refused
+from checks import HARDLY, all_rankings, each, law_p_value, refused
 from scipy import stats
 
 from dprank.aggregation.kemeny import kemeny
@@ -24,8 +24,8 @@ def profile(m, voters, seed=0):
     return Rankings(np.array([rng.permutation(m) for _ in range(voters)]), [f"item {i}" for i in range(m)])
 
 
-@pytest.mark.parametrize("m", [2, 3, 5])
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@each("m", [2, 3, 5])
+@each("adjacency", ["replace", "add_remove"])
 def test_sensitivities_are_attained_by_rankings(m, adjacency):
     signs = np.array([Rankings([row], list("abcde")[:m]).pairwise()[np.triu_indices(m, 1)] for row in all_rankings(m)])
     half_margins = signs - 0.5
@@ -39,9 +39,9 @@ def test_sensitivities_are_attained_by_rankings(m, adjacency):
     assert exact == pytest.approx(1e-4, rel=1e-6)
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.3])
-@pytest.mark.parametrize("law", ["discrete", "continuous"])
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@each("delta", [0.0, 1e-6, 0.3])
+@each("law", ["discrete", "continuous"])
+@each("adjacency", ["replace", "add_remove"])
 def test_calibrated_noise_is_the_least(delta, law, adjacency):
     tight = NoisyMatrix.calibrated(7, 0.7, delta, law=law, adjacency=adjacency)
     assert tight.guarantee.epsilon <= 0.7

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from checks import HARDLY, certified_epsilon, law_p_value, refused
+from checks import HARDLY, certified_epsilon, each, law_p_value, refused
 
 from dprank.aggregation.kwiksort import comparisons_law
 from dprank.aggregation.noisy_matrix import NoisyMatrix
@@ -103,10 +103,10 @@ def test_three_items_have_the_law_of_their_answers(noise):
     assert law_p_value([first, runs - first], [right, 1 - right]) > FALSE_ALARM
 
 
-@pytest.mark.parametrize("law", ["discrete", "continuous"])
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("m", [2, 3, 9, 40])
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@each("law", ["discrete", "continuous"])
+@each("delta", [0.0, 1e-6])
+@each("m", [2, 3, 9, 40])
+@each("adjacency", ["replace", "add_remove"])
 def test_calibrated_spends_all_of_its_epsilon_and_no_more(m, delta, law, adjacency):
     mechanism = PrivateKwikSort.calibrated(m, 0.7, delta, law=law, adjacency=adjacency)
     assert 0.7 * (1 - 1e-6) < mechanism.guarantee.epsilon <= 0.7

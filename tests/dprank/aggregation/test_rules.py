@@ -5,7 +5,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import each, law_p_value, refused
 
 from dprank.aggregation import rules
 from dprank.aggregation.kemeny import quick_order
@@ -125,7 +125,7 @@ def test_all_ties_and_unknown_rules():
             order_by(rule, np.zeros((2, 2)), rng=RNG)
 
 
-@pytest.mark.parametrize("w", ["ab", None, [[0, 1j], [0, 0]], [[0, "1"], [0, 0]], [[0, 10**400], [0, 0]], {"a": 1}])
+@each("w", ["ab", None, [[0, 1j], [0, 0]], [[0, "1"], [0, 0]], [[0, 10**400], [0, 0]], {"a": 1}])
 def test_what_is_no_matrix(w):
     for rule in get_args(rules.Rule):
         with refused("w"):

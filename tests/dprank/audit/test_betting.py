@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 
 from dprank import noise
 from dprank.audit import betting
@@ -69,7 +69,7 @@ BUGS = {
 }
 
 
-@pytest.mark.parametrize("bug", BUGS)
+@each("bug", BUGS)
 def test_a_bug_is_caught(bug):
     found = bet(*BUGS[bug], budget=300_000, bits=False)
     assert found.refuted
@@ -114,7 +114,7 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("promise", RIGHT)
+@each("promise", RIGHT)
 def test_a_kept_promise_survives(promise):
     for seed in range(4):
         assert not bet(*RIGHT[promise], seed=seed, budget=10_000).refuted
@@ -127,8 +127,8 @@ def test_wealth_is_no_better_than_a_fair_game():
     assert np.mean(ends) <= 1 + cap * np.sqrt(np.log(1 / FALSE_ALARM) / (2 * runs))
 
 
-@pytest.mark.parametrize("delta", [0.0, 0.3, 0.99])
-@pytest.mark.parametrize("epsilon", [0.0, 1.0, 10.0, 500.0])
+@each("delta", [0.0, 0.3, 0.99])
+@each("epsilon", [0.0, 1.0, 10.0, 500.0])
 def test_no_bet_can_lose_everything_and_a_fair_one_gains_nothing(epsilon, delta):
     returns = np.exp(betting._log_returns(epsilon, delta))
     assert (returns > 0).all()
@@ -196,7 +196,7 @@ def test_what_is_not_finite_is_told_apart():
     assert drawn.ravel().tolist() == [NAN, INFINITY, -INFINITY, 1.0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("shape", "kind"),
     [((9, 1), float), ((10,), float), ((10, 0), float), ((10, 1, 1), float), ((10, 1), str), ((10, 1), object)],
 )
@@ -205,7 +205,7 @@ def test_other_shapes_are_refused(shape, kind):
         draw_rows(lambda *_: np.zeros(shape, kind), 0, 10, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize(
+@each(
     ("keywords", "words"),
     [
         ({"epsilon": -1.0}, ["epsilon = -1.0"]),

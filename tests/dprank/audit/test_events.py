@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checks import each
 
 from dprank.audit.events import CATEGORIES, Event, lowest_bit, proposals
 
@@ -101,7 +102,7 @@ def test_constant_outputs_give_only_a_tree():
     assert len(proposals(p, q)) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("x", "bit"),
     [
         (0.0, 1024),

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 
 from dprank.audit import privacy_loss
 
@@ -15,7 +15,7 @@ def laws(outcomes, seed):
     return np.random.default_rng(seed).dirichlet(np.full(outcomes, 0.7), 2)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_no_event_is_worse_than_the_worst_outcome(seed):
     p, q = laws(7, seed)
     events = [list(e) for size in range(1, 7) for e in combinations(range(7), size)]

@@ -6,6 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from checks import each
 
 from dprank.audit.neighbours import edge_data, voter_scores, worst_pair
 from dprank.pairwise import l1_sensitivity
@@ -32,8 +33,8 @@ def test_edge_neighbours_are_those_of_the_definition(items):
     assert len(neighbours) == len(wanted), "each pair once"
 
 
-@pytest.mark.parametrize("score", ["wins", "net"])
-@pytest.mark.parametrize(("repeats", "ties"), list(product((False, True), repeat=2)))
+@each("score", ["wins", "net"])
+@each(("repeats", "ties"), list(product((False, True), repeat=2)))
 def test_voter_scores_are_those_of_all_answer_sheets(score, repeats, ties):
     items, answers = 3, 2
     moves = []
@@ -61,8 +62,8 @@ def test_worst_pair_is_the_worst_of_all_pairs():
     assert np.abs(a - b).sum() == distance
 
 
-@pytest.mark.parametrize("score", ["wins", "net"])
-@pytest.mark.parametrize(("items", "answers", "repeats"), [(3, 2, True), (4, 3, True), (4, 4, False), (5, 10, False)])
+@each("score", ["wins", "net"])
+@each(("items", "answers", "repeats"), [(3, 2, True), (4, 3, True), (4, 4, False), (5, 10, False)])
 def test_the_sensitivity_is_attained_by_answer_sheets(items, answers, repeats, score):
     sheets = voter_scores(items, answers, repeats=repeats, ties=True, score=score)
     formula = l1_sensitivity(items, answers, score=score, design="any" if repeats else "once")

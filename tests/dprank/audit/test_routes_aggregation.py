@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement, permutations
 
 import numpy as np
 import pytest
-from checks import law_p_value
+from checks import each, law_p_value
 from scipy.stats import ks_2samp
 
 from dprank.aggregation import ExponentialMechanism, NoisyMatrix, PrivateBorda, PrivateKwikSort
@@ -49,7 +49,7 @@ def test_every_class_has_cases_with_names_of_their_own():
     }
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_no_neighbours_lose_more_than_the_guarantee(name):
     case = CASES[name]
     loss, promise = loss_of(case), case.mechanism.guarantee.epsilon
@@ -68,9 +68,7 @@ def test_a_crowd_hides_a_voter_worst_from_the_exponential_mechanism():
         assert losses[-1] == pytest.approx(right.guarantee.epsilon, rel=1e-4)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in CASES if "crowd" in name or ("discrete laplace" in name and "Kwik" not in name)]
-)
+@each("name", [name for name in CASES if "crowd" in name or ("discrete laplace" in name and "Kwik" not in name)])
 def test_no_neighbours_lose_more_than_rho(name):
     case = CASES[name]
     assert 0 < exact(case.mechanism, case.data, case.other).rho() <= case.mechanism.rho
@@ -151,7 +149,7 @@ DISTINCT = [
 ]
 
 
-@pytest.mark.parametrize("name", DISTINCT)
+@each("name", DISTINCT)
 def test_many_at_once_are_the_releases_of_one_by_one(name):
     case, runs = CASES[name], 200
     one, many = (draw(case.mechanism, case.other, runs, np.random.default_rng(8)) for draw in (released, sample))
@@ -178,7 +176,7 @@ def test_all_of_a_result_is_looked_at():
 # --- bets ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_no_bet_refutes_the_exact_loss(name):
     case = CASES[name]
     found = lower_bound(
@@ -194,7 +192,7 @@ def test_no_bet_refutes_the_exact_loss(name):
     assert not found.refuted
 
 
-@pytest.mark.parametrize("name", [name for name in TIGHT if "laplace" in name and "printed" not in name])
+@each("name", [name for name in TIGHT if "laplace" in name and "printed" not in name])
 def test_bets_refute_half_of_the_exact_loss(name):
     case = CASES[name]
     pair = [(case.data, case.other)]
@@ -220,7 +218,7 @@ SMALL = [
 ]
 
 
-@pytest.mark.parametrize("name", SMALL)
+@each("name", SMALL)
 def test_stored_neighbours_are_the_worst(name):
     case, mechanism = CASES[name], CASES[name].mechanism
     adjacency = mechanism.guarantee.adjacency

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from checks import all_rankings, certified_epsilon, refused
+from checks import all_rankings, certified_epsilon, each, refused
 from scipy import stats
 
 from dprank.aggregation.local_kwiksort import Assignment, Counter, LocalKwikSort, Report, report_loss
@@ -26,7 +26,7 @@ from dprank.uniformity.local import LocalOneBit, LocalPairs
 
 ALARM = 1e-6
 CASES = {case.name: case for case in local.cases()}
-every_case = pytest.mark.parametrize("name", CASES)
+every_case = each("name", CASES)
 
 
 def loss(mechanism, data, other):

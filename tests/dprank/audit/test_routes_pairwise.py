@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from checks import HARDLY, refused
+from checks import HARDLY, each, refused
 from scipy import stats
 
 from dprank.audit.betting import lower_bound
@@ -36,7 +36,7 @@ INTEGRATED = 2e-3
 ALARM = 1e-6
 
 CASES = cases()
-CASE = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+CASE = each("case", CASES)
 LINKS = pytest.mark.parametrize("link", [LOGISTIC, ARCTAN], ids=lambda link: link.name)
 EPSILONS = np.array([0.0, 0.2, 0.6, 0.9])
 
@@ -218,7 +218,7 @@ def test_the_density_is_that_of_the_releases(link):
 
 
 @LINKS
-@pytest.mark.parametrize(("scale", "ridge"), [(8.0, 1.0), (1.6, 0.2), (0.5, 3.0)])
+@each(("scale", "ridge"), [(8.0, 1.0), (1.6, 0.2), (0.5, 3.0)])
 def test_the_search_meets_the_closed_form(scale, ridge, link):
     """Four items that may meet again and again are enough for the worst case of any number."""
     data, other, output = worst_neighbours(scale, ridge, link=link, repeats=True)

@@ -2,17 +2,19 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from checks import all_rankings
+from checks import all_rankings, each
 from scipy import stats
 from scipy.special import logsumexp
 
 from dprank.audit.betting import lower_bound
 from dprank.audit.case import exact, features, sample, sampler
-from dprank.audit.routes.uniformity import NoisyReals, agreeing, cases, noisy_integers, pairings
+from dprank.audit.routes import uniformity
+from dprank.audit.routes.uniformity import NoisyReals, agreeing, noisy_integers, pairings
 from dprank.divergence import LaplaceShift, discrete_laplace_shift, pair_of
 from dprank.rankings import Rankings
 from dprank.uniformity import (
@@ -31,8 +33,8 @@ from dprank.uniformity.pairs import disjoint_pairs
 
 ROUNDING, ALARM = 1e-9, 1e-6
 EPSILONS = np.array([0.0, 0.1, 0.5, 0.9, 2.0])
-CASES = pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
-TESTS = {type(case.mechanism) for case in cases()}
+cases = cache(uniformity.cases)
+every_case = each("case", cases)
 
 
 def bet(draw, pairs, epsilon, delta=0.0, levels=()):
@@ -44,7 +46,7 @@ def bet(draw, pairs, epsilon, delta=0.0, levels=()):
 # --- exact -----------------------------------------------------------------------------------------------------------
 
 
-@CASES
+@every_case
 def test_no_loss_is_above_its_guarantee(case):
     loss = exact(case.mechanism, case.data, case.other).epsilon(case.delta)
     assert loss <= case.guaranteed + ROUNDING
@@ -53,7 +55,7 @@ def test_no_loss_is_above_its_guarantee(case):
 
 
 def test_every_private_test_has_a_case_and_the_others_promise_nothing():
-    assert {LaplaceUnif, NoisyNorm, BatchVote, Bucketed, Trun} == TESTS
+    assert {type(case.mechanism) for case in cases()} == {LaplaceUnif, NoisyNorm, BatchVote, Bucketed, Trun}
     assert not any(hasattr(test, "guarantee") for test in (TwoSample, Unif, MallowsApproximate, Friedman))
 
 
@@ -67,8 +69,8 @@ def test_what_is_printed_and_broken():
     assert exact(printed.mechanism, printed.data, printed.other).epsilon(guarantee.delta) == guarantee.epsilon == 0
 
 
-@pytest.mark.parametrize("scale", [0.7, 5.0])
-@pytest.mark.parametrize(("p", "q"), [([0], [3]), ([3, 3, 5], [4, 5]), ([2, 9], [2]), ([1], [1])])
+@each("scale", [0.7, 5.0])
+@each(("p", "q"), [([0], [3]), ([3, 3, 5], [4, 5]), ([2, 9], [2]), ([1], [1])])
 def test_noise_on_integers_by_listing_outcomes(p, q, scale):
     outcomes = np.arange(-400, 400)[:, None]
     logs = [logsumexp(-np.abs(outcomes - values) / scale, axis=1) for values in (np.array(p), np.array(q))]
@@ -175,7 +177,7 @@ def test_truncated_on_all_data_keeps_its_guarantee(m, k):
 # --- samples ---------------------------------------------------------------------------------------------------------
 
 
-@CASES
+@every_case
 def test_many_releases_at_once_are_releases(case):
     one_by_one = np.random.default_rng(2)
     for data in (case.data, case.other):
@@ -213,7 +215,7 @@ def test_decision_and_p_value_follow_from_the_statistic():
             assert said.p_value == pytest.approx(rest)
 
 
-@CASES
+@every_case
 def test_the_statistical_bound_is_below_the_exact_loss(case):
     loss = exact(case.mechanism, case.data, case.other).epsilon(case.delta)
     found = bet(sampler(case.mechanism), [(case.data, case.other)], 0.05, case.delta, np.linspace(0.1, 3.0, 30))

@@ -8,7 +8,7 @@ from math import comb, factorial, inf
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.audit.neighbours import (
@@ -83,14 +83,14 @@ KINDS = [
 NAMES = [name for name, *_ in KINDS]
 
 
-@pytest.mark.parametrize(("neighbours", "data"), [kind[1:] for kind in KINDS], ids=NAMES)
+@each(("neighbours", "data"), [kind[1:] for kind in KINDS])
 def test_being_neighbours_is_mutual_and_nobody_is_their_own(neighbours, data):
     for other in neighbours.all(data):
         assert key(other) != key(data)
         assert key(data) in {key(back) for back in neighbours.all(other)}
 
 
-@pytest.mark.parametrize(("neighbours", "data"), [kind[1:] for kind in KINDS], ids=NAMES)
+@each(("neighbours", "data"), [kind[1:] for kind in KINDS])
 def test_draws_are_neighbours_and_each_is_drawn(neighbours, data):
     every = {key(other) for other in neighbours.all(data)}
     rng = np.random.default_rng(1)
@@ -116,8 +116,8 @@ def test_comparisons_of_a_graph_are_those_of_edge_data():
     assert sorted(found.values()) == moved
 
 
-@pytest.mark.parametrize("design", DESIGNS)
-@pytest.mark.parametrize("ties", [False, True])
+@each("design", DESIGNS)
+@each("ties", [False, True])
 def test_sheets_are_all_that_the_design_allows(design, ties):
     pairs, values = 3, 2 + ties
     answers = 3 if design == "complete" else 2

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import each, law_p_value, refused
 from scipy import integrate, stats
 
 from dprank.comparisons import Comparisons, pairwise_wins
@@ -161,7 +161,7 @@ def test_a_seed_is_a_sample(sample, size):
         np.testing.assert_array_equal(getattr(one, name), getattr(again, name))
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         ({"theta": [1.0]}, ["theta", "(1,)"]),

@@ -9,7 +9,7 @@ from itertools import combinations, product
 import choix
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 from scipy import optimize, special
 
 from dprank.comparisons import Comparisons, win_counts
@@ -82,7 +82,7 @@ def derivative_errors(data, rows, link, theta):
 
 
 @LINKS
-@pytest.mark.parametrize(("n", "rows"), [(2, 1), (2, 7), (3, 5), (6, 40), (9, 12)])
+@each(("n", "rows"), [(2, 1), (2, 7), (3, 5), (6, 40), (9, 12)])
 def test_derivatives(n, rows, link):
     data = random_data(n, rows, seed=n * rows)
     theta = np.random.default_rng(rows).uniform(-3, 3, n)
@@ -105,7 +105,7 @@ ROW_MUTANTS = {
 }
 
 
-@pytest.mark.parametrize("mutant", ROW_MUTANTS)
+@each("mutant", ROW_MUTANTS)
 def test_another_likelihood_is_caught(mutant):
     data = random_data(6, 40, seed=1)
     rows = ROW_MUTANTS[mutant](rows_of(data))
@@ -167,9 +167,7 @@ def by_scipy(rows, n, link, ridge, linear):
 
 
 @LINKS
-@pytest.mark.parametrize(
-    ("n", "rows", "ridge"), [(2, 0, 0.5), (2, 3, 0.01), (3, 4, 1.0), (5, 3, 0.1), (8, 60, 0.3), (12, 50, 20.0)]
-)
+@each(("n", "rows", "ridge"), [(2, 0, 0.5), (2, 3, 0.01), (3, 4, 1.0), (5, 3, 0.1), (8, 60, 0.3), (12, 50, 20.0)])
 def test_against_scipy(n, rows, ridge, link):
     data = random_data(n, rows, seed=n + rows, spread=2)
     linear = np.random.default_rng(rows).laplace(size=n)
@@ -295,8 +293,8 @@ def paths(data, ridge, linear, tolerance=TIGHT):
     return {name: (fit.theta, fit.gradient_norm) for name, fit in found.items()} | {"batch": (theta[0], norm[0])}
 
 
-@pytest.mark.parametrize("ridge", [1e-2, 1.0, 1e3])
-@pytest.mark.parametrize(("n", "rows"), [(2, 1), (3, 2), (5, 0), (9, 400), (40, 30), (40, 500), (150, 3000)])
+@each("ridge", [1e-2, 1.0, 1e3])
+@each(("n", "rows"), [(2, 1), (3, 2), (5, 0), (9, 400), (40, 30), (40, 500), (150, 3000)])
 def test_all_paths_lead_to_one_minimiser(n, rows, ridge):
     data = random_data(n, rows, seed=n + rows)
     linear = 3 * np.random.default_rng(n).laplace(size=n)
@@ -359,8 +357,8 @@ def solved(h, g):
     return g
 
 
-@pytest.mark.parametrize("tolerance", [0.3, 1e-3, 1e-8])
-@pytest.mark.parametrize("seed", range(12))
+@each("tolerance", [0.3, 1e-3, 1e-8])
+@each("seed", range(12))
 def test_the_distance_bound_is_true(seed, tolerance):
     rng = np.random.default_rng(seed)
     n, ridge = int(rng.integers(2, 5)), float(10 ** rng.uniform(-3, 2))
@@ -421,7 +419,7 @@ def accused(message, rows, n):
 
 
 @LINKS
-@pytest.mark.parametrize("n", [2, 3])
+@each("n", [2, 3])
 def test_a_minimiser_is_found_wherever_there_is_one(n, link):
     """All sets of rows: who beat whom, who tied with whom."""
     kinds = [(i, j, 1.0) for i in range(n) for j in range(n) if i != j]
@@ -439,7 +437,7 @@ def test_a_minimiser_is_found_wherever_there_is_one(n, link):
     assert found == {2: 5, 3: 382}[n]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_existence_on_larger_sets(seed):
     rng = np.random.default_rng(seed)
     n, rows = int(rng.integers(4, 9)), int(rng.integers(6, 26))
@@ -481,8 +479,8 @@ def honest(theta, norm, data, link, ridge, linear):
 
 
 @LINKS
-@pytest.mark.parametrize("ridge", [1e-9, 1e-3, 1.0, 1e9])
-@pytest.mark.parametrize("pull", [0.0, 1.0, 1e3, 1e6])
+@each("ridge", [1e-9, 1e-3, 1.0, 1e9])
+@each("pull", [0.0, 1.0, 1e3, 1e6])
 def test_extremes(pull, ridge, link):
     for seed, (n, rows) in enumerate([(2, 1), (2, 50), (5, 3), (8, 40), (30, 40)]):
         data = random_data(n, rows, seed=seed, spread=30)
@@ -510,7 +508,7 @@ def pulled(seed):
 
 
 @LINKS
-@pytest.mark.parametrize("seed", [0, 6, 44, 49, 58, 248, 515])
+@each("seed", [0, 6, 44, 49, 58, 248, 515])
 def test_strengths_pulled_thousands_apart(seed, link):
     data, ridge, linear = pulled(seed)
     fit = mle(data, link=link, ridge=ridge, linear=linear)
@@ -615,7 +613,7 @@ def test_input_is_left_alone():
 DATA = Comparisons([0, 1, 2], [1, 2, 0], [1, 1, 0.5], "abc")
 
 
-@pytest.mark.parametrize(
+@each(
     ("parameters", "words"),
     [
         ({"ridge": -1.0}, ["ridge = -1.0", "at least 0"]),
@@ -639,7 +637,7 @@ def test_mle_refuses(parameters, words):
         mle(DATA, **parameters)
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "words"),
     [
         (lambda: Comparisons([0], [0], [1], "ab"), ["second[0]", "differ"]),
@@ -666,7 +664,7 @@ def test_strengths_are_checked(function):
 ONES = np.ones((3, 3)) - np.eye(3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("played", "wins", "parameters", "words"),
     [
         (ONES, np.ones(3), {}, ["wins", "(3,)", "one row a replicate"]),

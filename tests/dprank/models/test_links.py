@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from checks import each
 from scipy import integrate, special
 
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, win_probabilities
@@ -68,7 +69,7 @@ MUTANTS = {
 }
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
+@each("mutant", MUTANTS)
 def test_a_broken_link_is_caught(mutant):
     name, function = MUTANTS[mutant]
     assert errors(replace(ARCTAN, **{name: function}))[name] > LIMITS[name]

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 import numpy as np
 import pytest
-from checks import all_rankings, law_p_value, refused
+from checks import all_rankings, each, law_p_value, refused
 from prefsampling.ordinal import mallows as prefsampling_mallows
 from scipy import stats
 
@@ -45,8 +45,8 @@ def decimal_overlap(m, theta):
 # --- the law of the distance ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("m", [2, 3, 7, 60])
-@pytest.mark.parametrize("theta", THETAS)
+@each("m", [2, 3, 7, 60])
+@each("theta", THETAS)
 def test_distance_law_is_that_of_exact_integers(m, theta):
     law = Mallows(m, theta)
     p, total = decimal_law(m, theta)
@@ -135,8 +135,8 @@ def test_cdf_takes_any_shape_and_real_numbers():
 # --- distance from uniform --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("m", [2, 3, 10, 40, 60])
-@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 0.3, 0.5, 0.8, 0.99, 1 - 1e-6])
+@each("m", [2, 3, 10, 40, 60])
+@each("epsilon", [1e-6, 0.01, 0.3, 0.5, 0.8, 0.99, 1 - 1e-6])
 def test_theta_at_undoes_exact_total_variation(m, epsilon):
     epsilon *= 1 - 1 / math.factorial(m)
     exact = 1 - decimal_overlap(m, theta_at(m, epsilon))
@@ -144,8 +144,8 @@ def test_theta_at_undoes_exact_total_variation(m, epsilon):
     assert float(1 - exact) == pytest.approx(1 - epsilon, rel=1e-9)
 
 
-@pytest.mark.parametrize("m", [2, 3, 4, 5, 10, 40, 60])
-@pytest.mark.parametrize("epsilon", [5e-10, 1e-12, 1e-16, 1e-300])
+@each("m", [2, 3, 4, 5, 10, 40, 60])
+@each("epsilon", [5e-10, 1e-12, 1e-16, 1e-300])
 def test_theta_at_the_smallest_distances(m, epsilon):
     exact = 1 - decimal_overlap(m, theta_at(m, epsilon)) if epsilon > 1e-20 else theta_at(m, epsilon) * slope(m)
     assert float(exact) == pytest.approx(epsilon, rel=1e-9, abs=0)
@@ -156,7 +156,7 @@ def slope(m):
     return sum(c * abs(2 * d - len(counts) + 1) for d, c in enumerate(counts)) / sum(counts) / 4
 
 
-@pytest.mark.parametrize("m", [2, 3, 4, 5, 30, 31, 150])
+@each("m", [2, 3, 4, 5, 30, 31, 150])
 def test_mean_deviation_is_that_of_exact_integers(m):
     assert _mean_deviation(m) == pytest.approx(2 * slope(m), rel=2e-12)
 
@@ -197,8 +197,8 @@ def test_endpoints_of_total_variation():
 # --- two items --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("m", [2, 4, 6])
-@pytest.mark.parametrize("theta", [*THETAS, math.inf])
+@each("m", [2, 4, 6])
+@each("theta", [*THETAS, math.inf])
 def test_order_of_two_items_by_enumeration(m, theta):
     rankings = all_rankings(m)
     weights = np.exp(-min(theta, 1e4) * kendall_distances(rankings, np.arange(m)))
@@ -250,8 +250,8 @@ def decode(codes):
     return rows
 
 
-@pytest.mark.parametrize("m", [2, 3, 63, 64, 65, 127, 128, 129, 1000, 4097])
-@pytest.mark.parametrize("theta", [0.0, 1e-9, 1e-4, 0.02, 3.0, 1e3, math.inf])
+@each("m", [2, 3, 63, 64, 65, 127, 128, 129, 1000, 4097])
+@each("theta", [0.0, 1e-9, 1e-4, 0.02, 3.0, 1e3, math.inf])
 def test_samples_follow_the_documented_draws(m, theta):
     size = 6 if m < 1000 else 5
     rows = Mallows(m, theta).sample(size, rng=np.random.default_rng(m))
@@ -271,8 +271,8 @@ def law_check(rows, theta, centre):
     return law_p_value(np.bincount(index, minlength=len(keys)), law / law.sum())
 
 
-@pytest.mark.parametrize("m", [2, 3, 4, 5, 6, 7])
-@pytest.mark.parametrize("theta", [0.0, 1e-9, 0.05, 0.4, 1.5])
+@each("m", [2, 3, 4, 5, 6, 7])
+@each("theta", [0.0, 1e-9, 0.05, 0.4, 1.5])
 def test_samples_have_the_law_around_any_centre(m, theta):
     rng = np.random.default_rng(100 * m + int(10 * theta))
     centre = rng.permutation(m)
@@ -331,7 +331,7 @@ def test_distances_of_long_samples(gap):
 # --- bad input --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "words"),
     [
         (lambda: Mallows(1, 0.5), ["n_items = 1", "at least 2"]),
@@ -408,7 +408,7 @@ def sum_law(m, n):
     return law
 
 
-@pytest.mark.parametrize(("m", "n"), [(2, 1), (3, 1), (5, 1), (10, 1), (30, 1), (2, 50), (4, 3), (10, 99), (30, 20)])
+@each(("m", "n"), [(2, 1), (3, 1), (5, 1), (10, 1), (30, 1), (2, 50), (4, 3), (10, 99), (30, 20)])
 def test_the_law_of_sums_of_uniform_distances_is_the_convolution(m, n):
     exact = np.r_[0, np.cumsum(sum_law(m, n)), 1]
     uniform = Mallows(m, 0.0)

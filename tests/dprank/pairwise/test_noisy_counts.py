@@ -9,7 +9,7 @@ from itertools import chain, combinations, product
 
 import numpy as np
 import pytest
-from checks import HARDLY, certified_epsilon, law_p_value, refused
+from checks import HARDLY, certified_epsilon, each, law_p_value, refused
 from scipy import stats
 from scipy.spatial.distance import cdist
 
@@ -22,10 +22,10 @@ ROUNDING = 1e-11
 ALARM = 1e-6
 DRAWS = 50_000
 
-SCORE = pytest.mark.parametrize("score", ["wins", "half", "net"])
-TIES = pytest.mark.parametrize("ties", [True, False], ids=["ties", "no ties"])
-ADJACENCY = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-LAW = pytest.mark.parametrize("law", ["discrete", "continuous"])
+SCORE = each("score", ["wins", "half", "net"])
+TIES = each("ties", [True, False])
+ADJACENCY = each("adjacency", ["replace", "add_remove"])
+LAW = each("law", ["discrete", "continuous"])
 
 
 # --- sensitivity ----------------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ DESIGNS += [(n, "complete", math.comb(n, 2)) for n in (2, 3, 4)]
 @SCORE
 @TIES
 @ADJACENCY
-@pytest.mark.parametrize(("n", "design", "answers"), DESIGNS)
+@each(("n", "design", "answers"), DESIGNS)
 def test_sensitivity_is_the_most_that_any_two_sheets_differ(n, design, answers, score, ties, adjacency):
     claimed = l1_sensitivity(n, answers, score=score, design=design, ties=ties, adjacency=adjacency)
     assert worst(n, answers, score, design, ties, adjacency)[2] == claimed
@@ -113,7 +113,7 @@ def test_one_comparison_flipped_moved_added_or_removed(score, ties, adjacency):
 
 
 @SCORE
-@pytest.mark.parametrize(("design", "answers"), [("any", 2), ("once", 2), ("complete", 3)])
+@each(("design", "answers"), [("any", 2), ("once", 2), ("complete", 3)])
 def test_one_voter_rewritten_in_all_ways(design, answers, score):
     """Through the door, the counts and the order: every data set of the design is accepted."""
     pairs = list(combinations(range(3), 2))
@@ -175,8 +175,8 @@ def neighbours(mechanism):
 
 
 @LAW
-@pytest.mark.parametrize("epsilon", [0.3, 2.0])
-@pytest.mark.parametrize(("n", "parameters"), CASES)
+@each("epsilon", [0.3, 2.0])
+@each(("n", "parameters"), CASES)
 def test_guarantee_is_the_exact_loss_of_the_worst_neighbours(n, parameters, epsilon, law):
     mechanism = NoisyCounts.calibrated(epsilon, n, law=law, **parameters)
     s, t, at = neighbours(mechanism)
@@ -186,7 +186,7 @@ def test_guarantee_is_the_exact_loss_of_the_worst_neighbours(n, parameters, epsi
 
 
 @LAW
-@pytest.mark.parametrize(("n", "parameters"), CASES)
+@each(("n", "parameters"), CASES)
 def test_no_neighbours_lose_more_and_orders_lose_less(n, parameters, law):
     mechanism = NoisyCounts.calibrated(1.0, n, law=law, **parameters)
     grain, limit = GRAIN[mechanism.score], mechanism.guarantee.epsilon * (1 + ROUNDING)
@@ -202,7 +202,7 @@ def test_no_neighbours_lose_more_and_orders_lose_less(n, parameters, law):
 
 
 @LAW
-@pytest.mark.parametrize(("n", "parameters"), CASES)
+@each(("n", "parameters"), CASES)
 def test_draws_have_the_exact_joint_law_and_audits_find_epsilon(n, parameters, law):
     mechanism = NoisyCounts.calibrated(1.5, n, law=law, **parameters)
     s, t, at = neighbours(mechanism)
@@ -238,7 +238,7 @@ MUTANTS = {
 
 
 @LAW
-@pytest.mark.parametrize("mutant", MUTANTS)
+@each("mutant", MUTANTS)
 def test_a_broken_mechanism_is_caught(mutant, law):
     mechanism = NoisyCounts.calibrated(2.0, 3, answers=3, score="wins", design="complete", law=law)
     s, t, at = neighbours(mechanism)
@@ -249,8 +249,8 @@ def test_a_broken_mechanism_is_caught(mutant, law):
 
 
 @LAW
-@pytest.mark.parametrize("epsilon", [0.5, 2.0])
-@pytest.mark.parametrize("answers", [1, 2, 5])
+@each("epsilon", [0.5, 2.0])
+@each("answers", [1, 2, 5])
 def test_algorithm_3_as_printed_loses_twice_what_it_claims(answers, epsilon, law):
     printed = NoisyCounts.as_printed(3, epsilon, 2, answers=answers, law=law)
     assert printed.scale == answers / epsilon
@@ -296,7 +296,7 @@ def test_without_noise_there_is_no_mechanism():
             NoisyCounts(3, scale)
 
 
-@pytest.mark.parametrize("n_items", range(2, 13))
+@each("n_items", range(2, 13))
 def test_sensitivity_is_the_largest_over_all_sign_vectors(n_items):
     """As the notes say, with every number of plus signs; every sheet is listed up to four items above."""
     pairs = math.comb(n_items, 2)
@@ -398,7 +398,7 @@ def folded(scale):
     return np.r_[law[0] / 2, law[1:9], 2 * stats.dlaplace(1 / scale).sf(8)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("parameters", "data", "words"),
     [
         ({"n_items": 4}, DATA, ["items = 3", "n_items = 4"]),
@@ -442,7 +442,7 @@ def test_perturb_shapes():
     assert mechanism.perturb([1, 2, 3], rng, 5).shape == (5, 3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         ({"n_items": 1}, ["n_items = 1", "from 2"]),

@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from checks import certified_epsilon, law_p_value, refused
+from checks import certified_epsilon, each, law_p_value, refused
 from scipy import stats
 
 from dprank import noise
@@ -62,14 +62,14 @@ def mass(rows, scale, ridge, link, power=1):
 
 
 @LINKS
-@pytest.mark.parametrize(("scale", "ridge"), [(0.5, 1.0), (2.0, 1.0), (1.0, 0.3)])
-@pytest.mark.parametrize("rows", [[], [(0, 1, 1)], [(0, 1, 1), (1, 0, 0.5), (1, 0, 1)]], ids=len)
+@each(("scale", "ridge"), [(0.5, 1.0), (2.0, 1.0), (1.0, 0.3)])
+@each("rows", [[], [(0, 1, 1)], [(0, 1, 1), (1, 0, 0.5), (1, 0, 1)]])
 def test_the_density_integrates_to_one(rows, scale, ridge, link):
     assert mass(rows, scale, ridge, link) == pytest.approx(1, abs=2e-3)
 
 
 @LINKS
-@pytest.mark.parametrize("power", [-1, 0, 2])
+@each("power", [-1, 0, 2])
 def test_another_power_of_the_determinant_does_not(power, link):
     """The paper prints -1."""
     assert abs(mass([(0, 1, 1)], 2.0, 1.0, link, power) - 1) > 0.1
@@ -132,7 +132,7 @@ def attained(scale, ridge, link, answers=1, far=40.0):
 
 @LINKS
 @SCALES
-@pytest.mark.parametrize("answers", [1, 2])
+@each("answers", [1, 2])
 def test_the_loss_is_attained(scale, ridge, answers, link):
     loss = objective_loss(scale, ridge, link=link, answers=answers)
     assert 0.999 * loss <= attained(scale, ridge, link, answers) <= loss
@@ -157,7 +157,7 @@ LOSS_MUTANTS = {
 
 
 @LINKS
-@pytest.mark.parametrize("mutant", LOSS_MUTANTS)
+@each("mutant", LOSS_MUTANTS)
 def test_another_loss_is_caught(mutant, link):
     """Too small somewhere, or nowhere attained."""
     losses = {noise: LOSS_MUTANTS[mutant](*terms(*noise, link)) for noise in NOISE}
@@ -213,8 +213,8 @@ def test_more_noise_and_more_ridge_never_lose_more():
 
 @LINKS
 @GRAPHS
-@pytest.mark.parametrize("answers", [1, 7])
-@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 30.0, 1e9])
+@each("answers", [1, 7])
+@each("epsilon", [1e-6, 0.1, 1.0, 30.0, 1e9])
 def test_calibrated_is_the_least_noise(epsilon, answers, graph, link):
     unit = "voter" if answers > 1 else "comparison"
     for ridge in (1.01, 2.0, 100.0):
@@ -246,7 +246,7 @@ def test_a_ridge_too_small_is_refused(link):
 
 
 @GRAPHS
-@pytest.mark.parametrize("width", [np.uint8, np.int8, np.int16])
+@each("width", [np.uint8, np.int8, np.int16])
 def test_small_integers_of_numpy_do_not_wrap(width, graph):
     """Twice 128 answers were none."""
     for answers in (64, int(np.iinfo(width).max)):
@@ -396,7 +396,7 @@ def test_an_audit_finds_most_of_epsilon_and_no_more(graph, law):
 
 
 @LAWS
-@pytest.mark.parametrize("broken", [OneDraw, HalfNoise, OneEntry])
+@each("broken", [OneDraw, HalfNoise, OneEntry])
 def test_an_audit_catches_broken_noise(broken, graph, law):
     mechanism = broken(2, 1.0, 1.0, graph=graph, law=law)
     assert audited(mechanism) > 2
@@ -533,7 +533,7 @@ def test_a_batch_of_graphs():
 # --- refusals --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         ({"n_items": 1}, ["n_items = 1", "from 2"]),
@@ -561,7 +561,7 @@ def test_refuses_parameters(change, words):
         PerturbedMLE(**({"n_items": 3, "scale": 1.0, "ridge": 1.0} | change))
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "parameters", "words"),
     [
         ((-1.0, 1.0), {}, ["scale = -1.0", "at least 0"]),
@@ -578,7 +578,7 @@ def test_no_loss_of_nonsense(arguments, parameters, words):
         objective_loss(*arguments, **parameters)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan])
+@each("epsilon", [0.0, -1.0, math.nan])
 @GRAPHS
 def test_refuses_an_epsilon(epsilon, graph):
     with refused(f"epsilon = {epsilon}", "above 0"):

@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import each, law_p_value, refused
 from scipy import stats
 
 from dprank.pairwise import mean_rank_difference, rank_law, top_set_law
@@ -35,9 +35,9 @@ def behind_discrete(gap, scale):
     return difference(gap) / 2 + sum(difference(d) for d in range(gap + 1, gap + 60 + int(60 * scale)))
 
 
-@pytest.mark.parametrize("gap", [0, 1, 3, 20, 100])
-@pytest.mark.parametrize("scale", [0.3, 1.0, 8.0])
-@pytest.mark.parametrize(("law", "closed"), [("continuous", behind), ("discrete", behind_discrete)])
+@each("gap", [0, 1, 3, 20, 100])
+@each("scale", [0.3, 1.0, 8.0])
+@each(("law", "closed"), [("continuous", behind), ("discrete", behind_discrete)])
 def test_two_items_in_closed_form(law, closed, gap, scale):
     wrong = closed(gap, scale)
     assert wrong > 0
@@ -60,11 +60,11 @@ def enumerated(scores, scale, reach):
     return [(signs[i].reshape(n, n), float(m)) for i, m in zip(one, mass, strict=True)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("scores", "scale", "reach"),
     [((1, 0, 0), 0.7, 20), ((2, 1, -1), 0.5, 15), ((1, 1, 0, 0), 0.3, 8), ((3, 1, 1, 0), 0.3, 8)],
 )
-@pytest.mark.parametrize("k", [1, 2, 3])
+@each("k", [1, 2, 3])
 def test_all_noise_up_to_a_reach_enumerated(scores, scale, reach, k):
     n = len(scores)
     k = min(k, n - 1)
@@ -111,8 +111,8 @@ def test_simulation_agrees_and_knows_the_scale(law):
 
 
 @LAWS
-@pytest.mark.parametrize("scores", [SCORES, np.zeros(6), np.arange(8.0) ** 2])
-@pytest.mark.parametrize("scale", [0.5, 5.0])
+@each("scores", [SCORES, np.zeros(6), np.arange(8.0) ** 2])
+@each("scale", [0.5, 5.0])
 def test_doubly_stochastic_and_top_sets_consistent(scores, scale, law):
     n = len(scores)
     table = rank_law(scores, scale, law)
@@ -142,7 +142,7 @@ def test_invariances(law):
 
 
 @LAWS
-@pytest.mark.parametrize("shift", [-16, 2**17, 2**27, 2**40])
+@each("shift", [-16, 2**17, 2**27, 2**40])
 def test_only_differences_matter(shift, law):
     """Shifts are exact in floating point; a hundred million comparisons give scores about this great."""
     scores = np.array([60.0, 58.0, 0.0])
@@ -183,7 +183,7 @@ def test_places_of_the_least_integer():
     assert places(np.array([-128, 5], np.int8)).tolist() == [1, 0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         ({"scores": [1.0]}, ["scores", "at least two"]),

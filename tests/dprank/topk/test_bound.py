@@ -6,7 +6,7 @@ from itertools import product
 import mpmath
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 from numpy.testing import assert_allclose
 from scipy import stats
 from set_laws import order_law_of_three
@@ -124,8 +124,8 @@ def test_small_cases_by_enumeration(law):
     assert below > 100  # of some content even here
 
 
-@pytest.mark.parametrize("k", [10, 100])
-@pytest.mark.parametrize("shares", [(1, 1), (1, 3), (3, 1), (2, 2)])
+@each("k", [10, 100])
+@each("shares", [(1, 1), (1, 3), (3, 1), (2, 2)])
 def test_exact_curves_of_equal_values(k, shares):
     epsilons = np.array([0.05, 0.1, 0.2, 0.4, 0.8])
     for scale in (2.5 * k**0.5, 25 * k**0.5):
@@ -165,7 +165,7 @@ def test_order_of_the_noise():
     assert_allclose(1 / shift_for(k, 0.1, delta), 20 * math.sqrt(k * math.log(math.e * k / delta)), rtol=0.15)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words"),
     [
         ((0, 0.1, 0.1), ("k = 0",)),
@@ -185,7 +185,7 @@ def test_log_delta_refuses(arguments, words):
         log_delta(*arguments)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words"),
     [
         ((0, 0.1, 0.1), ("k = 0",)),

@@ -7,7 +7,7 @@ from itertools import product
 import mpmath
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 from dp_accounting.pld import accountant, common
 from dp_accounting.pld import privacy_loss_distribution as pld
 
@@ -22,8 +22,8 @@ def coins(k, epsilon_0, epsilon):
     return np.maximum(law - math.exp(epsilon) * other, 0).sum()
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 8])
-@pytest.mark.parametrize("epsilon_0", [0.01, 0.3, 2.0])
+@each("k", [1, 2, 5, 8])
+@each("epsilon_0", [0.01, 0.3, 2.0])
 def test_optimal_delta_is_that_of_all_outcomes(k, epsilon_0):
     for epsilon in np.array([0, 0.3, 1, 1.7, k - 1, k - 0.01]) * epsilon_0:
         assert c.optimal_delta(k, epsilon_0, epsilon) == pytest.approx(
@@ -61,8 +61,8 @@ def test_optimal_delta_may_be_tiny():
         assert c.optimal_delta(k, epsilon_0, epsilon) >= exact
 
 
-@pytest.mark.parametrize("k", [1, 3, 50, 4000])
-@pytest.mark.parametrize("delta", [0.3, 1e-3, 1e-12, 1e-200])
+@each("k", [1, 3, 50, 4000])
+@each("delta", [0.3, 1e-3, 1e-12, 1e-200])
 def test_optimal_inverts_and_beats_the_others(k, delta):
     for epsilon_0 in (0.002, 0.1, 1.5):
         epsilon = c.optimal(k, epsilon_0, delta)
@@ -100,8 +100,8 @@ def test_bounded_range_halves_the_loss():
     assert c.total_epsilon("optimal", 5, 0.4, 1e-6, bounded_range=True) == c.optimal(5, 0.4, 1e-6)
 
 
-@pytest.mark.parametrize("composition", ["basic", "advanced", "zcdp", "optimal"])
-@pytest.mark.parametrize("k", [1, 12, 3000])
+@each("composition", ["basic", "advanced", "zcdp", "optimal"])
+@each("k", [1, 12, 3000])
 def test_epsilon_per_round_is_the_largest(composition, k):
     for epsilon, delta in product((1e-3, 0.2, 8.0), (1e-9, 0.05)):
         most = c.epsilon_per_round(composition, k, epsilon, delta)
@@ -156,7 +156,7 @@ def test_the_extra_is_named(monkeypatch):
         c.zcdp(0.1, 1e-6)
 
 
-@pytest.mark.parametrize("epsilon_0", [0.01, 1.0, 349.0, 351.0, 500.0, 699.0])
+@each("epsilon_0", [0.01, 1.0, 349.0, 351.0, 500.0, 699.0])
 def test_advanced_drifts_as_printed_up_to_the_end_of_the_floats(epsilon_0):
     k, delta = 5, 1e-6
     with mpmath.workdps(40):

@@ -9,7 +9,7 @@ from itertools import combinations, combinations_with_replacement, permutations
 import mpmath
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import each, law_p_value, refused
 
 from dprank import divergence
 from dprank.audit import privacy_loss
@@ -45,7 +45,7 @@ def brute_delta(p, q, epsilon):
     return max(sum(max(a - math.exp(epsilon) * b, 0) for a, b in zip(*pair, strict=True)) for pair in ((p, q), (q, p)))
 
 
-@pytest.mark.parametrize("k", range(1, 8))
+@each("k", range(1, 8))
 def test_laplace_sets_are_those_enumerated(k):
     before, after = (top_set_law(spread(MIXED, side), 0.9, k) for side in (1, 2))
     law = pair_law(MIXED, k, 0.9)
@@ -100,9 +100,7 @@ def test_exponential_tail_by_fifty_digits():
 
 
 @noises
-@pytest.mark.parametrize(
-    ("counts", "k"), [((300, 300), 300), ((10, 11, 12), 15), ((40, 2), 41), ((1000, 999_000), 100)]
-)
+@each(("counts", "k"), [((300, 300), 300), ((10, 11, 12), 15), ((40, 2), 41), ((1000, 999_000), 100)])
 def test_twice_the_nodes_change_nothing_and_probabilities_sum_to_one(noise, counts, k):
     types = Types(counts, (0.0, 0.4, 1.0)[: len(counts)], (0.02, 0.38, 1.01)[: len(counts)])
     coarse, fine = (pair_law(types, k, 1.0, noise, nodes=nodes) for nodes in (20, 40))
@@ -210,7 +208,7 @@ def test_the_least_scale_needs_exactly_epsilon(noise):
 
 
 @noises
-@pytest.mark.parametrize(("k", "n_items"), [(1, 2), (1, 3), (2, 3), (2, 4), (3, 4)])
+@each(("k", "n_items"), [(1, 2), (1, 3), (2, 3), (2, 4), (3, 4)])
 def test_no_pair_of_three_kinds_on_a_grid_is_worse_than_the_pair_found(noise, k, n_items):
     delta, shift = 0.01, 0.3
     cells = [(base, move) for base in (0.0, 0.5, 1.0, 3.0) for move in (-shift, 0.0, shift)]

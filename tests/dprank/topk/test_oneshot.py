@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from checks import law_p_value, refused
+from checks import each, law_p_value, refused
 from scipy.special import logsumexp
 from set_laws import grid_set_law, order_law_of_three, plackett_luce, set_law, unordered
 
@@ -28,7 +28,7 @@ ALARM = 1e-6
 
 NOISES = ["laplace", "gumbel", "exponential"]
 NOISE = pytest.mark.parametrize("noise", NOISES)
-ADJACENCY = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+ADJACENCY = each("adjacency", ["replace", "add_remove"])
 
 
 def neighbours(values, adjacency):
@@ -66,7 +66,7 @@ def worst_delta(mechanism, values, epsilon):
 
 @NOISE
 @ADJACENCY
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
+@each("k", [1, 2, 3, 4])
 def test_no_neighbours_lose_more_than_is_promised(noise, adjacency, k):
     mechanism = Oneshot(k, 1.5, noise, adjacency=adjacency, n_items=5)
     promised = mechanism.guarantee.epsilon
@@ -78,8 +78,8 @@ def test_no_neighbours_lose_more_than_is_promised(noise, adjacency, k):
 
 
 @ADJACENCY
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("k", [2, 3])
+@each("noise", NOISES)
+@each("k", [2, 3])
 def test_orders_of_three_lose_no_more_than_is_promised(noise, adjacency, k):
     mechanism = Oneshot(k, 1.5, noise, adjacency=adjacency, n_items=3, ordered=True)
     promised = mechanism.guarantee.epsilon
@@ -210,7 +210,7 @@ MUTANTS = {
 
 @ADJACENCY
 @NOISE
-@pytest.mark.parametrize("mutant", MUTANTS)
+@each("mutant", MUTANTS)
 def test_too_little_noise_is_caught(mutant, noise, adjacency):
     mechanism = Oneshot.calibrated(2, 1.0, noise=noise, adjacency=adjacency, n_items=5)
     values = [0, 0, 12, 12, 12]
@@ -227,8 +227,8 @@ def test_counts_moved_in_any_direction_are_caught():
 
 
 @ADJACENCY
-@pytest.mark.parametrize("noise", ["laplace", "gumbel"])
-@pytest.mark.parametrize("delta", [1e-3, 0.05, 0.4])
+@each("noise", ["laplace", "gumbel"])
+@each("delta", [1e-3, 0.05, 0.4])
 def test_delta_is_not_above_what_is_promised(noise, adjacency, delta):
     mechanism = Oneshot(3, 2.0, noise, adjacency=adjacency, delta=delta, n_items=6)
     promised = mechanism.guarantee
@@ -287,7 +287,7 @@ def test_rho_is_above_the_renyi_divergences():
 
 
 @NOISE
-@pytest.mark.parametrize("values", [False, True])
+@each("values", [False, True])
 def test_calibrated_keeps_epsilon_and_wastes_none(noise, values):
     rng = np.random.default_rng(41)
     for _ in range(12):
@@ -489,7 +489,7 @@ def tells_the_input(order, labels):
     )
 
 
-@pytest.mark.parametrize("kind", LABELS)
+@each("kind", LABELS)
 def test_the_order_of_a_series_does_not_show(kind):
     assert not tells_the_input(unranked, LABELS[kind])
     assert tells_the_input(lambda _, codes: np.sort(codes), LABELS[kind])
@@ -522,7 +522,7 @@ def test_seeds_reproduce():
 # --- bad input --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "changed"),
     [
         (("k = 0",), {"k": 0}),
@@ -559,15 +559,14 @@ def test_seeds_reproduce():
         (("contributions = '1'",), {"contributions": "1"}),
         (("contributions = True",), {"contributions": True}),
     ],
-    ids=str,
 )
 def test_bad_parameters_are_refused(words, changed):
     with refused(*words):
         Oneshot(**({"k": 2, "scale": 1.0} | changed))
 
 
-@pytest.mark.parametrize("make", [Oneshot.calibrated, Oneshot.as_printed])
-@pytest.mark.parametrize(
+@each("make", [Oneshot.calibrated, Oneshot.as_printed])
+@each(
     ("words", "changed"),
     [
         (("k = 0",), {"k": 0}),
@@ -586,7 +585,6 @@ def test_bad_parameters_are_refused(words, changed):
         (("values = 1", "True or False"), {"values": 1}),
         (("delta = '1'",), {"delta": "1"}),
     ],
-    ids=str,
 )
 def test_bad_calibrations_are_refused(make, words, changed):
     with refused(*words):
@@ -601,8 +599,8 @@ def test_theorem_2_2_is_refused_where_it_is_silent(changed):
         Oneshot.as_printed(**({"k": 2, "epsilon": 0.2, "delta": 0.05, "n_items": 9} | changed))
 
 
-@pytest.mark.parametrize("share", [0.0, 1.0, math.nan, "1"])
-@pytest.mark.parametrize("values", [True, False])
+@each("share", [0.0, 1.0, math.nan, "1"])
+@each("values", [True, False])
 def test_a_share_of_all_or_nothing_is_refused(share, values):
     with refused("share = ", str(share), "(0, 1)"):
         Oneshot.calibrated(2, 1.0, values=values, share=share)
@@ -614,7 +612,7 @@ def test_a_share_of_no_values_is_refused():
 
 
 @NOISE
-@pytest.mark.parametrize("delta", [0.0, 1e-3])
+@each("delta", [0.0, 1e-3])
 def test_where_nothing_is_chosen_values_have_all_of_epsilon(noise, delta):
     mechanism = Oneshot.calibrated(4, 1.0, delta, noise, values=True, n_items=4)
     alone = replace(mechanism, delta=0.0)
@@ -622,7 +620,7 @@ def test_where_nothing_is_chosen_values_have_all_of_epsilon(noise, delta):
     assert mechanism.value_scale == 4 if delta == 0 else mechanism.value_scale <= 4 <= 4 * alone.guarantee.epsilon
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "parameters", "values"),
     [
         (("values[1] is missing or infinite",), {}, [1, math.nan, 3]),
@@ -634,9 +632,8 @@ def test_where_nothing_is_chosen_values_have_all_of_epsilon(noise, delta):
         (("dtype bool",), {}, [True, False, True]),
         (("dtype object",), {}, [1, None, 3]),
     ],
-    ids=str,
 )
-@pytest.mark.parametrize("rng", [np.random.default_rng(0), SECURE], ids=["seeded", "secure"])
+@each("rng", [np.random.default_rng(0), SECURE])
 def test_bad_values_are_refused(words, parameters, values, rng):
     with refused(*words):
         Oneshot(**({"k": 2, "scale": 1.0, "n_items": 3} | parameters)).release(values, rng)
@@ -645,7 +642,7 @@ def test_bad_values_are_refused(words, parameters, values, rng):
 TREES = ["ash", "birch", "cedar"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "parameters", "values"),
     [
         (("sensitivity = 0.5",), {"sensitivity": 0.5}, [1, 2, 3]),
@@ -656,7 +653,6 @@ TREES = ["ash", "birch", "cedar"]
         (("values[2] is none", "2^51"), {}, [1, 2, 2**52]),
         (("values[1] is none", "2^51"), {"items": TREES}, pd.Series([1, 2.5, 3], TREES)),
     ],
-    ids=str,
 )
 def test_floats_are_not_published(words, parameters, values):
     with refused(*words):

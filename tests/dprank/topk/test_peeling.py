@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from checks import law_p_value, refused
+from checks import each, law_p_value, refused
 from set_laws import rounds_law, set_law, unordered
 
 from dprank.audit import privacy_loss
@@ -44,8 +44,8 @@ def test_one_pass_has_that_law_with_gumbel_noise_only():
         assert p_value > 1e-4 if matches else p_value < 1e-9
 
 
-@pytest.mark.parametrize("noise", LAWS)
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@each("noise", LAWS)
+@each("adjacency", ["replace", "add_remove"])
 def test_guarantee_covers_the_exact_law(noise, adjacency):
     scale, deltas = 2.5, (0.0, 1e-3, 0.05)
     moves = (-1.0, 1.0) if adjacency == "replace" else (0.0, 1.0)
@@ -75,8 +75,8 @@ def test_the_order_of_all_items_leaves_no_choice_in_the_last_round():
     assert Peeling(3, 1.0).guarantee.epsilon == pytest.approx(6)
 
 
-@pytest.mark.parametrize("composition", ["basic", "advanced", "zcdp", "optimal"])
-@pytest.mark.parametrize("noise", LAWS)
+@each("composition", ["basic", "advanced", "zcdp", "optimal"])
+@each("noise", LAWS)
 def test_calibrated_is_tight_and_never_promises_too_much(composition, noise):
     for k, epsilon in product((1, 30, 2000), (0.01, 0.2, 3.0)):
         peeling = Peeling.calibrated(

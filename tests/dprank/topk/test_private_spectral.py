@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from checks import law_p_value, refused
+from checks import each, law_p_value, refused
 
 from dprank.audit.exact import privacy_loss
 from dprank.comparisons import Comparisons
@@ -39,11 +39,11 @@ def moved(mechanism):
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("n_items", "pairs", "samples"), [(2, COMPLETE[2], 3), (3, COMPLETE[3], 2), (3, PATH, 6), (4, COMPLETE[4][1:], 1)]
 )
-@pytest.mark.parametrize("relative", [True, False])
-@pytest.mark.parametrize(("teleport", "damped"), [(0.0, True), (0.3, True), (0.3, False)])
+@each("relative", [True, False])
+@each(("teleport", "damped"), [(0.0, True), (0.3, True), (0.3, False)])
 def test_no_neighbours_exceed_the_sensitivity(n_items, pairs, samples, relative, teleport, damped):
     mechanism = PrivateRankCentrality(
         n_items, 1, samples, 1.0, pairs=pairs, teleport=teleport, damped=damped, relative=relative
@@ -79,8 +79,8 @@ def test_worst_coefficient_of_all_data():
         assert max(taus) == pytest.approx(mechanism.worst_coefficient)
 
 
-@pytest.mark.parametrize(("pairs", "samples", "k"), [(COMPLETE[3], 2, 1), (COMPLETE[3], 1, 2), (PATH, 4, 1)])
-@pytest.mark.parametrize("relative", [True, False])
+@each(("pairs", "samples", "k"), [(COMPLETE[3], 2, 1), (COMPLETE[3], 1, 2), (PATH, 4, 1)])
+@each("relative", [True, False])
 def test_exact_loss_of_the_set_is_within_the_guarantee(pairs, samples, k, relative):
     mechanism = PrivateRankCentrality.calibrated(3, k, samples, 1.0, pairs=pairs, relative=relative)
     assert mechanism.guarantee.epsilon <= 1.0

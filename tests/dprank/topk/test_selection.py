@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import each, law_p_value, refused
 from set_laws import count_law, plackett_luce, set_law, unordered
 
 from dprank.noise import SECURE
@@ -97,7 +97,7 @@ def many(order, dtype):
 
 
 @NOISE
-@pytest.mark.parametrize(
+@each(
     ("order", "dtype", "k"),
     [("rising", float, 1), ("falling", np.int64, 2), ("shuffled", float, 3)],
 )
@@ -194,7 +194,7 @@ def test_rising_values_are_no_worse(monkeypatch):
 
 
 @NOISE
-@pytest.mark.parametrize(("m", "k"), [(1, 1), (2, 1), (2, 2), (511, 511), (512, 1), (513, 512), (1500, 1499)])
+@each(("m", "k"), [(1, 1), (2, 1), (2, 2), (511, 511), (512, 1), (513, 512), (1500, 1499)])
 def test_k_different_items_whatever_the_sizes(m, k, noise):
     for values in (np.zeros(m), np.arange(m), -np.arange(m) * 1e3):
         chosen = noisy_top_k(values, k, 1.0, noise, np.random.default_rng(3))
@@ -203,8 +203,8 @@ def test_k_different_items_whatever_the_sizes(m, k, noise):
 
 
 @NOISE
-@pytest.mark.parametrize("scale", [1e-300, 1e-6])
-@pytest.mark.parametrize("dtype", [float, np.int64, np.int16])
+@each("scale", [1e-300, 1e-6])
+@each("dtype", [float, np.int64, np.int16])
 def test_next_to_no_noise_sorts(noise, scale, dtype):
     values = np.random.default_rng(4).permutation(np.arange(-2000, 2000, dtype=dtype))
     order = np.argsort(values)
@@ -249,7 +249,7 @@ def test_other_numbers_are_taken(dtype):
     assert sorted(chosen.tolist()) == [1, 4]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "changed"),
     [
         (("k = 0", "1 .. 3"), {"k": 0}),
@@ -271,7 +271,6 @@ def test_other_numbers_are_taken(dtype):
         (("scale = '1'",), {"scale": "1"}),
         (("k = None",), {"k": None}),
     ],
-    ids=str,
 )
 def test_bad_input_is_refused(words, changed):
     given = {"values": [1, 2, 3], "k": 1, "scale": 1.0, "noise": "laplace"} | changed

@@ -6,7 +6,7 @@ import choix
 import numpy as np
 import pandas as pd
 import pytest
-from checks import refused
+from checks import each, refused
 from scipy import sparse
 
 from dprank.comparisons import Comparisons
@@ -84,7 +84,7 @@ def test_pair_shares_by_hand():
     assert pair_shares(data, prior=1)[1] == pytest.approx([2.5 / 5, 2 / 3])
 
 
-@pytest.mark.parametrize(
+@each(
     ("pairs", "shares", "d", "words"),
     [
         ([[0, 1], [0, 2]], [0.5, 0.5], 1, ["d = 1", "2"]),

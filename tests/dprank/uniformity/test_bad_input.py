@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 
 from dprank.noise import SECURE
 from dprank.rankings import Rankings
@@ -47,7 +47,7 @@ TESTS = {
 WITHOUT_RNG = {"friedman", "mallows", "two"}
 
 
-@pytest.mark.parametrize("name", TESTS)
+@each("name", TESTS)
 def test_sources_of_randomness(name):
     data = Rankings(DATA.positions[:2], "abcd") if name == "two" else DATA
     for rng in (np.random, np.random.RandomState(0), 7, "x", *([] if name in WITHOUT_RNG else [None])):
@@ -55,7 +55,7 @@ def test_sources_of_randomness(name):
             TESTS[name](data, rng)
 
 
-@pytest.mark.parametrize("name", TESTS)
+@each("name", TESTS)
 def test_data_must_be_rankings(name):
     for data, kind in ((DATA.positions, "ndarray"), ([[0, 1, 2, 3]] * 40, "list"), (None, "NoneType"), ("ab", "str")):
         with refused(f"data = {kind}", "dprank.rankings.Rankings"):
@@ -90,7 +90,7 @@ def test_peers_answer_for_rankings_only():
     assert LocalPairs.calibrated(4, 1.0, randomness="private").pairs(SECURE).tolist() == [[0, 1], [2, 3]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "make"),
     [
         ("delta", lambda x: Unif.exact(4, 40, x)),
@@ -130,7 +130,7 @@ def test_real_parameters(field, make):
             make(value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "make"),
     [
         ("n_items", lambda x: Unif(x, 3.0)),
@@ -198,7 +198,7 @@ def test_significances_below_the_rounding_of_the_null_law(make, least):
         make(least / 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "words"),
     [
         (lambda: Bucketed.calibrated(4, 1000, 1.0, 0.9), ("delta = 0.9", "coin of")),

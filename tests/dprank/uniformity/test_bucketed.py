@@ -6,7 +6,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import each, law_p_value, refused
 from scipy import stats
 
 from dprank.audit.exact import privacy_loss
@@ -46,8 +46,8 @@ def test_batches_as_printed():
     assert Bucketed.as_printed(10, 1000, 1 / 3, 0.05).batch_rankings == 333
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 2.0])
-@pytest.mark.parametrize("privacy_delta", [0.0, 0.01])
+@each("epsilon", [0.1, 1 / 3, 2.0])
+@each("privacy_delta", [0.0, 0.01])
 def test_a_coin_is_exactly_as_private_as_asked(epsilon, privacy_delta):
     test = Bucketed.calibrated(10, 20_000, epsilon, 0.05, privacy_delta=privacy_delta)
     p = state_laws(test)
@@ -146,8 +146,8 @@ def test_a_vote_for_publishing():
     assert 0 <= BatchVote.calibrated(3, 40, 1.0, 0.05).release(data, SECURE).p_value <= 1
 
 
-@pytest.mark.parametrize("make", [Bucketed.as_printed, Bucketed.calibrated, BatchVote.calibrated])
-@pytest.mark.parametrize(
+@each("make", [Bucketed.as_printed, Bucketed.calibrated, BatchVote.calibrated])
+@each(
     ("arguments", "words"),
     [
         ((1, 500, 1.0, 0.05), ("n_items = 1", "2")),

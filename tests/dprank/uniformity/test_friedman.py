@@ -5,7 +5,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 from scipy import stats
 
 from dprank.models.mallows import Mallows
@@ -31,7 +31,7 @@ def brute_force(m, n):
     return law
 
 
-@pytest.mark.parametrize(("m", "n"), [(2, 2), (2, 5), (3, 2), (3, 4), (4, 2), (4, 3)])
+@each(("m", "n"), [(2, 2), (2, 5), (3, 2), (3, 4), (4, 2), (4, 3)])
 def test_null_law_is_that_of_all_data_sets(m, n):
     values, law = Friedman(m, n).null()
     expected = brute_force(m, n)

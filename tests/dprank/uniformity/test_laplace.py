@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from checks import all_rankings, law_p_value, refused
+from checks import all_rankings, each, law_p_value, refused
 from scipy import stats
 
 from dprank.noise import SECURE
@@ -70,8 +70,8 @@ def exact_loss(test, counts):
     return max(np.abs(log[:, :, None] - log[:, None]).max(), 0.0)
 
 
-@pytest.mark.parametrize(("m", "k"), [(2, 2), (3, 3), (4, 2), (4, 3)])
-@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 2.0])
+@each(("m", "k"), [(2, 2), (3, 3), (4, 2), (4, 3)])
+@each("epsilon", [0.1, 1 / 3, 2.0])
 def test_calibrated_noise_is_exactly_as_private_as_asked(m, k, epsilon):
     counts = counts_of_all(m, k)
     test = LaplaceUnif.calibrated(m, k, epsilon, 0.05)
@@ -154,7 +154,7 @@ def test_a_release_for_publishing():
         LaplaceUnif.as_printed(3, 3, 1.0, 0.05).release(data, SECURE)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words"),
     [
         ((1, 5, 1.0, 0.05), ("n_items = 1", "2")),
@@ -165,7 +165,7 @@ def test_a_release_for_publishing():
         ((4, 5, 1.0, 1.0), ("delta = 1.0", "(0, 1)")),
     ],
 )
-@pytest.mark.parametrize("make", [LaplaceUnif.as_printed, LaplaceUnif.calibrated])
+@each("make", [LaplaceUnif.as_printed, LaplaceUnif.calibrated])
 def test_bad_parameters(make, arguments, words):
     with refused(*words):
         make(*arguments)

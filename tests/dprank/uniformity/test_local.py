@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from checks import all_rankings, law_p_value, refused
+from checks import all_rankings, each, law_p_value, refused
 from scipy.stats import binom
 
 from dprank.models.mallows import Mallows
@@ -38,8 +38,8 @@ def _channel_loss(signs, keep):
 # --- chances
 
 
-@pytest.mark.parametrize("epsilon", [1e-20, 1e-9, 1e-3, 1 / 3, 1.0, 5.0, 30.0, 100.0, 1e6])
-@pytest.mark.parametrize("bits", [1, 3, 500])
+@each("epsilon", [1e-20, 1e-9, 1e-3, 1 / 3, 1.0, 5.0, 30.0, 100.0, 1e6])
+@each("bits", [1, 3, 500])
 def test_chances_never_spend_more_than_promised_and_hardly_less(epsilon, bits):
     flips = flips_for(epsilon, bits)
     spent = bits * bit_loss(flips)
@@ -127,8 +127,8 @@ def test_the_check_of_reversals_sees_broken_twins():
 # --- guarantees
 
 
-@pytest.mark.parametrize("m", [2, 3, 4, 5, 6])
-@pytest.mark.parametrize("epsilon", [1 / 3, 1.0, 5.0])
+@each("m", [2, 3, 4, 5, 6])
+@each("epsilon", [1 / 3, 1.0, 5.0])
 def test_guarantees_are_the_exact_loss_of_a_voter(m, epsilon):
     rankings = all_rankings(m)
     for test in (LocalPairs.calibrated(m, epsilon), LocalPairs.as_printed(m, epsilon)):
@@ -171,7 +171,7 @@ def test_a_curator_cannot_buy_a_ranking_by_asking_one_pair_a_thousand_times():
     assert randomise(signs, test.flips, rng).sum() > 100 > -100 > randomise(-signs, test.flips, rng).sum()
 
 
-@pytest.mark.parametrize(
+@each(
     ("pairs", "words"),
     [
         ([[0, 1], [0, 1]], ("twice",)),
@@ -268,7 +268,7 @@ def test_printed_threshold():
     assert local.printed_threshold(4, 0.05) == test.decide(reports).threshold
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "words"),
     [
         (lambda: LocalPairs.calibrated(4, 0.0), ("epsilon_0 = 0.0", "above 0")),

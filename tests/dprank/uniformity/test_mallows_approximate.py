@@ -8,7 +8,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 from scipy import stats
 
 from dprank.kendall import kendall_distances
@@ -20,9 +20,9 @@ from dprank.uniformity.two_sample import TwoSample
 CENTRES = ("fixed", "first")
 
 
-@pytest.mark.parametrize(("m", "n"), [(3, 2), (3, 3), (4, 2)])
-@pytest.mark.parametrize("centre", CENTRES)
-@pytest.mark.parametrize("sided", ["one", "two"])
+@each(("m", "n"), [(3, 2), (3, 3), (4, 2)])
+@each("centre", CENTRES)
+@each("sided", ["one", "two"])
 def test_size_is_that_over_all_data_and_p_values_are_honest(m, n, centre, sided):
     items = [f"i{i}" for i in range(m)]
     data = [Rankings(rows, items) for rows in product(permutations(range(m)), repeat=n)]

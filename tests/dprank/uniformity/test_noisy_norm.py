@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from checks import HARDLY, all_rankings, law_p_value, refused
+from checks import HARDLY, all_rankings, each, law_p_value, refused
 
 from dprank import noise
 from dprank.rankings import Rankings
@@ -50,8 +50,8 @@ def test_null_moments(pairs, k):
     assert law @ (y - pairs) ** 2 == pytest.approx(2 * pairs * (1 - 1 / k))
 
 
-@pytest.mark.parametrize(("m", "k"), [(2, 2), (2, 6), (4, 2), (5, 3), (4, 5), (6, 3)])
-@pytest.mark.parametrize("steps", [1, 3, 64])
+@each(("m", "k"), [(2, 2), (2, 6), (4, 2), (5, 3), (4, 5), (6, 3)])
+@each("steps", [1, 3, 64])
 def test_loss_on_all_data_is_the_guarantee(m, k, steps):
     test = NoisyNorm.calibrated(m, k, EPSILON, steps=steps)
     assert test.guarantee.epsilon <= EPSILON
@@ -234,8 +234,8 @@ def test_a_decision_of_ranks_is_what_its_p_value_says(delta, draws):
     assert 1 - ROUNDING <= shares.min() <= shares.max() <= draws + 1 + ROUNDING
 
 
-@pytest.mark.parametrize("m", [2, 3, 7, 40])
-@pytest.mark.parametrize("statistic", ["pairs", "ranks"])
+@each("m", [2, 3, 7, 40])
+@each("statistic", ["pairs", "ranks"])
 def test_the_grid_rounds_exactly_at_every_edge(m, statistic):
     """Against whole numbers without end: at squares of the grid, one below, and one above."""
     test = NoisyNorm(m, 2, 1.0, statistic=statistic)

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from checks import all_rankings, law_p_value, refused
+from checks import all_rankings, each, law_p_value, refused
 
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
 FALSE_ALARM = 1e-6
 
 
-@pytest.mark.parametrize("m", [2, 3, 4, 5, 100, 101])
+@each("m", [2, 3, 4, 5, 100, 101])
 def test_pairs_are_disjoint_and_leave_one_item_at_most(m):
     for rng in (None, np.random.default_rng(m)):
         pairs = disjoint_pairs(m, rng=rng)

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from checks import law_p_value, refused
+from checks import each, law_p_value, refused
 
 from dprank.noise import SECURE
 from dprank.rankings import Rankings
@@ -43,8 +43,8 @@ def drawn(test, total, y, rng, draws=20_000):
     return int(accept.sum()), draws
 
 
-@pytest.mark.parametrize("accept_large", [True, False])
-@pytest.mark.parametrize(("total", "y"), [(0, 2.0), (0, 3.5), (40, 3.5), (-140, 9.0), (230, 5.0)])
+@each("accept_large", [True, False])
+@each(("total", "y"), [(0, 2.0), (0, 3.5), (40, 3.5), (-140, 9.0), (230, 5.0)])
 def test_acceptance_is_that_of_the_algorithm(total, y, accept_large):
     test = Trun.as_printed(4, 100, 0.5, 0.2, 0.6, accept_large=accept_large)
     accepted, draws = drawn(test, total, y, np.random.default_rng(7))
@@ -62,11 +62,11 @@ def test_printed_constants():
     assert test.claimed_epsilon == EPSILON
 
 
-SMALL = pytest.mark.parametrize(("m", "k"), [(2, 2), (2, 7), (3, 4), (4, 2), (4, 5), (5, 3), (6, 3)])
+SMALL = each(("m", "k"), [(2, 2), (2, 7), (3, 4), (4, 2), (4, 5), (5, 3), (6, 3)])
 
 
 @SMALL
-@pytest.mark.parametrize(("delta", "mu"), [(0.05, 0.5), (0.6, 1.0)])
+@each(("delta", "mu"), [(0.05, 0.5), (0.6, 1.0)])
 def test_guarantee_covers_all_data(m, k, delta, mu):
     for accept_large in (True, False):
         test = Trun.as_printed(m, k, 2.0, delta, mu, accept_large=accept_large)
@@ -103,8 +103,8 @@ def test_calibrated_uses_all_of_its_size_and_privacy():
     assert math.log(accept[1] / accept[0]) == pytest.approx(EPSILON, rel=1e-6)
 
 
-@pytest.mark.parametrize(("m", "k"), [(5, 200), (10, 1000), (100, 300)])
-@pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1 / 3, 1.0, 2.5, math.log(19), 3.0])
+@each(("m", "k"), [(5, 200), (10, 1000), (100, 300)])
+@each("epsilon", [1e-4, 0.1, 1 / 3, 1.0, 2.5, math.log(19), 3.0])
 def test_calibrated_never_promises_less_than_was_asked(m, k, epsilon):
     guarantee = Trun.calibrated(m, k, epsilon, 0.1).guarantee.epsilon
     assert guarantee <= epsilon

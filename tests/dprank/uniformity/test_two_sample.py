@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 
 from dprank.kendall import kendall_distance
 from dprank.models.mallows import Mallows, theta_at
@@ -20,8 +20,8 @@ def all_pairs(m):
     return [Rankings([a, b], [f"i{i}" for i in range(m)]) for a in rankings for b in rankings]
 
 
-@pytest.mark.parametrize("m", [2, 3, 4])
-@pytest.mark.parametrize("delta", DELTAS)
+@each("m", [2, 3, 4])
+@each("delta", DELTAS)
 def test_decisions_over_all_pairs_have_the_stated_size_and_p_values(m, delta):
     pairs = all_pairs(m)
     distances = np.array([kendall_distance(*pair.positions) for pair in pairs])

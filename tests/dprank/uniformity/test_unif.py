@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from checks import all_rankings, refused
+from checks import all_rankings, each, refused
 from scipy import stats
 
 from dprank.rankings import Rankings
@@ -43,8 +43,8 @@ def test_law_against_all_rankings(m, k):
         assert (y >= larger.max() - 1e-9).mean() > delta  # no larger region of rejection keeps the size
 
 
-@pytest.mark.parametrize("k", [2, 3, 6, 7])
-@pytest.mark.parametrize("bias", [0.0, 0.3, -0.3, 1.0])
+@each("k", [2, 3, 6, 7])
+@each("bias", [0.0, 0.3, -0.3, 1.0])
 def test_biased_law_by_convolution(k, bias):
     ones = np.arange(k + 1)
     law, square = stats.binom.pmf(ones, k, (1 + bias) / 2), (2 * ones - k) ** 2
@@ -91,8 +91,8 @@ def test_many_rankings_of_few_pairs_near_chi_square(monkeypatch):
     assert unif_sf(5, 50_000, 12.0, 0.01) > unif_null_sf(5, 50_000, 12.0) + 0.1
 
 
-@pytest.mark.parametrize("pairs", [2, 25])
-@pytest.mark.parametrize("k", [2, 3, 10])
+@each("pairs", [2, 25])
+@each("k", [2, 3, 10])
 def test_moments_of_the_law(pairs, k):
     step = (4 if k % 2 == 0 else 8) / k
     first = 0 if k % 2 == 0 else pairs / k

@@ -4,7 +4,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from checks import all_rankings, refused
+from checks import all_rankings, each, refused
 
 from companion.claims import derive
 from companion.experiments.alabi2022 import borda as study
@@ -125,7 +125,7 @@ def test_local_additive_error_is_twice_the_mean_of_the_noise():
         assert study.additive("local", m, 0.5) <= 2**-0.5 * m**2.5 / np.tanh(0.25)
 
 
-@pytest.mark.parametrize("name", study.INSTANCES)
+@each("name", study.INSTANCES)
 def test_instances(name):
     data = study.instance(name)
     assert (data.n_items, len(data)) == {"parties": (6, 160), "universities": (6, 81)}.get(

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from checks import law_p_value
+from checks import each, law_p_value
 
 from companion.claims import derive
 from companion.experiments.alabi2022 import kwiksort_claims as sorting
@@ -102,7 +102,7 @@ def test_kwiksort_claim():
     assert all(check.outcome for check in checks)
 
 
-@pytest.mark.parametrize(("m", "classes"), [(1, 1), (2, 1), (3, 2), (4, 4), (5, 12), (6, 56)])
+@each(("m", "classes"), [(1, 1), (2, 1), (3, 2), (4, 4), (5, 12), (6, 56)])
 def test_number_of_tournaments(m, classes):
     found = sorting.tournaments(m)
     assert len(found) == classes

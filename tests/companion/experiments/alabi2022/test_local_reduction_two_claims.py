@@ -6,6 +6,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from checks import each
 
 from companion.claims import derive
 from companion.experiments.alabi2022 import local_reduction_two as blocks
@@ -17,7 +18,7 @@ from dprank.aggregation.matrix import kemeny_score
 Z = 5.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "verdict"),
     [
         ("error", "constants"),

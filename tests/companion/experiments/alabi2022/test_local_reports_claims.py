@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from checks import each
 from scipy.stats import binom
 
 from companion.claims import derive
@@ -52,10 +53,8 @@ def test_errors_stay_below_deviations():
     assert error / deviation == pytest.approx(math.sqrt(2 / math.pi), rel=0.01)
 
 
-@pytest.mark.parametrize(
-    "name", ["cube", "every pair (naive)", "one pair, printed form", "one pair", "order of k items"]
-)
-@pytest.mark.parametrize("m", [2, 3, 4])
+@each("name", ["cube", "every pair (naive)", "one pair, printed form", "one pair", "order of k items"])
+@each("m", [2, 3, 4])
 def test_laws_of_reports_spend_epsilon_exactly(name, m):
     law = claims.report_law(claims.RANDOMISERS[name](m, 1.2))
     assert law.sum(1) == pytest.approx(1)

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from checks import all_rankings
+from checks import all_rankings, each
 
 from companion.claims import derive
 from companion.experiments.alabi2022 import lower_bounds_claims as claims
@@ -22,7 +22,7 @@ def outcomes(checks, about):
     return [check.outcome for check in checks if check.about == about]
 
 
-@pytest.mark.parametrize(
+@each(
     ("check", "verdict"),
     [
         (claims.check_map, "refuted"),
@@ -38,7 +38,6 @@ def outcomes(checks, about):
         (claims.check_lower_match, "underspecified"),
         (claims.check_thm_14, "underspecified"),
     ],
-    ids=lambda value: getattr(value, "__name__", value),
 )
 def test_verdicts(check, verdict):
     checks = check()

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from checks import each
 from scipy import integrate
 
 from companion.claims import derive
@@ -43,8 +44,8 @@ def test_the_factor_of_theorem_1_is_attained(alpha):
     assert module.transfer(3, alpha, 300, np.random.default_rng(2)) == pytest.approx(alpha + 1, abs=1e-6)
 
 
-@pytest.mark.parametrize("fraction", [0.0, 0.2, 0.5, 1.0])
-@pytest.mark.parametrize("scale", [0.05, 0.7, 20.0])
+@each("fraction", [0.0, 0.2, 0.5, 1.0])
+@each("scale", [0.05, 0.7, 20.0])
 def test_error_of_a_clipped_answer_is_its_integral(fraction, scale):
     def term(x):
         return abs(np.clip(fraction + x, 0, 1) - fraction) * math.exp(-abs(x) / scale) / (2 * scale)

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from checks import all_rankings, refused
+from checks import all_rankings, each, refused
 
 from companion.claims import derive
 from companion.experiments.alabi2022 import tables as study
@@ -113,7 +113,7 @@ def test_planted_error_of_the_exponential_mechanism():
     assert abs(seen.mean() - exact) < Z * seen.std() / math.sqrt(len(seen))
 
 
-@pytest.mark.parametrize("row", list(study.ROWS))
+@each("row", list(study.ROWS))
 def test_the_order_is_lost_in_noise_and_found_without(row):
     rng = np.random.default_rng(9)
     lost = study.planted_error(row, 5, 1001, 0.001, 0.0, 400, rng)

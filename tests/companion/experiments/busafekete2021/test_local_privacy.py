@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from checks import each
 from scipy.stats import binom
 
 from companion.claims import derive
@@ -21,9 +22,9 @@ from dprank.uniformity.pairs import pair_signs
 from dprank.uniformity.unif import pair_statistic, unif_null_threshold
 
 
-@pytest.mark.parametrize(
+@each(
     ("checks", "verdict"),
-    [
+    lambda: [
         (experiment.check_def_2(), "holds"),
         (experiment.check_def_3(), "holds"),
         (experiment.check_ldp_stronger(), "holds"),
@@ -103,7 +104,7 @@ def test_randomised_law_is_the_channel():
 # --- moments
 
 
-@pytest.mark.parametrize("pairs", experiment.all_pairings(6), ids=str)
+@each("pairs", experiment.all_pairings(6))
 def test_signs_are_independent_exactly_if_no_two_pairs_cross(pairs):
     signs = experiment.sign_vectors(3)
     law = experiment.sign_law(6, 0.7, pairs)
@@ -113,8 +114,8 @@ def test_signs_are_independent_exactly_if_no_two_pairs_cross(pairs):
     assert (gap < 1e-12) != crossing
 
 
-@pytest.mark.parametrize("samples", [1, 2, 5])
-@pytest.mark.parametrize("pairs", experiment.all_pairings(4), ids=str)
+@each("samples", [1, 2, 5])
+@each("pairs", experiment.all_pairings(4))
 def test_moment_formula_with_products_is_exact(samples, pairs):
     law = experiment.sign_law(4, 0.8, pairs)
     signs = experiment.sign_vectors(2)

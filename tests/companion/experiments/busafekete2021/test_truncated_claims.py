@@ -6,7 +6,7 @@ from itertools import permutations, product
 import numpy as np
 import pandas as pd
 import pytest
-from checks import refused
+from checks import each, refused
 
 from companion.claims import derive
 from companion.experiments.busafekete2021 import truncated as trun
@@ -37,8 +37,8 @@ def test_mu_of_two_items():
     assert trun.mu_at(2, (1 - phi) / (1 + phi) / 2) == pytest.approx((1 - phi**0.25) / (1 + phi**0.25))
 
 
-@pytest.mark.parametrize(("m", "k"), [(2, 8), (4, 5), (4, 6), (6, 3)])
-@pytest.mark.parametrize("width", [1.0, 30.0, 100.0])
+@each(("m", "k"), [(2, 8), (4, 5), (4, 6), (6, 3)])
+@each("width", [1.0, 30.0, 100.0])
 def test_worst_neighbours_between_nothing_and_the_exact_loss(m, k, width):
     test = Trun(m, k, delta=0.3, scale=1.0, start=0.5, width=width)
     found, exact = trun.worst_neighbours(test).loss, trun.exhaustive_loss(test)
@@ -57,8 +57,8 @@ def drawn_acceptance(test):
     return test.acceptance(sums.sum(-1), (sums**2).sum(-1) / test.n_rankings).mean(0)
 
 
-@pytest.mark.parametrize("k", [2, 3, 4])
-@pytest.mark.parametrize("accept_large", [True, False])
+@each("k", [2, 3, 4])
+@each("accept_large", [True, False])
 def test_agreeing_loss_by_enumeration_of_pairings(k, accept_large):
     test = Trun.as_printed(4, k, 5.0, 0.3, 1.0, accept_large=accept_large)
     accept = drawn_acceptance(test)
@@ -98,8 +98,8 @@ def test_worst_neighbours_meet_the_bound_where_the_grid_is_fine():
     assert abs(math.sqrt(1000 * worst.y) - math.sqrt(1000 * worst.y_less)) == pytest.approx(test.reach, rel=1e-3)
 
 
-@pytest.mark.parametrize(("pairs", "k"), [(1, 4), (2, 3), (2, 4)])
-@pytest.mark.parametrize("accept_large", [True, False])
+@each(("pairs", "k"), [(1, 4), (2, 3), (2, 4)])
+@each("accept_large", [True, False])
 def test_simulated_and_least_size_against_all_data(pairs, k, accept_large):
     test = Trun.as_printed(2 * pairs, k, 1.0, 0.2, 1.0, accept_large=accept_large)
     signs = np.array(list(product((-1, 1), repeat=pairs)))
@@ -147,7 +147,7 @@ def test_two_items_power_by_enumeration():
     assert trun.two_items_power(test, bias) == pytest.approx(power)
 
 
-@pytest.mark.parametrize("method", trun.METHODS)
+@each("method", trun.METHODS)
 def test_exact_power_at_no_bias_is_the_size(method):
     size = trun.exact_power(method, 10, 1200, 0.0, trun.EPSILON_0, trun.DELTA)
     assert 0.02 < size <= trun.DELTA * (1 + 1e-6)

@@ -11,7 +11,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from checks import law_p_value
+from checks import each, law_p_value
 
 from companion.claims import derive
 from companion.experiments.busafekete2021 import two_samples as experiment
@@ -31,7 +31,7 @@ VERDICTS = {
 }
 
 
-@pytest.mark.parametrize("name", VERDICTS)
+@each("name", VERDICTS)
 def test_verdicts(name):
     make, verdict = VERDICTS[name]
     checks = make()
@@ -46,8 +46,8 @@ def test_a_coarse_normal_approximation_is_no_right_size():
     assert derive(checks) == "refuted"
 
 
-@pytest.mark.parametrize("m", [2, 3, 4])
-@pytest.mark.parametrize("phi", [0.0, 0.4, 1.0])
+@each("m", [2, 3, 4])
+@each("phi", [0.0, 0.4, 1.0])
 def test_pair_law_is_that_over_all_pairs(m, phi):
     rankings = list(permutations(range(m)))
     law = np.zeros(m * (m - 1) // 2 + 1)
@@ -111,8 +111,8 @@ def test_free_delta_is_one_at_which_the_test_runs_and_accepts_equal_rankings():
     assert experiment.printed_failure(int(free["items"]) - 1, 0.99) >= 1
 
 
-@pytest.mark.parametrize("delta", [0.05, 0.3, 0.5])
-@pytest.mark.parametrize("phi", [0.0, 0.5, 0.9])
+@each("delta", [0.05, 0.3, 0.5])
+@each("phi", [0.0, 0.5, 0.9])
 def test_one_ranking_has_least_power_equal_to_its_size(delta, phi):
     for m in (2, 3, 4):
         assert experiment.one_ranking_power(m, phi, delta) == pytest.approx(delta, abs=1e-9)

@@ -11,6 +11,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
+from checks import each
 from scipy import integrate, stats
 
 from companion.claims import derive
@@ -269,8 +270,8 @@ def exact_reversal(rho, a, b, games, scale):
     return law @ np.where(lead >= 0, behind, 1 - behind)
 
 
-@pytest.mark.parametrize("n", [2, 3, 5])
-@pytest.mark.parametrize(("voters", "answers", "epsilon"), [(200, 1, 1.0), (400, 1, 0.05), (60, 5, 0.3)])
+@each("n", [2, 3, 5])
+@each(("voters", "answers", "epsilon"), [(200, 1, 1.0), (400, 1, 0.05), (60, 5, 0.3)])
 def test_reversal_bound_is_above_the_exact_chance(n, voters, answers, epsilon):
     for lead in (0.1, 0.3, 0.5):
         rho = packed(n, [0], lead)

@@ -7,6 +7,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from checks import each
 from scipy.stats import binom, laplace
 
 from companion.claims import derive
@@ -208,8 +209,8 @@ def _cube(bits):
     return data, distance, [(a, b) for a, b in combinations(range(len(data)), 2) if distance[a, b] == 1]
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-@pytest.mark.parametrize("bits", [1, 2, 3])
+@each("epsilon", [0.1, 1.0, 3.0])
+@each("bits", [1, 2, 3])
 def test_two_constants_are_told_apart_as_well_as_a_path_between_them_allows(epsilon, bits):
     data, _, neighbours = _cube(bits)
     laws = np.eye(len(data))[[0, -1]]

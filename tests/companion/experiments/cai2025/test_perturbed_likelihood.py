@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from checks import each
 
 from companion.claims import derive
 from companion.experiments.cai2025 import perturbed_likelihood as experiment
@@ -17,9 +18,9 @@ from dprank.pairwise import objective_loss
 REACHED = 1 - 1e-6
 
 
-@pytest.mark.parametrize("link", [LOGISTIC, ARCTAN], ids=lambda link: link.name)
-@pytest.mark.parametrize("answers", [1, 2])
-@pytest.mark.parametrize(("scale", "ridge"), [(8, 1), (1.6, 0.2), (2, 0.05), (40, 10), (0.5, 3)])
+@each("link", [LOGISTIC, ARCTAN])
+@each("answers", [1, 2])
+@each(("scale", "ridge"), [(8, 1), (1.6, 0.2), (2, 0.05), (40, 10), (0.5, 3)])
 def test_the_loss_is_attained_and_not_passed(link, answers, scale, ridge):
     loss = objective_loss(scale, ridge, link=link, answers=answers)
     attained = experiment.attained_loss(scale, ridge, answers=answers, link=link)

@@ -10,6 +10,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from checks import each
 from scipy import integrate
 
 from companion.claims import derive
@@ -40,8 +41,8 @@ def spread_bound(theta, score, gamma):
     return d[allowed].max() + 1e-3
 
 
-@pytest.mark.parametrize("n", [2, 3, 10, 60])
-@pytest.mark.parametrize("scale", [0.0, 1.0, 8.0])
+@each("n", [2, 3, 10, 60])
+@each("scale", [0.0, 1.0, 8.0])
 def test_the_proof_bounds_every_single_draw_on_the_complete_graph(n, scale):
     rng = np.random.default_rng(n)
     for c_0 in (0.1, 2.0):

@@ -12,6 +12,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
+from checks import each
 from scipy.special import expit
 
 from companion.claims import derive
@@ -64,8 +65,8 @@ def test_questionnaire_loss_bounds_every_density_ratio(scale, ridge):
     assert found > 2 / scale, "one pair of unlike signs is not all there is"
 
 
-@pytest.mark.parametrize("n", [2, 4, 6, 9])
-@pytest.mark.parametrize(("scale", "ridge"), [(120.0, 30.0), (0.3, 0.1), (1.0, 1.0), (1e6, 1e-3), (20.0, 1e9)])
+@each("n", [2, 4, 6, 9])
+@each(("scale", "ridge"), [(120.0, 30.0), (0.3, 0.1), (1.0, 1.0), (1e6, 1e-3), (20.0, 1e9)])
 def test_questionnaire_loss_is_the_maximum_over_a_fine_grid(n, scale, ridge):
     r = np.linspace(0, 1, 200001)
     unlike = (2 * r / scale + np.log1p(2 * r * (1 - r) / ridge)).max()
@@ -217,9 +218,9 @@ def test_figures_data():
 # --- incomplete graphs -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [4, 5, 11])
-@pytest.mark.parametrize("graph", experiment.GRAPHS)
-@pytest.mark.parametrize("p", [0.05, 0.3, 0.8, 1.0])
+@each("n", [4, 5, 11])
+@each("graph", experiment.GRAPHS)
+@each("p", [0.05, 0.3, 0.8, 1.0])
 def test_pair_probabilities(graph, n, p):
     chance = experiment.pair_probabilities(graph, n, p)
     assert chance.mean() == pytest.approx(p)
@@ -268,7 +269,7 @@ def incomplete_errors(method, epsilon):
     return experiment.incomplete_errors(method, epsilon=epsilon, repetitions=40, rng=rng, **cell)
 
 
-@pytest.mark.parametrize("method", experiment.METHODS)
+@each("method", experiment.METHODS)
 def test_every_method_gets_better_with_epsilon(method):
     draws, noisy = (incomplete_errors(method, epsilon) for epsilon in (2000.0, 0.01))
     assert draws.mean() < 0.6
@@ -299,7 +300,7 @@ def test_private_graph_noise_is_twice_that_of_net_wins():
     assert mechanism.scale == pytest.approx(2 * net, rel=1e-6)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "words"),
     [
         (lambda: experiment.survey_mle("wrong", 1.0, "CEMS"), "calibration = 'wrong'; allowed are 'as printed'"),

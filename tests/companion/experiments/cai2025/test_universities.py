@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from checks import each
 
 from companion import datasets
 from companion.claims import derive
@@ -30,8 +31,8 @@ def test_two_items_closed_form_is_the_quadrature(gap):
         assert math.exp(experiment.log_first_wins(-gap, scale)) == pytest.approx(law[1, 0], rel=1e-10)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("answers", [1, 2, 5])
+@each("epsilon", EPSILONS)
+@each("answers", [1, 2, 5])
 def test_two_voters_break_algorithm_3_and_one_does_not(epsilon, answers):
     scale = answers / epsilon
     one, two = (experiment.two_items_loss(m, answers, scale) for m in (1, 2))
@@ -109,8 +110,8 @@ def test_readings_of_the_neighbour():
     assert experiment.adjacency_readings(0.5).loss.iloc[0] < math.inf
 
 
-@pytest.mark.parametrize("calibration", ["as printed", "corrected", "net wins"])
-@pytest.mark.parametrize("survey", ["CEMS", "immigration"])
+@each("calibration", ["as printed", "corrected", "net wins"])
+@each("survey", ["CEMS", "immigration"])
 def test_figure_8_simulation_agrees_with_the_exact_value(survey, calibration):
     draws = experiment.rank_differences(survey, calibration, 1.0, repetitions=4000, rng=np.random.default_rng(8))
     row = experiment.figure_8([1.0], 2, [calibration]).set_index("survey").loc[survey]

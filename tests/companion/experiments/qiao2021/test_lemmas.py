@@ -11,7 +11,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 from scipy import stats
 
 from companion.claims import derive
@@ -32,7 +32,7 @@ def supported(checks):
     return [str(c) for c in checks if c.about in ("corrected", "supplied") and c.outcome is not True] == []
 
 
-@pytest.mark.parametrize(("name", "verdict"), VERDICTS.items())
+@each(("name", "verdict"), VERDICTS.items())
 def test_verdicts(name, verdict):
     checks = getattr(lemmas, name)()
     assert derive(checks) == verdict

@@ -12,7 +12,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -44,8 +44,8 @@ def test_set_chance_is_the_exact_law_of_the_pairwise_room(k):
         assert math.exp(pure.log_set_chance(ranked, k)) == pytest.approx(chance, rel=1e-10)
 
 
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("k", [1, 2, 3])
+@each("noise", NOISES)
+@each("k", [1, 2, 3])
 def test_lists_sum_to_their_set(noise, k):
     values = np.array([0.0, -1.5, 0.7, 2.0])
     orders = [[*order, *range(k, 4)] for order in permutations(range(k))]
@@ -98,8 +98,8 @@ def test_lattice_loss_is_that_over_all_neighbours(adjacency, k):
     assert brute <= pure.lattice_loss(3, k, 2.0, 4, adjacency) + 1e-9
 
 
-@pytest.mark.parametrize("adjacency", MOVES)
-@pytest.mark.parametrize("k", [1, 2, 3])
+@each("adjacency", MOVES)
+@each("k", [1, 2, 3])
 def test_no_list_of_three_loses_more_than_the_supremum(adjacency, k):
     shift = 0.5
     chance = cache(lambda *values: pure.log_list_chance(values, k))
@@ -296,7 +296,7 @@ CHECKS = [
 ]
 
 
-@pytest.mark.parametrize(("check", "verdict"), CHECKS)
+@each(("check", "verdict"), CHECKS)
 def test_verdicts(check, verdict):
     checks = check()
     assert derive(checks) == verdict

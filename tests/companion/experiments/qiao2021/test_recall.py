@@ -8,6 +8,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+from checks import each
 
 from companion.experiments.qiao2021 import recall
 from companion.experiments.qiao2021.common import list_chances
@@ -37,8 +38,8 @@ def test_recall_is_the_mean_over_the_exact_law():
     assert abs(draws.mean() - other) > Z * draws.std() / len(draws) ** 0.5
 
 
-@pytest.mark.parametrize("noise", ["laplace", "gumbel", "exponential"])
-@pytest.mark.parametrize("values", [[3.0, 1.0, 1.0, 0.5], [0.0, 0.0, 0.0], [5.0, 5.0, 4.0, 1.0, 1.0, 1.0]])
+@each("noise", ["laplace", "gumbel", "exponential"])
+@each("values", [[3.0, 1.0, 1.0, 0.5], [0.0, 0.0, 0.0], [5.0, 5.0, 4.0, 1.0, 1.0, 1.0]])
 def test_exact_recall_is_that_of_the_enumerated_law(values, noise):
     for k in range(1, len(values) + 1):
         lists = list(permutations(range(len(values)), k))
@@ -62,7 +63,7 @@ def test_exponential_noise_finds_more_of_the_shortest_lists_only():
     assert better.tolist() == [True, False]
 
 
-@pytest.mark.parametrize("name", recall.MECHANISMS)
+@each("name", recall.MECHANISMS)
 def test_every_mechanism_promises_what_it_is_compared_at(name):
     k, epsilon, delta, m = 30, 0.2, 1e-6, 400
     guarantee = recall.MECHANISMS[name](k, epsilon, delta, m).guarantee
