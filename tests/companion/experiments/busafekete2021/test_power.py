@@ -329,6 +329,8 @@ def test_figures_draw(frame):
     assert len(figures.any_centre(part).axes) == 4
     table = power.needed_table(power.growth_cells(0.02, [20], 0.5, [10]), 40)
     assert len(figures.rankings_needed(table).axes) == 2
+    rarely = power.needed_table(power.growth_cells(0.01, [5], 0.5, [5]), 5)  # too few data sets to find a size at all
+    assert rarely["ratio se"].isna().any()
 
 
 def test_crossing():
