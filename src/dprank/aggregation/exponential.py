@@ -14,6 +14,7 @@ from dprank._require import require_at_least_0, require_generator, require_posit
 from dprank.aggregation.matrix import PrivateOrder, require_matrix
 from dprank.mechanism import Adjacency, Guarantee, require
 from dprank.rankings import Rankings, require_rankings
+from dprank.release import source_of
 
 #: Most items: a table of 2^22 floats is 32 MiB.
 MOST_ITEMS = 22
@@ -142,7 +143,7 @@ class ExponentialMechanism:
             Where the number of items differs.
         """
         votes = require_rankings(data, self.n_items).pairwise()
-        return PrivateOrder(data.items, self.draw(votes, 1, rng)[0], self.guarantee)
+        return PrivateOrder(data.items, self.draw(votes, 1, rng)[0], self.guarantee, source=source_of(rng, self))
 
     def draw(self, votes: ArrayLike, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Independent orders.

@@ -24,6 +24,7 @@ from dprank.aggregation.kwiksort import MOST_COUNTED, queries
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.mechanism import Guarantee, Mechanism, compose, require
 from dprank.rankings import Rankings, require_rankings
+from dprank.release import source_of
 
 Report = Literal["centred", "printed"]
 Assignment = Literal["fresh", "random"]
@@ -201,7 +202,7 @@ class LocalKwikSort:
         if order is None:
             assert self.fallback is not None
             order = self.fallback.release(data, rng).order
-        return PrivateOrder(data.items, order, self.guarantee)
+        return PrivateOrder(data.items, order, self.guarantee, source=source_of(rng, self))
 
     def sort(self, answers: AdaptiveAnswers) -> NDArray[np.int64] | None:
         """KwikSort on such answers.

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from operator import itemgetter
 from typing import Any, ClassVar, Literal, Protocol, Self
@@ -29,6 +29,7 @@ from dprank.mechanism import Guarantee, require
 from dprank.noise import SecureSource, Source, require_source
 from dprank.randomized_response import GRAIN, bit_loss, flips_for, randomise
 from dprank.rankings import Rankings, require_items, require_rankings
+from dprank.release import Report, source_of, source_of_reports
 
 #: Signs that are held in memory at a time.
 BLOCK = 1 << 22
@@ -385,7 +386,7 @@ class OneRound(ABC):
         """Of one report a voter: covers all reports, hence the order."""
         return Guarantee(self.randomiser.loss, model="local")
 
-    def report(self, positions: ArrayLike, rng: Source) -> list[Any]:
+    def report(self, positions: ArrayLike, rng: Source) -> Report:
         """What one voter sends, once: to be run where the voter's ranking is, which goes nowhere else.
 
         Parameters
@@ -397,12 +398,12 @@ class OneRound(ABC):
 
         Returns
         -------
-        list of int, or of float where the randomiser is for research
-            Fit for JSON. A voter who sends a second report spends `guarantee` again.
+        Report
+            A list of int, or of float where the randomiser is for research, fit for JSON. A voter who sends a second
+            report spends `guarantee` again.
         """
         one = require_votes([positions], self.n_items)  # type: ignore[arg-type]
-        sent: list[Any] = self.randomiser.report(one, require_source(rng))[0].tolist()
-        return sent
+        return Report(self.randomiser.report(one, require_source(rng))[0].tolist(), source_of(rng, self))
 
     def aggregate(self, reports: Any, rng: Source, *, items: Sequence[str]) -> PrivateOrder:
         """The order that the reports of all voters give: needs no trust, and spends nothing more.
@@ -416,6 +417,11 @@ class OneRound(ABC):
         items : sequence of str
             Names, in the order in which all voters number the items.
 
+        Returns
+        -------
+        PrivateOrder
+            Its source is "voters" where reports were sent here, without the mark that `report` gives them.
+
         Raises
         ------
         ValueError
@@ -423,8 +429,10 @@ class OneRound(ABC):
             it up.
         """
         names = require_items(items, self.n_items)
+        reports = list(reports) if isinstance(reports, Iterator) else reports
         table = self.randomiser.checked(reports)
-        return self._order(names, self.randomiser.estimate(table), len(table), rng)
+        order = self._order(names, self.randomiser.estimate(table), len(table), rng)
+        return replace(order, source=source_of_reports(reports, source_of(rng, self)))
 
     @abstractmethod
     def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> PrivateOrder:
@@ -555,7 +563,8 @@ class LocalMatrix(OneRound):
             A seeded generator for research. To publish, `SECURE`, which `VectorReport` refuses.
         """
         w = self.fractions(require_rankings(data, self.n_items, 1).positions, rng)
-        return PrivateOrder(data.items, order_by(self.rule, w, rng=rng), self.guarantee)
+        order = order_by(self.rule, w, rng=rng)
+        return PrivateOrder(data.items, order, self.guarantee, source=source_of(rng, self))
 
     def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> PrivateOrder:
         return PrivateOrder(items, order_by(self.rule, self._fractions(estimates), rng=rng), self.guarantee)

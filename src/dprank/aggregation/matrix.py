@@ -12,13 +12,14 @@ from dprank._require import as_floats
 from dprank.kendall import ranking
 from dprank.mechanism import Guarantee
 from dprank.rankings import Rankings, require_rankings
+from dprank.release import Release
 
 #: How far an entry may be from [0, 1], or a pair of entries from the sum 1.
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class PrivateOrder:
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateOrder(Release):
     """An order of all items as released.
 
     Attributes
@@ -28,6 +29,8 @@ class PrivateOrder:
         Item codes from best to worst.
     guarantee : Guarantee
         Covers all of it.
+    source : {"operating system", "seeded", "voters"} or None
+        What drew the noise, see `dprank.release.Release`: only the first is for publication.
     """
 
     items: tuple[str, ...]
@@ -40,7 +43,7 @@ class PrivateOrder:
         return tuple(self.items[i] for i in self.order)
 
     def __str__(self) -> str:
-        return f"{' > '.join(self.ranking)}\n{self.guarantee}"
+        return "\n".join([" > ".join(self.ranking), str(self.guarantee), *filter(None, [self.mark])])
 
 
 def pairwise_fractions(rankings: Rankings) -> NDArray[np.float64]:

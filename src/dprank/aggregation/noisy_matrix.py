@@ -16,9 +16,10 @@ from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.mechanism import require
 from dprank.noise import Source
 from dprank.rankings import Rankings, require_rankings
+from dprank.release import source_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NoisyOrder(PrivateOrder):
     """An order with the noisy matrix that it comes from.
 
@@ -204,7 +205,8 @@ class NoisyMatrix(AdditiveNoise):
         margins = self.perturb(counts - counts.T, rng)
         if self.clip:
             margins = np.clip(margins, -len(data), len(data))
-        return NoisyOrder(data.items, order_by(self.rule, margins, rng=rng), self.guarantee, margins)
+        order = order_by(self.rule, margins, rng=rng)
+        return NoisyOrder(data.items, order, self.guarantee, margins, source=source_of(rng, self))
 
     def perturb(self, margins: NDArray[Any], rng: Source) -> NDArray[np.float64]:
         """Margins with noise: one draw for each pair, twice of it on the margin.

@@ -6,7 +6,7 @@ Not in Alabi, Ghazi, Kumar and Manurangsi (2022), whose algorithms noise pairs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -27,9 +27,10 @@ from dprank.aggregation.matrix import PrivateOrder
 from dprank.noise import Source, best_first, require_source
 from dprank.randomized_response import bit_loss, flips_for, randomise
 from dprank.rankings import Rankings, require_rankings
+from dprank.release import source_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoredOrder(PrivateOrder):
     """An order with the noisy scores that it comes from.
 
@@ -135,7 +136,7 @@ class PrivateBorda(AdditiveNoise):
         """
         sums = require_rankings(data, self.n_items).positions.sum(axis=0, dtype=np.int64)
         scores = _centred(sums + self._drawn(sums.shape, rng))
-        return ScoredOrder(data.items, best_first(scores, rng), self.guarantee, scores)
+        return ScoredOrder(data.items, best_first(scores, rng), self.guarantee, scores, source=source_of(rng, self))
 
     def perturb(self, sums: NDArray[Any], rng: Source) -> NDArray[np.float64]:
         """Sums of places with noise: what `guarantee` covers is their differences.
@@ -360,7 +361,7 @@ class LocalBorda(OneRound):
         O(voters * items) time.
         """
         places = self.places(require_rankings(data, self.n_items, 1).positions, rng)
-        return self._order(data.items, places, len(data), rng)
+        return replace(self._order(data.items, places, len(data), rng), source=source_of(rng, self))
 
     def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> ScoredOrder:
         return ScoredOrder(items, best_first(-estimates, rng), self.guarantee, _centred(voters * estimates))

@@ -19,6 +19,7 @@ from dprank.gaussian import gaussian_epsilon, zcdp
 from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up
 from dprank.noise import Law, Noise, Source, require_source
 from dprank.rankings import Rankings, require_rankings
+from dprank.release import source_of
 
 #: Relative allowance for the rounding of sums of losses, far above what tests find.
 _ROUNDING = 1e-8
@@ -243,7 +244,7 @@ class PrivateKwikSort:
         if order is None:
             assert self.fallback is not None
             order = self.fallback.release(data, rng).order
-        return PrivateOrder(data.items, order, self.guarantee)
+        return PrivateOrder(data.items, order, self.guarantee, source=source_of(rng, self))
 
     def _sort(self, half_margins: NDArray[np.float64], rng: Source) -> NDArray[np.int64] | None:
         """KwikSort; None where the queries run out."""

@@ -14,6 +14,7 @@ from dprank._require import MOST, as_floats, require_bool, require_claim, requir
 from dprank.comparisons import GRAIN, Comparisons, Score, require_comparisons, voter_column, win_counts
 from dprank.mechanism import Adjacency, Guarantee, Unit, ratio_up, require, require_scale
 from dprank.noise import Law, best_first
+from dprank.release import Release, source_of
 
 Design = Literal["any", "once", "complete"]
 
@@ -87,8 +88,8 @@ def l1_sensitivity(
     return max(most(middle), most(n_items)) if adjacency == "add_remove" else most(middle) + most(n_items - middle)
 
 
-@dataclass(frozen=True)
-class NoisyRanking:
+@dataclass(frozen=True, repr=False)
+class NoisyRanking(Release):
     """A ranking as released: noisy scores and the order they give.
 
     Attributes
@@ -100,6 +101,8 @@ class NoisyRanking:
         Item codes from best to worst; equal scores in random order.
     guarantee : Guarantee
         Covers all of it.
+    source : {"operating system", "seeded", "voters"} or None
+        What drew the noise, see `dprank.release.Release`: only the first is for publication.
     """
 
     items: tuple[str, ...]
@@ -256,7 +259,8 @@ class NoisyCounts:
         """
         self._check(data)
         scores = self.perturb(win_counts(data, self.score), rng)
-        return NoisyRanking(data.items, scores, best_first(scores, rng), self.guarantee)
+        order, source = best_first(scores, rng), source_of(rng, self)
+        return NoisyRanking(data.items, scores, order, self.guarantee, source=source)
 
     def perturb(
         self, scores: ArrayLike, rng: np.random.Generator | noise.SecureSource, repetitions: int | None = None

@@ -18,6 +18,7 @@ from dprank.models.bradley_terry import LOGISTIC, Link, require_link
 from dprank.models.likelihood import mle, mle_from_counts
 from dprank.noise import Law, best_first
 from dprank.pairwise.noisy_counts import NoisyRanking, require_at_most
+from dprank.release import source_of
 
 Graph = Literal["private", "public"]
 #: What a supremum found by search is raised by, relatively: far above its rounding.
@@ -243,7 +244,8 @@ class PerturbedMLE:
         the ridge, whatever the data, and large where the ridge is small. Taking it away is post-processing.
         """
         theta = self._minimiser(data, rng)
-        return NoisyRanking(data.items, theta - theta.mean(), best_first(theta, rng), self.guarantee)
+        order, source = best_first(theta, rng), source_of(rng, self)
+        return NoisyRanking(data.items, theta - theta.mean(), order, self.guarantee, source=source)
 
     def _minimiser(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> NDArray[np.float64]:
         """Of the perturbed objective, as it is: for every data set one to one with the noise."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from dprank import noise as noises
 from dprank._require import require_below_1, require_bool, require_positive, require_probability, require_whole, settle
 from dprank.gaussian import zcdp
 from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require
+from dprank.release import Release, source_of
 from dprank.topk._require import declared, finite, refuse_scales, require_integers, require_items, require_k
 from dprank.topk.bound import log_delta, shift_for
 from dprank.topk.composition import Composition, epsilon_per_round, rho, total_epsilon
@@ -29,7 +30,8 @@ _SLACK = 1e-9
 _ROUNDS: tuple[Composition, ...] = ("optimal", "zcdp")
 
 
-class TopK(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class TopK(Release):
     """What a selection releases.
 
     Parameters
@@ -40,6 +42,8 @@ class TopK(NamedTuple):
     values : ndarray of float or int, shape (k,), or None
         Their values under fresh noise, in the order of `items`, where the mechanism releases them. Integers where the
         noise is that of `dprank.noise.SECURE`.
+    source : {"operating system", "seeded", "voters"} or None
+        What drew the noise, see `dprank.release.Release`: only the first is for publication.
     """
 
     items: NDArray[Any]
@@ -449,12 +453,11 @@ class Oneshot:
             codes = noisy_top_k(given, self.k, self.scale, self.noise, rng, largest=self.largest)
         if not self.ordered:
             codes = unranked(values, codes)
-        names = named(values, codes)
+        names, source = named(values, codes), source_of(rng, self)
         if self.value_scale is None:
-            return TopK(names, None)
-        if isinstance(rng, noises.SecureSource):
-            return TopK(names, given[codes] + noises.discrete_laplace(self.value_scale, self.k, rng=rng))
-        return TopK(names, given[codes] + noises.laplace(self.value_scale, self.k, rng=rng))
+            return TopK(names, None, source=source)
+        draw = noises.discrete_laplace if isinstance(rng, noises.SecureSource) else noises.laplace
+        return TopK(names, given[codes] + draw(self.value_scale, self.k, rng=rng), source=source)  # type: ignore[arg-type]
 
     def _on_grid(self, values: NDArray[np.int64], rng: np.random.Generator | noises.SecureSource) -> NDArray[np.int64]:
         """Best first, by whole Laplace or exponential noise and random ties."""

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from dprank._require import require_below_1, require_bool, require_positive, settle
 from dprank.mechanism import Adjacency, Guarantee, ratio_up, require
 from dprank.noise import SecureSource, require_source
+from dprank.release import source_of
 from dprank.topk._require import declared, finite, refuse_scales, require_integers, require_items, require_k
 from dprank.topk.composition import Composition, epsilon_per_round, require_spare, rho, total_epsilon
 from dprank.topk.noise_laws import LAWS, Noise
@@ -179,11 +180,12 @@ class Peeling:
             if self.noise == "laplace":
                 raise ValueError(f"noise = {self.noise!r}; exact rounds for publishing are 'gumbel' and 'exponential'")
             whole = require_integers(values, self.sensitivity)
-            return TopK(named(values, rng.peel(whole, self.k, self.scale, self.noise, largest=self.largest)), None)
+            codes = rng.peel(whole, self.k, self.scale, self.noise, largest=self.largest)
+            return TopK(named(values, codes), None, source=source_of(rng, self))
         left, items = np.arange(len(given)), []
         for _ in range(self.k):
             noisy = (given[left] if self.largest else -given[left]) + LAWS[self.noise].draw(self.scale, len(left), rng)
             winner = int(noisy.argmax())
             items.append(left[winner])
             left = np.delete(left, winner)
-        return TopK(named(values, np.array(items)), None)
+        return TopK(named(values, np.array(items)), None, source=source_of(rng, self))

@@ -30,6 +30,7 @@ from dprank._require import (
 from dprank.mechanism import Guarantee, ratio_up, require_scale
 from dprank.noise import require_source
 from dprank.rankings import Rankings
+from dprank.release import source_of
 from dprank.uniformity._require import MOST, require_data, require_sizes, require_whole_noise
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.laplace import discrete_laplace_cdf
@@ -210,7 +211,8 @@ class Bucketed(_Batches):
         batch = int(rng.integers(self.n_batches))
         tossed = rng.random() < self.coin
         reject = bool(rng.random() < 0.5) if tossed else self.batch_rejects(data, pairs, batch)
-        return Decision(reject, float(reject), 1.0, self.size if reject else 1.0)
+        p_value = self.size if reject else 1.0
+        return Decision(reject, float(reject), 1.0, p_value, source=source_of(rng, self))
 
 
 @dataclass(frozen=True)
@@ -311,7 +313,8 @@ class BatchVote(_Batches):
         votes = sum(self.batch_rejects(data, pairs, batch) for batch in range(self.n_batches))
         noisy = votes + int(noise.discrete_laplace(self.scale, 1, rng=rng)[0])
         p_value = vote_sf(self.n_batches, self.batch_power(), self.scale, noisy)
-        return Decision(noisy >= self.threshold, float(noisy), float(self.threshold), p_value)
+        source = source_of(rng, self)
+        return Decision(noisy >= self.threshold, float(noisy), float(self.threshold), p_value, source=source)
 
 
 def vote_sf(n_batches: int, rate: float, scale: float, votes: int) -> float:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dprank.release import Release
 
-@dataclass(frozen=True)
-class Decision:
+
+@dataclass(frozen=True, repr=False)
+class Decision(Release):
     """Outcome of a test.
 
     Parameters
@@ -19,6 +21,9 @@ class Decision:
         What it was compared with.
     p_value : float
         Probability under uniform rankings of a statistic at least as extreme.
+    source : {"operating system", "seeded", "voters"} or None
+        What drew the noise, see `dprank.release.Release`: only the first is for publication. None of a test that is not
+        private.
     """
 
     reject: bool

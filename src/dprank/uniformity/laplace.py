@@ -23,6 +23,7 @@ from dprank._require import (
 from dprank.mechanism import Guarantee, ratio_up, require, require_scale
 from dprank.noise import require_source
 from dprank.rankings import Rankings
+from dprank.release import source_of
 from dprank.uniformity._require import MOST, require_data, require_sizes, require_whole_noise
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
@@ -214,7 +215,8 @@ class LaplaceUnif:
         else:
             noisy = count + float(noise.laplace(self.scale, 1, rng=rng)[0])  # type: ignore[arg-type]
         y = self.statistic(noisy)
-        return Decision(y >= self.threshold, y, self.threshold, float(self.null_sf(y)))
+        p_value, source = float(self.null_sf(y)), source_of(rng, self)
+        return Decision(y >= self.threshold, y, self.threshold, p_value, source=source)
 
 
 def discrete_laplace_cdf(x: NDArray[Any], scale: float) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ Busa-Fekete, Fotakis and Zampetakis (2021), Section 6, and a test of ours that n
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from dprank.mechanism import Guarantee, require
 from dprank.noise import Source, require_source
 from dprank.randomized_response import GRAIN, bit_loss, flips_for, randomise
 from dprank.rankings import Rankings
+from dprank.release import source_of
 from dprank.uniformity._require import require_data
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
@@ -169,8 +170,8 @@ class LocalPairs(_Randomised):
         """What the curator says of reports of shape (voters, pairs), at least two voters, of -1 and +1."""
         signs = _signs(reports, self.n_pairs)
         if self.threshold == "exact":
-            return unif_decision(signs, unif_null_threshold(self.n_pairs, len(signs), self.delta))
-        return unif_decision(signs, printed_threshold(self.n_items, self.delta))
+            return _of_voters(signs, unif_null_threshold(self.n_pairs, len(signs), self.delta))
+        return _of_voters(signs, printed_threshold(self.n_items, self.delta))
 
     def release(self, data: Rankings, rng: Source) -> Decision:
         """One decision from at least two rankings; O(voters * items).
@@ -184,7 +185,8 @@ class LocalPairs(_Randomised):
         """
         require_data(data, self.n_items)
         require_source(rng)
-        return self.decide(self.report(data.positions, self.pairs(rng), rng))
+        decision = self.decide(self.report(data.positions, self.pairs(rng), rng))
+        return replace(decision, source=source_of(rng, self))
 
 
 @dataclass(frozen=True)
@@ -235,7 +237,7 @@ class LocalOneBit(_Randomised):
     def decide(self, reports: ArrayLike) -> Decision:
         """What the curator says of reports of shape (voters a group, groups), at least two voters, of -1 and +1."""
         signs = _signs(reports, self.groups)
-        return unif_decision(signs, unif_null_threshold(self.groups, len(signs), self.delta))
+        return _of_voters(signs, unif_null_threshold(self.groups, len(signs), self.delta))
 
     def release(self, data: Rankings, rng: Source) -> Decision:
         """One decision from at least two rankings a group; O(voters).
@@ -250,7 +252,11 @@ class LocalOneBit(_Randomised):
         size = len(data) // self.groups
         asked = data.positions[: size * self.groups].reshape(size, self.groups, self.n_items)
         answers = [self.report(asked[:, g], pair, rng) for g, pair in enumerate(self.pairs(rng))]
-        return self.decide(np.stack(answers, axis=1))
+        return replace(self.decide(np.stack(answers, axis=1)), source=source_of(rng, self))
+
+
+def _of_voters(signs: NDArray[np.int8], threshold: float) -> Decision:
+    return replace(unif_decision(signs, threshold), source="voters")
 
 
 def _positions(ranking: ArrayLike, n_items: int) -> NDArray[Any]:

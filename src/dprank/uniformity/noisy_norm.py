@@ -23,6 +23,7 @@ from dprank._require import (
 from dprank.mechanism import Guarantee, ratio_up, require, require_scale
 from dprank.noise import require_source
 from dprank.rankings import Rankings
+from dprank.release import source_of
 from dprank.uniformity._require import require_data, require_draws, require_sizes, require_whole_noise
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.laplace import discrete_laplace_cdf
@@ -217,7 +218,7 @@ class NoisyNorm:
             p = (1 + int((null >= noisy).sum())) / (1 + self.null_draws)
             allowed = math.floor(self.delta * (1 + self.null_draws)) - 1
             threshold = float(np.sort(null)[-1 - allowed] + 1) if allowed >= 0 else math.inf
-        return Decision(noisy >= threshold, float(noisy), threshold, p)
+        return Decision(noisy >= threshold, float(noisy), threshold, p, source=source_of(rng, self))
 
     def _null_law(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         if self.statistic != "pairs":

@@ -23,6 +23,7 @@ from dprank._require import (
 )
 from dprank.mechanism import Guarantee
 from dprank.rankings import Rankings
+from dprank.release import source_of
 from dprank.uniformity._require import require_data, require_sizes
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
@@ -216,4 +217,5 @@ class Trun:
         require_data(data, self.n_items, self.n_rankings)
         sums = pair_signs(data.positions, disjoint_pairs(self.n_items, rng=rng)).sum(0, dtype=np.int64)
         accept = self.acceptance(sums.sum(), (sums**2).sum() / self.n_rankings)
-        return Decision(bool(rng.random() >= accept), math.nan, math.nan, math.nan)
+        reject = bool(rng.random() >= accept)
+        return Decision(reject, math.nan, math.nan, math.nan, source=source_of(rng, self))

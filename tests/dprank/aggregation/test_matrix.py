@@ -44,7 +44,8 @@ def test_the_diagonal_is_not_read():
 
 
 def test_a_release_is_printed_and_is_only_itself():
-    one, two = (PrivateOrder(("a", "b"), np.array([1, 0]), Guarantee(0.5)) for _ in range(2))
+    order = ("a", "b"), np.array([1, 0]), Guarantee(0.5)
+    one, two = (PrivateOrder(*order, source="operating system") for _ in range(2))
     assert str(one) == "b > a\nepsilon = 0.5 (central; replace one voter)"
     assert one == one
     assert len({one, two}) == 2
