@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank import _files
 from dprank._files import reading
-from dprank._require import require_columns, shown
+from dprank._frozen import Frozen, frozen
+from dprank._require import require_columns, require_whole, settle, shown
 
 Score = Literal["wins", "half", "net"]
 
@@ -33,12 +34,18 @@ GRAIN: dict[str, float] = {"wins": 1.0, "half": 0.5, "net": 1.0}
 #: Where in the whole table the rows of a part stand.
 Rows = Sequence[int] | NDArray[np.int64] | None
 
+#: Twice the outcomes there are.
+_TWICE = (0, 1, 2)
+
 _CHUNK = 1 << 22
 _BATCH = 1 << 18
 
 
-class Comparisons:
-    """Outcomes of comparisons between pairs of items; its arrays are read-only.
+class Comparisons(Frozen):
+    """Outcomes of comparisons between pairs of items; they stay as they were validated.
+
+    Attributes cannot be set or deleted and arrays are read-only, also after pickling and copying; nothing is shared
+    with the arrays that were given. Two are equal if all their rows and items are.
 
     Parameters
     ----------
@@ -66,6 +73,12 @@ class Comparisons:
 
     __slots__ = ("first", "items", "points", "second", "voter")
 
+    first: NDArray[Any]
+    second: NDArray[Any]
+    points: NDArray[np.uint8]
+    items: tuple[str, ...]
+    voter: NDArray[Any] | None
+
     def __init__(
         self,
         first: ArrayLike,
@@ -74,19 +87,37 @@ class Comparisons:
         items: Sequence[str],
         voter: ArrayLike | None = None,
     ) -> None:
-        self.items = item_names(items)
-        self.first = _codes("first", first, self.n_items)
-        self.second = _codes("second", second, self.n_items)
-        self.points = _points("outcome", outcome)
-        self.voter = None if voter is None else _integers("voter", voter).copy()
-        for name in ("second", "points", "voter"):
-            column = getattr(self, name)
-            if column is not None and len(column) != len(self):
+        self._settle(first, second, _points("outcome", outcome), items, voter)
+
+    def _settle(
+        self, first: ArrayLike, second: ArrayLike, points: ArrayLike, items: Sequence[str], voter: ArrayLike | None
+    ) -> None:
+        names = item_names(items)
+        columns = {
+            "first": _codes("first", first, len(names)),
+            "second": _codes("second", second, len(names)),
+            "points": _codes("points", points, len(_TWICE)),
+        }
+        if voter is not None:
+            columns["voter"] = _integers("voter", voter)
+        for name, column in columns.items():
+            if len(column) != len(columns["first"]):
                 raise ValueError(f"{name} has another number of rows than first: they must agree")
-        _differ("second", self.first, self.second)
-        for column in (self.first, self.second, self.points, self.voter):
-            if column is not None:
-                column.flags.writeable = False
+        _differ("second", columns["first"], columns["second"])
+        settle(self, items=names, voter=None)
+        settle(self, **{name: frozen(column) for name, column in columns.items()})
+
+    @classmethod
+    def _again(cls, *columns: Any) -> Comparisons:
+        data = object.__new__(cls)
+        data._settle(*columns)
+        return data
+
+    def __reduce__(self) -> Any:
+        return self._again, self._state()
+
+    def _state(self) -> tuple[Any, ...]:
+        return self.first, self.second, self.points, self.items, self.voter
 
     @property
     def outcome(self) -> NDArray[np.float64]:
@@ -174,7 +205,7 @@ class Comparisons:
     def __getitem__(self, rows: Any) -> Comparisons:
         """The comparisons of some rows (a slice, a mask or an index array)."""
         voter = None if self.voter is None else self.voter[rows]
-        return Comparisons(self.first[rows], self.second[rows], self.outcome[rows], self.items, voter)
+        return self._again(self.first[rows], self.second[rows], self.points[rows], self.items, voter)
 
 
 def require_comparisons(data: Any, n_items: int | None = None) -> Comparisons:
@@ -312,8 +343,7 @@ def _value(score: str) -> NDArray[np.int64]:
 
 def _add_up(calls: Iterable[Callable[[], NDArray[np.int64]]], n_items: int, threads: int) -> NDArray[np.float64]:
     """Sum of what the calls return, a few of them at a time in threads; the first to fail fails it."""
-    if threads < 1:
-        raise ValueError(f"threads = {threads}; it must be at least 1")
+    threads = require_whole("threads", threads, 1)
     total = np.zeros(n_items, np.int64)
     pending: deque[Future[NDArray[np.int64]]] = deque()
     with ThreadPoolExecutor(threads) as pool:
@@ -439,7 +469,7 @@ def _codes(name: str, values: ArrayLike, n_items: int, rows: Rows = None) -> NDA
     if array.size and not (array.min() >= 0 and array.max() < n_items):
         bad = int(np.argmax((array < 0) | (array >= n_items)))
         raise ValueError(f"{_at(name, bad, rows)} is no item code; those are 0 .. {n_items - 1}")
-    return array.astype(np.min_scalar_type(n_items - 1))
+    return array.astype(np.min_scalar_type(n_items - 1), copy=False)
 
 
 def _differ(name: str, first: NDArray[Any], second: NDArray[Any], rows: Rows = None) -> None:

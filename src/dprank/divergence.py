@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr, logsumexp
 
+from dprank._frozen import FrozenFields
 from dprank._quadrature import gauss
 from dprank._require import as_floats, require_below_1, require_positive, require_real, settle
 from dprank.gaussian import gaussian_delta, gaussian_epsilon
@@ -41,8 +42,8 @@ class Divergence(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class PairLaw:
+@dataclass(frozen=True, eq=False)
+class PairLaw(FrozenFields):
     """Two laws on the same classes of outcomes, whose members have all the same likelihood ratio.
 
     Parameters

@@ -12,13 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank import _files
-from dprank._require import require_columns, shown
+from dprank._frozen import Frozen, frozen
+from dprank._require import require_columns, settle, shown
 from dprank.comparisons import item_names
 from dprank.kendall import as_positions
 
 
-class Rankings:
-    """One ranking a voter; its array is read-only.
+class Rankings(Frozen):
+    """One ranking a voter; they stay as they were validated.
+
+    Attributes cannot be set or deleted and the array is read-only, also after pickling and copying; nothing is shared
+    with the array that was given. Two are equal if all their rows and items are.
 
     Parameters
     ----------
@@ -35,12 +39,20 @@ class Rankings:
 
     __slots__ = ("items", "positions")
 
+    items: tuple[str, ...]
+    positions: NDArray[Any]
+
     def __init__(self, positions: ArrayLike, items: Sequence[str]) -> None:
-        self.items = require_items(items)
-        self.positions = as_positions("positions", positions)
-        if self.positions.shape[1] != len(self.items):
-            raise ValueError(f"positions rank {self.positions.shape[1]} items, items names {len(self.items)}")
-        self.positions.flags.writeable = False
+        names, table = require_items(items), as_positions("positions", positions)
+        if table.shape[1] != len(names):
+            raise ValueError(f"positions rank {table.shape[1]} items, items names {len(names)}")
+        settle(self, items=names, positions=frozen(table))
+
+    def __reduce__(self) -> Any:
+        return Rankings, self._state()
+
+    def _state(self) -> tuple[Any, ...]:
+        return self.positions, self.items
 
     def __len__(self) -> int:
         return len(self.positions)

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._frozen import FrozenFields
 from dprank._require import require_real
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import kemeny_score, require_fractions, shrink
@@ -27,8 +28,8 @@ _FEW = 20
 _TOLERANCE = 1e-7
 
 
-@dataclass(frozen=True)
-class Consensus:
+@dataclass(frozen=True, eq=False)
+class Consensus(FrozenFields):
     """An order of least cost.
 
     Attributes

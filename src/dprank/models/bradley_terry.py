@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from dprank._require import as_floats, require_real, require_whole, settle, shown
+from dprank._require import as_floats, require_generator, require_real, require_whole, settle, shown
 from dprank.comparisons import Comparisons
 
 
@@ -261,7 +261,7 @@ def erdos_renyi_counts(
     probability = require_real("probability", probability, "it must lie in [0, 1]", lambda x: 0 <= x <= 1)
     played = np.zeros((*rows.shape, rows.shape[1]), np.float32)
     wins = np.zeros(rows.shape)
-    _erdos_renyi(rows, probability, rng, played, wins)
+    _erdos_renyi(rows, probability, require_generator(rng), played, wins)
     return played, wins
 
 

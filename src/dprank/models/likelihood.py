@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from dprank._require import as_floats
+from dprank._frozen import FrozenFields
+from dprank._require import as_array, as_floats, settle
 from dprank.comparisons import Comparisons, require_comparisons
 from dprank.models.bradley_terry import LOGISTIC, Link
 
@@ -21,14 +22,16 @@ _PATIENCE = 20
 _ROUNDING = 1e-14
 #: Up to here single precision tells whole numbers apart.
 _FLOAT32_COUNTS = 2**24
+#: So that points of one pair are integers of 32 bits.
+_MOST_GAMES = 2**30
 #: How far past the minimum along a step, in terms of the slope, is near enough.
 _OVERSHOOT = 0.05
 #: Spread of strengths up to which exp(theta) neither overflows nor loses its neighbours.
 _EXP_RANGE = 500.0
 
 
-@dataclass(frozen=True)
-class Fit:
+@dataclass(frozen=True, eq=False)
+class Fit(FrozenFields):
     """A minimiser, with its certificate.
 
     Attributes
@@ -56,8 +59,8 @@ class Fit:
         return self.gradient_norm / self.ridge if self.ridge else np.inf
 
 
-@dataclass(frozen=True)
-class Games:
+@dataclass(frozen=True, eq=False)
+class Games(FrozenFields):
     """Comparisons summed up by pair: all that a likelihood needs of them. Each compared pair is listed once.
 
     Attributes
@@ -66,16 +69,42 @@ class Games:
         Pairs ``start[i] : start[i + 1]`` are those of item i with larger items.
     other : ndarray of int, shape (pairs,)
         The larger item of the pair.
-    played : ndarray of int, shape (pairs,)
-        How often the pair was compared.
+    played : ndarray of int or float, shape (pairs,)
+        How often the pair was compared, above 0.
     points : ndarray of int, shape (pairs,)
         Of the smaller item: two for a win, one for a tie.
+
+    Raises
+    ------
+    ValueError
+        Naming the field that does not list pairs so. O(items + pairs).
     """
 
     start: NDArray[np.int64]
     other: NDArray[np.uint32]
     played: NDArray[Any]
     points: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        start, other, played, points = (_column(name, value) for name, value in self._named())
+        whole = start.dtype.kind in "iu" and len(start) > 2
+        if not (whole and start[0] == 0 and start[-1] == len(other) and (start[1:] >= start[:-1]).all()):
+            raise ValueError("start does not count up from 0 to the number of pairs; it must, with a step an item")
+        for name, column in (("other", other), ("played", played), ("points", points)):
+            if len(column) != len(other) or (column.dtype.kind not in "iu" and name != "played"):
+                raise ValueError(f"{name} is no list of whole numbers, one a pair; that is needed")
+        settle(self, start=start.astype(np.int64, copy=False))
+        if not ((other > self.item) & (other < self.n_items)).all():
+            raise ValueError("other lists what is no larger item; each pair is listed under its smaller one")
+        counted = played.dtype.kind in "iu"
+        if not ((played > 0) & (played <= (_MOST_GAMES if counted else np.finfo(np.float32).max))).all():
+            raise ValueError(f"played has numbers out of range; they are from 1 to {_MOST_GAMES}, or fractions")
+        played = played.astype(np.int32 if counted else np.float32, copy=False)
+        if not ((points >= 0) & (points / 2 <= played)).all():
+            raise ValueError("points has numbers out of range; they are from 0 to twice those of played")
+        other, points = other.astype(np.uint32, copy=False), points.astype(np.int32, copy=False)
+        settle(self, other=other, played=played, points=points)
+        super().__post_init__()
 
     @classmethod
     def of(cls, comparisons: Comparisons) -> Games:
@@ -85,7 +114,7 @@ class Games:
 
     @classmethod
     def _listed(cls, table: NDArray[np.float32]) -> Games:
-        """Of a symmetric table of counts, without the points."""
+        """Of a symmetric table of counts above 0, without the points."""
         i, j = np.nonzero(np.triu(table))
         start = np.searchsorted(i, np.arange(len(table) + 1))
         return cls(start, j.astype(np.uint32), table[i, j], np.zeros(len(i), np.int32))
@@ -231,7 +260,8 @@ def mle_from_counts(
     if not (finite := np.isfinite(wins)).all():
         r, i = np.argwhere(~finite)[0]
         raise ValueError(f"wins[{r}, {i}] is not finite; finite numbers are needed")
-    tables = np.asarray(played) if isinstance(played, np.ndarray) else as_floats("played", played)
+    tables = as_array("played", played)
+    tables = tables if tables.dtype.kind in "biuf" else as_floats("played", played)
     tables = tables[None] if tables.ndim == 2 else tables
     if tables.shape not in ((1, n, n), (replicates, n, n)):
         raise ValueError(f"played has shape {tables.shape}; ({n}, {n}) is needed, once or for {replicates} replicates")
@@ -428,6 +458,13 @@ def _require_tolerance(tolerance: float) -> None:
 
 def _strengths(theta: ArrayLike, comparisons: Comparisons) -> NDArray[np.float64]:
     return _finite("theta", theta, require_comparisons(comparisons).n_items)
+
+
+def _column(name: str, values: ArrayLike) -> NDArray[Any]:
+    column = as_array(name, values)
+    if column.ndim != 1 or column.dtype.kind not in "iuf":
+        raise ValueError(f"{name} is no list of numbers; that is needed")
+    return column
 
 
 def _finite(name: str, value: ArrayLike, n: int) -> NDArray[np.float64]:

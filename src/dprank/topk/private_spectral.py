@@ -27,6 +27,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import spsolve
 
+from dprank._frozen import FrozenFields
 from dprank._require import (
     require_below_1,
     require_bool,
@@ -49,7 +50,7 @@ from dprank.topk.spectral import (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateRankCentrality:
+class PrivateRankCentrality(FrozenFields):
     """The k items with the largest long-run shares of the comparison chain, chosen by one-shot Laplace noise.
 
     Graph, samples per edge and normalisation are public; one sample of one edge is what is protected.
@@ -127,7 +128,6 @@ class PrivateRankCentrality:
         )
         edges = np.sort(edges, axis=1)
         edges = edges[np.argsort(edges @ [self.n_items, 1])]
-        edges.setflags(write=False)
         # refuses a small d
         even = transition_matrix(self.n_items, edges, np.full(len(edges), 0.5), self.d)
         groups, group = connected_components(even, directed=False)
@@ -137,22 +137,12 @@ class PrivateRankCentrality:
                 f"pairs do not connect items 0 and {apart}; a connected graph, or teleport above 0, is needed"
             )
         settle(self, pairs=edges)
-
-    def __eq__(self, other: object) -> bool:
-        return self._key == other._key if isinstance(other, PrivateRankCentrality) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._key)
+        super().__post_init__()
 
     def __repr__(self) -> str:
         of = {field.name: repr(getattr(self, field.name)) for field in fields(self)}
         of["pairs"] = f"<{len(self.edges)} pairs>"
         return f"PrivateRankCentrality({', '.join(f'{name}={value}' for name, value in of.items())})"
-
-    @property
-    def _key(self) -> tuple[Any, ...]:
-        of = {field.name: getattr(self, field.name) for field in fields(self)}
-        return tuple((of | {"pairs": self.edges.tobytes()}).values())
 
     @classmethod
     def calibrated(

@@ -243,6 +243,8 @@ def _chain(chain: Any) -> sparse.csr_array:
         chain = np.atleast_2d(as_floats("chain", chain))
         if not np.isfinite(chain).all():
             raise ValueError("chain holds a number that is not finite")
+    else:
+        chain = _sound(chain)
     if chain.ndim != 2 or chain.shape[0] != chain.shape[1] or chain.shape[0] < 1:
         raise ValueError(f"chain has shape {chain.shape}; it must be square")
     chain = sparse.csr_array(chain, dtype=float, copy=True)
@@ -255,6 +257,37 @@ def _chain(chain: Any) -> sparse.csr_array:
         row = int(np.argmin(np.abs(total - 1) <= _ROW_SUM))
         raise ValueError(f"row {row} of chain does not sum to 1; it must")
     return chain
+
+
+def _sound(chain: Any) -> Any:
+    """A sparse matrix of numbers whose indices point into it: SciPy follows those made by hand anywhere."""
+    broken = ValueError("chain is a sparse matrix of broken indices or no numbers; sound ones are needed")
+    try:
+        if chain.format not in ("csr", "csc"):
+            if chain.format == "bsr":
+                chain.check_format(full_check=True)
+            listed = chain.tocoo()
+            return sparse.coo_array((listed.data, listed.coords), shape=listed.shape)
+        across = chain.format == "csr"
+        rows, columns = chain.shape if across else chain.shape[::-1]
+        data, indices, ends = (as_array("chain", part) for part in (chain.data, chain.indices, chain.indptr))
+    except (AttributeError, IndexError, TypeError, ValueError):
+        raise broken from None
+    whole = all(part.ndim == 1 and part.dtype.kind in "iu" for part in (indices, ends))
+    if not whole or data.ndim != 1 or data.dtype.kind not in "biuf":
+        raise broken
+    if (
+        len(ends) != rows + 1
+        or ends[0] != 0
+        or not ends[-1] == len(indices) == len(data)
+        or (ends[1:] < ends[:-1]).any()
+    ):
+        raise broken
+    if len(indices) and not 0 <= indices.min() <= indices.max() < columns:
+        raise broken
+    made = sparse.csr_array if across else sparse.csc_array
+    parts = data.astype(float), indices.astype(np.int64), ends.astype(np.int64)
+    return made(parts, shape=chain.shape)
 
 
 def _stationary(chain: sparse.csr_array, kind: str) -> NDArray[np.float64]:

@@ -6,13 +6,12 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
-from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_generator, require_probability, settle
+from dprank._require import require_generator, require_probability, require_whole, settle
 from dprank.rankings import Rankings
 from dprank.uniformity._require import require_data, require_draws, require_sizes
 from dprank.uniformity.decision import Decision
@@ -126,9 +125,14 @@ def friedman_statistic(rank_sums: NDArray[np.int64], n_rankings: int) -> NDArray
     return squares
 
 
-@numba.njit(cache=True, error_model="numpy")
-def null_rank_sums(rng: Any, draws: int, n_rankings: int, n_items: int) -> Any:
+def null_rank_sums(rng: np.random.Generator, draws: int, n_rankings: int, n_items: int) -> NDArray[np.int64]:
     """Rank sums of uniform rankings, shape (draws, items), without holding the rankings. O(draws * n * m)."""
+    sizes = (("draws", draws), ("n_rankings", n_rankings), ("n_items", n_items))
+    return np.asarray(_null_rank_sums(require_generator(rng), *(require_whole(name, n, 0) for name, n in sizes)))
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _null_rank_sums(rng, draws, n_rankings, n_items):
     sums = np.zeros((draws, n_items), np.int64)
     row = np.arange(n_items)
     for d in range(draws):
