@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -339,12 +340,20 @@ def record(claim_id: str, *checks: Check) -> Record:
     --------
     >>> record("cai2025:alg-3", Check("privacy loss, two voters", 1.5, "<=", 1.0))  # doctest: +SKIP
     """
-    ledger = load_ledger(find_root())
+    folder = find_root() / "data" / "claims"
+    files = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(folder.glob("*.yml")))
+    ledger = _ledger(folder.parents[1], files)
     if claim_id not in ledger:
         close = difflib.get_close_matches(claim_id, ledger, n=3) or ["an id of data/claims/*.yml"]
         raise ValueError(f"claim_id: {claim_id!r} is not in the ledger; allowed: {', '.join(close)}")
     derive(checks)
     return Record(ledger[claim_id], checks)
+
+
+@lru_cache(maxsize=1)
+def _ledger(root: Path, files: tuple[tuple[Path, int, int], ...]) -> dict[str, Claim]:
+    """The ledger, read again when a file of it has changed."""
+    return load_ledger(root)
 
 
 def anchor(claim_id: str) -> str:

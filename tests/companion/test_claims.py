@@ -285,6 +285,8 @@ def test_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         record("mini2020:alg-2", check(True))
     with pytest.raises(ValueError, match="at least one about 'printed'"):
         record("mini2020:alg-1")
+    ledger_at(tmp_path, ENTRY | {"statement": "Another one."})
+    assert record("mini2020:alg-1", check(True)).claim.statement == "Another one.", "the ledger is read again"
 
 
 def test_card() -> None:

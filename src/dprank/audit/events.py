@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +127,7 @@ def _views(p: Rows, q: Rows, bits: bool) -> list[tuple[View, Words]]:
     next_ones = ((a, a + 1) for a in range(min(features, JOINT) - 1))
     views = [_difference(a, b) for a, b in (combinations(few, 2) if features <= PAIRED else next_ones)]
     if features >= 2:
-        views += [_extent(f"the {word}", of) for word, of in (("sum", np.sum), ("least", np.min), ("largest", np.max))]
+        views += [_sum(), _extent("the least", np.minimum), _extent("the largest", np.maximum)]
     return views + _projection(p, q) + [_bit(c) for c in few if bits and any(_has_bits(rows[:, c]) for rows in (p, q))]
 
 
@@ -139,8 +139,13 @@ def _difference(a: int, b: int) -> tuple[View, Words]:
     return lambda rows: rows[:, a] - rows[:, b], lambda names: f"{_named(names, a)} - {_named(names, b)}"
 
 
-def _extent(words: str, of: Callable[..., Any]) -> tuple[View, Words]:
-    return lambda rows: of(rows, axis=1), lambda names: words
+def _sum() -> tuple[View, Words]:
+    return lambda rows: rows.sum(axis=1), lambda names: "the sum"
+
+
+def _extent(words: str, of: np.ufunc) -> tuple[View, Words]:
+    # column by column: along short rows numpy is ten times slower
+    return lambda rows: reduce(of, rows.T), lambda names: words
 
 
 def _bit(c: int) -> tuple[View, Words]:

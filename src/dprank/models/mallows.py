@@ -22,6 +22,8 @@ _K = np.arange(1, 46)
 _BERNOULLI = -((-1.0) ** _K) * 2 * zeta(2 * _K) / (2 * np.pi) ** (2.0 * _K)
 # what exp(-_NEGLIGIBLE) bounds is left out
 _NEGLIGIBLE = 40.0
+#: Uniform numbers that are drawn at once.
+_TOGETHER = 2**14
 
 
 @dataclass(frozen=True)
@@ -267,9 +269,15 @@ class Mallows:
         if middle.shape[1] != m or len(middle) not in (1, size):
             raise ValueError(f"centre has shape {middle.shape}; ({m},) or ({size}, {m}) is needed")
         orders = np.argsort(middle, axis=1).astype(np.int32)
-        return _sample(
-            rng, size, float(self.theta), np.expm1(-self.theta * np.arange(1, m + 1)), orders, _select_table()
-        )
+        out, mass = np.empty((size, m), np.int32), np.expm1(-self.theta * np.arange(m, 0, -1))
+        rows = max(4, _TOGETHER // m // 4 * 4)
+        for start in range(0, size, rows):
+            part = slice(start, start + rows)
+            uniform = rng.random(out[part].shape)
+            logs = np.log1p(uniform * mass) if 0 < self.theta < np.inf else uniform
+            own = orders[part] if len(orders) > 1 else orders
+            _decode(uniform, logs, float(self.theta), mass, own, _select_table(), out[part])
+        return out
 
 
 def theta_at(n_items: int, epsilon: float) -> float:
@@ -502,45 +510,52 @@ def _select(word, rank, table):
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _sample(rng, size, theta, mass, orders, table):
-    m = len(mass)
-    out, own = np.empty((size, m), np.int32), np.int64(len(orders) > 1)
+def _decode(uniform, logs, theta, mass, orders, table, out):
+    """Rankings of the uniform numbers, a row each, into `out`.
+
+    `logs` is log1p(uniform * mass) in the fast version of this processor: where its last bits matter it is computed
+    again, so that all processors give the same rankings. Indices are unsigned, or numba looks for negative ones.
+    """
+    size, m = uniform.shape
+    own, one = np.int64(len(orders) > 1), np.uint64(1)
     levels = 0
     while 64 << levels < m:
         levels += 1
     leaves = 1 << levels
     # free places below the left child of every node
-    fresh = np.zeros(leaves, np.int32)
+    fresh = np.zeros(leaves, np.uint32)
     for level in range(levels):
         span = 64 * leaves >> (level + 1)
         for k in range(1 << level):
             fresh[(1 << level) + k] = min(max(m - 2 * k * span, 0), span)
-    ranks, tree, words = np.empty((4, m), np.int32), np.empty((4, leaves), np.int32), np.empty((4, leaves), np.uint64)
+    ranks, tree, words = np.empty((4, m), np.uint32), np.empty((4, leaves), np.uint32), np.empty((4, leaves), np.uint64)
     for start in range(0, size, 4):
         together = min(4, size - start)
         for k in range(together):
             tree[k] = fresh
             words[k] = np.uint64(0xFFFFFFFFFFFFFFFF)
             for c in range(m - 1, -1, -1):
-                u = rng.random()
+                u, log = uniform[start + k, m - 1 - c], logs[start + k, m - 1 - c]
                 if theta == 0:
                     behind = int(u * (c + 1))
                 elif theta == np.inf:
                     behind = 0
                 else:
-                    behind = int(-math.log1p(u * mass[c]) / theta)
+                    behind = int(-log / theta)
+                    if abs(-log / theta - behind - 0.5) > 0.5 - 1e-6:
+                        behind = int(-math.log1p(u * mass[m - 1 - c]) / theta)
                 ranks[k, c] = c - min(behind, c)
         for c in range(m - 1, -1, -1):
             for k in range(together):
-                rank, node = ranks[k, c], 1
+                rank, node = np.uint64(ranks[k, c]), one
                 for _ in range(levels):
-                    left = tree[k, node]
-                    right = int(rank >= left)
-                    tree[k, node] = left - (1 - right)
+                    left = np.uint64(tree[k, node])
+                    right = np.uint64(rank >= left)
+                    tree[k, node] = left - (one - right)
                     rank -= left * right
-                    node = 2 * node + right
-                word = node - leaves
-                bit = _select(words[k, word], np.uint64(rank), table)
-                words[k, word] ^= np.uint64(1) << bit
-                out[start + k, orders[(start + k) * own, c]] = 64 * word + np.int64(bit)
-    return out
+                    node = node + node + right
+                at = node - np.uint64(leaves)
+                word = words[k, at]
+                bit = _select(word, rank, table)
+                words[k, at] = word ^ (one << bit)
+                out[start + k, orders[(start + k) * own, c]] = np.uint64(64) * at + bit

@@ -10,8 +10,9 @@ no promise to audit.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from itertools import permutations
 from string import ascii_lowercase
 from typing import Any
@@ -209,6 +210,12 @@ def _(mechanism: Bucketed | Trun, data: Rankings, other: Rankings) -> PairLaw:
 # --- many releases at once -------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=64)
+def _known(function: Callable[[Any, Rankings], NDArray[Any]], mechanism: Any, data: Rankings) -> NDArray[Any]:
+    """What a test looks at, of every pairing, once for all rounds of an audit."""
+    return function(mechanism, data)
+
+
 @features.register
 def _(result: Decision) -> NDArray[np.float64]:
     published = np.array([result.reject, result.statistic], float)
@@ -217,33 +224,35 @@ def _(result: Decision) -> NDArray[np.float64]:
 
 @sample.register
 def _(mechanism: LaplaceUnif, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    values = rng.choice(noise_free(mechanism, data), size)
+    values = rng.choice(_known(noise_free, mechanism, data), size)
     y = mechanism.statistic(values + noise.draw("laplace", mechanism.law, mechanism.scale, size, rng=rng))
     return np.column_stack([y >= mechanism.threshold, y])
 
 
 @sample.register
 def _(mechanism: NoisyNorm, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    noisy = rng.choice(noise_free(mechanism, data), size) + noise.discrete_laplace(mechanism.scale, size, rng=rng)
+    without = rng.choice(_known(noise_free, mechanism, data), size)
+    noisy = without + noise.discrete_laplace(mechanism.scale, size, rng=rng)
     threshold: Any = mechanism.threshold() if mechanism.statistic == "pairs" else _simulated(mechanism, size, rng)
     return np.column_stack([noisy >= threshold, noisy])
 
 
 @sample.register
 def _(mechanism: BatchVote, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    noisy = rng.choice(noise_free(mechanism, data), size) + noise.discrete_laplace(mechanism.scale, size, rng=rng)
+    without = rng.choice(_known(noise_free, mechanism, data), size)
+    noisy = without + noise.discrete_laplace(mechanism.scale, size, rng=rng)
     return np.column_stack([noisy >= mechanism.threshold, noisy])
 
 
 @sample.register
 def _(mechanism: Bucketed, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    rejects = rng.random(size) < rng.choice(rejection(mechanism, data), size)
+    rejects = rng.random(size) < rng.choice(_known(rejection, mechanism, data), size)
     return np.column_stack([rejects, rejects]).astype(float)
 
 
 @sample.register
 def _(mechanism: Trun, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    return (rng.random(size) < rng.choice(rejection(mechanism, data), size)).astype(float)[:, None]
+    return (rng.random(size) < rng.choice(_known(rejection, mechanism, data), size)).astype(float)[:, None]
 
 
 def _simulated(mechanism: NoisyNorm, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
