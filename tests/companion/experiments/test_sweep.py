@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import companion
 from companion.experiments import sweep as sweeping
 from companion.experiments.sweep import stream, sweep
 from companion.seed import ROOT, VARIABLE
@@ -72,6 +76,14 @@ def test_one_root_for_all_streams(monkeypatch):
         monkeypatch.setenv(VARIABLE, value)
         with pytest.raises(ValueError, match=f"{VARIABLE}: '{value}'; allowed: an integer >= 0"):
             stream("a", {"x": 1})
+
+
+def test_no_experiment_has_a_seed_of_its_own():
+    """But for planted bugs, of which a fixed seed is part."""
+    folder = Path(companion.__file__).parent
+    seeded = {p.name for p in folder.rglob("*.py") if re.search(r"(default_rng|SeedSequence)\(\[?\d", p.read_text())}
+    assert seeded == {"local.py"}
+    assert "default_rng()" not in "".join(p.read_text() for p in folder.rglob("*.py"))
 
 
 def test_a_mutant_that_seeds_every_cell_alike_is_caught(monkeypatch):

@@ -49,7 +49,7 @@ def tight_cases() -> list[Case]:
             continue
         if loss >= TIGHT * promised:
             key = type(case.mechanism), case.delta > 0
-            width = sampler(case.mechanism)(case.data, 1, np.random.default_rng(0)).shape[1]
+            width = sampler(case.mechanism)(case.data, 1, stream("audit: features", {"case": case.name})).shape[1]
             if key not in chosen or width < chosen[key][0]:
                 chosen[key] = width, case
     return [case for width, case in chosen.values() if width <= FEATURES]

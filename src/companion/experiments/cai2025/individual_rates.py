@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from companion.claims import Check
-from companion.experiments.sweep import sweep
+from companion.experiments.sweep import stream, sweep
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 from dprank.pairwise import PerturbedMLE
 
@@ -69,7 +69,8 @@ def likelihood_gaps(n_items: int, answers: int, unseen: float, link: Link = LOGI
     """
     first, second = np.triu_indices(n_items, 1)
     pairs = len(first)
-    theta = np.vstack([np.zeros(n_items), np.random.default_rng(0).uniform(-3, 3, (10, n_items))])
+    some = stream("cai2025 any strengths", {"n": n_items}).uniform(-3, 3, (10, n_items))
+    theta = np.vstack([np.zeros(n_items), some])
     x = theta[:, first] - theta[:, second]
     outcome = np.concatenate([link.log_cdf(x), link.log_cdf(-x)], axis=1) - math.log(pairs)
     data = np.array(list(product(range(2 * pairs), repeat=answers)))

@@ -28,6 +28,8 @@ from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts
 Z = 5.0
 #: Relative errors on the log scale, and the share of the true top k that was missed.
 LINF, L2, MISSED = "log ℓ∞", "log ℓ2", "missed"
+#: How much more of the top k a method misses than another, on the same data.
+MORE = "missed more than"
 #: Comparisons of a voter in Experiments 5 to 7.
 ANSWERS = 5
 #: The seed that the authors' code sets inside its objective function.
@@ -194,6 +196,7 @@ def edge_draws(
     methods: Sequence[str] = ("MLE", "counts"),
     factor: float = 2.0,
     falls: Sequence[float] = (),
+    pairs: Sequence[tuple[str, str]] = (),
     repetitions: int,
     rng: np.random.Generator,
 ) -> dict[tuple[Any, ...], NDArray[np.float64]]:
@@ -216,6 +219,8 @@ def edge_draws(
         c0 in gamma = c0 sqrt(n p log n).
     falls : sequence of float
         Also return by how much every loss falls from one of these epsilons to the next, on the same data.
+    pairs : sequence of (str, str)
+        Also return how much more of the top k the first method misses than the second, on the same data.
     repetitions : int
     rng : numpy.random.Generator
 
@@ -262,7 +267,7 @@ def edge_draws(
                 part[epsilon, method, MISSED] = missed(estimate, truth, favour)
         parts.append(part)
     draws = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-    return draws | _falls(draws, falls)
+    return draws | _falls(draws, falls) | _more(draws, pairs)
 
 
 def _falls(
@@ -277,6 +282,25 @@ def _falls(
     }
 
 
+def _more(
+    draws: dict[tuple[Any, ...], NDArray[np.float64]], pairs: Sequence[tuple[str, str]]
+) -> dict[tuple[Any, ...], NDArray[np.float64]]:
+    """How much more of the top k the first method of a pair misses than the second; labels as `edge_draws`."""
+    return {
+        (epsilon, first, f"{MORE} {second}"): draws[epsilon, first, MISSED] - draws[epsilon, second, MISSED]
+        for epsilon in dict.fromkeys(key[0] for key in draws)
+        for first, second in pairs
+    }
+
+
+def missed_more(frame: pd.DataFrame, method: str, other: str, setting: Sequence[str]) -> pd.DataFrame:
+    """Mean and standard error of what a method misses more than another, from a sweep that had them in `pairs`."""
+    rows = frame[(frame.method == method) & (frame.loss == f"{MORE} {other}")]
+    if rows.empty:
+        raise ValueError(f"frame has no {MORE} {other} for {method}")
+    return rows.set_index([*setting, "epsilon"])[["mean", "se"]].sort_index()
+
+
 def edge(
     sizes: Iterable[int],
     probabilities: Iterable[float],
@@ -286,6 +310,7 @@ def edge(
     methods: Sequence[str] = ("MLE", "counts"),
     factor: float = 2.0,
     falls: Sequence[float] = (),
+    pairs: Sequence[tuple[str, str]] = (),
     jobs: int = 1,
 ) -> pd.DataFrame:
     """Experiments 1 to 3 with new noise and new strengths in every replicate; see `edge_draws`.
@@ -296,7 +321,7 @@ def edge(
         ``n``, ``p``, ``epsilon``, ``method``, ``loss``, ``mean``, ``se``, ``repetitions``.
     """
     probabilities = list(probabilities)
-    draw = partial(edge_draws, epsilons=epsilons, methods=methods, factor=factor, falls=falls)
+    draw = partial(edge_draws, epsilons=epsilons, methods=methods, factor=factor, falls=falls, pairs=pairs)
     return sweep(
         draw,
         [{"n": int(n), "p": float(p)} for n in sizes for p in probabilities],
@@ -398,8 +423,8 @@ def oneshot_draws(
     Returns
     -------
     dict
-        (epsilon, method) -> draws; "noise / spread" is the scale of oneshot's noise over the standard deviation of the
-        scores it is added to.
+        (epsilon, method) -> draws; "oneshot less counts" and "oneshot less MLE" are differences on the same data,
+        "noise / spread" is the scale of oneshot's noise over the standard deviation of the scores it is added to.
     """
     draws: dict[tuple[Any, ...], NDArray[np.float64]] = {}
     k, upper = top_size(n), np.triu_indices(n, 1)
@@ -424,6 +449,9 @@ def oneshot_draws(
             }
             for method, value in scores.items():
                 draws.setdefault((epsilon, method), np.empty(repetitions))[row] = missed(value, truth, chance)[0]
+            for method in ("counts", "MLE"):
+                more = draws[epsilon, "oneshot"][row] - draws[epsilon, method][row]
+                draws.setdefault((epsilon, f"oneshot less {method}"), np.empty(repetitions))[row] = more
             draws.setdefault((epsilon, "noise / spread"), np.empty(repetitions))[row] = scale / score.std()
     return draws
 
@@ -532,6 +560,7 @@ def voter_draws(
     methods: Sequence[str] = ("MLE", "counts"),
     as_run: bool = False,
     falls: Sequence[float] = (),
+    pairs: Sequence[tuple[str, str]] = (),
     repetitions: int,
     rng: np.random.Generator,
 ) -> dict[tuple[Any, ...], NDArray[np.float64]]:
@@ -547,6 +576,7 @@ def voter_draws(
         With the two mistakes of the authors' code: the estimate is centred and the strengths are not; both top sets of
         the MLE, and the true one of the counts, are those of `wrong_top`.
     falls : sequence of float
+    pairs : sequence of (str, str)
         As in `edge_draws`.
     repetitions : int
     rng : numpy.random.Generator
@@ -581,7 +611,7 @@ def voter_draws(
                 draws[epsilon, method, MISSED] = 1 - np.take_along_axis(wrong, chosen, 1).mean(1)
             else:
                 draws[epsilon, method, MISSED] = missed(scores, truth, chance)
-    return draws | _falls(draws, falls)
+    return draws | _falls(draws, falls) | _more(draws, pairs)
 
 
 def voter(
@@ -593,6 +623,7 @@ def voter(
     methods: Sequence[str] = ("MLE", "counts"),
     as_run: bool = False,
     falls: Sequence[float] = (),
+    pairs: Sequence[tuple[str, str]] = (),
     jobs: int = 1,
 ) -> pd.DataFrame:
     """Experiments 5 to 7; see `voter_draws`.
@@ -604,7 +635,7 @@ def voter(
     """
     voters = list(voters)
     return sweep(
-        partial(voter_draws, epsilons=epsilons, methods=methods, as_run=as_run, falls=falls),
+        partial(voter_draws, epsilons=epsilons, methods=methods, as_run=as_run, falls=falls, pairs=pairs),
         [{"n": int(n), "m": int(m)} for n in sizes for m in voters],
         experiment="cai2025 voter",
         repetitions=repetitions,
@@ -637,16 +668,12 @@ def advantage(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> pd.DataFra
     -------
     pandas.DataFrame
         ``unit``, ``n``, ``along``, ``epsilon``, ``more``, ``se``. ``along`` is p under edge privacy and m under
-        individual privacy; the standard error is as if the two had no data in common.
+        individual privacy.
     """
     parts = []
     for unit, frame, along in (("edge", edge_frame, "p"), ("individual", voter_frame, "m")):
-        rows = frame[frame.loss == MISSED].pivot_table(
-            index=["n", along, "epsilon"], columns="method", values=["mean", "se"]
-        )
-        more = rows["mean"]["MLE"] - rows["mean"]["counts"]
-        part = pd.DataFrame({"more": more, "se": np.hypot(rows["se"]["MLE"], rows["se"]["counts"])}).reset_index()
-        parts.append(part.rename(columns={along: "along"}).assign(unit=unit))
+        part = missed_more(frame, "MLE", "counts", ["n", along]).reset_index()
+        parts.append(part.rename(columns={along: "along", "mean": "more"}).assign(unit=unit))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -787,7 +814,7 @@ def against_published(fresh: pd.DataFrame, as_run: pd.DataFrame) -> pd.DataFrame
     -------
     pandas.DataFrame
         ``method``, ``epsilon``, ``n``, ``published``; and of both ``mean`` and ``sd``, the standard deviation of what a
-        run with strengths of its own gives, and ``z``, how many of them the published value is off.
+        run with strengths of its own gives, ``z``, how many of them the published value is off, and ``draws``.
     """
     rows = []
     for (method, epsilon), values in PUBLISHED_1.items():
@@ -800,6 +827,7 @@ def against_published(fresh: pd.DataFrame, as_run: pd.DataFrame) -> pd.DataFrame
                 if len(means) > 1:
                     sd = math.hypot(means.std() * math.sqrt(1 + 1 / len(means)), LAST_DIGIT / math.sqrt(3))
                     row |= {name: means.mean(), f"{name}, sd": sd, f"{name}, z": (published - means.mean()) / sd}
+                    row[f"{name}, draws"] = len(means)
             if "as run" in row and "fresh" in row:
                 rows.append(row)
     return pd.DataFrame(rows)
@@ -850,6 +878,7 @@ STEP = 1.5
 
 def _monotone(frame: pd.DataFrame, along: str, word: str = "fall", about: str = "printed") -> list[Check]:
     """For every method and loss the least certain fall (or rise) between neighbouring points; undecided without any."""
+    frame = frame[frame.loss.isin((LINF, L2, MISSED))]
     ignored = {along, "mean", "se", "repetitions", "loss", "method"}
     curves = [c for c in frame.columns if c not in ignored]
     checks = []
@@ -894,7 +923,7 @@ def _show(value: Any) -> str:
 
 def _epsilon_falls(frame: pd.DataFrame) -> list[Check]:
     """For every method and loss the least certain of the falls that the sweep measured on the same data."""
-    level = frame[~frame.loss.str.startswith("fall of")]
+    level = frame[frame.loss.isin((LINF, L2, MISSED))]
     setting = [c for c in frame.columns if c not in ("mean", "se", "repetitions", "loss", "method", "epsilon")]
     checks = []
     for (method, loss), rows in level.groupby(["method", "loss"], sort=False):
@@ -950,7 +979,7 @@ def check_copeland(frame: pd.DataFrame, n: int, repetitions: int, *, rng: np.ran
     Parameters
     ----------
     frame : pandas.DataFrame
-        Of `edge` at p = 1.
+        Of `edge` at p = 1, with the pair of MLE and counts.
     n, repetitions : int
         For the comparison on the same data.
     rng : numpy.random.Generator
@@ -964,23 +993,12 @@ def check_copeland(frame: pd.DataFrame, n: int, repetitions: int, *, rng: np.ran
             0,
         )
     ]
-    rows = frame[(frame.loss == MISSED) & np.isfinite(frame.epsilon)].pivot_table(
-        index=["n", "epsilon"], columns="method", values=["mean", "se"]
-    )
-    rows = rows[rows["mean"]["MLE"] >= FLOOR]
-    more = rows["mean"]["MLE"] - rows["mean"]["counts"]
-    error = np.hypot(rows["se"]["MLE"], rows["se"]["counts"])
-    size, epsilon = (more - Z * error).idxmin()
-    where = (size, epsilon)
-    checks.append(
-        Check(
-            f"ε = {epsilon:g}, n = {size}: how much more the MLE (noise 8/ε) misses than counts (2/ε)",
-            more[where],
-            ">",
-            0,
-            error=Z * error[where],
-        )
-    )
+    rows = frame[(frame.loss == MISSED) & (frame.method == "MLE") & np.isfinite(frame.epsilon)]
+    kept = rows[rows["mean"] >= FLOOR].set_index(["n", "epsilon"]).index
+    more = missed_more(frame, "MLE", "counts", ["n"]).loc[kept]
+    size, epsilon = where = (more["mean"] - Z * more.se).idxmin()
+    what = f"ε = {epsilon:g}, n = {size}: how much more the MLE (noise 8/ε) misses than counts (2/ε)"
+    checks.append(Check(what, more["mean"][where], ">", 0, error=Z * more.se[where]))
     checks.append(Check("ε = ∞: data sets in which the two orders differ", free["differ"], "==", 0, "corrected"))
     for epsilon in (0.5, 2.5):
         equal = same_order(n, epsilon, repetitions, rng=rng)
@@ -993,15 +1011,13 @@ def check_copeland(frame: pd.DataFrame, n: int, repetitions: int, *, rng: np.ran
     return checks
 
 
-def check_published(table: pd.DataFrame, draws: int) -> list[Check]:
+def check_published(table: pd.DataFrame) -> list[Check]:
     """Published values of Figure 1 against ours: with new noise; with one noise vector and the authors' ties.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Of `against_published`.
-    draws : int
-        Draws of strengths behind it: they decide how well a standard deviation is known.
+        Of `against_published`: its draws of strengths decide how well a standard deviation is known.
     """
     words = {"fresh": "new noise, ties at random", "as run": f"one noise vector (seed {SEED}), ties as run"}
     checks = []
@@ -1010,7 +1026,8 @@ def check_published(table: pd.DataFrame, draws: int) -> list[Check]:
         row = table.loc[z.idxmax()]
         value = f"{row.method}, n = {row.n}, ε = {_show(row.epsilon)}, worst of {len(table)}"
         what = f"{words[name]}: standard deviations between the published value and ours ({value})"
-        checks.append(Check(what, z.max(), "<=", Z, about, error=z.max() * 2 / math.sqrt(2 * (draws - 1))))
+        error = z.max() * 2 / math.sqrt(2 * (row[f"{name}, draws"] - 1))
+        checks.append(Check(what, z.max(), "<=", Z, about, error=error))
     square = float((table["as run, z"] ** 2).mean())
     what = f"{words['as run']}: mean square of the standard deviations off, {len(table)} values"
     checks.append(Check(what, square, "<=", 3, "corrected"))
@@ -1031,23 +1048,20 @@ def check_oneshot(frame: pd.DataFrame) -> list[Check]:
     """Counts and MLE against oneshot as run, and what is left of oneshot under its noise."""
     noisy = frame[np.isfinite(frame.epsilon)].set_index(["n", "epsilon"])
     checks = []
-    other = noisy[noisy.method == "oneshot"]
     for method in ("counts", "MLE"):
-        mine = noisy[noisy.method == method]
-        less, error = other["mean"] - mine["mean"], np.hypot(other.se, mine.se)
-        size, epsilon = (less - Z * error).idxmin()
+        less = noisy[noisy.method == f"oneshot less {method}"]
+        size, epsilon = where = (less["mean"] - Z * less.se).idxmin()
         what = f"{method}, n = {size}, ε = {epsilon:g}: how much more oneshot misses, least certain of {len(less)}"
-        checks.append(Check(what, less[size, epsilon], ">", 0, error=Z * error[size, epsilon]))
+        checks.append(Check(what, less["mean"][where], ">", 0, error=Z * less.se[where]))
     ratio = noisy[noisy.method == "noise / spread"]["mean"]
     size, epsilon = ratio.idxmin()
     what = f"oneshot, n = {size}, ε = {epsilon:g}: noise over the spread of its scores, least of {len(ratio)}"
     checks += [Check(what, ratio.min(), "<", 1, "content"), Check(what, ratio.min(), ">", 100, "corrected")]
     free = frame[np.isinf(frame.epsilon)].set_index("n")
-    gap = free["mean"][free.method == "oneshot"] - free["mean"][free.method == "counts"]
-    error = np.hypot(free.se[free.method == "oneshot"], free.se[free.method == "counts"])
-    size = (gap + Z * error).idxmax()
+    gap = free[free.method == "oneshot less counts"]
+    size = (gap["mean"] + Z * gap.se).idxmax()
     what = f"without noise, n = {size}: what rank centrality misses more than counts"
-    return [*checks, Check(what, gap[size], "<=", 0.06, "corrected", error=Z * error[size])]
+    return [*checks, Check(what, gap["mean"][size], "<=", 0.06, "corrected", error=Z * gap.se[size])]
 
 
 def truth_floor(n: int, repetitions: int, *, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -1101,25 +1115,21 @@ def check_finding_1(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> list
     Parameters
     ----------
     edge_frame, voter_frame : pandas.DataFrame
-        Of `edge` and `voter` with "MLE", "counts", "MLE, equal privacy", "net wins", and for voters "counts, equal
-        privacy".
+        Of `edge` and `voter` with the pairs of MLE and counts, of net wins and counts (of voters: at equal privacy),
+        and of net wins and MLE at equal privacy.
     """
     checks = []
     for unit, frame, setting in (("edge", edge_frame, ["n", "p"]), ("individual", voter_frame, ["n", "m"])):
-        rows = frame[frame.loss == MISSED].pivot_table(
-            index=[*setting, "epsilon"], columns="method", values=["mean", "se"]
-        )
-        mean, se = rows["mean"], rows["se"]
-        more, error = mean["MLE"] - mean["counts"], np.hypot(se["MLE"], se["counts"])
-        at = (more + Z * error).idxmin()
-        what = f"{unit}, {_setting(rows, at)}: how much more the MLE misses than counts, least of {len(rows)}"
-        checks.append(Check(what, more[at], ">=", 0, error=Z * error[at]))
+        more = missed_more(frame, "MLE", "counts", setting)
+        at = (more["mean"] + Z * more.se).idxmin()
+        what = f"{unit}, {_setting(more, at)}: how much more the MLE misses than counts, least of {len(more)}"
+        checks.append(Check(what, more["mean"][at], ">=", 0, error=Z * more.se[at]))
         fair = "counts, equal privacy" if unit == "individual" else "counts"
         for other in (fair, "MLE, equal privacy"):
-            more, error = mean["net wins"] - mean[other], np.hypot(se["net wins"], se[other])
-            at = (more + Z * error).idxmax()
-            what = f"{unit}, {_setting(rows, at)}: what net wins miss more than {other.split(',')[0]} at equal privacy"
-            checks.append(Check(what, more[at], "<=", BEHIND, "corrected", error=Z * error[at]))
+            more = missed_more(frame, "net wins", other, setting)
+            at = (more["mean"] + Z * more.se).idxmax()
+            what = f"{unit}, {_setting(more, at)}: what net wins miss more than {other.split(',')[0]} at equal privacy"
+            checks.append(Check(what, more["mean"][at], "<=", BEHIND, "corrected", error=Z * more.se[at]))
     return checks
 
 

@@ -131,7 +131,7 @@ def one_draw(frame: pd.DataFrame) -> Figure:
 @styled
 def oneshot(frame: pd.DataFrame) -> Figure:
     """Share of the top k missed by three methods against the number of items, a panel an epsilon (Figure 4)."""
-    groups = list(frame[frame.method != "noise / spread"].groupby("epsilon"))
+    groups = list(frame[frame.method.isin(("counts", "MLE", "oneshot"))].groupby("epsilon"))
     figure = Figure(figsize=(7.2, 3.2))
     for axes, (epsilon, rows) in zip(
         figure.subplots(1, len(groups), sharey=True, squeeze=False)[0], groups, strict=True

@@ -30,21 +30,21 @@ def test_sums_of_batches():
     for batches in (1, 2, 5):
         size = 23 // batches
         expected = signs[: size * batches].reshape(batches, size, 3).sum(axis=1)
-        np.testing.assert_array_equal(experiment._batch_sums(rows, pairs, batches), expected)
+        np.testing.assert_array_equal(experiment.batch_sums(rows, pairs, [1, 2, 5, 23])[batches], expected)
 
 
 @pytest.mark.parametrize(
     "name",
     [experiment.BUCKETED, experiment.COIN, experiment.VOTE, experiment.LAPLACE, experiment.EXCHANGED, experiment.PAIRS],
 )
-def test_decisions_are_those_of_the_library(tests, name):
+def test_probabilities_are_shares_of_the_library_s_decisions(tests, name):
     m, n = SIZES
     rng = np.random.default_rng(1)
     rows = Mallows(m, 0.1).sample(n, rng=rng)
     data = Rankings(rows, [str(i) for i in range(m)])
     test = tests[name][0] if isinstance(tests[name], tuple) else tests[name]
     draws = 1500
-    ours = [experiment.central_decisions(tests, rows, disjoint_pairs(m, rng=rng), rng)[name] for _ in range(draws)]
+    ours = [experiment.rejection(tests, rows, disjoint_pairs(m, rng=rng))[name] for _ in range(draws)]
     theirs = [test.release(data, rng).reject for _ in range(draws)]
     shares = np.mean(ours), np.mean(theirs)
     se = math.sqrt(2 * max(np.mean(shares) * (1 - np.mean(shares)), 1 / draws) / draws)
@@ -87,6 +87,13 @@ def test_verdicts_and_a_mutant(monkeypatch):
     )
     mutant = experiment.check_figure_3(central, local)
     assert [check.outcome for check in mutant[:2]] == [True, True]
+    # a difference on the same data: half of what two independent samples would be sure of
+    level, trun, behind = (
+        central[central.test == name].set_index("scaled")
+        for name in (experiment.LEVEL, experiment.EXCHANGED, experiment.BEHIND)
+    )
+    np.testing.assert_allclose(behind["mean"], level["mean"] - trun["mean"], atol=1e-12)
+    assert (behind.se <= np.hypot(level.se, trun.se) + 1e-12).all()
 
 
 def test_ratios_of_spreads_and_bounds_where_a_curve_stays_low():

@@ -109,10 +109,10 @@ def test_one_noise_vector_scatters_and_new_noise_does_not():
 
 def test_published_values_need_the_one_noise_vector():
     fresh, run = (s.edge_as_run([100], NOISES, 60, noise=w, theta=range(24)) for w in (["fresh 0"], [s.SEED]))
-    assert derive(s.check_published(s.against_published(fresh, run), 24)) == "constants"
+    assert derive(s.check_published(s.against_published(fresh, run))) == "constants"
     # mutant: another seed does not explain them
     other = s.edge_as_run([100], NOISES, 60, noise=[14], theta=range(24))
-    checks = s.check_published(s.against_published(fresh, other), 24)
+    checks = s.check_published(s.against_published(fresh, other))
     assert derive(checks) != "constants"
     assert outcomes(checks, "corrected") == [False]
 
@@ -261,7 +261,7 @@ def test_setups():
 
 
 def test_copeland_is_refuted_and_corrected():
-    frame = s.edge([40], [1.0], [0.5, math.inf], 60)
+    frame = s.edge([40], [1.0], [0.5, math.inf], 60, pairs=[("MLE", "counts")])
     checks = s.check_copeland(frame, 40, 20, rng=rng())
     assert derive(checks) == "refuted"
     assert set(outcomes(checks, "corrected")) == {True}
@@ -270,20 +270,36 @@ def test_copeland_is_refuted_and_corrected():
 def test_findings_in_small():
     methods = ["MLE", "counts", "MLE, equal privacy", "net wins"]
     steps = {"falls": [1.0, 2.5, math.inf]}
-    edge = s.edge([40, 80], [0.2, 1.0], NOISES, 60, methods=methods, **steps)
-    voter = s.voter([12, 32], [250, 2000], NOISES, 600, methods=[*methods, "counts, equal privacy"], **steps)
+    pairs = [("MLE", "counts"), ("net wins", "counts"), ("net wins", "MLE, equal privacy")]
+    fair = "counts, equal privacy"
+    edge = s.edge([40, 80], [0.2, 1.0], NOISES, 60, methods=methods, **steps, pairs=pairs)
+    all_pairs = [*pairs, ("net wins", fair)]
+    voter = s.voter([12, 32], [250, 2000], NOISES, 600, methods=[*methods, fair], **steps, pairs=all_pairs)
     assert derive(s.check_finding_1(edge, voter)) == "refuted"
     checks = s.check_finding_3(edge, voter)
     assert [c.outcome for c in checks if "individual" in c.what and "log" in c.reading] == [False]
     # mutant: counts that never lose
-    rows = (edge.method == "MLE") & (edge.loss == s.MISSED)
     worse, worse_voter = edge.copy(), voter.copy()
-    worse.loc[rows, "mean"] += 1
-    worse_voter.loc[(voter.method == "MLE") & (voter.loss == s.MISSED), "mean"] += 1
+    for frame in (worse, worse_voter):
+        frame.loc[frame.loss == f"{s.MORE} counts", "mean"] += 1
     assert derive(s.check_finding_1(worse, worse_voter)) == "holds"
     table = s.advantage(edge, voter)
     assert set(table.unit) == {"edge", "individual"}
     assert (table[(table.unit == "edge") & (table.along == 1) & np.isinf(table.epsilon)].more.abs() < 1e-12).all()
+
+
+def test_what_a_method_misses_more_is_a_difference_on_the_same_data():
+    frame = s.edge([40], [1.0], [0.5], 200, pairs=[("MLE", "counts")])
+    level = frame[frame.loss == s.MISSED].set_index("method")
+    more = s.missed_more(frame, "MLE", "counts", ["n"]).iloc[0]
+    assert more["mean"] == pytest.approx(level["mean"]["MLE"] - level["mean"]["counts"], abs=1e-12)
+    assert more.se > 1.1 * math.hypot(*level.se), "noise taken from one and given to the other: no independent samples"
+    with pytest.raises(ValueError, match="frame has no missed more than MLE for counts"):
+        s.missed_more(frame, "counts", "MLE", ["n"])
+    shots = s.oneshot([40], [math.inf], 40).set_index("method")
+    gap = shots["mean"]["oneshot"] - shots["mean"]["counts"]
+    assert shots["mean"]["oneshot less counts"] == pytest.approx(gap, abs=1e-12)
+    assert shots.se["oneshot less counts"] < math.hypot(shots.se["oneshot"], shots.se["counts"])
 
 
 def test_way_back_on_numbers_by_hand():
