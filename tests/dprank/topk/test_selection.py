@@ -105,7 +105,7 @@ def test_compiled_blocks_have_the_exact_law(noise, order, dtype, k):
     values, group = many(order, dtype)
     law = count_law([0, 8, 16, 30], [2000, 900, 90, 10], k, 9.0, noise)
     rng = np.random.default_rng(11)
-    seen = [tuple(np.bincount(group[noisy_top_k(values, k, 9.0, noise, rng)], minlength=4)) for _ in range(5000)]
+    seen = [tuple(np.bincount(group[noisy_top_k(values, k, 9.0, noise, rng)], minlength=4)) for _ in range(3000)]
     assert p_value(seen, law) > ALARM
     off = count_law([0, 8, 16, 30], [2000, 900, 90, 10], k, 12.0, noise)
     assert p_value(seen, off) < ALARM
