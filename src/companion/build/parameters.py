@@ -5,9 +5,7 @@ A declaration is an assignment with a comment, beside it or right above; its typ
     exact_k = 20  # 2 .. 1000; how many are selected in the exact curves
     epsilons = [0.5, 1.0, 2.0]  # 0.01 .. 20; a list: each value in the range, none twice
     sizes = [8, 16, 32]  # 2+ of 2 .. 128; a list of at least two
-    shown = [8]  # of sizes; each one of another list's
     panels = [10, 100]  # of 10, 100, 500; each one of these
-    most = 2  # 1 .. exact_k; a bound may be another parameter
     records = "data/expected/standard.json"  # text: any, so there is only the phrase
 """
 
@@ -29,28 +27,23 @@ import yaml
 from companion.build import UsageError
 
 TAG = "parameters"
-BOUND = r"[\d_.]+(?:e-?\d+)?|[A-Za-z]\w*"
-RANGE = rf"(?P<low>{BOUND}) \.\. (?P<high>{BOUND})"
-FORM = re.compile(rf"(?:(?P<least>\d+)\+ of )?(?:{RANGE}|of (?P<pool>[^;]+)); (?P<about>.+)")
+NUMBER = r"\d[\d_.]*(?:e-?\d+)?"
+RANGE = rf"(?:(?P<least>\d+)\+ of )?(?P<low>{NUMBER}) \.\. (?P<high>{NUMBER})"
+FORM = re.compile(rf"(?:{RANGE}|of (?P<pool>{NUMBER}(?:, {NUMBER})*)); (?P<about>.+)")
 KINDS = {int: "integer", float: "number", str: "text"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """One declaration; a bound is a number or the name of another parameter, `pool` numbers or the name of a list."""
+    """One declaration: values from `low` to `high`, or out of `pool`; a list has `least` of them or more."""
 
     name: str
     default: Any
     about: str
-    low: float | str = 0
-    high: float | str = 0
-    pool: tuple[float, ...] | str = ()
+    low: float = 0
+    high: float = 0
+    pool: tuple[float, ...] = ()
     least: int = 1
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """Other parameters that say what is allowed."""
-        return tuple(it for it in (self.low, self.high, self.pool) if isinstance(it, str))
 
     @property
     def many(self) -> bool:
@@ -68,31 +61,29 @@ class Parameter:
         word = KINDS[self.kind]
         if self.kind is str:
             return word
-        pool = self.pool if isinstance(self.pool, str) else ", ".join(map(_plain, self.pool))
+        pool = ", ".join(map(_plain, self.pool))
         span = f"one of {pool}" if pool else f"{_plain(self.low)} .. {_plain(self.high)}"
         if not self.many:
             return f"{'an' if word == 'integer' else 'a'} {word}, {span}"
         least = f" of {self.least} or more" if self.least > 1 else " of"
         return f"a list{least} {word}s, each {span}, none twice"
 
-    def fit(self, value: Any, others: Mapping[str, Any]) -> Any:
-        """`value` as the notebook gets it; None if it is not allowed beside the values of the `others`."""
+    def fit(self, value: Any) -> Any:
+        """`value` as the notebook gets it; None if it is not allowed."""
         if not self.many:
-            return self._fit(value, others)
+            return self._fit(value)
         if not isinstance(value, list) or len(value) < self.least:
             return None
-        fitted = [self._fit(it, others) for it in value]
+        fitted = [self._fit(it) for it in value]
         return None if None in fitted or len(set(fitted)) < len(fitted) else fitted
 
-    def _fit(self, value: Any, others: Mapping[str, Any]) -> Any:
+    def _fit(self, value: Any) -> Any:
         if self.kind is str:
             return value if isinstance(value, str) else None
         if isinstance(value, bool) or not isinstance(value, int if self.kind is int else int | float):
             return None
-        if self.pool:
-            return value if value in (others[self.pool] if isinstance(self.pool, str) else self.pool) else None
-        low, high = (others[it] if isinstance(it, str) else it for it in (self.low, self.high))
-        return self.kind(value) if low <= value <= high else None
+        fits = value in self.pool if self.pool else self.low <= value <= self.high
+        return self.kind(value) if fits else None
 
 
 def declared(notebook: nbformat.NotebookNode) -> dict[str, Parameter]:
@@ -108,12 +99,7 @@ def declared(notebook: nbformat.NotebookNode) -> dict[str, Parameter]:
         if TAG in cell.metadata.get("tags", []):
             body = ast.parse(cell.source).body
             comments = _comments(cell.source)
-            for line in body:
-                parameter = _declaration(line, comments)
-                if missing := [name for name in parameter.named if name not in found]:
-                    known = ", ".join(["a number", *found])
-                    raise ValueError(f"{parameter.name}: bound {missing[0]!r}; allowed: {known}")
-                found[parameter.name] = parameter
+            found |= {it.name: it for it in (_declaration(line, comments) for line in body)}
     fitted(found, {})
     return found
 
@@ -144,8 +130,12 @@ def _declaration(line: ast.stmt, comments: Mapping[int, str]) -> Parameter:
     values = default if isinstance(default, list) else [default]
     if len({type(it) for it in values}) != 1 or type(values[0]) not in KINDS:
         raise ValueError(f"{name}: {default!r}; allowed: integers, numbers or text, one or a list of them")
-    low, high = _literal(parts["low"] or "0"), _literal(parts["high"] or "0")
-    pool, least = _literal(f"{parts['pool'] or '()'}"), int(parts["least"] or 1)
+    try:
+        low, high = (ast.literal_eval(parts[key] or "0") for key in ("low", "high"))
+        pool = tuple(ast.literal_eval(f"[{parts['pool'] or ''}]"))
+    except SyntaxError:
+        raise ValueError(f"{name}: {comment!r}; allowed: {form}") from None
+    least = int(parts["least"] or 1)
     return Parameter(name=name, default=default, about=parts["about"], low=low, high=high, pool=pool, least=least)
 
 
@@ -198,11 +188,10 @@ def fitted(known: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict[st
     fits: dict[str, Any] = {}
     for name, it in known.items():
         value = values.get(name, it.default)
-        fits[name] = it.fit(value, fits)
+        fits[name] = it.fit(value)
         if fits[name] is None:
-            beside = "".join(f", with {other} = {shown(fits[other])}" for other in dict.fromkeys(it.named))
-            such = f", such as {shown(it.default)}" if it.many and not it.named else ""
-            raise ValueError(f"{name} = {shown(value)}; allowed: {it.allowed}{beside}{such}")
+            such = f", such as {shown(it.default)}" if it.many else ""
+            raise ValueError(f"{name} = {shown(value)}; allowed: {it.allowed}{such}")
     return fits
 
 
@@ -238,8 +227,8 @@ def listing(known: Mapping[str, Parameter], values: Mapping[str, Any]) -> list[s
     return lines
 
 
-def _plain(bound: float | str) -> str:
-    return bound if isinstance(bound, str) else f"{bound:g}" if isinstance(bound, float) else f"{bound:_}"
+def _plain(bound: float) -> str:
+    return f"{bound:g}" if isinstance(bound, float) else f"{bound:_}"
 
 
 def shown(value: Any) -> str:
