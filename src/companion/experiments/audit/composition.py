@@ -68,6 +68,16 @@ class _Row:
         """Theirs is a bound, ours a better one, which is not below the truth."""
         return cls(what, ours, theirs, whose, truth * (1 - ROUNDING), theirs * (1 + ROUNDING))
 
+    @property
+    def agrees(self) -> bool:
+        return self.least <= self.ours <= self.most
+
+
+def rows() -> Iterator[_Row]:
+    """Number by number, as they are computed."""
+    for family in (_composition, _gaussian, _vectors, _noise_maps, _selection, _coins):
+        yield from family()
+
 
 def agreement() -> pd.DataFrame:
     """Every number of ours that one of the two libraries computes too.
@@ -79,13 +89,12 @@ def agreement() -> pd.DataFrame:
         ("ours", "theirs", "same" to rounding) and `agrees`: whether ours lies where it must if both are right. Equal
         where both are exact; at most theirs, and at least the truth, where theirs is a bound.
     """
-    rows = [*_composition(), *_gaussian(), *_vectors(), *_noise_maps(), *_selection(), *_coins()]
-    frame = pd.DataFrame([vars(row) for row in rows])
+    frame = pd.DataFrame([{**vars(row), "agrees": row.agrees} for row in rows()])
     frame["difference"] = (frame.ours - frame.theirs) / frame.theirs
     larger = np.where(frame.ours > frame.theirs, "theirs", "ours")
     frame["tighter"] = np.where(frame.difference.abs() <= ROUNDING, "same", larger)
-    frame["agrees"] = (frame.ours >= frame.least) & (frame.ours <= frame.most)
-    return frame.drop(columns=["least", "most"])
+    agrees = frame.pop("agrees")
+    return frame.drop(columns=["least", "most"]).assign(agrees=agrees)
 
 
 def check_composition() -> list[Check]:

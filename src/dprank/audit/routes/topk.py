@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from itertools import permutations
 from typing import Any, NamedTuple
 
@@ -380,6 +381,7 @@ def _worst_counts(noise: Noise) -> tuple[Array, Array]:
     return lows_rise(2, 1, 2 if noise == "exponential" else 6, "replace")
 
 
+@cache
 def _climbed(k: int, n_items: int, scale: float, delta: float, noise: Noise) -> tuple[Array, Array]:
     """What `worst_pair` finds, all items spelled out: those of no part are far above or below."""
     types, chosen = worst_pair(k, n_items, scale, delta=delta, noise=noise)[1:]
@@ -388,6 +390,7 @@ def _climbed(k: int, n_items: int, scale: float, delta: float, noise: Noise) -> 
     before, after = (
         np.repeat(np.r_[values, far, -far], [*types.counts, *idle]) for values in (types.before, types.after)
     )
+    before.flags.writeable = after.flags.writeable = False
     return before, after
 
 

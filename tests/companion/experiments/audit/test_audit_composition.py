@@ -118,7 +118,7 @@ MUTANTS = [
 @pytest.mark.parametrize(("where", "name", "wrong"), [m[1:] for m in MUTANTS], ids=[m[0] for m in MUTANTS])
 def test_a_wrong_factor_shows(monkeypatch, where, name, wrong):
     monkeypatch.setattr(where, name, wrong)
-    assert not libraries.agreement().agrees.all()
+    assert not all(row.agrees for row in libraries.rows())
 
 
 def test_pitfalls_are_as_told():

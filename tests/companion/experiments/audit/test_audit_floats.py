@@ -3,7 +3,7 @@
 import pytest
 
 from companion.experiments.audit import floats, own
-from dprank.audit import cases
+from dprank.audit.routes import aggregation, pairwise
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,9 @@ def test_the_chi_square_test_sees_a_wrong_scale(monkeypatch):
 
 
 def test_what_publishes_whole_numbers_is_not_listed_as_research_only():
+    cases = [*pairwise.cases(), *aggregation.cases()]
     continuous, discrete, orders = (
-        [case for case in cases() if name in case.name and law == getattr(case.mechanism, "law", "")][:2]
+        [case for case in cases if name in case.name and law == getattr(case.mechanism, "law", "")][:2]
         for name, law in (("NoisyCounts", "continuous"), ("NoisyCounts", "discrete"), ("KwikSort", "continuous"))
     )
     frame = floats.research_only([*continuous, *discrete, *orders], 4096)
