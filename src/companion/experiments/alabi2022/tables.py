@@ -35,6 +35,7 @@ from companion.experiments.alabi2022.local_reports_claims import LARGE, cube_exc
 from companion.experiments.alabi2022.reduction_two import worst_errors
 from companion.experiments.busafekete2021.common import exponent
 from companion.experiments.sweep import sweep
+from dprank._require import settle
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import kwiksort
@@ -401,9 +402,17 @@ def scaling(n_items: int, products: Iterable[float], points: int = 60) -> pd.Dat
 class Votes(Rankings):
     """Votes on all pairs in place of rankings that are too many to be listed; mechanisms on pairs read nothing else."""
 
+    counts: NDArray[Any]
+
     def __init__(self, counts: NDArray[Any]) -> None:
         super().__init__([range(len(counts))], [str(i) for i in range(len(counts))])
-        self.counts = counts
+        settle(self, counts=counts)
+
+    def __reduce__(self) -> Any:
+        return Votes, self._state()
+
+    def _state(self) -> tuple[Any, ...]:
+        return (self.counts,)
 
     def pairwise(self) -> NDArray[Any]:
         """Voters that put the row's item before the column's."""
