@@ -251,7 +251,7 @@ def test_the_bootstrap_is_done_when_the_packages_can_be_imported(tmp_path: Path)
     (tmp_path / "requirements.lock").write_text("")
     make = ["make", "-f", str(Path(__file__).parents[2] / "Makefile"), f"PYTHON={python}", ".venv/.ready"]
     for imports, code in (("1", 2), ("0", 0)):
-        variables = os.environ | {"IMPORTS": imports, "MAKEFLAGS": ""}
+        variables = os.environ | {"IMPORTS": imports, "MAKEFLAGS": "", "MAKELEVEL": "0"}
         result = subprocess.run(make, cwd=tmp_path, env=variables, capture_output=True, check=False)
         assert (result.returncode, (tmp_path / ".venv/.ready").exists()) == (code, not code)
         assert result.stdout.endswith(b"" if code == 0 else b"the packages cannot be imported: the reason\n")
