@@ -33,7 +33,7 @@ LOADS: list[list[View]] = [[("light", DESK), ("light", PHONE)], [("dark", PHONE)
 #: A source listing whose scripts other pages have run, too, is loaded once.
 ONE_LOAD: list[list[View]] = [[view for views in LOADS for view in views]]
 PICTURED: set[View] = {("light", DESK), ("dark", PHONE)}
-PATIENCE = 20_000  # ms for a page to typeset its mathematics
+PATIENCE = 120_000  # ms for a page to typeset its mathematics; a busy machine once left the reference waiting 20 s
 
 CHROMIUM_NAMES = (
     "chromium",
