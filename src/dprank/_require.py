@@ -25,6 +25,9 @@ from numpy.typing import NDArray
 #: Most persons, items or answers: all numbers up to it are floats.
 MOST = 1 << 53
 
+#: Most numbers that are held in memory at once where a single parameter says how many.
+MOST_AT_ONCE = 10**8
+
 
 def settle(instance: Any, **values: Any) -> None:
     """Set fields of a frozen dataclass to what a validator handed back."""
@@ -32,12 +35,13 @@ def settle(instance: Any, **values: Any) -> None:
         object.__setattr__(instance, name, value)
 
 
-def require_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+def require_whole(name: str, value: Any, least: int, most: int = MOST) -> int:
     """Refuse what is not an integer from `least` to `most`."""
     # numpy counts time spans among the integers
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
-    if not whole or int(value) < least or (most is not None and int(value) > most):
-        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+    if not whole or not least <= int(value) <= most:
+        small = most == MOST and not (whole and int(value) > most)
+        allowed = f"of at least {least}" if small else f"from {least} to {most}"
         raise ValueError(f"{name} = {shown(value)}; an integer {allowed} is needed")
     return int(value)
 
@@ -53,6 +57,8 @@ def require_real(name: str, value: Any, needed: str, fits: Callable[[float], boo
 
 
 def _as_float(value: Any, up: bool) -> float:
+    if isinstance(value, np.integer):
+        value = int(value)  # numpy would compare it as a float
     try:
         number = float(value)
     except OverflowError:

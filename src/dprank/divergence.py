@@ -17,14 +17,31 @@ from scipy.special import log_ndtr, logsumexp
 
 from dprank._frozen import FrozenFields
 from dprank._quadrature import gauss
-from dprank._require import as_floats, require_below_1, require_positive, require_real, settle
-from dprank.gaussian import gaussian_delta, gaussian_epsilon
+from dprank._require import (
+    as_floats,
+    require_at_least_0,
+    require_below_1,
+    require_positive,
+    require_real,
+    require_whole,
+    settle,
+)
+from dprank.gaussian import (
+    STEEPEST,
+    gaussian_delta,
+    gaussian_epsilon,
+)
 from dprank.noise import Law, Noise
 
 #: Most cells of the grid on which `LaplaceShift` keeps its law.
 CELLS = 1 << 14
 #: Standard deviations beyond which discrete Gaussian noise counts for delta: one draw in 1e22.
 REACH = 10.0
+
+#: Most terms that the law of discrete Gaussian losses is summed from.
+MOST_PRODUCTS = 1e9
+#: Widest table of a law of whole noise.
+WIDEST_TABLE = 1 << 26
 
 #: Mass, as a share of delta, that counts as none above delta: sums of probabilities round.
 ROUNDING = 1e-12
@@ -102,6 +119,9 @@ class GaussianShift:
 
     l2: float
     scale: float
+
+    def __post_init__(self) -> None:
+        settle(self, l2=require_at_least_0("l2", self.l2, up=True), scale=require_positive("scale", self.scale))
 
     def delta(self, epsilons: ArrayLike) -> NDArray[np.float64]:
         """Least delta at every epsilon, shape of `epsilons`."""
@@ -222,7 +242,7 @@ def whole_noise(noise: Noise, scale: float, reach: int) -> tuple[NDArray[np.int6
     scale : float
         At least 0; 0 is no noise.
     reach : int
-        The largest integer that is left, at least 0.
+        The largest integer that is left, from 0 to 2^26.
 
     Returns
     -------
@@ -231,8 +251,9 @@ def whole_noise(noise: Noise, scale: float, reach: int) -> tuple[NDArray[np.int6
     chances : ndarray of float, shape (2 reach + 1,)
         Their probabilities, which sum to 1.
     """
+    reach, scale = require_whole("reach", reach, 0, WIDEST_TABLE), require_at_least_0("scale", scale)
     x = np.arange(-reach, reach + 1)
-    if scale == 0:
+    if scale < 1e-150:  # the square of a step would be no float
         return x, (x == 0).astype(float)
     weight = np.exp(-np.abs(x) / scale if noise == "laplace" else -((x / scale) ** 2) / 2)
     return x, weight / weight.sum()
@@ -258,6 +279,8 @@ def discrete_laplace_shift(moves: ArrayLike, scale: float) -> PairLaw:
         If moves are no list of whole numbers, or the scale is not above 0.
     """
     steps, scale = _whole_moves(moves), require_positive("scale", scale)
+    if math.isinf(sum(steps) / scale):
+        raise ValueError(f"scale = {scale}; too little noise for any finite loss")
     log_law, rest = np.zeros(1), -math.expm1(-1 / scale)
     for k in steps:
         # of the ratio a move of k has, times what makes it symmetric
@@ -297,7 +320,12 @@ def discrete_gaussian_shift(moves: ArrayLike, scale: float) -> PairLaw:
     steps, scale = _whole_moves(moves), require_positive("scale", scale)
     if not steps:
         return PairLaw(np.zeros(1), np.zeros(1))
+    if sum(steps) > scale * STEEPEST:
+        raise ValueError(f"scale = {scale}; too little noise for any finite loss")
     common = math.gcd(*steps)
+    wide = 2 * REACH * scale / common
+    if not sum(wide * k * (1 + wide * sum(steps[:i])) for i, k in enumerate(steps)) <= MOST_PRODUCTS:
+        raise ValueError(f"scale = {scale}; with these moves the law would be a sum of more than 10^9 products")
     reach = math.ceil(REACH * scale) + max(steps)
     _, noise = whole_noise("gaussian", scale, reach)
     log_law = np.zeros(1)

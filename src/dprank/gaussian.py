@@ -18,6 +18,7 @@ from dprank._require import (
     require_loss,
     require_positive,
     require_probability,
+    require_real,
 )
 
 #: Relative allowance for the rounding of deltas and of `zcdp`, far above what tests find.
@@ -26,6 +27,8 @@ ROUNDING = 1e-9
 LEAST = 1e-300
 #: Beyond so many standard deviations a normal variable is less often than that.
 FARTHEST = 40
+#: Most standard deviations that data may move: half the square is a float.
+STEEPEST = 1e153
 #: Least Rényi order above 1 that `dp-accounting` converts.
 LOWEST = math.nextafter(1.01, 2)
 
@@ -54,7 +57,7 @@ def gaussian_delta(l2: float, scale: float, epsilon: float) -> float:
     :math:`\varphi(x) (R(x) - R(y))`, where no factor overflows; and the difference is
     :math:`\int_x^y (1 - t R(t)) dt`, where nothing cancels, however small mu is. x is computed exactly, then rounded.
     """
-    l2, scale = require_at_least_0("l2", l2), require_positive("scale", scale)
+    l2, scale = require_at_least_0("l2", l2, up=True), require_positive("scale", scale)
     mu, epsilon = l2 / scale, require_loss("epsilon", epsilon)
     if mu == 0 or math.isinf(epsilon):
         return 0.0
@@ -80,7 +83,7 @@ def gaussian_epsilon(l2: float, scale: float, delta: float) -> float:
     Parameters
     ----------
     l2, scale : float
-        As of `gaussian_delta`; a scale of 0 promises nothing.
+        As of `gaussian_delta`; a scale of 0, or one below 1e-153 of `l2`, promises nothing.
     delta : float
         In (0, 1), at least 1e-300.
 
@@ -89,8 +92,9 @@ def gaussian_epsilon(l2: float, scale: float, delta: float) -> float:
     float
         Found by bisection; 0 where the delta pays for all.
     """
-    require_probability("delta", delta, LEAST)
-    if require_at_least_0("scale", scale) == 0:
+    delta = require_probability("delta", delta, LEAST)
+    l2, scale = require_at_least_0("l2", l2, up=True), require_at_least_0("scale", scale)
+    if scale == 0 or l2 / scale > STEEPEST:
         return math.inf if l2 > 0 else 0.0
     if gaussian_delta(l2, scale, 0.0) <= delta * (1 - ROUNDING):
         return 0.0
@@ -105,9 +109,9 @@ def gaussian_scale(l2: float, epsilon: float, delta: float) -> float:
     Parameters
     ----------
     l2 : float
-        Euclidean sensitivity, at least 0, finite.
+        Euclidean sensitivity: 0, or from 1e-150 to 1e150.
     epsilon : float
-        Above 0, finite.
+        Above 0, finite; no more than 1e300 is spent.
     delta : float
         In (0, 1), at least 1e-300.
 
@@ -116,10 +120,11 @@ def gaussian_scale(l2: float, epsilon: float, delta: float) -> float:
     float
         In the unit of `l2`; ``gaussian_epsilon(l2, gaussian_scale(l2, epsilon, delta), delta) <= epsilon``.
     """
-    if require_at_least_0("l2", l2) == 0:
+    needed = "it must be 0, or from 1e-150 to 1e150"
+    l2 = require_real("l2", l2, needed, lambda x: x == 0 or 1e-150 <= x <= 1e150, up=True)
+    epsilon, delta = min(require_positive("epsilon", epsilon), 1e300), require_probability("delta", delta, LEAST)
+    if l2 == 0:
         return 0.0
-    require_positive("epsilon", epsilon)
-    require_probability("delta", delta, LEAST)
     scale = least(lambda scale: gaussian_delta(l2, scale, epsilon) <= delta * (1 - ROUNDING), l2)
     while gaussian_epsilon(l2, scale, delta) > epsilon:
         scale *= 1 + 2.0**-40

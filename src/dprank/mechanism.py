@@ -163,16 +163,16 @@ def ratio_up(numerator: float, denominator: float) -> float:
     numerator, denominator : float
         At least 0; infinity is allowed.
     """
-    for name, value in (("numerator", numerator), ("denominator", denominator)):
-        require_loss(name, value)
-    if denominator == 0 or numerator == math.inf:
+    top, bottom = _exact("numerator", numerator, up=True), _exact("denominator", denominator, up=False)
+    if bottom == 0 or top == math.inf:
         return math.inf
-    return 0.0 if denominator == math.inf else _up(_exact(numerator) / _exact(denominator))
+    return 0.0 if bottom == math.inf else _up(Fraction(top) / Fraction(bottom))
 
 
-def _exact(number: float) -> Fraction:
-    """Of whole numbers, and of floats; numpy's would overflow as parts of a fraction."""
-    return Fraction(int(number) if isinstance(number, int | np.integer) else float(number))
+def _exact(name: str, number: float, *, up: bool) -> float:
+    """Python's own number: whole ones as they are, others as floats."""
+    loss = require_loss(name, number, up=up)
+    return int(number) if isinstance(number, int | np.integer) else loss
 
 
 def _up(exact: Fraction) -> float:

@@ -16,7 +16,13 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_at_least_0, require_generator, source_shown
+from dprank._require import (
+    MOST_AT_ONCE,
+    require_at_least_0,
+    require_generator,
+    require_whole,
+    source_shown,
+)
 from dprank.mechanism import require
 
 Noise = Literal["laplace", "gaussian"]
@@ -97,7 +103,7 @@ def laplace(scale: float, size: Any, *, rng: np.random.Generator) -> NDArray[np.
     size : int or tuple of int
     rng : numpy.random.Generator
     """
-    require_at_least_0("scale", scale)
+    scale = require_at_least_0("scale", scale)
     return require_generator(rng, "floating-point noise is for research").laplace(0.0, scale, size)
 
 
@@ -116,7 +122,7 @@ def discrete_laplace(scale: float, size: Any, *, rng: Source) -> NDArray[np.int6
     -----
     The difference of two geometric variables with failure probability exp(-1 / scale).
     """
-    shape = _shape(scale, size, rng)
+    scale, shape = _drawable(scale, size, rng)
     if scale == 0:
         return np.zeros(shape, np.int64)
     if isinstance(rng, SecureSource):
@@ -135,7 +141,7 @@ def gaussian(scale: float, size: Any, *, rng: np.random.Generator) -> NDArray[np
     size : int or tuple of int
     rng : numpy.random.Generator
     """
-    require_at_least_0("scale", scale)
+    scale = require_at_least_0("scale", scale)
     return require_generator(rng, "floating-point noise is for research").normal(0.0, scale, size)
 
 
@@ -156,7 +162,7 @@ def discrete_gaussian(scale: float, size: Any, *, rng: Source) -> NDArray[np.int
     exp(-(abs(y) - scale^2 / t)^2 / (2 scale^2)) (Canonne, Kamath and Steinke 2020, Algorithm 3); about three in four
     are for large scales.
     """
-    shape = _shape(scale, size, rng)
+    scale, shape = _drawable(scale, size, rng)
     if scale == 0:
         return np.zeros(shape, np.int64)
     if isinstance(rng, SecureSource):
@@ -165,7 +171,8 @@ def discrete_gaussian(scale: float, size: Any, *, rng: Source) -> NDArray[np.int
     kept = np.zeros(0, np.int64)
     while len(kept) < math.prod(shape):
         draws = discrete_laplace(wide, 2 * (math.prod(shape) - len(kept)), rng=rng)
-        accept = np.exp(-((np.abs(draws) / scale - scale / wide) ** 2) / 2)
+        with np.errstate(over="ignore"):  # of scales next to 0
+            accept = np.exp(-((np.abs(draws) / scale - scale / wide) ** 2) / 2)
         kept = np.r_[kept, draws[rng.random(len(draws)) < accept]]
     return kept[: math.prod(shape)].reshape(shape)
 
@@ -202,13 +209,14 @@ def geometric(scale: float, size: int, *, rng: Source) -> NDArray[np.int64]:
     scale : float
         At least 0, at most 2^50; 0 gives no noise.
     size : int
+        From 0 to 10^8.
     rng : numpy.random.Generator or `SECURE`
 
     Notes
     -----
     What `discrete_laplace` draws, as long as it is not negative.
     """
-    draws = np.zeros(0, np.int64)
+    size, draws = require_whole("size", size, 0, MOST_AT_ONCE), np.zeros(0, np.int64)
     while len(draws) < size:
         # more than half will do
         more = discrete_laplace(scale, 2 * (size - len(draws)), rng=rng)
@@ -229,9 +237,10 @@ def best_first(scores: NDArray[Any], rng: Source) -> NDArray[np.int64]:
     return order[np.argsort(-scores[order], kind="stable")]
 
 
-def _shape(scale: float, size: Any, rng: Any) -> tuple[int, ...]:
-    """Of whole noise, once it is known that it can be drawn."""
-    if require_at_least_0("scale", scale) > WIDEST:
+def _drawable(scale: float, size: Any, rng: Any) -> tuple[float, tuple[int, ...]]:
+    """Scale and shape of whole noise, once it is known that it can be drawn."""
+    scale = require_at_least_0("scale", scale)
+    if scale > WIDEST:
         raise ValueError(f"scale = {scale}; above 2^50 the draws would not fit 64 bits")
     require_source(rng)
-    return tuple(np.atleast_1d(size).tolist())
+    return scale, tuple(np.atleast_1d(size).tolist())

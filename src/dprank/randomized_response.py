@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dprank._require import require_positive, require_whole
+from dprank._require import (
+    MOST,
+    require_positive,
+    require_whole,
+)
 from dprank.noise import SecureSource, Source, require_source
 
 #: Chances are whole numbers of 2^-53.
@@ -25,8 +29,9 @@ def bit_loss(flips: int, bits: int = 1) -> float:
     flips : int
         1 to 2^52, a fair coin; of one bit the loss is log((2^53 - flips) / flips).
     bits : int
-        Answers of one voter, at least 1.
+        Answers of one voter, from 1 to 2^106.
     """
+    flips, bits = require_whole("flips", flips, 1, GRAIN // 2), require_whole("bits", bits, 1, MOST**2)
     if flips == GRAIN // 2:
         return 0.0
     loss = math.nextafter(math.nextafter(math.log1p((GRAIN - 2 * flips) / flips), math.inf), math.inf)
@@ -48,7 +53,8 @@ def flips_for(epsilon: float, bits: int = 1) -> int:
     ValueError
         Naming what is out of range.
     """
-    share = require_positive("epsilon", epsilon) / require_whole("bits", bits, 1)
+    epsilon, bits = require_positive("epsilon", epsilon), require_whole("bits", bits, 1, MOST**2)
+    share = epsilon / bits
     flips = max(1, math.ceil(GRAIN * float(expit(-share))))
     while bit_loss(flips, bits) > epsilon:
         flips += 1
@@ -58,6 +64,7 @@ def flips_for(epsilon: float, bits: int = 1) -> int:
 def randomise(signs: NDArray[Any], flips: int, rng: Source) -> NDArray[np.int8]:
     """Randomised response: every sign is reversed with probability flips / 2^53, on its own."""
     require_source(rng)
+    flips = require_whole("flips", flips, 0, GRAIN)
     if isinstance(rng, SecureSource):
         words = np.frombuffer(secrets.token_bytes(8 * signs.size), np.uint64).reshape(signs.shape) >> np.uint64(11)
     else:

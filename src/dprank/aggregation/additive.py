@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank import noise as laws
 from dprank._require import (
-    MOST,
     as_array,
     require_below_1,
     require_positive,
@@ -21,12 +20,10 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank.gaussian import LEAST, gaussian_epsilon, gaussian_scale, least, zcdp
+from dprank.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, least, zcdp
 from dprank.mechanism import Adjacency, Guarantee, ratio_up, require, require_scale
 from dprank.noise import Law, Noise, Source
 
-#: Most standard deviations that data may move: their square is a float.
-STEEPEST = 1e150
 #: Scale of what is about to be calibrated.
 FINITE = 1e100
 
@@ -65,7 +62,7 @@ class AdditiveNoise(ABC):
     def __post_init__(self) -> None:
         settle(
             self,
-            n_items=require_whole("n_items", self.n_items, 2, MOST),
+            n_items=require_whole("n_items", self.n_items, 2),
             delta=require_noise(self.noise, self.delta, self.law, self.adjacency),
         )
         settle(self, scale=require_noise_scale(self.scale, self.noise, self.l1_sensitivity, self.l2_sensitivity))

@@ -68,6 +68,8 @@ class ExponentialMechanism:
             n_items=require_whole("n_items", self.n_items, 2, MOST_ITEMS),
             rate=require_at_least_0("rate", self.rate),
         )
+        if math.isinf(self.guarantee.epsilon):
+            raise ValueError(f"rate = {self.rate}; too fast a decay for any finite epsilon")
 
     @classmethod
     def calibrated(cls, n_items: int, epsilon: float, **others: Any) -> Self:

@@ -146,9 +146,12 @@ class LocalKwikSort:
         fallback : Mechanism, optional
             The paper's has the budget epsilon / 2.
         """
-        m, q = require_whole("n_items", n_items, 2), require_whole("queries", queries, -(-n_items // 2))
-        budget = require_positive("epsilon", epsilon) * m / (2 * q)
-        return cls(m, budget, 2 * q // m, m, "random", "printed", counter, fallback, claimed_epsilon=float(epsilon))
+        m = require_whole("n_items", n_items, 2)
+        q, epsilon = require_whole("queries", queries, -(-m // 2)), require_positive("epsilon", epsilon)
+        budget = epsilon * m / (2 * q)
+        if not 0 < budget < math.inf:
+            raise ValueError(f"epsilon = {epsilon}; {budget} a report is out of range")
+        return cls(m, budget, 2 * q // m, m, "random", "printed", counter, fallback, claimed_epsilon=epsilon)
 
     @classmethod
     def calibrated(cls, n_items: int, epsilon: float, *, tail: float = 1e-6) -> Self:

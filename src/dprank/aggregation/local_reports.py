@@ -21,7 +21,13 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_generator, require_positive, require_whole, settle, shown
+from dprank._require import (
+    require_generator,
+    require_positive,
+    require_whole,
+    settle,
+    shown,
+)
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.kendall import as_positions
@@ -140,7 +146,7 @@ class VectorReport(Flipped):
     @classmethod
     def calibrated(cls, n_items: int, epsilon: float, geometry: Literal["ball", "cube"] = "ball") -> Self:
         """The whole of `epsilon`, above 0, on the choice of the side."""
-        return cls(n_items, flips_for(epsilon), geometry)
+        return cls(n_items, some_flips(epsilon), geometry)
 
     @property
     def loss(self) -> float:
@@ -203,7 +209,8 @@ class SplitResponse(Flipped):
     @classmethod
     def calibrated(cls, n_items: int, epsilon: float) -> Self:
         """All signs together spend `epsilon`, above 0."""
-        return cls(n_items, flips_for(epsilon, math.comb(require_whole("n_items", n_items, 2), 2)))
+        n_items = require_whole("n_items", n_items, 2)
+        return cls(n_items, some_flips(epsilon, math.comb(n_items, 2)))
 
     @property
     def loss(self) -> float:
@@ -247,15 +254,16 @@ class PrintedPair(Flipped):
     @classmethod
     def as_printed(cls, n_items: int, epsilon: float) -> Self:
         """Answers +d with probability (1 + w / d) / 2, d = (exp(epsilon) + 1) / (exp(epsilon) - 1), else -d."""
-        return cls(n_items, flips_for(epsilon))
+        return cls(n_items, some_flips(epsilon))
 
     @classmethod
     def calibrated(cls, n_items: int, epsilon: float) -> Self:
         """The same shape of answer with all of `epsilon`, above 0, used up."""
-        flips = max(1, math.ceil(GRAIN / 2 * math.exp(-require_positive("epsilon", epsilon))))
+        epsilon = require_positive("epsilon", epsilon)
+        flips = max(1, math.ceil(GRAIN / 2 * math.exp(-epsilon)))
         while _printed_loss(flips) > epsilon and flips < GRAIN // 2:
             flips += 1
-        return cls(n_items, flips)
+        return cls(n_items, _biased(flips, epsilon))
 
     @property
     def loss(self) -> float:
@@ -576,8 +584,20 @@ class LocalMatrix(OneRound):
         return matrix + np.tril(1 - matrix.T, -1)
 
 
+def some_flips(epsilon: float, bits: int = 1) -> int:
+    """`flips_for` answers that tell something: refuses an epsilon so small that they would be fair coins."""
+    return _biased(flips_for(epsilon, bits), epsilon, bits)
+
+
+def _biased(flips: int, epsilon: float, bits: int = 1) -> int:
+    if flips >= GRAIN // 2:
+        raise ValueError(f"epsilon = {epsilon}; too little for {bits} answers a voter: all would be fair coins")
+    return flips
+
+
 def mean_overlap(dimension: int) -> float:
     """Mean absolute inner product of two unit vectors, one of them uniformly random: about sqrt(2 / (pi dimension))."""
+    dimension = require_whole("dimension", dimension, 1)
     return math.exp(math.lgamma(dimension / 2) - math.lgamma((dimension + 1) / 2)) / math.sqrt(math.pi)
 
 

@@ -9,7 +9,14 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_bool, require_claim, require_positive, require_probability, require_whole, settle
+from dprank._require import (
+    require_bool,
+    require_claim,
+    require_positive,
+    require_probability,
+    require_whole,
+    settle,
+)
 from dprank.aggregation.additive import AdditiveNoise
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
@@ -118,11 +125,12 @@ class NoisyMatrix(AdditiveNoise):
         """
         corollary = require("corollary", corollary, (3, 4))
         n_items, epsilon = require_whole("n_items", n_items, 2), require_positive("epsilon", epsilon)
+        constant = require_positive("constant", constant)
         printed: dict[str, Any] = {"law": "continuous", "clip": True, "claimed_epsilon": epsilon} | others
         if corollary == 3:
             return cls(n_items, n_items**2 / epsilon, "laplace", delta=delta, **printed)
         delta = require_probability("delta", delta)
-        scale = require_positive("constant", constant) * n_items / epsilon * math.sqrt(math.log(1 / delta))
+        scale = constant * n_items / epsilon * math.sqrt(math.log(1 / delta))
         return cls(n_items, scale, "gaussian", delta=delta, **printed)
 
     @property

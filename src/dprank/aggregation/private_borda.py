@@ -22,10 +22,11 @@ from dprank.aggregation.local_reports import (
     mean_overlap,
     require_directions,
     require_votes,
+    some_flips,
 )
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.noise import Source, best_first, require_source
-from dprank.randomized_response import bit_loss, flips_for, randomise
+from dprank.randomized_response import bit_loss, randomise
 from dprank.rankings import Rankings, require_rankings
 from dprank.release import source_of
 
@@ -180,7 +181,7 @@ class PositionVector(Flipped):
     @classmethod
     def calibrated(cls, n_items: int, epsilon: float) -> Self:
         """The whole of `epsilon`, above 0, on the choice of the side."""
-        return cls(n_items, flips_for(epsilon))
+        return cls(n_items, some_flips(epsilon))
 
     @property
     def loss(self) -> float:

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank import noise as laws
-from dprank._require import require_claim, require_positive, require_probability, require_whole, settle, shown
+from dprank._require import (
+    require_below_1,
+    require_claim,
+    require_positive,
+    require_probability,
+    require_whole,
+    settle,
+    shown,
+)
 from dprank.aggregation.additive import require_drawable, require_noise, require_noise_scale
 from dprank.aggregation.kwiksort import comparisons_law
 from dprank.aggregation.matrix import PrivateOrder
@@ -100,6 +108,9 @@ class PrivateKwikSort:
         if self.fallback and (self.fallback.n_items, self.fallback.adjacency) != (n_items, self.adjacency):
             theirs = f"{self.fallback.n_items} items and {self.fallback.adjacency!r}"
             raise ValueError(f"fallback is for {theirs}; n_items = {n_items} and {self.adjacency!r} are needed")
+        spare = self.fallback
+        if self.noise == "laplace" and spare and spare.noise == "laplace" and math.isinf(self.guarantee.epsilon):
+            raise ValueError(f"scale = {self.scale}; too little noise for any finite epsilon")
         if self._joint and self.fallback and self.fallback.delta != self.delta:
             raise ValueError(f"delta = {self.delta}; that of the Gaussian fallback is {self.fallback.delta}")
 
@@ -178,16 +189,15 @@ class PrivateKwikSort:
         **fallback
             Of `NoisyMatrix.as_printed`; it gets the budget epsilon / 2 of Corollary 3.
         """
-        epsilon = require_positive("epsilon", epsilon)
-        asked = require_whole("queries", queries, 1)
+        epsilon, delta = require_positive("epsilon", epsilon), require_below_1("delta", delta)
+        asked, constant = require_whole("queries", queries, 1), require_positive("constant", constant)
         spare = NoisyMatrix.as_printed(3, n_items, epsilon / 2, **fallback)
         printed: dict[str, Any] = {"law": "continuous", "claimed_epsilon": epsilon, "delta": delta}
         made = min(asked, spare.n_pairs)
         last = spare if made < spare.n_pairs else None
         if delta == 0:
             return cls(n_items, made, asked / epsilon, last, "laplace", **printed)
-        require_probability("delta", delta)
-        scale = require_positive("constant", constant) * math.sqrt(asked * math.log(1 / delta)) / epsilon
+        scale = constant * math.sqrt(asked * math.log(1 / delta)) / epsilon
         return cls(n_items, made, scale, last, "gaussian", **printed)
 
     @property

@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from dprank._require import as_floats, require_generator, require_real, require_whole, settle, shown
+from dprank._require import (
+    MOST,
+    MOST_AT_ONCE,
+    as_floats,
+    require_generator,
+    require_real,
+    require_whole,
+    settle,
+    shown,
+)
 from dprank.comparisons import Comparisons
 
 
@@ -197,11 +206,19 @@ def sample_voters(
         voters * answers rows, with the voter of each. O(voters * answers + items) time.
     """
     theta = _strengths(theta)
-    voters, answers = require_whole("voters", voters, 0), require_whole("answers", answers, 0)
+    voters, answers = _require_rows(voters, answers, MOST_AT_ONCE)
     first = rng.integers(0, len(theta), voters * answers)
     second = rng.integers(0, len(theta) - 1, voters * answers)
     second += second >= first
     return _compare(theta, first, second, rng, link, items, np.repeat(np.arange(voters), answers))
+
+
+def _require_rows(voters: int, answers: int, most: int) -> tuple[int, int]:
+    """Refuse more comparisons than can be drawn."""
+    voters, answers = require_whole("voters", voters, 0), require_whole("answers", answers, 0)
+    if voters * answers > most:
+        raise ValueError(f"voters = {shown(voters)}, answers = {shown(answers)}; at most {most} comparisons are drawn")
+    return voters, answers
 
 
 def _compare(
@@ -292,7 +309,7 @@ def voter_counts(
     items^2) time and memory, whatever the number of voters.
     """
     rows = _rows(theta, replicates)
-    voters, answers = require_whole("voters", voters, 0), require_whole("answers", answers, 0)
+    voters, answers = _require_rows(voters, answers, MOST)
     first, second = np.triu_indices(rows.shape[1], 1)
     times = rng.multinomial(voters * answers, np.full(first.size, 1 / first.size), size=len(rows))
     won = rng.binomial(times, special.expit(rows[:, first] - rows[:, second]))
@@ -306,7 +323,7 @@ def voter_counts(
 def _rows(theta: ArrayLike, replicates: int | None) -> NDArray[np.float64]:
     theta = as_floats("theta", theta)
     if replicates is not None:
-        replicates = require_whole("replicates", replicates, 1)
+        replicates = require_whole("replicates", replicates, 1, MOST_AT_ONCE)
     if theta.ndim == 1 and replicates is not None:
         theta = np.tile(_strengths(theta), (replicates, 1))
     if theta.ndim != 2 or theta.shape[1] < 2 or replicates not in (None, len(theta)):

@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from dprank._frozen import FrozenFields
-from dprank._require import as_array, as_floats, settle
+from dprank._require import (
+    as_array,
+    as_floats,
+    require_at_least_0,
+    require_positive,
+    settle,
+)
 from dprank.comparisons import Comparisons, require_comparisons
 from dprank.models.bradley_terry import LOGISTIC, Link
 
@@ -214,7 +220,7 @@ def mle(
             raise ValueError(
                 f"wins with link = {link.name!r}, ridge = {ridge}; only a logistic link with a ridge allows it"
             )
-    _require_tolerance(tolerance)
+    tolerance = require_positive("tolerance", tolerance)
     games = Games.of(comparisons)
     if ridge == 0:
         _require_minimiser(games)
@@ -268,7 +274,7 @@ def mle_from_counts(
     ridge, _ = _penalty(ridge, None, n)
     if ridge == 0:
         raise ValueError("ridge = 0; a batch needs a ridge above 0")
-    _require_tolerance(tolerance)
+    tolerance = require_positive("tolerance", tolerance)
     if tables.dtype != np.float32 and tables.size and not (tables.min() >= 0 and tables.max() <= _FLOAT32_COUNTS):
         _refuse_counts(tables, _FLOAT32_COUNTS)
     single = np.ascontiguousarray(tables, np.float32)
@@ -434,14 +440,13 @@ def _require_minimiser(games: Games) -> None:
 
 
 def _penalty(ridge: float, linear: ArrayLike | None, n: int) -> tuple[float, NDArray[np.float64]]:
-    if not 0 <= ridge < np.inf:
-        raise ValueError(f"ridge = {ridge}; it must be at least 0 and finite")
+    ridge = require_at_least_0("ridge", ridge)
     if linear is None:
-        return float(ridge), np.zeros(n)
+        return ridge, np.zeros(n)
     linear = _finite("linear", linear, n)
     if ridge == 0:
         raise ValueError("ridge = 0 with a linear term: a minimiser need not exist; a ridge above 0 is needed")
-    return float(ridge), linear
+    return ridge, linear
 
 
 def _refuse_counts(tables: NDArray[Any], most: float) -> None:
@@ -449,11 +454,6 @@ def _refuse_counts(tables: NDArray[Any], most: float) -> None:
     for place in np.argwhere(~((tables >= 0) & (tables <= most))).tolist():
         raise ValueError(f"played{place} is out of range; numbers from 0 to {most:.9g} are needed")
     raise ValueError(f"played[{len(tables) - 1}] is not symmetric with diagonal 0")
-
-
-def _require_tolerance(tolerance: float) -> None:
-    if not 0 < tolerance < np.inf:
-        raise ValueError(f"tolerance = {tolerance}; it must be above 0 and finite")
 
 
 def _strengths(theta: ArrayLike, comparisons: Comparisons) -> NDArray[np.float64]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Self
@@ -14,7 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtri, zeta
 
-from dprank._require import as_array, as_floats, require_generator, require_whole, settle, shown
+from dprank._require import (
+    MOST_AT_ONCE,
+    as_array,
+    as_floats,
+    require_generator,
+    require_real,
+    require_whole,
+    settle,
+    shown,
+)
 from dprank.kendall import as_positions
 
 # x / (exp(x) - 1) = 1 - x / 2 + sum of _BERNOULLI[k - 1] x^(2k), k = 1, 2, ...; radius 2 pi
@@ -33,7 +41,7 @@ class Mallows:
     Parameters
     ----------
     n_items : int
-        m, at least 2.
+        m, from 2 to 2^53.
     theta : float
         -log phi, from 0 (uniform) to infinity (always the centre). Near the uniform law phi itself is too coarse for
         floating point.
@@ -51,25 +59,18 @@ class Mallows:
     def __post_init__(self) -> None:
         # products of small numpy integers overflow
         settle(self, n_items=require_whole("n_items", self.n_items, 2))
-        _require_number("theta", self.theta)
-        if not self.theta >= 0:
-            raise ValueError(f"theta = {self.theta}; -log phi must be at least 0")
-        settle(self, theta=float(self.theta))
+        settle(self, theta=require_real("theta", self.theta, "-log phi must be at least 0", lambda x: x >= 0))
 
     @classmethod
     def of_phi(cls, n_items: int, phi: float) -> Self:
         """The law with spread `phi` in [0, 1]."""
-        _require_number("phi", phi)
-        if not 0 <= phi <= 1:
-            raise ValueError(f"phi = {phi}; it must lie in [0, 1]")
+        phi = require_real("phi", phi, "it must lie in [0, 1]", lambda x: 0 <= x <= 1)
         return cls(n_items, -math.log(phi) if phi > 0 else math.inf)
 
     @classmethod
     def of_gap(cls, n_items: int, gap: float) -> Self:
         """The law with phi = 1 - `gap`, exact however small the gap in [0, 1] is."""
-        _require_number("gap", gap)
-        if not 0 <= gap <= 1:
-            raise ValueError(f"gap = {gap}; 1 - phi must lie in [0, 1]")
+        gap = require_real("gap", gap, "1 - phi must lie in [0, 1]", lambda x: 0 <= x <= 1)
         return cls(n_items, -math.log1p(-gap) if gap < 1 else math.inf)
 
     @property
@@ -286,7 +287,7 @@ def theta_at(n_items: int, epsilon: float) -> float:
     Parameters
     ----------
     n_items : int
-        At least 2.
+        From 2 to 10^8.
     epsilon : float
         Above 0 and below 1 - 1/m!, the distance of a law that is certain of its centre.
 
@@ -309,10 +310,10 @@ def theta_at(n_items: int, epsilon: float) -> float:
 
     ``exp(-theta_at(m, epsilon))`` is phi_epsilon of Busa-Fekete, Fotakis and Zampetakis (2021).
     """
+    n_items = require_whole("n_items", n_items, 2, MOST_AT_ONCE)
     most = Mallows(n_items, math.inf).total_variation()
-    _require_number("epsilon", epsilon)
-    if not 0 < epsilon < most:
-        raise ValueError(f"epsilon = {epsilon}; it must lie above 0 and below 1 - 1/{n_items}! = {most}")
+    needed = f"it must lie above 0 and below 1 - 1/{n_items}! = {most}"
+    epsilon = require_real("epsilon", epsilon, needed, lambda x: 0 < x < most)
     if epsilon < 1e-9:
         return float(epsilon / (_mean_deviation(int(n_items)) / 2))
 
@@ -330,11 +331,6 @@ def theta_at(n_items: int, epsilon: float) -> float:
     while excess(low) > 0:
         low /= 1.5
     return float(brentq(excess, low, high, xtol=1e-300, rtol=1e-13))
-
-
-def _require_number(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ValueError(f"{name} = {shown(value)}; a number is needed")
 
 
 def _mean_deviation(m: int) -> float:

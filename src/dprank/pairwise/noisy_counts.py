@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank import noise
-from dprank._require import MOST, as_floats, require_bool, require_claim, require_positive, require_whole, settle, shown
+from dprank._require import as_floats, require_bool, require_claim, require_positive, require_whole, settle, shown
 from dprank.comparisons import GRAIN, Comparisons, Score, require_comparisons, voter_column, win_counts
 from dprank.mechanism import Adjacency, Guarantee, Unit, ratio_up, require, require_scale
 from dprank.noise import Law, best_first
@@ -60,7 +60,7 @@ def l1_sensitivity(
     h a count. It depends on nothing but a, and is concave in it: the sum is largest in the middle, as it is symmetric,
     and h alone in the middle or at n.
     """
-    n_items, answers = require_whole("n_items", n_items, 2, MOST), require_whole("answers", answers, 1, MOST)
+    n_items, answers = require_whole("n_items", n_items, 2), require_whole("answers", answers, 1)
     pairs = n_items * (n_items - 1) // 2
     require("score", score, get_args(Score))
     require("design", design, get_args(Design))
@@ -169,8 +169,8 @@ class NoisyCounts:
     def __post_init__(self) -> None:
         settle(
             self,
-            n_items=require_whole("n_items", self.n_items, 2, MOST),
-            answers=require_whole("answers", self.answers, 1, MOST),
+            n_items=require_whole("n_items", self.n_items, 2),
+            answers=require_whole("answers", self.answers, 1),
             ties=require_bool("ties", self.ties),
             claimed_epsilon=require_claim(self.claimed_epsilon),
             **{
@@ -219,7 +219,7 @@ class NoisyCounts:
         **parameters
             For Algorithm 3 `answers`, the paper's L, and the design of the data.
         """
-        algorithm = require("algorithm", algorithm, (2, 3))
+        algorithm, epsilon = require("algorithm", algorithm, (2, 3)), require_positive("epsilon", epsilon)
         printed: dict[str, Any] = {"score": "wins", "law": "continuous", "claimed_epsilon": epsilon}
         printed |= {"unit": "comparison" if algorithm == 2 else "voter"} | parameters
         free = cls(n_items, 1.0, **printed)

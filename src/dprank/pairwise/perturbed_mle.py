@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
 from dprank import noise
-from dprank._require import MOST, as_floats, require_claim, require_loss, require_positive, require_whole, settle
+from dprank._require import as_floats, require_claim, require_loss, require_positive, require_whole, settle
 from dprank.comparisons import Comparisons, require_comparisons, win_counts
 from dprank.mechanism import Guarantee, Unit, ratio_up, require
 from dprank.models.bradley_terry import LOGISTIC, Link, require_link
@@ -21,6 +21,8 @@ from dprank.pairwise.noisy_counts import NoisyRanking, require_at_most
 from dprank.release import source_of
 
 Graph = Literal["private", "public"]
+#: Least scale, and on a private graph least ridge, of which anything is promised: below, floats run out.
+LEAST = 1e-300
 #: What a supremum found by search is raised by, relatively: far above its rounding.
 _SLACK = 1e-9
 
@@ -62,12 +64,12 @@ def objective_loss(
     require("graph", graph, get_args(Graph))
     require_link(link)
     scale, ridge = require_loss("scale", scale), require_loss("ridge", ridge)
-    answers = require_whole("answers", answers, 1, MOST)
-    if scale == 0:
+    answers = require_whole("answers", answers, 1)
+    if scale < LEAST:
         return math.inf
     if graph == "public" and link == LOGISTIC:
         return ratio_up(2 * answers, scale)
-    if ridge == 0 or math.isinf(link.steepest):
+    if ridge < LEAST or math.isinf(link.steepest):
         return math.inf
 
     def added(x: float) -> float:
@@ -124,11 +126,11 @@ class PerturbedMLE:
     def __post_init__(self) -> None:
         settle(
             self,
-            n_items=require_whole("n_items", self.n_items, 2, MOST),
+            n_items=require_whole("n_items", self.n_items, 2),
             scale=require_positive("scale", self.scale),
             ridge=require_positive("ridge", self.ridge),
             link=require_link(self.link),
-            answers=require_whole("answers", self.answers, 1, MOST),
+            answers=require_whole("answers", self.answers, 1),
             unit=require("unit", self.unit, get_args(Unit)),
             graph=require("graph", self.graph, get_args(Graph)),
             law=require("law", self.law, get_args(Law)),

@@ -13,18 +13,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import as_array, require_whole, shown
+from dprank._require import (
+    MOST,
+    as_array,
+    require_whole,
+    shown,
+)
 
+#: Most items that are chosen: the losses of so many rounds are added up one by one.
+MOST_CHOSEN = 10**7
 # twice such integers are exact as floats, and noise can be added within 64 bits
 _WIDEST = 2.0**51
 
 
-def require_k(k: Any, n_items: float = math.inf) -> int:
-    """Refuse anything but a whole number in 1 .. n_items."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= n_items:
-        allowed = f"in 1 .. {n_items}" if n_items < math.inf else "above 0"
-        raise ValueError(f"k = {shown(k)}; a whole number {allowed} is needed")
-    return int(k)
+def require_k(k: Any, n_items: float = math.inf, most: int = MOST) -> int:
+    """Refuse anything but an integer from 1 to n_items, or to `most` if that is less."""
+    return require_whole("k", k, 1, int(min(n_items, most)))
 
 
 def require_items(n_items: Any, items: Any = None) -> tuple[int | None, tuple[Any, ...] | None]:

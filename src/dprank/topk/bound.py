@@ -87,11 +87,10 @@ def log_delta(k: int, shift: float, epsilon: float, n_items: float = math.inf) -
     -----
     About 20 microseconds, whatever k. Every alpha gives a bound; the best is the root of a monotone derivative.
     """
-    _require_few(k, n_items)
-    require_positive("shift", shift)
-    require_loss("epsilon", epsilon)
+    k, n_items = _require_few(k, n_items)
+    shift, epsilon = require_positive("shift", shift, up=True), require_loss("epsilon", epsilon)
     fewer = min(k, n_items - k)
-    if fewer == 0:
+    if fewer == 0 or epsilon == math.inf:
         return -math.inf
     return _log_delta(int(fewer), shift, epsilon, n_items) if shift < 700 else 0.0
 
@@ -135,7 +134,7 @@ def shift_for(k: int, epsilon: float, delta: float, n_items: float = math.inf) -
     k : int
         At least 1.
     epsilon : float
-        Positive and finite.
+        Above 1e-300 and below 1e300.
     delta : float
         In (0, 1).
     n_items : float
@@ -156,9 +155,9 @@ def shift_for(k: int, epsilon: float, delta: float, n_items: float = math.inf) -
     -----
     One to two milliseconds.
     """
-    _require_few(k, n_items)
-    require_positive("epsilon", epsilon)
-    require_probability("delta", delta)
+    k, n_items = _require_few(k, n_items)
+    epsilon = require_real("epsilon", epsilon, "it must lie in (1e-300, 1e300)", lambda x: 1e-300 < x < 1e300)
+    delta = require_probability("delta", delta)
     if k == n_items:
         return math.inf
 
@@ -177,9 +176,9 @@ def shift_for(k: int, epsilon: float, delta: float, n_items: float = math.inf) -
     return math.exp(root)
 
 
-def _require_few(k: int, n_items: float) -> None:
+def _require_few(k: int, n_items: float) -> tuple[int, float]:
     """Refuse what is no k of a whole number, or of infinitely many, items."""
-    require_real(
+    n_items = require_real(
         "n_items", n_items, "a whole number, or infinity, is needed", lambda x: x == math.inf or (x >= 1 and x % 1 == 0)
     )
-    require_k(k, n_items)
+    return require_k(k, n_items), n_items

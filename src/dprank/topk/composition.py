@@ -14,26 +14,37 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import special, stats
 
-from dprank._require import require_at_least_0, require_below_1, require_loss, require_positive, require_whole
+from dprank._require import (
+    MOST,
+    require_at_least_0,
+    require_below_1,
+    require_loss,
+    require_positive,
+    require_real,
+    require_whole,
+)
 from dprank.gaussian import zcdp
 from dprank.mechanism import require
-from dprank.topk._require import require_k
 
 Composition = Literal["basic", "advanced", "zcdp", "optimal"]
 #: Relative allowance for the rounding of `optimal_delta`, far above what tests find.
 _ROUNDING = 1e-9
+#: Most rounds that are added up one by one: twice what may be chosen.
+MOST_ROUNDS = 2 * 10**7
 #: Standard deviations after which binomial terms are below the least positive float.
 _FAR = 40.0
 
 
 def basic(k: int, epsilon_0: float) -> float:
     """Epsilon of k rounds: k epsilon_0, rounded up (Dwork and Roth 2014, Corollary 3.15)."""
-    return math.nextafter(k * epsilon_0, math.inf)
+    return math.nextafter(require_whole("k", k, 0) * require_loss("epsilon_0", epsilon_0, up=True), math.inf)
 
 
 def advanced(k: int, epsilon_0: float, delta: float) -> float:
     """Epsilon of k pure rounds at `delta`, as Dwork, Rothblum and Vadhan (2010) print it; infinite at delta = 0."""
-    if require_below_1("delta", delta) == 0:
+    k, epsilon_0 = require_whole("k", k, 0), require_loss("epsilon_0", epsilon_0, up=True)
+    delta = require_below_1("delta", delta)
+    if delta == 0:
         return math.inf
     drift = k * epsilon_0 * math.expm1(min(epsilon_0, 700.0))
     return (math.sqrt(2 * k * math.log(1 / delta)) * epsilon_0 + drift) * (1 + _ROUNDING)
@@ -67,27 +78,35 @@ def optimal_delta(k: int, epsilon_0: float, epsilon: float) -> float:
     :math:`(2 l - k) \varepsilon_0`, and :math:`\delta = E[1 - e^{\varepsilon - loss}]_+`. All terms are positive, so
     there is no cancellation, and delta may be as small as a float can be. O(k) time.
     """
-    require_k(k)
-    require_positive("epsilon_0", epsilon_0)
-    require_at_least_0("epsilon", epsilon)
+    k = require_whole("k", k, 1, MOST_ROUNDS)
+    epsilon_0, epsilon = require_positive("epsilon_0", epsilon_0, up=True), require_at_least_0("epsilon", epsilon)
     p = float(special.expit(epsilon_0))
+    if epsilon / epsilon_0 >= k:
+        return 0.0
     first = max(0, math.floor((k + epsilon / epsilon_0) / 2))
     last = min(k, math.ceil(max(first, k * p) + _FAR * math.sqrt(k)))
     losses = np.arange(first, last + 1)
-    beyond = np.maximum((2 * losses - k) * epsilon_0 - epsilon, 0.0)
+    with np.errstate(over="ignore"):
+        beyond = np.maximum((2 * losses - k) * epsilon_0 - epsilon, 0.0)
     return float((stats.binom.pmf(losses, k, p) * -np.expm1(-beyond)).sum()) * (1 + _ROUNDING)
 
 
 def optimal(k: int, epsilon_0: float, delta: float) -> float:
     """Least epsilon at `delta` that holds for all k pure rounds; the inverse of `optimal_delta`, rounded up."""
-    if optimal_delta(k, epsilon_0, 0.0) <= require_below_1("delta", delta):
+    delta = require_below_1("delta", delta)
+    k, epsilon_0 = require_whole("k", k, 1, MOST_ROUNDS), require_positive("epsilon_0", epsilon_0, up=True)
+    if optimal_delta(k, epsilon_0, 0.0) <= delta:
         return 0.0
+    if math.isinf(basic(k, epsilon_0)):
+        return math.inf
     return _least(lambda epsilon: optimal_delta(k, epsilon_0, epsilon) <= delta, 0.0, basic(k, epsilon_0))
 
 
 def rho(k: int, epsilon_0: float, bounded_range: bool = False) -> float:
     """zCDP of k rounds: k epsilon_0^2 / 2 (Bun and Steinke 2016), / 8 if bounded in range (Cesar and Rogers 2021)."""
-    return k * epsilon_0**2 / (8 if bounded_range else 2)
+    k, epsilon_0 = require_whole("k", k, 0, MOST**2), require_loss("epsilon_0", epsilon_0, up=True)
+    square = epsilon_0**2 if epsilon_0 < 1e154 else math.inf
+    return k * square / (8 if bounded_range else 2) if k else 0.0
 
 
 def total_epsilon(
@@ -115,9 +134,8 @@ def total_epsilon(
         Naming what is out of range.
     """
     require("composition", composition, get_args(Composition))
-    require_whole("k", k, 0)
-    require_below_1("delta", delta)
-    require_loss("epsilon_0", epsilon_0)
+    k, delta = require_whole("k", k, 0), require_below_1("delta", delta)
+    epsilon_0 = require_loss("epsilon_0", epsilon_0, up=True)
     if k == 0 or epsilon_0 == 0:
         return 0.0
     if math.isinf(epsilon_0):
@@ -139,7 +157,7 @@ def epsilon_per_round(
     composition, k, delta, bounded_range
         As for `total_epsilon`, with k at least 1, and delta above 0 for "advanced" and "zcdp".
     epsilon : float
-        Above 0, finite.
+        Above 1e-300 and below 1e300.
 
     Raises
     ------
@@ -151,9 +169,9 @@ def epsilon_per_round(
     Bisection; about 60 evaluations, O(k) each for "optimal" and O(1) otherwise.
     """
     require("composition", composition, get_args(Composition))
-    require_k(k)
-    require_positive("epsilon", epsilon)
-    require_spare(composition, require_below_1("delta", delta))
+    k, delta = require_whole("k", k, 1, MOST_ROUNDS), require_below_1("delta", delta)
+    epsilon = require_real("epsilon", epsilon, "it must lie in (1e-300, 1e300)", lambda x: 1e-300 < x < 1e300)
+    require_spare(composition, delta)
 
     def fits(epsilon_0: float) -> bool:
         if composition == "optimal" and delta > 0:

@@ -16,9 +16,24 @@ from scipy.optimize import brentq
 from dprank import noise as noises
 from dprank._require import require_below_1, require_bool, require_positive, require_probability, require_whole, settle
 from dprank.gaussian import zcdp
-from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require
+from dprank.mechanism import (
+    Adjacency,
+    Guarantee,
+    compose,
+    ratio_up,
+    require,
+    require_scale,
+)
 from dprank.release import Release, source_of
-from dprank.topk._require import declared, finite, refuse_scales, require_integers, require_items, require_k
+from dprank.topk._require import (
+    MOST_CHOSEN,
+    declared,
+    finite,
+    refuse_scales,
+    require_integers,
+    require_items,
+    require_k,
+)
 from dprank.topk.bound import log_delta, shift_for
 from dprank.topk.composition import Composition, epsilon_per_round, rho, total_epsilon
 from dprank.topk.noise_laws import Noise
@@ -57,7 +72,7 @@ class Oneshot:
     Parameters
     ----------
     k : int
-        At least 1.
+        From 1 to 10^7.
     scale : float
         Of the noise, in units of the values, above 0.
     noise : {"laplace", "gumbel", "exponential"}
@@ -150,21 +165,25 @@ class Oneshot:
     contributions: int | None = None
 
     def __post_init__(self) -> None:
+        c = self.contributions
         n_items, items = require_items(self.n_items, self.items)
         settle(self, n_items=n_items, items=items)
         require("noise", self.noise, get_args(Noise))
         require("adjacency", self.adjacency, get_args(Adjacency))
         settle(
             self,
-            k=require_k(self.k, self._m),
+            k=require_k(self.k, self._m, MOST_CHOSEN),
             scale=require_positive("scale", self.scale),
-            sensitivity=require_positive("sensitivity", self.sensitivity),
+            sensitivity=require_positive("sensitivity", self.sensitivity, up=True),
             delta=require_below_1("delta", self.delta),
             value_scale=None if self.value_scale is None else require_positive("value_scale", self.value_scale),
             largest=require_bool("largest", self.largest),
             ordered=require_bool("ordered", self.ordered),
-            contributions=None if (c := self.contributions) is None else require_whole("contributions", c, 1),
+            contributions=None if c is None else require_whole("contributions", c, 1, MOST_CHOSEN),
         )
+        require_scale(self.scale, self._pushes * self._spread)
+        if self.value_scale is not None:
+            require_scale(self.value_scale, self._shown_moves * self.sensitivity, "value_scale")
 
     @classmethod
     def as_printed(
@@ -209,7 +228,8 @@ class Oneshot:
         refuse_scales(parameters)
         values, (n_items, items) = require_bool("values", values), require_items(n_items, items)
         k = require_k(k, math.inf if n_items is None else n_items)
-        epsilon, sensitivity = require_positive("epsilon", epsilon), require_positive("sensitivity", sensitivity)
+        epsilon = require_positive("epsilon", epsilon)
+        sensitivity = require_positive("sensitivity", sensitivity, up=True)
         delta = require_below_1("delta", delta)
         if delta == 0:
             scale = ratio_up(_times_up(2 * k, sensitivity), epsilon)
@@ -277,13 +297,14 @@ class Oneshot:
         free = cls(k, 1.0, noise, delta=delta, **parameters)
         k, delta = free.k, free.delta
         parameters["items"] = free.items
-        if share is not None and require_probability("share", share) and not values:
+        share = None if share is None else require_probability("share", share)
+        if share is not None and not values:
             raise ValueError(f"share = {share}, values = {values}; only released values have a share")
         if not values or free._pushes == 0:
             scale = free._selection_scale(epsilon, delta)
             value_scale = free._value_scale(epsilon, delta) if values else None
             return cls(k, scale, noise, delta=delta, value_scale=value_scale, **parameters)
-        share = 0.5 if share is None else float(share)
+        share = 0.5 if share is None else share
         paid = share * epsilon
         rest = math.nextafter(epsilon - paid, 0)
         scales = [(free._selection_scale(rest, d), free._value_scale(paid, e)) for d, e in _splits(delta)]

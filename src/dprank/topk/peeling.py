@@ -12,10 +12,24 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from dprank._require import require_below_1, require_bool, require_positive, settle
-from dprank.mechanism import Adjacency, Guarantee, ratio_up, require
+from dprank.mechanism import (
+    Adjacency,
+    Guarantee,
+    ratio_up,
+    require,
+    require_scale,
+)
 from dprank.noise import SecureSource, require_source
 from dprank.release import source_of
-from dprank.topk._require import declared, finite, refuse_scales, require_integers, require_items, require_k
+from dprank.topk._require import (
+    MOST_CHOSEN,
+    declared,
+    finite,
+    refuse_scales,
+    require_integers,
+    require_items,
+    require_k,
+)
 from dprank.topk.composition import Composition, epsilon_per_round, require_spare, rho, total_epsilon
 from dprank.topk.noise_laws import LAWS, Noise
 from dprank.topk.oneshot import TopK
@@ -29,7 +43,7 @@ class Peeling:
     Parameters
     ----------
     k : int
-        At least 1.
+        From 1 to 10^7.
     scale : float
         Of the noise, in units of the values, above 0.
     noise : {"laplace", "gumbel", "exponential"}
@@ -89,9 +103,9 @@ class Peeling:
         settle(self, n_items=n_items, items=items)
         settle(
             self,
-            k=require_k(self.k, math.inf if self.n_items is None else self.n_items),
+            k=require_k(self.k, math.inf if self.n_items is None else self.n_items, MOST_CHOSEN),
             scale=require_positive("scale", self.scale),
-            sensitivity=require_positive("sensitivity", self.sensitivity),
+            sensitivity=require_positive("sensitivity", self.sensitivity, up=True),
             delta=require_below_1("delta", self.delta),
             largest=require_bool("largest", self.largest),
         )
@@ -99,6 +113,7 @@ class Peeling:
         require("adjacency", self.adjacency, get_args(Adjacency))
         require("composition", self.composition, get_args(Composition))
         require_spare(self.composition, self.delta)
+        require_scale(self.scale, self.rounds * spread(self.sensitivity, self.adjacency))
 
     @classmethod
     def calibrated(cls, k: int, epsilon: float, delta: float = 0.0, **others: Any) -> Self:

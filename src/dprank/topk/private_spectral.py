@@ -29,16 +29,22 @@ from scipy.sparse.linalg import spsolve
 
 from dprank._frozen import FrozenFields
 from dprank._require import (
+    MOST,
+    MOST_AT_ONCE,
     require_below_1,
     require_bool,
     require_generator,
     require_positive,
     require_probability,
+    require_real,
     require_whole,
     settle,
 )
 from dprank.comparisons import Comparisons, require_comparisons
-from dprank.mechanism import Guarantee
+from dprank.mechanism import (
+    Guarantee,
+    require_scale,
+)
 from dprank.topk._require import refuse_scales, require_k
 from dprank.topk.oneshot import Oneshot, TopK
 from dprank.topk.spectral import (
@@ -47,6 +53,9 @@ from dprank.topk.spectral import (
     stationary_distribution,
     transition_matrix,
 )
+
+#: Most items all of whose pairs are compared.
+MOST_COMPLETE = 10_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,9 +75,10 @@ class PrivateRankCentrality(FrozenFields):
     scale : float
         Of the Laplace noise, in units of `scores`, above 0.
     pairs : array_like of int, shape (edges, 2), optional
-        The public comparison graph, every pair once; all pairs by default. Connected, unless `teleport` is above 0.
+        The public comparison graph, every pair once; by default all pairs, of up to 10,000 items. Connected, unless
+        `teleport` is above 0.
     d : float, optional
-        Public normalisation, at least the largest degree, which is the default.
+        Public normalisation, at least the largest degree, which is the default, and at most 2^53.
     teleport : float
         Chance g in [0, 1) with which the walk jumps to an item drawn at random.
     damped : bool
@@ -111,7 +121,9 @@ class PrivateRankCentrality(FrozenFields):
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        settle(self, n_items=require_whole("n_items", self.n_items, 2))
+        settle(self, n_items=require_whole("n_items", self.n_items, 2, MOST_AT_ONCE))
+        if self.pairs is None and self.n_items > MOST_COMPLETE:
+            raise ValueError(f"n_items = {self.n_items}; pairs are needed for more than {MOST_COMPLETE} items")
         settle(
             self,
             k=require_k(self.k, self.n_items),
@@ -119,7 +131,9 @@ class PrivateRankCentrality(FrozenFields):
             scale=require_positive("scale", self.scale),
             delta=require_below_1("delta", self.delta),
             teleport=require_below_1("teleport", self.teleport),
-            d=None if self.d is None else require_positive("d", self.d),
+            d=None
+            if self.d is None
+            else require_real("d", self.d, "it must lie in (0, 2^53]", lambda x: 0 < x <= MOST),
             damped=require_bool("damped", self.damped),
             relative=require_bool("relative", self.relative),
         )
@@ -137,6 +151,8 @@ class PrivateRankCentrality(FrozenFields):
                 f"pairs do not connect items 0 and {apart}; a connected graph, or teleport above 0, is needed"
             )
         settle(self, pairs=edges)
+        if math.isfinite(self.sensitivity):
+            settle(self, scale=require_scale(self.scale, 2 * self.k * self.sensitivity))
         super().__post_init__()
 
     def __repr__(self) -> str:
@@ -211,8 +227,8 @@ class PrivateRankCentrality(FrozenFields):
         if rho is not None:
             rho = require_below_1("rho", rho)
         free = cls(n_items, k, samples, 1.0, damped=rho is None, relative=False, delta=delta, **public)
-        s = 2 / (free.normalisation * samples * (1 - (rho or 0.0)))
-        return replace(free, scale=8 * s * math.sqrt(k * math.log(n_items / delta)) / epsilon)
+        s = 2 / (free.normalisation * free.samples * (1 - (rho or 0.0)))
+        return replace(free, scale=8 * s * math.sqrt(free.k * math.log(free.n_items / delta)) / epsilon)
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:

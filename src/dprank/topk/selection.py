@@ -83,7 +83,7 @@ def noisy_top_k(
 
 def spread(sensitivity: float, adjacency: Adjacency) -> float:
     """Most that the difference of two values may move."""
-    return sensitivity * (2 if adjacency == "replace" else 1)
+    return require_positive("sensitivity", sensitivity, up=True) * (2 if adjacency == "replace" else 1)
 
 
 def named(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray[Any]:

@@ -11,7 +11,14 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, gmres
 
-from dprank._require import as_array, as_floats, require_at_least_0, require_real, require_whole
+from dprank._require import (
+    MOST_AT_ONCE,
+    as_array,
+    as_floats,
+    require_at_least_0,
+    require_real,
+    require_whole,
+)
 from dprank.comparisons import Comparisons, require_comparisons
 from dprank.models.likelihood import Games
 
@@ -121,7 +128,7 @@ def comparison_graph(n_items: int, pairs: ArrayLike) -> NDArray[np.int64]:
     ValueError
         Naming the first pair that is none, or comes again, and what is allowed.
     """
-    n_items = require_whole("n_items", n_items, 1)
+    n_items = require_whole("n_items", n_items, 1, MOST_AT_ONCE)
     given = as_array("pairs", pairs)
     if given.size == 0:
         given = np.zeros((0, 2), np.int64)

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from dprank._require import require_whole
+from dprank._require import (
+    MOST_AT_ONCE,
+    require_whole,
+)
 from dprank.noise import WIDEST
 from dprank.rankings import Rankings
 
 #: Size from which rounding could keep a search for a threshold from ending.
 MOST = 1 - 1e-9
+#: Most null statistics that are simulated.
+MOST_DRAWS = 10**7
 #: Least significance for which the exact law of Kendall distances, absolute error 1e-12, is asked.
 LEAST_EXACT = 1e-10
 
 
 def require_sizes(n_items: Any, n_rankings: Any) -> dict[str, int]:
-    """Refuse fewer than two items or rankings."""
-    return {"n_items": require_whole("n_items", n_items, 2), "n_rankings": require_whole("n_rankings", n_rankings, 2)}
+    """Refuse fewer than two items or rankings, or more than `MOST_AT_ONCE`."""
+    sizes = {"n_items": n_items, "n_rankings": n_rankings}
+    return {name: require_whole(name, size, 2, MOST_AT_ONCE) for name, size in sizes.items()}
 
 
 def require_whole_noise(epsilon_0: float, scale: float) -> float:
@@ -28,7 +34,7 @@ def require_whole_noise(epsilon_0: float, scale: float) -> float:
 
 def require_draws(draws: Any, delta: float, name: str = "draws") -> int:
     """Refuse so few simulated null statistics that no p-value could be as small as `delta`."""
-    draws = require_whole(name, draws, 1)
+    draws = require_whole(name, draws, 1, MOST_DRAWS)
     if not delta * (draws + 1) >= 1:
         raise ValueError(f"{name} = {draws}; at least 1 / delta - 1 = {1 / delta - 1:g} are needed")
     return draws

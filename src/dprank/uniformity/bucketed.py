@@ -87,7 +87,7 @@ class Bucketed(_Batches):
     batch_threshold : float
         A batch is rejected if its Y is at least that.
     coin : float
-        Probability that a fair coin gives the answer, in [0, 1]; 0 as printed.
+        Probability that a fair coin gives the answer, 0 or in [1e-300, 1]; 0 as printed.
     claimed_epsilon : float, optional
         What the paper says. It enters nothing.
     privacy_delta : float
@@ -105,7 +105,8 @@ class Bucketed(_Batches):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        coin = require_real("coin", self.coin, "it must lie in [0, 1]", lambda x: 0 <= x <= 1)
+        needed = "it must be 0, or lie in [1e-300, 1]"
+        coin = require_real("coin", self.coin, needed, lambda x: x == 0 or 1e-300 <= x <= 1)
         settle(
             self,
             coin=coin,
@@ -237,7 +238,7 @@ class BatchVote(_Batches):
         settle(
             self,
             scale=require_scale(self.scale, 1),
-            threshold=require_whole("threshold", self.threshold, -(2**62)),
+            threshold=require_whole("threshold", self.threshold, -(2**62), 2**62),
         )
 
     @classmethod
@@ -281,6 +282,7 @@ class BatchVote(_Batches):
             while vote_sf(n_batches, 1.0, scale, vote_threshold(n_batches, batch_level, scale, delta)) < 1 - delta:
                 n_batches = _batches(n_batches + 1, n_rankings, epsilon_0)
         free = cls(n_items, n_rankings, n_batches, math.inf, scale, 0)
+        n_batches = free.n_batches
         batch_threshold = unif_null_threshold(n_items // 2, free.batch_rankings, batch_level)
         free = cls(n_items, n_rankings, n_batches, batch_threshold, scale, 0)
         return cls(

@@ -108,6 +108,8 @@ class LaplaceUnif:
         epsilon_0, delta = require_positive("epsilon_0", epsilon_0), require_probability("delta", delta)
         threshold = printed_threshold(n_items, delta / 2) + 2 * n_items / epsilon_0 * math.log(1 / delta)
         scale = ratio_up(n_items * n_rankings, 2 * epsilon_0)
+        if not (0 < scale < math.inf and threshold < math.inf):
+            raise ValueError(f"epsilon_0 = {epsilon_0}; the printed noise is out of range")
         return cls(n_items, n_rankings, scale, threshold, "continuous", epsilon_0)
 
     @classmethod
@@ -224,7 +226,9 @@ def discrete_laplace_cdf(x: NDArray[Any], scale: float) -> NDArray[np.float64]:
     if scale == 0:
         return (x >= 0).astype(float)
     q = math.exp(-1 / scale)
-    return np.where(x < 0, np.exp(np.minimum(x, 0) / scale), 1 + q - q * np.exp(-np.maximum(x, 0) / scale)) / (1 + q)
+    with np.errstate(over="ignore"):
+        below, above = np.exp(np.minimum(x, 0) / scale), np.exp(-np.maximum(x, 0) / scale)
+    return np.where(x < 0, below, 1 + q - q * above) / (1 + q)
 
 
 def _continuous_cdf(x: NDArray[Any], scale: float) -> NDArray[np.float64]:

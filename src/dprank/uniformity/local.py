@@ -5,6 +5,7 @@ Busa-Fekete, Fotakis and Zampetakis (2021), Section 6, and a test of ours that n
 
 from __future__ import annotations
 
+import sys
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
@@ -128,7 +129,7 @@ class LocalPairs(_Randomised):
         """
         n_items, epsilon_0 = require_whole("n_items", n_items, 2), require_positive("epsilon_0", epsilon_0)
         pairs = n_items // 2
-        flips = flips_for(2 * pairs * epsilon_0 / n_items, pairs)
+        flips = flips_for(min(2 * pairs * epsilon_0 / n_items, sys.float_info.max), pairs)
         return cls(n_items, flips, delta, claimed_epsilon=epsilon_0, threshold="printed", randomness=randomness)
 
     @property

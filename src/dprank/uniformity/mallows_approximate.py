@@ -10,12 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from dprank._require import require_generator, require_probability, settle
+from dprank._require import (
+    require_generator,
+    require_probability,
+    require_whole,
+    settle,
+)
 from dprank.kendall import kendall_distances
 from dprank.mechanism import require
 from dprank.models.mallows import Mallows
 from dprank.rankings import Rankings
-from dprank.uniformity._require import LEAST_EXACT, require_data, require_draws, require_sizes
+from dprank.uniformity._require import (
+    LEAST_EXACT,
+    MOST_DRAWS,
+    require_data,
+    require_draws,
+    require_sizes,
+)
 from dprank.uniformity.decision import Decision
 
 Centre = Literal["fixed", "first", "borda"]
@@ -70,8 +81,9 @@ class MallowsApproximate:
             require(name, getattr(self, name), get_args(allowed))
         if self.null == "exact" and self.centre == "borda":
             raise ValueError("null = 'exact'; with centre = 'borda' only 'normal' and 'simulated' are known")
+        settle(self, draws=require_whole("draws", self.draws, 1, MOST_DRAWS))
         if self.null == "simulated":
-            settle(self, draws=require_draws(self.draws, self.delta))
+            require_draws(self.draws, self.delta)
 
     @classmethod
     def as_printed(cls, n_items: int, n_rankings: int, delta: float, *, centre: Centre, sided: Sides = "one") -> Self:

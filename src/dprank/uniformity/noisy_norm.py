@@ -24,7 +24,12 @@ from dprank.mechanism import Guarantee, ratio_up, require, require_scale
 from dprank.noise import require_source
 from dprank.rankings import Rankings
 from dprank.release import source_of
-from dprank.uniformity._require import require_data, require_draws, require_sizes, require_whole_noise
+from dprank.uniformity._require import (
+    MOST_DRAWS,
+    require_data,
+    require_draws,
+    require_whole_noise,
+)
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
@@ -75,11 +80,15 @@ class NoisyNorm:
     null_draws: int = 999
 
     def __post_init__(self) -> None:
-        settle(self, **require_sizes(self.n_items, self.n_rankings))
+        settle(
+            self,
+            n_items=require_whole("n_items", self.n_items, 2),
+            n_rankings=require_whole("n_rankings", self.n_rankings, 2),
+        )
         settle(
             self,
             steps=require_whole("steps", self.steps, 1, 10_000),
-            null_draws=require_whole("null_draws", self.null_draws, 1),
+            null_draws=require_whole("null_draws", self.null_draws, 1, MOST_DRAWS),
             delta=require_probability("delta", self.delta),
         )
         settle(self, scale=require_scale(self.scale, self.steps))
@@ -88,7 +97,7 @@ class NoisyNorm:
             require_draws(self.null_draws, self.delta, "null_draws")
         if self.n_rankings**2 * self.squared_sensitivity >= 2**62:
             raise ValueError(
-                f"n_rankings = {self.n_rankings}; too many for integers of 64 bits with {self.n_items} items"
+                f"n_rankings = {self.n_rankings}; too many for integers of 64 bits with n_items = {self.n_items}"
             )
 
     @classmethod

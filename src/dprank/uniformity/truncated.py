@@ -83,6 +83,8 @@ class Trun:
             accept_large=require_bool("accept_large", self.accept_large),
             claimed_epsilon=require_claim(self.claimed_epsilon),
         )
+        if 2 / self.delta == math.inf:
+            raise ValueError(f"delta = {self.delta}; too rare a coin for any finite epsilon")
 
     @classmethod
     def as_printed(
@@ -107,6 +109,8 @@ class Trun:
         mu = require_real("mu", mu, "it must lie in (0, 1]", lambda x: 0 < x <= 1)
         if n_rankings * delta * epsilon_0 < 1e-300:
             raise ValueError(f"epsilon_0 = {epsilon_0}; its noise would be too wide for floating point")
+        if n_items * mu**2 < 1e-300:
+            raise ValueError(f"mu = {mu}; the ramp would be too steep for floating point")
         return cls(
             n_items,
             n_rankings,

@@ -27,6 +27,8 @@ from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
 #: Values of the statistic that are tabulated at most; beyond, its law is inverted at few frequencies.
 POINTS = 1 << 23
+#: Most values of the statistic that are tabulated where a table is needed.
+MOST_POINTS = 1 << 27
 #: Least significance that a threshold or a p-value is given for.
 LEAST = 1e-7
 #: -log of the probability that may lie outside of a table.
@@ -321,6 +323,10 @@ def _squares(k: int, bias: float) -> tuple[NDArray[np.int64], NDArray[np.float64
 def _table(n_pairs: int, k: int, biases: tuple[tuple[float, int], ...]) -> NDArray[np.float64]:
     """Probabilities of the lattice points of the window, but for rounding."""
     first, size = _window(n_pairs, k, biases)
+    if size > MOST_POINTS:
+        raise ValueError(
+            f"n_rankings = {k} and {n_pairs} pairs; the null law has {size} values, at most 2^27 are listed"
+        )
     length = fft.next_fast_len(size, real=True)
     spectrum = np.ones(length // 2 + 1, complex)
     for bias, count in biases:

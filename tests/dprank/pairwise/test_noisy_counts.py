@@ -445,7 +445,7 @@ def test_perturb_shapes():
 @each(
     ("change", "words"),
     [
-        ({"n_items": 1}, ["n_items = 1", "from 2"]),
+        ({"n_items": 1}, ["n_items = 1", "at least 2"]),
         ({"answers": 0}, ["answers = 0"]),
         ({"design": "once", "answers": 4}, ["answers = 4", "1 .. 3"]),
         ({"design": "complete", "answers": 2}, ["answers = 2", "complete", "3"]),

@@ -537,7 +537,7 @@ def test_a_batch_of_graphs():
 @each(
     ("change", "words"),
     [
-        ({"n_items": 1}, ["n_items = 1", "from 2"]),
+        ({"n_items": 1}, ["n_items = 1", "at least 2"]),
         ({"scale": -1.0}, ["scale = -1.0", "above 0"]),
         ({"scale": 0.0}, ["scale = 0.0", "above 0"]),
         ({"scale": math.nan}, ["scale = nan"]),
@@ -550,7 +550,7 @@ def test_a_batch_of_graphs():
         ({"graph": "hidden"}, ["graph = 'hidden'", "'private', 'public'"]),
         ({"law": "normal"}, ["law = 'normal'", "'discrete', 'continuous'"]),
         ({"answers": 2}, ["answers = 2", "unit = 'comparison'"]),
-        ({"answers": 0, "unit": "voter"}, ["answers = 0", "from 1"]),
+        ({"answers": 0, "unit": "voter"}, ["answers = 0", "at least 1"]),
         ({"answers": 1.5, "unit": "voter"}, ["answers = 1.5", "integer"]),
         ({"answers": math.nan, "unit": "voter"}, ["answers = nan"]),
         ({"law": "discrete"}, ["law = 'discrete'", "public graph"]),

@@ -63,7 +63,7 @@ def test_the_noise_of_theorem_2_2_takes_the_number_of_items():
         (("items = 'flu'", "names"), {"items": "flu"}),
         (("items = 3", "names"), {"items": 3}),
         (("items", "at least one"), {"items": []}),
-        (("k = 3", "1 .. 2"), {"k": 3, "items": ILLS[:2]}),
+        (("k = 3", "1 to 2"), {"k": 3, "items": ILLS[:2]}),
     ],
     ids=str,
 )

@@ -528,7 +528,7 @@ def test_seeds_reproduce():
         (("k = 0",), {"k": 0}),
         (("k = -1",), {"k": -1}),
         (("k = 2.5",), {"k": 2.5}),
-        (("k = 5", "1 .. 4"), {"k": 5, "n_items": 4}),
+        (("k = 5", "1 to 4"), {"k": 5, "n_items": 4}),
         (("scale = 0",), {"scale": 0.0}),
         (("scale = nan",), {"scale": math.nan}),
         (("noise = 'normal'",), {"noise": "normal"}),
@@ -570,7 +570,7 @@ def test_bad_parameters_are_refused(words, changed):
     ("words", "changed"),
     [
         (("k = 0",), {"k": 0}),
-        (("k = 9", "1 .. 8"), {"k": 9, "n_items": 8}),
+        (("k = 9", "1 to 8"), {"k": 9, "n_items": 8}),
         (("epsilon = 0",), {"epsilon": 0.0}),
         (("epsilon = -1",), {"epsilon": -1.0}),
         (("epsilon = nan",), {"epsilon": math.nan}),

@@ -163,7 +163,7 @@ def test_bad_input():
     rng = np.random.default_rng(0)
     with refused("k = 0"):
         Peeling(0, 1.0)
-    with refused("k = 3", "1 .. 2"):
+    with refused("k = 3", "1 to 2"):
         Peeling(3, 1.0, n_items=2)
     with refused("scale = 0"):
         Peeling(1, 0)

@@ -252,8 +252,8 @@ def test_other_numbers_are_taken(dtype):
 @each(
     ("words", "changed"),
     [
-        (("k = 0", "1 .. 3"), {"k": 0}),
-        (("k = 4", "1 .. 3"), {"k": 4}),
+        (("k = 0", "1 to 3"), {"k": 0}),
+        (("k = 4", "1 to 3"), {"k": 4}),
         (("k = 1.5",), {"k": 1.5}),
         (("k = True",), {"k": True}),
         (("scale = 0",), {"scale": 0.0}),

@@ -141,9 +141,9 @@ def test_simulated_decision():
 
 
 def test_bad_input():
-    with refused("n_items = 1", "at least 2"):
+    with refused("n_items = 1", "from 2"):
         Friedman(1, 3)
-    with refused("n_rankings = 1", "at least 2"):
+    with refused("n_rankings = 1", "from 2"):
         Friedman(3, 1)
     with refused("n_items = 2.5"):
         Friedman(2.5, 3)

@@ -172,7 +172,7 @@ def test_bad_input():
         Unif(1, 3.0)
     with refused("n_items = 2.5"):
         Unif.exact(2.5, 3, 0.05)
-    with refused("n_rankings = 1", "at least 2"):
+    with refused("n_rankings = 1", "from 2"):
         Unif.exact(4, 1, 0.05)
     for delta in (0, 1, -0.5, math.nan, 1e-9):
         with refused(f"delta = {delta}"):

@@ -1,0 +1,392 @@
+"""Numbers that analysts pass by mistake and attackers on purpose, and all that takes a number in `dprank`."""
+
+import inspect
+import math
+import numbers
+import re
+import signal
+import warnings
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from fractions import Fraction
+from importlib import import_module
+from pkgutil import walk_packages
+
+import numpy as np
+import pandas as pd
+
+import dprank
+from dprank.models.bradley_terry import LOGISTIC
+
+
+class Unprintable(float):
+    """Its text cannot be had."""
+
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+    __str__ = __repr__
+
+
+#: Whose exact value is a number, by name.
+NUMBERS = {
+    "0": 0,
+    "-0.0": -0.0,
+    "-1": -1,
+    "0.5": 0.5,
+    "1": 1,
+    "2": 2,
+    "64": 64,
+    "2^53 + 1": 2**53 + 1,
+    "2^63": 2**63,
+    "10^9": 10**9,
+    "10^400": 10**400,
+    "-10^400": -(10**400),
+    "10^5000": 10**5000,
+    "smallest float": 5e-324,
+    "subnormal": 1e-310,
+    "1e-300": 1e-300,
+    "1e-15": 1e-15,
+    "1 - 1e-16": 1 - 2.0**-53,
+    "745": 745.0,
+    "1e300": 1e300,
+    "largest float": 1.7976931348623157e308,
+    "inf": math.inf,
+    "-inf": -math.inf,
+    "Fraction(1, 3)": Fraction(1, 3),
+    "Fraction(10^400)": Fraction(10**400),
+    "Fraction(1, 10^400)": Fraction(1, 10**400),
+    "Decimal 0.1": Decimal("0.1"),
+    "Decimal 1e-400": Decimal("1e-400"),
+    "Decimal 1e+999999": Decimal("1e+999999"),
+    "Decimal -inf": Decimal("-Infinity"),
+    "float16 0.1": np.float16(0.1),
+    "float32 0.1": np.float32(0.1),
+    "longdouble 1/3": np.longdouble(1) / 3,
+    "longdouble 1e400": np.longdouble("1e400"),
+    "longdouble 1e-400": np.longdouble("1e-400"),
+    "int8 100": np.int8(100),
+    "int8 -100": np.int8(-100),
+    "uint8 2": np.uint8(2),
+    "uint8 64": np.uint8(64),
+    "uint8 200": np.uint8(200),
+    "int16 300": np.int16(300),
+    "uint16 400": np.uint16(400),
+    "int32 10^9": np.int32(10**9),
+    "uint32 3 10^9": np.uint32(3 * 10**9),
+    "uint64 2^64 - 1": np.uint64(2**64 - 1),
+    "True": True,
+    "unprintable 0.5": Unprintable(0.5),
+}
+#: What is no number.
+OTHERS = {
+    "nan": math.nan,
+    "float16 nan": np.float16("nan"),
+    "longdouble nan": np.longdouble("nan"),
+    "Decimal nan": Decimal("NaN"),
+    "Decimal snan": Decimal("sNaN"),
+    "text": "1",
+    "numpy text": np.str_("0.5"),
+    "bytes": b"1",
+    "None": None,
+    "bool_": np.True_,
+    "0-d array": np.array(0.5),
+    "0-d integers": np.array(2),
+    "1-element array": np.array([1.0]),
+    "array": np.ones(3),
+    "object array": np.array([1, "x"], object),
+    "masked": np.ma.masked,
+    "list": [1.0],
+    "tuple": (1,),
+    "mapping": {1: 1},
+    "complex": 1 + 0j,
+    "complex128": np.complex128(0.5),
+    "datetime64": np.datetime64("2020-01-01"),
+    "timedelta64": np.timedelta64(3),
+    "timedelta64 days": np.timedelta64(3, "D"),
+    "NaT": np.timedelta64("NaT"),
+    "Timedelta": pd.Timedelta(3),
+    "NA": pd.NA,
+    "Series": pd.Series([1.0]),
+    "type": float,
+    "object": object(),
+    "function": math.sqrt,
+}
+HOSTILE = NUMBERS | OTHERS
+#: What is computed from numbers, each of which is in order, and may be out of range itself.
+COMPUTED = ("scale", "value_scale", "threshold", "epsilon_0")
+#: A sign that it hangs; nothing on the tests' sizes takes a tenth of it.
+SECONDS = 2.0
+
+
+#: Results and outcomes: the library makes them, and their numbers are whatever came out.
+RESULTS = (
+    "aggregation.kemeny.Consensus",
+    "aggregation.kemeny.KemenyTimeout",
+    "models.likelihood.Fit",
+    "topk.curve.WorstPair",
+    "uniformity.decision.Decision",
+)
+#: Abstract: its heirs are tried.
+ABSTRACT = ("aggregation.additive.AdditiveNoise",)
+#: Modules whose functions say what is private, draw noise, or make data; those of others are laws and estimators of
+#: what is given to them, and promise nothing.
+PROMISING = (
+    "aggregation.local_kwiksort",
+    "divergence",
+    "gaussian",
+    "mechanism",
+    "models.bradley_terry",
+    "models.mallows",
+    "noise",
+    "pairwise.noisy_counts",
+    "pairwise.perturbed_mle",
+    "randomized_response",
+    "topk.bound",
+    "topk.composition",
+)
+#: Parts of a search, and what refuses.
+INNER = ("gaussian.least",)
+
+
+def makers():
+    """All that has a numeric parameter and is to stand hostile ones: name -> (callable, names of the numeric ones).
+
+    Public classes, their class methods, and functions of modules that promise something. Numeric is what is annotated
+    so, and behind ``**parameters`` what the fields of the class are.
+    """
+    found = {}
+    for module in walk_packages(dprank.__path__, "dprank."):
+        room = module.name.removeprefix("dprank.")
+        if room.startswith("audit") or any(part.startswith("_") for part in room.split(".")):
+            continue
+        for name, one in vars(import_module(module.name)).items():
+            if name.startswith(("_", "require")) or getattr(one, "__module__", None) != module.name:
+                continue
+            if f"{room}.{name}" in (*RESULTS, *ABSTRACT, *INNER) or (inspect.isfunction(one) and room not in PROMISING):
+                continue
+            for suffix, maker in _doors(one):
+                if numeric := _numeric(one, maker):
+                    found[f"{room}.{name}{suffix}"] = maker, numeric
+    return found
+
+
+def _doors(one):
+    if inspect.isclass(one):
+        yield "", one
+        for name, member in inspect.getmembers_static(one):
+            if isinstance(member, classmethod) and not name.startswith("_"):
+                yield f".{name}", getattr(one, name)
+    elif inspect.isfunction(one):
+        yield "", one
+
+
+def _numeric(one, maker):
+    try:
+        signature = inspect.signature(maker)
+    except ValueError:
+        return ()
+    names = [p.name for p in signature.parameters.values() if _is_numeric(p.annotation)]
+    free = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
+    if free and is_dataclass(one):
+        fields = [p.name for p in inspect.signature(one).parameters.values() if _is_numeric(p.annotation)]
+        names += [name for name in fields if name not in (*names, "scale", "value_scale", "rate", "claimed_epsilon")]
+    return tuple(names)
+
+
+def _is_numeric(annotation):
+    text = str(getattr(annotation, "__forward_arg__", annotation))
+    return bool(re.fullmatch(r"(int|float|Fraction)( \| (int|float|Fraction|None))*", text))
+
+
+class Hang(BaseException):
+    """It took too long."""
+
+
+@contextmanager
+def time_limit(seconds=SECONDS):
+    """Of processor time; raises `Hang`."""
+
+    def stop(number, frame):
+        raise Hang
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def outcome(maker, field, value, others):
+    """("refused", message), ("accepted", what is made), or ("fault", why)."""
+    try:
+        with time_limit(), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return "accepted", maker(**others | {field: value})
+    except ValueError as error:
+        text = str(error)
+        if "\n" in text or len(text) > 500:
+            return "fault", f"the message is not one line: {text[:80]!r}"
+        # two numbers, each in order, may not go together: then the message may name another, or what both give
+        number = value is not None and isinstance(value, numbers.Number)
+        names = [field, *others, *COMPUTED] if number else [field]
+        if not any(re.search(rf"\b{name}\b", text) for name in names):
+            return "fault", f"the message does not name the field: {text!r}"
+        return "refused", text
+    except Hang:
+        return "fault", f"took more than {SECONDS} s"
+    except Exception as error:
+        return "fault", f"{type(error).__name__}: {str(error)[:120]}"
+
+
+def _baselines():
+    """Of every maker parameters that are in order; what is hostile takes the place of one of them."""
+    rng = np.random.default_rng(0)
+    tests = {"n_items": 4, "n_rankings": 40}
+    asked = tests | {"epsilon_0": 1.0, "delta": 0.05}
+    few = {"n_items": 4}
+    budget = few | {"epsilon": 1.0}
+    noisy = few | {"scale": 2.0}
+    gaussian = {"noise": "gaussian", "delta": 0.01}
+    flipped = few | {"flips": 2**50}
+    ranked = {"n_items": 4, "k": 2, "samples": 3}
+    chosen = {"k": 2, "n_items": 4}
+    return {
+        "aggregation.exponential.ExponentialMechanism": few | {"rate": 0.5},
+        "aggregation.exponential.ExponentialMechanism.calibrated": budget,
+        "aggregation.local_kwiksort.LocalKwikSort": few | {"epsilon_0": 1.0, "reports": 1, "blocks": 3},
+        "aggregation.local_kwiksort.LocalKwikSort.as_printed": budget | {"queries": 4},
+        "aggregation.local_kwiksort.LocalKwikSort.calibrated": budget | {"tail": 0.01},
+        "aggregation.local_kwiksort.plus_chances": {"epsilon_0": 1.0},
+        "aggregation.local_kwiksort.report_loss": {"epsilon_0": 1.0, "report": "printed"},
+        "aggregation.local_reports.Flipped": flipped,
+        "aggregation.local_reports.Items": few,
+        "aggregation.local_reports.LocalMatrix.calibrated": budget,
+        "aggregation.local_reports.PrintedPair": flipped,
+        "aggregation.local_reports.PrintedPair.as_printed": budget,
+        "aggregation.local_reports.PrintedPair.calibrated": budget,
+        "aggregation.local_reports.SampledOrder": few | {"size": 2, "kept": 2**50},
+        "aggregation.local_reports.SampledOrder.calibrated": budget | {"size": 3},
+        "aggregation.local_reports.SplitResponse": flipped,
+        "aggregation.local_reports.SplitResponse.calibrated": budget,
+        "aggregation.local_reports.VectorReport": flipped,
+        "aggregation.local_reports.VectorReport.calibrated": budget,
+        "aggregation.noisy_matrix.NoisyMatrix": noisy,
+        "aggregation.noisy_matrix.NoisyMatrix, gaussian": noisy | gaussian,
+        "aggregation.noisy_matrix.NoisyMatrix.as_printed": budget | {"corollary": 4, "delta": 0.01},
+        "aggregation.noisy_matrix.NoisyMatrix.calibrated": budget,
+        "aggregation.noisy_matrix.NoisyMatrix.calibrated, gaussian": budget | {"delta": 0.01},
+        "aggregation.noisy_matrix.NoisyMatrix.calibrated, real": budget | {"delta": 0.01, "law": "continuous"},
+        "aggregation.private_borda.LocalBorda.calibrated": budget,
+        "aggregation.private_borda.OrderReport.calibrated": budget,
+        "aggregation.private_borda.PositionVector": flipped,
+        "aggregation.private_borda.PositionVector.calibrated": budget,
+        "aggregation.private_borda.PrivateBorda": noisy,
+        "aggregation.private_borda.PrivateBorda, gaussian": noisy | gaussian | {"law": "continuous"},
+        "aggregation.private_borda.PrivateBorda.calibrated": budget | {"adjacency": "add_remove"},
+        "aggregation.private_kwiksort.PrivateKwikSort": noisy | {"queries": 6},
+        "aggregation.private_kwiksort.PrivateKwikSort, gaussian": noisy | gaussian | {"queries": 6},
+        "aggregation.private_kwiksort.PrivateKwikSort.as_printed": budget | {"queries": 4},
+        "aggregation.private_kwiksort.PrivateKwikSort.calibrated": budget | {"queries": 4, "share": 0.3},
+        "divergence.GaussianShift": {"l2": 1.0, "scale": 2.0},
+        "divergence.LaplaceShift": {"moves": [1.0, 2.0], "scale": 2.0},
+        "divergence.discrete_gaussian_shift": {"moves": [2], "scale": 2.0},
+        "divergence.discrete_laplace_shift": {"moves": [1, 2], "scale": 2.0},
+        "divergence.noise_shift": {"noise": "laplace", "law": "discrete", "moves": [1, 2], "scale": 2.0},
+        "divergence.whole_noise": {"noise": "laplace", "scale": 2.0, "reach": 5},
+        "gaussian.gaussian_delta": {"l2": 1.0, "scale": 2.0, "epsilon": 1.0},
+        "gaussian.gaussian_epsilon": {"l2": 1.0, "scale": 2.0, "delta": 0.01},
+        "gaussian.gaussian_scale": {"l2": 1.0, "epsilon": 1.0, "delta": 0.01},
+        "gaussian.zcdp": {"rho": 0.5, "delta": 0.01},
+        "mechanism.Guarantee": {"epsilon": 1.0, "delta": 0.01},
+        "mechanism.ratio_up": {"numerator": 1.0, "denominator": 3.0},
+        "models.bradley_terry.Link": {field.name: getattr(LOGISTIC, field.name) for field in fields(LOGISTIC)},
+        "models.bradley_terry.erdos_renyi_counts": {"theta": [0, 1.0], "probability": 0.5, "replicates": 2, "rng": rng},
+        "models.bradley_terry.sample_erdos_renyi": {"theta": [0, 1.0], "probability": 0.5, "rng": rng},
+        "models.bradley_terry.sample_voters": {"theta": [0, 1.0], "voters": 3, "answers": 2, "rng": rng},
+        "models.bradley_terry.voter_counts": {
+            "theta": [0, 1.0],
+            "voters": 3,
+            "answers": 2,
+            "replicates": 2,
+            "rng": rng,
+        },
+        "models.mallows.Mallows": few | {"theta": 0.5},
+        "models.mallows.Mallows.of_gap": few | {"gap": 0.5},
+        "models.mallows.Mallows.of_phi": few | {"phi": 0.5},
+        "models.mallows.theta_at": few | {"epsilon": 0.5},
+        "noise.discrete_gaussian": {"scale": 2.0, "size": 3, "rng": rng},
+        "noise.discrete_laplace": {"scale": 2.0, "size": 3, "rng": rng},
+        "noise.draw": {"noise": "laplace", "law": "discrete", "scale": 2.0, "size": 3, "rng": rng},
+        "noise.gaussian": {"scale": 2.0, "size": 3, "rng": rng},
+        "noise.geometric": {"scale": 2.0, "size": 3, "rng": rng},
+        "noise.laplace": {"scale": 2.0, "size": 3, "rng": rng},
+        "pairwise.noisy_counts.NoisyCounts": noisy | {"answers": 3},
+        "pairwise.noisy_counts.NoisyCounts.as_printed": budget | {"algorithm": 3, "answers": 3},
+        "pairwise.noisy_counts.NoisyCounts.calibrated": budget | {"answers": 3, "design": "once"},
+        "pairwise.noisy_counts.l1_sensitivity": few | {"answers": 3},
+        "pairwise.perturbed_mle.PerturbedMLE": noisy | {"ridge": 1.0, "answers": 3, "unit": "voter"},
+        "pairwise.perturbed_mle.PerturbedMLE.as_printed": budget | {"kappa_2": 0.5, "ridge": 1.0, "unit": "voter"},
+        "pairwise.perturbed_mle.PerturbedMLE.calibrated": budget | {"ridge": 100.0, "answers": 3, "unit": "voter"},
+        "pairwise.perturbed_mle.PerturbedMLE.calibrated, public": budget | {"ridge": 1.0, "graph": "public"},
+        "pairwise.perturbed_mle.objective_loss": {"scale": 2.0, "ridge": 1.0, "answers": 3},
+        "randomized_response.bit_loss": {"flips": 2**50, "bits": 3},
+        "randomized_response.flips_for": {"epsilon": 1.0, "bits": 3},
+        "randomized_response.randomise": {"signs": np.ones(3, np.int8), "flips": 2**50, "rng": rng},
+        "topk.bound.log_delta": {"k": 2, "shift": 0.1, "epsilon": 1.0, "n_items": 9},
+        "topk.bound.shift_for": {"k": 2, "epsilon": 1.0, "delta": 0.01, "n_items": 9},
+        "topk.composition.advanced": {"k": 3, "epsilon_0": 0.1, "delta": 0.01},
+        "topk.composition.basic": {"k": 3, "epsilon_0": 0.1},
+        "topk.composition.epsilon_per_round": {"composition": "optimal", "k": 3, "epsilon": 1.0, "delta": 0.01},
+        "topk.composition.optimal": {"k": 3, "epsilon_0": 0.1, "delta": 0.01},
+        "topk.composition.optimal_delta": {"k": 3, "epsilon_0": 0.1, "epsilon": 0.2},
+        "topk.composition.rho": {"k": 3, "epsilon_0": 0.1},
+        "topk.composition.total_epsilon": {"composition": "optimal", "k": 3, "epsilon_0": 0.1, "delta": 0.01},
+        "topk.oneshot.Oneshot": chosen | {"scale": 2.0, "value_scale": 3.0, "contributions": 2},
+        "topk.oneshot.Oneshot, delta": chosen | {"scale": 20.0, "delta": 0.01},
+        "topk.oneshot.Oneshot.as_printed": chosen | {"epsilon": 0.1, "delta": 0.01},
+        "topk.oneshot.Oneshot.calibrated": chosen | {"epsilon": 1.0, "values": True, "share": 0.4},
+        "topk.oneshot.Oneshot.calibrated, delta": chosen | {"epsilon": 0.1, "delta": 0.01, "contributions": 2},
+        "topk.oneshot.Oneshot.calibrated, gumbel": chosen | {"epsilon": 0.1, "delta": 0.01, "noise": "gumbel"},
+        "topk.peeling.Peeling": chosen | {"scale": 2.0, "delta": 0.01},
+        "topk.peeling.Peeling.calibrated": chosen | {"epsilon": 1.0, "delta": 0.01},
+        "topk.private_spectral.PrivateRankCentrality": ranked | {"scale": 2.0, "d": 4.0, "teleport": 0.1},
+        "topk.private_spectral.PrivateRankCentrality.as_printed": ranked | {"epsilon": 1.0, "delta": 0.01, "rho": 0.5},
+        "topk.private_spectral.PrivateRankCentrality.calibrated": ranked | {"epsilon": 1.0, "delta": 0.01},
+        "uniformity.bucketed.BatchVote": tests | {"n_batches": 4, "batch_threshold": 6.0, "scale": 2.0, "threshold": 3},
+        "uniformity.bucketed.BatchVote.calibrated": asked | {"n_batches": 10, "batch_level": 0.1},
+        "uniformity.bucketed.Bucketed": tests
+        | {"n_batches": 4, "batch_threshold": 6.0, "coin": 0.5, "privacy_delta": 0.01},
+        "uniformity.bucketed.Bucketed.as_printed": asked,
+        "uniformity.bucketed.Bucketed.calibrated": asked | {"delta": 0.2, "n_batches": 10, "privacy_delta": 0.01},
+        "uniformity.friedman.Friedman": tests | {"delta": 0.05, "draws": 99},
+        "uniformity.laplace.LaplaceUnif": tests | {"scale": 2.0, "threshold": 6.0},
+        "uniformity.laplace.LaplaceUnif.as_printed": asked,
+        "uniformity.laplace.LaplaceUnif.calibrated": asked,
+        "uniformity.local.LocalOneBit": flipped | {"delta": 0.05, "groups": 2},
+        "uniformity.local.LocalOneBit.calibrated": few | {"epsilon_0": 1.0, "delta": 0.05, "groups": 2},
+        "uniformity.local.LocalPairs": flipped | {"delta": 0.05},
+        "uniformity.local.LocalPairs.as_printed": few | {"epsilon_0": 1.0, "delta": 0.05},
+        "uniformity.local.LocalPairs.calibrated": few | {"epsilon_0": 1.0, "delta": 0.05},
+        "uniformity.mallows_approximate.MallowsApproximate": tests | {"delta": 0.05, "draws": 99},
+        "uniformity.mallows_approximate.MallowsApproximate.as_printed": tests | {"delta": 0.05, "centre": "first"},
+        "uniformity.mallows_approximate.MallowsApproximate.calibrated": tests | {"delta": 0.05},
+        "uniformity.noisy_norm.NoisyNorm": tests
+        | {"scale": 20.0, "delta": 0.05, "steps": 64, "null_draws": 99, "statistic": "ranks"},
+        "uniformity.noisy_norm.NoisyNorm.calibrated": asked | {"steps": 64, "null_draws": 99, "statistic": "ranks"},
+        "uniformity.truncated.Trun": tests | {"delta": 0.1, "scale": 1.0, "start": 1.0, "width": 8.0, "gate": 1.0},
+        "uniformity.truncated.Trun.as_printed": asked | {"mu": 0.5},
+        "uniformity.truncated.Trun.calibrated": asked,
+        "uniformity.two_sample.TwoSample": few | {"delta": 0.05, "threshold": 1.0},
+        "uniformity.two_sample.TwoSample.as_printed": few | {"delta": 0.05},
+        "uniformity.two_sample.TwoSample.exact": few | {"delta": 0.05},
+        "uniformity.unif.Unif": tests | {"threshold": 6.0},
+        "uniformity.unif.Unif.as_printed": few | {"delta": 0.05},
+        "uniformity.unif.Unif.exact": tests | {"delta": 0.05},
+    }
+
+
+BASELINES = _baselines()
