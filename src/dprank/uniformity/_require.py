@@ -19,10 +19,10 @@ MOST_DRAWS = 10**7
 LEAST_EXACT = 1e-10
 
 
-def require_sizes(n_items: Any, n_rankings: Any) -> dict[str, int]:
-    """Refuse fewer than two items or rankings, or more than `MOST_AT_ONCE`."""
+def require_sizes(n_items: Any, n_rankings: Any, most: int = MOST_AT_ONCE) -> dict[str, int]:
+    """Refuse fewer than two items or rankings, or more than are held at once; closed forms may take more."""
     sizes = {"n_items": n_items, "n_rankings": n_rankings}
-    return {name: require_whole(name, size, 2, MOST_AT_ONCE) for name, size in sizes.items()}
+    return {name: require_whole(name, size, 2, most) for name, size in sizes.items()}
 
 
 def require_whole_noise(epsilon_0: float, scale: float) -> float:

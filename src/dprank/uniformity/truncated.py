@@ -29,6 +29,9 @@ from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import square_law
 
+#: Most items or rankings that a loss is computed for: a formula, which the paper asks of more voters than there are.
+MOST_PLANNED = (1 << 63) - 1
+
 
 @dataclass(frozen=True)
 class Trun:
@@ -72,7 +75,7 @@ class Trun:
     claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        settle(self, **require_sizes(self.n_items, self.n_rankings))
+        settle(self, **require_sizes(self.n_items, self.n_rankings, MOST_PLANNED))
         settle(
             self,
             delta=require_probability("delta", self.delta),
@@ -103,7 +106,7 @@ class Trun:
         accept_large : bool
             True is the print. False exchanges Accept and Reject in the last step and leaves all else.
         """
-        sizes = require_sizes(n_items, n_rankings)
+        sizes = require_sizes(n_items, n_rankings, MOST_PLANNED)
         n_items, n_rankings = sizes["n_items"], sizes["n_rankings"]
         epsilon_0, delta = require_positive("epsilon_0", epsilon_0), require_probability("delta", delta)
         mu = require_real("mu", mu, "it must lie in (0, 1]", lambda x: 0 < x <= 1)

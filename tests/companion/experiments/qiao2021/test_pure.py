@@ -358,7 +358,7 @@ def test_gaussian_noise_that_spends_too_much_is_noticed(monkeypatch):
 def test_bad_input_is_refused():
     for chance in (pure.log_set_chance, pure.log_list_chance):
         for k in (0, 3):
-            with refused(f"k = {k}", "1 to 2"):
+            with refused(f"k = {k}", "1 .. 2"):
                 chance([0.0, 1.0], k)
     with refused("release = 'sets'", "'list'"):
         pure.supremum("sets", 3, 1, "any direction")

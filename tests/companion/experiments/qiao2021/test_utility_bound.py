@@ -96,7 +96,7 @@ def test_frame_and_figure():
 
 
 def test_bad_input():
-    with refused("k = 5", "1 to 4"):
+    with refused("k = 5", "1 .. 4"):
         utility_bound.exact_failure(5, 5, 1.0)
     with refused("gap = 0"):
         utility_bound.exact_failure(5, 2, 0.0)
