@@ -131,7 +131,7 @@ class Careless:
     scale: Any
 
     @classmethod
-    def calibrated(cls, epsilon: Any, answers: Any):
+    def calibrated(cls, epsilon: Any, answers: Any) -> Any:
         return cls(answers, 4 * answers / epsilon)
 
     @property
