@@ -83,7 +83,7 @@ def _again(kind: type[Any], values: dict[str, Any]) -> Any:
 def _comparable(instance: Any) -> tuple[Any, ...]:
     """Fields that can be compared and hashed."""
     return tuple(
-        (value.shape, value.dtype.str, value.tolist() if value.dtype.hasobject else value.tobytes())
+        (value.shape, value.dtype.str, tuple(value.ravel().tolist()) if value.dtype.hasobject else value.tobytes())
         if isinstance(value, np.ndarray)
         else value
         for value in instance._state()

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from scipy.special import expit
 
+from dprank._frozen import FrozenFields
 from dprank.mechanism import Guarantee, require
 from dprank.noise import SecureSource, Source
 
@@ -28,7 +29,7 @@ _MARK: dict[Origin | None, str] = {
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Release:
+class Release(FrozenFields):
     """A result, and where its randomness came from.
 
     Attributes
@@ -41,6 +42,7 @@ class Release:
 
     def __post_init__(self) -> None:
         require("source", self.source, (*get_args(Origin), None))
+        super().__post_init__()
 
     @property
     def publishable(self) -> bool:

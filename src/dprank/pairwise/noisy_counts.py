@@ -88,7 +88,7 @@ def l1_sensitivity(
     return max(most(middle), most(n_items)) if adjacency == "add_remove" else most(middle) + most(n_items - middle)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NoisyRanking(Release):
     """A ranking as released: noisy scores and the order they give.
 

@@ -43,12 +43,14 @@ def test_the_diagonal_is_not_read():
     assert kemeny_score(range(5), w + np.eye(5)) == kemeny_score(range(5), w)
 
 
-def test_a_release_is_printed_and_is_only_itself():
-    order = ("a", "b"), np.array([1, 0]), Guarantee(0.5)
-    one, two = (PrivateOrder(*order, source="operating system") for _ in range(2))
+def test_a_release_is_printed_and_is_what_it_says():
+    one, same, other = (
+        PrivateOrder(("a", "b"), np.array(order), Guarantee(0.5), source="operating system")
+        for order in ([1, 0], [1, 0], [0, 1])
+    )
     assert str(one) == "b > a\nepsilon = 0.5 (central; replace one voter)"
-    assert one == one
-    assert len({one, two}) == 2
+    assert one == same
+    assert len({one, same, other}) == 2
 
 
 def test_rounding_is_forgiven_and_removed():
