@@ -151,6 +151,7 @@ def test_finds_faults_in_stylesheets_and_redirects_and_a_missing_lang(tmp_path: 
 
 
 @needs_chromium
+@pytest.mark.slow
 def test_finds_faults_in_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a chapter as in a source listing, which is loaded once unless it has scripts of its own."""
     monkeypatch.setattr(site, "PATIENCE", 300)
@@ -183,6 +184,7 @@ def test_a_listing_with_scripts_of_its_own_is_opened_as_a_chapter_is(tmp_path: P
 
 
 @needs_chromium
+@pytest.mark.slow
 def test_good_site_passes_and_is_photographed(tmp_path: Path) -> None:
     html = write_site(tmp_path / "html", dict.fromkeys(["_modules/code", "book/api", "genindex"], "<p>x</p>"))
     (html / "start.html").write_text('<meta http-equiv="Refresh" content="0; url=index.html" />')

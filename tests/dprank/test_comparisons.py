@@ -42,6 +42,7 @@ def loop(first, second, outcome, items, score):
 
 @each("score", SCORES)
 @each(("rows", "items"), [(0, 2), (1, 2), (50, 3), (400, 256), (400, 257)])
+@pytest.mark.slow
 def test_win_counts_adds_up_the_rows(rows, items, score):
     data = random_rows(rows, items)
     counts = win_counts(Comparisons(*data, range(items)), score)
@@ -251,6 +252,7 @@ def write(path, first, second, outcome, row_group_size=7, names=("first", "secon
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("kind", ["codes", "bytes", "names", "large", "dictionary"])
 @pytest.mark.parametrize(("batch", "threads"), [(1, 1), (10, 2), (64, 7), (1 << 18, 2)])
+@pytest.mark.slow
 def test_parquet_counts_what_memory_counts(monkeypatch, tmp_path, batch, threads, kind, score):
     monkeypatch.setattr(comparisons, "_BATCH", batch)
     first, second, outcome = data = random_rows(64, 3)

@@ -47,6 +47,7 @@ def instance(kind, m, seed=0):
 
 
 @each("kind", ["random", "tied", "all tied", "cyclic", "votes", "noisy"])
+@pytest.mark.slow
 def test_no_order_is_cheaper(kind):
     for m in (2, 3, 4, 5, 6):
         for seed in range(1 if kind == "all tied" else 4):

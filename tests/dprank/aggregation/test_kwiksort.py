@@ -119,6 +119,7 @@ def test_law_against_fractions(m):
 
 
 @pytest.mark.parametrize("m", [7, 40, 200])
+@pytest.mark.slow
 def test_mean_and_variance_of_the_law(m):
     law, number = comparisons_law(m), np.arange(math.comb(m, 2) + 1)
     h = sum(1 / k for k in range(1, m + 1))

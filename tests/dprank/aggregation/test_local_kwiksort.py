@@ -96,6 +96,7 @@ def test_answers_are_unbiased(report):
 
 
 @pytest.mark.parametrize("report", ["centred", "printed"])
+@pytest.mark.slow
 def test_one_voter_s_answer_has_the_law_that_is_promised(report):
     """And a mutant that spends half more is caught."""
     rng, draws = np.random.default_rng(8), 2500
@@ -145,6 +146,7 @@ def test_without_noise_the_order_is_the_voters():
         assert order.ranking == ITEMS
 
 
+@pytest.mark.slow
 def test_order_has_the_law_of_kwiksort_on_independent_answers():
     """Fresh blocks of one unanimous voter: every comparison is wrong with one chance, independently."""
     wrong = plus_chances(1.0)[0]

@@ -226,6 +226,7 @@ POLLS = {name: LocalMatrix(form(4, 1.5)) for name, form in FORMS.items()} | {
 
 
 @each("name", POLLS)
+@pytest.mark.slow
 def test_client_and_server_are_the_release(name):
     """Reports that went through JSON, one by one, estimate what the release estimates."""
     poll, rng, voters = POLLS[name], np.random.default_rng(11), 3000
@@ -242,6 +243,7 @@ def test_client_and_server_are_the_release(name):
 
 
 @pytest.mark.parametrize("kind", [LocalMatrix, lambda order: LocalBorda(OrderReport(order))], ids=["matrix", "Borda"])
+@pytest.mark.slow
 def test_orders_of_client_and_server_have_the_law_of_the_release(kind):
     """And a client that hides too little is caught."""
     poll, mild = (kind(SampledOrder.calibrated(3, epsilon, 2)) for epsilon in (1.0, 2.0))
@@ -264,6 +266,7 @@ def test_orders_of_client_and_server_have_the_law_of_the_release(kind):
 
 
 @pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.slow
 def test_law_of_one_report_of_a_client(secure):
     """And a mutant that spends two fifths more is caught."""
     rng = SECURE if secure else np.random.default_rng(12)

@@ -172,6 +172,7 @@ def test_digits_that_whole_noise_would_not_hide_are_refused(adjacency):
 
 @pytest.mark.parametrize("delta", [0.0, 1e-3])
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.slow
 def test_additive_errors_bound_what_is_paid_and_are_not_idle(delta, adjacency):
     rng = np.random.default_rng(4)
     data = Rankings(np.array([[0, 1, 2, 3, 4]] * 30 + [[4, 3, 2, 1, 0]] * 20), "abcde")
@@ -192,6 +193,7 @@ def _noise_orders(mechanism, rng):
         yield x, kemeny(shrink(x)).order
 
 
+@pytest.mark.slow
 def test_the_names_of_columns_decide_nothing():
     """Three voters in a cycle, without noise: every item is first as often as the others."""
     data, rng = Rankings([[0, 1, 2], [1, 2, 0], [2, 0, 1]], "abc"), np.random.default_rng(5)

@@ -111,6 +111,7 @@ def test_secure_noise():
     assert LocalBorda.calibrated(3, 4.0).release(data, noise.SECURE).ranking == ("a", "b", "c")
 
 
+@pytest.mark.slow
 def test_no_noise_vector_breaks_the_theorem():
     rng = np.random.default_rng(4)
     worst = 0.0
@@ -137,6 +138,7 @@ REPORTS = [
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=["pair", "four", "vector", "two-items"])
+@pytest.mark.slow
 def test_reports_are_unbiased_with_the_stated_variance(report):
     rng = np.random.default_rng(5)
     m, draws = report.n_items, 10_000

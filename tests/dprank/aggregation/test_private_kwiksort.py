@@ -40,6 +40,7 @@ def test_without_noise_it_sorts(m):
         assert quiet(m, math.comb(m, 2)).release(data, rng).order.tolist() == hidden.tolist()
 
 
+@pytest.mark.slow
 def test_it_falls_back_as_often_as_quicksort_wants_more(monkeypatch):
     m, queries, runs = 7, 14, 4000
     fell = []
@@ -93,6 +94,7 @@ def agreed_order(data):
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+@pytest.mark.slow
 def test_three_items_have_the_law_of_their_answers(noise):
     """The pivot in the middle decides alone; with three queries nothing else happens."""
     delta = 0.0 if noise == "laplace" else 0.1
@@ -164,6 +166,7 @@ def test_as_printed_promises_more_than_it_keeps():
     assert gaussian.fallback.noise == "laplace"
 
 
+@pytest.mark.slow
 def test_an_audit_finds_no_more_than_the_guarantee():
     """And a mutant with half of the noise is caught."""
     right = PrivateKwikSort.calibrated(3, 2.0, law="continuous", queries=2, share=0.3)

@@ -135,6 +135,7 @@ def test_what_is_no_matrix(w):
 
 
 @pytest.mark.parametrize("rule", get_args(rules.Rule))
+@pytest.mark.slow
 def test_ties_are_fair(rule):
     """All orders of three items in a cycle, or of no majority at all, that tie come equally often."""
     draws, rng = 1500, np.random.default_rng(3)

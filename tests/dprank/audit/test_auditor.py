@@ -40,6 +40,7 @@ def test_a_mechanism_of_ones_own_is_audited_by_its_releases():
     assert str(broken).startswith("BROKEN: epsilon = 1")
 
 
+@pytest.mark.slow
 def test_a_mechanism_of_the_library_is_audited_by_its_law_too():
     votes = Rankings.from_orders([["a", "b", "c"], ["b", "a", "c"]], ["a", "b", "c"])
     other = Rankings.from_orders([["c", "b", "a"], ["b", "a", "c"]], ["a", "b", "c"])
@@ -159,6 +160,7 @@ def test_what_is_no_pair_is_refused(pairs):
         audit(Count(1.0, 1.0), pairs, rng=np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_names_of_cases_are_their_own():
     names = [case.name for case in cases()]
     assert len(names) == len(set(names)) > 40

@@ -62,6 +62,7 @@ def best(partitions, p, q):
 
 
 @pytest.mark.parametrize("move", [[0.0, 4.0, 0.0], [2.0, -2.0, 0.0], [1.5, 1.5, 1.5]])
+@pytest.mark.slow
 def test_what_tells_the_samples_apart_is_found(move):
     p, _ = two_samples(3, 2000)
     q = two_samples(3, 2000, seed=1, shift=0.0)[1] + np.array(move)

@@ -150,6 +150,7 @@ DISTINCT = [
 
 
 @each("name", DISTINCT)
+@pytest.mark.slow
 def test_many_at_once_are_the_releases_of_one_by_one(name):
     case, runs = CASES[name], 200
     one, many = (draw(case.mechanism, case.other, runs, np.random.default_rng(8)) for draw in (released, sample))
@@ -177,6 +178,7 @@ def test_all_of_a_result_is_looked_at():
 
 
 @each("name", CASES)
+@pytest.mark.slow
 def test_no_bet_refutes_the_exact_loss(name):
     case = CASES[name]
     found = lower_bound(
@@ -219,6 +221,7 @@ SMALL = [
 
 
 @each("name", SMALL)
+@pytest.mark.slow
 def test_stored_neighbours_are_the_worst(name):
     case, mechanism = CASES[name], CASES[name].mechanism
     adjacency = mechanism.guarantee.adjacency

@@ -43,6 +43,7 @@ def loss_of(name):
 
 
 @every_case
+@pytest.mark.slow
 def test_losses_are_the_closed_forms_and_within_guarantees(name):
     case = CASES[name]
     found = loss_of(name)
@@ -60,6 +61,7 @@ def test_every_randomiser_and_variant_has_a_case():
 
 
 @every_case
+@pytest.mark.slow
 def test_no_two_rankings_lose_more(name):
     """Over all pairs of rankings; items are told apart by no mechanism, so that few of the firsts do beyond three."""
     case = CASES[name]
@@ -78,6 +80,7 @@ def test_what_the_papers_print():
     assert printed["LocalKwikSort with fallback, as printed"] > 1.06
 
 
+@pytest.mark.slow
 def test_copied_counters_let_a_voter_say_more_than_is_counted():
     """Five answers are counted; a split of four items in halves asks for a sixth, and the guarantee allows for it."""
     design = LocalKwikSort(5, 0.4, 5, 1, counter="copied")
@@ -87,6 +90,7 @@ def test_copied_counters_let_a_voter_say_more_than_is_counted():
 
 
 @pytest.mark.parametrize("counter", get_args(Counter))
+@pytest.mark.slow
 def test_no_design_of_three_items_breaks_its_guarantee(counter):
     """The guarantee is attained where queries are counted."""
     fallbacks = (None, LocalMatrix(SampledOrder.calibrated(3, 0.5, 2)))
@@ -226,6 +230,7 @@ def same_law(first, second):
 
 
 @every_case
+@pytest.mark.slow
 def test_many_releases_at_once_have_the_law_of_the_library_s_reports(name):
     case = CASES[name]
     ranking = np.roll(case.data, 1)
@@ -248,6 +253,7 @@ def test_the_check_of_releases_sees_another_ranking(name):
 
 
 @every_case
+@pytest.mark.slow
 def test_betting_finds_no_more_than_is_lost(name):
     case = CASES[name]
     found = loss_of(name)

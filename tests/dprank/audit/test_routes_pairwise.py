@@ -54,6 +54,7 @@ def loss_of(case):
 
 
 @CASE
+@pytest.mark.slow
 def test_exact_loss_is_the_closed_form_and_within_the_guarantee(case):
     loss, promise = loss_of(case), case.mechanism.guarantee.epsilon
     assert loss <= promise * (1 + ROUNDING)
@@ -89,6 +90,7 @@ def test_releases_take_the_data_of_every_case(case):
 
 
 @CASE
+@pytest.mark.slow
 def test_releases_certify_no_more_than_the_exact_loss(case):
     promise, loss = case.mechanism.guarantee.epsilon, loss_of(case)
     found = lower_bound(
@@ -140,6 +142,7 @@ def test_counts_against_all_outcomes(score):
         "one comparison, add/remove, continuous",
     ],
 )
+@pytest.mark.slow
 def test_no_neighbours_lose_more_than_the_stored_ones(words):
     """Every sheet of one voter, changed in every way."""
     case = named(words)
@@ -252,6 +255,7 @@ def table(data):
 
 
 @pytest.mark.parametrize("words", ["calibrated, three items", "public graph, arctan"])
+@pytest.mark.slow
 def test_all_edge_neighbours_of_two_and_three_items(words):
     """The data of Cai et al. (2025), with at most one comparison a pair."""
     case, losses = named(words), []
@@ -286,6 +290,7 @@ def centre(rows, n_items):
 
 
 @pytest.mark.parametrize("words", DRAWN)
+@pytest.mark.slow
 def test_many_draws_have_the_law_of_releases(words):
     case = named(words)
     mechanism, data = case.mechanism, case.data

@@ -136,6 +136,7 @@ def worst(test, m, k, *, ordered=False):
 
 
 @pytest.mark.parametrize(("m", "k"), [(3, 3), (4, 2)])
+@pytest.mark.slow
 def test_reversing_one_of_agreeing_rankings_is_the_worst(m, k):
     count = LaplaceUnif.calibrated(m, k, 1.0, 0.1)
     tests: list[LaplaceUnif | NoisyNorm] = [count]
@@ -178,6 +179,7 @@ def test_truncated_on_all_data_keeps_its_guarantee(m, k):
 
 
 @every_case
+@pytest.mark.slow
 def test_many_releases_at_once_are_releases(case):
     one_by_one = np.random.default_rng(2)
     for data in (case.data, case.other):

@@ -84,6 +84,7 @@ NAMES = [name for name, *_ in KINDS]
 
 
 @each(("neighbours", "data"), [kind[1:] for kind in KINDS])
+@pytest.mark.slow
 def test_being_neighbours_is_mutual_and_nobody_is_their_own(neighbours, data):
     for other in neighbours.all(data):
         assert key(other) != key(data)
@@ -91,6 +92,7 @@ def test_being_neighbours_is_mutual_and_nobody_is_their_own(neighbours, data):
 
 
 @each(("neighbours", "data"), [kind[1:] for kind in KINDS])
+@pytest.mark.slow
 def test_draws_are_neighbours_and_each_is_drawn(neighbours, data):
     every = {key(other) for other in neighbours.all(data)}
     rng = np.random.default_rng(1)
@@ -132,6 +134,7 @@ def test_sheets_are_all_that_the_design_allows(design, ties):
 
 @pytest.mark.parametrize("score", ["wins", "net"])
 @pytest.mark.parametrize("design", ["any", "once"])
+@pytest.mark.slow
 def test_one_voter_moves_scores_as_the_formula_says(score, design):
     neighbours = ComparisonNeighbours("voter", answers=2, design=design, ties=True)
     starts = [comparisons(*((*answer, 7) for answer in sheet)) for sheet in neighbours.sheets(3) if sheet]
@@ -229,6 +232,7 @@ def widened(values, rng):
 
 
 @pytest.mark.parametrize("name", ["kemeny", "selection", "selection-one-way", "signs"])
+@pytest.mark.slow
 def test_climbing_finds_what_exhaustion_finds(name):
     loss, starts, neighbours = families()[name]
     all_of_them = worst(loss, starts, neighbours)

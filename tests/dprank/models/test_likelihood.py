@@ -168,6 +168,7 @@ def by_scipy(rows, n, link, ridge, linear):
 
 @LINKS
 @each(("n", "rows", "ridge"), [(2, 0, 0.5), (2, 3, 0.01), (3, 4, 1.0), (5, 3, 0.1), (8, 60, 0.3), (12, 50, 20.0)])
+@pytest.mark.slow
 def test_against_scipy(n, rows, ridge, link):
     data = random_data(n, rows, seed=n + rows, spread=2)
     linear = np.random.default_rng(rows).laplace(size=n)
@@ -420,6 +421,7 @@ def accused(message, rows, n):
 
 @LINKS
 @each("n", [2, 3])
+@pytest.mark.slow
 def test_a_minimiser_is_found_wherever_there_is_one(n, link):
     """All sets of rows: who beat whom, who tied with whom."""
     kinds = [(i, j, 1.0) for i in range(n) for j in range(n) if i != j]
@@ -509,6 +511,7 @@ def pulled(seed):
 
 @LINKS
 @each("seed", [0, 6, 44, 49, 58, 248, 515])
+@pytest.mark.slow
 def test_strengths_pulled_thousands_apart(seed, link):
     data, ridge, linear = pulled(seed)
     fit = mle(data, link=link, ridge=ridge, linear=linear)

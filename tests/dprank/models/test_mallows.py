@@ -86,6 +86,7 @@ def product(m, theta, t):
 
 
 @pytest.mark.parametrize("m", [140, 180])
+@pytest.mark.slow
 def test_whole_law_by_fourier_transform_of_the_product(m):
     n = m * (m - 1) // 2 + 1
     t = 2 * np.pi * np.arange(1, n // 2 + 1) / n
@@ -170,6 +171,7 @@ def test_the_ends_of_theta_at_join_the_middle(m):
     assert theta_at(m, 1 - 1e-16) > theta_at(m, 1 - 1e-15) > theta_at(m, 1 - 1e-9)
 
 
+@pytest.mark.slow
 def test_overlap_far_beyond_floating_point():
     m = 160
     for theta in [8 / m, 0.3, 2.0, 40.0]:

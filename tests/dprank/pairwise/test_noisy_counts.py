@@ -95,6 +95,7 @@ def test_sensitivity_of_the_cems_survey(expected, parameters):
 @SCORE
 @TIES
 @ADJACENCY
+@pytest.mark.slow
 def test_one_comparison_flipped_moved_added_or_removed(score, ties, adjacency):
     outcomes = (0, 0.5, 1) if ties else (0, 1)
     rows = [(i, j, x) for i in range(4) for j in range(4) if i != j for x in outcomes]

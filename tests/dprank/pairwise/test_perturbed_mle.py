@@ -99,6 +99,7 @@ def largest_ratio(n, scale, ridge, link, graph, common=2):
 @LINKS
 @GRAPHS
 @SCALES
+@pytest.mark.slow
 def test_no_neighbours_lose_more(scale, ridge, graph, link):
     loss = objective_loss(scale, ridge, link=link, graph=graph)
     found = max(largest_ratio(2, scale, ridge, link, graph), largest_ratio(3, scale, ridge, link, graph, common=1))
@@ -216,6 +217,7 @@ def test_more_noise_and_more_ridge_never_lose_more():
 @GRAPHS
 @each("answers", [1, 7])
 @each("epsilon", [1e-6, 0.1, 1.0, 30.0, 1e9])
+@pytest.mark.slow
 def test_calibrated_is_the_least_noise(epsilon, answers, graph, link):
     unit = "voter" if answers > 1 else "comparison"
     for ridge in (1.01, 100.0):
@@ -308,6 +310,7 @@ def released(mechanism, seed, draws=400, data=DATA):
 
 @LINKS
 @GRAPHS
+@pytest.mark.slow
 def test_release_solves_for_independent_noise(graph, link):
     mechanism = PerturbedMLE(6, 1.5, 2.0, graph=graph, link=link, answers=2, unit="voter")
     drawn = released(mechanism, seed=40)
@@ -371,6 +374,7 @@ def test_estimate_draws_noise_for_every_replicate(graph, law):
 
 @LAWS
 @BROKEN
+@pytest.mark.slow
 def test_broken_noise_is_caught(broken, graph, law):
     mechanism = broken(6, 1.5, 2.0, graph=graph, law=law)
     assert noise_p_value(estimated(mechanism, 42), 1.5, law) < ALARM
@@ -404,6 +408,7 @@ def test_an_audit_catches_broken_noise(broken, graph, law):
 
 
 @pytest.mark.parametrize(("kind", "least", "most"), [(PerturbedMLE, 0.7, 2.0), (HalfNoise, 2.0, math.inf)])
+@pytest.mark.slow
 def test_an_audit_of_release(kind, least, most):
     mechanism, rng = kind(2, 1.0, 1.0, graph="public"), np.random.default_rng(44)
     leads = ([mechanism.release(of([(0, 1, y)], 2), rng).scores[0] for _ in range(1500)] for y in (1, 0))
@@ -422,6 +427,7 @@ def order_law(margin, scale):
 
 
 @pytest.mark.parametrize("rows", [[(0, 1, 1)], [(0, 1, 0.5)], [(1, 0, 1), (1, 0, 1)]], ids=str)
+@pytest.mark.slow
 def test_orders_of_integer_noise_have_their_exact_law(rows):
     data, rng = of(rows, 2), np.random.default_rng(45)
     mechanism = PerturbedMLE(2, 0.6, 0.05, graph="public", law="discrete")

@@ -33,6 +33,7 @@ def hockey_stick(p, q, epsilon):
 
 
 @pytest.mark.parametrize(("k", "shift", "epsilon"), [(1, 0.1, 1.0), (7, 0.02, 0.1), (100, 0.002, 0.2), (1000, 0.01, 5)])
+@pytest.mark.slow
 def test_is_the_best_of_the_formula_and_not_below_it(k, shift, epsilon):
     found = log_delta(k, shift, epsilon)
     grid = min(formula(alpha, k, shift, epsilon) for alpha in np.geomspace(1e-4, 1, 4000) * math.log(2) / shift)

@@ -209,6 +209,7 @@ def test_the_least_scale_needs_exactly_epsilon(noise):
 
 @noises
 @each(("k", "n_items"), [(1, 2), (1, 3), (2, 3), (2, 4), (3, 4)])
+@pytest.mark.slow
 def test_no_pair_of_three_kinds_on_a_grid_is_worse_than_the_pair_found(noise, k, n_items):
     delta, shift = 0.01, 0.3
     bases = (0.0, 0.5, 1.0, 3.0) if n_items < 4 else (0.0, 0.5, 3.0)

@@ -67,6 +67,7 @@ def worst_delta(mechanism, values, epsilon):
 @NOISE
 @ADJACENCY
 @each("k", [1, 2, 3, 4])
+@pytest.mark.slow
 def test_no_neighbours_lose_more_than_is_promised(noise, adjacency, k):
     mechanism = Oneshot(k, 1.5, noise, adjacency=adjacency, n_items=5)
     promised = mechanism.guarantee.epsilon
@@ -211,6 +212,7 @@ MUTANTS = {
 @ADJACENCY
 @NOISE
 @each("mutant", MUTANTS)
+@pytest.mark.slow
 def test_too_little_noise_is_caught(mutant, noise, adjacency):
     mechanism = Oneshot.calibrated(2, 1.0, noise=noise, adjacency=adjacency, n_items=5)
     values = [0, 0, 12, 12, 12]
@@ -370,6 +372,7 @@ def test_released_orders_have_the_exact_law():
 
 @pytest.mark.parametrize(("adjacency", "grain", "largest"), [("replace", 1.0, True), ("add_remove", 0.5, False)])
 @pytest.mark.parametrize("noise", ["laplace", "exponential"])
+@pytest.mark.slow
 def test_published_sets_have_the_exact_discrete_law(noise, adjacency, grain, largest):
     """On halves where values move one way; exponential noise is memoryless, and no grid shows."""
     values = np.array([1, 0, 0, 1])
@@ -388,6 +391,7 @@ def test_published_sets_have_the_exact_discrete_law(noise, adjacency, grain, lar
 
 
 @pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.slow
 def test_published_gumbel_sets_and_orders_have_their_law(largest):
     values = np.array([2, 0, 0, 1])
     right, wrong = (plackett_luce(values if largest else -values, 2, scale) for scale in (1.5, 0.75))

@@ -77,6 +77,7 @@ def test_the_order_of_all_items_leaves_no_choice_in_the_last_round():
 
 @each("composition", ["basic", "advanced", "zcdp", "optimal"])
 @each("noise", LAWS)
+@pytest.mark.slow
 def test_calibrated_is_tight_and_never_promises_too_much(composition, noise):
     for k, epsilon in product((1, 30, 2000), (0.01, 0.2, 3.0)):
         peeling = Peeling.calibrated(
@@ -113,6 +114,7 @@ def test_winners_come_in_order_and_carry_their_names():
 
 @pytest.mark.parametrize("largest", [True, False])
 @pytest.mark.parametrize("noise", ["gumbel", "exponential"])
+@pytest.mark.slow
 def test_published_orders_have_the_law_of_their_rounds(noise, largest):
     """SECURE has no seed: a false alarm in 1e6 runs each."""
     for k in (2, 4):

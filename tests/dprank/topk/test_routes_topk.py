@@ -71,6 +71,7 @@ def test_of_what_is_printed_only_values_under_replacement_break_their_promise():
 
 
 @every_case
+@pytest.mark.slow
 def test_releases_show_no_more_than_the_exact_loss(case):
     bound = exact(case.mechanism, case.data, case.other).epsilon(case.delta)
     shown = lower_bound(
@@ -105,6 +106,7 @@ def worst_counts(mechanism, top):
 
 
 @each("case", lambda: [case for case in CASES() if "counts up to 6" in case.name])
+@pytest.mark.slow
 def test_no_counts_of_three_items_lose_more(case):
     top, quick = 6, case.mechanism.noise == "gumbel" or not getattr(case.mechanism, "ordered", True)
     if not quick:  # nested integrals: a corner of it
@@ -129,6 +131,7 @@ def worst_wins(mechanism, delta):
 
 
 @each("case", lambda: [case for case in CASES() if "Centrality" in case.name])
+@pytest.mark.slow
 def test_no_data_on_the_graph_lose_more(case):
     assert loss(case) == pytest.approx(worst_wins(case.mechanism, case.delta), rel=ROUNDING)
 
@@ -227,6 +230,7 @@ DRAWN = [
 
 
 @each("mechanism", DRAWN)
+@pytest.mark.slow
 def test_samples_and_releases_have_the_exact_law(mechanism):
     data, m = np.array([0.0, 1.0, 1.5, 3.0]), 4
     law = pair_chances(mechanism, data)
@@ -250,6 +254,7 @@ def pair_chances(mechanism, data):
     return {4 * a + b: p for (a, b), p in law.items()}
 
 
+@pytest.mark.slow
 def test_sampled_values_are_as_the_released_ones():
     mechanism, data = Oneshot(2, 1.5, value_scale=2.0, n_items=3, largest=False), np.array([0.0, 4.0, 1.0])
     for draw, size in ((sample, 100_000), (released, 20_000)):
@@ -261,6 +266,7 @@ def test_sampled_values_are_as_the_released_ones():
         assert (rows[:, 0] < rows[:, 1]).all()
 
 
+@pytest.mark.slow
 def test_sampled_rank_centrality_is_as_released():
     mechanism = PrivateRankCentrality.calibrated(3, 1, 2, 1.0)
     data = comparisons_of(mechanism, (0, 1, 2))

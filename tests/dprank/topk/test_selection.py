@@ -66,6 +66,7 @@ def test_the_yardstick_agrees_with_others(values, k):
 
 @NOISE
 @CASE
+@pytest.mark.slow
 def test_sets_have_the_exact_law(values, k, noise, small_blocks):
     law = set_law(values, k, 1.3, noise)
     assert p_value(sets(values, k, 1.3, noise, 2000), law) > ALARM
@@ -101,6 +102,7 @@ def many(order, dtype):
     ("order", "dtype", "k"),
     [("rising", float, 1), ("falling", np.int64, 2), ("shuffled", float, 3)],
 )
+@pytest.mark.slow
 def test_compiled_blocks_have_the_exact_law(noise, order, dtype, k):
     values, group = many(order, dtype)
     law = count_law([0, 8, 16, 30], [2000, 900, 90, 10], k, 9.0, noise)
@@ -148,6 +150,7 @@ def keeps_one_less(patch):
 
 @NOISE
 @pytest.mark.parametrize("mutant", [unconditional, passes_by_twice_the_toll, passes_by_half_the_toll, keeps_one_less])
+@pytest.mark.slow
 def test_a_broken_kernel_is_caught(mutant, noise, small_blocks, monkeypatch):
     # two items set a threshold that the many others seldom exceed
     values, k = [3.0, 3.0] + [0.5] * 6, 2

@@ -50,6 +50,7 @@ def test_smaller_constants_are_rejected(constants):
     assert [c.outcome for c in study.check_theorem(constants, optimum=2)] == [False, True]
 
 
+@pytest.mark.slow
 def test_stretched_blocks_against_the_definition():
     items, block, stretch, share = 12, 3, 2.0, 0.3
     i = np.arange(items)
@@ -81,6 +82,7 @@ def test_either_or_rejects_the_sum_of_all_noise(monkeypatch):
     assert not checks[2].outcome
 
 
+@pytest.mark.slow
 def test_matrix_error_bounds_the_excess():
     # no signal, so that the noise alone chooses the order, against 55 : 45
     rng = np.random.default_rng(1)
@@ -133,6 +135,7 @@ def test_instances(name):
     )
 
 
+@pytest.mark.slow
 def test_hard_data_are_hard():
     row = study.instances().set_index("data").loc["hard for Borda"]
     assert row["Borda"] / row["optimum"] > 1.3

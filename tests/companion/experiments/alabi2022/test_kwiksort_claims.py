@@ -33,6 +33,7 @@ def test_two_items_have_one_profile_a_matrix():
 
 
 @pytest.mark.parametrize("m", [3, 4])
+@pytest.mark.slow
 def test_worst_cases_are_those_of_the_families(m):
     assert sorting.worst_case(m, False) == pytest.approx(5 - 8 / m)
     assert sorting.worst_case(m, True) == pytest.approx(4 / 3)
@@ -189,6 +190,7 @@ def test_the_printed_rule_without_ties_is_quicksort():
     assert law_p_value(np.bincount(made, minlength=11)[law > 0], law[law > 0]) > 1e-6
 
 
+@pytest.mark.slow
 def test_q_claim_and_a_twin_with_ties_decided(monkeypatch):
     few = (range(3, 31), (1.0, 0.01), 5)
     checks = sorting.check_q(*few, rng=np.random.default_rng(0))

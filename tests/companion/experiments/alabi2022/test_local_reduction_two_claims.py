@@ -32,6 +32,7 @@ Z = 5.0
         ("cor_12", "constants"),
     ],
 )
+@pytest.mark.slow
 def test_verdict(name, verdict):
     args = {"error": [(3, 8)], "bottom": [(38,)], "thm_11_proof": [400]}.get(name, [])
     checks = getattr(blocks, f"check_{name}")(*args)

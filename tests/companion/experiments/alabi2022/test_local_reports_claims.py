@@ -87,6 +87,7 @@ def _pmf(n, p):
     return binom.pmf(np.arange(n + 1), n, p)
 
 
+@pytest.mark.slow
 def test_planted_cost_of_two_items():
     frame = claims.planted([2], 400, 1.0, 2000)
     keep, margin = 1 / (1 + math.exp(-1)), 2 * math.sqrt(SampledOrder.calibrated(2, 1.0, 2).variance / 800)

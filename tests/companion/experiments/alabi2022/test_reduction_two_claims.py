@@ -159,6 +159,7 @@ def test_gains_in_words():
     assert "Reduction II errs less at 8, 16 items" in experiment.in_words(rows.assign(gain=2.0))
 
 
+@pytest.mark.slow
 def test_errors_scale_and_the_factor_is_judged():
     errors = experiment.worst_errors([4, 6], [0.0, 1e-6], 20)
     assert len(errors) == 8

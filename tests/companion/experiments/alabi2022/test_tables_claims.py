@@ -114,6 +114,7 @@ def test_planted_error_of_the_exponential_mechanism():
 
 
 @each("row", list(study.ROWS))
+@pytest.mark.slow
 def test_the_order_is_lost_in_noise_and_found_without(row):
     rng = np.random.default_rng(9)
     lost = study.planted_error(row, 5, 1001, 0.001, 0.0, 400, rng)
@@ -178,6 +179,7 @@ def test_crossing():
     assert 32 < low < at
 
 
+@pytest.mark.slow
 def test_crossings_in_words(errors):
     some = errors.assign(se=0.0)
     first = some[some.row == "I, Laplace"].set_index("items").error
@@ -194,6 +196,7 @@ def test_crossings_in_words(errors):
 # --- verdicts --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_verdicts(errors, fits):
     checks = [
         study.check_table_1(errors, fits),
@@ -231,6 +234,7 @@ def test_the_printed_growth_is_seen(errors, fits):
 
 @pytest.mark.parametrize("row", list(study.ROWS))
 @pytest.mark.parametrize(("varied", "by"), [("n", "voters"), ("ε", "epsilon")])
+@pytest.mark.slow
 def test_a_wrong_exponent_of_n_or_epsilon_is_seen(errors, fits, row, varied, by):
     times = np.where((fits.row == row) & (fits.varied == varied), fits[by] ** 0.5, 1.0)
     broken = fits.assign(error=fits.error * times, se=fits.se * times)

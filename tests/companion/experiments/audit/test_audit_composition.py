@@ -116,6 +116,7 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize(("where", "name", "wrong"), [m[1:] for m in MUTANTS], ids=[m[0] for m in MUTANTS])
+@pytest.mark.slow
 def test_a_wrong_factor_shows(monkeypatch, where, name, wrong):
     monkeypatch.setattr(where, name, wrong)
     assert not all(row.agrees for row in libraries.rows())

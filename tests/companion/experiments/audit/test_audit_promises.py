@@ -116,6 +116,7 @@ def test_disagreement_is_told(monkeypatch):
     assert own.check_agreement(frame.assign(lower=1.1))[1].outcome is False
 
 
+@pytest.mark.slow
 def test_every_mechanism_has_a_case_and_a_planted_bug():
     assert promises.uncovered() == []
     assert [check.outcome for check in own.check_coverage()] == [True, True]
@@ -133,6 +134,7 @@ def test_mechanisms_are_the_dataclasses_that_release():
     assert not {"Mechanism", "Guarantee", "Unif"} & set(names)
 
 
+@pytest.mark.slow
 def test_no_mechanism_of_the_library_breaks_its_guarantee():
     frame = promises.frame(budget=0)
     assert [check.outcome for check in own.check_promises_kept(frame)] == [True] * 3

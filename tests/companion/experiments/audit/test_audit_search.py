@@ -12,6 +12,7 @@ def frame():
     return search.compared()
 
 
+@pytest.mark.slow
 def test_climbing_finds_what_listing_finds(frame):
     assert frame.loc[~frame.found, "family"].tolist() == []
     assert frame.family.is_unique
@@ -27,12 +28,14 @@ def test_no_neighbours_break_a_promise_and_the_tight_ones_are_met(frame):
     assert not any("exponential mechanism" in name or "truncated" in name for name in tight)
 
 
+@pytest.mark.slow
 def test_habits_miss_much():
     blind = search.blind()
     assert (blind.seen < 0.9 * blind.worst).all()
     assert blind.habit.is_unique
 
 
+@pytest.mark.slow
 def test_climbing_reaches_known_losses_where_nobody_lists():
     large = search.large()
     assert (large.climbed <= large.guarantee * (1 + 1e-9)).all()

@@ -22,6 +22,7 @@ def frame(chosen):
     return experiment.false_alarms(chosen, 4, 20_000)
 
 
+@pytest.mark.slow
 def test_at_least_twelve_mechanisms_are_tight(chosen):
     assert len({case.name for case in chosen}) == len(chosen) >= experiment.MECHANISMS
     for case in chosen:
@@ -30,6 +31,7 @@ def test_at_least_twelve_mechanisms_are_tight(chosen):
         assert experiment.TIGHT * promised <= loss <= promised * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_right_mechanisms_pass(frame):
     assert frame.alarms.sum() == 0
     assert (frame.most == experiment.upper_share(0, 4)).all()
@@ -39,6 +41,7 @@ def of_classes(chosen, *names):
     return [case for case in chosen if type(case.mechanism).__name__ in names]
 
 
+@pytest.mark.slow
 def test_every_number_of_workers_gives_the_same_alarms(chosen):
     few = of_classes(chosen, "NoisyNorm", "LocalOneBit")
     with joblib.parallel_config("threading"):
@@ -58,6 +61,7 @@ def test_every_number_of_workers_gives_the_same_alarms(chosen):
         ("watching_a_test", ["NoisyNorm", "Bucketed", "LocalMatrix"], 50),
     ],
 )
+@pytest.mark.slow
 def test_an_auditor_with_a_bug_calls_kept_promises_broken(chosen, name, classes, runs):
     few = of_classes(chosen, *classes)
     alarms = experiment.false_alarms(few, runs, 8192, auditor=getattr(experiment, name)).alarms.sum()
@@ -92,6 +96,7 @@ def test_the_figure_shows_every_mechanism(frame):
     assert show("alarms", frame, figure.false_alarms).svg == show("alarms", frame, figure.false_alarms).svg
 
 
+@pytest.mark.slow
 def test_the_table_of_auditors(chosen):
     table = experiment.auditors(chosen[-1:], 2, 2048)
     assert table.auditor.tolist()[0] == "betting, as it should be"

@@ -27,6 +27,7 @@ every_bug = pytest.mark.parametrize("name", planted())
 
 
 @pytest.mark.parametrize("name", [name for name in planted() if name != HARMLESS])
+@pytest.mark.slow
 def test_a_bug_is_caught_by_both_routes(name):
     mutant = planted()[name]
     loss = mutant.exact_epsilon()
@@ -37,6 +38,7 @@ def test_a_bug_is_caught_by_both_routes(name):
 
 
 @every_bug
+@pytest.mark.slow
 def test_without_the_bug_the_promise_is_kept(name):
     mutant = planted()[name]
     twin = replace(mutant, sample=mutant.twin, bits=False)
@@ -53,6 +55,7 @@ def mechanism_of(twin):
 
 
 @every_bug
+@pytest.mark.slow
 def test_a_bug_loses_no_more_than_its_exact_loss(name):
     mutant = planted()[name]
     loss = mutant.exact_epsilon()

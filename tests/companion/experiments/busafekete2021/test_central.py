@@ -90,6 +90,7 @@ def test_certified_rankings_are_enough_and_hardly_too_many():
     assert central.laplace_least(0.09, EPSILON, DELTA) <= k <= central.laplace_enough(0.3, EPSILON, DELTA)
 
 
+@pytest.mark.slow
 def test_samples_grow_as_they_should():
     frame = central.needed_by_items([10, 100, 1000, 10_000], 0.05, EPSILON, DELTA)
     checks = central.check_laplace_samples(frame, 0.05, EPSILON, DELTA)

@@ -251,6 +251,7 @@ def test_covariances_are_estimated_without_bias():
     assert abs(np.mean(found) - np.mean(exact)) < 5 * np.std(found) / math.sqrt(300)
 
 
+@pytest.mark.slow
 def test_ceilings_are_the_simulated_power_of_full_agreement():
     cells = [(10, 2_000), (40, 20_000)]
     frame = experiment.ceilings(cells, 1 / 3)
@@ -260,6 +261,7 @@ def test_ceilings_are_the_simulated_power_of_full_agreement():
             assert abs(power["mean"] - limit) < 4 * power.se + 0.01
 
 
+@pytest.mark.slow
 def test_needed_voters_give_the_power():
     needed = experiment.needed_table((10, 30), 1 / 3, 0.5, 400)
     power = experiment.confirm_needed(needed, 1 / 3, 0.5, 1_000)

@@ -218,6 +218,7 @@ def test_berry_esseen_moments_and_kolmogorov_distance(m):
 # --- verdicts --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_verdicts(frame):
     normal = laws.normal_table((2, 5, 20, 60))
     told = {

@@ -17,6 +17,7 @@ from dprank.uniformity.unif import Unif, pair_statistic
 FRAME = experiment.powers([100], [0.9], 0.05, 200)
 
 
+@pytest.mark.slow
 def test_verdicts():
     expected = {
         experiment.check_independence: "refuted",

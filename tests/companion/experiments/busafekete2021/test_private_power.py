@@ -69,6 +69,7 @@ def test_mu_asks_for_the_rankings_at_hand():
     assert experiment.printed_mu(100, 2, 1 / 3) == 1.0
 
 
+@pytest.mark.slow
 def test_verdicts_and_a_mutant(monkeypatch):
     assert derive(experiment.check_third()) == "refuted"
     central = experiment.central_power([(10, 400)], [0, 60, 120], 60, null_draws=49)

@@ -193,6 +193,7 @@ def test_unknown_method():
         trun.exact_power("x", 10, 10, 0.3, 1.0, 0.1)
 
 
+@pytest.mark.slow
 def test_verdicts():
     figure_3, items = trun.figure_3_losses([0.5]), trun.losses_by_items([1000], 0.5)
     costs = trun.two_items_costs([0.5, 0.03], trun.EPSILON_0, trun.DELTA)

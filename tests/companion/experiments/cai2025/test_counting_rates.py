@@ -184,6 +184,7 @@ def test_bad_input():
 
 
 @pytest.mark.parametrize("design", [(1, 1, 0.5), (0.6, 0.9, 0.7)])
+@pytest.mark.slow
 def test_pair_failure_is_the_enumeration_of_graphs_and_outcomes(design):
     n, p, epsilon = 4, 0.3, 2.0
     rho = matrix(n, *design)

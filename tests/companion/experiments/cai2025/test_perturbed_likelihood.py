@@ -41,6 +41,7 @@ def test_neighbours_differ_in_one_comparison():
 
 
 @pytest.mark.parametrize(("scale", "ridge"), [(1, 1), (2, 0.5), (0.7, 2)])
+@pytest.mark.slow
 def test_density_needs_its_determinant_upright(scale, ridge):
     assert experiment.density_mass(1, scale, ridge) == pytest.approx(1, abs=1e-3)
     assert abs(experiment.density_mass(-1, scale, ridge) - 1) > 0.01
@@ -61,6 +62,7 @@ def test_determinants_in_closed_form():
     assert experiment.determinants(1, 1.0)[0] == pytest.approx(1.5)
 
 
+@pytest.mark.slow
 def test_verdicts():
     assert derive(experiment.check_cond_a0()) == "holds"
     assert derive(experiment.check_cond_a1()) == "holds"

@@ -43,6 +43,7 @@ def spread_bound(theta, score, gamma):
 
 @each("n", [2, 3, 10, 60])
 @each("scale", [0.0, 1.0, 8.0])
+@pytest.mark.slow
 def test_the_proof_bounds_every_single_draw_on_the_complete_graph(n, scale):
     rng = np.random.default_rng(n)
     for c_0 in (0.1, 2.0):

@@ -107,6 +107,7 @@ def test_one_noise_vector_scatters_and_new_noise_does_not():
     assert table.ratio["fresh"] < 2.2
 
 
+@pytest.mark.slow
 def test_published_values_need_the_one_noise_vector():
     fresh, run = (s.edge_as_run([100], NOISES, 60, noise=w, theta=range(24)) for w in (["fresh 0"], [s.SEED]))
     assert derive(s.check_published(s.against_published(fresh, run))) == "constants"
@@ -175,6 +176,7 @@ def test_oneshot_check_and_a_mutant(monkeypatch):
 # --- individual privacy ---
 
 
+@pytest.mark.slow
 def test_wrong_top_is_what_numpy_selects_without_vector_instructions():
     code = (
         "import numpy as np; from companion.experiments.cai2025 import simulations as s\n"
@@ -241,6 +243,7 @@ def test_monotone_reads_the_least_certain_step():
     )
 
 
+@pytest.mark.slow
 def test_experiments_in_small():
     assert derive(s.check_exp_1(s.edge([16, 64, 256], [1.0], [0.5, math.inf], 250))) == "holds"
     assert derive(s.check_exp_5(s.voter([12, 32], [1000], NOISES, 1500))) == "holds"

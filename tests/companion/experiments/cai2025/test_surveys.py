@@ -148,6 +148,7 @@ def test_published_curve_rejects_noise_that_is_too_small_for_its_epsilon(monkeyp
     assert mechanism.guarantee.epsilon < 1 < replace(mechanism, scale=mechanism.scale / 3).guarantee.epsilon
 
 
+@pytest.mark.slow
 def test_close_is_a_matter_of_reading_and_of_the_threshold(monkeypatch):
     checks = experiment.check_figure_8([0.5, 1.0, 2.0, 4.0])
     assert derive(checks) == "underspecified"

@@ -48,6 +48,7 @@ def test_one_answer_of_one_voter_breaks_algorithm_3_with_three_items_and_not_wit
     assert experiment.one_answer_loss(3, 2 / epsilon) < epsilon
 
 
+@pytest.mark.slow
 def test_the_questionnaire_needs_the_sensitivity_of_its_sheets():
     frame = experiment.questionnaire_losses(6, 303, 15.0)
     assert frame.agree.tolist() == [0, 3, 10, 302]

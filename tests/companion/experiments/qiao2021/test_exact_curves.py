@@ -17,6 +17,7 @@ from dprank.topk.curve import Types, pair_law
 DELTAS = (1e-2, 1e-6)
 
 
+@pytest.mark.slow
 def test_worst_neighbours_lie_below_what_is_proved():
     frame = experiment.worst_neighbours((1, 3), DELTAS)
     assert len(frame) == 12

@@ -95,6 +95,7 @@ def test_peeling_holds():
     assert verdict(p.check_peeling(KS, EPSILONS, DELTAS)) == "holds"
 
 
+@pytest.mark.slow
 def test_peeling_check_rejects_other_constants(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(p, "ZCDP_CONSTANT", 3.3)

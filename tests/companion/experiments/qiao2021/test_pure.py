@@ -100,6 +100,7 @@ def test_lattice_loss_is_that_over_all_neighbours(adjacency, k):
 
 @each("adjacency", MOVES)
 @each("k", [1, 2, 3])
+@pytest.mark.slow
 def test_no_list_of_three_loses_more_than_the_supremum(adjacency, k):
     shift = 0.5
     chance = cache(lambda *values: pure.log_list_chance(values, k))
@@ -230,6 +231,7 @@ def test_cross_ratio_of_lists_by_adaptive_quadrature():
     assert pure.cross_ratio(x, v, order=True) == pytest.approx(logs[0] + logs[1] - logs[2] - logs[3], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_choices_that_hang_together_are_noticed(monkeypatch):
     ratio = pure.cross_ratio
     monkeypatch.setattr(pure, "cross_ratio", lambda values, v, order: ratio(values, v, order=True))
