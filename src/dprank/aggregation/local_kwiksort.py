@@ -22,6 +22,7 @@ from dprank._require import (
 )
 from dprank.aggregation.kwiksort import MOST_COUNTED, queries
 from dprank.aggregation.matrix import PrivateOrder
+from dprank.draws import binomial
 from dprank.mechanism import Guarantee, Mechanism, compose, require
 from dprank.rankings import Rankings, require_rankings
 from dprank.release import source_of
@@ -294,7 +295,7 @@ class AdaptiveAnswers:
         self.sent[members] += 1
         yes = int((self.positions[members, j] < self.positions[members, i]).sum())
         chances = plus_chances(design.epsilon_0, design.report)
-        plus = self.rng.binomial(yes, chances[1]) + self.rng.binomial(len(members) - yes, chances[0])
+        plus = binomial(yes, chances[1], rng=self.rng) + binomial(len(members) - yes, chances[0], rng=self.rng)
         signal = (2 * plus / len(members) - 1) / math.tanh(design.epsilon_0 / 2)
         return float((1 + signal) / 2 if design.report == "centred" else signal)
 

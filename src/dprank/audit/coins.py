@@ -79,7 +79,7 @@ class _Coins(np.random.Generator):
         orders = list(permutations(range(x)))
         return np.array(orders[self._one_of(len(orders))])
 
-    def binomial(self, n: int, p: float) -> int:  # type: ignore[override]
+    def binomial(self, n: int, p: float, size: None = None) -> int:  # type: ignore[override]
         return self._fork([math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)])
 
     def random(self) -> float:  # type: ignore[override]

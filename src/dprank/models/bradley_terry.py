@@ -22,6 +22,7 @@ from dprank._require import (
     shown,
 )
 from dprank.comparisons import Comparisons
+from dprank.draws import binomial, multinomial
 
 
 @dataclass(frozen=True)
@@ -311,8 +312,8 @@ def voter_counts(
     rows = _rows(theta, replicates)
     voters, answers = _require_rows(voters, answers, MOST)
     first, second = np.triu_indices(rows.shape[1], 1)
-    times = rng.multinomial(voters * answers, np.full(first.size, 1 / first.size), size=len(rows))
-    won = rng.binomial(times, special.expit(rows[:, first] - rows[:, second]))
+    times = multinomial(voters * answers, np.full(first.size, 1 / first.size), len(rows), rng=rng)
+    won = binomial(times, special.expit(rows[:, first] - rows[:, second]), rng=rng)
     played = np.zeros((*rows.shape, rows.shape[1]), np.float32)
     played[:, first, second] = played[:, second, first] = times
     table = np.zeros(played.shape)

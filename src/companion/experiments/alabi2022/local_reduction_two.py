@@ -23,6 +23,7 @@ from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort, pl
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.rules import borda
 from dprank.audit import privacy_loss
+from dprank.draws import binomial
 from dprank.rankings import Rankings
 
 #: Rounding of our closed forms, far above what tests find.
@@ -440,7 +441,7 @@ def matrix_costs(n_items: int, voters: int, epsilon: float, repetitions: int, rn
     pairs, first = math.comb(n_items, 2), np.triu_indices(n_items, 1)
     errors, truth = np.empty(repetitions), np.triu(np.ones((n_items, n_items)), 1)
     for r in range(repetitions):
-        plus = rng.binomial(voters // pairs, plus_chances(epsilon)[1], pairs) / (voters // pairs)
+        plus = binomial(voters // pairs, plus_chances(epsilon)[1], pairs, rng=rng) / (voters // pairs)
         w = np.zeros((n_items, n_items))
         w[first], w.T[first] = plus, 1 - plus
         errors[r] = kemeny_score(borda(w + 1e-9 * rng.random(w.shape)), truth) / pairs

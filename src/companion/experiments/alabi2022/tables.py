@@ -46,6 +46,7 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.rules import borda
+from dprank.draws import binomial, multinomial
 from dprank.models.mallows import Mallows
 from dprank.rankings import Rankings
 
@@ -154,7 +155,7 @@ def one_pair_margins(
     report = SampledOrder.calibrated(len(margins), epsilon, 2)
     off = ~np.eye(len(margins), dtype=bool)
     sent = np.zeros(margins.shape)
-    sent[off] = rng.multinomial(voters, (1 + report.shrinkage * margins[off]) / 2 / report.n_pairs)
+    sent[off] = multinomial(voters, (1 + report.shrinkage * margins[off]) / 2 / report.n_pairs, rng=rng)
     return (sent - sent.T) / (voters * report.chance * report.shrinkage)
 
 
@@ -462,7 +463,7 @@ class SplitAnswers(AdaptiveAnswers):
         size = int(self.sizes[block])
         yes = int(self.ahead[block]) if j < i else size - int(self.ahead[block])
         no_plus, yes_plus = plus_chances(self.design.epsilon_0, self.design.report)
-        plus = self.rng.binomial(yes, yes_plus) + self.rng.binomial(size - yes, no_plus)
+        plus = binomial(yes, yes_plus, rng=self.rng) + binomial(size - yes, no_plus, rng=self.rng)
         signal = (2 * plus / size - 1) / math.tanh(self.design.epsilon_0 / 2)
         return float((1 + signal) / 2 if self.design.report == "centred" else signal)
 
@@ -774,7 +775,7 @@ def _local_orders(
         orders["matrix"].append(names[best_order(seen)])
         orders["scores"].append(names[borda(seen)])
         if "KwikSort" in orders:
-            plus = rng.binomial(voters // design.blocks, (1 + math.tanh(epsilon / 2) * np.triu(true, 1)) / 2)
+            plus = binomial(voters // design.blocks, (1 + math.tanh(epsilon / 2) * np.triu(true, 1)) / 2, rng=rng)
             upper = np.triu(plus / (voters // design.blocks), 1)
             orders["KwikSort"].append(names[kwiksort(upper + np.tril(1 - upper.T, -1), rng=rng)])
     return orders

@@ -20,6 +20,7 @@ from companion.experiments.busafekete2021.common import all_pairings, all_rankin
 from companion.experiments.sweep import stream, sweep
 from dprank.audit.exact import privacy_loss
 from dprank.audit.routes.local import signs_law
+from dprank.draws import binomial, multinomial
 from dprank.kendall import kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.local import LocalOneBit, LocalPairs
@@ -537,7 +538,7 @@ def crossing_power(samples: int, epsilon: float, theta: float, repetitions: int)
     for name, pairs in zip(("side by side", "crossing", "nested"), all_pairings(4), strict=True):
         law = randomised(sign_law(4, theta, pairs), test.shrinkage)
         rng = stream("06: fixed pairing", {"pairing": name, "samples": samples})
-        sums = rng.multinomial(samples, law, repetitions) @ sign_vectors(2)
+        sums = multinomial(samples, law, repetitions, rng=rng) @ sign_vectors(2)
         power = float(((sums**2).sum(-1) / samples >= threshold).mean())
         error = 4 * math.sqrt(power * (1 - power) / repetitions) + 1 / repetitions
         rows.append({"pairing": name, "samples": samples, "power": power, "error": error})
@@ -768,11 +769,11 @@ def local_rejections(
     pairs = random_pairings(n_items, groups, repetitions, rng)
     if public and not (one_bit or independent) and n_items <= JOINT:
         laws = randomised(joint_sign_laws(n_items, law.theta, pairs), test.shrinkage)
-        sums = rng.multinomial(samples, laws) @ sign_vectors(groups)
+        sums = multinomial(samples, laws, rng=rng) @ sign_vectors(groups)
     else:
         apart = np.abs(pairs[..., 0] - pairs[..., 1]) if public else np.ones(pairs.shape[:2], int)
         chance = (1 + test.shrinkage * law.bias(np.arange(n_items))[apart]) / 2
-        sums = 2 * rng.binomial(samples, chance) - samples
+        sums = 2 * binomial(samples, chance, rng=rng) - samples
     statistic = (sums.astype(float) ** 2).sum(-1) / samples
     critical = _threshold(n_items, groups, samples, delta, "exact" if one_bit else threshold)
     return (statistic >= critical * (1 - 1e-13)).astype(float)

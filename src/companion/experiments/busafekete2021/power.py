@@ -23,6 +23,7 @@ from companion.claims import Check
 from companion.experiments.busafekete2021.common import certain, exponent, wilson
 from companion.experiments.busafekete2021.common import mean_square_bias as mean_square_bias
 from companion.experiments.sweep import stream, sweep
+from dprank.draws import binomial
 from dprank.kendall import kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.friedman import friedman_statistic
@@ -190,7 +191,7 @@ def _decisions(
         law = stats.binom(pairs, 0.5)
         exact = randomised(law.sf(y / 2), law.pmf(y / 2), DELTA)
     else:
-        signs = 2 * rng.binomial(n_rankings, 0.5, (4999, pairs)) - n_rankings
+        signs = 2 * binomial(n_rankings, 0.5, (4999, pairs), rng=rng) - n_rankings
         exact = against_draws(y, (signs**2).sum(axis=1) / n_rankings, DELTA)
     decisions = {
         (UNIF, PRINTED): y >= unif_threshold(n_items),

@@ -20,6 +20,7 @@ from companion.experiments.busafekete2021.local_privacy import local_power
 from companion.experiments.busafekete2021.power import crossing, spread
 from companion.experiments.busafekete2021.truncated import agreeing_loss, least_step, simulated_size, theorem_6
 from companion.experiments.sweep import stream, sweep
+from dprank.draws import binomial
 from dprank.models.mallows import Mallows
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.friedman import null_rank_sums
@@ -335,7 +336,7 @@ def gains(central: pd.DataFrame, best: str, others: Sequence[str], resamples: in
                 for part in (parts[test], parts[best]):
                     share = part["mean"].to_numpy()
                     if k:
-                        share = rng.binomial(part.repetitions, share) / part.repetitions.to_numpy()
+                        share = binomial(part.repetitions, share, rng=rng) / part.repetitions.to_numpy()
                     spreads.append(critical(part, share))
                 ratios.append(spreads[0] / spreads[1] if math.isfinite(spreads[1]) else math.nan)
                 if not k:

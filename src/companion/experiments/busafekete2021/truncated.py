@@ -23,6 +23,7 @@ from companion.experiments.busafekete2021.central import (
 )
 from companion.experiments.busafekete2021.common import least
 from companion.experiments.sweep import stream
+from dprank.draws import binomial
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.laplace import LaplaceUnif
@@ -296,7 +297,7 @@ def least_size(test: Trun) -> float:
 def simulated_size(test: Trun, repetitions: int, rng: np.random.Generator) -> tuple[float, float]:
     """Probability of rejecting uniform rankings, and its standard error; exact given the pair sums."""
     k, pairs = test.n_rankings, test.n_items // 2
-    sums = 2 * rng.binomial(k, 0.5, (repetitions, pairs)) - k
+    sums = 2 * binomial(k, 0.5, (repetitions, pairs), rng=rng) - k
     reject = 1 - test.acceptance(sums.sum(1), (sums**2).sum(1) / k)
     return float(reject.mean()), float(reject.std(ddof=1) / math.sqrt(repetitions))
 

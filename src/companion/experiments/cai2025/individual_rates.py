@@ -13,6 +13,7 @@ from scipy import special, stats
 
 from companion.claims import Check
 from companion.experiments.sweep import stream, sweep
+from dprank.draws import binomial, multinomial
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 from dprank.pairwise import PerturbedMLE
 
@@ -208,8 +209,8 @@ def estimation_errors(
     _whole("voters", voters, 1)
     theta = STRENGTHS[strengths](n_items)
     first, second = np.triu_indices(n_items, 1)
-    games = rng.multinomial(voters * answers, np.full(first.size, 1 / first.size), repetitions)
-    won = rng.binomial(games, LOGISTIC.cdf(theta[first] - theta[second]))
+    games = multinomial(voters * answers, np.full(first.size, 1 / first.size), repetitions, rng=rng)
+    won = binomial(games, LOGISTIC.cdf(theta[first] - theta[second]), rng=rng)
     played = np.zeros((repetitions, n_items, n_items))
     played[:, first, second] = played[:, second, first] = games
     points = np.zeros_like(played)

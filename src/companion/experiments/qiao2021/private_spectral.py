@@ -32,6 +32,7 @@ from companion.experiments.qiao2021.rank_centrality import (
 from companion.experiments.sweep import sweep
 from dprank.audit.exact import privacy_loss
 from dprank.divergence import PairLaw
+from dprank.draws import binomial
 from dprank.models.bradley_terry import win_probabilities
 from dprank.models.likelihood import mle_from_counts
 from dprank.pairwise import NoisyCounts
@@ -253,7 +254,7 @@ def constrained_draws(
     i, j = np.triu_indices(n_items, 1)
     for r in range(repetitions):
         edge = rng.random(len(i)) < p
-        won = rng.binomial(samples, 0.5, len(i)) if samples else np.ones(len(i))
+        won = binomial(samples, 0.5, len(i), rng=rng) if samples else np.ones(len(i))
         lost, near = np.zeros((n_items, n_items), np.float32), np.eye(n_items, dtype=np.float32)
         lost[i, j], lost[j, i] = edge & (won > 0), edge & (won < samples if samples else True)
         near[i, j] = near[j, i] = edge
@@ -433,7 +434,7 @@ def recall_draws(
         theta = strengths(n_items, rng=rng, strong=k)[0]
         pairs = connected_graph(n_items, p, rng)
         degree = np.bincount(pairs.ravel(), minlength=n_items)
-        second = rng.binomial(samples, win_probabilities(theta)[pairs[:, 1], pairs[:, 0]])
+        second = binomial(samples, win_probabilities(theta)[pairs[:, 1], pairs[:, 0]], rng=rng)
         shares = second / samples
         wins = np.bincount(pairs[:, 1], second, n_items) + np.bincount(pairs[:, 0], samples - second, n_items)
         counts = NoisyCounts.calibrated(epsilon, n_items, unit="comparison", score="wins", ties=False)

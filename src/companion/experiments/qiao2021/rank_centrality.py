@@ -16,6 +16,7 @@ from companion.claims import Check
 from companion.experiments.busafekete2021.common import wilson
 from companion.experiments.qiao2021.common import ROUNDING
 from companion.experiments.sweep import stream, sweep
+from dprank.draws import binomial
 from dprank.models.likelihood import mle_from_counts
 from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
 
@@ -313,7 +314,7 @@ def estimation_draws(
     """
     pairs, truth = graph(n, probability), strengths(n)
     i, j = pairs.T
-    won = rng.binomial(samples, even_shares(truth, pairs), (repetitions, len(pairs)))
+    won = binomial(samples, even_shares(truth, pairs), (repetitions, len(pairs)), rng=rng)
     played = np.zeros((1, n, n))
     played[0, i, j] = played[0, j, i] = samples
     wins = won @ np.eye(n)[j] + (samples - won) @ np.eye(n)[i]
@@ -414,7 +415,7 @@ def shape_draws(
 ) -> dict[tuple[str], NDArray[np.float64]]:
     """Which data leave rank centrality without an answer, or with zeros: 1 or 0, the cell as in `estimation_draws`."""
     pairs = graph(n, probability)
-    won = rng.binomial(samples, even_shares(strengths(n), pairs), (repetitions, len(pairs)))
+    won = binomial(samples, even_shares(strengths(n), pairs), (repetitions, len(pairs)), rng=rng)
     several, zeros = np.zeros(repetitions), np.zeros(repetitions)
     for row, wins in enumerate(won):
         try:
@@ -765,7 +766,7 @@ def flip_changes(n: int, probability: float, samples: int, rng: np.random.Genera
     """
     pairs = all_pairs(n)
     pairs = pairs[rng.random(len(pairs)) < probability]
-    won = rng.binomial(samples, even_shares(strengths(n), pairs))
+    won = binomial(samples, even_shares(strengths(n), pairs), rng=rng)
     chain = transition_matrix(n, pairs, won / samples)
     law, tau, d = stationary_distribution(chain), ergodicity_coefficient(chain), rivals(n, pairs)
     generator = np.eye(n) - chain.toarray()
