@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import combinations
 
 import numpy as np
@@ -44,10 +44,15 @@ class Partition:
     ranks: NDArray[np.intp]
     name: Callable[[NDArray[np.bool_], Sequence[str]], str]
 
+    @cached_property
+    def orders(self) -> NDArray[np.intp]:
+        """The cells, first ones first, shape (orders, cells)."""
+        return np.argsort(self.ranks, axis=1)
+
     def counts(self, rows: Rows) -> NDArray[np.int64]:
         """Rows in the r first cells of every order, r = 1 .. cells - 1, shape (orders, cells - 1)."""
         tally = np.bincount(self.cells(rows), minlength=self.ranks.shape[1])
-        return np.cumsum(tally[np.argsort(self.ranks, axis=1)], axis=1)[:, :-1]
+        return np.cumsum(tally[self.orders], axis=1)[:, :-1]
 
 
 @dataclass(frozen=True, eq=False)
