@@ -77,6 +77,7 @@ def climb(
     steps: int = 200,
     restarts: int = 4,
     moves: Sequence[Callable[[Any, np.random.Generator], Any]] = (),
+    enough: float = math.inf,
 ) -> WorstNeighbours:
     """Climb over data and neighbour together.
 
@@ -95,6 +96,8 @@ def climb(
     moves : sequence of callable
         ``move(data, rng)`` gives data far away, which need not be neighbours: gaps widened, votes doubled. Some bugs
         show only there.
+    enough : float
+        A loss at which the search ends: what is promised, if all that is asked is whether neighbours lose as much.
 
     Returns
     -------
@@ -129,6 +132,8 @@ def climb(
     for _ in range(restarts):
         here = met(data := start(rng), fresh(data))
         for _ in range(steps):
+            if here.loss >= enough:
+                break
             kind = rng.random()
             if kind < 0.4:
                 new = met(here.data, [neighbours.draw(here.data, rng)])
@@ -143,4 +148,6 @@ def climb(
             if new.loss >= here.loss:
                 here = new
         best = max(best, here, key=lambda pair: pair.loss)
+        if best.loss >= enough:
+            break
     return WorstNeighbours(best.loss, best.data, best.other, tried)

@@ -261,6 +261,18 @@ def test_climbing_is_the_same_from_the_same_seed_and_counts_what_it_looks_at():
     assert looked == first
 
 
+def test_a_search_ends_with_enough():
+    loss, starts, neighbours = families()["signs"]
+
+    def found(enough):
+        rng = np.random.default_rng(5)
+        return climb(loss, lambda _: starts[0], neighbours, rng=rng, steps=10, restarts=2, enough=enough)
+
+    whole = found(inf)
+    assert found(whole.loss).loss == whole.loss
+    assert found(whole.loss).tried < found(whole.loss * 1.01).tried == whole.tried
+
+
 def test_the_library_s_exponential_mechanism_has_that_loss():
     mechanism = ExponentialMechanism(3, 0.3)
     _, starts, neighbours = families()["kemeny"]
