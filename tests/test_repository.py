@@ -67,6 +67,13 @@ def test_the_reference_lists_the_library_and_what_a_chapter_links_to():
     assert not public - listed
 
 
+def test_no_merge_was_left_half_done():
+    patterns = "*.md", "*.toml", ".github/**/*.yml", "book/**/*.md", "data/**/*.yml", "src/**/*.py", "tests/**/*.py"
+    paths = [*NOTEBOOKS, *(path for pattern in patterns for path in ROOT.glob(pattern))]
+    assert ROOT / "README.md" in paths
+    assert [p.name for p in paths if re.search(r"^(<{7}|>{7}) ", p.read_text(encoding="utf-8"), re.MULTILINE)] == []
+
+
 def test_there_are_chapters():
     assert len(NOTEBOOKS) >= 3
 
