@@ -390,3 +390,21 @@ def _baselines():
 
 
 BASELINES = _baselines()
+
+
+def table():
+    """Lines of what becomes of every value in every field, and how many of each kind there are."""
+    total = dict.fromkeys(("accepted", "refused", "fault"), 0)
+    for name, parameters in BASELINES.items():
+        maker, numeric = makers()[name.split(",")[0]]
+        for field in numeric:
+            kinds = {label: outcome(maker, field, value, parameters)[0] for label, value in HOSTILE.items()}
+            for kind in total:
+                if labels := [label for label, one in kinds.items() if one == kind]:
+                    total[kind] += len(labels)
+                    yield f"{name:60} {field:16} {kind:8} {len(labels):3}  {', '.join(labels)}"
+    yield ", ".join(f"{count:,} {kind}" for kind, count in total.items())
+
+
+if __name__ == "__main__":
+    print("\n".join(table()))
