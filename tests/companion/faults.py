@@ -137,9 +137,14 @@ def rows(home: Path) -> list[Row]:
         ),
         Row("a folder that cannot be written", "Permission denied: .*_build", shell=_bits("", ".")),
         Row("two builds at once", r"_build: process \d+ is building here", shell=TWICE),
-        Row("_build deleted meanwhile", "No such file or directory|Directory not empty", during=_delete),
-        Row("a worker killed", killed, during=partial(_child, "loky")),
-        Row("a kernel killed", "Kernel died", during=partial(_child, "ipykernel")),
+        Row("_build deleted meanwhile", "deleted meanwhile|No such file or directory: .*_build", during=_delete),
+        Row("a worker killed", killed, during=partial(_child, "loky", _in_a_chapter)),
+        Row(
+            "a kernel killed",
+            "02-second: DeadKernelError: Kernel died",
+            variables={"MINI_SLEEP": "10"},
+            during=partial(_child, "ipykernel", _in_the_second_chapter),
+        ),
         Row("files of 64 kB at most", "File too large", shell='ulimit -f 64; exec "$@"'),
         Row("16 open files", "Too many open files", shell='ulimit -n 16; exec "$@"'),
         Row("_build cannot be written", "Read-only file system", shell=_disk("size=1g,ro", "remount,rw")),
@@ -293,6 +298,12 @@ def _in_a_chapter(root: Path) -> bool:
     return any("ipykernel" in line and str(root) in line for _, line in _processes())
 
 
+def _in_the_second_chapter(root: Path) -> bool:
+    if done := (root / "_build/executed/standard/01-first.json").exists():
+        time.sleep(3)  # its kernel ends, and the other's cell has begun
+    return done
+
+
 def _in_the_last_chapter(root: Path) -> bool:
     return (root / "_build/records.json").exists() and _in_a_chapter(root)
 
@@ -310,13 +321,11 @@ def _kill(number: signal.Signals, when: Callable[[Path], bool], root: Path, proc
         process.send_signal(number)
 
 
-def _child(kind: str, root: Path, process: subprocess.Popen[str]) -> None:
-    def children() -> list[int]:
-        return [pid for pid, line in _processes() if kind in line and "tracker" not in line and str(root) in line]
-
-    _wait(children, process)
-    for pid in children():
-        os.kill(pid, signal.SIGKILL)
+def _child(kind: str, when: Callable[[Path], bool], root: Path, process: subprocess.Popen[str]) -> None:
+    _wait(lambda: when(root), process)
+    for pid, line in _processes():
+        if kind in line and "tracker" not in line and str(root) in line:
+            os.kill(pid, signal.SIGKILL)
 
 
 def _delete(root: Path, process: subprocess.Popen[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import io
 import json
@@ -18,6 +19,7 @@ import joblib
 import nbformat
 import papermill
 import pytest
+from nbclient.exceptions import DeadKernelError
 from small_book import make_book
 from zmq import ZMQError
 
@@ -156,13 +158,61 @@ def test_a_kernel_that_ipc_does_not_reach_is_reached_over_tcp(
     monkeypatch.setattr(papermill, "execute_notebook", run)
     _execute(job, None)
     assert transports == tried
+    monkeypatch.setattr(papermill, "execute_notebook", refuse)
+    with pytest.raises(BuildError, match=r"^no kernel starts: .*No space left on device: 'x'$"):
+        _execute(job, None)
+
+
+def test_a_kernel_says_in_the_failure_what_it_died_of_and_nothing_in_the_terminal(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ipykernel_launcher.py").write_text("print('noise', flush=True)\nimport not_here")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    async def start(manager: Any) -> None:
+        await manager.start_kernel()
+        await manager.provisioner.wait()
+        await manager.cleanup_resources()
+        raise DeadKernelError("Kernel died")
+
+    def run(*_: object, config: Any, kernel_manager_class: Any, **__: object) -> None:
+        asyncio.run(start(kernel_manager_class(config=config)))
+
+    monkeypatch.setattr(papermill, "execute_notebook", run)
+    job.layout.build.mkdir()
+    reason = "Kernel died: ModuleNotFoundError: No module named 'not_here'"
+    assert _run(job, None)[2] == f"01-first: DeadKernelError: {reason}"
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_full_disk_under_a_chapter(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(papermill, "execute_notebook", lambda *_, **__: ran(job))
     monkeypatch.setattr(Layout, "write", refuse)
-    assert _run(job, None)[2] == "01-first: No space left on device: x"
+    with pytest.raises(BuildError, match=r"^01-first: No space left on device: x$"):
+        _run(job, None)
     assert job.reason() == "not run yet in profile standard"
+
+
+def test_the_first_chapter_that_the_system_refuses_ends_the_build(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others would run for minutes and then not be kept either; what failed before is said too."""
+
+    def results(*_: object) -> Iterator[object]:
+        yield "02-second", 1.0, "02-second: cell 2 failed"
+        raise BuildError("01-first: No space left on device")
+
+    monkeypatch.setattr(joblib, "Parallel", lambda *_, **__: results)
+    monkeypatch.setattr(execute, "_list_fonts", lambda layout: None)
+    with pytest.raises(BuildError, match=r"^01-first: No space left on device\n02-second: cell 2 failed$"):
+        execute.execute([job], 1, lambda line: None)
+
+
+def test_fonts_that_cannot_be_listed_are_no_cell_s_fault(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "building the font cache\nCould not save font_manager cache [Errno 28] No space left on device\n"
+    monkeypatch.setattr(
+        execute.subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 0, "", said)
+    )
+    with pytest.raises(BuildError, match=r"^fonts: Could not save font_manager cache \[Errno 28\] No space left"):
+        execute.execute([job], 1, lambda line: None)
 
 
 def test_a_worker_that_is_killed(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +229,7 @@ def test_a_worker_that_is_killed(job: Job, monkeypatch: pytest.MonkeyPatch) -> N
 # --- the command line ------------------------------------------------------------------------------------------------
 
 
-def refuse(*_: object) -> None:
+def refuse(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x")
 
 
@@ -302,8 +352,16 @@ def test_no_page_names_a_folder_or_an_address(
 
 
 def test_the_system_s_reason_when_jupyter_book_fails(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    press(monkeypatch, None, "Traceback\n  File x\nOSError: [Errno 28] No space left on device: 'a.html'\nand more\n")
+    press(
+        monkeypatch,
+        None,
+        "Traceback\n  File x\nOSError: [Errno 28] No space left on device: 'a.html'\x1b[39;49;00m\nand more\n",
+    )
     monkeypatch.setattr(Layout, "write", lambda *_: pytest.fail("the log has no room either"))
-    with pytest.raises(BuildError) as error:
-        render.render(Layout(sources), {}, "key")
-    assert str(error.value) == "site: Jupyter Book: [Errno 28] No space left on device: 'a.html'"
+    for files, reason in [
+        ({"_config.yml": b""}, "site: Jupyter Book: [Errno 28] No space left on device: 'a.html'"),
+        ({}, "site: _build/stage was deleted meanwhile"),
+    ]:
+        with pytest.raises(BuildError) as error:
+            render.render(Layout(sources), files, "key")
+        assert str(error.value) == reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -151,12 +152,20 @@ def execute(jobs: Sequence[Job], workers: int, say: Callable[[str], None]) -> No
             say(f"{name}: {'failed' if failure else 'done'} in {seconds:.1f} s")
     except BrokenProcessPool:
         failures.append("a process that ran a chapter was killed; is there memory for as many at once (--jobs)?")
+    except BuildError as error:
+        failures.append(str(error))
     if failures:
         raise BuildError("\n".join(sorted(failures)))
 
 
 def _run(job: Job, position: int | None) -> tuple[str, float, str | None]:
-    """Run one chapter in this process; name, seconds, and what went wrong."""
+    """Run one chapter in this process; name, seconds, and what went wrong.
+
+    Raises
+    ------
+    BuildError
+        If the system is at fault: the other chapters would fare no better.
+    """
     from papermill.exceptions import PapermillExecutionError
 
     name, start = job.chapter.name, time.monotonic()
@@ -176,17 +185,23 @@ def _run(job: Job, position: int | None) -> tuple[str, float, str | None]:
     except PapermillExecutionError as error:
         return name, time.monotonic() - start, f"{name}: {_locate(job.chapter, error)}"
     except OSError as error:
-        return name, time.monotonic() - start, f"{name}: {fault(error)}"
-    except Exception as error:  # a kernel that died or did not start: any of a dozen types
+        raise BuildError(f"{name}: {fault(error)}") from None
+    except BuildError:
+        raise
+    except Exception as error:  # a kernel that died: any of a dozen types
         return name, time.monotonic() - start, f"{name}: {type(error).__name__}: {error}"
     return name, seconds, None
 
 
 def _list_fonts(layout: Layout) -> None:
-    """Have matplotlib list the fonts before the kernels do: where that is slow it says so on stderr."""
-    if not any((layout.build / "home").glob("fontlist-*.json")):
+    """Have matplotlib list the fonts before the kernels do: where that is slow, or fails, it says so on stderr."""
+    folder = layout.build / "home"
+    if not any(folder.glob("fontlist-*.json")):
         command = [sys.executable, "-c", "import matplotlib.font_manager"]
-        subprocess.run(command, env=os.environ | environment(layout), capture_output=True, check=False)
+        variables = os.environ | environment(layout)
+        result = subprocess.run(command, env=variables, capture_output=True, text=True, errors="replace", check=False)
+        if not any(folder.glob("fontlist-*.json")):
+            raise BuildError(f"fonts: {(result.stderr.splitlines() or ['no list of them'])[-1]}")
 
 
 def end_with(owner: int) -> None:
@@ -220,6 +235,9 @@ def _execute(job: Job, position: int | None) -> nbformat.NotebookNode:
     from traitlets.config import Config
     from zmq import ZMQError
 
+    from companion.build.kernel import Manager, last_words
+
+    logging.getLogger("papermill").setLevel(logging.CRITICAL + 1)  # the failure that is returned says it
     bar = False if position is None else {"desc": job.chapter.name, "position": position}
     for transport in ("ipc", "tcp", "tcp") if os.name == "posix" else ("tcp", "tcp"):
         with tempfile.TemporaryDirectory(prefix="k", ignore_cleanup_errors=True) as folder:
@@ -234,14 +252,15 @@ def _execute(job: Job, position: int | None) -> nbformat.NotebookNode:
                     progress_bar=bar,
                     start_timeout=120,
                     extra_arguments=["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"],
+                    kernel_manager_class=Manager,
                     config=Config(KernelManager={"transport": transport, "connection_file": f"{folder}/k.json"}),
                 )
                 return _strip(notebook)
-            except DeadKernelError:
-                raise
             except (OSError, RuntimeError, ZMQError) as error:  # also: the folder's name is too long for IPC
-                failure = error
-    raise failure
+                failure = ": ".join(filter(None, [str(error), last_words(Path(folder))]))
+                if isinstance(error, DeadKernelError):
+                    raise DeadKernelError(failure) from None
+    raise BuildError(f"no kernel starts: {failure}")
 
 
 def _strip(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

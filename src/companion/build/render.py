@@ -102,16 +102,19 @@ def render(
         stderr=subprocess.STDOUT,
     )
     site = output / "_build" / "html"
+    said = re.sub(r"\x1b\[[\d;]*m", "", result.stdout)  # colours
     if result.returncode or not (site / "index.html").exists():
-        lines = result.stdout.splitlines()
-        if refused := re.search(r"\[Errno \d+\] .*", result.stdout):  # the system: the log could not be written either
+        lines = said.splitlines()
+        if not (source / "_config.yml").exists():
+            raise BuildError(f"site: {layout.name(source)} was deleted meanwhile")
+        if refused := re.search(r"\[Errno \d+\] .*", said):  # the system: the log could not be written either
             raise BuildError(f"site: Jupyter Book: {refused[0]}")
         log = layout.build / "render.log"
-        layout.write(log, result.stdout.encode())
+        layout.write(log, said.encode())
         shown = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-15:]
         shown = [line.replace(f"{source}{os.sep}", "") for line in shown]
         raise BuildError("\n".join([f"site: Jupyter Book refused (all of it: {layout.name(log)})", *shown]))
-    layout.write(layout.build / "render.log", result.stdout.encode())
+    layout.write(layout.build / "render.log", said.encode())
     finish(site)
     if leaking := leaks(layout, site):
         raise BuildError("\n".join(f"site: {line}" for line in leaking))
