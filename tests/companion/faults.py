@@ -142,7 +142,7 @@ def rows(home: Path) -> list[Row]:
         Row(
             "a kernel killed",
             "02-second: DeadKernelError: Kernel died",
-            variables={"MINI_SLEEP": "10"},
+            variables={"MINI_SLEEP": "60"},
             during=partial(_child, "ipykernel", _in_the_second_chapter),
         ),
         Row("files of 64 kB at most", "File too large", shell='ulimit -f 64; exec "$@"'),

@@ -21,11 +21,13 @@ import papermill
 import pytest
 from nbclient.exceptions import DeadKernelError
 from small_book import make_book
+from traitlets.config import Config
 from zmq import ZMQError
 
 import companion.__main__
 from companion.build import BuildError, execute, render
 from companion.build.execute import Job, _execute, _run, environment
+from companion.build.kernel import Manager
 from companion.build.layout import Layout, digest, dumps
 from companion.build.pipeline import Build
 
@@ -185,6 +187,22 @@ def test_a_kernel_says_in_the_failure_what_it_died_of_and_nothing_in_the_termina
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_kernel_that_cannot_be_reached_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A socket left open has the collector of garbage wait for ever: the next chapter in this process never began."""
+    (tmp_path / "ipykernel_launcher.py").write_text("import time; time.sleep(60)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    folder = tmp_path / ("d" * 120)
+    folder.mkdir()
+    manager = Manager(config=Config(KernelManager={"transport": "ipc", "connection_file": f"{folder}/k.json"}))
+    try:
+        with pytest.raises(ZMQError, match="File name too long"):
+            asyncio.run(manager.start_kernel())
+        assert manager.context.closed
+        assert not asyncio.run(manager.is_alive())
+    finally:
+        manager.context.destroy(linger=0)
+
+
 def test_a_full_disk_under_a_chapter(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(papermill, "execute_notebook", lambda *_, **__: ran(job))
     monkeypatch.setattr(Layout, "write", refuse)
@@ -207,6 +225,7 @@ def test_the_first_chapter_that_the_system_refuses_ends_the_build(job: Job, monk
 
 
 def test_fonts_that_cannot_be_listed_are_no_cell_s_fault(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    job.layout.write(job.layout.build / "home/fontlist-v1.json", b'{"cut')
     said = "building the font cache\nCould not save font_manager cache [Errno 28] No space left on device\n"
     monkeypatch.setattr(
         execute.subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 0, "", said)

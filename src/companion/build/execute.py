@@ -195,12 +195,18 @@ def _run(job: Job, position: int | None) -> tuple[str, float, str | None]:
 
 def _list_fonts(layout: Layout) -> None:
     """Have matplotlib list the fonts before the kernels do: where that is slow, or fails, it says so on stderr."""
-    folder = layout.build / "home"
-    if not any(folder.glob("fontlist-*.json")):
+
+    def listed() -> bool:
+        try:
+            return bool([json.loads(path.read_bytes()) for path in (layout.build / "home").glob("fontlist-*.json")])
+        except ValueError:  # cut short
+            return False
+
+    if not listed():
         command = [sys.executable, "-c", "import matplotlib.font_manager"]
         variables = os.environ | environment(layout)
         result = subprocess.run(command, env=variables, capture_output=True, text=True, errors="replace", check=False)
-        if not any(folder.glob("fontlist-*.json")):
+        if not listed():
             raise BuildError(f"fonts: {(result.stderr.splitlines() or ['no list of them'])[-1]}")
 
 

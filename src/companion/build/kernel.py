@@ -18,7 +18,11 @@ class Manager(AsyncKernelManager):
     async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
         """Start the kernel; `options` are those of Jupyter's managers."""
         with (Path(self.connection_file).parent / SAID).open("wb") as file:
-            await super().start_kernel(**options, stdout=file, stderr=subprocess.STDOUT)
+            try:
+                await super().start_kernel(**options, stdout=file, stderr=subprocess.STDOUT)
+            except Exception:
+                await self.shutdown_kernel(now=True)  # a socket left open has this process wait for it for ever
+                raise
 
 
 def last_words(folder: Path) -> str:
