@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import builtins
 import contextlib
 import copy
 import hashlib
@@ -22,6 +23,8 @@ import importlib.machinery
 import multiprocessing
 import os
 import random
+import resource
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -39,7 +42,7 @@ PRIVACY: dict[str, tuple[str, ...]] = {
     "dprank.noise": ("test_gaussian_noise.py",),
     "dprank.mechanism": (),
     "dprank.gaussian": (),
-    "dprank.randomized_response": ("uniformity/test_local.py",),
+    "dprank.randomized_response": (),
     "dprank.topk.bound": (),
     "dprank.topk.composition": (),
     "dprank.uniformity.noisy_norm": (),
@@ -58,8 +61,11 @@ COMPARE = {ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.G
            ast.NotIn: (ast.In,)}  # fmt: skip
 CALLS = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil", "all": "any", "any": "all", "log": "log1p",
          "minimum": "maximum", "maximum": "minimum", "argmax": "argmin", "argmin": "argmax"}  # fmt: skip
+#: Bytes that tests may ask for, and how many times longer than a processor needs they may take.
+MEMORY, WAITED = 12 << 30, 20
 # what a child needs before it can import the module: loaded once, then forked
-PRELOAD = ["numpy", "numba", "scipy.stats", "scipy.optimize", "pandas", "opendp.prelude", "pytest"]
+PRELOAD = ["numpy", "numba", "scipy.stats", "pandas", "opendp.prelude", "mpmath", "pytest"]
+PRELOAD += ["dp_accounting.pld.accountant", "dp_accounting.rdp.rdp_privacy_accountant"]
 
 
 @dataclass(frozen=True)
@@ -82,16 +88,22 @@ class Mutant:
         return f"{self.module}:{self.line} {self.function}: {self.before}  ->  {self.after}"
 
 
-def mutants(module: str) -> list[Mutant]:
-    """All single mutants of a module, in the order of its source."""
+def sample(module: str, n: int, seed: int) -> list[Mutant]:
+    """`n` of its mutants, drawn by the seed and the name of the module, in the order of its source."""
     tree = ast.parse(_path(module).read_text(encoding="utf-8"))
+    every = [
+        (where, statement, change)
+        for node, where, statement in _walk(tree, module.rpartition(".")[2], tree)
+        for change in _changes(node)
+    ]
+    key = int.from_bytes(hashlib.blake2b(f"{seed} {module}".encode(), digest_size=8).digest())
     found = []
-    for node, where, statement in _walk(tree, module.rpartition(".")[2], tree):
-        for change in _changes(node):
-            before = ast.unparse(statement)
-            with change():
-                after, changed = ast.unparse(statement), copy.deepcopy(tree)
-            found.append(Mutant(module, statement.lineno, where, *_shorten(before, after), changed))
+    for i in sorted(random.Random(key).sample(range(len(every)), min(n, len(every)))):
+        where, statement, change = every[i]
+        before = ast.unparse(statement)
+        with change():
+            after, changed = ast.unparse(statement), copy.deepcopy(tree)
+        found.append(Mutant(module, statement.lineno, where, *_shorten(before, after), changed))
     return found
 
 
@@ -163,85 +175,153 @@ def _shorten(before: str, after: str) -> tuple[str, str]:
     return old[at].strip(), new[at].strip()
 
 
-def sample(module: str, n: int, seed: int) -> list[Mutant]:
-    """`n` of its mutants, drawn by the seed and the name of the module."""
-    every = mutants(module)
-    key = int.from_bytes(hashlib.blake2b(f"{seed} {module}".encode(), digest_size=8).digest())
-    chosen = random.Random(key).sample(range(len(every)), min(n, len(every)))
-    return [every[i] for i in sorted(chosen)]
-
-
-class _Mutated(importlib.machinery.SourceFileLoader):
+class _Loader(importlib.machinery.SourceFileLoader):
     """Compiles a changed tree in place of the file."""
 
-    def __init__(self, mutant: Mutant) -> None:
-        super().__init__(mutant.module, str(_path(mutant.module)))
-        self.tree = mutant.tree
+    def __init__(self, module: str, tree: ast.Module) -> None:
+        super().__init__(module, str(_path(module)))
+        self.tree = tree
 
     def get_code(self, fullname: str) -> Any:
         return compile(self.tree, self.path, "exec")
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds a mutant where its module is imported."""
+    """Finds changed modules where they are imported."""
 
-    def __init__(self, mutant: Mutant) -> None:
-        self.mutant = mutant
+    def __init__(self, trees: dict[str, ast.Module]) -> None:
+        self.trees = trees
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
-        if fullname != self.mutant.module:
+        if fullname not in self.trees:
             return None
-        return importlib.machinery.ModuleSpec(fullname, _Mutated(self.mutant), origin=str(_path(fullname)))
+        loader = _Loader(fullname, self.trees[fullname])
+        return importlib.machinery.ModuleSpec(fullname, loader, origin=str(_path(fullname)))
 
 
-def _child(mutant: Mutant | None, files: list[str]) -> None:
-    """Run the tests on a mutant in this process, which ends with pytest's exit code."""
+@dataclass
+class Survey:
+    """Which tests reach a function, and the seconds of a processor that a test takes: from one run without a mutant.
+
+    What the import of a test file reaches, all tests of the file do.
+    """
+
+    seconds: dict[str, float]
+    reached: dict[str, set[str]]
+
+    def tests(self, function: str) -> list[str]:
+        """Those that reach a function, a method of a class or anything in a module; the quickest first."""
+        places = set().union(*(at for name, at in self.reached.items() if f"{name}.".startswith(f"{function}.")))
+        found = [test for test in self.seconds if test in places or test.partition("::")[0] in places]
+        return sorted(found, key=self.seconds.__getitem__)
+
+
+class _Surveyor:
+    """A plugin of pytest that makes a survey."""
+
+    def __init__(self) -> None:
+        self.survey, self.at = Survey({}, {}), ""
+        builtins.reached = self.reach  # type: ignore[attr-defined]
+
+    def reach(self, function: str) -> None:
+        self.survey.reached.setdefault(function, set()).add(self.at)
+
+    def pytest_collectstart(self, collector: Any) -> None:
+        self.at = collector.nodeid.partition("::")[0]
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.at, self.start = nodeid, time.process_time()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.survey.seconds[nodeid] = time.process_time() - self.start
+
+
+class _Chooser:
+    """A plugin of pytest that runs some tests only, in their order."""
+
+    def __init__(self, tests: list[str]) -> None:
+        self.place = {test: i for i, test in enumerate(tests)}
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        items[:] = sorted((i for i in items if i.nodeid in self.place), key=lambda item: self.place[item.nodeid])
+
+
+def _watched(module: str) -> ast.Module:
+    """The tree of a module in which every function says that it is reached."""
+    tree = ast.parse(_path(module).read_text(encoding="utf-8"))
+    names = {id(node): where for node, where, _ in _walk(tree, module.rpartition(".")[2], tree)}
+    for node in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
+        if not any("jit" in ast.unparse(decorator) for decorator in node.decorator_list):
+            node.body.insert(0, ast.parse(f"reached({_full(module, names[id(node)])!r})").body[0])
+    return ast.fix_missing_locations(tree)
+
+
+def _full(module: str, function: str) -> str:
+    """The name of a function that no other module has."""
+    return f"{module.rpartition('.')[0]}.{function}"
+
+
+def _child(trees: dict[str, ast.Module], files: list[str], plugin: Any, seconds: int, reply: Any) -> None:
+    """Run tests on changed modules in this process, which ends with pytest's exit code, or by a signal if endless."""
     import pytest
 
-    if mutant is not None:
-        sys.meta_path.insert(0, _Finder(mutant))
+    # of processor time, which is the same on a busy machine
+    for kind, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CORE, 0)):
+        resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
+    sys.meta_path.insert(0, _Finder(trees))
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
     os.chdir(ROOT)
     options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
-    os._exit(int(pytest.main([*options, *files])))
+    plugin = plugin or _Surveyor()
+    code = int(pytest.main([*options, *files], plugins=[plugin]))
+    if isinstance(plugin, _Surveyor):
+        reply.send(plugin.survey)
+    os._exit(code)
 
 
-def run(mutant: Mutant | None, files: list[str], limit: float) -> str:
-    """What the tests say of a mutant: "killed", "killed by time", "survived"."""
-    process = multiprocessing.get_context("forkserver").Process(target=_child, args=(mutant, files))
+def survey(modules: list[str], files: list[str]) -> Survey:
+    """The tests in these files must pass without a mutant: else one is killed by something else."""
+    answer, reply = multiprocessing.Pipe(duplex=False)
+    trees = {module: _watched(module) for module in modules}
+    process = multiprocessing.get_context("forkserver").Process(target=_child, args=(trees, files, None, 7200, reply))
     process.start()
-    process.join(limit)
-    if process.is_alive():
+    reply.close()
+    try:
+        found: Survey = answer.recv()
+    except EOFError:
+        sys.exit(f"{modules[0]}: no test could be run")
+    process.join()
+    if process.exitcode or not files:
+        sys.exit(f"{modules[0]}: its tests do not pass as they are; nothing can be learnt")
+    return found
+
+
+def run(mutant: Mutant, tests: list[str], seconds: float) -> str:
+    """What tests that take so many seconds say of a mutant: "killed", "killed by time", "survived"."""
+    files, limit = list(dict.fromkeys(test.partition("::")[0] for test in tests)), round(8 + 4 * seconds)
+    if not files:
+        return "survived"
+    trees, chooser = {mutant.module: mutant.tree}, _Chooser(tests)
+    process = multiprocessing.get_context("forkserver").Process(
+        target=_child, args=(trees, files, chooser, limit, None)
+    )
+    process.start()
+    process.join(WAITED * limit)
+    if process.is_alive():  # asleep
         process.kill()
         process.join()
-        return "killed by time"
-    return "survived" if process.exitcode == 0 else "killed"
+    verdicts = {0: "survived", -signal.SIGXCPU: "killed by time", -signal.SIGKILL: "killed by time"}
+    return verdicts.get(process.exitcode or 0, "killed")
 
 
 def own_tests(module: str) -> list[str]:
     """Test files of a module: the one of its name, and those listed for it."""
     parts = module.split(".")[1:]
-    own = [ROOT.joinpath("tests", "dprank", *parts[:-1], f"test_{parts[-1]}.py")]
-    own += [ROOT / "tests" / "dprank" / name for name in PRIVACY.get(module, ())]
-    return [str(path) for path in own if path.exists()]
-
-
-def tests_beyond(module: str) -> list[str]:
-    """Other test files that import the module, and then those that import one that does."""
-    own = set(own_tests(module))
-    users = [".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in _naming("src/dprank", [module])]
-    direct, indirect = _naming("tests/dprank", [module]), _naming("tests/dprank", users)
-    return list(dict.fromkeys(str(p) for p in [*direct, *indirect] if p.name.startswith("test_") and str(p) not in own))
-
-
-def _naming(folder: str, modules: list[str]) -> list[Path]:
-    """Python files in which one of the modules is imported."""
-    words = [f"from {name} import" for name in modules] + [f"import {name}\n" for name in modules]
-    words += ["from {} import {}".format(*name.rpartition(".")[::2]) for name in modules]
-    files = sorted((ROOT / folder).rglob("*.py"))
-    return [path for path in files if any(word in path.read_text(encoding="utf-8") for word in words)]
+    own = ["/".join(["tests", "dprank", *parts[:-1], f"test_{parts[-1]}.py"])]
+    own += [f"tests/dprank/{name}" for name in PRIVACY.get(module, ())]
+    return [path for path in own if (ROOT / path).exists()]
 
 
 def _path(module: str) -> Path:
@@ -258,46 +338,28 @@ def known_equivalents() -> dict[tuple[str, str, str, str], str]:
 class Tally:
     """What became of the mutants of one module."""
 
+    name: str
     drawn: int
     equivalent: int
-    holes: list[Mutant]
-
-    @property
-    def tried(self) -> int:
-        return self.drawn - self.equivalent
+    alive: int
 
     def __str__(self) -> str:
-        killed = self.tried - len(self.holes)
-        share = f"{100 * killed / max(self.tried, 1):.1f} %"
-        return f"{self.drawn} mutants, {self.equivalent} equivalent; {killed} of {self.tried} killed ({share})"
+        tried = self.drawn - self.equivalent
+        killed = tried - self.alive
+        share = f"{100 * killed / max(tried, 1):.1f} %"
+        return f"{self.name}: {self.drawn} mutants, {self.equivalent} equivalent; {killed} of {tried} killed ({share})"
 
 
-def examine(module: str, n: int, seed: int, pool: ThreadPoolExecutor) -> Tally:
-    """Run `n` mutants of a module on its own tests, and what survives those on the tests beyond."""
-    own, start = own_tests(module), time.monotonic()
-    require_passing(module, own)
-    limit = 30 + 8 * (time.monotonic() - start)
-    drawn, equivalent = sample(module, n, seed), known_equivalents()
-    tried = [mutant for mutant in drawn if mutant.key not in equivalent]
-    left = _survivors(tried, own, limit, pool)
-    holes = _survivors(left, beyond, 3600, pool) if left and (beyond := tests_beyond(module)) else left
-    require_passing(module, own)
-    tally = Tally(len(drawn), len(drawn) - len(tried), holes)
-    print(f"{module}: {tally}; {len(left) - len(holes)} by other tests than its own", flush=True)
-    for mutant in holes:
-        print(f"  SURVIVED {mutant}", flush=True)
-    return tally
+def survivors(tried: list[Mutant], of: Survey, own: bool, pool: ThreadPoolExecutor) -> list[Mutant]:
+    """Mutants that live through the tests which reach them: those of the module itself, or the others."""
 
+    def verdict(mutant: Mutant) -> str:
+        files = own_tests(mutant.module)
+        tests = of.tests(_full(mutant.module, mutant.function)) or of.tests(mutant.module)
+        tests = [test for test in tests if (test.partition("::")[0] in files) == own]
+        return run(mutant, tests, sum(of.seconds[test] for test in tests))
 
-def _survivors(tried: list[Mutant], files: list[str], limit: float, pool: ThreadPoolExecutor) -> list[Mutant]:
-    said = pool.map(lambda mutant: run(mutant, files, limit), tried)
-    return [mutant for mutant, verdict in zip(tried, said, strict=True) if verdict == "survived"]
-
-
-def require_passing(module: str, files: list[str]) -> None:
-    """Without a mutant the tests must pass, before and after: else a mutant is killed by something else."""
-    if not files or run(None, files, 3600) != "survived":
-        sys.exit(f"{module}: its own tests ({len(files)} files) do not pass as they are; nothing can be learnt")
+    return [mutant for mutant, said in zip(tried, pool.map(verdict, tried), strict=True) if said == "survived"]
 
 
 def main() -> int:
@@ -310,12 +372,25 @@ def main() -> int:
     options = parser.parse_args()
     multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOAD)
     modules = [name for given in options.modules for name in (PRIVACY if given == "privacy" else [given])]
+    equivalent, left, tallies = known_equivalents(), [], []
     with ThreadPoolExecutor(options.jobs) as pool:
-        tallies = [examine(module, options.n, options.seed, pool) for module in modules]
-    total = Tally(*(sum(getattr(t, name) for t in tallies) for name in ("drawn", "equivalent")), [])
-    total.holes = [mutant for tally in tallies for mutant in tally.holes]
-    print(f"all: {total}")
-    return 1 if total.holes else 0
+        for module in modules:
+            drawn = sample(module, options.n, options.seed)
+            tried = [mutant for mutant in drawn if mutant.key not in equivalent]
+            lived = survivors(tried, survey([module], own_tests(module)), True, pool)
+            tallies.append(Tally(module, len(drawn), len(drawn) - len(tried), len(lived)))
+            print(f"{tallies[-1]} by its own tests", flush=True)
+            left += lived
+        if left:
+            print(f"{len(left)} are left for the tests of all that uses the modules", flush=True)
+            left = survivors(left, survey(modules, ["tests/dprank"]), False, pool)
+    for tally in tallies:
+        tally.alive = sum(mutant.module == tally.name for mutant in left)
+        print(tally)
+    print(Tally("all", *(sum(getattr(t, name) for t in tallies) for name in ("drawn", "equivalent", "alive"))))
+    for mutant in left:
+        print(f"  SURVIVED {mutant}")
+    return 1 if left else 0
 
 
 if __name__ == "__main__":

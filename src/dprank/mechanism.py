@@ -108,14 +108,15 @@ def compose(*guarantees: Guarantee) -> Guarantee:
         raise ValueError("compose needs at least one guarantee")
     if not all(isinstance(guarantee, Guarantee) for guarantee in guarantees):
         raise ValueError("compose takes guarantees one by one: compose(*guarantees)")
-    first = guarantees[0]
-    for other in guarantees[1:]:
+    first, *others = guarantees
+    for other in others:
         if other.model != first.model:
             raise ValueError(f"cannot compose '{first}' with '{other}': the model must agree")
     unit: Unit = "voter" if all(g.unit == "voter" for g in guarantees) else "comparison"
     adjacency: Adjacency = "add_remove" if all(g.adjacency == "add_remove" for g in guarantees) else "replace"
     common = [guarantee.converted(unit, adjacency) for guarantee in guarantees]
-    return replace(common[0], epsilon=_sum_up(g.epsilon for g in common), delta=_sum_up(g.delta for g in common))
+    epsilon, delta = _sum_up(g.epsilon for g in common), _sum_up(g.delta for g in common)
+    return Guarantee(epsilon, delta, unit, adjacency, first.model)
 
 
 class Mechanism(Protocol):

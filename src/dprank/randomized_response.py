@@ -32,7 +32,7 @@ def bit_loss(flips: int, bits: int = 1) -> float:
         Answers of one voter, from 1 to 2^106.
     """
     flips, bits = require_whole("flips", flips, 1, GRAIN // 2), require_whole("bits", bits, 1, MOST**2)
-    if flips == GRAIN // 2:
+    if 2 * flips == GRAIN:
         return 0.0
     loss = math.nextafter(math.nextafter(math.log1p((GRAIN - 2 * flips) / flips), math.inf), math.inf)
     return math.nextafter(bits * loss, math.inf) if bits > 1 else loss

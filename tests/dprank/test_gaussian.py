@@ -65,7 +65,7 @@ def test_zcdp_takes_the_best_order(rho, delta):
     with mpmath.workdps(50):
         at = max(mpmath.findroot(lambda t: rho * t**2 + mpmath.log(1 + t) + mpmath.log(delta), start(rho, delta)), 0.01)
         exact = rho * (1 + at) + mpmath.log(at / (1 + at)) - (mpmath.log(delta) + mpmath.log(1 + at)) / at
-    assert best == 0 == found or float(exact) <= found <= float(exact) * (1 + 2 * ROUNDING)
+    assert best == 0 == found or 0.9e-9 < found / float(exact) - 1 < 1.1e-9
 
 
 def start(rho, delta):
@@ -104,6 +104,35 @@ def test_gaussian_boundaries():
     for delta in (5e-324, 1e-301):
         with refused("delta = ", "1e-300"):
             gaussian_epsilon(1.0, 1.0, delta)
+
+
+@each(("l2", "scale", "delta"), [(1, 1, 0.1), (1, 3, 1e-6), (1, 0.2, 1e-3), (2, 50, 1e-9), (1, 0.05, 0.5)])
+def test_the_allowance_for_rounding_is_a_share_of_1e_9(l2, scale, delta):
+    assert 1 - gaussian_delta(l2, scale, gaussian_epsilon(l2, scale, delta)) / delta == pytest.approx(1e-9, rel=0.02)
+
+
+@each("epsilon", [1e-3, 0.5, 8.0, 300.0])
+@each("delta", [1e-12, 1e-5, 0.4, 0.99])
+def test_not_a_step_less_noise_would_do(epsilon, delta):
+    scale = gaussian_scale(3.0, epsilon, delta)
+    assert 1 - gaussian_delta(3.0, scale, epsilon) / delta == pytest.approx(1e-9, rel=0.11)
+    assert gaussian_epsilon(3.0, scale / (1 + 2.0**-40) * (1 - 1e-15), delta) > epsilon
+
+
+def test_the_last_numbers_that_are_allowed():
+    assert gaussian_epsilon(1e153, 1.0, 0.1) == pytest.approx(5e305)
+    beyond = [(math.nextafter(1e153, math.inf), 1.0), (1e-10, 1e-170), (1e-300, 0.0)]
+    assert [gaussian_epsilon(*pair, 0.1) for pair in beyond] == [math.inf] * 3
+    assert gaussian_scale(1.0, 1e305, 0.1) == gaussian_scale(1.0, 1e300, 0.1)
+    assert gaussian_epsilon(1.0, gaussian_scale(1.0, 1e305, 0.1), 0.1) == pytest.approx(1e300)
+    for l2, beyond in ((1e-150, 0.0), (1e150, math.inf)):
+        assert gaussian_scale(l2, 1.0, 0.1) == pytest.approx(1.0858777 * l2)
+        with refused("l2 = ", "1e-150"):
+            gaussian_scale(math.nextafter(l2, beyond), 1.0, 0.1)
+    assert gaussian_epsilon(1.0, 1.0, 1e-300) > 0
+    for call in (gaussian_epsilon, gaussian_scale):
+        with refused("delta = ", "1e-300"):
+            call(1.0, 1.0, math.nextafter(1e-300, 0))
 
 
 def test_least_is_just_above_the_border():

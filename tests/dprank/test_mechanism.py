@@ -51,10 +51,23 @@ def test_a_scale_rounded_up_keeps_its_epsilon_and_a_plain_quotient_does_not():
         (0, 3, 0),
         (5e-324, 2, 5e-324),
         (2, 5e-324, math.inf),
+        (math.inf, 2, math.inf),
+        (math.inf, math.inf, math.inf),
+        # whole numbers that are no floats
+        (2**53 + 1, 2**53 + 1, 1),
+        (np.int64(2**53 + 1), np.int64(2**53 + 1), 1),
+        (10**400, 10**400, 1),
+        (10**400, 1, math.inf),
     ],
 )
 def test_ratio_up_at_the_ends(numerator, denominator, expected):
     assert ratio_up(numerator, denominator) == expected
+
+
+def test_ratio_up_rounds_what_is_no_float_to_the_safe_side():
+    for number in (Fraction(1, 3), Fraction(2, 3), Fraction(2**60 - 1, 2**60), Decimal("0.1"), Decimal("0.7")):
+        assert ratio_up(number, 1) >= number
+        assert Fraction(ratio_up(1, number)) * Fraction(number) >= 1
 
 
 @each(
@@ -83,8 +96,9 @@ def test_guarantee_says_what_it_promises():
 
 def test_require_names_field_value_and_choice():
     require("x", 1, (1, 2))
-    with refused("x = 3", "1, 2"):
-        require("x", 3, (1, 2))
+    for other in (3, True, 1.0, "1", None):
+        with refused(f"x = {other!r}", "1, 2"):
+            require("x", other, (1, 2))
 
 
 def test_composition_adds_and_never_promises_too_much():
@@ -181,7 +195,9 @@ def test_composition_finds_what_all_imply():
 def test_conversions_without_end():
     assert Guarantee(math.inf, 0.5, adjacency="add_remove").converted("voter", "replace") == Guarantee(math.inf, 0.5)
     assert Guarantee(1e308, adjacency="add_remove").converted("voter", "replace") == Guarantee(math.inf)
-    for epsilon, delta in ((1.0, 0.5), (720.0, 1e-320), (1e300, 1e-9)):
+    # where e^epsilon is a float without doubt
+    assert 0.04 < Guarantee(708.9, 1e-309, adjacency="add_remove").converted("voter", "replace").delta < 0.1
+    for epsilon, delta in ((1.0, 0.5), (709.0, 1e-320), (709.5, 1e-320), (720.0, 1e-320), (1e300, 1e-9)):
         with refused("delta = ", "[0, 1)"):
             Guarantee(epsilon, delta, adjacency="add_remove").converted("voter", "replace")
 

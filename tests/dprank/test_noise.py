@@ -1,6 +1,8 @@
 """Seeds are fixed, except for `SECURE`, which has none: each of its checks raises a false alarm once in ALARM_SECURE
 runs. ALARM: the chance that a fixed seed was unlucky, and the level at which every mutant must be caught."""
 
+import math
+
 import numpy as np
 import pytest
 from checks import each, law_p_value, refused
@@ -82,6 +84,16 @@ def test_an_opendp_that_draws_wrong_laws_is_refused(monkeypatch, found, fit):
     noise._opendp.cache_clear()
 
 
+def test_seeded_noise_stays_what_it_is():
+    """Records rest on it: on how many numbers are drawn at once, and on which of them are kept."""
+    for scale, drawn in ((0.3, [0, 0, 0, 0, 0, 0]), (1.5, [1, 0, 0, 1, -1, 1]), (2.0, [-2, 0, 1, -1, 0, -6])):
+        assert noise.discrete_gaussian(scale, 6, rng=np.random.default_rng(1)).tolist() == drawn
+    assert noise.geometric(1.5, 6, rng=np.random.default_rng(1)).tolist() == [1, 2, 0, 4, 0, 0]
+    assert noise.geometric(1.5, 0, rng=np.random.default_rng(1)).tolist() == []
+    with refused("size = -1"):
+        noise.geometric(1.5, -1, rng=np.random.default_rng(1))
+
+
 def geometric_p_value(draws, scale):
     cells = np.exp(-np.arange(int(12 * scale) + 3) / scale)
     return law_p_value(np.bincount(np.minimum(draws, len(cells) - 1), minlength=len(cells)), -np.diff(cells, append=0))
@@ -103,6 +115,13 @@ def test_peeling_takes_one_after_the_other():
     for law in ("gumbel", "exponential"):
         assert noise.SECURE.peel(values, 3, 0.5, law, largest=True).tolist() == [0, 2, 1]
         assert noise.SECURE.peel(values, 3, 0.5, law, largest=False).tolist() == [3, 1, 2]
+
+
+@pytest.mark.parametrize(("law", "best"), [("gumbel", 1 / (1 + math.exp(-1))), ("exponential", 1 - math.exp(-1) / 2)])
+def test_peeling_has_the_law_of_its_noise(law, best):
+    """Two values that are one scale apart: the exponential mechanism, and permute-and-flip."""
+    first = [noise.SECURE.peel(np.array([0, 2]), 1, 2.0, law, largest=True)[0] for _ in range(1500)]
+    assert law_p_value([1500 - sum(first), sum(first)], [1 - best, best]) > ALARM_SECURE
 
 
 def test_secure_draws_are_apart_and_never_the_same():

@@ -16,28 +16,53 @@ from dprank.topk.bound import log_delta, shift_for
 from dprank.topk.curve import Types, pair_law
 
 
-def formula(alpha, k, shift, epsilon):
-    """Log of the theorem's delta at one alpha, in 60 digits."""
-    with mpmath.workdps(60):
-        alpha, a = mpmath.mpf(alpha), mpmath.mpf(shift)
+def formula(k, shift, epsilon, n_items):
+    """Log of the theorem's delta at its best alpha without `n_items`, in 40 digits, and the size of its terms."""
+    k, a = min(k, n_items - k), mpmath.mpf(shift)
+    low, high = mpmath.mpf(0), mpmath.log1p(mpmath.exp(-a)) / a  # where B = 0
+    for _ in range(80):
+        alpha = (low + high) / 2
         b = 1 + mpmath.exp(a) - mpmath.exp((1 + alpha) * a)
-        if b <= 0:
-            return math.inf
-        markov = alpha * mpmath.log(alpha) - (1 + alpha) * mpmath.log(1 + alpha)
-        count = k * mpmath.log(k) - (k - 1) * mpmath.log(k - 1) if k > 1 else 0
-        return float(markov + count - alpha * (epsilon - 2 * a) - k * (alpha * a + mpmath.log(b)))
+        slope = 2 * a - epsilon - k * a - mpmath.log1p(1 / alpha) + k * a * mpmath.exp((1 + alpha) * a) / b
+        low, high = (alpha, high) if slope < 0 else (low, alpha)
+    terms = [-mpmath.log1p(alpha), -alpha * mpmath.log1p(1 / alpha)]  # alpha^alpha / (1 + alpha)^(1 + alpha)
+    terms += [(k * mpmath.log(k) - (k - 1) * mpmath.log(k - 1) if k > 1 else 0) - mpmath.log(b)]
+    terms += [-alpha * epsilon, 2 * alpha * a, -k * alpha * a, -(k - 1) * mpmath.log(b)]
+    if n_items < math.inf:
+        terms.append(mpmath.log(1 - (1 - b / k) ** n_items))
+    return sum(terms), sum(map(abs, terms))
 
 
 def hockey_stick(p, q, epsilon):
     return sum(max(p[s] - math.exp(epsilon) * q[s], 0.0) for s in p)
 
 
-@pytest.mark.parametrize(("k", "shift", "epsilon"), [(1, 0.1, 1.0), (7, 0.02, 0.1), (100, 0.002, 0.2), (1000, 0.01, 5)])
-@pytest.mark.slow
-def test_is_the_best_of_the_formula_and_not_below_it(k, shift, epsilon):
-    found = log_delta(k, shift, epsilon)
-    grid = min(formula(alpha, k, shift, epsilon) for alpha in np.geomspace(1e-4, 1, 4000) * math.log(2) / shift)
-    assert grid - 1e-3 < found <= grid + 1e-9
+@each(("k", "shift", "epsilon"), [(1, 0.1, 1), (1, 0.5, 1), (7, 0.02, 0.1), (100, 0.002, 0.2), (1000, 0.001, 5)])
+def test_is_the_formula_at_its_best_rounded_up_by_1e_13(k, shift, epsilon):
+    with mpmath.workdps(40):
+        exact, size = formula(k, shift, epsilon, math.inf)
+        assert float((log_delta(k, shift, epsilon) - exact) / (1 + size)) == pytest.approx(1e-13, rel=0.01)
+
+
+@each(("k", "n_items"), [(1, 3), (1, 1000), (2, 4), (5, 11), (12, 30), (20, 30)])
+@each(("shift", "epsilon"), [(0.02, 2.0), (0.01, 0.7)])
+def test_a_number_of_items_takes_its_factor_off(k, n_items, shift, epsilon):
+    with mpmath.workdps(40):
+        exact, _ = formula(k, shift, epsilon, n_items)
+        assert log_delta(k, shift, epsilon, n_items) == pytest.approx(float(exact), rel=1e-9)
+
+
+def test_bounds_at_the_ends():
+    with mpmath.workdps(40):
+        assert log_delta(2, 0.3, 1e15) == pytest.approx(float(formula(2, 0.3, 1e15, math.inf)[0]), rel=1e-9)
+    assert log_delta(3, 0.1, math.inf) == log_delta(1, 0.1, 0.1, 1) == -math.inf
+    assert log_delta(1000, 0.5, 3.0) == log_delta(1, 699.5, 1.0) == 0
+    for epsilon in (1.01e-300, 0.99e300):
+        shift = shift_for(3, epsilon, 0.1)
+        assert log_delta(3, shift, epsilon) <= math.log(0.1) < log_delta(3, shift * (1 + 1e-8), epsilon)
+    for epsilon in (1e-300, 1e300):
+        with refused("epsilon = ", "(1e-300, 1e300)"):
+            shift_for(3, epsilon, 0.1)
 
 
 def test_what_the_proof_asks_of_every_factor():

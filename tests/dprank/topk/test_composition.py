@@ -2,6 +2,7 @@
 
 import math
 import sys
+from fractions import Fraction
 from itertools import product
 
 import mpmath
@@ -12,6 +13,7 @@ from dp_accounting.pld import accountant, common
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from dprank.topk import composition as c
+from dprank.topk._require import MOST_CHOSEN
 
 
 def coins(k, epsilon_0, epsilon):
@@ -68,7 +70,7 @@ def test_optimal_inverts_and_beats_the_others(k, delta):
         epsilon = c.optimal(k, epsilon_0, delta)
         assert c.optimal_delta(k, epsilon_0, epsilon) <= delta
         if epsilon > 1e-6:
-            assert c.optimal_delta(k, epsilon_0, epsilon * (1 - 1e-6)) > delta
+            assert c.optimal_delta(k, epsilon_0, epsilon * (1 - 1e-11)) > delta
         for other in ("basic", "advanced", "zcdp"):
             assert epsilon <= c.total_epsilon(other, k, epsilon_0, delta) * (1 + 1e-12)
 
@@ -162,9 +164,48 @@ def test_advanced_drifts_as_printed_up_to_the_end_of_the_floats(epsilon_0):
     with mpmath.workdps(40):
         e = mpmath.mpf(epsilon_0)
         exact = mpmath.sqrt(2 * k * mpmath.log(1 / mpmath.mpf(delta))) * e + k * e * mpmath.expm1(e)
-        assert exact <= c.advanced(k, epsilon_0, delta) <= exact * (1 + mpmath.mpf(10) ** -8)
+        assert float(c.advanced(k, epsilon_0, delta) / exact - 1) == pytest.approx(1e-9, rel=1e-3)
     assert c.total_epsilon("advanced", k, epsilon_0, delta) == c.advanced(k, epsilon_0, delta)
     assert c.advanced(k, 1e6, delta) > c.basic(k, 1e6)
+
+
+def test_numbers_that_are_no_floats_are_rounded_up():
+    almost = Fraction(2**60 + 2**8 - 1, 2**60)  # the next float above 1 is nearer than 1
+    assert c.basic(3, almost) >= 3 * almost
+    assert c.rho(2, almost) >= almost**2
+    for number in (almost, Fraction(1, 3)):
+        above = math.nextafter(float(number), math.inf) if float(number) < number else float(number)
+        for name in ("basic", "advanced", "zcdp", "optimal"):
+            assert c.total_epsilon(name, 5, number, 1e-6) == c.total_epsilon(name, 5, above, 1e-6)
+        for call in (lambda x: c.advanced(5, x, 0.1), lambda x: c.optimal(5, x, 0.1), lambda x: c.rho(5, x)):
+            assert call(number) == call(above)
+        assert c.optimal_delta(5, number, 0.1) == c.optimal_delta(5, above, 0.1)
+
+
+def test_the_last_numbers_that_are_allowed():
+    assert c.MOST_ROUNDS == 2 * MOST_CHOSEN
+    assert [c.rho(1, e) for e in (0.9e154, 1e154, 1.3e154, 1.9e154, math.inf)] == [0.9e154**2 / 2] + [math.inf] * 4
+    assert c.rho(0, math.inf) == c.rho(0, 1.0) == c.basic(0, 1.0) - 5e-324 == c.advanced(0, 1.0, 0.1) == 0
+    assert c.rho(2**106, 1.0) == 2.0**105
+    assert c.optimal_delta(3, 1e-300, 1.0) == c.optimal_delta(1, 5e-324, 1e10) == 0
+    for call in (
+        lambda: c.rho(2**106 + 1, 1.0),
+        lambda: c.rho(-1, 1.0),
+        lambda: c.basic(-1, 1.0),
+        lambda: c.advanced(-1, 1.0, 0.1),
+        lambda: c.optimal_delta(c.MOST_ROUNDS + 1, 1.0, 1.0),
+        lambda: c.optimal(c.MOST_ROUNDS + 1, 1.0, 0.1),
+        lambda: c.optimal(0, 1.0, 0.1),
+        lambda: c.epsilon_per_round("basic", c.MOST_ROUNDS + 1, 1.0),
+    ):
+        with refused("k = "):
+            call()
+    assert c.epsilon_per_round("basic", c.MOST_ROUNDS, 1.0) == pytest.approx(1 / c.MOST_ROUNDS)
+    for epsilon in (1.01e-300, 0.99e300):
+        assert c.epsilon_per_round("basic", 3, epsilon) == pytest.approx(epsilon / 3)
+    for epsilon in (1e-300, 1e300):
+        with refused("epsilon = ", "(1e-300, 1e300)"):
+            c.epsilon_per_round("basic", 3, epsilon)
 
 
 def test_every_name_is_its_own_composition():

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-import secrets
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
-from checks import all_rankings, each, law_p_value, refused
+from checks import all_rankings, each, refused
 from scipy.stats import binom
 
 from dprank.models.mallows import Mallows
 from dprank.noise import SECURE
-from dprank.randomized_response import GRAIN, bit_loss, flips_for, randomise
+from dprank.randomized_response import GRAIN, flips_for, randomise
 from dprank.rankings import Rankings
 from dprank.uniformity import local
 from dprank.uniformity.local import LocalOneBit, LocalPairs
@@ -33,95 +32,6 @@ def _channel_loss(signs, keep):
     outputs = np.array(list(product((-1, 1), repeat=signs.shape[1])))
     law = np.where(signs[:, None] == outputs, keep, 1 - np.asarray(keep)).prod(-1)
     return float(np.ptp(np.log(law), axis=0).max())
-
-
-# --- chances
-
-
-@each("epsilon", [1e-20, 1e-9, 1e-3, 1 / 3, 1.0, 5.0, 30.0, 100.0, 1e6])
-@each("bits", [1, 3, 500])
-def test_chances_never_spend_more_than_promised_and_hardly_less(epsilon, bits):
-    flips = flips_for(epsilon, bits)
-    spent = bits * bit_loss(flips)
-    assert spent <= epsilon * (1 + 1e-15)
-    if 1e-3 <= epsilon / bits <= 10:
-        assert spent == pytest.approx(epsilon, rel=1e-9)
-        assert bits * bit_loss(flips - 8) > epsilon
-
-
-def test_loss_is_rounded_up():
-    from fractions import Fraction
-
-    for flips in (1, 3, 12345, GRAIN // 3, GRAIN // 2 - 1):
-        # e^loss >= odds, exactly, by a partial sum of the exponential series from below
-        loss, odds = Fraction(bit_loss(flips)), Fraction(GRAIN - flips, flips)
-        term, total, n = Fraction(1), Fraction(1), 0
-        while n < 170:
-            n += 1
-            term = term * loss / n
-            total += term
-        assert total >= odds
-    assert bit_loss(GRAIN // 2) == 0
-
-
-@pytest.mark.parametrize("source", [np.random.default_rng(1), SECURE])
-def test_reversals_have_their_probability_and_are_independent(source):
-    flips = flips_for(0.7)
-    signs = np.tile(np.int8([1, -1, 1]), (40_000, 1))
-    reversed_ = randomise(signs, flips, source) != signs
-    q = flips / GRAIN
-    law = np.array([q ** sum(v) * (1 - q) ** (3 - sum(v)) for v in product((0, 1), repeat=3)])
-    counts = np.bincount(reversed_ @ [4, 2, 1], minlength=8)
-    assert law_p_value(counts, law) > ALARM
-
-
-class Stub(np.random.Generator):
-    """Hands out the words it was given, if they can be asked for at all."""
-
-    def __init__(self, words):
-        super().__init__(np.random.PCG64(0))
-        self.words = np.array(words, np.uint64)
-
-    def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
-        assert (low, high, endpoint) == (0, GRAIN, False)
-        return self.words.reshape(size).astype(dtype)
-
-
-@pytest.mark.parametrize("flips", [1, 2, 12345, GRAIN // 2])
-def test_exactly_so_many_words_reverse_a_sign(flips, monkeypatch):
-    """The coin is exact: words below `flips` reverse, of the 2^53 there are."""
-    words, signs = [0, flips - 1, flips, GRAIN - 1], np.ones(4, np.int8)
-    wanted = [1 if word >= flips else -1 for word in words]
-    assert randomise(signs, flips, Stub(words)).tolist() == wanted
-    # the first 53 of 64 bits of the operating system's, whatever the other 11 are
-    for rest in (0, 2**11 - 1):
-        raw = (np.array(words, np.uint64) << np.uint64(11)) + np.uint64(rest)
-        monkeypatch.setattr(secrets, "token_bytes", lambda n, raw=raw: raw.tobytes()[:n])
-        assert randomise(signs, flips, SECURE).tolist() == wanted
-
-
-def test_the_fewest_reversals_are_one():
-    """And the least that is lost then, log(2^53 - 1), is found at once for every larger epsilon."""
-    assert flips_for(1e6) == flips_for(37.0) == 1
-    assert bit_loss(1) == pytest.approx(math.log(2.0**53 - 1), rel=1e-14)
-    assert bit_loss(1) < 37 < 2 * bit_loss(1) == pytest.approx(bit_loss(1, 2), rel=1e-15)
-    assert bit_loss(GRAIN // 2, 3) == 0
-
-
-def test_the_check_of_reversals_sees_broken_twins():
-    flips, rng = flips_for(0.7), np.random.default_rng(2)
-    signs = np.tile(np.int8([1, -1, 1]), (40_000, 1))
-    q = flips / GRAIN
-    law = np.array([q ** sum(v) * (1 - q) ** (3 - sum(v)) for v in product((0, 1), repeat=3)])
-    right = randomise(signs, flips, rng)
-    twins = {
-        "inverted": -right,
-        "one coin": signs * np.where(rng.random((40_000, 1)) < q, -1, 1),
-        "last untouched": np.column_stack([right[:, :2], signs[:, 2]]),
-        "all of epsilon on every bit": randomise(signs, flips_for(3 * 0.7), rng),
-    }
-    for name, twin in twins.items():
-        assert law_p_value(np.bincount((twin != signs) @ [4, 2, 1], minlength=8), law) < 1e-12, name
 
 
 # --- guarantees

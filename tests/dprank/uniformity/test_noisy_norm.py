@@ -10,9 +10,10 @@ from checks import HARDLY, all_rankings, each, law_p_value, refused
 
 from dprank import noise
 from dprank.rankings import Rankings
+from dprank.uniformity._require import MOST_DRAWS
 from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.unif import square_law
+from dprank.uniformity.unif import square_law, unif_null_sf
 
 ROUNDING = 1e-9
 ALARM = 1e-6
@@ -258,3 +259,40 @@ def test_the_last_number_of_rankings_that_fits_64_bits(statistic):
     assert NoisyNorm(m, most, 1.0, statistic=statistic).n_rankings == most
     with refused("n_rankings"):
         NoisyNorm(m, most + 1, 1.0, statistic=statistic)
+
+
+def test_p_values_of_rare_norms_keep_their_digits():
+    """Without noise they are those of the exact test, far into its tail."""
+    for m, k in ((2, 60), (12, 2000), (40, 300)):
+        test, pairs = NoisyNorm(m, k, HARDLY), m // 2
+        for square in (pairs * k * np.array([1.0, 4.0, 12.0, 16.0])).astype(int):
+            step = int(test.on_grid(square))
+            least = -(-step * step * test.squared_sensitivity // test.steps**2)
+            exact = float(unif_null_sf(pairs, k, np.array([least]) / k)[0])
+            assert test.p_value(step) == pytest.approx(exact, rel=1e-6)
+    assert exact < 1e-40 or exact == 0
+
+
+def test_null_norms_of_ranks_have_the_law_of_all_data():
+    test = NoisyNorm(3, 2, 1.0, statistic="ranks", delta=0.5, null_draws=5)
+    rankings = all_rankings(3)
+    exact = test.on_grid(test.squared_norm(rankings[np.array(list(product(range(6), repeat=2)))]))
+    values, law = np.unique(exact, return_counts=True)
+    drawn = test.null_norms(np.random.default_rng(7), 1500)
+    counts = [(drawn == value).sum() for value in values]
+    assert sum(counts) == 1500
+    assert law_p_value(counts, law / law.sum()) > ALARM
+    assert len(test.null_norms(np.random.default_rng(7))) == 5
+
+
+def test_defaults_and_the_last_numbers_that_are_allowed():
+    plain = NoisyNorm(4, 9, 64.0, statistic="pairs", delta=0.05, steps=64, null_draws=999)
+    assert NoisyNorm(4, 9, 64.0) == NoisyNorm.calibrated(4, 9, 1.0) == plain
+    for field, least, most in (("steps", 1, 10_000), ("null_draws", 1, MOST_DRAWS)):
+        for edge in (least, most):
+            assert getattr(replace(plain, **{field: edge}), field) == edge
+        for beyond in (least - 1, most + 1):
+            with refused(f"{field} = {beyond}"):
+                replace(plain, **{field: beyond})
+    assert plain.on_grid(np.zeros((0, 3), int)).shape == (0, 3)
+    assert NoisyNorm(2, 2, 1.0).squared_sensitivity == 4
