@@ -317,3 +317,63 @@ def test_an_outcome_that_neither_law_knows_is_left_out():
     assert len(pair.log_p) == 3
     assert pair.delta(0.0) == pytest.approx(0.25, rel=1e-12)
     assert (pair.epsilon(0.2), pair.epsilon(0.25)) == (math.inf, 0.0)
+
+
+def test_a_grid_has_so_many_cells_and_no_more():
+    most = divergence.CELLS // 2
+    assert divergence.CELLS == 2**14
+    # the second move hardly counts
+    assert LaplaceShift([1, most - 1], 1000.0).epsilon(0.0) == pytest.approx(most / 1000)
+    wide = LaplaceShift([1, most - 1], most / 2)
+    assert float(wide.delta(0.5)) == pytest.approx(float(LaplaceShift([most], most / 2).delta(0.5)), rel=1e-3)
+    with refused("moves", f"at most {most} steps"):
+        LaplaceShift([1, most], most / 2).delta(0.5)
+
+
+def test_what_lies_beyond_the_reach_is_a_class_of_its_own():
+    for moves in ([1], [1, 1, 2]):
+        law = discrete_gaussian_shift(moves, 2.0)
+        lost = math.log(4 * len(moves)) + stats.norm.logsf(10.0)
+        assert [law.log_p[-2], law.log_q[-1]] == pytest.approx([lost, lost], rel=1e-12)
+        assert law.log_p[-1] == law.log_q[-2] == -math.inf
+        loss = law.log_p[:-2] - law.log_q[:-2]
+        norm = sum(move * move for move in moves)
+        # the noise of every number reaches ten standard deviations, and the longest move more
+        assert loss.max() - norm / 8 == pytest.approx(sum(moves) * (20 + max(moves)) / 4)
+
+
+def test_laws_too_wide_for_memory_are_refused():
+    assert (divergence.MOST_PRODUCTS, divergence.WIDEST_TABLE) == (1e9, 2**26)
+    with refused("reach = "):
+        divergence.whole_noise("laplace", 1.0, 2**26 + 1)
+    with refused("reach = -1"):
+        divergence.whole_noise("laplace", 1.0, -1)
+    with refused("scale = 1000.0", "10^9"):
+        discrete_gaussian_shift([1, 1, 1], 1000.0)
+    for of in (discrete_laplace_shift, discrete_gaussian_shift):
+        with refused("scale", "too little"):
+            of([1], 1e-310 if of is discrete_laplace_shift else 0.9e-153)
+
+
+@each("delta", [0.01, 0.3])
+def test_mass_above_delta_counts_from_a_share_of_1e_12_on(delta):
+    for share, least in ((1.5e-12, math.inf), (0.7e-12, 0.0)):
+        mass = delta * (1 + share)
+        assert pair_of([mass, 1 - mass], [0, 1]).epsilon(delta) == pytest.approx(least, abs=1e-11)
+
+
+def test_orders_and_tiny_scales():
+    pair = pair_of([0.2, 0.8], [0.6, 0.4])
+    for order in (1.0, 0.5, math.inf, math.nan):
+        with refused("order = "):
+            pair.renyi(order)
+    for order in (1.001, 1.5, 3.0):
+        moments = [
+            sum(a**order * b ** (1 - order) for a, b in ((x, y), (1 - x, 1 - y))) for x, y in ((0.2, 0.6), (0.6, 0.2))
+        ]
+        assert pair.renyi(order) == pytest.approx(math.log(max(moments)) / (order - 1), rel=1e-9)
+    assert pair.kl() == pytest.approx(
+        max(0.2 * math.log(1 / 3) + 0.8 * math.log(2), 0.6 * math.log(3) - 0.4 * math.log(2))
+    )
+    for scale in (1e-151, 1.1e-150, 1e-3):
+        assert divergence.whole_noise("gaussian", scale, 2)[1].tolist() == [0, 0, 1, 0, 0]

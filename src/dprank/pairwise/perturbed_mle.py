@@ -211,7 +211,7 @@ class PerturbedMLE:
         times = 4 if free.unit == "comparison" else 8 * free.answers
         scale = 8 * free.answers * free.link.kappa_1 / epsilon
         gamma = times * curvature / epsilon if ridge is None else require_positive("ridge", ridge)
-        if not (0 < scale < math.inf and 0 < gamma < math.inf):
+        if math.isinf(scale) or not 0 < gamma < math.inf:
             raise ValueError(f"epsilon = {epsilon}; the printed noise {scale} and ridge {gamma} are out of range")
         return replace(free, scale=scale, ridge=gamma)
 

@@ -13,7 +13,7 @@ from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.rules import Rule
 from dprank.gaussian import gaussian_delta
-from dprank.noise import SECURE
+from dprank.noise import SECURE, draw
 from dprank.rankings import Rankings
 
 ALARM = 1e-6
@@ -209,3 +209,24 @@ def test_additive_errors_are_those_of_their_noise(m):
     laplace, normal = NoisyMatrix(m, 3.0), NoisyMatrix(m, 3.0, "gaussian", delta=1e-6)
     assert laplace.additive_error(n) == pytest.approx(3 * 2 * math.sqrt(orders * (pairs + orders)) / n, rel=1e-12)
     assert normal.additive_error(n) == pytest.approx(3 * math.sqrt(m * (m - 1) * orders) / n, rel=1e-12)
+
+
+@each("law", ["discrete", "continuous"])
+@each("noise", ["laplace", "gaussian"])
+@each("adjacency", ["replace", "add_remove"])
+def test_the_noise_of_a_seed_is_what_is_added(adjacency, noise, law):
+    delta = 0.1 * (noise == "gaussian")
+    mechanism = NoisyMatrix(3, 1.5, noise, delta=delta, adjacency=adjacency, law=law)
+    margins = np.array([[0, 3, 1], [-3, 0, -1], [-1, 1, 0]])
+    drawn = draw(noise, law, 1.5 / mechanism.grain, 3, rng=np.random.default_rng(3))
+    noisy = mechanism.perturb(margins, np.random.default_rng(3))
+    assert noisy[np.triu_indices(3, 1)].tolist() == ([3, 1, -1] + 2 * mechanism.grain * drawn).tolist()
+
+
+def test_printed_constants_and_the_least_numbers():
+    assert NoisyMatrix.as_printed(4, 10, 2.0, 1e-4).scale == pytest.approx(5 * math.sqrt(math.log(1e4)), rel=1e-15)
+    assert NoisyMatrix(2, 1.0).additive_error(1) == pytest.approx(2 * math.sqrt(math.log(2) * (1 + math.log(2))))
+    with refused("n_voters = 0"):
+        NoisyMatrix(2, 1.0).additive_error(0)
+    with refused("n_items = 1"):
+        NoisyMatrix.as_printed(3, 1, 1.0)

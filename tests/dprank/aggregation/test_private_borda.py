@@ -282,3 +282,32 @@ def test_a_report_of_all_items_is_chosen_where_epsilon_buys_it(m):
         chosen = OrderReport.calibrated(m, epsilon)
         every = [OrderReport(SampledOrder.calibrated(m, epsilon, size)) for size in range(2, m + 1)]
         assert chosen.variance == min(report.variance for report in every)
+
+
+def test_the_noise_of_a_seed_is_what_is_added():
+    for kind, law in product(("laplace", "gaussian"), ("discrete", "continuous")):
+        mechanism = PrivateBorda(3, 1.5, kind, delta=0.1 * (kind == "gaussian"), law=law)
+        drawn = noise.draw(kind, law, 1.5, 3, rng=np.random.default_rng(3))
+        assert (mechanism.perturb(np.array([4, 0, 7]), np.random.default_rng(3)) == np.add([4, 0, 7], drawn)).all()
+
+
+def test_additive_errors_formula_by_formula():
+    for n in (1, 50):
+        laplace, normal = PrivateBorda(5, 3.0), PrivateBorda(5, 3.0, "gaussian", delta=0.1)
+        assert laplace.additive_error(n) == pytest.approx(2 * 5 * 3 / n, rel=1e-12)
+        assert normal.additive_error(n) == pytest.approx(2 * 5 * 3 * (2 / np.pi) ** 0.5 / n, rel=1e-12)
+        for made in (OrderReport, PositionVector):
+            local = LocalBorda(made.calibrated(5, 1.0))
+            assert local.additive_error(n) == pytest.approx(2 * 5 * (local.randomiser.variance / n) ** 0.5, rel=1e-12)
+    for mechanism in (laplace, local):
+        with refused("n_voters = 0"):
+            mechanism.additive_error(0)
+
+
+def test_side_of_a_vector_is_that_of_the_places_but_for_the_coin():
+    report, rng = PositionVector(5, 1), np.random.default_rng(11)  # the coin hardly ever turns
+    voters = all_rankings(5)
+    sent = report.report(voters, rng)
+    assert np.abs(np.linalg.norm(sent, axis=1) - 1).max() < 1e-12
+    assert np.abs(sent.sum(axis=1)).max() < 1e-12
+    assert (np.einsum("vi,vi->v", sent, voters) >= 0).all()

@@ -437,6 +437,28 @@ def test_perturb_refuses(scores, words):
         NoisyCounts(3, 1.0).perturb(scores, np.random.default_rng(0))
 
 
+@LAW
+@SCORE
+def test_the_noise_of_a_seed_is_what_is_added(score, law):
+    mechanism, grain = NoisyCounts(3, 1.5, score=score, law=law), GRAIN[score]
+    draw = (
+        noise.laplace
+        if law == "continuous"
+        else lambda s, n, rng: grain * noise.discrete_laplace(s / grain, n, rng=rng)
+    )
+    drawn = draw(1.5, (2, 3), rng=np.random.default_rng(3))
+    assert (mechanism.perturb([1, 2, 3], np.random.default_rng(3), 2) == np.add([1, 2, 3], drawn)).all()
+
+
+def test_sensitivities_of_nothing_are_refused():
+    for arguments, word in (((1, 1), "n_items = 1"), ((3, 0), "answers = 0"), ((3, -1), "answers = -1")):
+        with refused(word):
+            l1_sensitivity(*arguments)
+    for options, word in (({"ties": 1}, "ties = 1"), ({"score": "x"}, "score"), ({"design": "x"}, "design")):
+        with refused(word):
+            l1_sensitivity(3, 1, **options)
+
+
 def test_perturb_shapes():
     mechanism, rng = NoisyCounts(3, 1.0), np.random.default_rng(0)
     assert mechanism.perturb([1, 2, 3], rng).shape == (3,)

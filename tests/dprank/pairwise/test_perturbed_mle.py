@@ -179,7 +179,7 @@ def test_a_loss_in_closed_form():
         if scale > 1:
             r = min(1.0, (2 * ridge + 2 * scale) / (math.sqrt(1 + scale**2 + 2 * ridge) + scale - 1) / 2)
         exact = 2 / scale + max(2 / scale, 2 * r / scale + math.log1p(2 * r * (1 - r) / ridge))
-        assert exact <= objective_loss(scale, ridge) <= exact * (1 + 2.1e-9), (scale, ridge)
+        assert 0.999e-9 < objective_loss(scale, ridge) / exact - 1 < 1.001e-9, (scale, ridge)
 
 
 def test_public_graphs():
@@ -188,6 +188,10 @@ def test_public_graphs():
         assert objective_loss(scale, ridge, graph="public", answers=3) == pytest.approx(6 / scale, rel=1e-15)
         for link in (LOGISTIC, ARCTAN):
             assert objective_loss(scale, ridge, link=link, graph="public") < objective_loss(scale, ridge, link=link)
+        bound = 2 * ARCTAN.kappa_1 / scale + math.log1p(2 * ARCTAN.kappa_2 / ridge)
+        for answers in (1, 3):
+            loss = objective_loss(scale, ridge, link=ARCTAN, graph="public", answers=answers)
+            assert loss / (answers * bound) - 1 == pytest.approx(1e-9, rel=1e-3)
     # one answer turned round, and the noise on the far side of both counts
     t = np.array([-30.0, 30.0])
     one, other = (log_density(t, [(0, 1, y)], 2.0, 1.0, LOGISTIC) for y in (0, 1))
@@ -200,7 +204,10 @@ def test_losses_without_end():
     for graph in ("private", "public"):
         assert objective_loss(5.0, 5.0, link=PROBIT, graph=graph) == math.inf
     assert largest_ratio(2, 5.0, 5.0, PROBIT, "public", common=0) > 20
-    assert objective_loss(1e-300, 1e-300) > 1e299
+    assert 1e299 < objective_loss(1e-300, 1e-300) < math.inf
+    assert 600 < objective_loss(1.0, 1e-300) < math.inf
+    below = math.nextafter(1e-300, 0)
+    assert objective_loss(below, 1.0) == objective_loss(1.0, below) == math.inf
 
 
 def test_more_noise_and_more_ridge_never_lose_more():
@@ -465,6 +472,18 @@ def test_release_is_reproducible_and_sorted(graph, link):
     assert one.guarantee == mechanism.guarantee
 
 
+def test_the_noise_of_a_seed_is_what_is_added():
+    for law, graph in (("continuous", "private"), ("discrete", "public")):
+        mechanism = PerturbedMLE(6, 1.5, 2.0, graph=graph, law=law)
+        rng = np.random.default_rng(9)
+        drawn = rng.laplace(0, 1.5, 6) if law == "continuous" else noise.discrete_laplace(3.0, 6, rng=rng) / 2
+        theta = mechanism._minimiser(DATA, np.random.default_rng(9))
+        np.testing.assert_allclose(noise_of([theta], DATA, mechanism)[0], drawn, atol=1e-6)
+        np.testing.assert_allclose(
+            mechanism.estimate(PLAYED, WINS[None], np.random.default_rng(9))[0], theta, atol=1e-6
+        )
+
+
 def test_release_and_estimate_are_one_mechanism():
     for graph, law in (("private", "continuous"), ("public", "continuous"), ("public", "discrete")):
         mechanism = PerturbedMLE(6, 2.0, 0.7, graph=graph, law=law)
@@ -592,6 +611,12 @@ def test_refuses_an_epsilon(epsilon, graph):
         PerturbedMLE.calibrated(epsilon, 3, ridge=1.0, graph=graph)
     with refused(f"epsilon = {epsilon}", "above 0"):
         PerturbedMLE.as_printed(epsilon, 3, graph=graph)
+
+
+def test_refuses_a_printed_noise_or_ridge_out_of_reach():
+    for epsilon, options in ((5e-324, {"ridge": 1.0}), (1.0, {"kappa_2": 1e308}), (1e10, {"kappa_2": 5e-324})):
+        with refused(f"epsilon = {epsilon}", "the printed noise"):
+            PerturbedMLE.as_printed(epsilon, 3, **options)
 
 
 def test_refuses_an_epsilon_out_of_reach():

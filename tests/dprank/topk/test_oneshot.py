@@ -317,6 +317,35 @@ def test_calibrated_keeps_epsilon_and_wastes_none(noise, values):
         assert promised.adjacency == adjacency == mechanism.adjacency
 
 
+@each(
+    "options",
+    [
+        {"noise": "laplace"},
+        {"noise": "laplace", "contributions": 60},
+        {"noise": "gumbel"},
+        {"noise": "gumbel", "ordered": True},
+        {"noise": "laplace", "n_items": 100, "values": True},
+    ],
+)
+def test_searched_scales_are_by_1e_9_larger_than_found(options):
+    mechanism = Oneshot.calibrated(100, 0.2, 1e-6, **options)
+    field = "value_scale" if options.get("values") else "scale"
+
+    def spent(less):
+        return replace(mechanism, **{field: getattr(mechanism, field) * (1 - less)}).guarantee.epsilon
+
+    assert spent(0) < spent(0.8e-9) <= 0.2 < spent(1.2e-9)
+
+
+@NOISE
+@each("delta", [0.0, 1e-6])
+def test_values_have_half_of_epsilon_unless_told_otherwise(noise, delta):
+    half, most = (Oneshot.calibrated(20, 1.0, delta, noise, values=True, share=share) for share in (0.5, 0.9))
+    assert Oneshot.calibrated(20, 1.0, delta, noise, values=True) == half
+    assert half.scale < most.scale
+    assert half.value_scale > most.value_scale
+
+
 def test_pure_promises_are_never_below_the_exact_quotient():
     rng = np.random.default_rng(42)
     for _ in range(300):
