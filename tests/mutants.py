@@ -1,13 +1,13 @@
-"""Would the tests see a slip of the pen? Random single mutants of a module, each run against the module's own tests.
+"""Would the tests see a slip of the pen? Random single mutants of a module, each run against the tests that reach it.
 
     make mutants MODULE=dprank.noise              # 32 mutants of one module
     make mutants MODULE=privacy ARGS="-n 31 --seed 7"     # of every module whose slips cost privacy
 
 A mutant is one changed expression: a constant, an operator, a comparison, min for max, floor for ceil, a guard that is
 always or never taken. It is killed if a test fails, or does not end. No file is touched: the import of the module is
-intercepted in a process of its own. A survivor of the module's own tests is tried on the tests of all that imports the
-module. What then survives is either listed in `equivalent_mutants.yml`, with the reason why no test can see it, or is a
-hole.
+intercepted in a process of its own. First come those of the module's own tests that reach the changed function, the
+quickest first; a survivor is then tried on all other tests of the library that do. What is left is listed in
+`equivalent_mutants.yml`, with the reason why no test can see it, and then is not tried; or it is a hole.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class _Surveyor:
 
     def __init__(self) -> None:
         self.survey, self.at = Survey({}, {}), ""
-        builtins.reached = self.reach  # type: ignore[attr-defined]
+        vars(builtins)["reached"] = self.reach
 
     def reach(self, function: str) -> None:
         self.survey.reached.setdefault(function, set()).add(self.at)

@@ -57,6 +57,8 @@ def test_bounds_at_the_ends():
         assert log_delta(2, 0.3, 1e15) == pytest.approx(float(formula(2, 0.3, 1e15, math.inf)[0]), rel=1e-9)
     assert log_delta(3, 0.1, math.inf) == log_delta(1, 0.1, 0.1, 1) == -math.inf
     assert log_delta(1000, 0.5, 3.0) == log_delta(1, 699.5, 1.0) == 0
+    # the largest shift at which a float of epsilon makes a difference lies between 699 and 700
+    assert log_delta(1, 699.2, 1.7e308) < 0 == log_delta(1, 700.0, 1.7e308)
     for epsilon in (1.01e-300, 0.99e300):
         shift = shift_for(3, epsilon, 0.1)
         assert log_delta(3, shift, epsilon) <= math.log(0.1) < log_delta(3, shift * (1 + 1e-8), epsilon)
