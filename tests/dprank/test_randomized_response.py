@@ -119,6 +119,8 @@ def test_no_fewer_reversals_would_do():
     for flips in (1, 2, 3, 7, 100, 12345, 10**9 + 7):
         assert flips_for(bit_loss(flips)) == flips
         assert flips_for(bit_loss(flips, 3), 3) == flips
+        for bits in (1, 3):
+            assert flips_for(math.nextafter(bit_loss(flips, bits), 0), bits) == flips + 1
 
 
 @each(
@@ -133,9 +135,10 @@ def test_no_fewer_reversals_would_do():
 def test_what_is_allowed_and_what_is_not(call, field, least, most):
     call(least)
     call(most)
-    for beyond in (least - 1, most + 1):
-        with refused(f"{field} = {beyond}"):
-            call(beyond)
+    with refused(f"{field} = {least - 1}"):
+        call(least - 1)
+    with refused(f"{field} = {most + 1}", f"from {least} to {most} is"):
+        call(most + 1)
 
 
 def test_no_reversal_and_nothing_but_reversals():

@@ -111,6 +111,12 @@ def test_epsilon_per_round_is_the_largest(composition, k):
         assert c.total_epsilon(composition, k, most * 1.001, delta) > epsilon
 
 
+@each("k", [1, 7, 1000])
+def test_a_round_has_all_but_a_share_of_1e_13(k):
+    for epsilon in (1e-3, 0.2, 1.0, 8.0):
+        assert 0 <= 1 - k * c.epsilon_per_round("basic", k, epsilon) / epsilon < 1e-13
+
+
 def test_no_rounds_cost_nothing_and_no_noise_promises_nothing():
     for composition in ("basic", "advanced", "zcdp", "optimal"):
         assert c.total_epsilon(composition, 0, 1.0, 1e-6) == c.total_epsilon(composition, 3, 0.0, 1e-6) == 0.0
