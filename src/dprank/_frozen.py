@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import FrozenInstanceError, fields
 from typing import Any, NoReturn, Self
 
@@ -29,7 +30,7 @@ def frozen(values: NDArray[Any]) -> NDArray[Any]:
     return np.ndarray(native.shape, native.dtype, native.tobytes())
 
 
-class Frozen:
+class Frozen(ABC):
     """Refuses assignment and deletion of attributes; a copy is the object itself.
 
     `__reduce__` must go through the constructor: what comes back from a file is validated and frozen again.
@@ -49,9 +50,9 @@ class Frozen:
     def __deepcopy__(self, memo: Any) -> Self:
         return self
 
+    @abstractmethod
     def _state(self) -> tuple[Any, ...]:
         """What makes two of a class equal."""
-        raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         return (type(self) is type(other) and _comparable(self) == _comparable(other)) or self is other

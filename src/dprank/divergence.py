@@ -26,11 +26,7 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank.gaussian import (
-    STEEPEST,
-    gaussian_delta,
-    gaussian_epsilon,
-)
+from dprank.gaussian import STEEPEST, gaussian_delta, gaussian_epsilon
 from dprank.noise import Law, Noise
 
 #: Most cells of the grid on which `LaplaceShift` keeps its law.

@@ -16,13 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import (
-    MOST_AT_ONCE,
-    require_at_least_0,
-    require_generator,
-    require_whole,
-    source_shown,
-)
+from dprank._require import MOST_AT_ONCE, require_at_least_0, require_generator, require_whole, source_shown
 from dprank.mechanism import require
 
 Noise = Literal["laplace", "gaussian"]

@@ -10,11 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dprank._require import (
-    MOST,
-    require_positive,
-    require_whole,
-)
+from dprank._require import MOST, require_positive, require_whole
 from dprank.noise import SecureSource, Source, require_source
 
 #: Chances are whole numbers of 2^-53.

@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank import noise as laws
-from dprank._require import (
-    as_array,
-    require_below_1,
-    require_positive,
-    require_probability,
-    require_whole,
-    settle,
-)
+from dprank._require import as_array, require_below_1, require_positive, require_probability, require_whole, settle
 from dprank.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, least, zcdp
 from dprank.mechanism import Adjacency, Guarantee, ratio_up, require, require_scale
 from dprank.noise import Law, Noise, Source

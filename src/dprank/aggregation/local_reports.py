@@ -21,13 +21,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import (
-    require_generator,
-    require_positive,
-    require_whole,
-    settle,
-    shown,
-)
+from dprank._require import require_generator, require_positive, require_whole, settle, shown
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.kendall import as_positions

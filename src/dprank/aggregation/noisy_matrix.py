@@ -9,14 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import (
-    require_bool,
-    require_claim,
-    require_positive,
-    require_probability,
-    require_whole,
-    settle,
-)
+from dprank._require import require_bool, require_claim, require_positive, require_probability, require_whole, settle
 from dprank.aggregation.additive import AdditiveNoise
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule

@@ -11,16 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from dprank._require import (
-    MOST,
-    MOST_AT_ONCE,
-    as_floats,
-    require_generator,
-    require_real,
-    require_whole,
-    settle,
-    shown,
-)
+from dprank._require import MOST, MOST_AT_ONCE, as_floats, require_generator, require_real, require_whole, settle, shown
 from dprank.comparisons import Comparisons
 from dprank.draws import binomial, multinomial
 

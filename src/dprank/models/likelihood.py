@@ -12,13 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from dprank._frozen import FrozenFields
-from dprank._require import (
-    as_array,
-    as_floats,
-    require_at_least_0,
-    require_positive,
-    settle,
-)
+from dprank._require import as_array, as_floats, require_at_least_0, require_positive, settle
 from dprank.comparisons import Comparisons, require_comparisons
 from dprank.models.bradley_terry import LOGISTIC, Link
 

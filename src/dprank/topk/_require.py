@@ -13,12 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import (
-    MOST,
-    as_array,
-    require_whole,
-    shown,
-)
+from dprank._require import MOST, as_array, require_whole, shown
 
 #: Most items that are chosen: the losses of so many rounds are added up one by one.
 MOST_CHOSEN = 10**7

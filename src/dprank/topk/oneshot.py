@@ -16,14 +16,7 @@ from scipy.optimize import brentq
 from dprank import noise as noises
 from dprank._require import require_below_1, require_bool, require_positive, require_probability, require_whole, settle
 from dprank.gaussian import zcdp
-from dprank.mechanism import (
-    Adjacency,
-    Guarantee,
-    compose,
-    ratio_up,
-    require,
-    require_scale,
-)
+from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require, require_scale
 from dprank.release import Release, source_of
 from dprank.topk._require import (
     MOST_CHOSEN,

@@ -12,13 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from dprank._require import require_below_1, require_bool, require_positive, settle
-from dprank.mechanism import (
-    Adjacency,
-    Guarantee,
-    ratio_up,
-    require,
-    require_scale,
-)
+from dprank.mechanism import Adjacency, Guarantee, ratio_up, require, require_scale
 from dprank.noise import SecureSource, require_source
 from dprank.release import source_of
 from dprank.topk._require import (

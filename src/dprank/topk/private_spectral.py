@@ -41,18 +41,10 @@ from dprank._require import (
     settle,
 )
 from dprank.comparisons import Comparisons, require_comparisons
-from dprank.mechanism import (
-    Guarantee,
-    require_scale,
-)
+from dprank.mechanism import Guarantee, require_scale
 from dprank.topk._require import refuse_scales, require_k
 from dprank.topk.oneshot import Oneshot, TopK
-from dprank.topk.spectral import (
-    comparison_graph,
-    ergodicity_coefficient,
-    stationary_distribution,
-    transition_matrix,
-)
+from dprank.topk.spectral import comparison_graph, ergodicity_coefficient, stationary_distribution, transition_matrix
 
 #: Most items all of whose pairs are compared.
 MOST_COMPLETE = 10_000

@@ -11,14 +11,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, gmres
 
-from dprank._require import (
-    MOST_AT_ONCE,
-    as_array,
-    as_floats,
-    require_at_least_0,
-    require_real,
-    require_whole,
-)
+from dprank._require import MOST_AT_ONCE, as_array, as_floats, require_at_least_0, require_real, require_whole
 from dprank.comparisons import Comparisons, require_comparisons
 from dprank.models.likelihood import Games
 

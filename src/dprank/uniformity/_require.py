@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dprank._require import (
-    MOST_AT_ONCE,
-    require_whole,
-)
+from dprank._require import MOST_AT_ONCE, require_whole
 from dprank.noise import WIDEST
 from dprank.rankings import Rankings
 

@@ -10,23 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from dprank._require import (
-    require_generator,
-    require_probability,
-    require_whole,
-    settle,
-)
+from dprank._require import require_generator, require_probability, require_whole, settle
 from dprank.kendall import kendall_distances
 from dprank.mechanism import require
 from dprank.models.mallows import Mallows
 from dprank.rankings import Rankings
-from dprank.uniformity._require import (
-    LEAST_EXACT,
-    MOST_DRAWS,
-    require_data,
-    require_draws,
-    require_sizes,
-)
+from dprank.uniformity._require import LEAST_EXACT, MOST_DRAWS, require_data, require_draws, require_sizes
 from dprank.uniformity.decision import Decision
 
 Centre = Literal["fixed", "first", "borda"]

@@ -24,12 +24,7 @@ from dprank.mechanism import Guarantee, ratio_up, require, require_scale
 from dprank.noise import require_source
 from dprank.rankings import Rankings
 from dprank.release import source_of
-from dprank.uniformity._require import (
-    MOST_DRAWS,
-    require_data,
-    require_draws,
-    require_whole_noise,
-)
+from dprank.uniformity._require import MOST_DRAWS, require_data, require_draws, require_whole_noise
 from dprank.uniformity.decision import Decision
 from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
