@@ -51,7 +51,7 @@ def flips_for(epsilon: float, bits: int = 1) -> int:
     """
     epsilon, bits = require_positive("epsilon", epsilon), require_whole("bits", bits, 1, MOST**2)
     share = epsilon / bits
-    flips = max(1, math.ceil(GRAIN * float(expit(-share))))
+    flips = max(1, math.floor(GRAIN * float(expit(-share))))
     while bit_loss(flips, bits) > epsilon:
         flips += 1
     return flips

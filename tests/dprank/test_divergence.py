@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from functools import reduce
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -152,7 +152,7 @@ def test_discrete_laplace_vectors_against_listed_outcomes(moves, scale):
     assert np.exp(law.log_q).sum() == pytest.approx(1, rel=1e-12)
 
 
-@each("moves", [(1,), (4,), (1, 2), (2, -4), (3, 0, 1)])
+@each("moves", [(1,), (4,), (1, 2), (2, -4), (3, 0, 1), (2, 5)])
 @each("scale", [0.4, 2.0])
 def test_discrete_gaussian_vectors_against_listed_outcomes(moves, scale):
     law = discrete_gaussian_shift(moves, scale)
@@ -283,6 +283,9 @@ def test_the_unit_of_the_moves_does_not_matter():
     small, large = (LaplaceShift((unit, 3 * unit), unit) for unit in (1e-9, 1e9))
     assert small.epsilon(1e-3) == pytest.approx(large.epsilon(1e-3), rel=1e-12)
     assert LaplaceShift([1.0] * 200, 0.2).delta(0.0) <= 1
+    # tenths are no floats, but whole multiples of one all the same
+    for tenths in combinations(range(1, 40), 2):
+        assert LaplaceShift([n / 10 for n in tenths], 1.0).epsilon(0.0) == pytest.approx(sum(tenths) / 10, rel=1e-12)
 
 
 def test_rho_is_the_largest_renyi_divergence_over_its_order():
@@ -310,6 +313,13 @@ def test_no_noise_is_the_number_itself(reach):
     for noise in ("laplace", "gaussian"):
         steps, law = divergence.whole_noise(noise, 0, reach)
         assert dict(zip(steps.tolist(), law.tolist(), strict=True)) == {x: float(x == 0) for x in steps.tolist()}
+
+
+def test_laws_sum_to_one_but_for_a_share_of_1e_9():
+    assert pair_of([0.5, 0.5 + 0.9e-9], [0.5, 0.5 - 0.9e-9]).delta(0.0) < 1e-8
+    for off in (1.1e-9, -1.1e-9):
+        with refused("q ", "does not sum to 1"):
+            pair_of([0.5, 0.5], [0.5, 0.5 + off])
 
 
 def test_an_outcome_that_neither_law_knows_is_left_out():
@@ -348,8 +358,9 @@ def test_laws_too_wide_for_memory_are_refused():
         divergence.whole_noise("laplace", 1.0, 2**26 + 1)
     with refused("reach = -1"):
         divergence.whole_noise("laplace", 1.0, -1)
-    with refused("scale = 1000.0", "10^9"):
-        discrete_gaussian_shift([1, 1, 1], 1000.0)
+    for moves, scale in (([1, 1, 1], 1000.0), ([1, 2000], 40.0)):
+        with refused(f"scale = {scale}", "10^9"):
+            discrete_gaussian_shift(moves, scale)
     for of in (discrete_laplace_shift, discrete_gaussian_shift):
         with refused("scale", "too little"):
             of([1], 1e-310 if of is discrete_laplace_shift else 0.9e-153)

@@ -1,6 +1,7 @@
 """Privacy of Gaussian noise, against dp-accounting, against 60 digits and by its own inverse."""
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -108,15 +109,23 @@ def test_gaussian_boundaries():
 
 @each(("l2", "scale", "delta"), [(1, 1, 0.1), (1, 3, 1e-6), (1, 0.2, 1e-3), (2, 50, 1e-9), (1, 0.05, 0.5)])
 def test_the_allowance_for_rounding_is_a_share_of_1e_9(l2, scale, delta):
-    assert 1 - gaussian_delta(l2, scale, gaussian_epsilon(l2, scale, delta)) / delta == pytest.approx(1e-9, rel=0.02)
+    assert 1 - gaussian_delta(l2, scale, gaussian_epsilon(l2, scale, delta)) / delta == pytest.approx(
+        1e-9, rel=0.02, abs=0
+    )
 
 
 @each("epsilon", [1e-3, 0.5, 8.0, 300.0])
 @each("delta", [1e-12, 1e-5, 0.4, 0.99])
 def test_not_a_step_less_noise_would_do(epsilon, delta):
     scale = gaussian_scale(3.0, epsilon, delta)
-    assert 1 - gaussian_delta(3.0, scale, epsilon) / delta == pytest.approx(1e-9, rel=0.11)
+    assert 1 - gaussian_delta(3.0, scale, epsilon) / delta == pytest.approx(1e-9, rel=0.11, abs=0)
     assert gaussian_epsilon(3.0, scale / (1 + 2.0**-40) * (1 - 1e-15), delta) > epsilon
+
+
+def test_sensitivities_that_are_no_floats_are_rounded_up():
+    least = math.ulp(0.0)
+    for loss in (gaussian_epsilon, gaussian_delta):
+        assert loss(Fraction(1, 10**324), least, 0.1) == loss(least, least, 0.1) > 0
 
 
 def test_the_last_numbers_that_are_allowed():

@@ -29,6 +29,13 @@ def test_chances_never_spend_more_than_promised_and_hardly_less(epsilon, bits):
         assert bits * bit_loss(flips - 8) > epsilon
 
 
+@each("bits", [1, 3])
+def test_one_reversal_fewer_would_spend_too_much(bits):
+    for epsilon in np.geomspace(1e-6, 20, 400).tolist():
+        flips = flips_for(epsilon, bits)
+        assert bit_loss(flips, bits) <= epsilon < bit_loss(flips - 1, bits)
+
+
 def test_loss_is_rounded_up():
     for flips in (1, 3, 12345, GRAIN // 3, GRAIN // 2 - 1):
         # e^loss >= odds, exactly, by a partial sum of the exponential series from below

@@ -69,13 +69,15 @@ def objective_loss(
         return math.inf
     if graph == "public" and link == LOGISTIC:
         return ratio_up(2 * answers, scale)
-    if ridge < LEAST or math.isinf(link.steepest):
+    if ridge < LEAST or math.isinf(link.steepest) or math.isinf(link.kappa_2):
         return math.inf
+    width = link.steepest / link.kappa_2 / 4  # in which the score changes; 1 for the logistic link
 
-    def added(x: float) -> float:
+    def added(u: float) -> float:
+        x = width * u
         return 2 * float(link.score(x)) / scale + math.log1p(2 * float(link.curvature(x)) / ridge)
 
-    best = optimize.minimize_scalar(lambda x: -added(x), bounds=(-40, 40), method="bounded", options={"xatol": 1e-9})
+    best = optimize.minimize_scalar(lambda u: -added(u), bounds=(-40, 40), method="bounded", options={"xatol": 1e-9})
     each = 2 * link.steepest / scale + max(-float(best.fun), 2 * link.steepest / scale)
     if graph == "public":
         each = min(each, 2 * link.kappa_1 / scale + math.log1p(2 * link.kappa_2 / ridge))

@@ -88,7 +88,7 @@ def optimal_delta(k: int, epsilon_0: float, epsilon: float) -> float:
     losses = np.arange(first, last + 1)
     with np.errstate(over="ignore"):
         beyond = np.maximum((2 * losses - k) * epsilon_0 - epsilon, 0.0)
-    return float((stats.binom.pmf(losses, k, p) * -np.expm1(-beyond)).sum()) * (1 + _ROUNDING)
+    return min(1.0, float((stats.binom.pmf(losses, k, p) * -np.expm1(-beyond)).sum()) * (1 + _ROUNDING))
 
 
 def optimal(k: int, epsilon_0: float, delta: float) -> float:

@@ -159,7 +159,8 @@ class NoisyNorm:
             return np.array(flat, np.int64).reshape(exact.shape)
         scaled = exact.astype(np.int64) * self.steps**2 // self.squared_sensitivity
         root = np.sqrt(scaled).astype(np.int64)
-        return root + ((root + 1) ** 2 <= scaled) - (root**2 > scaled)
+        # below 2^62 a floating-point root may be too large by one, but never too small
+        return root - (root**2 > scaled)
 
     def noise_sf(self, steps: ArrayLike) -> NDArray[np.float64]:
         """Probability that the noise is at least so many steps."""

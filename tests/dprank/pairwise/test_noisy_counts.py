@@ -404,6 +404,7 @@ def folded(scale):
     [
         ({"n_items": 4}, DATA, ["items = 3", "n_items = 4"]),
         ({"answers": 2}, DATA, ["voter[0]", "answers = 2", "at_most(2)"]),
+        ({"answers": 2}, DATA[[0, 3, 4, 1, 5]], ["voter[1]", "answers = 2", "at_most(2)"]),
         ({"ties": False}, DATA, ["outcome[2]", "ties = False"]),
         ({"design": "once"}, DATA[[0, 3, 5, 3]], ["voter[3]", "design = 'once'"]),
         ({"design": "once"}, Comparisons([0, 1], [1, 0], [1, 0], "abc", [5, 5]), ["voter[1]", "design = 'once'"]),

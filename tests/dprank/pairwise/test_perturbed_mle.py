@@ -182,6 +182,40 @@ def test_a_loss_in_closed_form():
         assert 0.999e-9 < objective_loss(scale, ridge) / exact - 1 < 1.001e-9, (scale, ridge)
 
 
+def stretched(link, a):
+    """The link of strengths in another unit."""
+    return replace(
+        link,
+        name="stretched",
+        cdf=lambda x: link.cdf(a * x),
+        log_cdf=lambda x: link.log_cdf(a * x),
+        pdf=lambda x: a * link.pdf(a * x),
+        score=lambda x: a * link.score(a * x),
+        curvature=lambda x: a**2 * link.curvature(a * x),
+        kappa_1=a * link.kappa_1,
+        kappa_2=a**2 * link.kappa_2,
+        steepest=a * link.steepest,
+    )
+
+
+@LINKS
+@GRAPHS
+@SCALES
+def test_the_unit_of_strengths_does_not_matter(scale, ridge, graph, link):
+    link = stretched(link, 1.0)  # equal to none of the library
+    loss = objective_loss(scale, ridge, link=link, graph=graph)
+    for steepness in (1e-6, 0.01, 0.7, 3.0, 1e3):
+        same = objective_loss(scale * steepness, ridge * steepness**2, link=stretched(link, steepness), graph=graph)
+        assert same == pytest.approx(loss, rel=1e-10)
+
+
+def test_a_score_that_rises_slowly_counts_in_full():
+    root = lambda x: np.sqrt(1 + np.square(x))  # noqa: E731
+    slow = replace(LOGISTIC, score=lambda x: (1 - x / root(x)) / 2, curvature=lambda x: root(x) ** -3 / 2, kappa_2=0.5)
+    assert objective_loss(1.0, 1e12, link=slow) == pytest.approx(4, rel=1e-8)
+    assert objective_loss(1.0, 1e12, link=replace(slow, kappa_2=math.inf)) == math.inf
+
+
 def test_public_graphs():
     for scale, ridge in NOISE:
         assert objective_loss(scale, ridge, graph="public") == pytest.approx(2 / scale, rel=1e-15)
@@ -191,7 +225,7 @@ def test_public_graphs():
         bound = 2 * ARCTAN.kappa_1 / scale + math.log1p(2 * ARCTAN.kappa_2 / ridge)
         for answers in (1, 3):
             loss = objective_loss(scale, ridge, link=ARCTAN, graph="public", answers=answers)
-            assert loss / (answers * bound) - 1 == pytest.approx(1e-9, rel=1e-3)
+            assert loss / (answers * bound) - 1 == pytest.approx(1e-9, rel=1e-3, abs=0)
     # one answer turned round, and the noise on the far side of both counts
     t = np.array([-30.0, 30.0])
     one, other = (log_density(t, [(0, 1, y)], 2.0, 1.0, LOGISTIC) for y in (0, 1))

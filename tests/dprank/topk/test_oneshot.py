@@ -572,6 +572,7 @@ def test_seeds_reproduce():
         (("delta = nan",), {"delta": math.nan}),
         (("value_scale = 0",), {"value_scale": 0.0}),
         (("value_scale = inf",), {"value_scale": math.inf}),
+        (("value_scale = 1e-308", "too little noise"), {"value_scale": 1e-308, "sensitivity": 10.0, "scale": 1e9}),
         (("n_items = 4.5", "integer"), {"n_items": 4.5}),
         (("n_items = 0",), {"n_items": 0}),
         (("n_items = True",), {"n_items": True}),
