@@ -7,6 +7,7 @@ at a time as there are processors.
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import shutil
@@ -24,7 +25,7 @@ from urllib.parse import unquote, urlsplit
 from companion.build import BuildError
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, FloatRect, Page
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 View = tuple[Literal["light", "dark"], int]  # the scheme that the reader asks for, and px of width
 DESK, PHONE, HEIGHT = 1280, 390, 900
@@ -371,23 +372,29 @@ def _check_loads(chromium: str, html: Path, waiting: SimpleQueue[_Load], screens
         sync_playwright() as playwright,
         playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS) as browser,
     ):
+        readers = {view: _reader(browser, view) for view in {load[0] for loads in (LOADS, ONE_LOAD) for load in loads}}
         while True:
             try:
                 load = waiting.get_nowait()
             except Empty:
                 return seen
-            seen += _check_load(browser, html, load, screenshots)
+            seen += _check_load(readers[load.views[0]], html, load, screenshots)
 
 
-def _check_load(browser: Browser, html: Path, load: _Load, screenshots: Path | None) -> list[_Seen]:
+def _reader(browser: Browser, view: View) -> BrowserContext:
+    """Somebody who opens pages in one view."""
+    scheme, width = view
+    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": HEIGHT})
+    context.set_default_timeout(SLOWEST)
+    context.add_init_script(f"for (const it of ['mode', 'theme']) localStorage.setItem(it, '{scheme}')")
+    return context
+
+
+def _check_load(reader: BrowserContext, html: Path, load: _Load, screenshots: Path | None) -> list[_Seen]:
     """Faults of one load: those of its scripts, and those that its views show."""
     where, now = load.path.relative_to(html), load.views[0]
-    scheme, width = now
     shown: list[_Seen] = []
-    with browser.new_context(color_scheme=scheme, viewport={"width": width, "height": HEIGHT}) as context:
-        context.set_default_timeout(SLOWEST)
-        context.add_init_script(f"for (const it of ['mode', 'theme']) localStorage.setItem(it, '{scheme}')")
-        page = context.new_page()
+    with reader.new_page() as page:
         faults = _open(page, load)
         for view in load.views:
             if view != now:
@@ -402,8 +409,10 @@ def _check_load(browser: Browser, html: Path, load: _Load, screenshots: Path | N
 
 def _picture(page: Page, name: Path, width: int) -> None:
     height = min(page.evaluate("document.documentElement.scrollHeight"), TALLEST)
-    clip: FloatRect = {"x": 0, "y": 0, "width": width, "height": height}
-    page.screenshot(path=name, full_page=True, clip=clip)
+    clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+    how = {"format": "png", "optimizeForSpeed": True, "captureBeyondViewport": True, "clip": clip}
+    taken = page.context.new_cdp_session(page).send("Page.captureScreenshot", how)
+    name.write_bytes(base64.b64decode(taken["data"]))
 
 
 def _open(page: Page, load: _Load) -> list[str]:
