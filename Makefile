@@ -34,7 +34,7 @@ site-check: .venv/.ready  ## links, requests, errors and widths of every page, i
 test: .venv/.ready  ## pytest (ARGS="-k name")
 	@$(RUN) -m pytest -n auto --dist worksteal $(ARGS)
 
-quick: .venv/.ready  ## pytest without what builds, trains or draws for more than a second
+quick: .venv/.ready  ## pytest without what builds, browses, or takes a third of a second
 	@$(RUN) -m pytest -n auto --dist worksteal -m "not slow" $(ARGS)
 
 lint: .venv/.ready  ## ruff and mypy, on notebooks too

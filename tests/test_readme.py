@@ -27,6 +27,7 @@ PRINTED = {
 }
 
 
+@pytest.mark.slow
 def test_the_package_examples(tmp_path, monkeypatch, capsys):
     rows = ["person,first,second,outcome", "ann,London,Paris,1", "ann,Paris,Rome,0.5", "bob,Rome,London,0"]
     (tmp_path / "answers.csv").write_text("\n".join(rows))
@@ -63,6 +64,7 @@ REPRODUCE = (ROOT / "book/reproduce.md").read_text(encoding="utf-8")
 @pytest.mark.parametrize(
     "command", sorted(set(re.findall(r"\bcompanion (run .*?) *(?:#.*)?$", README + REPRODUCE, flags=re.MULTILINE)))
 )
+@pytest.mark.slow
 def test_runs_of_the_readme_are_accepted(command, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     app([*shlex.split(command), "--list"], standalone_mode=False)

@@ -54,6 +54,7 @@ def sources(tmp_path: Path) -> Path:
     return make_book(tmp_path)
 
 
+@pytest.mark.slow
 def test_unknown_profile(sources: Path) -> None:
     code, line = refused(sources, "book", "--profile", "nope")
     assert (code, line) == (2, "companion: profile: 'nope'; allowed: smoke, standard, paper")
@@ -74,6 +75,7 @@ def test_no_seed(sources: Path) -> None:
     assert (code, line) == (2, "companion: seed: -1; allowed: 0 or more")
 
 
+@pytest.mark.slow
 def test_parameter_that_no_notebook_has(sources: Path) -> None:
     replace(sources / "notebooks/profiles.yml", "repetitions", "repetition")
     code, line = refused(sources, "book")
@@ -123,6 +125,7 @@ def test_sources_are_validated(sources: Path, name: str, old: str, new: str, mes
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_data_with_a_changed_byte(sources: Path) -> None:
     replace(sources / "data/surveys/votes.csv", "1,2", "1,3")
     code, line = refused(sources, "book")
@@ -130,6 +133,7 @@ def test_data_with_a_changed_byte(sources: Path) -> None:
     assert line.startswith("companion: data/surveys/votes.csv: sha256: expected ")
 
 
+@pytest.mark.slow
 def test_ledger_that_is_not_valid(sources: Path) -> None:
     replace(sources / "data/claims/mini2020.yml", "verdict: holds", "verdict: true")
     code, line = refused(sources, "book")

@@ -98,6 +98,7 @@ def test_a_stamp_that_is_none(job: Job, stamp: str) -> None:
     assert job.reason() == "not run yet in profile standard"
 
 
+@pytest.mark.slow
 def test_kernels_read_and_write_in_no_home(sources: Path, tmp_path: Path) -> None:
     """Neither settings nor caches, though the home cannot be entered and is full of settings."""
     (tmp_path / "home").write_text("a file: nothing can be made in it, not even by root")

@@ -220,6 +220,7 @@ def run(root: Path, chapter: str, **own: Any) -> list[str]:
         (["02-second", "-p", "k", "1"], "02-second: 'k' is no parameter; allowed: none; "),
     ],
 )
+@pytest.mark.slow
 def test_refusals_of_the_command(sources: Path, arguments: list[str], message: str) -> None:
     code, line = refused(sources, "run", *arguments)
     assert code == 2

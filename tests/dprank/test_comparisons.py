@@ -269,6 +269,7 @@ def test_parquet_of_many_names(tmp_path, items):
     np.testing.assert_array_equal(counts, loop(*data, items, "wins"))
 
 
+@pytest.mark.slow
 def test_parquet_without_rows_and_with_truth_values(tmp_path):
     first, second = encode(np.array([0, 1]), "names"), encode(np.array([1, 2]), "names")
     assert win_counts_parquet(write(tmp_path / "t", first, second, pa.array([True, False])), ABC).tolist() == [1, 0, 1]
@@ -315,6 +316,7 @@ def test_of_many_bad_rows_the_first_of_the_file_is_named(monkeypatch, tmp_path, 
         ({"outcome": pa.array(np.array([1, 0.3], "f2"))}, ["outcome[1]"]),
     ],
 )
+@pytest.mark.slow
 def test_refuses_a_column(tmp_path, columns, words):
     good = {"first": pa.array([0, 2]), "second": pa.array([1, 1]), "outcome": pa.array([1, 0])}
     with refused(*words):

@@ -29,6 +29,7 @@ def digits(l2, scale, epsilon):
 
 
 @each("mu", [1e-290, 1e-150, 1e-17, 1e-10, 1e-7, 1e-3, 0.3, 0.9999, 1.0, 5.0, 70.0, 1e3, 1e5])
+@pytest.mark.slow
 def test_gaussian_delta_keeps_nine_digits(mu):
     """At all places that leave a delta of 1e-300 or more, in both tails."""
     for x in (-30, -3.0, -0.4, 0.0, 0.1, 1.0, 3.0, 10.0, 25.0, 36.0):

@@ -43,6 +43,7 @@ def test_a_broken_sampler_is_caught(mutant):
     assert p_value(MUTANTS[mutant](DRAWS, np.random.default_rng(5)), 1.5) < ALARM
 
 
+@pytest.mark.slow
 def test_secure_noise_has_the_same_law():
     assert p_value(noise.discrete_gaussian(2.5, 2 * DRAWS, rng=noise.SECURE), 2.5) > ALARM_SECURE
 

@@ -41,6 +41,7 @@ def test_every_maker_has_a_baseline_that_works():
 
 
 @pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.slow
 def test_refused_in_one_line_or_true(name):
     faults = []
     maker, numeric = MAKERS[name.split(",")[0]]

@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 
 # as Python the kernels check their indices; compiled, what gets past the doors ends the process
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "in Python"])
+@pytest.mark.slow
 def test_hostile_arrays_stop_at_the_door(compiled):
     environment = os.environ | {"NUMBA_DISABLE_JIT": "0" if compiled else "1"}
     command = [sys.executable, "-X", "faulthandler", "hostile.py"]

@@ -157,6 +157,7 @@ READERS = [
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+@pytest.mark.slow
 def test_files(text, tmp_path):
     (tmp_path / "t").write_bytes(text.encode("latin-1"))
     refusals = 0

@@ -62,6 +62,7 @@ def test_a_broken_sampler_is_caught(mutant):
 
 
 @pytest.mark.parametrize("scale", [0.4, 3.0])
+@pytest.mark.slow
 def test_secure_noise_has_the_same_law(scale):
     assert p_value(noise.discrete_laplace(scale, DRAWS, rng=noise.SECURE), scale) > ALARM_SECURE
 
@@ -118,6 +119,7 @@ def test_peeling_takes_one_after_the_other():
 
 
 @pytest.mark.parametrize(("law", "best"), [("gumbel", 1 / (1 + math.exp(-1))), ("exponential", 1 - math.exp(-1) / 2)])
+@pytest.mark.slow
 def test_peeling_has_the_law_of_its_noise(law, best):
     """Two values that are one scale apart: the exponential mechanism, and permute-and-flip."""
     first = [noise.SECURE.peel(np.array([0, 2]), 1, 2.0, law, largest=True)[0] for _ in range(1500)]

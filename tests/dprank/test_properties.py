@@ -138,6 +138,7 @@ def promises_of_selections(kinds=(Oneshot, Peeling)):
     new=rankings,
     wide=st.sampled_from([int, np.uint8, np.int8]),
 )
+@pytest.mark.slow
 def test_tests_of_uniformity(which, epsilon, voters, new, wide):
     data, other = Rankings(voters, "abc"), Rankings([new, *voters[1:]], "abc")
     sizes = wide(3), wide(4)
@@ -173,6 +174,7 @@ test_selections = promises_of_selections()
 
 @settings(parent=FEW, max_examples=2)
 @given(epsilon=st.floats(0.5, 2), queries=wholes(1, 2), adjacency=adjacencies)
+@pytest.mark.slow
 def test_kwiksort_through_the_public_door(epsilon, queries, adjacency):
     """No law, only releases: bets against them."""
     mechanism = PrivateKwikSort.calibrated(3, epsilon, queries=queries, share=0.3, adjacency=adjacency)

@@ -50,6 +50,7 @@ def test_bars_of_the_figure_on_floats():
     assert top - bottom == pytest.approx(2 * floats.BAR * 0.01)
 
 
+@pytest.mark.slow
 def test_every_bug_is_a_mark():
     frame = pd.DataFrame(
         {

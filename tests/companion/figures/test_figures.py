@@ -24,6 +24,7 @@ DRAWN = {
 
 
 @pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.slow
 def test_a_figure_is_reproducible_and_carries_its_data(name):
     draw, make = DRAWN[name]
     frame = make()

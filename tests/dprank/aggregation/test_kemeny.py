@@ -114,6 +114,7 @@ def test_a_signal_among_forty_items_is_found():
 
 
 @pytest.mark.parametrize("limit", [1e-9, 0.3])
+@pytest.mark.slow
 def test_time_is_up(limit):
     w = instance("random", 60)
     with pytest.raises(KemenyTimeout, match=r"no proof of optimality within .* s; `order`") as caught:

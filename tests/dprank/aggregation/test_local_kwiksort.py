@@ -163,6 +163,7 @@ def test_order_has_the_law_of_kwiksort_on_independent_answers():
         assert stats.binomtest(first, 6000, law[i, j]).pvalue > 1e-7
 
 
+@pytest.mark.slow
 def test_spent_blocks_toss_coins():
     rng, design = np.random.default_rng(5), LocalKwikSort(2, 50.0, 1, 1)
     answers = AdaptiveAnswers(design, votes(1, 2), rng)

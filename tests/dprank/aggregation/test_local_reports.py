@@ -77,6 +77,7 @@ def test_losses_of_huge_numbers_of_orders():
 
 @each("m", [2, 3, 6])
 @each("form", FORMS)
+@pytest.mark.slow
 def test_estimates_are_unbiased_with_the_stated_variance(form, m):
     report, voters, batches = FORMS[form](m, 1.3), 60_000, 300
     rng = np.random.default_rng(list(f"{form}{m}".encode()))
@@ -91,6 +92,7 @@ def test_estimates_are_unbiased_with_the_stated_variance(form, m):
 
 
 @each("form", FORMS)
+@pytest.mark.slow
 def test_a_scale_ten_percent_off_is_noticed(form):
     report, voters = FORMS[form](3, 1.3), 400_000
     reports = report.report(np.tile([2, 1, 0], (voters, 1)), np.random.default_rng(9))
@@ -139,6 +141,7 @@ def test_points_of_the_sphere():
 
 @each("source", ["seeded", "secure"])
 @each("size", [2, 3, 4])
+@pytest.mark.slow
 def test_law_of_an_order_of_a_few_items(size, source):
     report, voters = SampledOrder.calibrated(4, 1.5, size), 30_000
     rng = np.random.default_rng(4) if source == "seeded" else SECURE
@@ -336,6 +339,7 @@ def test_narrow_reports_are_counted_right():
 
 
 @each("name", FORMS)
+@pytest.mark.slow
 def test_additive_errors_bound_what_is_paid(name):
     poll, rng = LocalMatrix(FORMS[name](4, 2.0)), np.random.default_rng(14)
     data = Rankings(np.array([[0, 1, 2, 3]] * 70 + [[3, 2, 1, 0]] * 50), "abcd")

@@ -251,6 +251,7 @@ MECHANISMS = {
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.slow
 def test_additive_errors_bound_what_is_paid(name):
     mechanism, rng = MECHANISMS[name](4), np.random.default_rng(10)
     data = Rankings(np.array([[0, 1, 2, 3]] * 30 + [[3, 1, 2, 0]] * 20), "abcd")

@@ -59,6 +59,7 @@ def test_it_falls_back_as_often_as_quicksort_wants_more(monkeypatch):
 
 
 @pytest.mark.parametrize("m", [3, 6])
+@pytest.mark.slow
 def test_ties_are_a_tournament_and_fair(m):
     """Two opposite voters, too little noise for one: any order, found with QuickSort's comparisons."""
     data = Rankings([np.arange(m), np.arange(m)[::-1]], names(m))

@@ -28,6 +28,7 @@ class Count:
         return data + discrete_laplace(self.scale, 1, rng=rng)[0]
 
 
+@pytest.mark.slow
 def test_a_mechanism_of_ones_own_is_audited_by_its_releases():
     kept = audit(Count(1.0, 1.0), [(0, 1)], rng=np.random.default_rng(1))
     assert not kept.broken

@@ -120,6 +120,7 @@ def test_a_kept_promise_survives(promise):
         assert not bet(*RIGHT[promise], seed=seed, budget=10_000).refuted
 
 
+@pytest.mark.slow
 def test_wealth_is_no_better_than_a_fair_game():
     """The mean of final wealth is 1 at most; wealth is cut at 3, so Hoeffding bounds the mean of 200 audits."""
     runs, cap = 200, 3.0

@@ -18,10 +18,12 @@ def test_the_replica_is_numpys_laplace_to_the_last_bit(scale):
 
 
 @each(("count", "scale"), [*itertools.product([0, 1, 5, 100, -3], [0.5, 1.0, 10.0])])
+@pytest.mark.slow
 def test_what_was_published_is_possible(count, scale):
     assert floats.possible(count + np.random.default_rng(2).laplace(0.0, scale, 20_000), count, scale).all()
 
 
+@pytest.mark.slow
 def test_what_was_ruled_out_is_never_published_by_the_neighbour():
     outputs = np.random.default_rng(3).laplace(0.0, 1.0, 200_000)
     betrayed = outputs[~floats.possible(outputs, 1.0, 1.0)]
@@ -35,6 +37,7 @@ def test_outputs_near_the_value_and_in_the_far_tail():
         assert floats.possible(count + floats.laplace_of(uniforms, scale), count, scale).all()
 
 
+@pytest.mark.slow
 def test_a_wider_window_finds_no_more(monkeypatch):
     outputs = [(c, s, c + np.random.default_rng(c).laplace(0.0, s, 3000)) for c in (0, 5, 100) for s in (1.0, 10.0)]
     narrow = [floats.possible(y, c + 1.0, s) for c, s, y in outputs]

@@ -39,6 +39,7 @@ def loss_of(case):
     return exact(case.mechanism, case.data, case.other).epsilon(case.delta)
 
 
+@pytest.mark.slow
 def test_every_class_has_cases_with_names_of_their_own():
     assert len(CASES) == len(cases())
     assert {type(case.mechanism) for case in cases()} == {
@@ -74,6 +75,7 @@ def test_no_neighbours_lose_more_than_rho(name):
     assert 0 < exact(case.mechanism, case.data, case.other).rho() <= case.mechanism.rho
 
 
+@pytest.mark.slow
 def test_what_is_printed():
     """The order alone never tells as much as the paper's claim, though the answers of a run that falls back may."""
     matrices = [case for case in cases() if case.printed and isinstance(case.mechanism, NoisyMatrix)]
@@ -127,6 +129,7 @@ def test_kwiksort_of_certain_answers():
 
 
 @pytest.mark.parametrize("kind", ["ties", "fallback", "clipped fallback"])
+@pytest.mark.slow
 def test_released_orders_have_the_law(kind):
     mechanism, orders = {
         "ties": (PrivateKwikSort.calibrated(3, 3.0, queries=3), "abc abc cab bca"),
@@ -195,6 +198,7 @@ def test_no_bet_refutes_the_exact_loss(name):
 
 
 @each("name", [name for name in TIGHT if "laplace" in name and "printed" not in name])
+@pytest.mark.slow
 def test_bets_refute_half_of_the_exact_loss(name):
     case = CASES[name]
     pair = [(case.data, case.other)]

@@ -242,6 +242,7 @@ def test_many_releases_at_once_have_the_law_of_the_library_s_reports(name):
 
 
 @pytest.mark.parametrize("name", ["LocalOneBit", "LocalMatrix, order of 3", "LocalKwikSort", "LocalBorda, vector"])
+@pytest.mark.slow
 def test_the_check_of_releases_sees_another_ranking(name):
     case = CASES[name]
     slow = looped(case.mechanism, case.data, 800, np.random.default_rng(1))

@@ -182,6 +182,7 @@ def test_estimates_are_where_the_gradient_vanishes(link, scale):
 
 
 @pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.slow
 def test_quadrature_and_search_agree_with_noisy_counts_on_one_graph(n):
     """Where nothing but an outcome differs the estimate and the counts determine each other."""
     mechanism = PerturbedMLE(n, 2.0, 0.7)
@@ -195,6 +196,7 @@ def test_quadrature_and_search_agree_with_noisy_counts_on_one_graph(n):
 
 @pytest.mark.parametrize("n", [2, 3])
 @LINKS
+@pytest.mark.slow
 def test_both_laws_have_mass_one(n, link):
     mechanism = PerturbedMLE(n, 2.0, 0.7, link=link)
     rows = [(0, 1, 1.0)], ([(1, 2, 1.0)] if n == 3 else [(0, 1, 0.0)])
@@ -204,6 +206,7 @@ def test_both_laws_have_mass_one(n, link):
 
 
 @LINKS
+@pytest.mark.slow
 def test_the_density_is_that_of_the_releases(link):
     """Probability of an event on other pairs, by the weights of the quadrature and by draws."""
     mechanism = PerturbedMLE(3, 2.0, 0.7, link=link)
@@ -222,6 +225,7 @@ def test_the_density_is_that_of_the_releases(link):
 
 @LINKS
 @each(("scale", "ridge"), [(8.0, 1.0), (1.6, 0.2), (0.5, 3.0)])
+@pytest.mark.slow
 def test_the_search_meets_the_closed_form(scale, ridge, link):
     """Four items that may meet again and again are enough for the worst case of any number."""
     data, other, output = worst_neighbours(scale, ridge, link=link, repeats=True)
@@ -232,6 +236,7 @@ def test_the_search_meets_the_closed_form(scale, ridge, link):
 
 
 @pytest.mark.parametrize("words", ["calibrated, three items", "2 answers", "calibrated, arctan"])
+@pytest.mark.slow
 def test_no_random_output_is_worse_than_the_one_found(words):
     case = named(words)
     density = exact(case.mechanism, case.data, case.other)

@@ -218,6 +218,7 @@ def test_decision_and_p_value_follow_from_the_statistic():
 
 
 @every_case
+@pytest.mark.slow
 def test_the_statistical_bound_is_below_the_exact_loss(case):
     loss = exact(case.mechanism, case.data, case.other).epsilon(case.delta)
     found = bet(sampler(case.mechanism), [(case.data, case.other)], 0.05, case.delta, np.linspace(0.1, 3.0, 30))

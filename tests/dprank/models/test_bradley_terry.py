@@ -123,6 +123,7 @@ def graphs_p_value(edges):
 
 
 @LINKS
+@pytest.mark.slow
 def test_an_erdos_renyi_graph_by_the_model(link):
     rng = np.random.default_rng(12)
     graphs = [sample_erdos_renyi(THETA, 0.3, rng=rng, link=link) for _ in range(2000)]
@@ -231,6 +232,7 @@ def counts_p_value(drawn, law):
 
 
 @pytest.mark.parametrize("theta", [[0.8, 0.0], [1.0, 0.0, -1.5]], ids=["two items", "three items"])
+@pytest.mark.slow
 def test_replicates_of_sufficient_statistics_have_the_exact_law(theta):
     rng = np.random.default_rng(5)
     graphs, sheets = all_graphs(theta, 0.6), all_sheets(theta, 3)
@@ -245,6 +247,7 @@ def test_replicates_of_sufficient_statistics_have_the_exact_law(theta):
         assert counts_p_value(drawn, law) < ALARM
 
 
+@pytest.mark.slow
 def test_replicates_agree_with_comparisons_one_by_one():
     rng = np.random.default_rng(6)
     for draw, (played, wins) in [

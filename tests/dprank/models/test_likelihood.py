@@ -184,6 +184,7 @@ def test_against_scipy(n, rows, ridge, link):
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.slow
 def test_against_choix(seed):
     data = random_data(12, 200, seed=seed, ties=0)
     pairs = [(i, j) if y else (j, i) for i, j, y in rows_of(data)]
@@ -232,6 +233,7 @@ def test_a_tree_has_a_closed_form(link):
 
 
 @pytest.mark.parametrize("order", ["along the path", "in random order"])
+@pytest.mark.slow
 def test_a_path_of_some_thousand_items(order):
     n, rng = 3000, np.random.default_rng(6)
     label = np.arange(n) if order == "along the path" else rng.permutation(n)
@@ -306,6 +308,7 @@ def test_all_paths_lead_to_one_minimiser(n, rows, ridge):
         assert np.linalg.norm(gradient(theta, data) + ridge * theta + linear) <= 1.1 * TIGHT
 
 
+@pytest.mark.slow
 def test_given_wins_only_the_graph_is_read():
     """To the last bit: private wins stay private in whatever is computed from them."""
     for n, count in ((12, 60), (400, 900)):
@@ -483,6 +486,7 @@ def honest(theta, norm, data, link, ridge, linear):
 @LINKS
 @each("ridge", [1e-9, 1e-3, 1.0, 1e9])
 @each("pull", [0.0, 1.0, 1e3, 1e6])
+@pytest.mark.slow
 def test_extremes(pull, ridge, link):
     for seed, (n, rows) in enumerate([(2, 1), (2, 50), (5, 3), (8, 40), (30, 40)]):
         data = random_data(n, rows, seed=seed, spread=30)

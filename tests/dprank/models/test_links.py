@@ -161,6 +161,7 @@ def test_constants_are_suprema(link):
         assert found >= getattr(link, name) * (1 - 1e-7), name
 
 
+@pytest.mark.slow
 def test_the_constant_of_arctan_is_rounded_up():
     x = np.linspace(0.18, 0.19, 2_000_001)
     assert ARCTAN.curvature(x).max() <= ARCTAN.kappa_2 <= ARCTAN.curvature(x).max() * (1 + 1e-10)

@@ -47,6 +47,7 @@ def decimal_overlap(m, theta):
 
 @each("m", [2, 3, 7, 60])
 @each("theta", THETAS)
+@pytest.mark.slow
 def test_distance_law_is_that_of_exact_integers(m, theta):
     law = Mallows(m, theta)
     p, total = decimal_law(m, theta)
@@ -138,6 +139,7 @@ def test_cdf_takes_any_shape_and_real_numbers():
 
 @each("m", [2, 3, 10, 40, 60])
 @each("epsilon", [1e-6, 0.01, 0.3, 0.5, 0.8, 0.99, 1 - 1e-6])
+@pytest.mark.slow
 def test_theta_at_undoes_exact_total_variation(m, epsilon):
     epsilon *= 1 - 1 / math.factorial(m)
     exact = 1 - decimal_overlap(m, theta_at(m, epsilon))
@@ -163,6 +165,7 @@ def test_mean_deviation_is_that_of_exact_integers(m):
 
 
 @pytest.mark.parametrize("m", [100, 10_000, 1_000_000])
+@pytest.mark.slow
 def test_the_ends_of_theta_at_join_the_middle(m):
     assert theta_at(m, 9.999e-10) == pytest.approx(0.9999 * theta_at(m, 1e-9), rel=1e-4)
     assert theta_at(m, 1e-300) * m**1.5 == pytest.approx(12e-300 * math.sqrt(math.pi / 2), rel=5 / m, abs=0)
@@ -262,6 +265,7 @@ def test_samples_follow_the_documented_draws(m, theta):
     np.testing.assert_array_equal(rows, expected)
 
 
+@pytest.mark.slow
 def test_samples_do_not_depend_on_the_last_bits_of_a_logarithm(monkeypatch):
     """numpy has a logarithm for each kind of processor; a far worse one gives the same rankings."""
     law, size = Mallows(1000, 1e-3), 8000
@@ -284,12 +288,14 @@ def law_check(rows, theta, centre):
 
 @each("m", [2, 3, 4, 5, 6, 7])
 @each("theta", [0.0, 1e-9, 0.05, 0.4, 1.5])
+@pytest.mark.slow
 def test_samples_have_the_law_around_any_centre(m, theta):
     rng = np.random.default_rng(100 * m + int(10 * theta))
     centre = rng.permutation(m)
     assert law_check(Mallows(m, theta).sample(100_000, rng=rng, centre=centre), theta, centre) > ALARM
 
 
+@pytest.mark.slow
 def test_the_check_catches_mutants():
     m, theta, rng = 5, 0.4, np.random.default_rng(0)
     centre, c = np.arange(m), np.arange(m - 1, -1, -1)
@@ -308,6 +314,7 @@ def test_the_check_catches_mutants():
     assert law_check(rows, theta, centre) < ALARM
 
 
+@pytest.mark.slow
 def test_prefsampling_has_the_same_law():
     theta, centre = 0.4, np.array([2, 0, 3, 1])
     orders = prefsampling_mallows(20_000, 4, math.exp(-theta), central_vote=np.argsort(centre), seed=5)

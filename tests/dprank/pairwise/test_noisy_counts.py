@@ -279,6 +279,7 @@ def test_algorithm_2_as_printed_keeps_what_it_claims():
     )
 
 
+@pytest.mark.slow
 def test_calibrated_never_promises_more_than_it_was_asked():
     rng = np.random.default_rng(34)
     epsilons = np.exp(rng.uniform(-20, 20, 3000)).tolist()
@@ -372,6 +373,7 @@ def places_p_value(orders, scores, scale):
     return 3 * min(law_p_value(row, expected) for row, expected in zip(counts, law, strict=True))
 
 
+@pytest.mark.slow
 def test_released_orders_follow_the_rank_law_ties_included():
     mechanism = NoisyCounts(3, 0.8, answers=3, score="wins")
     rng = np.random.default_rng(35)

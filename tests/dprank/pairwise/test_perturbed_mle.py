@@ -65,6 +65,7 @@ def mass(rows, scale, ridge, link, power=1):
 @LINKS
 @each(("scale", "ridge"), [(0.5, 1.0), (2.0, 1.0), (1.0, 0.3)])
 @each("rows", [[], [(0, 1, 1)], [(0, 1, 1), (1, 0, 0.5), (1, 0, 1)]])
+@pytest.mark.slow
 def test_the_density_integrates_to_one(rows, scale, ridge, link):
     assert mass(rows, scale, ridge, link) == pytest.approx(1, abs=2e-3)
 
@@ -244,6 +245,7 @@ def test_losses_without_end():
     assert objective_loss(below, 1.0) == objective_loss(1.0, below) == math.inf
 
 
+@pytest.mark.slow
 def test_more_noise_and_more_ridge_never_lose_more():
     grid = np.geomspace(1e-3, 1e4, 40)
     table = np.array([[objective_loss(scale, ridge) for ridge in grid] for scale in grid])
@@ -360,6 +362,7 @@ def test_release_solves_for_independent_noise(graph, link):
     assert noise_p_value(drawn, 1.5 * 1.5) < ALARM
 
 
+@pytest.mark.slow
 def test_release_of_integer_noise():
     mechanism = PerturbedMLE(6, 1.5, 2.0, graph="public", law="discrete")
     drawn = released(mechanism, seed=41)
@@ -408,6 +411,7 @@ LAWS = pytest.mark.parametrize(("graph", "law"), [("private", "continuous"), ("p
 
 
 @LAWS
+@pytest.mark.slow
 def test_estimate_draws_noise_for_every_replicate(graph, law):
     mechanism = PerturbedMLE(6, 1.5, 2.0, graph=graph, law=law)
     assert noise_p_value(estimated(mechanism, 42), 1.5, law) > ALARM
@@ -443,6 +447,7 @@ def test_an_audit_finds_most_of_epsilon_and_no_more(graph, law):
 
 @LAWS
 @each("broken", [OneDraw, HalfNoise, OneEntry])
+@pytest.mark.slow
 def test_an_audit_catches_broken_noise(broken, graph, law):
     mechanism = broken(2, 1.0, 1.0, graph=graph, law=law)
     assert audited(mechanism) > 2

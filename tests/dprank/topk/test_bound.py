@@ -116,6 +116,7 @@ def test_what_the_proof_asks_of_the_factors_of_a_list():
 
 
 @pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.slow
 def test_lists_of_three_by_enumeration(k):
     below, broken = 0, 0
     for scale in (2.0, 6.0, 15.0):

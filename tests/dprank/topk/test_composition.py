@@ -110,6 +110,7 @@ def test_bounded_range_halves_the_loss():
 
 @each("composition", ["basic", "advanced", "zcdp", "optimal"])
 @each("k", [1, 12, 3000])
+@pytest.mark.slow
 def test_epsilon_per_round_is_the_largest(composition, k):
     for epsilon, delta in product((1e-3, 0.2, 8.0), (1e-9, 0.05)):
         most = c.epsilon_per_round(composition, k, epsilon, delta)

@@ -226,6 +226,7 @@ def test_no_pair_of_three_kinds_on_a_grid_is_worse_than_the_pair_found(noise, k,
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gumbel"])
+@pytest.mark.slow
 def test_more_groups_and_smaller_moves_gain_less_than_a_tenth_of_a_percent(noise):
     rng, k, delta, shift = np.random.default_rng(1), 8, 0.01, 0.1
     best = worst_pair(k, 200, 1.0, delta=delta, noise=noise, sensitivity=shift)
@@ -248,12 +249,14 @@ def test_more_groups_and_smaller_moves_gain_less_than_a_tenth_of_a_percent(noise
     assert best.value <= value < best.value * 1.001
 
 
+@pytest.mark.slow
 def test_all_one_way_is_half_the_sensitivity_in_any_direction():
     one_way = worst_pair(5, 60, 10.0, delta=1e-4, adjacency="add_remove")
     assert set(np.subtract(one_way.types.after, one_way.types.before)) == {0.0, 1.0}
     assert one_way.value == pytest.approx(worst_pair(5, 60, 20.0, delta=1e-4).value, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_pair_found_stays_below_the_bound_and_both_objectives_agree():
     best = worst_pair(12, 100, 25.0, epsilon=0.6)
     assert 1e-8 < best.value < math.exp(log_delta(12, 1 / 25, 0.6))

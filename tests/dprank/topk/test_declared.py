@@ -214,6 +214,7 @@ NARROW = Oneshot.calibrated(1, 1.0, adjacency="add_remove", items=ILLS)
 ROUNDS = Peeling.calibrated(1, 1.0, noise="gumbel", adjacency="add_remove", items=[*ILLS, "kuru"])
 
 
+@pytest.mark.slow
 def test_labels_off_the_data_are_called_broken():
     found = audit(LabelsOffTheData(RIGHT), [(WITH, WITHOUT)], rng=np.random.default_rng(1), budget=3000)
     assert found.broken
@@ -221,6 +222,7 @@ def test_labels_off_the_data_are_called_broken():
 
 
 @pytest.mark.parametrize("mechanism", [RIGHT, NARROW, ROUNDS], ids=["declared", "left out", "rounds"])
+@pytest.mark.slow
 def test_declared_items_keep_their_promise_on_such_a_pair(mechanism):
     pairs = [(WITH, WITHOUT), (WITH.iloc[:1], WITHOUT.iloc[:0])]
     found = audit(mechanism, pairs[:1], rng=np.random.default_rng(2), budget=1024)

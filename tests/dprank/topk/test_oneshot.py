@@ -127,6 +127,7 @@ def loss_by(moved, mechanism, values):
 
 
 @pytest.mark.parametrize(("adjacency", "c", "moved"), [("add_remove", 1, 1), ("add_remove", 2, 2), ("replace", 1, 2)])
+@pytest.mark.slow
 def test_records_of_few_contributions_lose_no_more_than_is_promised(adjacency, c, moved):
     mechanism = Oneshot(3, 1.5, adjacency=adjacency, n_items=6, contributions=c)
     promised = mechanism.guarantee.epsilon
@@ -147,6 +148,7 @@ def test_orders_of_few_contributions_lose_no_more_than_is_promised(adjacency, mo
 
 
 @pytest.mark.parametrize("delta", [0.01, 0.2])
+@pytest.mark.slow
 def test_approximate_promises_for_few_contributions(delta):
     mechanism = Oneshot(3, 3.0, adjacency="add_remove", n_items=6, contributions=2, delta=delta)
     promised = mechanism.guarantee
@@ -290,6 +292,7 @@ def test_rho_is_above_the_renyi_divergences():
 
 @NOISE
 @each("values", [False, True])
+@pytest.mark.slow
 def test_calibrated_keeps_epsilon_and_wastes_none(noise, values):
     rng = np.random.default_rng(41)
     for _ in range(12):
@@ -384,6 +387,7 @@ def p_value(seen, law):
 
 
 @NOISE
+@pytest.mark.slow
 def test_released_sets_have_the_exact_law_and_no_order(noise):
     mechanism, rng = Oneshot(2, 1.5, noise, n_items=4), np.random.default_rng(51)
     seen = [tuple(mechanism.release([0.0, 2.0, 1.0, 1.5], rng).items.tolist()) for _ in range(2500)]
@@ -391,6 +395,7 @@ def test_released_sets_have_the_exact_law_and_no_order(noise):
     assert all(a < b for a, b in seen)
 
 
+@pytest.mark.slow
 def test_released_orders_have_the_exact_law():
     rng = np.random.default_rng(52)
     for noise in NOISES:
@@ -442,6 +447,7 @@ def test_two_yardsticks_of_discrete_noise_agree():
 
 @pytest.mark.parametrize(("adjacency", "grain"), [("replace", 1.0), ("add_remove", 0.5)])
 @pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.slow
 def test_whole_exponential_noise_keeps_the_guarantee(adjacency, grain, k):
     mechanism = Oneshot(k, 0.8, "exponential", adjacency=adjacency, n_items=3)
     worst = 0.0

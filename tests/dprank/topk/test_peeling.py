@@ -30,6 +30,7 @@ def p_value(seen, law):
 
 
 @pytest.mark.parametrize("noise", LAWS)
+@pytest.mark.slow
 def test_release_has_the_law_of_its_rounds(noise):
     for k in (1, 2, 4):
         law = rounds_law(VALUES, k, 1.5, noise)
@@ -37,6 +38,7 @@ def test_release_has_the_law_of_its_rounds(noise):
         assert counted(Peeling(k, 1.5, noise, n_items=4).release, law, 2500) > 1e-4
 
 
+@pytest.mark.slow
 def test_one_pass_has_that_law_with_gumbel_noise_only():
     for noise, matches in (("gumbel", True), ("laplace", False)):
         once = Oneshot(3, 1.5, noise, n_items=4, ordered=True)

@@ -44,6 +44,7 @@ def moved(mechanism):
 )
 @each("relative", [True, False])
 @each(("teleport", "damped"), [(0.0, True), (0.3, True), (0.3, False)])
+@pytest.mark.slow
 def test_no_neighbours_exceed_the_sensitivity(n_items, pairs, samples, relative, teleport, damped):
     mechanism = PrivateRankCentrality(
         n_items, 1, samples, 1.0, pairs=pairs, teleport=teleport, damped=damped, relative=relative
@@ -121,6 +122,7 @@ def test_teleport_against_the_dense_chain():
     assert apart.scores([0.5, 0.5]) == pytest.approx(np.full(4, 0.25))
 
 
+@pytest.mark.slow
 def test_data_without_long_run_shares_get_a_blind_set():
     mechanism = PrivateRankCentrality.calibrated(3, 1, 1, 1.0, pairs=PATH)
     shares = [0.0, 1.0]  # both ends beat the middle

@@ -137,6 +137,7 @@ def test_no_data_on_the_graph_lose_more(case):
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gumbel"])
+@pytest.mark.slow
 def test_a_climbed_pair_is_spelled_out_item_by_item(noise):
     case = next(case for case in CASES() if case.name == f"Oneshot, {noise}, delta = 0.05")
     mechanism = case.mechanism

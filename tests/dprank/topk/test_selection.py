@@ -223,6 +223,7 @@ def test_huge_integers_keep_their_last_bits(noise):
 
 
 @NOISE
+@pytest.mark.slow
 def test_noise_beyond_the_values_chooses_anything(noise):
     rng = np.random.default_rng(6)
     chosen = np.concatenate([noisy_top_k(np.arange(1000.0), 5, 1e300, noise, rng) for _ in range(2000)])

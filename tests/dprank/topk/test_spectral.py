@@ -142,6 +142,7 @@ def test_strengths_are_the_law_of_the_population():
             np.testing.assert_allclose(law, weights / weights.sum(), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_dense_eigenvectors_agree():
     for seed in range(20):
         chain = rng(seed).random((8, 8)) ** 4
@@ -164,6 +165,7 @@ def test_both_solvers_agree():
 
 
 @pytest.mark.parametrize("n", [300, 301, 10_000])
+@pytest.mark.slow
 def test_paths_on_which_power_iteration_crawls(n):
     for up in (rng(n).uniform(0.2, 0.8, n - 1), np.full(n - 1, 0.9), np.full(n - 1, 0.1), np.full(n - 1, 0.5)):
         chain, law = path(up)

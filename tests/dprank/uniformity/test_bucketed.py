@@ -115,6 +115,7 @@ def test_default_number_of_votes_is_the_least():
 
 
 @pytest.mark.parametrize("kind", ["coin", "vote", "printed"])
+@pytest.mark.slow
 def test_sizes_are_exact(kind):
     rng = np.random.default_rng(7)
     make = {

@@ -39,6 +39,7 @@ def test_null_law_is_that_of_all_data_sets(m, n):
     np.testing.assert_allclose(law, [expected[v] for v in sorted(expected)])
 
 
+@pytest.mark.slow
 def test_moments_of_larger_null_laws():
     for m, n in ((3, 60), (4, 15), (5, 6), (6, 3), (6, 2)):
         values, law = Friedman(m, n).null()

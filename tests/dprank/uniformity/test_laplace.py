@@ -72,6 +72,7 @@ def exact_loss(test, counts):
 
 @each(("m", "k"), [(2, 2), (3, 3), (4, 2), (4, 3)])
 @each("epsilon", [0.1, 1 / 3, 2.0])
+@pytest.mark.slow
 def test_calibrated_noise_is_exactly_as_private_as_asked(m, k, epsilon):
     counts = counts_of_all(m, k)
     test = LaplaceUnif.calibrated(m, k, epsilon, 0.05)
@@ -81,6 +82,7 @@ def test_calibrated_noise_is_exactly_as_private_as_asked(m, k, epsilon):
 
 
 @pytest.mark.parametrize("wrong", ["half the noise", "sensitivity of one pair", "sensitivity of the sum of signs"])
+@pytest.mark.slow
 def test_mutants_lose_more_than_they_claim(wrong):
     m, k, epsilon = 4, 3, 0.5
     counts = counts_of_all(m, k)
@@ -96,6 +98,7 @@ def test_mutants_lose_more_than_they_claim(wrong):
 
 
 @pytest.mark.parametrize("wrong", [None, "noise only when rejecting", "threshold read off the data"])
+@pytest.mark.slow
 def test_the_decision_is_private_and_broken_decisions_are_not(wrong):
     m, k, epsilon = 4, 3, 0.5
     counts = counts_of_all(m, k)

@@ -116,6 +116,7 @@ def test_the_statistic_by_hand():
 
 
 @pytest.mark.parametrize("make", [LocalPairs.calibrated, LocalOneBit.calibrated])
+@pytest.mark.slow
 def test_p_values_hold_under_uniform_rankings(make):
     test = make(6, 1.0, 0.2)
     p = np.array(

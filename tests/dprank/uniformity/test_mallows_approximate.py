@@ -23,6 +23,7 @@ CENTRES = ("fixed", "first")
 @each(("m", "n"), [(3, 2), (3, 3), (4, 2)])
 @each("centre", CENTRES)
 @each("sided", ["one", "two"])
+@pytest.mark.slow
 def test_size_is_that_over_all_data_and_p_values_are_honest(m, n, centre, sided):
     items = [f"i{i}" for i in range(m)]
     data = [Rankings(rows, items) for rows in product(permutations(range(m)), repeat=n)]
@@ -60,6 +61,7 @@ def test_statistics_are_summed_distances_below_their_mean():
     assert borda.statistic(data) == 9 * 7.5 - kendall_distances(data, centre).sum()
 
 
+@pytest.mark.slow
 def test_an_estimated_centre_breaks_the_size_and_its_simulated_law_keeps_it():
     m, n, delta, repetitions = 5, 20, 0.1, 500
     rng = np.random.default_rng(2)

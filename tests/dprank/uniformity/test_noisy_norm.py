@@ -125,6 +125,7 @@ def test_grid_by_integers_and_by_floats_agree():
     assert ((small + 1) ** 2 * test.squared_sensitivity > squares * test.steps**2).all()
 
 
+@pytest.mark.slow
 def test_release_has_the_law_of_norm_plus_noise():
     m, k, draws = 4, 3, 4000
     rng = np.random.default_rng(5)

@@ -22,6 +22,7 @@ def all_pairs(m):
 
 @each("m", [2, 3, 4])
 @each("delta", DELTAS)
+@pytest.mark.slow
 def test_decisions_over_all_pairs_have_the_stated_size_and_p_values(m, delta):
     pairs = all_pairs(m)
     distances = np.array([kendall_distance(*pair.positions) for pair in pairs])

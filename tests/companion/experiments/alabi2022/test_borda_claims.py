@@ -21,6 +21,7 @@ def constants():
     return study.constants(4)
 
 
+@pytest.mark.slow
 def test_programmes_find_what_grids_of_voters_find():
     rows = all_rankings(3)
     ratio = 1.0

@@ -121,6 +121,7 @@ def test_placement_cost_agrees_with_kwiksort_on_random_tournaments():
 
 
 @pytest.mark.parametrize("name", ["as printed", "corrected", "fresh blocks"])
+@pytest.mark.slow
 def test_design_cost_is_what_runs_cost(name):
     design, n, truth = blocks.designs(8, 4.0)[name], 4000, np.triu(np.ones((8, 8)), 1)
     rng, data = np.random.default_rng(7), blocks.unanimous(8, 4000)
@@ -162,6 +163,7 @@ def test_two_approximation_needs_its_constant():
     assert 0.01 * seen["wrong"] < seen["cost"] <= 4 * seen["wrong"]
 
 
+@pytest.mark.slow
 def test_two_approximation_is_what_runs_on_drawn_voters_cost():
     rng = np.random.default_rng(8)
     rankings, design = np.array([rng.permutation(4) for _ in range(5)]), LocalKwikSort.calibrated(4, 2.0)

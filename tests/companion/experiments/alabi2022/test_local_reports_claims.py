@@ -27,6 +27,7 @@ def planted():
     return claims.planted([3, 6], 2000, 1.0, 20)
 
 
+@pytest.mark.slow
 def test_verdicts(excess, planted):
     assert derive(claims.check_adjacency()) == "holds"
     for checks in (claims.check_thm_8(excess), claims.check_cor_9(excess, planted), claims.check_naive()):

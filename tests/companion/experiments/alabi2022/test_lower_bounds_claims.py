@@ -39,6 +39,7 @@ def outcomes(checks, about):
         (claims.check_thm_14, "underspecified"),
     ],
 )
+@pytest.mark.slow
 def test_verdicts(check, verdict):
     checks = check()
     assert derive(checks) == verdict

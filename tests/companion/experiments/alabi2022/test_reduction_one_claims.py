@@ -109,6 +109,7 @@ def test_planted_errors_count_wrong_pairs():
     assert errors.max() > 0
 
 
+@pytest.mark.slow
 def test_verdicts_of_the_corollaries():
     frames = [module.gain_sweep([4, 7], 30, noise) for noise in ("laplace", "gaussian")]
     for frame, check, verdict in zip(

@@ -37,6 +37,7 @@ def test_fractions_are_those_of_the_library():
 
 
 @pytest.mark.parametrize("scale", [0.05, 0.7, 5.0])
+@pytest.mark.slow
 def test_the_law_of_three_items(scale):
     margins = experiment.half_margins(experiment.FIVE)
     law = experiment.kemeny_law(margins, scale)
@@ -67,6 +68,7 @@ def test_without_noise_the_fallback_is_quicksorts_tail(limit):
     assert law.get(None, 0.0) == pytest.approx(comparisons_law(4)[limit + 1 :].sum(), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_counter_for_the_run_and_one_handed_down():
     assert experiment.by_value_law(6, 15) == pytest.approx(comparisons_law(6), abs=1e-12)
     law = experiment.by_value_law(7, 9)
@@ -87,6 +89,7 @@ def test_the_loss_of_a_run_is_the_guarantee(m, limit):
     assert experiment.run_loss(printed, 4) == pytest.approx(printed.guarantee.epsilon, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_verdicts():
     assert derive(experiment.check_thm_5(2, 10)) == "constants"
     assert derive(experiment.check_thm_5_proof(2)) == "refuted"

@@ -66,6 +66,7 @@ def test_scores_error_is_that_of_the_mechanism(delta):
     assert best - error <= study.scores_error(6, delta) <= 1.05 * best + error
 
 
+@pytest.mark.slow
 def test_one_pair_margins_have_the_law_of_the_reports():
     law, voters, runs = Mallows.of_phi(4, 0.6), 400, 1500
     true = np.asarray(law.bias(np.arange(4) - np.arange(4)[:, None]))
@@ -103,6 +104,7 @@ def test_error_depends_on_epsilon_n_only_until_all_pairs_are_lost():
 # --- exponents of n and epsilon --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_planted_error_of_the_exponential_mechanism():
     voters, epsilon, signal = 4001, 0.5, 0.8
     rng = np.random.default_rng(8)
@@ -124,6 +126,7 @@ def test_the_order_is_lost_in_noise_and_found_without(row):
 
 
 @pytest.mark.parametrize("name", ["as printed", "fresh blocks"])
+@pytest.mark.slow
 def test_split_answers_have_the_law_of_adaptive_answers(name):
     design = designs(4, 4.0)[name]
     ahead, behind, rng = 90, 50, np.random.default_rng(10)
@@ -145,6 +148,7 @@ def test_split_answers_have_the_law_of_adaptive_answers(name):
 
 
 @pytest.mark.parametrize("name", ["as printed", "fresh blocks"])
+@pytest.mark.slow
 def test_split_answers_of_unanimous_voters_have_the_exact_error(name):
     design = designs(6, 1.0)[name]
     voters = design.blocks * (40 if name == "fresh blocks" else 50_000)
@@ -288,6 +292,7 @@ def test_votes_stand_for_rankings():
         assert orders[0] == orders[1]
 
 
+@pytest.mark.slow
 def test_local_kwiksort_has_its_exact_error():
     design = LocalKwikSort.calibrated(6, 1.0)
     voters = 6 * design.blocks
@@ -296,6 +301,7 @@ def test_local_kwiksort_has_its_exact_error():
     assert abs(costs.mean() - design_cost(design, voters)) < Z * costs.std() / math.sqrt(len(costs))
 
 
+@pytest.mark.slow
 def test_ties_do_not_know_the_order():
     orders = study._local_orders(0 * signs(5), 60, 1.0, 1000, np.random.default_rng(7))
     for found in orders.values():

@@ -95,6 +95,7 @@ def test_names_must_differ(monkeypatch):
         bugs.planted.__wrapped__()
 
 
+@pytest.mark.slow
 def test_any_number_of_workers_gives_the_same_table():
     some = list(bugs.planted())[:2]
     one, two = (bugs.table(runs=2, budget=4096, jobs=jobs, only=some).drop(columns="seconds") for jobs in (1, 2))

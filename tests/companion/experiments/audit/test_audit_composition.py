@@ -24,6 +24,7 @@ def frame():
     return libraries.agreement()
 
 
+@pytest.mark.slow
 def test_all_numbers_agree(frame):
     assert frame.loc[~frame.agrees, "what"].tolist() == []
     assert len(frame) > 80

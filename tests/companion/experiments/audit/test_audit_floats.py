@@ -37,12 +37,14 @@ def test_an_unsound_release_path_is_found(frame, audits):
     ]
 
 
+@pytest.mark.slow
 def test_the_chi_square_test_sees_a_wrong_scale(monkeypatch):
     right = floats.noise.discrete_laplace
     monkeypatch.setattr(floats.noise, "discrete_laplace", lambda scale, size, rng: right(1.2 * scale, size, rng=rng))
     assert floats.secure_p_value(draws=20_000) < floats.ALARM
 
 
+@pytest.mark.slow
 def test_what_publishes_whole_numbers_is_not_listed_as_research_only():
     cases = [*pairwise.cases(), *aggregation.cases()]
     continuous, discrete, orders = (

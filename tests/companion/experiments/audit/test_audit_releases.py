@@ -66,6 +66,7 @@ def test_every_mechanism_but_those_for_research_can_be_published():
 
 
 @every_instance
+@pytest.mark.slow
 def test_seeded_releases_say_that_they_are_not_for_publication(mechanism, data):
     release = mechanism.release(data, np.random.default_rng(5))
     assert isinstance(release, Release)

@@ -100,6 +100,7 @@ def test_samples_grow_as_they_should():
     assert not all(outcomes(central.check_laplace_samples(mutant, 0.05, EPSILON, DELTA), "corrected"))
 
 
+@pytest.mark.slow
 def test_rates_at_a_fixed_distance():
     frame = central.rate_at_distance([10, 100, 1000], 0.5, EPSILON, DELTA)
     assert derive(central.check_rate(frame, EPSILON, DELTA, 0.25)) == "constants"
@@ -122,6 +123,7 @@ def test_no_private_test_of_bits_beats_the_bound():
     )
 
 
+@pytest.mark.slow
 def test_lower_bound_definition_and_bernoulli():
     needs = central.bernoulli_needs([1.0, 0.3], 0.75, DELTA)
     assert derive(central.check_lower(needs, 0.75, DELTA)) == "holds"

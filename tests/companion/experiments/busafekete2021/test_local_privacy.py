@@ -39,6 +39,7 @@ from dprank.uniformity.unif import pair_statistic, unif_null_threshold
         (experiment.check_ldp_lower(), "constants"),
     ],
 )
+@pytest.mark.slow
 def test_verdicts(checks, verdict):
     assert derive(checks) == verdict
     assert [c for c in checks if c.about == "corrected" and c.outcome is not True] == []
@@ -191,6 +192,7 @@ def test_best_guess_bounds_every_private_channel():
 
 
 @pytest.mark.parametrize("one_bit", [False, True])
+@pytest.mark.slow
 def test_fast_simulation_agrees_with_the_library(one_bit):
     m, n, epsilon, gap, runs = 6, 600, 2.0, 0.15, 400
     test = LocalOneBit.calibrated(m, epsilon) if one_bit else LocalPairs.calibrated(m, epsilon)
@@ -211,6 +213,7 @@ def test_fast_simulation_agrees_with_the_library(one_bit):
     assert abs(slow / runs - p) < 4 * math.sqrt(p * (1 - p) * (1 / runs + 1 / 4_000))
 
 
+@pytest.mark.slow
 def test_the_fast_simulation_keeps_its_size():
     for options in ({}, {"one_bit": True}, {"independent": True}, {"public": False}):
         power = experiment.local_power(8, 2_000, 1.0, [0.0], 2_000, **options).iloc[0]["mean"]

@@ -258,11 +258,13 @@ def test_verdicts(frame):
         ("chi_square", lambda x: 1.0, laws.check_h1),
     ],
 )
+@pytest.mark.slow
 def test_a_mutant_makes_the_corrected_statement_false(monkeypatch, name, change, check):
     changed(monkeypatch, name, change)
     assert not all(c.outcome for c in check() if c.about == "corrected")
 
 
+@pytest.mark.slow
 def test_mutants_of_what_holds(monkeypatch):
     with monkeypatch.context() as patch:
         changed(patch, "mahonian", lambda counts: (counts[0] + 1, *counts[1:]))
@@ -278,6 +280,7 @@ def test_mutants_of_what_holds(monkeypatch):
         assert derive(laws.check_tv_monotone((3,))) == "refuted"
 
 
+@pytest.mark.slow
 def test_a_law_at_the_claimed_rate_would_pass(frame):
     claimed = frame.assign(gap=frame.epsilon * 20 / frame["items"])
     checks = laws.check_phi_eps_rate(claimed)
@@ -285,6 +288,7 @@ def test_a_law_at_the_claimed_rate_would_pass(frame):
     assert derive(laws.check_condition(claimed[claimed["items"] > 100], 0.05)) == "vacuous"
 
 
+@pytest.mark.slow
 def test_figures_draw(frame):
     for some in (frame, laws.sample_table([30, 31], [0.5], 0.05)):
         assert len(figure.condition(laws.condition_table(some, 0.05)).axes) == 2

@@ -39,6 +39,7 @@ def test_verdicts():
         assert {c.outcome for c in checks if c.about == "corrected"} == {True}
 
 
+@pytest.mark.slow
 def test_power_below_the_level_fails_the_check():
     weak = FRAME.assign(mean=0.5)
     assert derive(experiment.check_family(weak)) == "refuted"

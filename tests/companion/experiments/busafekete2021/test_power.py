@@ -190,6 +190,7 @@ def test_all_pairings_are_the_kendall_distance():
     assert total[1].tolist() == (28 - 2 * power.row_distances(a, b)).tolist()
 
 
+@pytest.mark.slow
 def test_why_holds_and_equal_statistics_are_not_enough():
     assert derive(power.check_why(100, 9.0, 1000)) == "holds"
     assert derive(power.check_why(100, 0.0, 1000)) == "undecided here"
@@ -304,6 +305,7 @@ def test_mean_ranks_move_as_the_chapter_says():
         assert shift == pytest.approx(theta * (m + 1) / 6 * (c - (m - 1) / 2), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_friedman_needs_fewer_rankings():
     table = power.needed_table(power.growth_cells(0.02, [20, 40], 0.5, [10]), 150)
     low = table["ratio"] - 4 * table["ratio se"]
@@ -321,6 +323,7 @@ def test_rivals():
     assert abs(powers["Friedman"] - powers["MA, estimated centre"]) < 0.1
 
 
+@pytest.mark.slow
 def test_figures_draw(frame):
     assert len(figures.two_rankings(frame[(frame.n_rankings == 2) & frame.test.isin(["2SAMP", "UNIF"])]).axes) == 2
     part = frame[frame.test.isin(["UNIF", "MA, any centre", "MA, first ranking"]) & (frame.scaled > 0)].assign(

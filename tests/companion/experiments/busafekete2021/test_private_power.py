@@ -33,6 +33,7 @@ def test_sums_of_batches():
         np.testing.assert_array_equal(experiment.batch_sums(rows, pairs, [1, 2, 5, 23])[batches], expected)
 
 
+@pytest.mark.slow
 def test_probabilities_are_shares_of_the_library_s_decisions(tests):
     m, n = SIZES
     rng = np.random.default_rng(1)
@@ -51,6 +52,7 @@ def test_probabilities_are_shares_of_the_library_s_decisions(tests):
         assert abs(ours - theirs) < Z * math.sqrt(2 * max(share * (1 - share), 1 / draws) / draws), name
 
 
+@pytest.mark.slow
 def test_every_test_that_is_not_the_paper_s_is_private_and_of_its_size(tests):
     for name in (experiment.COIN, experiment.VOTE, experiment.LAPLACE, experiment.RAMP):
         assert tests[name].guarantee.delta == 0
@@ -112,6 +114,7 @@ def test_ratios_of_spreads_and_bounds_where_a_curve_stays_low():
     assert table.loc["flat", "95 % interval"] == "beyond the grid"
 
 
+@pytest.mark.slow
 def test_no_ranking_is_easier_for_the_local_test_than_equal_ones():
     for m, _, n in experiment.PANELS:
         limit = experiment.local_limit(m, n)

@@ -217,6 +217,7 @@ def test_a_sound_test_would_pass(monkeypatch):
     assert all(check.outcome for check in fall)
 
 
+@pytest.mark.slow
 def test_frames_draw():
     frame = trun.acceptance_curve(100, 1000, 0.5)
     assert set(frame.columns) == {"panel", "x", "value", "low", "high"}

@@ -229,6 +229,7 @@ def claims():
     }
 
 
+@pytest.mark.slow
 def test_verdicts():
     for name, (checks, verdict) in claims().items():
         assert derive(checks) == verdict, name
@@ -267,6 +268,7 @@ def test_checks_reject_mutants(name, monkeypatch):
     assert len(wrong(check())) > before
 
 
+@pytest.mark.slow
 def test_a_descent_from_a_truth_that_is_not_centred_breaks_lemma_a4(monkeypatch):
     linspace = np.linspace
     monkeypatch.setattr(np, "linspace", lambda *args, **kw: linspace(*args, **kw) + 50)

@@ -163,6 +163,7 @@ def test_least_items_is_a_border():
     assert (frame[["n = 100", "n = 700"]] > 0.5).all().all()
 
 
+@pytest.mark.slow
 def test_bad_input():
     with refused("items = 1", "at least 2 items"):
         experiment.rate(1, 0.5, 1)
@@ -262,6 +263,7 @@ VERDICTS = {
 
 
 @pytest.mark.parametrize("name", VERDICTS)
+@pytest.mark.slow
 def test_verdicts(name):
     verdict, arguments = VERDICTS[name]
     checks = getattr(experiment, f"check_{name}")(*arguments)
@@ -275,6 +277,7 @@ def test_a_constant_that_is_too_small_is_found_out(monkeypatch):
     assert failed(experiment.check_rank_all(10), "corrected")
 
 
+@pytest.mark.slow
 def test_the_printed_exponent_is_found_out_where_ours_stands(monkeypatch):
     """With n^(-C^2) for the counts, the corrected statements fail."""
     monkeypatch.setattr(experiment, "log_count_bound", lambda n, c: -(c**2) * math.log(n))

@@ -155,6 +155,7 @@ def test_no_estimator_identifies_a_shift():
         assert experiment.least_risk(3, link) == 1
 
 
+@pytest.mark.slow
 def test_expected_attacks_are_those_of_the_enumeration():
     n, slope = 3, 0.8
 
@@ -229,6 +230,7 @@ def test_least_coupling_of_coins_is_total_variation():
     assert experiment.least_coupling([0.3, 0.7], [0.6, 0.4], [[0, 1], [1, 0]]) == pytest.approx(0.3)
 
 
+@pytest.mark.slow
 def test_our_bound_is_below_every_exact_risk():
     for delta in (0.0, 0.003, 0.05):
         cases = experiment.fano_cases((0.05, 0.5, 2.0), delta)
@@ -259,6 +261,7 @@ def test_squared_loss_without_privacy_is_already_too_good():
     assert experiment.private_risk(laws, 1.0, 0.0, losses, [(0, 1)]) <= 0.25 + ROUNDING
 
 
+@pytest.mark.slow
 def test_guaranteed_error_is_a_root_and_below_the_exact_error():
     b = experiment.guaranteed_error(math.log(9), 1.0, math.log(0.001))
     assert b == pytest.approx(9 * ((1 - b) * math.exp(-1 / (1 - b)) - 0.001), abs=1e-9)
@@ -268,6 +271,7 @@ def test_guaranteed_error_is_a_root_and_below_the_exact_error():
         assert case["bound"] <= case["exact"] + ROUNDING
 
 
+@pytest.mark.slow
 def test_fano_verdicts():
     assert derive(experiment.check_thm_a_1((0.2, 1.0))) == "constants"
     checks = experiment.check_thm_a_1_proof()
@@ -340,6 +344,7 @@ def test_the_jump_meets_a0_and_helps():
     assert experiment.jump_recovery(10**6, 0.5, jump=0.01)["power"] > 1, "a small jump asks for a large tolerance"
 
 
+@pytest.mark.slow
 def test_remaining_verdicts():
     for name, verdict in (
         ("thm_2_4_m0", "constants"),

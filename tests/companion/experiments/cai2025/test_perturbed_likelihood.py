@@ -21,6 +21,7 @@ REACHED = 1 - 1e-6
 @each("link", [LOGISTIC, ARCTAN])
 @each("answers", [1, 2])
 @each(("scale", "ridge"), [(8, 1), (1.6, 0.2), (2, 0.05), (40, 10), (0.5, 3)])
+@pytest.mark.slow
 def test_the_loss_is_attained_and_not_passed(link, answers, scale, ridge):
     loss = objective_loss(scale, ridge, link=link, answers=answers)
     attained = experiment.attained_loss(scale, ridge, answers=answers, link=link)

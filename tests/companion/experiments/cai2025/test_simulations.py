@@ -76,6 +76,7 @@ def test_missed_by_hand_and_by_ties():
 # --- experiments ---
 
 
+@pytest.mark.slow
 def test_a_cell_does_not_depend_on_the_other_epsilons_or_workers():
     whole = s.edge([20], [0.5], NOISES, 30)
     part = s.edge([20], [0.5], [1.0], 30, jobs=2)
@@ -270,6 +271,7 @@ def test_copeland_is_refuted_and_corrected():
     assert set(outcomes(checks, "corrected")) == {True}
 
 
+@pytest.mark.slow
 def test_findings_in_small():
     methods = ["MLE", "counts", "MLE, equal privacy", "net wins"]
     steps = {"falls": [1.0, 2.5, math.inf]}

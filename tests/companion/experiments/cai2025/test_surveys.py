@@ -58,6 +58,7 @@ def largest_log_ratio(scale, ridge, draws, rng):
 
 
 @pytest.mark.parametrize(("scale", "ridge"), [(8.0, 2.0), (4.0, 100.0), (50.0, 1.0), (0.5, 0.2)])
+@pytest.mark.slow
 def test_questionnaire_loss_bounds_every_density_ratio(scale, ridge):
     found = largest_log_ratio(scale, ridge, 1500, np.random.default_rng(4))
     bound = experiment.questionnaire_loss(3, scale, ridge)
@@ -125,6 +126,7 @@ def test_data_claims_and_their_mutants(monkeypatch):
 # --- Figure 8 --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_published_curve_is_reproduced_and_privately():
     assert derive(experiment.check_figure_8_mle()) == "holds"
 

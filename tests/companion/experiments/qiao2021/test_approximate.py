@@ -160,6 +160,7 @@ def test_scales_and_winners():
         ("needed_scale", 1 / 10, lambda: approx.check_noise_level([10]), "refuted"),
     ],
 )
+@pytest.mark.slow
 def test_other_noise_changes_the_verdict(monkeypatch, name, factor, check, verdict):
     true = getattr(approx, name)
     monkeypatch.setattr(approx, name, lambda *args: factor * true(*args))

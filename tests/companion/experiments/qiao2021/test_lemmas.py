@@ -234,6 +234,7 @@ def test_the_certified_share_is_below_all_exponents():
     assert float(lemmas.certified_share("1.7").b) < 1
 
 
+@pytest.mark.slow
 def test_subsets_and_the_condition():
     found = lemmas.without_condition()
     log = math.log(found["items"] / found["delta"])
@@ -245,6 +246,7 @@ def test_subsets_and_the_condition():
     assert supported(checks)
 
 
+@pytest.mark.slow
 def test_a_lemma_4_4_with_too_small_a_c1_is_rejected(monkeypatch):
     right = lemmas.certified_share
     monkeypatch.setattr(lemmas, "certified_share", lambda c0, c1="1.95": right(c0, "1.5"))

@@ -91,6 +91,7 @@ def test_gumbel_order_holds_and_half_the_promise_does_not(monkeypatch):
 # --- scales ---
 
 
+@pytest.mark.slow
 def test_peeling_holds():
     assert verdict(p.check_peeling(KS, EPSILONS, DELTAS)) == "holds"
 

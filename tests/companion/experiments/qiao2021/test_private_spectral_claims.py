@@ -116,6 +116,7 @@ def test_gap_of_equal_items():
 # --- privacy ---
 
 
+@pytest.mark.slow
 def test_model_rho_limit_is_the_exact_delta():
     assert e.model_rho_delta(150, 300) == pytest.approx(e.model_rho_limit(150), abs=1e-6)
     smallest = e.smallest_model_refutation()
@@ -136,6 +137,7 @@ def test_printed_noise_passes_and_a_tenth_of_it_fails():
 # --- use ---
 
 
+@pytest.mark.slow
 def test_recall_draws_find_all_with_many_samples():
     draws = e.recall_draws(12, 2, 1.0, 10**6, 1.0, 1e-6, 0.5, 3, np.random.default_rng(0))
     assert set(draws) == {(method,) for method in e.METHODS}
@@ -192,6 +194,7 @@ def test_verdicts(moves):
         assert set(outcomes(checks, "corrected")) == {True}
 
 
+@pytest.mark.slow
 def test_checks_reject_mutants(moves):
     # scores without the damping; a coefficient taken too small; a graph whose worst coefficient is forgotten
     assert False in outcomes(e.check_theorem(moves.assign(damped=moves["pi"]), [10], 101), "corrected")

@@ -85,6 +85,7 @@ def test_list_chance_is_what_a_simulation_sees():
 
 @pytest.mark.parametrize("adjacency", MOVES)
 @pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.slow
 def test_lattice_loss_is_that_over_all_neighbours(adjacency, k):
     def law(counts):
         return [*top_set_law(counts, 2.0, k).values()]
@@ -115,6 +116,7 @@ def test_no_list_of_three_loses_more_than_the_supremum(adjacency, k):
 
 
 @pytest.mark.parametrize("m", [2, 3, 4, 5])
+@pytest.mark.slow
 def test_suprema_are_approached_and_not_passed(m):
     for k in range(1, m + 1):
         frame = pure.suprema(m, k, 0.25)
@@ -299,6 +301,7 @@ CHECKS = [
 
 
 @each(("check", "verdict"), CHECKS)
+@pytest.mark.slow
 def test_verdicts(check, verdict):
     checks = check()
     assert derive(checks) == verdict
@@ -306,6 +309,7 @@ def test_verdicts(check, verdict):
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0, 5.0])
+@pytest.mark.slow
 def test_verdicts_do_not_hang_on_epsilon(epsilon):
     assert derive(pure.check_noisy_min(epsilon)) == "constants"
     assert derive(pure.check_theorem_2_1((epsilon,), 3, 2)) == "holds"
@@ -344,6 +348,7 @@ def test_halved_losses_are_noticed(monkeypatch):
     assert derive(pure.check_algorithm_1(1.0)) == "holds"
 
 
+@pytest.mark.slow
 def test_order_that_costs_more_than_is_promised_is_noticed(monkeypatch):
     spare = pure.theorem_2_2_spare
     monkeypatch.setattr(pure, "theorem_2_2_spare", lambda *args: spare(*args).clip(upper=0.9))

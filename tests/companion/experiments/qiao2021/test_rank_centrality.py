@@ -106,6 +106,7 @@ def test_spectral_and_mutants(errors, monkeypatch):
     assert derive(rc.check_spectral(errors)) == "refuted"
 
 
+@pytest.mark.slow
 def test_limiting_covariances_against_simulation():
     n, samples, repetitions = 6, 4000, 1500
     pairs, weights = rc.graph(n, 0.6), rc.strengths(n)

@@ -40,6 +40,7 @@ def test_recall_is_the_mean_over_the_exact_law():
 
 @each("noise", ["laplace", "gumbel", "exponential"])
 @each("values", [[3.0, 1.0, 1.0, 0.5], [0.0, 0.0, 0.0], [5.0, 5.0, 4.0, 1.0, 1.0, 1.0]])
+@pytest.mark.slow
 def test_exact_recall_is_that_of_the_enumerated_law(values, noise):
     for k in range(1, len(values) + 1):
         lists = list(permutations(range(len(values)), k))
@@ -48,6 +49,7 @@ def test_exact_recall_is_that_of_the_enumerated_law(values, noise):
         assert recall.exact_recall(values, k, 1.7, noise) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_exact_recall_is_the_mean_of_draws():
     frame = recall.short_lists([3], [60], n_items=40)
     rng = np.random.default_rng(2)
@@ -57,6 +59,7 @@ def test_exact_recall_is_the_mean_of_draws():
         assert abs(draws.mean() - frame[law].iloc[0]) < Z * draws.std() / len(draws) ** 0.5
 
 
+@pytest.mark.slow
 def test_exponential_noise_finds_more_of_the_shortest_lists_only():
     frame = recall.short_lists([3, 6], [300], n_items=500)
     better = frame.exponential > frame.Gumbel

@@ -68,6 +68,7 @@ def test_verdicts():
 @pytest.mark.parametrize(
     "twin", [lambda x: np.exp(-x) / 2, lambda x: np.exp(-x) * (1 + x) / 4, lambda x: np.exp(-x) * (2 + x) / 4.1]
 )
+@pytest.mark.slow
 def test_broken_bounds_are_rejected(monkeypatch, twin):
     monkeypatch.setattr(utility_bound, "swapped", lambda x: twin(np.asarray(x, float)))
     assert derive(utility_bound.check_utility()) == "refuted"
