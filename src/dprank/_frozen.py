@@ -38,6 +38,11 @@ class Frozen(ABC):
 
     __slots__ = ()
 
+    def __getattribute__(self, name: str) -> Any:
+        value = super().__getattribute__(name)
+        # a new view: whoever gives it another shape or dtype has changed nothing here
+        return value.view() if type(value) is np.ndarray else value
+
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign to {name}: {type(self).__name__} stays as it was validated")
 

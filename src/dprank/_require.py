@@ -25,6 +25,9 @@ from numpy.typing import NDArray
 #: Most persons, items or answers: all numbers up to it are floats.
 MOST = 1 << 53
 
+#: Largest count that whole noise is added to: twice that is exact as a float, and the sum is within 64 bits.
+WIDEST_COUNT = 2.0**51
+
 #: Most numbers that are held in memory at once where a single parameter says how many.
 MOST_AT_ONCE = 10**8
 

@@ -193,8 +193,7 @@ class Comparisons(Frozen):
 
     def at_most(self, answers: int) -> Comparisons:
         """The first `answers` rows of every voter: bounds what one voter can do, whatever the others did."""
-        if answers != answers // 1 or answers < 1:
-            raise ValueError(f"answers = {answers}; a whole number of at least 1 is needed")
+        answers = require_whole("answers", answers, 1)
         voter = voter_column(self)
         order = np.argsort(voter, kind="stable")
         ordered = voter[order]
@@ -204,8 +203,14 @@ class Comparisons(Frozen):
 
     def __getitem__(self, rows: Any) -> Comparisons:
         """The comparisons of some rows (a slice, a mask or an index array)."""
-        voter = None if self.voter is None else self.voter[rows]
-        return self._again(self.first[rows], self.second[rows], self.points[rows], self.items, voter)
+        try:
+            taken = np.arange(len(self))[rows]
+        except (IndexError, TypeError):
+            raise ValueError(
+                "rows are none of the table's; a slice, a mask of its length or its row numbers are needed"
+            ) from None
+        voter = None if self.voter is None else self.voter[taken]
+        return self._again(self.first[taken], self.second[taken], self.points[taken], self.items, voter)
 
 
 def require_comparisons(data: Any, n_items: int | None = None) -> Comparisons:

@@ -189,8 +189,8 @@ class LaplaceShift:
             between = _antiderivative(atoms, cells)
             kept = np.pad(cells, [(0, 0), (0, 1)])
             cells = (_shifted(kept, k) + _shifted(kept, -k)) / 2
-            cells += step / 4 * (_cumulated(between, -k) - _cumulated(between, k))
-            # the measure is symmetric, and below its middle no digits are lost to differences
+            cells += step / 4 * (_shifted(between, -k) - _shifted(between, k))
+            # the measure is symmetric; below its middle no digits are lost to differences, and nothing comes in
             cells[half:] = cells[half - 1 :: -1] * (-1.0) ** np.arange(cells.shape[1])
             cells /= mass
             atoms = (_shifted(atoms, k) + _shifted(atoms, -k)) / (2 * mass)
@@ -460,14 +460,6 @@ def _antiderivative(atoms: NDArray[np.float64], cells: NDArray[np.float64]) -> N
     before = np.r_[0.0, np.cumsum(inside.sum(axis=1))[:-1]] + np.cumsum(atoms[:-1])
     inside[:, 0] += before
     return inside
-
-
-def _cumulated(cells: NDArray[np.float64], by: int) -> NDArray[np.float64]:
-    """Antiderivative moved to the right; beyond its end it stays what it is there."""
-    out = _shifted(cells, by)
-    if by < 0:
-        out[by:, 0] = cells[-1].sum()
-    return out
 
 
 def _log_convolved(log_law: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -143,9 +143,14 @@ def require(field: str, value: Any, allowed: Sequence[Any]) -> Any:
 def require_scale(scale: Any, sensitivity: float, name: str = "scale") -> float:
     """Refuse noise that hides nothing: none at all, or too little for any finite epsilon."""
     scale = require_positive(name, scale)
-    if math.isinf(ratio_up(sensitivity, scale)):
-        raise ValueError(f"{name} = {scale}; too little noise for any finite epsilon")
+    require_promise(scale, ratio_up(sensitivity, scale), name)
     return scale
+
+
+def require_promise(scale: float, epsilon: float, name: str = "scale") -> None:
+    """Refuse noise that promises nothing."""
+    if math.isinf(epsilon):
+        raise ValueError(f"{name} = {scale}; too little noise for any finite epsilon")
 
 
 def _sum_up(terms: Iterable[float]) -> float:

@@ -369,3 +369,16 @@ def test_memory_does_not_grow_with_the_file(monkeypatch, tmp_path):
     assert long < 2 * short
     short, long = (peak(lambda f=f: pq.read_table(f)) for f in files)
     assert long > 5 * short, "the yardstick must notice a file that is read whole"
+
+
+@pytest.mark.parametrize("rows", [10, -4, [True], [False] * 4, [0, 3], "x", 1.5, (0, 0)])
+def test_rows_that_are_not_there_tell_nothing_of_those_that_are(rows):
+    with refused("rows are none of the table"):
+        Comparisons([0, 1, 0], [1, 2, 2], [1, 0, 1], list("abc"))[rows]
+
+
+def test_answers_kept_are_a_whole_number():
+    table = Comparisons([0, 1], [1, 2], [1, 0], list("abc"), [1, 1])
+    for answers in ("x", 0, 1.5, None, [1]):
+        with refused("answers = "):
+            table.at_most(answers)

@@ -315,6 +315,17 @@ def test_no_noise_is_the_number_itself(reach):
         assert dict(zip(steps.tolist(), law.tolist(), strict=True)) == {x: float(x == 0) for x in steps.tolist()}
 
 
+def test_no_finite_epsilon_without_a_delta():
+    assert (GaussianShift(0.5, 1.0).epsilon(0.0), GaussianShift(0.0, 1.0).epsilon(0.0)) == (math.inf, 0.0)
+
+
+@each("log", [False, True])
+def test_outcomes_that_a_mapping_lacks_are_impossible(log):
+    p, q = {"a": 1.0}, {"b": 0.75, "a": 0.25}
+    pair = pair_of(*({s: math.log(x) for s, x in law.items()} for law in (p, q)), log=True) if log else pair_of(p, q)
+    assert (pair.delta(0.0), pair.epsilon(0.75)) == (pytest.approx(0.75, rel=1e-12), 0.0)
+
+
 def test_laws_sum_to_one_but_for_a_share_of_1e_9():
     assert pair_of([0.5, 0.5 + 0.9e-9], [0.5, 0.5 - 0.9e-9]).delta(0.0) < 1e-8
     for off in (1.1e-9, -1.1e-9):

@@ -212,3 +212,15 @@ def test_games_are_validated(broken):
     assert Games(**GAMES).wins.tolist() == [3, 0.5, 0.5]
     with refused(*broken):
         Games(**GAMES | broken)
+
+
+def test_who_reshapes_what_an_attribute_gives_reshapes_nothing():
+    ballots = Rankings([[0, 1, 2], [2, 1, 0]], list("abc"))
+    answers = Comparisons([0, 1], [1, 2], [1, 0], list("abc"))
+    released = NoisyCounts(3, 1.0).release(Comparisons([0], [1], [1], "abc", [1]), SECURE)
+    for data, name in ((ballots, "positions"), (answers, "first"), (released, "scores")):
+        before = getattr(data, name).copy()
+        getattr(data, name).shape = (-1, 1)
+        getattr(data, name).dtype = np.uint8
+        getattr(data, name).__setstate__((1, (1,), np.dtype("i8"), False, bytes(8)))
+        np.testing.assert_array_equal(getattr(data, name), before)

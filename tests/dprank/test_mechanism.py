@@ -209,3 +209,9 @@ def test_a_guarantee_is_made_of_pythons_numbers_and_rounded_up():
     given = Guarantee(np.float32(0.1), np.float16(0.25))
     assert (type(given.epsilon), type(given.delta), given.epsilon) == (float, float, float(np.float32(0.1)))
     assert Guarantee(np.uint8(200)) == Guarantee(200)
+
+
+@pytest.mark.parametrize("strangers", [(0.5,), (Guarantee(1.0), 0.5), ([Guarantee(1.0)], Guarantee(1.0))])
+def test_only_guarantees_are_composed(strangers):
+    with refused("compose takes guarantees one by one"):
+        compose(*strangers)

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank import noise as laws
-from dprank._require import as_array, require_below_1, require_positive, require_probability, require_whole, settle
+from dprank._require import (
+    WIDEST_COUNT,
+    as_array,
+    require_below_1,
+    require_positive,
+    require_probability,
+    require_whole,
+    settle,
+)
 from dprank.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, least, zcdp
 from dprank.mechanism import Adjacency, Guarantee, ratio_up, require, require_scale
 from dprank.noise import Law, Noise, Source
@@ -143,6 +151,8 @@ class AdditiveNoise(ABC):
             raise ValueError(f"{name} is no array of numbers; {axes} last axes of n_items = {self.n_items} are needed")
         if self.law == "discrete" and (counts != np.rint(counts)).any():
             raise ValueError(f"{name} holds fractions; whole numbers are needed: whole noise hides no fractions")
+        if self.law == "discrete" and ((counts > WIDEST_COUNT) | (counts < -WIDEST_COUNT)).any():
+            raise ValueError(f"{name} goes beyond 2^51; whole noise is added exactly up to there")
         return counts
 
     def _drawn(self, size: Any, rng: Source) -> NDArray[Any]:

@@ -17,19 +17,22 @@ from dprank._require import (
     require_generator,
     require_positive,
     require_probability,
+    require_real,
     require_whole,
     settle,
 )
 from dprank.aggregation.kwiksort import MOST_COUNTED, queries
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.draws import binomial
-from dprank.mechanism import Guarantee, Mechanism, compose, require
+from dprank.mechanism import Guarantee, Mechanism, compose, require, require_promise
 from dprank.rankings import Rankings, require_rankings
 from dprank.release import source_of
 
 Report = Literal["centred", "printed"]
 Assignment = Literal["fresh", "random"]
 Counter = Literal["query", "voter", "copied"]
+#: Of one calibrated report: beyond, chances that are floats no longer have the ratio that is promised.
+LARGEST = 30.0
 
 
 def report_loss(epsilon_0: float, report: Report = "centred") -> float:
@@ -69,7 +72,8 @@ class LocalKwikSort:
     n_items : int
         At least 2.
     epsilon_0 : float
-        Of one report, see `report_loss`; above 0.
+        Of one report, see `report_loss`; above 0. The guarantee is that of exact coins. Ours are floats, which keep to
+        it up to 30, and are certain of the answer beyond 37.
     reports : int
         How many a voter sends at most; at least 1.
     blocks : int
@@ -121,6 +125,7 @@ class LocalKwikSort:
         if self.fallback is not None:
             require("fallback.guarantee.model", self.fallback.guarantee.model, ("local",))
             require("fallback.n_items", getattr(self.fallback, "n_items", self.n_items), (self.n_items,))
+        require_promise(self.epsilon_0, self.guarantee.epsilon, "epsilon_0")
 
     @classmethod
     def as_printed(
@@ -163,7 +168,7 @@ class LocalKwikSort:
         n_items : int
             2 to 256, for which QuickSort's law is computed.
         epsilon : float
-            Above 0.
+            Above 0, at most 30: up to there coins that are floats keep to it.
         tail : float
             At least 1e-12, below 1. Chance, at most, that the blocks do not last for a tournament without cycles; for
             any other it is at most 30 times that, by Chernoff's bound. Then coins decide the rest, which costs that
@@ -171,7 +176,8 @@ class LocalKwikSort:
         """
         m = require_whole("n_items", n_items, 2, MOST_COUNTED)
         blocks = min(queries(m, require_probability("tail", tail)), math.comb(m, 2))
-        return cls(m, require_positive("epsilon", epsilon), 1, blocks)
+        needed = f"it must lie in (0, {LARGEST:g}]"
+        return cls(m, require_real("epsilon", epsilon, needed, lambda x: 0 < x <= LARGEST), 1, blocks)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -676,7 +676,7 @@ def _net_wins(lists: NDArray[np.int64], n_items: int) -> NDArray[np.float64]:
 
 def _printed_loss(flips: int) -> float:
     """log of the odds of "no" where it is true against where it is not, rounded up."""
-    return math.nextafter(math.log(GRAIN / (2 * flips)), math.inf)
+    return math.nextafter(math.nextafter(math.log1p((GRAIN - 2 * flips) / (2 * flips)), math.inf), math.inf)
 
 
 def _most_kept(orders: int, epsilon: float) -> int:

@@ -24,7 +24,7 @@ from dprank.aggregation.kwiksort import comparisons_law
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.gaussian import gaussian_epsilon, zcdp
-from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up
+from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require_promise
 from dprank.noise import Law, Noise, Source, require_source
 from dprank.rankings import Rankings, require_rankings
 from dprank.release import source_of
@@ -108,11 +108,11 @@ class PrivateKwikSort:
         if self.fallback and (self.fallback.n_items, self.fallback.adjacency) != (n_items, self.adjacency):
             theirs = f"{self.fallback.n_items} items and {self.fallback.adjacency!r}"
             raise ValueError(f"fallback is for {theirs}; n_items = {n_items} and {self.adjacency!r} are needed")
-        spare = self.fallback
-        if self.noise == "laplace" and spare and spare.noise == "laplace" and math.isinf(self.guarantee.epsilon):
-            raise ValueError(f"scale = {self.scale}; too little noise for any finite epsilon")
+        if self.fallback and self.fallback.law != self.law:
+            raise ValueError(f"law = {self.law!r}; that of the fallback is {self.fallback.law!r}")
         if self._joint and self.fallback and self.fallback.delta != self.delta:
             raise ValueError(f"delta = {self.delta}; that of the Gaussian fallback is {self.fallback.delta}")
+        require_promise(self.scale, self.guarantee.epsilon)
 
     @classmethod
     def calibrated(

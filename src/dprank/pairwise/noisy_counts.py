@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank import noise
-from dprank._require import as_floats, require_bool, require_claim, require_positive, require_whole, settle, shown
+from dprank._require import (
+    WIDEST_COUNT,
+    as_floats,
+    require_bool,
+    require_claim,
+    require_positive,
+    require_whole,
+    settle,
+    shown,
+)
 from dprank.comparisons import GRAIN, Comparisons, Score, require_comparisons, voter_column, win_counts
 from dprank.mechanism import Adjacency, Guarantee, Unit, ratio_up, require, require_scale
 from dprank.noise import Law, best_first
@@ -288,6 +297,8 @@ class NoisyCounts:
         grain = GRAIN[self.score]
         if (scores != grain * np.round(scores / grain)).any():
             raise ValueError(f"scores are not all multiples of {grain:g}, as {self.score!r} scores are")
+        if (np.abs(scores) > WIDEST_COUNT).any():
+            raise ValueError("scores are not all within 2^51, where whole noise is added exactly")
         return scores + grain * noise.discrete_laplace(self.scale / grain, shape, rng=rng)
 
     def _check(self, data: Comparisons) -> None:

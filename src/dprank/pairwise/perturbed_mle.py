@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
 from dprank import noise
-from dprank._require import as_floats, require_claim, require_loss, require_positive, require_whole, settle
+from dprank._require import (
+    WIDEST_COUNT,
+    as_floats,
+    require_claim,
+    require_loss,
+    require_positive,
+    require_whole,
+    settle,
+)
 from dprank.comparisons import Comparisons, require_comparisons, win_counts
 from dprank.mechanism import Guarantee, Unit, ratio_up, require
 from dprank.models.bradley_terry import LOGISTIC, Link, require_link
@@ -283,6 +291,8 @@ class PerturbedMLE:
         wins = as_floats("wins", wins)
         if wins.ndim != 2 or wins.shape[1] != self.n_items:
             raise ValueError(f"wins has shape {wins.shape}; one row a replicate, of n_items = {self.n_items} numbers")
+        if self.law == "discrete" and ((2 * wins != np.round(2 * wins)) | (np.abs(wins) > WIDEST_COUNT)).any():
+            raise ValueError("wins are not all multiples of 0.5 within 2^51, which noise on that grid hides")
         return mle_from_counts(played, wins - self._noise(wins.shape, rng), ridge=self.ridge)[0]
 
     @property

@@ -13,12 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import MOST, as_array, require_whole, shown
+from dprank._require import MOST, WIDEST_COUNT, as_array, require_whole, shown
 
 #: Most items that are chosen: the losses of so many rounds are added up one by one.
 MOST_CHOSEN = 10**7
-# twice such integers are exact as floats, and noise can be added within 64 bits
-_WIDEST = 2.0**51
 
 
 def require_k(k: Any, n_items: float = math.inf, most: int = MOST) -> int:
@@ -129,22 +127,30 @@ def declared(values: ArrayLike | pd.Series, n_items: int | None, items: Iterable
         if items is None:
             raise ValueError("items = None; values are a Series, whose labels are data: declare items=[...]")
         place = {item: at for at, item in enumerate(items)}
-        at = np.array([place.get(label, -1) for label in values.index], np.int64)
+        at = np.array([_place(place, label) for label in values.index], np.int64)
         known = at >= 0
         given, at = np.asarray(values[known]), at[known]
+        if given.dtype == object:  # for the sake of what is left out, maybe
+            given = np.array(given.tolist())
         if len(twice := np.flatnonzero(np.bincount(at, minlength=n_items) > 1)):
             raise ValueError(f"values hold items[{twice[0]}] twice; one number per item is needed")
         full = np.zeros(n_items, given.dtype if len(given) else np.int64)
         full[at] = given
         return pd.Series(full, _index(items))
-    if (
-        isinstance(values, list | tuple | np.ndarray)
-        and as_array("values", values).ndim == 1
-        and len(values) != n_items
-    ):
-        short = np.asarray(values[:n_items])
-        values = np.concatenate([short, np.zeros(n_items - len(short), short.dtype)])
+    if not isinstance(values, Mapping):
+        values = as_array("values", values)
+        if values.ndim == 1 and len(values) != n_items:
+            short = values[:n_items]
+            values = np.concatenate([short, np.zeros(n_items - len(short), short.dtype)])
     return values if items is None else pd.Series(finite(values), _index(items))
+
+
+def _place(place: Mapping[Any, int], label: Any) -> int:
+    """Of a label among the declared; -1 of any other, though it be none that a dict could hold."""
+    try:
+        return place.get(label, -1)
+    except TypeError:
+        return -1
 
 
 def _index(items: Iterable[Any]) -> pd.Index:
@@ -176,7 +182,7 @@ def require_integers(values: ArrayLike | pd.Series, sensitivity: float) -> NDArr
     if sensitivity != round(sensitivity):
         raise ValueError(f"sensitivity = {sensitivity}; exact noise needs an integer")
     given = finite(values)
-    wrong = (given != np.round(given)) | (np.abs(given) > _WIDEST)
+    wrong = (given != np.round(given)) | (given > WIDEST_COUNT) | (given < -WIDEST_COUNT)
     if wrong.any():
         raise ValueError(f"values[{int(wrong.argmax())}] is none of the integers up to 2^51 that exact noise needs")
     return given.astype(np.int64)

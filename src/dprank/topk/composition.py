@@ -105,8 +105,10 @@ def optimal(k: int, epsilon_0: float, delta: float) -> float:
 def rho(k: int, epsilon_0: float, bounded_range: bool = False) -> float:
     """zCDP of k rounds: k epsilon_0^2 / 2 (Bun and Steinke 2016), / 8 if bounded in range (Cesar and Rogers 2021)."""
     k, epsilon_0 = require_whole("k", k, 0, MOST**2), require_loss("epsilon_0", epsilon_0, up=True)
+    if k == 0 or epsilon_0 == 0:
+        return 0.0
     square = epsilon_0**2 if epsilon_0 < 1e154 else math.inf
-    return k * square / (8 if bounded_range else 2) if k else 0.0
+    return max(k * square / (8 if bounded_range else 2), math.ulp(0.0))
 
 
 def total_epsilon(

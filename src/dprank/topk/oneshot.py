@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from dprank import noise as noises
 from dprank._require import require_below_1, require_bool, require_positive, require_probability, require_whole, settle
 from dprank.gaussian import zcdp
-from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require, require_scale
+from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require, require_promise, require_scale
 from dprank.release import Release, source_of
 from dprank.topk._require import (
     MOST_CHOSEN,
@@ -177,6 +177,7 @@ class Oneshot:
         require_scale(self.scale, self._pushes * self._spread)
         if self.value_scale is not None:
             require_scale(self.value_scale, self._shown_moves * self.sensitivity, "value_scale")
+            require_promise(self.scale, self._chosen(0.0) + self._shown(0.0))
 
     @classmethod
     def as_printed(

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from dprank._require import require_below_1, require_bool, require_positive, settle
-from dprank.mechanism import Adjacency, Guarantee, ratio_up, require, require_scale
+from dprank.mechanism import Adjacency, Guarantee, ratio_up, require, require_promise, require_scale
 from dprank.noise import SecureSource, require_source
 from dprank.release import source_of
 from dprank.topk._require import (
@@ -108,6 +108,8 @@ class Peeling:
         require("composition", self.composition, get_args(Composition))
         require_spare(self.composition, self.delta)
         require_scale(self.scale, self.rounds * spread(self.sensitivity, self.adjacency))
+        if self.composition in ("advanced", "zcdp"):
+            require_promise(self.scale, self.guarantee.epsilon)
 
     @classmethod
     def calibrated(cls, k: int, epsilon: float, delta: float = 0.0, **others: Any) -> Self:

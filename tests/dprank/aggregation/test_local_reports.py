@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from decimal import Decimal, localcontext
 from itertools import permutations, product
 from typing import Any, get_args
 
@@ -350,3 +351,12 @@ def test_additive_errors_bound_what_is_paid(name):
     assert poll.additive_error(480) == pytest.approx(poll.additive_error(120) / 2)
     with refused("n_voters = 0"):
         poll.additive_error(0)
+
+
+def test_the_printed_pair_s_loss_is_rounded_up():
+    with localcontext(prec=60):
+        for epsilon in np.geomspace(1e-9, 20, 400).tolist():
+            pair = PrintedPair.calibrated(4, epsilon)
+            loss = (Decimal(GRAIN) / Decimal(2 * pair.flips)).ln()
+            assert loss <= Decimal(pair.loss) <= loss * (1 + Decimal("1e-15"))
+            assert loss <= Decimal(epsilon)

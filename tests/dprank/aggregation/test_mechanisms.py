@@ -17,7 +17,9 @@ from dprank.aggregation import (
 )
 from dprank.aggregation.local_reports import SplitResponse
 from dprank.noise import SECURE
+from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.rankings import Rankings
+from dprank.topk import Oneshot, Peeling
 
 ADDITIVE = {"noisy matrix": NoisyMatrix, "Borda": PrivateBorda, "KwikSort": PrivateKwikSort}
 CENTRAL = ADDITIVE | {"exponential": ExponentialMechanism}
@@ -148,3 +150,53 @@ def test_fallbacks_are_checked_before_any_budget_is_spent():
     for queries in (0, 11, 2.5, "3", True):
         with refused("queries = "):
             PrivateKwikSort.calibrated(5, 1.0, queries=queries)
+
+
+@pytest.mark.parametrize("far", [2**51 + 1, -(2**51) - 1, 2**60, -(2**63)])
+def test_counts_to_which_noise_cannot_be_added_exactly(far):
+    """Twice two to the 51st is the last whole number before floats have gaps, which noise does not hide."""
+    with refused("scores", "2^51"):
+        NoisyCounts(2, 1.0, score="wins").perturb(np.array([far, 0]), SECURE)
+    with refused("sum", "2^51"):
+        PrivateBorda(2, 1.0).perturb(np.array([far, 0]), SECURE)
+    with refused("2^51"):
+        NoisyMatrix(2, 1.0).perturb(np.array([[0, far], [-far if far > -(2**63) else far, 0]]), SECURE)
+    with refused("values[0]", "2^51"):
+        Oneshot(1, 1.0, n_items=2).release([far, 0], SECURE)
+    with refused("wins", "2^51"):
+        PerturbedMLE(2, 1.0, 1.0, graph="public", law="discrete").estimate([[[0, 1], [1, 0]]], [[far, 0]], SECURE)
+
+
+def test_strengths_of_wins_off_the_grid_are_refused():
+    mechanism = PerturbedMLE(2, 0.05, 1.0, graph="public", law="discrete")
+    with refused("wins", "multiples of 0.5"):
+        mechanism.estimate([[[0, 3], [3, 0]]], [[1.3, 1.7]], SECURE)
+
+
+HOPELESS = {
+    "two parts that are finite": lambda: Oneshot(1, 1e-308, sensitivity=0.85, value_scale=1e-308, n_items=3),
+    "advanced": lambda: Peeling(1, 1e-10, composition="advanced", delta=1e-6, n_items=3),
+    "zcdp": lambda: Peeling(1, 1e-160, "gumbel", composition="zcdp", delta=1e-6, n_items=3),
+    "local": lambda: LocalKwikSort(3, 1e308, 2, 1),
+    "certain coins": lambda: LocalKwikSort.calibrated(3, 30.1),
+    "two Gaussians": lambda: PrivateKwikSort(
+        3,
+        1,
+        1.0001e-153,
+        NoisyMatrix(3, 1.7322e-153, "gaussian", delta=1e-5, law="continuous"),
+        "gaussian",
+        delta=1e-5,
+        law="continuous",
+    ),
+}
+
+
+@pytest.mark.parametrize("make", HOPELESS.values(), ids=HOPELESS)
+def test_no_mechanism_promises_an_infinite_epsilon(make):
+    with refused():
+        make()
+
+
+def test_a_fallback_draws_by_the_law_of_the_answers():
+    with refused("law = 'discrete'", "'continuous'"):
+        PrivateKwikSort(6, 5, 1.0, NoisyMatrix(6, 5.0, law="continuous"))

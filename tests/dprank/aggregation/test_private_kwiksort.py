@@ -149,6 +149,7 @@ def test_guarantees_compose():
     both = PrivateKwikSort(5, 8, 30.0, gauss, "gaussian", delta=1e-3, law="continuous").guarantee
     assert both.epsilon == pytest.approx(gaussian_epsilon(math.sqrt(8 / 900 + 10 / 400), 1.0, 1e-3), rel=1e-6)
     assert both.delta == 1e-3
+    spare = NoisyMatrix.calibrated(5, 0.5, law="continuous")
     mixed = PrivateKwikSort(5, 8, 30.0, spare, "gaussian", delta=1e-3, law="continuous").guarantee
     assert mixed.epsilon == pytest.approx(0.5 + gaussian_epsilon(math.sqrt(8) / 30, 1.0, 1e-3), rel=1e-6)
     with refused("scale = 0.0", "above 0"):

@@ -460,6 +460,9 @@ def test_sensitivities_of_nothing_are_refused():
     for options, word in (({"ties": 1}, "ties = 1"), ({"score": "x"}, "score"), ({"design": "x"}, "design")):
         with refused(word):
             l1_sensitivity(3, 1, **options)
+    for design, words in (("once", "once of 3 pairs allows 1 .. 3"), ("complete", "complete of 3 pairs")):
+        with refused("answers = 4", words):
+            l1_sensitivity(3, 4, design=design)
 
 
 def test_perturb_shapes():

@@ -67,6 +67,14 @@ def test_bounds_at_the_ends():
             shift_for(3, epsilon, 0.1)
 
 
+@each(("k", "shift"), [(100, 1.0), (30, 2.0)])
+def test_noise_that_hides_nothing_promises_nothing_at_any_epsilon(k, shift):
+    """Across the epsilon at which the best alpha leaves 0."""
+    values = [log_delta(k, shift, epsilon) for epsilon in np.linspace(0, 2 * k * shift, 4000)]
+    assert max(values) <= 0
+    assert (np.diff(values) <= 1e-9).all()
+
+
 def test_what_the_proof_asks_of_every_factor():
     rng = np.random.default_rng(1)
     for _ in range(200):

@@ -229,3 +229,11 @@ def test_every_name_is_its_own_composition():
     assert values["zcdp"] == c.zcdp(c.rho(k, epsilon_0), delta)
     assert values["optimal"] == c.optimal(k, epsilon_0, delta)
     assert len(set(values.values())) == 4
+
+
+@each("bounded_range", [False, True])
+def test_a_loss_whose_square_is_no_float_is_a_loss(bounded_range):
+    assert 0 < c.rho(1, 1e-170, bounded_range) < 1e-300
+    assert c.rho(0, 1.0, bounded_range) == c.rho(5, 0.0, bounded_range) == 0
+    # neighbours differ by 1e-170 in total variation
+    assert c.total_epsilon("zcdp", 1, 1e-170, 1e-300, bounded_range=bounded_range) >= 1e-170

@@ -1,5 +1,6 @@
 """Items are declared: what is released, refused and completed says nothing of labels that the data happen to hold."""
 
+from array import array
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -237,3 +238,28 @@ def test_the_laws_of_the_audit_read_series_by_label():
     for series in (WITH * 100, WITH[::-1] * 100, WITHOUT * 100):
         assert set(sample(mechanism, series, 50, rng).ravel()) == {0.0}
     assert exact(mechanism, WITH, WITH[::-1]).epsilon(0) == pytest.approx(0, abs=1e-12)
+
+
+KINDS = [list, tuple, np.array, pd.array, pd.Index, lambda x: array("q", x), lambda x: memoryview(array("q", x))]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=["list", "tuple", "numpy", "pandas", "index", "array", "memory"])
+@pytest.mark.parametrize("mechanism", [Oneshot(2, 1e-3, n_items=2), Peeling(2, 1e-3, "gumbel", n_items=2)])
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_as_many_numbers_as_are_declared_whatever_holds_them(kind, mechanism, length):
+    """Where all items are chosen epsilon is 0: numbers beyond those would be published as they are."""
+    assert set(mechanism.release(kind([0, 0, 9, 0, 9][:length]), SECURE).items) == {0, 1}
+
+
+def test_a_range_has_a_length_of_its_own_too():
+    assert set(Oneshot(2, 1e-3, n_items=2).release(range(5), SECURE).items) == {0, 1}
+
+
+@pytest.mark.parametrize(("label", "count"), [("Zz", 2**64), ("Zz", None), ("Zz", "many"), ({"a": 1}, 3), ([], 3)])
+def test_what_is_left_out_is_left_out_whatever_it_is(label, count):
+    index = pd.Series(["flu", "gout", None], dtype=object)
+    index[2] = label
+    given = pd.Series([3, 1, count], index=pd.Index(index, dtype=object), dtype=object)
+    whole = declared(given, 2, ["flu", "gout"])
+    assert whole.tolist() == [3, 1]
+    assert whole.dtype == np.int64

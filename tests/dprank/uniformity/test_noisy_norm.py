@@ -262,6 +262,12 @@ def test_the_last_number_of_rankings_that_fits_64_bits(statistic):
         NoisyNorm(m, most + 1, 1.0, statistic=statistic)
 
 
+def test_2_to_the_62_is_too_much():
+    assert NoisyNorm(2, 2**30 - 1, 1.0).n_rankings == 2**30 - 1
+    with refused(f"n_rankings = {2**30}"):
+        NoisyNorm(2, 2**30, 1.0)
+
+
 def test_p_values_of_rare_norms_keep_their_digits():
     """Without noise they are those of the exact test, far into its tail."""
     for m, k in ((2, 60), (12, 2000), (40, 300)):
