@@ -20,7 +20,10 @@ def read_csv(path: Any, columns: Sequence[str], **options: Any) -> Any:
 
     with reading(path, "CSV"):
         frame = pd.read_csv(path, low_memory=False, **options)
-        again = pd.read_csv(path, header=None, nrows=1, dtype=str) if isinstance(path, str | os.PathLike) else None
+        header_only = {"header": None, "nrows": 1, "dtype": str, "na_filter": False}
+        again = pd.read_csv(path, **header_only) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(frame.index, pd.RangeIndex):  # pandas takes what is too much for names of rows
+        raise ValueError(f"{_named(path)} is no CSV table: its rows have more fields than its header")
     if again is not None and len(again):
         header = again.iloc[0].tolist()
         require_columns(header, [name for name in columns if header.count(name) > 1])
@@ -38,7 +41,7 @@ def read_parquet(path: Any) -> Any:
 @contextmanager
 def reading(path: Any, kind: str) -> Iterator[None]:
     """Refuse what is no table of this kind, in words of our own."""
-    name = str(path) if isinstance(path, str | os.PathLike) else shown(path)
+    name = _named(path)
     if len(name.splitlines()) > 1:
         raise ValueError("path has several lines; the name of a file is needed, not what is in it")
     try:
@@ -52,3 +55,7 @@ def reading(path: Any, kind: str) -> Iterator[None]:
         where = f": line {ragged[1]} has more fields than those above it" if ragged else ""
         where += "; text in UTF-8 is needed" if isinstance(error, UnicodeError) else ""
         raise ValueError(f"{name} is no {kind} table{where}") from None
+
+
+def _named(path: Any) -> str:
+    return str(path) if isinstance(path, str | os.PathLike) else shown(path)

@@ -40,8 +40,11 @@ class Frozen(ABC):
 
     def __getattribute__(self, name: str) -> Any:
         value = super().__getattribute__(name)
-        # a new view: whoever gives it another shape or dtype has changed nothing here
-        return value.view() if type(value) is np.ndarray else value
+        if type(value) is not np.ndarray:
+            return value
+        # a new array on the same bytes: whoever gives it another shape or dtype has changed nothing here
+        whole = type(value.base) is bytes and len(value.base) == value.nbytes
+        return np.ndarray(value.shape, value.dtype, value.base) if whole else value.view()
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign to {name}: {type(self).__name__} stays as it was validated")

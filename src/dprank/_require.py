@@ -137,8 +137,15 @@ def require_columns(labels: Iterable[Any], names: Iterable[Any]) -> None:
             raise ValueError(f"column {shown(name)} {fault}, which has {len(labels)} columns")
 
 
+def require_unmasked(name: str, values: Any) -> None:
+    """Refuse a masked array in which anything is: its mask would be lost, and what is missing counted."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked entries; numbers are needed everywhere")
+
+
 def as_array(name: str, values: Any) -> NDArray[Any]:
     """The values as an array of any kind; rows of different lengths are refused."""
+    require_unmasked(name, values)
     try:
         return np.asarray(values)
     except (TypeError, ValueError):
@@ -147,6 +154,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
 
 def as_floats(name: str, values: Any) -> NDArray[np.float64]:
     """The values as floats, copied only where they are not; what are no numbers is refused."""
+    require_unmasked(name, values)
     try:
         given = np.asarray(values)
         # neither words nor complex numbers

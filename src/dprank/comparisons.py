@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from dprank import _files
 from dprank._files import reading
 from dprank._frozen import Frozen, frozen
-from dprank._require import require_columns, require_whole, settle, shown
+from dprank._require import require_columns, require_unmasked, require_whole, settle, shown
 
 Score = Literal["wins", "half", "net"]
 
@@ -454,12 +454,13 @@ def _integers(name: str, values: ArrayLike) -> NDArray[Any]:
     array = _column(name, values)
     if array.size == 0:
         return np.zeros(0, np.int64)
-    if not np.issubdtype(array.dtype, np.integer):
+    if array.dtype.kind not in "iu":
         raise ValueError(f"{name} holds {array.dtype.type.__name__}; integers are needed")
     return array
 
 
 def _column(name: str, values: ArrayLike) -> NDArray[Any]:
+    require_unmasked(name, values)
     try:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths

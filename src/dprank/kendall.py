@@ -104,7 +104,7 @@ def pairwise_kendall_distances(positions: ArrayLike, others: ArrayLike | None = 
 def ranking(name: str, values: ArrayLike) -> NDArray[Any]:
     """One ranking, shape (items,), as `as_positions` has many."""
     array = as_array(name, values)
-    if array.ndim != 1 or array.size < 1 or not np.issubdtype(array.dtype, np.integer):
+    if array.ndim != 1 or array.size < 1 or array.dtype.kind not in "iu":
         raise ValueError(f"{name} has {_form(array)}; one ranking is needed, integer positions of its items")
     return _checked(array[None], name)[0]
 
@@ -129,7 +129,7 @@ def as_positions(name: str, values: ArrayLike) -> NDArray[Any]:
         Naming the first row that does not.
     """
     array = as_array(name, values)
-    if array.ndim != 2 or array.shape[1] < 1 or not np.issubdtype(array.dtype, np.integer):
+    if array.ndim != 2 or array.shape[1] < 1 or array.dtype.kind not in "iu":
         raise ValueError(f"{name} has {_form(array)}; rows of integer positions are needed")
     return _checked(array, name + "[{}]")
 

@@ -382,3 +382,39 @@ def test_answers_kept_are_a_whole_number():
     for answers in ("x", 0, 1.5, None, [1]):
         with refused("answers = "):
             table.at_most(answers)
+
+
+@pytest.mark.parametrize("header", ["person,first,second,outcome", "first,second,outcome,person"])
+def test_a_header_that_is_too_short_names_no_columns(header, tmp_path):
+    """pandas would shift all names by one, and three answers of one person would be three persons'."""
+    path = tmp_path / "short.csv"
+    path.write_text(header + "\nalice,1,a,b,1\nalice,2,a,c,1\n")
+    with refused(str(path), "more fields than its header"):
+        comparisons.read_csv(path, items=list("abc"), voter="person")
+
+
+@pytest.mark.parametrize("name", ["NA", "None", "nan", "null", "N/A"])
+def test_columns_that_are_called_like_nothing_come_once_too(name, tmp_path):
+    path = tmp_path / "twice.csv"
+    path.write_text(f"{name},{name},first,second,outcome\n1,2,a,b,1\n")
+    with refused(name):
+        comparisons.read_csv(path, items=["a", "b"], voter=name)
+
+
+def test_masked_cells_are_not_counted():
+    masked = np.ma.array([1, 0], mask=[0, 1])
+    for column, arguments in (("outcome", ([0, 1], [1, 0], masked)), ("first", (masked, [0, 1], [1, 0]))):
+        with refused(column, "masked"):
+            Comparisons(*arguments, ["a", "b"])
+    with refused("voter", "masked"):
+        Comparisons([0, 1], [1, 0], [1, 0], ["a", "b"], masked)
+    assert len(Comparisons([0, 1], [1, 0], np.ma.array([1, 0]), ["a", "b"])) == 2
+
+
+def test_spans_of_time_are_no_items():
+    for column, arguments in (
+        ("first", (np.array([0, 1], "m8[s]"), [1, 0])),
+        ("second", ([1, 0], np.array([0, 1], "m8[s]"))),
+    ):
+        with refused(column, "integers"):
+            Comparisons(*arguments, [1, 0], ["a", "b"])

@@ -222,5 +222,7 @@ def test_who_reshapes_what_an_attribute_gives_reshapes_nothing():
         before = getattr(data, name).copy()
         getattr(data, name).shape = (-1, 1)
         getattr(data, name).dtype = np.uint8
+        base = getattr(data, name).base
+        assert not isinstance(base, np.ndarray)
         getattr(data, name).__setstate__((1, (1,), np.dtype("i8"), False, bytes(8)))
         np.testing.assert_array_equal(getattr(data, name), before)

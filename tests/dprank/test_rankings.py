@@ -209,3 +209,9 @@ def test_orders_of_names():
     ):
         with refused(*words):
             Rankings.from_orders(wrong, "ab")
+
+
+def test_masked_places_and_spans_of_time_are_no_places():
+    for positions in (np.ma.array([[0, 1]], mask=[[0, 1]]), np.array([[0, 1]], "m8[s]")):
+        with refused("positions"):
+            Rankings(positions, ["a", "b"])

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_generator, require_positive, require_whole, settle, shown
+from dprank._require import require_generator, require_positive, require_unmasked, require_whole, settle, shown
 from dprank.aggregation.matrix import PrivateOrder
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.kendall import as_positions
@@ -611,6 +611,8 @@ def require_reports(
     if not isinstance(reports, Iterable):
         raise ValueError(f"reports are of type {type(reports).__name__}; a list of them is needed")
 
+    require_unmasked("reports", reports)
+
     def table_of(rows: Any) -> NDArray[Any] | None:
         try:
             table = np.asarray(rows)
@@ -622,10 +624,16 @@ def require_reports(
     rows = np.atleast_1d(reports) if isinstance(reports, np.ndarray) else list(reports)
     if (table := table_of(rows)) is not None:
         return table
+    tables = list[NDArray[Any]]()
     for voter, row in enumerate(rows):
-        if table_of([row]) is None:
+        if (own := table_of([row])) is None:
             raise ValueError(f"reports[{voter}] = <{type(row).__name__}>; {needed} needed")
-    raise ValueError("reports are none, or no table; at least one row is needed")
+        tables.append(own)
+    if not tables:
+        raise ValueError("reports are none, or no table; at least one row is needed")
+    # integers of several kinds fit one by one, though together numpy would make them floats
+    kind = np.int64 if all(own.dtype.kind in "iu" for own in tables) else np.float64
+    return np.concatenate([own.astype(kind) for own in tables])
 
 
 def require_lists(reports: Any, size: int, n_items: int) -> NDArray[np.int64]:

@@ -291,7 +291,7 @@ class NoisyCounts:
         scores = as_floats("scores", scores)
         if scores.shape != (self.n_items,) or not np.isfinite(scores).all():
             raise ValueError(f"scores are not {self.n_items} finite numbers, one an item: those are needed")
-        shape = scores.shape if repetitions is None else (repetitions, *scores.shape)
+        shape = scores.shape if repetitions is None else (require_whole("repetitions", repetitions, 0), *scores.shape)
         if self.law == "continuous":
             return scores + noise.laplace(self.scale, shape, rng=rng)  # type: ignore[arg-type, operator]
         grain = GRAIN[self.score]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import MOST, WIDEST_COUNT, as_array, require_whole, shown
+from dprank._require import MOST, WIDEST_COUNT, as_array, require_unmasked, require_whole, shown
 
 #: Most items that are chosen: the losses of so many rounds are added up one by one.
 MOST_CHOSEN = 10**7
@@ -65,6 +65,7 @@ def finite(values: ArrayLike | pd.Series) -> NDArray[Any]:
         raise ValueError(
             f"values are a {type(values).__name__}; a Series (pandas.Series(values)) or an array is needed"
         )
+    require_unmasked("values", values)
     try:
         given = np.asarray(values)
     except (TypeError, ValueError):
@@ -75,6 +76,10 @@ def finite(values: ArrayLike | pd.Series) -> NDArray[Any]:
         raise ValueError(f"values have dtype {given.dtype.type.__name__}; numbers are needed")
     whole = given.dtype.kind == "i" or (given.dtype.kind == "u" and given.max() < 2**63)
     out: NDArray[Any] = np.ascontiguousarray(given, np.int64 if whole else np.float64)
+    if out.dtype == np.int64 and int(out.max()) - int(out.min()) >= 2**63:
+        raise ValueError(
+            "values are integers of 2^63 or more apart; their differences must be integers of 64 bits, too"
+        )
     # one pass each and no temporary: not-a-number spreads, infinities are extremes
     if out.dtype == np.float64 and not (np.isfinite(out.max()) and np.isfinite(out.min())):
         at = int(np.flatnonzero(~np.isfinite(out))[0])
@@ -131,7 +136,7 @@ def declared(values: ArrayLike | pd.Series, n_items: int | None, items: Iterable
         known = at >= 0
         given, at = np.asarray(values[known]), at[known]
         if given.dtype == object:  # for the sake of what is left out, maybe
-            given = np.array(given.tolist())
+            given = as_array("values", given.tolist())
         if len(twice := np.flatnonzero(np.bincount(at, minlength=n_items) > 1)):
             raise ValueError(f"values hold items[{twice[0]}] twice; one number per item is needed")
         full = np.zeros(n_items, given.dtype if len(given) else np.int64)

@@ -46,6 +46,8 @@ from dprank.topk._require import refuse_scales, require_k
 from dprank.topk.oneshot import Oneshot, TopK
 from dprank.topk.spectral import comparison_graph, ergodicity_coefficient, stationary_distribution, transition_matrix
 
+#: Least chance of a jump: the rounding of a chain that hardly ever jumps is more than one comparison moves.
+LEAST_TELEPORT = 1e-6
 #: Most items all of whose pairs are compared.
 MOST_COMPLETE = 10_000
 
@@ -72,7 +74,7 @@ class PrivateRankCentrality(FrozenFields):
     d : float, optional
         Public normalisation, at least the largest degree, which is the default, and at most 2^53.
     teleport : float
-        Chance g in [0, 1) with which the walk jumps to an item drawn at random.
+        Chance g with which the walk jumps to an item drawn at random: 0, or from 1e-6 on, below 1.
     damped : bool
         Whether scores are multiplied by 1 - tau, tau the ergodicity coefficient of the data: the same as dividing the
         noise by it. Without it the noise must do for the worst tau of all data on the graph.
@@ -122,7 +124,12 @@ class PrivateRankCentrality(FrozenFields):
             samples=require_whole("samples", self.samples, 1),
             scale=require_positive("scale", self.scale),
             delta=require_below_1("delta", self.delta),
-            teleport=require_below_1("teleport", self.teleport),
+            teleport=require_real(
+                "teleport",
+                self.teleport,
+                f"it must be 0, or in [{LEAST_TELEPORT:g}, 1)",
+                lambda x: x == 0 or LEAST_TELEPORT <= x < 1,
+            ),
             d=None
             if self.d is None
             else require_real("d", self.d, "it must lie in (0, 2^53]", lambda x: 0 < x <= MOST),

@@ -283,7 +283,7 @@ def _disjoint(pairs: ArrayLike, n_items: int, n_pairs: int) -> NDArray[np.int64]
     asked = as_array("pairs", pairs)
     if asked.shape != (n_pairs, 2):
         raise ValueError(f"pairs of shape {asked.shape}; a peer answers questions of shape ({n_pairs}, 2) only")
-    if not np.issubdtype(asked.dtype, np.integer) or asked.min() < 0 or asked.max() >= n_items:
+    if asked.dtype.kind not in "iu" or asked.min() < 0 or asked.max() >= n_items:
         raise ValueError(f"pairs are out of range; they must hold items 0 .. {n_items - 1}")
     if len(np.unique(asked)) < asked.size:
         raise ValueError("pairs name an item again; no item may be asked about twice")

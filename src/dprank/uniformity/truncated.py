@@ -29,6 +29,8 @@ from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import square_law
 
+#: Least chance of the coin: beside 1, a smaller one is lost in rounding.
+LEAST = 1e-12
 #: Most items or rankings that a loss is computed for: a formula, which the paper asks of more voters than there are.
 MOST_PLANNED = (1 << 63) - 1
 
@@ -46,7 +48,7 @@ class Trun:
     n_items, n_rankings : int
         m and k, at least 2. The formulas take m as printed; with odd m there are floor(m / 2) pairs.
     delta : float
-        Probability of the coin, in (0, 1).
+        Probability of the coin, in [1e-12, 1).
     scale : float
         b, above 0.
     start, width : float
@@ -78,7 +80,7 @@ class Trun:
         settle(self, **require_sizes(self.n_items, self.n_rankings, MOST_PLANNED))
         settle(
             self,
-            delta=require_probability("delta", self.delta),
+            delta=require_probability("delta", self.delta, LEAST),
             scale=require_positive("scale", self.scale),
             width=require_positive("width", self.width),
             start=require_real("start", self.start, "it must be at least 0 and finite", lambda x: 0 <= x < math.inf),

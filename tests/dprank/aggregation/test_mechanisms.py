@@ -161,7 +161,7 @@ def test_counts_to_which_noise_cannot_be_added_exactly(far):
         PrivateBorda(2, 1.0).perturb(np.array([far, 0]), SECURE)
     with refused("2^51"):
         NoisyMatrix(2, 1.0).perturb(np.array([[0, far], [-far if far > -(2**63) else far, 0]]), SECURE)
-    with refused("values[0]", "2^51"):
+    with refused("integers"):
         Oneshot(1, 1.0, n_items=2).release([far, 0], SECURE)
     with refused("wins", "2^51"):
         PerturbedMLE(2, 1.0, 1.0, graph="public", law="discrete").estimate([[[0, 1], [1, 0]]], [[far, 0]], SECURE)
@@ -200,3 +200,22 @@ def test_no_mechanism_promises_an_infinite_epsilon(make):
 def test_a_fallback_draws_by_the_law_of_the_answers():
     with refused("law = 'discrete'", "'continuous'"):
         PrivateKwikSort(6, 5, 1.0, NoisyMatrix(6, 5.0, law="continuous"))
+
+
+def test_masked_scores_are_no_scores():
+    masked = np.ma.array([5, 1], mask=[1, 0])
+    with refused("scores", "masked"):
+        NoisyCounts(2, 1.0).perturb(masked, SECURE)
+    with refused("values", "masked"):
+        Oneshot(1, 1.0, n_items=2).release(masked, SECURE)
+    with refused("sum", "masked"):
+        PrivateBorda(2, 1.0).perturb(masked, SECURE)
+    for repetitions in (2.5, -1, "2"):
+        with refused("repetitions = "):
+            NoisyCounts(2, 1.0).perturb([1, 0], SECURE, repetitions)
+
+
+def test_reports_of_integers_of_several_kinds_are_counted():
+    poll = LocalMatrix.calibrated(3, 1.0)
+    mixed = [np.array(poll.report([0, 1, 2], SECURE), kind) for kind in (np.uint64, np.int64, np.int8)]
+    assert sorted(poll.aggregate(mixed, np.random.default_rng(0), items=list("abc")).order) == [0, 1, 2]

@@ -263,3 +263,14 @@ def test_what_is_left_out_is_left_out_whatever_it_is(label, count):
     whole = declared(given, 2, ["flu", "gout"])
     assert whole.tolist() == [3, 1]
     assert whole.dtype == np.int64
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gumbel", "exponential"])
+def test_differences_of_integers_do_not_wrap(noise):
+    mechanism = Oneshot.calibrated(1, 1.0, n_items=2, noise=noise)
+    for values in ([2**62, 1 - 2**62], [2**63 - 1, 0], [-1, -(2**63)]):
+        chosen = {mechanism.release(values, np.random.default_rng(s)).items[0] for s in range(20)}
+        assert chosen == {0}
+    for beyond in ([2**62, -(2**62)], [2**62, -(2**62) - 1], [0, -(2**63)]):
+        with refused("2^63 or more apart"):
+            mechanism.release(beyond, np.random.default_rng(0))

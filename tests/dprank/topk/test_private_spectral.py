@@ -242,3 +242,22 @@ def test_bad_input():
 
 def test_without_edges_the_teleport_alone_is_released():
     assert PrivateRankCentrality(3, 1, 1, 1.0, pairs=[], teleport=0.2).guarantee.epsilon < np.inf
+
+
+@pytest.mark.parametrize("teleport", [1e-300, 1e-17, 1e-9, 0.999e-6, -0.1, 1.0])
+def test_a_walk_that_hardly_ever_jumps_is_refused(teleport):
+    """Rounding would move its scores by more than one comparison does."""
+    pairs = [(i, j) for i in range(6) for j in range(i)]
+    with refused("teleport = ", "[1e-06, 1)"):
+        PrivateRankCentrality.calibrated(6, 1, 2, 1.0, teleport=teleport, pairs=pairs)
+
+
+def test_the_least_chance_of_a_jump_moves_scores_no_further_than_claimed():
+    rng, pairs = np.random.default_rng(0), [(i, j) for i in range(6) for j in range(i)]
+    mechanism = PrivateRankCentrality.calibrated(6, 1, 10**6, 1.0, teleport=1e-6, pairs=pairs, relative=False)
+    for _ in range(40):
+        one = rng.integers(0, 10**6 + 1, 15) / 10**6
+        other = one.copy()
+        at = rng.integers(15)
+        other[at] += 1e-6 if other[at] < 0.5 else -1e-6
+        assert np.abs(mechanism.scores(one) - mechanism.scores(other)).max() <= mechanism.sensitivity
