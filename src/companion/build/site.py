@@ -36,22 +36,11 @@ ONE_LOAD: list[list[View]] = [[view for views in LOADS for view in views]]
 PICTURED: set[View] = {("light", DESK), ("dark", PHONE)}
 PATIENCE = 120_000  # ms for a page to typeset its mathematics; a busy machine once left the reference waiting 20 s
 
-CHROMIUM_NAMES = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-)
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-]
+APPLICATION = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", APPLICATION)
+CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+                  "--disable-background-networking", "--disable-component-update",
+                  "--host-resolver-rules=MAP * ~NOTFOUND"]  # fmt: skip
 NO_CHROMIUM = (
     "Chromium not found, so no page was opened: install it (Debian, Ubuntu: `apt-get install chromium`; "
     "elsewhere Chrome will do) and have it on PATH"
