@@ -23,8 +23,8 @@ from shared import best, exponent
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
 
 VOTERS = 99
 

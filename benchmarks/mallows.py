@@ -19,7 +19,7 @@ from prefsampling.ordinal import mallows as prefsampling_mallows
 from scipy import stats
 from shared import best, exponent
 
-from dprank.kendall import kendall_distance, pairwise_kendall_distances
+from dprank.data.kendall import kendall_distance, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 
 GAP = 1e-4

@@ -6,7 +6,7 @@ from time import process_time
 import numpy as np
 from scipy import special
 
-from dprank.comparisons import Comparisons
+from dprank.data.comparisons import Comparisons
 
 
 def best(calls, rounds=3, clock=process_time, patience=math.inf):

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dprank import comparisons
-from dprank.comparisons import Comparisons, win_counts, win_counts_parquet
+from dprank.data import comparisons
+from dprank.data.comparisons import Comparisons, win_counts, win_counts_parquet
 
 CHUNK = 1 << 22
 COLUMNS = ["first", "second", "outcome"]

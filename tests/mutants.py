@@ -1,6 +1,6 @@
 """Would the tests see a slip of the pen? Random single mutants of a module, each run against the tests that reach it.
 
-    make mutants MODULE=dprank.noise              # 32 mutants of one module
+    make mutants MODULE=dprank.privacy.noise              # 32 mutants of one module
     make mutants MODULE=privacy ARGS="-n 31 --seed 7"     # of every module whose slips cost privacy
 
 A mutant is one changed expression: a constant, an operator, a comparison, min for max, floor for ceil, a guard that is
@@ -39,14 +39,14 @@ ROOT = Path(__file__).resolve().parents[1]
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.yml")
 #: Modules whose slips cost privacy, and their own tests beside the file of the same name.
 PRIVACY: dict[str, tuple[str, ...]] = {
-    "dprank.noise": ("test_gaussian_noise.py",),
-    "dprank.mechanism": (),
-    "dprank.gaussian": (),
-    "dprank.randomized_response": (),
+    "dprank.privacy.noise": ("test_gaussian_noise.py",),
+    "dprank.privacy.guarantee": (),
+    "dprank.privacy.gaussian": (),
+    "dprank.privacy.randomized_response": (),
     "dprank.topk.bound": (),
-    "dprank.topk.composition": (),
+    "dprank.privacy.composition": (),
     "dprank.uniformity.noisy_norm": (),
-    "dprank.divergence": (),
+    "dprank.privacy.divergence": (),
     "dprank.pairwise.noisy_counts": (),
     "dprank.aggregation.noisy_matrix": ("aggregation/test_mechanisms.py",),
     "dprank.aggregation.private_borda": ("aggregation/test_mechanisms.py",),

@@ -10,7 +10,7 @@ import pytest
 from checks import each
 
 from companion.__main__ import app
-from dprank import noise
+from dprank.privacy import noise
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

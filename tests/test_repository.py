@@ -12,7 +12,7 @@ import pytest
 import yaml
 from checks import each
 
-from dprank import noise
+from dprank.privacy import noise
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

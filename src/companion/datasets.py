@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dprank.comparisons import Comparisons
-from dprank.rankings import Rankings
+from dprank.data.comparisons import Comparisons
+from dprank.data.rankings import Rankings
 
 SURVEYS = Path(__file__).parents[2] / "data" / "surveys"
 UNIVERSITIES = ("London", "Paris", "Milano", "StGallen", "Barcelona", "Stockholm")

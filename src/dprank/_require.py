@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -114,11 +114,19 @@ def require_probability(name: str, value: Any, least: float = 0.0, most: float =
 
 
 def require_generator(rng: Any, why: str = "") -> np.random.Generator:
-    """Refuse what is no generator, and so `dprank.noise.SECURE` where floating-point coins are tossed."""
+    """Refuse what is no generator, and so `dprank.SECURE` where floating-point coins are tossed."""
     if not isinstance(rng, np.random.Generator):
         because = f"{why}: " if why else ""
         raise ValueError(f"rng = {source_shown(rng)}; {because}a numpy.random.Generator is needed")
     return rng
+
+
+def require_one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
+    """The one of those allowed that a value is; any other is refused, naming all three."""
+    for one in allowed:
+        if isinstance(value, type(one)) and value == one and not isinstance(value, bool):
+            return one
+    raise ValueError(f"{name} = {shown(value)}; allowed are {', '.join(map(repr, allowed))}")
 
 
 def require_bool(name: str, value: Any) -> bool:

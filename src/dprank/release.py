@@ -1,20 +1,29 @@
-"""What every release carries: where its randomness came from, and so whether it may be published."""
+"""What a private algorithm releases: the answer, what it promises, and where its randomness came from."""
 
 from __future__ import annotations
 
+import importlib
+import json
+import math
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, get_args
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
+from typing import Any, Literal, NoReturn, Self, cast, get_args
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from dprank._frozen import FrozenFields
-from dprank.mechanism import Guarantee, require
-from dprank.noise import SecureSource, Source
+from dprank._require import require_one_of, require_whole, settle, shown
+from dprank.models.bradley_terry import LINKS, Link
+from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.laws import features
+from dprank.privacy.noise import SecureSource, Source
 
-#: Of the noise: drawn by `dprank.noise.SECURE`, always whole or exact; by a generator, whose seed undoes it; or by
-#: voters on devices of their own.
+#: Of the noise: drawn by `dprank.SECURE`, always whole or exact; by a generator, whose seed undoes it; or by voters on
+#: devices of their own.
 Origin = Literal["operating system", "seeded", "voters"]
 #: Publishing at a larger epsilon warns. Ponomareva et al. (2023, "How to DP-fy ML", Section 5.2) call guarantees up to
 #: 10 reasonable, and those above weak to none.
@@ -26,27 +35,44 @@ _MARK: dict[Origin | None, str] = {
     "voters": "not for publication, unless every voter drew their report with SECURE",
     None: "not for publication: of no private release",
 }
+#: Of the file that `Release.to_json` writes; another number when its fields change.
+FORMAT = 1
+#: Rooms whose mechanisms a file may name.
+_FAMILIES = ("dprank.aggregation", "dprank.pairwise", "dprank.topk", "dprank.uniformity")
+#: Items that are named in a sentence.
+_NAMED = 12
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Release(FrozenFields):
-    """A result, and where its randomness came from.
+    """A result, the mechanism that made it, and where its randomness came from.
 
-    Attributes
+    Two are equal if all their fields are; arrays are read-only. `str` is a sentence.
+
+    Parameters
     ----------
+    mechanism : Mechanism, optional
+        What made it, with all its parameters, which are public; None of what no mechanism made.
     source : {"operating system", "seeded", "voters"} or None
-        What drew the noise; None of what no mechanism released.
+        What drew the noise: only the first is for publication. None of what is not private.
     """
 
-    source: Origin | None = field(default=None, kw_only=True)
+    _: KW_ONLY
+    mechanism: Any = None
+    source: Origin | None = None
 
     def __post_init__(self) -> None:
-        require("source", self.source, (*get_args(Origin), None))
+        require_one_of("source", self.source, (*get_args(Origin), None))
         super().__post_init__()
 
     @property
+    def guarantee(self) -> Guarantee | None:
+        """What the mechanism promises of all of it; None where that is nothing."""
+        return getattr(self.mechanism, "guarantee", None)
+
+    @property
     def publishable(self) -> bool:
-        """Whether the noise is exact and cannot be reproduced: only that of `dprank.noise.SECURE` is."""
+        """Whether the noise is exact and cannot be reproduced: only that of `dprank.SECURE` is."""
         return self.source == "operating system"
 
     @property
@@ -54,10 +80,246 @@ class Release(FrozenFields):
         """Why it is not for publication; nothing where it is."""
         return _MARK[self.source]
 
+    @abstractmethod
+    def _said(self) -> str:
+        """The answer in words."""
+
+    @abstractmethod
+    def to_frame(self) -> Any:
+        """The answer as a pandas.DataFrame."""
+
+    def __str__(self) -> str:
+        promise = "" if self.guarantee is None else f"{self.guarantee}, by {type(self.mechanism).__name__}"
+        return "; ".join(filter(None, [self._said(), promise, self.mark or "drawn by the operating system"]))
+
     def __repr__(self) -> str:
-        of = sorted(fields(self), key=lambda it: it.name == "source")
-        shown = ", ".join(f"{it.name}={getattr(self, it.name)!r}" for it in of)
-        return f"{type(self).__name__}({shown})" + (f"  # {self.mark}" if self.mark else "")
+        return f"<{type(self).__name__}: {self}>"
+
+    def to_json(self) -> str:
+        """The release as text that `from_json` reads: nothing but what may be published.
+
+        Raises
+        ------
+        ValueError
+            Where an item is no text and no number, or the mechanism is none of the library's.
+        """
+        output = {it.name: _plain(it.name, getattr(self, it.name)) for it in self._output()}
+        written = {
+            "format": FORMAT,
+            "kind": type(self).__name__,
+            "output": output,
+            "guarantee": None if self.guarantee is None else _plain("guarantee", vars(self.guarantee)),
+            "mechanism": _written(self.mechanism),
+            "source": self.source,
+        }
+        return json.dumps(written, indent=2, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The release that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+
+        Raises
+        ------
+        ValueError
+            Where the text is no such file, or the guarantee in it is not the one that its mechanism has.
+        """
+        try:
+            file = json.loads(text)
+        except (TypeError, ValueError, RecursionError):
+            _refuse("it is not JSON")
+        wanted = {"format", "kind", "output", "guarantee", "mechanism", "source"}
+        if not isinstance(file, dict) or set(file) != wanted:
+            _refuse(f"it must have the fields {', '.join(sorted(wanted))}, and no others")
+        if file["format"] != FORMAT:
+            _refuse(f"format = {shown(file['format'])}; this version of dprank reads format {FORMAT}")
+        kinds = {kind.__name__: kind for kind in (Ranking, Selection, Decision)}
+        name = file["kind"] if isinstance(file["kind"], str) else None
+        kind = kinds.get(name or "")
+        if kind is None or not issubclass(kind, cls):
+            _refuse(
+                f"kind = {shown(file['kind'])}; {' or '.join(k for k in kinds if issubclass(kinds[k], cls))} is needed"
+            )
+        output = file["output"]
+        if not isinstance(output, dict) or set(output) != {it.name for it in kind._output()}:
+            _refuse(f"the output of a {name} has {', '.join(it.name for it in kind._output())}")
+        if not isinstance(file["mechanism"], dict | None):
+            _refuse("mechanism must have a class and parameters")
+        mechanism = _read(file["mechanism"])
+        try:
+            made = kind(**kind._parsed(output), mechanism=mechanism, source=file["source"])
+        except (TypeError, ValueError, OverflowError) as error:
+            _refuse(str(error) if isinstance(error, ValueError) else "the output has values of other kinds")
+        if not _alike(file["guarantee"], made.guarantee):
+            _refuse("the guarantee is not the one that its mechanism has")
+        return cast(Self, made)
+
+    @classmethod
+    def _output(cls) -> list[Any]:
+        return [it for it in fields(cls) if it.name not in ("mechanism", "source")]
+
+    @classmethod
+    @abstractmethod
+    def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:
+        """Fields of the answer from those of a file."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Ranking(Release):
+    """An order of all items.
+
+    Parameters
+    ----------
+    items : tuple of str
+    order : ndarray of int, shape (items,)
+        Item codes from best to worst; equal scores in random order.
+    scores : ndarray of float, shape (items,), optional
+        What the mechanism scores items by, the higher the better: private estimates, see its `release`.
+    margins : ndarray of float, shape (items, items), optional
+        Private estimates of how many more voters put the row's item before the column's than after it;
+        antisymmetric. With n voters, ``0.5 + margins / (2 * n)`` estimates the fractions.
+    mechanism, source
+        As of `Release`.
+    """
+
+    items: tuple[str, ...]
+    order: NDArray[np.int64]
+    scores: NDArray[np.float64] | None = None
+    margins: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        m = len(self.items)
+        order = np.asarray(self.order)
+        if order.shape != (m,) or order.dtype.kind not in "iu" or (np.sort(order) != np.arange(m)).any():
+            raise ValueError(f"order is none of {m} items: it must hold each of 0 .. {m - 1} once")
+        settle(self, order=order.astype(np.int64, copy=False))
+        for name, shape in (("scores", (m,)), ("margins", (m, m))):
+            if getattr(self, name) is not None and np.shape(getattr(self, name)) != shape:
+                raise ValueError(f"{name} have another shape than {shape}")
+        super().__post_init__()
+
+    @property
+    def ranking(self) -> tuple[str, ...]:
+        """Names from best to worst."""
+        return tuple(self.items[i] for i in self.order)
+
+    def top(self, k: int) -> frozenset[str]:
+        """Names of the k best, k from 0 to their number."""
+        return frozenset(self.ranking[: require_whole("k", k, 0, len(self.items))])
+
+    def to_frame(self) -> Any:
+        """A row an item, best first: place (from 1), item, and score where there are any."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {"place": np.arange(1, len(self.order) + 1), "item": self.ranking}
+        return pd.DataFrame(columns if self.scores is None else columns | {"score": self.scores[self.order]})
+
+    def _said(self) -> str:
+        return _listed(self.ranking, " > ")
+
+    @classmethod
+    def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:
+        items = output["items"]
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+            raise ValueError("items are no list of names")
+        optional = {name: _floats(output[name]) for name in ("scores", "margins")}
+        return {"items": tuple(items), "order": np.asarray(output["order"]), **optional}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Selection(Release):
+    """The k items with the largest (smallest) values.
+
+    Parameters
+    ----------
+    items : ndarray, shape (k,)
+        The chosen: names where items are declared so, codes otherwise. Best first if the order is released, else
+        ascending: by label (by type and text where labels cannot be compared), or by code.
+    values : ndarray of float or int, shape (k,), optional
+        Their values under fresh noise, in the order of `items`, where the mechanism releases them. Integers where the
+        noise is that of `dprank.SECURE`.
+    mechanism, source
+        As of `Release`.
+    """
+
+    items: NDArray[Any]
+    values: NDArray[np.float64] | NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        items = np.asarray(self.items)
+        if items.ndim != 1 or (self.values is not None and np.shape(self.values) != items.shape):
+            raise ValueError("items and values must be two lists of one length")
+        settle(self, items=items.astype(object) if items.dtype.kind in "US" else items)
+        super().__post_init__()
+
+    def to_frame(self) -> Any:
+        """A row an item: item, and value where there are any."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {"item": self.items}
+        return pd.DataFrame(columns if self.values is None else columns | {"value": self.values})
+
+    def _said(self) -> str:
+        ordered = getattr(self.mechanism, "ordered", False)
+        return _listed([str(item) for item in self.items], " > " if ordered else ", ")
+
+    @classmethod
+    def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:
+        names, values = output["items"], output["values"]
+        if not isinstance(names, list) or not all(isinstance(name, str | int | float) for name in names):
+            raise ValueError("items are no list of names or codes")
+        items = np.empty(len(names), object)
+        items[:] = names
+        codes = all(type(name) is int for name in names)
+        return {
+            "items": items.astype(np.int64) if codes else items,
+            "values": values if values is None else np.array([_number(value) for value in values]),
+        }
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Decision(Release):
+    """Outcome of a test of uniformity.
+
+    Parameters
+    ----------
+    reject : bool
+        Whether the rankings are declared not uniform.
+    statistic : float
+        What was compared; a private test gives only what it may publish.
+    threshold : float
+        What it was compared with.
+    p_value : float
+        Probability under uniform rankings of a statistic at least as extreme.
+    mechanism, source
+        As of `Release`.
+    """
+
+    reject: bool
+    statistic: float
+    threshold: float
+    p_value: float
+
+    def to_frame(self) -> Any:
+        """One row: reject, statistic, threshold, p_value."""
+        import pandas as pd
+
+        return pd.DataFrame([{it.name: getattr(self, it.name) for it in self._output()}])
+
+    def _said(self) -> str:
+        said = "the rankings are not uniform" if self.reject else "uniform rankings are not refuted"
+        return said if math.isnan(self.p_value) else f"{said}, p = {self.p_value:.3g}"
+
+    @classmethod
+    def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(output["reject"], bool):
+            raise ValueError("reject is neither true nor false")
+        return {"reject": output["reject"]} | {
+            name: float(_number(output[name])) for name in ("statistic", "threshold", "p_value")
+        }
 
 
 class Report(list[Any]):
@@ -81,12 +343,34 @@ class Report(list[Any]):
         return super().__repr__() + ("" if self.publishable else f"  # {_MARK[self.source]}")
 
 
+@features.register
+def ranking_features(result: Ranking) -> NDArray[np.float64]:
+    """The order, the scores, and the margins of pairs."""
+    scores = np.zeros(0) if result.scores is None else result.scores
+    margins = np.zeros(0) if result.margins is None else result.margins[np.triu_indices(len(result.order), 1)]
+    return np.r_[result.order.astype(float), scores, margins]
+
+
+@features.register
+def selection_features(result: Selection) -> NDArray[np.float64]:
+    """The items, by number, and their values."""
+    items = np.array([_item_number(item) for item in result.items])
+    return items if result.values is None else np.r_[items, result.values]
+
+
+@features.register
+def decision_features(result: Decision) -> NDArray[np.float64]:
+    """Whether it rejects, and the statistic where it is released."""
+    published = np.array([result.reject, result.statistic], float)
+    return published[~np.isnan(published)]
+
+
 def source_of(rng: Source, mechanism: Any) -> Origin:
     """What draws a release; to be called by `release` itself, for the warning's place.
 
     Parameters
     ----------
-    rng : numpy.random.Generator or dprank.noise.SECURE
+    rng : numpy.random.Generator or dprank.SECURE
     mechanism : object
         Warns of its `guarantee` where `rng` draws for publication and epsilon is above `LARGE`.
     """
@@ -106,3 +390,119 @@ def source_of_reports(reports: Iterable[Any], own: Origin) -> Origin:
     """What drew the reports of voters, and `own` for what was drawn besides."""
     sources = {own, *(getattr(report, "source", "voters") for report in reports)}
     return next(source for source in ("seeded", "voters", "operating system") if source in sources)
+
+
+def _listed(names: Iterable[str], between: str) -> str:
+    """Names in a row; of many the first and the last."""
+    names = list(names)
+    if len(names) > _NAMED:
+        names = [*names[: _NAMED - 2], "...", names[-1]]
+    return between.join(names)
+
+
+def _item_number(item: Any) -> float:
+    try:
+        return float(item)
+    except (TypeError, ValueError):
+        import zlib
+
+        return float(zlib.crc32(str(item).encode()))
+
+
+def _refuse(why: str) -> NoReturn:
+    raise ValueError(f"this is no release of dprank: {why}") from None
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A value as JSON has it; infinities and NaN as words."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, tuple | list):
+        return [_plain(name, one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(key, one) for key, one in value.items()}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ValueError(f"{name} holds a {type(value).__name__}; text and numbers alone can be written")
+
+
+def _number(value: Any) -> Any:
+    """A number as `_plain` wrote it."""
+    if isinstance(value, str) and value in ("nan", "inf", "-inf"):
+        return math.nan if value == "nan" else float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("a number is missing")
+    return value
+
+
+def _floats(values: Any) -> NDArray[np.float64] | None:
+    if values is None:
+        return None
+    given = np.asarray(values)
+    if given.dtype.kind not in "iuf":
+        raise ValueError("scores and margins must be numbers")
+    return given.astype(float)
+
+
+def _written(parameter: Any) -> Any:
+    """A mechanism, or a part of one, with its class and all its parameters."""
+    if parameter is None or not is_dataclass(parameter):
+        return _plain("mechanism", parameter)
+    kind = type(parameter)
+    home = next((room for room in (*_FAMILIES, "dprank.models") if kind.__module__.startswith(room + ".")), None)
+    if home is None:
+        raise ValueError(f"mechanism holds a {kind.__name__}, which is no class of dprank; only those can be written")
+    if home == "dprank.models":
+        if not isinstance(parameter, Link) or LINKS.get(parameter.name) != parameter:
+            raise ValueError(f"link is none of {', '.join(LINKS)}; only those can be written")
+        return {"link": parameter.name}
+    values = {it.name: _written(getattr(parameter, it.name)) for it in fields(parameter) if it.init}
+    return {"class": f"{kind.__module__}.{kind.__qualname__}", **values}
+
+
+def _read(written: Any) -> Any:
+    """What `_written` wrote of a mechanism: an instance of one of the library's classes and no other."""
+    if isinstance(written, list):
+        return tuple(_read(one) for one in written)
+    if written in ("nan", "inf", "-inf"):
+        return _number(written)
+    if not isinstance(written, dict):
+        return written
+    if set(written) == {"link"}:
+        if written["link"] not in [*LINKS]:
+            _refuse(f"link = {shown(written['link'])}; {', '.join(LINKS)} are known")
+        return LINKS[written["link"]]
+    path = written.get("class")
+    home, _, name = str(path).rpartition(".")
+    kind = None
+    if home.rpartition(".")[0] in _FAMILIES and name.isidentifier() and not name.startswith("_"):
+        try:
+            kind = getattr(importlib.import_module(home), name, None)
+        except ImportError:
+            kind = None
+    if not (isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == home):
+        _refuse(f"class = {shown(path)}; a mechanism of dprank is needed")
+    values = {key: _read(value) for key, value in written.items() if key != "class"}
+    try:
+        made = kind(**values)
+    except (TypeError, ValueError, OverflowError) as error:
+        _refuse(str(error) if isinstance(error, ValueError) else f"{name} has other parameters")
+    return made
+
+
+def _alike(written: Any, promised: Guarantee | None) -> bool:
+    """Whether a guarantee in a file is that of its mechanism, but for the last digits of another machine."""
+    if promised is None or not isinstance(written, dict):
+        return written is promised
+    if written.keys() != vars(promised).keys():
+        return False
+    return all(
+        math.isclose(_read(written[key]), value)
+        if isinstance(value, float) and type(written[key]) in (int, float)
+        else type(written[key]) is not bool and _plain(key, value) == written[key]
+        for key, value in vars(promised).items()
+    )

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from companion.figures.style import show
-from dprank.kendall import kendall_distance
+from dprank.data.kendall import kendall_distance
 def draw(frame):
     figure = Figure(figsize=(3, 2))
     figure.subplots().plot(frame["x"], frame["y"], label="§ ä")

@@ -53,7 +53,7 @@ from IPython.display import display
 from companion.claims import Check, find_root, record
 from companion.seed import root_seed
 print("root", root_seed())
-scale = runpy.run_path(find_root() / "src/dprank/noise.py")["SCALE"]
+scale = runpy.run_path(find_root() / "src/dprank/privacy/noise.py")["SCALE"]
 svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9"/></svg>'
 display({"image/svg+xml": svg, "text/plain": "line"}, raw=True, metadata={"figure": {"name": "line", "data": "x\\n1"}})
 """
@@ -98,7 +98,7 @@ def make_book(root: Path, source: Path = REPOSITORY) -> Path:
         "data/surveys/SHA256SUMS": f"{hashlib.sha256(survey.encode()).hexdigest()}  votes.csv\n",
         "notebooks/profiles.yml": PROFILES,
         "requirements.lock": "numpy==0\n",
-        "src/dprank/noise.py": "SCALE = 2.0\n",
+        "src/dprank/privacy/noise.py": "SCALE = 2.0\n",
     }
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)

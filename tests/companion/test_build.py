@@ -267,7 +267,7 @@ def test_rewording_a_claim_runs_late_notebooks_only(book: Path) -> None:
 @pytest.mark.slow
 def test_noise_scale_changes_a_verdict(book: Path) -> None:
     site = snapshot(book / "_build/html")
-    (book / "src/dprank/noise.py").write_text("SCALE = 0.5\n")
+    (book / "src/dprank/privacy/noise.py").write_text("SCALE = 0.5\n")
     lines: list[str] = []
     build_ = Build(book, workers=2, say=lines.append)
     message = (
@@ -276,7 +276,7 @@ def test_noise_scale_changes_a_verdict(book: Path) -> None:
     )
     with pytest.raises(BuildError, match=message):
         build_.run()
-    assert lines[0] == "01-first: runs because src/dprank/noise.py changed"
+    assert lines[0] == "01-first: runs because src/dprank/privacy/noise.py changed"
     assert snapshot(book / "_build/html") == site
 
 

@@ -9,14 +9,14 @@ import warnings
 import numpy as np
 from scipy import sparse
 
-from dprank import kendall
 from dprank.aggregation import ExponentialMechanism, kemeny_score, kwiksort, local_search
 from dprank.aggregation.kemeny import kemeny
-from dprank.comparisons import Comparisons, pairwise_wins, win_counts
+from dprank.data import kendall
+from dprank.data.comparisons import Comparisons, pairwise_wins, win_counts
+from dprank.data.rankings import Rankings
 from dprank.models.bradley_terry import erdos_renyi_counts
 from dprank.models.likelihood import Games, gradient, mle, mle_from_counts
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
 from dprank.topk.selection import noisy_top_k
 from dprank.topk.spectral import ergodicity_coefficient, rank_centrality, stationary_distribution, transition_matrix
 from dprank.uniformity.friedman import null_rank_sums

@@ -126,7 +126,7 @@ RESULTS = (
     "aggregation.kemeny.KemenyTimeout",
     "models.likelihood.Fit",
     "topk.curve.WorstPair",
-    "uniformity.decision.Decision",
+    "release.Decision",
 )
 #: Abstract: its heirs are tried.
 ABSTRACT = ("aggregation.additive.AdditiveNoise",)
@@ -134,20 +134,20 @@ ABSTRACT = ("aggregation.additive.AdditiveNoise",)
 #: what is given to them, and promise nothing.
 PROMISING = (
     "aggregation.local_kwiksort",
-    "divergence",
-    "gaussian",
-    "mechanism",
+    "privacy.divergence",
+    "privacy.gaussian",
+    "privacy.guarantee",
     "models.bradley_terry",
     "models.mallows",
-    "noise",
+    "privacy.noise",
     "pairwise.noisy_counts",
     "pairwise.perturbed_mle",
-    "randomized_response",
+    "privacy.randomized_response",
     "topk.bound",
-    "topk.composition",
+    "privacy.composition",
 )
 #: Parts of a search, and what refuses.
-INNER = ("gaussian.least",)
+INNER = ("privacy.gaussian.least",)
 
 
 def makers():
@@ -159,7 +159,7 @@ def makers():
     found = {}
     for module in walk_packages(dprank.__path__, "dprank."):
         room = module.name.removeprefix("dprank.")
-        if room.startswith("audit") or any(part.startswith("_") for part in room.split(".")):
+        if room.startswith("audit") or room.endswith("laws") or any(part.startswith("_") for part in room.split(".")):
             continue
         for name, one in vars(import_module(module.name)).items():
             if name.startswith(("_", "require")) or getattr(one, "__module__", None) != module.name:
@@ -291,18 +291,18 @@ def _baselines():
         "aggregation.private_kwiksort.PrivateKwikSort, gaussian": noisy | gaussian | {"queries": 6},
         "aggregation.private_kwiksort.PrivateKwikSort.as_printed": budget | {"queries": 4},
         "aggregation.private_kwiksort.PrivateKwikSort.calibrated": budget | {"queries": 4, "share": 0.3},
-        "divergence.GaussianShift": {"l2": 1.0, "scale": 2.0},
-        "divergence.LaplaceShift": {"moves": [1.0, 2.0], "scale": 2.0},
-        "divergence.discrete_gaussian_shift": {"moves": [2], "scale": 2.0},
-        "divergence.discrete_laplace_shift": {"moves": [1, 2], "scale": 2.0},
-        "divergence.noise_shift": {"noise": "laplace", "law": "discrete", "moves": [1, 2], "scale": 2.0},
-        "divergence.whole_noise": {"noise": "laplace", "scale": 2.0, "reach": 5},
-        "gaussian.gaussian_delta": {"l2": 1.0, "scale": 2.0, "epsilon": 1.0},
-        "gaussian.gaussian_epsilon": {"l2": 1.0, "scale": 2.0, "delta": 0.01},
-        "gaussian.gaussian_scale": {"l2": 1.0, "epsilon": 1.0, "delta": 0.01},
-        "gaussian.zcdp": {"rho": 0.5, "delta": 0.01},
-        "mechanism.Guarantee": {"epsilon": 1.0, "delta": 0.01},
-        "mechanism.ratio_up": {"numerator": 1.0, "denominator": 3.0},
+        "privacy.divergence.GaussianShift": {"l2": 1.0, "scale": 2.0},
+        "privacy.divergence.LaplaceShift": {"moves": [1.0, 2.0], "scale": 2.0},
+        "privacy.divergence.discrete_gaussian_shift": {"moves": [2], "scale": 2.0},
+        "privacy.divergence.discrete_laplace_shift": {"moves": [1, 2], "scale": 2.0},
+        "privacy.divergence.noise_shift": {"noise": "laplace", "law": "discrete", "moves": [1, 2], "scale": 2.0},
+        "privacy.divergence.whole_noise": {"noise": "laplace", "scale": 2.0, "reach": 5},
+        "privacy.gaussian.gaussian_delta": {"l2": 1.0, "scale": 2.0, "epsilon": 1.0},
+        "privacy.gaussian.gaussian_epsilon": {"l2": 1.0, "scale": 2.0, "delta": 0.01},
+        "privacy.gaussian.gaussian_scale": {"l2": 1.0, "epsilon": 1.0, "delta": 0.01},
+        "privacy.gaussian.zcdp": {"rho": 0.5, "delta": 0.01},
+        "privacy.guarantee.Guarantee": {"epsilon": 1.0, "delta": 0.01},
+        "privacy.guarantee.ratio_up": {"numerator": 1.0, "denominator": 3.0},
         "models.bradley_terry.Link": {field.name: getattr(LOGISTIC, field.name) for field in fields(LOGISTIC)},
         "models.bradley_terry.erdos_renyi_counts": {"theta": [0, 1.0], "probability": 0.5, "replicates": 2, "rng": rng},
         "models.bradley_terry.sample_erdos_renyi": {"theta": [0, 1.0], "probability": 0.5, "rng": rng},
@@ -318,12 +318,12 @@ def _baselines():
         "models.mallows.Mallows.of_gap": few | {"gap": 0.5},
         "models.mallows.Mallows.of_phi": few | {"phi": 0.5},
         "models.mallows.theta_at": few | {"epsilon": 0.5},
-        "noise.discrete_gaussian": {"scale": 2.0, "size": 3, "rng": rng},
-        "noise.discrete_laplace": {"scale": 2.0, "size": 3, "rng": rng},
-        "noise.draw": {"noise": "laplace", "law": "discrete", "scale": 2.0, "size": 3, "rng": rng},
-        "noise.gaussian": {"scale": 2.0, "size": 3, "rng": rng},
-        "noise.geometric": {"scale": 2.0, "size": 3, "rng": rng},
-        "noise.laplace": {"scale": 2.0, "size": 3, "rng": rng},
+        "privacy.noise.discrete_gaussian": {"scale": 2.0, "size": 3, "rng": rng},
+        "privacy.noise.discrete_laplace": {"scale": 2.0, "size": 3, "rng": rng},
+        "privacy.noise.draw": {"noise": "laplace", "law": "discrete", "scale": 2.0, "size": 3, "rng": rng},
+        "privacy.noise.gaussian": {"scale": 2.0, "size": 3, "rng": rng},
+        "privacy.noise.geometric": {"scale": 2.0, "size": 3, "rng": rng},
+        "privacy.noise.laplace": {"scale": 2.0, "size": 3, "rng": rng},
         "pairwise.noisy_counts.NoisyCounts": noisy | {"answers": 3},
         "pairwise.noisy_counts.NoisyCounts.as_printed": budget | {"algorithm": 3, "answers": 3},
         "pairwise.noisy_counts.NoisyCounts.calibrated": budget | {"answers": 3, "design": "once"},
@@ -333,18 +333,18 @@ def _baselines():
         "pairwise.perturbed_mle.PerturbedMLE.calibrated": budget | {"ridge": 100.0, "answers": 3, "unit": "voter"},
         "pairwise.perturbed_mle.PerturbedMLE.calibrated, public": budget | {"ridge": 1.0, "graph": "public"},
         "pairwise.perturbed_mle.objective_loss": {"scale": 2.0, "ridge": 1.0, "answers": 3},
-        "randomized_response.bit_loss": {"flips": 2**50, "bits": 3},
-        "randomized_response.flips_for": {"epsilon": 1.0, "bits": 3},
-        "randomized_response.randomise": {"signs": np.ones(3, np.int8), "flips": 2**50, "rng": rng},
+        "privacy.randomized_response.bit_loss": {"flips": 2**50, "bits": 3},
+        "privacy.randomized_response.flips_for": {"epsilon": 1.0, "bits": 3},
+        "privacy.randomized_response.randomise": {"signs": np.ones(3, np.int8), "flips": 2**50, "rng": rng},
         "topk.bound.log_delta": {"k": 2, "shift": 0.1, "epsilon": 1.0, "n_items": 9},
         "topk.bound.shift_for": {"k": 2, "epsilon": 1.0, "delta": 0.01, "n_items": 9},
-        "topk.composition.advanced": {"k": 3, "epsilon_0": 0.1, "delta": 0.01},
-        "topk.composition.basic": {"k": 3, "epsilon_0": 0.1},
-        "topk.composition.epsilon_per_round": {"composition": "optimal", "k": 3, "epsilon": 1.0, "delta": 0.01},
-        "topk.composition.optimal": {"k": 3, "epsilon_0": 0.1, "delta": 0.01},
-        "topk.composition.optimal_delta": {"k": 3, "epsilon_0": 0.1, "epsilon": 0.2},
-        "topk.composition.rho": {"k": 3, "epsilon_0": 0.1},
-        "topk.composition.total_epsilon": {"composition": "optimal", "k": 3, "epsilon_0": 0.1, "delta": 0.01},
+        "privacy.composition.advanced": {"k": 3, "epsilon_0": 0.1, "delta": 0.01},
+        "privacy.composition.basic": {"k": 3, "epsilon_0": 0.1},
+        "privacy.composition.epsilon_per_round": {"composition": "optimal", "k": 3, "epsilon": 1.0, "delta": 0.01},
+        "privacy.composition.optimal": {"k": 3, "epsilon_0": 0.1, "delta": 0.01},
+        "privacy.composition.optimal_delta": {"k": 3, "epsilon_0": 0.1, "epsilon": 0.2},
+        "privacy.composition.rho": {"k": 3, "epsilon_0": 0.1},
+        "privacy.composition.total_epsilon": {"composition": "optimal", "k": 3, "epsilon_0": 0.1, "delta": 0.01},
         "topk.oneshot.Oneshot": chosen | {"scale": 2.0, "value_scale": 3.0, "contributions": 2},
         "topk.oneshot.Oneshot, delta": chosen | {"scale": 20.0, "delta": 0.01},
         "topk.oneshot.Oneshot.as_printed": chosen | {"epsilon": 0.1, "delta": 0.01},

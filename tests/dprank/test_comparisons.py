@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from checks import each, refused
 
-from dprank import comparisons
-from dprank.comparisons import (
+from dprank.data import comparisons
+from dprank.data.comparisons import (
     GRAIN,
     Comparisons,
     pairwise_wins,

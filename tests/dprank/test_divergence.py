@@ -13,8 +13,8 @@ from checks import each, refused
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy import integrate, stats
 
-from dprank import divergence
-from dprank.divergence import (
+from dprank.privacy import divergence
+from dprank.privacy.divergence import (
     GaussianShift,
     LaplaceShift,
     PairLaw,
@@ -23,7 +23,7 @@ from dprank.divergence import (
     noise_shift,
     pair_of,
 )
-from dprank.gaussian import gaussian_epsilon
+from dprank.privacy.gaussian import gaussian_epsilon
 
 EPSILONS = np.array([0.0, 0.1, 0.5, 1.0, 1.7])
 

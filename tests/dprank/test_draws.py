@@ -5,7 +5,7 @@ import pytest
 from checks import law_p_value, refused
 from scipy import stats
 
-from dprank import draws
+from dprank.models import draws
 
 ALARM = 1e-6
 DRAWS = 100_000

@@ -15,14 +15,14 @@ from checks import refused
 import dprank
 from dprank._frozen import Frozen
 from dprank.aggregation import ExponentialMechanism, NoisyMatrix, PrivateBorda, kemeny
-from dprank.comparisons import Comparisons, win_counts
-from dprank.divergence import pair_of
+from dprank.data.comparisons import Comparisons, win_counts
+from dprank.data.rankings import Rankings
 from dprank.models.likelihood import Games, mle
-from dprank.noise import SECURE
 from dprank.pairwise import NoisyCounts
-from dprank.rankings import Rankings
+from dprank.privacy.divergence import pair_of
+from dprank.privacy.noise import SECURE
+from dprank.release import Decision
 from dprank.topk import Oneshot, PrivateRankCentrality
-from dprank.uniformity import Decision
 
 ANSWERS = Comparisons([0, 1, 2, 0], [1, 2, 0, 2], [1, 0.5, 0, 1], "abc", [7, 7, 8, 9])
 VOTES = Rankings([[0, 1, 2], [2, 1, 0]], "abc")
@@ -36,12 +36,12 @@ DATA = {
     "Consensus": kemeny.kemeny([[0, 0.7], [0.3, 0]]),
     "PairLaw": pair_of([0.5, 0.5], [0.25, 0.75]),
     "PrivateRankCentrality": PrivateRankCentrality.calibrated(3, 1, 1, 1.0, pairs=[(0, 1), (1, 2)], teleport=0.1),
-    "NoisyRanking": NoisyCounts.calibrated(1.0, 3, answers=3).release(ANSWERS, np.random.default_rng(0)),
-    "ScoredOrder": PrivateBorda.calibrated(3, 1.0).release(VOTES, SECURE),
-    "NoisyOrder": NoisyMatrix.calibrated(3, 1.0).release(VOTES, SECURE),
-    "PrivateOrder": ExponentialMechanism.calibrated(3, 1.0).release(VOTES, np.random.default_rng(0)),
-    "TopK": Oneshot.calibrated(2, 1.0, n_items=3, values=True).release([1, 2, 3], SECURE),
-    "TopK of names": Oneshot.calibrated(2, 1.0, items=["a", 1, ("b", 2)]).release([1, 2, 3], SECURE),
+    "Ranking": NoisyCounts.calibrated(1.0, 3, answers=3).release(ANSWERS, np.random.default_rng(0)),
+    "Ranking with scores": PrivateBorda.calibrated(3, 1.0).release(VOTES, SECURE),
+    "Ranking with margins": NoisyMatrix.calibrated(3, 1.0).release(VOTES, SECURE),
+    "Ranking without scores": ExponentialMechanism.calibrated(3, 1.0).release(VOTES, np.random.default_rng(0)),
+    "Selection": Oneshot.calibrated(2, 1.0, n_items=3, values=True).release([1, 2, 3], SECURE),
+    "Selection of names": Oneshot.calibrated(2, 1.0, items=["a", 1, ("b", 2)]).release([1, 2, 3], SECURE),
     "Decision": Decision(True, 1.0, 0.5, 0.01),
 }
 #: Dataclasses and tuples that hold arrays on their way from one step of a computation to the next.

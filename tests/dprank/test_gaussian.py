@@ -10,7 +10,7 @@ from checks import each, refused
 from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
 from scipy.optimize import brentq
 
-from dprank.gaussian import ROUNDING, gaussian_delta, gaussian_epsilon, gaussian_scale, least, zcdp
+from dprank.privacy.gaussian import ROUNDING, gaussian_delta, gaussian_epsilon, gaussian_scale, least, zcdp
 
 
 @each("epsilon", [0.0, 1e-3, 1.0, 20.0, 600.0])

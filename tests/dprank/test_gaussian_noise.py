@@ -6,7 +6,7 @@ import pytest
 from checks import law_p_value, refused
 from scipy import stats
 
-from dprank import noise
+from dprank.privacy import noise
 
 ALARM = 1e-6
 ALARM_SECURE = 1e-9

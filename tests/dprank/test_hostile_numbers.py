@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 from hostile_values import BASELINES, HOSTILE, NUMBERS, makers, outcome
 
-from dprank.mechanism import Guarantee, ratio_up
+from dprank.privacy.guarantee import Guarantee, ratio_up
 
 MAKERS = makers()
 #: Where nothing is told an epsilon of 0 is the truth, and where a paper promises without noise, infinity is.
 ENDS = (
     "aggregation.exponential.ExponentialMechanism",  # a fair draw, at rate 0
-    "mechanism.Guarantee",
+    "privacy.guarantee.Guarantee",
     "topk.oneshot.Oneshot",  # to choose all items is no choice
     "topk.private_spectral.PrivateRankCentrality",
     "uniformity.bucketed.Bucketed",  # without a coin (0, 1 / B), and nothing at all for one batch

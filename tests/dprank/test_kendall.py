@@ -5,7 +5,7 @@ import pytest
 from checks import all_rankings, each, refused
 from scipy import stats
 
-from dprank.kendall import as_positions, kendall_distance, kendall_distances, pairwise_kendall_distances
+from dprank.data.kendall import as_positions, kendall_distance, kendall_distances, pairwise_kendall_distances
 
 
 def all_distances(rankings):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from checks import each, refused
 
-from dprank.mechanism import Guarantee, compose, ratio_up, require
+from dprank._require import require_one_of
+from dprank.privacy.guarantee import Guarantee, compose, ratio_up
 
 
 def awkward_floats(size, seed):
@@ -95,10 +96,10 @@ def test_guarantee_says_what_it_promises():
 
 
 def test_require_names_field_value_and_choice():
-    require("x", 1, (1, 2))
+    require_one_of("x", 1, (1, 2))
     for other in (3, True, 1.0, "1", None):
         with refused(f"x = {other!r}", "1, 2"):
-            require("x", other, (1, 2))
+            require_one_of("x", other, (1, 2))
 
 
 def test_composition_adds_and_never_promises_too_much():

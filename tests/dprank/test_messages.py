@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dprank import comparisons, kendall, rankings
 from dprank.aggregation import (
     ExponentialMechanism,
     LocalBorda,
@@ -28,12 +27,13 @@ from dprank.aggregation import (
 )
 from dprank.aggregation.local_reports import SampledOrder, SplitResponse, VectorReport
 from dprank.audit import audit
-from dprank.comparisons import Comparisons, pairwise_wins, win_counts, win_counts_parquet
+from dprank.data import comparisons, kendall, rankings
+from dprank.data.comparisons import Comparisons, pairwise_wins, win_counts, win_counts_parquet
+from dprank.data.rankings import Rankings
 from dprank.models.bradley_terry import sample_voters
 from dprank.models.likelihood import gradient, mle, mle_from_counts
 from dprank.models.mallows import Mallows
 from dprank.pairwise import NoisyCounts, PerturbedMLE, rank_law
-from dprank.rankings import Rankings
 from dprank.topk import Oneshot, Peeling, PrivateRankCentrality, rank_centrality
 from dprank.topk.spectral import stationary_distribution, transition_matrix
 from dprank.uniformity import (

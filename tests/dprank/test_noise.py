@@ -8,9 +8,9 @@ import pytest
 from checks import each, law_p_value, refused
 from scipy import stats
 
-from dprank import noise
-from dprank.comparisons import GRAIN
+from dprank.data.comparisons import GRAIN
 from dprank.pairwise import NoisyCounts
+from dprank.privacy import noise
 
 ALARM = 1e-6
 ALARM_SECURE = 1e-9
@@ -174,7 +174,7 @@ def test_seeds_shapes_and_no_noise(draw):
 def test_secure_without_noise_and_without_numbers():
     assert not noise.discrete_laplace(0.0, 3, rng=noise.SECURE).any()
     assert noise.discrete_laplace(1.0, (0, 3), rng=noise.SECURE).shape == (0, 3)
-    assert repr(noise.SECURE) == "dprank.noise.SECURE"
+    assert repr(noise.SECURE) == "dprank.SECURE"
 
 
 @each("draw", [noise.laplace, noise.discrete_laplace])

@@ -1,6 +1,6 @@
 """Whatever a constructor accepts promises something finite, and what it loses on data of a few persons is no more.
 
-Losses are exact (`dprank.audit.case.exact`). Hypothesis draws parameters, types of numbers and neighbours, always the
+Losses are exact (`dprank.privacy.laws.exact`). Hypothesis draws parameters, types of numbers and neighbours, always the
 same ones.
 """
 
@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from dprank.aggregation import ExponentialMechanism, LocalBorda, LocalMatrix, NoisyMatrix, PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.audit import audit
-from dprank.audit.case import exact
-from dprank.comparisons import Comparisons
+from dprank.data.comparisons import Comparisons
+from dprank.data.rankings import Rankings
 from dprank.pairwise import NoisyCounts, PerturbedMLE
-from dprank.rankings import Rankings
+from dprank.privacy.laws import exact
 from dprank.topk import Oneshot
 from dprank.topk.peeling import Peeling
 from dprank.uniformity import BatchVote, LaplaceUnif, LocalOneBit, LocalPairs, NoisyNorm

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from checks import each, law_p_value, refused
 
-from dprank.noise import SECURE
-from dprank.randomized_response import GRAIN, bit_loss, flips_for, randomise
+from dprank.privacy.noise import SECURE
+from dprank.privacy.randomized_response import GRAIN, bit_loss, flips_for, randomise
 
 ALARM = 1e-6
 

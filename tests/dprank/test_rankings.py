@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from checks import each, refused
 
-from dprank import rankings
-from dprank.rankings import Rankings
+from dprank.data import rankings
+from dprank.data.rankings import Rankings
 
 POSITIONS = np.array([np.random.default_rng(v).permutation(4) for v in range(9)])
 ITEMS = ("a", "b", "c", "d")

@@ -9,7 +9,7 @@ Which mechanism, at the same epsilon; all but the last two have an ``additive_er
 - `ExponentialMechanism`: up to 22 items, the least error proved without delta; for research, as it computes in floats.
 - `PrivateKwikSort`, `LocalKwikSort`: the paper's, to be compared with.
 
-One release answers for one set of ballots: two releases cost the sum of their epsilons (`dprank.mechanism.compose`).
+One release answers for one set of ballots: two releases cost the sum of their epsilons (`dprank.compose`).
 Without privacy: `pairwise_fractions`, then `kemeny`'s order of least `kemeny_score`.
 """
 

@@ -11,19 +11,20 @@ from typing import Any, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank import noise as laws
 from dprank._require import (
     WIDEST_COUNT,
     as_array,
     require_below_1,
+    require_one_of,
     require_positive,
     require_probability,
     require_whole,
     settle,
 )
-from dprank.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, least, zcdp
-from dprank.mechanism import Adjacency, Guarantee, ratio_up, require, require_scale
-from dprank.noise import Law, Noise, Source
+from dprank.privacy import noise as laws
+from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, least, zcdp
+from dprank.privacy.guarantee import Adjacency, Guarantee, ratio_up, require_scale
+from dprank.privacy.noise import Law, Noise, Source
 
 #: Scale of what is about to be calibrated.
 FINITE = 1e100
@@ -163,7 +164,7 @@ class AdditiveNoise(ABC):
 def require_noise(noise: Noise, delta: float, law: Law, adjacency: Adjacency) -> float:
     """Refuse what is no noise, and a delta that does not go with it."""
     for name, value, allowed in (("noise", noise, Noise), ("law", law, Law), ("adjacency", adjacency, Adjacency)):
-        require(name, value, get_args(allowed))
+        require_one_of(name, value, get_args(allowed))
     delta = require_below_1("delta", delta) and require_probability("delta", delta, LEAST)
     if (noise == "laplace") != (delta == 0):
         raise ValueError(f"delta = {delta}; 0 for Laplace noise, in (0, 1) for Gaussian noise")

@@ -10,11 +10,18 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_at_least_0, require_generator, require_positive, require_whole, settle
-from dprank.aggregation.matrix import PrivateOrder, require_matrix
-from dprank.mechanism import Adjacency, Guarantee, require
-from dprank.rankings import Rankings, require_rankings
-from dprank.release import source_of
+from dprank._require import (
+    require_at_least_0,
+    require_generator,
+    require_one_of,
+    require_positive,
+    require_whole,
+    settle,
+)
+from dprank.aggregation.matrix import require_matrix
+from dprank.data.rankings import Rankings, require_rankings
+from dprank.privacy.guarantee import Adjacency, Guarantee
+from dprank.release import Ranking, source_of
 
 #: Most items: a table of 2^22 floats is 32 MiB.
 MOST_ITEMS = 22
@@ -62,7 +69,7 @@ class ExponentialMechanism:
     adjacency: Adjacency = "replace"
 
     def __post_init__(self) -> None:
-        require("adjacency", self.adjacency, get_args(Adjacency))
+        require_one_of("adjacency", self.adjacency, get_args(Adjacency))
         settle(
             self,
             n_items=require_whole("n_items", self.n_items, 2, MOST_ITEMS),
@@ -130,7 +137,7 @@ class ExponentialMechanism:
         n_voters = require_whole("n_voters", n_voters, 1)
         return math.lgamma(self.n_items + 1) / self.rate / n_voters if self.rate else math.inf
 
-    def release(self, data: Rankings, rng: np.random.Generator) -> PrivateOrder:
+    def release(self, data: Rankings, rng: np.random.Generator) -> Ranking:
         """One private order, for research: its arithmetic is in floating point.
 
         Parameters
@@ -145,7 +152,7 @@ class ExponentialMechanism:
             Where the number of items differs.
         """
         votes = require_rankings(data, self.n_items).pairwise()
-        return PrivateOrder(data.items, self.draw(votes, 1, rng)[0], self.guarantee, source=source_of(rng, self))
+        return Ranking(data.items, self.draw(votes, 1, rng)[0], mechanism=self, source=source_of(rng, self))
 
     def draw(self, votes: ArrayLike, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Independent orders.

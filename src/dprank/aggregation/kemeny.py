@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import FrozenFields
-from dprank._require import require_real
+from dprank._require import require_one_of, require_real
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import kemeny_score, require_fractions, shrink
-from dprank.mechanism import require
 
 Method = Literal["auto", "subsets", "integer"]
 #: Most items of a block that "subsets" takes: a table of 2^26 floats is half a gibibyte.
@@ -96,7 +95,7 @@ def kemeny(w: ArrayLike, *, method: Method = "auto", time_limit: float | None = 
     move A to the front, all else kept, costs nothing. So the strongly connected components of the graph of strict
     majorities are ordered one by one, and the blocks put behind each other.
     """
-    require("method", method, get_args(Method))
+    require_one_of("method", method, get_args(Method))
     limit = math.inf
     if time_limit is not None:
         limit = require_real("time_limit", time_limit, "seconds above 0 are needed, or None", lambda x: x > 0)

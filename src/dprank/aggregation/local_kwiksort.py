@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dprank._require import (
     require_claim,
     require_generator,
+    require_one_of,
     require_positive,
     require_probability,
     require_real,
@@ -22,11 +23,10 @@ from dprank._require import (
     settle,
 )
 from dprank.aggregation.kwiksort import MOST_COUNTED, queries
-from dprank.aggregation.matrix import PrivateOrder
-from dprank.draws import binomial
-from dprank.mechanism import Guarantee, Mechanism, compose, require, require_promise
-from dprank.rankings import Rankings, require_rankings
-from dprank.release import source_of
+from dprank.data.rankings import Rankings, require_rankings
+from dprank.models.draws import binomial
+from dprank.privacy.guarantee import Guarantee, Mechanism, compose, require_promise
+from dprank.release import Ranking, source_of
 
 Report = Literal["centred", "printed"]
 Assignment = Literal["fresh", "random"]
@@ -46,7 +46,7 @@ def report_loss(epsilon_0: float, report: Report = "centred") -> float:
         Otherwise a plus has the probability ``1 / (1 + exp(epsilon_0))``; in Algorithm 2 as printed, 1/2.
     """
     epsilon_0 = require_positive("epsilon_0", epsilon_0)
-    require("report", report, get_args(Report))
+    require_one_of("report", report, get_args(Report))
     if report == "centred":
         return epsilon_0
     return math.log1p(math.expm1(epsilon_0) / 2) if epsilon_0 < 1 else float(np.logaddexp(0, epsilon_0)) - math.log(2)
@@ -55,7 +55,7 @@ def report_loss(epsilon_0: float, report: Report = "centred") -> float:
 def plus_chances(epsilon_0: float, report: Report = "centred") -> tuple[float, float]:
     """Probabilities of a plus from a voter whose answer is no, and from one whose answer is yes; see `report_loss`."""
     yes = 1 / (1 + math.exp(-require_positive("epsilon_0", epsilon_0)))
-    require("report", report, get_args(Report))
+    require_one_of("report", report, get_args(Report))
     return (1 - yes if report == "centred" else 0.5), yes
 
 
@@ -121,10 +121,10 @@ class LocalKwikSort:
             claimed_epsilon=require_claim(self.claimed_epsilon),
         )
         for name, allowed in (("assignment", Assignment), ("report", Report), ("counter", Counter)):
-            require(name, getattr(self, name), get_args(allowed))
+            require_one_of(name, getattr(self, name), get_args(allowed))
         if self.fallback is not None:
-            require("fallback.guarantee.model", self.fallback.guarantee.model, ("local",))
-            require("fallback.n_items", getattr(self.fallback, "n_items", self.n_items), (self.n_items,))
+            require_one_of("fallback.guarantee.model", self.fallback.guarantee.model, ("local",))
+            require_one_of("fallback.n_items", getattr(self.fallback, "n_items", self.n_items), (self.n_items,))
         require_promise(self.epsilon_0, self.guarantee.epsilon, "epsilon_0")
 
     @classmethod
@@ -194,7 +194,7 @@ class LocalKwikSort:
         lasts = self.counter == "query" and self.reports >= asked
         return reports if self.fallback is None or lasts else compose(reports, self.fallback.guarantee)
 
-    def release(self, data: Rankings, rng: np.random.Generator) -> PrivateOrder:
+    def release(self, data: Rankings, rng: np.random.Generator) -> Ranking:
         """One private order; O(voters * comparisons / blocks).
 
         Parameters
@@ -212,7 +212,7 @@ class LocalKwikSort:
         if order is None:
             assert self.fallback is not None
             order = self.fallback.release(data, rng).order
-        return PrivateOrder(data.items, order, self.guarantee, source=source_of(rng, self))
+        return Ranking(data.items, order, mechanism=self, source=source_of(rng, self))
 
     def sort(self, answers: AdaptiveAnswers) -> NDArray[np.int64] | None:
         """KwikSort on such answers.

@@ -21,15 +21,22 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_generator, require_positive, require_unmasked, require_whole, settle, shown
-from dprank.aggregation.matrix import PrivateOrder
+from dprank._require import (
+    require_generator,
+    require_one_of,
+    require_positive,
+    require_unmasked,
+    require_whole,
+    settle,
+    shown,
+)
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
-from dprank.kendall import as_positions
-from dprank.mechanism import Guarantee, require
-from dprank.noise import SecureSource, Source, require_source
-from dprank.randomized_response import GRAIN, bit_loss, flips_for, randomise
-from dprank.rankings import Rankings, require_items, require_rankings
-from dprank.release import Report, source_of, source_of_reports
+from dprank.data.kendall import as_positions
+from dprank.data.rankings import Rankings, require_items, require_rankings
+from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.noise import SecureSource, Source, require_source
+from dprank.privacy.randomized_response import GRAIN, bit_loss, flips_for, randomise
+from dprank.release import Ranking, Report, source_of, source_of_reports
 
 #: Signs that are held in memory at a time.
 BLOCK = 1 << 22
@@ -135,7 +142,7 @@ class VectorReport(Flipped):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require("geometry", self.geometry, ("ball", "cube"))
+        require_one_of("geometry", self.geometry, ("ball", "cube"))
 
     @classmethod
     def calibrated(cls, n_items: int, epsilon: float, geometry: Literal["ball", "cube"] = "ball") -> Self:
@@ -395,7 +402,7 @@ class OneRound(ABC):
         ----------
         positions : array_like of int, shape (items,)
             The place that the voter gives every item, 0 for the best.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             `SECURE` for a voter; a seeded generator for research.
 
         Returns
@@ -407,21 +414,21 @@ class OneRound(ABC):
         one = require_votes([positions], self.n_items)  # type: ignore[arg-type]
         return Report(self.randomiser.report(one, require_source(rng))[0].tolist(), source_of(rng, self))
 
-    def aggregate(self, reports: Any, rng: Source, *, items: Sequence[str]) -> PrivateOrder:
+    def aggregate(self, reports: Any, rng: Source, *, items: Sequence[str]) -> Ranking:
         """The order that the reports of all voters give: needs no trust, and spends nothing more.
 
         Parameters
         ----------
         reports : sequence of what `report` returns
             At least one.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             Breaks ties.
         items : sequence of str
             Names, in the order in which all voters number the items.
 
         Returns
         -------
-        PrivateOrder
+        Ranking
             Its source is "voters" where reports were sent here, without the mark that `report` gives them.
 
         Raises
@@ -437,7 +444,7 @@ class OneRound(ABC):
         return replace(order, source=source_of_reports(reports, source_of(rng, self)))
 
     @abstractmethod
-    def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> PrivateOrder:
+    def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> Ranking:
         """The order that the estimates of the randomiser give."""
 
 
@@ -456,7 +463,7 @@ class LocalMatrix(OneRound):
     --------
     Voters report on their own devices; a server that nobody trusts sees the reports.
 
-    >>> from dprank.noise import SECURE
+    >>> from dprank.privacy.noise import SECURE
     >>> poll = LocalMatrix.calibrated(3, epsilon=2.0)
     >>> reports = [poll.report(places, SECURE) for places in ([0, 1, 2], [0, 2, 1], [0, 1, 2])]
     >>> poll.aggregate(reports, SECURE, items=["roads", "schools", "parks"]).guarantee.model
@@ -537,7 +544,7 @@ class LocalMatrix(OneRound):
         ----------
         positions : array_like of int, shape (voters, items)
             At least one voter.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
 
         Returns
         -------
@@ -554,22 +561,22 @@ class LocalMatrix(OneRound):
             total += len(block) * self.randomiser.estimate(self.randomiser.report(block, rng))
         return self._fractions(total / len(table))
 
-    def release(self, data: Rankings, rng: Source) -> PrivateOrder:
+    def release(self, data: Rankings, rng: Source) -> Ranking:
         """One order from at least one ranking, as `report` and `aggregate` make it.
 
         Parameters
         ----------
         data : Rankings
             Of `n_items` items.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE`, which `VectorReport` refuses.
         """
         w = self.fractions(require_rankings(data, self.n_items, 1).positions, rng)
         order = order_by(self.rule, w, rng=rng)
-        return PrivateOrder(data.items, order, self.guarantee, source=source_of(rng, self))
+        return Ranking(data.items, order, mechanism=self, source=source_of(rng, self))
 
-    def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> PrivateOrder:
-        return PrivateOrder(items, order_by(self.rule, self._fractions(estimates), rng=rng), self.guarantee)
+    def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> Ranking:
+        return Ranking(items, order_by(self.rule, self._fractions(estimates), rng=rng), mechanism=self)
 
     def _fractions(self, signs: NDArray[np.float64]) -> NDArray[np.float64]:
         """The matrix of mean signs."""

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from dprank._require import as_array, require_at_least_0, require_positive, require_real, require_whole
-from dprank.mechanism import require
+from dprank._require import as_array, require_at_least_0, require_one_of, require_positive, require_real, require_whole
 from dprank.models.mallows import Mallows
 
 Convention = Literal["formula", "words"]
@@ -45,7 +44,7 @@ def embed(x: ArrayLike, middle: int, *, convention: Convention = "words") -> NDA
     ValueError
         Where `x` has an entry that is no sign, or `middle` is negative.
     """
-    require("convention", convention, get_args(Convention))
+    require_one_of("convention", convention, get_args(Convention))
     sign = as_array("x", x)
     if sign.ndim < 1 or not sign.shape[-1]:
         raise ValueError(f"x has shape {sign.shape}; at least one sign a vector is needed")

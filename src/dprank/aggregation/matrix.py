@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._require import as_floats
-from dprank.kendall import ranking
-from dprank.mechanism import Guarantee
-from dprank.rankings import Rankings, require_rankings
-from dprank.release import Release
+from dprank.data.kendall import ranking
+from dprank.data.rankings import Rankings, require_rankings
 
 #: How far an entry may be from [0, 1], or a pair of entries from the sum 1.
 ROUNDING = 1e-9
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PrivateOrder(Release):
-    """An order of all items as released.
-
-    Attributes
-    ----------
-    items : tuple of str
-    order : ndarray of int, shape (items,)
-        Item codes from best to worst.
-    guarantee : Guarantee
-        Covers all of it.
-    source : {"operating system", "seeded", "voters"} or None
-        What drew the noise, see `dprank.release.Release`: only the first is for publication.
-    """
-
-    items: tuple[str, ...]
-    order: NDArray[np.int64]
-    guarantee: Guarantee
-
-    @property
-    def ranking(self) -> tuple[str, ...]:
-        """Names from best to worst."""
-        return tuple(self.items[i] for i in self.order)
-
-    def __str__(self) -> str:
-        return "\n".join([" > ".join(self.ranking), str(self.guarantee), *filter(None, [self.mark])])
 
 
 def pairwise_fractions(rankings: Rankings) -> NDArray[np.float64]:

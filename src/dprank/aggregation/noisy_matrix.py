@@ -9,28 +9,20 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_bool, require_claim, require_positive, require_probability, require_whole, settle
+from dprank._require import (
+    require_bool,
+    require_claim,
+    require_one_of,
+    require_positive,
+    require_probability,
+    require_whole,
+    settle,
+)
 from dprank.aggregation.additive import AdditiveNoise
-from dprank.aggregation.matrix import PrivateOrder
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
-from dprank.mechanism import require
-from dprank.noise import Source
-from dprank.rankings import Rankings, require_rankings
-from dprank.release import source_of
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NoisyOrder(PrivateOrder):
-    """An order with the noisy matrix that it comes from.
-
-    Attributes
-    ----------
-    margins : ndarray of float, shape (items, items)
-        Private estimates of how many more voters put the row's item before the column's than after it;
-        antisymmetric. With n voters, ``0.5 + margins / (2 * n)`` estimates the fractions.
-    """
-
-    margins: NDArray[np.float64]
+from dprank.data.rankings import Rankings, require_rankings
+from dprank.privacy.noise import Source
+from dprank.release import Ranking, source_of
 
 
 @dataclass(frozen=True)
@@ -116,7 +108,7 @@ class NoisyMatrix(AdditiveNoise):
         **others
             Of `NoisyMatrix`.
         """
-        corollary = require("corollary", corollary, (3, 4))
+        corollary = require_one_of("corollary", corollary, (3, 4))
         n_items, epsilon = require_whole("n_items", n_items, 2), require_positive("epsilon", epsilon)
         constant = require_positive("constant", constant)
         printed: dict[str, Any] = {"law": "continuous", "clip": True, "claimed_epsilon": epsilon} | others
@@ -183,14 +175,14 @@ class NoisyMatrix(AdditiveNoise):
             error = 2 * math.sqrt(orders * (self.n_pairs + orders))
         return self.scale * error / require_whole("n_voters", n_voters, 1)
 
-    def release(self, data: Rankings, rng: Source) -> NoisyOrder:
+    def release(self, data: Rankings, rng: Source) -> Ranking:
         """One private order.
 
         Parameters
         ----------
         data : Rankings
             Of `n_items` items.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
         Raises
@@ -207,7 +199,7 @@ class NoisyMatrix(AdditiveNoise):
         if self.clip:
             margins = np.clip(margins, -len(data), len(data))
         order = order_by(self.rule, margins, rng=rng)
-        return NoisyOrder(data.items, order, self.guarantee, margins, source=source_of(rng, self))
+        return Ranking(data.items, order, margins=margins, mechanism=self, source=source_of(rng, self))
 
     def perturb(self, margins: NDArray[Any], rng: Source) -> NDArray[np.float64]:
         """Margins with noise: one draw for each pair, twice of it on the margin.
@@ -217,7 +209,7 @@ class NoisyMatrix(AdditiveNoise):
         margins : ndarray, shape (..., items, items)
             Antisymmetric; leading axes are independent repetitions. For noise on the grid those of rankings: whole
             numbers and, where one voter is replaced, all odd or all even.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
 
         Raises
         ------

@@ -24,25 +24,10 @@ from dprank.aggregation.local_reports import (
     require_votes,
     some_flips,
 )
-from dprank.aggregation.matrix import PrivateOrder
-from dprank.noise import Source, best_first, require_source
-from dprank.randomized_response import bit_loss, randomise
-from dprank.rankings import Rankings, require_rankings
-from dprank.release import source_of
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ScoredOrder(PrivateOrder):
-    """An order with the noisy scores that it comes from.
-
-    Attributes
-    ----------
-    scores : ndarray of float, shape (items,)
-        Private estimates of how many places above the middle the voters put an item, in sum; their own sum is 0.
-        With n voters, ``(m - 1) / 2 - scores / n`` estimates the mean places.
-    """
-
-    scores: NDArray[np.float64]
+from dprank.data.rankings import Rankings, require_rankings
+from dprank.privacy.noise import Source, best_first, require_source
+from dprank.privacy.randomized_response import bit_loss, randomise
+from dprank.release import Ranking, source_of
 
 
 @dataclass(frozen=True)
@@ -116,14 +101,14 @@ class PrivateBorda(AdditiveNoise):
         """
         return 2 * self.n_items * self._wander / require_whole("n_voters", n_voters, 1)
 
-    def release(self, data: Rankings, rng: Source) -> ScoredOrder:
+    def release(self, data: Rankings, rng: Source) -> Ranking:
         """One private order, with its scores.
 
         Parameters
         ----------
         data : Rankings
             Of `n_items` items.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
         Raises
@@ -137,7 +122,7 @@ class PrivateBorda(AdditiveNoise):
         """
         sums = require_rankings(data, self.n_items).positions.sum(axis=0, dtype=np.int64)
         scores = _centred(sums + self._drawn(sums.shape, rng))
-        return ScoredOrder(data.items, best_first(scores, rng), self.guarantee, scores, source=source_of(rng, self))
+        return Ranking(data.items, best_first(scores, rng), scores, mechanism=self, source=source_of(rng, self))
 
     def perturb(self, sums: NDArray[Any], rng: Source) -> NDArray[np.float64]:
         """Sums of places with noise: what `guarantee` covers is their differences.
@@ -148,7 +133,7 @@ class PrivateBorda(AdditiveNoise):
         ----------
         sums : ndarray, shape (..., items)
             Whole numbers, for noise on the grid; leading axes are independent repetitions.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
 
         Raises
         ------
@@ -290,7 +275,7 @@ class LocalBorda(OneRound):
     --------
     Voters report on their own devices; a server that nobody trusts sees the reports.
 
-    >>> from dprank.noise import SECURE
+    >>> from dprank.privacy.noise import SECURE
     >>> poll = LocalBorda.calibrated(3, epsilon=2.0)
     >>> reports = [poll.report(places, SECURE) for places in ([0, 1, 2], [0, 2, 1], [0, 1, 2])]
     >>> poll.aggregate(reports, SECURE, items=["roads", "schools", "parks"]).guarantee.model
@@ -350,13 +335,13 @@ class LocalBorda(OneRound):
         ----------
         positions : array_like of int, shape (voters, items)
             At least one voter.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE`, which `PositionVector` refuses.
         """
         table = require_votes(positions, self.n_items)
         return self.randomiser.estimate(self.randomiser.report(table, require_source(rng)))  # type: ignore[arg-type]
 
-    def release(self, data: Rankings, rng: Source) -> ScoredOrder:
+    def release(self, data: Rankings, rng: Source) -> Ranking:
         """One order from at least one ranking, as `report` and `aggregate` make it; `places` says which `rng`.
 
         O(voters * items) time.
@@ -364,8 +349,8 @@ class LocalBorda(OneRound):
         places = self.places(require_rankings(data, self.n_items, 1).positions, rng)
         return replace(self._order(data.items, places, len(data), rng), source=source_of(rng, self))
 
-    def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> ScoredOrder:
-        return ScoredOrder(items, best_first(-estimates, rng), self.guarantee, _centred(voters * estimates))
+    def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> Ranking:
+        return Ranking(items, best_first(-estimates, rng), _centred(voters * estimates), mechanism=self)
 
 
 def _centred(places: NDArray[np.float64]) -> NDArray[np.float64]:

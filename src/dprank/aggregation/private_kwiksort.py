@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank import noise as laws
 from dprank._require import (
     require_below_1,
     require_claim,
@@ -21,13 +20,13 @@ from dprank._require import (
 )
 from dprank.aggregation.additive import require_drawable, require_noise, require_noise_scale
 from dprank.aggregation.kwiksort import comparisons_law
-from dprank.aggregation.matrix import PrivateOrder
 from dprank.aggregation.noisy_matrix import NoisyMatrix
-from dprank.gaussian import gaussian_epsilon, zcdp
-from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require_promise
-from dprank.noise import Law, Noise, Source, require_source
-from dprank.rankings import Rankings, require_rankings
-from dprank.release import source_of
+from dprank.data.rankings import Rankings, require_rankings
+from dprank.privacy import noise as laws
+from dprank.privacy.gaussian import gaussian_epsilon, zcdp
+from dprank.privacy.guarantee import Adjacency, Guarantee, compose, ratio_up, require_promise
+from dprank.privacy.noise import Law, Noise, Source, require_source
+from dprank.release import Ranking, source_of
 
 #: Relative allowance for the rounding of sums of losses, far above what tests find.
 _ROUNDING = 1e-8
@@ -230,14 +229,14 @@ class PrivateKwikSort:
         answers = Guarantee(epsilon, self.delta, adjacency=self.adjacency)
         return answers if spare or not self.fallback else compose(answers, self.fallback.guarantee)
 
-    def release(self, data: Rankings, rng: Source) -> PrivateOrder:
+    def release(self, data: Rankings, rng: Source) -> Ranking:
         """One private order.
 
         Parameters
         ----------
         data : Rankings
             Of `n_items` items.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
         Raises
@@ -254,7 +253,7 @@ class PrivateKwikSort:
         if order is None:
             assert self.fallback is not None
             order = self.fallback.release(data, rng).order
-        return PrivateOrder(data.items, order, self.guarantee, source=source_of(rng, self))
+        return Ranking(data.items, order, mechanism=self, source=source_of(rng, self))
 
     def _sort(self, half_margins: NDArray[np.float64], rng: Source) -> NDArray[np.int64] | None:
         """KwikSort; None where the queries run out."""

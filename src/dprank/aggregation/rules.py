@@ -8,13 +8,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_generator
+from dprank._require import require_generator, require_one_of
 from dprank.aggregation.kemeny import KemenyTimeout, kemeny, quick_order
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import require_matrix, shrink
-from dprank.mechanism import require
-from dprank.noise import Source, require_source
-from dprank.rankings import Rankings, require_rankings
+from dprank.data.rankings import Rankings, require_rankings
+from dprank.privacy.noise import Source, require_source
 
 Rule = Literal["auto", "kemeny", "local_search", "borda", "copeland"]
 #: Seconds that `order_by` lets the exact rule "kemeny" take.
@@ -34,7 +33,7 @@ def order_by(rule: Rule, w: ArrayLike, *, rng: Source) -> NDArray[np.int64]:
         functions of these names.
     w : array_like of float, shape (items, items)
         Fractions, weights or margins of i before j; noisy ones are allowed, any finite numbers.
-    rng : numpy.random.Generator or dprank.noise.SECURE
+    rng : numpy.random.Generator or dprank.SECURE
         Draws the order in which the rule sees the items, and nothing else.
 
     Returns
@@ -50,7 +49,7 @@ def order_by(rule: Rule, w: ArrayLike, *, rng: Source) -> NDArray[np.int64]:
 
 def require_rule(rule: Rule) -> Rule:
     """Refuse what is not the name of a rule of `order_by`."""
-    require("rule", rule, get_args(Rule))
+    require_one_of("rule", rule, get_args(Rule))
     return rule
 
 

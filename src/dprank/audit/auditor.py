@@ -11,8 +11,8 @@ import numpy as np
 
 from dprank._require import shown
 from dprank.audit.betting import LARGEST, LowerBound, ceiling, lower_bound
-from dprank.audit.case import NoExactRoute, exact, released, sample
-from dprank.mechanism import Guarantee, Mechanism
+from dprank.privacy.guarantee import Guarantee, Mechanism
+from dprank.privacy.laws import NoExactRoute, exact, released, sample
 
 #: Relative room for rounding before a loss counts as more than was promised.
 ROUNDING = 1e-9
@@ -82,7 +82,7 @@ def audit(
         Any with a `guarantee` and a `release`. The exact route is for the classes of this library; all others, such as
         classes derived from them, are audited by their releases alone. Releases are taken to be independent: what
         remembers earlier ones is another mechanism. They are numbers or arrays of one length, or of a type for which
-        `dprank.audit.case.features` knows the numbers.
+        `dprank.privacy.laws.features` knows the numbers.
     pairs : sequence of tuple
         Neighbours (data, other) under the guarantee's adjacency, as many as seem worth a try: the extremes, ties, far
         gaps, values between which something is rounded. `dprank.audit.search` finds some. Of a local mechanism of this

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from dprank.divergence import pair_of
+from dprank.privacy.divergence import pair_of
 
 
 def privacy_loss(p: ArrayLike | Mapping[Any, float], q: ArrayLike | Mapping[Any, float], *, log: bool = False) -> float:
@@ -16,7 +16,7 @@ def privacy_loss(p: ArrayLike | Mapping[Any, float], q: ArrayLike | Mapping[Any,
     Parameters
     ----------
     p, q, log
-        As of `dprank.divergence.pair_of`, under two neighbouring data sets.
+        As of `dprank.privacy.divergence.pair_of`, under two neighbouring data sets.
 
     Returns
     -------

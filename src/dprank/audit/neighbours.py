@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import as_floats
-from dprank.comparisons import Comparisons
-from dprank.mechanism import Adjacency, Unit
-from dprank.rankings import Rankings
+from dprank.data.comparisons import Comparisons
+from dprank.data.rankings import Rankings
+from dprank.privacy.guarantee import Adjacency, Unit
 
 # items of a pair in ascending order, and who won; and whose answer it is
 _Answer: TypeAlias = tuple[int, int, float]

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from dprank._require import MOST, MOST_AT_ONCE, as_floats, require_generator, require_real, require_whole, settle, shown
-from dprank.comparisons import Comparisons
-from dprank.draws import binomial, multinomial
+from dprank.data.comparisons import Comparisons
+from dprank.models.draws import binomial, multinomial
 
 
 @dataclass(frozen=True)
@@ -141,6 +141,8 @@ ARCTAN = Link(
     0.41638288021921,
     1.0,
 )
+#: All of them, by name.
+LINKS = {link.name: link for link in (LOGISTIC, PROBIT, ARCTAN)}
 
 
 def win_probabilities(theta: ArrayLike, link: Link = LOGISTIC) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from dprank._frozen import FrozenFields
 from dprank._require import as_array, as_floats, require_at_least_0, require_positive, settle
-from dprank.comparisons import Comparisons, require_comparisons
+from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.models.bradley_terry import LOGISTIC, Link
 
 #: Newton steps in all, and how many are tried before the long way round is taken.

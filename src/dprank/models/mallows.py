@@ -23,7 +23,7 @@ from dprank._require import (
     settle,
     shown,
 )
-from dprank.kendall import as_positions
+from dprank.data.kendall import as_positions
 
 # x / (exp(x) - 1) = 1 - x / 2 + sum of _BERNOULLI[k - 1] x^(2k), k = 1, 2, ...; radius 2 pi
 _K = np.arange(1, 46)

@@ -1,14 +1,13 @@
 """Private ranking from pairwise comparisons (Cai, Chakraborty and Wang 2025)."""
 
 from dprank.models.likelihood import Fit, mle, mle_from_counts
-from dprank.pairwise.noisy_counts import NoisyCounts, NoisyRanking, l1_sensitivity
+from dprank.pairwise.noisy_counts import NoisyCounts, l1_sensitivity
 from dprank.pairwise.perturbed_mle import PerturbedMLE, objective_loss
 from dprank.pairwise.rank_law import mean_rank_difference, rank_law, top_set_law
 
 __all__ = [
     "Fit",
     "NoisyCounts",
-    "NoisyRanking",
     "PerturbedMLE",
     "l1_sensitivity",
     "mean_rank_difference",

@@ -9,21 +9,22 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank import noise
 from dprank._require import (
     WIDEST_COUNT,
     as_floats,
     require_bool,
     require_claim,
+    require_one_of,
     require_positive,
     require_whole,
     settle,
     shown,
 )
-from dprank.comparisons import GRAIN, Comparisons, Score, require_comparisons, voter_column, win_counts
-from dprank.mechanism import Adjacency, Guarantee, Unit, ratio_up, require, require_scale
-from dprank.noise import Law, best_first
-from dprank.release import Release, source_of
+from dprank.data.comparisons import GRAIN, Comparisons, Score, require_comparisons, voter_column, win_counts
+from dprank.privacy import noise
+from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
+from dprank.privacy.noise import Law, best_first
+from dprank.release import Ranking, source_of
 
 Design = Literal["any", "once", "complete"]
 
@@ -71,9 +72,9 @@ def l1_sensitivity(
     """
     n_items, answers = require_whole("n_items", n_items, 2), require_whole("answers", answers, 1)
     pairs = n_items * (n_items - 1) // 2
-    require("score", score, get_args(Score))
-    require("design", design, get_args(Design))
-    require("adjacency", adjacency, get_args(Adjacency))
+    require_one_of("score", score, get_args(Score))
+    require_one_of("design", design, get_args(Design))
+    require_one_of("adjacency", adjacency, get_args(Adjacency))
     ties = require_bool("ties", ties)
     if design != "any" and answers > pairs:
         raise ValueError(f"answers = {answers}; {design} of {pairs} pairs allows 1 .. {pairs}")
@@ -95,40 +96,6 @@ def l1_sensitivity(
 
     middle = n_items // 2
     return max(most(middle), most(n_items)) if adjacency == "add_remove" else most(middle) + most(n_items - middle)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NoisyRanking(Release):
-    """A ranking as released: noisy scores and the order they give.
-
-    Attributes
-    ----------
-    items : tuple of str
-    scores : ndarray of float, shape (items,)
-        Private estimates of the scores.
-    order : ndarray of int, shape (items,)
-        Item codes from best to worst; equal scores in random order.
-    guarantee : Guarantee
-        Covers all of it.
-    source : {"operating system", "seeded", "voters"} or None
-        What drew the noise, see `dprank.release.Release`: only the first is for publication.
-    """
-
-    items: tuple[str, ...]
-    scores: NDArray[np.float64]
-    order: NDArray[np.int64]
-    guarantee: Guarantee
-
-    @property
-    def ranking(self) -> tuple[str, ...]:
-        """Names from best to worst."""
-        return tuple(self.items[i] for i in self.order)
-
-    def top(self, k: int) -> frozenset[str]:
-        """Names of the k best."""
-        if not 0 <= k <= len(self.items):
-            raise ValueError(f"k = {k}; it must lie in 0 .. {len(self.items)}")
-        return frozenset(self.ranking[:k])
 
 
 @dataclass(frozen=True)
@@ -183,7 +150,7 @@ class NoisyCounts:
             ties=require_bool("ties", self.ties),
             claimed_epsilon=require_claim(self.claimed_epsilon),
             **{
-                name: require(name, getattr(self, name), get_args(allowed))
+                name: require_one_of(name, getattr(self, name), get_args(allowed))
                 for name, allowed in (
                     ("unit", Unit),
                     ("adjacency", Adjacency),
@@ -228,7 +195,7 @@ class NoisyCounts:
         **parameters
             For Algorithm 3 `answers`, the paper's L, and the design of the data.
         """
-        algorithm, epsilon = require("algorithm", algorithm, (2, 3)), require_positive("epsilon", epsilon)
+        algorithm, epsilon = require_one_of("algorithm", algorithm, (2, 3)), require_positive("epsilon", epsilon)
         printed: dict[str, Any] = {"score": "wins", "law": "continuous", "claimed_epsilon": epsilon}
         printed |= {"unit": "comparison" if algorithm == 2 else "voter"} | parameters
         free = cls(n_items, 1.0, **printed)
@@ -251,14 +218,14 @@ class NoisyCounts:
         """Privacy of the noisy vector, hence of all computed from it; attained by the worst neighbours."""
         return Guarantee(ratio_up(self.sensitivity, self.scale), unit=self.unit, adjacency=self.adjacency)
 
-    def release(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> NoisyRanking:
+    def release(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> Ranking:
         """One private ranking.
 
         Parameters
         ----------
         data : Comparisons
             With voters where the unit is a voter.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
         Raises
@@ -269,7 +236,7 @@ class NoisyCounts:
         self._check(data)
         scores = self.perturb(win_counts(data, self.score), rng)
         order, source = best_first(scores, rng), source_of(rng, self)
-        return NoisyRanking(data.items, scores, order, self.guarantee, source=source)
+        return Ranking(data.items, order, scores, mechanism=self, source=source)
 
     def perturb(
         self, scores: ArrayLike, rng: np.random.Generator | noise.SecureSource, repetitions: int | None = None
@@ -280,7 +247,7 @@ class NoisyCounts:
         ----------
         scores : array_like of float, shape (items,)
             Exact scores, as of `win_counts`.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
         repetitions : int, optional
             Independent draws, one a row.
 

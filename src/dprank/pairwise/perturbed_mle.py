@@ -10,23 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
-from dprank import noise
 from dprank._require import (
     WIDEST_COUNT,
     as_floats,
     require_claim,
     require_loss,
+    require_one_of,
     require_positive,
     require_whole,
     settle,
 )
-from dprank.comparisons import Comparisons, require_comparisons, win_counts
-from dprank.mechanism import Guarantee, Unit, ratio_up, require
+from dprank.data.comparisons import Comparisons, require_comparisons, win_counts
 from dprank.models.bradley_terry import LOGISTIC, Link, require_link
 from dprank.models.likelihood import mle, mle_from_counts
-from dprank.noise import Law, best_first
-from dprank.pairwise.noisy_counts import NoisyRanking, require_at_most
-from dprank.release import source_of
+from dprank.pairwise.noisy_counts import require_at_most
+from dprank.privacy import noise
+from dprank.privacy.guarantee import Guarantee, Unit, ratio_up
+from dprank.privacy.noise import Law, best_first
+from dprank.release import Ranking, source_of
 
 Graph = Literal["private", "public"]
 #: Least scale, and on a private graph least ridge, of which anything is promised: below, floats run out.
@@ -69,7 +70,7 @@ def objective_loss(
     :math:`2 / \lambda`, attained, for every ridge; for other links :math:`2 \kappa_1 / \lambda +
     \log(1 + 2 \kappa_2 / \gamma)` is a bound as well.
     """
-    require("graph", graph, get_args(Graph))
+    require_one_of("graph", graph, get_args(Graph))
     require_link(link)
     scale, ridge = require_loss("scale", scale), require_loss("ridge", ridge)
     answers = require_whole("answers", answers, 1)
@@ -141,9 +142,9 @@ class PerturbedMLE:
             ridge=require_positive("ridge", self.ridge),
             link=require_link(self.link),
             answers=require_whole("answers", self.answers, 1),
-            unit=require("unit", self.unit, get_args(Unit)),
-            graph=require("graph", self.graph, get_args(Graph)),
-            law=require("law", self.law, get_args(Law)),
+            unit=require_one_of("unit", self.unit, get_args(Unit)),
+            graph=require_one_of("graph", self.graph, get_args(Graph)),
+            law=require_one_of("law", self.law, get_args(Law)),
             claimed_epsilon=require_claim(self.claimed_epsilon),
         )
         if self.unit == "comparison" and self.answers != 1:
@@ -230,19 +231,19 @@ class PerturbedMLE:
         """Privacy of the estimate, hence of every ranking computed from it."""
         return Guarantee(objective_loss(self.scale, self.ridge, **self._model), unit=self.unit)
 
-    def release(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> NoisyRanking:
+    def release(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> Ranking:
         """One private estimate, and the order it gives.
 
         Parameters
         ----------
         data : Comparisons
             With voters where the unit is a voter.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
         Returns
         -------
-        NoisyRanking
+        Ranking
             Its scores are the strengths, centred: their mean is 0.
 
         Raises
@@ -257,7 +258,7 @@ class PerturbedMLE:
         """
         theta = self._minimiser(data, rng)
         order, source = best_first(theta, rng), source_of(rng, self)
-        return NoisyRanking(data.items, theta - theta.mean(), order, self.guarantee, source=source)
+        return Ranking(data.items, order, theta - theta.mean(), mechanism=self, source=source)
 
     def _minimiser(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> NDArray[np.float64]:
         """Of the perturbed objective, as it is: for every data set one to one with the noise."""
@@ -278,7 +279,7 @@ class PerturbedMLE:
         ----------
         played, wins
             As in `mle_from_counts`.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             Every row of wins receives noise of its own.
 
         Returns

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._quadrature import cut, gauss
-from dprank._require import as_array, as_floats, require_positive
-from dprank.mechanism import require
+from dprank._require import as_array, as_floats, require_one_of, require_positive
 
 #: Beyond this many scales from all scores lies a share exp(-45) of any probability.
 _TAIL = 45.0
@@ -136,7 +135,7 @@ def _grid(scores: ArrayLike, scale: float, law: str, grain: float) -> _Grid:
         raise ValueError("scores are not a list of at least two finite numbers: that is needed")
     require_positive("scale", scale)
     require_positive("grain", grain)
-    require("law", law, get_args(Literal["continuous", "discrete"]))
+    require_one_of("law", law, get_args(Literal["continuous", "discrete"]))
     if law == "discrete" and (np.abs(given / grain - np.round(given / grain)) > 1e-9).any():
         raise ValueError(f"scores are not all multiples of grain = {grain}; discrete noise needs them")
     # only differences matter, and small numbers keep their last bits

@@ -49,7 +49,7 @@ import math
 from scipy.optimize import brentq
 
 from dprank._require import require_loss, require_positive, require_probability, require_real
-from dprank.topk._require import require_k
+from dprank.data.tallies import require_k
 
 #: Added to a log delta, times the sum of the absolute terms it is computed from: far above their rounding.
 _ROUNDING = 1e-13

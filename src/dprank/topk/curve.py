@@ -21,10 +21,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from dprank._quadrature import cut, gauss
-from dprank._require import as_array, as_floats, require_below_1, require_loss, require_positive, require_whole, shown
-from dprank.divergence import PairLaw
-from dprank.mechanism import Adjacency, require
-from dprank.topk._require import require_k
+from dprank._require import (
+    as_array,
+    as_floats,
+    require_below_1,
+    require_loss,
+    require_one_of,
+    require_positive,
+    require_whole,
+    shown,
+)
+from dprank.data.tallies import require_k
+from dprank.privacy.divergence import PairLaw
+from dprank.privacy.guarantee import Adjacency
 from dprank.topk.noise_laws import LAWS, Noise, NoiseLaw
 
 #: An integrand this far below its peak, in logarithms, is left out; and so is noise beyond it.
@@ -76,7 +85,7 @@ def pair_law(types: Types, k: int, scale: float, noise: Noise = "laplace", *, no
     counts, before, after = _arrays(types)
     require_k(k, int(counts.sum()))
     require_positive("scale", scale)
-    require("noise", noise, tuple(LAWS))
+    require_one_of("noise", noise, tuple(LAWS))
     chosen = compositions(counts, k)
     ways = sum(_log_choices(n, int(take.max()))[take] for n, take in zip(counts, chosen.T.astype(int), strict=True))
     log_p, log_q = (
@@ -199,8 +208,8 @@ def worst_pair(
     require_k(k, require_whole("n_items", n_items, 1))
     require_positive("scale", scale)
     require_positive("sensitivity", sensitivity)
-    require("noise", noise, tuple(LAWS))
-    require("adjacency", adjacency, get_args(Adjacency))
+    require_one_of("noise", noise, tuple(LAWS))
+    require_one_of("adjacency", adjacency, get_args(Adjacency))
     fall = sensitivity if adjacency == "replace" else 0.0
     seen: dict[tuple[int, int, int, float], float] = {}
 

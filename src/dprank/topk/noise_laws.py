@@ -9,8 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import as_floats
-from dprank.mechanism import require
+from dprank._require import as_floats, require_one_of
 
 Noise = Literal["laplace", "gumbel", "exponential"]
 _DEVIATION = {"laplace": math.sqrt(2), "gumbel": math.pi / math.sqrt(6), "exponential": 1.0}
@@ -31,7 +30,7 @@ class NoiseLaw:
     name: Noise
 
     def __post_init__(self) -> None:
-        require("name", self.name, get_args(Noise))
+        require_one_of("name", self.name, get_args(Noise))
 
     @property
     def kinks(self) -> tuple[float, ...]:

@@ -13,12 +13,16 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from dprank import noise as noises
-from dprank._require import require_below_1, require_bool, require_positive, require_probability, require_whole, settle
-from dprank.gaussian import zcdp
-from dprank.mechanism import Adjacency, Guarantee, compose, ratio_up, require, require_promise, require_scale
-from dprank.release import Release, source_of
-from dprank.topk._require import (
+from dprank._require import (
+    require_below_1,
+    require_bool,
+    require_one_of,
+    require_positive,
+    require_probability,
+    require_whole,
+    settle,
+)
+from dprank.data.tallies import (
     MOST_CHOSEN,
     declared,
     finite,
@@ -27,8 +31,12 @@ from dprank.topk._require import (
     require_items,
     require_k,
 )
+from dprank.privacy import noise as noises
+from dprank.privacy.composition import Composition, epsilon_per_round, rho, total_epsilon
+from dprank.privacy.gaussian import zcdp
+from dprank.privacy.guarantee import Adjacency, Guarantee, compose, ratio_up, require_promise, require_scale
+from dprank.release import Selection, source_of
 from dprank.topk.bound import log_delta, shift_for
-from dprank.topk.composition import Composition, epsilon_per_round, rho, total_epsilon
 from dprank.topk.noise_laws import Noise
 from dprank.topk.selection import named, noisy_top_k, spread, unranked
 
@@ -36,26 +44,6 @@ from dprank.topk.selection import named, noisy_top_k, spread, unranked
 _SLACK = 1e-9
 # how the rounds of Gumbel noise compose
 _ROUNDS: tuple[Composition, ...] = ("optimal", "zcdp")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TopK(Release):
-    """What a selection releases.
-
-    Parameters
-    ----------
-    items : ndarray, shape (k,)
-        The chosen: names where items are declared so, codes otherwise. Best first if the mechanism releases the order,
-        else ascending: by label (by type and text where labels cannot be compared), or by code.
-    values : ndarray of float or int, shape (k,), or None
-        Their values under fresh noise, in the order of `items`, where the mechanism releases them. Integers where the
-        noise is that of `dprank.noise.SECURE`.
-    source : {"operating system", "seeded", "voters"} or None
-        What drew the noise, see `dprank.release.Release`: only the first is for publication.
-    """
-
-    items: NDArray[Any]
-    values: NDArray[np.float64] | NDArray[np.int64] | None
 
 
 @dataclass(frozen=True)
@@ -129,8 +117,8 @@ class Oneshot:
     Approximate: Laplace noise by `dprank.topk.bound.log_delta`; a set is symmetric, so k or m - k.
 
     Gumbel noise selects, in order, as k rounds of the exponential mechanism do (the last of m is no choice). A round
-    loses at most w / scale and costs (w / scale)^2 / 8 of zCDP [1]_; `dprank.topk.composition` adds the rounds up, and
-    the k released values.
+    loses at most w / scale and costs (w / scale)^2 / 8 of zCDP [1]_; `dprank.privacy.composition` adds the rounds up,
+    and the k released values.
 
     A published release has the same guarantees. Its Gumbel noise is real and exact. Its Laplace and exponential noise
     is whole, and ties are broken at random: that is noise spread evenly over the unit above its integer, and a shift by
@@ -161,8 +149,8 @@ class Oneshot:
         c = self.contributions
         n_items, items = require_items(self.n_items, self.items)
         settle(self, n_items=n_items, items=items)
-        require("noise", self.noise, get_args(Noise))
-        require("adjacency", self.adjacency, get_args(Adjacency))
+        require_one_of("noise", self.noise, get_args(Noise))
+        require_one_of("adjacency", self.adjacency, get_args(Adjacency))
         settle(
             self,
             k=require_k(self.k, self._m, MOST_CHOSEN),
@@ -426,7 +414,7 @@ class Oneshot:
         each = epsilon_per_round("optimal", self._shown_moves, epsilon, delta)
         return min(scale, self.sensitivity / each * (1 + _SLACK))
 
-    def release(self, values: ArrayLike | pd.Series, rng: np.random.Generator | noises.SecureSource) -> TopK:
+    def release(self, values: ArrayLike | pd.Series, rng: np.random.Generator | noises.SecureSource) -> Selection:
         """Choose k items, and add fresh noise to their values where these are released.
 
         Parameters
@@ -436,12 +424,12 @@ class Oneshot:
             `items`, in whatever order it is; an array is by position, which must be public, not the order of the
             counts. What is not there is 0, and what is not declared is left out (`dprank.topk.undeclared` shows it):
             the notes of `Oneshot` prove that the guarantee holds.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE`: integer values and sensitivity.
 
         Returns
         -------
-        TopK
+        Selection
 
         Raises
         ------
@@ -470,9 +458,10 @@ class Oneshot:
             codes = unranked(values, codes)
         names, source = named(values, codes), source_of(rng, self)
         if self.value_scale is None:
-            return TopK(names, None, source=source)
+            return Selection(names, mechanism=self, source=source)
         draw = noises.discrete_laplace if isinstance(rng, noises.SecureSource) else noises.laplace
-        return TopK(names, given[codes] + draw(self.value_scale, self.k, rng=rng), source=source)  # type: ignore[arg-type]
+        shown = given[codes] + draw(self.value_scale, self.k, rng=rng)  # type: ignore[arg-type]
+        return Selection(names, shown, mechanism=self, source=source)
 
     def _on_grid(self, values: NDArray[np.int64], rng: np.random.Generator | noises.SecureSource) -> NDArray[np.int64]:
         """Best first, by whole Laplace or exponential noise and random ties."""

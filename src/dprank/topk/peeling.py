@@ -11,11 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from dprank._require import require_below_1, require_bool, require_positive, settle
-from dprank.mechanism import Adjacency, Guarantee, ratio_up, require, require_promise, require_scale
-from dprank.noise import SecureSource, require_source
-from dprank.release import source_of
-from dprank.topk._require import (
+from dprank._require import require_below_1, require_bool, require_one_of, require_positive, settle
+from dprank.data.tallies import (
     MOST_CHOSEN,
     declared,
     finite,
@@ -24,9 +21,11 @@ from dprank.topk._require import (
     require_items,
     require_k,
 )
-from dprank.topk.composition import Composition, epsilon_per_round, require_spare, rho, total_epsilon
+from dprank.privacy.composition import Composition, epsilon_per_round, require_spare, rho, total_epsilon
+from dprank.privacy.guarantee import Adjacency, Guarantee, ratio_up, require_promise, require_scale
+from dprank.privacy.noise import SecureSource, require_source
+from dprank.release import Selection, source_of
 from dprank.topk.noise_laws import LAWS, Noise
-from dprank.topk.oneshot import TopK
 from dprank.topk.selection import named, spread
 
 
@@ -50,7 +49,7 @@ class Peeling:
     delta : float
         At which the guarantee is stated, in [0, 1); above 0 for the compositions "advanced" and "zcdp".
     composition : {"basic", "advanced", "zcdp", "optimal"}
-        How the losses of the rounds are added up, see `dprank.topk.composition.total_epsilon`.
+        How the losses of the rounds are added up, see `dprank.privacy.composition.total_epsilon`.
     n_items : int, optional
         Public number of values m, at least k. The last round has no choice left, and costs nothing, when k = m.
         A release needs it: it is enough for an array, with one value for each of the codes 0 .. m - 1.
@@ -76,7 +75,7 @@ class Peeling:
 
     One pass of Gumbel noise (`dprank.topk.oneshot.Oneshot`, ordered) releases the same order with the same law.
 
-    Gumbel and exponential rounds can be published (`dprank.noise.SECURE`) where values and sensitivity are integers;
+    Gumbel and exponential rounds can be published (`dprank.SECURE`) where values and sensitivity are integers;
     Laplace rounds are for research.
     """
 
@@ -103,9 +102,9 @@ class Peeling:
             delta=require_below_1("delta", self.delta),
             largest=require_bool("largest", self.largest),
         )
-        require("noise", self.noise, tuple(LAWS))
-        require("adjacency", self.adjacency, get_args(Adjacency))
-        require("composition", self.composition, get_args(Composition))
+        require_one_of("noise", self.noise, tuple(LAWS))
+        require_one_of("adjacency", self.adjacency, get_args(Adjacency))
+        require_one_of("composition", self.composition, get_args(Composition))
         require_spare(self.composition, self.delta)
         require_scale(self.scale, self.rounds * spread(self.sensitivity, self.adjacency))
         if self.composition in ("advanced", "zcdp"):
@@ -163,14 +162,14 @@ class Peeling:
         )
         return Guarantee(epsilon, self.delta, adjacency=self.adjacency)
 
-    def release(self, values: ArrayLike | pd.Series, rng: np.random.Generator | SecureSource) -> TopK:
+    def release(self, values: ArrayLike | pd.Series, rng: np.random.Generator | SecureSource) -> Selection:
         """The k winners in the order of their rounds; no values.
 
         Parameters
         ----------
         values : Series, or array_like of int or float, shape (items,)
             As of `dprank.topk.oneshot.Oneshot.release`: what is not there is 0, what is not declared is left out.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE`: integer values and sensitivity, Gumbel or exponential
             noise.
 
@@ -192,11 +191,11 @@ class Peeling:
                 raise ValueError(f"noise = {self.noise!r}; exact rounds for publishing are 'gumbel' and 'exponential'")
             whole = require_integers(values, self.sensitivity)
             codes = rng.peel(whole, self.k, self.scale, self.noise, largest=self.largest)
-            return TopK(named(values, codes), None, source=source_of(rng, self))
+            return Selection(named(values, codes), mechanism=self, source=source_of(rng, self))
         left, items = np.arange(len(given)), []
         for _ in range(self.k):
             noisy = (given[left] if self.largest else -given[left]) + LAWS[self.noise].draw(self.scale, len(left), rng)
             winner = int(noisy.argmax())
             items.append(left[winner])
             left = np.delete(left, winner)
-        return TopK(named(values, np.array(items)), None, source=source_of(rng, self))
+        return Selection(named(values, np.array(items)), mechanism=self, source=source_of(rng, self))

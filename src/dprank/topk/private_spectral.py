@@ -40,10 +40,11 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank.comparisons import Comparisons, require_comparisons
-from dprank.mechanism import Guarantee, require_scale
-from dprank.topk._require import refuse_scales, require_k
-from dprank.topk.oneshot import Oneshot, TopK
+from dprank.data.comparisons import Comparisons, require_comparisons
+from dprank.data.tallies import refuse_scales, require_k
+from dprank.privacy.guarantee import Guarantee, require_scale
+from dprank.release import Selection
+from dprank.topk.oneshot import Oneshot
 from dprank.topk.spectral import comparison_graph, ergodicity_coefficient, stationary_distribution, transition_matrix
 
 #: Least chance of a jump: the rounding of a chain that hardly ever jumps is more than one comparison moves.
@@ -96,7 +97,7 @@ class PrivateRankCentrality(FrozenFields):
     Notes
     -----
     The guarantee is that of exact arithmetic. Scores are real numbers, so there is no secure release: `release` refuses
-    `dprank.noise.SECURE`. To publish, add noise to the win counts, which are integers (`dprank.pairwise.NoisyCounts`).
+    `dprank.SECURE`. To publish, add noise to the win counts, which are integers (`dprank.pairwise.NoisyCounts`).
 
     On a thin graph, where `worst_coefficient` is 1, two items may share no rival. Damped scores may then be all 0, and
     the set is drawn blindly. A teleport above 0 avoids that.
@@ -342,7 +343,7 @@ class PrivateRankCentrality(FrozenFields):
         won = np.where(data.second == high, 1 - data.outcome, data.outcome)
         return np.bincount(at, won, minlength=len(edge)) / self.samples
 
-    def release(self, data: Comparisons, rng: np.random.Generator) -> TopK:
+    def release(self, data: Comparisons, rng: np.random.Generator) -> Selection:
         """One private set.
 
         Parameters
@@ -353,7 +354,7 @@ class PrivateRankCentrality(FrozenFields):
 
         Returns
         -------
-        TopK
+        Selection
             Item names in ascending order, no values.
 
         Raises
@@ -365,7 +366,7 @@ class PrivateRankCentrality(FrozenFields):
         _require_seeded(rng)
         return replace(self._selection, items=data.items).release(self.scores(shares), rng)
 
-    def select(self, shares: ArrayLike, rng: np.random.Generator) -> TopK:
+    def select(self, shares: ArrayLike, rng: np.random.Generator) -> Selection:
         """One private set from the `shares` of the data.
 
         Parameters
@@ -376,7 +377,7 @@ class PrivateRankCentrality(FrozenFields):
 
         Returns
         -------
-        TopK
+        Selection
             Item codes in ascending order, no values.
         """
         _require_seeded(rng)

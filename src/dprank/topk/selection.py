@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_generator, require_positive
-from dprank.mechanism import Adjacency, require
-from dprank.topk._require import require_values
+from dprank._require import require_generator, require_one_of, require_positive
+from dprank.data.tallies import require_values
+from dprank.privacy.guarantee import Adjacency
 from dprank.topk.noise_laws import LAWS, Noise
 
 # items that share a bound on their chance to matter
@@ -65,7 +65,7 @@ def noisy_top_k(
     """
     given = require_values(values, k)
     scale = require_positive("scale", scale)
-    require("noise", noise, tuple(LAWS))
+    require_one_of("noise", noise, tuple(LAWS))
     require_generator(rng, "floating-point noise is for research")
     best = np.maximum if largest else np.minimum
     whole = len(given) // _BLOCK * _BLOCK

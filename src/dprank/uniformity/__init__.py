@@ -1,7 +1,7 @@
 """Tests of uniformity for rankings, without and with privacy (Busa-Fekete, Fotakis and Zampetakis 2021)."""
 
+from dprank.release import Decision
 from dprank.uniformity.bucketed import BatchVote, Bucketed
-from dprank.uniformity.decision import Decision
 from dprank.uniformity.friedman import Friedman
 from dprank.uniformity.laplace import LaplaceUnif
 from dprank.uniformity.local import LocalOneBit, LocalPairs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dprank._require import MOST_AT_ONCE, require_whole
-from dprank.noise import WIDEST
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.noise import WIDEST
 
 #: Size from which rounding could keep a search for a threshold from ending.
 MOST = 1 - 1e-9
@@ -40,7 +40,7 @@ def require_draws(draws: Any, delta: float, name: str = "draws") -> int:
 def require_data(data: Any, n_items: int, n_rankings: int | None = None, *, least: int = 2) -> None:
     """Refuse data of other sizes than a test was made for; without `n_rankings`, fewer than `least` of them."""
     if not isinstance(data, Rankings):
-        raise ValueError(f"data = {type(data).__name__}; dprank.rankings.Rankings is needed")
+        raise ValueError(f"data = {type(data).__name__}; dprank.Rankings is needed")
     if data.n_items != n_items:
         raise ValueError(f"n_items = {data.n_items} in the data; this test is for n_items = {n_items}")
     if n_rankings is not None and len(data) != n_rankings:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from dprank import noise
 from dprank._require import (
     require_below_1,
     require_claim,
@@ -27,12 +26,12 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank.mechanism import Guarantee, ratio_up, require_scale
-from dprank.noise import require_source
-from dprank.rankings import Rankings
-from dprank.release import source_of
+from dprank.data.rankings import Rankings
+from dprank.privacy import noise
+from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
+from dprank.privacy.noise import require_source
+from dprank.release import Decision, source_of
 from dprank.uniformity._require import MOST, require_data, require_sizes, require_whole_noise
-from dprank.uniformity.decision import Decision
 from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import LEAST, pair_statistic, printed_threshold, unif_null_threshold, unif_sf
@@ -198,7 +197,7 @@ class Bucketed(_Batches):
         data : Rankings
             `n_rankings` rankings of `n_items` items.
         rng : numpy.random.Generator
-            `dprank.noise.SECURE` is refused.
+            `dprank.SECURE` is refused.
 
         Returns
         -------
@@ -213,7 +212,7 @@ class Bucketed(_Batches):
         tossed = rng.random() < self.coin
         reject = bool(rng.random() < 0.5) if tossed else self.batch_rejects(data, pairs, batch)
         p_value = self.size if reject else 1.0
-        return Decision(reject, float(reject), 1.0, p_value, source=source_of(rng, self))
+        return Decision(reject, float(reject), 1.0, p_value, mechanism=self, source=source_of(rng, self))
 
 
 @dataclass(frozen=True)
@@ -307,7 +306,7 @@ class BatchVote(_Batches):
         ----------
         data : Rankings
             `n_rankings` rankings of `n_items` items.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research; `SECURE` to publish.
         """
         require_data(data, self.n_items, self.n_rankings)
@@ -316,7 +315,8 @@ class BatchVote(_Batches):
         noisy = votes + int(noise.discrete_laplace(self.scale, 1, rng=rng)[0])
         p_value = vote_sf(self.n_batches, self.batch_power(), self.scale, noisy)
         source = source_of(rng, self)
-        return Decision(noisy >= self.threshold, float(noisy), float(self.threshold), p_value, source=source)
+        least = float(self.threshold)
+        return Decision(noisy >= self.threshold, float(noisy), least, p_value, mechanism=self, source=source)
 
 
 def vote_sf(n_batches: int, rate: float, scale: float, votes: int) -> float:

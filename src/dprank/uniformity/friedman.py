@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import require_generator, require_probability, require_whole, settle
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.release import Decision
 from dprank.uniformity._require import require_data, require_draws, require_sizes
-from dprank.uniformity.decision import Decision
 
 #: Additions up to which the null law is enumerated: a second.
 _EXACT = 5_000_000

@@ -10,22 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from dprank import noise
 from dprank._require import (
     as_floats,
     require_claim,
     require_generator,
     require_number,
+    require_one_of,
     require_positive,
     require_probability,
     settle,
 )
-from dprank.mechanism import Guarantee, ratio_up, require, require_scale
-from dprank.noise import require_source
-from dprank.rankings import Rankings
-from dprank.release import source_of
+from dprank.data.rankings import Rankings
+from dprank.privacy import noise
+from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
+from dprank.privacy.noise import require_source
+from dprank.release import Decision, source_of
 from dprank.uniformity._require import MOST, require_data, require_sizes, require_whole_noise
-from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import printed_threshold, square_law
 
@@ -88,7 +88,7 @@ class LaplaceUnif:
 
     def __post_init__(self) -> None:
         settle(self, **require_sizes(self.n_items, self.n_rankings))
-        require("law", self.law, get_args(Law))
+        require_one_of("law", self.law, get_args(Law))
         settle(
             self,
             scale=require_scale(self.scale, self.sensitivity),
@@ -197,7 +197,7 @@ class LaplaceUnif:
         ----------
         data : Rankings
             `n_rankings` rankings of `n_items` items.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
         Returns
@@ -218,11 +218,11 @@ class LaplaceUnif:
             noisy = count + float(noise.laplace(self.scale, 1, rng=rng)[0])  # type: ignore[arg-type]
         y = self.statistic(noisy)
         p_value, source = float(self.null_sf(y)), source_of(rng, self)
-        return Decision(y >= self.threshold, y, self.threshold, p_value, source=source)
+        return Decision(y >= self.threshold, y, self.threshold, p_value, mechanism=self, source=source)
 
 
 def discrete_laplace_cdf(x: NDArray[Any], scale: float) -> NDArray[np.float64]:
-    """P(N <= x) for whole x and the whole noise N of `dprank.noise.discrete_laplace`."""
+    """P(N <= x) for whole x and the whole noise N of `dprank.privacy.noise.discrete_laplace`."""
     if scale == 0:
         return (x >= 0).astype(float)
     q = math.exp(-1 / scale)

@@ -12,15 +12,22 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import as_array, require_claim, require_positive, require_probability, require_whole, settle
-from dprank.kendall import as_positions
-from dprank.mechanism import Guarantee, require
-from dprank.noise import Source, require_source
-from dprank.randomized_response import GRAIN, bit_loss, flips_for, randomise
-from dprank.rankings import Rankings
-from dprank.release import source_of
+from dprank._require import (
+    as_array,
+    require_claim,
+    require_one_of,
+    require_positive,
+    require_probability,
+    require_whole,
+    settle,
+)
+from dprank.data.kendall import as_positions
+from dprank.data.rankings import Rankings
+from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.noise import Source, require_source
+from dprank.privacy.randomized_response import GRAIN, bit_loss, flips_for, randomise
+from dprank.release import Decision, source_of
 from dprank.uniformity._require import require_data
-from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import LEAST, printed_threshold, unif_decision, unif_null_threshold
 
@@ -82,8 +89,8 @@ class LocalPairs(_Randomised):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require("randomness", self.randomness, ("public", "private"))
-        require("threshold", self.threshold, ("exact", "printed"))
+        require_one_of("randomness", self.randomness, ("public", "private"))
+        require_one_of("threshold", self.threshold, ("exact", "printed"))
         if self.threshold == "exact":
             require_probability("delta", self.delta, LEAST)
 
@@ -150,7 +157,7 @@ class LocalPairs(_Randomised):
             Positions of one ranking, or of many. O(their number * items): all are checked.
         pairs : ndarray of int, shape (n_pairs, 2)
             What the curator announced: `n_pairs` disjoint pairs, for which alone the guarantee is made.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             The peer's own.
 
         Returns
@@ -171,8 +178,8 @@ class LocalPairs(_Randomised):
         """What the curator says of reports of shape (voters, pairs), at least two voters, of -1 and +1."""
         signs = _signs(reports, self.n_pairs)
         if self.threshold == "exact":
-            return _of_voters(signs, unif_null_threshold(self.n_pairs, len(signs), self.delta))
-        return _of_voters(signs, printed_threshold(self.n_items, self.delta))
+            return _of_voters(self, signs, unif_null_threshold(self.n_pairs, len(signs), self.delta))
+        return _of_voters(self, signs, printed_threshold(self.n_items, self.delta))
 
     def release(self, data: Rankings, rng: Source) -> Decision:
         """One decision from at least two rankings; O(voters * items).
@@ -181,13 +188,13 @@ class LocalPairs(_Randomised):
         ----------
         data : Rankings
             One ranking of the `n_items` items a voter.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE`.
         """
         require_data(data, self.n_items)
         require_source(rng)
         decision = self.decide(self.report(data.positions, self.pairs(rng), rng))
-        return replace(decision, source=source_of(rng, self))
+        return replace(decision, mechanism=self, source=source_of(rng, self))
 
 
 @dataclass(frozen=True)
@@ -238,7 +245,7 @@ class LocalOneBit(_Randomised):
     def decide(self, reports: ArrayLike) -> Decision:
         """What the curator says of reports of shape (voters a group, groups), at least two voters, of -1 and +1."""
         signs = _signs(reports, self.groups)
-        return _of_voters(signs, unif_null_threshold(self.groups, len(signs), self.delta))
+        return _of_voters(self, signs, unif_null_threshold(self.groups, len(signs), self.delta))
 
     def release(self, data: Rankings, rng: Source) -> Decision:
         """One decision from at least two rankings a group; O(voters).
@@ -253,11 +260,11 @@ class LocalOneBit(_Randomised):
         size = len(data) // self.groups
         asked = data.positions[: size * self.groups].reshape(size, self.groups, self.n_items)
         answers = [self.report(asked[:, g], pair, rng) for g, pair in enumerate(self.pairs(rng))]
-        return replace(self.decide(np.stack(answers, axis=1)), source=source_of(rng, self))
+        return replace(self.decide(np.stack(answers, axis=1)), mechanism=self, source=source_of(rng, self))
 
 
-def _of_voters(signs: NDArray[np.int8], threshold: float) -> Decision:
-    return replace(unif_decision(signs, threshold), source="voters")
+def _of_voters(mechanism: _Randomised, signs: NDArray[np.int8], threshold: float) -> Decision:
+    return replace(unif_decision(signs, threshold), mechanism=mechanism, source="voters")
 
 
 def _positions(ranking: ArrayLike, n_items: int) -> NDArray[Any]:

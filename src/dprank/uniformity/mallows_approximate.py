@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from dprank._require import require_generator, require_probability, require_whole, settle
-from dprank.kendall import kendall_distances
-from dprank.mechanism import require
+from dprank._require import require_generator, require_one_of, require_probability, require_whole, settle
+from dprank.data.kendall import kendall_distances
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
+from dprank.release import Decision
 from dprank.uniformity._require import LEAST_EXACT, MOST_DRAWS, require_data, require_draws, require_sizes
-from dprank.uniformity.decision import Decision
 
 Centre = Literal["fixed", "first", "borda"]
 Sides = Literal["one", "two"]
@@ -67,7 +66,7 @@ class MallowsApproximate:
         least = LEAST_EXACT if isinstance(self.null, str) and self.null == "exact" else 0.0
         settle(self, delta=require_probability("delta", self.delta, least))
         for name, allowed in (("centre", Centre), ("sided", Sides), ("null", Null)):
-            require(name, getattr(self, name), get_args(allowed))
+            require_one_of(name, getattr(self, name), get_args(allowed))
         if self.null == "exact" and self.centre == "borda":
             raise ValueError("null = 'exact'; with centre = 'borda' only 'normal' and 'simulated' are known")
         settle(self, draws=require_whole("draws", self.draws, 1, MOST_DRAWS))

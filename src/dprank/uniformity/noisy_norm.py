@@ -10,22 +10,22 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank import noise
 from dprank._require import (
     as_array,
     as_floats,
     require_generator,
+    require_one_of,
     require_positive,
     require_probability,
     require_whole,
     settle,
 )
-from dprank.mechanism import Guarantee, ratio_up, require, require_scale
-from dprank.noise import require_source
-from dprank.rankings import Rankings
-from dprank.release import source_of
+from dprank.data.rankings import Rankings
+from dprank.privacy import noise
+from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
+from dprank.privacy.noise import require_source
+from dprank.release import Decision, source_of
 from dprank.uniformity._require import MOST_DRAWS, require_data, require_draws, require_whole_noise
-from dprank.uniformity.decision import Decision
 from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import unif_null_sf
@@ -87,7 +87,7 @@ class NoisyNorm:
             delta=require_probability("delta", self.delta),
         )
         settle(self, scale=require_scale(self.scale, self.steps))
-        require("statistic", self.statistic, get_args(Statistic))
+        require_one_of("statistic", self.statistic, get_args(Statistic))
         if self.statistic == "ranks":
             require_draws(self.null_draws, self.delta, "null_draws")
         if self.n_rankings**2 * self.squared_sensitivity >= 2**62:
@@ -201,7 +201,7 @@ class NoisyNorm:
         ----------
         data : Rankings
             `n_rankings` rankings of `n_items` items.
-        rng : numpy.random.Generator or dprank.noise.SECURE
+        rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE`.
 
         Notes
@@ -223,7 +223,7 @@ class NoisyNorm:
             p = (1 + int((null >= noisy).sum())) / (1 + self.null_draws)
             allowed = math.floor(self.delta * (1 + self.null_draws)) - 1
             threshold = float(np.sort(null)[-1 - allowed] + 1) if allowed >= 0 else math.inf
-        return Decision(noisy >= threshold, float(noisy), threshold, p, source=source_of(rng, self))
+        return Decision(noisy >= threshold, float(noisy), threshold, p, mechanism=self, source=source_of(rng, self))
 
     def _null_law(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         if self.statistic != "pairs":

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import require_whole
-from dprank.noise import SecureSource, require_source
+from dprank.privacy.noise import SecureSource, require_source
 
 
 def disjoint_pairs(n_items: int, *, rng: np.random.Generator | SecureSource | None = None) -> NDArray[np.int64]:
@@ -18,7 +18,7 @@ def disjoint_pairs(n_items: int, *, rng: np.random.Generator | SecureSource | No
     ----------
     n_items : int
         m, at least 2. If it is odd one item stays alone, a random one if the pairing is.
-    rng : numpy.random.Generator or dprank.noise.SECURE, optional
+    rng : numpy.random.Generator or dprank.SECURE, optional
 
     Returns
     -------

@@ -21,11 +21,10 @@ from dprank._require import (
     require_real,
     settle,
 )
-from dprank.mechanism import Guarantee
-from dprank.rankings import Rankings
-from dprank.release import source_of
+from dprank.data.rankings import Rankings
+from dprank.privacy.guarantee import Guarantee
+from dprank.release import Decision, source_of
 from dprank.uniformity._require import require_data, require_sizes
-from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import square_law
 
@@ -220,11 +219,11 @@ class Trun:
         Raises
         ------
         ValueError
-            If the numbers of items or rankings are not those promised, or for `dprank.noise.SECURE`.
+            If the numbers of items or rankings are not those promised, or for `dprank.SECURE`.
         """
         require_generator(rng, "floating-point coins are for research")
         require_data(data, self.n_items, self.n_rankings)
         sums = pair_signs(data.positions, disjoint_pairs(self.n_items, rng=rng)).sum(0, dtype=np.int64)
         accept = self.acceptance(sums.sum(), (sums**2).sum() / self.n_rankings)
         reject = bool(rng.random() >= accept)
-        return Decision(reject, math.nan, math.nan, math.nan, source=source_of(rng, self))
+        return Decision(reject, math.nan, math.nan, math.nan, mechanism=self, source=source_of(rng, self))

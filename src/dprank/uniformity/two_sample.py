@@ -9,11 +9,11 @@ from typing import Self
 import numpy as np
 
 from dprank._require import require_generator, require_probability, require_real, require_whole, settle
-from dprank.kendall import kendall_distance
+from dprank.data.kendall import kendall_distance
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows, theta_at
-from dprank.rankings import Rankings
+from dprank.release import Decision
 from dprank.uniformity._require import LEAST_EXACT, require_data
-from dprank.uniformity.decision import Decision
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from dprank._require import (
     settle,
     shown,
 )
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.release import Decision
 from dprank.uniformity._require import require_data, require_sizes
-from dprank.uniformity.decision import Decision
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
 #: Values of the statistic that are tabulated at most; beyond, its law is inverted at few frequencies.

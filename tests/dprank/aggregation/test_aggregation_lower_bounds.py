@@ -10,7 +10,7 @@ from checks import all_rankings, each, refused
 from scipy.optimize import linprog
 
 from dprank.aggregation import lower_bounds as lb
-from dprank.kendall import kendall_distance
+from dprank.data.kendall import kendall_distance
 
 CUBE = np.array(list(product((-1, 1), repeat=3)))
 

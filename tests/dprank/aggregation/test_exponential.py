@@ -11,8 +11,8 @@ from scipy.special import logsumexp
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.matrix import kemeny_score
 from dprank.audit import privacy_loss
-from dprank.noise import SECURE
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.noise import SECURE
 
 ALARM = 1e-6
 

@@ -9,8 +9,8 @@ from checks import each, refused
 from dprank.aggregation import kemeny as module
 from dprank.aggregation.kemeny import KemenyTimeout, kemeny
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
 
 METHODS = ("auto", "subsets", "integer")
 

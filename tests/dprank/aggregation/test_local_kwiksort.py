@@ -11,8 +11,8 @@ from dprank.aggregation.kwiksort import before_probabilities, log_moments, queri
 from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort, plus_chances, report_loss
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.audit import privacy_loss
-from dprank.mechanism import Guarantee
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.guarantee import Guarantee
 
 Z = 5.0
 ITEMS = ("a", "b", "c", "d", "e")

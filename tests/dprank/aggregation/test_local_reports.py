@@ -27,10 +27,10 @@ from dprank.aggregation.local_reports import (
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector
 from dprank.aggregation.rules import Rule
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.noise import SECURE
-from dprank.randomized_response import GRAIN
-from dprank.rankings import Rankings
+from dprank.privacy.noise import SECURE
+from dprank.privacy.randomized_response import GRAIN
 
 ALARM = 1e-6
 Z = 5.5  # two-sided 4e-8 a coordinate

@@ -7,7 +7,6 @@ import pytest
 from checks import refused
 
 from dprank.aggregation.matrix import (
-    PrivateOrder,
     kemeny_score,
     pairwise_fractions,
     require_fractions,
@@ -15,9 +14,8 @@ from dprank.aggregation.matrix import (
     require_order,
     shrink,
 )
-from dprank.kendall import kendall_distances
-from dprank.mechanism import Guarantee
-from dprank.rankings import Rankings
+from dprank.data.kendall import kendall_distances
+from dprank.data.rankings import Rankings
 
 VOTES = Rankings(np.array([np.random.default_rng(v).permutation(5) for v in range(7)]), "abcde")
 
@@ -41,16 +39,6 @@ def test_the_diagonal_is_not_read():
     w = pairwise_fractions(VOTES)
     np.testing.assert_array_equal(require_fractions(w + 0.5 * np.eye(5)), require_fractions(w))
     assert kemeny_score(range(5), w + np.eye(5)) == kemeny_score(range(5), w)
-
-
-def test_a_release_is_printed_and_is_what_it_says():
-    one, same, other = (
-        PrivateOrder(("a", "b"), np.array(order), Guarantee(0.5), source="operating system")
-        for order in ([1, 0], [1, 0], [0, 1])
-    )
-    assert str(one) == "b > a\nepsilon = 0.5 (central; replace one voter)"
-    assert one == same
-    assert len({one, same, other}) == 2
 
 
 def test_rounding_is_forgiven_and_removed():
@@ -99,11 +87,6 @@ def test_clipping_changes_the_best_order_and_shrinking_does_not():
 
     assert ahead(noisy) == ahead(shrink(noisy)) == {True}
     assert ahead(require_fractions(np.clip(noisy, 0, 1))) == {False}
-
-
-def test_a_private_order_has_names():
-    release = PrivateOrder(("a", "b"), np.array([1, 0]), Guarantee(1.0))
-    assert release.ranking == ("b", "a")
 
 
 @pytest.mark.parametrize(

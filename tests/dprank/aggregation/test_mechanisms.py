@@ -16,9 +16,9 @@ from dprank.aggregation import (
     PrivateKwikSort,
 )
 from dprank.aggregation.local_reports import SplitResponse
-from dprank.noise import SECURE
+from dprank.data.rankings import Rankings
 from dprank.pairwise import NoisyCounts, PerturbedMLE
-from dprank.rankings import Rankings
+from dprank.privacy.noise import SECURE
 from dprank.topk import Oneshot, Peeling
 
 ADDITIVE = {"noisy matrix": NoisyMatrix, "Borda": PrivateBorda, "KwikSort": PrivateKwikSort}

@@ -12,9 +12,9 @@ from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.rules import Rule
-from dprank.gaussian import gaussian_delta
-from dprank.noise import SECURE, draw
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.gaussian import gaussian_delta
+from dprank.privacy.noise import SECURE, draw
 
 ALARM = 1e-6
 

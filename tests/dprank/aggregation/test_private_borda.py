@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from checks import HARDLY, all_rankings, law_p_value, refused
 
-from dprank import noise
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_reports import SampledOrder
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector, PrivateBorda, _centred
 from dprank.audit import privacy_loss
-from dprank.gaussian import gaussian_delta
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy import noise
+from dprank.privacy.gaussian import gaussian_delta
 
 FALSE_ALARM = 1e-6
 Z = 4.9

@@ -10,9 +10,9 @@ from checks import HARDLY, certified_epsilon, each, law_p_value, refused
 from dprank.aggregation.kwiksort import comparisons_law
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
-from dprank.gaussian import gaussian_epsilon
-from dprank.noise import SECURE
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.gaussian import gaussian_epsilon
+from dprank.privacy.noise import SECURE
 
 FALSE_ALARM = 1e-6
 

@@ -11,8 +11,8 @@ from dprank.aggregation import rules
 from dprank.aggregation.kemeny import quick_order
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.rules import borda, copeland, footrule, order_by, pick_a_perm
-from dprank.noise import SECURE
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.noise import SECURE
 
 FALSE_ALARM = 1e-6
 RNG = np.random.default_rng(0)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from companion.experiments.audit.cases import cases
 from dprank.aggregation import LocalMatrix, PrivateBorda
-from dprank.audit import audit, cases
-from dprank.mechanism import Guarantee
-from dprank.noise import discrete_laplace
+from dprank.audit import audit
+from dprank.data.rankings import Rankings
 from dprank.pairwise import NoisyCounts
-from dprank.rankings import Rankings
+from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.noise import discrete_laplace
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from checks import each, refused
 
-from dprank import noise
 from dprank.audit import betting
 from dprank.audit.betting import INFINITY, NAN, Seen, draw_rows, lower_bound
+from dprank.privacy import noise
 
 FALSE_ALARM = 1e-6
 

@@ -5,9 +5,9 @@ import pytest
 from checks import refused
 from scipy.stats import binom
 
-from dprank import noise
 from dprank.audit.betting import lower_bound
 from dprank.audit.clopper_pearson import held_out_bound, loss_bounds
+from dprank.privacy import noise
 
 
 def count(epsilon):

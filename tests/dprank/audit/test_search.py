@@ -20,10 +20,10 @@ from dprank.audit.neighbours import (
     voter_scores,
 )
 from dprank.audit.search import climb, worst
-from dprank.comparisons import Comparisons
-from dprank.divergence import pair_of
+from dprank.data.comparisons import Comparisons
+from dprank.data.rankings import Rankings
 from dprank.pairwise import l1_sensitivity
-from dprank.rankings import Rankings
+from dprank.privacy.divergence import pair_of
 from dprank.topk.curve import Types, pair_law
 
 DESIGNS = ["any", "once", "complete"]

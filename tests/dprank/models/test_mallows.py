@@ -11,9 +11,9 @@ from checks import all_rankings, each, law_p_value, refused
 from prefsampling.ordinal import mallows as prefsampling_mallows
 from scipy import stats
 
-from dprank.kendall import kendall_distances
+from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows, _log_characteristic, _mean_deviation, theta_at
-from dprank.noise import SECURE
+from dprank.privacy.noise import SECURE
 
 ALARM = 1e-6
 THETAS = [0.0, 1e-9, 1e-6, 1e-3, 0.05, 0.3, 1.0, 5.0, 50.0, 400.0]

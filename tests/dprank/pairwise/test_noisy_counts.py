@@ -13,10 +13,10 @@ from checks import HARDLY, certified_epsilon, each, law_p_value, refused
 from scipy import stats
 from scipy.spatial.distance import cdist
 
-from dprank import noise
 from dprank.audit import privacy_loss
-from dprank.comparisons import GRAIN, Comparisons
+from dprank.data.comparisons import GRAIN, Comparisons
 from dprank.pairwise import NoisyCounts, l1_sensitivity, rank_law, top_set_law
+from dprank.privacy import noise
 
 ROUNDING = 1e-11
 ALARM = 1e-6
@@ -507,7 +507,7 @@ def test_refuses_an_algorithm_and_a_top():
         NoisyCounts.as_printed(1, 1.0, 3)
     released = NoisyCounts(3, 1.0, answers=3).release(DATA, np.random.default_rng(0))
     for k in (-1, 4):
-        with refused(f"k = {k}", "0 .. 3"):
+        with refused(f"k = {k}", "from 0 to 3"):
             released.top(k)
 
 

@@ -12,8 +12,8 @@ from checks import each, refused
 from dp_accounting.pld import accountant, common
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from dprank.topk import composition as c
-from dprank.topk._require import MOST_CHOSEN
+from dprank.data.tallies import MOST_CHOSEN
+from dprank.privacy import composition as c
 
 
 def coins(k, epsilon_0, epsilon):

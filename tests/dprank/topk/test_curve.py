@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from checks import each, law_p_value, refused
 
-from dprank import divergence
 from dprank.audit import privacy_loss
-from dprank.divergence import PairLaw
 from dprank.pairwise.rank_law import top_set_law
+from dprank.privacy import divergence
+from dprank.privacy.divergence import PairLaw
 from dprank.topk import curve
 from dprank.topk.bound import log_delta
 from dprank.topk.curve import Types, compositions, least_scale, pair_law, worst_pair

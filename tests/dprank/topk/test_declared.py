@@ -9,11 +9,12 @@ import pytest
 from checks import refused
 
 from dprank.audit import audit
-from dprank.audit.case import exact, sample
-from dprank.mechanism import Guarantee
-from dprank.noise import SECURE
-from dprank.topk import Oneshot, Peeling, TopK, undeclared
-from dprank.topk._require import declared
+from dprank.data.tallies import declared
+from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.laws import exact, sample
+from dprank.privacy.noise import SECURE
+from dprank.release import Selection
+from dprank.topk import Oneshot, Peeling, undeclared
 
 ILLS = ["flu", "gout", "measles"]
 #: Diagnoses of all patients, and of all but the one who alone has kuru.
@@ -206,7 +207,7 @@ class LabelsOffTheData:
     def guarantee(self) -> Guarantee:
         return self.right.guarantee
 
-    def release(self, counts: pd.Series, rng: np.random.Generator) -> TopK:
+    def release(self, counts: pd.Series, rng: np.random.Generator) -> Selection:
         return replace(self.right, items=tuple(counts.index), n_items=None).release(counts, rng)
 
 

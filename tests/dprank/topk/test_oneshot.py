@@ -15,11 +15,11 @@ from scipy.special import logsumexp
 from set_laws import grid_set_law, order_law_of_three, plackett_luce, set_law, unordered
 
 from dprank.audit import privacy_loss
-from dprank.mechanism import ratio_up
-from dprank.noise import SECURE
 from dprank.pairwise import top_set_law
+from dprank.privacy.composition import optimal
+from dprank.privacy.guarantee import ratio_up
+from dprank.privacy.noise import SECURE
 from dprank.topk.bound import log_delta
-from dprank.topk.composition import optimal
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.selection import named, unranked
 

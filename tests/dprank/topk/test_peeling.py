@@ -11,7 +11,7 @@ from checks import each, law_p_value, refused
 from set_laws import rounds_law, set_law, unordered
 
 from dprank.audit import privacy_loss
-from dprank.noise import SECURE
+from dprank.privacy.noise import SECURE
 from dprank.topk.noise_laws import LAWS
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling

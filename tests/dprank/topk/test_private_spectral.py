@@ -11,9 +11,9 @@ import pytest
 from checks import each, law_p_value, refused
 
 from dprank.audit.exact import privacy_loss
-from dprank.comparisons import Comparisons
-from dprank.noise import SECURE
+from dprank.data.comparisons import Comparisons
 from dprank.pairwise.rank_law import top_set_law
+from dprank.privacy.noise import SECURE
 from dprank.topk.private_spectral import PrivateRankCentrality
 from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
 

@@ -10,10 +10,10 @@ import pytest
 from checks import each, law_p_value, refused
 from set_laws import count_law, plackett_luce, set_law, unordered
 
-from dprank.noise import SECURE
+from dprank.data.tallies import finite
 from dprank.pairwise import top_set_law
+from dprank.privacy.noise import SECURE
 from dprank.topk import selection
-from dprank.topk._require import finite
 from dprank.topk.selection import noisy_top_k
 
 ALARM = 1e-6

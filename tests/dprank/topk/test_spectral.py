@@ -9,7 +9,7 @@ import pytest
 from checks import each, refused
 from scipy import sparse
 
-from dprank.comparisons import Comparisons
+from dprank.data.comparisons import Comparisons
 from dprank.topk import spectral
 from dprank.topk.spectral import (
     ergodicity_coefficient,

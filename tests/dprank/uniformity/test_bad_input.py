@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from checks import each, refused
 
-from dprank.noise import SECURE
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.noise import SECURE
 from dprank.uniformity import (
     BatchVote,
     Bucketed,
@@ -58,7 +58,7 @@ def test_sources_of_randomness(name):
 @each("name", TESTS)
 def test_data_must_be_rankings(name):
     for data, kind in ((DATA.positions, "ndarray"), ([[0, 1, 2, 3]] * 40, "list"), (None, "NoneType"), ("ab", "str")):
-        with refused(f"data = {kind}", "dprank.rankings.Rankings"):
+        with refused(f"data = {kind}", "dprank.Rankings"):
             TESTS[name](data, RNG)
 
 

@@ -10,8 +10,8 @@ from checks import each, law_p_value, refused
 from scipy import stats
 
 from dprank.audit.exact import privacy_loss
-from dprank.noise import SECURE
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.noise import SECURE
 from dprank.uniformity.bucketed import BatchVote, Bucketed, vote_sf, vote_threshold
 
 FALSE_ALARM = 1e-6

@@ -8,8 +8,8 @@ import pytest
 from checks import each, refused
 from scipy import stats
 
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
 from dprank.uniformity.friedman import Friedman, friedman_statistic, null_rank_sums
 
 FALSE_ALARM = 1e-6

@@ -9,8 +9,8 @@ import pytest
 from checks import all_rankings, each, law_p_value, refused
 from scipy import stats
 
-from dprank.noise import SECURE
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.noise import SECURE
 from dprank.uniformity.laplace import LaplaceUnif, disagreements, discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs
 

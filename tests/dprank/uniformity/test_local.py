@@ -11,10 +11,10 @@ import pytest
 from checks import all_rankings, each, refused
 from scipy.stats import binom
 
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.noise import SECURE
-from dprank.randomized_response import GRAIN, flips_for, randomise
-from dprank.rankings import Rankings
+from dprank.privacy.noise import SECURE
+from dprank.privacy.randomized_response import GRAIN, flips_for, randomise
 from dprank.uniformity import local
 from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs

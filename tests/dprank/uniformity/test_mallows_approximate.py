@@ -11,9 +11,9 @@ import pytest
 from checks import each, refused
 from scipy import stats
 
-from dprank.kendall import kendall_distances
+from dprank.data.kendall import kendall_distances
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
 from dprank.uniformity.mallows_approximate import MallowsApproximate
 from dprank.uniformity.two_sample import TwoSample
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from checks import HARDLY, all_rankings, each, law_p_value, refused
 
-from dprank import noise
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy import noise
 from dprank.uniformity._require import MOST_DRAWS
 from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs

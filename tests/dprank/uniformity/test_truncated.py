@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from checks import each, law_p_value, refused
 
-from dprank.noise import SECURE
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.noise import SECURE
 from dprank.uniformity.truncated import Trun
 from dprank.uniformity.unif import square_law
 

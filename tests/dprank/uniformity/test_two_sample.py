@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from checks import each, refused
 
-from dprank.kendall import kendall_distance
+from dprank.data.kendall import kendall_distance
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows, theta_at
-from dprank.rankings import Rankings
 from dprank.uniformity.two_sample import TwoSample
 
 DELTAS = (0.4, 0.2, 0.05, 0.01)

@@ -8,7 +8,7 @@ import pytest
 from checks import all_rankings, each, refused
 from scipy import stats
 
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
 from dprank.uniformity import unif
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import (

@@ -22,15 +22,16 @@ from companion.experiments.sweep import stream, sweep
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import kwiksort
 from dprank.aggregation.local_reports import LocalMatrix
-from dprank.aggregation.matrix import PrivateOrder, kemeny_score, pairwise_fractions
+from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector, PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.rules import borda
-from dprank.kendall import kendall_distance
-from dprank.mechanism import compose
+from dprank.data.kendall import kendall_distance
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
+from dprank.privacy.guarantee import Guarantee, compose
+from dprank.release import Ranking
 
 #: Rounding of linear programmes and sums, far above what tests find.
 ROUNDING = 1e-9
@@ -316,11 +317,17 @@ class Repaired:
     scores: PrivateBorda
     matrix: NoisyMatrix
 
-    def release(self, rankings: Rankings, rng: np.random.Generator) -> PrivateOrder:
-        """One order, with the sum of the two budgets."""
+    @property
+    def guarantee(self) -> Guarantee:
+        """The sum of the two budgets."""
+        return compose(self.scores.guarantee, self.matrix.guarantee)
+
+    def release(self, rankings: Rankings, rng: np.random.Generator) -> Ranking:
+        """One order."""
         scores, matrix = self.scores.release(rankings, rng), self.matrix.release(rankings, rng)
+        assert matrix.margins is not None
         order = swap_neighbours(scores.order, matrix.margins)
-        return PrivateOrder(rankings.items, order, compose(scores.guarantee, matrix.guarantee))
+        return Ranking(rankings.items, order, mechanism=self)
 
 
 def swap_neighbours(order: ArrayLike, margins: NDArray[np.float64]) -> NDArray[np.int64]:

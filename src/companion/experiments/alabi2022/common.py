@@ -14,8 +14,8 @@ from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import shrink
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.rules import Rule
-from dprank.gaussian import gaussian_scale
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.gaussian import gaussian_scale
 
 #: Standard errors that a simulation may be off: false alarm 6e-7 a check.
 Z = 5.0

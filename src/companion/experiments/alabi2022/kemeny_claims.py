@@ -16,9 +16,9 @@ from companion.experiments.busafekete2021.common import all_rankings
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, require_matrix, shrink
-from dprank.kendall import pairwise_kendall_distances
+from dprank.data.kendall import pairwise_kendall_distances
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
 
 #: Rounding of a sum of at most a hundred fractions.
 ROUNDING = 1e-9

@@ -26,7 +26,7 @@ from dprank.aggregation.kwiksort import (
     queries,
 )
 from dprank.aggregation.matrix import pairwise_fractions
-from dprank.kendall import pairwise_kendall_distances
+from dprank.data.kendall import pairwise_kendall_distances
 
 #: Rounding of the linear programmes and of the exact recursions, far above what tests find.
 ROUNDING = 1e-9

@@ -23,8 +23,8 @@ from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort, pl
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.rules import borda
 from dprank.audit import privacy_loss
-from dprank.draws import binomial
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.models.draws import binomial
 
 #: Rounding of our closed forms, far above what tests find.
 ROUNDING = 1e-9

@@ -15,6 +15,7 @@ from companion.experiments.alabi2022.common import EXACT_ITEMS, Z, numbered, one
 from companion.experiments.busafekete2021.common import all_rankings, exponent
 from companion.experiments.sweep import sweep
 from dprank.aggregation.kemeny import kemeny
+from dprank.aggregation.local_laws import report_law as law_of_reports
 from dprank.aggregation.local_reports import (
     LocalMatrix,
     PrintedPair,
@@ -26,8 +27,7 @@ from dprank.aggregation.local_reports import (
 )
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
 from dprank.audit.exact import privacy_loss
-from dprank.audit.routes import local
-from dprank.kendall import kendall_distances
+from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows
 
 #: Rounding of closed forms and of enumerations, far above what tests find.
@@ -121,7 +121,7 @@ def report_law(report: Randomiser) -> NDArray[np.float64]:
     ----------
     report : SplitResponse, SampledOrder, PrintedPair, or VectorReport on the cube
     """
-    return local.report_law(report, all_rankings(report.n_items))
+    return law_of_reports(report, all_rankings(report.n_items))
 
 
 def largest_loss(law: NDArray[np.float64]) -> float:

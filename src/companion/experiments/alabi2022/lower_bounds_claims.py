@@ -28,8 +28,8 @@ from dprank.aggregation.lower_bounds import (
     tracing_threshold,
 )
 from dprank.aggregation.private_borda import PrivateBorda
-from dprank.gaussian import gaussian_scale
-from dprank.kendall import kendall_distances, pairwise_kendall_distances
+from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
+from dprank.privacy.gaussian import gaussian_scale
 
 #: Rounding of closed forms in floats.
 ROUNDING = 1e-9

@@ -26,8 +26,8 @@ from companion.experiments.sweep import sweep
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.noisy_matrix import NoisyMatrix
-from dprank.gaussian import gaussian_delta
-from dprank.kendall import kendall_distances, pairwise_kendall_distances
+from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
+from dprank.privacy.gaussian import gaussian_delta
 
 #: Rounding of sums and quadratures, far above what tests find.
 ROUNDING = 1e-9

@@ -31,7 +31,7 @@ from dprank.aggregation.kwiksort import comparisons_law, expected_cost, queries
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
-from dprank.gaussian import gaussian_epsilon, gaussian_scale
+from dprank.privacy.gaussian import gaussian_epsilon, gaussian_scale
 
 #: Rounding of our quadratures and sums, far above what tests find.
 ROUNDING = 1e-7

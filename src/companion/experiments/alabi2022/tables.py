@@ -46,9 +46,9 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.rules import borda
-from dprank.draws import binomial, multinomial
+from dprank.data.rankings import Rankings
+from dprank.models.draws import binomial, multinomial
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
 
 #: Of the approximate rows.
 DELTA = 1e-6

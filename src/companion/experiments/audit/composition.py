@@ -18,16 +18,16 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from numpy.typing import NDArray
 
 from companion.claims import Check
-from dprank import divergence, gaussian, mechanism, randomized_response
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.audit.neighbours import ComparisonNeighbours
-from dprank.comparisons import Comparisons, Score, win_counts
-from dprank.mechanism import Adjacency, Guarantee
+from dprank.data.comparisons import Comparisons, Score, win_counts
+from dprank.data.rankings import Rankings
 from dprank.pairwise import NoisyCounts
-from dprank.randomized_response import GRAIN
-from dprank.rankings import Rankings
-from dprank.topk import composition
+from dprank.privacy import composition, divergence, gaussian, randomized_response
+from dprank.privacy import guarantee as mechanism
+from dprank.privacy.guarantee import Adjacency, Guarantee
+from dprank.privacy.randomized_response import GRAIN
 from dprank.topk.curve import Types, pair_law
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling

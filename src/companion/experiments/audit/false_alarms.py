@@ -10,12 +10,13 @@ import pandas as pd
 from scipy.stats import beta, norm
 
 from companion.claims import Check
+from companion.experiments.audit.cases import cases
+from companion.experiments.audit.cases.case import Case, sampler
 from companion.experiments.sweep import stream
-from dprank.audit import cases
 from dprank.audit.betting import FIRST, Judged, Seen, draw_rows, lower_bound
-from dprank.audit.case import Case, NoExactRoute, exact, sampler
 from dprank.audit.clopper_pearson import loss_bounds
 from dprank.audit.events import proposals
+from dprank.privacy.laws import NoExactRoute, exact
 
 #: Share of the promised epsilon that is really lost where a promise counts as tight.
 TIGHT = 0.99

@@ -10,13 +10,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from companion.experiments.audit.cases.case import Case, sampler
 from companion.experiments.sweep import stream, sweep
-from dprank import noise
 from dprank.audit.betting import LowerBound, Sampler, lower_bound
-from dprank.audit.case import Case, sampler
 from dprank.audit.floats import possible
-from dprank.divergence import pair_of
-from dprank.gaussian import gaussian_epsilon
+from dprank.privacy import noise
+from dprank.privacy.divergence import pair_of
+from dprank.privacy.gaussian import gaussian_epsilon
 
 #: Probability that a sound sampler is called unsound, each time.
 ALARM = 1e-9

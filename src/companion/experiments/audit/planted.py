@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from companion.experiments.audit.cases.case import sampler
 from dprank.audit.betting import LowerBound, Sampler, lower_bound
-from dprank.audit.case import exact, sampler
-from dprank.divergence import Divergence, PairLaw, pair_of
-from dprank.mechanism import Guarantee, Mechanism
+from dprank.privacy.divergence import Divergence, PairLaw, pair_of
+from dprank.privacy.guarantee import Guarantee, Mechanism
+from dprank.privacy.laws import exact
 
 # An audit by samples alone, with the parameters of `lower_bound`.
 Route = Callable[..., LowerBound]
@@ -50,7 +51,7 @@ class Mutant:
     bits : bool
         Whether floats are published, so that their lowest bits are looked at.
     twin : callable, optional
-        The same without the bug, which keeps the promise: `dprank.audit.case.sampler` of the mechanism where the
+        The same without the bug, which keeps the promise: `dprank.privacy.laws.sampler` of the mechanism where the
         library has it.
     """
 

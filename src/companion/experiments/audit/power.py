@@ -11,9 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from companion.experiments.sweep import stream
-from dprank import noise
 from dprank.audit.betting import FIRST, LowerBound, Sampler, lower_bound
 from dprank.audit.clopper_pearson import held_out_bound
+from dprank.privacy import noise
 
 #: Epsilon that the author of the count promises, and the counts of two neighbours.
 PROMISE, PAIR = 1.0, (0, 1)

@@ -16,10 +16,11 @@ import pandas as pd
 
 import dprank
 from companion.experiments.audit.bugs import planted
+from companion.experiments.audit.cases import cases
+from companion.experiments.audit.cases.case import Case, sampler
 from companion.experiments.sweep import stream
-from dprank.audit import cases
 from dprank.audit.betting import lower_bound
-from dprank.audit.case import Case, NoExactRoute, exact, sampler
+from dprank.privacy.laws import NoExactRoute, exact
 
 #: Probability that any of all the lower bounds is above the truth, at most.
 ALARM = 0.001
@@ -171,7 +172,7 @@ def by_mechanism(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def mechanisms() -> list[type]:
-    """Every class of the library that implements `dprank.mechanism.Mechanism`."""
+    """Every class of the library that implements `dprank.privacy.guarantee.Mechanism`."""
     modules = [import_module(module.name) for module in walk_packages(dprank.__path__, "dprank.")]
     return [
         found

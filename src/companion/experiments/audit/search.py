@@ -12,11 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from companion.claims import Check
+from companion.experiments.audit.cases import aggregation, local, pairwise, topk, uniformity
 from companion.experiments.sweep import stream
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.local_reports import LocalMatrix, SplitResponse
 from dprank.aggregation.noisy_matrix import NoisyMatrix
-from dprank.audit.case import exact
 from dprank.audit.neighbours import (
     ComparisonNeighbours,
     Neighbours,
@@ -24,13 +24,13 @@ from dprank.audit.neighbours import (
     RankingNeighbours,
     ValueNeighbours,
 )
-from dprank.audit.routes import aggregation, local, pairwise, topk, uniformity
 from dprank.audit.search import WorstNeighbours, climb, worst
-from dprank.comparisons import Comparisons
-from dprank.divergence import PairLaw
-from dprank.mechanism import Adjacency, Mechanism
+from dprank.data.comparisons import Comparisons
+from dprank.data.rankings import Rankings
 from dprank.pairwise import NoisyCounts, PerturbedMLE
-from dprank.rankings import Rankings
+from dprank.privacy.divergence import PairLaw
+from dprank.privacy.guarantee import Adjacency, Mechanism
+from dprank.privacy.laws import exact
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling
 from dprank.uniformity.local import LocalPairs

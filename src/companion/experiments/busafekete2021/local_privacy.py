@@ -19,10 +19,10 @@ from companion.experiments.busafekete2021.central import unif_power
 from companion.experiments.busafekete2021.common import all_pairings, all_rankings, exponent, mean_square_bias
 from companion.experiments.sweep import stream, sweep
 from dprank.audit.exact import privacy_loss
-from dprank.audit.routes.local import signs_law
-from dprank.draws import binomial, multinomial
-from dprank.kendall import kendall_distances
+from dprank.data.kendall import kendall_distances
+from dprank.models.draws import binomial, multinomial
 from dprank.models.mallows import Mallows, theta_at
+from dprank.privacy.laws import signs_law
 from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.pairs import pair_signs
 from dprank.uniformity.unif import printed_bias, printed_threshold, unif_null_sf, unif_null_threshold, unif_sf

@@ -18,7 +18,7 @@ from scipy import special, stats
 
 from companion.claims import Check
 from companion.experiments.busafekete2021.common import all_rankings, distance_law, divergence, exponent
-from dprank.kendall import kendall_distances, pairwise_kendall_distances
+from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.two_sample import printed_gap
 from dprank.uniformity.unif import printed_samples

@@ -20,17 +20,10 @@ from companion.experiments.busafekete2021.common import (
     mean_square_bias,
 )
 from companion.experiments.sweep import sweep
-from dprank.kendall import kendall_distances
+from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.unif import (
-    Unif,
-    pair_statistic,
-    printed_bias,
-    printed_samples,
-    unif_null_sf,
-    unif_sf,
-)
+from dprank.uniformity.unif import Unif, pair_statistic, printed_bias, printed_samples, unif_null_sf, unif_sf
 
 #: Rounding of sums over all rankings and of tabulated laws.
 ROUNDING = 1e-9

@@ -23,8 +23,8 @@ from companion.claims import Check
 from companion.experiments.busafekete2021.common import certain, exponent, wilson
 from companion.experiments.busafekete2021.common import mean_square_bias as mean_square_bias
 from companion.experiments.sweep import stream, sweep
-from dprank.draws import binomial
-from dprank.kendall import kendall_distances
+from dprank.data.kendall import kendall_distances
+from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.friedman import friedman_statistic
 from dprank.uniformity.truncated import Trun

@@ -20,7 +20,7 @@ from companion.experiments.busafekete2021.local_privacy import local_power
 from companion.experiments.busafekete2021.power import crossing, spread
 from companion.experiments.busafekete2021.truncated import agreeing_loss, least_step, simulated_size, theorem_6
 from companion.experiments.sweep import stream, sweep
-from dprank.draws import binomial
+from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.friedman import null_rank_sums
@@ -29,14 +29,7 @@ from dprank.uniformity.local import LocalPairs
 from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import disjoint_pairs
 from dprank.uniformity.truncated import Trun
-from dprank.uniformity.unif import (
-    Unif,
-    printed_bias,
-    printed_threshold,
-    unif_null_sf,
-    unif_null_threshold,
-    unif_sf,
-)
+from dprank.uniformity.unif import Unif, printed_bias, printed_threshold, unif_null_sf, unif_null_threshold, unif_sf
 
 DELTA = 0.05
 #: Standard errors that a simulated difference may be off: false alarm 6e-7 a check.

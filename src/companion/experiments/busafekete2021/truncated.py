@@ -23,7 +23,7 @@ from companion.experiments.busafekete2021.central import (
 )
 from companion.experiments.busafekete2021.common import least
 from companion.experiments.sweep import stream
-from dprank.draws import binomial
+from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.laplace import LaplaceUnif

@@ -14,7 +14,7 @@ from scipy.optimize import brentq, linprog
 from companion.claims import Check
 from companion.experiments.busafekete2021.common import all_rankings, distance_law
 from companion.experiments.sweep import stream, sweep
-from dprank.kendall import kendall_distances, pairwise_kendall_distances
+from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.mallows_approximate import Centre, MallowsApproximate, Null, Sides
 from dprank.uniformity.two_sample import TwoSample

@@ -13,8 +13,8 @@ from scipy import special, stats
 
 from companion.claims import Check
 from companion.experiments.sweep import stream, sweep
-from dprank.draws import binomial, multinomial
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
+from dprank.models.draws import binomial, multinomial
 from dprank.pairwise import PerturbedMLE
 
 #: Rounding of our closed forms, far above what tests find.

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from scipy import integrate
 
 from companion.claims import Check
+from companion.experiments.audit.cases.pairwise import worst_neighbours
 from companion.experiments.sweep import stream
-from dprank.audit.routes.pairwise import log_density, worst_neighbours
-from dprank.comparisons import Comparisons, pairwise_wins, win_counts
+from dprank.data.comparisons import Comparisons, pairwise_wins, win_counts
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, Link, sample_erdos_renyi
 from dprank.models.likelihood import gradient, hessian, mle, mle_from_counts
 from dprank.pairwise import PerturbedMLE, objective_loss
+from dprank.pairwise.laws import log_density
 
 #: Rounding of our closed forms and searches, far above what tests find.
 ROUNDING = 1e-9

@@ -19,10 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from companion.claims import Check
 from companion.experiments.sweep import stream, sweep
-from dprank.mechanism import Guarantee
 from dprank.models.bradley_terry import erdos_renyi_counts, voter_counts
-from dprank.noise import laplace
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts
+from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.noise import laplace
 
 #: Standard errors that a simulated mean may be off: false alarm 6e-7 a check.
 Z = 5.0

@@ -28,10 +28,10 @@ from companion.experiments.cai2025.universities import (
     survey_mechanism,
 )
 from companion.experiments.sweep import stream, sweep
-from dprank import noise
-from dprank.comparisons import pairwise_wins
+from dprank.data.comparisons import pairwise_wins
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts, objective_loss
 from dprank.pairwise.rank_law import places
+from dprank.privacy import noise
 
 #: Figure 8, curves of the perturbed MLE, as published by the authors: survey -> epsilon -> mean rank difference.
 PUBLISHED_MLE = {

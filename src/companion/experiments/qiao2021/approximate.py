@@ -16,9 +16,9 @@ from companion.claims import Check
 from companion.experiments.busafekete2021.common import least
 from companion.experiments.qiao2021.common import DELTA, EPSILON, ROUNDING, certified, ends, split, theorem_2_1
 from companion.experiments.qiao2021.common import printed_scale as printed_scale
-from dprank.divergence import PairLaw
+from dprank.privacy.composition import Composition, epsilon_per_round
+from dprank.privacy.divergence import PairLaw
 from dprank.topk.bound import shift_for
-from dprank.topk.composition import Composition, epsilon_per_round
 from dprank.topk.curve import compositions, least_scale, log_set_probability, pair_law
 from dprank.topk.noise_laws import LAWS, Noise
 

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from companion.claims import Check
 from companion.experiments.qiao2021.common import NAMES, ROUNDING, gaussian_delta, printed_scale, split, theorem_2_1
-from dprank.divergence import PairLaw
-from dprank.gaussian import zcdp
-from dprank.topk import composition
+from dprank.privacy import composition
+from dprank.privacy.divergence import PairLaw
+from dprank.privacy.gaussian import zcdp
 from dprank.topk.bound import log_delta, shift_for
 from dprank.topk.curve import WorstPair, pair_law, worst_pair
 from dprank.topk.noise_laws import LAWS, Noise

@@ -16,7 +16,7 @@ from scipy.special import softmax
 from companion.claims import Check
 from companion.experiments.busafekete2021.common import exponent
 from companion.experiments.qiao2021.common import NAMES, ROUNDING, hockey_stick, list_chances, theorem_2_1, theorem_2_2
-from dprank.topk.composition import Composition
+from dprank.privacy.composition import Composition
 from dprank.topk.noise_laws import Noise
 from dprank.topk.peeling import Peeling
 

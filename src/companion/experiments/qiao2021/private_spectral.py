@@ -31,12 +31,12 @@ from companion.experiments.qiao2021.rank_centrality import (
 )
 from companion.experiments.sweep import sweep
 from dprank.audit.exact import privacy_loss
-from dprank.divergence import PairLaw
-from dprank.draws import binomial
 from dprank.models.bradley_terry import win_probabilities
+from dprank.models.draws import binomial
 from dprank.models.likelihood import mle_from_counts
 from dprank.pairwise import NoisyCounts
 from dprank.pairwise.rank_law import top_set_law
+from dprank.privacy.divergence import PairLaw
 from dprank.topk.bound import log_delta
 from dprank.topk.private_spectral import PrivateRankCentrality
 from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix

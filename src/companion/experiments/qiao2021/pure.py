@@ -33,8 +33,8 @@ from companion.experiments.qiao2021.common import (
     printed_scale,
     theorem_2_1,
 )
+from dprank.privacy.composition import epsilon_per_round, rho
 from dprank.topk.bound import log_delta, shift_for
-from dprank.topk.composition import epsilon_per_round, rho
 from dprank.topk.curve import log_set_probability
 from dprank.topk.noise_laws import LAWS, Noise
 

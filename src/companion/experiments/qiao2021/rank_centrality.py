@@ -16,7 +16,7 @@ from companion.claims import Check
 from companion.experiments.busafekete2021.common import wilson
 from companion.experiments.qiao2021.common import ROUNDING
 from companion.experiments.sweep import stream, sweep
-from dprank.draws import binomial
+from dprank.models.draws import binomial
 from dprank.models.likelihood import mle_from_counts
 from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
 

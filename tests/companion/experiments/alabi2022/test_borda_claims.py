@@ -11,7 +11,7 @@ from companion.experiments.alabi2022 import borda as study
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.rules import borda
-from dprank.gaussian import gaussian_scale
+from dprank.privacy.gaussian import gaussian_scale
 
 SIZES = [2**k for k in range(3, 10)]
 

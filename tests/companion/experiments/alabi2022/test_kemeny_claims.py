@@ -9,8 +9,8 @@ from checks import refused
 from companion.claims import derive
 from companion.experiments.alabi2022 import kemeny_claims as module
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
-from dprank.kendall import kendall_distance
-from dprank.rankings import Rankings
+from dprank.data.kendall import kendall_distance
+from dprank.data.rankings import Rankings
 
 CYCLE = pairwise_fractions(Rankings([[0, 1, 2], [2, 0, 1], [1, 2, 0]], "abc"))
 

@@ -12,7 +12,7 @@ from companion.claims import derive
 from companion.experiments.alabi2022 import kwiksort_claims as sorting
 from dprank.aggregation.kwiksort import comparisons_law, expected_cost, majority, queries
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
 
 
 def optimum(w):

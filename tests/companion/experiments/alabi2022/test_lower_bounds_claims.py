@@ -15,7 +15,7 @@ from checks import all_rankings, each
 from companion.claims import derive
 from companion.experiments.alabi2022 import lower_bounds_claims as claims
 from dprank.aggregation.lower_bounds import coded_threshold, embed, local_threshold, pure_threshold, signs
-from dprank.kendall import pairwise_kendall_distances
+from dprank.data.kendall import pairwise_kendall_distances
 
 
 def outcomes(checks, about):

@@ -11,7 +11,7 @@ from companion.claims import derive
 from companion.experiments.alabi2022 import reduction_one as module
 from companion.experiments.busafekete2021.common import all_rankings
 from dprank.aggregation.matrix import kemeny_score
-from dprank.gaussian import gaussian_delta
+from dprank.privacy.gaussian import gaussian_delta
 
 
 def outcomes(checks, about):

@@ -18,7 +18,7 @@ from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import comparisons_law, queries
 from dprank.aggregation.matrix import pairwise_fractions, shrink
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
 
 FALSE_ALARM = 1e-6
 ORDERS = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]

@@ -16,8 +16,8 @@ from dprank.aggregation.local_reports import LocalMatrix, SampledOrder
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
 
 Z = 4.9
 

@@ -8,8 +8,8 @@ import pytest
 
 from companion.experiments.audit import bugs, own
 from companion.experiments.audit.planted import Mutant
-from dprank.divergence import pair_of
-from dprank.mechanism import Guarantee
+from dprank.privacy.divergence import pair_of
+from dprank.privacy.guarantee import Guarantee
 
 PAIRS = [(np.zeros(1), np.ones(1))]
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from companion.experiments.audit import composition as libraries
-from dprank import divergence, gaussian, mechanism, randomized_response
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
-from dprank.mechanism import Guarantee
 from dprank.pairwise import NoisyCounts, noisy_counts
-from dprank.topk import composition, oneshot, peeling
+from dprank.privacy import composition, divergence, gaussian, randomized_response
+from dprank.privacy import guarantee as mechanism
+from dprank.privacy.guarantee import Guarantee
+from dprank.topk import oneshot, peeling
 from dprank.topk.oneshot import Oneshot
 from dprank.uniformity.laplace import LaplaceUnif
 from dprank.uniformity.noisy_norm import NoisyNorm

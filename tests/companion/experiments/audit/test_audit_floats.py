@@ -3,7 +3,7 @@
 import pytest
 
 from companion.experiments.audit import floats, own
-from dprank.audit.routes import aggregation, pairwise
+from companion.experiments.audit.cases import aggregation, pairwise
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from companion.experiments.audit import own, promises
-from dprank.audit.case import Case, NoExactRoute, exact, sample
-from dprank.divergence import pair_of
-from dprank.mechanism import Guarantee
+from companion.experiments.audit.cases.case import Case
+from dprank.privacy.divergence import pair_of
+from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.laws import NoExactRoute, exact, sample
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from companion.claims import derive
 from companion.experiments.audit import false_alarms as experiment
 from companion.figures import show
 from companion.figures.audit import false_alarms as figure
-from dprank.audit.case import exact
+from dprank.privacy.laws import exact
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from companion.experiments.audit.bugs import planted
-from dprank.audit.case import exact, sample
+from dprank.privacy.laws import exact, sample
 
 ALARM = 1e-6
 #: Rounding of exact losses, relative.

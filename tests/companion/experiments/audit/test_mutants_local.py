@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from companion.experiments.audit.mutants.local import mutants
-from dprank.divergence import pair_of
+from dprank.privacy.divergence import pair_of
 
 ENDLESS = {mutant.bug: mutant for mutant in mutants() if mutant.exact_epsilon() == math.inf}
 

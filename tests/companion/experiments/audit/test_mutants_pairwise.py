@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from companion.experiments.audit.cases.pairwise import comparisons
 from companion.experiments.audit.mutants import pairwise
-from dprank.audit.routes.pairwise import comparisons
-from dprank.comparisons import win_counts
+from dprank.data.comparisons import win_counts
 
 
 def test_enumerated_losses_of_honest_counts():

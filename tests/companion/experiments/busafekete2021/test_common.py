@@ -9,7 +9,7 @@ from checks import refused
 from scipy import special
 
 from companion.experiments.busafekete2021 import common
-from dprank.kendall import kendall_distance
+from dprank.data.kendall import kendall_distance
 from dprank.models.mallows import Mallows
 
 

@@ -16,9 +16,9 @@ from scipy import stats
 from companion.claims import derive
 from companion.experiments.busafekete2021 import power
 from companion.figures.busafekete2021 import power as figures
-from dprank.kendall import kendall_distance
+from dprank.data.kendall import kendall_distance
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
 from dprank.uniformity.mallows_approximate import MallowsApproximate
 from dprank.uniformity.two_sample import TwoSample
 from dprank.uniformity.unif import Unif

@@ -9,8 +9,8 @@ import pytest
 
 from companion.claims import derive
 from companion.experiments.busafekete2021 import private_power as experiment
+from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.rankings import Rankings
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
 Z = 5.2

@@ -16,7 +16,7 @@ from checks import each, law_p_value
 from companion.claims import derive
 from companion.experiments.busafekete2021 import two_samples as experiment
 from companion.figures.busafekete2021 import two_samples as figure
-from dprank.kendall import kendall_distance
+from dprank.data.kendall import kendall_distance
 from dprank.models.mallows import Mallows
 from dprank.uniformity.two_sample import TwoSample
 

@@ -17,7 +17,7 @@ from scipy import integrate, stats
 from companion.claims import derive
 from companion.experiments.cai2025 import individual_rates as experiment
 from companion.figures.cai2025 import individual_rates as figure
-from dprank.comparisons import Comparisons
+from dprank.data.comparisons import Comparisons
 from dprank.models.likelihood import log_likelihood
 from dprank.pairwise import mle_from_counts, top_set_law
 

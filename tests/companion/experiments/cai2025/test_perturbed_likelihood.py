@@ -10,7 +10,7 @@ from checks import each
 
 from companion.claims import derive
 from companion.experiments.cai2025 import perturbed_likelihood as experiment
-from dprank.comparisons import Comparisons
+from dprank.data.comparisons import Comparisons
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC
 from dprank.pairwise import objective_loss
 

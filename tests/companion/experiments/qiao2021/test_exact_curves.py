@@ -11,7 +11,7 @@ from scipy import integrate, stats
 from companion.claims import derive
 from companion.experiments.qiao2021 import exact_curves as experiment
 from companion.figures.qiao2021 import exact_curves as pictures
-from dprank.divergence import PairLaw
+from dprank.privacy.divergence import PairLaw
 from dprank.topk.curve import Types, pair_law
 
 DELTAS = (1e-2, 1e-6)

@@ -21,7 +21,7 @@ from companion.claims import derive
 from companion.experiments.qiao2021 import pure
 from dprank.audit import privacy_loss
 from dprank.pairwise.rank_law import top_set_law
-from dprank.topk.composition import zcdp
+from dprank.privacy.composition import zcdp
 
 Z = 5.0
 NOISES = ("laplace", "gumbel", "exponential")

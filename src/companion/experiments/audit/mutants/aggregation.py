@@ -12,18 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from companion.experiments.audit.cases.aggregation import neighbours, voters_of
+from companion.experiments.audit.cases.case import sampler
 from companion.experiments.audit.planted import REVEALED, Loss, Mutant, by_law, miscalibrated, rewritten
-from dprank import noise as laws
 from dprank.aggregation.exponential import ExponentialMechanism
+from dprank.aggregation.laws import answer_chances, kwiksort_law, noisy_margins, sorted_by, tournaments
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
-from dprank.audit.case import best_first, exact, sampler
-from dprank.audit.routes import aggregation as routes
-from dprank.audit.routes.aggregation import neighbours, voters_of
-from dprank.divergence import Divergence, noise_shift, pair_of
-from dprank.mechanism import Guarantee, Mechanism
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy import noise as laws
+from dprank.privacy.divergence import Divergence, noise_shift, pair_of
+from dprank.privacy.guarantee import Guarantee, Mechanism
+from dprank.privacy.laws import best_first, exact
 
 Pairs = Sequence[tuple[Rankings, Rankings]]
 
@@ -316,16 +317,16 @@ _LARGE = 13
 
 def _noise_if_close(right: PrivateKwikSort, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
     margins = _half_margins(data)
-    noisy = np.where(abs(margins) > 2 * right.scale, margins, routes.noisy_margins(right, data, size, rng))
-    return routes.sorted_by(routes.tournaments(noisy, rng), rng)[0]
+    noisy = np.where(abs(margins) > 2 * right.scale, margins, noisy_margins(right, data, size, rng))
+    return sorted_by(tournaments(noisy, rng), rng)[0]
 
 
 def _noise_if_close_law(right: PrivateKwikSort, data: Rankings) -> dict[Any, float]:
-    [before] = routes.answer_chances(right, data)
+    [before] = answer_chances(right, data)
     margins = _half_margins(data)
     sharp = np.where(abs(margins) > 2 * right.scale, margins > 0, before)
     law: dict[Any, float] = {}
-    for (order, _), chance in routes.kwiksort_law(sharp).items():
+    for (order, _), chance in kwiksort_law(sharp).items():
         law[order] = law.get(order, 0.0) + chance
     return law
 

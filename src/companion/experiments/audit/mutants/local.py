@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from companion.experiments.audit.cases.case import sampler
 from companion.experiments.audit.planted import Law, Mutant, by_law, miscalibrated, rewritten
 from dprank.aggregation.local_kwiksort import LocalKwikSort
+from dprank.aggregation.local_laws import report_law
 from dprank.aggregation.local_reports import (
     LocalMatrix,
     Randomiser,
@@ -23,10 +25,9 @@ from dprank.aggregation.local_reports import (
 )
 from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector
 from dprank.audit.betting import Sampler
-from dprank.audit.case import sample, sampler
-from dprank.audit.routes.local import report_law, signs_law
-from dprank.mechanism import compose
-from dprank.randomized_response import GRAIN, flips_for, randomise
+from dprank.privacy.guarantee import compose
+from dprank.privacy.laws import sample, signs_law
+from dprank.privacy.randomized_response import GRAIN, flips_for, randomise
 from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.pairs import pair_signs
 

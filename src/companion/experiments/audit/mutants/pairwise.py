@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from companion.experiments.audit.cases.case import sampler
+from companion.experiments.audit.cases.pairwise import comparisons, worst_sheets
 from companion.experiments.audit.planted import REVEALED, Loss, Mutant, rewritten
-from dprank import noise
 from dprank.audit.betting import Sampler
-from dprank.audit.case import exact, sampler
-from dprank.audit.routes.pairwise import comparisons, worst_sheets
-from dprank.comparisons import Comparisons, pairwise_wins, win_counts
-from dprank.divergence import LaplaceShift, PairLaw, pair_of, whole_noise
-from dprank.mechanism import Guarantee
+from dprank.data.comparisons import Comparisons, pairwise_wins, win_counts
 from dprank.models.likelihood import mle
 from dprank.pairwise import NoisyCounts, PerturbedMLE
+from dprank.privacy import noise
+from dprank.privacy.divergence import LaplaceShift, PairLaw, pair_of, whole_noise
+from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.laws import exact
 
 Array = NDArray[Any]
 Pairs = Sequence[tuple[Comparisons, Comparisons]]

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from companion.experiments.audit.cases.topk import comparisons_of, lows_rise
 from companion.experiments.audit.planted import Mutant, by_law, miscalibrated, rewritten
-from dprank import noise as noises
-from dprank.audit.case import sample
-from dprank.audit.routes.topk import comparisons_of, lows_rise
-from dprank.comparisons import Comparisons
-from dprank.divergence import PairLaw, pair_of, whole_noise
-from dprank.mechanism import Guarantee
+from dprank.data.comparisons import Comparisons
 from dprank.pairwise import top_set_law
+from dprank.privacy import noise as noises
+from dprank.privacy.divergence import PairLaw, pair_of, whole_noise
+from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.laws import sample
 from dprank.topk import Oneshot, Peeling, PrivateRankCentrality
 from dprank.topk.noise_laws import LAWS
 

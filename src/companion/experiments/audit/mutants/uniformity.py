@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from companion.experiments.audit.cases.uniformity import agreeing
 from companion.experiments.audit.planted import Loss, Mutant, by_law, miscalibrated, rewritten
-from dprank import noise
 from dprank.audit.betting import Sampler
-from dprank.audit.case import sample
-from dprank.audit.routes.uniformity import agreeing, decision_law, noise_free, noisy_integers, pairings, rejection
-from dprank.divergence import PairLaw, pair_of, whole_noise
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy import noise
+from dprank.privacy.divergence import PairLaw, pair_of, whole_noise
+from dprank.privacy.laws import sample
 from dprank.uniformity import BatchVote, Bucketed, LaplaceUnif, NoisyNorm, Trun
+from dprank.uniformity.laws import decision_law, noise_free, noisy_integers, pairings, rejection
 from dprank.uniformity.pairs import pair_signs
 
 #: The tests without bugs.

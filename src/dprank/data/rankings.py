@@ -11,11 +11,11 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank import _files
 from dprank._frozen import Frozen, frozen
 from dprank._require import require_columns, settle, shown
-from dprank.comparisons import item_names
-from dprank.kendall import as_positions
+from dprank.data import files as _files
+from dprank.data.comparisons import item_names
+from dprank.data.kendall import as_positions
 
 
 class Rankings(Frozen):
@@ -221,9 +221,7 @@ def _codes(orders: Any, names: tuple[str, ...]) -> Any:
 def require_rankings(data: Any, n_items: int | None = None, least: int = 0) -> Rankings:
     """Refuse what are no rankings (of so many items) by at least so many voters."""
     if not isinstance(data, Rankings):
-        raise ValueError(
-            f"data are of type {type(data).__name__}; dprank.rankings.Rankings are needed (Rankings.from_frame)"
-        )
+        raise ValueError(f"data are of type {type(data).__name__}; dprank.Rankings are needed (Rankings.from_frame)")
     if n_items is not None and data.n_items != n_items:
         raise ValueError(f"items = {data.n_items} in the data; this mechanism is for n_items = {n_items}")
     if len(data) < least:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dprank._require import MOST, require_positive, require_whole
-from dprank.noise import SecureSource, Source, require_source
+from dprank.privacy.noise import SecureSource, Source, require_source
 
 #: Chances are whole numbers of 2^-53.
 GRAIN = 1 << 53

@@ -16,8 +16,14 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import MOST_AT_ONCE, require_at_least_0, require_generator, require_whole, source_shown
-from dprank.mechanism import require
+from dprank._require import (
+    MOST_AT_ONCE,
+    require_at_least_0,
+    require_generator,
+    require_one_of,
+    require_whole,
+    source_shown,
+)
 
 Noise = Literal["laplace", "gaussian"]
 Law = Literal["discrete", "continuous"]
@@ -65,7 +71,7 @@ class SecureSource:
         return np.array(order)
 
     def __repr__(self) -> str:
-        return "dprank.noise.SECURE"
+        return "dprank.SECURE"
 
 
 @cache
@@ -188,8 +194,8 @@ def draw(noise: Noise, law: Law, scale: float, size: Any, *, rng: Source) -> NDA
     -------
     ndarray of int or float, shape `size`
     """
-    require("noise", noise, get_args(Noise))
-    require("law", law, get_args(Law))
+    require_one_of("noise", noise, get_args(Noise))
+    require_one_of("law", law, get_args(Law))
     if law == "discrete":
         return (discrete_laplace if noise == "laplace" else discrete_gaussian)(scale, size, rng=rng)
     return (laplace if noise == "laplace" else gaussian)(scale, size, rng=rng)  # type: ignore[arg-type]
@@ -221,7 +227,7 @@ def geometric(scale: float, size: int, *, rng: Source) -> NDArray[np.int64]:
 def require_source(rng: Any) -> Source:
     """Refuse what is neither a generator nor `SECURE`."""
     if not isinstance(rng, np.random.Generator | SecureSource):
-        raise ValueError(f"rng = {source_shown(rng)}; a numpy.random.Generator or dprank.noise.SECURE is needed")
+        raise ValueError(f"rng = {source_shown(rng)}; a numpy.random.Generator or dprank.SECURE is needed")
     return rng
 
 

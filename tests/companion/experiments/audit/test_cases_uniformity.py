@@ -11,12 +11,13 @@ from checks import all_rankings, each
 from scipy import stats
 from scipy.special import logsumexp
 
+from companion.experiments.audit.cases import uniformity
+from companion.experiments.audit.cases.case import sampler
+from companion.experiments.audit.cases.uniformity import agreeing
 from dprank.audit.betting import lower_bound
-from dprank.audit.case import exact, features, sample, sampler
-from dprank.audit.routes import uniformity
-from dprank.audit.routes.uniformity import NoisyReals, agreeing, noisy_integers, pairings
-from dprank.divergence import LaplaceShift, discrete_laplace_shift, pair_of
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.divergence import LaplaceShift, discrete_laplace_shift, pair_of
+from dprank.privacy.laws import exact, features, sample
 from dprank.uniformity import (
     BatchVote,
     Bucketed,
@@ -29,6 +30,7 @@ from dprank.uniformity import (
     Unif,
 )
 from dprank.uniformity.bucketed import vote_sf
+from dprank.uniformity.laws import NoisyReals, noisy_integers, pairings
 from dprank.uniformity.pairs import disjoint_pairs
 
 ROUNDING, ALARM = 1e-9, 1e-6

@@ -12,12 +12,14 @@ from checks import each, law_p_value
 from scipy import integrate
 from set_laws import order_law_of_three, rounds_law, set_law
 
+from companion.experiments.audit.cases.case import sampler
+from companion.experiments.audit.cases.topk import cases, comparisons_of, lows_rise
 from dprank.audit.betting import lower_bound
-from dprank.audit.case import exact, features, released, sample, sampler
-from dprank.audit.routes.topk import cases, comparisons_of, lows_rise
-from dprank.divergence import pair_of
 from dprank.pairwise.rank_law import top_set_law
-from dprank.topk import Oneshot, Peeling, PrivateRankCentrality, TopK
+from dprank.privacy.divergence import pair_of
+from dprank.privacy.laws import exact, features, released, sample
+from dprank.release import Selection
+from dprank.topk import Oneshot, Peeling, PrivateRankCentrality
 from dprank.topk.curve import Types, pair_law, worst_pair
 from dprank.topk.list_law import list_chances
 
@@ -279,8 +281,8 @@ def test_sampled_rank_centrality_is_as_released():
 
 
 def test_features_are_all_that_is_published():
-    assert features(TopK(np.array([3, 1]), None)).tolist() == [3, 1]
-    assert features(TopK(np.array([3, 1]), np.array([0.5, 7.0]))).tolist() == [3, 1, 0.5, 7.0]
-    named, other = (features(TopK(np.array([name, "b"], object), None)) for name in ("a", "c"))
+    assert features(Selection(np.array([3, 1]), None)).tolist() == [3, 1]
+    assert features(Selection(np.array([3, 1]), np.array([0.5, 7.0]))).tolist() == [3, 1, 0.5, 7.0]
+    named, other = (features(Selection(np.array([name, "b"], object), None)) for name in ("a", "c"))
     assert named[1] == other[1]
     assert named[0] != other[0]

@@ -19,12 +19,12 @@ from dprank._require import (
     require_at_least_0,
     require_below_1,
     require_loss,
+    require_one_of,
     require_positive,
     require_real,
     require_whole,
 )
-from dprank.gaussian import zcdp
-from dprank.mechanism import require
+from dprank.privacy.gaussian import zcdp
 
 Composition = Literal["basic", "advanced", "zcdp", "optimal"]
 #: Relative allowance for the rounding of `optimal_delta`, far above what tests find.
@@ -135,7 +135,7 @@ def total_epsilon(
     ValueError
         Naming what is out of range.
     """
-    require("composition", composition, get_args(Composition))
+    require_one_of("composition", composition, get_args(Composition))
     k, delta = require_whole("k", k, 0), require_below_1("delta", delta)
     epsilon_0 = require_loss("epsilon_0", epsilon_0, up=True)
     if k == 0 or epsilon_0 == 0:
@@ -170,7 +170,7 @@ def epsilon_per_round(
     -----
     Bisection; about 60 evaluations, O(k) each for "optimal" and O(1) otherwise.
     """
-    require("composition", composition, get_args(Composition))
+    require_one_of("composition", composition, get_args(Composition))
     k, delta = require_whole("k", k, 1, MOST_ROUNDS), require_below_1("delta", delta)
     epsilon = require_real("epsilon", epsilon, "it must lie in (1e-300, 1e300)", lambda x: 1e-300 < x < 1e300)
     require_spare(composition, delta)

@@ -13,15 +13,16 @@ import pytest
 from checks import all_rankings, certified_epsilon, each, refused
 from scipy import stats
 
+from companion.experiments.audit.cases import local
+from companion.experiments.audit.cases.case import sampler
 from dprank.aggregation.local_kwiksort import Assignment, Counter, LocalKwikSort, Report, report_loss
+from dprank.aggregation.local_laws import Transcript, poll_of, report_law, sides_law
 from dprank.aggregation.local_reports import LocalMatrix, OneRound, SampledOrder, SplitResponse, VectorReport
 from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector
 from dprank.audit.betting import lower_bound
-from dprank.audit.case import exact, features, sample, sampler
-from dprank.audit.coins import law_of
-from dprank.audit.routes import local
-from dprank.audit.routes.local import Transcript, poll_of, report_law, sides_law, signs_law
-from dprank.divergence import pair_of
+from dprank.privacy.coins import law_of
+from dprank.privacy.divergence import pair_of
+from dprank.privacy.laws import exact, features, sample, signs_law
 from dprank.uniformity.local import LocalOneBit, LocalPairs
 
 ALARM = 1e-6

@@ -1,217 +1,28 @@
-"""Selection of the k largest: laws of sets by one quadrature, of lists by nested ones, of rounds by their product.
-
-Items that move alike are one type, and outcomes that take as many of each type are one class: the cost grows with the
-number of types, not of items. Only lists under Laplace and exponential noise go through all permutations.
-"""
+"""Selection of the k largest (Qiao, Su and Zhang 2021), on the worst neighbours known."""
 
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Iterator
 from functools import cache
-from itertools import permutations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_softmax
 
-from dprank import noise as noises
-from dprank._require import as_floats
-from dprank.audit.case import Case, exact, features, sample
-from dprank.comparisons import Comparisons
-from dprank.divergence import PairLaw
-from dprank.mechanism import Adjacency
-from dprank.topk._require import declared
-from dprank.topk.composition import Composition
-from dprank.topk.curve import Types, compositions, log_set_probability, pair_law, worst_pair
-from dprank.topk.list_law import list_chances
-from dprank.topk.noise_laws import LAWS, Noise
-from dprank.topk.oneshot import Oneshot, TopK
+from companion.experiments.audit.cases.case import Case
+from dprank.data.comparisons import Comparisons
+from dprank.privacy.composition import Composition
+from dprank.privacy.guarantee import Adjacency
+from dprank.topk.curve import worst_pair
+from dprank.topk.noise_laws import Noise
+from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling
 from dprank.topk.private_spectral import PrivateRankCentrality
 from dprank.topk.selection import spread
 
 Array = NDArray[np.float64]
 
-#: Cells of all released values of one outcome.
-_CELLS = 10_000
-
-
-# --- exact -----------------------------------------------------------------------------------------------------------
-
-
-class _Outcomes(NamedTuple):
-    """How many of each type are chosen, shape (outcomes, types), and log probabilities of that at both data sets."""
-
-    taken: Array
-    log_p: Array
-    log_q: Array
-
-
-@exact.register
-def _oneshot(mechanism: Oneshot, data: Any, other: Any) -> PairLaw:
-    """Law of what is chosen, and of the released values cell by cell.
-
-    A value moves the density by a constant factor beyond its two centres; between them cells of equal width stand in
-    for the value. That is exact at delta 0, and else a lower bound, off by the square of a width.
-    """
-    types = _types(mechanism, data, other)
-    of = _lists if mechanism.ordered else _sets
-    outcomes = of(types, mechanism.k, mechanism.scale, mechanism.noise)
-    if mechanism.value_scale is None:
-        return PairLaw(outcomes.log_p, outcomes.log_q)
-    moves = np.abs(np.subtract(types.after, types.before)) / mechanism.value_scale
-    shown = [_shown(np.repeat(moves, taken.astype(int))) for taken in outcomes.taken]
-    return PairLaw(
-        np.concatenate([log_p + cells for log_p, (cells, _) in zip(outcomes.log_p, shown, strict=True)]),
-        np.concatenate([log_q + cells for log_q, (_, cells) in zip(outcomes.log_q, shown, strict=True)]),
-    )
-
-
-@exact.register
-def _peeling(mechanism: Peeling, data: Any, other: Any) -> PairLaw:
-    """Law of the list: a product over the rounds."""
-    outcomes = _rounds(_types(mechanism, data, other), mechanism.k, mechanism.scale, mechanism.noise)
-    return PairLaw(outcomes.log_p, outcomes.log_q)
-
-
-@exact.register
-def _rank_centrality(mechanism: PrivateRankCentrality, data: Comparisons, other: Comparisons) -> PairLaw:
-    """That of the selection from the scores."""
-    before, after = (mechanism.scores(mechanism.shares(comparisons)) for comparisons in (data, other))
-    return _oneshot(Oneshot(mechanism.k, mechanism.scale), before, after)
-
-
-def _values(mechanism: Oneshot | Peeling, data: Any) -> Array:
-    """Of the declared items; of a law that is stated for any number of items, those of an array."""
-    if mechanism.n_items is not None or isinstance(data, pd.Series):
-        data = declared(data, mechanism.n_items, mechanism.items)
-    return as_floats("data", data)
-
-
-def _types(mechanism: Oneshot | Peeling, data: Any, other: Any) -> Types:
-    """Items that have the same value in either data set, counted."""
-    sign = 1 if mechanism.largest else -1
-    both = sign * np.array([_values(mechanism, data), _values(mechanism, other)])
-    moves, counts = np.unique(both, axis=1, return_counts=True)
-    return Types(counts.tolist(), *moves)
-
-
-def _sets(types: Types, k: int, scale: float, noise: Noise) -> _Outcomes:
-    law = pair_law(types, k, scale, noise)
-    return _Outcomes(compositions(types.counts, k), law.log_p, law.log_q)
-
-
-def _lists(types: Types, k: int, scale: float, noise: Noise) -> _Outcomes:
-    if noise == "gumbel":  # one pass has the law of k rounds
-        return _rounds(types, k, scale, noise)
-    kind = np.repeat(np.arange(len(types.counts)), types.counts)
-    lists = list(permutations(range(len(kind)), k))
-    log_p, log_q = (np.log(list_chances(np.repeat(values, types.counts) / scale, lists, noise)) for values in types[1:])
-    return _Outcomes((kind[lists][:, :, None] == np.arange(len(types.counts))).sum(axis=1).astype(float), log_p, log_q)
-
-
-def _rounds(types: Types, k: int, scale: float, noise: Noise) -> _Outcomes:
-    """Lists of types, a winner taken away after every round."""
-    counts = np.asarray(types.counts)
-    winners: dict[tuple[int, ...], list[Array]] = {}
-
-    def descend(left: NDArray[np.int64], log_p: float, log_q: float) -> Iterator[tuple[Array, float, float]]:
-        if (counts - left).sum() == k:
-            yield (counts - left).astype(float), log_p, log_q
-            return
-        key = tuple(left.tolist())
-        if key not in winners:
-            winners[key] = [_log_winner(left, as_floats("values", values) / scale, noise) for values in types[1:]]
-        for kind in np.flatnonzero(left):
-            rest = left - (np.arange(len(left)) == kind)
-            yield from descend(rest, log_p + winners[key][0][kind], log_q + winners[key][1][kind])
-
-    return _Outcomes(*map(np.array, zip(*descend(counts, 0.0, 0.0), strict=True)))
-
-
-def _log_winner(counts: NDArray[np.int64], values: Array, noise: Noise) -> Array:
-    """Log probability that the largest noisy value is one of each type; of types that are used up, minus infinity."""
-    with np.errstate(divide="ignore"):
-        weight = np.log(counts)
-    if noise == "gumbel":
-        return np.asarray(log_softmax(weight + values))
-    there = np.flatnonzero(counts)
-    out = np.full(len(counts), -np.inf)
-    out[there] = weight[there] + log_set_probability(
-        counts[there].astype(float), values[there], np.eye(len(there)), LAWS[noise]
-    )
-    return out
-
-
-def _shown(moves: Array) -> tuple[Array, Array]:
-    """Log probabilities of the cells of all released values; moves in units of the scale of their Laplace noise."""
-    moves = moves[moves > 0]
-    log_p = log_q = np.zeros(1)
-    for move in moves:
-        inner = max(1, int(_CELLS ** (1 / len(moves))) - 2)
-        start = move * np.arange(inner) / inner
-        width = math.log(-math.expm1(-move / inner))
-        p = np.r_[0.0, width - start, -move] - math.log(2)
-        log_p, log_q = (np.add.outer(*laws).ravel() for laws in ((log_p, p), (log_q, p[::-1])))
-    return log_p, log_q
-
-
-# --- releases --------------------------------------------------------------------------------------------------------
-
-
-@features.register
-def _published(result: TopK) -> Array:
-    """The items, by number, and their values."""
-    items = np.array([_number(item) for item in result.items])
-    return items if result.values is None else np.r_[items, result.values]
-
-
-def _number(item: Any) -> float:
-    try:
-        return float(item)
-    except (TypeError, ValueError):
-        return float(zlib.crc32(str(item).encode()))
-
-
-@sample.register
-def _draw_oneshot(mechanism: Oneshot, data: Any, size: int, rng: np.random.Generator) -> Array:
-    """Codes, and values where these are released."""
-    x = _values(mechanism, data)
-    noisy = (x if mechanism.largest else -x) + LAWS[mechanism.noise].draw(mechanism.scale, (size, len(x)), rng)
-    codes = np.argsort(-noisy, axis=1)[:, : mechanism.k]
-    if not mechanism.ordered:
-        codes.sort(axis=1)
-    if mechanism.value_scale is None:
-        return codes.astype(float)
-    return np.hstack([codes, x[codes] + noises.laplace(mechanism.value_scale, codes.shape, rng=rng)])
-
-
-@sample.register
-def _draw_peeling(mechanism: Peeling, data: Any, size: int, rng: np.random.Generator) -> Array:
-    x = _values(mechanism, data)
-    left = np.tile(x if mechanism.largest else -x, (size, 1))
-    out = np.empty((size, mechanism.k))
-    rows = np.arange(size)
-    for column in range(mechanism.k):
-        winner = (left + LAWS[mechanism.noise].draw(mechanism.scale, left.shape, rng)).argmax(axis=1)
-        out[:, column] = winner
-        left[rows, winner] = -np.inf
-    return out
-
-
-@sample.register
-def _draw_rank_centrality(
-    mechanism: PrivateRankCentrality, data: Comparisons, size: int, rng: np.random.Generator
-) -> Array:
-    """Codes of items; names that count from 0 are the same."""
-    return _draw_oneshot(Oneshot(mechanism.k, mechanism.scale), mechanism.scores(mechanism.shares(data)), size, rng)
-
-
-# --- cases -----------------------------------------------------------------------------------------------------------
 
 _NOISES: tuple[Noise, ...] = ("laplace", "gumbel", "exponential")
 _ADJACENCIES: tuple[Adjacency, ...] = ("replace", "add_remove")

@@ -14,10 +14,10 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank import _files
-from dprank._files import reading
 from dprank._frozen import Frozen, frozen
 from dprank._require import require_columns, require_unmasked, require_whole, settle, shown
+from dprank.data import files as _files
+from dprank.data.files import reading
 
 Score = Literal["wins", "half", "net"]
 

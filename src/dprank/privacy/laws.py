@@ -1,71 +1,23 @@
-"""A mechanism, two neighbouring data sets, and the two routes by which every family is audited."""
+"""What is known of a mechanism's output: its exact law, many releases at once, and the numbers it publishes.
+
+Every family registers its own in its `laws` module, which is imported when it is first asked for.
+"""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from functools import partial, singledispatch
+import importlib.util
+import sys
+from functools import singledispatch
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank.audit.betting import Sampler
-from dprank.divergence import Divergence
-from dprank.mechanism import Mechanism
+from dprank.privacy.divergence import Divergence
 
 #: Whole numbers up to here are doubles.
 EXACT = 2.0**53
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """A mechanism on two neighbouring data sets, the worst that are known.
-
-    Parameters
-    ----------
-    name : str
-        Of its own: class, variant and change of the data.
-    mechanism : Mechanism
-    data, other : object
-        What `release` takes; of a local mechanism the ranking of one voter, as positions.
-    printed : float, optional
-        Epsilon that the paper promises, where the calibration is the paper's.
-    closed_form : float, optional
-        Loss that the field's formula gives for this pair, at the delta of the guarantee.
-    found : str
-        How the pair was found: "by hand", "exhausted", "climbed".
-    source : str
-        Key of the paper.
-    printed_delta : float, optional
-        Delta that the paper promises with `printed`, where the guarantee has another.
-    """
-
-    name: str
-    mechanism: Mechanism
-    data: Any
-    other: Any
-    printed: float | None = None
-    closed_form: float | None = None
-    found: str = "by hand"
-    source: str = ""
-    printed_delta: float | None = None
-
-    @property
-    def claimed(self) -> float:
-        """Epsilon that is promised: the paper's, else that of the guarantee."""
-        return self.mechanism.guarantee.epsilon if self.printed is None else self.printed
-
-    @property
-    def delta(self) -> float:
-        """Delta that is promised with it."""
-        return self.mechanism.guarantee.delta if self.printed_delta is None else self.printed_delta
-
-    @property
-    def guaranteed(self) -> float:
-        """Epsilon that is provable at `delta`: infinite where the guarantee needs a larger one."""
-        guarantee = self.mechanism.guarantee
-        return guarantee.epsilon if guarantee.delta <= self.delta else math.inf
 
 
 class NoExactRoute(LookupError):
@@ -88,6 +40,8 @@ def exact(mechanism: Any, data: Any, other: Any) -> Divergence:
     NoExactRoute
         If there is no exact route.
     """
+    if _load_laws(mechanism):
+        return exact(mechanism, data, other)
     raise NoExactRoute(f"{type(mechanism).__name__} has no exact route")
 
 
@@ -110,7 +64,7 @@ def sample(mechanism: Any, data: Any, size: int, rng: np.random.Generator) -> ND
     -------
     ndarray of float, shape (size, features)
     """
-    return released(mechanism, data, size, rng)
+    return sample(mechanism, data, size, rng) if _load_laws(mechanism) else released(mechanism, data, size, rng)
 
 
 def released(mechanism: Any, data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -141,7 +95,9 @@ def features(result: Any) -> NDArray[np.float64]:
     ValueError
         If it is anything else, or holds whole numbers so large that a double would round them.
     """
-    needed = "a number, an array of numbers, or a type registered with dprank.audit.case.features is needed"
+    if _load_laws(result):
+        return features(result)
+    needed = "a number, an array of numbers, or a type registered with dprank.privacy.laws.features is needed"
     try:
         given = np.asarray(result)
         if given.dtype.kind == "c":
@@ -155,10 +111,32 @@ def features(result: Any) -> NDArray[np.float64]:
 
 
 def best_first(scores: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Every row's codes by falling score, equal scores in random order: `dprank.noise.best_first` of many rows."""
+    """Every row's codes by falling score, equal scores in random order: that of many rows."""
     return np.lexsort((rng.random(scores.shape), -scores))
 
 
-def sampler(mechanism: Mechanism) -> Sampler:
-    """`sample` of one mechanism, as `lower_bound` takes it."""
-    return partial(sample, mechanism)
+def signs_law(signs: NDArray[Any], turned: float) -> NDArray[np.float64]:
+    """Law of signs that are reversed one by one.
+
+    Parameters
+    ----------
+    signs : ndarray, shape (..., bits)
+        Of -1 and +1.
+    turned : float
+        Probability that a sign is reversed.
+
+    Returns
+    -------
+    ndarray of float, shape (..., 2^bits)
+        Sent are the rows of ``product((-1, 1), repeat=bits)``.
+    """
+    sent = np.array(list(product((-1, 1), repeat=signs.shape[-1])))
+    return np.prod(np.where(signs[..., None, :] == sent, 1 - turned, turned), axis=-1)
+
+
+def _load_laws(instance: Any) -> bool:
+    """Import the laws of the families that an instance's classes belong to; False if all were there before."""
+    homes = {kind.__module__.rpartition(".")[0] + ".laws" for kind in type(instance).__mro__}
+    new = [home for home in homes - sys.modules.keys() if home.count(".") == 2 and home.startswith("dprank.")]
+    found = [importlib.import_module(home) for home in new if importlib.util.find_spec(home)]
+    return bool(found)

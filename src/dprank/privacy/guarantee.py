@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
-from dprank._require import require_below_1, require_loss, require_positive, settle, shown
+from dprank._require import require_below_1, require_loss, require_one_of, require_positive, settle
 
 Unit = Literal["comparison", "voter"]
 Adjacency = Literal["replace", "add_remove"]
@@ -48,9 +48,9 @@ class Guarantee:
             self,
             epsilon=require_loss("epsilon", self.epsilon, up=True),
             delta=require_below_1("delta", self.delta, up=True),
-            unit=require("unit", self.unit, get_args(Unit)),
-            adjacency=require("adjacency", self.adjacency, get_args(Adjacency)),
-            model=require("model", self.model, get_args(Model)),
+            unit=require_one_of("unit", self.unit, get_args(Unit)),
+            adjacency=require_one_of("adjacency", self.adjacency, get_args(Adjacency)),
+            model=require_one_of("model", self.model, get_args(Model)),
         )
 
     def __str__(self) -> str:
@@ -82,8 +82,8 @@ class Guarantee:
         is to remove and to add, hence :math:`(2 \varepsilon, (1 + e^\varepsilon) \delta)`. So is one comparison more
         or less of a voter who gave others, where whole voters are added or removed. All of it is attained.
         """
-        unit = require("unit", unit, get_args(Unit))
-        adjacency = require("adjacency", adjacency, get_args(Adjacency))
+        unit = require_one_of("unit", unit, get_args(Unit))
+        adjacency = require_one_of("adjacency", adjacency, get_args(Adjacency))
         if (self.unit, unit) == ("comparison", "voter") or (self.adjacency, adjacency) == ("replace", "add_remove"):
             raise ValueError(f"'{self}' says nothing about {adjacency.replace('_', '/')} one {unit}")
         other = replace(self, unit=unit, adjacency=adjacency)
@@ -130,14 +130,6 @@ class Mechanism(Protocol):
     def release(self, data: Any, rng: np.random.Generator) -> Any:
         """One private result."""
         ...
-
-
-def require(field: str, value: Any, allowed: Sequence[Any]) -> Any:
-    """The one of those allowed that a value is; any other is refused, naming all three."""
-    for one in allowed:
-        if isinstance(value, type(one)) and value == one and not isinstance(value, bool):
-            return one
-    raise ValueError(f"{field} = {shown(value)}; allowed are {', '.join(map(repr, allowed))}")
 
 
 def require_scale(scale: Any, sensitivity: float, name: str = "scale") -> float:

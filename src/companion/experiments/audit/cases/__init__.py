@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dprank.audit.case import Case
-from dprank.audit.routes import aggregation, local, pairwise, topk, uniformity
+from companion.experiments.audit.cases import aggregation, local, pairwise, topk, uniformity
+from companion.experiments.audit.cases.case import Case
 
 
 def cases() -> list[Case]:

@@ -26,8 +26,8 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank.gaussian import STEEPEST, gaussian_delta, gaussian_epsilon
-from dprank.noise import Law, Noise
+from dprank.privacy.gaussian import STEEPEST, gaussian_delta, gaussian_epsilon
+from dprank.privacy.noise import Law, Noise
 
 #: Most cells of the grid on which `LaplaceShift` keeps its law.
 CELLS = 1 << 14
@@ -103,7 +103,7 @@ class PairLaw(FrozenFields):
 
 @dataclass(frozen=True)
 class GaussianShift:
-    """Gaussian noise whose centre moves (`dprank.gaussian`).
+    """Gaussian noise whose centre moves (`dprank.privacy.gaussian`).
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ def noise_shift(noise: Noise, law: Law, moves: ArrayLike, scale: float) -> Diver
     moves : array_like of float
         Whole numbers, steps of the grid, if the law is discrete.
     scale : float
-        Of the noise, as of `dprank.noise.draw`, above 0.
+        Of the noise, as of `dprank.privacy.noise.draw`, above 0.
 
     Returns
     -------

@@ -11,22 +11,17 @@ import pytest
 from checks import each, law_p_value
 from scipy.stats import ks_2samp
 
+from companion.experiments.audit.cases.aggregation import cases, neighbours, unanimous, voters_of
+from companion.experiments.audit.cases.case import sampler
 from dprank.aggregation import ExponentialMechanism, NoisyMatrix, PrivateBorda, PrivateKwikSort
 from dprank.aggregation.kwiksort import before_probabilities, majority
+from dprank.aggregation.laws import kwiksort_law, order_law
 from dprank.audit.betting import lower_bound
-from dprank.audit.case import NoExactRoute, exact, features, released, sample, sampler
 from dprank.audit.neighbours import RankingNeighbours
-from dprank.audit.routes.aggregation import (
-    cases,
-    kwiksort_law,
-    neighbours,
-    order_law,
-    unanimous,
-    voters_of,
-)
 from dprank.audit.search import worst
-from dprank.divergence import pair_of
-from dprank.rankings import Rankings
+from dprank.data.rankings import Rankings
+from dprank.privacy.divergence import pair_of
+from dprank.privacy.laws import NoExactRoute, exact, features, released, sample
 
 ALARM = 1e-6
 CASES = {case.name: case for case in cases()}

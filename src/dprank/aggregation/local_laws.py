@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import shown
-from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort, report_loss
+from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort
 from dprank.aggregation.local_reports import (
-    LocalMatrix,
     OneRound,
     PrintedPair,
     Randomiser,
@@ -26,35 +25,14 @@ from dprank.aggregation.local_reports import (
     VectorReport,
     ranking_signs,
 )
-from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector
-from dprank.audit.case import Case, exact, features, sample
-from dprank.audit.coins import law_of
-from dprank.divergence import PairLaw, pair_of
-from dprank.randomized_response import GRAIN
-from dprank.rankings import Rankings
-from dprank.uniformity.local import LocalOneBit, LocalPairs
-from dprank.uniformity.pairs import pair_signs
+from dprank.aggregation.private_borda import OrderReport, PositionVector
+from dprank.data.rankings import Rankings
+from dprank.privacy.coins import law_of
+from dprank.privacy.divergence import PairLaw, pair_of
+from dprank.privacy.laws import exact, features, sample, signs_law
+from dprank.privacy.randomized_response import GRAIN
 
 # --- laws of one report ----------------------------------------------------------------------------------------------
-
-
-def signs_law(signs: NDArray[Any], turned: float) -> NDArray[np.float64]:
-    """Law of signs that are reversed one by one.
-
-    Parameters
-    ----------
-    signs : ndarray, shape (..., bits)
-        Of -1 and +1.
-    turned : float
-        Probability that a sign is reversed.
-
-    Returns
-    -------
-    ndarray of float, shape (..., 2^bits)
-        Sent are the rows of ``product((-1, 1), repeat=bits)``.
-    """
-    sent = np.array(list(product((-1, 1), repeat=signs.shape[-1])))
-    return np.prod(np.where(signs[..., None, :] == sent, 1 - turned, turned), axis=-1)
 
 
 def report_law(randomiser: Randomiser | OrderReport, positions: NDArray[Any]) -> NDArray[np.float64]:
@@ -141,46 +119,6 @@ def _(mechanism: OneRound, data: Any, size: int, rng: np.random.Generator) -> ND
     return np.asarray(mechanism.randomiser.report(np.tile(data, (size, 1)), rng), float)
 
 
-# --- randomised answers about disjoint pairs -------------------------------------------------------------------------
-
-
-@exact.register(LocalPairs)
-@exact.register(LocalOneBit)
-def _(mechanism: LocalPairs | LocalOneBit, data: Any, other: Any) -> PairLaw:
-    announced, turned = _announced(mechanism), mechanism.flips / GRAIN
-    signs = [[pair_signs(np.asarray(ranking), pairs) for pairs in announced] for ranking in (data, other)]
-    p, q = (signs_law(np.array(asked), turned).ravel() / len(announced) for asked in signs)
-    return pair_of(p, q)
-
-
-def _announced(mechanism: LocalPairs | LocalOneBit) -> list[NDArray[np.int64]]:
-    """Pairs that one voter may be asked about, all equally likely."""
-    if _private(mechanism):
-        return [mechanism.pairs(np.random.default_rng(0))]
-    asked = _asked(mechanism)
-    return [np.array(items).reshape(asked, 2) for items in permutations(range(mechanism.n_items), 2 * asked)]
-
-
-def _private(mechanism: LocalPairs | LocalOneBit) -> bool:
-    return isinstance(mechanism, LocalPairs) and mechanism.randomness == "private"
-
-
-def _asked(mechanism: LocalPairs | LocalOneBit) -> int:
-    return mechanism.n_pairs if isinstance(mechanism, LocalPairs) else 1
-
-
-@sample.register(LocalPairs)
-@sample.register(LocalOneBit)
-def _(mechanism: LocalPairs | LocalOneBit, data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    # to ask about random pairs is to ask about the first ones of items that are numbered at random
-    numbers = np.tile(np.arange(mechanism.n_items), (size, 1))
-    if not _private(mechanism):
-        numbers = rng.permuted(numbers, axis=1)
-    pairs = np.arange(2 * _asked(mechanism)).reshape(-1, 2)
-    sent = mechanism.report(np.asarray(data)[numbers], pairs if isinstance(mechanism, LocalPairs) else pairs[0], rng)
-    return np.column_stack([numbers[:, : pairs.size], sent]).astype(float)
-
-
 # --- KwikSort among voters -------------------------------------------------------------------------------------------
 
 
@@ -264,73 +202,3 @@ def _(mechanism: LocalKwikSort, data: Any, size: int, rng: np.random.Generator) 
     if mechanism.fallback is None:
         return rows
     return np.hstack([rows, sample(mechanism.fallback, data, size, rng) * rows[:, -1:]])
-
-
-# --- cases -----------------------------------------------------------------------------------------------------------
-
-_EPSILON = 1.0
-
-
-def cases() -> list[Case]:
-    """Every local mechanism, on two opposite rankings.
-
-    All pairs of rankings of these numbers of items were tried: none loses more.
-    """
-    return [*_tests(), *_one_round(), *_kwiksort()]
-
-
-def _case(
-    name: str, mechanism: Any, source: str, printed: float | None = None, closed_form: float | None = None
-) -> Case:
-    ranking = np.arange(mechanism.n_items)
-    loss = mechanism.guarantee.epsilon if closed_form is None else closed_form
-    return Case(name, mechanism, ranking, ranking[::-1], printed, loss, "exhausted", source)
-
-
-def _tests() -> list[Case]:
-    source = "busafekete2021"
-    return [
-        _case("LocalPairs, 4 items", LocalPairs.calibrated(4, _EPSILON), source),
-        _case("LocalPairs, 5 items", LocalPairs.calibrated(5, _EPSILON), source),
-        _case("LocalPairs, private pairs", LocalPairs.calibrated(4, _EPSILON, randomness="private"), source),
-        _case("LocalPairs, 4 items, as printed", LocalPairs.as_printed(4, _EPSILON), source, _EPSILON),
-        _case("LocalPairs, 5 items, as printed", LocalPairs.as_printed(5, _EPSILON), source, _EPSILON),
-        _case("LocalOneBit", LocalOneBit.calibrated(4, _EPSILON), source),
-    ]
-
-
-def _one_round() -> list[Case]:
-    source = "alabi2022"
-    randomisers: dict[str, Randomiser] = {
-        "ball": VectorReport.calibrated(3, _EPSILON),
-        "cube": VectorReport.calibrated(3, _EPSILON, "cube"),
-        "cube, 4 items": VectorReport.calibrated(4, _EPSILON, "cube"),
-        "every pair": SplitResponse.calibrated(3, _EPSILON),
-        "printed pair": PrintedPair.calibrated(3, _EPSILON),
-        "order of 2": SampledOrder.calibrated(3, _EPSILON, 2),
-        "order of 3": SampledOrder.calibrated(3, _EPSILON, 3),
-    }
-    printed = LocalMatrix(PrintedPair.as_printed(3, _EPSILON))
-    return [
-        *(_case(f"LocalMatrix, {name}", LocalMatrix(report), source) for name, report in randomisers.items()),
-        _case("LocalMatrix, printed pair, as printed", printed, source, _EPSILON),
-        _case("LocalBorda, order", LocalBorda.calibrated(3, _EPSILON), source),
-        _case("LocalBorda, vector", LocalBorda(PositionVector.calibrated(3, _EPSILON)), source),
-    ]
-
-
-def _kwiksort() -> list[Case]:
-    source, m, q = "alabi2022", 3, 3
-    fallback = LocalMatrix(SampledOrder.calibrated(m, _EPSILON / 2, 2))
-    asked_out = LocalKwikSort(m, _EPSILON / 4, 2, 1, fallback=fallback)
-    printed, backed = (LocalKwikSort.as_printed(m, q, _EPSILON, fallback=then) for then in (None, fallback))
-    # copied counters bound nothing in general; three items give one of the copies nothing to ask
-    answers = printed.reports * report_loss(printed.epsilon_0, "printed")
-    everything = answers + fallback.guarantee.epsilon
-    return [
-        _case("LocalKwikSort", LocalKwikSort.calibrated(m, _EPSILON), source),
-        _case("LocalKwikSort, every answer by one block", LocalKwikSort(m, _EPSILON / 3, 3, 1), source),
-        _case("LocalKwikSort, answers and fallback", asked_out, source),
-        _case("LocalKwikSort, as printed", printed, source, _EPSILON, answers),
-        _case("LocalKwikSort with fallback, as printed", backed, source, _EPSILON, everything),
-    ]

@@ -1,0 +1,67 @@
+"""A mechanism and two neighbouring data sets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from dprank.audit.betting import Sampler
+from dprank.privacy.guarantee import Mechanism
+from dprank.privacy.laws import sample
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A mechanism on two neighbouring data sets, the worst that are known.
+
+    Parameters
+    ----------
+    name : str
+        Of its own: class, variant and change of the data.
+    mechanism : Mechanism
+    data, other : object
+        What `release` takes; of a local mechanism the ranking of one voter, as positions.
+    printed : float, optional
+        Epsilon that the paper promises, where the calibration is the paper's.
+    closed_form : float, optional
+        Loss that the field's formula gives for this pair, at the delta of the guarantee.
+    found : str
+        How the pair was found: "by hand", "exhausted", "climbed".
+    source : str
+        Key of the paper.
+    printed_delta : float, optional
+        Delta that the paper promises with `printed`, where the guarantee has another.
+    """
+
+    name: str
+    mechanism: Mechanism
+    data: Any
+    other: Any
+    printed: float | None = None
+    closed_form: float | None = None
+    found: str = "by hand"
+    source: str = ""
+    printed_delta: float | None = None
+
+    @property
+    def claimed(self) -> float:
+        """Epsilon that is promised: the paper's, else that of the guarantee."""
+        return self.mechanism.guarantee.epsilon if self.printed is None else self.printed
+
+    @property
+    def delta(self) -> float:
+        """Delta that is promised with it."""
+        return self.mechanism.guarantee.delta if self.printed_delta is None else self.printed_delta
+
+    @property
+    def guaranteed(self) -> float:
+        """Epsilon that is provable at `delta`: infinite where the guarantee needs a larger one."""
+        guarantee = self.mechanism.guarantee
+        return guarantee.epsilon if guarantee.delta <= self.delta else math.inf
+
+
+def sampler(mechanism: Mechanism) -> Sampler:
+    """`sample` of one mechanism, as `dprank.audit.betting.lower_bound` takes it."""
+    return partial(sample, mechanism)

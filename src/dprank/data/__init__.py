@@ -1,0 +1,1 @@
+"""What people said: comparisons, rankings, tallies; validated once, immutable."""

@@ -1,0 +1,1 @@
+"""Guarantees, noise, randomized response, and what losses add up to."""

@@ -1,0 +1,70 @@
+"""A room imports only from rooms below it; the auditor knows no family; the library knows nothing of the book."""
+
+import ast
+from pathlib import Path
+
+import dprank
+
+HOME = Path(dprank.__file__).parent
+#: From the ground up. What stands on one floor knows nothing of its neighbours.
+FLOORS = (
+    {"_require", "_quadrature"},
+    {"_frozen"},
+    {"data"},
+    {"privacy"},
+    {"models"},
+    {"release"},
+    {"pairwise", "topk", "aggregation", "uniformity"},
+    {"audit"},
+)
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def imports(path):
+    """Modules that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def room_of(module):
+    return (module + ".").split(".")[1]
+
+
+def faults(room, modules):
+    """What a room may not import: a neighbour, or what is above."""
+    return {
+        other
+        for module in modules
+        if module.split(".")[0] == "dprank" and (other := room_of(module)) not in ("", room)
+        if FLOOR[other] >= FLOOR[room]
+    }
+
+
+def test_every_room_has_a_floor():
+    found = {path.stem if path.is_file() else path.name for path in HOME.iterdir()} - {"__init__", "__pycache__", "py"}
+    assert found == set(FLOOR)
+
+
+def test_a_room_imports_only_from_rooms_below_it():
+    for path in HOME.rglob("*.py"):
+        if path.parent == HOME and path.stem == "__init__":
+            continue
+        room = path.stem if path.parent == HOME else path.relative_to(HOME).parts[0]
+        modules = set(imports(path))
+        assert not faults(room, modules), path
+        assert not {module for module in modules if module.split(".")[0] == "companion"}, path
+
+
+def test_the_auditor_imports_no_family():
+    families = FLOORS[-2]
+    for path in (HOME / "audit").rglob("*.py"):
+        assert not families & {room_of(module) for module in imports(path)}, path
+
+
+def test_this_test_sees_a_wrong_arrow():
+    assert faults("data", {"dprank.privacy.noise"}) == {"privacy"}
+    assert faults("topk", {"dprank.pairwise"}) == {"pairwise"}
+    assert not faults("topk", {"dprank.data.tallies", "dprank.topk.oneshot", "numpy", "dprank._require"})
