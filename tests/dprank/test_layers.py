@@ -44,7 +44,8 @@ def faults(room, modules):
 
 
 def test_every_room_has_a_floor():
-    found = {path.stem if path.is_file() else path.name for path in HOME.iterdir()} - {"__init__", "__pycache__", "py"}
+    rooms = {path.name for path in HOME.iterdir() if path.is_dir()} - {"__pycache__", "examples"}
+    found = rooms | {path.stem for path in HOME.glob("*.py")} - {"__init__"}
     assert found == set(FLOOR)
 
 
@@ -68,3 +69,13 @@ def test_this_test_sees_a_wrong_arrow():
     assert faults("data", {"dprank.privacy.noise"}) == {"privacy"}
     assert faults("topk", {"dprank.pairwise"}) == {"pairwise"}
     assert not faults("topk", {"dprank.data.tallies", "dprank.topk.oneshot", "numpy", "dprank._require"})
+
+
+def test_every_name_at_the_front_door_is_what_its_room_has():
+    for name in dprank.__all__:
+        assert getattr(dprank, name) is not None
+    assert dir(dprank) == sorted(dprank.__all__)
+    # what type checkers are told is what is imported
+    told = {name for name in imports(HOME / "__init__.py") if name.startswith("dprank.")}
+    assert told == {f"dprank.{home}.{name}" for name, home in dprank._HOMES.items()}
+    assert callable(dprank.audit)

@@ -540,7 +540,9 @@ def test_released_strengths_have_mean_0(graph, link):
         one, minimiser = mechanism.release(DATA, rng), mechanism._minimiser(DATA, np.random.default_rng(12))
         assert abs(minimiser.mean()) > 0.1
         assert abs(one.scores.mean()) < 1e-13 * np.abs(minimiser).max()
-        np.testing.assert_allclose(np.diff(np.asarray(one.scores)), np.diff(minimiser), atol=1e-12 * np.abs(minimiser).max())
+        np.testing.assert_allclose(
+            np.diff(np.asarray(one.scores)), np.diff(minimiser), atol=1e-12 * np.abs(minimiser).max()
+        )
         assert (np.diff(minimiser[one.order]) <= 0).all()
 
 

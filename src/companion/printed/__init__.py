@@ -1,0 +1,37 @@
+"""The four papers as printed: their literal calibrations, their published numbers, their mistakes.
+
+The library has only what is right. What a paper says of its own algorithm is kept here, beside what is provable of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dprank.privacy.guarantee import Guarantee
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A mechanism that carries both answers: what its paper claims, and what is provable of its noise.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Calibrated as the paper prints it.
+    claims : Guarantee
+        As printed.
+    """
+
+    mechanism: Any
+    claims: Guarantee
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is provable."""
+        guarantee: Guarantee = self.mechanism.guarantee
+        return guarantee
+
+    def release(self, data: Any, rng: Any) -> Any:
+        """That of the mechanism."""
+        return self.mechanism.release(data, rng)
