@@ -24,7 +24,8 @@ import numpy as np
 from scipy import linalg, optimize, special
 from shared import random_rows
 
-from dprank.data.comparisons import Comparisons, pairwise_wins
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import pairwise_wins
 from dprank.models.bradley_terry import sample_erdos_renyi
 from dprank.models.likelihood import Games, gradient, mle, mle_from_counts
 

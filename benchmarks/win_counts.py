@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dprank.data import comparisons
-from dprank.data.comparisons import Comparisons, win_counts, win_counts_parquet
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import win_counts, win_counts_parquet
 
 CHUNK = 1 << 22
 COLUMNS = ["first", "second", "outcome"]

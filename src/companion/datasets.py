@@ -178,7 +178,7 @@ def expand_pairs(frame: pd.DataFrame, items: Sequence[str] = STATEMENTS) -> Comp
         raise ValueError(f"totals {list(TOTALS)} = {totals.tolist()}; integers of at least 0 are needed")
     rows = frame[["first", "second"]].iloc[np.repeat(np.arange(len(frame)), totals.sum(axis=1))]
     outcome = np.repeat(np.tile(list(TOTALS.values()), len(frame)), totals.ravel())
-    return Comparisons.from_frame(rows.assign(outcome=outcome), items=items)
+    return Comparisons.from_frame(rows.assign(outcome=outcome), items=items, voter=None)
 
 
 def _cems(frame: pd.DataFrame) -> Comparisons:

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from dprank.aggregation.private_borda import LocalBorda, PrivateBorda
     from dprank.aggregation.private_kwiksort import PrivateKwikSort
     from dprank.audit.auditor import Audit, audit
-    from dprank.data.comparisons import Comparisons, pairwise_wins, win_counts
+    from dprank.data.comparisons import Comparisons, read_comparisons
+    from dprank.data.counting import pairwise_wins, win_counts
+    from dprank.data.examples import example
     from dprank.data.kendall import kendall_distance
-    from dprank.data.rankings import Rankings
+    from dprank.data.rankings import Rankings, read_rankings
+    from dprank.data.tallies import Tallies, read_tallies, undeclared
     from dprank.models.bradley_terry import sample_voters
     from dprank.models.likelihood import mle
     from dprank.models.mallows import Mallows
@@ -89,10 +92,16 @@ _HOMES = {
     "kendall_distance": "data.kendall",
     "mle": "models.likelihood",
     "pairwise_fractions": "aggregation.matrix",
-    "pairwise_wins": "data.comparisons",
+    "pairwise_wins": "data.counting",
     "rank_centrality": "topk.spectral",
     "sample_voters": "models.bradley_terry",
-    "win_counts": "data.comparisons",
+    "Tallies": "data.tallies",
+    "example": "data.examples",
+    "read_comparisons": "data.comparisons",
+    "read_rankings": "data.rankings",
+    "read_tallies": "data.tallies",
+    "undeclared": "data.tallies",
+    "win_counts": "data.counting",
 }
 __all__ = [*_HOMES, "__version__"]
 

@@ -20,7 +20,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 #: Most persons, items or answers: all numbers up to it are floats.
 MOST = 1 << 53
@@ -169,6 +169,28 @@ def as_floats(name: str, values: Any) -> NDArray[np.float64]:
         return np.asarray(given if given.dtype.kind in "biufO" else {}, float)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} of type {type(values).__name__}; numbers in a regular shape are needed") from None
+
+
+def require_integers(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Refuse what is no column of integers."""
+    array = require_column(name, values)
+    if array.size == 0:
+        return np.zeros(0, np.int64)
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{name} holds {array.dtype.type.__name__}; integers are needed")
+    return array
+
+
+def require_column(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Refuse what is no list of values."""
+    require_unmasked(name, values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        array = np.zeros((0, 0))
+    if array.ndim != 1:
+        raise ValueError(f"{name} has rows or is one value; it must be one-dimensional")
+    return array
 
 
 def source_shown(rng: Any) -> str:

@@ -7,7 +7,8 @@ import pytest
 from checks import refused
 
 from companion import datasets
-from dprank.data.comparisons import Comparisons, pairwise_wins, win_counts
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import pairwise_wins, win_counts
 
 # first preferred, undecided, second preferred, missing: counted in the package's `preference`
 CEMS_TOTALS = {

@@ -12,7 +12,8 @@ from scipy import sparse
 from dprank.aggregation import ExponentialMechanism, kemeny_score, kwiksort, local_search
 from dprank.aggregation.kemeny import kemeny
 from dprank.data import kendall
-from dprank.data.comparisons import Comparisons, pairwise_wins, win_counts
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import pairwise_wins, win_counts
 from dprank.data.rankings import Rankings
 from dprank.models.bradley_terry import erdos_renyi_counts
 from dprank.models.likelihood import Games, gradient, mle, mle_from_counts

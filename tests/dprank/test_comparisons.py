@@ -11,15 +11,8 @@ import pytest
 from checks import each, refused
 
 from dprank.data import comparisons
-from dprank.data.comparisons import (
-    GRAIN,
-    Comparisons,
-    pairwise_wins,
-    read_csv,
-    read_parquet,
-    win_counts,
-    win_counts_parquet,
-)
+from dprank.data.comparisons import Comparisons, read_csv, read_parquet
+from dprank.data.counting import GRAIN, pairwise_wins, win_counts, win_counts_parquet
 
 SCORES = {"wins": lambda x: float(x == 1), "half": lambda x: x, "net": lambda x: 2 * x - 1}
 ABC = ("a", "b", "c")

@@ -15,7 +15,8 @@ from checks import refused
 import dprank
 from dprank._frozen import Frozen
 from dprank.aggregation import ExponentialMechanism, NoisyMatrix, PrivateBorda, kemeny
-from dprank.data.comparisons import Comparisons, win_counts
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import win_counts
 from dprank.data.rankings import Rankings
 from dprank.models.likelihood import Games, mle
 from dprank.pairwise import NoisyCounts

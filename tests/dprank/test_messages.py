@@ -28,7 +28,8 @@ from dprank.aggregation import (
 from dprank.aggregation.local_reports import SampledOrder, SplitResponse, VectorReport
 from dprank.audit import audit
 from dprank.data import comparisons, kendall, rankings
-from dprank.data.comparisons import Comparisons, pairwise_wins, win_counts, win_counts_parquet
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import pairwise_wins, win_counts, win_counts_parquet
 from dprank.data.rankings import Rankings
 from dprank.models.bradley_terry import sample_voters
 from dprank.models.likelihood import gradient, mle, mle_from_counts

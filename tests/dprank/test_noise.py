@@ -8,7 +8,7 @@ import pytest
 from checks import each, law_p_value, refused
 from scipy import stats
 
-from dprank.data.comparisons import GRAIN
+from dprank.data.counting import GRAIN
 from dprank.pairwise import NoisyCounts
 from dprank.privacy import noise
 

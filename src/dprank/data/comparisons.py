@@ -1,11 +1,8 @@
-"""Pairwise comparisons: the data type, validated once at the door, and its counts."""
+"""Pairwise comparisons: the data type, validated once at the door."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from os import PathLike
 from typing import Any, Literal, get_args
@@ -15,30 +12,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import Frozen, frozen
-from dprank._require import require_columns, require_unmasked, require_whole, settle, shown
-from dprank.data import files as _files
-from dprank.data.files import reading
+from dprank._require import (
+    require_bool,
+    require_column,
+    require_columns,
+    require_integers,
+    require_one_of,
+    require_whole,
+    settle,
+    shown,
+)
+from dprank.data.bounding import kept, person_ids
+from dprank.data.files import read_table
 
-Score = Literal["wins", "half", "net"]
-
-#: What one comparison adds to the score of its first item when that item lost, tied or won, in grains (see `GRAIN`);
-#: the second item receives the entry read backwards.
-_VALUE: dict[str, NDArray[np.int64]] = {
-    "wins": np.array([0, 0, 1]),
-    "half": np.array([0, 1, 2]),
-    "net": np.array([-1, 0, 1]),
-}
-#: The unit in which each score is an integer.
-GRAIN: dict[str, float] = {"wins": 1.0, "half": 0.5, "net": 1.0}
+#: What one voter may do: answer any pairs, again and again; no pair twice; every pair exactly once.
+Design = Literal["any", "once", "complete"]
 
 #: Where in the whole table the rows of a part stand.
 Rows = Sequence[int] | NDArray[np.int64] | None
 
 #: Twice the outcomes there are.
 _TWICE = (0, 1, 2)
-
-_CHUNK = 1 << 22
-_BATCH = 1 << 18
 
 
 class Comparisons(Frozen):
@@ -58,7 +52,7 @@ class Comparisons(Frozen):
         Names of all items, decided before looking at the data: an item list read off the data would itself reveal
         whom somebody compared.
     voter : array_like of int, shape (comparisons,), optional
-        Who gave each answer.
+        Who gave each answer, by a number of their own.
 
     Attributes
     ----------
@@ -87,23 +81,23 @@ class Comparisons(Frozen):
         items: Sequence[str],
         voter: ArrayLike | None = None,
     ) -> None:
-        self._settle(first, second, _points("outcome", outcome), items, voter)
+        self._settle(first, second, twice_the_outcome("outcome", outcome), items, voter)
 
     def _settle(
         self, first: ArrayLike, second: ArrayLike, points: ArrayLike, items: Sequence[str], voter: ArrayLike | None
     ) -> None:
         names = item_names(items)
         columns = {
-            "first": _codes("first", first, len(names)),
-            "second": _codes("second", second, len(names)),
-            "points": _codes("points", points, len(_TWICE)),
+            "first": require_codes("first", first, len(names)),
+            "second": require_codes("second", second, len(names)),
+            "points": require_codes("points", points, len(_TWICE)),
         }
         if voter is not None:
-            columns["voter"] = _integers("voter", voter)
+            columns["voter"] = require_integers("voter", voter)
         for name, column in columns.items():
             if len(column) != len(columns["first"]):
                 raise ValueError(f"{name} has another number of rows than first: they must agree")
-        _differ("second", columns["first"], columns["second"])
+        require_different("second", columns["first"], columns["second"])
         settle(self, items=names, voter=None)
         settle(self, **{name: frozen(column) for name, column in columns.items()})
 
@@ -127,6 +121,10 @@ class Comparisons(Frozen):
     def __len__(self) -> int:
         return len(self.first)
 
+    def __repr__(self) -> str:
+        by = "voters who are not known" if self.voter is None else "voters who are known"
+        return f"Comparisons of {self.n_items} items by {by}"
+
     @property
     def n_items(self) -> int:
         return len(self.items)
@@ -142,10 +140,10 @@ class Comparisons(Frozen):
         frame: Any,
         *,
         items: Sequence[str],
+        voter: str | None,
         first: str = "first",
         second: str = "second",
         outcome: str = "outcome",
-        voter: str | None = None,
         missing: Literal["refuse", "drop"] = "refuse",
     ) -> Comparisons:
         """Comparisons from a tidy table of item names.
@@ -156,8 +154,12 @@ class Comparisons(Frozen):
             One row an answer.
         items : sequence of str
             All item names, in the order of their codes.
-        first, second, outcome, voter : str
-            Column names. Voters may be labels of any kind.
+        voter : str or None
+            The column that says who gave an answer, by labels of any kind: "Ann" and "ann " are one person (see
+            `dprank.data.bounding.person_ids`). None says aloud that it is not known: then one comparison alone can be
+            protected.
+        first, second, outcome : str
+            Column names.
         missing : {"refuse", "drop"}
             What to do with rows whose outcome is empty.
 
@@ -165,6 +167,15 @@ class Comparisons(Frozen):
         ------
         ValueError
             Naming the column and the row: 0 for the first, whatever the table's index.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = [("Rome", "Paris", 1, "ann"), ("Paris", "London", 0.5, "Ann ")]
+        >>> table = pd.DataFrame(rows, columns=["first", "second", "outcome", "person"])
+        >>> answers = Comparisons.from_frame(table, items=["London", "Paris", "Rome"], voter="person")
+        >>> len(answers), len(answers.voters)
+        (2, 1)
         """
         import pandas as pd
 
@@ -174,32 +185,68 @@ class Comparisons(Frozen):
         if missing not in ("refuse", "drop"):
             raise ValueError(f"missing = {shown(missing)}; allowed are 'refuse' and 'drop'")
         gone = frame[outcome].isna().to_numpy()
-        if missing == "refuse" and (bad := _first_true(gone)) is not None:
+        if missing == "refuse" and (bad := first_true(gone)) is not None:
             raise ValueError(f"{outcome}[{bad}] is missing; say missing='drop' to leave such answers out")
         frame, rows = frame.loc[~gone], np.flatnonzero(~gone)
         names = pd.Index(item_names(items))
 
         def codes(column: str) -> NDArray[Any]:
             code = names.get_indexer(frame[column].map(str, na_action="ignore"))
-            if (bad := _first_true(code < 0)) is not None:
-                raise ValueError(f"{_at(column, bad, rows)} is none of the {len(names)} items")
+            if (bad := first_true(code < 0)) is not None:
+                raise ValueError(f"{at_row(column, bad, rows)} is none of the {len(names)} items")
             return code
 
         one, other = codes(first), codes(second)
-        _differ(second, one, other, rows)
-        points = _points(outcome, frame[outcome].to_numpy(), rows)
-        who = None if voter is None else _voter_codes(voter, frame[voter], rows)
+        require_different(second, one, other, rows)
+        points = twice_the_outcome(outcome, frame[outcome].to_numpy(), rows)
+        who = None if voter is None else person_ids(voter, frame[voter], rows)
         return cls(one, other, points / 2, tuple(names), who)
 
-    def at_most(self, answers: int) -> Comparisons:
-        """The first `answers` rows of every voter: bounds what one voter can do, whatever the others did."""
-        answers = require_whole("answers", answers, 1)
-        voter = voter_column(self)
-        order = np.argsort(voter, kind="stable")
-        ordered = voter[order]
-        start = np.r_[True, ordered[1:] != ordered[:-1]] if len(ordered) else np.zeros(0, bool)
-        position = np.arange(len(order)) - np.maximum.accumulate(np.where(start, np.arange(len(order)), 0))
-        return self[np.sort(order[position < answers])]
+    def bounded(self, per_person: int | None = None, *, design: Design = "any", ties: bool = True) -> Comparisons:
+        """What a release counts: of every voter no more than was promised, by a rule that sees that voter's rows only.
+
+        Parameters
+        ----------
+        per_person : int, optional
+            Most answers of a voter, at least 1; None where one comparison is what is protected.
+        design : {"any", "once", "complete"}
+            "once" keeps one answer of a voter to each pair; "complete" also leaves out voters with fewer than
+            `per_person` of them.
+        ties : bool
+            False leaves out undecided answers.
+
+        Returns
+        -------
+        Comparisons
+            Itself where all is as promised. ``len(data) - len(data.bounded(3))`` tells the curator, and nobody else,
+            how many answers a bound of 3 leaves out.
+
+        Notes
+        -----
+        Which answers stay depends on a hash of the voter's number and of what they say: not on the order of the table,
+        and not on others, so that one voter changes at most their own. O(rows log rows).
+
+        Examples
+        --------
+        >>> data = Comparisons([0, 0, 1], [1, 2, 2], [1, 0, 1], items=["a", "b", "c"], voter=[7, 7, 8])
+        >>> len(data.bounded(1)), data.bounded(2) is data
+        (2, True)
+        """
+        require_one_of("design", design, get_args(Design))
+        stays = np.ones(len(self), bool) if require_bool("ties", ties) else self.points != 1
+        if per_person is not None:
+            per_person, voter = require_whole("per_person", per_person, 1), voter_column(self)
+            swapped = self.first > self.second
+            low, high = np.where(swapped, (self.second, self.first), (self.first, self.second))
+            pair = low.astype(np.int64) * self.n_items + high
+            won = np.where(swapped, 2 - self.points, self.points)
+            if design != "any":
+                stays[stays] = kept([voter[stays], pair[stays]], [won[stays]], 1)
+            stays[stays] = kept([voter[stays]], [pair[stays], won[stays]], per_person)
+            if design == "complete":
+                voters, person = np.unique(voter, return_inverse=True)
+                stays &= (np.bincount(person[stays], minlength=len(voters)) == per_person)[person]
+        return self if stays.all() else self[stays]
 
     def __getitem__(self, rows: Any) -> Comparisons:
         """The comparisons of some rows (a slice, a mask or an index array)."""
@@ -224,215 +271,47 @@ def require_comparisons(data: Any, n_items: int | None = None) -> Comparisons:
     return data
 
 
-def win_counts(comparisons: Comparisons, score: Score = "wins", *, threads: int = 2) -> NDArray[np.float64]:
-    """Score of every item.
-
-    Parameters
-    ----------
-    comparisons : Comparisons
-    score : {"wins", "half", "net"}
-        Wins; wins plus half the ties; or wins minus losses.
-    threads : int
-        Threads that count; the result does not depend on it.
-
-    Returns
-    -------
-    ndarray of float, shape (items,)
-        Exact multiples of ``GRAIN[score]``.
-
-    Notes
-    -----
-    O(comparisons + items * threads) time, O(items * threads) memory; the kernel reads five to nine bytes a comparison
-    once. This is N of Algorithms 2 and 3 of Cai, Chakraborty and Wang (2025) for ``score="wins"``.
-    """
-    value = _value(score)
-    require_comparisons(comparisons)
-    chunks = (slice(start, start + _CHUNK) for start in range(0, len(comparisons), _CHUNK))
-    first, second, points = comparisons.first, comparisons.second, comparisons.points
-    calls = (partial(_score_kernel, first[r], second[r], points[r], comparisons.n_items, value) for r in chunks)
-    return _add_up(calls, comparisons.n_items, threads) * GRAIN[score]
-
-
-def pairwise_wins(comparisons: Comparisons) -> NDArray[np.float64]:
-    """Wins of each item (row) over each other (column), a tie as half a win for both.
-
-    Returns
-    -------
-    ndarray of float, shape (items, items)
-        O(comparisons + items^2) time, O(items^2) memory.
-    """
-    n = require_comparisons(comparisons).n_items
-    table = np.zeros((n, n), np.int64)
-    _pair_kernel(comparisons.first, comparisons.second, comparisons.points, table)
-    return table / 2
-
-
-def win_counts_parquet(
+def read_comparisons(
     path: str | PathLike[str],
-    items: Sequence[str],
-    score: Score = "wins",
     *,
+    items: Sequence[str],
+    voter: str | None,
     first: str = "first",
     second: str = "second",
     outcome: str = "outcome",
-    threads: int = 2,
-) -> NDArray[np.float64]:
-    """`win_counts` of a Parquet file of any length, a batch at a time.
+    missing: Literal["refuse", "drop"] = "refuse",
+) -> Comparisons:
+    """Comparisons from a CSV or Parquet file of item names.
 
     Parameters
     ----------
     path : path
-        A file whose item columns hold names out of `items`, or integer codes 0 .. len(items) - 1.
-    items, score, threads
-        As in `Comparisons` and `win_counts`.
-    first, second, outcome : str
-        Column names.
+        Parquet if its name ends so, else CSV.
+    items, voter, first, second, outcome, missing
+        As in `Comparisons.from_frame`.
 
     Raises
     ------
     ValueError
-        Naming the column, the row of the file and what is allowed.
+        Naming the column and the row, 0 for the first below a header; or the file, where it is no table.
 
-    Notes
-    -----
-    Memory is bounded by a few batches, whatever the length of the file; time is that of decoding it and little more.
+    Examples
+    --------
+    >>> import dprank
+    >>> answers = dprank.read_comparisons(
+    ...     dprank.example("answers.csv"), items=["London", "Paris", "Rome"], voter="person"
+    ... )
+    >>> answers
+    Comparisons of 3 items by voters who are known
     """
-    import pyarrow.parquet as pq
-
-    names, value = item_names(items), _value(score)
-    if len({first, second, outcome}) < 3:
-        raise ValueError(f"first, second, outcome = {first!r}, {second!r}, {outcome!r}; three columns are needed")
-    with reading(path, "Parquet"):
-        columns = pq.read_schema(path).names
-    require_columns(columns, (first, second, outcome))
-    with reading(path, "Parquet"):
-        # Arrow's own pre-buffering would come to hold the whole file
-        opened = pq.ParquetFile(path, read_dictionary=[first, second], pre_buffer=False)
-
-    def calls(file: Any) -> Iterator[Callable[[], NDArray[np.int64]]]:
-        row, books = 0, _Codebooks(names)
-        batches = file.iter_batches(_BATCH, columns=[first, second, outcome])
-        while True:
-            with reading(path, "Parquet"):
-                if (batch := next(batches, None)) is None:
-                    return
-            three = {name: batch.column(name) for name in (first, second, outcome)}
-            yield partial(_count_batch, three, books, value, range(row, row + batch.num_rows))
-            row += batch.num_rows
-
-    with opened as file:
-        return _add_up(calls(file), len(names), threads) * GRAIN[score]
+    labels = [name for name in (first, second, voter) if name is not None]
+    frame = read_table(path, labels, [outcome])
+    return Comparisons.from_frame(
+        frame, items=items, voter=voter, first=first, second=second, outcome=outcome, missing=missing
+    )
 
 
-def read_csv(path: str | PathLike[str], *, items: Sequence[str], **columns: Any) -> Comparisons:
-    """Comparisons from a CSV file of item names; keywords as in `Comparisons.from_frame`."""
-    # names stay as written: an item may be called 01 or None, and voter 01 is not voter 1
-    labels = [columns.get(name, name) for name in ("first", "second", "voter")]
-    outcome = columns.get("outcome", "outcome")
-    gone = {label: [""] for label in labels} | {outcome: ["", "NA", "NaN", "nan", "NULL", "null"]}
-    dtype = dict.fromkeys(labels, str)
-    frame = _files.read_csv(path, [*labels, outcome], dtype=dtype, na_values=gone, keep_default_na=False)
-    return Comparisons.from_frame(frame, items=items, **columns)
-
-
-def read_parquet(path: str | PathLike[str], *, items: Sequence[str], **columns: Any) -> Comparisons:
-    """Comparisons from a Parquet file of item names; keywords as in `Comparisons.from_frame`."""
-    return Comparisons.from_frame(_files.read_parquet(path), items=items, **columns)
-
-
-def _value(score: str) -> NDArray[np.int64]:
-    if score not in _VALUE:
-        raise ValueError(f"score = {shown(score)}; allowed are {get_args(Score)}")
-    return _VALUE[score]
-
-
-def _add_up(calls: Iterable[Callable[[], NDArray[np.int64]]], n_items: int, threads: int) -> NDArray[np.float64]:
-    """Sum of what the calls return, a few of them at a time in threads; the first to fail fails it."""
-    threads = require_whole("threads", threads, 1)
-    total = np.zeros(n_items, np.int64)
-    pending: deque[Future[NDArray[np.int64]]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
-        for call in calls:
-            pending.append(pool.submit(call))
-            if len(pending) > 2 * threads:
-                total += pending.popleft().result()
-        for job in pending:
-            total += job.result()
-    return total.astype(np.float64)
-
-
-def _count_batch(
-    columns: Mapping[str, Any], books: _Codebooks, value: NDArray[np.int64], rows: Sequence[int]
-) -> NDArray[np.int64]:
-    """Scores of one batch of Arrow columns: first, second and outcome."""
-    counts = np.zeros((2, len(books.names)), np.int64)
-    if not any(column.null_count for column in columns.values()):
-        (one, code_one), (other, code_other) = (books.read(*pair) for pair in list(columns.items())[:2])
-        outcome = list(columns.values())[2].to_numpy(zero_copy_only=False)
-        numeric = all(array.dtype.kind in kinds for array, kinds in ((one, "iu"), (other, "iu"), (outcome, "fiub")))
-        if numeric and _batch_kernel(one, other, _plain(outcome), code_one, code_other, value, counts):
-            return counts[0] + counts[1]
-    # one pass found a fault: look for it column by column
-    first, second, outcome = columns
-    a, b = (_batch_codes(name, columns[name], books, rows) for name in (first, second))
-    _differ(second, a, b, rows)
-    _points(outcome, _batch_column(outcome, columns[outcome], rows), rows)
-    raise AssertionError("a batch was refused that has no fault")
-
-
-class _Codebooks:
-    """What the entries of item columns stand for; a dictionary that comes again is not looked up again."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
-        self.known = {name: code for code, name in enumerate(names)}
-        self.last: dict[str, tuple[Any, NDArray[np.int32]]] = {}
-
-    def read(self, name: str, column: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
-        """Entries of a column, and the item code that each entry stands for, -1 for none."""
-        if not hasattr(column, "dictionary"):
-            return column.to_numpy(zero_copy_only=False), np.arange(len(self.names), dtype=np.int32)
-        last = self.last.get(name)
-        if last is None or not last[0].equals(column.dictionary):
-            codes = [self.known.get(entry, -1) for entry in column.dictionary.to_pylist()]
-            self.last[name] = last = column.dictionary, np.array(codes, np.int32)
-        return column.indices.to_numpy(zero_copy_only=False), last[1]
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _score_kernel(first, second, points, n_items, value):
-    # two rows of counters: a comparison's two increments never wait for each other
-    counts = np.zeros((2, n_items), np.int64)
-    for row in range(first.size):
-        won = points[row]
-        counts[0, first[row]] += value[won]
-        counts[1, second[row]] += value[2 - won]
-    return counts[0] + counts[1]
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _batch_kernel(first, second, outcome, code_first, code_second, value, counts):
-    for row in range(first.size):
-        a, b, twice = np.int64(first[row]), np.int64(second[row]), 2.0 * outcome[row]
-        if not (0 <= a < code_first.size and 0 <= b < code_second.size):
-            return False
-        i, j, won = code_first[a], code_second[b], 2 * (twice == 2.0) + (twice == 1.0)
-        if i < 0 or j < 0 or i == j or won != twice:
-            return False
-        counts[0, i] += value[won]
-        counts[1, j] += value[2 - won]
-    return True
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _pair_kernel(first, second, points, table):
-    for row in range(first.size):
-        i, j, won = first[row], second[row], points[row]
-        table[i, j] += won
-        table[j, i] += 2 - won
-
-
-def _first_true(mask: NDArray[np.bool_]) -> int | None:
+def first_true(mask: NDArray[np.bool_]) -> int | None:
     return int(np.argmax(mask)) if mask.any() else None
 
 
@@ -450,57 +329,37 @@ def item_names(items: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _integers(name: str, values: ArrayLike) -> NDArray[Any]:
-    array = _column(name, values)
-    if array.size == 0:
-        return np.zeros(0, np.int64)
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} holds {array.dtype.type.__name__}; integers are needed")
-    return array
-
-
-def _column(name: str, values: ArrayLike) -> NDArray[Any]:
-    require_unmasked(name, values)
-    try:
-        array = np.asarray(values)
-    except ValueError:  # rows of different lengths
-        array = np.zeros((0, 0))
-    if array.ndim != 1:
-        raise ValueError(f"{name} has rows or is one value; it must be one-dimensional")
-    return array
-
-
-def _codes(name: str, values: ArrayLike, n_items: int, rows: Rows = None) -> NDArray[Any]:
-    array = _integers(name, values)
+def require_codes(name: str, values: ArrayLike, n_items: int, rows: Rows = None) -> NDArray[Any]:
+    array = require_integers(name, values)
     if array.size and not (array.min() >= 0 and array.max() < n_items):
         bad = int(np.argmax((array < 0) | (array >= n_items)))
-        raise ValueError(f"{_at(name, bad, rows)} is no item code; those are 0 .. {n_items - 1}")
+        raise ValueError(f"{at_row(name, bad, rows)} is no item code; those are 0 .. {n_items - 1}")
     return array.astype(np.min_scalar_type(n_items - 1), copy=False)
 
 
-def _differ(name: str, first: NDArray[Any], second: NDArray[Any], rows: Rows = None) -> None:
-    if (bad := _first_true(first == second)) is not None:
-        raise ValueError(f"{_at(name, bad, rows)} is the item it is compared with; the two must differ")
+def require_different(name: str, first: NDArray[Any], second: NDArray[Any], rows: Rows = None) -> None:
+    if (bad := first_true(first == second)) is not None:
+        raise ValueError(f"{at_row(name, bad, rows)} is the item it is compared with; the two must differ")
 
 
-def _at(name: str, row: int, rows: Rows) -> str:
+def at_row(name: str, row: int, rows: Rows) -> str:
     """A row that a column holds, as the whole table counts them."""
     return f"{name}[{row if rows is None else rows[row]}]"
 
 
-def _points(name: str, outcome: ArrayLike, rows: Rows = None) -> NDArray[np.uint8]:
-    array = _column(name, outcome)
+def twice_the_outcome(name: str, outcome: ArrayLike, rows: Rows = None) -> NDArray[np.uint8]:
+    array = require_column(name, outcome)
     if array.dtype.kind not in "fiub":
         # no float of its own: nothing that is near 1 passes for it
         allowed: dict[Any, float] = {1: 1.0, 0.5: 0.5, 0: 0.0}
         array = np.array([allowed.get(x, np.nan) if isinstance(x, Real) else np.nan for x in array.tolist()], float)
     points = np.empty(len(array), np.uint8)
-    if (bad := _points_kernel(_plain(array), points)) >= 0:
-        raise ValueError(f"{_at(name, bad, rows)} is not allowed; the numbers 1, 0.5 and 0 are")
+    if (bad := _points_kernel(plain(array), points)) >= 0:
+        raise ValueError(f"{at_row(name, bad, rows)} is not allowed; the numbers 1, 0.5 and 0 are")
     return points
 
 
-def _plain(array: NDArray[Any]) -> NDArray[Any]:
+def plain(array: NDArray[Any]) -> NDArray[Any]:
     """The same numbers in a type that kernels know."""
     return array if array.dtype.isnative and array.dtype.itemsize in (1, 4, 8) else array.astype(np.float64)
 
@@ -517,35 +376,6 @@ def _points_kernel(outcome, points):
             if points[row] != 2.0 * outcome[row]:
                 return row
     return -1
-
-
-def _batch_column(name: str, column: Any, rows: Sequence[int]) -> NDArray[Any]:
-    if column.null_count:
-        bad = _first_true(column.is_null().to_numpy(zero_copy_only=False))
-        raise ValueError(f"{name}[{rows[bad or 0]}] is missing; leave out the rows that have no answer")
-    return column.to_numpy(zero_copy_only=False)
-
-
-def _batch_codes(name: str, column: Any, books: _Codebooks, rows: Sequence[int]) -> NDArray[Any]:
-    entries = _batch_column(name, column, rows)
-    if not hasattr(column, "dictionary"):
-        return _codes(name, entries, len(books.names), rows)
-    indices, book = books.read(name, column)
-    if (bad := _first_true(book[indices] < 0)) is not None:
-        raise ValueError(f"{_at(name, bad, rows)} is none of the {len(books.names)} items")
-    return book[indices]
-
-
-def _voter_codes(name: str, labels: Any, rows: Rows) -> NDArray[np.int64]:
-    import pandas as pd
-
-    try:
-        codes, _ = pd.factorize(labels, sort=True)
-    except TypeError:
-        raise ValueError(f"{name} holds what cannot be sorted; labels of one kind are needed") from None
-    if (bad := _first_true(codes < 0)) is not None:
-        raise ValueError(f"{_at(name, bad, rows)} is missing: every answer needs its voter")
-    return codes.astype(np.int64)
 
 
 def voter_column(comparisons: Comparisons) -> NDArray[Any]:

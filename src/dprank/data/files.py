@@ -14,28 +14,36 @@ from dprank._require import require_columns, shown
 _RAGGED = re.compile(r"Error tokenizing data\. C error: Expected \d+ fields in line (\d+), saw \d+\s*")
 
 
-def read_csv(path: Any, columns: Sequence[str], **options: Any) -> Any:
-    """A CSV file as a frame that has each of the columns once; pandas renames a column that comes again."""
+def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) -> Any:
+    """A CSV or Parquet file as a frame that has each of the columns once.
+
+    Parameters
+    ----------
+    path : path
+        Parquet if its name ends so, else CSV.
+    labels : sequence of str
+        Columns that stay as they are written: an item may be called 01, or None.
+    numbers : sequence of str
+        Columns of numbers, where NA, NaN and null are none.
+    """
     import pandas as pd
 
+    if isinstance(path, str | os.PathLike) and str(path).lower().endswith((".parquet", ".pq")):
+        with reading(path, "Parquet"):
+            return pd.read_parquet(path)
+    gone: dict[Any, list[str]] = {label: [""] for label in labels}
+    gone |= {number: ["", "NA", "NaN", "nan", "NULL", "null"] for number in numbers}
+    options: Any = {"dtype": dict.fromkeys(labels, str), "na_values": gone, "keep_default_na": False}
     with reading(path, "CSV"):
         frame = pd.read_csv(path, low_memory=False, **options)
-        header_only = {"header": None, "nrows": 1, "dtype": str, "na_filter": False}
+        header_only: Any = {"header": None, "nrows": 1, "dtype": str, "na_filter": False}
         again = pd.read_csv(path, **header_only) if isinstance(path, str | os.PathLike) else None
     if not isinstance(frame.index, pd.RangeIndex):  # pandas takes what is too much for names of rows
         raise ValueError(f"{_named(path)} is no CSV table: its rows have more fields than its header")
-    if again is not None and len(again):
+    if again is not None and len(again):  # pandas renames a column that comes again
         header = again.iloc[0].tolist()
-        require_columns(header, [name for name in columns if header.count(name) > 1])
+        require_columns(header, [name for name in (*labels, *numbers) if header.count(name) > 1])
     return frame
-
-
-def read_parquet(path: Any) -> Any:
-    """A Parquet file as a frame."""
-    import pandas as pd
-
-    with reading(path, "Parquet"):
-        return pd.read_parquet(path)
 
 
 @contextmanager

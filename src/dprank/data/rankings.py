@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import Frozen, frozen
 from dprank._require import require_columns, settle, shown
-from dprank.data import files as _files
+from dprank.data.bounding import kept, person_ids
 from dprank.data.comparisons import item_names
+from dprank.data.files import read_table
 from dprank.data.kendall import as_positions
 
 
@@ -84,28 +85,38 @@ class Rankings(Frozen):
         return cls(np.argsort(as_positions("orders", _codes(orders, names)), axis=1), names)
 
     @classmethod
-    def from_frame(cls, frame: Any, items: Sequence[str], voter: str | None = None) -> Rankings:
+    def from_frame(cls, frame: Any, *, items: Sequence[str], voter: str | None) -> Rankings:
         """Rankings from a table with a column an item that holds its place, 1 for the best.
 
         Parameters
         ----------
         frame : pandas.DataFrame
-            One row a voter; each uses every place 1 .. items once. Other columns are ignored.
+            One row a ranking; each uses every place 1 .. items once. Other columns are ignored.
         items : sequence of str
             As in `Rankings`: the names of columns; a column called 7 is that of the item "7".
-        voter : str, optional
-            The column that says who gave a ranking. Guarantees protect all that one person contributes, if that is one
-            row: a person with two is refused. Without it, every row is taken to be of another person.
+        voter : str or None
+            The column that says who gave a ranking, by labels of any kind: "Ann" and "ann " are one person (see
+            `dprank.data.bounding.person_ids`). Guarantees protect all that one person contributes, if that is one
+            ranking: of a person with several one stays, by a rule that sees that person's rows only
+            (`dprank.data.bounding.kept`). None says aloud that no person has two, which nothing checks.
 
         Returns
         -------
         Rankings
-            Of the voters in the order of the rows.
+            In the order of the rows. ``len(frame) - len(rankings)`` tells the curator how many were left out.
 
         Raises
         ------
         ValueError
             Naming the column and the row: 0 for the first, whatever the table's index.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = [("ann", 1, 2), ("Ann ", 2, 1), ("bob", 1, 2)]
+        >>> table = pd.DataFrame(rows, columns=["person", "roads", "parks"])
+        >>> len(Rankings.from_frame(table, items=["roads", "parks"], voter="person"))
+        2
         """
         import pandas as pd
 
@@ -116,8 +127,7 @@ class Rankings(Frozen):
         require_columns(labels, (*names, *([] if voter is None else [voter])))
         if not len(frame):
             raise ValueError("the table has no rows; one a voter is needed")
-        if voter is not None:
-            _require_one_row_each(frame.iloc[:, labels.index(voter)], voter)
+        person = None if voter is None else person_ids(voter, frame.iloc[:, labels.index(voter)])
         places = frame.iloc[:, [labels.index(name) for name in names]]
         if (gone := places.isna().any(axis=1).to_numpy()).any():
             raise ValueError(f"row {np.argmax(gone)} has a place missing; a ranking uses every place once")
@@ -136,7 +146,10 @@ class Rankings(Frozen):
         table = places.to_numpy(float)
         if (wrong := (np.sort(table, axis=1) != np.arange(1, m + 1)).any(axis=1)).any():
             raise ValueError(f"row {np.argmax(wrong)} is no ranking; it uses every place 1 .. {m} once")
-        return cls(table.astype(np.int64) - 1, names)
+        ranks = table.astype(np.int64) - 1
+        if person is not None and len(np.unique(person)) < len(person):
+            ranks = ranks[kept([person], list(ranks.T), 1)]
+        return cls(ranks, names)
 
     def pairwise(self) -> NDArray[np.int64]:
         """How many voters put each item (row) before each other (column).
@@ -149,57 +162,31 @@ class Rankings(Frozen):
         return _pairwise(self.positions)
 
 
-def read_csv(path: str | PathLike[str], items: Sequence[str], voter: str | None = None) -> Rankings:
-    """Rankings from a CSV file with a column an item that holds its place, 1 for the best.
+def read_rankings(path: str | PathLike[str], *, items: Sequence[str], voter: str | None) -> Rankings:
+    """Rankings from a CSV or Parquet file with a column an item that holds its place, 1 for the best.
 
     Parameters
     ----------
     path : path
-        A file with a header and one row a voter.
-    items : sequence of str
-        Column names, as in `Rankings.from_frame`.
-    voter : str, optional
-        The column of persons, as there.
+        Parquet if its name ends so, else CSV; one row a ranking.
+    items, voter
+        As in `Rankings.from_frame`.
 
     Raises
     ------
     ValueError
-        As `Rankings.from_frame`, row 0 being the one below the header; or naming the file where it is no table.
+        As `Rankings.from_frame`, row 0 being the first below a header; or naming the file where it is no table.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> items = ["roads", "schools", "parks", "debt"]
+    >>> dprank.read_rankings(dprank.example("ballots.csv"), items=items, voter="person").n_items
+    4
     """
     names = require_items(items)
-    persons = [] if voter is None else [voter]
-    # persons stay as written: 01 is not 1
-    frame = _files.read_csv(path, [*names, *persons], dtype=dict.fromkeys(persons, str))
-    return Rankings.from_frame(frame, names, voter)
-
-
-def read_parquet(path: str | PathLike[str], items: Sequence[str], voter: str | None = None) -> Rankings:
-    """Rankings from a Parquet file with a column an item that holds its place, 1 for the best.
-
-    Parameters
-    ----------
-    path : path
-        A file with one row a voter.
-    items : sequence of str
-        Column names, as in `Rankings.from_frame`.
-    voter : str, optional
-        The column of persons, as there.
-
-    Raises
-    ------
-    ValueError
-        As `Rankings.from_frame`, row 0 being the first; or naming the file where it is no table.
-    """
-    names = require_items(items)
-    return Rankings.from_frame(_files.read_parquet(path), names, voter)
-
-
-def _require_one_row_each(persons: Any, voter: str) -> None:
-    """Refuse a column of persons in which one is missing, or comes again."""
-    if (gone := persons.isna().to_numpy()).any():
-        raise ValueError(f"row {np.argmax(gone)} has no {voter!r}; who gave a ranking is needed")
-    if (again := persons.duplicated().to_numpy()).any():
-        raise ValueError(f"row {np.argmax(again)} is of a {voter!r} that had one before; one ranking a voter is needed")
+    frame = read_table(path, [] if voter is None else [voter], names)
+    return Rankings.from_frame(frame, items=names, voter=voter)
 
 
 def _codes(orders: Any, names: tuple[str, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""What selections refuse beside what `dprank._require` does, each in one line.
+"""How many people have each item: who has which, and counts of that, of a declared list of items.
 
 Messages keep to the rule of `dprank._require`: positions, and nothing of the data.
 """
@@ -7,16 +7,172 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import MOST, WIDEST_COUNT, as_array, require_unmasked, require_whole, shown
+from dprank._frozen import Frozen, frozen
+from dprank._require import (
+    MOST,
+    WIDEST_COUNT,
+    as_array,
+    require_columns,
+    require_integers,
+    require_unmasked,
+    require_whole,
+    settle,
+    shown,
+)
+from dprank.data.bounding import kept, person_ids
+from dprank.data.comparisons import require_codes
+from dprank.data.files import read_table
 
 #: Most items that are chosen: the losses of so many rounds are added up one by one.
 MOST_CHOSEN = 10**7
+
+
+class Tallies(Frozen):
+    """Which items each person has; they stay as they were validated.
+
+    An item that a person has twice counts once. Two are equal if all their rows and items are.
+
+    Parameters
+    ----------
+    person : array_like of int, shape (rows,)
+        Whose item it is, by a number of their own.
+    item : array_like of int, shape (rows,)
+        Codes 0 .. len(items) - 1.
+    items : iterable of hashable
+        Public names of all items, different from each other, decided before looking at the data.
+
+    Raises
+    ------
+    ValueError
+        Naming the field, the first offending row and what is allowed; never what the row holds.
+    """
+
+    __slots__ = ("item", "items", "person")
+
+    person: NDArray[np.int64]
+    item: NDArray[np.int64]
+    items: tuple[Any, ...]
+
+    def __init__(self, person: ArrayLike, item: ArrayLike, items: Iterable[Any]) -> None:
+        n_items, names = require_items(None, items)
+        if names is None or n_items is None:
+            raise ValueError("items = None; which items there are must not be read off the data: declare items=[...]")
+        who, what = require_integers("person", person), require_codes("item", item, n_items)
+        if len(who) != len(what):
+            raise ValueError("item has another number of rows than person: they must agree")
+        once = np.unique(np.stack([who.astype(np.int64), what.astype(np.int64)]), axis=1)
+        settle(self, person=frozen(once[0]), item=frozen(once[1]), items=names)
+
+    def __reduce__(self) -> Any:
+        return Tallies, self._state()
+
+    def _state(self) -> tuple[Any, ...]:
+        return self.person, self.item, self.items
+
+    def __len__(self) -> int:
+        return len(self.person)
+
+    def __repr__(self) -> str:
+        return f"Tallies of {self.n_items} items by persons who are known"
+
+    @property
+    def n_items(self) -> int:
+        return len(self.items)
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, items: Iterable[Any], person: str, item: str) -> Tallies:
+        """Tallies from a table of persons and items.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            A row for every item that a person has.
+        items : iterable of hashable
+            As in `Tallies`. Rows of other items are left out without a word: to refuse one would tell of whoever alone
+            has it. `undeclared` shows them to the curator.
+        person, item : str
+            Column names. Persons may be labels of any kind, of which "Ann" and "ann " are one person (see
+            `dprank.data.bounding.person_ids`). An item is compared as it is.
+
+        Raises
+        ------
+        ValueError
+            Naming the column and the row of a person who is missing: 0 for the first, whatever the table's index.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = [("ann", "flu"), ("Ann ", "flu"), ("ann", "gout"), ("bob", "flu"), ("bob", "plague")]
+        >>> table = pd.DataFrame(rows, columns=["patient", "diagnosis"])
+        >>> tallies = Tallies.from_frame(table, items=["flu", "gout"], person="patient", item="diagnosis")
+        >>> tallies.counts().tolist()
+        [2, 1]
+        """
+        if not isinstance(frame, pd.DataFrame):
+            raise ValueError(f"frame is of type {type(frame).__name__}; a pandas.DataFrame is needed")
+        require_columns(frame.columns, (person, item))
+        _, names = require_items(None, items)
+        place = {name: code for code, name in enumerate(names or ())}
+        who = person_ids(person, frame[person])
+        codes = np.array([_place(place, label) for label in frame[item]], np.int64)
+        return cls(who[codes >= 0], codes[codes >= 0], items=names or ())
+
+    def counts(self, per_person: int | None = None) -> NDArray[np.int64]:
+        """How many persons have each item.
+
+        Parameters
+        ----------
+        per_person : int, optional
+            Most items of a person that count, at least 1: those that are least by a hash of the person and the item, so
+            that neither the order of the table nor anybody else's items matter.
+
+        Returns
+        -------
+        ndarray of int, shape (n_items,)
+            O(rows log rows).
+
+        Examples
+        --------
+        >>> tallies = Tallies([7, 7, 7, 8], [0, 1, 2, 0], items=["flu", "gout", "kuru"])
+        >>> int(tallies.counts().sum()), int(tallies.counts(per_person=2).sum())
+        (4, 3)
+        """
+        stays: Any = slice(None)
+        if per_person is not None:
+            stays = kept([self.person], [self.item], require_whole("per_person", per_person, 1))
+        return np.bincount(self.item[stays], minlength=self.n_items)
+
+
+def read_tallies(path: str | PathLike[str], *, items: Iterable[str], person: str, item: str) -> Tallies:
+    """Tallies from a CSV or Parquet file with a row for every item that a person has.
+
+    Parameters
+    ----------
+    path : path
+        Parquet if its name ends so, else CSV.
+    items, person, item
+        As in `Tallies.from_frame`.
+
+    Raises
+    ------
+    ValueError
+        As `Tallies.from_frame`; or naming the file where it is no table.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> items = ["asthma", "flu", "gout", "kuru", "measles", "migraine"]
+    >>> dprank.read_tallies(dprank.example("diagnoses.csv"), items=items, person="patient", item="diagnosis")
+    Tallies of 6 items by persons who are known
+    """
+    return Tallies.from_frame(read_table(path, [person, item]), items=items, person=person, item=item)
 
 
 def require_k(k: Any, n_items: float = math.inf, most: int = MOST) -> int:
@@ -182,7 +338,7 @@ def undeclared(values: pd.Series, items: Iterable[Any]) -> list[Any]:
     return [label for label in values.index if label not in known]
 
 
-def require_integers(values: ArrayLike | pd.Series, sensitivity: float) -> NDArray[np.int64]:
+def require_exact_values(values: ArrayLike | pd.Series, sensitivity: float) -> NDArray[np.int64]:
     """Refuse values, or moves of them, that are not integers: exact noise is for those."""
     if sensitivity != round(sensitivity):
         raise ValueError(f"sensitivity = {sensitivity}; exact noise needs an integer")

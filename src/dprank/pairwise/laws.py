@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import qmc
 
 from dprank._quadrature import gauss
-from dprank.data.comparisons import GRAIN, Comparisons, pairwise_wins, win_counts
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import GRAIN, pairwise_wins, win_counts
 from dprank.models.bradley_terry import LOGISTIC, Link
 from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.privacy import noise

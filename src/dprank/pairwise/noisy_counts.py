@@ -20,7 +20,8 @@ from dprank._require import (
     settle,
     shown,
 )
-from dprank.data.comparisons import GRAIN, Comparisons, Score, require_comparisons, voter_column, win_counts
+from dprank.data.comparisons import Comparisons, require_comparisons, voter_column
+from dprank.data.counting import GRAIN, Score, win_counts
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
 from dprank.privacy.noise import Law, best_first

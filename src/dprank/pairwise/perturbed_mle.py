@@ -20,7 +20,8 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank.data.comparisons import Comparisons, require_comparisons, win_counts
+from dprank.data.comparisons import Comparisons, require_comparisons
+from dprank.data.counting import win_counts
 from dprank.models.bradley_terry import LOGISTIC, Link, require_link
 from dprank.models.likelihood import mle, mle_from_counts
 from dprank.pairwise.noisy_counts import require_at_most

@@ -27,7 +27,7 @@ from dprank.data.tallies import (
     declared,
     finite,
     refuse_scales,
-    require_integers,
+    require_exact_values,
     require_items,
     require_k,
 )
@@ -446,7 +446,7 @@ class Oneshot:
         rng, values = noises.require_source(rng), declared(values, self.n_items, self.items)
         given = finite(values)
         if isinstance(rng, noises.SecureSource):
-            given = whole = require_integers(values, self.sensitivity)
+            given = whole = require_exact_values(values, self.sensitivity)
             if self.noise == "gumbel":
                 # k rounds have the law of one pass
                 codes = rng.peel(whole, self.k, self.scale, "gumbel", largest=self.largest)

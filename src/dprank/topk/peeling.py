@@ -17,7 +17,7 @@ from dprank.data.tallies import (
     declared,
     finite,
     refuse_scales,
-    require_integers,
+    require_exact_values,
     require_items,
     require_k,
 )
@@ -189,7 +189,7 @@ class Peeling:
         if isinstance(rng, SecureSource):
             if self.noise == "laplace":
                 raise ValueError(f"noise = {self.noise!r}; exact rounds for publishing are 'gumbel' and 'exponential'")
-            whole = require_integers(values, self.sensitivity)
+            whole = require_exact_values(values, self.sensitivity)
             codes = rng.peel(whole, self.k, self.scale, self.noise, largest=self.largest)
             return Selection(named(values, codes), mechanism=self, source=source_of(rng, self))
         left, items = np.arange(len(given)), []

@@ -7,7 +7,8 @@ import pytest
 from checks import each, law_p_value, refused
 from scipy import integrate, stats
 
-from dprank.data.comparisons import Comparisons, pairwise_wins
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import pairwise_wins
 from dprank.models.bradley_terry import (
     LOGISTIC,
     PROBIT,

@@ -12,7 +12,8 @@ import pytest
 from checks import each, refused
 from scipy import optimize, special
 
-from dprank.data.comparisons import Comparisons, win_counts
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import win_counts
 from dprank.models import likelihood
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, sample_erdos_renyi, sample_voters
 from dprank.models.likelihood import Games, gradient, hessian, log_likelihood, mle, mle_from_counts

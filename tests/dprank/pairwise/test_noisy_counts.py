@@ -14,7 +14,8 @@ from scipy import stats
 from scipy.spatial.distance import cdist
 
 from dprank.audit import privacy_loss
-from dprank.data.comparisons import GRAIN, Comparisons
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import GRAIN
 from dprank.pairwise import NoisyCounts, l1_sensitivity, rank_law, top_set_law
 from dprank.privacy import noise
 

@@ -12,7 +12,8 @@ import pytest
 from checks import certified_epsilon, each, law_p_value, refused
 from scipy import stats
 
-from dprank.data.comparisons import Comparisons, win_counts
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import win_counts
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, erdos_renyi_counts, sample_voters
 from dprank.models.likelihood import gradient, mle_from_counts
 from dprank.pairwise import PerturbedMLE, objective_loss

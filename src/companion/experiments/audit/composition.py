@@ -21,7 +21,8 @@ from companion.claims import Check
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.audit.neighbours import ComparisonNeighbours
-from dprank.data.comparisons import Comparisons, Score, win_counts
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import Score, win_counts
 from dprank.data.rankings import Rankings
 from dprank.pairwise import NoisyCounts
 from dprank.privacy import composition, divergence, gaussian, randomized_response

@@ -14,7 +14,8 @@ from scipy import integrate
 from companion.claims import Check
 from companion.experiments.audit.cases.pairwise import worst_neighbours
 from companion.experiments.sweep import stream
-from dprank.data.comparisons import Comparisons, pairwise_wins, win_counts
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import pairwise_wins, win_counts
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, Link, sample_erdos_renyi
 from dprank.models.likelihood import gradient, hessian, mle, mle_from_counts
 from dprank.pairwise import PerturbedMLE, objective_loss

@@ -28,7 +28,7 @@ from companion.experiments.cai2025.universities import (
     survey_mechanism,
 )
 from companion.experiments.sweep import stream, sweep
-from dprank.data.comparisons import pairwise_wins
+from dprank.data.counting import pairwise_wins
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts, objective_loss
 from dprank.pairwise.rank_law import places
 from dprank.privacy import noise

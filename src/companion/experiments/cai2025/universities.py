@@ -18,7 +18,8 @@ from companion.claims import Check
 from companion.experiments.sweep import sweep
 from dprank.audit import privacy_loss
 from dprank.audit.neighbours import edge_data, voter_scores, worst_pair
-from dprank.data.comparisons import GRAIN, Comparisons, Score, pairwise_wins, win_counts
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import GRAIN, Score, pairwise_wins, win_counts
 from dprank.pairwise import NoisyCounts, l1_sensitivity, mean_rank_difference, rank_law, top_set_law
 from dprank.pairwise.rank_law import places
 

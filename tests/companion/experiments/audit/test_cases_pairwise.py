@@ -17,7 +17,7 @@ from companion.experiments.audit.cases.case import sampler
 from companion.experiments.audit.cases.pairwise import cases, comparisons, worst_neighbours
 from dprank.audit.betting import lower_bound
 from dprank.audit.neighbours import ComparisonNeighbours
-from dprank.data.comparisons import GRAIN, pairwise_wins, win_counts
+from dprank.data.counting import GRAIN, pairwise_wins, win_counts
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC
 from dprank.models.likelihood import gradient
 from dprank.pairwise import NoisyCounts, PerturbedMLE, objective_loss

@@ -5,7 +5,7 @@ import pytest
 
 from companion.experiments.audit.cases.pairwise import comparisons
 from companion.experiments.audit.mutants import pairwise
-from dprank.data.comparisons import win_counts
+from dprank.data.counting import win_counts
 
 
 def test_enumerated_losses_of_honest_counts():

@@ -18,7 +18,7 @@ from scipy.special import expit
 from companion.claims import derive
 from companion.experiments.cai2025 import surveys as experiment
 from companion.figures.cai2025 import surveys as figures
-from dprank.data.comparisons import win_counts
+from dprank.data.counting import win_counts
 from dprank.pairwise import PerturbedMLE, l1_sensitivity
 from dprank.pairwise.rank_law import places
 

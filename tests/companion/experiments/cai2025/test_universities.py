@@ -16,7 +16,7 @@ from checks import each
 from companion import datasets
 from companion.claims import derive
 from companion.experiments.cai2025 import universities as experiment
-from dprank.data.comparisons import win_counts
+from dprank.data.counting import win_counts
 from dprank.pairwise import NoisyCounts, noisy_counts, rank_law
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from companion.experiments.audit.cases.case import Case
 from dprank.audit.neighbours import ComparisonNeighbours, worst_pair
-from dprank.data.comparisons import GRAIN, Comparisons, win_counts
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import GRAIN, win_counts
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.privacy.guarantee import Adjacency

@@ -15,7 +15,8 @@ from companion.experiments.audit.cases.case import sampler
 from companion.experiments.audit.cases.pairwise import comparisons, worst_sheets
 from companion.experiments.audit.planted import REVEALED, Loss, Mutant, rewritten
 from dprank.audit.betting import Sampler
-from dprank.data.comparisons import Comparisons, pairwise_wins, win_counts
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import pairwise_wins, win_counts
 from dprank.models.likelihood import mle
 from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.privacy import noise

@@ -1,0 +1,115 @@
+"""Who a person is, and what of a person is kept where a mechanism bounds it: functions of that person's data alone."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import numbers
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+
+
+def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
+    """A number for every label, the same in every table: "Ann" and "ann ", 1 and "1" are one person.
+
+    Labels are compared as text: without blanks around them, with single blanks inside, in one case, and with letters
+    that look alike written alike (Unicode's NFKC). To take two people for one protects both, since together they
+    contribute no more than one may; to take one for two would double what that one may do.
+
+    Parameters
+    ----------
+    name : str
+        Of the column, for a message.
+    labels : array_like, shape (rows,)
+        Numbers or text; none missing.
+    rows : sequence of int, optional
+        Where they stand in the whole table.
+
+    Returns
+    -------
+    ndarray of int, shape (rows,)
+        Whole numbers as they are; of other text the first eight bytes of its SHA-256.
+
+    Raises
+    ------
+    ValueError
+        Naming the first row whose label is missing.
+    """
+    import pandas as pd
+
+    try:
+        codes, distinct = pd.factorize(np.asarray(labels, object))
+    except TypeError:
+        raise ValueError(f"{name} holds what cannot be a label; numbers or text are needed") from None
+    texts = [_plain(label) for label in distinct]
+    gone = (codes < 0) | np.array([not text for text in texts] or [False])[codes]
+    if gone.any():
+        at = int(np.argmax(gone))
+        raise ValueError(f"{name}[{at if rows is None else rows[at]}] is missing: every row needs its person")
+    ids = np.array([_number(text) for text in texts], np.int64)
+    return ids[codes]
+
+
+def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int) -> NDArray[np.bool_]:
+    """Which rows stay, if every group keeps at most so many: by a rule that sees the rows of that group only.
+
+    Parameters
+    ----------
+    group : sequence of ndarray of int, shape (rows,)
+        Whose rows they are, column by column: the person first.
+    what : sequence of ndarray of int, shape (rows,)
+        What the rows say, column by column; rows that say the same are interchangeable.
+    most : int
+        At least 1.
+
+    Returns
+    -------
+    ndarray of bool, shape (rows,)
+        The rows of a group that are least by a hash of the group and of what they say: neither the order of the table
+        nor anybody else's rows matter.
+
+    Notes
+    -----
+    O(rows log rows).
+    """
+    columns = [np.asarray(column, np.int64) for column in (*group, *what)]
+    rows = len(columns[0])
+    key = np.zeros(rows, np.uint64)
+    for column in columns:
+        key = _mixed(key ^ column.view(np.uint64))
+    # what is said comes last: should two hashes be equal
+    order = np.lexsort((*columns[: len(group) - 1 : -1], key, *columns[: len(group)]))
+    ordered = np.array([column[order] for column in columns[: len(group)]])
+    starts = np.flatnonzero(np.r_[True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)][:rows])
+    sizes = np.diff(np.r_[starts, rows])
+    stays = np.empty(rows, bool)
+    stays[order] = np.arange(rows) - np.repeat(starts, sizes) < most
+    return stays
+
+
+def _plain(label: Any) -> str:
+    if isinstance(label, numbers.Real) and not isinstance(label, bool) and math.isfinite(label):
+        whole = math.floor(label)
+        label = whole if whole == label else label
+    return " ".join(unicodedata.normalize("NFKC", str(label)).casefold().split())
+
+
+def _number(text: str) -> int:
+    if _WHOLE.fullmatch(text) and len(text) < 20 and -(2**63) <= int(text) < 2**63:
+        return int(text)
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big", signed=True)
+
+
+def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Steele, Lea and Flood's (2014) splitmix64: every bit of the result depends on every bit of x."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

@@ -1,0 +1,31 @@
+"""Small made-up tables that come with the package, so that every example runs anywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dprank._require import require_one_of
+
+#: Beside the rooms of the package, in the wheel too.
+_FOLDER = Path(__file__).parent.parent / "examples"
+
+
+def example(name: str) -> Path:
+    """Where an example file lies.
+
+    Parameters
+    ----------
+    name : {"answers.csv", "ballots.csv", "diagnoses.csv"}
+        Comparisons of three cities by 250 persons (first, second, outcome, person); rankings of four things that a town
+        may spend on by 250 persons (person, and the place of each); diagnoses of 400 patients (patient, diagnosis).
+
+    Returns
+    -------
+    pathlib.Path
+
+    Examples
+    --------
+    >>> example("ballots.csv").read_text().splitlines()[0]
+    'person,roads,schools,parks,debt'
+    """
+    return _FOLDER / require_one_of("name", name, ("answers.csv", "ballots.csv", "diagnoses.csv"))
