@@ -3,6 +3,7 @@
 import copy
 import gc
 import importlib
+import inspect
 import pickle
 import pkgutil
 from dataclasses import fields, is_dataclass
@@ -149,7 +150,7 @@ def test_a_class_that_holds_arrays_is_frozen():
     for module in pkgutil.walk_packages(dprank.__path__, "dprank."):
         for kind in vars(importlib.import_module(module.name)).values():
             if isinstance(kind, type) and kind.__module__.startswith("dprank."):
-                notes = [note for base in kind.__mro__ for note in vars(base).get("__annotations__", {}).values()]
+                notes = [note for base in kind.__mro__ for note in inspect.get_annotations(base).values()]
                 if any(word in str(note) for note in notes for word in ARRAYS if "Callable" not in str(note)):
                     held[kind.__name__] = kind
     assert {type(data).__name__ for data in DATA.values() if arrays(data)} <= held.keys()

@@ -10,6 +10,7 @@ from dprank.data.rankings import Rankings
 
 POSITIONS = np.array([np.random.default_rng(v).permutation(4) for v in range(9)])
 ITEMS = ("a", "b", "c", "d")
+NAMED = {"items": ITEMS, "voter": None}
 TABLE = pd.DataFrame(POSITIONS + 1, columns=list(ITEMS))
 
 
@@ -33,12 +34,12 @@ def test_reads_places_from_a_table(kind, tmp_path):
     table = TABLE[list("cabd")].assign(remark="x")
     if kind == "csv":
         table.to_csv(tmp_path / "t", index=False)
-        out = rankings.read_csv(tmp_path / "t", ITEMS)
+        out = rankings.read_rankings(tmp_path / "t", items=ITEMS, voter=None)
     elif kind == "parquet":
         table.to_parquet(tmp_path / "t")
-        out = rankings.read_parquet(tmp_path / "t", ITEMS)
+        out = rankings.read_rankings(tmp_path / "t", items=ITEMS, voter=None)
     else:
-        out = Rankings.from_frame(table.astype(dict.fromkeys(ITEMS, float)) if kind == "floats" else table, ITEMS)
+        out = Rankings.from_frame(table.astype(dict.fromkeys(ITEMS, float)) if kind == "floats" else table, **NAMED)
     np.testing.assert_array_equal(out.positions, POSITIONS)
     assert out.items == ITEMS
 
@@ -86,47 +87,47 @@ def test_refuses(positions, items, words):
 )
 def test_a_table_s_bad_place_is_named(column, words):
     with refused(*words):
-        Rankings.from_frame(pd.DataFrame({"a": [2, 1], "b": column}), "ab")
+        Rankings.from_frame(pd.DataFrame({"a": [2, 1], "b": column}), items="ab", voter=None)
 
 
 @pytest.mark.parametrize("items", [None, 3])
 def test_refuses_what_holds_no_names(items, tmp_path):
     (tmp_path / "t").write_text("a,b\n1,2\n")
-    for call in (Rankings, Rankings.from_orders, lambda _, x: Rankings.from_frame(TABLE, x)):
+    for call in (Rankings, Rankings.from_orders, lambda _, x: Rankings.from_frame(TABLE, items=x, voter=None)):
         with refused(f"items = {items}", "names"):
             call([[0, 1]], items)
     with refused(f"items = {items}"):
-        rankings.read_csv(tmp_path / "t", items)
+        rankings.read_rankings(tmp_path / "t", items=items, voter=None)
 
 
 def test_columns_may_be_called_by_numbers():
     frame = pd.DataFrame(POSITIONS + 1)
     for items in (range(4), "0123"):
-        out = Rankings.from_frame(frame, items)
+        out = Rankings.from_frame(frame, items=items, voter=None)
         np.testing.assert_array_equal(out.positions, POSITIONS)
         assert out.items == tuple("0123")
     with refused("column '1' is in the table 2 times"):
-        Rankings.from_frame(frame.rename(columns={2: "1"}), range(4))
+        Rankings.from_frame(frame.rename(columns={2: "1"}), items=range(4), voter=None)
 
 
 def test_a_column_that_comes_again_is_refused(tmp_path):
     words = ["column 'a' is in the table 2 times"]
     with refused(*words):
-        Rankings.from_frame(pd.DataFrame([[1, 2, 1]], columns=list("aba")), "ab")
+        Rankings.from_frame(pd.DataFrame([[1, 2, 1]], columns=list("aba")), items="ab", voter=None)
     (tmp_path / "t").write_text("a,b,a\n1,2,1\n")
     with refused(*words):
-        rankings.read_csv(tmp_path / "t", "ab")
+        rankings.read_rankings(tmp_path / "t", items="ab", voter=None)
     # not an item's: of no concern
     (tmp_path / "t").write_text("a,b,c,c\n1,2,5,6\n")
-    assert rankings.read_csv(tmp_path / "t", "ab").positions.tolist() == [[0, 1]]
+    assert rankings.read_rankings(tmp_path / "t", items="ab", voter=None).positions.tolist() == [[0, 1]]
 
 
 def test_rows_are_named_by_position_not_by_the_table_s_index():
     index = ["ann", "bob"]
     with refused("row 1 is no ranking"):
-        Rankings.from_frame(pd.DataFrame({"a": [1, 2], "b": [2, 2]}, index), "ab")
+        Rankings.from_frame(pd.DataFrame({"a": [1, 2], "b": [2, 2]}, index), items="ab", voter=None)
     with refused("row 1 has a place missing"):
-        Rankings.from_frame(pd.DataFrame({"a": [1, 2], "b": [2, None]}, index), "ab")
+        Rankings.from_frame(pd.DataFrame({"a": [1, 2], "b": [2, None]}, index), items="ab", voter=None)
 
 
 @pytest.mark.parametrize(
@@ -142,19 +143,19 @@ def test_rows_are_named_by_position_not_by_the_table_s_index():
 def test_a_file_s_fault_is_named(text, words, tmp_path):
     (tmp_path / "t").write_text(text)
     with refused(*words):
-        rankings.read_csv(tmp_path / "t", "ab")
+        rankings.read_rankings(tmp_path / "t", items="ab", voter=None)
 
 
 def test_what_is_no_parquet_file_is_refused(tmp_path):
-    (tmp_path / "t").write_text("a,b\n1,2\n")
+    (tmp_path / "t.parquet").write_text("a,b\n1,2\n")
     with refused("is no Parquet table"):
-        rankings.read_parquet(tmp_path / "t", "ab")
+        rankings.read_rankings(tmp_path / "t.parquet", items="ab", voter=None)
 
 
 @pytest.mark.parametrize("frame", [None, [[1, 2]], {"a": [1], "b": [2]}, np.array([[1, 2]])])
 def test_what_is_no_table_is_refused(frame):
     with refused(f"frame is of type {type(frame).__name__}", "pandas.DataFrame"):
-        Rankings.from_frame(frame, "ab")
+        Rankings.from_frame(frame, items="ab", voter=None)
 
 
 def test_says_what_it_holds():
@@ -164,35 +165,42 @@ def test_says_what_it_holds():
 
 def test_an_absent_column_is_named():
     with refused("column 'c' is not in the table", "2 columns"):
-        Rankings.from_frame(pd.DataFrame({"a": [1], "b": [2]}), "abc")
+        Rankings.from_frame(pd.DataFrame({"a": [1], "b": [2]}), items="abc", voter=None)
 
 
 def test_the_cell_at_fault_is_named_in_a_column_of_text(tmp_path):
     (tmp_path / "t").write_text("P1,P2\n1,2\n2,1\n1,2\n1,third\n")
     with refused("P2[3]", "whole numbers"):
-        rankings.read_csv(tmp_path / "t", ["P1", "P2"])
+        rankings.read_rankings(tmp_path / "t", items=["P1", "P2"], voter=None)
     with refused("column 'a' holds text"):
-        Rankings.from_frame(pd.DataFrame({"a": ["1"], "b": ["2"]}), "ab")
+        Rankings.from_frame(pd.DataFrame({"a": ["1"], "b": ["2"]}), items="ab", voter=None)
 
 
 def test_one_ranking_a_voter(tmp_path):
     rows = ["person,a,b", "ann,1,2", "bob,2,1", "01,1,2", "1,1,2"]
     (tmp_path / "t").write_text("\n".join(rows))
-    assert len(rankings.read_csv(tmp_path / "t", "ab", voter="person")) == 4
+    assert len(rankings.read_rankings(tmp_path / "t", items="ab", voter="person")) == 4
     frame = pd.read_csv(tmp_path / "t")
     frame.to_parquet(tmp_path / "p")
-    assert len(rankings.read_parquet(tmp_path / "p", "ab", voter="person")) == 4
-    twice = pd.concat([frame, frame.iloc[[0]]], ignore_index=True)
-    with refused("row 4", "one ranking a voter"):
-        Rankings.from_frame(twice, "ab", voter="person")
-    assert len(Rankings.from_frame(twice, "ab")) == 5
+    assert len(rankings.read_rankings(tmp_path / "p", items="ab", voter="person")) == 4
+    # of ann's second ranking nothing is refused, which would tell of her: one of hers stays, whatever the order
+    twice = pd.concat([frame, frame.assign(a=frame.b, b=frame.a)], ignore_index=True)
+    twice["person"] = [*"abcd", "A ", "ｂ", " c", "d"]
+    kept = {
+        tuple(Rankings.from_frame(rows, items="ab", voter="person").positions[:, 0].tolist())
+        for rows in (twice, twice[::-1], twice.sample(frac=1, random_state=3))
+    }
+    assert {sum(places) for places in kept} == {sum(next(iter(kept)))}
+    assert {len(places) for places in kept} == {4}
+    twice = twice[:5]
+    assert len(Rankings.from_frame(twice, items="ab", voter=None)) == 5
     with refused("column 'who' is not in the table"):
-        Rankings.from_frame(frame, "ab", voter="who")
-    with refused("row 1 has no 'person'"):
-        Rankings.from_frame(frame.assign(person=["ann", None, "c", "d"]), "ab", voter="person")
+        Rankings.from_frame(frame, items="ab", voter="who")
+    with refused("person[1] is missing"):
+        Rankings.from_frame(frame.assign(person=["ann", None, "c", "d"]), items="ab", voter="person")
     (tmp_path / "t").write_text("person,a,b,person\nann,1,2,x")
     with refused("column 'person' is in the table 2 times"):
-        rankings.read_csv(tmp_path / "t", "ab", voter="person")
+        rankings.read_rankings(tmp_path / "t", items="ab", voter="person")
 
 
 def test_orders_of_names():

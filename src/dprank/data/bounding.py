@@ -8,7 +8,11 @@ import numbers
 import re
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +32,7 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     name : str
         Of the column, for a message.
     labels : array_like, shape (rows,)
-        Numbers or text; none missing.
+        Numbers, text, dates or UUIDs; none missing.
     rows : sequence of int, optional
         Where they stand in the whole table.
 
@@ -44,11 +48,14 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     """
     import pandas as pd
 
+    given = np.asarray(labels)
+    if given.dtype.kind in "iu" and given.dtype != np.uint64:
+        return given.astype(np.int64)
     try:
-        codes, distinct = pd.factorize(np.asarray(labels, object))
+        codes, distinct = pd.factorize(given.astype(object))
+        texts = [_plain(label) for label in distinct]
     except TypeError:
-        raise ValueError(f"{name} holds what cannot be a label; numbers or text are needed") from None
-    texts = [_plain(label) for label in distinct]
+        raise ValueError(f"{name} holds what is no label; numbers or text are needed") from None
     gone = (codes < 0) | np.array([not text for text in texts] or [False])[codes]
     if gone.any():
         at = int(np.argmax(gone))
@@ -95,9 +102,14 @@ def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int)
 
 
 def _plain(label: Any) -> str:
-    if isinstance(label, numbers.Real) and not isinstance(label, bool) and math.isfinite(label):
-        whole = math.floor(label)
-        label = whole if whole == label else label
+    if isinstance(label, numbers.Real | Decimal):
+        with suppress(OverflowError):  # infinity is no whole number, but a label
+            whole = math.floor(label)
+            label = whole if whole == label else label
+        # Python writes no whole number of more than 4,300 digits in decimals
+        return f"{label:x}" if isinstance(label, int) and label.bit_length() > 64 else str(label)
+    if not isinstance(label, str | date | UUID):
+        raise TypeError
     return " ".join(unicodedata.normalize("NFKC", str(label)).casefold().split())
 
 

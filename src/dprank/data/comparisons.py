@@ -286,7 +286,7 @@ def read_comparisons(
     Parameters
     ----------
     path : path
-        Parquet if its name ends so, else CSV.
+        Parquet if its name or its first bytes say so, else CSV.
     items, voter, first, second, outcome, missing
         As in `Comparisons.from_frame`.
 

@@ -20,7 +20,7 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
     Parameters
     ----------
     path : path
-        Parquet if its name ends so, else CSV.
+        Parquet if its name or its first bytes say so, else CSV.
     labels : sequence of str
         Columns that stay as they are written: an item may be called 01, or None.
     numbers : sequence of str
@@ -28,7 +28,7 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
     """
     import pandas as pd
 
-    if isinstance(path, str | os.PathLike) and str(path).lower().endswith((".parquet", ".pq")):
+    if is_parquet(path):
         with reading(path, "Parquet"):
             return pd.read_parquet(path)
     gone: dict[Any, list[str]] = {label: [""] for label in labels}
@@ -44,6 +44,19 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
         header = again.iloc[0].tolist()
         require_columns(header, [name for name in (*labels, *numbers) if header.count(name) > 1])
     return frame
+
+
+def is_parquet(path: Any) -> bool:
+    """Whether a path is that of a Parquet file, by its name or by its first bytes."""
+    if not isinstance(path, str | os.PathLike):
+        return False
+    if str(path).lower().endswith((".parquet", ".pq")):
+        return True
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"PAR1"
+    except (OSError, ValueError):  # the reader says what is wrong
+        return False
 
 
 @contextmanager

@@ -168,7 +168,7 @@ def read_rankings(path: str | PathLike[str], *, items: Sequence[str], voter: str
     Parameters
     ----------
     path : path
-        Parquet if its name ends so, else CSV; one row a ranking.
+        Parquet if its name or its first bytes say so, else CSV; one row a ranking.
     items, voter
         As in `Rankings.from_frame`.
 

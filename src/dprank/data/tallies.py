@@ -156,7 +156,7 @@ def read_tallies(path: str | PathLike[str], *, items: Iterable[str], person: str
     Parameters
     ----------
     path : path
-        Parquet if its name ends so, else CSV.
+        Parquet if its name or its first bytes say so, else CSV.
     items, person, item
         As in `Tallies.from_frame`.
 
