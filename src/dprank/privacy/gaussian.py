@@ -157,10 +157,8 @@ def zcdp(rho: float, delta: float) -> float:
         return math.inf if rho > 0 else 0.0
     if math.isinf(rho):
         return math.inf
-    try:
-        from dp_accounting.rdp.rdp_privacy_accountant import compute_epsilon
-    except ImportError:
-        raise ImportError("zCDP composition needs dp-accounting: pip install 'dprank[accounting]'") from None
+    from dp_accounting.rdp.rdp_privacy_accountant import compute_epsilon
+
     spare = -math.log(delta)
     most = 2 * min(math.sqrt(spare) / math.sqrt(rho), 1 / delta - 1)
     above_1 = brentq(lambda t: rho * t * t + math.log1p(t) - spare, 0.0, most, rtol=1e-12, maxiter=10_000)

@@ -79,11 +79,11 @@ def _opendp() -> Any:
     try:
         import opendp.prelude as dp
     except ImportError:
-        raise ImportError("secure noise needs OpenDP: pip install 'dprank[release]'") from None
+        raise ImportError("secure noise needs OpenDP: pip install opendp") from None
     found, least = version("opendp"), ".".join(map(str, OPENDP))
     final = found.replace(".", "").isdigit()
     if (*map(int, re.findall(r"\d+", found)[:3]), final) < (*OPENDP, True):
-        raise ImportError(f"secure noise needs OpenDP {least} or newer, this is {found}: pip install 'dprank[release]'")
+        raise ImportError(f"secure noise needs OpenDP {least} or newer, this is {found}: pip install -U opendp")
     dp.enable_features("contrib")
     return dp
 

@@ -1,0 +1,89 @@
+"""The wheel holds the library alone, says its types, and is enough for what the README tells a user to type."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import dprank
+
+ROOT = Path(__file__).parents[1]
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+PROGRAM = """\
+import numpy as np
+import dprank
+
+answers = dprank.read_comparisons(dprank.example("answers.csv"), items=["London", "Paris", "Rome"], voter="person")
+mechanism = dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3)
+release = mechanism.release(answers, np.random.default_rng(1))
+best: str = release.ranking[0]
+epsilon: float = mechanism.guarantee.epsilon
+again: dprank.Ranking = dprank.Ranking.from_json(release.to_json())
+refuted: bool = dprank.audit(mechanism, [(answers, answers)], rng=np.random.default_rng(2)).broken
+"""
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    """The wheel, unpacked."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=ROOT, check=True)
+    [path] = folder.glob("*.whl")
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def python(wheel, folder, *arguments):
+    environment = os.environ | {"PYTHONPATH": str(wheel), "MYPYPATH": str(wheel)}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_library_alone(wheel):
+    [information] = wheel.glob("*.dist-info")
+    assert information.name == f"dprank-{dprank.__version__}.dist-info"
+    assert {path.name for path in wheel.iterdir()} == {"dprank", information.name}
+    files = {path.relative_to(wheel).as_posix() for path in wheel.rglob("*") if path.is_file()}
+    assert {
+        "dprank/py.typed",
+        *(f"dprank/examples/{name}.csv" for name in ("answers", "ballots", "diagnoses")),
+    } <= files
+    source = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src/dprank").rglob("*.py")}
+    assert {name for name in files if name.endswith(".py")} == source
+    assert not (information / "entry_points.txt").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_a_block_of_the_readme_runs_in_an_empty_folder(number, wheel, tmp_path):
+    where = f"import dprank; assert dprank.__file__.startswith({str(wheel)!r})\n"
+    done = python(wheel, tmp_path, "-c", where + BLOCKS[number])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "epsilon = " in done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_a_user_s_types_are_known(wheel, tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = python(wheel, tmp_path, "-m", "mypy", "--strict", "--follow-imports", "silent", "program.py")
+    assert done.returncode == 0, done.stdout
+    (tmp_path / "program.py").write_text(PROGRAM.replace("best: str", "best: int"))
+    assert "Incompatible types" in python(wheel, tmp_path, "-m", "mypy", "--strict", "program.py").stdout
+
+
+def test_the_example_tables_are_those_that_are_drawn(tmp_path):
+    runpy.run_path(str(ROOT / "data/examples/build.py"))["main"](tmp_path)
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == dprank.example(path.name).read_bytes()
+    assert len(list(tmp_path.iterdir())) == 3
