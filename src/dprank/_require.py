@@ -16,6 +16,7 @@ import math
 import numbers
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -136,10 +137,19 @@ def require_bool(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def require_label(field: str, value: Any) -> Any:
+    """Refuse what names nothing: neither text nor a number, a date, or a tuple of such."""
+    parts = value if isinstance(value, tuple) and value else (value,)
+    if not all(isinstance(part, str | numbers.Real | date) and part == part for part in parts):
+        raise ValueError(f"{field} = {shown(value)}; a name is needed")
+    return value
+
+
 def require_columns(labels: Iterable[Any], names: Iterable[Any]) -> None:
     """Refuse columns of which one that is asked for is missing, or comes again; the others may be data."""
     labels = list(labels)
     for name in names:
+        require_label("column", name)
         if (count := labels.count(name)) != 1:
             fault = f"is in the table {count} times" if count else "is not in the table"
             raise ValueError(f"column {shown(name)} {fault}, which has {len(labels)} columns")
@@ -156,7 +166,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     require_unmasked(name, values)
     try:
         return np.asarray(values)
-    except (TypeError, ValueError):
+    except Exception:  # what is foreign may raise anything
         raise ValueError(f"{name} has rows of different lengths; they must have one") from None
 
 
@@ -165,9 +175,10 @@ def as_floats(name: str, values: Any) -> NDArray[np.float64]:
     require_unmasked(name, values)
     try:
         given = np.asarray(values)
-        # neither words nor complex numbers
-        return np.asarray(given if given.dtype.kind in "biufO" else {}, float)
-    except (TypeError, ValueError, OverflowError):
+        # neither words nor complex numbers; what is beyond a double is infinite
+        with np.errstate(over="ignore"):
+            return np.asarray(given if given.dtype.kind in "biufO" else {}, float)
+    except Exception:
         raise ValueError(f"{name} of type {type(values).__name__}; numbers in a regular shape are needed") from None
 
 
@@ -186,7 +197,7 @@ def require_column(name: str, values: ArrayLike) -> NDArray[Any]:
     require_unmasked(name, values)
     try:
         array = np.asarray(values)
-    except ValueError:  # rows of different lengths
+    except Exception:  # rows of different lengths, or what is foreign
         array = np.zeros((0, 0))
     if array.ndim != 1:
         raise ValueError(f"{name} has rows or is one value; it must be one-dimensional")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dprank._frozen import FrozenFields
-from dprank._require import require_one_of, require_whole, settle, shown
+from dprank._require import as_array, as_floats, require_one_of, require_whole, settle, shown
 from dprank.models.bradley_terry import LINKS, Link
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import features
@@ -191,14 +191,17 @@ class Ranking(Release):
     margins: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        m = len(self.items)
-        order = np.asarray(self.order)
+        if not isinstance(self.items, list | tuple) or not all(isinstance(item, str) for item in self.items):
+            raise ValueError("items are no list of names")
+        m, order = len(self.items), as_array("order", self.order)
         if order.shape != (m,) or order.dtype.kind not in "iu" or (np.sort(order) != np.arange(m)).any():
             raise ValueError(f"order is none of {m} items: it must hold each of 0 .. {m - 1} once")
-        settle(self, order=order.astype(np.int64, copy=False))
+        settle(self, items=tuple(self.items), order=order.astype(np.int64, copy=False))
         for name, shape in (("scores", (m,)), ("margins", (m, m))):
-            if getattr(self, name) is not None and np.shape(getattr(self, name)) != shape:
+            values = getattr(self, name)
+            if values is not None and (values := as_floats(name, values)).shape != shape:
                 raise ValueError(f"{name} have another shape than {shape}")
+            settle(self, **{name: values})
         super().__post_init__()
 
     @property
@@ -249,9 +252,14 @@ class Selection(Release):
     values: NDArray[np.float64] | NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        items = np.asarray(self.items)
-        if items.ndim != 1 or (self.values is not None and np.shape(self.values) != items.shape):
+        items, values = as_array("items", self.items), self.values
+        if values is not None:
+            values = as_array("values", values)
+            if values.dtype.kind not in "iuf":
+                raise ValueError("values hold others; numbers are needed")
+        if items.ndim != 1 or (values is not None and values.shape != items.shape):
             raise ValueError("items and values must be two lists of one length")
+        settle(self, values=values)
         settle(self, items=items.astype(object) if items.dtype.kind in "US" else items)
         super().__post_init__()
 

@@ -108,6 +108,8 @@ def audit(
         If a parameter is out of range (no pairs, a budget below 512 releases for each pair and 512 more), or a release
         is not made of numbers.
     """
+    if not isinstance(getattr(mechanism, "guarantee", None), Guarantee) or not hasattr(mechanism, "release"):
+        raise ValueError(f"mechanism = {shown(mechanism)}; an object with a guarantee and a release is needed")
     if not isinstance(pairs, Iterable):
         raise ValueError(f"pairs = {shown(pairs)}; a list of tuples (data, other) is needed")
     promise, pairs = mechanism.guarantee, list(pairs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from os import PathLike
 from typing import Any, Literal, get_args
@@ -17,6 +17,7 @@ from dprank._require import (
     require_column,
     require_columns,
     require_integers,
+    require_label,
     require_one_of,
     require_whole,
     settle,
@@ -182,8 +183,7 @@ class Comparisons(Frozen):
         if not isinstance(frame, pd.DataFrame):
             raise ValueError(f"frame is of type {type(frame).__name__}; a pandas.DataFrame is needed")
         require_columns(frame.columns, (first, second, outcome, *([] if voter is None else [voter])))
-        if missing not in ("refuse", "drop"):
-            raise ValueError(f"missing = {shown(missing)}; allowed are 'refuse' and 'drop'")
+        require_one_of("missing", missing, ("refuse", "drop"))
         gone = frame[outcome].isna().to_numpy()
         if missing == "refuse" and (bad := first_true(gone)) is not None:
             raise ValueError(f"{outcome}[{bad}] is missing; say missing='drop' to leave such answers out")
@@ -252,7 +252,7 @@ class Comparisons(Frozen):
         """The comparisons of some rows (a slice, a mask or an index array)."""
         try:
             taken = np.arange(len(self))[rows]
-        except (IndexError, TypeError):
+        except Exception:
             raise ValueError(
                 "rows are none of the table's; a slice, a mask of its length or its row numbers are needed"
             ) from None
@@ -317,9 +317,11 @@ def first_true(mask: NDArray[np.bool_]) -> int | None:
 
 def item_names(items: Sequence[str]) -> tuple[str, ...]:
     """Item names as a tuple: at least two, no two alike."""
-    if not isinstance(items, Iterable):
-        raise ValueError(f"items = {shown(items)}; the names of at least two items are needed")
-    names = tuple(map(str, items))
+    try:
+        given = list(items)
+    except Exception:  # what is foreign may raise anything
+        raise ValueError(f"items = {shown(items)}; the names of at least two items are needed") from None
+    names = tuple(str(require_label(f"items[{at}]", name)) for at, name in enumerate(given))
     if len(names) < 2:
         raise ValueError(f"items has length {len(names)}; at least two names are needed")
     seen: dict[str, int] = {}
@@ -361,7 +363,10 @@ def twice_the_outcome(name: str, outcome: ArrayLike, rows: Rows = None) -> NDArr
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:
     """The same numbers in a type that kernels know."""
-    return array if array.dtype.isnative and array.dtype.itemsize in (1, 4, 8) else array.astype(np.float64)
+    if array.dtype.isnative and array.dtype.itemsize in (1, 4, 8):
+        return array
+    with np.errstate(over="ignore"):  # what is beyond a double is infinite
+        return array.astype(np.float64)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

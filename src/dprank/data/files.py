@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dprank._require import require_columns, shown
+from dprank._require import require_columns, require_label, shown
 
 # the only words of a reader that are repeated: they say where
 _RAGGED = re.compile(r"Error tokenizing data\. C error: Expected \d+ fields in line (\d+), saw \d+\s*")
@@ -28,6 +28,8 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
     """
     import pandas as pd
 
+    for name in (*labels, *numbers):
+        require_label("column", name)
     if is_parquet(path):
         with reading(path, "Parquet"):
             return pd.read_parquet(path)

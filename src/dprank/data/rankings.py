@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import Frozen, frozen
-from dprank._require import require_columns, settle, shown
+from dprank._require import require_columns, settle
 from dprank.data.bounding import kept, person_ids
 from dprank.data.comparisons import item_names
 from dprank.data.files import read_table
@@ -193,7 +193,7 @@ def _codes(orders: Any, names: tuple[str, ...]) -> Any:
     """Orders of names as orders of codes; what are no names as it is."""
     try:
         table = np.asarray(orders)
-    except ValueError:  # rows of different lengths
+    except Exception:  # rows of different lengths, or what is foreign: the next to look at it says so
         return orders
     if table.ndim != 2 or not all(isinstance(name, str) for name in table.flat):
         return orders
@@ -218,9 +218,7 @@ def require_rankings(data: Any, n_items: int | None = None, least: int = 0) -> R
 
 def require_items(items: Any, n_items: int | None = None) -> tuple[str, ...]:
     """Refuse what are no names of at least two items, or of so many."""
-    if not isinstance(items, Iterable):
-        raise ValueError(f"items = {shown(items)}; the names of at least two items are needed")
-    names = item_names(tuple(items))
+    names = item_names(items)
     if n_items not in (None, len(names)):
         raise ValueError(f"items names {len(names)} items; n_items = {n_items} are needed")
     return names
