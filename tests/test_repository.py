@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -55,12 +56,22 @@ def test_figures_are_drawn_without_the_state_that_shows_them_twice():
         assert "pyplot" not in path.read_text(encoding="utf-8"), path.name
 
 
-def test_the_reference_lists_the_library_and_what_a_chapter_links_to():
+def test_the_reference_has_a_page_for_every_module_of_the_library():
+    written = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "book/reference").glob("dprank.*.md")}
+    build = runpy.run_path(str(ROOT / "book/reference/build.py"))
+    assert written == build["pages"](), "python book/reference/build.py writes them"
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    assert toc == build["contents"](toc)
+    assert len(written) > 40
+
+
+def test_the_reference_lists_what_a_chapter_links_to():
     """A figure links to its code, and the code is shown where the reference names its module."""
-    folders = ["src/dprank", "src/companion/experiments", *map(str, (ROOT / "src/companion/figures").glob("*/"))]
+    folders = ["src/companion/experiments", "src/companion/printed", *(ROOT / "src/companion/figures").glob("*/")]
     paths = [path.relative_to(ROOT / "src") for folder in folders for path in (ROOT / folder).rglob("*.py")]
     public = {".".join(p.with_suffix("").parts) for p in paths if not any(part.startswith("_") for part in p.parts)}
-    listed = set(re.findall(r"automodule:: (\S+)", (ROOT / "book" / "api.md").read_text(encoding="utf-8")))
+    page = ROOT / "book" / "reference" / "companion.md"
+    listed = set(re.findall(r"automodule:: (\S+)", page.read_text(encoding="utf-8")))
     assert public
     assert not public - listed
 
@@ -143,6 +154,6 @@ def test_every_package_is_locked_once_for_all_pythons():
 
 def test_citation_and_licences(project):
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert citation["version"] == project["version"]
+    assert citation["version"] == dprank.__version__
     assert len(citation["references"]) == 4
     assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("MIT License")

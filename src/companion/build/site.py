@@ -54,7 +54,7 @@ TALLEST = 100_000
 #: Folder of the source listings.
 LISTINGS = "_modules"
 #: A picture of these shows nobody anything: the listings, the reference (half a million px tall), the index.
-UNPICTURED = re.compile(rf"{LISTINGS}/|book/api\.|genindex")
+UNPICTURED = re.compile(rf"{LISTINGS}/|book/(api|reference/.*)\.|genindex")
 
 
 def check_site(html: Path, screenshots: Path | None = None) -> list[str]:

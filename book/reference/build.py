@@ -1,0 +1,67 @@
+"""Write a page for every public module of the library, and list them all in the table of contents.
+
+    python book/reference/build.py
+
+What a page says is the module's own docstrings, which the book reads when it is built.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import dprank
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "book" / "reference"
+#: In the order in which a user meets them.
+ROOMS = ("data", "privacy", "release", "pairwise", "topk", "aggregation", "uniformity", "models", "audit")
+PAGE = """\
+# {module}
+
+```{{eval-rst}}
+.. automodule:: {module}
+   :members:
+```
+"""
+
+
+def modules() -> list[str]:
+    """Public modules with something in them, room by room."""
+    home = Path(dprank.__file__).parent
+    found = []
+    for room in ROOMS:
+        for path in sorted([home / f"{room}.py", *(home / room).rglob("*.py")]):
+            parts = path.relative_to(home).with_suffix("").parts
+            if path.exists() and not any(part.startswith("_") for part in parts):
+                found.append(".".join(("dprank", *parts)))
+    return found
+
+
+def pages() -> dict[str, str]:
+    """Name and text of every page."""
+    return {f"{module}.md": PAGE.format(module=module) for module in modules()}
+
+
+def contents(toc: str) -> str:
+    """The table of contents with these pages, and no others of this folder, below the reference."""
+    names = [*modules(), "companion"]
+    listed = "".join(f"          - file: book/reference/{name}\n" for name in names)
+    return re.sub(
+        r"(      - file: book/api\n)(?:        sections:\n(?: {10}.*\n)*)?", rf"\1        sections:\n{listed}", toc
+    )
+
+
+def main() -> None:
+    """Write them, and take away what is no module any more."""
+    for path in FOLDER.glob("dprank.*.md"):
+        if path.name not in pages():
+            path.unlink()
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    toc = ROOT / "_toc.yml"
+    toc.write_text(contents(toc.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
