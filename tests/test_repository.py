@@ -13,6 +13,7 @@ import pytest
 import yaml
 from checks import each
 
+import dprank
 from dprank.privacy import noise
 
 ROOT = Path(__file__).parents[1]
