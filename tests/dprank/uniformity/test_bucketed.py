@@ -6,6 +6,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from companion.printed import busafekete2021 as paper
 from checks import each, law_p_value, refused
 from scipy import stats
 
@@ -33,23 +34,23 @@ def state_laws(test):
 
 @pytest.mark.parametrize("batches", [2, 3, 7])
 def test_without_a_coin_no_ratio_is_bounded(batches):
-    test = Bucketed.as_printed(10, 100 * batches, 1 / batches, 0.05)
+    test = paper.bucketed(10, 100 * batches, 1 / batches, 0.05).mechanism
     loss, delta = losses(state_laws(test))
     assert (test.n_batches, loss) == (batches, math.inf)
     assert (test.guarantee.epsilon, test.guarantee.delta) == (0, pytest.approx(delta))
-    assert Bucketed.as_printed(10, 100, 1.0, 0.05).guarantee.epsilon == math.inf
+    assert paper.bucketed(10, 100, 1.0, 0.05).mechanism.guarantee.epsilon == math.inf
 
 
 def test_batches_as_printed():
-    assert Bucketed.as_printed(10, 1000, 0.33, 0.05).n_batches == 4
-    assert Bucketed.as_printed(10, 1000, 1 / 3, 0.05).n_batches == 3
-    assert Bucketed.as_printed(10, 1000, 1 / 3, 0.05).batch_rankings == 333
+    assert paper.bucketed(10, 1000, 0.33, 0.05).mechanism.n_batches == 4
+    assert paper.bucketed(10, 1000, 1 / 3, 0.05).mechanism.n_batches == 3
+    assert paper.bucketed(10, 1000, 1 / 3, 0.05).mechanism.batch_voters == 333
 
 
 @each("epsilon", [0.1, 1 / 3, 2.0])
 @each("privacy_delta", [0.0, 0.01])
 def test_a_coin_is_exactly_as_private_as_asked(epsilon, privacy_delta):
-    test = Bucketed.calibrated(10, 20_000, epsilon, 0.05, privacy_delta=privacy_delta)
+    test = Bucketed.calibrated(epsilon=epsilon, delta=privacy_delta, n_items=10, n_voters=20_000, size=0.05)
     p = state_laws(test)
     left = (p[1:] - math.exp(epsilon) * p[:-1]).max(), ((1 - p[:-1]) - math.exp(epsilon) * (1 - p[1:])).max()
     assert max(left) == pytest.approx(privacy_delta, abs=1e-12)
@@ -62,11 +63,16 @@ def test_a_coin_is_exactly_as_private_as_asked(epsilon, privacy_delta):
     assert test.size <= 0.05
     fewer = test.n_batches - 1
     if fewer:
-        assert Bucketed.calibrated(10, 20_000, epsilon, 0.05, n_batches=fewer, privacy_delta=privacy_delta).coin > 0.05
+        assert (
+            Bucketed.calibrated(
+                epsilon=epsilon, delta=privacy_delta, n_items=10, n_voters=20_000, size=0.05, n_batches=fewer
+            ).coin
+            > 0.05
+        )
 
 
 def test_enough_delta_needs_no_coin():
-    test = Bucketed.calibrated(10, 1000, 1 / 3, 0.05, n_batches=3, privacy_delta=0.4)
+    test = Bucketed.calibrated(epsilon=1 / 3, delta=0.4, n_items=10, n_voters=1000, size=0.05, n_batches=3)
     assert (test.coin, test.guarantee.delta) == (0, pytest.approx(1 / 3))
 
 
@@ -88,7 +94,7 @@ def test_the_law_of_a_noisy_vote_by_enumeration(scale):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 2.0])
 def test_a_noisy_vote_is_exactly_as_private_as_asked(epsilon):
-    test = BatchVote.calibrated(10, 20_000, epsilon, 0.05)
+    test = BatchVote.calibrated(epsilon=epsilon, n_items=10, n_voters=20_000, size=0.05)
     votes = np.arange(-5, test.n_batches + 6)
 
     def law(count, scale):
@@ -104,7 +110,7 @@ def test_a_noisy_vote_is_exactly_as_private_as_asked(epsilon):
 
 def test_default_number_of_votes_is_the_least():
     for epsilon, delta in ((0.1, 0.05), (1.0, 0.01), (3.0, 0.2)):
-        test = BatchVote.calibrated(10, 20_000, epsilon, delta)
+        test = BatchVote.calibrated(epsilon=epsilon, n_items=10, n_voters=20_000, size=delta)
 
         def power(batches, epsilon=epsilon, delta=delta):
             cut = vote_threshold(batches, 0.1, 1 / epsilon, delta)
@@ -119,8 +125,10 @@ def test_default_number_of_votes_is_the_least():
 def test_sizes_are_exact(kind):
     rng = np.random.default_rng(7)
     make = {
-        "coin": lambda: Bucketed.calibrated(5, 60, 2.0, 0.3),
-        "vote": lambda: BatchVote.calibrated(5, 60, 2.0, 0.3, n_batches=6, batch_level=0.2),
+        "coin": lambda: Bucketed.calibrated(epsilon=2.0, n_items=5, n_voters=60, size=0.3),
+        "vote": lambda: BatchVote.calibrated(
+            epsilon=2.0, n_items=5, n_voters=60, size=0.3, n_batches=6, batch_level=0.2
+        ),
         "printed": lambda: Bucketed(5, 60, 3, 4.0),
     }
     test = make[kind]()
@@ -144,7 +152,7 @@ def test_power_of_a_batch():
 def test_a_vote_for_publishing():
     pytest.importorskip("opendp")
     data = uniform(np.random.default_rng(3), 40, 3)
-    assert 0 <= BatchVote.calibrated(3, 40, 1.0, 0.05).release(data, SECURE).p_value <= 1
+    assert 0 <= BatchVote.calibrated(epsilon=1.0, n_items=3, n_voters=40, size=0.05).release(data, SECURE).p_value <= 1
 
 
 @each("make", [Bucketed.as_printed, Bucketed.calibrated, BatchVote.calibrated])
@@ -166,13 +174,13 @@ def test_more_bad_parameters():
     with refused("coin = 2", "1e-300, 1]"):
         Bucketed(4, 10, 2, 3.0, 2)
     with refused("n_batches = 3", "delta = 0.05", "more batches"):
-        Bucketed.calibrated(4, 100, 1 / 3, 0.05, n_batches=3)
+        Bucketed.calibrated(epsilon=1 / 3, n_items=4, n_voters=100, size=0.05, n_batches=3)
     with refused("privacy_delta = 1", "[0, 1)"):
-        Bucketed(4, 10, 2, 3.0, 0.5, privacy_delta=1)
+        Bucketed(4, 10, 2, 3.0, 0.5, delta=1)
     with refused("privacy_delta = 1", "[0, 1)"):
-        Bucketed.calibrated(4, 100, 1 / 3, 0.05, privacy_delta=1)
+        Bucketed.calibrated(epsilon=1 / 3, delta=1, n_items=4, n_voters=100, size=0.05)
     with refused("batch_level = 0", "(0, 1)"):
-        BatchVote.calibrated(4, 100, 1 / 3, 0.05, batch_level=0)
+        BatchVote.calibrated(epsilon=1 / 3, n_items=4, n_voters=100, size=0.05, batch_level=0)
     with refused("items = 3", "n_items = 4"):
         Bucketed(4, 10, 2, 3.0).release(uniform(np.random.default_rng(1), 10, 3), np.random.default_rng(1))
     with refused("SecureSource", "research"):

@@ -8,6 +8,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from companion.printed import busafekete2021 as paper
 from checks import each, refused
 from scipy import stats
 
@@ -29,8 +30,8 @@ def test_size_is_that_over_all_data_and_p_values_are_honest(m, n, centre, sided)
     data = [Rankings(rows, items) for rows in product(permutations(range(m)), repeat=n)]
     delta = 0.2
     for test in (
-        MallowsApproximate.calibrated(m, n, delta, centre=centre, sided=sided),
-        MallowsApproximate.as_printed(m, n, delta, centre=centre, sided=sided),
+        MallowsApproximate.calibrated(n_items=m, n_voters=n, size=delta, centre=centre, sided=sided),
+        paper.mallows_approximate(m, n, delta, centre=centre, sided=sided),
     ):
         decisions = [test.test(rankings) for rankings in data]
         rejected = np.mean([d.reject for d in decisions])
@@ -44,8 +45,8 @@ def test_size_is_that_over_all_data_and_p_values_are_honest(m, n, centre, sided)
 
 def test_two_rankings_with_the_first_as_centre_are_2samp():
     for m, delta in ((2, 0.6), (5, 0.05), (40, 0.01)):
-        two = TwoSample.exact(m, delta)
-        test = MallowsApproximate.calibrated(m, 2, delta)
+        two = TwoSample.calibrated(n_items=m, size=delta)
+        test = MallowsApproximate.calibrated(n_items=m, n_voters=2, size=delta)
         assert test.size == pytest.approx(two.size, abs=1e-8)
         assert m * (m - 1) / 4 - test.threshold() == two.threshold
 
@@ -56,7 +57,7 @@ def test_statistics_are_summed_distances_below_their_mean():
     assert MallowsApproximate(6, 9, 0.05).statistic(data) == 8 * 7.5 - kendall_distances(data[1:], data[0]).sum()
     fixed = MallowsApproximate(6, 9, 0.05, "fixed", "two")
     assert fixed.statistic(data) == abs(9 * 7.5 - kendall_distances(data, np.arange(6)).sum())
-    borda = MallowsApproximate.as_printed(6, 9, 0.05, centre="borda")
+    borda = paper.mallows_approximate(6, 9, 0.05, centre="borda")
     centre = np.argsort(np.argsort(data.sum(axis=0), kind="stable"))
     assert borda.statistic(data) == 9 * 7.5 - kendall_distances(data, centre).sum()
 
@@ -65,7 +66,7 @@ def test_statistics_are_summed_distances_below_their_mean():
 def test_an_estimated_centre_breaks_the_size_and_its_simulated_law_keeps_it():
     m, n, delta, repetitions = 5, 20, 0.1, 500
     rng = np.random.default_rng(2)
-    naive = MallowsApproximate.as_printed(m, n, delta, centre="borda")
+    naive = paper.mallows_approximate(m, n, delta, centre="borda")
     right = MallowsApproximate(m, n, delta, "borda", null="simulated", draws=99)
     law = Mallows(m, 0.0)
     data = [law.sample(n, rng=rng) for _ in range(repetitions)]
@@ -88,9 +89,13 @@ def test_simulated_decision_is_the_rank_of_the_statistic():
 def test_rejects_a_certain_law():
     same = Rankings([[2, 0, 1, 4, 3]] * 10, "abcde")
     for centre in ("first", "borda"):
-        assert MallowsApproximate.calibrated(5, 10, 0.05, centre=centre).test(same, np.random.default_rng(4)).reject
+        assert (
+            MallowsApproximate.calibrated(n_items=5, n_voters=10, size=0.05, centre=centre)
+            .test(same, np.random.default_rng(4))
+            .reject
+        )
     assert (
-        not MallowsApproximate.as_printed(5, 10, 0.05, centre="fixed", sided="one")
+        not paper.mallows_approximate(5, 10, 0.05, centre="fixed", sided="one")
         .test(Rankings([[4, 3, 2, 1, 0]] * 10, "abcde"))
         .reject
     )
@@ -113,8 +118,10 @@ def test_refuses_bad_input():
     with refused("draws = 18", "19"):
         MallowsApproximate(5, 5, 0.05, "borda", null="simulated", draws=18)
     with refused("rng = None"):
-        MallowsApproximate.calibrated(3, 2, 0.05, centre="borda").test(Rankings([[0, 1, 2]] * 2, "abc"))
+        MallowsApproximate.calibrated(n_items=3, n_voters=2, size=0.05, centre="borda").test(
+            Rankings([[0, 1, 2]] * 2, "abc")
+        )
     with refused("centre = 'borda'"):
-        _ = MallowsApproximate.as_printed(3, 2, 0.05, centre="borda").size
+        _ = paper.mallows_approximate(3, 2, 0.05, centre="borda").size
     with refused("n_rankings = 2"):
         MallowsApproximate(3, 2, 0.05).test(Rankings([[0, 1, 2]] * 3, "abc"))

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from companion.printed import busafekete2021 as paper
 from checks import each, law_p_value, refused
 
 from dprank.data.rankings import Rankings
@@ -20,7 +21,7 @@ EPSILON, DELTA = 1 / 3, 0.05
 
 def all_data(test):
     """Acceptance probability of every sequence of sign vectors; the rows are neighbours."""
-    pairs, k = test.n_items // 2, test.n_rankings
+    pairs, k = test.n_items // 2, test.n_voters
     signs = np.array(list(product((-1, 1), repeat=pairs)))
     sums = np.array([signs[list(rows)].sum(0) for rows in product(range(len(signs)), repeat=k)])
     return test.acceptance(sums.sum(1), (sums**2).sum(1) / k).reshape(len(signs), -1)
@@ -35,7 +36,7 @@ def drawn(test, total, y, rng, draws=20_000):
     z = rng.laplace(0, test.scale, draws)
     cut = test.scale * math.log(1 / test.delta)
     coin = np.abs(z) > cut
-    mean = 2 * total / (test.n_items * test.n_rankings)
+    mean = 2 * total / (test.n_items * test.n_voters)
     rejected = np.abs(mean + z) > test.gate + cut
     p = min(1, max(0, (y - test.start) / test.width))
     b = rng.random(draws) < p
@@ -46,14 +47,14 @@ def drawn(test, total, y, rng, draws=20_000):
 @each("accept_large", [True, False])
 @each(("total", "y"), [(0, 2.0), (0, 3.5), (40, 3.5), (-140, 9.0), (230, 5.0)])
 def test_acceptance_is_that_of_the_algorithm(total, y, accept_large):
-    test = Trun.as_printed(4, 100, 0.5, 0.2, 0.6, accept_large=accept_large)
+    test = paper.trun(4, 100, 0.5, 0.2, 0.6, accept_large=accept_large).mechanism
     accepted, draws = drawn(test, total, y, np.random.default_rng(7))
     p = float(test.acceptance(total, y))
     assert law_p_value([accepted, draws - accepted], [p, 1 - p]) > ALARM
 
 
 def test_printed_constants():
-    test = Trun.as_printed(10, 50, EPSILON, DELTA, 0.3)
+    test = paper.trun(10, 50, EPSILON, DELTA, 0.3).mechanism
     assert test.scale == pytest.approx(4 / (50 * DELTA * EPSILON))
     assert test.gate == pytest.approx(math.sqrt(2 * math.log(2 / DELTA) / 500))
     assert 1 / test.width == pytest.approx(16 / (10 * 0.3**2 * 49))
@@ -69,7 +70,7 @@ SMALL = each(("m", "k"), [(2, 2), (2, 7), (3, 4), (4, 2), (4, 5), (5, 3), (6, 3)
 @each(("delta", "mu"), [(0.05, 0.5), (0.6, 1.0)])
 def test_guarantee_covers_all_data(m, k, delta, mu):
     for accept_large in (True, False):
-        test = Trun.as_printed(m, k, 2.0, delta, mu, accept_large=accept_large)
+        test = paper.trun(m, k, 2.0, delta, mu, accept_large=accept_large).mechanism
         assert exact_loss(all_data(test)) <= test.guarantee.epsilon
         # wide ramps, where the loss is below its ceiling
         wide = replace(test, width=20 * m, start=0.5, gate=math.inf)
@@ -78,14 +79,14 @@ def test_guarantee_covers_all_data(m, k, delta, mu):
 
 
 def test_smallest_counterexample():
-    test = Trun.as_printed(2, 2, EPSILON, DELTA, 0.5)
+    test = paper.trun(2, 2, EPSILON, DELTA, 0.5).mechanism
     assert exact_loss(all_data(test)) == pytest.approx(math.log((2 - DELTA) / DELTA))
 
 
 @SMALL
 def test_calibrated_is_private_and_keeps_its_size(m, k):
     for delta in (0.05, 0.4):
-        test = Trun.calibrated(m, k, EPSILON, delta)
+        test = Trun.calibrated(epsilon=EPSILON, n_items=m, n_voters=k, size=delta)
         assert test.guarantee.epsilon <= EPSILON
         accept = all_data(test)
         assert exact_loss(accept) <= EPSILON * (1 + ROUNDING)
@@ -93,7 +94,7 @@ def test_calibrated_is_private_and_keeps_its_size(m, k):
 
 
 def test_calibrated_uses_all_of_its_size_and_privacy():
-    test = Trun.calibrated(10, 10_000, EPSILON, DELTA)
+    test = Trun.calibrated(epsilon=EPSILON, n_items=10, n_voters=10_000, size=DELTA)
     values, law = square_law(5, 10_000)
     size = law @ (1 - test.acceptance(np.zeros(len(values)), values / 10_000))
     assert size == pytest.approx(DELTA, rel=1e-6)
@@ -106,20 +107,20 @@ def test_calibrated_uses_all_of_its_size_and_privacy():
 @each(("m", "k"), [(5, 200), (10, 1000), (100, 300)])
 @each("epsilon", [1e-4, 0.1, 1 / 3, 1.0, 2.5, math.log(19), 3.0])
 def test_calibrated_never_promises_less_than_was_asked(m, k, epsilon):
-    guarantee = Trun.calibrated(m, k, epsilon, 0.1).guarantee.epsilon
+    guarantee = Trun.calibrated(epsilon=epsilon, n_items=m, n_voters=k, size=0.1).guarantee.epsilon
     assert guarantee <= epsilon
     assert guarantee == pytest.approx(min(epsilon, math.log(19)), rel=1e-6)
 
 
 def test_large_epsilon_needs_no_more_than_one_ranking_of_ramp():
-    test = Trun.calibrated(4, 50, 20.0, 0.1)
+    test = Trun.calibrated(epsilon=20.0, n_items=4, n_voters=50, size=0.1)
     assert test.ramp_step == pytest.approx(1)
     assert test.guarantee.epsilon == pytest.approx(math.log(19))
 
 
 def test_mutants_break_the_guarantee():
     epsilon = 1.5
-    right = Trun.calibrated(2, 8, epsilon, 0.3)
+    right = Trun.calibrated(epsilon=epsilon, n_items=2, n_voters=8, size=0.3)
     assert 0.7 * epsilon < exact_loss(all_data(right)) <= epsilon
     third = right.width / 3
     for mutant in (
@@ -133,7 +134,7 @@ def test_mutants_break_the_guarantee():
 
 def test_release():
     rng = np.random.default_rng(3)
-    test = Trun.calibrated(4, 400, 5.0, 0.1)
+    test = Trun.calibrated(epsilon=5.0, n_items=4, n_voters=400, size=0.1)
     agree = Rankings(np.tile(np.arange(4), (400, 1)), list("abcd"))
     said = [test.release(agree, rng) for _ in range(500)]
     rejected = sum(s.reject for s in said)
@@ -155,13 +156,13 @@ def test_bad_input():
     with refused("n_rankings = 1"):
         Trun(4, 1, **good)
     with refused("epsilon_0 = 0"):
-        Trun.as_printed(4, 4, 0, 0.1, 0.5)
+        paper.trun(4, 4, 0, 0.1, 0.5).mechanism
     with refused("mu = 0"):
-        Trun.as_printed(4, 4, 1, 0.1, 0)
+        paper.trun(4, 4, 1, 0.1, 0).mechanism
     with refused("delta = 2"):
-        Trun.as_printed(4, 4, 1, 2, 0.5)
+        paper.trun(4, 4, 1, 2, 0.5).mechanism
     with refused("epsilon_0 = -1"):
-        Trun.calibrated(4, 4, -1, 0.1)
+        Trun.calibrated(epsilon=-1, n_items=4, n_voters=4, size=0.1)
     with refused("SecureSource", "research"):
         Trun(2, 4, **good).release(Rankings([[0, 1], [1, 0]], ["a", "b"]), SECURE)
     with refused("n_rankings", "4"):

@@ -5,6 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from companion.printed import busafekete2021 as paper
 from checks import each, refused
 
 from dprank.data.kendall import kendall_distance
@@ -26,7 +27,7 @@ def all_pairs(m):
 def test_decisions_over_all_pairs_have_the_stated_size_and_p_values(m, delta):
     pairs = all_pairs(m)
     distances = np.array([kendall_distance(*pair.positions) for pair in pairs])
-    exact, printed = TwoSample.exact(m, delta), TwoSample.as_printed(m, delta)
+    exact, printed = TwoSample.calibrated(n_items=m, size=delta), paper.two_sample(m, delta)
     for test in (exact, printed):
         decisions = [test.test(pair) for pair in pairs]
         assert np.mean([d.reject for d in decisions]) == pytest.approx(test.size, abs=1e-12)
@@ -42,14 +43,14 @@ def test_decisions_over_all_pairs_have_the_stated_size_and_p_values(m, delta):
 def test_exact_threshold_is_the_largest_that_keeps_the_size(m):
     law = Mallows(m, 0.0)
     for delta in DELTAS:
-        test = TwoSample.exact(m, delta)
+        test = TwoSample.calibrated(n_items=m, size=delta)
         assert test.size <= delta
         assert float(law.distance_cdf(test.threshold + 1)) > delta
-        assert test.threshold >= TwoSample.as_printed(m, delta).threshold or test.threshold == -1
+        assert test.threshold >= paper.two_sample(m, delta).threshold or test.threshold == -1
 
 
 def test_printed_threshold_and_condition_are_the_paper_s():
-    test = TwoSample.as_printed(100, 0.05)
+    test = paper.two_sample(100, 0.05)
     assert test.threshold == 100 * 99 / 4 - math.sqrt(100**3 * math.log(20) / 12)
     assert test.least_gap == 8 / (107 - math.sqrt(12 * math.log(40) * 100))
     edge = Mallows.of_gap(100, test.least_gap * (1 + 1e-3)).total_variation()
@@ -60,8 +61,8 @@ def test_printed_threshold_and_condition_are_the_paper_s():
 
 
 def test_line_3_lets_two_items_pass_at_any_epsilon_and_forty_at_none():
-    assert all(TwoSample.as_printed(2, 0.05).applies(epsilon) for epsilon in (1e-6, 0.1, 0.49))
-    assert not any(TwoSample.as_printed(40, 0.05).applies(epsilon) for epsilon in (1e-6, 0.5, 1 - 1e-9))
+    assert all(paper.two_sample(2, 0.05).applies(epsilon) for epsilon in (1e-6, 0.1, 0.49))
+    assert not any(paper.two_sample(40, 0.05).applies(epsilon) for epsilon in (1e-6, 0.5, 1 - 1e-9))
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, -1.0, 2.0, math.nan])
@@ -73,12 +74,12 @@ def test_refuses_a_delta_that_is_no_size(delta):
 
 def test_refuses_other_bad_input():
     with refused("n_items = 1"):
-        TwoSample.exact(1, 0.05)
+        TwoSample.calibrated(n_items=1, size=0.05)
     with refused("threshold = nan"):
         TwoSample(5, 0.05, math.nan)
     with refused("n_rankings = 2"):
-        TwoSample.exact(3, 0.2).test(Rankings([[0, 1, 2]] * 3, "abc"))
+        TwoSample.calibrated(n_items=3, size=0.2).test(Rankings([[0, 1, 2]] * 3, "abc"))
     with refused("n_items = 3", "n_items = 4"):
-        TwoSample.exact(4, 0.2).test(Rankings([[0, 1, 2]] * 2, "abc"))
+        TwoSample.calibrated(n_items=4, size=0.2).test(Rankings([[0, 1, 2]] * 2, "abc"))
     with refused("epsilon = 0.5"):
-        TwoSample.exact(2, 0.05).applies(0.5)
+        TwoSample.calibrated(n_items=2, size=0.05).applies(0.5)
