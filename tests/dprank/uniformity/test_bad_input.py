@@ -1,10 +1,10 @@
 """What every test of uniformity refuses, in one line that names the field. Nothing here is random."""
 
+import inspect
 import math
 
 import numpy as np
 import pytest
-from companion.printed import busafekete2021 as paper
 from checks import each, refused
 
 from dprank.data.rankings import Rankings
@@ -29,15 +29,15 @@ NO_NUMBERS = [None, "1", True, math.nan, [1.0], np.ones(3), np.array(1.0), 1j]
 NO_INTEGERS = [*NO_NUMBERS, 2.5, math.inf]
 
 TESTS = {
-    "unif": paper.unif(4, 0.05).test,
+    "unif": Unif.calibrated(n_items=4, n_voters=40).test,
     "friedman": Friedman(4, 40).test,
     "simulated": MallowsApproximate.calibrated(n_items=4, n_voters=40, size=0.05, centre="borda").test,
     "mallows": MallowsApproximate.calibrated(n_items=4, n_voters=40, size=0.05).test,
     "two": TwoSample.calibrated(n_items=4, size=0.05).test,
-    "bucketed": paper.bucketed(4, 40, 0.5, 0.05).mechanism.release,
+    "bucketed": Bucketed(4, 40, 2, 6.0, 0.5).release,
     "vote": BatchVote(4, 40, 10, 6.0, 1.0, 3).release,
     "laplace": LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05).release,
-    "continuous": paper.laplace_unif(4, 40, 1.0, 0.05).mechanism.release,
+    "continuous": LaplaceUnif(4, 40, 40.0, 6.0, "continuous").release,
     "trun": Trun.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05).release,
     "norm": NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40).release,
     "ranks": NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40, statistic="ranks").release,
@@ -45,6 +45,8 @@ TESTS = {
     "fixed pairs": LocalPairs.calibrated(epsilon=1.0, n_items=4, randomness="private").release,
     "one bit": LocalOneBit.calibrated(epsilon=1.0, n_items=4).release,
 }
+PRIVATE = [BatchVote, Bucketed, LaplaceUnif, LocalOneBit, LocalPairs, NoisyNorm, Trun]
+WITHOUT_PRIVACY = [Friedman, MallowsApproximate, TwoSample, Unif]
 WITHOUT_RNG = {"friedman", "mallows", "two"}
 
 
@@ -59,7 +61,7 @@ def test_sources_of_randomness(name):
 @each("name", TESTS)
 def test_data_must_be_rankings(name):
     for data, kind in ((DATA.positions, "ndarray"), ([[0, 1, 2, 3]] * 40, "list"), (None, "NoneType"), ("ab", "str")):
-        with refused(f"data = {kind}", "dprank.Rankings"):
+        with refused(f"data are of type {kind}", "dprank.Rankings"):
             TESTS[name](data, RNG)
 
 
@@ -99,35 +101,30 @@ def test_peers_answer_for_rankings_only():
 @each(
     ("field", "make"),
     [
-        ("delta", lambda x: Unif.calibrated(n_items=4, n_voters=40, size=x)),
-        ("delta", lambda x: paper.unif(4, x)),
+        ("size", lambda x: Unif.calibrated(n_items=4, n_voters=40, size=x)),
         ("threshold", lambda x: Unif(4, x)),
-        ("delta", lambda x: Friedman(4, 40, x)),
-        ("delta", lambda x: MallowsApproximate(4, 40, x)),
-        ("delta", lambda x: TwoSample.calibrated(n_items=4, size=x)),
+        ("size", lambda x: Friedman(4, 40, x)),
+        ("size", lambda x: MallowsApproximate(4, 40, x)),
+        ("size", lambda x: TwoSample.calibrated(n_items=4, size=x)),
         ("threshold", lambda x: TwoSample(4, 0.05, x)),
-        ("batch_threshold", lambda x: Bucketed(4, 40, 2, x)),
+        ("batch_threshold", lambda x: Bucketed(4, 40, 2, x, 0.5)),
         ("coin", lambda x: Bucketed(4, 40, 2, 6.0, x)),
-        ("privacy_delta", lambda x: Bucketed(4, 40, 2, 6.0, 0.5, delta=x)),
-        ("epsilon_0", lambda x: Bucketed.calibrated(epsilon=x, n_items=4, n_voters=40, size=0.05)),
-        ("epsilon_0", lambda x: paper.bucketed(4, 40, x, 0.05).mechanism),
+        ("delta", lambda x: Bucketed(4, 40, 2, 6.0, 0.5, delta=x)),
+        ("epsilon", lambda x: Bucketed.calibrated(epsilon=x, n_items=4, n_voters=40, size=0.05)),
         ("scale", lambda x: BatchVote(4, 40, 2, 6.0, x, 3)),
-        ("epsilon_0", lambda x: BatchVote.calibrated(epsilon=x, n_items=4, n_voters=40, size=0.05)),
+        ("epsilon", lambda x: BatchVote.calibrated(epsilon=x, n_items=4, n_voters=40, size=0.05)),
         ("batch_level", lambda x: BatchVote.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05, batch_level=x)),
         ("scale", lambda x: LaplaceUnif(4, 40, x, 3.0)),
         ("threshold", lambda x: LaplaceUnif(4, 40, 1.0, x)),
-        ("epsilon_0", lambda x: LaplaceUnif.calibrated(epsilon=x, n_items=4, n_voters=40, size=0.05)),
-        ("epsilon_0", lambda x: paper.laplace_unif(4, 40, x, 0.05).mechanism),
-        ("epsilon_0", lambda x: Trun.calibrated(epsilon=x, n_items=4, n_voters=40, size=0.05)),
-        ("epsilon_0", lambda x: paper.trun(4, 40, x, 0.05, 0.5).mechanism),
-        ("start", lambda x: Trun(4, 40, coin=0.1, scale=1.0, start=x, width=1.0)),
-        ("width", lambda x: Trun(4, 40, coin=0.1, scale=1.0, start=1.0, width=x)),
-        ("gate", lambda x: Trun(4, 40, coin=0.1, scale=1.0, start=1.0, width=1.0, gate=x)),
-        ("epsilon_0", lambda x: NoisyNorm.calibrated(epsilon=x, n_items=4, n_voters=40)),
-        ("delta", lambda x: NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=x)),
-        ("epsilon_0", lambda x: LocalPairs.calibrated(epsilon=x, n_items=4)),
-        ("epsilon_0", lambda x: paper.local_pairs(4, x).mechanism),
-        ("delta", lambda x: LocalOneBit.calibrated(epsilon=1.0, n_items=4, size=x)),
+        ("epsilon", lambda x: LaplaceUnif.calibrated(epsilon=x, n_items=4, n_voters=40, size=0.05)),
+        ("epsilon", lambda x: Trun.calibrated(epsilon=x, n_items=4, n_voters=40, size=0.05)),
+        ("start", lambda x: Trun(4, 40, coin=0.1, start=x, width=1.0)),
+        ("width", lambda x: Trun(4, 40, coin=0.1, start=1.0, width=x)),
+        ("coin", lambda x: Trun(4, 40, coin=x, start=1.0, width=1.0)),
+        ("epsilon", lambda x: NoisyNorm.calibrated(epsilon=x, n_items=4, n_voters=40)),
+        ("size", lambda x: NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=x)),
+        ("epsilon", lambda x: LocalPairs.calibrated(epsilon=x, n_items=4)),
+        ("size", lambda x: LocalOneBit.calibrated(epsilon=1.0, n_items=4, size=x)),
     ],
 )
 def test_real_parameters(field, make):
@@ -140,16 +137,11 @@ def test_real_parameters(field, make):
     ("field", "make"),
     [
         ("n_items", lambda x: Unif(x, 3.0)),
-        ("n_items", lambda x: paper.unif(x, 0.05)),
-        ("n_items", lambda x: paper.bucketed(x, 40, 0.5, 0.05).mechanism),
-        ("n_items", lambda x: paper.two_sample(x, 0.05)),
-        ("n_items", lambda x: paper.trun(x, 40, 1.0, 0.05, 0.5).mechanism),
-        ("n_items", lambda x: paper.laplace_unif(x, 40, 1.0, 0.05).mechanism),
         ("n_items", lambda x: LocalPairs.calibrated(epsilon=1.0, n_items=x)),
-        ("n_rankings", lambda x: Friedman(4, x)),
-        ("n_rankings", lambda x: Bucketed(4, x, 2, 6.0)),
-        ("n_rankings", lambda x: BatchVote(4, x, 2, 6.0, 1.0, 3)),
-        ("n_rankings", lambda x: NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=x)),
+        ("n_voters", lambda x: Friedman(4, x)),
+        ("n_voters", lambda x: Bucketed(4, x, 2, 6.0, 0.5)),
+        ("n_voters", lambda x: BatchVote(4, x, 2, 6.0, 1.0, 3)),
+        ("n_voters", lambda x: NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=x)),
         ("n_batches", lambda x: BatchVote(4, 40, x, 6.0, 1.0, 3)),
         ("threshold", lambda x: BatchVote(4, 40, 2, 6.0, 1.0, x)),
         ("flips", lambda x: LocalPairs(4, x)),
@@ -166,28 +158,32 @@ def test_whole_parameters(field, make):
 
 
 def test_numbers_of_numpy_are_numbers():
-    m, k, one, delta = np.int8(100), np.int16(400), np.float32(1), np.float64(0.05)
-    assert Unif.calibrated(n_items=m, n_voters=k, size=delta) == Unif.calibrated(n_items=100, n_voters=400, size=0.05)
-    assert paper.two_sample(m, delta) == paper.two_sample(100, 0.05)
-    assert Friedman(m, k, delta) == Friedman(100, 400, 0.05)
-    assert NoisyNorm.calibrated(epsilon=one, n_items=m, n_voters=k, size=delta) == NoisyNorm.calibrated(
-        epsilon=1, n_items=100, n_voters=400, size=0.05
-    )
-    assert paper.laplace_unif(m, k, one, delta).mechanism == paper.laplace_unif(100, 400, 1, 0.05).mechanism
-    assert BatchVote.calibrated(epsilon=one, n_items=m, n_voters=k, size=delta) == BatchVote.calibrated(
-        epsilon=1, n_items=100, n_voters=400, size=0.05
-    )
-    assert paper.bucketed(m, k, one, delta).mechanism == paper.bucketed(100, 400, 1, 0.05).mechanism
-    assert LocalOneBit.calibrated(epsilon=one, n_items=m, size=delta) == LocalOneBit.calibrated(
-        epsilon=1, n_items=100, size=0.05
-    )
-    assert Trun.calibrated(epsilon=one, n_items=m, n_voters=k, size=delta) == Trun.calibrated(
-        epsilon=1, n_items=100, n_voters=400, size=0.05
-    )
+    sizes, plain = {"n_items": np.int8(100), "n_voters": np.int16(400)}, {"n_items": 100, "n_voters": 400}
+    one, size = np.float32(1), np.float64(0.05)
+    for test in (Unif, Friedman):
+        assert test.calibrated(**sizes, size=size) == test.calibrated(**plain, size=0.05)
+    for test in (NoisyNorm, LaplaceUnif, BatchVote, Trun):
+        assert test.calibrated(epsilon=one, **sizes, size=size) == test.calibrated(epsilon=1.0, **plain, size=0.05)
+    few = {"n_items": np.int8(100), "size": size}
+    assert TwoSample.calibrated(**few) == TwoSample.calibrated(n_items=100, size=0.05)
+    assert LocalOneBit.calibrated(epsilon=one, **few) == LocalOneBit.calibrated(epsilon=1, n_items=100, size=0.05)
+
+
+@each("test", [*PRIVATE, *WITHOUT_PRIVACY])
+def test_one_constructor(test):
+    """By keyword, in one order, and nothing that it cannot do without has a default."""
+    parameters = inspect.signature(test.calibrated).parameters
+    assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
+    known = ("epsilon", "delta", "n_items", "n_voters", "size")
+    assert [name for name in known if name in parameters] == list(parameters)[: len(set(known) & set(parameters))]
+    needed = [name for name, p in parameters.items() if p.default is p.empty]
+    assert needed == [name for name in ("epsilon", "n_items", "n_voters") if name in parameters]
+    assert ("epsilon" in parameters) == (test in PRIVATE)
+    assert parameters["size"].default == 0.05
 
 
 def test_too_few_draws_could_never_reject():
-    with refused("null_draws = 999", "1 / delta - 1 = 1999"):
+    with refused("null_draws = 999", "1 / size - 1 = 1999"):
         NoisyNorm.calibrated(epsilon=5.0, n_items=4, n_voters=500, size=0.0005, statistic="ranks")
     assert (
         NoisyNorm.calibrated(epsilon=5.0, n_items=4, n_voters=500, size=0.0005, statistic="ranks", null_draws=1999)
@@ -208,30 +204,32 @@ def test_too_few_draws_could_never_reject():
 )
 def test_significances_below_the_rounding_of_the_null_law(make, least):
     make(least)
-    with refused(f"delta = {least / 2}", f"at least {least:g}"):
+    with refused(f"size = {least / 2}", f"at least {least:g}"):
         make(least / 2)
 
 
 @each(
     ("make", "words"),
     [
-        (lambda: Bucketed.calibrated(epsilon=1.0, n_items=4, n_voters=1000, size=0.9), ("delta = 0.9", "coin of")),
+        (lambda: Bucketed.calibrated(epsilon=1.0, n_items=4, n_voters=1000, size=0.9), ("size = 0.9", "coin of")),
         (
             lambda: BatchVote.calibrated(epsilon=1e-3, n_items=4, n_voters=100, size=0.05),
-            ("epsilon_0 = 0.001", "n_rankings = 100"),
+            ("epsilon = 0.001", "n_voters = 100"),
         ),
         (
             lambda: BatchVote.calibrated(epsilon=0.06, n_items=4, n_voters=100, size=0.05),
-            ("epsilon_0 = 0.06", "n_batches = 51"),
+            ("epsilon = 0.06", "n_batches = 51"),
         ),
         (
             lambda: LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=10, size=1 - 1e-16),
-            ("delta = 0.9999", "at most 1 - 1e-09"),
+            ("size = 0.9999", "at most 1 - 1e-09"),
         ),
         (
             lambda: BatchVote.calibrated(epsilon=1.0, n_items=4, n_voters=100, size=1 - 1e-16),
-            ("delta = 0.9999", "at most 1 - 1e-09"),
+            ("size = 0.9999", "at most 1 - 1e-09"),
         ),
+        (lambda: MallowsApproximate(4, 10, 1 - 1e-16), ("size = 0.9999", "at most 1 - 1e-09")),
+        (lambda: NoisyNorm(4, 10, 1.0, size=1 - 1e-16), ("size = 0.9999", "at most 1 - 1e-09")),
         (
             lambda: NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=100, steps=10**7),
             ("steps = 10000000", "10000"),
@@ -245,17 +243,11 @@ def test_what_cannot_be_calibrated(make, words):
 
 @pytest.mark.parametrize("epsilon", [1e-300, 5e-324])
 def test_tiny_epsilons(epsilon):
-    for make in (Bucketed.calibrated, Bucketed.as_printed, BatchVote.calibrated, LaplaceUnif.calibrated):
-        with refused(f"epsilon_0 = {epsilon}"):
-            make(4, 100, epsilon, 0.05)
-    for call in (
-        lambda: BatchVote.calibrated(epsilon=epsilon, n_items=4, n_voters=100, size=0.05, n_batches=3),
-        lambda: NoisyNorm.calibrated(epsilon=epsilon, n_items=4, n_voters=100),
-        lambda: Trun.calibrated(epsilon=epsilon, n_items=4, n_voters=100, size=0.05),
-        lambda: paper.trun(4, 100, epsilon, 1e-3, 0.5).mechanism,
-    ):
-        with refused(f"epsilon_0 = {epsilon}"):
-            call()
+    for test in (Bucketed, BatchVote, LaplaceUnif, NoisyNorm, Trun):
+        with refused(f"epsilon = {epsilon}"):
+            test.calibrated(epsilon=epsilon, n_items=4, n_voters=100)
+    with refused(f"epsilon = {epsilon}"):
+        BatchVote.calibrated(epsilon=epsilon, n_items=4, n_voters=100, n_batches=3)
     assert LocalPairs.calibrated(epsilon=epsilon, n_items=4).guarantee.epsilon == 0  # a fair coin is within any budget
 
 

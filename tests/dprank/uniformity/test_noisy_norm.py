@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 from checks import HARDLY, all_rankings, each, law_p_value, refused
-from dprank.uniformity._require import MOST_DRAWS
 
+from dprank._require import MOST_DRAWS
 from dprank.data.rankings import Rankings
 from dprank.privacy import noise
 from dprank.uniformity.noisy_norm import NoisyNorm
@@ -102,7 +102,7 @@ def test_mutants_break_the_guarantee():
 def test_threshold_is_the_least_of_its_size(m, k):
     test = NoisyNorm.calibrated(epsilon=EPSILON, n_items=m, n_voters=k)
     c = test.threshold()
-    assert test.p_value(c) <= test.delta < test.p_value(c - 1)
+    assert test.p_value(c) <= test.size < test.p_value(c - 1)
     values, law = square_law(m // 2, k)
     size = law @ test.noise_sf(c - test.on_grid(values))
     assert size == pytest.approx(test.p_value(c), abs=ROUNDING)
@@ -148,11 +148,11 @@ def test_release(statistic):
     names = [str(i) for i in range(m)]
     agree = test.release(Rankings(np.tile(rng.permutation(m), (k, 1)), names), rng)
     assert agree.reject
-    assert agree.p_value <= test.delta
+    assert agree.p_value <= test.size
     assert agree.reject == (agree.statistic >= agree.threshold)
     uniform = Rankings(rng.permuted(np.tile(np.arange(m), (k, 1)), axis=1), names)
     said = test.release(uniform, rng)
-    assert said.reject == (said.p_value <= test.delta)
+    assert said.reject == (said.p_value <= test.size)
 
 
 def test_secure_release():
@@ -178,23 +178,23 @@ def test_bad_input():
     data = Rankings([[0, 1], [1, 0]], ["a", "b"])
     with refused("n_items = 1"):
         NoisyNorm(1, 2, 1.0)
-    with refused("n_rankings = 1"):
+    with refused("n_voters = 1"):
         NoisyNorm(2, 1, 1.0)
     with refused("scale = -1"):
         NoisyNorm(2, 2, -1)
-    with refused("delta = 1"):
+    with refused("size = 1"):
         NoisyNorm(2, 2, 1.0, size=1)
     with refused("steps = 0"):
         NoisyNorm(2, 2, 1.0, steps=0)
     with refused("statistic = 'norm'", "pairs"):
         NoisyNorm(2, 2, 1.0, statistic="norm")
-    with refused("n_rankings = 1000000"):
+    with refused("n_voters = 1000000"):
         NoisyNorm(10_000, 1_000_000, 1.0, statistic="ranks")
-    with refused("epsilon_0 = 0"):
+    with refused("epsilon = 0"):
         NoisyNorm.calibrated(epsilon=0, n_items=2, n_voters=2)
-    with refused("n_rankings", "3"):
+    with refused("n_voters", "3"):
         NoisyNorm(2, 3, 1.0).release(data, np.random.default_rng(0))
-    with refused("n_items = 2", "4"):
+    with refused("items = 2", "n_items = 4"):
         NoisyNorm(4, 2, 1.0).release(data, np.random.default_rng(0))
     with refused("pairs"):
         NoisyNorm(2, 2, 1.0).squared_norm(data.positions)
@@ -261,14 +261,14 @@ def test_the_last_number_of_rankings_that_fits_64_bits(statistic):
     m = 100
     s2 = 4 * 50 if statistic == "pairs" else 4 * m * (m * m - 1) // 3
     most = math.isqrt((2**62 - 1) // s2)
-    assert NoisyNorm(m, most, 1.0, statistic=statistic).n_rankings == most
-    with refused("n_rankings"):
+    assert NoisyNorm(m, most, 1.0, statistic=statistic).n_voters == most
+    with refused("n_voters"):
         NoisyNorm(m, most + 1, 1.0, statistic=statistic)
 
 
 def test_2_to_the_62_is_too_much():
-    assert NoisyNorm(2, 2**30 - 1, 1.0).n_rankings == 2**30 - 1
-    with refused(f"n_rankings = {2**30}"):
+    assert NoisyNorm(2, 2**30 - 1, 1.0).n_voters == 2**30 - 1
+    with refused(f"n_voters = {2**30}"):
         NoisyNorm(2, 2**30, 1.0)
 
 
