@@ -32,6 +32,9 @@ WIDEST_COUNT = 2.0**51
 #: Most numbers that are held in memory at once where a single parameter says how many.
 MOST_AT_ONCE = 10**8
 
+#: Most null statistics that are simulated.
+MOST_DRAWS = 10**7
+
 
 def settle(instance: Any, **values: Any) -> None:
     """Set fields of a frozen dataclass to what a validator handed back."""
@@ -112,6 +115,20 @@ def require_probability(name: str, value: Any, least: float = 0.0, most: float =
     if number > most:
         raise ValueError(f"{name} = {shown(value)}; it must be at most 1 - {1 - most:g}, or rounding would show")
     return number
+
+
+def require_sizes(n_items: Any, n_voters: Any, most: int = MOST_AT_ONCE) -> dict[str, int]:
+    """Refuse fewer than two items or voters, or more than are held at once; closed forms may take more."""
+    sizes = {"n_items": n_items, "n_voters": n_voters}
+    return {name: require_whole(name, number, 2, most) for name, number in sizes.items()}
+
+
+def require_draws(draws: Any, size: float, name: str = "draws") -> int:
+    """Refuse so few simulated null statistics that no p-value could be as small as `size`."""
+    draws = require_whole(name, draws, 1, MOST_DRAWS)
+    if not size * (draws + 1) >= 1:
+        raise ValueError(f"{name} = {draws}; at least 1 / size - 1 = {1 / size - 1:g} are needed")
+    return draws
 
 
 def require_generator(rng: Any, why: str = "") -> np.random.Generator:

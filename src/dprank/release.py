@@ -301,7 +301,8 @@ class Decision(Release):
     threshold : float
         What it was compared with.
     p_value : float
-        Probability under uniform rankings of a statistic at least as extreme.
+        Probability under uniform rankings of a statistic at least as extreme. Where the null law is simulated it is
+        never below 1 / (draws + 1): 1/1000 for `NoisyNorm` with ranks, however large the statistic is.
     mechanism, source
         As of `Release`.
     """

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from companion.printed import busafekete2021 as paper
 from dprank.aggregation import (
     ExponentialMechanism,
     LocalBorda,
@@ -40,7 +41,6 @@ from dprank.topk import Oneshot, Peeling, PrivateRankCentrality, rank_centrality
 from dprank.topk.spectral import stationary_distribution, transition_matrix
 from dprank.uniformity import (
     BatchVote,
-    Bucketed,
     Friedman,
     LaplaceUnif,
     LocalOneBit,
@@ -49,7 +49,6 @@ from dprank.uniformity import (
     NoisyNorm,
     Trun,
     TwoSample,
-    Unif,
 )
 
 # written so that no line of this file, as a traceback shows it, has one
@@ -251,8 +250,8 @@ DOORS = {
     "sampled orders": lambda x: ORDERS.aggregate(x, RNG, items="abc"),
     "directions": lambda x: SPHERE.aggregate(x, RNG, items="abc"),
     "report": lambda x: POLL.report(x, RNG),
-    "peers": lambda x: LocalPairs.calibrated(3, 1.0).decide(x),
-    "peer": lambda x: LocalPairs.calibrated(3, 1.0).report(x, [(0, 1)], RNG),
+    "peers": lambda x: LocalPairs.calibrated(epsilon=1.0, n_items=3).decide(x),
+    "peer": lambda x: LocalPairs.calibrated(epsilon=1.0, n_items=3).report(x, [(0, 1)], RNG),
     "pairs": lambda x: audit(Oneshot.calibrated(1, 1.0), x, rng=RNG),
 }
 
@@ -268,16 +267,16 @@ MECHANISMS = [
     ),
     *(mechanism.calibrated(4, 1.0) for mechanism in (NoisyMatrix, PrivateBorda, PrivateKwikSort)),
     BatchVote(4, 40, 10, 6.0, 1.0, 3),
-    Bucketed.as_printed(4, 40, 0.5, 0.05),
-    LaplaceUnif.calibrated(4, 40, 1.0, 0.05),
-    NoisyNorm.calibrated(4, 40, 1.0),
-    Trun.calibrated(4, 40, 1.0, 0.05),
+    paper.bucketed(4, 40, 0.5, 0.05).mechanism,
+    LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05),
+    NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40),
+    Trun.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05),
 ]
 TESTS = [
-    Unif.as_printed(4, 0.05),
+    paper.unif(4, 0.05),
     Friedman(4, 40),
-    MallowsApproximate.calibrated(4, 40, 0.05, centre="borda"),
-    TwoSample.exact(4, 0.05),
+    MallowsApproximate.calibrated(n_items=4, n_voters=40, size=0.05, centre="borda"),
+    TwoSample.calibrated(n_items=4, size=0.05),
 ]
 
 

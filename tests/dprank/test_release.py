@@ -31,8 +31,8 @@ RELEASES = {
     "codes": Oneshot.calibrated(2, 1.0, n_items=3, ordered=True).release([1, 2, 3], SECURE),
     "values": Oneshot.calibrated(2, 1.0, items=[*"abc"], values=True).release([1, 2, 3], SECURE),
     "numbers for names": Peeling.calibrated(1, 1.0, items=[7, "x", 2.5], noise="gumbel").release([1, 2, 3], SECURE),
-    "test": NoisyNorm.calibrated(3, 3, 1.0).release(VOTES, RNG),
-    "answer alone": Trun.calibrated(3, 3, 1.0, 0.2).release(VOTES, RNG),
+    "test": NoisyNorm.calibrated(epsilon=1.0, n_items=3, n_voters=3).release(VOTES, RNG),
+    "answer alone": Trun.calibrated(epsilon=1.0, n_items=3, n_voters=3, size=0.2).release(VOTES, RNG),
     "no mechanism": Ranking(("a", "b"), np.array([1, 0])),
     "infinite": Decision(False, 0.0, math.inf, 1.0),
 }

@@ -205,12 +205,14 @@ def _codes(orders: Any, names: tuple[str, ...]) -> Any:
     return np.vectorize(code.get, otypes=[np.int64])(table)
 
 
-def require_rankings(data: Any, n_items: int | None = None, least: int = 0) -> Rankings:
-    """Refuse what are no rankings (of so many items) by at least so many voters."""
+def require_rankings(data: Any, n_items: int | None = None, least: int = 0, *, n_voters: int | None = None) -> Rankings:
+    """Refuse what are no rankings (of so many items) by at least so many voters, or by just `n_voters`."""
     if not isinstance(data, Rankings):
         raise ValueError(f"data are of type {type(data).__name__}; dprank.Rankings are needed (Rankings.from_frame)")
     if n_items is not None and data.n_items != n_items:
         raise ValueError(f"items = {data.n_items} in the data; this mechanism is for n_items = {n_items}")
+    if n_voters is not None and len(data) != n_voters:
+        raise ValueError(f"data are of another number of voters; this mechanism is for n_voters = {n_voters}")
     if len(data) < least:
         raise ValueError(f"data have too few voters; at least {least} {'is' if least == 1 else 'are'} needed")
     return data

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 import secrets
+import sys
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal, TypeAlias, get_args
@@ -229,6 +230,14 @@ def require_source(rng: Any) -> Source:
     if not isinstance(rng, np.random.Generator | SecureSource):
         raise ValueError(f"rng = {source_shown(rng)}; a numpy.random.Generator or dprank.SECURE is needed")
     return rng
+
+
+def require_drawable(epsilon: float, scale: float, law: Law = "discrete", *, grain: float = 1.0) -> float:
+    """Refuse an epsilon so small that its noise, of this scale on a grid of steps of `grain`, could not be drawn."""
+    most = WIDEST * grain if law == "discrete" else sys.float_info.max
+    if scale > most:
+        raise ValueError(f"epsilon = {epsilon}; noise of scale {scale:.4g} would be needed, at most {most:.4g} can be")
+    return scale
 
 
 def best_first(scores: NDArray[Any], rng: Source) -> NDArray[np.int64]:

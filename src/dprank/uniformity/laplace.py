@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,24 +12,22 @@ from scipy import stats
 
 from dprank._require import (
     as_floats,
-    require_claim,
     require_generator,
     require_number,
     require_one_of,
     require_positive,
     require_probability,
+    require_sizes,
     settle,
 )
-from dprank.data.rankings import Rankings
+from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
-from dprank.privacy.noise import require_source
+from dprank.privacy.noise import Law, require_drawable, require_source
 from dprank.release import Decision, source_of
-from dprank.uniformity._require import MOST, require_data, require_sizes, require_whole_noise
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.unif import printed_threshold, square_law
-
-Law = Literal["discrete", "continuous"]
+from dprank.uniformity.thresholds import LARGEST, least_whole
+from dprank.uniformity.unif import square_law
 
 
 def disagreements(positions: NDArray[Any], pairs: NDArray[np.int64]) -> int:
@@ -49,6 +47,11 @@ def disagreements(positions: NDArray[Any], pairs: NDArray[np.int64]) -> int:
     -----
     UNIF's statistic is Y = P k - 4 U / k for P pairs. U is whole, and replacing a ranking moves it by at most
     P (k - 1), which is attained where all rankings agree.
+
+    Examples
+    --------
+    >>> disagreements(np.array([[0, 1], [1, 0], [0, 1]]), np.array([[0, 1]]))
+    2
     """
     first = (pair_signs(positions, pairs) > 0).sum(0, dtype=np.int64)
     return int((first * (len(positions) - first)).sum())
@@ -62,91 +65,84 @@ class LaplaceUnif:
     ----------
     n_items : int
         m, at least 2. If it is odd one random item is left alone.
-    n_rankings : int
+    n_voters : int
         k, at least 2, public.
     scale : float
         Of the noise on the number of disagreements; the noise on Y is 4 / k times as wide.
     threshold : float
         Rejects if the noisy Y is at least that.
     law : {"discrete", "continuous"}
-        Whole noise, fit for release; or noise on the real line, as printed, whose guarantee is about real numbers.
-    claimed_epsilon : float, optional
-        What the paper says. It enters nothing.
+        Whole noise, fit for release; or noise on the real line, for research, whose guarantee is about real numbers.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
 
     See Also
     --------
     LaplaceUnif.calibrated : the least noise for an epsilon, and the exact threshold.
-    LaplaceUnif.as_printed : the paper's noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dprank import LaplaceUnif, Rankings
+    >>> test = LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=100, size=0.05)
+    >>> print(test.guarantee)
+    epsilon = 1 (central; replace one voter)
+    >>> agreeing = Rankings([[0, 1, 2, 3]] * 100, ["ash", "elm", "fir", "oak"])
+    >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
+    True
     """
 
     n_items: int
-    n_rankings: int
+    n_voters: int
     scale: float
     threshold: float
     law: Law = "discrete"
-    claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        settle(self, **require_sizes(self.n_items, self.n_rankings))
+        settle(self, **require_sizes(self.n_items, self.n_voters))
         require_one_of("law", self.law, get_args(Law))
         settle(
             self,
             scale=require_scale(self.scale, self.sensitivity),
             threshold=require_number("threshold", self.threshold),
-            claimed_epsilon=require_claim(self.claimed_epsilon),
         )
 
     @classmethod
-    def as_printed(cls, n_items: int, n_rankings: int, epsilon_0: float, delta: float) -> Self:
-        """Noise Lap(2 m / epsilon_0) on Y.
-
-        The paper says of the threshold only that it is adapted. Here UNIF's at significance delta / 2 is raised by the
-        noise's quantile at delta / 2: m / 2 + 2 sqrt(m log(2 / delta)) + (2 m / epsilon_0) log(1 / delta).
-        """
-        sizes = require_sizes(n_items, n_rankings)
-        n_items, n_rankings = sizes["n_items"], sizes["n_rankings"]
-        epsilon_0, delta = require_positive("epsilon_0", epsilon_0), require_probability("delta", delta)
-        threshold = printed_threshold(n_items, delta / 2) + 2 * n_items / epsilon_0 * math.log(1 / delta)
-        scale = ratio_up(n_items * n_rankings, 2 * epsilon_0)
-        if not (0 < scale < math.inf and threshold < math.inf):
-            raise ValueError(f"epsilon_0 = {epsilon_0}; the printed noise is out of range")
-        return cls(n_items, n_rankings, scale, threshold, "continuous", epsilon_0)
-
-    @classmethod
-    def calibrated(cls, n_items: int, n_rankings: int, epsilon_0: float, delta: float) -> Self:
-        """The least whole noise that makes the released statistic epsilon_0-private, and the exact threshold.
+    def calibrated(cls, *, epsilon: float, n_items: int, n_voters: int, size: float = 0.05) -> Self:
+        """The least whole noise that makes the released statistic private, and the exact threshold.
 
         Parameters
         ----------
-        n_items, n_rankings : int
-        epsilon_0 : float
+        epsilon : float
             Above 0.
-        delta : float
-            Size of the test, in (0, 1 - 1e-9]: uniform rankings are rejected with the largest probability at most that
-            which whole numbers allow.
+        n_items, n_voters : int
+            As in `LaplaceUnif`.
+        size : float
+            In (0, 1 - 1e-9]: uniform rankings are rejected with the largest probability at most that which whole
+            numbers allow.
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range.
 
         Notes
         -----
         O(k (m + 90)) entries of the null law, once for each step of a bisection.
         """
-        epsilon_0, delta = require_positive("epsilon_0", epsilon_0), require_probability("delta", delta, most=MOST)
-        free = cls(n_items, n_rankings, 1.0, 0.0)
-        scale = require_whole_noise(epsilon_0, ratio_up(free.sensitivity, epsilon_0))
+        epsilon, size = require_positive("epsilon", epsilon), require_probability("size", size, most=LARGEST)
+        free = cls(n_items, n_voters, 1.0, 0.0)
+        scale = require_drawable(epsilon, ratio_up(free.sensitivity, epsilon))
         counts, law = free.law_of_counts()
 
-        def size(u: int) -> float:
-            return float(law @ discrete_laplace_cdf(u - counts, scale))
+        def too_often(u: int) -> bool:
+            return float(law @ discrete_laplace_cdf(u - counts, scale)) > size
 
-        step = math.ceil(scale)
-        below, above = int(counts[0]) - step, int(counts[-1]) + 1
-        while size(below) > delta:
-            below -= step
-        while size(above) <= delta:
-            above += step
-        while above - below > 1:
-            middle = (below + above) // 2
-            below, above = (middle, above) if size(middle) <= delta else (below, middle)
-        return cls(n_items, n_rankings, scale, free.statistic(below))
+        most = least_whole(too_often, int(counts[0]) - math.ceil(scale), int(counts[-1]) + 1) - 1
+        return cls(n_items, n_voters, scale, free.statistic(most))
 
     @property
     def n_pairs(self) -> int:
@@ -156,7 +152,7 @@ class LaplaceUnif:
     @property
     def sensitivity(self) -> int:
         """Most that replacing one ranking moves the number of disagreements; 4 / k of it for Y. Attained."""
-        return self.n_pairs * (self.n_rankings - 1)
+        return self.n_pairs * (self.n_voters - 1)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -165,7 +161,7 @@ class LaplaceUnif:
 
     def statistic(self, disagreements: float) -> float:
         """Y = P k - 4 U / k for U disagreements, noisy or not."""
-        return self.n_pairs * self.n_rankings - 4 * disagreements / self.n_rankings
+        return self.n_pairs * self.n_voters - 4 * disagreements / self.n_voters
 
     def law_of_counts(self, bias: float = 0.0) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Numbers of disagreements, rising, and their probabilities if all pairs are independent and equally biased.
@@ -175,8 +171,8 @@ class LaplaceUnif:
         bias : float
             P(one order) - P(the other), in [-1, 1]; 0 for uniform rankings, whose disjoint pairs are independent.
         """
-        squares, law = square_law(self.n_pairs, self.n_rankings, bias)
-        return (self.n_pairs * self.n_rankings**2 - squares[::-1]) // 4, law[::-1]
+        squares, law = square_law(self.n_pairs, self.n_voters, bias)
+        return (self.n_pairs * self.n_voters**2 - squares[::-1]) // 4, law[::-1]
 
     def null_sf(self, y: ArrayLike) -> NDArray[np.float64]:
         """P(noisy Y >= y) for uniform rankings, in an array of the shape of `y`: p-value, and size at the threshold.
@@ -185,7 +181,7 @@ class LaplaceUnif:
         less than a millionth of a step.
         """
         counts, law = self.law_of_counts()
-        u = (self.n_pairs * self.n_rankings - as_floats("y", y)) * self.n_rankings / 4
+        u = (self.n_pairs * self.n_voters - as_floats("y", y)) * self.n_voters / 4
         cdf = discrete_laplace_cdf if self.law == "discrete" else _continuous_cdf
         u = np.floor(u + 1e-6) if self.law == "discrete" else u
         return np.array([law @ cdf(one - counts, self.scale) for one in u.ravel()]).reshape(u.shape).clip(0, 1)
@@ -196,7 +192,7 @@ class LaplaceUnif:
         Parameters
         ----------
         data : Rankings
-            `n_rankings` rankings of `n_items` items.
+            `n_voters` rankings of `n_items` items.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
@@ -205,7 +201,7 @@ class LaplaceUnif:
         Decision
             All of it may be published; `p_value` is exact.
         """
-        require_data(data, self.n_items, self.n_rankings)
+        require_rankings(data, self.n_items, n_voters=self.n_voters)
         if self.law == "discrete":
             require_source(rng)
         else:
@@ -222,7 +218,13 @@ class LaplaceUnif:
 
 
 def discrete_laplace_cdf(x: NDArray[Any], scale: float) -> NDArray[np.float64]:
-    """P(N <= x) for whole x and the whole noise N of `dprank.privacy.noise.discrete_laplace`."""
+    """P(N <= x) for whole x and the whole noise N of `dprank.privacy.noise.discrete_laplace`.
+
+    Examples
+    --------
+    >>> discrete_laplace_cdf(np.array([-1, 0, 1]), scale=1.0).round(3).tolist()
+    [0.269, 0.731, 0.901]
+    """
     if scale == 0:
         return (x >= 0).astype(float)
     q = math.exp(-1 / scale)

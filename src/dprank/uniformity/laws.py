@@ -38,7 +38,13 @@ from dprank.uniformity.truncated import Trun
 
 
 def pairings(n_items: int) -> NDArray[np.int64]:
-    """All that `disjoint_pairs` may draw, each as likely as any other: shape (n_items!, pairs, 2)."""
+    """All that `disjoint_pairs` may draw, each as likely as any other: shape (n_items!, pairs, 2).
+
+    Examples
+    --------
+    >>> pairings(2).tolist()
+    [[[0, 1]], [[1, 0]]]
+    """
     orders = np.array(list(permutations(range(n_items))))
     return orders[:, : n_items // 2 * 2].reshape(len(orders), -1, 2)
 
@@ -50,12 +56,12 @@ def noise_free(mechanism: Any, data: Rankings) -> NDArray[np.int64]:
 
 
 @noise_free.register
-def _(mechanism: LaplaceUnif, data: Rankings) -> NDArray[np.int64]:
+def disagreeing_voters(mechanism: LaplaceUnif, data: Rankings) -> NDArray[np.int64]:
     return np.array([disagreements(data.positions, pairs) for pairs in pairings(mechanism.n_items)])
 
 
 @noise_free.register
-def _(mechanism: NoisyNorm, data: Rankings) -> NDArray[np.int64]:
+def norm_in_steps(mechanism: NoisyNorm, data: Rankings) -> NDArray[np.int64]:
     if mechanism.statistic == "ranks":
         return mechanism.on_grid([mechanism.squared_norm(data.positions)])
     squared = [mechanism.squared_norm(data.positions, pairs) for pairs in pairings(mechanism.n_items)]
@@ -63,7 +69,7 @@ def _(mechanism: NoisyNorm, data: Rankings) -> NDArray[np.int64]:
 
 
 @noise_free.register
-def _(mechanism: BatchVote, data: Rankings) -> NDArray[np.int64]:
+def votes_of_batches(mechanism: BatchVote, data: Rankings) -> NDArray[np.int64]:
     batches = range(mechanism.n_batches)
     return np.array(
         [sum(mechanism.batch_rejects(data, pairs, batch) for batch in batches) for pairs in pairings(mechanism.n_items)]
@@ -77,7 +83,7 @@ def rejection(mechanism: Any, data: Rankings) -> NDArray[np.float64]:
 
 
 @rejection.register
-def _(mechanism: Bucketed, data: Rankings) -> NDArray[np.float64]:
+def coin_or_batch(mechanism: Bucketed, data: Rankings) -> NDArray[np.float64]:
     share = [
         np.mean([mechanism.batch_rejects(data, pairs, batch) for batch in range(mechanism.n_batches)])
         for pairs in pairings(mechanism.n_items)
@@ -86,13 +92,19 @@ def _(mechanism: Bucketed, data: Rankings) -> NDArray[np.float64]:
 
 
 @rejection.register
-def _(mechanism: Trun, data: Rankings) -> NDArray[np.float64]:
+def coin_or_ramp(mechanism: Trun, data: Rankings) -> NDArray[np.float64]:
     sums = np.array([pair_signs(data.positions, pairs).sum(0) for pairs in pairings(mechanism.n_items)], np.int64)
-    return 1 - mechanism.acceptance(sums.sum(1), (sums**2).sum(1) / mechanism.n_rankings)
+    return 1 - mechanism.accepts(sums)
 
 
 def decision_law(rejection: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probabilities to reject and to accept, from those to reject of every pairing."""
+    """Probabilities to reject and to accept, from those to reject of every pairing.
+
+    Examples
+    --------
+    >>> decision_law(np.array([0.5, 1.0])).tolist()
+    [0.75, 0.25]
+    """
     return np.array([rejection.mean(), 1 - rejection.mean()])
 
 
@@ -113,6 +125,11 @@ def noisy_integers(p: ArrayLike, q: ArrayLike, scale: float) -> PairLaw:
     PairLaw
         All outcomes up to the least value of both are one class, since their likelihood ratio is one; so are those from
         the largest on.
+
+    Examples
+    --------
+    >>> round(float(noisy_integers([0], [3], scale=2.0).epsilon(0.0)), 6)
+    1.5
     """
     both = np.concatenate([p, q])
     outcomes = np.arange(both.min(), both.max() + 1)
@@ -139,6 +156,11 @@ class NoisyReals:
     -----
     Between neighbouring values either density is a sum of a rising and a falling exponential of one rate. So their
     ratio is monotone there, and any difference of the two has one root at most and an elementary integral.
+
+    Examples
+    --------
+    >>> round(NoisyReals([0.0], [3.0], scale=2.0).epsilon(0.0), 6)
+    1.5
     """
 
     p: ArrayLike
@@ -190,20 +212,20 @@ def _mixture(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @exact.register
-def _(mechanism: LaplaceUnif, data: Rankings, other: Rankings) -> Divergence:
+def noisy_count_law(mechanism: LaplaceUnif, data: Rankings, other: Rankings) -> Divergence:
     kind = noisy_integers if mechanism.law == "discrete" else NoisyReals
     return kind(noise_free(mechanism, data), noise_free(mechanism, other), mechanism.scale)
 
 
 @exact.register(NoisyNorm)
 @exact.register(BatchVote)
-def _(mechanism: NoisyNorm | BatchVote, data: Rankings, other: Rankings) -> PairLaw:
+def noisy_number_law(mechanism: NoisyNorm | BatchVote, data: Rankings, other: Rankings) -> PairLaw:
     return noisy_integers(noise_free(mechanism, data), noise_free(mechanism, other), mechanism.scale)
 
 
 @exact.register(Bucketed)
 @exact.register(Trun)
-def _(mechanism: Bucketed | Trun, data: Rankings, other: Rankings) -> PairLaw:
+def answer_law(mechanism: Bucketed | Trun, data: Rankings, other: Rankings) -> PairLaw:
     return pair_of(*(decision_law(rejection(mechanism, one)) for one in (data, other)))
 
 
@@ -217,14 +239,16 @@ def _known(function: Callable[[Any, Rankings], NDArray[Any]], mechanism: Any, da
 
 
 @sample.register
-def _(mechanism: LaplaceUnif, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_noisy_counts(
+    mechanism: LaplaceUnif, data: Rankings, size: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
     values = rng.choice(_known(noise_free, mechanism, data), size)
     y = mechanism.statistic(values + noise.draw("laplace", mechanism.law, mechanism.scale, size, rng=rng))
     return np.column_stack([y >= mechanism.threshold, y])
 
 
 @sample.register
-def _(mechanism: NoisyNorm, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_noisy_norms(mechanism: NoisyNorm, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
     without = rng.choice(_known(noise_free, mechanism, data), size)
     noisy = without + noise.discrete_laplace(mechanism.scale, size, rng=rng)
     threshold: Any = mechanism.threshold() if mechanism.statistic == "pairs" else _simulated(mechanism, size, rng)
@@ -232,30 +256,30 @@ def _(mechanism: NoisyNorm, data: Rankings, size: int, rng: np.random.Generator)
 
 
 @sample.register
-def _(mechanism: BatchVote, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_noisy_votes(mechanism: BatchVote, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
     without = rng.choice(_known(noise_free, mechanism, data), size)
     noisy = without + noise.discrete_laplace(mechanism.scale, size, rng=rng)
     return np.column_stack([noisy >= mechanism.threshold, noisy])
 
 
 @sample.register
-def _(mechanism: Bucketed, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_batch_answers(mechanism: Bucketed, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
     rejects = rng.random(size) < rng.choice(_known(rejection, mechanism, data), size)
     return np.column_stack([rejects, rejects]).astype(float)
 
 
 @sample.register
-def _(mechanism: Trun, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_ramp_answers(mechanism: Trun, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return (rng.random(size) < rng.choice(_known(rejection, mechanism, data), size)).astype(float)[:, None]
 
 
 def _simulated(mechanism: NoisyNorm, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Thresholds of as many releases, each from uniform rankings of its own."""
-    shape = (size, mechanism.null_draws, mechanism.n_rankings, mechanism.n_items)
+    shape = (size, mechanism.null_draws, mechanism.n_voters, mechanism.n_items)
     uniform = rng.permuted(np.broadcast_to(np.arange(mechanism.n_items), shape), axis=-1)
     null = mechanism.on_grid(mechanism.squared_norm(uniform))
     null += noise.discrete_laplace(mechanism.scale, null.shape, rng=rng)
-    allowed = math.floor(mechanism.delta * (1 + mechanism.null_draws)) - 1
+    allowed = math.floor(mechanism.size * (1 + mechanism.null_draws)) - 1
     return np.asarray(np.sort(null, axis=1)[:, -1 - allowed] + 1)
 
 
@@ -264,7 +288,7 @@ def _simulated(mechanism: NoisyNorm, size: int, rng: np.random.Generator) -> NDA
 
 @exact.register(LocalPairs)
 @exact.register(LocalOneBit)
-def _(mechanism: LocalPairs | LocalOneBit, data: Any, other: Any) -> PairLaw:
+def randomised_signs_law(mechanism: LocalPairs | LocalOneBit, data: Any, other: Any) -> PairLaw:
     announced, turned = _announced(mechanism), mechanism.flips / GRAIN
     signs = [[pair_signs(np.asarray(ranking), pairs) for pairs in announced] for ranking in (data, other)]
     p, q = (signs_law(np.array(asked), turned).ravel() / len(announced) for asked in signs)
@@ -289,7 +313,9 @@ def _asked(mechanism: LocalPairs | LocalOneBit) -> int:
 
 @sample.register(LocalPairs)
 @sample.register(LocalOneBit)
-def _(mechanism: LocalPairs | LocalOneBit, data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_randomised_signs(
+    mechanism: LocalPairs | LocalOneBit, data: Any, size: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
     # to ask about random pairs is to ask about the first ones of items that are numbered at random
     numbers = np.tile(np.arange(mechanism.n_items), (size, 1))
     if not _private(mechanism):

@@ -5,7 +5,6 @@ Busa-Fekete, Fotakis and Zampetakis (2021), Section 6, and a test of ours that n
 
 from __future__ import annotations
 
-import sys
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
@@ -14,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank._require import (
     as_array,
-    require_claim,
     require_one_of,
     require_positive,
     require_probability,
@@ -22,31 +20,27 @@ from dprank._require import (
     settle,
 )
 from dprank.data.kendall import as_positions
-from dprank.data.rankings import Rankings
+from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.noise import Source, require_source
 from dprank.privacy.randomized_response import GRAIN, bit_loss, flips_for, randomise
 from dprank.release import Decision, source_of
-from dprank.uniformity._require import require_data
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.unif import LEAST, printed_threshold, unif_decision, unif_null_threshold
+from dprank.uniformity.unif import LEAST, unif_decision, unif_null_threshold
 
 
 @dataclass(frozen=True)
 class _Randomised:
     n_items: int
     flips: int
-    delta: float = 0.05
-    _: KW_ONLY
-    claimed_epsilon: float | None = None
+    size: float = 0.05
 
     def __post_init__(self) -> None:
         settle(
             self,
             n_items=require_whole("n_items", self.n_items, 2),
             flips=require_whole("flips", self.flips, 1, GRAIN // 2),
-            delta=require_probability("delta", self.delta),
-            claimed_epsilon=require_claim(self.claimed_epsilon),
+            size=require_probability("size", self.size, LEAST),
         )
 
     @property
@@ -65,7 +59,8 @@ class LocalPairs(_Randomised):
     """Every voter sends the orders of all floor(m/2) pairs, each by randomised response (Algorithms 5 and 6).
 
     The curator sums squares as in UNIF. Under uniform rankings randomised signs are fair coins as well, so that the
-    null law is UNIF's. The appendix with the algorithms is lost to us: they are reconstructed from Section 6.
+    null law is UNIF's. The appendix with the algorithms is lost to us: they are reconstructed from Section 6 of
+    Busa-Fekete, Fotakis and Zampetakis (2021).
 
     Parameters
     ----------
@@ -73,71 +68,64 @@ class LocalPairs(_Randomised):
         m, at least 2.
     flips : int
         Probability that a sign is reversed, in units of 2^-53; from 1 to 2^52, a fair coin.
-    delta : float
-        Significance, in (0, 1); at least 1e-7 with the exact threshold, for the rounding of the law.
+    size : float
+        Largest probability of rejecting uniform rankings, in [1e-7, 1), for the rounding of the law.
     randomness : {"public", "private"}
         One random pairing told to everybody, or the pairs (0, 1), (2, 3), ...
-    threshold : {"exact", "printed"}
-        Reject when the exact p-value is at most delta, or from m/2 + 2 sqrt(m ln(1/delta)) on.
-    claimed_epsilon : float, optional
-        What the paper says of its calibration. It enters nothing.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+
+    See Also
+    --------
+    LocalOneBit : needs far fewer voters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dprank import LocalPairs, Rankings
+    >>> test = LocalPairs.calibrated(epsilon=1.0, n_items=4)
+    >>> print(test.guarantee)
+    epsilon = 1 (local; replace one voter)
+    >>> agreeing = Rankings([[0, 1, 2, 3]] * 1000, ["ash", "elm", "fir", "oak"])
+    >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
+    True
     """
 
     _: KW_ONLY
     randomness: Literal["public", "private"] = "public"
-    threshold: Literal["exact", "printed"] = "exact"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_one_of("randomness", self.randomness, ("public", "private"))
-        require_one_of("threshold", self.threshold, ("exact", "printed"))
-        if self.threshold == "exact":
-            require_probability("delta", self.delta, LEAST)
 
     @classmethod
     def calibrated(
         cls,
-        n_items: int,
-        epsilon_0: float,
-        delta: float = 0.05,
         *,
+        epsilon: float,
+        n_items: int,
+        size: float = 0.05,
         randomness: Literal["public", "private"] = "public",
-        threshold: Literal["exact", "printed"] = "exact",
     ) -> Self:
         """Each of the floor(m/2) signs takes its share of the budget.
 
         Parameters
         ----------
-        n_items : int
-            m, at least 2.
-        epsilon_0 : float
+        epsilon : float
             Above 0.
-        delta : float
-            Significance, in (0, 1); at least 1e-7 with the exact threshold.
-        randomness : {"public", "private"}
-        threshold : {"exact", "printed"}
+        n_items, size, randomness
             As in `LocalPairs`.
-        """
-        n_items, epsilon_0 = require_whole("n_items", n_items, 2), require_positive("epsilon_0", epsilon_0)
-        return cls(n_items, flips_for(epsilon_0, n_items // 2), delta, randomness=randomness, threshold=threshold)
 
-    @classmethod
-    def as_printed(
-        cls, n_items: int, epsilon_0: float, delta: float = 0.05, *, randomness: Literal["public", "private"] = "public"
-    ) -> Self:
-        """The paper's gamma = 2 epsilon_0 / m a sign (at odd m it spends less than epsilon_0) and its threshold.
-
-        Parameters
-        ----------
-        n_items, epsilon_0, randomness
-            As in `LocalPairs.calibrated`.
-        delta : float
-            Significance, in (0, 1).
+        Raises
+        ------
+        ValueError
+            Naming what is out of range.
         """
-        n_items, epsilon_0 = require_whole("n_items", n_items, 2), require_positive("epsilon_0", epsilon_0)
-        pairs = n_items // 2
-        flips = flips_for(min(2 * pairs * epsilon_0 / n_items, sys.float_info.max), pairs)
-        return cls(n_items, flips, delta, claimed_epsilon=epsilon_0, threshold="printed", randomness=randomness)
+        epsilon, n_items = require_positive("epsilon", epsilon), require_whole("n_items", n_items, 2)
+        return cls(n_items, flips_for(epsilon, n_items // 2), size, randomness=randomness)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -174,12 +162,14 @@ class LocalPairs(_Randomised):
         pairs = _disjoint(pairs, self.n_items, self.n_pairs)
         return randomise(pair_signs(_positions(ranking, self.n_items), pairs), self.flips, rng)
 
+    def threshold(self, n_voters: int) -> float:
+        """UNIF's statistic of so many voters from which it rejects: the least that keeps the size."""
+        return unif_null_threshold(self.n_pairs, n_voters, self.size)
+
     def decide(self, reports: ArrayLike) -> Decision:
         """What the curator says of reports of shape (voters, pairs), at least two voters, of -1 and +1."""
         signs = _signs(reports, self.n_pairs)
-        if self.threshold == "exact":
-            return _of_voters(self, signs, unif_null_threshold(self.n_pairs, len(signs), self.delta))
-        return _of_voters(self, signs, printed_threshold(self.n_items, self.delta))
+        return _of_voters(self, signs, self.threshold(len(signs)))
 
     def release(self, data: Rankings, rng: Source) -> Decision:
         """One decision from at least two rankings; O(voters * items).
@@ -191,7 +181,7 @@ class LocalPairs(_Randomised):
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE`.
         """
-        require_data(data, self.n_items)
+        require_rankings(data, self.n_items, 2)
         require_source(rng)
         decision = self.decide(self.report(data.positions, self.pairs(rng), rng))
         return replace(decision, mechanism=self, source=source_of(rng, self))
@@ -206,27 +196,57 @@ class LocalOneBit(_Randomised):
 
     Parameters
     ----------
-    n_items, flips, delta, claimed_epsilon
+    n_items, flips, size
         As in `LocalPairs`.
     groups : int
         1 .. floor(m/2) pairs. Few, for the noise of the statistic grows with their number; not too few, for a random
         pair may stand close together in the centre. 8 is within 8 % of the best for power from 0.8 to 0.95.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dprank import LocalOneBit, Rankings
+    >>> test = LocalOneBit.calibrated(epsilon=1.0, n_items=4)
+    >>> test.groups
+    2
+    >>> agreeing = Rankings([[0, 1, 2, 3]] * 400, ["ash", "elm", "fir", "oak"])
+    >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
+    True
     """
 
     groups: int = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_probability("delta", self.delta, LEAST)
         settle(self, groups=require_whole("groups", self.groups, 1))
         if self.groups > self.n_pairs:
             raise ValueError(f"groups = {self.groups}; {self.n_items} items allow 1 .. {self.n_pairs} disjoint pairs")
 
     @classmethod
-    def calibrated(cls, n_items: int, epsilon_0: float, delta: float = 0.05, groups: int | None = None) -> Self:
-        """The whole of `epsilon_0`, above 0, on one sign; 8 groups, or as many as there are pairs."""
-        n_items, epsilon_0 = require_whole("n_items", n_items, 2), require_positive("epsilon_0", epsilon_0)
-        return cls(n_items, flips_for(epsilon_0), delta, groups=min(8, n_items // 2) if groups is None else groups)
+    def calibrated(cls, *, epsilon: float, n_items: int, size: float = 0.05, groups: int | None = None) -> Self:
+        """The whole budget on one sign.
+
+        Parameters
+        ----------
+        epsilon : float
+            Above 0.
+        n_items, size
+            As in `LocalPairs`.
+        groups : int, optional
+            By default 8, or as many as there are pairs.
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range.
+        """
+        epsilon, n_items = require_positive("epsilon", epsilon), require_whole("n_items", n_items, 2)
+        return cls(n_items, flips_for(epsilon), size, min(8, n_items // 2) if groups is None else groups)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -245,7 +265,7 @@ class LocalOneBit(_Randomised):
     def decide(self, reports: ArrayLike) -> Decision:
         """What the curator says of reports of shape (voters a group, groups), at least two voters, of -1 and +1."""
         signs = _signs(reports, self.groups)
-        return _of_voters(self, signs, unif_null_threshold(self.groups, len(signs), self.delta))
+        return _of_voters(self, signs, unif_null_threshold(self.groups, len(signs), self.size))
 
     def release(self, data: Rankings, rng: Source) -> Decision:
         """One decision from at least two rankings a group; O(voters).
@@ -255,7 +275,7 @@ class LocalOneBit(_Randomised):
         data, rng
             As in `LocalPairs.release`.
         """
-        require_data(data, self.n_items, least=2 * self.groups)
+        require_rankings(data, self.n_items, 2 * self.groups)
         require_source(rng)
         size = len(data) // self.groups
         asked = data.positions[: size * self.groups].reshape(size, self.groups, self.n_items)

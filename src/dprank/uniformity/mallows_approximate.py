@@ -8,90 +8,113 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
-from dprank._require import require_generator, require_one_of, require_probability, require_whole, settle
+from dprank._require import (
+    MOST_DRAWS,
+    require_draws,
+    require_generator,
+    require_one_of,
+    require_probability,
+    require_sizes,
+    require_whole,
+    settle,
+)
 from dprank.data.kendall import kendall_distances
-from dprank.data.rankings import Rankings
+from dprank.data.rankings import Rankings, require_rankings
 from dprank.models.mallows import Mallows
 from dprank.release import Decision
-from dprank.uniformity._require import LEAST_EXACT, MOST_DRAWS, require_data, require_draws, require_sizes
+from dprank.uniformity.thresholds import LARGEST, LEAST_EXACT, least_whole
 
 Centre = Literal["fixed", "first", "borda"]
 Sides = Literal["one", "two"]
-Null = Literal["normal", "exact", "simulated"]
 
 
 @dataclass(frozen=True)
 class MallowsApproximate:
-    """Test of uniformity by the sum of the Kendall distances from a centre (Busa-Fekete et al. 2021, Section 7.2).
+    """Test of uniformity by the sum of the Kendall distances from a centre, without privacy.
 
-    The paper takes Mallows's test for a known centre and leaves open what to do when it is unknown.
+    Mallows's test for a known centre, of which Busa-Fekete et al. (2021, Section 7.2) leave open what to do when it is
+    unknown. The null law is exact where the centre does not depend on the distances, else simulated.
 
     Parameters
     ----------
     n_items : int
         m, at least 2.
-    n_rankings : int
+    n_voters : int
         n, at least 2.
-    delta : float
-        Size that is aimed at, in (0, 1); at least 1e-10 with the exact law, whose absolute error is 1e-12.
+    size : float
+        Largest probability of rejecting uniform rankings, in (0, 1); from 1e-10 to 1 - 1e-9 with the exact law, whose
+        absolute error is 1e-12.
     centre : {"first", "fixed", "borda"}
         The first ranking, and the distances of the others from it; the ranking 0, 1, .. m - 1, chosen before
-        looking; the items by their mean position in the data.
+        looking; the items by their mean position in the data, whose null law is simulated.
     sided : {"one", "two"}
         Reject small sums of distances, or small and large ones.
-    null : {"normal", "exact", "simulated"}
-        Law to compare with: the normal approximation, as if the centre did not depend on the distances; the exact
-        law, right for "fixed" and "first"; `draws` sets of uniform rankings, right for every centre.
     draws : int
-        At least 1 / delta - 1 where the null law is simulated, else unused.
+        Sets of uniform rankings that are simulated with ``centre="borda"``: at least 1 / size - 1; else unused.
 
-    See Also
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+
+    Examples
     --------
-    MallowsApproximate.as_printed : the normal approximation.
-    MallowsApproximate.calibrated : size at most delta, by exact law or certified Monte Carlo.
+    >>> from dprank import MallowsApproximate, Rankings
+    >>> test = MallowsApproximate.calibrated(n_items=4, n_voters=3, size=0.05)
+    >>> print(test.test(Rankings([[0, 1, 2, 3]] * 3, ["ash", "elm", "fir", "oak"])))
+    the rankings are not uniform, p = 0.00174; not for publication: of no private release
     """
 
     n_items: int
-    n_rankings: int
-    delta: float
+    n_voters: int
+    size: float
     centre: Centre = "first"
     sided: Sides = "one"
-    null: Null = "exact"
     draws: int = 999
 
     def __post_init__(self) -> None:
-        settle(self, **require_sizes(self.n_items, self.n_rankings))
-        least = LEAST_EXACT if isinstance(self.null, str) and self.null == "exact" else 0.0
-        settle(self, delta=require_probability("delta", self.delta, least))
-        for name, allowed in (("centre", Centre), ("sided", Sides), ("null", Null)):
+        settle(self, **require_sizes(self.n_items, self.n_voters))
+        for name, allowed in (("centre", Centre), ("sided", Sides)):
             require_one_of(name, getattr(self, name), get_args(allowed))
-        if self.null == "exact" and self.centre == "borda":
-            raise ValueError("null = 'exact'; with centre = 'borda' only 'normal' and 'simulated' are known")
+        bounds = () if self.simulated else (LEAST_EXACT, LARGEST)
+        settle(self, size=require_probability("size", self.size, *bounds))
         settle(self, draws=require_whole("draws", self.draws, 1, MOST_DRAWS))
-        if self.null == "simulated":
-            require_draws(self.draws, self.delta)
-
-    @classmethod
-    def as_printed(cls, n_items: int, n_rankings: int, delta: float, *, centre: Centre, sided: Sides = "one") -> Self:
-        """The normal approximation with one reading of the centre."""
-        return cls(n_items, n_rankings, delta, centre, sided, "normal")
+        if self.simulated:
+            require_draws(self.draws, self.size)
 
     @classmethod
     def calibrated(
-        cls, n_items: int, n_rankings: int, delta: float, *, centre: Centre = "first", sided: Sides = "one"
+        cls,
+        *,
+        n_items: int,
+        n_voters: int,
+        size: float = 0.05,
+        centre: Centre = "first",
+        sided: Sides = "one",
+        draws: int = 999,
     ) -> Self:
-        """Size at most delta: the exact law, or Monte Carlo where the centre is estimated."""
-        return cls(n_items, n_rankings, delta, centre, sided, "simulated" if centre == "borda" else "exact")
+        """The test of that size: by the exact law, or by Monte Carlo where the centre is estimated.
+
+        Parameters
+        ----------
+        n_items, n_voters, size, centre, sided, draws
+            As in `MallowsApproximate`.
+        """
+        return cls(n_items, n_voters, size, centre, sided, draws)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the null law is: where the centre is estimated from all rankings."""
+        return self.centre == "borda"
 
     @property
     def n_distances(self) -> int:
         """Distances that are summed."""
-        return self.n_rankings - (self.centre == "first")
+        return self.n_voters - (self.centre == "first")
 
     @property
-    def size(self) -> float:
+    def exact_size(self) -> float:
         """Probability of rejecting uniform rankings, exact; unknown for an estimated centre.
 
         Raises
@@ -99,7 +122,7 @@ class MallowsApproximate:
         ValueError
             For ``centre = "borda"``.
         """
-        if self.centre == "borda":
+        if self.simulated:
             raise ValueError("centre = 'borda'; the exact size is known for 'fixed' and 'first'")
         low = self._null_cdf(self._mean - self.threshold())
         return low if self.sided == "one" else 2 * low
@@ -112,17 +135,10 @@ class MallowsApproximate:
         rng : numpy.random.Generator, optional
             Needed where the null law is simulated.
         """
-        tail = self.delta if self.sided == "one" else self.delta / 2
-        if self.null == "normal":
-            return float(-ndtri(tail) * self._deviation)
-        if self.null == "simulated":
+        if self.simulated:
             return self._simulated_threshold(self._null(rng))
-        # P(T <= low) <= tail < P(T <= high); the law is symmetric
-        low, high = -1, math.ceil(self._mean if tail <= 0.5 else 2 * self._mean)
-        while high - low > 1:
-            middle = (low + high) // 2
-            fits = self._null_cdf(middle) <= tail
-            low, high = (middle, high) if fits else (low, middle)
+        # P(T <= low) <= tail < P(T <= low + 1); the law is symmetric
+        low = least_whole(lambda t: self._null_cdf(t) > self._tail, -1, math.ceil(self._mean)) - 1
         return self._mean - low
 
     def statistic(self, positions: NDArray[Any]) -> float:
@@ -138,7 +154,7 @@ class MallowsApproximate:
     def null_statistics(self, draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Statistics of `draws` sets of uniform rankings. O(draws * rankings * items * log(items))."""
         law = Mallows(self.n_items, 0.0)
-        return np.array([self.statistic(law.sample(self.n_rankings, rng=rng)) for _ in range(draws)])
+        return np.array([self.statistic(law.sample(self.n_voters, rng=rng)) for _ in range(draws)])
 
     def test(self, rankings: Rankings, rng: np.random.Generator | None = None) -> Decision:
         """Decide; `rng`, a numpy.random.Generator, is needed where the null law is simulated.
@@ -146,24 +162,30 @@ class MallowsApproximate:
         Raises
         ------
         ValueError
-            If `rankings` are not `n_rankings` rankings of `n_items` items.
+            If `rankings` are not `n_voters` rankings of `n_items` items.
+
+        Notes
+        -----
+        A simulated p-value is (1 + number of null statistics at least as large) / (draws + 1), never below
+        1 / (draws + 1).
         """
-        require_data(rankings, self.n_items, self.n_rankings)
+        require_rankings(rankings, self.n_items, n_voters=self.n_voters)
         if rng is not None:
             require_generator(rng)
         value = self.statistic(rankings.positions)
-        if self.null == "simulated":
-            null = self._null(rng)
-            threshold = self._simulated_threshold(null)
-            p_value = (1 + int((null >= value).sum())) / (1 + self.draws)
-        else:
-            threshold = self.threshold()
-            if self.null == "normal":
-                p_value = float(ndtr(-value / self._deviation))
-            else:
-                p_value = self._null_cdf(self._mean - value)
-            p_value = min(1.0, p_value * (1 if self.sided == "one" else 2))
+        threshold, p_value = self._judged(value, rng)
         return Decision(value >= threshold, value, threshold, p_value)
+
+    def _judged(self, value: float, rng: np.random.Generator | None) -> tuple[float, float]:
+        """Threshold and p-value of a statistic."""
+        if self.simulated:
+            null = self._null(rng)
+            return self._simulated_threshold(null), (1 + int((null >= value).sum())) / (1 + self.draws)
+        return self.threshold(), self._sided(self._null_cdf(self._mean - value))
+
+    def _sided(self, tail: float) -> float:
+        """The p-value that goes with the tail on one side."""
+        return min(1.0, tail * (1 if self.sided == "one" else 2))
 
     def _total(self, positions: NDArray[Any]) -> int:
         if self.centre == "first":
@@ -177,8 +199,8 @@ class MallowsApproximate:
         return self.null_statistics(self.draws, require_generator(rng, "the null law is simulated"))
 
     def _simulated_threshold(self, null: NDArray[np.float64]) -> float:
-        """Least statistic with at most a share delta of (1 + draws) in its tail, itself counted."""
-        allowed = min(math.floor(self.delta * (1 + self.draws) + 1e-9), self.draws)
+        """Least statistic with at most a share `size` of (1 + draws) in its tail, itself counted."""
+        allowed = min(math.floor(self.size * (1 + self.draws) + 1e-9), self.draws)
         return float(np.nextafter(np.sort(null)[::-1][allowed - 1], math.inf))
 
     def _null_cdf(self, total: float) -> float:
@@ -190,5 +212,6 @@ class MallowsApproximate:
         return self.n_distances * self.n_items * (self.n_items - 1) / 4
 
     @property
-    def _deviation(self) -> float:
-        return math.sqrt(self.n_distances * Mallows(self.n_items, 0.0).distance_moments()[1])
+    def _tail(self) -> float:
+        """Of the null law, on one side."""
+        return self.size if self.sided == "one" else self.size / 2

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._require import (
+    MOST_DRAWS,
     as_array,
     as_floats,
+    require_draws,
     require_generator,
     require_one_of,
     require_positive,
@@ -20,14 +22,14 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank.data.rankings import Rankings
+from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
-from dprank.privacy.noise import require_source
+from dprank.privacy.noise import require_drawable, require_source
 from dprank.release import Decision, source_of
-from dprank.uniformity._require import MOST_DRAWS, require_data, require_draws, require_whole_noise
 from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
+from dprank.uniformity.thresholds import LARGEST, least_whole
 from dprank.uniformity.unif import unif_null_sf
 
 Statistic = Literal["pairs", "ranks"]
@@ -41,20 +43,25 @@ class NoisyNorm:
 
     Parameters
     ----------
-    n_items, n_rankings : int
-        m and k, at least 2.
+    n_items, n_voters : int
+        m and k, at least 2; public.
     scale : float
         Of the discrete Laplace noise, in steps of the grid; above 0.
     statistic : {"pairs", "ranks"}
         What a ranking contributes: a sign for each of floor(m / 2) disjoint pairs, or the places of all items,
         centred and doubled (Friedman's test).
-    delta : float
-        Size, in (0, 1).
+    size : float
+        Largest probability of rejecting uniform rankings, in (0, 1 - 1e-9].
     steps : int
         Steps of the grid to one sensitivity, from 1 to 10,000.
     null_draws : int
-        For ``statistic="ranks"``: simulated null data sets, at least 1 / delta - 1, with fewer the test could never
-        reject.
+        For ``statistic="ranks"``: simulated null data sets, at least 1 / size - 1, with fewer the test could never
+        reject. No p-value is below 1 / (null_draws + 1), which is 1/1000 by default.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
 
     Notes
     -----
@@ -63,14 +70,26 @@ class NoisyNorm:
     doubled places; both are attained when all rankings agree and one is reversed. Rounding down to a grid of which the
     sensitivity is a whole number of steps costs nothing: two numbers that differ by at most so many steps round to
     such. The square of the norm is an integer, and so is everything computed up to the noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dprank import NoisyNorm, Rankings
+    >>> test = NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=250, statistic="ranks")
+    >>> print(test.guarantee)
+    epsilon = 1 (central; replace one voter)
+    >>> agreeing = Rankings([[0, 1, 2, 3]] * 250, ["ash", "elm", "fir", "oak"])
+    >>> decision = test.release(agreeing, rng=np.random.default_rng(1))
+    >>> decision.reject, decision.p_value
+    (True, 0.001)
     """
 
     n_items: int
-    n_rankings: int
+    n_voters: int
     scale: float
     _: KW_ONLY
     statistic: Statistic = "pairs"
-    delta: float = 0.05
+    size: float = 0.05
     steps: int = 64
     null_draws: int = 999
 
@@ -78,31 +97,31 @@ class NoisyNorm:
         settle(
             self,
             n_items=require_whole("n_items", self.n_items, 2),
-            n_rankings=require_whole("n_rankings", self.n_rankings, 2),
+            n_voters=require_whole("n_voters", self.n_voters, 2),
         )
         settle(
             self,
             steps=require_whole("steps", self.steps, 1, 10_000),
             null_draws=require_whole("null_draws", self.null_draws, 1, MOST_DRAWS),
-            delta=require_probability("delta", self.delta),
+            size=require_probability("size", self.size, most=LARGEST),
         )
         settle(self, scale=require_scale(self.scale, self.steps))
         require_one_of("statistic", self.statistic, get_args(Statistic))
         if self.statistic == "ranks":
-            require_draws(self.null_draws, self.delta, "null_draws")
-        if self.n_rankings**2 * self.squared_sensitivity >= 2**62:
+            require_draws(self.null_draws, self.size, "null_draws")
+        if self.n_voters**2 * self.squared_sensitivity >= 2**62:
             raise ValueError(
-                f"n_rankings = {self.n_rankings}; too many for integers of 64 bits with n_items = {self.n_items}"
+                f"n_voters = {self.n_voters}; too many for integers of 64 bits with n_items = {self.n_items}"
             )
 
     @classmethod
     def calibrated(
         cls,
-        n_items: int,
-        n_rankings: int,
-        epsilon_0: float,
-        delta: float = 0.05,
         *,
+        epsilon: float,
+        n_items: int,
+        n_voters: int,
+        size: float = 0.05,
         statistic: Statistic = "pairs",
         steps: int = 64,
         null_draws: int = 999,
@@ -111,17 +130,19 @@ class NoisyNorm:
 
         Parameters
         ----------
-        n_items, n_rankings : int
-        epsilon_0 : float
+        epsilon : float
             Above 0.
-        delta : float
-            Size of the test, in (0, 1).
-        statistic, steps, null_draws
+        n_items, n_voters, size, statistic, steps, null_draws
             As in `NoisyNorm`.
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range.
         """
-        epsilon_0 = require_positive("epsilon_0", epsilon_0)
-        free = cls(n_items, n_rankings, 1.0, statistic=statistic, delta=delta, steps=steps, null_draws=null_draws)
-        return replace(free, scale=require_whole_noise(epsilon_0, ratio_up(free.steps, epsilon_0)))
+        epsilon = require_positive("epsilon", epsilon)
+        free = cls(n_items, n_voters, 1.0, statistic=statistic, size=size, steps=steps, null_draws=null_draws)
+        return replace(free, scale=require_drawable(epsilon, ratio_up(free.steps, epsilon)))
 
     @property
     def squared_sensitivity(self) -> int:
@@ -172,22 +193,15 @@ class NoisyNorm:
         return min(1.0, float(law @ self.noise_sf(noisy - steps)))
 
     def threshold(self) -> int:
-        """Least number of steps whose p-value is at most delta; for pairs."""
-        low, high = 0, self.steps * self.n_rankings
-        if self.delta > 0.5:  # below that noise alone is at least 0 too often
-            low = -math.ceil(64 * self.scale)
-        while self.p_value(high) > self.delta:
-            low, high = high, 2 * high
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.p_value(middle) <= self.delta else (middle + 1, high)
-        return low
+        """Least number of steps whose p-value is at most `size`; for pairs."""
+        # where the size is above 1/2 it is below 0: noise alone is at least 0 too often
+        return least_whole(lambda steps: self.p_value(steps) <= self.size, -1, self.steps * self.n_voters)
 
     def null_norms(self, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.int64]:
         """Norms of simulated uniform data in steps of the grid, without noise; for ranks. O(draws * k * m)."""
         require_generator(rng)
         places = np.arange(self.n_items)
-        uniform = np.empty((self.n_rankings, self.n_items), np.int64)
+        uniform = np.empty((self.n_voters, self.n_items), np.int64)
         squares = []
         for _ in range(self.null_draws if draws is None else draws):
             uniform[:] = places
@@ -200,17 +214,27 @@ class NoisyNorm:
         Parameters
         ----------
         data : Rankings
-            `n_rankings` rankings of `n_items` items.
+            `n_voters` rankings of `n_items` items.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE`.
 
+        Returns
+        -------
+        Decision
+            All of it may be published.
+
+        Raises
+        ------
+        ValueError
+            If the data are of other numbers of items or voters than the test was made for.
+
         Notes
         -----
-        For pairs the p-value is computed from the null law. For ranks it is (1 + c) / (1 + r), c the number of r
-        simulated uniform data sets, noise included, that are at least as large: valid at any r, though another
-        simulation would give another.
+        For pairs the p-value is computed from the null law. For ranks it is (1 + c) / (1 + r), c the number of
+        r = `null_draws` simulated uniform data sets, noise included, that are at least as large: valid at any r, though
+        another simulation would give another, and never below 1 / (1 + r).
         """
-        require_data(data, self.n_items, self.n_rankings)
+        require_rankings(data, self.n_items, n_voters=self.n_voters)
         require_source(rng)
         public = rng if isinstance(rng, np.random.Generator) else np.random.default_rng()
         pairs = disjoint_pairs(self.n_items, rng=public) if self.statistic == "pairs" else None
@@ -221,27 +245,27 @@ class NoisyNorm:
         else:
             null = self.null_norms(public) + noise.discrete_laplace(self.scale, self.null_draws, rng=public)
             p = (1 + int((null >= noisy).sum())) / (1 + self.null_draws)
-            allowed = math.floor(self.delta * (1 + self.null_draws)) - 1
+            allowed = math.floor(self.size * (1 + self.null_draws)) - 1
             threshold = float(np.sort(null)[-1 - allowed] + 1) if allowed >= 0 else math.inf
         return Decision(noisy >= threshold, float(noisy), threshold, p, mechanism=self, source=source_of(rng, self))
 
     def _null_law(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         if self.statistic != "pairs":
             raise ValueError(f"statistic = {self.statistic!r}; the exact null law is known for 'pairs'")
-        return _grid_law(self.n_items // 2, self.n_rankings, self.steps)
+        return _grid_law(self.n_items // 2, self.n_voters, self.steps)
 
 
-def _end(n_pairs: int, n_rankings: int) -> int:
+def _end(n_pairs: int, n_voters: int) -> int:
     """Where the null law of the squared norm ends: at its largest value, or at the chi-square bound on its tail."""
-    far = n_rankings * (n_pairs + 2 * math.sqrt(_FAR * n_pairs) + 2 * _FAR)
-    return min(n_pairs * n_rankings**2, math.ceil(far))
+    far = n_voters * (n_pairs + 2 * math.sqrt(_FAR * n_pairs) + 2 * _FAR)
+    return min(n_pairs * n_voters**2, math.ceil(far))
 
 
 @lru_cache(maxsize=16)
-def _grid_law(n_pairs: int, n_rankings: int, steps: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _grid_law(n_pairs: int, n_voters: int, steps: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Null law of the norm in whole steps."""
-    last = math.isqrt(_end(n_pairs, n_rankings) * steps**2 // (4 * n_pairs)) + 1
+    last = math.isqrt(_end(n_pairs, n_voters) * steps**2 // (4 * n_pairs)) + 1
     # the norm is at least u steps where its square is at least that number of whole units
     squares = [-(-u * u * 4 * n_pairs // steps**2) for u in range(last + 1)]
-    above = np.append(unif_null_sf(n_pairs, n_rankings, np.array(squares) / n_rankings), 0.0)
+    above = np.append(unif_null_sf(n_pairs, n_voters, np.array(squares) / n_voters), 0.0)
     return np.arange(last + 1), (above[:-1] - above[1:]).clip(0)

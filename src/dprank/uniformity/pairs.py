@@ -23,6 +23,16 @@ def disjoint_pairs(n_items: int, *, rng: np.random.Generator | SecureSource | No
     Returns
     -------
     ndarray of int, shape (pairs, 2)
+
+    Raises
+    ------
+    ValueError
+        For fewer than two items, or what is no source of randomness.
+
+    Examples
+    --------
+    >>> disjoint_pairs(5).tolist()
+    [[0, 1], [2, 3]]
     """
     n_items = require_whole("n_items", n_items, 2)
     order = np.arange(n_items) if rng is None else require_source(rng).permutation(n_items)
@@ -40,5 +50,10 @@ def pair_signs(positions: NDArray[Any], pairs: NDArray[np.int64]) -> NDArray[np.
     Returns
     -------
     ndarray of int8, shape (..., pairs)
+
+    Examples
+    --------
+    >>> pair_signs(np.array([[0, 1, 2, 3], [1, 0, 2, 3]]), disjoint_pairs(4)).tolist()
+    [[1, 1], [-1, 1]]
     """
     return np.where(positions[..., pairs[:, 0]] < positions[..., pairs[:, 1]], np.int8(1), np.int8(-1))

@@ -16,14 +16,15 @@ from dprank._require import (
     require_generator,
     require_number,
     require_probability,
+    require_sizes,
     require_whole,
     settle,
     shown,
 )
-from dprank.data.rankings import Rankings
+from dprank.data.rankings import Rankings, require_rankings
 from dprank.release import Decision
-from dprank.uniformity._require import require_data, require_sizes
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
+from dprank.uniformity.thresholds import least_whole
 
 #: Values of the statistic that are tabulated at most; beyond, its law is inverted at few frequencies.
 POINTS = 1 << 23
@@ -37,10 +38,11 @@ OUTSIDE = 45.0
 
 @dataclass(frozen=True)
 class Unif:
-    """Test of uniformity by the orders of disjoint pairs of items, in a pairing drawn at random.
+    """Test of uniformity by the orders of disjoint pairs of items, in a pairing drawn at random; without privacy.
 
     With S the rankings that put the first item of a pair first, less those that do not, the statistic Y is the sum of
-    S^2 / k over floor(m / 2) pairs, k the number of rankings. Y >= `threshold` rejects.
+    S^2 / k over floor(m / 2) pairs, k the number of rankings. Y >= `threshold` rejects (Busa-Fekete et al. 2021,
+    Algorithm 2).
 
     Parameters
     ----------
@@ -48,41 +50,61 @@ class Unif:
         m, at least 2. If it is odd a random item takes no part.
     threshold : float
         Infinity for a test that never rejects.
-    n_rankings : int, optional
+    n_voters : int, optional
         k, at least 2, where the threshold was made for one number of rankings; by default any.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
 
     See Also
     --------
-    Unif.exact : the threshold for a given size.
-    Unif.as_printed : the paper's.
+    Unif.calibrated : the threshold for a given size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dprank import Rankings, Unif
+    >>> test = Unif.calibrated(n_items=4, n_voters=30, size=0.05)
+    >>> agreeing = Rankings([[0, 1, 2, 3]] * 30, ["ash", "elm", "fir", "oak"])
+    >>> test.test(agreeing, rng=np.random.default_rng(1)).reject
+    True
     """
 
     n_items: int
     threshold: float
-    n_rankings: int | None = None
+    n_voters: int | None = None
 
     def __post_init__(self) -> None:
         settle(self, n_items=require_whole("n_items", self.n_items, 2))
         settle(self, threshold=require_number("threshold", self.threshold))
-        if self.n_rankings is not None:
-            settle(self, n_rankings=require_whole("n_rankings", self.n_rankings, 2))
+        if self.n_voters is not None:
+            settle(self, n_voters=require_whole("n_voters", self.n_voters, 2))
 
     @classmethod
-    def as_printed(cls, n_items: int, delta: float) -> Self:
-        """The threshold m / 2 + 2 sqrt(m log(1 / delta)) of Algorithm 2, line 10, for any number of rankings."""
-        n_items = require_whole("n_items", n_items, 2)
-        return cls(n_items, printed_threshold(n_items, delta))
+    def calibrated(cls, *, n_items: int, n_voters: int, size: float = 0.05) -> Self:
+        """The least threshold that uniform rankings reach with probability at most `size`.
 
-    @classmethod
-    def exact(cls, n_items: int, n_rankings: int, delta: float) -> Self:
-        """The least threshold that uniform rankings reach with probability at most `delta`.
+        Parameters
+        ----------
+        n_items, n_voters : int
+            m and k, at least 2.
+        size : float
+            In [1e-7, 1): smaller ones drown in the rounding of the law.
 
-        Y is discrete, so that the size is mostly below `delta`; with few rankings of few items there is no such
-        threshold below infinity. Nothing is randomised. `delta` lies in [1e-7, 1): smaller ones drown in the rounding
-        of the law.
+        Raises
+        ------
+        ValueError
+            Naming what is out of range.
+
+        Notes
+        -----
+        Y is discrete, so that the exact size is mostly below `size`; with few rankings of few items there is no such
+        threshold below infinity. Nothing is randomised.
         """
-        sizes = require_sizes(n_items, n_rankings)
-        return cls(threshold=unif_null_threshold(sizes["n_items"] // 2, sizes["n_rankings"], delta), **sizes)
+        sizes = require_sizes(n_items, n_voters)
+        return cls(threshold=unif_null_threshold(sizes["n_items"] // 2, sizes["n_voters"], size), **sizes)
 
     def test(self, rankings: Rankings, rng: np.random.Generator) -> Decision:
         """Draw a pairing and decide.
@@ -104,7 +126,7 @@ class Unif:
         ValueError
             If the rankings are not those the test was made for.
         """
-        require_data(rankings, self.n_items, self.n_rankings)
+        require_rankings(rankings, self.n_items, 2, n_voters=self.n_voters)
         require_generator(rng)
         signs = pair_signs(rankings.positions, disjoint_pairs(self.n_items, rng=rng))
         return unif_decision(signs, self.threshold)
@@ -121,37 +143,51 @@ def pair_statistic(signs: NDArray[Any]) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float, shape (...)
+
+    Examples
+    --------
+    >>> float(pair_statistic(np.array([[1, 1], [1, -1], [1, 1]])))
+    3.3333333333333335
     """
     totals = signs.sum(-2, dtype=np.int64)
     return np.asarray((totals**2).sum(-1) / signs.shape[-2])
 
 
 def unif_decision(signs: NDArray[Any], threshold: float) -> Decision:
-    """Reject if UNIF's Y of the signs, of shape (rankings, pairs), reaches a threshold; the p-value is exact."""
+    """Reject if UNIF's Y of the signs, of shape (rankings, pairs), reaches a threshold.
+
+    The p-value is exact, but never given below 1e-7, where the rounding of the law would show.
+
+    Examples
+    --------
+    >>> decision = unif_decision(np.ones((4, 1), np.int8), threshold=4.0)
+    >>> decision.reject, decision.p_value
+    (True, 0.125)
+    """
     value = float(pair_statistic(signs))
     k, n_pairs = signs.shape
     return Decision(value >= threshold, value, threshold, max(LEAST, float(unif_null_sf(n_pairs, k, value))))
 
 
-def printed_threshold(n_items: int, delta: float) -> float:
-    """m / 2 + 2 sqrt(m log(1 / delta)), for `delta` in (0, 1): Algorithm 2, line 10."""
-    delta = require_probability("delta", delta)
-    return n_items / 2 + 2 * math.sqrt(n_items * math.log(1 / delta))
+def unif_null_sf(n_pairs: int, n_voters: int, y: ArrayLike) -> NDArray[np.float64]:
+    """P(Y >= y) for UNIF's Y of uniform rankings: `unif_sf` without bias.
+
+    Examples
+    --------
+    >>> float(unif_null_sf(n_pairs=1, n_voters=4, y=4.0))
+    0.125
+    """
+    return unif_sf(n_pairs, n_voters, y)
 
 
-def unif_null_sf(n_pairs: int, n_rankings: int, y: ArrayLike) -> NDArray[np.float64]:
-    """P(Y >= y) for UNIF's Y of uniform rankings: `unif_sf` without bias."""
-    return unif_sf(n_pairs, n_rankings, y)
-
-
-def unif_sf(n_pairs: int, n_rankings: int, y: ArrayLike, bias: ArrayLike = 0.0) -> NDArray[np.float64]:
+def unif_sf(n_pairs: int, n_voters: int, y: ArrayLike, bias: ArrayLike = 0.0) -> NDArray[np.float64]:
     r"""P(Y >= y) for UNIF's Y if the signs of all pairs and rankings are independent.
 
     Parameters
     ----------
     n_pairs : int
         N, at least 1.
-    n_rankings : int
+    n_voters : int
         k, at least 1.
     y : array_like of float
         Infinities are allowed.
@@ -170,38 +206,43 @@ def unif_sf(n_pairs: int, n_rankings: int, y: ArrayLike, bias: ArrayLike = 0.0) 
     to the power N, is that of the sum: one table of O(k (N + 45)) entries, kept for the next call. Sign sums are
     sub-Gaussian, so that a chi-square bound says where the table may end. A table of more than 2^23 entries is
     replaced by a Fourier series of a few hundred terms.
+
+    Examples
+    --------
+    >>> float(unif_sf(n_pairs=1, n_voters=4, y=4.0, bias=1.0))
+    1.0
     """
-    require_whole("n_rankings", n_rankings, 1)
+    require_whole("n_voters", n_voters, 1)
     biases = _biases(n_pairs, bias)
-    base, step = _lattice(n_rankings)
+    base, step = _lattice(n_voters)
     y = as_floats("y", y)
     if np.isnan(y).any():
         raise ValueError("y holds what is no number; numbers are needed")
     # no value of Y lies beyond these ends
-    scaled = np.clip(y, -1, n_pairs * n_rankings + 1) * n_rankings
+    scaled = np.clip(y, -1, n_pairs * n_voters + 1) * n_voters
     if n_pairs == 1:
-        return _one_pair(n_rankings, biases[0][0], scaled)
-    first, size = _window(n_pairs, n_rankings, biases)
+        return _one_pair(n_voters, biases[0][0], scaled)
+    first, size = _window(n_pairs, n_voters, biases)
     if size > POINTS and n_pairs < 20:
-        shift = n_rankings * sum(count * b * b for b, count in biases)
+        shift = n_voters * sum(count * b * b for b, count in biases)
         return np.asarray(stats.ncx2.sf(y, n_pairs, shift) if shift else stats.chi2.sf(y, n_pairs))
     # y = T / k may have been rounded: a value a hair above a lattice point is that point
     w = np.ceil((scaled - base * n_pairs) / step - 1e-9 - 1e-13 * np.abs(scaled))
     inside = np.clip(w, first, first + size)
     if size <= POINTS:
-        tail = _tails(n_pairs, n_rankings, biases)[(inside - first).astype(int)]
+        tail = _tails(n_pairs, n_voters, biases)[(inside - first).astype(int)]
     else:
-        tail = _inverted(n_pairs, n_rankings, biases, (base * n_pairs + step * (inside - 0.5)) / n_rankings)
+        tail = _inverted(n_pairs, n_voters, biases, (base * n_pairs + step * (inside - 0.5)) / n_voters)
     return np.where(w < first, 1.0, np.where(w >= first + size, 0.0, tail))
 
 
 @lru_cache(maxsize=16)
-def square_law(n_pairs: int, n_rankings: int, bias: float = 0.0) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def square_law(n_pairs: int, n_voters: int, bias: float = 0.0) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Law of k Y, the sum of the squared sign sums, if all signs are independent and of one mean.
 
     Parameters
     ----------
-    n_pairs, n_rankings : int
+    n_pairs, n_voters : int
         N and k, at least 1.
     bias : float
         Mean sign, in [-1, 1]; 0 for uniform rankings.
@@ -216,75 +257,53 @@ def square_law(n_pairs: int, n_rankings: int, bias: float = 0.0) -> tuple[NDArra
     Notes
     -----
     The table of `unif_sf`, at any size: a fast Fourier transform.
+
+    Examples
+    --------
+    >>> squares, law = square_law(n_pairs=1, n_voters=4)
+    >>> squares.tolist(), law.round(3).tolist()
+    ([0, 4, 16], [0.375, 0.5, 0.125])
     """
-    require_whole("n_rankings", n_rankings, 1)
+    require_whole("n_voters", n_voters, 1)
     biases = _biases(n_pairs, bias)
-    base, step = _lattice(n_rankings)
+    base, step = _lattice(n_voters)
     if n_pairs == 1:
-        heads = np.arange((n_rankings + 1) // 2, n_rankings + 1)
-        one = stats.binom(n_rankings, (1 + bias) / 2)
-        squares = (2 * heads - n_rankings) ** 2
-        law = np.where(squares == 0, one.pmf(heads), one.pmf(heads) + one.pmf(n_rankings - heads))
+        heads = np.arange((n_voters + 1) // 2, n_voters + 1)
+        one = stats.binom(n_voters, (1 + bias) / 2)
+        squares = (2 * heads - n_voters) ** 2
+        law = np.where(squares == 0, one.pmf(heads), one.pmf(heads) + one.pmf(n_voters - heads))
     else:
-        law = np.clip(_table(n_pairs, n_rankings, biases), 0, None)
-        squares = base * n_pairs + step * (_window(n_pairs, n_rankings, biases)[0] + np.arange(len(law)))
+        law = np.clip(_table(n_pairs, n_voters, biases), 0, None)
+        squares = base * n_pairs + step * (_window(n_pairs, n_voters, biases)[0] + np.arange(len(law)))
     squares.flags.writeable = law.flags.writeable = False
     return squares, law
 
 
-def unif_null_threshold(n_pairs: int, n_rankings: int, delta: float) -> float:
-    """The least y on the lattice of UNIF's Y with P(Y >= y) <= `delta` for uniform rankings; infinity if none has.
+def unif_null_threshold(n_pairs: int, n_voters: int, size: float) -> float:
+    """The least y on the lattice of UNIF's Y with P(Y >= y) <= `size` for uniform rankings; infinity if none has.
 
     Parameters
     ----------
-    n_pairs, n_rankings : int
+    n_pairs, n_voters : int
         At least 1.
-    delta : float
+    size : float
         In [1e-7, 1): smaller ones drown in the rounding of the law.
+
+    Examples
+    --------
+    >>> unif_null_threshold(n_pairs=1, n_voters=4, size=0.2), unif_null_threshold(n_pairs=1, n_voters=4, size=0.1)
+    (4.0, inf)
     """
-    delta = require_probability("delta", delta, LEAST)
-    n_pairs, n_rankings = require_whole("n_pairs", n_pairs, 1), require_whole("n_rankings", n_rankings, 1)
-    base, step = _lattice(n_rankings)
+    size = require_probability("size", size, LEAST)
+    n_pairs, n_voters = require_whole("n_pairs", n_pairs, 1), require_whole("n_voters", n_voters, 1)
+    base, step = _lattice(n_voters)
 
     def tail(w: int) -> float:
-        return float(unif_null_sf(n_pairs, n_rankings, (base * n_pairs + step * w) / n_rankings))
+        return float(unif_null_sf(n_pairs, n_voters, (base * n_pairs + step * w) / n_voters))
 
-    low, high = 0, n_pairs * (n_rankings**2 - base) // step + 1  # tail(0) = 1, tail(high) = 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if tail(middle) <= delta else (middle, high)
-    return (base * n_pairs + step * high) / n_rankings if tail(high) > 0 else math.inf
-
-
-def printed_bias(n_items: int, theta: float) -> float:
-    """The paper's mu: (1 - phi^(m/8)) / (1 + phi^(m/8)) for theta = -log phi."""
-    return math.tanh(theta * n_items / 16)
-
-
-def printed_samples(n_items: int, theta: float, delta: float) -> float:
-    """The paper's number of samples, Algorithm 2, lines 4 and 5.
-
-    Parameters
-    ----------
-    n_items : int
-    theta : float
-        -log phi_epsilon, above 0.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        A whole number, or infinity where m = 4 log(2 / delta) and the formula divides by zero. Below this m the number
-        of pairs that it counts on, m_1, is negative; the formula only uses the square.
-    """
-    require_probability("delta", delta)
-    spread = n_items * math.log(2 / delta)
-    far = abs(n_items / 8 - math.sqrt(spread / 16))
-    if far <= 1e-12 * n_items or theta <= 0:
-        return math.inf
-    need = (12 * spread / far**2 + 10 * math.sqrt(spread) / far) / printed_bias(n_items, theta) ** 2
-    return float(1 + math.ceil(need))
+    beyond = n_pairs * (n_voters**2 - base) // step + 1  # tail(0) = 1, tail(beyond) = 0
+    w = least_whole(lambda w: tail(w) <= size, 0, beyond)
+    return (base * n_pairs + step * w) / n_voters if tail(w) > 0 else math.inf
 
 
 def _lattice(k: int) -> tuple[int, int]:
@@ -324,9 +343,7 @@ def _table(n_pairs: int, k: int, biases: tuple[tuple[float, int], ...]) -> NDArr
     """Probabilities of the lattice points of the window, but for rounding."""
     first, size = _window(n_pairs, k, biases)
     if size > MOST_POINTS:
-        raise ValueError(
-            f"n_rankings = {k} and {n_pairs} pairs; the null law has {size} values, at most 2^27 are listed"
-        )
+        raise ValueError(f"n_voters = {k} and {n_pairs} pairs; the null law has {size} values, at most 2^27 are listed")
     length = fft.next_fast_len(size, real=True)
     spectrum = np.ones(length // 2 + 1, complex)
     for bias, count in biases:

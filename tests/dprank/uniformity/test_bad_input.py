@@ -1,5 +1,6 @@
 """What every test of uniformity refuses, in one line that names the field. Nothing here is random."""
 
+import inspect
 import math
 
 import numpy as np
@@ -28,22 +29,24 @@ NO_NUMBERS = [None, "1", True, math.nan, [1.0], np.ones(3), np.array(1.0), 1j]
 NO_INTEGERS = [*NO_NUMBERS, 2.5, math.inf]
 
 TESTS = {
-    "unif": Unif.as_printed(4, 0.05).test,
+    "unif": Unif.calibrated(n_items=4, n_voters=40).test,
     "friedman": Friedman(4, 40).test,
-    "simulated": MallowsApproximate.calibrated(4, 40, 0.05, centre="borda").test,
-    "mallows": MallowsApproximate.calibrated(4, 40, 0.05).test,
-    "two": TwoSample.exact(4, 0.05).test,
-    "bucketed": Bucketed.as_printed(4, 40, 0.5, 0.05).release,
+    "simulated": MallowsApproximate.calibrated(n_items=4, n_voters=40, size=0.05, centre="borda").test,
+    "mallows": MallowsApproximate.calibrated(n_items=4, n_voters=40, size=0.05).test,
+    "two": TwoSample.calibrated(n_items=4, size=0.05).test,
+    "bucketed": Bucketed(4, 40, 2, 6.0, 0.5).release,
     "vote": BatchVote(4, 40, 10, 6.0, 1.0, 3).release,
-    "laplace": LaplaceUnif.calibrated(4, 40, 1.0, 0.05).release,
-    "continuous": LaplaceUnif.as_printed(4, 40, 1.0, 0.05).release,
-    "trun": Trun.calibrated(4, 40, 1.0, 0.05).release,
-    "norm": NoisyNorm.calibrated(4, 40, 1.0).release,
-    "ranks": NoisyNorm.calibrated(4, 40, 1.0, statistic="ranks").release,
-    "local": LocalPairs.calibrated(4, 1.0).release,
-    "fixed pairs": LocalPairs.calibrated(4, 1.0, randomness="private").release,
-    "one bit": LocalOneBit.calibrated(4, 1.0).release,
+    "laplace": LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05).release,
+    "continuous": LaplaceUnif(4, 40, 40.0, 6.0, "continuous").release,
+    "trun": Trun.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05).release,
+    "norm": NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40).release,
+    "ranks": NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40, statistic="ranks").release,
+    "local": LocalPairs.calibrated(epsilon=1.0, n_items=4).release,
+    "fixed pairs": LocalPairs.calibrated(epsilon=1.0, n_items=4, randomness="private").release,
+    "one bit": LocalOneBit.calibrated(epsilon=1.0, n_items=4).release,
 }
+PRIVATE = [BatchVote, Bucketed, LaplaceUnif, LocalOneBit, LocalPairs, NoisyNorm, Trun]
+WITHOUT_PRIVACY = [Friedman, MallowsApproximate, TwoSample, Unif]
 WITHOUT_RNG = {"friedman", "mallows", "two"}
 
 
@@ -58,11 +61,13 @@ def test_sources_of_randomness(name):
 @each("name", TESTS)
 def test_data_must_be_rankings(name):
     for data, kind in ((DATA.positions, "ndarray"), ([[0, 1, 2, 3]] * 40, "list"), (None, "NoneType"), ("ab", "str")):
-        with refused(f"data = {kind}", "dprank.Rankings"):
+        with refused(f"data are of type {kind}", "dprank.Rankings"):
             TESTS[name](data, RNG)
 
 
-@pytest.mark.parametrize("test", [LocalPairs.calibrated(4, 1.0), LocalOneBit.calibrated(4, 1.0)])
+@pytest.mark.parametrize(
+    "test", [LocalPairs.calibrated(epsilon=1.0, n_items=4), LocalOneBit.calibrated(epsilon=1.0, n_items=4)]
+)
 def test_reports(test):
     good = [[1, -1], [1, 1], [-1, 1]]
     assert test.decide(good) == test.decide(np.array(good, float))
@@ -75,7 +80,7 @@ def test_reports(test):
 
 
 def test_peers_answer_for_rankings_only():
-    pairs, one = LocalPairs.calibrated(4, 1.0), LocalOneBit.calibrated(4, 1.0)
+    pairs, one = LocalPairs.calibrated(epsilon=1.0, n_items=4), LocalOneBit.calibrated(epsilon=1.0, n_items=4)
     for bad in ([9, 9, 9, 9], [0, 1, 1, 2], [0, 1, 2], 3, [0.0, 1.0, 2.0, 3.0], [[0, 1, 2, 3], [0, 0, 2, 3]]):
         with refused("ranking"):
             pairs.report(bad, np.array([[0, 1], [2, 3]]), RNG)
@@ -87,41 +92,39 @@ def test_peers_answer_for_rankings_only():
             pairs.report(np.arange(4), np.array([[0, 1], [2, 3]]), rng)
     with refused("rng = None"):
         pairs.pairs(None)
-    assert LocalPairs.calibrated(4, 1.0, randomness="private").pairs(SECURE).tolist() == [[0, 1], [2, 3]]
+    assert LocalPairs.calibrated(epsilon=1.0, n_items=4, randomness="private").pairs(SECURE).tolist() == [
+        [0, 1],
+        [2, 3],
+    ]
 
 
 @each(
     ("field", "make"),
     [
-        ("delta", lambda x: Unif.exact(4, 40, x)),
-        ("delta", lambda x: Unif.as_printed(4, x)),
+        ("size", lambda x: Unif.calibrated(n_items=4, n_voters=40, size=x)),
         ("threshold", lambda x: Unif(4, x)),
-        ("delta", lambda x: Friedman(4, 40, x)),
-        ("delta", lambda x: MallowsApproximate(4, 40, x)),
-        ("delta", lambda x: TwoSample.exact(4, x)),
+        ("size", lambda x: Friedman(4, 40, x)),
+        ("size", lambda x: MallowsApproximate(4, 40, x)),
+        ("size", lambda x: TwoSample.calibrated(n_items=4, size=x)),
         ("threshold", lambda x: TwoSample(4, 0.05, x)),
-        ("batch_threshold", lambda x: Bucketed(4, 40, 2, x)),
+        ("batch_threshold", lambda x: Bucketed(4, 40, 2, x, 0.5)),
         ("coin", lambda x: Bucketed(4, 40, 2, 6.0, x)),
-        ("privacy_delta", lambda x: Bucketed(4, 40, 2, 6.0, 0.5, privacy_delta=x)),
-        ("epsilon_0", lambda x: Bucketed.calibrated(4, 40, x, 0.05)),
-        ("epsilon_0", lambda x: Bucketed.as_printed(4, 40, x, 0.05)),
+        ("delta", lambda x: Bucketed(4, 40, 2, 6.0, 0.5, delta=x)),
+        ("epsilon", lambda x: Bucketed.calibrated(epsilon=x, n_items=4, n_voters=40, size=0.05)),
         ("scale", lambda x: BatchVote(4, 40, 2, 6.0, x, 3)),
-        ("epsilon_0", lambda x: BatchVote.calibrated(4, 40, x, 0.05)),
-        ("batch_level", lambda x: BatchVote.calibrated(4, 40, 1.0, 0.05, batch_level=x)),
+        ("epsilon", lambda x: BatchVote.calibrated(epsilon=x, n_items=4, n_voters=40, size=0.05)),
+        ("batch_level", lambda x: BatchVote.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05, batch_level=x)),
         ("scale", lambda x: LaplaceUnif(4, 40, x, 3.0)),
         ("threshold", lambda x: LaplaceUnif(4, 40, 1.0, x)),
-        ("epsilon_0", lambda x: LaplaceUnif.calibrated(4, 40, x, 0.05)),
-        ("epsilon_0", lambda x: LaplaceUnif.as_printed(4, 40, x, 0.05)),
-        ("epsilon_0", lambda x: Trun.calibrated(4, 40, x, 0.05)),
-        ("epsilon_0", lambda x: Trun.as_printed(4, 40, x, 0.05, 0.5)),
-        ("start", lambda x: Trun(4, 40, delta=0.1, scale=1.0, start=x, width=1.0)),
-        ("width", lambda x: Trun(4, 40, delta=0.1, scale=1.0, start=1.0, width=x)),
-        ("gate", lambda x: Trun(4, 40, delta=0.1, scale=1.0, start=1.0, width=1.0, gate=x)),
-        ("epsilon_0", lambda x: NoisyNorm.calibrated(4, 40, x)),
-        ("delta", lambda x: NoisyNorm.calibrated(4, 40, 1.0, x)),
-        ("epsilon_0", lambda x: LocalPairs.calibrated(4, x)),
-        ("epsilon_0", lambda x: LocalPairs.as_printed(4, x)),
-        ("delta", lambda x: LocalOneBit.calibrated(4, 1.0, x)),
+        ("epsilon", lambda x: LaplaceUnif.calibrated(epsilon=x, n_items=4, n_voters=40, size=0.05)),
+        ("epsilon", lambda x: Trun.calibrated(epsilon=x, n_items=4, n_voters=40, size=0.05)),
+        ("start", lambda x: Trun(4, 40, coin=0.1, start=x, width=1.0)),
+        ("width", lambda x: Trun(4, 40, coin=0.1, start=1.0, width=x)),
+        ("coin", lambda x: Trun(4, 40, coin=x, start=1.0, width=1.0)),
+        ("epsilon", lambda x: NoisyNorm.calibrated(epsilon=x, n_items=4, n_voters=40)),
+        ("size", lambda x: NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=x)),
+        ("epsilon", lambda x: LocalPairs.calibrated(epsilon=x, n_items=4)),
+        ("size", lambda x: LocalOneBit.calibrated(epsilon=1.0, n_items=4, size=x)),
     ],
 )
 def test_real_parameters(field, make):
@@ -134,23 +137,18 @@ def test_real_parameters(field, make):
     ("field", "make"),
     [
         ("n_items", lambda x: Unif(x, 3.0)),
-        ("n_items", lambda x: Unif.as_printed(x, 0.05)),
-        ("n_items", lambda x: Bucketed.as_printed(x, 40, 0.5, 0.05)),
-        ("n_items", lambda x: TwoSample.as_printed(x, 0.05)),
-        ("n_items", lambda x: Trun.as_printed(x, 40, 1.0, 0.05, 0.5)),
-        ("n_items", lambda x: LaplaceUnif.as_printed(x, 40, 1.0, 0.05)),
-        ("n_items", lambda x: LocalPairs.calibrated(x, 1.0)),
-        ("n_rankings", lambda x: Friedman(4, x)),
-        ("n_rankings", lambda x: Bucketed(4, x, 2, 6.0)),
-        ("n_rankings", lambda x: BatchVote(4, x, 2, 6.0, 1.0, 3)),
-        ("n_rankings", lambda x: NoisyNorm.calibrated(4, x, 1.0)),
+        ("n_items", lambda x: LocalPairs.calibrated(epsilon=1.0, n_items=x)),
+        ("n_voters", lambda x: Friedman(4, x)),
+        ("n_voters", lambda x: Bucketed(4, x, 2, 6.0, 0.5)),
+        ("n_voters", lambda x: BatchVote(4, x, 2, 6.0, 1.0, 3)),
+        ("n_voters", lambda x: NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=x)),
         ("n_batches", lambda x: BatchVote(4, 40, x, 6.0, 1.0, 3)),
         ("threshold", lambda x: BatchVote(4, 40, 2, 6.0, 1.0, x)),
         ("flips", lambda x: LocalPairs(4, x)),
         ("groups", lambda x: LocalOneBit(4, 1, groups=x)),
         ("draws", lambda x: Friedman(4, 40, draws=x)),
-        ("steps", lambda x: NoisyNorm.calibrated(4, 40, 1.0, steps=x)),
-        ("null_draws", lambda x: NoisyNorm.calibrated(4, 40, 1.0, null_draws=x)),
+        ("steps", lambda x: NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40, steps=x)),
+        ("null_draws", lambda x: NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40, null_draws=x)),
     ],
 )
 def test_whole_parameters(field, make):
@@ -160,53 +158,82 @@ def test_whole_parameters(field, make):
 
 
 def test_numbers_of_numpy_are_numbers():
-    m, k, one, delta = np.int8(100), np.int16(400), np.float32(1), np.float64(0.05)
-    assert Unif.exact(m, k, delta) == Unif.exact(100, 400, 0.05)
-    assert TwoSample.as_printed(m, delta) == TwoSample.as_printed(100, 0.05)
-    assert Friedman(m, k, delta) == Friedman(100, 400, 0.05)
-    assert NoisyNorm.calibrated(m, k, one, delta) == NoisyNorm.calibrated(100, 400, 1, 0.05)
-    assert LaplaceUnif.as_printed(m, k, one, delta) == LaplaceUnif.as_printed(100, 400, 1, 0.05)
-    assert BatchVote.calibrated(m, k, one, delta) == BatchVote.calibrated(100, 400, 1, 0.05)
-    assert Bucketed.as_printed(m, k, one, delta) == Bucketed.as_printed(100, 400, 1, 0.05)
-    assert LocalOneBit.calibrated(m, one, delta) == LocalOneBit.calibrated(100, 1, 0.05)
-    assert Trun.calibrated(m, k, one, delta) == Trun.calibrated(100, 400, 1, 0.05)
+    sizes, plain = {"n_items": np.int8(100), "n_voters": np.int16(400)}, {"n_items": 100, "n_voters": 400}
+    one, size = np.float32(1), np.float64(0.05)
+    for test in (Unif, Friedman):
+        assert test.calibrated(**sizes, size=size) == test.calibrated(**plain, size=0.05)
+    for test in (NoisyNorm, LaplaceUnif, BatchVote, Trun):
+        assert test.calibrated(epsilon=one, **sizes, size=size) == test.calibrated(epsilon=1.0, **plain, size=0.05)
+    few = {"n_items": np.int8(100), "size": size}
+    assert TwoSample.calibrated(**few) == TwoSample.calibrated(n_items=100, size=0.05)
+    assert LocalOneBit.calibrated(epsilon=one, **few) == LocalOneBit.calibrated(epsilon=1, n_items=100, size=0.05)
+
+
+@each("test", [*PRIVATE, *WITHOUT_PRIVACY])
+def test_one_constructor(test):
+    """By keyword, in one order, and nothing that it cannot do without has a default."""
+    parameters = inspect.signature(test.calibrated).parameters
+    assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
+    known = ("epsilon", "delta", "n_items", "n_voters", "size")
+    assert [name for name in known if name in parameters] == list(parameters)[: len(set(known) & set(parameters))]
+    needed = [name for name, p in parameters.items() if p.default is p.empty]
+    assert needed == [name for name in ("epsilon", "n_items", "n_voters") if name in parameters]
+    assert ("epsilon" in parameters) == (test in PRIVATE)
+    assert parameters["size"].default == 0.05
 
 
 def test_too_few_draws_could_never_reject():
-    with refused("null_draws = 999", "1 / delta - 1 = 1999"):
-        NoisyNorm.calibrated(4, 500, 5.0, 0.0005, statistic="ranks")
+    with refused("null_draws = 999", "1 / size - 1 = 1999"):
+        NoisyNorm.calibrated(epsilon=5.0, n_items=4, n_voters=500, size=0.0005, statistic="ranks")
     assert (
-        NoisyNorm.calibrated(4, 500, 5.0, 0.0005, statistic="ranks", null_draws=1999)
+        NoisyNorm.calibrated(epsilon=5.0, n_items=4, n_voters=500, size=0.0005, statistic="ranks", null_draws=1999)
         .release(Rankings([[0, 1, 2, 3]] * 500, "abcd"), np.random.default_rng(0))
         .reject
     )
-    assert NoisyNorm.calibrated(4, 500, 5.0, 0.0005).null_draws == 999  # unused for pairs
+    assert NoisyNorm.calibrated(epsilon=5.0, n_items=4, n_voters=500, size=0.0005).null_draws == 999  # unused for pairs
 
 
 @pytest.mark.parametrize(
     ("make", "least"),
     [
-        (lambda delta: TwoSample.exact(40, delta), 1e-10),
-        (lambda delta: MallowsApproximate.calibrated(10, 20, delta), 1e-10),
-        (lambda delta: LocalPairs.calibrated(4, 1.0, delta), 1e-7),
-        (lambda delta: LocalOneBit.calibrated(4, 1.0, delta), 1e-7),
+        (lambda delta: TwoSample.calibrated(n_items=40, size=delta), 1e-10),
+        (lambda delta: MallowsApproximate.calibrated(n_items=10, n_voters=20, size=delta), 1e-10),
+        (lambda delta: LocalPairs.calibrated(epsilon=1.0, n_items=4, size=delta), 1e-7),
+        (lambda delta: LocalOneBit.calibrated(epsilon=1.0, n_items=4, size=delta), 1e-7),
     ],
 )
 def test_significances_below_the_rounding_of_the_null_law(make, least):
     make(least)
-    with refused(f"delta = {least / 2}", f"at least {least:g}"):
+    with refused(f"size = {least / 2}", f"at least {least:g}"):
         make(least / 2)
 
 
 @each(
     ("make", "words"),
     [
-        (lambda: Bucketed.calibrated(4, 1000, 1.0, 0.9), ("delta = 0.9", "coin of")),
-        (lambda: BatchVote.calibrated(4, 100, 1e-3, 0.05), ("epsilon_0 = 0.001", "n_rankings = 100")),
-        (lambda: BatchVote.calibrated(4, 100, 0.06, 0.05), ("epsilon_0 = 0.06", "n_batches = 51")),
-        (lambda: LaplaceUnif.calibrated(4, 10, 1.0, 1 - 1e-16), ("delta = 0.9999", "at most 1 - 1e-09")),
-        (lambda: BatchVote.calibrated(4, 100, 1.0, 1 - 1e-16), ("delta = 0.9999", "at most 1 - 1e-09")),
-        (lambda: NoisyNorm.calibrated(4, 100, 1.0, steps=10**7), ("steps = 10000000", "10000")),
+        (lambda: Bucketed.calibrated(epsilon=1.0, n_items=4, n_voters=1000, size=0.9), ("size = 0.9", "coin of")),
+        (
+            lambda: BatchVote.calibrated(epsilon=1e-3, n_items=4, n_voters=100, size=0.05),
+            ("epsilon = 0.001", "n_voters = 100"),
+        ),
+        (
+            lambda: BatchVote.calibrated(epsilon=0.06, n_items=4, n_voters=100, size=0.05),
+            ("epsilon = 0.06", "n_batches = 51"),
+        ),
+        (
+            lambda: LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=10, size=1 - 1e-16),
+            ("size = 0.9999", "at most 1 - 1e-09"),
+        ),
+        (
+            lambda: BatchVote.calibrated(epsilon=1.0, n_items=4, n_voters=100, size=1 - 1e-16),
+            ("size = 0.9999", "at most 1 - 1e-09"),
+        ),
+        (lambda: MallowsApproximate(4, 10, 1 - 1e-16), ("size = 0.9999", "at most 1 - 1e-09")),
+        (lambda: NoisyNorm(4, 10, 1.0, size=1 - 1e-16), ("size = 0.9999", "at most 1 - 1e-09")),
+        (
+            lambda: NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=100, steps=10**7),
+            ("steps = 10000000", "10000"),
+        ),
     ],
 )
 def test_what_cannot_be_calibrated(make, words):
@@ -216,24 +243,18 @@ def test_what_cannot_be_calibrated(make, words):
 
 @pytest.mark.parametrize("epsilon", [1e-300, 5e-324])
 def test_tiny_epsilons(epsilon):
-    for make in (Bucketed.calibrated, Bucketed.as_printed, BatchVote.calibrated, LaplaceUnif.calibrated):
-        with refused(f"epsilon_0 = {epsilon}"):
-            make(4, 100, epsilon, 0.05)
-    for call in (
-        lambda: BatchVote.calibrated(4, 100, epsilon, 0.05, n_batches=3),
-        lambda: NoisyNorm.calibrated(4, 100, epsilon),
-        lambda: Trun.calibrated(4, 100, epsilon, 0.05),
-        lambda: Trun.as_printed(4, 100, epsilon, 1e-3, 0.5),
-    ):
-        with refused(f"epsilon_0 = {epsilon}"):
-            call()
-    assert LocalPairs.calibrated(4, epsilon).guarantee.epsilon == 0  # a fair coin is within any budget
+    for test in (Bucketed, BatchVote, LaplaceUnif, NoisyNorm, Trun):
+        with refused(f"epsilon = {epsilon}"):
+            test.calibrated(epsilon=epsilon, n_items=4, n_voters=100)
+    with refused(f"epsilon = {epsilon}"):
+        BatchVote.calibrated(epsilon=epsilon, n_items=4, n_voters=100, n_batches=3)
+    assert LocalPairs.calibrated(epsilon=epsilon, n_items=4).guarantee.epsilon == 0  # a fair coin is within any budget
 
 
 def test_large_sizes_reject_where_the_p_value_is_small():
     for delta in (0.3, 0.5, 0.6, 0.9, 0.999):
-        test = MallowsApproximate.calibrated(3, 4, delta)
-        norm = NoisyNorm.calibrated(4, 10, 0.5, delta)
+        test = MallowsApproximate.calibrated(n_items=3, n_voters=4, size=delta)
+        norm = NoisyNorm.calibrated(epsilon=0.5, n_items=4, n_voters=10, size=delta)
         least = norm.threshold()
         assert norm.p_value(least) <= delta < norm.p_value(least - 1)
         for rows in ([0, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 1], [0, 1, 1, 1]):
@@ -245,6 +266,6 @@ def test_large_sizes_reject_where_the_p_value_is_small():
 
 def test_unknown_parameters_are_python_s_to_refuse():
     with pytest.raises(TypeError, match=r"NoisyNorm.calibrated.* unexpected keyword argument 'scale'"):
-        NoisyNorm.calibrated(4, 10, 1.0, scale=1.0)
+        NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=10, scale=1.0)
     with pytest.raises(TypeError, match=r"LocalPairs.calibrated.* unexpected keyword argument 'foo'"):
-        LocalPairs.calibrated(4, 1.0, foo=1)
+        LocalPairs.calibrated(epsilon=1.0, n_items=4, foo=1)

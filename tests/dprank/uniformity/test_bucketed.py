@@ -31,43 +31,35 @@ def state_laws(test):
     return test.coin / 2 + (1 - test.coin) * np.arange(test.n_batches + 1) / test.n_batches
 
 
-@pytest.mark.parametrize("batches", [2, 3, 7])
-def test_without_a_coin_no_ratio_is_bounded(batches):
-    test = Bucketed.as_printed(10, 100 * batches, 1 / batches, 0.05)
-    loss, delta = losses(state_laws(test))
-    assert (test.n_batches, loss) == (batches, math.inf)
-    assert (test.guarantee.epsilon, test.guarantee.delta) == (0, pytest.approx(delta))
-    assert Bucketed.as_printed(10, 100, 1.0, 0.05).guarantee.epsilon == math.inf
-
-
-def test_batches_as_printed():
-    assert Bucketed.as_printed(10, 1000, 0.33, 0.05).n_batches == 4
-    assert Bucketed.as_printed(10, 1000, 1 / 3, 0.05).n_batches == 3
-    assert Bucketed.as_printed(10, 1000, 1 / 3, 0.05).batch_rankings == 333
-
-
 @each("epsilon", [0.1, 1 / 3, 2.0])
-@each("privacy_delta", [0.0, 0.01])
-def test_a_coin_is_exactly_as_private_as_asked(epsilon, privacy_delta):
-    test = Bucketed.calibrated(10, 20_000, epsilon, 0.05, privacy_delta=privacy_delta)
+@each("delta", [0.0, 0.01])
+def test_a_coin_is_exactly_as_private_as_asked(epsilon, delta):
+    asked = {"epsilon": epsilon, "delta": delta, "n_items": 10, "n_voters": 20_000, "size": 0.05}
+    test = Bucketed.calibrated(**asked)
     p = state_laws(test)
     left = (p[1:] - math.exp(epsilon) * p[:-1]).max(), ((1 - p[:-1]) - math.exp(epsilon) * (1 - p[1:])).max()
-    assert max(left) == pytest.approx(privacy_delta, abs=1e-12)
-    assert test.guarantee.delta == privacy_delta
+    assert max(left) == pytest.approx(delta, abs=1e-12)
+    assert test.guarantee.delta == delta
     assert test.guarantee.epsilon == pytest.approx(epsilon)
-    if privacy_delta == 0:
+    if delta == 0:
         assert test.guarantee.epsilon >= losses(p)[0] - 1e-13
         assert test.guarantee.epsilon <= epsilon
         assert losses(state_laws(replace(test, coin=test.coin / 2)))[0] > epsilon + 1e-6  # mutant: half the coin
-    assert test.size <= 0.05
+    assert test.exact_size <= 0.05
     fewer = test.n_batches - 1
     if fewer:
-        assert Bucketed.calibrated(10, 20_000, epsilon, 0.05, n_batches=fewer, privacy_delta=privacy_delta).coin > 0.05
+        assert Bucketed.calibrated(**asked, n_batches=fewer).coin > 0.05
 
 
 def test_enough_delta_needs_no_coin():
-    test = Bucketed.calibrated(10, 1000, 1 / 3, 0.05, n_batches=3, privacy_delta=0.4)
+    asked = {"epsilon": 1 / 3, "n_items": 10, "n_voters": 1000, "size": 0.05, "n_batches": 3}
+    test = Bucketed.calibrated(**asked, delta=0.4)
     assert (test.coin, test.guarantee.delta) == (0, pytest.approx(1 / 3))
+    # as floats both are 1/3, but it lies below
+    assert replace(test, coin=1e-300, delta=1 / 3).coin == 1e-300
+    for delta in (0.0, 0.3, 1 / 3):
+        with refused("coin = 0", "1 / n_batches"):
+            replace(test, delta=delta)
 
 
 @pytest.mark.parametrize("scale", [0.5, 3.0, 20.0])
@@ -88,7 +80,7 @@ def test_the_law_of_a_noisy_vote_by_enumeration(scale):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 2.0])
 def test_a_noisy_vote_is_exactly_as_private_as_asked(epsilon):
-    test = BatchVote.calibrated(10, 20_000, epsilon, 0.05)
+    test = BatchVote.calibrated(epsilon=epsilon, n_items=10, n_voters=20_000, size=0.05)
     votes = np.arange(-5, test.n_batches + 6)
 
     def law(count, scale):
@@ -99,12 +91,12 @@ def test_a_noisy_vote_is_exactly_as_private_as_asked(epsilon):
         loss = np.abs(law(count, test.scale) - law(count + 1, test.scale)).max()
         assert loss == pytest.approx(epsilon)
         assert np.abs(law(count, test.scale / 2) - law(count + 1, test.scale / 2)).max() > epsilon + 1e-6  # half noise
-    assert test.size <= 0.05
+    assert test.exact_size <= 0.05
 
 
 def test_default_number_of_votes_is_the_least():
     for epsilon, delta in ((0.1, 0.05), (1.0, 0.01), (3.0, 0.2)):
-        test = BatchVote.calibrated(10, 20_000, epsilon, delta)
+        test = BatchVote.calibrated(epsilon=epsilon, n_items=10, n_voters=20_000, size=delta)
 
         def power(batches, epsilon=epsilon, delta=delta):
             cut = vote_threshold(batches, 0.1, 1 / epsilon, delta)
@@ -114,66 +106,68 @@ def test_default_number_of_votes_is_the_least():
         assert all(power(b) < 1 - delta for b in range(1, test.n_batches))
 
 
-@pytest.mark.parametrize("kind", ["coin", "vote", "printed"])
+@pytest.mark.parametrize("kind", ["coin", "vote", "delta"])
 @pytest.mark.slow
 def test_sizes_are_exact(kind):
     rng = np.random.default_rng(7)
     make = {
-        "coin": lambda: Bucketed.calibrated(5, 60, 2.0, 0.3),
-        "vote": lambda: BatchVote.calibrated(5, 60, 2.0, 0.3, n_batches=6, batch_level=0.2),
-        "printed": lambda: Bucketed(5, 60, 3, 4.0),
+        "coin": lambda: Bucketed.calibrated(epsilon=2.0, n_items=5, n_voters=60, size=0.3),
+        "vote": lambda: BatchVote.calibrated(
+            epsilon=2.0, n_items=5, n_voters=60, size=0.3, n_batches=6, batch_level=0.2
+        ),
+        "delta": lambda: Bucketed(5, 60, 3, 4.0, 0.0, 0.4),
     }
     test = make[kind]()
-    assert 0.02 < test.size < 0.5
+    assert 0.02 < test.exact_size < 0.5
     runs = 3000
     rejected = 0
     for _ in range(runs):
         decision = test.release(uniform(rng, 60, 5), rng)
         rejected += decision.reject
-        assert (decision.p_value <= test.size + 1e-12) == decision.reject
-    assert law_p_value([runs - rejected, rejected], [1 - test.size, test.size]) > FALSE_ALARM
+        assert (decision.p_value <= test.exact_size + 1e-12) == decision.reject
+    assert law_p_value([runs - rejected, rejected], [1 - test.exact_size, test.exact_size]) > FALSE_ALARM
 
 
 def test_power_of_a_batch():
-    test = Bucketed(2, 12, 2, 6.0)
+    test = Bucketed(2, 12, 2, 6.0, 0.1)
     assert test.batch_power() == pytest.approx(2 / 2**6)
     assert test.batch_power(0.6) == pytest.approx(stats.binom.pmf(0, 6, 0.8) + stats.binom.pmf(6, 6, 0.8))
-    assert Bucketed(2, 12, 2, math.inf).batch_power(1.0) == 0
+    assert Bucketed(2, 12, 2, math.inf, 0.1).batch_power(1.0) == 0
 
 
 def test_a_vote_for_publishing():
     pytest.importorskip("opendp")
     data = uniform(np.random.default_rng(3), 40, 3)
-    assert 0 <= BatchVote.calibrated(3, 40, 1.0, 0.05).release(data, SECURE).p_value <= 1
+    assert 0 <= BatchVote.calibrated(epsilon=1.0, n_items=3, n_voters=40, size=0.05).release(data, SECURE).p_value <= 1
 
 
-@each("make", [Bucketed.as_printed, Bucketed.calibrated, BatchVote.calibrated])
+@each("make", [Bucketed.calibrated, BatchVote.calibrated])
 @each(
-    ("arguments", "words"),
+    ("asked", "words"),
     [
-        ((1, 500, 1.0, 0.05), ("n_items = 1", "2")),
-        ((4, 1, 0.5, 0.05), ("n_rankings = 1", "2")),
-        ((4, 500, 0.0, 0.05), ("epsilon_0 = 0.0", "above 0")),
-        ((4, 500, 1.0, 1.0), ("delta = 1.0", "(0, 1)")),
+        ({"n_items": 1}, ("n_items = 1", "2")),
+        ({"n_voters": 1}, ("n_voters = 1", "2")),
+        ({"epsilon": 0.0}, ("epsilon = 0.0", "above 0")),
+        ({"size": 1.0}, ("size = 1.0", "(0, 1)")),
     ],
 )
-def test_bad_parameters(make, arguments, words):
+def test_bad_parameters(make, asked, words):
     with refused(*words):
-        make(*arguments)
+        make(**{"epsilon": 1.0, "n_items": 4, "n_voters": 500} | asked)
 
 
 def test_more_bad_parameters():
     with refused("coin = 2", "1e-300, 1]"):
         Bucketed(4, 10, 2, 3.0, 2)
-    with refused("n_batches = 3", "delta = 0.05", "more batches"):
-        Bucketed.calibrated(4, 100, 1 / 3, 0.05, n_batches=3)
-    with refused("privacy_delta = 1", "[0, 1)"):
-        Bucketed(4, 10, 2, 3.0, 0.5, privacy_delta=1)
-    with refused("privacy_delta = 1", "[0, 1)"):
-        Bucketed.calibrated(4, 100, 1 / 3, 0.05, privacy_delta=1)
+    with refused("n_batches = 3", "size = 0.05", "more batches"):
+        Bucketed.calibrated(epsilon=1 / 3, n_items=4, n_voters=100, size=0.05, n_batches=3)
+    with refused("delta = 1", "[0, 1)"):
+        Bucketed(4, 10, 2, 3.0, 0.5, delta=1)
+    with refused("delta = 1", "[0, 1)"):
+        Bucketed.calibrated(epsilon=1 / 3, delta=1, n_items=4, n_voters=100, size=0.05)
     with refused("batch_level = 0", "(0, 1)"):
-        BatchVote.calibrated(4, 100, 1 / 3, 0.05, batch_level=0)
+        BatchVote.calibrated(epsilon=1 / 3, n_items=4, n_voters=100, size=0.05, batch_level=0)
     with refused("items = 3", "n_items = 4"):
-        Bucketed(4, 10, 2, 3.0).release(uniform(np.random.default_rng(1), 10, 3), np.random.default_rng(1))
+        Bucketed(4, 10, 2, 3.0, 0.5).release(uniform(np.random.default_rng(1), 10, 3), np.random.default_rng(1))
     with refused("SecureSource", "research"):
-        Bucketed(3, 10, 2, 3.0).release(uniform(np.random.default_rng(1), 10, 3), SECURE)
+        Bucketed(3, 10, 2, 3.0, 0.5).release(uniform(np.random.default_rng(1), 10, 3), SECURE)

@@ -144,16 +144,16 @@ def test_simulated_decision():
 def test_bad_input():
     with refused("n_items = 1", "from 2"):
         Friedman(1, 3)
-    with refused("n_rankings = 1", "from 2"):
+    with refused("n_voters = 1", "from 2"):
         Friedman(3, 1)
     with refused("n_items = 2.5"):
         Friedman(2.5, 3)
     for delta in (0, 1, math.nan):
-        with refused(f"delta = {delta}"):
+        with refused(f"size = {delta}"):
             Friedman(3, 3, delta)
     with refused("draws = 18", "19"):
         Friedman(3, 3, draws=18)
-    with refused("n_rankings = 3"):
+    with refused("n_voters = 3"):
         Friedman(3, 3).statistic(rankings([[0, 1, 2]] * 2))
     with refused("rng = None"):
         Friedman(30, 30).test(rankings([[*range(30)]] * 30))

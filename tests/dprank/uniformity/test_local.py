@@ -15,7 +15,6 @@ from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
 from dprank.privacy.noise import SECURE
 from dprank.privacy.randomized_response import GRAIN, flips_for, randomise
-from dprank.uniformity import local
 from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
@@ -41,28 +40,22 @@ def _channel_loss(signs, keep):
 @each("epsilon", [1 / 3, 1.0, 5.0])
 def test_guarantees_are_the_exact_loss_of_a_voter(m, epsilon):
     rankings = all_rankings(m)
-    for test in (LocalPairs.calibrated(m, epsilon), LocalPairs.as_printed(m, epsilon)):
-        pairs = test.pairs(np.random.default_rng(0))
-        loss = _channel_loss(pair_signs(rankings, pairs), np.full(m // 2, 1 - test.flips / GRAIN))
-        assert test.guarantee.epsilon == pytest.approx(loss, rel=1e-12)
-        assert test.guarantee.model == "local"
-        assert test.guarantee.epsilon <= epsilon
-    assert LocalPairs.calibrated(m, epsilon).guarantee.epsilon == pytest.approx(epsilon, rel=1e-9)
-    one = LocalOneBit.calibrated(m, epsilon)
+    test = LocalPairs.calibrated(epsilon=epsilon, n_items=m)
+    pairs = test.pairs(np.random.default_rng(0))
+    loss = _channel_loss(pair_signs(rankings, pairs), np.full(m // 2, 1 - test.flips / GRAIN))
+    assert test.guarantee.epsilon == pytest.approx(loss, rel=1e-12)
+    assert test.guarantee.model == "local"
+    assert test.guarantee.epsilon <= epsilon
+    assert test.guarantee.epsilon == pytest.approx(epsilon, rel=1e-9)
+    one = LocalOneBit.calibrated(epsilon=epsilon, n_items=m)
     loss = _channel_loss(pair_signs(rankings, np.array([[0, 1]])), [1 - one.flips / GRAIN])
     assert one.guarantee.epsilon == pytest.approx(loss, rel=1e-12)
     assert one.guarantee.epsilon == pytest.approx(epsilon, rel=1e-9)
 
 
-def test_printed_odd_items_spend_less():
-    test = LocalPairs.as_printed(5, 1.0)
-    assert (test.claimed_epsilon, test.threshold) == (1.0, "printed")
-    assert test.guarantee.epsilon == pytest.approx(4 / 5)
-
-
 def test_broken_channels_are_louder():
     signs = pair_signs(all_rankings(4), disjoint_pairs(4))
-    right = 1 - LocalPairs.calibrated(4, 1.0).flips / GRAIN
+    right = 1 - LocalPairs.calibrated(epsilon=1.0, n_items=4).flips / GRAIN
     assert _channel_loss(signs, [right, right]) == pytest.approx(1)
     assert _channel_loss(signs, [right, 1 - 1e-12]) > 20
     loud = 1 - flips_for(1.0) / GRAIN
@@ -74,7 +67,7 @@ def test_broken_channels_are_louder():
 
 def test_a_curator_cannot_buy_a_ranking_by_asking_one_pair_a_thousand_times():
     """The attack: with so many answers about one pair opposite rankings would be told apart almost certainly."""
-    test, ranking, rng = LocalPairs.calibrated(4, 1.0), np.arange(4), np.random.default_rng(8)
+    test, ranking, rng = LocalPairs.calibrated(epsilon=1.0, n_items=4), np.arange(4), np.random.default_rng(8)
     with refused("(1000, 2)", "(2, 2)"):
         test.report(ranking, np.tile([0, 1], (1000, 1)), rng)
     signs = np.ones((1000, 1), np.int8)
@@ -96,29 +89,31 @@ def test_a_curator_cannot_buy_a_ranking_by_asking_one_pair_a_thousand_times():
 )
 def test_a_peer_refuses_other_questions(pairs, words):
     with refused(*words):
-        LocalPairs.calibrated(4, 1.0).report(np.arange(4), np.array(pairs), np.random.default_rng(0))
+        LocalPairs.calibrated(epsilon=1.0, n_items=4).report(np.arange(4), np.array(pairs), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("pair", [[[0, 1], [2, 3]], [1, 1], [0, 4], [-1, 2]])
 def test_one_bit_is_one_bit(pair):
     with refused("pairs"):
-        LocalOneBit.calibrated(4, 1.0).report(np.arange(4), np.array(pair), np.random.default_rng(0))
+        LocalOneBit.calibrated(epsilon=1.0, n_items=4).report(np.arange(4), np.array(pair), np.random.default_rng(0))
 
 
 # --- decisions
 
 
 def test_the_statistic_by_hand():
-    test = LocalPairs.calibrated(4, 1.0)
+    test = LocalPairs.calibrated(epsilon=1.0, n_items=4)
     reports = np.array([[1, 1], [1, -1], [1, 1]], np.int8)
     assert test.decide(reports).statistic == pytest.approx((9 + 1) / 3)
-    assert LocalOneBit.calibrated(4, 1.0, groups=2).decide(reports).statistic == pytest.approx((9 + 1) / 3)
+    assert LocalOneBit.calibrated(epsilon=1.0, n_items=4, groups=2).decide(reports).statistic == pytest.approx(
+        (9 + 1) / 3
+    )
 
 
 @pytest.mark.parametrize("make", [LocalPairs.calibrated, LocalOneBit.calibrated])
 @pytest.mark.slow
 def test_p_values_hold_under_uniform_rankings(make):
-    test = make(6, 1.0, 0.2)
+    test = make(epsilon=1.0, n_items=6, size=0.2)
     p = np.array(
         [test.release(_rankings(6, 60, 0.0, seed), np.random.default_rng(10_000 + seed)).p_value for seed in range(400)]
     )
@@ -130,10 +125,9 @@ def test_p_values_hold_under_uniform_rankings(make):
 @pytest.mark.parametrize(
     "test",
     [
-        LocalPairs.calibrated(6, 4.0),
-        LocalPairs.as_printed(6, 4.0),
-        LocalPairs.calibrated(6, 4.0, randomness="private"),
-        LocalOneBit.calibrated(6, 4.0),
+        LocalPairs.calibrated(epsilon=4.0, n_items=6),
+        LocalPairs.calibrated(epsilon=4.0, n_items=6, randomness="private"),
+        LocalOneBit.calibrated(epsilon=4.0, n_items=6),
     ],
 )
 def test_agreement_is_found(test):
@@ -144,7 +138,7 @@ def test_agreement_is_found(test):
 
 
 def test_rejection_is_a_p_value_of_at_most_delta():
-    test = LocalPairs.calibrated(4, 1.0, 0.1)
+    test = LocalPairs.calibrated(epsilon=1.0, n_items=4, size=0.1)
     for total in product(range(-9, 10, 2), repeat=2):
         reports = np.column_stack([np.repeat([1, -1], [(9 + s) // 2, (9 - s) // 2]) for s in total])
         decision = test.decide(reports)
@@ -153,14 +147,16 @@ def test_rejection_is_a_p_value_of_at_most_delta():
 
 def test_the_pairing_is_public_or_fixed():
     rng = np.random.default_rng(3)
-    assert (LocalPairs.calibrated(6, 1.0, randomness="private").pairs(rng) == [[0, 1], [2, 3], [4, 5]]).all()
-    seen = {LocalPairs.calibrated(6, 1.0).pairs(rng).tobytes() for _ in range(20)}
+    assert (
+        LocalPairs.calibrated(epsilon=1.0, n_items=6, randomness="private").pairs(rng) == [[0, 1], [2, 3], [4, 5]]
+    ).all()
+    seen = {LocalPairs.calibrated(epsilon=1.0, n_items=6).pairs(rng).tobytes() for _ in range(20)}
     assert len(seen) > 10
-    assert LocalOneBit.calibrated(100, 1.0).pairs(rng).shape == (8, 2)
+    assert LocalOneBit.calibrated(epsilon=1.0, n_items=100).pairs(rng).shape == (8, 2)
 
 
 def test_one_bit_asks_each_voter_about_one_pair():
-    test = replace(LocalOneBit.calibrated(4, 1.0, groups=2), flips=1)
+    test = replace(LocalOneBit.calibrated(epsilon=1.0, n_items=4, groups=2), flips=1)
     positions = np.array([[0, 1, 2, 3], [3, 2, 1, 0]] * 5 + [[0, 1, 2, 3]])
     # voters 0, 2, ... are asked about the first pair and agree; the last of eleven is not asked
     decision = test.release(Rankings(positions, list("abcd")), np.random.default_rng(0))
@@ -168,35 +164,35 @@ def test_one_bit_asks_each_voter_about_one_pair():
 
 
 def test_secure_release():
-    for test in (LocalPairs.calibrated(6, 1.0), LocalOneBit.calibrated(6, 1.0)):
+    for test in (LocalPairs.calibrated(epsilon=1.0, n_items=6), LocalOneBit.calibrated(epsilon=1.0, n_items=6)):
         assert 0 <= test.release(_rankings(6, 50, 0.0, 5), SECURE).p_value <= 1
-
-
-def test_printed_threshold():
-    test = LocalPairs.as_printed(4, 1.0, 0.05)
-    reports = np.ones((9, 2), np.int8)
-    assert test.decide(reports).threshold == pytest.approx(2 + 2 * math.sqrt(4 * math.log(20)))
-    assert local.printed_threshold(4, 0.05) == test.decide(reports).threshold
 
 
 @each(
     ("call", "words"),
     [
-        (lambda: LocalPairs.calibrated(4, 0.0), ("epsilon_0 = 0.0", "above 0")),
-        (lambda: LocalPairs.calibrated(4, math.nan), ("epsilon_0 = nan",)),
-        (lambda: LocalOneBit.calibrated(4, math.inf), ("epsilon_0 = inf", "finite")),
-        (lambda: LocalPairs.calibrated(1, 1.0), ("n_items = 1", "at least 2")),
-        (lambda: LocalPairs.as_printed(0, 1.0), ("n_items = 0",)),
-        (lambda: LocalPairs.calibrated(4, 1.0, 0.0), ("delta = 0.0", "(0, 1)")),
-        (lambda: LocalOneBit.calibrated(4, 1.0, 1.0), ("delta = 1.0", "(0, 1)")),
+        (lambda: LocalPairs.calibrated(epsilon=0.0, n_items=4), ("epsilon = 0.0", "above 0")),
+        (lambda: LocalPairs.calibrated(epsilon=math.nan, n_items=4), ("epsilon = nan",)),
+        (lambda: LocalOneBit.calibrated(epsilon=math.inf, n_items=4), ("epsilon = inf", "finite")),
+        (lambda: LocalPairs.calibrated(epsilon=1.0, n_items=1), ("n_items = 1", "at least 2")),
+        (lambda: LocalPairs.calibrated(epsilon=1.0, n_items=4, size=0.0), ("size = 0.0", "(0, 1)")),
+        (lambda: LocalOneBit.calibrated(epsilon=1.0, n_items=4, size=1.0), ("size = 1.0", "(0, 1)")),
         (lambda: LocalPairs(4, 0), ("flips = 0",)),
         (lambda: LocalPairs(4, GRAIN), (f"flips = {GRAIN}",)),
-        (lambda: LocalPairs.calibrated(4, 1.0, randomness="own"), ("randomness = 'own'", "public")),
-        (lambda: LocalPairs.calibrated(4, 1.0, threshold="mine"), ("threshold = 'mine'", "printed")),
-        (lambda: LocalOneBit.calibrated(6, 1.0, groups=4), ("groups = 4", "1 .. 3")),
-        (lambda: LocalPairs.calibrated(5, 1.0).release(_rankings(4, 5, 0.0, 0), SECURE), ("items = 4", "n_items = 5")),
-        (lambda: LocalPairs.calibrated(4, 1.0).release(_rankings(4, 1, 0.0, 0), SECURE), ("rankings", "2")),
-        (lambda: LocalOneBit.calibrated(4, 1.0).release(_rankings(4, 3, 0.0, 0), SECURE), ("rankings", "4")),
+        (lambda: LocalPairs.calibrated(epsilon=1.0, n_items=4, randomness="own"), ("randomness = 'own'", "public")),
+        (lambda: LocalOneBit.calibrated(epsilon=1.0, n_items=6, groups=4), ("groups = 4", "1 .. 3")),
+        (
+            lambda: LocalPairs.calibrated(epsilon=1.0, n_items=5).release(_rankings(4, 5, 0.0, 0), SECURE),
+            ("items = 4", "n_items = 5"),
+        ),
+        (
+            lambda: LocalPairs.calibrated(epsilon=1.0, n_items=4).release(_rankings(4, 1, 0.0, 0), SECURE),
+            ("too few voters", "2"),
+        ),
+        (
+            lambda: LocalOneBit.calibrated(epsilon=1.0, n_items=4).release(_rankings(4, 3, 0.0, 0), SECURE),
+            ("too few voters", "4"),
+        ),
     ],
 )
 def test_bad_input(call, words):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from checks import HARDLY, all_rankings, each, law_p_value, refused
 
+from dprank._require import MOST_DRAWS
 from dprank.data.rankings import Rankings
 from dprank.privacy import noise
-from dprank.uniformity._require import MOST_DRAWS
 from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import square_law, unif_null_sf
@@ -54,7 +54,7 @@ def test_null_moments(pairs, k):
 @each(("m", "k"), [(2, 2), (2, 6), (4, 2), (5, 3), (4, 5), (6, 3)])
 @each("steps", [1, 3, 64])
 def test_loss_on_all_data_is_the_guarantee(m, k, steps):
-    test = NoisyNorm.calibrated(m, k, EPSILON, steps=steps)
+    test = NoisyNorm.calibrated(epsilon=EPSILON, n_items=m, n_voters=k, steps=steps)
     assert test.guarantee.epsilon <= EPSILON
     loss = exact_loss(test, squares_of_all_data(m // 2, k))
     assert loss <= test.guarantee.epsilon + ROUNDING
@@ -64,7 +64,7 @@ def test_loss_on_all_data_is_the_guarantee(m, k, steps):
 
 @pytest.mark.parametrize(("m", "k"), [(3, 2), (3, 3), (4, 2)])
 def test_ranks_on_all_rankings(m, k):
-    test = NoisyNorm.calibrated(m, k, EPSILON, statistic="ranks")
+    test = NoisyNorm.calibrated(epsilon=EPSILON, n_items=m, n_voters=k, statistic="ranks")
     rankings = all_rankings(m)
     data = rankings[np.array(list(product(range(len(rankings)), repeat=k)))]
     squares = test.squared_norm(data).reshape(len(rankings), -1)
@@ -77,7 +77,7 @@ def test_ranks_on_all_rankings(m, k):
 
 def test_mutants_break_the_guarantee():
     squares = squares_of_all_data(3, 3)
-    right = NoisyNorm.calibrated(6, 3, EPSILON)
+    right = NoisyNorm.calibrated(epsilon=EPSILON, n_items=6, n_voters=3)
     half = replace(right, scale=right.scale / 2)
     assert exact_loss(half, squares) > EPSILON * 1.5
 
@@ -100,9 +100,9 @@ def test_mutants_break_the_guarantee():
 
 @pytest.mark.parametrize(("m", "k"), [(2, 2), (5, 7), (10, 400), (101, 100)])
 def test_threshold_is_the_least_of_its_size(m, k):
-    test = NoisyNorm.calibrated(m, k, EPSILON)
+    test = NoisyNorm.calibrated(epsilon=EPSILON, n_items=m, n_voters=k)
     c = test.threshold()
-    assert test.p_value(c) <= test.delta < test.p_value(c - 1)
+    assert test.p_value(c) <= test.size < test.p_value(c - 1)
     values, law = square_law(m // 2, k)
     size = law @ test.noise_sf(c - test.on_grid(values))
     assert size == pytest.approx(test.p_value(c), abs=ROUNDING)
@@ -130,7 +130,7 @@ def test_release_has_the_law_of_norm_plus_noise():
     m, k, draws = 4, 3, 4000
     rng = np.random.default_rng(5)
     agree = Rankings(np.tile(np.arange(m), (k, 1)), [str(i) for i in range(m)])
-    test = NoisyNorm.calibrated(m, k, 1.0, steps=2)
+    test = NoisyNorm.calibrated(epsilon=1.0, n_items=m, n_voters=k, steps=2)
     noisy = np.array([test.release(agree, rng).statistic for _ in range(draws)]).astype(int)
     exact = int(test.on_grid(2 * k * k))
     window = np.arange(exact - 12, exact + 13)
@@ -144,22 +144,26 @@ def test_release_has_the_law_of_norm_plus_noise():
 def test_release(statistic):
     m, k = 6, 200
     rng = np.random.default_rng(1)
-    test = NoisyNorm.calibrated(m, k, 1.0, statistic=statistic, null_draws=199)
+    test = NoisyNorm.calibrated(epsilon=1.0, n_items=m, n_voters=k, statistic=statistic, null_draws=199)
     names = [str(i) for i in range(m)]
     agree = test.release(Rankings(np.tile(rng.permutation(m), (k, 1)), names), rng)
     assert agree.reject
-    assert agree.p_value <= test.delta
+    assert agree.p_value <= test.size
     assert agree.reject == (agree.statistic >= agree.threshold)
     uniform = Rankings(rng.permuted(np.tile(np.arange(m), (k, 1)), axis=1), names)
     said = test.release(uniform, rng)
-    assert said.reject == (said.p_value <= test.delta)
+    assert said.reject == (said.p_value <= test.size)
 
 
 def test_secure_release():
     pytest.importorskip("opendp")
     agree = Rankings(np.tile(np.arange(4), (50, 1)), list("abcd"))
     for statistic in ("pairs", "ranks"):
-        assert NoisyNorm.calibrated(4, 50, 2.0, statistic=statistic, null_draws=99).release(agree, noise.SECURE).reject
+        assert (
+            NoisyNorm.calibrated(epsilon=2.0, n_items=4, n_voters=50, statistic=statistic, null_draws=99)
+            .release(agree, noise.SECURE)
+            .reject
+        )
 
 
 def test_squared_norm_of_pairs():
@@ -174,23 +178,23 @@ def test_bad_input():
     data = Rankings([[0, 1], [1, 0]], ["a", "b"])
     with refused("n_items = 1"):
         NoisyNorm(1, 2, 1.0)
-    with refused("n_rankings = 1"):
+    with refused("n_voters = 1"):
         NoisyNorm(2, 1, 1.0)
     with refused("scale = -1"):
         NoisyNorm(2, 2, -1)
-    with refused("delta = 1"):
-        NoisyNorm(2, 2, 1.0, delta=1)
+    with refused("size = 1"):
+        NoisyNorm(2, 2, 1.0, size=1)
     with refused("steps = 0"):
         NoisyNorm(2, 2, 1.0, steps=0)
     with refused("statistic = 'norm'", "pairs"):
         NoisyNorm(2, 2, 1.0, statistic="norm")
-    with refused("n_rankings = 1000000"):
+    with refused("n_voters = 1000000"):
         NoisyNorm(10_000, 1_000_000, 1.0, statistic="ranks")
-    with refused("epsilon_0 = 0"):
-        NoisyNorm.calibrated(2, 2, 0)
-    with refused("n_rankings", "3"):
+    with refused("epsilon = 0"):
+        NoisyNorm.calibrated(epsilon=0, n_items=2, n_voters=2)
+    with refused("n_voters", "3"):
         NoisyNorm(2, 3, 1.0).release(data, np.random.default_rng(0))
-    with refused("n_items = 2", "4"):
+    with refused("items = 2", "n_items = 4"):
         NoisyNorm(4, 2, 1.0).release(data, np.random.default_rng(0))
     with refused("pairs"):
         NoisyNorm(2, 2, 1.0).squared_norm(data.positions)
@@ -199,7 +203,7 @@ def test_bad_input():
 
 
 def test_p_values_are_probabilities_over_their_whole_range():
-    test = NoisyNorm.calibrated(6, 20, 1.0)
+    test = NoisyNorm.calibrated(epsilon=1.0, n_items=6, n_voters=20)
     values, law = square_law(3, 20)
     steps = test.on_grid(values)
     for noisy in (-400, -40, 0, 1, 64, 200):
@@ -217,7 +221,7 @@ def test_p_values_are_probabilities_over_their_whole_range():
 
 @pytest.mark.parametrize("delta", [0.6, 0.9, 0.99])
 def test_threshold_of_a_size_above_one_half(delta):
-    test = NoisyNorm.calibrated(4, 3, 0.2, delta)
+    test = NoisyNorm.calibrated(epsilon=0.2, n_items=4, n_voters=3, size=delta)
     c = test.threshold()
     assert test.p_value(c) <= delta < test.p_value(c - 1)
     assert c < 0
@@ -226,7 +230,7 @@ def test_threshold_of_a_size_above_one_half(delta):
 @pytest.mark.parametrize(("delta", "draws"), [(0.05, 19), (0.05, 99), (0.3, 10), (0.9, 20), (0.5, 4)])
 def test_a_decision_of_ranks_is_what_its_p_value_says(delta, draws):
     """On data of few values and a coarse grid, hence with ties."""
-    test = NoisyNorm(3, 3, 1.5, statistic="ranks", delta=delta, steps=1, null_draws=draws)
+    test = NoisyNorm(3, 3, 1.5, statistic="ranks", size=delta, steps=1, null_draws=draws)
     data = Rankings([[0, 1, 2], [0, 1, 2], [0, 2, 1]], list("abc"))
     said = [test.release(data, np.random.default_rng(seed)) for seed in range(60)]
     assert [s.reject for s in said] == [s.p_value <= delta for s in said]
@@ -257,14 +261,14 @@ def test_the_last_number_of_rankings_that_fits_64_bits(statistic):
     m = 100
     s2 = 4 * 50 if statistic == "pairs" else 4 * m * (m * m - 1) // 3
     most = math.isqrt((2**62 - 1) // s2)
-    assert NoisyNorm(m, most, 1.0, statistic=statistic).n_rankings == most
-    with refused("n_rankings"):
+    assert NoisyNorm(m, most, 1.0, statistic=statistic).n_voters == most
+    with refused("n_voters"):
         NoisyNorm(m, most + 1, 1.0, statistic=statistic)
 
 
 def test_2_to_the_62_is_too_much():
-    assert NoisyNorm(2, 2**30 - 1, 1.0).n_rankings == 2**30 - 1
-    with refused(f"n_rankings = {2**30}"):
+    assert NoisyNorm(2, 2**30 - 1, 1.0).n_voters == 2**30 - 1
+    with refused(f"n_voters = {2**30}"):
         NoisyNorm(2, 2**30, 1.0)
 
 
@@ -281,7 +285,7 @@ def test_p_values_of_rare_norms_keep_their_digits():
 
 
 def test_null_norms_of_ranks_have_the_law_of_all_data():
-    test = NoisyNorm(3, 2, 1.0, statistic="ranks", delta=0.5, null_draws=5)
+    test = NoisyNorm(3, 2, 1.0, statistic="ranks", size=0.5, null_draws=5)
     rankings = all_rankings(3)
     exact = test.on_grid(test.squared_norm(rankings[np.array(list(product(range(6), repeat=2)))]))
     values, law = np.unique(exact, return_counts=True)
@@ -293,8 +297,8 @@ def test_null_norms_of_ranks_have_the_law_of_all_data():
 
 
 def test_defaults_and_the_last_numbers_that_are_allowed():
-    plain = NoisyNorm(4, 9, 64.0, statistic="pairs", delta=0.05, steps=64, null_draws=999)
-    assert NoisyNorm(4, 9, 64.0) == NoisyNorm.calibrated(4, 9, 1.0) == plain
+    plain = NoisyNorm(4, 9, 64.0, statistic="pairs", size=0.05, steps=64, null_draws=999)
+    assert NoisyNorm(4, 9, 64.0) == NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=9) == plain
     for field, least, most in (("steps", 1, 10_000), ("null_draws", 1, MOST_DRAWS)):
         for edge in (least, most):
             assert getattr(replace(plain, **{field: edge}), field) == edge

@@ -1,6 +1,7 @@
 """2SAMP against enumeration of all pairs of rankings. Exact."""
 
 import math
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -9,7 +10,7 @@ from checks import each, refused
 
 from dprank.data.kendall import kendall_distance
 from dprank.data.rankings import Rankings
-from dprank.models.mallows import Mallows, theta_at
+from dprank.models.mallows import Mallows
 from dprank.uniformity.two_sample import TwoSample
 
 DELTAS = (0.4, 0.2, 0.05, 0.01)
@@ -26,11 +27,11 @@ def all_pairs(m):
 def test_decisions_over_all_pairs_have_the_stated_size_and_p_values(m, delta):
     pairs = all_pairs(m)
     distances = np.array([kendall_distance(*pair.positions) for pair in pairs])
-    exact, printed = TwoSample.exact(m, delta), TwoSample.as_printed(m, delta)
-    for test in (exact, printed):
+    exact = TwoSample.calibrated(n_items=m, size=delta)
+    for test in (exact, replace(exact, threshold=exact.threshold - 0.5)):
         decisions = [test.test(pair) for pair in pairs]
-        assert np.mean([d.reject for d in decisions]) == pytest.approx(test.size, abs=1e-12)
-        assert test.size <= delta + 1e-12
+        assert np.mean([d.reject for d in decisions]) == pytest.approx(test.exact_size, abs=1e-12)
+        assert test.exact_size <= delta + 1e-12
         for pair, decision, distance in zip(pairs, decisions, distances, strict=True):
             assert decision.statistic == test.statistic(pair) == distance
             assert decision.p_value == pytest.approx((distances <= distance).mean(), abs=1e-12)
@@ -42,43 +43,23 @@ def test_decisions_over_all_pairs_have_the_stated_size_and_p_values(m, delta):
 def test_exact_threshold_is_the_largest_that_keeps_the_size(m):
     law = Mallows(m, 0.0)
     for delta in DELTAS:
-        test = TwoSample.exact(m, delta)
-        assert test.size <= delta
+        test = TwoSample.calibrated(n_items=m, size=delta)
+        assert test.exact_size <= delta
         assert float(law.distance_cdf(test.threshold + 1)) > delta
-        assert test.threshold >= TwoSample.as_printed(m, delta).threshold or test.threshold == -1
-
-
-def test_printed_threshold_and_condition_are_the_paper_s():
-    test = TwoSample.as_printed(100, 0.05)
-    assert test.threshold == 100 * 99 / 4 - math.sqrt(100**3 * math.log(20) / 12)
-    assert test.least_gap == 8 / (107 - math.sqrt(12 * math.log(40) * 100))
-    edge = Mallows.of_gap(100, test.least_gap * (1 + 1e-3)).total_variation()
-    for epsilon in (0.5, 0.99):
-        assert test.applies(epsilon) == (-math.expm1(-theta_at(100, epsilon)) >= test.least_gap)
-    assert not test.applies(0.9)
-    assert edge == pytest.approx(1, abs=1e-9)  # where line 3 lets it run, the laws hardly overlap
-
-
-def test_line_3_lets_two_items_pass_at_any_epsilon_and_forty_at_none():
-    assert all(TwoSample.as_printed(2, 0.05).applies(epsilon) for epsilon in (1e-6, 0.1, 0.49))
-    assert not any(TwoSample.as_printed(40, 0.05).applies(epsilon) for epsilon in (1e-6, 0.5, 1 - 1e-9))
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, -1.0, 2.0, math.nan])
 def test_refuses_a_delta_that_is_no_size(delta):
-    for make in (TwoSample.as_printed, TwoSample.exact):
-        with refused(f"delta = {delta}", "(0, 1)"):
-            make(5, delta)
+    with refused(f"size = {delta}", "(0, 1)"):
+        TwoSample.calibrated(n_items=5, size=delta)
 
 
 def test_refuses_other_bad_input():
     with refused("n_items = 1"):
-        TwoSample.exact(1, 0.05)
+        TwoSample.calibrated(n_items=1, size=0.05)
     with refused("threshold = nan"):
         TwoSample(5, 0.05, math.nan)
-    with refused("n_rankings = 2"):
-        TwoSample.exact(3, 0.2).test(Rankings([[0, 1, 2]] * 3, "abc"))
-    with refused("n_items = 3", "n_items = 4"):
-        TwoSample.exact(4, 0.2).test(Rankings([[0, 1, 2]] * 2, "abc"))
-    with refused("epsilon = 0.5"):
-        TwoSample.exact(2, 0.05).applies(0.5)
+    with refused("n_voters = 2"):
+        TwoSample.calibrated(n_items=3, size=0.2).test(Rankings([[0, 1, 2]] * 3, "abc"))
+    with refused("items = 3", "n_items = 4"):
+        TwoSample.calibrated(n_items=4, size=0.2).test(Rankings([[0, 1, 2]] * 2, "abc"))

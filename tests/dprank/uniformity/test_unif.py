@@ -11,15 +11,7 @@ from scipy import stats
 from dprank.data.rankings import Rankings
 from dprank.uniformity import unif
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.unif import (
-    Unif,
-    pair_statistic,
-    printed_bias,
-    printed_samples,
-    unif_null_sf,
-    unif_null_threshold,
-    unif_sf,
-)
+from dprank.uniformity.unif import Unif, pair_statistic, unif_null_sf, unif_null_threshold, unif_sf
 
 
 def all_samples(m, k):
@@ -36,7 +28,7 @@ def test_law_against_all_rankings(m, k):
     assert unif_null_sf(m // 2, k, at) == pytest.approx(exact, abs=1e-10)
     assert y.mean() == pytest.approx(m // 2)
     for delta in (0.6, 0.3, 0.1, 0.01):
-        test = Unif.exact(m, k, delta)
+        test = Unif.calibrated(n_items=m, n_voters=k, size=delta)
         size = (y >= test.threshold - 1e-9).mean()
         assert size <= delta
         larger = y[y < test.threshold - 1e-9]
@@ -116,14 +108,14 @@ def test_single_ranking_says_nothing():
 def test_decision():
     items = [f"i{i}" for i in range(8)]
     alike = Rankings(np.tile(np.arange(8), (30, 1)), items)
-    for test in (Unif.as_printed(8, 0.05), Unif.exact(8, 30, 0.05)):
+    for test in (Unif(8, 16.0), Unif.calibrated(n_items=8, n_voters=30, size=0.05)):
         decision = test.test(alike, np.random.default_rng(1))
         assert decision.reject
         assert decision.statistic == 4 * 30
         assert decision.p_value == 1e-7
         assert decision.threshold == test.threshold
     mixed = Rankings(np.stack([np.arange(8), 7 - np.arange(8)]), items)
-    decision = Unif.exact(8, 2, 0.07).test(mixed, np.random.default_rng(1))
+    decision = Unif.calibrated(n_items=8, n_voters=2, size=0.07).test(mixed, np.random.default_rng(1))
     assert (decision.reject, decision.statistic, decision.p_value) == (False, 0, 1)
 
 
@@ -131,7 +123,7 @@ def test_level_and_uniform_pairing():
     """Exact test on uniform rankings: rejections within a two-sided interval that misses once in 1e6."""
     rng = np.random.default_rng(20261121)
     m, k, repetitions = 7, 6, 3000
-    test = Unif.exact(m, k, 0.1)
+    test = Unif.calibrated(n_items=m, n_voters=k, size=0.1)
     size = float(unif_null_sf(m // 2, k, test.threshold))
     items = [str(i) for i in range(m)]
     hits = sum(
@@ -155,45 +147,31 @@ def test_mutants_of_the_statistic_are_caught():
         assert np.abs((mutant >= at[:, None]).mean(1) - law).max() > 0.05
 
 
-def test_printed_calibration():
-    assert Unif.as_printed(100, 0.05).threshold == pytest.approx(50 + 20 * math.sqrt(math.log(20)))
-    phi = 0.9
-    assert printed_bias(40, -math.log(phi)) == pytest.approx((1 - phi**5) / (1 + phi**5))
-    m1 = 100 / 8 - math.sqrt(100 * math.log(40) / 16)
-    need = 12 * 100 * math.log(40) / m1**2 + 10 * math.sqrt(100 * math.log(40) / m1**2)
-    mu = (1 - phi**12.5) / (1 + phi**12.5)
-    assert printed_samples(100, -math.log(phi), 0.05) == 1 + math.ceil(need / mu**2)
-    assert printed_samples(12, 0.1, 2 * math.exp(-3)) == math.inf
-    assert printed_samples(100, 0.0, 0.05) == math.inf
-
-
 def test_bad_input():
     with refused("n_items = 1"):
         Unif(1, 3.0)
     with refused("n_items = 2.5"):
-        Unif.exact(2.5, 3, 0.05)
-    with refused("n_rankings = 1", "from 2"):
-        Unif.exact(4, 1, 0.05)
+        Unif.calibrated(n_items=2.5, n_voters=3, size=0.05)
+    with refused("n_voters = 1", "from 2"):
+        Unif.calibrated(n_items=4, n_voters=1, size=0.05)
     for delta in (0, 1, -0.5, math.nan, 1e-9):
-        with refused(f"delta = {delta}"):
-            Unif.exact(4, 2, delta)
-    with refused("delta = 0"):
-        Unif.as_printed(4, 0)
+        with refused(f"size = {delta}"):
+            Unif.calibrated(n_items=4, n_voters=2, size=delta)
     with refused("y holds"):
         unif_sf(2, 2, math.nan)
     with refused("n_pairs = 0"):
         unif_null_sf(0, 2, 1.0)
-    with refused("n_rankings = 0"):
+    with refused("n_voters = 0"):
         unif_null_sf(2, 0, 1.0)
     with refused("bias = 1.5"):
         unif_sf(2, 2, 1.0, 1.5)
     with refused("bias"):
         unif_sf(2, 2, 1.0, [0.1, 0.1, 0.1])
     one = Rankings([[0, 1, 2]], ["a", "b", "c"])
-    with refused("rankings"):
-        Unif.as_printed(3, 0.05).test(one, np.random.default_rng(0))
+    with refused("too few voters", "2"):
+        Unif(3, 9.0).test(one, np.random.default_rng(0))
     two = Rankings([[0, 1, 2]] * 2, ["a", "b", "c"])
-    with refused("rankings", "3"):
-        Unif.exact(3, 3, 0.9).test(two, np.random.default_rng(0))
+    with refused("number of voters", "n_voters = 3"):
+        Unif.calibrated(n_items=3, n_voters=3, size=0.9).test(two, np.random.default_rng(0))
     with refused("items = 3", "n_items = 4"):
-        Unif.as_printed(4, 0.05).test(two, np.random.default_rng(0))
+        Unif(4, 9.0).test(two, np.random.default_rng(0))

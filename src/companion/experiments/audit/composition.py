@@ -229,7 +229,10 @@ def _noise_maps() -> Iterator[_Row]:
             yield _Row.same(f"{what}: scale for epsilon 1", counts.scale, least, OPENDP)
     unanimous = np.tile(np.arange(4), (10, 1))
     turned = np.r_[unanimous[:1, ::-1], unanimous[1:]]
-    test, norm = LaplaceUnif.calibrated(4, 10, 1.0, 0.1), NoisyNorm.calibrated(4, 10, 1.0, 0.1)
+    test, norm = (
+        LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=10, size=0.1),
+        NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=10, size=0.1),
+    )
     pairs = disjoint_pairs(4)
     jump = abs(disagreements(unanimous, pairs) - disagreements(turned, pairs))
     yield _Row.same("noisy test: epsilon", test.guarantee.epsilon, _laplace(test.scale).map(jump), OPENDP)
@@ -296,10 +299,10 @@ def _coins() -> Iterator[_Row]:
         ours = randomized_response.bit_loss(flips)
         yield _Row.same(f"coin for epsilon {epsilon:g}: epsilon", ours, theirs, OPENDP)
         yield _Row.same(f"coin for epsilon {epsilon:g}: epsilon that was asked for", epsilon, theirs, OPENDP)
-    pairs = LocalPairs.calibrated(6, 1.0)
+    pairs = LocalPairs.calibrated(epsilon=1.0, n_items=6)
     theirs = 3 * dp.m.make_randomized_response_bool(1 - pairs.flips / GRAIN).map(1)
     yield _Row.same("local test, three signs: epsilon", pairs.guarantee.epsilon, theirs, OPENDP)
-    bit = LocalOneBit.calibrated(6, 1.0)
+    bit = LocalOneBit.calibrated(epsilon=1.0, n_items=6)
     theirs = dp.m.make_randomized_response_bool(1 - bit.flips / GRAIN).map(1)
     yield _Row.same("local test, one sign: epsilon", bit.guarantee.epsilon, theirs, OPENDP)
 

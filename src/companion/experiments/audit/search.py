@@ -118,12 +118,18 @@ def families() -> list[Small]:
         ):
             found.append(Small(f"{name}, {how}", central, _profiles(3, 2), ranked, (_doubled,)))
     found.append(
-        Small("truncated test", Trun.calibrated(2, 12, 1.0, 0.1), _unanimous_but(12), RankingNeighbours(), (_shuffled,))
+        Small(
+            "truncated test",
+            Trun.calibrated(epsilon=1.0, n_items=2, n_voters=12, size=0.1),
+            _unanimous_but(12),
+            RankingNeighbours(),
+            (_shuffled,),
+        )
     )
     one = [np.array(ranking) for ranking in permutations(range(3))]
     four = [np.array(ranking) for ranking in permutations(range(4))]
     found.append(Small("local matrix", LocalMatrix(SplitResponse.calibrated(3, 1.0)), one, OneRanking()))
-    found.append(Small("local test", LocalPairs.calibrated(4, 1.0), four, OneRanking()))
+    found.append(Small("local test", LocalPairs.calibrated(epsilon=1.0, n_items=4), four, OneRanking()))
     return found
 
 

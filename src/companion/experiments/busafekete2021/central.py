@@ -17,11 +17,12 @@ from scipy import optimize, sparse, special, stats
 
 from companion.claims import Check
 from companion.experiments.busafekete2021.common import exponent, least, mean_square_bias
+from companion.printed import busafekete2021 as paper
 from dprank.audit.exact import privacy_loss
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.bucketed import BatchVote, Bucketed, vote_sf
 from dprank.uniformity.laplace import LaplaceUnif, discrete_laplace_cdf
-from dprank.uniformity.unif import printed_bias, unif_null_threshold, unif_sf
+from dprank.uniformity.unif import unif_null_threshold, unif_sf
 
 Array = NDArray[np.float64]
 #: Items and rankings of Figure 3.
@@ -106,8 +107,8 @@ def check_sensitivity(sizes: Iterable[tuple[int, int]]) -> list[Check]:
 
 def laplace_loss(test: LaplaceUnif) -> float:
     """Exact privacy loss of a continuous `LaplaceUnif`'s decision over all data: at tiny sizes only."""
-    y = statistic(sign_data(test.n_pairs, test.n_rankings), test.n_rankings)
-    scale = 4 * test.scale / test.n_rankings
+    y = statistic(sign_data(test.n_pairs, test.n_voters), test.n_voters)
+    scale = 4 * test.scale / test.n_voters
     losses = [f((test.threshold - y) / scale) for f in (stats.laplace.logsf, stats.laplace.logcdf)]
     return float(max((loss.max(1) - loss.min(1)).max() for loss in losses))
 
@@ -117,7 +118,7 @@ def agreeing_loss(test: LaplaceUnif) -> float:
 
     A lower bound of the privacy loss of the decision, and all of `guarantee` where the threshold lies below both Y.
     """
-    scale = 4 * test.scale / test.n_rankings
+    scale = 4 * test.scale / test.n_voters
     x = (test.threshold - np.array([test.statistic(0), test.statistic(test.sensitivity)])) / scale
     accepts = np.where(x < 0, x - math.log(2), np.log1p(-np.exp(-np.maximum(x, 0)) / 2))
     return float(accepts[1] - accepts[0])
@@ -125,11 +126,11 @@ def agreeing_loss(test: LaplaceUnif) -> float:
 
 def laplace_losses(sizes: Iterable[tuple[int, int]], epsilon: float, delta: float = 0.05) -> pd.DataFrame:
     """Privacy of the printed noise: ``items``, ``rankings``, ``claimed ε₀``, loss of ``Y + Z``, of the ``decision``."""
-    tests = [LaplaceUnif.as_printed(m, n, epsilon, delta) for m, n in sizes]
+    tests = [paper.laplace_unif(m, n, epsilon, delta).mechanism for m, n in sizes]
     return pd.DataFrame(
         {
             "items": test.n_items,
-            "rankings": test.n_rankings,
+            "rankings": test.n_voters,
             "claimed ε₀": epsilon,
             "loss of Y + Z": test.guarantee.epsilon,
             "loss of the decision": agreeing_loss(test),
@@ -142,7 +143,7 @@ def check_laplace(epsilon: float, delta: float, tiny: Iterable[tuple[int, int]])
     """Algorithm 4: its decision on all tiny data, its noisy statistic at the sizes of Figure 3."""
     checks = []
     for m, k in tiny:
-        test = LaplaceUnif.as_printed(m, k, epsilon, delta)
+        test = paper.laplace_unif(m, k, epsilon, delta).mechanism
         what = f"privacy loss of the decision, all data, m = {m}, k = {k}"
         checks.append(Check(what, laplace_loss(test), "<=", epsilon))
     for row in laplace_losses(FIGURE_3, epsilon, delta).to_dict("records"):
@@ -192,7 +193,7 @@ def y_variance(n_pairs: int, n_rankings: int, bias: float) -> float:
 def laplace_power(test: LaplaceUnif, bias: float) -> float:
     """Exact power of a calibrated `LaplaceUnif` if all pairs are independent and of that bias."""
     counts, law = test.law_of_counts(bias)
-    u = math.floor((test.statistic(0) - test.threshold) * test.n_rankings / 4 + 1e-6)
+    u = math.floor((test.statistic(0) - test.threshold) * test.n_voters / 4 + 1e-6)
     return float(law @ discrete_laplace_cdf(u - counts, test.scale))
 
 
@@ -236,17 +237,23 @@ def needed(m: int, bias: float, epsilon: float, delta: float) -> dict[str, int]:
     Laplace noise with `certified_laplace`.
     """
     batches = {
-        "coin": Bucketed.calibrated(m, 10**4, epsilon, delta).n_batches,
-        "vote": BatchVote.calibrated(m, 10**4, epsilon, delta).n_batches,
+        "coin": Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=10**4, size=delta).n_batches,
+        "vote": BatchVote.calibrated(epsilon=epsilon, n_items=m, n_voters=10**4, size=delta).n_batches,
     }
 
     def of_coin(k: int) -> bool:
         b = batches["coin"]
-        return coin_power(Bucketed.calibrated(m, k * b, epsilon, delta, n_batches=b), bias) >= 1 - delta
+        return (
+            coin_power(Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=k * b, size=delta, n_batches=b), bias)
+            >= 1 - delta
+        )
 
     def of_vote(k: int) -> bool:
         b = batches["vote"]
-        return vote_power(BatchVote.calibrated(m, k * b, epsilon, delta, n_batches=b), bias) >= 1 - delta
+        return (
+            vote_power(BatchVote.calibrated(epsilon=epsilon, n_items=m, n_voters=k * b, size=delta, n_batches=b), bias)
+            >= 1 - delta
+        )
 
     return {
         "UNIF": least(lambda k: unif_power(m, k, bias, delta) >= 1 - delta),
@@ -316,7 +323,7 @@ def outcome_laws(test: Bucketed) -> Array:
 
 def has_both_outcomes(test: Bucketed) -> bool:
     """Whether some batch is rejected and some is not: then neighbouring ones differ, as single changes connect all."""
-    k, pairs = test.batch_rankings, test.n_items // 2
+    k, pairs = test.batch_voters, test.n_items // 2
     return pairs * (k % 2) / k < test.batch_threshold <= pairs * k
 
 
@@ -340,7 +347,7 @@ def bucketed_delta(test: Bucketed, epsilon: float) -> float:
 
 def enumerated_loss(test: Bucketed) -> float:
     """`bucketed_loss` by listing all data of all batches: at tiny sizes only."""
-    y = statistic(sign_data(test.n_items // 2, test.batch_rankings), test.batch_rankings)
+    y = statistic(sign_data(test.n_items // 2, test.batch_voters), test.batch_voters)
     rejects = y >= test.batch_threshold
     flips = (rejects.any(1) & ~rejects.all(1)).any()
     states = np.unique(rejects)
@@ -356,9 +363,9 @@ def check_bucketing(epsilon: float, delta: float) -> list[Check]:
     checks = []
     batches = math.ceil(1 / epsilon)
     for m, n in ((2, 6 * batches), *FIGURE_3):
-        test = Bucketed.as_printed(m, n, epsilon, delta)
+        test = paper.bucketed(m, n, epsilon, delta).mechanism
         loss = enumerated_loss(test) if m == 2 else bucketed_loss(test)
-        of = f"m = {m}, {test.n_batches} batches of {test.batch_rankings}"
+        of = f"m = {m}, {test.n_batches} batches of {test.batch_voters}"
         checks += [
             Check(f"privacy loss as printed, {of}", loss, "<=", epsilon),
             Check(
@@ -371,28 +378,29 @@ def check_bucketing(epsilon: float, delta: float) -> list[Check]:
             ),
         ]
     for m, n in FIGURE_3:
-        coin = Bucketed.calibrated(m, n, epsilon, delta)
-        of = f"m = {m}, {coin.n_batches} batches of {coin.batch_rankings}"
+        coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
+        of = f"m = {m}, {coin.n_batches} batches of {coin.batch_voters}"
         checks += [
             Check(f"privacy loss with a coin, {of}", bucketed_loss(coin), "==", epsilon, "corrected", error=ROUNDING),
-            Check(f"its size, {of}", coin.size, "<=", delta, "corrected"),
+            Check(f"its size, {of}", coin.exact_size, "<=", delta, "corrected"),
         ]
     return checks
 
 
 def batch_tests(m: int, n: int, epsilon: float, delta: float) -> pd.DataFrame:
     """Tests on batches: ``test``, ``batches``, ``rankings in each``, ``proved ε₀`` and ``δ₀``, ``size``."""
-    printed, coin = Bucketed.as_printed(m, n, epsilon, delta), Bucketed.calibrated(m, n, epsilon, delta)
-    vote = BatchVote.calibrated(m, n, epsilon, delta)
+    printed = paper.bucketed(m, n, epsilon, delta).mechanism
+    coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
+    vote = BatchVote.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
     tests: dict[str, Bucketed | BatchVote] = {"as printed": printed, "with a coin": coin, "noisy vote": vote}
     return pd.DataFrame(
         {
             "test": name,
             "batches": test.n_batches,
-            "rankings in each": test.batch_rankings,
+            "rankings in each": test.batch_voters,
             "proved ε₀": test.guarantee.epsilon,
             "proved δ₀": test.guarantee.delta,
-            "size": test.size,
+            "size": test.exact_size,
         }
         for name, test in tests.items()
     )
@@ -408,14 +416,14 @@ def privacy_profiles(epsilon: float, delta: float, grid: ArrayLike) -> pd.DataFr
     """
     m, n = FIGURE_3[1]
     x = np.asarray(grid, float)
-    printed, coin = Bucketed.as_printed(m, n, epsilon, delta), Bucketed.calibrated(m, n, epsilon, delta)
+    printed = paper.bucketed(m, n, epsilon, delta).mechanism
+    coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
+    laplace = LaplaceUnif.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
     curves = {
         "BUNIF as printed": np.array([bucketed_delta(printed, e) for e in x]),
         "BUNIF with a coin": np.array([bucketed_delta(coin, e) for e in x]),
-        "noisy vote": vote_delta(BatchVote.calibrated(m, n, epsilon, delta), x),
-        "Laplace on Y": -np.expm1(
-            np.minimum((x - LaplaceUnif.calibrated(m, n, epsilon, delta).guarantee.epsilon) / 2, 0)
-        ),
+        "noisy vote": vote_delta(BatchVote.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta), x),
+        "Laplace on Y": -np.expm1(np.minimum((x - laplace.guarantee.epsilon) / 2, 0)),
     }
     return pd.concat(
         [pd.DataFrame({"test": name, "epsilon": x, "delta": curve}) for name, curve in curves.items()],
@@ -455,7 +463,10 @@ def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -
     printed = np.maximum(np.sqrt(np.log(1 / deltas) / items), 2) / epsilon
     ratio = private_least(epsilon, deltas) / printed
     last = frame.iloc[-2:]
-    batches, votes = Bucketed.calibrated(2, 10**4, epsilon, delta), BatchVote.calibrated(2, 10**4, epsilon, delta)
+    batches, votes = (
+        Bucketed.calibrated(epsilon=epsilon, n_items=2, n_voters=10**4, size=delta),
+        BatchVote.calibrated(epsilon=epsilon, n_items=2, n_voters=10**4, size=delta),
+    )
     least_batches = (1 / delta - 2) / math.expm1(epsilon)
     checks = [
         Check(
@@ -482,7 +493,8 @@ def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -
     ]
     grid = [(e, d) for e in (1.0, 1 / 3, 0.1) for d in (0.1, 0.05, 0.01, 1e-4)]
     worst = max(
-        BatchVote.calibrated(2, 10**4, e, d).n_batches / (math.log(2 / d) * max(1 / 0.08, 1 / (0.2 * e)))
+        BatchVote.calibrated(epsilon=e, n_items=2, n_voters=10**4, size=d).n_batches
+        / (math.log(2 / d) * max(1 / 0.08, 1 / (0.2 * e)))
         for e, d in grid
     )
     what = "batches of a noisy vote over log(2/δ) max{1/0.08, 1/(0.2 ε₀)}, largest on a grid"
@@ -508,7 +520,7 @@ def rate_at_distance(sizes: Iterable[int], distance: float, epsilon: float, delt
     rows = []
     for m in sizes:
         theta = theta_at(m, distance)
-        square, mu = mean_square_bias(Mallows(m, theta)), printed_bias(m, theta)
+        square, mu = mean_square_bias(Mallows(m, theta)), paper.unif_bias(m, theta)
         rows.append(
             {
                 "items": m,
@@ -546,7 +558,7 @@ def check_rate(frame: pd.DataFrame, epsilon: float, delta: float, phi: float) ->
         ),
         Check(
             "BUNIF's privacy loss, m = 1000",
-            bucketed_loss(Bucketed.as_printed(*FIGURE_3[-1], epsilon, delta)),
+            bucketed_loss(paper.bucketed(*FIGURE_3[-1], epsilon, delta).mechanism),
             "<=",
             epsilon,
         ),
@@ -565,7 +577,9 @@ def check_rate(frame: pd.DataFrame, epsilon: float, delta: float, phi: float) ->
     what = f"rankings that suffice × ε₀, for all m ≥ 4, φ = {phi:g}, largest over ε₀ = 1 to 0.01"
     checks.append(Check(what, float((enough * epsilons).max()), "<=", ceiling, "supplied"))
     for m in (4, 10, 100):
-        test = LaplaceUnif.calibrated(m, laplace_enough(bias, epsilon, delta), epsilon, delta)
+        test = LaplaceUnif.calibrated(
+            epsilon=epsilon, n_items=m, n_voters=laplace_enough(bias, epsilon, delta), size=delta
+        )
         what = f"exact power at that number, ε₀ = {epsilon:.3g}, m = {m}"
         checks.append(Check(what, laplace_power(test, bias), ">=", 1 - delta, "supplied"))
     return checks
@@ -644,8 +658,8 @@ def check_optimal(epsilon: float, delta: float, phi: float) -> list[Check]:
     scaled = np.array([laplace_enough(bias, e, delta) * e for e in epsilons])
     ratio = scaled / (private_least(epsilons, delta) * epsilons)
     limit = 8 * math.log(1 / (2 * delta**2)) / (bias**2 * math.log((1 - delta) / delta))
-    test = LaplaceUnif.as_printed(*FIGURE_3[1], epsilon, delta)
-    bucketed = Bucketed.as_printed(*FIGURE_3[1], epsilon, delta)
+    test = paper.laplace_unif(*FIGURE_3[1], epsilon, delta).mechanism
+    bucketed = paper.bucketed(*FIGURE_3[1], epsilon, delta).mechanism
     return [
         Check("privacy loss, m = 100, k = 1000", test.guarantee.epsilon, "<=", epsilon, reading="Algorithm 4"),
         Check(
@@ -658,7 +672,9 @@ def check_optimal(epsilon: float, delta: float, phi: float) -> list[Check]:
         Check("privacy loss, m = 100, k = 1000", bucketed_loss(bucketed), "<=", epsilon, reading="bucketing"),
         Check(
             "batches of a noisy vote × ε₀ / log(1/δ), ε₀ = 0.01",
-            BatchVote.calibrated(2, 10**4, 0.01, delta).n_batches * 0.01 / math.log(1 / delta),
+            BatchVote.calibrated(epsilon=0.01, n_items=2, n_voters=10**4, size=delta).n_batches
+            * 0.01
+            / math.log(1 / delta),
             "<=",
             5,
             "corrected",
@@ -694,8 +710,9 @@ def check_bernoulli(points: int) -> list[Check]:
 
 def check_definition(epsilon: float, delta: float) -> list[Check]:
     """'Pure if delta = 0' where delta is the significance of a test, on a test that is pure."""
-    coin = Bucketed.calibrated(*FIGURE_3[1], epsilon, delta)
-    printed = Bucketed.as_printed(*FIGURE_3[1], epsilon, delta)
+    m, n = FIGURE_3[1]
+    coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
+    printed = paper.bucketed(m, n, epsilon, delta).mechanism
     return [
         Check("δ, the significance, of a test whose privacy loss is at most ε₀", delta, "==", 0),
         Check("δ₀ that this test needs at ε₀", bucketed_delta(coin, epsilon), "==", 0, "supplied", error=ROUNDING),

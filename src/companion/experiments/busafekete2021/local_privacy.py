@@ -18,6 +18,7 @@ from companion.claims import Check
 from companion.experiments.busafekete2021.central import unif_power
 from companion.experiments.busafekete2021.common import all_pairings, all_rankings, exponent, mean_square_bias
 from companion.experiments.sweep import stream, sweep
+from companion.printed import busafekete2021 as paper
 from dprank.audit.exact import privacy_loss
 from dprank.data.kendall import kendall_distances
 from dprank.models.draws import binomial, multinomial
@@ -25,7 +26,7 @@ from dprank.models.mallows import Mallows, theta_at
 from dprank.privacy.laws import signs_law
 from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.pairs import pair_signs
-from dprank.uniformity.unif import printed_bias, printed_threshold, unif_null_sf, unif_null_threshold, unif_sf
+from dprank.uniformity.unif import unif_null_sf, unif_null_threshold, unif_sf
 
 #: Rounding of enumerations and of exact laws, far above what tests find.
 ROUNDING = 1e-9
@@ -82,10 +83,10 @@ def check_def_2() -> list[Check]:
     """Definition 2 against the inequality over all events, both ways round, and over what all peers send."""
     checks = []
     for m in (2, 3, 4, 5):
-        law = channel(m, LocalPairs.as_printed(m, 1.0).shrinkage, pairing(m))
+        law = channel(m, paper.local_pairs(m, 1.0).mechanism.shrinkage, pairing(m))
         what = f"{m} items, the paper's channel: loss over all events less the definition's"
         checks.append(Check(what, eventwise_loss(law) - pointwise_loss(law), "==", 0, error=ROUNDING))
-    law = channel(2, LocalPairs.as_printed(2, 1.0).shrinkage, pairing(2))
+    law = channel(2, paper.local_pairs(2, 1.0).mechanism.shrinkage, pairing(2))
     both = np.array([np.kron(a, law[0]) for a in law])
     what = "two peers, one of whom changes the ranking: loss of all that is sent less the definition's"
     return [*checks, Check(what, eventwise_loss(both) - pointwise_loss(law), "==", 0, error=ROUNDING)]
@@ -93,7 +94,7 @@ def check_def_2() -> list[Check]:
 
 def check_ldp_stronger(epsilon: float = 1.0) -> list[Check]:
     """Two items, two peers: every decision from local reports is centrally private; the converse fails."""
-    law = channel(2, LocalPairs.as_printed(2, epsilon).shrinkage, pairing(2))
+    law = channel(2, paper.local_pairs(2, epsilon).mechanism.shrinkage, pairing(2))
     reports = np.array([[np.kron(a, b) for b in law] for a in law])
     decisions = np.array(list(product((0, 1), repeat=4)))[1:-1]
     rejects = reports @ decisions.T
@@ -111,7 +112,7 @@ def check_ldp_stronger(epsilon: float = 1.0) -> list[Check]:
 
 def public_channels(n_items: int, epsilon: float) -> list[NDArray[np.float64]]:
     """The paper's channel for every pairing that the curator may announce, each of shape (n_items!, 2^pairs)."""
-    shrinkage = LocalPairs.as_printed(n_items, epsilon).shrinkage
+    shrinkage = paper.local_pairs(n_items, epsilon).mechanism.shrinkage
     return [channel(n_items, shrinkage, pairs) for pairs in all_pairings(n_items)]
 
 
@@ -145,7 +146,7 @@ def channel_losses(epsilon: float, most: int = 6) -> pd.DataFrame:
     """
     rows = []
     for m in range(2, most + 1):
-        test = LocalPairs.as_printed(m, epsilon)
+        test = paper.local_pairs(m, epsilon).mechanism
         loss = float(np.ptp(np.log(channel(m, test.shrinkage, pairing(m))), axis=0).max())
         rows.append({"items": m, "pairs": m // 2, "loss": loss, "guarantee": test.guarantee.epsilon})
     return pd.DataFrame(rows)
@@ -244,7 +245,7 @@ def check_null() -> list[Check]:
     """Moments of the local statistic under uniform rankings, by enumeration of rankings, noise and samples."""
     checks = []
     for m, k in ((2, 1), (2, 6), (4, 1), (4, 4), (6, 3)):
-        law = randomised(sign_law(m, 0.0, pairing(m)), LocalPairs.as_printed(m, 1.0).shrinkage)
+        law = randomised(sign_law(m, 0.0, pairing(m)), paper.local_pairs(m, 1.0).mechanism.shrinkage)
         mean, variance = statistic_moments(law, k)
         checks += [
             Check(f"mean, m = {m}, k = {k}; m/2", mean, "==", m / 2, error=ROUNDING),
@@ -299,7 +300,7 @@ def check_tanh() -> list[Check]:
 
 def printed_order(n_items: int, theta: float, epsilon: float, delta: float, *, private: bool = False) -> float:
     """Theorem 7's number of samples without its constant; `private` for the second bullet."""
-    mu = math.tanh(theta / 2) if private else printed_bias(n_items, theta)
+    mu = math.tanh(theta / 2) if private else paper.unif_bias(n_items, theta)
     return math.sqrt(math.log(1 / delta) / n_items) / (mu * math.tanh(epsilon / n_items)) ** 2
 
 
@@ -354,12 +355,12 @@ def two_item_errors(bias: float, delta: float, most: int = 150_000) -> float:
         Berry-Esseen distance 0.4748 / sqrt(k).
     """
     k = np.arange(2, most + 1)
-    least = np.ceil(np.sqrt(k * printed_threshold(2, delta)) - ROUNDING)
+    least = np.ceil(np.sqrt(k * paper.unif_threshold(2, delta)) - ROUNDING)
     least += (least + k) % 2
     heads = (least + k) / 2 - 1
     size = 2 * binom.sf(heads, k, 0.5)
     power = binom.sf(heads, k, (1 + bias) / 2) + binom.sf(heads, k, (1 - bias) / 2)
-    limit = float(chi2.sf(printed_threshold(2, delta), 1)) - 2 * 0.4748 / math.sqrt(most)
+    limit = float(chi2.sf(paper.unif_threshold(2, delta), 1)) - 2 * 0.4748 / math.sqrt(most)
     return float(min(np.maximum(size, 1 - power).min(), limit))
 
 
@@ -485,7 +486,7 @@ def bias_ratios(items: Sequence[int], scaled: Sequence[float]) -> pd.DataFrame:
     """Mean squared bias of a random pair over the square of the paper's mu, at theta = scaled / m."""
     rows = []
     for m, x in product(items, scaled):
-        ratio = mean_square_bias(Mallows(m, x / m)) / printed_bias(m, x / m) ** 2
+        ratio = mean_square_bias(Mallows(m, x / m)) / paper.unif_bias(m, x / m) ** 2
         rows.append({"items": m, "theta times m": x, "ratio": ratio})
     return pd.DataFrame(rows)
 
@@ -532,8 +533,8 @@ def crossing_power(samples: int, epsilon: float, theta: float, repetitions: int)
     pandas.DataFrame
         ``pairing``, ``power``, ``error`` (four standard errors, and 1 / repetitions).
     """
-    test = LocalPairs.calibrated(4, epsilon)
-    threshold = unif_null_threshold(2, samples, test.delta)
+    test = LocalPairs.calibrated(epsilon=epsilon, n_items=4)
+    threshold = unif_null_threshold(2, samples, test.size)
     rows = []
     for name, pairs in zip(("side by side", "crossing", "nested"), all_pairings(4), strict=True):
         law = randomised(sign_law(4, theta, pairs), test.shrinkage)
@@ -559,7 +560,7 @@ def check_private_randomness(repetitions: int = 2_000) -> list[Check]:
     gap = np.arange(1, 1000)
     least = min((Mallows(1000, x).bias(gap) / math.tanh(x / 2)).min() for x in (1e-6, 1e-3, 0.1, 1.0, 10.0))
     theta, epsilon = 0.5, 1.0
-    bias = math.tanh(theta / 2) * LocalPairs.calibrated(4, epsilon).shrinkage
+    bias = math.tanh(theta / 2) * LocalPairs.calibrated(epsilon=epsilon, n_items=4).shrinkage
     other = crossing_power(sufficient_samples(4, bias, 0.05), epsilon, theta, repetitions)
     for about in ("supplied", "corrected"):
         checks += [
@@ -597,7 +598,7 @@ def best_guess(n_items: int, epsilon: float) -> float:
 
 def guess_pairs(n_items: int, epsilon: float) -> float:
     """Success of the best guess at a uniform ranking after the paper's channel, by enumeration."""
-    law = channel(n_items, LocalPairs.as_printed(n_items, epsilon).shrinkage, pairing(n_items))
+    law = channel(n_items, paper.local_pairs(n_items, epsilon).mechanism.shrinkage, pairing(n_items))
     return float(law.max(0).sum() / len(law))
 
 
@@ -716,7 +717,7 @@ def random_pairings(n_items: int, n_pairs: int, repetitions: int, rng: np.random
 @lru_cache(maxsize=64)
 def _threshold(n_items: int, pairs: int, samples: int, delta: float, threshold: str) -> float:
     if threshold == "printed":
-        return printed_threshold(n_items, delta)
+        return paper.unif_threshold(n_items, delta)
     return unif_null_threshold(pairs, samples, delta) if samples <= MANY else float(chi2.isf(delta, pairs))
 
 
@@ -762,7 +763,9 @@ def local_rejections(
     """
     law = Mallows.of_gap(n_items, gap)
     test = (
-        LocalOneBit.calibrated(n_items, epsilon, delta) if one_bit else LocalPairs.calibrated(n_items, epsilon, delta)
+        LocalOneBit.calibrated(epsilon=epsilon, n_items=n_items, size=delta)
+        if one_bit
+        else LocalPairs.calibrated(epsilon=epsilon, n_items=n_items, size=delta)
     )
     groups = test.groups if isinstance(test, LocalOneBit) else test.n_pairs
     samples = n_rankings // groups if one_bit else n_rankings
@@ -840,7 +843,7 @@ def replacement_error(
         at the upper end; ``V, larger sets``, a bound; ``distance``, the bound for all reports:
         sqrt(voters log(1 + divergence) / 2).
     """
-    test, law = LocalPairs.calibrated(n_items, epsilon), Mallows.of_gap(n_items, gap)
+    test, law = LocalPairs.calibrated(epsilon=epsilon, n_items=n_items), Mallows.of_gap(n_items, gap)
     pairs = random_pairings(n_items, test.n_pairs, 1, rng)[0]
     ahead = pairs[:, 1] - pairs[:, 0]
     centred = pair_signs(law.sample(samples, rng=rng), pairs) - (np.sign(ahead) * law.bias(np.abs(ahead)))
@@ -891,9 +894,9 @@ def ceilings(cells: Iterable[tuple[int, int]], epsilon: float, delta: float = 0.
     """
     rows = []
     for m, n in cells:
-        test, p = LocalPairs.calibrated(m, epsilon), m // 2
+        test, p = LocalPairs.calibrated(epsilon=epsilon, n_items=m), m // 2
         shift = n * p * test.shrinkage**2
-        row = {"items": m, "voters": n, "power, printed threshold": ncx2.sf(printed_threshold(m, delta), p, shift)}
+        row = {"items": m, "voters": n, "power, printed threshold": ncx2.sf(paper.unif_threshold(m, delta), p, shift)}
         rows.append(row | {"power, exact threshold": ncx2.sf(chi2.isf(delta, p), p, shift)})
     return pd.DataFrame(rows)
 
@@ -931,10 +934,14 @@ def samples_needed(
     alternative by their discreteness is of relative order 1 / voters a pair.
     """
     if test == "one bit":
-        one = LocalOneBit.calibrated(n_items, epsilon, delta, groups)
+        one = LocalOneBit.calibrated(epsilon=epsilon, n_items=n_items, size=delta, groups=groups)
         count, each, t = one.groups, 1 / one.groups, one.shrinkage
     else:
-        count, each, t = n_items // 2, 1.0, LocalPairs.calibrated(n_items, epsilon, delta).shrinkage
+        count, each, t = (
+            n_items // 2,
+            1.0,
+            LocalPairs.calibrated(epsilon=epsilon, n_items=n_items, size=delta).shrinkage,
+        )
     pairs = random_pairings(n_items, count, pairings, rng)
     apart = np.ones((1, count), int) if test == "fixed pairing" else np.abs(pairs[..., 0] - pairs[..., 1])
     shift = each * t**2 * (Mallows(n_items, theta).bias(np.arange(n_items))[apart] ** 2).sum(-1)

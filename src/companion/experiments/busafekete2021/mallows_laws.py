@@ -18,10 +18,9 @@ from scipy import special, stats
 
 from companion.claims import Check
 from companion.experiments.busafekete2021.common import all_rankings, distance_law, divergence, exponent
+from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
-from dprank.uniformity.two_sample import printed_gap
-from dprank.uniformity.unif import printed_samples
 
 #: Rounding of our closed forms.
 ROUNDING = 1e-9
@@ -332,7 +331,7 @@ def known_limit(epsilon: float, delta: float) -> int:
 
 def unif_samples(items: int, theta: float, delta: float) -> float:
     """Line 5 of UNIF where the number of pairs that it counts on, m_1, is positive; NaN elsewhere."""
-    return printed_samples(items, theta, delta) if items > 4 * math.log(2 / delta) else math.nan
+    return paper.unif_samples(items, theta, delta) if items > 4 * math.log(2 / delta) else math.nan
 
 
 def sample_table(items: Iterable[int], epsilons: Iterable[float], delta: float) -> pd.DataFrame:
@@ -354,7 +353,7 @@ def sample_table(items: Iterable[int], epsilons: Iterable[float], delta: float) 
                     "epsilon": epsilon,
                     "theta": theta,
                     "gap": -math.expm1(-theta),
-                    "printed_gap": printed_gap(m, delta),
+                    "printed_gap": paper.two_sample_gap(m, delta),
                     "mu": math.tanh(m * theta / 16),
                     "unif": unif_samples(m, theta, delta),
                 }
@@ -416,7 +415,7 @@ def least_epsilon(items: Iterable[int], delta: float) -> pd.DataFrame:
     """
     rows = []
     for m in items:
-        gap = printed_gap(m, delta)
+        gap = paper.two_sample_gap(m, delta)
         if 0 < gap < 1:
             theta = -math.log1p(-gap)
             proved = -log_affinity(m, theta) / math.log(10)
@@ -426,25 +425,30 @@ def least_epsilon(items: Iterable[int], delta: float) -> pd.DataFrame:
 
 def always_met(delta: float, most: int = 10**4) -> list[int]:
     """The numbers of items at which Theorem 4's condition is met even by the uniform law."""
-    return [m for m in range(2, most) if printed_gap(m, delta) < 0]
+    return [m for m in range(2, most) if paper.two_sample_gap(m, delta) < 0]
 
 
 def check_condition(frame: pd.DataFrame, delta: float, phi: float = 0.9) -> list[Check]:
     """Theorem 4's condition, at a fixed phi and at a fixed epsilon."""
-    some = [m for m in [*range(2, 2000), *np.geomspace(2000, 1e12, 40)] if printed_gap(m, delta) > 0]
-    since = 1 + max(m for m in range(2, 10**5) if printed_gap(m, delta) > 1 - phi)
-    later = max(printed_gap(m, delta) for m in np.geomspace(since, 1e12, 200))
+    some = [m for m in [*range(2, 2000), *np.geomspace(2000, 1e12, 40)] if paper.two_sample_gap(m, delta) > 0]
+    since = 1 + max(m for m in range(2, 10**5) if paper.two_sample_gap(m, delta) > 1 - phi)
+    later = max(paper.two_sample_gap(m, delta) for m in np.geomspace(since, 1e12, 200))
     best = least_epsilon([*range(2, 300), 10**3, 10**4], delta)
     large = frame[frame["items"] == frame["items"].max()]
     share, free = float((large.gap / large.printed_gap).max()), always_met(delta)
     return [
         Check(
             f"m times the least 1 − φ_ε allowed, where it is positive, m ≤ 10¹², δ = {delta:g}: smallest",
-            min(m * printed_gap(m, delta) for m in some),
+            min(m * paper.two_sample_gap(m, delta) for m in some),
             ">=",
             8 * (1 - 1e-6),
         ),
-        Check("the same from m = 10⁴ on: largest", max(m * printed_gap(m, delta) for m in some if m >= 10**4), "<=", 9),
+        Check(
+            "the same from m = 10⁴ on: largest",
+            max(m * paper.two_sample_gap(m, delta) for m in some if m >= 10**4),
+            "<=",
+            9,
+        ),
         Check(f"φ_ε = {phi:g}: largest 1 − φ_ε asked for from m = {since} to 10¹²", later, "<=", 1 - phi),
         Check(
             f"fixed ε = {large.epsilon.max():g}, m = {large['items'].max():,}: 1 − φ_ε over what is asked",

@@ -20,10 +20,11 @@ from companion.experiments.busafekete2021.common import (
     mean_square_bias,
 )
 from companion.experiments.sweep import sweep
+from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.unif import Unif, pair_statistic, printed_bias, printed_samples, unif_null_sf, unif_sf
+from dprank.uniformity.unif import Unif, pair_statistic, unif_null_sf, unif_sf
 
 #: Rounding of sums over all rankings and of tabulated laws.
 ROUNDING = 1e-9
@@ -364,12 +365,12 @@ def null_curves(sizes: Iterable[tuple[int, int]], points: int = 150) -> pd.DataF
 
 def check_alg_2() -> list[Check]:
     """Size of UNIF with the printed threshold, with one that holds for every significance, and with the exact one."""
-    few = Unif.as_printed(2, 0.015).threshold
+    few = paper.unif(2, 0.015).threshold
     checks = [Check("size, m = 2, k = 7, δ = 0.015", null_size(2, 7, few), "<=", 0.015)]
-    k, delta = printed_samples(2, math.log(3), 1e-3), 1e-3
-    size = null_size(2, int(k), Unif.as_printed(2, delta).threshold)
+    k, delta = paper.unif_samples(2, math.log(3), 1e-3), 1e-3
+    size = null_size(2, int(k), paper.unif(2, delta).threshold)
     checks.append(Check(f"size, m = 2, φ_ε = 1/3, the algorithm's k = {k:,.0f}, δ = 0.001", size, "<=", delta))
-    size = null_size(10, 10_000, Unif.as_printed(10, 1e-4).threshold)
+    size = null_size(10, 10_000, paper.unif(10, 1e-4).threshold)
     checks.append(Check("size, m = 10, k = 10,000, δ = 0.0001", size, "<=", 1e-4))
     calm, ours = [], []
     for m in (2, 4, 6, 8, 10, 14, 20, 30, 40, 60):
@@ -383,14 +384,12 @@ def check_alg_2() -> list[Check]:
     what = "largest size / δ with the threshold m/2 + √(2m log(1/δ)) + 2 log(1/δ), all δ"
     checks.append(Check(what, max(ours), "<=", 1, "corrected", error=1e-6))
     few = max(
-        null_size(m, k, Unif.as_printed(m, 0.05).threshold)
-        for m in range(2, 19)
-        for k in (*range(2, 31), 50, 100, 1000)
+        null_size(m, k, paper.unif(m, 0.05).threshold) for m in range(2, 19) for k in (*range(2, 31), 50, 100, 1000)
     )
     what = "size as printed at δ = 0.05, largest, m = 2 .. 18, k = 2 .. 30, 50, 100, 1000"
     checks.append(Check(what, few, "<=", 0.05, "corrected"))
     for m, k in ((2, 7), (10, 20), (100, 2), (10000, 2)):
-        size = null_size(m, k, Unif.exact(m, k, 0.05).threshold)
+        size = null_size(m, k, Unif.calibrated(n_items=m, n_voters=k, size=0.05).threshold)
         checks.append(
             Check(f"size with the exact threshold, m = {m}, k = {k}, δ = 0.05", size, "<=", 0.05, "corrected")
         )
@@ -407,7 +406,7 @@ def thresholds(sizes: Iterable[tuple[int, int]], delta: float) -> pd.DataFrame:
     """
     rows = []
     for m, k in sizes:
-        printed, exact = Unif.as_printed(m, delta).threshold, Unif.exact(m, k, delta).threshold
+        printed, exact = paper.unif(m, delta).threshold, Unif.calibrated(n_items=m, n_voters=k, size=delta).threshold
         sizes_of = unif_null_sf(m // 2, k, [printed, exact])
         rows.append(
             {
@@ -449,7 +448,7 @@ def check_moments() -> list[Check]:
     ratios, sizes = [], [10**4, 10**6, 10**8, 10**10]
     for m in sizes:
         theta = 16 / m * math.atanh(1e-3)  # mu = 0.001
-        k = int(printed_samples(m, theta, 0.05))
+        k = int(paper.unif_samples(m, theta, 0.05))
         ratios.append(square_moments(k, float(Mallows(m, theta).bias(m // 8)))[1] / (k * 1e-6))
     slope = exponent(sizes, ratios)
     what = "V[Y_i] / (kμ²) under H₁, a pair m/8 apart, line 5's k, μ = 0.001, m = 10¹⁰, against m = 10⁴: growth"
@@ -458,7 +457,7 @@ def check_moments() -> list[Check]:
     means, spreads, sums = [], [], []
     for m in (16, 100, 1000):
         for theta in np.geomspace(1e-6, 2, 25) / m * 16:
-            law, mu = Mallows(m, float(theta)), printed_bias(m, float(theta))
+            law, mu = Mallows(m, float(theta)), paper.unif_bias(m, float(theta))
             b = float(law.bias(math.ceil(m / 8)))
             for k in (2, 10, 10**4):
                 mean, variance = square_moments(k, b)
@@ -493,7 +492,7 @@ def line_5(sizes: Iterable[int], mu: float, delta: float) -> pd.DataFrame:
         {
             "m": m,
             "m1": m / 8 - math.sqrt(m * math.log(2 / delta) / 16),
-            "k": printed_samples(m, 16 / m * math.atanh(mu), delta),
+            "k": paper.unif_samples(m, 16 / m * math.atanh(mu), delta),
         }
         for m in sizes
     ]
@@ -533,10 +532,10 @@ def powers(sizes: Iterable[int], biases: Iterable[float], delta: float, repetiti
         for mu in biases:
             theta = 16 / m * math.atanh(mu)
             for name, k in (
-                ("line 5", int(printed_samples(m, theta, delta))),
+                ("line 5", int(paper.unif_samples(m, theta, delta))),
                 ("family", family_samples(m, theta, delta, m / 16, 9 * m / 16)),
             ):
-                threshold = Unif.as_printed(m, delta).threshold
+                threshold = paper.unif(m, delta).threshold
                 cells.append({"n_items": m, "theta": theta, "n_rankings": k, "threshold": threshold})
                 about.append({"samples": name, "mu": mu})
     frame = sweep(rejections, cells, experiment="busafekete2021:thm-5", repetitions=repetitions)
@@ -553,7 +552,7 @@ def at_least(what: str, row: pd.Series, bound: float, about: str = "corrected", 
 
 def one_pair_power(n_items: int, theta: float, delta: float) -> float:
     """A lower bound on the power of UNIF as printed with the printed samples: a single far pair must do it alone."""
-    k, threshold = int(printed_samples(n_items, theta, delta)), Unif.as_printed(n_items, delta).threshold
+    k, threshold = int(paper.unif_samples(n_items, theta, delta)), paper.unif(n_items, delta).threshold
     apart_by = math.ceil(n_items / 8)
     alone = float(unif_sf(1, k, threshold, float(Mallows(n_items, theta).bias(apart_by))))
     return (1 - float(far_law(n_items, apart_by)[0])) * alone
@@ -562,7 +561,7 @@ def one_pair_power(n_items: int, theta: float, delta: float) -> float:
 def check_alg_2_k(frame: pd.DataFrame, delta: float = 0.05) -> list[Check]:
     """The number of samples in line 5: where it is defined, and whether it is enough there."""
     checks = [
-        Check("k, m = 12, δ = 2e⁻³, φ_ε = 1/2", printed_samples(12, math.log(2), 2 * math.exp(-3)), "<", math.inf)
+        Check("k, m = 12, δ = 2e⁻³, φ_ε = 1/2", paper.unif_samples(12, math.log(2), 2 * math.exp(-3)), "<", math.inf)
     ]
     for m in (16, 24, 32, 40, 56):
         for mu in (0.01, 0.5, 0.99):
@@ -589,7 +588,7 @@ def too_few(constant: float, delta: float, phi: float = 0.5) -> tuple[int, int]:
     """The least m (a power of ten) at which Theorem 5's samples, times a constant and rounded up, are a single one."""
     m = 10
     while True:
-        mu = printed_bias(m, -math.log(phi))
+        mu = paper.unif_bias(m, -math.log(phi))
         k = math.ceil(constant / mu**2 * math.sqrt(math.log(1 / delta) / m))
         if k <= 1:
             return m, k
@@ -605,7 +604,7 @@ def needed_over_stated(deltas: Iterable[float], n_items: int = 10, phi: float = 
         ``delta``, ``log`` (of 1 / delta), ``needed`` (log(1 / (4 delta)) over the divergence), ``stated``, ``ratio``.
     """
     law = Mallows.of_phi(n_items, phi)
-    mu = printed_bias(n_items, law.theta)
+    mu = paper.unif_bias(n_items, law.theta)
     frame = pd.DataFrame({"delta": list(deltas)})
     frame["log"] = -np.log(frame.delta)
     frame["needed"] = (frame.log - math.log(4)) / divergence(law)
@@ -618,7 +617,7 @@ def check_thm_5(frame: pd.DataFrame, delta: float = 0.05) -> list[Check]:
     checks = []
     for constant in (1, 10, 100):
         m, k = too_few(constant, delta)
-        power = null_size(m, k, Unif.as_printed(m, delta).threshold)  # of one ranking Y is always m / 2
+        power = null_size(m, k, paper.unif(m, delta).threshold)  # of one ranking Y is always m / 2
         what = f"power, k = ⌈{constant} μ⁻² √(log(1/δ)/m)⌉ = {k}, m = {m:,}, φ_ε = 1/2, δ = {delta:g}"
         checks.append(Check(what, power, ">=", 1 - delta))
     ratios = needed_over_stated([1e-20, 1e-40, 1e-80, 1e-160])
@@ -628,7 +627,7 @@ def check_thm_5(frame: pd.DataFrame, delta: float = 0.05) -> list[Check]:
     )
     checks.append(Check(what, slope, "<=", 0))
     for m in (32, 100, 1000):
-        size = null_size(m, 12, Unif.as_printed(m, delta).threshold)
+        size = null_size(m, 12, paper.unif(m, delta).threshold)
         checks.append(
             Check(f"size of the printed threshold, m = {m}, k = 12, δ = {delta:g}", size, "<=", delta, "corrected")
         )
@@ -660,7 +659,7 @@ def pairing_gain(sizes: Iterable[int], mu: float) -> pd.DataFrame:
 
 def adjacent_power(n_items: int, mu: float, delta: float, n_rankings: int) -> float:
     """Exact power of UNIF as printed where all pairs are neighbours in the centre, whose signs have mean `mu`."""
-    return float(unif_sf(n_items // 2, n_rankings, Unif.as_printed(n_items, delta).threshold, mu))
+    return float(unif_sf(n_items // 2, n_rankings, paper.unif(n_items, delta).threshold, mu))
 
 
 def check_small_m() -> list[Check]:
@@ -677,7 +676,7 @@ def check_small_m() -> list[Check]:
         Check(what, nearest, "==", stated, reading=chosen, error=ROUNDING),
     ]
     k, delta = small_samples(2, math.log(3), 1e-3), 1e-3
-    size = null_size(2, k, Unif.as_printed(2, delta).threshold)
+    size = null_size(2, k, paper.unif(2, delta).threshold)
     what = f"size, m = 2, φ_ε = 1/3, k = {k}, δ = 0.001"
     checks += [Check(what, size, "<=", delta, reading=reading) for reading in (drawn, chosen)]
     grid = [Mallows.of_phi(m, phi) for m in (2, 4, 10, 50) for phi in (0.1, 0.5, 0.9, 0.999)]

@@ -23,13 +23,11 @@ from companion.claims import Check
 from companion.experiments.busafekete2021.common import certain, exponent, wilson
 from companion.experiments.busafekete2021.common import mean_square_bias as mean_square_bias
 from companion.experiments.sweep import stream, sweep
+from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances
 from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.friedman import friedman_statistic
-from dprank.uniformity.truncated import Trun
-from dprank.uniformity.two_sample import TwoSample, printed_gap
-from dprank.uniformity.unif import printed_bias, printed_threshold
 
 #: What "power equal to 1" asks at least, when 1000 repetitions that all reject are its evidence.
 DETECTED = 0.99
@@ -165,12 +163,12 @@ def pairwise_wins(rows: Any) -> Any:
 
 def unif_threshold(n_items: int, delta: float = DELTA) -> float:
     """Line 10 of Algorithm 2, at our significance: UNIF rejects from there on."""
-    return printed_threshold(n_items, delta)
+    return paper.unif_threshold(n_items, delta)
 
 
 def two_threshold(n_items: int, delta: float = DELTA) -> float:
     """Line 6 of Algorithm 1, at our significance: 2SAMP rejects up to that distance."""
-    return TwoSample.as_printed(n_items, delta).threshold
+    return paper.two_sample(n_items, delta).threshold
 
 
 def _decisions(
@@ -465,10 +463,10 @@ def trun_power(n_rankings: int, phi: float, epsilon: float, epsilon_0: float = 1
 
     A negative probability in line 15 is read as 0.
     """
-    test = Trun.as_printed(2, n_rankings, epsilon_0, delta, printed_bias(2, theta_at(2, epsilon)))
+    test = paper.trun(2, n_rankings, epsilon_0, delta, paper.unif_bias(2, theta_at(2, epsilon))).mechanism
     first = np.arange(n_rankings + 1)
     total = 2 * first - n_rankings
-    reject = 1 - test.acceptance(total, total**2 / n_rankings)
+    reject = 1 - test.acceptance(total**2 / n_rankings, total)
     return float(stats.binom(n_rankings, 1 / (1 + phi)).pmf(first) @ reject)
 
 
@@ -478,7 +476,7 @@ def check_epsilon_role(n_rankings: int, n_items: int, epsilons: tuple[float, flo
     moved = trun_power(n_rankings, 0.5, high) - trun_power(n_rankings, 0.5, low)
     answer = f"power of TRUN, m = 2, k = {n_rankings}, φ = 1/2, ε₀ = 1/3: at ε = {high} less that at ε = {low}"
     limit = f"total variation at the least 1 − φ_ε at which 2SAMP does not stop in line 3, m = {n_items}"
-    distance = Mallows.of_gap(n_items, printed_gap(n_items, DELTA)).total_variation()
+    distance = Mallows.of_gap(n_items, paper.two_sample_gap(n_items, DELTA)).total_variation()
     return [
         Check(answer, moved, "==", 0, error=1e-9),
         Check(limit, distance, "<=", high),

@@ -20,16 +20,16 @@ from companion.experiments.busafekete2021.local_privacy import local_power
 from companion.experiments.busafekete2021.power import crossing, spread
 from companion.experiments.busafekete2021.truncated import agreeing_loss, least_step, simulated_size, theorem_6
 from companion.experiments.sweep import stream, sweep
+from companion.printed import busafekete2021 as paper
 from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.friedman import null_rank_sums
 from dprank.uniformity.laplace import LaplaceUnif, discrete_laplace_cdf
-from dprank.uniformity.local import LocalPairs
 from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import disjoint_pairs
 from dprank.uniformity.truncated import Trun
-from dprank.uniformity.unif import Unif, printed_bias, printed_threshold, unif_null_sf, unif_null_threshold, unif_sf
+from dprank.uniformity.unif import Unif, unif_null_sf, unif_null_threshold, unif_sf
 
 DELTA = 0.05
 #: Standard errors that a simulated difference may be off: false alarm 6e-7 a check.
@@ -97,37 +97,37 @@ def central_tests(n_items: int, n_rankings: int, epsilon_0: float, null_draws: i
     """
     m, n = n_items, n_rankings
     mu = printed_mu(m, n, epsilon_0)
-    ranks = NoisyNorm.calibrated(m, n, epsilon_0, statistic="ranks", delta=DELTA)
-    pairs = NoisyNorm.calibrated(m, n, epsilon_0, delta=DELTA)
-    bucketed = Bucketed.as_printed(m, n, epsilon_0, DELTA)
-    exchanged = Trun.as_printed(m, n, epsilon_0, DELTA, mu, accept_large=False)
-    threshold = unif_null_threshold(m // 2, bucketed.batch_rankings, trun_size(exchanged))
+    ranks = NoisyNorm.calibrated(epsilon=epsilon_0, n_items=m, n_voters=n, size=DELTA, statistic="ranks")
+    pairs = NoisyNorm.calibrated(epsilon=epsilon_0, n_items=m, n_voters=n, size=DELTA)
+    bucketed = paper.bucketed(m, n, epsilon_0, DELTA).mechanism
+    exchanged = paper.trun(m, n, epsilon_0, DELTA, mu, accept_large=False).mechanism
+    threshold = unif_null_threshold(m // 2, bucketed.batch_voters, trun_size(exchanged))
     return {
         BUCKETED: bucketed,
         LEVEL: replace(bucketed, batch_threshold=threshold),
-        TRUNCATED: Trun.as_printed(m, n, epsilon_0, DELTA, mu),
+        TRUNCATED: paper.trun(m, n, epsilon_0, DELTA, mu).mechanism,
         EXCHANGED: exchanged,
-        COIN: Bucketed.calibrated(m, n, epsilon_0, DELTA),
-        VOTE: BatchVote.calibrated(m, n, epsilon_0, DELTA),
-        LAPLACE: LaplaceUnif.calibrated(m, n, epsilon_0, DELTA),
-        RAMP: Trun.calibrated(m, n, epsilon_0, DELTA),
+        COIN: Bucketed.calibrated(epsilon=epsilon_0, n_items=m, n_voters=n, size=DELTA),
+        VOTE: BatchVote.calibrated(epsilon=epsilon_0, n_items=m, n_voters=n, size=DELTA),
+        LAPLACE: LaplaceUnif.calibrated(epsilon=epsilon_0, n_items=m, n_voters=n, size=DELTA),
+        RAMP: Trun.calibrated(epsilon=epsilon_0, n_items=m, n_voters=n, size=DELTA),
         PAIRS: (pairs, pairs.threshold()),
         RANKS: (ranks, rank_threshold(ranks, null_draws)),
-        FREE: Unif.exact(m, n, DELTA),
+        FREE: Unif.calibrated(n_items=m, n_voters=n, size=DELTA),
     }
 
 
 @cache
-def trun_size(test: Trun, draws: int = 20_000) -> float:
+def trun_size(test: paper.PrintedTrun, draws: int = 20_000) -> float:
     """Probability that TRUN rejects uniform rankings, over simulated sign sums: off by less than 0.001 or so."""
-    rng = stream("busafekete2021 size of TRUN", {"n_items": test.n_items, "n_rankings": test.n_rankings})
+    rng = stream("busafekete2021 size of TRUN", {"n_items": test.n_items, "n_rankings": test.n_voters})
     return simulated_size(test, draws, rng)[0]
 
 
 def rank_threshold(test: NoisyNorm, null_draws: int) -> int:
     """The least step that the noisy norm of uniform rankings reaches with probability `DELTA` at most, simulated."""
-    rng = stream("busafekete2021 rank norms", {"n_items": test.n_items, "n_rankings": test.n_rankings})
-    sums = 2 * null_rank_sums(rng, null_draws, test.n_rankings, test.n_items) - test.n_rankings * (test.n_items - 1)
+    rng = stream("busafekete2021 rank norms", {"n_items": test.n_items, "n_rankings": test.n_voters})
+    sums = 2 * null_rank_sums(rng, null_draws, test.n_voters, test.n_items) - test.n_voters * (test.n_items - 1)
     return least_step(test, test.on_grid((sums**2).sum(axis=1)))
 
 
@@ -167,7 +167,7 @@ def rejection(tests: dict[str, Any], rows: NDArray[Any], pairs: NDArray[np.int64
     y = squared / n
 
     def batch_rejects(test: Bucketed | BatchVote) -> NDArray[np.bool_]:
-        return (batched[test.n_batches] ** 2).sum(axis=1) / test.batch_rankings >= test.batch_threshold
+        return (batched[test.n_batches] ** 2).sum(axis=1) / test.batch_voters >= test.batch_threshold
 
     def noise_sf(steps: float, scale: float) -> float:
         return float(discrete_laplace_cdf(-np.asarray(math.ceil(steps)), scale))
@@ -181,7 +181,7 @@ def rejection(tests: dict[str, Any], rows: NDArray[Any], pairs: NDArray[np.int64
     most = math.floor((len(pairs) * n - tests[LAPLACE].threshold) * n / 4 + 1e-6)
     shares[LAPLACE] = noise_sf((len(pairs) * n * n - squared) // 4 - most, tests[LAPLACE].scale)
     for name in (TRUNCATED, EXCHANGED, RAMP):
-        shares[name] = 1 - float(tests[name].acceptance(sums.sum(), y))
+        shares[name] = 1 - float(tests[name].accepts(sums))
     # a column's sum is below the number of entries
     spread_of_ranks = 2 * rows.sum(axis=0, dtype=np.int32).astype(np.int64) - n * (m - 1)
     for name, square in ((PAIRS, squared), (RANKS, int((spread_of_ranks**2).sum()))):
@@ -242,7 +242,7 @@ def printed_choices(panels: Iterable[tuple[int, int]], epsilon_0: float = EPSILO
     rows = []
     for m, n in panels:
         mu = printed_mu(m, n, epsilon_0)
-        test = Trun.as_printed(m, n, epsilon_0, DELTA, mu)
+        test = paper.trun(m, n, epsilon_0, DELTA, mu).mechanism
         exchanged = replace(test, accept_large=False)
         rows.append(
             {
@@ -348,8 +348,8 @@ def gains(central: pd.DataFrame, best: str, others: Sequence[str], resamples: in
 
 def local_limit(n_items: int, n_rankings: int, epsilon_0: float = EPSILON) -> float:
     """Power of the local test as printed when all rankings are equal: no Mallows law is easier. Exact."""
-    test = LocalPairs.as_printed(n_items, epsilon_0, DELTA)
-    threshold = printed_threshold(n_items, DELTA)
+    test = paper.local_pairs(n_items, epsilon_0, DELTA).mechanism
+    threshold = paper.unif_threshold(n_items, DELTA)
     return float(unif_sf(test.n_pairs, n_rankings, threshold, test.shrinkage))
 
 
@@ -357,7 +357,7 @@ def check_figure_3(central: pd.DataFrame, local: pd.DataFrame, epsilon_0: float 
     """TRUN against BUNIF near the uniform law and far from it; the local test at the same spread, and at any."""
     checks = []
     for m, n, n_local in PANELS:
-        test = Trun.as_printed(m, n, epsilon_0, DELTA, printed_mu(m, n, epsilon_0))
+        test = paper.trun(m, n, epsilon_0, DELTA, printed_mu(m, n, epsilon_0)).mechanism
         checks.append(Check(f"size of TRUN as printed, m = {m}", trun_size(test), "<=", DELTA, error=SIZE_ERROR))
         exchanged = trun_size(replace(test, accept_large=False))
         what = f"size of TRUN, answers exchanged, m = {m}"
@@ -394,14 +394,14 @@ def check_figure_3(central: pd.DataFrame, local: pd.DataFrame, epsilon_0: float 
 
 def check_third(n_items: int = 10, n_rankings: int = 9999) -> list[Check]:
     """How many batches Section 7.3 makes."""
-    printed = Bucketed.as_printed(n_items, n_rankings, 0.33, DELTA)
-    third = Bucketed.as_printed(n_items, n_rankings, 1 / 3, DELTA)
+    printed = paper.bucketed(n_items, n_rankings, 0.33, DELTA).mechanism
+    third = paper.bucketed(n_items, n_rankings, 1 / 3, DELTA).mechanism
     return [
         Check("batches of BUNIF at ε₀ = 0.33", printed.n_batches, "==", 3),
         Check("batches of BUNIF at ε₀ = 1/3", third.n_batches, "==", 3, "corrected"),
         Check(
-            f"size of BUNIF less that of UNIF on {third.batch_rankings} of {n_rankings} rankings, m = {n_items}",
-            third.size - float(unif_null_sf(n_items // 2, n_rankings // 3, third.batch_threshold)),
+            f"size of BUNIF less that of UNIF on {third.batch_voters} of {n_rankings} rankings, m = {n_items}",
+            third.exact_size - float(unif_null_sf(n_items // 2, n_rankings // 3, third.batch_threshold)),
             "==",
             0,
             "corrected",
@@ -415,7 +415,7 @@ def check_near_one(central: pd.DataFrame, epsilon_0: float = EPSILON) -> list[Ch
     checks = []
     for m in sorted(map(int, central.n_items.unique())):
         gap = float(central[(central.n_items == m) & (central.gap > 0)].gap.min())
-        mu = printed_bias(m, -math.log1p(-gap))
+        mu = paper.unif_bias(m, -math.log1p(-gap))
         checks.append(Check(f"μ at the spread nearest to 1 of our Figure 3, m = {m}, 1 − φ = {gap:.2g}", mu, ">=", 0.5))
         terms = theorem_6(m, mu, epsilon_0, DELTA)
         share = float(terms[0] / terms.max())
@@ -423,8 +423,8 @@ def check_near_one(central: pd.DataFrame, epsilon_0: float = EPSILON) -> list[Ch
             Check(f"first term of Theorem 6 over the largest, m = {m}, the same μ", share, "==", 1, "corrected")
         )
         n = int(central[central.n_items == m].n_rankings.iloc[0])
-        exchanged = Trun.as_printed(m, n, epsilon_0, DELTA, printed_mu(m, n, epsilon_0), accept_large=False)
-        lead = trun_size(exchanged) - Bucketed.as_printed(m, n, epsilon_0, DELTA).size
+        exchanged = paper.trun(m, n, epsilon_0, DELTA, printed_mu(m, n, epsilon_0), accept_large=False).mechanism
+        lead = trun_size(exchanged) - paper.bucketed(m, n, epsilon_0, DELTA).mechanism.exact_size
         what = f"TRUN, answers exchanged, less BUNIF: probability of rejecting uniform rankings, m = {m}"
         checks.append(Check(what, lead, ">", 0, "corrected", error=SIZE_ERROR))
     return checks

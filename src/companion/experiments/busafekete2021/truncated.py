@@ -17,12 +17,12 @@ from companion.experiments.busafekete2021.central import (
     coin_power,
     laplace_power,
     sign_data,
-    statistic,
     unif_power,
     vote_power,
 )
 from companion.experiments.busafekete2021.common import least
 from companion.experiments.sweep import stream
+from companion.printed import busafekete2021 as paper
 from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.bucketed import BatchVote, Bucketed
@@ -72,15 +72,17 @@ def mu_at(m: int, epsilon: float) -> float:
 # --- privacy loss ----------------------------------------------------------------------------------------------------
 
 
-def ramp_sums(test: Trun) -> NDArray[np.float64]:
+def ramp_sums(test: paper.PrintedTrun) -> NDArray[np.float64]:
     """Sizes of pair sums that k rankings can have, above 0, from a little below the ramp to a little above it."""
-    k, pairs = test.n_rankings, test.n_items // 2
+    k, pairs = test.n_voters, test.n_items // 2
     end = math.sqrt((test.start + test.width) * k / pairs)
     low = max(2 - k % 2, int(math.sqrt(test.start * k / pairs)) - 8)
     return np.arange(low + (low - k) % 2, min(k, int(end) + 8) + 1, 2, dtype=float)
 
 
-def agreeing_acceptance(test: Trun, s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def agreeing_acceptance(
+    test: paper.PrintedTrun, s: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bounds on the probability of acceptance when all rankings are one ranking or its reverse, s more of the first.
 
     Each pair sum is s or -s, by a fair coin: the algorithm draws the pairs, in random order, and publishes neither.
@@ -92,18 +94,18 @@ def agreeing_acceptance(test: Trun, s: NDArray[np.float64]) -> tuple[NDArray[np.
         inequality says that the sum of the coins is at most 8 sqrt(pairs) but with probability 2 exp(-32).
     """
     pairs = test.n_items // 2
-    y = pairs * s**2 / test.n_rankings
+    y = pairs * s**2 / test.n_voters
     if pairs > MOST_PAIRS:
-        far = test.acceptance(8 * math.sqrt(pairs) * s, y)
-        return (1 - 2 * math.exp(-32)) * far, test.acceptance(np.zeros(len(s)), y)
+        far = test.acceptance(y, 8 * math.sqrt(pairs) * s)
+        return (1 - 2 * math.exp(-32)) * far, test.acceptance(y)
     # nine standard deviations either way
     half = math.ceil(4.5 * math.sqrt(pairs))
     heads = np.arange(max(0, pairs // 2 - half), min(pairs, pairs // 2 + half + 1) + 1)
-    exact = test.acceptance(np.outer(s, 2 * heads - pairs), y[:, None]) @ stats.binom.pmf(heads, pairs, 0.5)
+    exact = test.acceptance(y[:, None], np.outer(s, 2 * heads - pairs)) @ stats.binom.pmf(heads, pairs, 0.5)
     return exact, exact
 
 
-def agreeing_loss(test: Trun) -> float:
+def agreeing_loss(test: paper.PrintedTrun) -> float:
     """Privacy loss of what is published, over data of rankings that agree or are opposed; one of them is reversed.
 
     The pairing is drawn and secret. A lower bound on the privacy loss over all data; exact over these data, near the
@@ -115,7 +117,7 @@ def agreeing_loss(test: Trun) -> float:
     return float(np.log(ratios).max())
 
 
-def worst_neighbours(test: Trun) -> pd.Series:
+def worst_neighbours(test: paper.PrintedTrun) -> pd.Series:
     """The worst of some neighbours for an adversary who knows the pairing, which the algorithm keeps secret.
 
     All pair sums are plus or minus s or s + 2, and 2 closer to 0 instead.
@@ -128,14 +130,14 @@ def worst_neighbours(test: Trun) -> pd.Series:
         sign. Half of the sums have either sign, so that the gate sees a mean sign of 0, or of one pair if their number
         is odd.
     """
-    k, pairs = test.n_rankings, test.n_items // 2
+    k, pairs = test.n_voters, test.n_items // 2
     s = ramp_sums(test)[:, None]
     larger = 2 * np.unique(np.floor(np.linspace(0, 1, 33) * (pairs // 2)))
     larger = np.where(s + 2 <= k, larger, 0.0)
 
     def accept(s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         y = ((pairs - larger) * s**2 + larger * (s + 2) ** 2) / k
-        return y, test.acceptance(pairs % 2 * np.broadcast_to(s, y.shape), y)
+        return y, test.acceptance(y, pairs % 2 * np.broadcast_to(s, y.shape))
 
     (y, more), (y_less, less) = accept(s), accept(s - 2)
     loss = np.maximum(np.abs(np.log(more / less)), np.abs(np.log((1 - more) / (1 - less))))
@@ -144,13 +146,13 @@ def worst_neighbours(test: Trun) -> pd.Series:
     return pd.Series({name: float(values[i]) for name, values in columns.items()})
 
 
-def exhaustive_loss(test: Trun) -> float:
+def exhaustive_loss(test: paper.PrintedTrun) -> float:
     """Exact privacy loss for a known pairing, over all sign data and all neighbours: 2^(pairs k) data sets.
 
     With the pairing drawn and secret the loss is at most this.
     """
-    sums = sign_data(test.n_items // 2, test.n_rankings)
-    accept = test.acceptance(sums.sum(-1), statistic(sums, test.n_rankings))
+    sums = sign_data(test.n_items // 2, test.n_voters)
+    accept = test.accepts(sums)
     return float(max(np.ptp(np.log(p), axis=1).max() for p in (accept, 1 - accept)))
 
 
@@ -163,11 +165,11 @@ def small_losses(sizes: Iterable[tuple[int, int]], epsilon_0: float, delta: floa
         ``items``, ``rankings``, ``attained`` (`agreeing_loss`), ``known pairing`` (`exhaustive_loss`: over all data),
         ``proved``.
     """
-    tests = [Trun.as_printed(m, k, epsilon_0, delta, mu) for m, k in sizes]
+    tests = [paper.trun(m, k, epsilon_0, delta, mu).mechanism for m, k in sizes]
     return pd.DataFrame(
         {
             "items": t.n_items,
-            "rankings": t.n_rankings,
+            "rankings": t.n_voters,
             "attained": agreeing_loss(t),
             "known pairing": exhaustive_loss(t),
             "proved": t.guarantee.epsilon,
@@ -188,7 +190,7 @@ def figure_3_losses(epsilons: Iterable[float]) -> pd.DataFrame:
     rows = []
     for (m, k), epsilon in product(FIGURE_3, epsilons):
         mu = mu_at(m, epsilon)
-        test = Trun.as_printed(m, k, EPSILON_0, DELTA, mu)
+        test = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
         rows.append(
             {
                 "items": m,
@@ -216,7 +218,7 @@ def losses_by_items(items: Iterable[int], epsilon: float, constant: float = 1.0)
     for m in items:
         mu = mu_at(m, epsilon)
         k = printed_rankings(m, mu, EPSILON_0, DELTA, constant)
-        test = Trun.as_printed(m, k, EPSILON_0, DELTA, mu)
+        test = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
         rows.append(
             {
                 "items": m,
@@ -246,7 +248,7 @@ def losses_by_constant(constants: Iterable[float], epsilon_0: float, delta: floa
         mu = min(0.1, 20 / constant**3)
         m = 2 * math.ceil(mu**-4 / 2)
         k = printed_rankings(m, mu, epsilon_0, delta, constant)
-        attained = agreeing_loss(Trun.as_printed(m, k, epsilon_0, delta, mu))
+        attained = agreeing_loss(paper.trun(m, k, epsilon_0, delta, mu).mechanism)
         rows.append({"constant": constant, "mu": mu, "items": m, "rankings": k, "attained": attained})
     return pd.DataFrame(rows)
 
@@ -262,16 +264,14 @@ def acceptance_curve(m: int, k: int, epsilon: float) -> pd.DataFrame:
         norm 2 sqrt(pairs) smaller and larger; `agreeing_loss`, pairing secret, and the guarantee's bound).
     """
     mu = mu_at(m, epsilon)
-    test = Trun.as_printed(m, k, EPSILON_0, DELTA, mu)
+    test = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
     norm = np.sqrt(np.linspace(0.7, 1.6, 200) * k * (m // 2))
-    low, centre, high = (
-        test.acceptance(np.zeros(len(norm)), (norm + x) ** 2 / k) for x in (-test.reach, 0, test.reach)
-    )
+    low, centre, high = (test.acceptance((norm + x) ** 2 / k) for x in (-test.reach, 0, test.reach))
     acceptance = pd.DataFrame({"x": norm**2 / k / (m // 2), "value": centre, "low": low, "high": high})
-    tests = [Trun.as_printed(m, n, EPSILON_0, DELTA, mu) for n in np.unique(np.geomspace(10, 1e6, 60).astype(int))]
+    tests = [paper.trun(m, n, EPSILON_0, DELTA, mu).mechanism for n in np.unique(np.geomspace(10, 1e6, 60).astype(int))]
     loss = pd.DataFrame(
         {
-            "x": float(t.n_rankings),
+            "x": float(t.n_voters),
             "value": worst_neighbours(t).loss,
             "low": agreeing_loss(t),
             "high": t.guarantee.epsilon,
@@ -284,21 +284,21 @@ def acceptance_curve(m: int, k: int, epsilon: float) -> pd.DataFrame:
 # --- size ------------------------------------------------------------------------------------------------------------
 
 
-def least_size(test: Trun) -> float:
+def least_size(test: paper.PrintedTrun) -> float:
     """Lower bound on the probability that the printed test rejects uniform rankings.
 
     All it accepts is by the coin or by an event of probability at most (Y - m/2) / width, and the positive part of a
     centred variable has a mean of at most half its standard deviation.
     """
-    spread = math.sqrt(2 * (test.n_items // 2) * (1 - 1 / test.n_rankings))
-    return 1 - test.delta / 2 - (1 - test.delta) * spread / (2 * test.width)
+    spread = math.sqrt(2 * (test.n_items // 2) * (1 - 1 / test.n_voters))
+    return 1 - test.coin / 2 - (1 - test.coin) * spread / (2 * test.width)
 
 
-def simulated_size(test: Trun, repetitions: int, rng: np.random.Generator) -> tuple[float, float]:
+def simulated_size(test: paper.PrintedTrun, repetitions: int, rng: np.random.Generator) -> tuple[float, float]:
     """Probability of rejecting uniform rankings, and its standard error; exact given the pair sums."""
-    k, pairs = test.n_rankings, test.n_items // 2
+    k, pairs = test.n_voters, test.n_items // 2
     sums = 2 * binomial(k, 0.5, (repetitions, pairs), rng=rng) - k
-    reject = 1 - test.acceptance(sums.sum(1), (sums**2).sum(1) / k)
+    reject = 1 - test.accepts(sums)
     return float(reject.mean()), float(reject.std(ddof=1) / math.sqrt(repetitions))
 
 
@@ -307,11 +307,11 @@ def gate_size(m: int, k: int, epsilon_0: float, delta: float, mu: float) -> floa
 
     The sum of all signs is binomial; eight of its standard deviations either way are summed.
     """
-    test = Trun.as_printed(m, k, epsilon_0, delta, mu, accept_large=False)
+    test = paper.trun(m, k, epsilon_0, delta, mu, accept_large=False).mechanism
     n = m // 2 * k
     half = min(n // 2, math.ceil(4 * math.sqrt(n)))
     heads = np.arange(n // 2 - half, n // 2 + half + 1)
-    passing = test.acceptance(2 * heads - n, np.zeros(len(heads)))
+    passing = test.acceptance(np.zeros(len(heads)), 2 * heads - n)
     return 1 - float(stats.binom.pmf(heads, n, 0.5) @ passing)
 
 
@@ -320,7 +320,7 @@ def gate_size(m: int, k: int, epsilon_0: float, delta: float, mu: float) -> floa
 
 def two_items_power(test: NoisyNorm, bias: float) -> float:
     """Exact power on two items, of which one comes first with probability (1 + bias) / 2."""
-    k = test.n_rankings
+    k = test.n_voters
     first = np.arange(k + 1)
     norm = test.on_grid((2 * first - k) ** 2)
     return float(stats.binom.pmf(first, k, (1 + bias) / 2) @ test.noise_sf(test.threshold() - norm))
@@ -330,8 +330,12 @@ def two_items_needed(bias: float, epsilon_0: float, delta: float) -> int:
     """Rankings of two items at which the noisy norm has power 1 - delta, to half a percent; infinity for no noise."""
 
     def enough(k: int) -> bool:
-        free = NoisyNorm(2, k, HARDLY, delta=delta)
-        test = free if math.isinf(epsilon_0) else NoisyNorm.calibrated(2, k, epsilon_0, delta=delta)
+        free = NoisyNorm(2, k, HARDLY, size=delta)
+        test = (
+            free
+            if math.isinf(epsilon_0)
+            else NoisyNorm.calibrated(epsilon=epsilon_0, n_items=2, n_voters=k, size=delta)
+        )
         return two_items_power(test, bias) >= 1 - delta
 
     return least(enough, share=1 / 200)
@@ -372,19 +376,19 @@ def exact_power(method: str, m: int, k: int, bias: float, epsilon_0: float, delt
     if method == "UNIF, no privacy":
         return unif_power(m, k, bias, delta)
     if method == "batches and a coin":
-        return coin_power(Bucketed.calibrated(m, k, epsilon_0, delta), bias)
+        return coin_power(Bucketed.calibrated(epsilon=epsilon_0, n_items=m, n_voters=k, size=delta), bias)
     if method == "noisy vote of batches":
-        return vote_power(BatchVote.calibrated(m, k, epsilon_0, delta), bias)
+        return vote_power(BatchVote.calibrated(epsilon=epsilon_0, n_items=m, n_voters=k, size=delta), bias)
     if method == "Laplace on Y":
-        return laplace_power(LaplaceUnif.calibrated(m, k, epsilon_0, delta), bias)
+        return laplace_power(LaplaceUnif.calibrated(epsilon=epsilon_0, n_items=m, n_voters=k, size=delta), bias)
     squared, law = square_law(m // 2, k, bias)
     squared, law = squared[law > 1e-14], law[law > 1e-14]
     if method == "noisy norm":
-        norm = NoisyNorm.calibrated(m, k, epsilon_0, delta=delta)
+        norm = NoisyNorm.calibrated(epsilon=epsilon_0, n_items=m, n_voters=k, size=delta)
         return float(law @ norm.noise_sf(norm.threshold() - norm.on_grid(squared)))
     if method == "TRUN, repaired":
-        ramp = Trun.calibrated(m, k, epsilon_0, delta)
-        return float(law @ (1 - ramp.acceptance(np.zeros(len(law)), squared / k)))
+        ramp = Trun.calibrated(epsilon=epsilon_0, n_items=m, n_voters=k, size=delta)
+        return float(law @ (1 - ramp.acceptance(squared / k)))
     raise ValueError(f"method = {method!r}; allowed are {', '.join(map(repr, METHODS))}")
 
 
@@ -412,7 +416,7 @@ def rankings_needed(
 
 def least_step(test: NoisyNorm, null: NDArray[np.int64], delta: float = DELTA) -> int:
     """The least step that one of the simulated `null` norms, with noise, reaches with probability `delta` at most."""
-    low, high = 0, 2 * test.steps * test.n_rankings
+    low, high = 0, 2 * test.steps * test.n_voters
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if test.noise_sf(middle - null).mean() <= delta else (middle + 1, high)
@@ -421,7 +425,7 @@ def least_step(test: NoisyNorm, null: NDArray[np.int64], delta: float = DELTA) -
 
 def ranks_power(m: int, k: int, bias: float, draws: int = 300) -> float:
     """Power of the noisy norm of all ranks if items next to each other in the centre have that bias; simulated."""
-    test = NoisyNorm.calibrated(m, k, EPSILON_0, statistic="ranks", delta=DELTA)
+    test = NoisyNorm.calibrated(epsilon=EPSILON_0, n_items=m, n_voters=k, size=DELTA, statistic="ranks")
     rng = stream("06: norms of ranks", {"m": m, "k": k})
     law = Mallows(m, 2 * math.atanh(bias))
     norms = test.on_grid(np.array([int(test.squared_norm(law.sample(k, rng=rng))) for _ in range(draws)]))
@@ -442,16 +446,16 @@ def check_alg_3() -> list[Check]:
     """Algorithm 3 as a definition, on its smallest data and one larger case."""
     checks = []
     for m, k, mu in ((2, 2, 0.5), (100, 1000, 0.05)):
-        printed = Trun.as_printed(m, k, EPSILON_0, DELTA, mu)
-        right = Trun.as_printed(m, k, EPSILON_0, DELTA, mu, accept_large=False)
+        printed = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
+        right = paper.trun(m, k, EPSILON_0, DELTA, mu, accept_large=False).mechanism
         at = f"m = {m}, k = {k}, μ = {mu:g}"
         # at even k all pair sums can be 0; S = (k, -k, ...) has mean sign 0 where the number of pairs is even
-        none, full = (0.0, 0.0), (k * (m // 2 % 2), m / 2 * k)
+        none, full = (0.0, 0.0), (m / 2 * k, k * (m // 2 % 2))
         checks.append(Check(f"least p that line 15 asks for, {at}", -printed.start / printed.width, ">=", 0))
         for test, about in ((printed, "printed"), (right, "corrected")):
             what = f"P(accept) when each pair splits evenly less when all agree, {at}"
             checks.append(Check(what, float(test.acceptance(*none) - test.acceptance(*full)), ">", 0, about))
-        clipped = np.clip((np.array([none[1], full[1]]) - right.start) / right.width, 0, 1)
+        clipped = np.clip((np.array([none[0], full[0]]) - right.start) / right.width, 0, 1)
         checks.append(Check(f"least p after clipping, {at}", clipped.min(), ">=", 0, "corrected"))
     return checks
 
@@ -485,7 +489,9 @@ def check_thm_6_privacy(figure_3: pd.DataFrame, by_items: pd.DataFrame) -> list[
 def corrected_margin() -> float:
     """Largest guarantee over epsilon_0 of Algorithm 3 with `private_rankings`, on a grid."""
     grid = product((2, 3, 10, 101, 10_000), (1e-6, 1e-3, 0.1, 1.0), (1e-3, 1 / 3, 1.0, 5.0), (1e-4, 0.05, 0.5))
-    return max(Trun.as_printed(m, private_rankings(mu, e, d), e, d, mu).guarantee.epsilon / e for m, mu, e, d in grid)
+    return max(
+        paper.trun(m, private_rankings(mu, e, d), e, d, mu).mechanism.guarantee.epsilon / e for m, mu, e, d in grid
+    )
 
 
 def check_thm_6_samples(repetitions: int) -> list[Check]:
@@ -494,11 +500,11 @@ def check_thm_6_samples(repetitions: int) -> list[Check]:
     for constant, delta in ((1, 0.05), (1, 1e-3), (0.1, 1e-3), (10, 0.05)):
         m, mu = 100, mu_at(100, 0.5)
         k = printed_rankings(m, mu, EPSILON_0, delta, constant)
-        size = least_size(Trun.as_printed(m, k, EPSILON_0, delta, mu))
+        size = least_size(paper.trun(m, k, EPSILON_0, delta, mu).mechanism)
         what = f"P(reject uniform rankings) is at least, m = 100, ε = 1/2, δ = {delta:g}, constant {constant:g}"
         checks.append(Check(what, size, "<=", delta))
     m, mu = 100, mu_at(100, 0.5)
-    test = Trun.as_printed(m, printed_rankings(m, mu, EPSILON_0, DELTA), EPSILON_0, DELTA, mu)
+    test = paper.trun(m, printed_rankings(m, mu, EPSILON_0, DELTA), EPSILON_0, DELTA, mu).mechanism
     size, se = simulated_size(test, repetitions, stream("06: size of TRUN", {"m": m}))
     checks.append(
         Check("P(reject uniform rankings), simulated, same case, constant 1", size, "<=", DELTA, error=Z * se)
@@ -509,7 +515,7 @@ def check_thm_6_samples(repetitions: int) -> list[Check]:
         size = gate_size(2, k, 1.0, DELTA, 0.02)
         checks.append(Check(what, size, "<=", DELTA, reading="Accept and Reject exchanged"))
     for m, k in ((2, 100_000), (10, 10_000), (100, 3000)):
-        repaired = Trun.calibrated(m, k, EPSILON_0, DELTA)
+        repaired = Trun.calibrated(epsilon=EPSILON_0, n_items=m, n_voters=k, size=DELTA)
         what = f"repaired: P(reject uniform), exact, m = {m}, k = {k:,}"
         checks.append(Check(what, calibrated_size(repaired), "<=", DELTA * (1 + ROUNDING), "corrected"))
         what = f"repaired: provable privacy, m = {m}, k = {k:,}"
@@ -522,9 +528,9 @@ def check_thm_6_samples(repetitions: int) -> list[Check]:
 
 
 def calibrated_size(test: Trun) -> float:
-    """Exact probability that a test without a gate rejects uniform rankings."""
-    squares, law = square_law(test.n_items // 2, test.n_rankings)
-    return float(law @ (1 - test.acceptance(np.zeros(len(squares)), squares / test.n_rankings)))
+    """Exact probability that the repaired test rejects uniform rankings."""
+    squares, law = square_law(test.n_items // 2, test.n_voters)
+    return float(law @ (1 - test.acceptance(squares / test.n_voters)))
 
 
 def repaired_rankings(bias: float) -> int:
@@ -539,9 +545,9 @@ def repaired_rankings(bias: float) -> int:
 
 def repaired_power(k: int, bias: float) -> float:
     """Exact power of the repaired test on two items."""
-    test = Trun.calibrated(2, k, EPSILON_0, DELTA)
+    test = Trun.calibrated(epsilon=EPSILON_0, n_items=2, n_voters=k, size=DELTA)
     first = np.arange(k + 1)
-    accept = test.acceptance(np.zeros(k + 1), (2 * first - k) ** 2 / k)
+    accept = test.acceptance((2 * first - k) ** 2 / k)
     return float(stats.binom.pmf(first, k, (1 + bias) / 2) @ (1 - accept))
 
 
@@ -563,7 +569,7 @@ def check_thm_6_free(costs: pd.DataFrame) -> list[Check]:
         terms = theorem_6(m, mu, EPSILON_0, DELTA)
         at = f"m = {m}, μ = {mu:g}"
         checks.append(Check(f"second and third term over the first, {at}", terms[1:].max() / terms[0], "<", 1))
-        test = Trun.as_printed(m, math.ceil(terms[0]), EPSILON_0, DELTA, mu)
+        test = paper.trun(m, math.ceil(terms[0]), EPSILON_0, DELTA, mu).mechanism
         checks.append(Check(f"bound on the loss with k the first term, {at}", test.guarantee.epsilon, "<=", EPSILON_0))
     for m in (10, 100):
         ratio = theorem_6(m, 1e-4, EPSILON_0, DELTA)[0] / unif_rankings(m, 1e-4, DELTA)

@@ -14,9 +14,10 @@ from scipy.optimize import brentq, linprog
 from companion.claims import Check
 from companion.experiments.busafekete2021.common import all_rankings, distance_law
 from companion.experiments.sweep import stream, sweep
+from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
-from dprank.uniformity.mallows_approximate import Centre, MallowsApproximate, Null, Sides
+from dprank.uniformity.mallows_approximate import Centre, MallowsApproximate, Sides
 from dprank.uniformity.two_sample import TwoSample
 
 #: Rounding of our sums and inversions, far above what tests find.
@@ -25,13 +26,13 @@ ROUNDING = 1e-9
 FALSE_ALARM = 1e-6
 #: The normal approximation is to keep its size to this share of it.
 APPROXIMATE = 0.01
-#: Readings of MA's 'centre is unknown': centre, sides, null law.
-READINGS: dict[str, tuple[Centre, Sides, Null]] = {
-    "fixed centre, one-sided": ("fixed", "one", "exact"),
-    "fixed centre, two-sided": ("fixed", "two", "exact"),
-    "first ranking": ("first", "one", "exact"),
-    "mean positions, naive": ("borda", "one", "normal"),
-    "mean positions, simulated null": ("borda", "one", "simulated"),
+#: Readings of MA's 'centre is unknown': the null law, centre, sides.
+READINGS: dict[str, tuple[type[MallowsApproximate], Centre, Sides]] = {
+    "fixed centre, one-sided": (MallowsApproximate, "fixed", "one"),
+    "fixed centre, two-sided": (MallowsApproximate, "fixed", "two"),
+    "first ranking": (MallowsApproximate, "first", "one"),
+    "mean positions, naive": (paper.NormalMallows, "borda", "one"),
+    "mean positions, simulated null": (MallowsApproximate, "borda", "one"),
 }
 #: Items and rankings of the paper's Figure 2.
 SETTINGS = ((10, 10_000), (100, 100), (1000, 2), (10_000, 2))
@@ -100,7 +101,7 @@ def thresholds(items: Iterable[int], delta: float) -> pd.DataFrame:
     """
     rows = []
     for m in items:
-        printed, exact = TwoSample.as_printed(m, delta), TwoSample.exact(m, delta)
+        printed, exact = paper.two_sample(m, delta), TwoSample.calibrated(n_items=m, size=delta)
         least = printed.least_gap
         rows.append(
             {
@@ -108,8 +109,8 @@ def thresholds(items: Iterable[int], delta: float) -> pd.DataFrame:
                 "runs from": "always" if least < 0 else "never" if least > 1 else f"{least:.3g}",
                 "printed": math.floor(printed.threshold),
                 "exact": int(exact.threshold),
-                "size, printed": printed.size,
-                "size, exact": exact.size,
+                "size, printed": printed.exact_size,
+                "size, exact": exact.exact_size,
                 "equal rankings": "rejected" if printed.threshold >= 0 else "accepted",
             }
         )
@@ -153,7 +154,7 @@ def check_alg_1(most_items: int, deltas: Sequence[float]) -> list[Check]:
     worst = max(null_excess(m) for m in range(2, most_items + 1))
     checks = [Check(f"size / δ, largest over all δ in (0, 1), m = 2..{most_items}", worst, "<=", 1)]
     for m in (100, 1000, 10_000):
-        ratio = max(TwoSample.as_printed(m, delta).size / delta for delta in deltas)
+        ratio = max(paper.two_sample(m, delta).exact_size / delta for delta in deltas)
         checks.append(Check(f"size / δ, largest over {len(deltas)} values of δ, m = {m:,}", ratio, "<=", 1))
     return checks
 
@@ -167,13 +168,13 @@ def theorem_4(items: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame:
         ``items``, ``delta``, ``gap`` (1 - phi_epsilon, the least that is allowed), ``size``, ``miss`` (no less than 1 -
         power, at every phi up to phi_epsilon).
     """
-    tests = [TwoSample.as_printed(m, delta) for m in items for delta in deltas]
+    tests = [paper.two_sample(m, delta) for m in items for delta in deltas]
     return pd.DataFrame(
         {
             "items": test.n_items,
-            "delta": test.delta,
+            "delta": test.size,
             "gap": test.least_gap,
-            "size": test.size,
+            "size": test.exact_size,
             "miss": 1 - least_power(test.n_items, test.least_gap, test.threshold),
         }
         for test in tests
@@ -183,7 +184,7 @@ def theorem_4(items: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame:
 
 def check_thm_4(frame: pd.DataFrame, delta: float) -> list[Check]:
     """Theorem 4 on two items, and where its denominator is positive."""
-    few, epsilon = TwoSample.as_printed(2, delta), 0.25
+    few, epsilon = paper.two_sample(2, delta), 0.25
     if not few.applies(epsilon):
         raise ValueError(f"delta = {delta}; line 3 must let two items pass for this counterexample")
     about = f"{len(frame)} pairs (m, δ), m = {frame['items'].min()}..{frame['items'].max()}"
@@ -212,11 +213,11 @@ def free_delta(phi: float) -> dict[str, float]:
         ``items``, ``promised`` (power), ``delta``, ``threshold`` (below 0), ``power`` (no more than).
     """
     m = next(m for m in range(2, 10_000) if m + 7 > 9 / (1 - phi) and printed_failure(m, 1 - phi) < 1)
-    test = TwoSample.as_printed(m, math.exp(-0.75 * (m - 1) ** 2 / m) / 2)
+    test = paper.two_sample(m, math.exp(-0.75 * (m - 1) ** 2 / m) / 2)
     return {
         "items": m,
         "promised": 1 - printed_failure(m, 1 - phi),
-        "delta": test.delta,
+        "delta": test.size,
         "threshold": test.threshold,
         "power": float(test.least_gap <= 1 - phi and test.threshold >= 0),  # no distance is negative
     }
@@ -229,14 +230,14 @@ def check_alternative(phi: float, items: Iterable[int], gaps: Iterable[float]) -
     size, miss, better = [], [], []
     for m, gap in grid:
         if m + 7 > 9 / gap and (delta := printed_failure(m, gap)) < 1:
-            test = TwoSample.as_printed(m, delta)
+            test = paper.two_sample(m, delta)
             if test.least_gap > gap:
                 raise ValueError(f"items = {m}, gap = {gap}; line 3 does not let the test run")
-            size.append(test.size / delta)
+            size.append(test.exact_size / delta)
             miss.append((1 - least_power(m, gap, test.threshold)) / delta)
         if m + 7 > 8 / gap:
             bound = printed_failure(m, gap, 8.0) / 2
-            test = TwoSample.as_printed(m, bound)
+            test = paper.two_sample(m, bound)
             better.append((1 - least_power(m, gap, test.threshold)) / bound)
     what = f"power at m = {free['items']:.0f}, φ = φ_ε = {phi:g}, δ = {free['delta']:.2g}"
     about = f"{len(size)} pairs (m, φ_ε)"
@@ -283,7 +284,7 @@ def known_centre(items: Iterable[int], delta: float) -> pd.DataFrame:
     """
     rows = []
     for m in items:
-        test = TwoSample.exact(m, delta)  # the null law is the same
+        test = TwoSample.calibrated(n_items=m, size=delta)  # the null law is the same
 
         def lack(theta: float, m: int = m, radius: float = test.threshold) -> float:
             return 1 - delta - float(Mallows(m, theta).distance_cdf(radius))
@@ -294,7 +295,7 @@ def known_centre(items: Iterable[int], delta: float) -> pd.DataFrame:
             {
                 "items": m,
                 "radius": int(test.threshold),
-                "size": test.size,
+                "size": test.exact_size,
                 "1 - phi": gap,
                 "epsilon": law.total_variation(),
             }
@@ -305,7 +306,7 @@ def known_centre(items: Iterable[int], delta: float) -> pd.DataFrame:
 def check_one_sample(delta: float, n_items: int = 4, phi: float = 0.0) -> list[Check]:
     """One ranking with the centre unknown and with the centre given; the least m at which delta can be reached."""
     epsilon = 1 - delta
-    test = TwoSample.exact(n_items, delta)
+    test = TwoSample.calibrated(n_items=n_items, size=delta)
     power = float(Mallows(n_items, theta_at(n_items, epsilon)).distance_cdf(test.threshold))
     unknown = one_ranking_power(n_items, phi, delta)
     best = f"best least power of one ranking, size {delta:g}, m = {n_items}, φ = {phi:g}, all centres"
@@ -314,7 +315,7 @@ def check_one_sample(delta: float, n_items: int = 4, phi: float = 0.0) -> list[C
         Check(best, unknown, "<", 1 - delta, reading="centre unknown", error=ROUNDING),
         Check(known, power, "<", 1 - delta, reading="centre given"),
         Check(best, unknown, "==", delta, "corrected", error=ROUNDING),
-        Check(f"size with the centre given, m = {n_items}", test.size, "<=", delta, "corrected"),
+        Check(f"size with the centre given, m = {n_items}", test.exact_size, "<=", delta, "corrected"),
         Check(known, power, ">=", 1 - delta, "corrected"),
     ]
 
@@ -324,7 +325,8 @@ def check_one_sample(delta: float, n_items: int = 4, phi: float = 0.0) -> list[C
 
 @cache
 def _rejects_from(n_items: int, n_rankings: int, delta: float, reading: str) -> tuple[MallowsApproximate, float]:
-    test = MallowsApproximate(n_items, n_rankings, delta, *READINGS[reading])
+    test_of, centre, sided = READINGS[reading]
+    test = test_of(n_items, n_rankings, delta, centre, sided)
     cell = {"items": n_items, "rankings": n_rankings, "delta": delta}
     return test, test.threshold(stream("busafekete2021:ma:null", cell))
 
@@ -381,9 +383,11 @@ def ma_sizes(delta: float, repetitions: int, settings: Iterable[tuple[int, int]]
         setting = {"items": m, "rankings": n}
         centres: tuple[Centre, ...] = ("fixed", "first")
         for centre in centres:
-            one = MallowsApproximate.as_printed(m, n, delta, centre=centre)
-            two = MallowsApproximate.as_printed(m, n, delta, centre=centre, sided="two")
-            rows += [setting | {"centre": centre, "sided": t.sided, "size": t.size, "error": 0.0} for t in (one, two)]
+            one = paper.mallows_approximate(m, n, delta, centre=centre)
+            two = paper.mallows_approximate(m, n, delta, centre=centre, sided="two")
+            rows += [
+                setting | {"centre": centre, "sided": t.sided, "size": t.exact_size, "error": 0.0} for t in (one, two)
+            ]
         cell = {"n_items": m, "n_rankings": n, "gap": 0.0, "delta": delta, "readings": ["mean positions, naive"]}
         frame = sweep(
             ma_rejections,
@@ -445,7 +449,7 @@ def check_ma(frame: pd.DataFrame, delta: float) -> list[Check]:
         for row in frame.itertuples()
     ]
     for m, n in dict.fromkeys(zip(frame["items"], frame["rankings"], strict=True)):
-        size = MallowsApproximate.calibrated(int(m), int(n), delta).size
+        size = MallowsApproximate.calibrated(n_items=int(m), n_voters=int(n), size=delta).exact_size
         what = f"size, first ranking as the centre, exact threshold, m = {m:,}, n = {n:,}"
         checks.append(Check(what, size, "<=", delta, "corrected"))
     return checks
@@ -473,7 +477,10 @@ def distance_laws(
         ``law`` ("uniform" or "1 - phi = ..."), ``distance``, ``probability``, ``se`` (0 if exact), ``printed``,
         ``exact`` (thresholds).
     """
-    printed, exact = TwoSample.as_printed(n_items, delta).threshold, TwoSample.exact(n_items, delta).threshold
+    printed, exact = (
+        paper.two_sample(n_items, delta).threshold,
+        TwoSample.calibrated(n_items=n_items, size=delta).threshold,
+    )
     uniform = Mallows(n_items, 0.0)
     mean, variance = uniform.distance_moments()
     x = np.unique(np.floor(np.linspace(0, mean + 4 * math.sqrt(variance), points)))

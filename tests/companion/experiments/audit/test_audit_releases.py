@@ -147,7 +147,7 @@ def test_reports_are_marked_and_what_is_made_of_them(poll):
 
 
 def test_a_decision_from_reports_leaves_it_to_the_voters():
-    for test in (LocalPairs.calibrated(4, 1.0), LocalOneBit.calibrated(4, 1.0)):
+    for test in (LocalPairs.calibrated(epsilon=1.0, n_items=4), LocalOneBit.calibrated(epsilon=1.0, n_items=4)):
         decision = test.decide(np.ones((5, 2), int))
         assert (decision.source, decision.publishable) == ("voters", False)
         assert "unless every voter" in repr(decision)

@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from companion.printed import busafekete2021 as paper
 from checks import all_rankings, each
 from scipy import stats
 from scipy.special import logsumexp
@@ -140,11 +141,11 @@ def worst(test, m, k, *, ordered=False):
 @pytest.mark.parametrize(("m", "k"), [(3, 3), (4, 2)])
 @pytest.mark.slow
 def test_reversing_one_of_agreeing_rankings_is_the_worst(m, k):
-    count = LaplaceUnif.calibrated(m, k, 1.0, 0.1)
+    count = LaplaceUnif.calibrated(epsilon=1.0, n_items=m, n_voters=k, size=0.1)
     tests: list[LaplaceUnif | NoisyNorm] = [count]
     if m == 3:
-        ranks = NoisyNorm.calibrated(m, k, 1.0, 0.25, statistic="ranks", null_draws=3)
-        tests += [replace(count, law="continuous"), NoisyNorm.calibrated(m, k, 1.0), ranks]
+        ranks = NoisyNorm.calibrated(epsilon=1.0, n_items=m, n_voters=k, size=0.25, statistic="ranks", null_draws=3)
+        tests += [replace(count, law="continuous"), NoisyNorm.calibrated(epsilon=1.0, n_items=m, n_voters=k), ranks]
     for test in tests:
         stored = exact(test, agreeing(m, k), agreeing(m, k, 1)).epsilon(0.0)
         assert worst(test, m, k) == pytest.approx(stored, abs=ROUNDING)
@@ -154,9 +155,9 @@ def test_reversing_one_of_agreeing_rankings_is_the_worst(m, k):
 @pytest.mark.parametrize(
     "test",
     [
-        BatchVote.calibrated(2, 6, 1.0, 0.3, n_batches=3, batch_level=0.5),
+        BatchVote.calibrated(epsilon=1.0, n_items=2, n_voters=6, size=0.3, n_batches=3, batch_level=0.5),
         Bucketed(2, 6, 3, 2.0, 0.3),
-        Bucketed(2, 6, 3, 2.0, 0.3, privacy_delta=0.1),
+        Bucketed(2, 6, 3, 2.0, 0.3, delta=0.1),
         Bucketed(2, 6, 3, 2.0),
     ],
     ids=["vote", "coin", "coin and delta", "no coin"],
@@ -169,7 +170,10 @@ def test_reversing_one_ranking_of_agreeing_batches_is_the_worst(test):
 
 @pytest.mark.parametrize(("m", "k"), [(2, 7), (3, 3)])
 def test_truncated_on_all_data_keeps_its_guarantee(m, k):
-    for test in (Trun.calibrated(m, k, 1.0, 0.3), Trun.as_printed(m, k, 1.0, 0.3, 0.7)):
+    for test in (
+        Trun.calibrated(epsilon=1.0, n_items=m, n_voters=k, size=0.3),
+        paper.trun(m, k, 1.0, 0.3, 0.7).mechanism,
+    ):
         split = max(exact(test, agreeing(m, k, d), agreeing(m, k, d + 1)).epsilon(0.0) for d in range(k))
         loss = worst(test, m, k)
         assert split - ROUNDING <= loss <= test.guarantee.epsilon

@@ -7,9 +7,10 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from companion.printed import busafekete2021 as paper
 from companion.claims import derive
 from companion.experiments.busafekete2021 import central
-from dprank.uniformity.bucketed import BatchVote, Bucketed
+from dprank.uniformity.bucketed import BatchVote
 from dprank.uniformity.laplace import LaplaceUnif
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
@@ -40,11 +41,11 @@ def test_sensitivity_is_refuted_by_the_sum_alone():
 def test_laplace_is_private_and_half_the_noise_is_not():
     checks = central.check_laplace(EPSILON, DELTA, [(2, 2), (4, 3)])
     assert derive(checks) == "holds"
-    test = LaplaceUnif.as_printed(4, 6, EPSILON, DELTA)
+    test = paper.laplace_unif(4, 6, EPSILON, DELTA).mechanism
     assert central.laplace_loss(replace(test, scale=test.scale / 2)) > EPSILON
-    big = LaplaceUnif.as_printed(100, 1000, EPSILON, DELTA)
+    big = paper.laplace_unif(100, 1000, EPSILON, DELTA).mechanism
     assert central.agreeing_loss(big) == pytest.approx(big.guarantee.epsilon)
-    tiny = LaplaceUnif.as_printed(4, 4, EPSILON, DELTA)
+    tiny = paper.laplace_unif(4, 4, EPSILON, DELTA).mechanism
     assert central.agreeing_loss(tiny) <= central.laplace_loss(tiny) + 1e-12
 
 
@@ -56,11 +57,11 @@ def test_variance_of_y_by_enumeration():
 
 
 def test_bucketing_has_no_bounded_ratio_by_enumeration():
-    test = Bucketed.as_printed(2, 18, EPSILON, DELTA)
+    test = paper.bucketed(2, 18, EPSILON, DELTA).mechanism
     assert central.enumerated_loss(test) == math.inf == central.bucketed_loss(test)
     coin = replace(test, coin=0.3)
     assert central.enumerated_loss(coin) == pytest.approx(central.bucketed_loss(coin))
-    never = Bucketed.as_printed(2, 6, EPSILON, DELTA)  # two rankings a batch: nothing is ever rejected
+    never = paper.bucketed(2, 6, EPSILON, DELTA).mechanism  # two rankings a batch: nothing is ever rejected
     assert central.enumerated_loss(never) == 0 == central.bucketed_loss(never)
     checks = central.check_bucketing(EPSILON, DELTA)
     assert derive(checks) == "refuted"
@@ -74,7 +75,7 @@ def test_profiles_start_at_the_total_variation_and_end_at_the_claim():
     for curve in curves.values():
         assert (np.diff(curve) <= 1e-12).all()
         assert curve.iloc[3] > 1e-6 > abs(curve.iloc[4])
-    vote = BatchVote.calibrated(100, 1000, EPSILON, DELTA)
+    vote = BatchVote.calibrated(epsilon=EPSILON, n_items=100, n_voters=1000, size=DELTA)
     x = np.arange(-400, 401)
     q = math.exp(-1 / vote.scale)
     p = (1 - q) / (1 + q) * q ** np.abs(x)
@@ -85,7 +86,10 @@ def test_profiles_start_at_the_total_variation_and_end_at_the_claim():
 
 def test_certified_rankings_are_enough_and_hardly_too_many():
     k = central.certified_laplace(10, 0.3, EPSILON, DELTA)
-    power = [central.laplace_power(LaplaceUnif.calibrated(10, n, EPSILON, DELTA), 0.3) for n in (k, round(0.95 * k))]
+    power = [
+        central.laplace_power(LaplaceUnif.calibrated(epsilon=EPSILON, n_items=10, n_voters=n, size=DELTA), 0.3)
+        for n in (k, round(0.95 * k))
+    ]
     assert power[0] >= 1 - DELTA > power[1]
     assert central.laplace_least(0.09, EPSILON, DELTA) <= k <= central.laplace_enough(0.3, EPSILON, DELTA)
 

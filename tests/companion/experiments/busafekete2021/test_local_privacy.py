@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from companion.printed import busafekete2021 as paper
 from checks import each
 from scipy.stats import binom
 
@@ -72,7 +73,7 @@ def test_the_whole_budget_on_every_bit_is_seen(monkeypatch):
     class Loud:
         @staticmethod
         def as_printed(m, epsilon):
-            return LocalPairs.as_printed(m, epsilon * (m // 2))
+            return paper.local_pairs(m, epsilon * (m // 2)).mechanism
 
     monkeypatch.setattr(experiment, "LocalPairs", Loud)
     assert derive(experiment.check_alg_5([1.0])) == "refuted"
@@ -131,7 +132,7 @@ def test_moment_formula_with_products_is_exact(samples, pairs):
 def test_two_item_errors_by_hand():
     # three samples at most: the printed threshold is not reached, the test misses always
     assert experiment.two_item_errors(0.5, 1e-3, 8) <= 1
-    k, bias, threshold = 30, 0.5, experiment.printed_threshold(2, 0.05)
+    k, bias, threshold = 30, 0.5, experiment.paper.unif_threshold(2, 0.05)
     totals = np.arange(-k, k + 1, 2)
     far = totals**2 / k >= threshold
     size = binom.pmf((totals + k) // 2, k, 0.5)[far].sum()
@@ -158,7 +159,7 @@ def test_own_numbering_leaves_nothing_but_a_common_one_does():
 
 
 def test_own_rankings_have_the_power_of_their_size():
-    m, n, test = 6, 200, LocalPairs.calibrated(6, 50.0)
+    m, n, test = 6, 200, LocalPairs.calibrated(epsilon=50.0, n_items=6)
     rng = stream("test own", {})
     rejections = 0
     threshold = unif_null_threshold(3, n, 0.05)
@@ -195,7 +196,11 @@ def test_best_guess_bounds_every_private_channel():
 @pytest.mark.slow
 def test_fast_simulation_agrees_with_the_library(one_bit):
     m, n, epsilon, gap, runs = 6, 600, 2.0, 0.15, 400
-    test = LocalOneBit.calibrated(m, epsilon) if one_bit else LocalPairs.calibrated(m, epsilon)
+    test = (
+        LocalOneBit.calibrated(epsilon=epsilon, n_items=m)
+        if one_bit
+        else LocalPairs.calibrated(epsilon=epsilon, n_items=m)
+    )
     rng, law = np.random.default_rng(4), Mallows.of_gap(m, gap)
     slow = 0
     for _ in range(runs):
@@ -223,7 +228,7 @@ def test_the_fast_simulation_keeps_its_size():
 
 def test_replacement_bound_holds_where_the_joint_law_is_known():
     m, theta, epsilon = 6, 0.5, 1.0
-    t = LocalPairs.calibrated(m, epsilon).shrinkage
+    t = LocalPairs.calibrated(epsilon=epsilon, n_items=m).shrinkage
     worst = 0.0
     for pairs in experiment.all_pairings(m):
         joint = experiment.randomised(experiment.sign_law(m, theta, pairs), t)

@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from companion.printed import busafekete2021 as paper
 from companion.claims import derive
 from companion.experiments.busafekete2021 import pair_statistics as experiment
 from companion.experiments.sweep import stream
 from dprank.models.mallows import Mallows
-from dprank.uniformity.unif import Unif, pair_statistic
+from dprank.uniformity.unif import pair_statistic
 
 FRAME = experiment.powers([100], [0.9], 0.05, 200)
 
@@ -105,7 +106,7 @@ def test_size_at_atoms_finds_the_smallest_counterexample():
     assert broken[0] == 7
     frame = experiment.size_at_atoms(2, 7)
     assert frame["size"].iloc[-1] == pytest.approx(2**-6)
-    assert Unif.as_printed(2, frame.delta.iloc[-1]).threshold == pytest.approx(7)
+    assert paper.unif(2, frame.delta.iloc[-1]).threshold == pytest.approx(7)
     mutant = frame.assign(delta=np.sqrt(frame.delta))  # a threshold that is twice as far
     assert (mutant["size"] <= mutant.delta).all()
 
@@ -141,7 +142,7 @@ def test_family_at_the_paper_s_own_end():
 def test_exact_powers():
     assert experiment.adjacent_power(2, 1.0, 0.5, 50) == pytest.approx(1)
     assert experiment.adjacent_power(10, 0.0, 0.05, 30) == pytest.approx(
-        experiment.null_size(10, 30, Unif.as_printed(10, 0.05).threshold)
+        experiment.null_size(10, 30, paper.unif(10, 0.05).threshold)
     )
     assert experiment.too_few(1, 0.05)[1] == 1
 

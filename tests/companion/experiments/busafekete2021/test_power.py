@@ -10,6 +10,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from companion.printed import busafekete2021 as paper
 from checks import all_rankings
 from scipy import stats
 
@@ -19,9 +20,6 @@ from companion.figures.busafekete2021 import power as figures
 from dprank.data.kendall import kendall_distance
 from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-from dprank.uniformity.mallows_approximate import MallowsApproximate
-from dprank.uniformity.two_sample import TwoSample
-from dprank.uniformity.unif import Unif
 
 PANELS = ((10, 200), (100, 2), (300, 2))
 SCALED = (0, 2, 8, 15, 20, 25, 30, 50)
@@ -83,8 +81,8 @@ def test_two_rankings_agree_with_the_library():
     """The printed decisions are those of the classes on the same data."""
     rng = np.random.default_rng(3)
     m, delta = 60, 0.05
-    two = TwoSample.as_printed(m, delta)
-    unif = Unif.as_printed(m, delta)
+    two = paper.two_sample(m, delta)
+    unif = paper.unif(m, delta)
     assert two.threshold == pytest.approx(power.two_threshold(m))
     assert unif.threshold == pytest.approx(power.unif_threshold(m))
     items = [str(i) for i in range(m)]
@@ -106,7 +104,7 @@ def test_readings_of_ma_agree_with_the_library():
         (power.ONE_SIDED, "fixed", "one"),
         (power.FIRST, "first", "one"),
     ):
-        test = MallowsApproximate.as_printed(m, n, 0.05, centre=centre, sided=sided)
+        test = paper.mallows_approximate(m, n, 0.05, centre=centre, sided=sided)
         assert test.test(data).reject == (got[label, power.PRINTED][0] == 1)
 
 

@@ -6,6 +6,7 @@ from itertools import permutations, product
 import numpy as np
 import pandas as pd
 import pytest
+from companion.printed import busafekete2021 as paper
 from checks import each, refused
 
 from companion.claims import derive
@@ -40,7 +41,7 @@ def test_mu_of_two_items():
 @each(("m", "k"), [(2, 8), (4, 5), (4, 6), (6, 3)])
 @each("width", [1.0, 30.0, 100.0])
 def test_worst_neighbours_between_nothing_and_the_exact_loss(m, k, width):
-    test = Trun(m, k, delta=0.3, scale=1.0, start=0.5, width=width)
+    test = Trun(m, k, coin=0.3, scale=1.0, start=0.5, width=width)
     found, exact = trun.worst_neighbours(test).loss, trun.exhaustive_loss(test)
     assert found <= exact + 1e-12
     assert exact <= test.guarantee.epsilon
@@ -52,15 +53,15 @@ def drawn_acceptance(test):
     rankings = np.array(list(permutations(range(4))))
     signs = np.array([pair_signs(rankings, order.reshape(2, 2)) for order in rankings])
     sums = signs[:, 0]
-    for _ in range(test.n_rankings - 1):
+    for _ in range(test.n_voters - 1):
         sums = sums[..., None, :] + signs.reshape(24, *[1] * (sums.ndim - 2), 24, 2)
-    return test.acceptance(sums.sum(-1), (sums**2).sum(-1) / test.n_rankings).mean(0)
+    return test.acceptance(sums.sum(-1), (sums**2).sum(-1) / test.n_voters).mean(0)
 
 
 @each("k", [2, 3, 4])
 @each("accept_large", [True, False])
 def test_agreeing_loss_by_enumeration_of_pairings(k, accept_large):
-    test = Trun.as_printed(4, k, 5.0, 0.3, 1.0, accept_large=accept_large)
+    test = paper.trun(4, k, 5.0, 0.3, 1.0, accept_large=accept_large).mechanism
     accept = drawn_acceptance(test)
     # the first of all rankings and its reverse, the last
     curve = [accept[(0,) * (k - 1 - a) + (-1,) * a] for a in range(k)]
@@ -75,13 +76,13 @@ def test_agreeing_loss_by_enumeration_of_pairings(k, accept_large):
 
 
 def test_a_secret_pairing_lowers_the_loss():
-    test = Trun.as_printed(4, 2, 5.0, 0.3, 1.0)
+    test = paper.trun(4, 2, 5.0, 0.3, 1.0).mechanism
     assert trun.agreeing_loss(test) < trun.exhaustive_loss(test) - 0.01
 
 
 @pytest.mark.parametrize("accept_large", [True, False])
 def test_bounds_for_many_pairs_hold_the_exact_value(monkeypatch, accept_large):
-    test = Trun.as_printed(100_000, 100, trun.EPSILON_0, 0.5, 0.05, accept_large=accept_large)
+    test = paper.trun(100_000, 100, trun.EPSILON_0, 0.5, 0.05, accept_large=accept_large).mechanism
     s = trun.ramp_sums(test)
     exact, loss = trun.agreeing_acceptance(test, s)[0], trun.agreeing_loss(test)
     monkeypatch.setattr(trun, "MOST_PAIRS", 1000)
@@ -92,7 +93,7 @@ def test_bounds_for_many_pairs_hold_the_exact_value(monkeypatch, accept_large):
 
 
 def test_worst_neighbours_meet_the_bound_where_the_grid_is_fine():
-    test = Trun.as_printed(100, 1000, trun.EPSILON_0, trun.DELTA, 0.05)
+    test = paper.trun(100, 1000, trun.EPSILON_0, trun.DELTA, 0.05).mechanism
     worst = trun.worst_neighbours(test)
     assert 0.97 * test.guarantee.epsilon < worst.loss <= test.guarantee.epsilon
     assert abs(math.sqrt(1000 * worst.y) - math.sqrt(1000 * worst.y_less)) == pytest.approx(test.reach, rel=1e-3)
@@ -101,7 +102,7 @@ def test_worst_neighbours_meet_the_bound_where_the_grid_is_fine():
 @each(("pairs", "k"), [(1, 4), (2, 3), (2, 4)])
 @each("accept_large", [True, False])
 def test_simulated_and_least_size_against_all_data(pairs, k, accept_large):
-    test = Trun.as_printed(2 * pairs, k, 1.0, 0.2, 1.0, accept_large=accept_large)
+    test = paper.trun(2 * pairs, k, 1.0, 0.2, 1.0, accept_large=accept_large).mechanism
     signs = np.array(list(product((-1, 1), repeat=pairs)))
     sums = np.array([signs[list(rows)].sum(0) for rows in product(range(len(signs)), repeat=k)])
     exact = 1 - test.acceptance(sums.sum(1), (sums**2).sum(1) / k).mean()
@@ -127,7 +128,7 @@ def test_private_sample_size_is_private_and_a_fifth_of_it_is_not_always():
     assert trun.corrected_margin() <= 1
     mu, delta = 1e-4, 0.05
     k = trun.private_rankings(mu, trun.EPSILON_0, delta)
-    fifth = Trun.as_printed(100, k // 20, trun.EPSILON_0, delta, mu)
+    fifth = paper.trun(100, k // 20, trun.EPSILON_0, delta, mu).mechanism
     assert trun.agreeing_loss(fifth) > trun.EPSILON_0
 
 
@@ -139,7 +140,7 @@ def test_losses_at_fixed_tolerance_pass_the_claim_as_items_grow():
 
 
 def test_two_items_power_by_enumeration():
-    test = NoisyNorm.calibrated(2, 3, 1.0, delta=0.2)
+    test = NoisyNorm.calibrated(epsilon=1.0, n_items=2, n_voters=3, size=0.2)
     bias, power = 0.4, 0.0
     for signs in product((-1, 1), repeat=3):
         chance = math.prod((1 + s * bias) / 2 for s in signs)
@@ -161,12 +162,14 @@ def test_exact_power_against_simulated_pairs(method):
     squared = (sums**2).sum(1)
     epsilon, delta = 5.0, 0.1
     if method == "noisy norm":
-        norm = NoisyNorm.calibrated(m, k, epsilon, delta=delta)
+        norm = NoisyNorm.calibrated(epsilon=epsilon, n_items=m, n_voters=k, size=delta)
         found = norm.noise_sf(norm.threshold() - norm.on_grid(squared))
     elif method == "TRUN, repaired":
-        found = 1 - Trun.calibrated(m, k, epsilon, delta).acceptance(np.zeros(draws), squared / k)
+        found = 1 - Trun.calibrated(epsilon=epsilon, n_items=m, n_voters=k, size=delta).acceptance(
+            np.zeros(draws), squared / k
+        )
     elif method == "UNIF, no privacy":
-        found = (squared / k >= Unif.exact(m, k, delta).threshold).astype(float)
+        found = (squared / k >= Unif.calibrated(n_items=m, n_voters=k, size=delta).threshold).astype(float)
     else:
         plain = trun.LaplaceUnif.calibrated(m, k, epsilon, delta)
         noise = np.random.default_rng(5).laplace(0, 4 * plain.scale / k, draws)

@@ -11,6 +11,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from companion.printed import busafekete2021 as paper
 from checks import each, law_p_value
 
 from companion.claims import derive
@@ -73,7 +74,7 @@ def test_least_power_is_below_the_power_and_the_law_of_the_two_distances(m):
 def test_null_excess_is_the_worst_of_many_deltas():
     for m in (2, 3, 7, 12):
         deltas = np.exp(-np.linspace(1e-3, 3 * m, 400))
-        ratios = [TwoSample.as_printed(m, delta).size / delta for delta in deltas]
+        ratios = [paper.two_sample(m, delta).size / delta for delta in deltas]
         assert 0.5 < max(ratios) / experiment.null_excess(m) <= 1 + 1e-6
 
 
@@ -98,14 +99,14 @@ def test_a_threshold_too_low_loses_theorem_4(monkeypatch):
 
 
 def test_a_smaller_gap_than_theorem_4_asks_for_is_seen():
-    test = TwoSample.as_printed(100, 0.05)
+    test = paper.two_sample(100, 0.05)
     assert experiment.least_power(100, test.least_gap, test.threshold) > 1 - 1e-9
     assert experiment.least_power(100, test.least_gap / 10, test.threshold) < 0.95
 
 
 def test_free_delta_is_one_at_which_the_test_runs_and_accepts_equal_rankings():
     free = experiment.free_delta(0.01)
-    test = TwoSample.as_printed(int(free["items"]), free["delta"])
+    test = paper.two_sample(int(free["items"]), free["delta"])
     assert test.threshold < 0 < free["promised"]
     assert test.least_gap < 0
     assert experiment.printed_failure(int(free["items"]) - 1, 0.99) >= 1

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from companion.experiments.audit.cases.case import Case
+from companion.printed import busafekete2021 as paper
 from dprank.aggregation.local_kwiksort import LocalKwikSort, report_loss
 from dprank.aggregation.local_reports import (
     LocalMatrix,
@@ -41,12 +42,16 @@ def _case(
 def _tests() -> list[Case]:
     source = "busafekete2021"
     return [
-        _case("LocalPairs, 4 items", LocalPairs.calibrated(4, _EPSILON), source),
-        _case("LocalPairs, 5 items", LocalPairs.calibrated(5, _EPSILON), source),
-        _case("LocalPairs, private pairs", LocalPairs.calibrated(4, _EPSILON, randomness="private"), source),
-        _case("LocalPairs, 4 items, as printed", LocalPairs.as_printed(4, _EPSILON), source, _EPSILON),
-        _case("LocalPairs, 5 items, as printed", LocalPairs.as_printed(5, _EPSILON), source, _EPSILON),
-        _case("LocalOneBit", LocalOneBit.calibrated(4, _EPSILON), source),
+        _case("LocalPairs, 4 items", LocalPairs.calibrated(epsilon=_EPSILON, n_items=4), source),
+        _case("LocalPairs, 5 items", LocalPairs.calibrated(epsilon=_EPSILON, n_items=5), source),
+        _case(
+            "LocalPairs, private pairs",
+            LocalPairs.calibrated(epsilon=_EPSILON, n_items=4, randomness="private"),
+            source,
+        ),
+        _case("LocalPairs, 4 items, as printed", paper.local_pairs(4, _EPSILON).mechanism, source, _EPSILON),
+        _case("LocalPairs, 5 items, as printed", paper.local_pairs(5, _EPSILON).mechanism, source, _EPSILON),
+        _case("LocalOneBit", LocalOneBit.calibrated(epsilon=_EPSILON, n_items=4), source),
     ]
 
 

@@ -62,7 +62,7 @@ def _signs(ranking: Any) -> NDArray[np.int8]:
 
 # --- answers about disjoint pairs ------------------------------------------------------------------------------------
 
-_FIXED = LocalPairs.calibrated(4, 1.0, randomness="private")
+_FIXED = LocalPairs.calibrated(epsilon=1.0, n_items=4, randomness="private")
 
 
 def _fixed_signs(ranking: Any) -> NDArray[np.int8]:
@@ -100,7 +100,7 @@ def _last_untouched() -> Mutant:
 
 # --- one answer ------------------------------------------------------------------------------------------------------
 
-_ONCE = LocalOneBit.calibrated(2, 1.0)
+_ONCE = LocalOneBit.calibrated(epsilon=1.0, n_items=2)
 
 
 def _sign(ranking: Any) -> int:
@@ -120,7 +120,7 @@ def _turned(bug: str, epsilon: float, turned: float) -> Mutant:
     def sample(data: Any, size: int, rng: np.random.Generator) -> Table:
         return np.where(rng.random((size, 1)) < turned, -1, 1) * _sign(data)
 
-    return _bit_mutant(bug, LocalOneBit.calibrated(2, epsilon), sample, partial(_answer_law, turned))
+    return _bit_mutant(bug, LocalOneBit.calibrated(epsilon=epsilon, n_items=2), sample, partial(_answer_law, turned))
 
 
 def _exponential() -> Mutant:

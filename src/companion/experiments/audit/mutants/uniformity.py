@@ -25,11 +25,14 @@ from dprank.uniformity.laws import decision_law, noise_free, noisy_integers, pai
 from dprank.uniformity.pairs import pair_signs
 
 #: The tests without bugs.
-COUNT = LaplaceUnif.calibrated(4, 3, 1.0, 0.1)
-NORM, COARSE = NoisyNorm.calibrated(2, 8, 1.0), NoisyNorm.calibrated(2, 3, 1.0, steps=1)
-VOTE = BatchVote.calibrated(2, 12, 1.0, 0.3, n_batches=4, batch_level=0.3)
-COIN = Bucketed.calibrated(4, 12, 1.0, 0.4, n_batches=4)
-RAMP = Trun.calibrated(2, 40, 1.0, 0.3)
+COUNT = LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=3, size=0.1)
+NORM, COARSE = (
+    NoisyNorm.calibrated(epsilon=1.0, n_items=2, n_voters=8),
+    NoisyNorm.calibrated(epsilon=1.0, n_items=2, n_voters=3, steps=1),
+)
+VOTE = BatchVote.calibrated(epsilon=1.0, n_items=2, n_voters=12, size=0.3, n_batches=4, batch_level=0.3)
+COIN = Bucketed.calibrated(epsilon=1.0, n_items=4, n_voters=12, size=0.4, n_batches=4)
+RAMP = Trun.calibrated(epsilon=1.0, n_items=2, n_voters=40, size=0.3)
 #: Names of what is published.
 DECISION, BOTH, NOISY = ("the decision",), ("the decision", "the statistic"), ("the noisy number",)
 GROUPS = ("the norm of the first group", "that of the second")
@@ -116,14 +119,14 @@ def _told(numbers: Numbers) -> Loss:
 
 def _dissent(test: Any, *dissenters: int) -> list[tuple[Rankings, Rankings]]:
     """One more of agreeing rankings is reversed."""
-    data = partial(agreeing, test.n_items, test.n_rankings)
+    data = partial(agreeing, test.n_items, test.n_voters)
     return [(data(number), data(number + 1)) for number in dissenters]
 
 
 def _split(batches: int) -> Rankings:
     """Data of `VOTE` in which the first batches have a dissenter each."""
     return Rankings(
-        np.concatenate([agreeing(2, VOTE.batch_rankings, b < batches).positions for b in range(VOTE.n_batches)]), "ab"
+        np.concatenate([agreeing(2, VOTE.batch_voters, b < batches).positions for b in range(VOTE.n_batches)]), "ab"
     )
 
 
@@ -213,7 +216,7 @@ def _cut_off_law(data: Rankings) -> Counter[int]:
 
 def _above_mean(data: Rankings) -> NDArray[Any]:
     signs = pair_signs(data.positions, pairings(VOTE.n_items)[0])
-    squares = signs.reshape(VOTE.n_batches, VOTE.batch_rankings).sum(axis=1, dtype=int) ** 2
+    squares = signs.reshape(VOTE.n_batches, VOTE.batch_voters).sum(axis=1, dtype=int) ** 2
     return np.array([(squares >= squares.mean()).sum()])
 
 
@@ -229,7 +232,7 @@ def _batched_by_data(data: Rankings) -> NDArray[Any]:
 
 
 def _no_coin(data: Rankings) -> NDArray[Any]:
-    return (rejection(RAMP, data) - RAMP.delta / 2) / (1 - RAMP.delta)
+    return (rejection(RAMP, data) - RAMP.coin / 2) / (1 - RAMP.coin)
 
 
 def _coin_after(data: Rankings) -> NDArray[Any]:
