@@ -27,7 +27,8 @@ from shared import random_rows
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import pairwise_wins
 from dprank.models.bradley_terry import sample_erdos_renyi
-from dprank.models.likelihood import Games, gradient, mle, mle_from_counts
+from dprank.models.games import Games
+from dprank.models.likelihood import gradient, mle, mle_from_counts
 
 TINY = 1e-9
 

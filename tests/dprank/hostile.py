@@ -16,7 +16,8 @@ from dprank.data.comparisons import Comparisons
 from dprank.data.counting import pairwise_wins, win_counts
 from dprank.data.rankings import Rankings
 from dprank.models.bradley_terry import erdos_renyi_counts
-from dprank.models.likelihood import Games, gradient, mle, mle_from_counts
+from dprank.models.games import Games
+from dprank.models.likelihood import gradient, mle, mle_from_counts
 from dprank.models.mallows import Mallows
 from dprank.topk.selection import noisy_top_k
 from dprank.topk.spectral import ergodicity_coefficient, rank_centrality, stationary_distribution, transition_matrix

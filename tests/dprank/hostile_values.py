@@ -124,7 +124,7 @@ SECONDS = 2.0
 RESULTS = (
     "aggregation.kemeny.Consensus",
     "aggregation.kemeny.KemenyTimeout",
-    "models.likelihood.Fit",
+    "models.games.Fit",
     "topk.curve.WorstPair",
     "release.Decision",
 )

@@ -19,7 +19,8 @@ from dprank.aggregation import ExponentialMechanism, NoisyMatrix, PrivateBorda, 
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import win_counts
 from dprank.data.rankings import Rankings
-from dprank.models.likelihood import Games, mle
+from dprank.models.games import Games
+from dprank.models.likelihood import mle
 from dprank.pairwise import NoisyCounts
 from dprank.privacy.divergence import pair_of
 from dprank.privacy.noise import SECURE

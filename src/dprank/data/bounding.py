@@ -79,21 +79,24 @@ def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int)
     Returns
     -------
     ndarray of bool, shape (rows,)
-        The rows of a group that are least by a hash of the group and of what they say: neither the order of the table
-        nor anybody else's rows matter.
+        The rows of a group that are least by a hash of the group and of the first column of what they say, among those
+        the ones that are least by a hash of the second too, and so on: neither the order of the table nor anybody
+        else's rows matter, and how many rows say what in the first column is not changed by what they say in others.
 
     Notes
     -----
     O(rows log rows).
     """
     columns = [np.asarray(column, np.int64) for column in (*group, *what)]
-    rows = len(columns[0])
-    key = np.zeros(rows, np.uint64)
-    for column in columns:
+    rows, groups = len(columns[0]), len(group)
+    key, order_by = np.zeros(rows, np.uint64), list[NDArray[Any]](columns[:groups])
+    for at, column in enumerate(columns):
         key = _mixed(key ^ column.view(np.uint64))
-    # what is said comes last: should two hashes be equal
-    order = np.lexsort((*columns[: len(group) - 1 : -1], key, *columns[: len(group)]))
-    ordered = np.array([column[order] for column in columns[: len(group)]])
+        if at >= groups:
+            # what is said comes last: should two hashes be equal
+            order_by += [key, column]
+    order = np.lexsort(order_by[::-1])
+    ordered = np.array([column[order] for column in columns[:groups]])
     starts = np.flatnonzero(np.r_[True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)][:rows])
     sizes = np.diff(np.r_[starts, rows])
     stays = np.empty(rows, bool)

@@ -32,6 +32,8 @@ Design = Literal["any", "once", "complete"]
 #: Where in the whole table the rows of a part stand.
 Rows = Sequence[int] | NDArray[np.int64] | None
 
+#: Below so many rows numpy has counted before a kernel would be compiled.
+FEW_ROWS = 20_000
 #: Twice the outcomes there are.
 _TWICE = (0, 1, 2)
 
@@ -223,8 +225,10 @@ class Comparisons(Frozen):
 
         Notes
         -----
-        Which answers stay depends on a hash of the voter's number and of what they say: not on the order of the table,
-        and not on others, so that one voter changes at most their own. O(rows log rows).
+        Which answers stay depends on a hash of the voter's number and of the pair, and among answers to one pair of
+        what they say: not on the order of the table, and not on others, so that one voter changes at most their own.
+        Unless undecided answers are left out, how often each pair stays does not depend on outcomes: where everybody
+        knows who was asked what, they know that too. O(rows log rows).
 
         Examples
         --------
@@ -356,7 +360,8 @@ def twice_the_outcome(name: str, outcome: ArrayLike, rows: Rows = None) -> NDArr
         allowed: dict[Any, float] = {1: 1.0, 0.5: 0.5, 0: 0.0}
         array = np.array([allowed.get(x, np.nan) if isinstance(x, Real) else np.nan for x in array.tolist()], float)
     points = np.empty(len(array), np.uint8)
-    if (bad := _points_kernel(plain(array), points)) >= 0:
+    bad = (_points_of_few if len(array) < FEW_ROWS else _points_kernel)(plain(array), points)
+    if bad >= 0:
         raise ValueError(f"{at_row(name, bad, rows)} is not allowed; the numbers 1, 0.5 and 0 are")
     return points
 
@@ -367,6 +372,14 @@ def plain(array: NDArray[Any]) -> NDArray[Any]:
         return array
     with np.errstate(over="ignore"):  # what is beyond a double is infinite
         return array.astype(np.float64)
+
+
+def _points_of_few(outcome: NDArray[Any], points: NDArray[np.uint8]) -> int:
+    """Fills in twice the outcomes; the first row that has none, or -1."""
+    twice = 2.0 * outcome
+    points[:] = 2 * (twice == 2.0) + (twice == 1.0)
+    bad = first_true(points != twice)
+    return -1 if bad is None else bad
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dprank._require import require_columns, require_whole, shown
 from dprank.data.comparisons import (
+    FEW_ROWS,
     Comparisons,
     at_row,
     first_true,
@@ -64,12 +65,38 @@ def win_counts(comparisons: Comparisons, score: Score = "wins", *, threads: int 
     O(comparisons + items * threads) time, O(items * threads) memory; the kernel reads five to nine bytes a comparison
     once. This is N of Algorithms 2 and 3 of Cai, Chakraborty and Wang (2025) for ``score="wins"``.
     """
+    return whole_counts(comparisons, score, threads=threads).astype(np.float64) * GRAIN[score]
+
+
+def whole_counts(comparisons: Comparisons, score: Score = "wins", *, threads: int = 2) -> NDArray[np.int64]:
+    """`win_counts` in units of ``GRAIN[score]``: what whole noise is added to.
+
+    Parameters
+    ----------
+    comparisons, score, threads
+        As in `win_counts`.
+
+    Returns
+    -------
+    ndarray of int, shape (items,)
+
+    Examples
+    --------
+    >>> answers = Comparisons([0, 1], [1, 2], [1, 0.5], items=["a", "b", "c"])
+    >>> whole_counts(answers, "half").tolist(), win_counts(answers, "half").tolist()
+    ([2, 1, 1], [1.0, 0.5, 0.5])
+    """
     value = _value(score)
     require_comparisons(comparisons)
+    if len(comparisons) < FEW_ROWS:
+        require_whole("threads", threads, 1)
+        sides = (comparisons.first, value), (comparisons.second, value[::-1])
+        both = [np.bincount(item, worth[comparisons.points], comparisons.n_items) for item, worth in sides]
+        return (both[0] + both[1]).astype(np.int64)
     chunks = (slice(start, start + _CHUNK) for start in range(0, len(comparisons), _CHUNK))
     first, second, points = comparisons.first, comparisons.second, comparisons.points
     calls = (partial(_score_kernel, first[r], second[r], points[r], comparisons.n_items, value) for r in chunks)
-    return _add_up(calls, comparisons.n_items, threads) * GRAIN[score]
+    return _add_up(calls, comparisons.n_items, threads)
 
 
 def pairwise_wins(comparisons: Comparisons) -> NDArray[np.float64]:
@@ -81,8 +108,12 @@ def pairwise_wins(comparisons: Comparisons) -> NDArray[np.float64]:
         O(comparisons + items^2) time, O(items^2) memory.
     """
     n = require_comparisons(comparisons).n_items
-    table = np.zeros((n, n), np.int64)
-    _pair_kernel(comparisons.first, comparisons.second, comparisons.points, table)
+    table, first, second, points = np.zeros((n, n), np.int64), comparisons.first, comparisons.second, comparisons.points
+    if len(comparisons) < FEW_ROWS:
+        np.add.at(table, (first, second), points)
+        np.add.at(table, (second, first), 2 - points)
+    else:
+        _pair_kernel(first, second, points, table)
     return table / 2
 
 
@@ -140,7 +171,7 @@ def win_counts_parquet(
             row += batch.num_rows
 
     with opened as file:
-        return _add_up(calls(file), len(names), threads) * GRAIN[score]
+        return _add_up(calls(file), len(names), threads).astype(np.float64) * GRAIN[score]
 
 
 def _value(score: str) -> NDArray[np.int64]:
@@ -149,7 +180,7 @@ def _value(score: str) -> NDArray[np.int64]:
     return _VALUE[score]
 
 
-def _add_up(calls: Iterable[Callable[[], NDArray[np.int64]]], n_items: int, threads: int) -> NDArray[np.float64]:
+def _add_up(calls: Iterable[Callable[[], NDArray[np.int64]]], n_items: int, threads: int) -> NDArray[np.int64]:
     """Sum of what the calls return, a few of them at a time in threads; the first to fail fails it."""
     threads = require_whole("threads", threads, 1)
     total = np.zeros(n_items, np.int64)
@@ -161,7 +192,7 @@ def _add_up(calls: Iterable[Callable[[], NDArray[np.int64]]], n_items: int, thre
                 total += pending.popleft().result()
         for job in pending:
             total += job.result()
-    return total.astype(np.float64)
+    return total
 
 
 def _count_batch(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Self
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
-from scipy.special import ndtri, zeta
+from scipy.special import ndtri
 
 from dprank._require import (
     MOST_AT_ONCE,
@@ -24,10 +23,9 @@ from dprank._require import (
     shown,
 )
 from dprank.data.kendall import as_positions
+from dprank.models.insertion import decode, select_table
+from dprank.models.series import BERNOULLI, K, log_shrinkage, mass, sum_over_items
 
-# x / (exp(x) - 1) = 1 - x / 2 + sum of _BERNOULLI[k - 1] x^(2k), k = 1, 2, ...; radius 2 pi
-_K = np.arange(1, 46)
-_BERNOULLI = -((-1.0) ** _K) * 2 * zeta(2 * _K) / (2 * np.pi) ** (2.0 * _K)
 # what exp(-_NEGLIGIBLE) bounds is left out
 _NEGLIGIBLE = 40.0
 #: Uniform numbers that are drawn at once.
@@ -87,20 +85,20 @@ class Mallows:
     def log_normaliser(self) -> float:
         """log Z(phi), Z the product over j = 1 .. m of 1 + phi + ... + phi^(j-1). O(items)."""
         j = np.arange(1, self.n_items + 1)
-        return float((np.log(j) if self.theta == 0 else np.log(_mass(j, self.theta) / _mass(1, self.theta))).sum())
+        return float((np.log(j) if self.theta == 0 else np.log(mass(j, self.theta) / mass(1, self.theta))).sum())
 
     def distance_moments(self) -> tuple[float, float]:
         """Mean and variance of the Kendall distance from the centre, to about 1e-14 of each."""
         if math.isinf(self.theta):
             return 0.0, 0.0
-        j, weights = _sum_over_items(self.n_items, self.theta)
+        j, weights = sum_over_items(self.n_items, self.theta)
         theta, x = self.theta, self.theta * j
-        near, k, c = np.minimum(x, 1.0), _K[:12, None], _BERNOULLI[:12, None]
+        near, k, c = np.minimum(x, 1.0), K[:12, None], BERNOULLI[:12, None]
         mean = (j - 1) / 2 - (c * (near ** (2 * k - 1) * j - min(theta, 1.0) ** (2 * k - 1))).sum(0)
         variance = (c * (2 * k - 1) * (near ** (2 * k - 2) * j**2 - min(theta, 1.0) ** (2 * k - 2))).sum(0)
         far = x > 1
         if far.any():
-            y, p, p1 = j[far], _mass(j[far], theta), _mass(1, theta)
+            y, p, p1 = j[far], mass(j[far], theta), mass(1, theta)
             mean[far] = math.exp(-theta) / p1 - y * np.exp(-x[far]) / p
             variance[far] = math.exp(-theta) / p1**2 - (y / p) ** 2 * np.exp(-x[far])
         return float(weights @ mean), float(weights @ variance)
@@ -156,7 +154,7 @@ class Mallows:
             return 0.0
         if math.isinf(self.theta):
             return -math.expm1(-math.lgamma(self.n_items + 1))
-        radius = math.floor(_log_shrinkage(self.n_items, self.theta) / self.theta)
+        radius = math.floor(log_shrinkage(self.n_items, self.theta) / self.theta)
         return float(self.distance_cdf(radius) - Mallows(self.n_items, 0.0).distance_cdf(radius))
 
     def log_overlap(self) -> float:
@@ -175,7 +173,7 @@ class Mallows:
             return -math.lgamma(m + 1)
         if theta * math.sqrt(Mallows(m, 0.0).distance_moments()[1]) < 4:
             return math.log1p(-self.total_variation())
-        crossing = _log_shrinkage(m, theta) / theta
+        crossing = log_shrinkage(m, theta) / theta
         radius = math.floor(crossing)
         tilt = brentq(lambda x: Mallows(m, x).distance_moments()[0] - crossing, 0, theta, rtol=1e-3)
         window = 2 * math.ceil((_reach(m, tilt) + _NEGLIGIBLE / min(tilt, theta - tilt)) / 2 + 1)
@@ -183,7 +181,7 @@ class Mallows:
         below = 1 / -np.expm1(-tilt + 1j * t)
         above = np.exp((crossing - radius - 1) * theta + tilt - 1j * t) / -np.expm1(tilt - theta - 1j * t)
         peak = 2 / window * (np.exp(log + 1j * (angle - t * radius)) * (below + above)).real.sum()
-        return tilt * radius - _log_shrinkage(m, tilt) + math.log(peak)
+        return tilt * radius - log_shrinkage(m, tilt) + math.log(peak)
 
     def before(self, gap: ArrayLike) -> NDArray[np.float64]:
         """Probability that an item precedes another that stands `gap` places behind it in the centre.
@@ -223,13 +221,13 @@ class Mallows:
         low, high = np.minimum(size * half, 1.0), np.minimum((size + 1) * half, 1.0)
         # divided differences of x^2, x^4, ... times the series of x coth(x)
         powers, near = np.ones_like(low), np.zeros_like(low)
-        for k, c in enumerate(_BERNOULLI[:20], 1):
+        for k, c in enumerate(BERNOULLI[:20], 1):
             near += c * 4.0**k * powers
             powers = powers * high**2 + low ** (2 * k)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             a, b = size * half, (size + 1) * half
             # sinh(half) / sinh(a) / sinh(b) without overflow
-            fall = np.exp(half - a - b) * 2 * _mass(1, 2 * half) / (_mass(2, a) * _mass(2, b))
+            fall = np.exp(half - a - b) * 2 * mass(1, 2 * half) / (mass(2, a) * mass(2, b))
             far = 1 / np.tanh(b) - size * fall
         return np.sign(g) * np.where((size + 1) * half < 1, near * (low + high), far)
 
@@ -277,7 +275,7 @@ class Mallows:
             uniform = rng.random(out[part].shape)
             logs = np.log1p(uniform * mass) if 0 < self.theta < np.inf else uniform
             own = orders[part] if len(orders) > 1 else orders
-            _decode(uniform, logs, float(self.theta), mass, own, _select_table(), out[part])
+            decode(uniform, logs, float(self.theta), mass, own, select_table(), out[part])
         return out
 
 
@@ -346,58 +344,6 @@ def _mean_deviation(m: int) -> float:
     return window / 2 - float(np.exp(log) @ heights) / window
 
 
-def _mass(j: Any, theta: Any) -> Any:
-    """1 - phi^j."""
-    return -np.expm1(-theta * j)
-
-
-def _sum_over_items(m: int, scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes x and weights w with w @ f(x) the sum of f(j) over j = 1 .. m, for functions f(x) = F(x scale).
-
-    F is analytic but for poles or zeros at distance 2 pi from 0, and settles to elementary functions beyond 45. The
-    first terms are added one by one, the others by Euler-Maclaurin: Gauss-Legendre for the integral, central
-    differences at both ends.
-    """
-    head = 8 if scale < 0.03 else max(200, math.ceil(45 / scale))
-    if m <= max(150, head):
-        return np.arange(1.0, m + 1), np.ones(m)
-    edges = [head + 0.5]
-    while edges[-1] < m + 0.5:
-        edges.append(min(max(2 * edges[-1], 4 / scale if scale > 0 else math.inf), m + 0.5))
-    left, width = np.array(edges[:-1])[:, None], np.diff(edges)[:, None]
-    nodes, weights = _gauss()
-    ends = _END_WEIGHTS
-    return (
-        np.concatenate([np.arange(1.0, head + 1), (left + width * nodes).ravel(), head + _ENDS, m + _ENDS]),
-        np.concatenate([np.ones(head), (width * weights).ravel(), ends, -ends]),
-    )
-
-
-_ENDS = np.arange(-2.0, 4)
-_END_WEIGHTS = (
-    np.array([0, 0, -1, 1, 0, 0]) / 24
-    - np.array([0, -1, 3, -3, 1, 0]) * 17 / 5760
-    + np.array([-1, 5, -10, 10, -5, 1]) * 367 / 967680
-)
-
-
-@cache
-def _gauss() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    x, w = np.polynomial.legendre.leggauss(20)
-    return (x + 1) / 2, w / 2
-
-
-def _log_shrinkage(m: int, theta: float) -> float:
-    """log(m!) - log Z."""
-    j, weights = _sum_over_items(m, theta)
-    x = np.minimum(theta * j, 1.0)
-    k, c = _K[:12, None], _BERNOULLI[:12, None]
-    terms = theta * (j - 1) / 2 - (c / (2 * k) * (x ** (2 * k) - min(theta, 1.0) ** (2 * k))).sum(0)
-    far = theta * j > 1
-    terms[far] = np.log(j[far] * (_mass(1, theta) / _mass(j[far], theta)))
-    return float(weights @ terms)
-
-
 @lru_cache(maxsize=64)
 def _inversion(m: int, theta: float, count: int) -> tuple[float, NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Reach of the sum of `count` distances, frequencies, and weights and angles of the waves that make up its law."""
@@ -418,7 +364,7 @@ def _log_characteristic(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Logarithm of the modulus, and angle, of E exp(i t D)."""
     scale = math.hypot(theta, t[-1])
-    j, weights = _sum_over_items(m, scale)
+    j, weights = sum_over_items(m, scale)
     j = np.append(j, 1.0)[:, None]
     weights = np.append(weights, -float(m))
     if m * scale < 4:
@@ -426,11 +372,11 @@ def _log_characteristic(
         square, base = j**2 * (theta**2 - t**2 - 2j * theta * t), j**2 * theta**2
         powers, total = np.ones_like(square), np.zeros_like(square)
         for k in range(1, math.ceil(_NEGLIGIBLE / 2 / math.log(2 * math.pi / (m * scale))) + 1):
-            total += _BERNOULLI[k - 1] / (2 * k) * powers
+            total += BERNOULLI[k - 1] / (2 * k) * powers
             powers = powers * square + base**k
         log = weights @ (j**2 * (-(t**2) - 2j * theta * t) * total)
         return log.real, log.imag + t * (m * (m - 1) / 4)
-    q, p = np.exp(-theta * j), _mass(j, theta)
+    q, p = np.exp(-theta * j), mass(j, theta)
     chord = 4 * np.sin(j * t / 2) ** 2 * q
     if theta >= t[-1]:
         modulus = np.log1p(chord / p**2)
@@ -461,10 +407,10 @@ def _band(m: int, theta: float, count: int) -> float:
     """
     edges = np.unique(np.geomspace(1, m + 1, min(m, 400) + 1).astype(int))
     j, times = edges[:-1], np.diff(edges)
-    top = np.log((1 + np.exp(-theta * j)) * (1 / j if theta == 0 else _mass(1, theta) / _mass(j, theta)))
+    top = np.log((1 + np.exp(-theta * j)) * (1 / j if theta == 0 else mass(1, theta) / mass(j, theta)))
 
     def bound(t: float) -> float:
-        bottom = np.log(_mass(1, theta) ** 2 + 4 * math.sin(t / 2) ** 2 * math.exp(-theta)) / 2
+        bottom = np.log(mass(1, theta) ** 2 + 4 * math.sin(t / 2) ** 2 * math.exp(-theta)) / 2
         return float(times @ np.minimum(top - bottom, 0.0))
 
     def modulus(t: float) -> float:
@@ -478,80 +424,3 @@ def _band(m: int, theta: float, count: int) -> float:
             return t
         t *= 1.1
     return math.pi
-
-
-@cache
-def _select_table() -> NDArray[np.uint8]:
-    """Place of the k-th one in a byte, shape (8, 256)."""
-    table = np.zeros((8, 256), np.uint8)
-    for byte in range(256):
-        ones = [i for i in range(8) if byte >> i & 1]
-        table[: len(ones), byte] = ones
-    return table
-
-
-@numba.njit(inline="always")
-def _select(word, rank, table):
-    """Place of the one in a word before which there are `rank` ones."""
-    x = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    # ones in each byte and those below
-    upto = x * np.uint64(0x0101010101010101)
-    ranks = (rank * np.uint64(0x0101010101010101)) | np.uint64(0x8080808080808080)
-    passed = ((ranks - upto) & np.uint64(0x8080808080808080)) >> np.uint64(7)
-    shift = (passed * np.uint64(0x0101010101010101)) >> np.uint64(56) << np.uint64(3)
-    inside = rank - (((upto << np.uint64(8)) >> shift) & np.uint64(255))
-    return shift + np.uint64(table[inside, (word >> shift) & np.uint64(255)])
-
-
-@numba.njit(cache=True, error_model="numpy")
-def _decode(uniform, logs, theta, mass, orders, table, out):
-    """Rankings of the uniform numbers, a row each, into `out`.
-
-    `logs` is log1p(uniform * mass) in the fast version of this processor: where its last bits matter it is computed
-    again, so that all processors give the same rankings. Indices are unsigned, or numba looks for negative ones.
-    """
-    size, m = uniform.shape
-    own, one = np.int64(len(orders) > 1), np.uint64(1)
-    levels = 0
-    while 64 << levels < m:
-        levels += 1
-    leaves = 1 << levels
-    # free places below the left child of every node
-    fresh = np.zeros(leaves, np.uint32)
-    for level in range(levels):
-        span = 64 * leaves >> (level + 1)
-        for k in range(1 << level):
-            fresh[(1 << level) + k] = min(max(m - 2 * k * span, 0), span)
-    ranks, tree, words = np.empty((4, m), np.uint32), np.empty((4, leaves), np.uint32), np.empty((4, leaves), np.uint64)
-    for start in range(0, size, 4):
-        together = min(4, size - start)
-        for k in range(together):
-            tree[k] = fresh
-            words[k] = np.uint64(0xFFFFFFFFFFFFFFFF)
-            for c in range(m - 1, -1, -1):
-                u, log = uniform[start + k, m - 1 - c], logs[start + k, m - 1 - c]
-                if theta == 0:
-                    behind = int(u * (c + 1))
-                elif theta == np.inf:
-                    behind = 0
-                else:
-                    behind = int(-log / theta)
-                    if abs(-log / theta - behind - 0.5) > 0.5 - 1e-6:
-                        behind = int(-math.log1p(u * mass[m - 1 - c]) / theta)
-                ranks[k, c] = c - min(behind, c)
-        for c in range(m - 1, -1, -1):
-            for k in range(together):
-                rank, node = np.uint64(ranks[k, c]), one
-                for _ in range(levels):
-                    left = np.uint64(tree[k, node])
-                    right = np.uint64(rank >= left)
-                    tree[k, node] = left - (one - right)
-                    rank -= left * right
-                    node = node + node + right
-                at = node - np.uint64(leaves)
-                word = words[k, at]
-                bit = _select(word, rank, table)
-                words[k, at] = word ^ (one << bit)
-                out[start + k, orders[(start + k) * own, c]] = np.uint64(64) * at + bit

@@ -1,6 +1,7 @@
 """Private ranking from pairwise comparisons (Cai, Chakraborty and Wang 2025)."""
 
-from dprank.models.likelihood import Fit, mle, mle_from_counts
+from dprank.models.games import Fit
+from dprank.models.likelihood import mle, mle_from_counts
 from dprank.pairwise.noisy_counts import NoisyCounts, l1_sensitivity
 from dprank.pairwise.perturbed_mle import PerturbedMLE, objective_loss
 from dprank.pairwise.rank_law import mean_rank_difference, rank_law, top_set_law

@@ -1,4 +1,8 @@
-"""Noisy win counts and the perturbed likelihood of Cai, Chakraborty and Wang (2025): their exact laws, their cases."""
+"""Exact laws of noisy win counts and of the perturbed likelihood (Cai, Chakraborty and Wang 2025), and fast draws.
+
+They register with `dprank.privacy.laws`: divergences of two data sets, for the auditor. The law of the ranking that
+noisy scores give, place by place, is in `dprank.pairwise.rank_law`. All of data as `release` bounds them.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +38,16 @@ _STARTS, _STRIDE, _SHORTEST = 6, 4.0, 1e-7
 
 
 @exact.register
-def _(mechanism: NoisyCounts, data: Comparisons, other: Comparisons) -> Divergence:
-    one, two = (win_counts(d, mechanism.score) / GRAIN[mechanism.score] for d in (data, other))
-    return noise_shift("laplace", mechanism.law, one - two, mechanism.scale / GRAIN[mechanism.score])
+def noisy_counts_law(mechanism: NoisyCounts, data: Comparisons, other: Comparisons) -> Divergence:
+    """Of the noisy scores."""
+    move = (mechanism.counts(data) - mechanism.counts(other)).astype(float)
+    return noise_shift("laplace", mechanism.law, move, mechanism.scale / GRAIN[mechanism.score])
 
 
 @sample.register
-def _(mechanism: NoisyCounts, data: Comparisons, size: int, rng: np.random.Generator) -> Array:
-    return _with_order(mechanism.perturb(win_counts(data, mechanism.score), rng, size), rng)
+def draw_noisy_counts(mechanism: NoisyCounts, data: Comparisons, size: int, rng: np.random.Generator) -> Array:
+    """Noisy scores and their order, a row each."""
+    return _with_order(mechanism.perturb(mechanism.counts(data) * GRAIN[mechanism.score], rng, size), rng)
 
 
 def _with_order(scores: Array, rng: np.random.Generator) -> Array:
@@ -220,9 +226,9 @@ class Densities:
 
 
 @exact.register
-def _(mechanism: PerturbedMLE, data: Comparisons, other: Comparisons) -> Divergence:
+def perturbed_mle_law(mechanism: PerturbedMLE, data: Comparisons, other: Comparisons) -> Divergence:
     """Of the minimisers: a release takes their mean away, and tells no more."""
-    grain = GRAIN["half"]
+    grain, data, other = GRAIN["half"], mechanism.bounded(data), mechanism.bounded(other)
     (one, graph), (two, other_graph) = ((win_counts(d, "half") / grain, _graph(d)) for d in (data, other))
     same = bool((graph == other_graph).all())
     if same and mechanism.link is LOGISTIC:
@@ -234,8 +240,9 @@ def _(mechanism: PerturbedMLE, data: Comparisons, other: Comparisons) -> Diverge
 
 
 @sample.register
-def _(mechanism: PerturbedMLE, data: Comparisons, size: int, rng: np.random.Generator) -> Array:
+def draw_perturbed_mle(mechanism: PerturbedMLE, data: Comparisons, size: int, rng: np.random.Generator) -> Array:
     """Minimisers as they are, like the exact law."""
+    data = mechanism.bounded(data)
     if mechanism.link is LOGISTIC:
         strengths = mechanism.estimate(_graph(data), np.tile(win_counts(data, "half"), (size, 1)), rng)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,26 +13,25 @@ from dprank._require import (
     WIDEST_COUNT,
     as_floats,
     require_bool,
-    require_claim,
     require_one_of,
     require_positive,
     require_whole,
     settle,
     shown,
 )
-from dprank.data.comparisons import Comparisons, require_comparisons, voter_column
-from dprank.data.counting import GRAIN, Score, win_counts
+from dprank.data.comparisons import Comparisons, Design, require_comparisons
+from dprank.data.counting import GRAIN, Score, whole_counts
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
 from dprank.privacy.noise import Law, best_first
 from dprank.release import Ranking, source_of
 
-Design = Literal["any", "once", "complete"]
+__all__ = ["NoisyCounts", "l1_sensitivity"]
 
 
 def l1_sensitivity(
     n_items: int,
-    answers: int,
+    per_person: int,
     *,
     score: Score = "net",
     design: Design = "any",
@@ -45,13 +44,13 @@ def l1_sensitivity(
     ----------
     n_items : int
         From 2 to 2^53.
-    answers : int
+    per_person : int
         Public bound L on the comparisons of one voter, from 1 to 2^53. One comparison as the unit of privacy is a voter
         with one answer.
     score : {"wins", "half", "net"}
         Wins; wins plus half the ties; wins minus losses.
     design : {"any", "once", "complete"}
-        What a voter may do: answer any pairs, again and again; at most `answers` pairs, none twice; every pair
+        What a voter may do: answer any pairs, again and again; at most `per_person` pairs, none twice; every pair
         exactly once.
     ties : bool
         Whether an answer may be undecided.
@@ -62,6 +61,11 @@ def l1_sensitivity(
     int
         Attained by some pair of neighbours: no smaller number is a sensitivity.
 
+    Raises
+    ------
+    ValueError
+        Naming what is out of range, or more answers than a design has pairs.
+
     Notes
     -----
     O(1). The norm is the largest :math:`\sigma \cdot (s - s')` over sign vectors :math:`\sigma`, and the two
@@ -69,18 +73,26 @@ def l1_sensitivity(
     :math:`\max_\sigma h(\sigma)` for adding a voter, where h is the most one voter can contribute to
     :math:`\sigma \cdot s`. With a plus signs and b = n - a minus signs there are only three kinds of pairs, which makes
     h a count. It depends on nothing but a, and is concave in it: the sum is largest in the middle, as it is symmetric,
-    and h alone in the middle or at n.
+    and h alone in the middle or at n. A voter whose answers are all left out, as those to an incomplete sheet of a
+    complete design are, moves the scores by h alone: no more.
+
+    Examples
+    --------
+    >>> l1_sensitivity(3, 1), l1_sensitivity(3, 3), l1_sensitivity(3, 3, design="once")
+    (4, 12, 8)
+    >>> l1_sensitivity(3, 3, score="wins", design="complete", ties=False, adjacency="add_remove")
+    3
     """
-    n_items, answers = require_whole("n_items", n_items, 2), require_whole("answers", answers, 1)
+    n_items, per_person = require_whole("n_items", n_items, 2), require_whole("per_person", per_person, 1)
     pairs = n_items * (n_items - 1) // 2
     require_one_of("score", score, get_args(Score))
     require_one_of("design", design, get_args(Design))
     require_one_of("adjacency", adjacency, get_args(Adjacency))
     ties = require_bool("ties", ties)
-    if design != "any" and answers > pairs:
-        raise ValueError(f"answers = {answers}; {design} of {pairs} pairs allows 1 .. {pairs}")
-    if design == "complete" and answers != pairs:
-        raise ValueError(f"answers = {answers}; a complete design has {pairs}, one for each pair")
+    if design != "any" and per_person > pairs:
+        raise ValueError(f"per_person = {per_person}; {design} of {pairs} pairs allows 1 .. {pairs}")
+    if design == "complete" and per_person != pairs:
+        raise ValueError(f"per_person = {per_person}; a complete design has {pairs}, one for each pair")
 
     def most(plus: int) -> int:
         minus = n_items - plus
@@ -88,9 +100,9 @@ def l1_sensitivity(
         # an answer adds `gain` where it helps most: a net win across the signs counts for both items
         helpful, gain = (cross, 2) if score == "net" else (cross + like_plus, 1)
         if design == "any":
-            return gain * answers
+            return gain * per_person
         if design == "once":
-            return gain * min(answers, helpful)
+            return gain * min(per_person, helpful)
         # pairs of two minuses must be answered too; only an undecided answer keeps their wins away
         forced = like_minus if score == "half" or (score == "wins" and not ties) else 0
         return gain * helpful - forced
@@ -101,7 +113,7 @@ def l1_sensitivity(
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """Laplace noise on the score of every item, then sort.
+    """Laplace noise on the score of every item, then sort (Cai, Chakraborty and Wang 2025, Algorithms 2 and 3).
 
     Parameters
     ----------
@@ -109,16 +121,15 @@ class NoisyCounts:
         At least 2.
     scale : float
         Of the Laplace noise, in the unit of the score; above 0.
-    answers : int
-        Public bound on the comparisons of one voter; 1 where the unit is one comparison.
+    per_person : int
+        Public bound on the comparisons of one voter; 1 where the unit is one comparison. `release` leaves out what goes
+        beyond it (see `Comparisons.bounded`).
     unit : {"voter", "comparison"}
     adjacency : {"replace", "add_remove"}
     score, design, ties
-        As in `l1_sensitivity`: a public promise about the data. `release` refuses data that break it.
+        As in `l1_sensitivity`: a public promise about what is counted. `release` leaves out answers that break it.
     law : {"discrete", "continuous"}
         Noise on the grid of possible scores, fit for release; or on the real line, as papers print it.
-    claimed_epsilon : float, optional
-        What a paper says of this calibration. It enters nothing.
 
     Raises
     ------
@@ -128,28 +139,38 @@ class NoisyCounts:
     See Also
     --------
     NoisyCounts.calibrated : the noise that a given epsilon needs.
-    NoisyCounts.as_printed : the paper's own noise.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> answers = dprank.read_comparisons(
+    ...     dprank.example("answers.csv"), items=["London", "Paris", "Rome"], voter="person"
+    ... )
+    >>> mechanism = dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3, design="once")
+    >>> mechanism.sensitivity, mechanism.scale
+    (8, 8.0)
+    >>> release = mechanism.release(answers, dprank.SECURE)
+    >>> release.publishable, len(release.ranking), str(release.guarantee)
+    (True, 3, 'epsilon = 1 (central; replace one voter)')
     """
 
     n_items: int
     scale: float
     _: KW_ONLY
-    answers: int = 1
+    per_person: int = 1
     unit: Unit = "voter"
     adjacency: Adjacency = "replace"
     score: Score = "net"
     design: Design = "any"
     ties: bool = True
     law: Law = "discrete"
-    claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
         settle(
             self,
             n_items=require_whole("n_items", self.n_items, 2),
-            answers=require_whole("answers", self.answers, 1),
+            per_person=require_whole("per_person", self.per_person, 1),
             ties=require_bool("ties", self.ties),
-            claimed_epsilon=require_claim(self.claimed_epsilon),
             **{
                 name: require_one_of(name, getattr(self, name), get_args(allowed))
                 for name, allowed in (
@@ -161,53 +182,67 @@ class NoisyCounts:
                 )
             },
         )
-        if self.unit == "comparison" and (self.answers, self.design) != (1, "any"):
+        if self.unit == "comparison" and (self.per_person, self.design) != (1, "any"):
             raise ValueError(
-                f"answers = {self.answers}, design = {self.design!r}; with unit = 'comparison' they are 1, 'any'"
+                f"per_person = {self.per_person}, design = {self.design!r}; with unit = 'comparison' they are 1, 'any'"
             )
         settle(self, scale=require_scale(self.scale, self.sensitivity))
 
     @classmethod
-    def calibrated(cls, epsilon: float, n_items: int, **parameters: Any) -> Self:
+    def calibrated(
+        cls,
+        *,
+        epsilon: float,
+        n_items: int,
+        per_person: int = 1,
+        unit: Unit = "voter",
+        adjacency: Adjacency = "replace",
+        score: Score = "net",
+        design: Design = "any",
+        ties: bool = True,
+        law: Law = "discrete",
+    ) -> Self:
         """The least noise that makes the released vector epsilon-private.
 
         Parameters
         ----------
         epsilon : float
             Above 0, finite.
-        n_items : int
-        **parameters
-            Of `NoisyCounts`, without the scale.
-        """
-        free = cls(n_items, 1.0, **parameters)
-        return replace(free, scale=_scale(free.sensitivity, epsilon))
+        n_items, per_person, unit, adjacency, score, design, ties, law
+            As in `NoisyCounts`.
 
-    @classmethod
-    def as_printed(cls, algorithm: Literal[2, 3], epsilon: float, n_items: int, **parameters: Any) -> Self:
-        """The paper's calibration, with the epsilon it claims beside what is provable.
+        Raises
+        ------
+        ValueError
+            Naming what is out of range.
 
-        Parameters
-        ----------
-        algorithm : {2, 3}
-            2: Laplace(2 / epsilon) for one comparison as the unit. 3: Laplace(L / epsilon) for a voter with L answers.
-        epsilon : float
-            As claimed.
-        n_items : int
-        **parameters
-            For Algorithm 3 `answers`, the paper's L, and the design of the data.
+        Examples
+        --------
+        >>> NoisyCounts.calibrated(epsilon=0.5, n_items=6, per_person=15, design="once").scale
+        72.0
         """
-        algorithm, epsilon = require_one_of("algorithm", algorithm, (2, 3)), require_positive("epsilon", epsilon)
-        printed: dict[str, Any] = {"score": "wins", "law": "continuous", "claimed_epsilon": epsilon}
-        printed |= {"unit": "comparison" if algorithm == 2 else "voter"} | parameters
-        free = cls(n_items, 1.0, **printed)
-        return replace(free, scale=_scale(2 if algorithm == 2 else free.answers, epsilon))
+        free = cls(
+            n_items,
+            1.0,
+            per_person=per_person,
+            unit=unit,
+            adjacency=adjacency,
+            score=score,
+            design=design,
+            ties=ties,
+            law=law,
+        )
+        scale = ratio_up(free.sensitivity, require_positive("epsilon", epsilon))
+        if math.isinf(scale):
+            raise ValueError(f"epsilon = {shown(epsilon)}; no finite noise is that private")
+        return replace(free, scale=scale)
 
     @property
     def sensitivity(self) -> int:
         """Largest l1 distance between the scores of neighbouring data."""
         return l1_sensitivity(
             self.n_items,
-            self.answers,
+            self.per_person,
             score=self.score,
             design=self.design,
             ties=self.ties,
@@ -225,19 +260,48 @@ class NoisyCounts:
         Parameters
         ----------
         data : Comparisons
-            With voters where the unit is a voter.
+            With voters where the unit is a voter. What goes beyond `per_person`, `design` or `ties` is left out, and
+            nothing is said of it (see `Comparisons.bounded`).
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
+
+        Returns
+        -------
+        Ranking
+            With the noisy scores.
 
         Raises
         ------
         ValueError
-            If the data break what was promised of them: `items`, `answers`, `design`, `ties`.
+            If the data are of another number of items, or have no voters where those are protected.
         """
-        self._check(data)
-        scores = self.perturb(win_counts(data, self.score), rng)
+        counts = self.counts(data)
+        scores = self._noisy(counts, counts.shape, rng)
         order, source = best_first(scores, rng), source_of(rng, self)
         return Ranking(data.items, order, scores, mechanism=self, source=source)
+
+    def counts(self, data: Comparisons) -> NDArray[np.int64]:
+        """What `release` adds noise to, in units of ``GRAIN[score]``, shape (items,): exact, and not private.
+
+        Parameters
+        ----------
+        data : Comparisons
+            As in `release`.
+
+        Raises
+        ------
+        ValueError
+            As `release`.
+
+        Examples
+        --------
+        >>> data = Comparisons([0, 0, 0], [1, 1, 2], [1, 1, 1], items=["a", "b", "c"], voter=[7, 7, 8])
+        >>> NoisyCounts.calibrated(epsilon=1.0, n_items=3).counts(data).tolist()
+        [2, -1, -1]
+        """
+        require_comparisons(data, self.n_items)
+        most = self.per_person if self.unit == "voter" else None
+        return whole_counts(data.bounded(most, design=self.design, ties=self.ties), self.score)
 
     def perturb(
         self, scores: ArrayLike, rng: np.random.Generator | noise.SecureSource, repetitions: int | None = None
@@ -255,63 +319,40 @@ class NoisyCounts:
         Returns
         -------
         ndarray of float, shape (items,) or (repetitions, items)
+
+        Raises
+        ------
+        ValueError
+            If the scores are not such numbers.
+
+        Examples
+        --------
+        >>> noisy = NoisyCounts(3, 4.0).perturb([2, 0, -2], np.random.default_rng(0), repetitions=5)
+        >>> noisy.shape, bool((noisy == np.round(noisy)).all())
+        ((5, 3), True)
         """
         scores = as_floats("scores", scores)
         if scores.shape != (self.n_items,) or not np.isfinite(scores).all():
             raise ValueError(f"scores are not {self.n_items} finite numbers, one an item: those are needed")
         shape = scores.shape if repetitions is None else (require_whole("repetitions", repetitions, 0), *scores.shape)
         if self.law == "continuous":
-            return scores + noise.laplace(self.scale, shape, rng=rng)  # type: ignore[arg-type, operator]
-        grain = GRAIN[self.score]
-        if (scores != grain * np.round(scores / grain)).any():
-            raise ValueError(f"scores are not all multiples of {grain:g}, as {self.score!r} scores are")
+            return self._smoothed(scores, shape, rng)
+        counts = scores / GRAIN[self.score]
+        if (counts != np.round(counts)).any():
+            raise ValueError(f"scores are not all multiples of {GRAIN[self.score]:g}, as {self.score!r} scores are")
         if (np.abs(scores) > WIDEST_COUNT).any():
             raise ValueError("scores are not all within 2^51, where whole noise is added exactly")
-        return scores + grain * noise.discrete_laplace(self.scale / grain, shape, rng=rng)
+        return self._noisy(counts.astype(np.int64), shape, rng)
 
-    def _check(self, data: Comparisons) -> None:
-        require_comparisons(data, self.n_items)
-        if not self.ties and (tied := data.points == 1).any():
-            raise ValueError(f"outcome[{int(tied.argmax())}] is undecided; ties = False promised that none is")
-        if self.unit == "comparison":
-            return
-        voter, given = require_at_most(data, self.answers)
-        if self.design == "any":
-            return
-        low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
-        pair = (voter.astype(np.int64) * self.n_items + low) * self.n_items + high
-        if len(np.unique(pair)) < len(pair):
-            first = np.unique(pair, return_index=True)[1]
-            row = int(np.setdiff1d(np.arange(len(pair)), first)[0])
-            raise ValueError(f"voter[{row}] answered that pair before; design = {self.design!r} promised once")
-        if self.design == "complete" and given.size and given.min() < self.answers:
-            row = int((given[voter] < self.answers).argmax())
-            raise ValueError(f"voter[{row}] did not give all {self.answers} answers; design = 'complete'")
+    def _noisy(
+        self, counts: NDArray[np.int64], shape: tuple[int, ...], rng: np.random.Generator | noise.SecureSource
+    ) -> NDArray[np.float64]:
+        """Noisy scores of exact counts: whole noise on whole numbers, made floats at the very end."""
+        grain = GRAIN[self.score]
+        if self.law == "continuous":
+            return self._smoothed(counts.astype(np.float64) * grain, shape, rng)
+        noisy = counts + noise.discrete_laplace(self.scale / grain, shape, rng=rng)
+        return noisy.astype(np.float64) * grain
 
-
-def require_at_most(data: Comparisons, answers: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Refuse data in which a voter gave more than the promised number of answers.
-
-    Returns
-    -------
-    voter : ndarray of int, shape (comparisons,)
-        Who gave each answer, as a code 0 .. voters - 1.
-    given : ndarray of int, shape (voters,)
-        How many answers each gave.
-    """
-    voters, voter = np.unique(voter_column(data), return_inverse=True)
-    given = np.bincount(voter, minlength=len(voters))
-    if given.size and given.max() > answers:
-        row = int((given[voter] > answers).argmax())
-        raise ValueError(
-            f"voter[{row}] gave more answers than answers = {answers} promised "
-            f"(Comparisons.at_most({answers}) keeps the first ones)"
-        )
-    return voter, given
-
-
-def _scale(sensitivity: int, epsilon: float) -> float:
-    scale = ratio_up(sensitivity, require_positive("epsilon", epsilon))
-    if math.isinf(scale):
-        raise ValueError(f"epsilon = {shown(epsilon)}; no finite noise is that private")
-    return scale
+    def _smoothed(self, scores: NDArray[np.float64], shape: tuple[int, ...], rng: Any) -> NDArray[np.float64]:
+        return scores + noise.laplace(self.scale, shape, rng=rng)

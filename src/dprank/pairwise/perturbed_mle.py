@@ -13,7 +13,6 @@ from scipy import optimize
 from dprank._require import (
     WIDEST_COUNT,
     as_floats,
-    require_claim,
     require_loss,
     require_one_of,
     require_positive,
@@ -21,24 +20,27 @@ from dprank._require import (
     settle,
 )
 from dprank.data.comparisons import Comparisons, require_comparisons
-from dprank.data.counting import win_counts
+from dprank.data.counting import GRAIN, whole_counts
 from dprank.models.bradley_terry import LOGISTIC, Link, require_link
 from dprank.models.likelihood import mle, mle_from_counts
-from dprank.pairwise.noisy_counts import require_at_most
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, Unit, ratio_up
 from dprank.privacy.noise import Law, best_first
 from dprank.release import Ranking, source_of
 
+__all__ = ["PerturbedMLE", "objective_loss"]
+
 Graph = Literal["private", "public"]
 #: Least scale, and on a private graph least ridge, of which anything is promised: below, floats run out.
 LEAST = 1e-300
+#: Ties make half wins: noise lives on the grid of half a win.
+_GRAIN = GRAIN["half"]
 #: What a supremum found by search is raised by, relatively: far above its rounding.
 _SLACK = 1e-9
 
 
 def objective_loss(
-    scale: float, ridge: float, *, link: Link = LOGISTIC, answers: int = 1, graph: Graph = "private"
+    scale: float, ridge: float, *, link: Link = LOGISTIC, per_person: int = 1, graph: Graph = "private"
 ) -> float:
     r"""Privacy loss of minimising a likelihood perturbed by Laplace noise: an upper bound on every log density ratio.
 
@@ -51,10 +53,20 @@ def objective_loss(
     link : Link
         With bounded score; where the curvature falls as the score rises it must do so as a concave function of it, as
         those of our links do: the maximum below is then the only one.
-    answers : int
+    per_person : int
         Comparisons that a neighbour may change.
     graph : {"private", "public"}
         Whether a neighbour may have compared other pairs, or only found other outcomes.
+
+    Returns
+    -------
+    float
+        Infinity where the noise or the ridge is too small for any promise.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
 
     Notes
     -----
@@ -66,19 +78,24 @@ def objective_loss(
     .. math:: \frac{2 s}{\lambda} + \max_x \Bigl[ \frac{2 r(x)}{\lambda} + \log\Bigl(1 + \frac{2 c(x)}\gamma\Bigr)
               \Bigr]
 
-    for each of the answers. It is attained in the limit by data on a few items for each answer, so nothing smaller is
-    true for all data. On a public graph a logistic answer keeps its curvature and changes its score by 1: the loss is
+    for each comparison. It is attained in the limit by data on a few items for each answer, so nothing smaller is true
+    for all data. On a public graph a logistic answer keeps its curvature and changes its score by 1: the loss is
     :math:`2 / \lambda`, attained, for every ridge; for other links :math:`2 \kappa_1 / \lambda +
     \log(1 + 2 \kappa_2 / \gamma)` is a bound as well.
+
+    Examples
+    --------
+    >>> objective_loss(4.0, 1.0, graph="public"), round(objective_loss(4.0, 1.0), 4)
+    (0.5, 1.2013)
     """
     require_one_of("graph", graph, get_args(Graph))
     require_link(link)
     scale, ridge = require_loss("scale", scale), require_loss("ridge", ridge)
-    answers = require_whole("answers", answers, 1)
+    per_person = require_whole("per_person", per_person, 1)
     if scale < LEAST:
         return math.inf
     if graph == "public" and link == LOGISTIC:
-        return ratio_up(2 * answers, scale)
+        return ratio_up(2 * per_person, scale)
     if ridge < LEAST or math.isinf(link.steepest) or math.isinf(link.kappa_2):
         return math.inf
     width = link.steepest / link.kappa_2 / 4  # in which the score changes; 1 for the logistic link
@@ -91,12 +108,14 @@ def objective_loss(
     each = 2 * link.steepest / scale + max(-float(best.fun), 2 * link.steepest / scale)
     if graph == "public":
         each = min(each, 2 * link.kappa_1 / scale + math.log1p(2 * link.kappa_2 / ridge))
-    return answers * each * (1 + _SLACK)
+    return per_person * each * (1 + _SLACK)
 
 
 @dataclass(frozen=True)
 class PerturbedMLE:
     """Laplace noise on the linear term of a penalised log likelihood; its minimiser is the release.
+
+    Algorithm 1 and Proposition 3.1 of Cai, Chakraborty and Wang (2025).
 
     Parameters
     ----------
@@ -105,35 +124,49 @@ class PerturbedMLE:
     scale : float
         lambda of the Laplace noise, above 0.
     ridge : float
-        gamma, above 0.
+        gamma, above 0: keeps the estimate finite, and pulls strengths towards each other.
+    graph : {"public", "private"}
+        Whether everybody may know which pairs were compared, and by whom: because a plan said so beforehand, and not
+        one answer is missing that it asked for. Or whether that is part of the secret.
+    per_person : int
+        Public bound on the comparisons of one voter; 1 where the unit is one comparison. `release` leaves out what goes
+        beyond it (see `Comparisons.bounded`).
+    unit : {"voter", "comparison"}
     link : Link
-    answers : int
-        Public bound on the comparisons of one voter; 1 where the unit is one comparison.
-    unit : {"comparison", "voter"}
-    graph : {"private", "public"}
-        Whether it is part of the secret which pairs were compared.
-    law : {"continuous", "discrete"}
-        Noise on the real line, as the paper prints it: for research. Or, for the logistic link on a public graph,
-        integer noise on the win counts, of which the estimate is then post-processing: fit for release.
-    claimed_epsilon : float, optional
-        What the paper says of this calibration. It enters nothing.
+    law : {"discrete", "continuous"}
+        For the logistic link on a public graph, integer noise on the win counts, of which the estimate is then
+        post-processing: fit for release. Or noise on the real line, as the paper prints it: for research.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range, or does not go together.
 
     See Also
     --------
     PerturbedMLE.calibrated : the noise that a given epsilon needs.
-    PerturbedMLE.as_printed : the paper's own noise and ridge.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> answers = dprank.read_comparisons(
+    ...     dprank.example("answers.csv"), items=["London", "Paris", "Rome"], voter="person"
+    ... )
+    >>> mechanism = dprank.PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=1.0, graph="public", per_person=3)
+    >>> release = mechanism.release(answers, dprank.SECURE)
+    >>> release.publishable, str(release.guarantee)
+    (True, 'epsilon = 1 (central; replace one voter)')
     """
 
     n_items: int
     scale: float
     ridge: float
     _: KW_ONLY
+    graph: Graph
+    per_person: int = 1
+    unit: Unit = "voter"
     link: Link = LOGISTIC
-    answers: int = 1
-    unit: Unit = "comparison"
-    graph: Graph = "private"
-    law: Law = "continuous"
-    claimed_epsilon: float | None = None
+    law: Law = "discrete"
 
     def __post_init__(self) -> None:
         settle(
@@ -142,39 +175,62 @@ class PerturbedMLE:
             scale=require_positive("scale", self.scale),
             ridge=require_positive("ridge", self.ridge),
             link=require_link(self.link),
-            answers=require_whole("answers", self.answers, 1),
+            per_person=require_whole("per_person", self.per_person, 1),
             unit=require_one_of("unit", self.unit, get_args(Unit)),
             graph=require_one_of("graph", self.graph, get_args(Graph)),
             law=require_one_of("law", self.law, get_args(Law)),
-            claimed_epsilon=require_claim(self.claimed_epsilon),
         )
-        if self.unit == "comparison" and self.answers != 1:
-            raise ValueError(f"answers = {self.answers}; with unit = 'comparison' it is 1")
+        if self.unit == "comparison" and self.per_person != 1:
+            raise ValueError(f"per_person = {self.per_person}; with unit = 'comparison' it is 1")
         if self.law == "discrete" and not self._counts:
-            raise ValueError("law = 'discrete'; only the logistic link on a public graph is a function of win counts")
+            raise ValueError(
+                f"law = 'discrete' with graph = {self.graph!r}, link = {self.link.name!r}; whole noise is for the "
+                "logistic link on a public graph: say law = 'continuous' for research, or publish NoisyCounts"
+            )
         if math.isinf(self.link.steepest):
             raise ValueError(f"link = {self.link.name!r}; its score is unbounded, so one answer outweighs any noise")
         if math.isinf(self.guarantee.epsilon):
             raise ValueError(f"scale = {self.scale}, ridge = {self.ridge}; too little for any finite epsilon")
 
     @classmethod
-    def calibrated(cls, epsilon: float, n_items: int, *, ridge: float, **parameters: Any) -> Self:
+    def calibrated(
+        cls,
+        *,
+        epsilon: float,
+        n_items: int,
+        ridge: float,
+        graph: Graph,
+        per_person: int = 1,
+        unit: Unit = "voter",
+        link: Link = LOGISTIC,
+        law: Law = "discrete",
+    ) -> Self:
         """The least noise that makes the estimate epsilon-private with a given ridge.
 
         Parameters
         ----------
         epsilon : float
             Above 0, finite.
-        n_items : int
+        n_items, graph, per_person, unit, link, law
+            As in `PerturbedMLE`.
         ridge : float
             On a private graph the curvature that one answer adds must hide behind it: at an epsilon a ridge that is too
-            small is refused, and a larger one needs less noise, never less than 4 answers / epsilon (logistic).
-        **parameters
-            Of `PerturbedMLE`, without scale.
+            small is refused, and a larger one needs less noise, never less than 4 per_person / epsilon (logistic).
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range, or does not go together.
+
+        Examples
+        --------
+        >>> PerturbedMLE.calibrated(epsilon=0.5, n_items=6, ridge=1.0, graph="public", per_person=15).scale
+        60.0
         """
-        free, epsilon = cls(n_items, 1.0, ridge, **parameters), require_positive("epsilon", epsilon)
+        free = cls(n_items, 1.0, ridge, graph=graph, per_person=per_person, unit=unit, link=link, law=law)
+        epsilon = require_positive("epsilon", epsilon)
         if free._counts:
-            scale = ratio_up(2 * free.answers, epsilon)
+            scale = ratio_up(2 * free.per_person, epsilon)
         else:
             loss = lambda scale: objective_loss(scale, free.ridge, **free._model)  # noqa: E731
             low, scale = 1e-300, 1e300
@@ -190,43 +246,6 @@ class PerturbedMLE:
             raise ValueError(f"epsilon = {epsilon}; no finite noise is that private")
         return replace(free, scale=scale)
 
-    @classmethod
-    def as_printed(
-        cls,
-        epsilon: float,
-        n_items: int,
-        *,
-        kappa_2: float | None = None,
-        ridge: float | None = None,
-        **parameters: Any,
-    ) -> Self:
-        """The paper's calibration, with the epsilon it claims beside what is provable.
-
-        Noise 8 kappa_1 / epsilon and ridge 4 kappa_2 / epsilon for one comparison (Algorithm 1), 8 L kappa_1 / epsilon
-        and 8 L kappa_2 / epsilon for a voter with L answers (Proposition 3.1). kappa_1 is the link's least constant,
-        and so is kappa_2 unless it is given.
-
-        Parameters
-        ----------
-        epsilon : float
-            As claimed.
-        n_items : int
-        kappa_2 : float, optional
-        ridge : float, optional
-            Another gamma than the least that is printed, such as c0 sqrt(n p log n).
-        **parameters
-            Of `PerturbedMLE`.
-        """
-        epsilon = require_positive("epsilon", epsilon)
-        free = cls(n_items, 1.0, 1.0, claimed_epsilon=epsilon, **parameters)
-        curvature = free.link.kappa_2 if kappa_2 is None else require_positive("kappa_2", kappa_2)
-        times = 4 if free.unit == "comparison" else 8 * free.answers
-        scale = 8 * free.answers * free.link.kappa_1 / epsilon
-        gamma = times * curvature / epsilon if ridge is None else require_positive("ridge", ridge)
-        if math.isinf(scale) or not 0 < gamma < math.inf:
-            raise ValueError(f"epsilon = {epsilon}; the printed noise {scale} and ridge {gamma} are out of range")
-        return replace(free, scale=scale, ridge=gamma)
-
     @property
     def guarantee(self) -> Guarantee:
         """Privacy of the estimate, hence of every ranking computed from it."""
@@ -238,7 +257,8 @@ class PerturbedMLE:
         Parameters
         ----------
         data : Comparisons
-            With voters where the unit is a voter.
+            With voters where the unit is a voter. Answers beyond `per_person` are left out, and nothing is said of it
+            (see `Comparisons.bounded`); which pairs remain does not depend on outcomes.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
@@ -250,7 +270,7 @@ class PerturbedMLE:
         Raises
         ------
         ValueError
-            If the data break what was promised of them: `items`, `answers`.
+            If the data are of another number of items, or have no voters where those are protected.
 
         Notes
         -----
@@ -263,13 +283,15 @@ class PerturbedMLE:
 
     def _minimiser(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> NDArray[np.float64]:
         """Of the perturbed objective, as it is: for every data set one to one with the noise."""
-        require_comparisons(data, self.n_items)
-        if self.unit == "voter":
-            require_at_most(data, self.answers)
-        noisy = self._noise((self.n_items,), rng)
-        if self._counts:
-            return mle(data, ridge=self.ridge, wins=win_counts(data, "half") - noisy).theta
-        return mle(data, link=self.link, ridge=self.ridge, linear=noisy).theta
+        data = self.bounded(data)
+        if not self._counts:
+            return mle(data, link=self.link, ridge=self.ridge, linear=self._drawn((self.n_items,), rng)).theta
+        wins = self._noisy(whole_counts(data, "half"), (self.n_items,), rng)
+        return mle(data, ridge=self.ridge, wins=wins).theta
+
+    def bounded(self, data: Comparisons) -> Comparisons:
+        """What of the data `release` counts: not private."""
+        return require_comparisons(data, self.n_items).bounded(self.per_person if self.unit == "voter" else None)
 
     def estimate(
         self, played: ArrayLike, wins: ArrayLike, rng: np.random.Generator | noise.SecureSource
@@ -287,15 +309,32 @@ class PerturbedMLE:
         -------
         ndarray of float, shape (replicates, items)
             Not centred: minimisers as they are.
+
+        Raises
+        ------
+        ValueError
+            If the link is not the logistic one, or the counts are none.
+
+        Examples
+        --------
+        >>> mechanism = PerturbedMLE(3, 4.0, 1.0, graph="public")
+        >>> played = 10 * (1 - np.eye(3))
+        >>> mechanism.estimate(played, [[18, 8, 4]], np.random.default_rng(0)).shape
+        (1, 3)
         """
         if self.link != LOGISTIC:
             raise ValueError(f"link = {self.link.name!r}; win counts suffice for the logistic link only")
         wins = as_floats("wins", wins)
         if wins.ndim != 2 or wins.shape[1] != self.n_items:
             raise ValueError(f"wins has shape {wins.shape}; one row a replicate, of n_items = {self.n_items} numbers")
-        if self.law == "discrete" and ((2 * wins != np.round(2 * wins)) | (np.abs(wins) > WIDEST_COUNT)).any():
-            raise ValueError("wins are not all multiples of 0.5 within 2^51, which noise on that grid hides")
-        return mle_from_counts(played, wins - self._noise(wins.shape, rng), ridge=self.ridge)[0]
+        if self.law == "continuous":
+            noisy = wins - self._drawn(wins.shape, rng)
+        else:
+            whole = wins / _GRAIN
+            if ((whole != np.round(whole)) | ~(np.abs(wins) <= WIDEST_COUNT)).any():
+                raise ValueError(f"wins are not all multiples of {_GRAIN} within 2^51, which noise on that grid hides")
+            noisy = self._noisy(whole.astype(np.int64), wins.shape, rng)
+        return mle_from_counts(played, noisy, ridge=self.ridge)[0]
 
     @property
     def _counts(self) -> bool:
@@ -303,10 +342,16 @@ class PerturbedMLE:
 
     @property
     def _model(self) -> dict[str, Any]:
-        return {"link": self.link, "answers": self.answers, "graph": self.graph}
+        return {"link": self.link, "per_person": self.per_person, "graph": self.graph}
 
-    def _noise(self, shape: tuple[int, ...], rng: np.random.Generator | noise.SecureSource) -> NDArray[np.float64]:
+    def _noisy(
+        self, counts: NDArray[np.int64], shape: tuple[int, ...], rng: np.random.Generator | noise.SecureSource
+    ) -> NDArray[np.float64]:
+        """Noisy wins of exact counts of half wins: whole noise on whole numbers, made floats at the very end."""
         if self.law == "continuous":
-            return noise.laplace(self.scale, shape, rng=rng)  # type: ignore[arg-type]
-        # ties make half wins: the grid is that of half a win
-        return noise.discrete_laplace(2 * self.scale, shape, rng=rng) / 2
+            return counts.astype(np.float64) * _GRAIN - self._drawn(shape, rng)
+        noisy = counts - noise.discrete_laplace(self.scale / _GRAIN, shape, rng=rng)
+        return noisy.astype(np.float64) * _GRAIN
+
+    def _drawn(self, shape: tuple[int, ...], rng: Any) -> NDArray[np.float64]:
+        return noise.laplace(self.scale, shape, rng=rng)

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator, gmres
 
 from dprank._require import MOST_AT_ONCE, as_array, as_floats, require_at_least_0, require_real, require_whole
 from dprank.data.comparisons import Comparisons, require_comparisons
-from dprank.models.likelihood import Games
+from dprank.models.games import Games
 
 #: The last correction of an iterative solution, in l1; its error is seen to be within a factor of 10 of it.
 _ACCURACY = 1e-11

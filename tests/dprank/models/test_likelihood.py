@@ -14,9 +14,10 @@ from scipy import optimize, special
 
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import win_counts
-from dprank.models import likelihood
+from dprank.models import newton, tables
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, sample_erdos_renyi, sample_voters
-from dprank.models.likelihood import Games, gradient, hessian, log_likelihood, mle, mle_from_counts
+from dprank.models.games import Games
+from dprank.models.likelihood import gradient, hessian, log_likelihood, mle, mle_from_counts
 
 CLOSE = 1e-9
 TIGHT = 1e-10
@@ -289,10 +290,10 @@ def paths(data, ridge, linear, tolerance=TIGHT):
     found = {
         "mle": mle(data, ridge=ridge, linear=linear, tolerance=tolerance),
         "given wins": mle(data, ridge=ridge, wins=wins, tolerance=tolerance),
-        "lists": likelihood._newton(likelihood._Logistic(games, wins), games, ridge, tolerance),
-        "any link": likelihood._newton(likelihood._AnyLink(games, LOGISTIC, linear), games, ridge, tolerance),
+        "lists": newton.newton(newton.Logistic(games, wins), games, ridge, tolerance),
+        "any link": newton.newton(newton.AnyLink(games, LOGISTIC, linear), games, ridge, tolerance),
     }
-    table = likelihood._table(games.start, games.other, games.played)
+    table = games.table
     theta, norm = mle_from_counts(table, wins[None], ridge=ridge, tolerance=tolerance)
     return {name: (fit.theta, fit.gradient_norm) for name, fit in found.items()} | {"batch": (theta[0], norm[0])}
 
@@ -496,7 +497,7 @@ def test_extremes(pull, ridge, link):
         assert honest(fit.theta, fit.gradient_norm, data, link, ridge, linear)
         if link is LOGISTIC:
             games = Games.of(data)
-            table = likelihood._table(games.start, games.other, games.played)
+            table = games.table
             theta, norm = mle_from_counts(table, (games.wins - linear)[None], ridge=ridge)
             assert honest(theta[0], norm[0], data, link, ridge, linear)
 
@@ -524,9 +525,9 @@ def test_strengths_pulled_thousands_apart(seed, link):
     assert link is PROBIT or np.ptp(fit.theta) > 1000
     if link is LOGISTIC:
         games = Games.of(data)
-        tables = [np.zeros((data.n_items,) * 2), likelihood._table(games.start, games.other, games.played)]
+        played = [np.zeros((data.n_items,) * 2), games.table]
         wins = np.stack([np.zeros(data.n_items), games.wins - linear])
-        theta, norm = mle_from_counts(tables, wins, ridge=ridge)
+        theta, norm = mle_from_counts(played, wins, ridge=ridge)
         assert (theta[0] == 0).all()
         np.testing.assert_allclose(theta[1], fit.theta, atol=(norm[1] + fit.gradient_norm) / ridge)
 
@@ -542,8 +543,8 @@ def test_ordinary_data_need_few_steps(share, link, steps):
     data = sample_erdos_renyi(np.linspace(-1, 1, 200), share, rng=np.random.default_rng(22))
     assert mle(data, link=link, ridge=0.1).iterations <= steps
     games = Games.of(data)
-    table = likelihood._table(games.start, games.other, games.played)
-    _, norm, taken = likelihood._from_tables(table[None], games.wins[None], 0.1, 1e-8)
+    table = games.table
+    _, norm, taken = tables.from_tables(table[None], games.wins[None], 0.1, 1e-8)
     assert norm[0] <= 1e-8
     assert 3 <= taken[0] <= 6
 
@@ -570,7 +571,7 @@ def replicates(count, n, seed):
     rng = np.random.default_rng(seed)
     data = [random_data(n, int(rng.integers(1, 6 * n)), seed=[seed, r]) for r in range(count)]
     games = [Games.of(d) for d in data]
-    played = np.stack([likelihood._table(g.start, g.other, g.played) for g in games])
+    played = np.stack([g.table for g in games])
     wins = np.stack([g.wins for g in games]) + rng.laplace(size=(count, n))
     return data, played, wins
 
@@ -702,7 +703,7 @@ def test_a_batch_refuses(played, wins, parameters, words):
 
 
 def test_a_gradient_that_stays_is_an_error(monkeypatch):
-    monkeypatch.setattr(likelihood, "_NEWTON_STEPS", 1)
+    monkeypatch.setattr(newton, "NEWTON_STEPS", 1)
     data = sample_voters(np.linspace(-3, 3, 60), 100, 1, rng=np.random.default_rng(0))
     with pytest.raises(ArithmeticError, match=r"gradient norm stays above tolerance = 1e-08"):
         mle(data, ridge=1e-3)

@@ -220,7 +220,7 @@ def _noise_maps() -> Iterator[_Row]:
             what_at = f"{under}: epsilon at delta {DELTA:g}"
             yield _Row.same(what_at, made.guarantee.epsilon, concentrated, OPENDP, GRID)
         for score in ("wins", "net"):
-            counts = NoisyCounts.calibrated(1.0, 3, answers=2, score=score, adjacency=adjacency)
+            counts = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2, score=score, adjacency=adjacency)
             moved_by = _sheets_apart(score, adjacency)
             what = f"noisy {score} of two answers, {adjacency.replace('_', '/')}"
             theirs = _laplace(counts.scale).map(moved_by)

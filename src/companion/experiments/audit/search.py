@@ -89,13 +89,13 @@ def families() -> list[Small]:
     found = [
         Small(
             "noisy wins, one comparison of a graph",
-            NoisyCounts.calibrated(1.0, 3, unit="comparison", score="wins"),
+            NoisyCounts.calibrated(epsilon=1.0, n_items=3, unit="comparison", score="wins"),
             _graphs(3),
             graphs,
         ),
         Small(
             "noisy net wins, one voter of two answers",
-            NoisyCounts.calibrated(1.0, 3, answers=2, design="once"),
+            NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2, design="once"),
             one_voter,
             sheets,
         ),
@@ -175,7 +175,7 @@ def large() -> pd.DataFrame:
     rows = [
         Small(
             "noisy net wins, 6 items, 5 voters of 3 answers",
-            NoisyCounts.calibrated(1.0, 6, answers=3),
+            NoisyCounts.calibrated(epsilon=1.0, n_items=6, per_person=3),
             [five],
             ComparisonNeighbours(unit="voter", answers=3),
         ),
@@ -234,7 +234,9 @@ def blind() -> pd.DataFrame:
     graphs = ComparisonNeighbours(design="once")
     estimate = Small(
         "perturbed likelihood, one comparison of a graph",
-        PerturbedMLE.calibrated(1.0, 3, ridge=0.5),
+        PerturbedMLE.calibrated(
+            epsilon=1.0, n_items=3, ridge=0.5, graph="private", unit="comparison", law="continuous"
+        ),
         _graphs(3)[1:],
         graphs,
     )

@@ -13,9 +13,9 @@ from scipy import special, stats
 
 from companion.claims import Check
 from companion.experiments.sweep import stream, sweep
+from companion.printed.cai2025 import proposition_3_1
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 from dprank.models.draws import binomial, multinomial
-from dprank.pairwise import PerturbedMLE
 
 #: Rounding of our closed forms, far above what tests find.
 ROUNDING = 1e-9
@@ -216,7 +216,7 @@ def estimation_errors(
     points = np.zeros_like(played)
     points[:, first, second], points[:, second, first] = won, games - won
     ridge = math.sqrt(2 * voters * answers / n_items * math.log(n_items)) if calibration == "larger ridge" else None
-    mechanism = PerturbedMLE.as_printed(epsilon, n_items, answers=answers, unit="voter", ridge=ridge)
+    mechanism = proposition_3_1(epsilon, n_items, per_person=answers, ridge=ridge).mechanism
     estimate = mechanism.estimate(played, points.sum(-1), rng)
     if calibration == "centred":
         estimate = estimate - estimate.mean(-1, keepdims=True)
@@ -248,7 +248,7 @@ def estimation_curve(
         )
     ]
     frame = sweep(estimation_errors, cells, experiment="cai2025:thm-3.1", repetitions=repetitions)
-    printed = PerturbedMLE.as_printed(epsilon, 2, answers=answers, unit="voter")
+    printed = proposition_3_1(epsilon, 2, per_person=answers).mechanism
     return frame.assign(
         rate=rate(frame.n_items, frame.voters, epsilon),
         floor=mean_noise(frame.n_items) * printed.scale / printed.ridge,

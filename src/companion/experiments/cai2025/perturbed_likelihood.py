@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy import integrate
 from companion.claims import Check
 from companion.experiments.audit.cases.pairwise import worst_neighbours
 from companion.experiments.sweep import stream
+from companion.printed.cai2025 import algorithm_1, proposition_3_1
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import pairwise_wins, win_counts
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, Link, sample_erdos_renyi
@@ -126,7 +128,7 @@ def algorithm_1_runs(epsilon: float) -> pd.DataFrame:
     rows = []
     for graph, data in graphs.items():
         for link in (LOGISTIC, ARCTAN):
-            printed = PerturbedMLE.as_printed(epsilon, data.n_items, link=link)
+            printed = algorithm_1(epsilon, data.n_items, link=link).mechanism
             noise = rng.laplace(0, printed.scale, data.n_items)
             fit = mle(data, link=link, ridge=printed.ridge, linear=noise, tolerance=TOLERANCE)
             exact = gradient(fit.theta, data, link) + printed.ridge * fit.theta + noise
@@ -175,10 +177,20 @@ def printed_losses(epsilons: Iterable[float], answers: int = 1) -> pd.DataFrame:
         ``attained`` (by explicit neighbours), ``enough`` (least scale at that ridge), ``public`` (least scale if the
         compared pairs are public), ``counts`` (scale of noisy counts).
     """
-    unit: dict[str, Any] = {"answers": answers, "unit": "voter"} if answers > 1 else {}
     rows = []
     for epsilon in epsilons:
-        printed = PerturbedMLE.as_printed(epsilon, 2, **unit)
+        several = answers > 1
+        made = proposition_3_1(epsilon, 2, per_person=answers) if several else algorithm_1(epsilon, 2)
+        printed: PerturbedMLE = made.mechanism
+        least = partial(
+            PerturbedMLE.calibrated,
+            epsilon=epsilon,
+            n_items=2,
+            ridge=printed.ridge,
+            per_person=answers,
+            unit=printed.unit,
+            law="continuous",
+        )
         rows.append(
             {
                 "epsilon": epsilon,
@@ -186,8 +198,8 @@ def printed_losses(epsilons: Iterable[float], answers: int = 1) -> pd.DataFrame:
                 "ridge": printed.ridge,
                 "loss": printed.guarantee.epsilon,
                 "attained": attained_loss(printed.scale, printed.ridge, answers=answers),
-                "enough": PerturbedMLE.calibrated(epsilon, 2, ridge=printed.ridge, **unit).scale,
-                "public": PerturbedMLE.calibrated(epsilon, 2, ridge=printed.ridge, graph="public", **unit).scale,
+                "enough": least(graph="private").scale,
+                "public": least(graph="public").scale,
                 "counts": 2 * answers / epsilon,
             }
         )
@@ -205,11 +217,13 @@ def least_noise(epsilons: Iterable[float], ridges: Iterable[float]) -> pd.DataFr
     """
     rows = []
     for epsilon in epsilons:
-        printed = PerturbedMLE.as_printed(epsilon, 2)
+        printed = algorithm_1(epsilon, 2).mechanism
         known = {"epsilon": epsilon, "printed": printed.scale * epsilon, "printed_ridge": printed.ridge}
         for ridge in ridges:
             if objective_loss(1e12, ridge) < epsilon:
-                scale = PerturbedMLE.calibrated(epsilon, 2, ridge=ridge).scale
+                scale = PerturbedMLE.calibrated(
+                    epsilon=epsilon, n_items=2, ridge=ridge, graph="private", unit="comparison", law="continuous"
+                ).scale
                 rows.append(known | {"ridge": ridge, "scaled": scale * epsilon})
     return pd.DataFrame(rows)
 
@@ -220,13 +234,13 @@ def check_prop_2_1(epsilons: Iterable[float]) -> list[Check]:
     both = float(link_constants().kappa_2.iloc[0])
     for epsilon in epsilons:
         for what, printed in (
-            ("logistic, κ₁ = 1, κ₂ = 1/4", PerturbedMLE.as_printed(epsilon, 2)),
-            (f"logistic, κ₁ = 1, κ₂ = {both:.1f}", PerturbedMLE.as_printed(epsilon, 2, kappa_2=both)),
-            ("arctan link, its least constants", PerturbedMLE.as_printed(epsilon, 2, link=ARCTAN)),
+            ("logistic, κ₁ = 1, κ₂ = 1/4", algorithm_1(epsilon, 2)),
+            (f"logistic, κ₁ = 1, κ₂ = {both:.1f}", algorithm_1(epsilon, 2, kappa_2=both)),
+            ("arctan link, its least constants", algorithm_1(epsilon, 2, link=ARCTAN)),
         ):
             loss = printed.guarantee.epsilon
             checks.append(Check(f"exact privacy loss, {what}, ε = {epsilon:g}", loss, "<=", epsilon))
-        printed = PerturbedMLE.as_printed(epsilon, 2)
+        printed = algorithm_1(epsilon, 2).mechanism
         reached = attained_loss(printed.scale, printed.ridge)
         what = f"log density ratio of explicit neighbours, κ₂ = 1/4, ε = {epsilon:g}"
         checks.append(Check(what, reached, "<=", epsilon))
@@ -238,7 +252,7 @@ def check_prop_3_1(epsilons: Iterable[float], answers: int) -> list[Check]:
     checks = []
     for epsilon in epsilons:
         for link in (LOGISTIC, ARCTAN):
-            printed = PerturbedMLE.as_printed(epsilon, 2, link=link, answers=answers, unit="voter")
+            printed = proposition_3_1(epsilon, 2, per_person=answers, link=link).mechanism
             what = f"{link.name} link, L = {answers}, ε = {epsilon:g}"
             checks.append(Check(f"exact privacy loss, {what}", printed.guarantee.epsilon, "<=", epsilon))
             reached = attained_loss(printed.scale, printed.ridge, answers=answers, link=link)
@@ -356,7 +370,7 @@ def check_prop_3_1_proof(answers: int, trials: int) -> list[Check]:
 
 
 def _attained_share(epsilon: float) -> tuple[float, str, float]:
-    printed = PerturbedMLE.as_printed(epsilon, 2)
+    printed = algorithm_1(epsilon, 2).mechanism
     return attained_loss(printed.scale, printed.ridge) / epsilon, "<=", 1.0
 
 

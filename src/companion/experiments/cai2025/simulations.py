@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from companion.claims import Check
 from companion.experiments.sweep import stream, sweep
+from companion.printed.cai2025 import algorithm_1, algorithm_2, algorithm_3, proposition_3_1
 from dprank.models.bradley_terry import erdos_renyi_counts, voter_counts
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts
 from dprank.privacy.guarantee import Guarantee
@@ -169,7 +170,7 @@ class WithoutNoise:
 
 def noisy_wins(epsilon: float, n: int) -> NoisyCounts | WithoutNoise:
     """Algorithm 2 as printed."""
-    return WithoutNoise() if math.isinf(epsilon) else NoisyCounts.as_printed(2, epsilon, n)
+    return WithoutNoise() if math.isinf(epsilon) else algorithm_2(epsilon, n).mechanism
 
 
 @cache
@@ -182,8 +183,15 @@ def edge_mle(epsilon: float, n: int, p: float, factor: float = 2.0, equal: bool 
     if math.isinf(epsilon):
         return WithoutNoise(gamma)
     if not equal:
-        return PerturbedMLE.as_printed(epsilon, n, ridge=gamma)
-    return PerturbedMLE.calibrated(epsilon, n, ridge=gamma, graph="public" if p == 1 else "private")
+        return algorithm_1(epsilon, n, ridge=gamma).mechanism
+    return PerturbedMLE.calibrated(
+        epsilon=epsilon,
+        n_items=n,
+        ridge=gamma,
+        graph="public" if p == 1 else "private",
+        unit="comparison",
+        law="continuous",
+    )
 
 
 def edge_draws(
@@ -260,7 +268,7 @@ def edge_draws(
                     if method == "counts" or math.isinf(epsilon):
                         counts = noisy_wins(epsilon, n)
                     else:
-                        counts = NoisyCounts.calibrated(epsilon, n, score="net", unit="comparison")
+                        counts = NoisyCounts.calibrated(epsilon=epsilon, n_items=n, score="net", unit="comparison")
                     estimate = (wins if method == "counts" else net) + counts.perturb(np.zeros(n), again, rows)
                     if not isinstance(noise, str):
                         favour = -np.arange(n) / n
@@ -477,10 +485,12 @@ def voter_mle(epsilon: float, n: int, equal: bool = False) -> PerturbedMLE | Wit
     """The perturbed MLE of Experiments 5 to 7: gamma = 2 L / epsilon, and 0 without privacy."""
     if math.isinf(epsilon):
         return WithoutNoise(TINY)
-    options: dict[str, Any] = {"unit": "voter", "answers": ANSWERS}
-    if equal:
-        return PerturbedMLE.calibrated(epsilon, n, ridge=2 * ANSWERS / epsilon, graph="private", **options)
-    return PerturbedMLE.as_printed(epsilon, n, **options)
+    if not equal:
+        return proposition_3_1(epsilon, n, per_person=ANSWERS).mechanism
+    gamma = 2 * ANSWERS / epsilon
+    return PerturbedMLE.calibrated(
+        epsilon=epsilon, n_items=n, ridge=gamma, graph="private", per_person=ANSWERS, law="continuous"
+    )
 
 
 def voter_counts_mechanism(epsilon: float, n: int, method: str) -> NoisyCounts | WithoutNoise:
@@ -488,10 +498,10 @@ def voter_counts_mechanism(epsilon: float, n: int, method: str) -> NoisyCounts |
     if math.isinf(epsilon):
         return WithoutNoise()
     if method == "counts":
-        return NoisyCounts.as_printed(3, epsilon, n, answers=ANSWERS)
+        return algorithm_3(epsilon, n, per_person=ANSWERS).mechanism
     if method == "counts, equal privacy":
-        return NoisyCounts.calibrated(epsilon, n, answers=ANSWERS, score="wins", law="continuous")
-    return NoisyCounts.calibrated(epsilon, n, answers=ANSWERS, score="net")
+        return NoisyCounts.calibrated(epsilon=epsilon, n_items=n, per_person=ANSWERS, score="wins", law="continuous")
+    return NoisyCounts.calibrated(epsilon=epsilon, n_items=n, per_person=ANSWERS, score="net")
 
 
 def wrong_top(x: NDArray[np.float64], k: int) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,8 @@ from companion.experiments.cai2025.universities import (
     survey_mechanism,
 )
 from companion.experiments.sweep import stream, sweep
-from dprank.data.counting import pairwise_wins
+from companion.printed.cai2025 import algorithm_1, algorithm_3, proposition_3_1
+from dprank.data.counting import Score, pairwise_wins
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts, objective_loss
 from dprank.pairwise.rank_law import places
 from dprank.privacy import noise
@@ -263,11 +265,12 @@ def survey_mle(calibration: str, epsilon: float, survey: str) -> PerturbedMLE:
     survey : {"CEMS", "immigration"}
     """
     n = survey_data(survey).n_items
-    sheet = {"answers": math.comb(n, 2), "unit": "voter"}
     if calibration == "as printed":
-        return PerturbedMLE.as_printed(epsilon, n, **sheet)  # type: ignore[arg-type]
+        mechanism: PerturbedMLE = proposition_3_1(epsilon, n, per_person=math.comb(n, 2)).mechanism
+        return mechanism
     if calibration == "private graph":
-        return PerturbedMLE(n, questionnaire_scale(n, epsilon, RIDGE / epsilon), RIDGE / epsilon, **sheet)  # type: ignore[arg-type]
+        scale, pairs = questionnaire_scale(n, epsilon, RIDGE / epsilon), math.comb(n, 2)
+        return PerturbedMLE(n, scale, RIDGE / epsilon, graph="private", per_person=pairs, law="continuous")
     raise ValueError(f"calibration = {calibration!r}; allowed are 'as printed', 'private graph'")
 
 
@@ -374,10 +377,10 @@ def spent(epsilon: float) -> pd.DataFrame:
         n = survey_data(survey).n_items
         answers = math.comb(n, 2)
         mechanism = survey_mle("as printed", epsilon, survey)
-        anything = NoisyCounts.as_printed(3, epsilon, n, answers=answers).guarantee.epsilon
+        anything = algorithm_3(epsilon, n, per_person=answers).guarantee.epsilon
         once = survey_mechanism("as printed", epsilon, survey).guarantee.epsilon
         loss = mechanism.guarantee.epsilon
-        public = objective_loss(mechanism.scale, mechanism.ridge, answers=answers, graph="public")
+        public = objective_loss(mechanism.scale, mechanism.ridge, per_person=answers, graph="public")
         form = questionnaire_loss(n, mechanism.scale, mechanism.ridge)
         rows += [
             (survey, "any pairs, again and again", anything / epsilon, loss / epsilon),
@@ -642,21 +645,23 @@ def _private_scores(
 ) -> NDArray[np.float64]:
     n = wins.shape[1]
     losses = played.sum(2) - wins
+    research: dict[str, Any] = {"unit": "comparison", "law": "continuous"}
     if method in ("wins", "net wins"):
-        score = "net" if method == "net wins" else "wins"
-        mechanism = NoisyCounts.calibrated(epsilon, n, unit="comparison", score=score)
+        score: Score = "net" if method == "net wins" else "wins"
+        mechanism = NoisyCounts.calibrated(epsilon=epsilon, n_items=n, unit="comparison", score=score)
         return (wins - losses * (score == "net")) + noise.laplace(mechanism.scale, wins.shape, rng=rng)
     if method == "win fraction":
         # a moved comparison takes a win and a loss away and adds one of each: l1 distance 4 of the two vectors together
         a, b = (np.maximum(x + noise.laplace(4 / epsilon, x.shape, rng=rng), 0.0) for x in (wins, losses))
         return (a + 1) / (a + b + 2)
     if method == "MLE as printed":
-        mle = PerturbedMLE.as_printed(epsilon, n, ridge=2 * math.sqrt(n * probability * math.log(n)))
+        mle = algorithm_1(epsilon, n, ridge=2 * math.sqrt(n * probability * math.log(n))).mechanism
     elif method == "MLE, private graph":
-        mle = PerturbedMLE.calibrated(epsilon, n, ridge=4 / epsilon)
+        mle = PerturbedMLE.calibrated(epsilon=epsilon, n_items=n, ridge=4 / epsilon, graph="private", **research)
     else:
-        mle = PerturbedMLE.calibrated(epsilon, n, ridge=1.0, graph="public")
-    return mle.estimate(played, wins, rng)
+        mle = PerturbedMLE.calibrated(epsilon=epsilon, n_items=n, ridge=1.0, graph="public", **research)
+    estimate: NDArray[np.float64] = mle.estimate(played, wins, rng)
+    return estimate
 
 
 def incomplete(

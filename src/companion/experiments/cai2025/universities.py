@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 from companion import datasets
 from companion.claims import Check
 from companion.experiments.sweep import sweep
+from companion.printed.cai2025 import algorithm_2, algorithm_3
 from dprank.audit import privacy_loss
 from dprank.audit.neighbours import edge_data, voter_scores, worst_pair
 from dprank.data.comparisons import Comparisons
@@ -60,13 +61,14 @@ def survey_mechanism(calibration: str, epsilon: float, survey: str) -> NoisyCoun
     survey : {"CEMS", "immigration"}
     """
     n = survey_data(survey).n_items
-    sheet: dict[str, Any] = {"answers": math.comb(n, 2), "design": "once"}
+    sheet: dict[str, Any] = {"per_person": math.comb(n, 2), "design": "once"}
     if calibration == "as printed":
-        return NoisyCounts.as_printed(3, epsilon, n, **sheet)
+        mechanism: NoisyCounts = algorithm_3(epsilon, n, **sheet).mechanism
+        return mechanism
     if calibration == "corrected":
-        return NoisyCounts.calibrated(epsilon, n, score="wins", law="continuous", **sheet)
+        return NoisyCounts.calibrated(epsilon=epsilon, n_items=n, score="wins", law="continuous", **sheet)
     if calibration == "net wins":
-        return NoisyCounts.calibrated(epsilon, n, **sheet)
+        return NoisyCounts.calibrated(epsilon=epsilon, n_items=n, **sheet)
     raise ValueError(f"calibration = {calibration!r}; allowed are 'as printed', 'corrected', 'net wins'")
 
 
@@ -89,7 +91,7 @@ def edge_privacy(n_items: int, epsilon: float) -> pd.DataFrame:
         loss is the l1 distance of the counts over the scale, attained in a corner; a set's is computed from
         `top_set_law`. 3^(n (n - 1) / 2) data sets.
     """
-    mechanism = NoisyCounts.as_printed(2, epsilon, n_items)
+    mechanism = algorithm_2(epsilon, n_items).mechanism
     wins, neighbours = edge_data(n_items)
     counts = {tuple(sorted((tuple(wins[a].tolist()), tuple(wins[b].tolist())))) for a, b in neighbours}
     moved = max(sum(abs(x - y) for x, y in zip(a, b, strict=True)) for a, b in counts)
@@ -161,8 +163,8 @@ def two_items_curve(epsilon: float, answers: int, voters: Iterable[int]) -> pd.D
         distance that answer sheets can move them, by listing the sheets, over the scale).
     """
     moved, _, _ = worst_pair(voter_scores(2, answers, repeats=True, ties=False, score="wins"))
-    printed = NoisyCounts.as_printed(3, epsilon, 2, answers=answers)
-    corrected = NoisyCounts.calibrated(epsilon, 2, answers=answers, score="wins", law="continuous")
+    printed = algorithm_3(epsilon, 2, per_person=answers).mechanism
+    corrected = NoisyCounts.calibrated(epsilon=epsilon, n_items=2, per_person=answers, score="wins", law="continuous")
     return pd.DataFrame(
         {
             "calibration": name,
@@ -234,7 +236,7 @@ def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> list[Ch
             checks.append(_loss(f"released order, {at}", row.loss, epsilon))
         checks.append(_loss(f"noisy counts, {at}", row.vector, epsilon))
         single = f"released set, 3 items, 1 voter, L = 1, ε = {epsilon:g}"
-        printed = NoisyCounts.as_printed(3, epsilon, 3)
+        printed = algorithm_3(epsilon, 3).mechanism
         checks.append(_loss(single, one_answer_loss(3, printed.scale), epsilon))
         form = f"released top 3, 6 items, {students} voters, each pair at most once, ε = {epsilon:g}"
         printed = survey_mechanism("as printed", epsilon, "CEMS")
@@ -245,7 +247,7 @@ def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> list[Ch
         checks.append(_loss(f"released order, 2L/ε, {at}", row.loss, epsilon, "corrected"))
         attained = f"privacy loss of the noisy counts, 2L/ε, {at}"
         checks.append(Check(attained, row.vector, "==", epsilon, "corrected", error=ROUNDING))
-        corrected = NoisyCounts.calibrated(epsilon, 3, score="wins", law="continuous")
+        corrected = NoisyCounts.calibrated(epsilon=epsilon, n_items=3, score="wins", law="continuous")
         checks.append(_loss(f"{single}, 2L/ε", one_answer_loss(3, corrected.scale), epsilon, "corrected"))
         corrected = survey_mechanism("corrected", epsilon, "CEMS")
         losses = questionnaire_losses(6, students, corrected.scale).loss
@@ -314,7 +316,7 @@ def adjacency_readings(epsilon: float, grid: int = 1001) -> pd.DataFrame:
 
 def check_adjacency(epsilon: float) -> list[Check]:
     """Whether the printed definition limits what one user's change can do, in each of its readings."""
-    calibrated = NoisyCounts.calibrated(epsilon, 2, score="wins", law="continuous")
+    calibrated = NoisyCounts.calibrated(epsilon=epsilon, n_items=2, score="wins", law="continuous")
     published = answer_loss(1.0)
     return [
         *(

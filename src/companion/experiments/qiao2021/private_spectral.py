@@ -437,7 +437,7 @@ def recall_draws(
         second = binomial(samples, win_probabilities(theta)[pairs[:, 1], pairs[:, 0]], rng=rng)
         shares = second / samples
         wins = np.bincount(pairs[:, 1], second, n_items) + np.bincount(pairs[:, 0], samples - second, n_items)
-        counts = NoisyCounts.calibrated(epsilon, n_items, unit="comparison", score="wins", ties=False)
+        counts = NoisyCounts.calibrated(epsilon=epsilon, n_items=n_items, unit="comparison", score="wins", ties=False)
         played = np.zeros((1, n_items, n_items))
         played[0, pairs[:, 0], pairs[:, 1]] = played[0, pairs[:, 1], pairs[:, 0]] = samples
         noisy_wins = counts.perturb(wins, rng)
@@ -541,7 +541,8 @@ def least_samples(
         least = PrivateRankCentrality.calibrated(m, k, 1, epsilon, delta, relative=False)
         relative = PrivateRankCentrality.calibrated(m, k, 1, epsilon, delta)
         shares = chance.T[printed.edges[:, 0], printed.edges[:, 1]]
-        counts = NoisyCounts.calibrated(epsilon, m, unit="comparison", score="wins", ties=False).scale
+        survey = NoisyCounts.calibrated(epsilon=epsilon, n_items=m, unit="comparison", score="wins", ties=False)
+        counts = survey.scale
         row: dict[str, float] = {"m": m, "k": k}
         for name, scale, scores in (
             ("win counts", counts, chance.sum(1)),

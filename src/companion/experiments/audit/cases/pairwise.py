@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple, get_args
 
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from companion.experiments.audit.cases.case import Case
+from companion.printed import Printed
+from companion.printed.cai2025 import algorithm_1, algorithm_2, algorithm_3, proposition_3_1
 from dprank.audit.neighbours import ComparisonNeighbours, worst_pair
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import GRAIN, win_counts
@@ -91,7 +94,7 @@ def worst_sheets(mechanism: NoisyCounts) -> tuple[Comparisons, Comparisons]:
     The loss depends on nothing but the move of the counts, so that no other voters are needed.
     """
     m = mechanism
-    sheets = ComparisonNeighbours(m.unit, m.adjacency, m.answers, m.design, m.ties).sheets(m.n_items)
+    sheets = ComparisonNeighbours(m.unit, m.adjacency, m.per_person, m.design, m.ties).sheets(m.n_items)
     listed = [comparisons(sheet, m.n_items) for sheet in sheets]
     counts = np.array([win_counts(sheet, m.score) / GRAIN[m.score] for sheet in listed]).astype(np.int64)
     if m.adjacency == "add_remove":
@@ -118,63 +121,76 @@ def cases() -> list[Case]:
 
 def _count_cases() -> Iterator[Case]:
     """Exhausted over all sheets of one voter for 3 items; none depends on the law of the noise."""
-    for name, mechanism in _count_mechanisms():
+    for name, mechanism, printed in _count_mechanisms():
         data, other = worst_sheets(mechanism)
-        loss, printed = mechanism.sensitivity / mechanism.scale, mechanism.claimed_epsilon
+        loss = mechanism.sensitivity / mechanism.scale
         source = "" if printed is None else _PAPER
         for law in get_args(Law):
             drawn = replace(mechanism, law=law)
             yield Case(f"NoisyCounts, {name}, {law}", drawn, data, other, printed, loss, "exhausted", source)
 
 
-def _count_mechanisms() -> Iterator[tuple[str, NoisyCounts]]:
-    yield "Algorithm 2", NoisyCounts.as_printed(2, 1.0, 3)
-    yield "Algorithm 3, 2 answers", NoisyCounts.as_printed(3, 1.0, 3, answers=2)
-    survey: dict[str, Any] = {"answers": 3, "design": "complete"}
-    yield "Algorithm 3, complete without ties", NoisyCounts.as_printed(3, 1.0, 3, ties=False, **survey)
+def _count_mechanisms() -> Iterator[tuple[str, NoisyCounts, float | None]]:
+    survey: dict[str, Any] = {"per_person": 3, "design": "complete"}
+    for name, printed in (
+        ("Algorithm 2", algorithm_2(1.0, 3)),
+        ("Algorithm 3, 2 answers", algorithm_3(1.0, 3, per_person=2)),
+        ("Algorithm 3, complete without ties", algorithm_3(1.0, 3, ties=False, **survey)),
+    ):
+        yield name, printed.mechanism, printed.claims.epsilon
     designs: dict[str, dict[str, Any]] = {
         "one comparison": {"unit": "comparison", "score": "wins"},
-        "net of 2 answers": {"answers": 2, "score": "net"},
-        "half wins of 2 answers": {"answers": 2, "score": "half", "design": "once"},
+        "net of 2 answers": {"per_person": 2, "score": "net"},
+        "half wins of 2 answers": {"per_person": 2, "score": "half", "design": "once"},
         "complete": {"score": "wins"} | survey,
         "complete without ties": {"score": "wins", "ties": False} | survey,
     }
     for (name, design), adjacency in product(designs.items(), get_args(Adjacency)):
         change = adjacency.replace("_", "/")
-        yield f"{name}, {change}", NoisyCounts.calibrated(1.0, 3, adjacency=adjacency, **design)
+        yield f"{name}, {change}", NoisyCounts.calibrated(epsilon=1.0, n_items=3, adjacency=adjacency, **design), None
 
 
 def _likelihood_cases() -> Iterator[Case]:
     """By hand where the closed form is met; all edge-adjacent data of 2 and 3 items exhausted."""
 
-    def case(name: str, mechanism: PerturbedMLE, data: Comparisons, other: Comparisons, found: str = "by hand") -> Case:
-        printed = mechanism.claimed_epsilon
+    def case(
+        name: str,
+        mechanism: PerturbedMLE,
+        data: Comparisons,
+        other: Comparisons,
+        found: str = "by hand",
+        printed: float | None = None,
+    ) -> Case:
         met = found == "by hand"
         loss = mechanism.guarantee.epsilon if met else None
         source = "" if printed is None else _PAPER
         return Case(f"PerturbedMLE, {name}", mechanism, data, other, printed, loss, found, source)
 
-    def worst(name: str, mechanism: PerturbedMLE) -> Case:
+    def worst(name: str, made: PerturbedMLE | Printed) -> Case:
+        mechanism, printed = (made.mechanism, made.claims.epsilon) if isinstance(made, Printed) else (made, None)
         data, other, _ = worst_neighbours(
-            mechanism.scale, mechanism.ridge, answers=mechanism.answers, link=mechanism.link, repeats=True
+            mechanism.scale, mechanism.ridge, answers=mechanism.per_person, link=mechanism.link, repeats=True
         )
-        return case(name, replace(mechanism, n_items=data.n_items), data, other)
+        return case(name, replace(mechanism, n_items=data.n_items), data, other, printed=printed)
 
-    pair: dict[str, Any] = {"answers": 2, "unit": "voter"}
+    calibrated = partial(PerturbedMLE.calibrated, epsilon=1.0)
+    edges: dict[str, Any] = {"unit": "comparison"}
+    pair: dict[str, Any] = {"per_person": 2, "unit": "voter"}
+    secret: dict[str, Any] = {"graph": "private", "law": "continuous"}
     for link in (LOGISTIC, ARCTAN):
-        yield worst(f"Algorithm 1, {link.name}", PerturbedMLE.as_printed(1.0, 4, link=link))
-        yield worst(f"calibrated, {link.name}", PerturbedMLE.calibrated(1.0, 4, ridge=1.5, link=link))
-    yield worst("Proposition 3.1, 2 answers", PerturbedMLE.as_printed(1.0, 8, **pair))
-    yield worst("calibrated, 2 answers", PerturbedMLE.calibrated(1.0, 8, ridge=3.0, **pair))
+        yield worst(f"Algorithm 1, {link.name}", algorithm_1(1.0, 4, link=link))
+        yield worst(f"calibrated, {link.name}", calibrated(n_items=4, ridge=1.5, link=link, **edges, **secret))
+    yield worst("Proposition 3.1, 2 answers", proposition_3_1(1.0, 8, per_person=2))
+    yield worst("calibrated, 2 answers", calibrated(n_items=8, ridge=3.0, **pair, **secret))
     for law in ("continuous", "discrete"):
         chosen: dict[str, Any] = {"ridge": 0.2, "graph": "public", "law": law}
         won, lost = (comparisons([(0, 1, y)], 2) for y in (1.0, 0.0))
-        yield case(f"public graph, {law}", PerturbedMLE.calibrated(1.0, 2, **chosen), won, lost)
+        yield case(f"public graph, {law}", calibrated(n_items=2, **edges, **chosen), won, lost)
         won, lost = (comparisons([(0, 1, y), (2, 3, y)], 4) for y in (1.0, 0.0))
-        yield case(f"public graph, 2 answers, {law}", PerturbedMLE.calibrated(1.0, 4, **pair, **chosen), won, lost)
+        yield case(f"public graph, 2 answers, {law}", calibrated(n_items=4, **pair, **chosen), won, lost)
     # found among all neighbours of three items with at most one comparison a pair: a guarantee for any number of items
     won, lost = comparisons([(0, 1, 1.0)], 3), comparisons([(1, 2, 1.0)], 3)
-    yield case("calibrated, three items", PerturbedMLE.calibrated(1.0, 3, ridge=1.5), won, lost, "exhausted")
+    yield case("calibrated, three items", calibrated(n_items=3, ridge=1.5, **edges, **secret), won, lost, "exhausted")
     won, lost = (comparisons([(0, 1, y)], 2) for y in (1.0, 0.0))
-    bound = PerturbedMLE.calibrated(1.0, 2, ridge=1.5, graph="public", link=ARCTAN)
+    bound = calibrated(n_items=2, ridge=1.5, graph="public", link=ARCTAN, law="continuous", **edges)
     yield case("public graph, arctan", bound, won, lost, "exhausted")

@@ -39,8 +39,11 @@ FLIPS: Pairs = [
 PATHS: Pairs = [
     (comparisons([*rest, (0, 1, 1.0)], 3), comparisons([*rest, (1, 2, 1.0)], 3)) for rest in ([], [(0, 2, 1.0)] * 3)
 ]
-COUNTS = NoisyCounts.calibrated(1.0, 2, unit="comparison", score="wins")
-PUBLIC = PerturbedMLE.calibrated(1.0, 2, ridge=0.5, graph="public")
+COUNTS = NoisyCounts.calibrated(epsilon=1.0, n_items=2, unit="comparison", score="wins")
+PUBLIC = PerturbedMLE.calibrated(epsilon=1.0, n_items=2, ridge=0.5, graph="public", unit="comparison", law="continuous")
+
+#: Of a likelihood whose graph is part of what is protected, one comparison at a time.
+SECRET: dict[str, Any] = {"graph": "private", "unit": "comparison", "law": "continuous"}
 
 
 def mutants() -> list[Mutant]:
@@ -72,9 +75,9 @@ def _rescaled(bug: str, right: NoisyCounts | PerturbedMLE, scale: float, pairs: 
 
 
 def _on_counts() -> list[Mutant]:
-    several = NoisyCounts.calibrated(1.0, 3, answers=3, score="wins")
-    survey: dict[str, Any] = {"answers": 3, "score": "wins", "design": "complete"}
-    ties, none = (NoisyCounts.calibrated(2.0, 3, ties=ties, **survey) for ties in (True, False))
+    several = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3, score="wins")
+    survey: dict[str, Any] = {"per_person": 3, "score": "wins", "design": "complete"}
+    ties, none = (NoisyCounts.calibrated(epsilon=2.0, n_items=3, ties=ties, **survey) for ties in (True, False))
     table, doubles = replace(COUNTS, n_items=3), replace(COUNTS, law="continuous")
     rest = [(0, 2, 1.0)] * 2
     met = [[comparisons([*rest, moved], 3) for moved in ((0, 1, 1.0), other)] for other in ((0, 1, 0.0), (0, 2, 1.0))]
@@ -149,12 +152,12 @@ def _met_loss(data: Comparisons, other: Comparisons) -> PairLaw:
 
 
 def _on_likelihoods() -> list[Mutant]:
-    private = PerturbedMLE.calibrated(1.0, 3, ridge=1.5)
-    bare = PerturbedMLE(3, 4.0, 0.05)
-    smooth = PerturbedMLE(2, 4.0, 1.5)
-    tiny = PerturbedMLE(2, 2.0, 0.05)
+    private = PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=1.5, **SECRET)
+    bare = PerturbedMLE(3, 4.0, 0.05, **SECRET)
+    smooth = PerturbedMLE(2, 4.0, 1.5, **SECRET)
+    tiny = PerturbedMLE(2, 2.0, 0.05, **SECRET)
     added = Guarantee(2 / tiny.scale, unit="comparison", adjacency="add_remove")
-    secret = PerturbedMLE(3, PUBLIC.scale, PUBLIC.ridge, graph="public", law="discrete")
+    secret = PerturbedMLE(3, PUBLIC.scale, PUBLIC.ridge, graph="public", unit="comparison", law="discrete")
     return [
         _rescaled("half the noise in the objective", PUBLIC, PUBLIC.scale / 2, FLIPS),
         _plant("curvature of a moved comparison forgotten", private, PATHS, sampler(bare), partial(exact, bare)),
