@@ -204,9 +204,9 @@ TABLES: list[Any] = [
 ]
 TABLES += [np.array(WORDS, object), np.array(NUMBERS) * 1.0, pd.Series(WORDS, WORDS), pd.DataFrame({WORD: NUMBERS})]
 TABLES += [pd.Series([NUMBER, np.nan, 1], WORDS), pd.Series([np.inf, NUMBER], [WORD, NUMBER]), [NUMBER, np.nan, 0.3]]
-POLL = LocalMatrix(SplitResponse.calibrated(3, 1.0))
-ORDERS = LocalMatrix(SampledOrder.calibrated(3, 1.0, 2))
-SPHERE = LocalMatrix(VectorReport.calibrated(3, 1.0))
+POLL = LocalMatrix(SplitResponse.calibrated(n_items=3, epsilon=1.0))
+ORDERS = LocalMatrix(SampledOrder.calibrated(n_items=3, epsilon=1.0, length=2))
+SPHERE = LocalMatrix(VectorReport.calibrated(n_items=3, epsilon=1.0))
 
 #: Whatever of the tables a door takes, it takes; what it refuses, it refuses without a word of it.
 DOORS = {
@@ -239,9 +239,9 @@ DOORS = {
     "shrink": shrink,
     "order": lambda x: kemeny_score(x, np.ones((3, 3)) / 2),
     "w": lambda x: kemeny_score([0, 1, 2], x),
-    "margin": lambda x: NoisyMatrix.calibrated(3, 1.0).perturb(x, RNG),
-    "sum": lambda x: PrivateBorda.calibrated(3, 1.0).perturb(x, RNG),
-    "votes": lambda x: ExponentialMechanism.calibrated(3, 1.0).draw(x, 1, RNG),
+    "margin": lambda x: NoisyMatrix.calibrated(n_items=3, epsilon=1.0).perturb(x, RNG),
+    "sum": lambda x: PrivateBorda.calibrated(n_items=3, epsilon=1.0).perturb(x, RNG),
+    "votes": lambda x: ExponentialMechanism.calibrated(n_items=3, epsilon=1.0).draw(x, 1, RNG),
     "reports": lambda x: POLL.aggregate(x, RNG, items="abc"),
     "sampled orders": lambda x: ORDERS.aggregate(x, RNG, items="abc"),
     "directions": lambda x: SPHERE.aggregate(x, RNG, items="abc"),

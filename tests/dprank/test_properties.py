@@ -177,7 +177,7 @@ test_selections = promises_of_selections()
 @pytest.mark.slow
 def test_kwiksort_through_the_public_door(epsilon, queries, adjacency):
     """No law, only releases: bets against them."""
-    mechanism = PrivateKwikSort.calibrated(3, epsilon, queries=queries, share=0.3, adjacency=adjacency)
+    mechanism = PrivateKwikSort.calibrated(n_items=3, epsilon=epsilon, queries=queries, share=0.3, adjacency=adjacency)
     agreed = Rankings([[0, 1, 2]] * 3, "abc")
     other = Rankings([[0, 1, 2]] * 2 + [[2, 1, 0]] * (adjacency == "replace"), "abc")
     assert not audit(mechanism, [(agreed, other)], rng=np.random.default_rng(1), budget=1024, bits=False).broken

@@ -59,7 +59,7 @@ def test_guarantee_counts_the_fallback_and_copies():
     roomy = LocalKwikSort(4, 0.5, 6, 1, fallback=Fallback())  # six pairs: no block is ever used up
     assert roomy.guarantee.epsilon == 6 * 0.5
     assert LocalKwikSort.as_printed(4, 6, 2.0).guarantee.epsilon == pytest.approx(6 * report_loss(2 / 3, "printed"))
-    assert LocalKwikSort.calibrated(5, 0.7).guarantee == Guarantee(0.7, model="local")
+    assert LocalKwikSort.calibrated(n_items=5, epsilon=0.7).guarantee == Guarantee(0.7, model="local")
 
 
 def test_guarantee_of_fresh_blocks_counts_what_a_voter_can_be_asked():
@@ -181,7 +181,7 @@ def test_fallback_is_called_when_a_block_is_used_up():
 
 
 def test_the_papers_fallback_ranks_in_its_place():
-    fallback = LocalMatrix.calibrated(5, 0.5)
+    fallback = LocalMatrix.calibrated(n_items=5, epsilon=0.5)
     design = LocalKwikSort.as_printed(5, 40, 1.0, counter="voter", fallback=fallback)
     released = design.release(votes(5 * 17), np.random.default_rng(6))  # 17 voters a block, 16 reports
     assert sorted(released.ranking) == list(ITEMS)
@@ -205,9 +205,9 @@ def test_refusals():
     with refused("queries", "1"):
         LocalKwikSort.as_printed(3, 1, 1.0)
     with refused("n_items = 257", "256"):
-        LocalKwikSort.calibrated(257, 1.0)
+        LocalKwikSort.calibrated(n_items=257, epsilon=1.0)
     with refused("tail", "2"):
-        LocalKwikSort.calibrated(3, 1.0, tail=2)
+        LocalKwikSort.calibrated(n_items=3, epsilon=1.0, tail=2)
     with refused("too few voters", "blocks = 3"):
         LocalKwikSort(5, 1.0, 1, 3).release(votes(2), rng)
     with refused("items = 4", "n_items = 5"):

@@ -135,13 +135,13 @@ def test_many_items_and_pure_noise_take_no_time(name):
 
 def test_split_responses_of_one_pair_spend_no_more_than_epsilon():
     for epsilon in np.geomspace(1e-3, 20, 200):
-        assert SplitResponse.calibrated(2, epsilon).loss <= epsilon
+        assert SplitResponse.calibrated(n_items=2, epsilon=epsilon).loss <= epsilon
 
 
 def test_fallbacks_are_checked_before_any_budget_is_spent():
     for fallback, words in (
-        (NoisyMatrix.calibrated(5, 1.0), ("model = 'central'", "local")),
-        (LocalBorda.calibrated(4, 1.0), ("n_items = 4", "5")),
+        (NoisyMatrix.calibrated(n_items=5, epsilon=1.0), ("model = 'central'", "local")),
+        (LocalBorda.calibrated(n_items=4, epsilon=1.0), ("n_items = 4", "5")),
     ):
         with refused("fallback", *words):
             LocalKwikSort(5, 1.0, 1, 1, fallback=fallback)
@@ -149,7 +149,7 @@ def test_fallbacks_are_checked_before_any_budget_is_spent():
         PrivateKwikSort(5, 3, 1.0, PrivateBorda(5, 1.0))
     for queries in (0, 11, 2.5, "3", True):
         with refused("queries = "):
-            PrivateKwikSort.calibrated(5, 1.0, queries=queries)
+            PrivateKwikSort.calibrated(n_items=5, epsilon=1.0, queries=queries)
 
 
 @pytest.mark.parametrize("far", [2**51 + 1, -(2**51) - 1, 2**60, -(2**63)])
@@ -178,7 +178,7 @@ HOPELESS = {
     "advanced": lambda: Peeling(1, 1e-10, composition="advanced", delta=1e-6, n_items=3),
     "zcdp": lambda: Peeling(1, 1e-160, "gumbel", composition="zcdp", delta=1e-6, n_items=3),
     "local": lambda: LocalKwikSort(3, 1e308, 2, 1),
-    "certain coins": lambda: LocalKwikSort.calibrated(3, 30.1),
+    "certain coins": lambda: LocalKwikSort.calibrated(n_items=3, epsilon=30.1),
     "two Gaussians": lambda: PrivateKwikSort(
         3,
         1,
@@ -216,6 +216,6 @@ def test_masked_scores_are_no_scores():
 
 
 def test_reports_of_integers_of_several_kinds_are_counted():
-    poll = LocalMatrix.calibrated(3, 1.0)
+    poll = LocalMatrix.calibrated(n_items=3, epsilon=1.0)
     mixed = [np.array(poll.report([0, 1, 2], SECURE), kind) for kind in (np.uint64, np.int64, np.int8)]
     assert sorted(poll.aggregate(mixed, np.random.default_rng(0), items=list("abc")).order) == [0, 1, 2]

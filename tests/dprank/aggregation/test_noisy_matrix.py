@@ -43,7 +43,7 @@ def test_sensitivities_are_attained_by_rankings(m, adjacency):
 @each("law", ["discrete", "continuous"])
 @each("adjacency", ["replace", "add_remove"])
 def test_calibrated_noise_is_the_least(delta, law, adjacency):
-    tight = NoisyMatrix.calibrated(7, 0.7, delta, law=law, adjacency=adjacency)
+    tight = NoisyMatrix.calibrated(n_items=7, epsilon=0.7, delta=delta, law=law, adjacency=adjacency)
     assert tight.guarantee.epsilon <= 0.7
     less = NoisyMatrix(7, tight.scale * (1 - 1e-6), tight.noise, delta=delta, law=law, adjacency=adjacency)
     assert less.guarantee.epsilon > 0.7
@@ -52,7 +52,7 @@ def test_calibrated_noise_is_the_least(delta, law, adjacency):
 
 def test_discrete_gaussian_noise_is_as_private_as_promised():
     """All three pairs turn round; the sum of the noise decides."""
-    noisy = NoisyMatrix.calibrated(3, 1.0, 1e-3)
+    noisy = NoisyMatrix.calibrated(n_items=3, epsilon=1.0, delta=1e-3)
     x = np.arange(-400, 401)
     one = np.exp(-(x**2) / (2 * noisy.scale**2))
     total = np.convolve(np.convolve(one / one.sum(), one / one.sum()), one / one.sum())
@@ -100,7 +100,7 @@ def test_without_noise_the_order_is_that_of_the_rule(rule):
 
 
 def test_a_release_is_reproducible_and_carries_its_matrix():
-    mechanism, data = NoisyMatrix.calibrated(5, 1.0), profile(5, 200)
+    mechanism, data = NoisyMatrix.calibrated(n_items=5, epsilon=1.0), profile(5, 200)
     one, other = (mechanism.release(data, np.random.default_rng(3)) for _ in range(2))
     assert (one.margins == other.margins).all()
     assert (one.order == other.order).all()
@@ -136,7 +136,7 @@ def test_bad_input_is_refused():
         with refused(*words):
             NoisyMatrix(**({"n_items": 3, "scale": 1.0} | arguments))
     with refused("epsilon = 0"):
-        NoisyMatrix.calibrated(3, 0.0)
+        NoisyMatrix.calibrated(n_items=3, epsilon=0.0)
     with refused("corollary = 5"):
         NoisyMatrix.as_printed(5, 3, 1.0)
     with refused("n_items = '3'"):
@@ -152,12 +152,12 @@ def test_bad_input_is_refused():
         with refused("rule = 'borda'" if call.rule == "borda" else "clip = True"):
             call.additive_error(10)
     with refused("noise = 'gaussian'", "give delta"):
-        NoisyMatrix.calibrated(3, 1.0, noise="gaussian")
+        NoisyMatrix.calibrated(n_items=3, epsilon=1.0, noise="gaussian")
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def test_digits_that_whole_noise_would_not_hide_are_refused(adjacency):
-    mechanism, rng = NoisyMatrix.calibrated(3, 1.0, adjacency=adjacency), np.random.default_rng(0)
+    mechanism, rng = NoisyMatrix.calibrated(n_items=3, epsilon=1.0, adjacency=adjacency), np.random.default_rng(0)
     for wrong in (0.5, 0.37, np.nan):
         with refused("margin holds fractions", "whole"):
             mechanism.perturb(np.array([[0, wrong, 2], [-wrong, 0, 2], [-2, -2, 0]]), rng)
@@ -167,7 +167,7 @@ def test_digits_that_whole_noise_would_not_hide_are_refused(adjacency):
             mechanism.perturb(mixed, rng)
     else:
         assert mechanism.perturb(mixed, rng).shape == (3, 3)
-    NoisyMatrix.calibrated(3, 1.0, law="continuous").perturb(mixed / 7, rng)
+    NoisyMatrix.calibrated(n_items=3, epsilon=1.0, law="continuous").perturb(mixed / 7, rng)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-3])
@@ -177,7 +177,7 @@ def test_additive_errors_bound_what_is_paid_and_are_not_idle(delta, adjacency):
     rng = np.random.default_rng(4)
     data = Rankings(np.array([[0, 1, 2, 3, 4]] * 30 + [[4, 3, 2, 1, 0]] * 20), "abcde")
     w = pairwise_fractions(data)
-    mechanism = NoisyMatrix.calibrated(5, 1.0, delta, adjacency=adjacency)
+    mechanism = NoisyMatrix.calibrated(n_items=5, epsilon=1.0, delta=delta, adjacency=adjacency)
     paid = np.array([kemeny_score(mechanism.release(data, rng).order, w) for _ in range(300)]) - kemeny(w).cost
     assert mechanism.ratio == 1
     assert paid.mean() <= mechanism.additive_error(50)

@@ -47,7 +47,7 @@ def test_errors_of_unanimous_voters(voters):
 
 
 def test_errors_stay_below_deviations():
-    cube = VectorReport.calibrated(8, 1.0, "cube")
+    cube = VectorReport.calibrated(n_items=8, epsilon=1.0, geometry="cube")
     error = claims.unanimous_error(1.0, cube.shrinkage, 500) * math.sqrt(500)
     deviation = claims.entry_deviation("cube", 8, 1.0)
     # a normal variable has a ratio of sqrt(2 / pi)
@@ -91,7 +91,10 @@ def _pmf(n, p):
 @pytest.mark.slow
 def test_planted_cost_of_two_items():
     frame = claims.planted([2], 400, 1.0, 2000)
-    keep, margin = 1 / (1 + math.exp(-1)), 2 * math.sqrt(SampledOrder.calibrated(2, 1.0, 2).variance / 800)
+    keep, margin = (
+        1 / (1 + math.exp(-1)),
+        2 * math.sqrt(SampledOrder.calibrated(n_items=2, epsilon=1.0, length=2).variance / 800),
+    )
     forward = math.ceil(200 * (1 + margin))
     yes = np.convolve(_pmf(forward, keep), _pmf(400 - forward, 1 - keep))
     cost = (2 * forward / 400 - 1) * (yes[:200].sum() + yes[200] / 2)

@@ -111,7 +111,9 @@ def test_voters_who_agree_pass_the_printed_proof(monkeypatch):
 
 def test_the_right_noise_passes_the_budget(monkeypatch):
     def twice(n_items, queries, epsilon, **others):
-        return PrivateKwikSort.calibrated(n_items, epsilon, queries=queries, share=0.5, law="continuous")
+        return PrivateKwikSort.calibrated(
+            n_items=n_items, epsilon=epsilon, queries=queries, share=0.5, law="continuous"
+        )
 
     monkeypatch.setattr(PrivateKwikSort, "as_printed", twice)
     assert derive(experiment.check_cor_6_budget(1)) == "holds"

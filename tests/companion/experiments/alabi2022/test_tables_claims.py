@@ -46,7 +46,7 @@ def fits():
 
 
 def test_exponential_error_is_that_of_the_mechanism():
-    mechanism = ExponentialMechanism.calibrated(5, 1.0)
+    mechanism = ExponentialMechanism.calibrated(n_items=5, epsilon=1.0)
     votes = np.triu(np.ones((5, 5)), 1)
     seen = max(mechanism.expected_disagreements(n * votes) for n in range(1, 120))
     assert study.exponential_error(5) == pytest.approx(seen, rel=1e-3)
@@ -54,7 +54,7 @@ def test_exponential_error_is_that_of_the_mechanism():
 
 @pytest.mark.parametrize("delta", [0.0, study.DELTA])
 def test_scores_error_is_that_of_the_mechanism(delta):
-    mechanism = PrivateBorda.calibrated(6, 1.0, delta, law="continuous")
+    mechanism = PrivateBorda.calibrated(n_items=6, epsilon=1.0, delta=delta, law="continuous")
     rng = np.random.default_rng(1)
     seen = []
     for step in np.geomspace(0.2, 2, 6) / math.sqrt(6):
@@ -72,7 +72,7 @@ def test_one_pair_margins_have_the_law_of_the_reports():
     true = np.asarray(law.bias(np.arange(4) - np.arange(4)[:, None]))
     rng = np.random.default_rng(2)
     ours = np.array([study.one_pair_margins(true, voters, 1.0, rng) for _ in range(runs)])
-    matrix = LocalMatrix(SampledOrder.calibrated(4, 1.0, 2))
+    matrix = LocalMatrix(SampledOrder.calibrated(n_items=4, epsilon=1.0, length=2))
     theirs = np.array([2 * matrix.fractions(law.sample(voters, rng=rng), rng) - 1 for _ in range(runs)])
     pairs = np.triu_indices(4, 1)
     ours, theirs = ours[:, *pairs], theirs[:, *pairs]
@@ -287,14 +287,16 @@ def test_votes_stand_for_rankings():
     rankings = Rankings(np.random.default_rng(4).permuted(np.tile(np.arange(7), (50, 1)), axis=1), list("abcdefg"))
     votes = study.Votes(rankings.pairwise().astype(float))
     for delta in (0.0, 1e-6):
-        mechanism = PrivateKwikSort.calibrated(7, 5.0, delta, queries=12, share=0.2, law="continuous")
+        mechanism = PrivateKwikSort.calibrated(
+            n_items=7, epsilon=5.0, delta=delta, queries=12, share=0.2, law="continuous"
+        )
         orders = [mechanism.release(data, np.random.default_rng(5)).order.tolist() for data in (rankings, votes)]
         assert orders[0] == orders[1]
 
 
 @pytest.mark.slow
 def test_local_kwiksort_has_its_exact_error():
-    design = LocalKwikSort.calibrated(6, 1.0)
+    design = LocalKwikSort.calibrated(n_items=6, epsilon=1.0)
     voters = 6 * design.blocks
     orders = study._local_orders(signs(6), voters, 1.0, 1500, np.random.default_rng(6))["KwikSort"]
     costs = inversions(orders)

@@ -58,7 +58,7 @@ def test_no_neighbours_lose_more_than_the_guarantee(name):
 
 def test_a_crowd_hides_a_voter_worst_from_the_exponential_mechanism():
     for adjacency in ("replace", "add_remove"):
-        right = ExponentialMechanism.calibrated(3, 1.0, adjacency=adjacency)
+        right = ExponentialMechanism.calibrated(n_items=3, epsilon=1.0, adjacency=adjacency)
         losses = [exact(right, *neighbours(adjacency, voters)).epsilon(0) for voters in (1, 5, 20, 60)]
         assert (np.diff(losses) > 0).all()
         assert losses[-1] == pytest.approx(right.guarantee.epsilon, rel=1e-4)
@@ -87,7 +87,7 @@ def test_what_is_printed():
 @pytest.mark.parametrize("delta", [0.0, 0.05])
 def test_differences_of_sums_lose_what_the_route_says(delta, adjacency):
     """Their joint law, with the common shift summed out."""
-    right = PrivateBorda.calibrated(3, 2.0, delta, adjacency=adjacency)
+    right = PrivateBorda.calibrated(n_items=3, epsilon=2.0, delta=delta, adjacency=adjacency)
     data, other = neighbours(adjacency, 2)
     reach = round((22 if delta == 0 else 9) * right.scale)
     ahead, grid = np.arange(-reach, reach + 1), np.arange(-2 * reach, 2 * reach + 1)
@@ -127,9 +127,11 @@ def test_kwiksort_of_certain_answers():
 @pytest.mark.slow
 def test_released_orders_have_the_law(kind):
     mechanism, orders = {
-        "ties": (PrivateKwikSort.calibrated(3, 3.0, queries=3), "abc abc cab bca"),
+        "ties": (PrivateKwikSort.calibrated(n_items=3, epsilon=3.0, queries=3), "abc abc cab bca"),
         "fallback": (
-            PrivateKwikSort.calibrated(3, 6.0, queries=2, share=0.5, rule="copeland", adjacency="add_remove"),
+            PrivateKwikSort.calibrated(
+                n_items=3, epsilon=6.0, queries=2, share=0.5, rule="copeland", adjacency="add_remove"
+            ),
             "abc bac cab",
         ),
         "clipped fallback": (PrivateKwikSort.as_printed(3, 2, 6.0, rule="copeland"), "abc bac"),
@@ -164,11 +166,11 @@ def test_many_at_once_are_the_releases_of_one_by_one(name):
 
 def test_all_of_a_result_is_looked_at():
     rng, data = np.random.default_rng(0), unanimous(3)
-    noisy = NoisyMatrix.calibrated(3, 1.0).release(data, rng)
+    noisy = NoisyMatrix.calibrated(n_items=3, epsilon=1.0).release(data, rng)
     np.testing.assert_array_equal(features(noisy), [*noisy.order, *noisy.margins[[0, 0, 1], [1, 2, 2]]])
-    scored = PrivateBorda.calibrated(3, 1.0).release(data, rng)
+    scored = PrivateBorda.calibrated(n_items=3, epsilon=1.0).release(data, rng)
     np.testing.assert_array_equal(features(scored), [*scored.order, *scored.scores])
-    slow = NoisyMatrix.calibrated(3, 1.0)
+    slow = NoisyMatrix.calibrated(n_items=3, epsilon=1.0)
     assert sample(slow, data, 5, rng).shape == (5, 6)
 
 
@@ -248,7 +250,7 @@ def test_stored_neighbours_are_the_worst(name):
 
 def test_against_unanimous_voters_the_exponential_mechanism_hides_least():
     for adjacency in ("replace", "add_remove"):
-        right = ExponentialMechanism.calibrated(3, 1.0, adjacency=adjacency)
+        right = ExponentialMechanism.calibrated(n_items=3, epsilon=1.0, adjacency=adjacency)
         found = worst(
             lambda *pair, right=right: exact(right, *pair).epsilon(0), profiles(2), RankingNeighbours(adjacency)
         )
@@ -265,7 +267,7 @@ def test_no_law_is_made_up():
     with pytest.raises(NoExactRoute, match="clipped"):
         exact(clipped, *neighbours("replace", 3))
     with pytest.raises(NoExactRoute, match="rule = 'auto'"):
-        exact(PrivateKwikSort.calibrated(3, 1.0, queries=2, share=0.3), *neighbours("replace", 3))
-    even = PrivateBorda.calibrated(4, 1.0, 0.01, adjacency="add_remove")
+        exact(PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, queries=2, share=0.3), *neighbours("replace", 3))
+    even = PrivateBorda.calibrated(n_items=4, epsilon=1.0, delta=0.01, adjacency="add_remove")
     with pytest.raises(NoExactRoute, match="multiple"):
         exact(even, *neighbours("add_remove", 3, n_items=4))

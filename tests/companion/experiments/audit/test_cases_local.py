@@ -94,7 +94,7 @@ def test_copied_counters_let_a_voter_say_more_than_is_counted():
 @pytest.mark.slow
 def test_no_design_of_three_items_breaks_its_guarantee(counter):
     """The guarantee is attained where queries are counted."""
-    fallbacks = (None, LocalMatrix(SampledOrder.calibrated(3, 0.5, 2)))
+    fallbacks = (None, LocalMatrix(SampledOrder.calibrated(n_items=3, epsilon=0.5, length=2)))
     designs = product((1, 2), (1, 2), get_args(Assignment), get_args(Report), fallbacks)
     for blocks, reports, assignment, report, fallback in designs:
         design = LocalKwikSort(3, 0.7, reports, blocks, assignment, report, counter, fallback)
@@ -129,23 +129,23 @@ def test_sides_of_the_ball_from_the_circle():
 
 
 def test_broken_laws_are_louder():
-    right = SplitResponse.calibrated(3, 1.0)
+    right = SplitResponse.calibrated(n_items=3, epsilon=1.0)
     signs = np.array([1, 1, 1])
     assert pair_of(signs_law(signs, 0.3), signs_law(-signs, 0.3)).epsilon(0) == pytest.approx(3 * math.log(7 / 3))
     assert pair_of(signs_law(signs, 0.0), signs_law(-signs, 0.0)).epsilon(0) == math.inf
     less = SplitResponse(3, right.flips - (right.flips // 10))
     assert loss(LocalMatrix(less), [0, 1, 2], [2, 1, 0]) > 1.1
     with refused("its reports cannot be listed"):
-        report_law(VectorReport.calibrated(3, 1.0), all_rankings(3))
+        report_law(VectorReport.calibrated(n_items=3, epsilon=1.0), all_rankings(3))
 
 
 def test_composition_with_the_fallback_is_the_sum():
     """Answers and the report of the fallback, each on its own: a voter who sends both loses both."""
-    fallback = LocalBorda(OrderReport(SampledOrder.calibrated(3, 0.8, 2)))
+    fallback = LocalBorda(OrderReport(SampledOrder.calibrated(n_items=3, epsilon=0.8, length=2)))
     design = LocalKwikSort(3, 0.5, 2, 1, fallback=fallback)
     assert loss(design, [0, 1, 2], [2, 1, 0]) == pytest.approx(2 * 0.5 + 0.8, rel=1e-9)
     assert loss(design, [0, 1, 2], [0, 2, 1]) <= 2 * 0.5 + 0.8
-    vectors = LocalKwikSort(3, 0.5, 2, 1, fallback=LocalBorda(PositionVector.calibrated(3, 0.8)))
+    vectors = LocalKwikSort(3, 0.5, 2, 1, fallback=LocalBorda(PositionVector.calibrated(n_items=3, epsilon=0.8)))
     assert loss(vectors, [0, 1, 2], [2, 1, 0]) == pytest.approx(2 * 0.5 + 0.8, rel=1e-9)
 
 
@@ -159,7 +159,7 @@ def drawing(vector):
 
 def test_a_direction_at_right_angles_is_sent_as_drawn():
     """A report of its own would tell rankings apart: the vector is orthogonal to the first ranking only."""
-    poll = LocalBorda(PositionVector.calibrated(3, 1.0))
+    poll = LocalBorda(PositionVector.calibrated(n_items=3, epsilon=1.0))
     sent = [poll.report(ranking, drawing([1, -2, 1])) for ranking in ([0, 1, 2], [0, 2, 1])]
     drawn = np.array([1, -2, 1]) / math.sqrt(6)
     assert sent[0] == pytest.approx(drawn)
