@@ -16,6 +16,7 @@ from dprank._require import (
     require_probability,
     require_whole,
 )
+from dprank.aggregation.laws import noisy_matrix_law, ordered
 from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort
 from dprank.aggregation.local_laws import Transcript, draw_transcripts, report_law, transcripts_law
 from dprank.aggregation.local_reports import LocalMatrix
@@ -32,9 +33,9 @@ from dprank.aggregation.rules import Rule
 from dprank.aggregation.sent_reports import net_wins, random_lists, require_lists
 from dprank.data.rankings import Rankings
 from dprank.models.draws import binomial
-from dprank.privacy.divergence import PairLaw
+from dprank.privacy.divergence import Divergence, PairLaw
 from dprank.privacy.guarantee import Guarantee, Mechanism, compose, require_promise
-from dprank.privacy.laws import exact, sample
+from dprank.privacy.laws import NoExactRoute, exact, sample
 from dprank.privacy.noise import Source
 from dprank.privacy.randomized_response import GRAIN, randomise
 
@@ -46,7 +47,60 @@ Counter = Literal["query", "voter", "copied"]
 # --- the central model -----------------------------------------------------------------------------------------------
 
 
-def corollary_3(n_items: int, epsilon: float, *, rule: Rule = "auto", clip: bool = True) -> Printed:
+#: Standard deviations between a margin and the bound of clipping beyond which clipping is not seen.
+CLEAR = 9
+
+
+@dataclass(frozen=True)
+class ClippedMatrix(NoisyMatrix):
+    """A noisy matrix whose fractions are clipped to [0, 1] before the rule (footnote 2), which may change the order.
+
+    Parameters
+    ----------
+    n_items, scale, noise, delta, law, rule
+        As in `NoisyMatrix`.
+    adjacency : {"replace"}
+        Fractions need the number of voters, which "add_remove" keeps private.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_one_of("adjacency", self.adjacency, ("replace",))
+
+    def additive_error(self, n_voters: int) -> float:
+        """None is proved."""
+        raise ValueError("no error is proved for clipped fractions")
+
+    def noisy_margins(self, data: Rankings, rng: Source) -> NDArray[np.float64]:
+        """Margins with noise, no larger than the number of voters."""
+        return np.clip(super().noisy_margins(data, rng), -len(data), len(data))
+
+
+@exact.register
+def clipped_matrix_law(mechanism: ClippedMatrix, data: Rankings, other: Rankings) -> Divergence:
+    """Of the noisy margins.
+
+    Clipping hides nothing of Laplace noise at delta 0: all noise may point one way. Where it would hide some of
+    Gaussian noise there is no exact route.
+    """
+    if mechanism.noise == "gaussian":
+        most = max(np.abs(votes - votes.T).max() for votes in (data.pairwise(), other.pairwise()))
+        if (len(data) - most) / 2 < CLEAR * mechanism.scale:
+            raise NoExactRoute("margins are too near to being clipped: no exact law of Gaussian noise")
+    return noisy_matrix_law(mechanism, data, other)
+
+
+@sample.register
+def draw_clipped_matrices(
+    mechanism: ClippedMatrix, data: Rankings, size: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Orders, and the margins of all pairs."""
+    votes = data.pairwise()
+    margins = mechanism.perturb(np.tile(votes - votes.T, (size, 1, 1)), rng)
+    return ordered(mechanism, np.clip(margins, -len(data), len(data)), rng)
+
+
+def corollary_3(n_items: int, epsilon: float, *, rule: Rule = "auto") -> Printed:
     """Corollary 3: Laplace(m^2 / (epsilon n)) on the fractions of n voters, clipped (footnote 2); n cancels in counts.
 
     Parameters
@@ -54,17 +108,15 @@ def corollary_3(n_items: int, epsilon: float, *, rule: Rule = "auto", clip: bool
     n_items : int
     epsilon : float
         As claimed.
-    rule, clip
+    rule
         As in `NoisyMatrix`.
     """
     n_items, epsilon = require_whole("n_items", n_items, 2), require_positive("epsilon", epsilon)
-    mechanism = NoisyMatrix(n_items, n_items**2 / epsilon, law="continuous", rule=rule, clip=clip)
+    mechanism = ClippedMatrix(n_items, n_items**2 / epsilon, law="continuous", rule=rule)
     return Printed(mechanism, claims=Guarantee(epsilon))
 
 
-def corollary_4(
-    n_items: int, epsilon: float, delta: float, *, constant: float = 1.0, rule: Rule = "auto", clip: bool = True
-) -> Printed:
+def corollary_4(n_items: int, epsilon: float, delta: float, *, constant: float = 1.0, rule: Rule = "auto") -> Printed:
     """Corollary 4: Gaussian noise of deviation ``constant`` m sqrt(log(1 / delta)) / (epsilon n) on the fractions.
 
     Parameters
@@ -74,17 +126,17 @@ def corollary_4(
         As claimed.
     constant : float
         In place of the O().
-    rule, clip
+    rule
         As in `NoisyMatrix`.
     """
     n_items, epsilon = require_whole("n_items", n_items, 2), require_positive("epsilon", epsilon)
     constant, delta = require_positive("constant", constant), require_probability("delta", delta)
     scale = constant * n_items / epsilon * math.sqrt(math.log(1 / delta))
-    mechanism = NoisyMatrix(n_items, scale, "gaussian", delta=delta, law="continuous", rule=rule, clip=clip)
+    mechanism = ClippedMatrix(n_items, scale, "gaussian", delta=delta, law="continuous", rule=rule)
     return Printed(mechanism, claims=Guarantee(epsilon, delta))
 
 
-def corollary_6(n_items: int, queries: int, epsilon: float, *, rule: Rule = "auto", clip: bool = True) -> Printed:
+def corollary_6(n_items: int, queries: int, epsilon: float, *, rule: Rule = "auto") -> Printed:
     """Corollary 6, of Algorithm 1: Laplace(q / (epsilon n)) on an answer, and Corollary 3 with half of epsilon at last.
 
     Parameters
@@ -93,11 +145,11 @@ def corollary_6(n_items: int, queries: int, epsilon: float, *, rule: Rule = "aut
         From m (m - 1) / 2 queries on, no run falls back.
     epsilon : float
         As claimed.
-    rule, clip
+    rule
         Of the fallback.
     """
     epsilon, asked = require_positive("epsilon", epsilon), require_whole("queries", queries, 1)
-    made, fallback = _fallback(n_items, asked, epsilon, rule, clip)
+    made, fallback = _fallback(n_items, asked, epsilon, rule)
     mechanism = PrivateKwikSort(n_items, made, asked / epsilon, fallback, "laplace", law="continuous")
     return Printed(mechanism, claims=Guarantee(epsilon))
 
@@ -110,7 +162,6 @@ def corollary_7(
     *,
     constant: float = 1.0,
     rule: Rule = "auto",
-    clip: bool = True,
 ) -> Printed:
     """Corollary 7, of Algorithm 1: Gaussian answers of deviation ``constant`` sqrt(q log(1 / delta)) / (epsilon n).
 
@@ -122,20 +173,20 @@ def corollary_7(
         As claimed.
     constant : float
         In place of the O().
-    rule, clip
+    rule
         Of the fallback, which is that of `corollary_6`.
     """
     epsilon, asked = require_positive("epsilon", epsilon), require_whole("queries", queries, 1)
     delta, constant = require_probability("delta", delta), require_positive("constant", constant)
-    made, fallback = _fallback(n_items, asked, epsilon, rule, clip)
+    made, fallback = _fallback(n_items, asked, epsilon, rule)
     scale = constant * math.sqrt(asked * math.log(1 / delta)) / epsilon
     mechanism = PrivateKwikSort(n_items, made, scale, fallback, "gaussian", delta=delta, law="continuous")
     return Printed(mechanism, claims=Guarantee(epsilon, delta))
 
 
-def _fallback(n_items: int, asked: int, epsilon: float, rule: Rule, clip: bool) -> tuple[int, NoisyMatrix | None]:
+def _fallback(n_items: int, asked: int, epsilon: float, rule: Rule) -> tuple[int, NoisyMatrix | None]:
     """Queries that are made at most, and what ranks where more are wanted."""
-    matrix = corollary_3(n_items, epsilon / 2, rule=rule, clip=clip).mechanism
+    matrix = corollary_3(n_items, epsilon / 2, rule=rule).mechanism
     made = min(asked, matrix.n_pairs)
     return made, matrix if made < matrix.n_pairs else None
 

@@ -23,8 +23,6 @@ from dprank.privacy.divergence import Divergence, PairLaw, noise_shift, pair_of,
 from dprank.privacy.laws import NoExactRoute, best_first, exact, sample
 from dprank.privacy.noise import Law, Noise
 
-#: Standard deviations between a margin and the bound of clipping beyond which clipping is not seen.
-_CLEAR = 9
 #: Scales beyond which whole noise is cut off.
 _REACH = {"laplace": 60, "gaussian": 12}
 
@@ -34,16 +32,8 @@ _REACH = {"laplace": 60, "gaussian": 12}
 
 @exact.register
 def noisy_matrix_law(mechanism: NoisyMatrix, data: Rankings, other: Rankings) -> Divergence:
-    """Of the noisy margins, from which all else is computed.
-
-    Clipping hides nothing of Laplace noise at delta 0: all noise may point one way. Where it would hide some of
-    Gaussian noise there is no exact route.
-    """
+    """Of the noisy margins, from which all else is computed."""
     margins = [_margins(d)[np.triu_indices(mechanism.n_items, 1)] for d in (data, other)]
-    if mechanism.clip and mechanism.noise == "gaussian":
-        room = (len(data) - np.abs(margins).max()) / 2
-        if room < _CLEAR * mechanism.scale:
-            raise NoExactRoute("margins are too near to being clipped: no exact law of Gaussian noise")
     steps = (margins[1] - margins[0]) / 2 / mechanism.grain
     return noise_shift(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
 
@@ -53,9 +43,11 @@ def draw_noisy_matrices(
     mechanism: NoisyMatrix, data: Rankings, size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Orders, and the margins of all pairs."""
-    margins = mechanism.perturb(np.tile(_margins(data), (size, 1, 1)), rng)
-    if mechanism.clip:
-        margins = np.clip(margins, -len(data), len(data))
+    return ordered(mechanism, mechanism.perturb(np.tile(_margins(data), (size, 1, 1)), rng), rng)
+
+
+def ordered(mechanism: NoisyMatrix, margins: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Orders of many noisy margins by the rule, and the margins of all pairs, as `NoisyMatrix.release` makes them."""
     first, second = np.triu_indices(mechanism.n_items, 1)
     return np.c_[_orders(mechanism, margins, rng), margins[:, first, second]]
 

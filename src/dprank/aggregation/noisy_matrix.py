@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_bool, require_positive, require_whole, settle
+from dprank._require import require_positive, require_whole
 from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.data.rankings import Rankings, require_rankings
@@ -40,8 +40,6 @@ class NoisyMatrix(AdditiveNoise):
     rule : {"auto", "kemeny", "local_search", "borda", "copeland"}
         What orders the noisy matrix, see `order_by`. It costs no privacy. "auto" never takes
         long; "kemeny" insists on the proved optimum for up to a minute.
-    clip : bool
-        Whether noisy fractions are clipped to [0, 1] before the rule, as in the paper's footnote 2.
 
     Raises
     ------
@@ -74,14 +72,10 @@ class NoisyMatrix(AdditiveNoise):
 
     _: KW_ONLY
     rule: Rule = "auto"
-    clip: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_rule(self.rule)
-        settle(self, clip=require_bool("clip", self.clip))
-        if self.clip and self.adjacency == "add_remove":
-            raise ValueError("clip = True; fractions need the number of voters, which 'add_remove' keeps private")
 
     @classmethod
     def calibrated(
@@ -93,7 +87,6 @@ class NoisyMatrix(AdditiveNoise):
         adjacency: Adjacency = "replace",
         law: Law = "discrete",
         rule: Rule = "auto",
-        clip: bool = False,
     ) -> Self:
         """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
 
@@ -105,7 +98,7 @@ class NoisyMatrix(AdditiveNoise):
             Above 0, finite.
         delta : float
             In [0, 1).
-        n_items, adjacency, law, rule, clip
+        n_items, adjacency, law, rule
             As in `NoisyMatrix`.
 
         Raises
@@ -120,7 +113,7 @@ class NoisyMatrix(AdditiveNoise):
         'gaussian'
         """
         epsilon = require_positive("epsilon", epsilon)
-        parameters: dict[str, Any] = {"delta": delta, "adjacency": adjacency, "law": law, "rule": rule, "clip": clip}
+        parameters: dict[str, Any] = {"delta": delta, "adjacency": adjacency, "law": law, "rule": rule}
         return cls(n_items, FINITE, noise_of(delta), **parameters)._least(epsilon)
 
     @property
@@ -162,7 +155,7 @@ class NoisyMatrix(AdditiveNoise):
         Raises
         ------
         ValueError
-            With a rule or clipping for which nothing is proved.
+            With a rule for which nothing is proved.
 
         Notes
         -----
@@ -171,8 +164,6 @@ class NoisyMatrix(AdditiveNoise):
         moment generating function is all that counts. On a grid it is no larger.
         """
         require_exact(self.rule)
-        if self.clip:
-            raise ValueError("clip = True; no error is proved for clipped fractions")
         orders = math.lgamma(self.n_items + 1)
         if self.noise == "gaussian":
             error = math.sqrt(2 * self.n_pairs * orders)
@@ -199,12 +190,14 @@ class NoisyMatrix(AdditiveNoise):
         -----
         O(voters * items^2), then the rule.
         """
-        counts = require_rankings(data, self.n_items).pairwise()
-        margins = self.perturb(counts - counts.T, rng)
-        if self.clip:
-            margins = np.clip(margins, -len(data), len(data))
+        margins = self.noisy_margins(data, rng)
         order = order_by(self.rule, margins, rng=rng)
         return Ranking(data.items, order, margins=margins, mechanism=self, source=source_of(rng, self))
+
+    def noisy_margins(self, data: Rankings, rng: Source) -> NDArray[np.float64]:
+        """Margins of rankings, with noise: all that the rule sees; see `perturb`."""
+        counts = require_rankings(data, self.n_items).pairwise()
+        return self.perturb(counts - counts.T, rng)
 
     def perturb(self, margins: NDArray[Any], rng: Source) -> NDArray[np.float64]:
         """Margins with noise: one draw for each pair, twice of it on the margin.

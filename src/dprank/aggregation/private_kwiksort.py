@@ -162,7 +162,7 @@ class PrivateKwikSort:
         >>> from dprank import PrivateKwikSort
         >>> mechanism = PrivateKwikSort.calibrated(epsilon=1.0, n_items=32)
         >>> mechanism.queries, mechanism.fallback is None
-        (496, True)
+        (216, False)
         """
         shared: dict[str, Any] = {"delta": delta, "law": law, "adjacency": adjacency}
         whole = NoisyMatrix.calibrated(epsilon=epsilon, n_items=n_items, rule=rule, **shared)

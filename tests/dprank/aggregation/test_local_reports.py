@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from decimal import Decimal, localcontext
 from itertools import permutations, product
 from typing import Any, get_args
 
@@ -15,17 +14,12 @@ from checks import all_rankings, each, law_p_value, refused
 from scipy import stats
 
 from dprank.aggregation import local_reports
+from dprank.aggregation.directions import PositionVector, VectorReport
 from dprank.aggregation.kemeny import kemeny
-from dprank.aggregation.local_reports import (
-    LocalMatrix,
-    PrintedPair,
-    SampledOrder,
-    SplitResponse,
-    VectorReport,
-    ranking_signs,
-)
+from dprank.aggregation.local_borda import LocalBorda
+from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
-from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector
+from dprank.aggregation.randomisers import OrderReport, SampledOrder, SplitResponse, ranking_signs
 from dprank.aggregation.rules import Rule
 from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
@@ -36,10 +30,9 @@ ALARM = 1e-6
 Z = 5.5  # two-sided 4e-8 a coordinate
 
 FORMS = {
-    "sphere": VectorReport.calibrated,
+    "sphere": lambda m, epsilon: VectorReport.calibrated(n_items=m, epsilon=epsilon),
     "cube": lambda m, epsilon: VectorReport.calibrated(n_items=m, epsilon=epsilon, geometry="cube"),
-    "naive": SplitResponse.calibrated,
-    "printed": PrintedPair.calibrated,
+    "naive": lambda m, epsilon: SplitResponse.calibrated(n_items=m, epsilon=epsilon),
     "pair": lambda m, epsilon: SampledOrder.calibrated(n_items=m, epsilon=epsilon, length=2),
     "three": lambda m, epsilon: SampledOrder.calibrated(n_items=m, epsilon=epsilon, length=min(3, m)),
     "all": lambda m, epsilon: SampledOrder.calibrated(n_items=m, epsilon=epsilon, length=m),
@@ -59,20 +52,13 @@ def test_all_of_epsilon_is_spent_and_no_more(form, m, epsilon):
     assert loss == pytest.approx(epsilon, rel=1e-6)
 
 
-def test_printed_answers_spend_half():
-    for epsilon in (0.01, 1.0, 6.0):
-        report = PrintedPair.as_printed(4, epsilon)
-        assert report.loss == pytest.approx(math.log((1 + math.exp(epsilon)) / 2), rel=1e-9)
-        assert report.variance == pytest.approx(4 * 6 / math.tanh(epsilon / 2) ** 2)
-
-
 def test_losses_of_huge_numbers_of_orders():
     report = SampledOrder.calibrated(n_items=300, epsilon=2000.0, length=300)
     assert 1400 < report.loss <= 2000
     near = SampledOrder.calibrated(n_items=300, epsilon=math.lgamma(301), length=300)
     assert near.shrinkage == pytest.approx(0.5, rel=1e-9)
     assert near.loss <= math.lgamma(301)
-    with refused("epsilon = 1.0", "size = 100"):
+    with refused("epsilon = 1.0", "length = 100"):
         SampledOrder.calibrated(n_items=300, epsilon=1.0, length=100)
 
 
@@ -82,7 +68,7 @@ def test_losses_of_huge_numbers_of_orders():
 def test_estimates_are_unbiased_with_the_stated_variance(form, m):
     report, voters, batches = FORMS[form](m, 1.3), 60_000, 300
     rng = np.random.default_rng(list(f"{form}{m}".encode()))
-    ranking = np.arange(m)[::-1][None]  # all answers no: where the printed form has its stated variance
+    ranking = np.arange(m)[::-1][None]  # all answers no
     reports = report.report(np.repeat(ranking, voters, 0), rng)
     truth = ranking_signs(ranking)[0]
     z = (report.estimate(reports) - truth) / math.sqrt(report.variance / voters)
@@ -98,13 +84,6 @@ def test_a_scale_ten_percent_off_is_noticed(form):
     report, voters = FORMS[form](3, 1.3), 400_000
     reports = report.report(np.tile([2, 1, 0], (voters, 1)), np.random.default_rng(9))
     assert np.abs(1.1 * report.estimate(reports) + 1).max() > Z * math.sqrt(report.variance / voters)
-
-
-def test_printed_answers_yes_are_unbiased():
-    report, rng = PrintedPair.calibrated(n_items=3, epsilon=1.0), np.random.default_rng(5)
-    reports = report.report(np.tile([0, 1, 2], (60_000, 1)), rng)
-    variance = report.variance - 4
-    assert np.abs(report.estimate(reports) - 1).max() < Z * math.sqrt(variance / 60_000)
 
 
 def test_law_of_the_cube_and_of_the_naive_response():
@@ -203,8 +182,8 @@ def test_bad_input():
     with refused("flips = 0"):
         SplitResponse(3, 0)
     with refused("flips = "):
-        PrintedPair(3, GRAIN // 2)
-    with refused("size = 4", "from 2 to 3"):
+        VectorReport(3, GRAIN // 2)
+    with refused("length = 4", "from 2 to 3"):
         SampledOrder(3, 4, 1)
     with refused("kept = 0"):
         SampledOrder(3, 2, 0)
@@ -218,11 +197,41 @@ def test_bad_input():
         LocalMatrix(SampledOrder(3, 2, 1)).fractions(np.zeros((0, 3), int), np.random.default_rng(0))
     with refused("rng = 1"):
         LocalMatrix(SampledOrder(3, 2, 1)).fractions([[0, 1, 2]], 1)
-    for wrong in (12, None, SampledOrder):
-        with refused("randomiser = ", "SampledOrder"):
+    for wrong in (12, None, SampledOrder, PositionVector(3, 1), OrderReport(SampledOrder(3, 2, 1)), object(), math.nan):
+        with refused("randomiser = ", "of signs", "SampledOrder"):
             LocalMatrix(wrong)
+    with refused("randomiser = ", "of places", "OrderReport"):
+        LocalBorda(SampledOrder(3, 2, 1))
+    with refused("order = ", "SampledOrder"):
+        OrderReport(SplitResponse(3, 1))
     with refused("rule = 'borda'"):
         LocalMatrix(SampledOrder(3, 2, 1), "borda").additive_error(10)
+
+
+class Guess:
+    """Not the library's: every voter says a fixed sign of all pairs, or not; no heir of any class of ours."""
+
+    n_items, loss, variance, estimates = 3, 0.5, 2.0, "signs"
+
+    def report(self, positions, rng):
+        return np.ones((len(positions), 3), int)
+
+    def estimate(self, reports):
+        return reports.mean(axis=0)
+
+    def checked(self, reports):
+        return np.asarray(reports)
+
+
+def test_any_randomiser_will_do_by_what_it_has():
+    poll, rng = LocalMatrix(Guess()), np.random.default_rng(0)
+    assert poll.guarantee.epsilon == 0.5
+    assert poll.release(Rankings([[2, 1, 0]], "abc"), rng).ranking == ("a", "b", "c")
+    assert poll.aggregate([poll.report([2, 1, 0], rng)], rng, items="abc").ranking == ("a", "b", "c")
+    for field in ("loss", "report", "checked", "estimates"):
+        lacking = type("Lacking", (), {k: v for k, v in vars(Guess).items() if k != field and not k.startswith("__")})
+        with refused("randomiser = <Lacking>", "of signs"):
+            LocalMatrix(lacking())
 
 
 POLLS = {name: LocalMatrix(form(4, 1.5)) for name, form in FORMS.items()} | {
@@ -355,12 +364,3 @@ def test_additive_errors_bound_what_is_paid(name):
     assert poll.additive_error(480) == pytest.approx(poll.additive_error(120) / 2)
     with refused("n_voters = 0"):
         poll.additive_error(0)
-
-
-def test_the_printed_pair_s_loss_is_rounded_up():
-    with localcontext(prec=60):
-        for epsilon in np.geomspace(1e-9, 20, 400).tolist():
-            pair = PrintedPair.calibrated(n_items=4, epsilon=epsilon)
-            loss = (Decimal(GRAIN) / Decimal(2 * pair.flips)).ln()
-            assert loss <= Decimal(pair.loss) <= loss * (1 + Decimal("1e-15"))
-            assert loss <= Decimal(epsilon)

@@ -15,7 +15,7 @@ from dprank.aggregation import (
     PrivateBorda,
     PrivateKwikSort,
 )
-from dprank.aggregation.local_reports import SplitResponse
+from dprank.aggregation.randomisers import SplitResponse
 from dprank.data.rankings import Rankings
 from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.privacy.noise import SECURE
@@ -36,7 +36,7 @@ def profile(m, voters, seed=0):
 @each("name", ALL)
 @each("m", [2, 3, 6])
 def test_calibrated_keeps_its_word_and_releases_an_order(name, m):
-    mechanism = ALL[name].calibrated(m, 0.8)
+    mechanism = ALL[name].calibrated(n_items=m, epsilon=0.8)
     assert 0.79 < mechanism.guarantee.epsilon <= 0.8
     assert mechanism.guarantee.delta == 0
     assert mechanism.guarantee.unit == "voter"
@@ -53,7 +53,7 @@ def test_calibrated_keeps_its_word_and_releases_an_order(name, m):
 @each("m", [2, 3, 7, 10])
 def test_calibrated_never_spends_an_ulp_too_much(name, m):
     for epsilon in [1e-9, *np.geomspace(1e-4, 30, 60)]:
-        assert ALL[name].calibrated(m, epsilon).guarantee.epsilon <= epsilon
+        assert ALL[name].calibrated(n_items=m, epsilon=epsilon).guarantee.epsilon <= epsilon
 
 
 @each("law", ["discrete", "continuous"])
@@ -61,26 +61,26 @@ def test_calibrated_never_spends_an_ulp_too_much(name, m):
 @each("name", ADDITIVE)
 def test_nor_does_gaussian_noise(name, delta, law):
     for epsilon in (1e-9, 1e-3, 0.7, 30.0):
-        assert ADDITIVE[name].calibrated(5, epsilon, delta, law=law).guarantee.epsilon <= epsilon
+        assert ADDITIVE[name].calibrated(n_items=5, epsilon=epsilon, delta=delta, law=law).guarantee.epsilon <= epsilon
 
 
 @each("name", ALL)
 def test_numbers_of_numpy_are_numbers(name):
-    plain = ALL[name].calibrated(4, 1.0)
+    plain = ALL[name].calibrated(n_items=4, epsilon=1.0)
     for m, epsilon in ((np.int8(4), np.float32(1)), (np.int64(4), 1), (np.uint16(4), np.float64(1))):
-        assert ALL[name].calibrated(m, epsilon) == plain
+        assert ALL[name].calibrated(n_items=m, epsilon=epsilon) == plain
 
 
 @each("name", ALL)
 def test_bad_parameters_are_refused(name):
     for epsilon in (0, -1, math.nan, math.inf, True, "1", None, 10**400):
         with refused("epsilon = "):
-            ALL[name].calibrated(4, epsilon)
+            ALL[name].calibrated(n_items=4, epsilon=epsilon)
     for m in (1, 0, -3, 2.5, True, "4", None, math.nan):
         with refused("n_items = "):
-            ALL[name].calibrated(m, 1.0)
-    with pytest.raises(TypeError):  # a fifth positional argument was once a tail, and once a rule
-        ALL[name].calibrated(4, 1.0, 0.0, 1e-6)
+            ALL[name].calibrated(n_items=m, epsilon=1.0)
+    with pytest.raises(TypeError):  # all by keyword: which is which is nowhere left to its place
+        ALL[name].calibrated(4, 1.0)
 
 
 @each("law", ["discrete", "continuous"])
@@ -88,10 +88,10 @@ def test_bad_parameters_are_refused(name):
 def test_bad_and_extreme_budgets(name, law):
     for delta in (1, -0.1, math.nan, math.inf, True, "x", None, 5e-324):
         with refused("delta = "):
-            ADDITIVE[name].calibrated(4, 1.0, delta, law=law)
+            ADDITIVE[name].calibrated(n_items=4, epsilon=1.0, delta=delta, law=law)
     for epsilon in (1e-12, 1e12):
         for delta in (0, 1e-300, 1 - 1e-12):
-            mechanism = ADDITIVE[name].calibrated(4, epsilon, delta, law=law)
+            mechanism = ADDITIVE[name].calibrated(n_items=4, epsilon=epsilon, delta=delta, law=law)
             assert mechanism.guarantee.epsilon <= epsilon
             mechanism.release(profile(4, 3), np.random.default_rng(0))
 
@@ -99,12 +99,12 @@ def test_bad_and_extreme_budgets(name, law):
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_noise_that_cannot_be_drawn_is_refused_before_the_release(name):
     with refused("epsilon = 1e-300", "can be"):
-        ADDITIVE[name].calibrated(4, 1e-300)
+        ADDITIVE[name].calibrated(n_items=4, epsilon=1e-300)
 
 
 @each("name", ALL)
 def test_bad_data_and_sources_are_refused(name):
-    mechanism, rng = ALL[name].calibrated(4, 1.0), np.random.default_rng(0)
+    mechanism, rng = ALL[name].calibrated(n_items=4, epsilon=1.0), np.random.default_rng(0)
     with refused("items = 5", "n_items = 4"):
         mechanism.release(profile(5, 20), rng)
     with refused("ndarray", "Rankings"):
@@ -123,12 +123,12 @@ def test_bad_data_and_sources_are_refused(name):
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_floats_are_not_published(name):
     with refused("SecureSource", "Generator"):
-        ADDITIVE[name].calibrated(4, 1.0, law="continuous").release(profile(4, 3), SECURE)
+        ADDITIVE[name].calibrated(n_items=4, epsilon=1.0, law="continuous").release(profile(4, 3), SECURE)
 
 
 @each("name", [name for name in ALL if name != "exponential"])
 def test_many_items_and_pure_noise_take_no_time(name):
-    mechanism = ALL[name].calibrated(100, 0.1)
+    mechanism = ALL[name].calibrated(n_items=100, epsilon=0.1)
     voters = mechanism.blocks if name == "local KwikSort" else 50
     assert len(mechanism.release(profile(100, voters), np.random.default_rng(0)).order) == 100
 
@@ -177,7 +177,6 @@ HOPELESS = {
     "two parts that are finite": lambda: Oneshot(1, 1e-308, sensitivity=0.85, value_scale=1e-308, n_items=3),
     "advanced": lambda: Peeling(1, 1e-10, composition="advanced", delta=1e-6, n_items=3),
     "zcdp": lambda: Peeling(1, 1e-160, "gumbel", composition="zcdp", delta=1e-6, n_items=3),
-    "local": lambda: LocalKwikSort(3, 1e308, 2, 1),
     "certain coins": lambda: LocalKwikSort.calibrated(n_items=3, epsilon=30.1),
     "two Gaussians": lambda: PrivateKwikSort(
         3,

@@ -156,18 +156,6 @@ def test_guarantees_compose():
         PrivateKwikSort(5, 10, 0.0)
 
 
-def test_as_printed_promises_more_than_it_keeps():
-    printed = PrivateKwikSort.as_printed(8, 20, 1.0)
-    assert printed.scale == 20.0
-    assert printed.fallback.scale == 128.0
-    assert printed.guarantee.epsilon == pytest.approx(1 + 28 / 128)
-    assert printed.claimed_epsilon == 1.0
-    assert PrivateKwikSort.as_printed(4, 20, 1.0).fallback is None
-    gaussian = PrivateKwikSort.as_printed(8, 20, 1.0, 0.01, constant=3.0)
-    assert gaussian.scale == pytest.approx(3 * math.sqrt(20 * math.log(100)))
-    assert gaussian.fallback.noise == "laplace"
-
-
 @pytest.mark.slow
 def test_an_audit_finds_no_more_than_the_guarantee():
     """And a mutant with half of the noise is caught."""
@@ -218,7 +206,5 @@ def test_what_is_refused():
         PrivateKwikSort.calibrated(n_items=4, epsilon=1.0, queries=5, share=1.5)
     with refused("epsilon", "-1"):
         PrivateKwikSort.calibrated(n_items=4, epsilon=-1.0)
-    with refused("epsilon", "0"):
-        PrivateKwikSort.as_printed(4, 5, 0.0)
     with refused("items", "3", "n_items = 4"):
         quiet(4, 6).release(agreed(3), np.random.default_rng(0))

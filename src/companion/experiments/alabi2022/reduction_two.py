@@ -420,7 +420,7 @@ def coded_loss(epsilon: float, voters: int) -> float:
     It asks for the pairs 12 and 23; if both noisy counts are below 0 it wants the third, and Reduction II with q = 2
     returns the fallback's ranking; otherwise it returns 123. The ranking is 321; data as in `run_loss`.
     """
-    mechanism = corollary_6(3, 2, epsilon, clip=False).mechanism
+    mechanism = corollary_6(3, 2, epsilon).mechanism
     assert mechanism.fallback is not None
     chances = []
     for against in (0, 1):

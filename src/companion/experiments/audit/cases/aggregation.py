@@ -11,7 +11,7 @@ import numpy as np
 
 from companion.experiments.audit.cases.case import Case
 from companion.printed import Printed
-from companion.printed.alabi2022 import corollary_3, corollary_4, corollary_6, corollary_7
+from companion.printed.alabi2022 import CLEAR, corollary_3, corollary_4, corollary_6, corollary_7
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
@@ -21,8 +21,6 @@ from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.laws import exact
 from dprank.privacy.noise import Law, Noise
 
-#: Standard deviations between a margin and the bound of clipping beyond which clipping is not seen.
-_CLEAR = 9
 #: Voters among whom one is hidden worst by the exponential mechanism, to three digits.
 _CROWD = 60
 
@@ -54,7 +52,8 @@ _KINDS: list[tuple[float, Law, Adjacency]] = [
 
 def _named(mechanism: Any, words: str = "") -> str:
     words = f", {words}" if words else ""
-    return f"{type(mechanism).__name__}, {mechanism.law} {mechanism.noise}, {mechanism.adjacency}{words}"
+    kind = "NoisyMatrix" if isinstance(mechanism, NoisyMatrix) else type(mechanism).__name__
+    return f"{kind}, {mechanism.law} {mechanism.noise}, {mechanism.adjacency}{words}"
 
 
 def _printed(words: str, printed: Printed, pair: tuple[Rankings, Rankings], **known: Any) -> Case:
@@ -87,7 +86,7 @@ def _additive(make: Callable[..., NoisyMatrix | PrivateBorda]) -> list[Case]:
 def _matrices() -> list[Case]:
     pure, gaussian = corollary_3(3, 1.0, rule="borda"), corollary_4(3, 1.0, 0.01, rule="borda")
     # so many voters that clipping is not seen
-    many = math.ceil(_CLEAR * gaussian.mechanism.scale) + 1
+    many = math.ceil(CLEAR * gaussian.mechanism.scale) + 1
     return [
         *_additive(lambda **kind: NoisyMatrix.calibrated(n_items=3, epsilon=1.0, rule="borda", **kind)),
         _printed("Corollary 3", pure, neighbours("replace", 3), closed_form=_closed_form(pure.mechanism)),
