@@ -25,7 +25,8 @@ from dprank.aggregation import (
     kemeny_score,
     shrink,
 )
-from dprank.aggregation.local_reports import SampledOrder, SplitResponse, VectorReport
+from dprank.aggregation.directions import VectorReport
+from dprank.aggregation.randomisers import SampledOrder, SplitResponse
 from dprank.audit import audit
 from dprank.data import comparisons, kendall, rankings
 from dprank.data.comparisons import Comparisons, pairwise_wins, win_counts, win_counts_parquet
@@ -258,10 +259,11 @@ MECHANISMS = [
     Peeling.calibrated(2, 1.0),
     PrivateRankCentrality.calibrated(3, 1, 1, 1.0),
     *(
-        mechanism.calibrated(4, 1.0)
-        for mechanism in (ExponentialMechanism, LocalBorda, LocalKwikSort, LocalMatrix, LocalOneBit, LocalPairs)
+        mechanism.calibrated(epsilon=1.0, n_items=4)
+        for mechanism in (ExponentialMechanism, LocalBorda, LocalKwikSort, LocalMatrix)
     ),
-    *(mechanism.calibrated(4, 1.0) for mechanism in (NoisyMatrix, PrivateBorda, PrivateKwikSort)),
+    *(mechanism.calibrated(4, 1.0) for mechanism in (LocalOneBit, LocalPairs)),
+    *(mechanism.calibrated(epsilon=1.0, n_items=4) for mechanism in (NoisyMatrix, PrivateBorda, PrivateKwikSort)),
     BatchVote(4, 40, 10, 6.0, 1.0, 3),
     Bucketed.as_printed(4, 40, 0.5, 0.05),
     LaplaceUnif.calibrated(4, 40, 1.0, 0.05),

@@ -104,7 +104,7 @@ def promises_of_rankings(kinds=(NoisyMatrix, PrivateBorda, ExponentialMechanism)
         parameters = {"adjacency": adjacency}
         if kind is not ExponentialMechanism:
             parameters |= {"delta": delta, "law": law}
-        keeps(kind.calibrated, data, other, 3, epsilon, **parameters)
+        keeps(kind.calibrated, data, other, epsilon=epsilon, n_items=3, **parameters)
 
     return check
 
@@ -157,7 +157,10 @@ def test_tests_of_uniformity(which, epsilon, voters, new, wide):
     two=rankings,
 )
 def test_local_reports(kind, epsilon, one, two):
-    keeps(kind.calibrated, np.array(one), np.array(two), np.uint8(3), epsilon)
+    if kind in (LocalMatrix, LocalBorda):
+        keeps(kind.calibrated, np.array(one), np.array(two), epsilon=epsilon, n_items=np.uint8(3))
+    else:
+        keeps(kind.calibrated, np.array(one), np.array(two), np.uint8(3), epsilon)
 
 
 @drawn(epsilon=numbers, ridge=numbers, answers=wholes(1, 2, 64, 128, 200))

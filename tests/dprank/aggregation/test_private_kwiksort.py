@@ -91,7 +91,8 @@ def test_nothing_is_spent_where_delta_pays_for_all():
 
 
 def agreed_order(data):
-    return replace(quiet(2, 1).release(agreed(2), np.random.default_rng(0)), order=np.arange(data.n_items))
+    released = quiet(2, 1).release(agreed(2), np.random.default_rng(0))
+    return replace(released, items=data.items, order=np.arange(data.n_items))
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])

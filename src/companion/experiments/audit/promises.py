@@ -79,8 +79,8 @@ def _row(name: str, budget: int) -> dict[str, Any]:
         loss = math.nan
     return {
         "case": name,
-        "mechanism": type(case.mechanism).__name__,
-        "paper": PAPERS[type(case.mechanism).__module__.split(".")[1]],
+        "mechanism": case.kind.__name__,
+        "paper": PAPERS[case.kind.__module__.split(".")[1]],
         "calibration": "calibrated" if case.printed is None else "as printed",
         "claimed": case.claimed,
         "guarantee": case.guaranteed,

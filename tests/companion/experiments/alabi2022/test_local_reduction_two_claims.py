@@ -216,6 +216,8 @@ def test_overtaking_finds_where_the_exact_error_meets_a_constant():
 
 
 def test_gain_at_equal_numbers_of_queries(monkeypatch):
-    monkeypatch.setattr(blocks, "lemma_queries", lambda m: blocks.LocalKwikSort.calibrated(m, 1, tail=m**-4.0).blocks)
+    monkeypatch.setattr(
+        blocks, "lemma_queries", lambda m: blocks.LocalKwikSort.calibrated(n_items=m, epsilon=1, tail=m**-4.0).blocks
+    )
     q = blocks.lemma_queries(30)
     assert blocks.answer_gain(30, 0.01) == pytest.approx(4 * (q / 30) ** 0.5, rel=1e-3)

@@ -14,7 +14,8 @@ from companion.claims import derive
 from companion.experiments.alabi2022 import local_reports_claims as claims
 from companion.experiments.alabi2022.common import one_pair_error
 from companion.figures.alabi2022 import local_reports as figures
-from dprank.aggregation.local_reports import SampledOrder, VectorReport
+from dprank.aggregation.directions import VectorReport
+from dprank.aggregation.randomisers import SampledOrder
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +109,8 @@ def test_planted_cost_of_two_items():
 
 def test_a_randomiser_that_spends_twice_epsilon_is_found(monkeypatch):
     honest = VectorReport.calibrated
-    monkeypatch.setattr(VectorReport, "calibrated", lambda m, epsilon, geometry: honest(m, 2 * epsilon, geometry))
+    twice = lambda epsilon, **others: honest(epsilon=2 * epsilon, **others)  # noqa: E731
+    monkeypatch.setattr(VectorReport, "calibrated", twice)
     assert derive(claims.check_adjacency()) == "refuted"
 
 

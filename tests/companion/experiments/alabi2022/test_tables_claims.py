@@ -11,11 +11,12 @@ from companion.experiments.alabi2022 import tables as study
 from companion.experiments.alabi2022.local_reduction_two import answer_variance, design_cost, designs
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import kemeny
-from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort
-from dprank.aggregation.local_reports import LocalMatrix, SampledOrder
+from dprank.aggregation.local_kwiksort import LocalKwikSort
+from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.randomisers import SampledOrder
 from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
 
@@ -136,8 +137,8 @@ def test_split_answers_have_the_law_of_adaptive_answers(name):
     ours, theirs = (
         np.array([[answers.query(*pair) for pair in pairs] for answers in made])
         for made in (
-            (study.SplitAnswers(design, ahead, behind, rng) for _ in range(runs)),
-            (AdaptiveAnswers(design, data, rng) for _ in range(runs)),
+            (study._split_answers(design, ahead, behind, rng) for _ in range(runs)),
+            (design.poll(data, rng) for _ in range(runs)),
         )
     )
     bar = np.hypot(ours.std(axis=0), theirs.std(axis=0)) / math.sqrt(runs)

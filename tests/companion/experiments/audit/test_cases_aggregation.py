@@ -13,6 +13,7 @@ from scipy.stats import ks_2samp
 
 from companion.experiments.audit.cases.aggregation import cases, neighbours, unanimous, voters_of
 from companion.experiments.audit.cases.case import sampler
+from companion.printed.alabi2022 import corollary_4, corollary_6
 from dprank.aggregation import ExponentialMechanism, NoisyMatrix, PrivateBorda, PrivateKwikSort
 from dprank.aggregation.kwiksort import before_probabilities, majority
 from dprank.aggregation.laws import kwiksort_law, order_law
@@ -134,7 +135,7 @@ def test_released_orders_have_the_law(kind):
             ),
             "abc bac cab",
         ),
-        "clipped fallback": (PrivateKwikSort.as_printed(3, 2, 6.0, rule="copeland"), "abc bac"),
+        "clipped fallback": (corollary_6(3, 2, 6.0, rule="copeland").mechanism, "abc bac"),
     }[kind]
     law, runs = order_law(mechanism, voters_of(orders)), 2000
     for draw in (released, sample):
@@ -263,7 +264,7 @@ def test_against_unanimous_voters_the_exponential_mechanism_hides_least():
 
 
 def test_no_law_is_made_up():
-    clipped = NoisyMatrix.as_printed(4, 3, 1.0, 0.01)
+    clipped = corollary_4(3, 1.0, 0.01).mechanism
     with pytest.raises(NoExactRoute, match="clipped"):
         exact(clipped, *neighbours("replace", 3))
     with pytest.raises(NoExactRoute, match="rule = 'auto'"):

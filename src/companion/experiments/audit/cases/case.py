@@ -46,6 +46,11 @@ class Case:
     printed_delta: float | None = None
 
     @property
+    def kind(self) -> type:
+        """The library's class that the mechanism is of; what a paper prints may be a class of its own."""
+        return next(kind for kind in type(self.mechanism).__mro__ if kind.__module__.startswith("dprank."))
+
+    @property
     def claimed(self) -> float:
         """Epsilon that is promised: the paper's, else that of the guarantee."""
         return self.mechanism.guarantee.epsilon if self.printed is None else self.printed
