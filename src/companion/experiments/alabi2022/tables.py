@@ -470,7 +470,8 @@ class PrintedSplitAnswers(SplitAnswers, PrintedAnswers):
     """The same by Algorithm 2."""
 
 
-def _split_answers(design: LocalKwikSort, ahead: int, behind: int, rng: np.random.Generator) -> SplitAnswers:
+def split_answers(design: LocalKwikSort, ahead: int, behind: int, rng: np.random.Generator) -> SplitAnswers:
+    """Voters of two kinds who answer by the design."""
     kind = PrintedSplitAnswers if isinstance(design, PrintedKwikSort) else SplitAnswers
     return kind(design, ahead, behind, rng)
 
@@ -533,7 +534,7 @@ def planted_error(
         names = rng.permutation(n_items)  # ties must not know the order
         votes = np.where(true > 0, ahead, np.where(true < 0, behind, 0))[np.ix_(names, names)]
         if isinstance(mechanism, LocalKwikSort):
-            names, order = np.arange(n_items), mechanism.sort(_split_answers(mechanism, ahead, behind, rng))
+            names, order = np.arange(n_items), mechanism.sort(split_answers(mechanism, ahead, behind, rng))
         elif isinstance(mechanism, SampledOrder):
             signs = true[np.ix_(names, names)].astype(float)
             seen = ahead * one_pair_margins(signs, ahead, epsilon, rng)

@@ -8,7 +8,7 @@ from checks import all_rankings, each, refused
 
 from companion.claims import derive
 from companion.experiments.alabi2022 import tables as study
-from companion.experiments.alabi2022.local_reduction_two import answer_variance, design_cost, designs
+from companion.experiments.alabi2022.local_reduction_two import answer_variance, design_cost, designs, form_of
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_kwiksort import LocalKwikSort
@@ -137,7 +137,7 @@ def test_split_answers_have_the_law_of_adaptive_answers(name):
     ours, theirs = (
         np.array([[answers.query(*pair) for pair in pairs] for answers in made])
         for made in (
-            (study._split_answers(design, ahead, behind, rng) for _ in range(runs)),
+            (study.split_answers(design, ahead, behind, rng) for _ in range(runs)),
             (design.poll(data, rng) for _ in range(runs)),
         )
     )
@@ -154,7 +154,7 @@ def test_split_answers_of_unanimous_voters_have_the_exact_error(name):
     design = designs(6, 1.0)[name]
     voters = design.blocks * (40 if name == "fresh blocks" else 50_000)
     rng = np.random.default_rng(11)
-    costs = inversions([design.sort(study.SplitAnswers(design, voters, 0, rng)) for _ in range(1500)])
+    costs = inversions([design.sort(study.split_answers(design, voters, 0, rng)) for _ in range(1500)])
     assert abs(costs.mean() - design_cost(design, voters)) < Z * costs.std() / math.sqrt(len(costs))
 
 
@@ -162,7 +162,7 @@ def test_split_answers_of_unanimous_voters_have_the_exact_error(name):
 def test_noise_unit_is_the_deviation_of_an_answer(row):
     design = designs(8, 1.0)["fresh blocks" if row.endswith("ours") else "as printed"]
     n = 10**4 * design.blocks
-    deviation = 2 * math.sqrt(n * answer_variance(0.5, n, design.blocks, design.epsilon_0, design.report))
+    deviation = 2 * math.sqrt(n * answer_variance(0.5, n, design.blocks, design.report_epsilon, form_of(design)))
     assert study.noise_unit(row, 8, 1.0) == pytest.approx(deviation, rel=1e-2)
 
 
