@@ -12,7 +12,7 @@ import pytest
 from companion.experiments.audit import promises
 from dprank import release as releases
 from dprank.aggregation import LocalBorda, LocalMatrix, NoisyMatrix, PrivateBorda
-from dprank.aggregation.local_reports import VectorReport
+from dprank.aggregation.directions import VectorReport
 from dprank.data.kendall import as_positions
 from dprank.data.rankings import Rankings
 from dprank.pairwise import NoisyCounts
