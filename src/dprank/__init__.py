@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dprank.aggregation.exponential import ExponentialMechanism
     from dprank.aggregation.kemeny import kemeny
+    from dprank.aggregation.local_borda import LocalBorda
     from dprank.aggregation.local_kwiksort import LocalKwikSort
     from dprank.aggregation.local_reports import LocalMatrix
     from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
     from dprank.aggregation.noisy_matrix import NoisyMatrix
-    from dprank.aggregation.private_borda import LocalBorda, PrivateBorda
+    from dprank.aggregation.private_borda import PrivateBorda
     from dprank.aggregation.private_kwiksort import PrivateKwikSort
     from dprank.audit.auditor import Audit, audit
     from dprank.data.comparisons import Comparisons, read_comparisons
@@ -60,7 +61,7 @@ _HOMES = {
     "Friedman": "uniformity.friedman",
     "Guarantee": "privacy.guarantee",
     "LaplaceUnif": "uniformity.laplace",
-    "LocalBorda": "aggregation.private_borda",
+    "LocalBorda": "aggregation.local_borda",
     "LocalKwikSort": "aggregation.local_kwiksort",
     "LocalMatrix": "aggregation.local_reports",
     "LocalOneBit": "uniformity.local",

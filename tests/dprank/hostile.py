@@ -103,8 +103,11 @@ NUMBERS = {
     "values": (lambda x: noisy_top_k(x, 2, 1.0, "laplace", rng()).tolist(), np.array([3, 1, 2, 9])),
     "kwiksort": (lambda x: kwiksort.kwiksort(x, rng=rng()).tolist(), W),
     "kwiksort law": (lambda x: kwiksort.before_probabilities(x).tolist(), W),
-    "exponential": (lambda x: ExponentialMechanism.calibrated(3, 1.0).draw(x, 4, rng()).tolist(), W),
-    "exponential mean": (lambda x: ExponentialMechanism.calibrated(3, 1.0).expected_disagreements(x), W),
+    "exponential": (lambda x: ExponentialMechanism.calibrated(n_items=3, epsilon=1.0).draw(x, 4, rng()).tolist(), W),
+    "exponential mean": (
+        lambda x: ExponentialMechanism.calibrated(n_items=3, epsilon=1.0).expected_disagreements(x),
+        W,
+    ),
     "subsets": (lambda x: kemeny(x, method="subsets").order.tolist(), (W > W.T) * 1),
     "integer": (lambda x: kemeny(x, method="integer").order.tolist(), (W > W.T) * 1),
     "local search": (lambda x: local_search.local_search(x).tolist(), W),

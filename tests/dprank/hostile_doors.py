@@ -39,7 +39,7 @@ class Vicious:
         raise RuntimeError(WORD)
 
     __len__ = __iter__ = __getitem__ = __bool__ = __float__ = __index__ = __eq__ = __str__ = __repr__ = __array__
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 def arrays():

@@ -40,9 +40,11 @@ DATA = {
     "PairLaw": pair_of([0.5, 0.5], [0.25, 0.75]),
     "PrivateRankCentrality": PrivateRankCentrality.calibrated(3, 1, 1, 1.0, pairs=[(0, 1), (1, 2)], teleport=0.1),
     "Ranking": NoisyCounts.calibrated(1.0, 3, answers=3).release(ANSWERS, np.random.default_rng(0)),
-    "Ranking with scores": PrivateBorda.calibrated(3, 1.0).release(VOTES, SECURE),
-    "Ranking with margins": NoisyMatrix.calibrated(3, 1.0).release(VOTES, SECURE),
-    "Ranking without scores": ExponentialMechanism.calibrated(3, 1.0).release(VOTES, np.random.default_rng(0)),
+    "Ranking with scores": PrivateBorda.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
+    "Ranking with margins": NoisyMatrix.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
+    "Ranking without scores": ExponentialMechanism.calibrated(n_items=3, epsilon=1.0).release(
+        VOTES, np.random.default_rng(0)
+    ),
     "Selection": Oneshot.calibrated(2, 1.0, n_items=3, values=True).release([1, 2, 3], SECURE),
     "Selection of names": Oneshot.calibrated(2, 1.0, items=["a", 1, ("b", 2)]).release([1, 2, 3], SECURE),
     "Decision": Decision(True, 1.0, 0.5, 0.01),

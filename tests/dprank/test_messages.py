@@ -26,7 +26,8 @@ from dprank.aggregation import (
     kemeny_score,
     shrink,
 )
-from dprank.aggregation.local_reports import SampledOrder, SplitResponse, VectorReport
+from dprank.aggregation.directions import VectorReport
+from dprank.aggregation.randomisers import SampledOrder, SplitResponse
 from dprank.audit import audit
 from dprank.data import kendall
 from dprank.data.comparisons import Comparisons, read_comparisons
@@ -208,9 +209,9 @@ TABLES: list[Any] = [
 ]
 TABLES += [np.array(WORDS, object), np.array(NUMBERS) * 1.0, pd.Series(WORDS, WORDS), pd.DataFrame({WORD: NUMBERS})]
 TABLES += [pd.Series([NUMBER, np.nan, 1], WORDS), pd.Series([np.inf, NUMBER], [WORD, NUMBER]), [NUMBER, np.nan, 0.3]]
-POLL = LocalMatrix(SplitResponse.calibrated(3, 1.0))
-ORDERS = LocalMatrix(SampledOrder.calibrated(3, 1.0, 2))
-SPHERE = LocalMatrix(VectorReport.calibrated(3, 1.0))
+POLL = LocalMatrix(SplitResponse.calibrated(n_items=3, epsilon=1.0))
+ORDERS = LocalMatrix(SampledOrder.calibrated(n_items=3, epsilon=1.0, length=2))
+SPHERE = LocalMatrix(VectorReport.calibrated(n_items=3, epsilon=1.0))
 
 #: Whatever of the tables a door takes, it takes; what it refuses, it refuses without a word of it.
 DOORS = {
@@ -243,9 +244,9 @@ DOORS = {
     "shrink": shrink,
     "order": lambda x: kemeny_score(x, np.ones((3, 3)) / 2),
     "w": lambda x: kemeny_score([0, 1, 2], x),
-    "margin": lambda x: NoisyMatrix.calibrated(3, 1.0).perturb(x, RNG),
-    "sum": lambda x: PrivateBorda.calibrated(3, 1.0).perturb(x, RNG),
-    "votes": lambda x: ExponentialMechanism.calibrated(3, 1.0).draw(x, 1, RNG),
+    "margin": lambda x: NoisyMatrix.calibrated(n_items=3, epsilon=1.0).perturb(x, RNG),
+    "sum": lambda x: PrivateBorda.calibrated(n_items=3, epsilon=1.0).perturb(x, RNG),
+    "votes": lambda x: ExponentialMechanism.calibrated(n_items=3, epsilon=1.0).draw(x, 1, RNG),
     "reports": lambda x: POLL.aggregate(x, RNG, items="abc"),
     "sampled orders": lambda x: ORDERS.aggregate(x, RNG, items="abc"),
     "directions": lambda x: SPHERE.aggregate(x, RNG, items="abc"),
@@ -262,10 +263,11 @@ MECHANISMS = [
     Peeling.calibrated(2, 1.0),
     PrivateRankCentrality.calibrated(3, 1, 1, 1.0),
     *(
-        mechanism.calibrated(4, 1.0)
-        for mechanism in (ExponentialMechanism, LocalBorda, LocalKwikSort, LocalMatrix, LocalOneBit, LocalPairs)
+        mechanism.calibrated(epsilon=1.0, n_items=4)
+        for mechanism in (ExponentialMechanism, LocalBorda, LocalKwikSort, LocalMatrix)
     ),
-    *(mechanism.calibrated(4, 1.0) for mechanism in (NoisyMatrix, PrivateBorda, PrivateKwikSort)),
+    *(mechanism.calibrated(4, 1.0) for mechanism in (LocalOneBit, LocalPairs)),
+    *(mechanism.calibrated(epsilon=1.0, n_items=4) for mechanism in (NoisyMatrix, PrivateBorda, PrivateKwikSort)),
     BatchVote(4, 40, 10, 6.0, 1.0, 3),
     paper.bucketed(4, 40, 0.5, 0.05).mechanism,
     LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05),

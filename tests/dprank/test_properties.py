@@ -104,7 +104,7 @@ def promises_of_rankings(kinds=(NoisyMatrix, PrivateBorda, ExponentialMechanism)
         parameters = {"adjacency": adjacency}
         if kind is not ExponentialMechanism:
             parameters |= {"delta": delta, "law": law}
-        keeps(kind.calibrated, data, other, 3, epsilon, **parameters)
+        keeps(kind.calibrated, data, other, epsilon=epsilon, n_items=3, **parameters)
 
     return check
 
@@ -157,7 +157,10 @@ def test_tests_of_uniformity(which, epsilon, voters, new, wide):
     two=rankings,
 )
 def test_local_reports(kind, epsilon, one, two):
-    keeps(kind.calibrated, np.array(one), np.array(two), np.uint8(3), epsilon)
+    if kind in (LocalMatrix, LocalBorda):
+        keeps(kind.calibrated, np.array(one), np.array(two), epsilon=epsilon, n_items=np.uint8(3))
+    else:
+        keeps(kind.calibrated, np.array(one), np.array(two), np.uint8(3), epsilon)
 
 
 @drawn(epsilon=numbers, ridge=numbers, answers=wholes(1, 2, 64, 128, 200))
@@ -177,7 +180,7 @@ test_selections = promises_of_selections()
 @pytest.mark.slow
 def test_kwiksort_through_the_public_door(epsilon, queries, adjacency):
     """No law, only releases: bets against them."""
-    mechanism = PrivateKwikSort.calibrated(3, epsilon, queries=queries, share=0.3, adjacency=adjacency)
+    mechanism = PrivateKwikSort.calibrated(n_items=3, epsilon=epsilon, queries=queries, share=0.3, adjacency=adjacency)
     agreed = Rankings([[0, 1, 2]] * 3, "abc")
     other = Rankings([[0, 1, 2]] * 2 + [[2, 1, 0]] * (adjacency == "replace"), "abc")
     assert not audit(mechanism, [(agreed, other)], rng=np.random.default_rng(1), budget=1024, bits=False).broken

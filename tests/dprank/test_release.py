@@ -24,10 +24,10 @@ ANSWERS = Comparisons([0, 0, 1], [1, 2, 2], [1, 0.5, 0], "abc", [0, 1, 1])
 VOTES = Rankings([[0, 1, 2], [0, 2, 1], [2, 0, 1]], "abc")
 RELEASES = {
     "counts": NoisyCounts.calibrated(1.0, 3, answers=3).release(ANSWERS, RNG),
-    "secure": PrivateBorda.calibrated(3, 1.0).release(VOTES, SECURE),
+    "secure": PrivateBorda.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
     "likelihood": PerturbedMLE.calibrated(1.0, 3, ridge=2.0, link=ARCTAN).release(ANSWERS, RNG),
-    "margins": NoisyMatrix.calibrated(3, 1.0, 0.01).release(VOTES, SECURE),
-    "fallback": PrivateKwikSort.calibrated(3, 1.0, queries=2, share=0.5).release(VOTES, RNG),
+    "margins": NoisyMatrix.calibrated(n_items=3, epsilon=1.0, delta=0.01).release(VOTES, SECURE),
+    "fallback": PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, queries=2, share=0.5).release(VOTES, RNG),
     "codes": Oneshot.calibrated(2, 1.0, n_items=3, ordered=True).release([1, 2, 3], SECURE),
     "values": Oneshot.calibrated(2, 1.0, items=[*"abc"], values=True).release([1, 2, 3], SECURE),
     "numbers for names": Peeling.calibrated(1, 1.0, items=[7, "x", 2.5], noise="gumbel").release([1, 2, 3], SECURE),

@@ -15,11 +15,12 @@ Without privacy: `pairwise_fractions`, then `kemeny`'s order of least `kemeny_sc
 
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import Consensus, KemenyTimeout
+from dprank.aggregation.local_borda import LocalBorda
 from dprank.aggregation.local_kwiksort import LocalKwikSort
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
 from dprank.aggregation.noisy_matrix import NoisyMatrix
-from dprank.aggregation.private_borda import LocalBorda, PrivateBorda
+from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 
 __all__ = [

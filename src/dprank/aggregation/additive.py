@@ -16,7 +16,6 @@ from dprank._require import (
     as_array,
     require_below_1,
     require_one_of,
-    require_positive,
     require_probability,
     require_whole,
     settle,
@@ -69,38 +68,15 @@ class AdditiveNoise(ABC):
         )
         settle(self, scale=require_noise_scale(self.scale, self.noise, self.l1_sensitivity, self.l2_sensitivity))
 
-    @classmethod
-    def calibrated(cls, n_items: int, epsilon: float, delta: float = 0.0, **others: Any) -> Self:
-        """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
-
-        Parameters
-        ----------
-        n_items : int
-            At least 2.
-        epsilon : float
-            Above 0, finite.
-        delta : float
-            In [0, 1).
-        **others
-            Of the class, without the scale and the noise.
-
-        Raises
-        ------
-        ValueError
-            Naming what is out of range, or `epsilon` where no noise that can be drawn is enough.
-        """
-        epsilon = require_positive("epsilon", epsilon)
-        if "noise" in others:
-            raise ValueError(f"noise = {others['noise']!r}; give delta instead: above 0 for Gaussian noise, else 0")
-        delta = require_below_1("delta", delta)
-        free = cls(n_items, FINITE, "gaussian" if delta else "laplace", delta=delta, **others)
-        if free.noise == "laplace":
-            scale = ratio_up(free.l1_sensitivity, epsilon)
-        elif free.law == "continuous":
-            scale = gaussian_scale(free.l2_sensitivity, epsilon, delta)
+    def _least(self, epsilon: float) -> Self:
+        """The same with the least noise that spends no more than `epsilon` at its delta, whatever its scale was."""
+        if self.noise == "laplace":
+            scale = ratio_up(self.l1_sensitivity, epsilon)
+        elif self.law == "continuous":
+            scale = gaussian_scale(self.l2_sensitivity, epsilon, self.delta)
         else:
-            scale = least(lambda s: replace(free, scale=s).guarantee.epsilon <= epsilon, free.l2_sensitivity)
-        return replace(free, scale=require_drawable(epsilon, scale, free.law))
+            scale = least(lambda s: replace(self, scale=s).guarantee.epsilon <= epsilon, self.l2_sensitivity)
+        return replace(self, scale=require_drawable(epsilon, scale, self.law))
 
     @property
     def grain(self) -> float:
@@ -146,7 +122,10 @@ class AdditiveNoise(ABC):
         return self.scale * (1.0 if self.noise == "laplace" else math.sqrt(2 / math.pi))
 
     def _require_counts(self, name: str, counts: ArrayLike, axes: int) -> NDArray[Any]:
-        """Refuse what are no numbers for the items, in so many last axes, and what noise on the grid would not hide."""
+        """Refuse what are no numbers for the items, in so many last axes, and what noise on the grid would not hide.
+
+        For noise on the grid they come back as integers.
+        """
         counts = as_array(name, counts)
         if counts.dtype.kind not in "iuf" or counts.shape[-axes:] != (self.n_items,) * axes:
             raise ValueError(f"{name} is no array of numbers; {axes} last axes of n_items = {self.n_items} are needed")
@@ -154,11 +133,16 @@ class AdditiveNoise(ABC):
             raise ValueError(f"{name} holds fractions; whole numbers are needed: whole noise hides no fractions")
         if self.law == "discrete" and ((counts > WIDEST_COUNT) | (counts < -WIDEST_COUNT)).any():
             raise ValueError(f"{name} goes beyond 2^51; whole noise is added exactly up to there")
-        return counts
+        return counts.astype(np.int64) if self.law == "discrete" else counts
 
     def _drawn(self, size: Any, rng: Source) -> NDArray[Any]:
         """Noise in steps of the grid."""
         return laws.draw(self.noise, self.law, self.scale / self.grain, size, rng=rng)
+
+
+def noise_of(delta: Any) -> Noise:
+    """What is drawn for a delta: Laplace noise for 0, else Gaussian."""
+    return "gaussian" if require_below_1("delta", delta) else "laplace"
 
 
 def require_noise(noise: Noise, delta: float, law: Law, adjacency: Adjacency) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Self, get_args
+from typing import ClassVar, Self, get_args
 
 import numba
 import numpy as np
@@ -22,6 +22,8 @@ from dprank.aggregation.matrix import require_matrix
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Adjacency, Guarantee
 from dprank.release import Ranking, source_of
+
+__all__ = ["ExponentialMechanism"]
 
 #: Most items: a table of 2^22 floats is 32 MiB.
 MOST_ITEMS = 22
@@ -58,6 +60,14 @@ class ExponentialMechanism:
     The sum over all orders is one over all sets S of items, placed first:
     :math:`Z(S) = \sum_{i \in S} Z(S \setminus i) e^{-rate \cdot c(i, S)}`, where c(i, S) counts the votes for i before
     any other item of S. O(2^m m) time and 2^m floats, whatever the number of voters.
+
+    Examples
+    --------
+    >>> from dprank import ExponentialMechanism, Rankings
+    >>> votes = Rankings([[0, 1, 2]] * 300 + [[1, 2, 0]] * 100, ["roads", "schools", "parks"])
+    >>> mechanism = ExponentialMechanism.calibrated(epsilon=1.0, n_items=3)
+    >>> mechanism.release(votes, np.random.default_rng(0)).ranking
+    ('roads', 'schools', 'parks')
     """
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
@@ -79,23 +89,28 @@ class ExponentialMechanism:
             raise ValueError(f"rate = {self.rate}; too fast a decay for any finite epsilon")
 
     @classmethod
-    def calibrated(cls, n_items: int, epsilon: float, **others: Any) -> Self:
+    def calibrated(cls, *, epsilon: float, n_items: int, adjacency: Adjacency = "replace") -> Self:
         """The fastest decay that is epsilon-private for every number of voters.
 
         Parameters
         ----------
-        n_items : int
         epsilon : float
             Above 0, finite.
-        **others
-            Of `ExponentialMechanism`, without the rate.
+        n_items, adjacency
+            As in `ExponentialMechanism`.
 
         Raises
         ------
         ValueError
             Naming what is out of range.
+
+        Examples
+        --------
+        >>> from dprank import ExponentialMechanism
+        >>> print(ExponentialMechanism.calibrated(epsilon=1.0, n_items=4).guarantee)
+        epsilon = 1 (central; replace one voter)
         """
-        free, epsilon = cls(n_items, 0.0, **others), require_positive("epsilon", epsilon)
+        free, epsilon = cls(n_items, 0.0, adjacency=adjacency), require_positive("epsilon", epsilon)
         fastest = replace(free, rate=epsilon / free.spread)
         while fastest.guarantee.epsilon > epsilon:
             fastest = replace(fastest, rate=math.nextafter(fastest.rate, 0))

@@ -23,8 +23,6 @@ from dprank.privacy.divergence import Divergence, PairLaw, noise_shift, pair_of,
 from dprank.privacy.laws import NoExactRoute, best_first, exact, sample
 from dprank.privacy.noise import Law, Noise
 
-#: Standard deviations between a margin and the bound of clipping beyond which clipping is not seen.
-_CLEAR = 9
 #: Scales beyond which whole noise is cut off.
 _REACH = {"laplace": 60, "gaussian": 12}
 
@@ -33,26 +31,23 @@ _REACH = {"laplace": 60, "gaussian": 12}
 
 
 @exact.register
-def _(mechanism: NoisyMatrix, data: Rankings, other: Rankings) -> Divergence:
-    """Of the noisy margins, from which all else is computed.
-
-    Clipping hides nothing of Laplace noise at delta 0: all noise may point one way. Where it would hide some of
-    Gaussian noise there is no exact route.
-    """
+def noisy_matrix_law(mechanism: NoisyMatrix, data: Rankings, other: Rankings) -> Divergence:
+    """Of the noisy margins, from which all else is computed."""
     margins = [_margins(d)[np.triu_indices(mechanism.n_items, 1)] for d in (data, other)]
-    if mechanism.clip and mechanism.noise == "gaussian":
-        room = (len(data) - np.abs(margins).max()) / 2
-        if room < _CLEAR * mechanism.scale:
-            raise NoExactRoute("margins are too near to being clipped: no exact law of Gaussian noise")
     steps = (margins[1] - margins[0]) / 2 / mechanism.grain
     return noise_shift(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
 
 
 @sample.register
-def _(mechanism: NoisyMatrix, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    margins = mechanism.perturb(np.tile(_margins(data), (size, 1, 1)), rng)
-    if mechanism.clip:
-        margins = np.clip(margins, -len(data), len(data))
+def draw_noisy_matrices(
+    mechanism: NoisyMatrix, data: Rankings, size: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Orders, and the margins of all pairs."""
+    return ordered(mechanism, mechanism.perturb(np.tile(_margins(data), (size, 1, 1)), rng), rng)
+
+
+def ordered(mechanism: NoisyMatrix, margins: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Orders of many noisy margins by the rule, and the margins of all pairs, as `NoisyMatrix.release` makes them."""
     first, second = np.triu_indices(mechanism.n_items, 1)
     return np.c_[_orders(mechanism, margins, rng), margins[:, first, second]]
 
@@ -75,7 +70,7 @@ def _orders(mechanism: NoisyMatrix, margins: NDArray[np.float64], rng: np.random
 
 
 @exact.register
-def _(mechanism: PrivateBorda, data: Rankings, other: Rankings) -> Divergence:
+def private_borda_law(mechanism: PrivateBorda, data: Rankings, other: Rankings) -> Divergence:
     """Of the differences of the noisy sums, which is all that is published.
 
     Laplace noise: exact at delta 0, where the loss is the least over all common shifts, approached as the items split
@@ -93,7 +88,10 @@ def _(mechanism: PrivateBorda, data: Rankings, other: Rankings) -> Divergence:
 
 
 @sample.register
-def _(mechanism: PrivateBorda, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_private_bordas(
+    mechanism: PrivateBorda, data: Rankings, size: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Orders, and centred scores."""
     sums = mechanism.perturb(np.tile(_sums(data), (size, 1)), rng)
     return published(sums, rng)
 
@@ -113,13 +111,16 @@ def _sums(data: Rankings) -> NDArray[np.int64]:
 
 
 @exact.register
-def _(mechanism: ExponentialMechanism, data: Rankings, other: Rankings) -> PairLaw:
+def exponential_law(mechanism: ExponentialMechanism, data: Rankings, other: Rankings) -> PairLaw:
     """By listing all orders."""
     return pair_of(*(_exponential(d, mechanism.rate) for d in (data, other)), log=True)
 
 
 @sample.register
-def _(mechanism: ExponentialMechanism, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_exponentials(
+    mechanism: ExponentialMechanism, data: Rankings, size: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Orders."""
     return mechanism.draw(data.pairwise(), size, rng).astype(float)
 
 
@@ -133,7 +134,7 @@ def _exponential(data: Rankings, rate: float) -> NDArray[np.float64]:
 
 
 @exact.register
-def _(mechanism: PrivateKwikSort, data: Rankings, other: Rankings) -> PairLaw:
+def private_kwiksort_law(mechanism: PrivateKwikSort, data: Rankings, other: Rankings) -> PairLaw:
     """Of the order, which is all that is published, by recursion over pivots and answers.
 
     Its loss is smaller than that of the answers, which `guarantee` adds up: most runs do not tell how they got there.
@@ -267,7 +268,10 @@ def _signs(
 
 
 @sample.register
-def _(mechanism: PrivateKwikSort, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_private_kwiksorts(
+    mechanism: PrivateKwikSort, data: Rankings, size: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Orders."""
     order, parts = sorted_by(tournaments(noisy_margins(mechanism, data, size, rng), rng), rng)
     return fall_back(mechanism, data, order, parts.sum(axis=(0, 2)), rng)
 

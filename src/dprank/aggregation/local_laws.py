@@ -7,7 +7,8 @@ Of `LocalKwikSort` the voter's whole transcript is audited, in a poll with one v
 from __future__ import annotations
 
 import math
-from functools import cache
+from collections.abc import Callable
+from functools import cache, singledispatch
 from itertools import permutations, product
 from typing import Any
 
@@ -15,17 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import shown
+from dprank.aggregation.directions import PositionVector, VectorReport
 from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort
-from dprank.aggregation.local_reports import (
-    OneRound,
-    PrintedPair,
-    Randomiser,
-    SampledOrder,
-    SplitResponse,
-    VectorReport,
-    ranking_signs,
-)
-from dprank.aggregation.private_borda import OrderReport, PositionVector
+from dprank.aggregation.local_reports import OneRound
+from dprank.aggregation.randomisers import OrderReport, SampledOrder, SplitResponse, ranking_signs
 from dprank.data.rankings import Rankings
 from dprank.privacy.coins import law_of
 from dprank.privacy.divergence import PairLaw, pair_of
@@ -35,45 +29,66 @@ from dprank.privacy.randomized_response import GRAIN
 # --- laws of one report ----------------------------------------------------------------------------------------------
 
 
-def report_law(randomiser: Randomiser | OrderReport, positions: NDArray[Any]) -> NDArray[np.float64]:
+@singledispatch
+def report_law(randomiser: Any, positions: NDArray[Any]) -> NDArray[np.float64]:
     """Probability of every report under every given ranking, by enumeration.
 
     Parameters
     ----------
-    randomiser : SplitResponse, PrintedPair, SampledOrder, OrderReport, or VectorReport on the cube
-        Of few items.
+    randomiser : Randomiser
+        Of few items. A new one registers its own law: ``@report_law.register``.
     positions : ndarray of int, shape (rankings, items)
 
     Returns
     -------
     ndarray of float, shape (rankings, reports)
-        Reports in the same order under every ranking: sign vectors as in `signs_law`; the answers yes of all pairs,
-        then the answers no; or lists of items in lexicographic order.
+        Reports in the same order under every ranking: sign vectors as in `signs_law`, or lists of items in
+        lexicographic order.
 
     Raises
     ------
     ValueError
         If the reports cannot be listed.
+
+    Examples
+    --------
+    >>> pair = SampledOrder.calibrated(epsilon=math.log(3), n_items=2)
+    >>> report_law(pair, np.array([[0, 1], [1, 0]])).round(9).tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
     """
-    m, signs = randomiser.n_items, ranking_signs(positions)
-    match randomiser:
-        case SplitResponse():
-            return signs_law(signs, randomiser.flips / GRAIN)
-        case VectorReport(geometry="cube"):
-            sent = np.array(list(product((-1, 1), repeat=randomiser.n_pairs)))
-            return (1 + randomiser.kept * np.sign(signs.astype(int) @ sent.T)) / len(sent)
-        case PrintedPair():
-            yes = np.where(signs > 0, 1 - randomiser.flips / GRAIN, 0.5)
-            return np.concatenate([yes, 1 - yes], axis=1) / randomiser.n_pairs
-        case OrderReport():
-            return report_law(randomiser.order, positions)
-        case SampledOrder():
-            lists = np.array(list(permutations(range(m), randomiser.size)))
-            own = (np.diff(positions[:, lists], axis=-1) > 0).all(-1)
-            orders = math.factorial(randomiser.size)
-            share = orders / len(lists)
-            return np.asarray(share * (randomiser.shrinkage * own + (1 - randomiser.shrinkage) / orders))
     raise ValueError(f"randomiser = {shown(randomiser)}; its reports cannot be listed")
+
+
+@report_law.register
+def split_response_law(randomiser: SplitResponse, positions: NDArray[Any]) -> NDArray[np.float64]:
+    """Every sign by a coin of its own."""
+    return signs_law(ranking_signs(positions), randomiser.flips / GRAIN)
+
+
+@report_law.register
+def cube_law(randomiser: VectorReport, positions: NDArray[Any]) -> NDArray[np.float64]:
+    """Of vectors of signs; those of the ball cannot be listed."""
+    if randomiser.geometry != "cube":
+        raise ValueError(f"randomiser = {shown(randomiser)}; its reports cannot be listed")
+    sent = np.array(list(product((-1, 1), repeat=randomiser.n_pairs)))
+    sides = np.sign(ranking_signs(positions).astype(int) @ sent.T)
+    return np.asarray((1 + randomiser.kept * sides) / len(sent))
+
+
+@report_law.register
+def sampled_order_law(randomiser: SampledOrder, positions: NDArray[Any]) -> NDArray[np.float64]:
+    """Lists in the voter's order have its chance besides that of any list."""
+    lists = np.array(list(permutations(range(randomiser.n_items), randomiser.length)))
+    own = (np.diff(positions[:, lists], axis=-1) > 0).all(-1)
+    orders = math.factorial(randomiser.length)
+    share = orders / len(lists)
+    return np.asarray(share * (randomiser.shrinkage * own + (1 - randomiser.shrinkage) / orders))
+
+
+@report_law.register
+def order_report_law(randomiser: OrderReport, positions: NDArray[Any]) -> NDArray[np.float64]:
+    """That of the order."""
+    return report_law(randomiser.order, positions)
 
 
 def sides_law(one: NDArray[Any], other: NDArray[Any], turned: float) -> PairLaw:
@@ -103,7 +118,8 @@ def _centred(positions: NDArray[Any]) -> NDArray[np.float64]:
 
 
 @exact.register
-def _(mechanism: OneRound, data: Any, other: Any) -> PairLaw:
+def one_round_law(mechanism: OneRound, data: Any, other: Any) -> PairLaw:
+    """Of one voter's report: by the side that a direction lies on, else by enumeration."""
     randomiser, both = mechanism.randomiser, np.array([data, other])
     match randomiser:
         case VectorReport(geometry="ball"):
@@ -115,7 +131,8 @@ def _(mechanism: OneRound, data: Any, other: Any) -> PairLaw:
 
 
 @sample.register
-def _(mechanism: OneRound, data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def draw_reports(mechanism: OneRound, data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Of one voter."""
     return np.asarray(mechanism.randomiser.report(np.tile(data, (size, 1)), rng), float)
 
 
@@ -164,23 +181,28 @@ def poll_of(design: LocalKwikSort, ranking: Any) -> Rankings:
 
 
 @features.register
-def _(result: Transcript) -> NDArray[np.float64]:
+def transcript_features(result: Transcript) -> NDArray[np.float64]:
     """Answers oriented: positive where the item of the lower code is said to come first."""
     m = result.design.n_items
     oriented = np.sign(np.arange(m) - np.arange(m)[:, None]) * result.answers
     return np.r_[oriented[~np.eye(m, dtype=bool)], result.fallback].astype(float)
 
 
+#: What makes a transcript: `Transcript`, or an heir.
+Polled = Callable[[Any, Rankings, np.random.Generator], Transcript]
+
+
 @cache
-def _transcripts(design: LocalKwikSort, ranking: tuple[int, ...]) -> dict[tuple[float, ...], float]:
+def _transcripts(polled: Polled, design: LocalKwikSort, ranking: tuple[int, ...]) -> dict[tuple[float, ...], float]:
     """Law of a voter's transcript but for the report to the fallback: all coins of the library's own code followed."""
     poll = poll_of(design, ranking)
-    return law_of(lambda rng: tuple(features(Transcript(design, poll, rng)).tolist()))
+    return law_of(lambda rng: tuple(features(polled(design, poll, rng)).tolist()))
 
 
-@exact.register
-def _(mechanism: LocalKwikSort, data: Any, other: Any) -> PairLaw:
-    laws: list[dict[Any, float]] = [_transcripts(mechanism, tuple(np.asarray(r).tolist())) for r in (data, other)]
+def transcripts_law(polled: Polled, mechanism: LocalKwikSort, data: Any, other: Any) -> PairLaw:
+    """Divergence of a voter's transcripts under two rankings, the report to the fallback included."""
+    rankings = (tuple(np.asarray(r).tolist()) for r in (data, other))
+    laws: list[dict[Any, float]] = [_transcripts(polled, mechanism, ranking) for ranking in rankings]
     if mechanism.fallback is not None:
         reports = exact(mechanism.fallback, data, other)
         assert isinstance(reports, PairLaw)
@@ -195,10 +217,26 @@ def _(mechanism: LocalKwikSort, data: Any, other: Any) -> PairLaw:
     return pair_of(*laws)
 
 
-@sample.register
-def _(mechanism: LocalKwikSort, data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    law = _transcripts(mechanism, tuple(np.asarray(data).tolist()))
+def draw_transcripts(
+    polled: Polled, mechanism: LocalKwikSort, data: Any, size: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Transcripts of one voter, from their law; shape (size, items * (items - 1) + 1 + numbers of a report)."""
+    law = _transcripts(polled, mechanism, tuple(np.asarray(data).tolist()))
     rows = np.array(list(law))[rng.choice(len(law), size, p=np.array(list(law.values())) / sum(law.values()))]
     if mechanism.fallback is None:
         return rows
     return np.hstack([rows, sample(mechanism.fallback, data, size, rng) * rows[:, -1:]])
+
+
+@exact.register
+def local_kwiksort_law(mechanism: LocalKwikSort, data: Any, other: Any) -> PairLaw:
+    """Of one voter's transcript, in a poll with one voter in every block."""
+    return transcripts_law(Transcript, mechanism, data, other)
+
+
+@sample.register
+def draw_local_kwiksort(
+    mechanism: LocalKwikSort, data: Any, size: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Transcripts of one voter."""
+    return draw_transcripts(Transcript, mechanism, data, size, rng)

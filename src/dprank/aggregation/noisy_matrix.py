@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import (
-    require_bool,
-    require_claim,
-    require_one_of,
-    require_positive,
-    require_probability,
-    require_whole,
-    settle,
-)
-from dprank.aggregation.additive import AdditiveNoise
+from dprank._require import require_positive, require_whole
+from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.data.rankings import Rankings, require_rankings
-from dprank.privacy.noise import Source
+from dprank.privacy.guarantee import Adjacency
+from dprank.privacy.noise import Law, Source
 from dprank.release import Ranking, source_of
+
+__all__ = ["NoisyMatrix"]
 
 
 @dataclass(frozen=True)
@@ -45,10 +40,6 @@ class NoisyMatrix(AdditiveNoise):
     rule : {"auto", "kemeny", "local_search", "borda", "copeland"}
         What orders the noisy matrix, see `order_by`. It costs no privacy. "auto" never takes
         long; "kemeny" insists on the proved optimum for up to a minute.
-    clip : bool
-        Whether noisy fractions are clipped to [0, 1] before the rule, as in the paper's footnote 2.
-    claimed_epsilon : float, optional
-        What a paper says of this calibration. It enters nothing.
 
     Raises
     ------
@@ -58,13 +49,22 @@ class NoisyMatrix(AdditiveNoise):
     See Also
     --------
     NoisyMatrix.calibrated : the noise that a given epsilon needs.
-    NoisyMatrix.as_printed : the paper's own noise.
 
     Notes
     -----
     A voter who turns their ranking round moves the count of each of the m (m - 1) / 2 pairs by one, and nobody moves
     more: :math:`l_1` sensitivity :math:`\binom{m}{2}`, :math:`l_2` sensitivity its root, both attained. A voter who
     comes or goes moves half a margin by one half.
+
+    Examples
+    --------
+    >>> from dprank import SECURE, NoisyMatrix, Rankings
+    >>> votes = Rankings([[0, 1, 2]] * 300 + [[1, 2, 0]] * 100, ["roads", "schools", "parks"])
+    >>> mechanism = NoisyMatrix.calibrated(epsilon=1.0, n_items=3)
+    >>> mechanism.release(votes, SECURE).ranking
+    ('roads', 'schools', 'parks')
+    >>> print(mechanism.guarantee)
+    epsilon = 1 (central; replace one voter)
     """
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
@@ -72,51 +72,49 @@ class NoisyMatrix(AdditiveNoise):
 
     _: KW_ONLY
     rule: Rule = "auto"
-    clip: bool = False
-    claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_rule(self.rule)
-        settle(self, clip=require_bool("clip", self.clip), claimed_epsilon=require_claim(self.claimed_epsilon))
-        if self.clip and self.adjacency == "add_remove":
-            raise ValueError("clip = True; fractions need the number of voters, which 'add_remove' keeps private")
 
     @classmethod
-    def as_printed(
+    def calibrated(
         cls,
-        corollary: Literal[3, 4],
-        n_items: int,
+        *,
         epsilon: float,
         delta: float = 0.0,
-        *,
-        constant: float = 1.0,
-        **others: Any,
+        n_items: int,
+        adjacency: Adjacency = "replace",
+        law: Law = "discrete",
+        rule: Rule = "auto",
     ) -> Self:
-        """The paper's calibration, with the epsilon it claims beside what is provable.
+        """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
+
+        Of discrete Gaussian noise, the least for which zero-concentrated privacy proves it.
 
         Parameters
         ----------
-        corollary : {3, 4}
-            3: Laplace(m^2 / (epsilon n)) on the fractions of n voters. 4: Gaussian of standard deviation
-            ``constant`` m sqrt(log(1 / delta)) / (epsilon n). The n cancels in counts.
-        n_items : int
-        epsilon, delta : float
-            As claimed.
-        constant : float
-            In place of the O() of Corollary 4.
-        **others
-            Of `NoisyMatrix`.
+        epsilon : float
+            Above 0, finite.
+        delta : float
+            In [0, 1).
+        n_items, adjacency, law, rule
+            As in `NoisyMatrix`.
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range, or `epsilon` where no noise that can be drawn is enough.
+
+        Examples
+        --------
+        >>> from dprank import NoisyMatrix
+        >>> NoisyMatrix.calibrated(epsilon=1.0, delta=1e-6, n_items=4).noise
+        'gaussian'
         """
-        corollary = require_one_of("corollary", corollary, (3, 4))
-        n_items, epsilon = require_whole("n_items", n_items, 2), require_positive("epsilon", epsilon)
-        constant = require_positive("constant", constant)
-        printed: dict[str, Any] = {"law": "continuous", "clip": True, "claimed_epsilon": epsilon} | others
-        if corollary == 3:
-            return cls(n_items, n_items**2 / epsilon, "laplace", delta=delta, **printed)
-        delta = require_probability("delta", delta)
-        scale = constant * n_items / epsilon * math.sqrt(math.log(1 / delta))
-        return cls(n_items, scale, "gaussian", delta=delta, **printed)
+        epsilon = require_positive("epsilon", epsilon)
+        parameters: dict[str, Any] = {"delta": delta, "adjacency": adjacency, "law": law, "rule": rule}
+        return cls(n_items, FINITE, noise_of(delta), **parameters)._least(epsilon)
 
     @property
     def n_pairs(self) -> int:
@@ -157,7 +155,7 @@ class NoisyMatrix(AdditiveNoise):
         Raises
         ------
         ValueError
-            With a rule or clipping for which nothing is proved.
+            With a rule for which nothing is proved.
 
         Notes
         -----
@@ -166,8 +164,6 @@ class NoisyMatrix(AdditiveNoise):
         moment generating function is all that counts. On a grid it is no larger.
         """
         require_exact(self.rule)
-        if self.clip:
-            raise ValueError("clip = True; no error is proved for clipped fractions")
         orders = math.lgamma(self.n_items + 1)
         if self.noise == "gaussian":
             error = math.sqrt(2 * self.n_pairs * orders)
@@ -194,12 +190,14 @@ class NoisyMatrix(AdditiveNoise):
         -----
         O(voters * items^2), then the rule.
         """
-        counts = require_rankings(data, self.n_items).pairwise()
-        margins = self.perturb(counts - counts.T, rng)
-        if self.clip:
-            margins = np.clip(margins, -len(data), len(data))
+        margins = self.noisy_margins(data, rng)
         order = order_by(self.rule, margins, rng=rng)
         return Ranking(data.items, order, margins=margins, mechanism=self, source=source_of(rng, self))
+
+    def noisy_margins(self, data: Rankings, rng: Source) -> NDArray[np.float64]:
+        """Margins of rankings, with noise: all that the rule sees; see `perturb`."""
+        counts = require_rankings(data, self.n_items).pairwise()
+        return self.perturb(counts - counts.T, rng)
 
     def perturb(self, margins: NDArray[Any], rng: Source) -> NDArray[np.float64]:
         """Margins with noise: one draw for each pair, twice of it on the margin.
@@ -210,6 +208,11 @@ class NoisyMatrix(AdditiveNoise):
             Antisymmetric; leading axes are independent repetitions. For noise on the grid those of rankings: whole
             numbers and, where one voter is replaced, all odd or all even.
         rng : numpy.random.Generator or dprank.SECURE
+
+        Returns
+        -------
+        ndarray of float, shape (..., items, items)
+            Antisymmetric. Noise on the grid is added to integers, and only the sum becomes a float.
 
         Raises
         ------
@@ -223,5 +226,5 @@ class NoisyMatrix(AdditiveNoise):
             raise ValueError("margins are odd and even; all of one parity, as rankings have them, are needed")
         drawn = round(2 * self.grain) * self._drawn((*margins.shape[:-2], self.n_pairs), rng)
         noisy = np.zeros(margins.shape)
-        noisy[..., first, second] = margins[..., first, second] + drawn
+        noisy[..., first, second] = pairs + drawn
         return noisy - np.swapaxes(noisy, -1, -2)

@@ -9,24 +9,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import (
-    require_below_1,
-    require_claim,
-    require_positive,
-    require_probability,
-    require_whole,
-    settle,
-    shown,
-)
+from dprank._require import require_probability, require_whole, settle, shown
 from dprank.aggregation.additive import require_drawable, require_noise, require_noise_scale
 from dprank.aggregation.kwiksort import comparisons_law
 from dprank.aggregation.noisy_matrix import NoisyMatrix
+from dprank.aggregation.rules import Rule
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise as laws
 from dprank.privacy.gaussian import gaussian_epsilon, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, compose, ratio_up, require_promise
 from dprank.privacy.noise import Law, Noise, Source, require_source
 from dprank.release import Ranking, source_of
+
+__all__ = ["PrivateKwikSort"]
 
 #: Relative allowance for the rounding of sums of losses, far above what tests find.
 _ROUNDING = 1e-8
@@ -54,8 +49,6 @@ class PrivateKwikSort:
     adjacency : {"replace", "add_remove"}
     law : {"discrete", "continuous"}
         Noise on the grid of possible counts, fit for release; or on the real line, as the paper prints it.
-    claimed_epsilon : float, optional
-        What the paper says of this calibration. It enters nothing.
 
     Raises
     ------
@@ -65,7 +58,6 @@ class PrivateKwikSort:
     See Also
     --------
     PrivateKwikSort.calibrated : the noise that a given epsilon needs, shared out best.
-    PrivateKwikSort.as_printed : the paper's own noise.
 
     Notes
     -----
@@ -74,6 +66,14 @@ class PrivateKwikSort:
     :math:`1 / \sigma^2 = q / s^2 + \binom{m}{2} / t^2` (Dong, Roth and Su 2022, Corollary 2). A run that falls back has
     spent both. Ties are decided by a uniform order of the items, drawn at the start: each pair has one answer, as in a
     tournament, and neither item is favoured.
+
+    Examples
+    --------
+    >>> from dprank import SECURE, PrivateKwikSort, Rankings
+    >>> votes = Rankings([[0, 1, 2]] * 300 + [[1, 2, 0]] * 100, ["roads", "schools", "parks"])
+    >>> mechanism = PrivateKwikSort.calibrated(epsilon=1.0, n_items=3)
+    >>> mechanism.release(votes, SECURE).ranking
+    ('roads', 'schools', 'parks')
     """
 
     n_items: int
@@ -85,7 +85,6 @@ class PrivateKwikSort:
     delta: float = 0.0
     adjacency: Adjacency = "replace"
     law: Law = "discrete"
-    claimed_epsilon: float | None = None
 
     def __post_init__(self) -> None:
         n_items = require_whole("n_items", self.n_items, 2)
@@ -95,7 +94,6 @@ class PrivateKwikSort:
             n_items=n_items,
             queries=require_whole("queries", self.queries, 1, pairs),
             delta=require_noise(self.noise, self.delta, self.law, self.adjacency),
-            claimed_epsilon=require_claim(self.claimed_epsilon),
         )
         most = self.queries * self.grain
         settle(self, scale=require_noise_scale(self.scale, self.noise, most, most))
@@ -116,15 +114,15 @@ class PrivateKwikSort:
     @classmethod
     def calibrated(
         cls,
-        n_items: int,
+        *,
         epsilon: float,
         delta: float = 0.0,
-        *,
+        n_items: int,
         queries: int | None = None,
         share: float | None = None,
-        law: Law = "discrete",
         adjacency: Adjacency = "replace",
-        **fallback: Any,
+        law: Law = "discrete",
+        rule: Rule = "auto",
     ) -> Self:
         """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
 
@@ -132,30 +130,42 @@ class PrivateKwikSort:
 
         Parameters
         ----------
-        n_items : int
-            At most 256, unless both `queries` and `share` are given.
         epsilon : float
             Above 0, finite.
         delta : float
             In [0, 1).
+        n_items : int
+            At most 256, unless both `queries` and `share` are given.
         queries : int, optional
             Comparisons that a run may make.
         share : float, optional
             Of the budget (epsilon, or of Gaussian noise its square) that goes to the fallback, in (0, 1). The default
             of both is what makes the expected scale of the noise that decides the order least, where the number of
             comparisons is QuickSort's. That uses no data.
-        law, adjacency
-            Of `PrivateKwikSort`.
-        **fallback
-            Of `NoisyMatrix`: its rule.
+        adjacency, law
+            As in `PrivateKwikSort`.
+        rule
+            Of the fallback, as in `NoisyMatrix`.
 
         Returns
         -------
         PrivateKwikSort
             Without a fallback where one does not pay.
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range, or `epsilon` where no noise that can be drawn is enough.
+
+        Examples
+        --------
+        >>> from dprank import PrivateKwikSort
+        >>> mechanism = PrivateKwikSort.calibrated(epsilon=1.0, n_items=32)
+        >>> mechanism.queries, mechanism.fallback is None
+        (216, False)
         """
         shared: dict[str, Any] = {"delta": delta, "law": law, "adjacency": adjacency}
-        whole = NoisyMatrix.calibrated(n_items, epsilon, **shared, **fallback)
+        whole = NoisyMatrix.calibrated(epsilon=epsilon, n_items=n_items, rule=rule, **shared)
         pairs, gaussian = whole.n_pairs, whole.noise == "gaussian"
         if queries is not None:
             queries = require_whole("queries", queries, 1, pairs)
@@ -169,35 +179,6 @@ class PrivateKwikSort:
         rest = require_probability("share", share)
         spare = replace(whole, scale=require_drawable(epsilon, scale / rest**power, law))
         return cls(n_items, queries, scale * (queries / pairs / (1 - rest)) ** power, spare, whole.noise, **shared)
-
-    @classmethod
-    def as_printed(
-        cls, n_items: int, queries: int, epsilon: float, delta: float = 0.0, *, constant: float = 1.0, **fallback: Any
-    ) -> Self:
-        """The paper's calibration, with the epsilon it claims beside what is provable.
-
-        Parameters
-        ----------
-        n_items, queries : int
-            From m (m - 1) / 2 queries on, no run falls back.
-        epsilon, delta : float
-            As claimed. Laplace(q / (epsilon n)) on the fractions for delta = 0, else Gaussian of standard deviation
-            ``constant`` sqrt(q log(1 / delta)) / (epsilon n); the n cancels in counts.
-        constant : float
-            In place of the O() of Corollary 7.
-        **fallback
-            Of `NoisyMatrix.as_printed`; it gets the budget epsilon / 2 of Corollary 3.
-        """
-        epsilon, delta = require_positive("epsilon", epsilon), require_below_1("delta", delta)
-        asked, constant = require_whole("queries", queries, 1), require_positive("constant", constant)
-        spare = NoisyMatrix.as_printed(3, n_items, epsilon / 2, **fallback)
-        printed: dict[str, Any] = {"law": "continuous", "claimed_epsilon": epsilon, "delta": delta}
-        made = min(asked, spare.n_pairs)
-        last = spare if made < spare.n_pairs else None
-        if delta == 0:
-            return cls(n_items, made, asked / epsilon, last, "laplace", **printed)
-        scale = constant * math.sqrt(asked * math.log(1 / delta)) / epsilon
-        return cls(n_items, made, scale, last, "gaussian", **printed)
 
     @property
     def grain(self) -> float:
@@ -249,13 +230,13 @@ class PrivateKwikSort:
         O(voters * items^2), and O(items log items) draws; then the fallback, if it is needed.
         """
         counts = require_rankings(data, self.n_items).pairwise()
-        order = self._sort((counts - counts.T) / 2, require_source(rng))
+        order = self._sort(counts - counts.T, require_source(rng))
         if order is None:
             assert self.fallback is not None
             order = self.fallback.release(data, rng).order
         return Ranking(data.items, order, mechanism=self, source=source_of(rng, self))
 
-    def _sort(self, half_margins: NDArray[np.float64], rng: Source) -> NDArray[np.int64] | None:
+    def _sort(self, margins: NDArray[Any], rng: Source) -> NDArray[np.int64] | None:
         """KwikSort; None where the queries run out."""
         left = self.queries
         done: list[int] = []
@@ -270,8 +251,8 @@ class PrivateKwikSort:
             left -= len(rest)
             if left < 0:
                 return None
-            noise = self.grain * laws.draw(self.noise, self.law, self.scale / self.grain, len(rest), rng=rng)
-            noisy = half_margins[rest, pivot] + noise
+            noise = laws.draw(self.noise, self.law, self.scale / self.grain, len(rest), rng=rng)
+            noisy = margins[rest, pivot] + round(2 * self.grain) * noise  # on the margin twice that on the count
             before = (noisy > 0) | ((noisy == 0) & (ties[rest] < ties[pivot]))
             stack += [rest[~before], part[:1], rest[before]]
         return np.array(done)

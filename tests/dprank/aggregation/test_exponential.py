@@ -42,7 +42,7 @@ def histogram(draws):
 @pytest.mark.parametrize("m", [2, 3, 4, 5, 6])
 def test_draws_have_the_law_of_the_list(m):
     votes = profile(m, 9).pairwise()
-    mechanism = ExponentialMechanism.calibrated(m, 3.0)
+    mechanism = ExponentialMechanism.calibrated(n_items=m, epsilon=3.0)
     _, cost, law = listed(mechanism, votes)
     counts = histogram(mechanism.draw(votes, 30_000, np.random.default_rng(m)))
     assert law_p_value(counts, law) > ALARM
@@ -71,7 +71,7 @@ def test_large_rates_do_not_overflow():
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def test_the_guarantee_is_approached_and_never_passed(adjacency):
-    mechanism = ExponentialMechanism.calibrated(4, 1.5, adjacency=adjacency)
+    mechanism = ExponentialMechanism.calibrated(n_items=4, epsilon=1.5, adjacency=adjacency)
     one = Rankings([[0, 1, 2, 3]], list("abcd")).pairwise()
 
     def loss(others):
@@ -93,20 +93,20 @@ def test_the_guarantee_is_approached_and_never_passed(adjacency):
 def test_calibrated_is_the_fastest_decay_that_keeps_its_word(adjacency):
     for m in (2, 3, 10, 22):
         for epsilon in [5e-324, 1e-300, 1e-9, 1e300, *np.geomspace(1e-6, 1e3, 200)]:
-            rate = ExponentialMechanism.calibrated(m, epsilon, adjacency=adjacency).rate
+            rate = ExponentialMechanism.calibrated(n_items=m, epsilon=epsilon, adjacency=adjacency).rate
             faster = np.nextafter(rate, np.inf)
             kept, lost = (ExponentialMechanism(m, r, adjacency=adjacency).guarantee.epsilon for r in (rate, faster))
             assert kept <= epsilon < lost
 
 
 def test_a_release_is_an_order_with_its_guarantee():
-    mechanism, data = ExponentialMechanism.calibrated(5, 1.0), profile(5, 40)
+    mechanism, data = ExponentialMechanism.calibrated(n_items=5, epsilon=1.0), profile(5, 40)
     released = mechanism.release(data, np.random.default_rng(0))
     assert sorted(released.order) == [0, 1, 2, 3, 4]
     assert released.guarantee == mechanism.guarantee
     assert mechanism.guarantee.epsilon <= 1
     assert mechanism.rho == pytest.approx(1 / 8)
-    assert ExponentialMechanism.calibrated(5, 1.0, adjacency="add_remove").rate == pytest.approx(0.1)
+    assert ExponentialMechanism.calibrated(n_items=5, epsilon=1.0, adjacency="add_remove").rate == pytest.approx(0.1)
 
 
 def test_bad_input_is_refused():
@@ -117,7 +117,7 @@ def test_bad_input_is_refused():
     with refused("adjacency = 'edge'"):
         ExponentialMechanism(3, 1.0, adjacency="edge")
     with refused("epsilon = 0"):
-        ExponentialMechanism.calibrated(3, 0.0)
+        ExponentialMechanism.calibrated(n_items=3, epsilon=0.0)
     with refused("4", "n_items = 3"):
         ExponentialMechanism(3, 1.0).release(profile(4, 2), np.random.default_rng(0))
     with refused("votes", "n_items = 3"):
@@ -130,7 +130,7 @@ def test_bad_input_is_refused():
 def test_additive_error_bounds_the_exact_mean(adjacency):
     shares = []
     for m, voters, epsilon in product((2, 3, 5), (1, 20), (0.1, 1.0, 20.0)):
-        mechanism = ExponentialMechanism.calibrated(m, epsilon, adjacency=adjacency)
+        mechanism = ExponentialMechanism.calibrated(n_items=m, epsilon=epsilon, adjacency=adjacency)
         votes = voters * np.triu(np.ones((m, m)), 1)  # unanimous: the least score is 0
         bound = mechanism.additive_error(voters)
         assert bound == pytest.approx(mechanism.spread * math.lgamma(m + 1) / (epsilon * voters))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from decimal import Decimal, localcontext
 from itertools import permutations, product
 from typing import Any, get_args
 
@@ -15,17 +14,12 @@ from checks import all_rankings, each, law_p_value, refused
 from scipy import stats
 
 from dprank.aggregation import local_reports
+from dprank.aggregation.directions import PositionVector, VectorReport
 from dprank.aggregation.kemeny import kemeny
-from dprank.aggregation.local_reports import (
-    LocalMatrix,
-    PrintedPair,
-    SampledOrder,
-    SplitResponse,
-    VectorReport,
-    ranking_signs,
-)
+from dprank.aggregation.local_borda import LocalBorda
+from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
-from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector
+from dprank.aggregation.randomisers import OrderReport, SampledOrder, SplitResponse, ranking_signs
 from dprank.aggregation.rules import Rule
 from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
@@ -36,13 +30,12 @@ ALARM = 1e-6
 Z = 5.5  # two-sided 4e-8 a coordinate
 
 FORMS = {
-    "sphere": VectorReport.calibrated,
-    "cube": lambda m, epsilon: VectorReport.calibrated(m, epsilon, "cube"),
-    "naive": SplitResponse.calibrated,
-    "printed": PrintedPair.calibrated,
-    "pair": lambda m, epsilon: SampledOrder.calibrated(m, epsilon, 2),
-    "three": lambda m, epsilon: SampledOrder.calibrated(m, epsilon, min(3, m)),
-    "all": lambda m, epsilon: SampledOrder.calibrated(m, epsilon, m),
+    "sphere": lambda m, epsilon: VectorReport.calibrated(n_items=m, epsilon=epsilon),
+    "cube": lambda m, epsilon: VectorReport.calibrated(n_items=m, epsilon=epsilon, geometry="cube"),
+    "naive": lambda m, epsilon: SplitResponse.calibrated(n_items=m, epsilon=epsilon),
+    "pair": lambda m, epsilon: SampledOrder.calibrated(n_items=m, epsilon=epsilon, length=2),
+    "three": lambda m, epsilon: SampledOrder.calibrated(n_items=m, epsilon=epsilon, length=min(3, m)),
+    "all": lambda m, epsilon: SampledOrder.calibrated(n_items=m, epsilon=epsilon, length=m),
 }
 
 
@@ -59,21 +52,14 @@ def test_all_of_epsilon_is_spent_and_no_more(form, m, epsilon):
     assert loss == pytest.approx(epsilon, rel=1e-6)
 
 
-def test_printed_answers_spend_half():
-    for epsilon in (0.01, 1.0, 6.0):
-        report = PrintedPair.as_printed(4, epsilon)
-        assert report.loss == pytest.approx(math.log((1 + math.exp(epsilon)) / 2), rel=1e-9)
-        assert report.variance == pytest.approx(4 * 6 / math.tanh(epsilon / 2) ** 2)
-
-
 def test_losses_of_huge_numbers_of_orders():
-    report = SampledOrder.calibrated(300, 2000.0, 300)
+    report = SampledOrder.calibrated(n_items=300, epsilon=2000.0, length=300)
     assert 1400 < report.loss <= 2000
-    near = SampledOrder.calibrated(300, math.lgamma(301), 300)
+    near = SampledOrder.calibrated(n_items=300, epsilon=math.lgamma(301), length=300)
     assert near.shrinkage == pytest.approx(0.5, rel=1e-9)
     assert near.loss <= math.lgamma(301)
-    with refused("epsilon = 1.0", "size = 100"):
-        SampledOrder.calibrated(300, 1.0, 100)
+    with refused("epsilon = 1.0", "length = 100"):
+        SampledOrder.calibrated(n_items=300, epsilon=1.0, length=100)
 
 
 @each("m", [2, 3, 6])
@@ -82,7 +68,7 @@ def test_losses_of_huge_numbers_of_orders():
 def test_estimates_are_unbiased_with_the_stated_variance(form, m):
     report, voters, batches = FORMS[form](m, 1.3), 60_000, 300
     rng = np.random.default_rng(list(f"{form}{m}".encode()))
-    ranking = np.arange(m)[::-1][None]  # all answers no: where the printed form has its stated variance
+    ranking = np.arange(m)[::-1][None]  # all answers no
     reports = report.report(np.repeat(ranking, voters, 0), rng)
     truth = ranking_signs(ranking)[0]
     z = (report.estimate(reports) - truth) / math.sqrt(report.variance / voters)
@@ -98,13 +84,6 @@ def test_a_scale_ten_percent_off_is_noticed(form):
     report, voters = FORMS[form](3, 1.3), 400_000
     reports = report.report(np.tile([2, 1, 0], (voters, 1)), np.random.default_rng(9))
     assert np.abs(1.1 * report.estimate(reports) + 1).max() > Z * math.sqrt(report.variance / voters)
-
-
-def test_printed_answers_yes_are_unbiased():
-    report, rng = PrintedPair.calibrated(3, 1.0), np.random.default_rng(5)
-    reports = report.report(np.tile([0, 1, 2], (60_000, 1)), rng)
-    variance = report.variance - 4
-    assert np.abs(report.estimate(reports) - 1).max() < Z * math.sqrt(variance / 60_000)
 
 
 def test_law_of_the_cube_and_of_the_naive_response():
@@ -144,7 +123,7 @@ def test_points_of_the_sphere():
 @each("size", [2, 3, 4])
 @pytest.mark.slow
 def test_law_of_an_order_of_a_few_items(size, source):
-    report, voters = SampledOrder.calibrated(4, 1.5, size), 30_000
+    report, voters = SampledOrder.calibrated(n_items=4, epsilon=1.5, length=size), 30_000
     rng = np.random.default_rng(4) if source == "seeded" else SECURE
     ranking = np.array([2, 0, 3, 1])
     lists = np.array(list(permutations(range(4), size)))
@@ -160,8 +139,10 @@ def test_law_of_an_order_of_a_few_items(size, source):
 
 def test_sizes_of_least_variance():
     for m, epsilon in product((3, 5, 9), (0.5, 2.0, 6.0, 20.0)):
-        best = SampledOrder.calibrated(m, epsilon)
-        assert best.variance == min(SampledOrder.calibrated(m, epsilon, k).variance for k in range(2, m + 1))
+        best = SampledOrder.calibrated(n_items=m, epsilon=epsilon)
+        assert best.variance == min(
+            SampledOrder.calibrated(n_items=m, epsilon=epsilon, length=k).variance for k in range(2, m + 1)
+        )
 
 
 def test_fractions_of_voters_who_hide_nothing(monkeypatch):
@@ -176,7 +157,7 @@ def test_fractions_of_voters_who_hide_nothing(monkeypatch):
 @pytest.mark.parametrize("rule", get_args(Rule))
 def test_release(rule):
     rankings = Rankings(Mallows(6, 1.0).sample(30_000, rng=np.random.default_rng(7)), list("abcdef"))
-    mechanism = LocalMatrix.calibrated(6, 2.0, rule=rule)
+    mechanism = LocalMatrix.calibrated(n_items=6, epsilon=2.0, rule=rule)
     released = mechanism.release(rankings, np.random.default_rng(8))
     assert released.ranking == tuple("abcdef")
     assert released.guarantee.model == "local"
@@ -190,24 +171,24 @@ def test_release_with_secure_coins():
     released = LocalMatrix(SampledOrder(3, 3, GRAIN - 1)).release(rankings, SECURE)
     assert released.ranking == ("a", "b", "c")
     with refused("rng", "Generator"):
-        LocalMatrix(VectorReport.calibrated(3, 1.0)).release(rankings, SECURE)
+        LocalMatrix(VectorReport.calibrated(n_items=3, epsilon=1.0)).release(rankings, SECURE)
 
 
 def test_bad_input():
     with refused("n_items = 1"):
-        VectorReport.calibrated(1, 1.0)
+        VectorReport.calibrated(n_items=1, epsilon=1.0)
     with refused("geometry = 'simplex'", "ball", "cube"):
         VectorReport(3, 5, "simplex")
     with refused("flips = 0"):
         SplitResponse(3, 0)
     with refused("flips = "):
-        PrintedPair(3, GRAIN // 2)
-    with refused("size = 4", "from 2 to 3"):
+        VectorReport(3, GRAIN // 2)
+    with refused("length = 4", "from 2 to 3"):
         SampledOrder(3, 4, 1)
     with refused("kept = 0"):
         SampledOrder(3, 2, 0)
     with refused("epsilon = 0"):
-        SampledOrder.calibrated(3, 0)
+        SampledOrder.calibrated(n_items=3, epsilon=0)
     with refused("rule = 'dictator'", "kemeny"):
         LocalMatrix(SampledOrder(3, 2, 1), "dictator")
     with refused("positions", "n_items = 3"):
@@ -216,16 +197,46 @@ def test_bad_input():
         LocalMatrix(SampledOrder(3, 2, 1)).fractions(np.zeros((0, 3), int), np.random.default_rng(0))
     with refused("rng = 1"):
         LocalMatrix(SampledOrder(3, 2, 1)).fractions([[0, 1, 2]], 1)
-    for wrong in (12, None, SampledOrder):
-        with refused("randomiser = ", "SampledOrder"):
+    for wrong in (12, None, SampledOrder, PositionVector(3, 1), OrderReport(SampledOrder(3, 2, 1)), object(), math.nan):
+        with refused("randomiser = ", "of signs", "SampledOrder"):
             LocalMatrix(wrong)
+    with refused("randomiser = ", "of places", "OrderReport"):
+        LocalBorda(SampledOrder(3, 2, 1))
+    with refused("order = ", "SampledOrder"):
+        OrderReport(SplitResponse(3, 1))
     with refused("rule = 'borda'"):
         LocalMatrix(SampledOrder(3, 2, 1), "borda").additive_error(10)
 
 
+class Guess:
+    """Not the library's: every voter says a fixed sign of all pairs, or not; no heir of any class of ours."""
+
+    n_items, loss, variance, estimates = 3, 0.5, 2.0, "signs"
+
+    def report(self, positions, rng):
+        return np.ones((len(positions), 3), int)
+
+    def estimate(self, reports):
+        return reports.mean(axis=0)
+
+    def checked(self, reports):
+        return np.asarray(reports)
+
+
+def test_any_randomiser_will_do_by_what_it_has():
+    poll, rng = LocalMatrix(Guess()), np.random.default_rng(0)
+    assert poll.guarantee.epsilon == 0.5
+    assert poll.release(Rankings([[2, 1, 0]], "abc"), rng).ranking == ("a", "b", "c")
+    assert poll.aggregate([poll.report([2, 1, 0], rng)], rng, items="abc").ranking == ("a", "b", "c")
+    for field in ("loss", "report", "checked", "estimates"):
+        lacking = type("Lacking", (), {k: v for k, v in vars(Guess).items() if k != field and not k.startswith("__")})
+        with refused("randomiser = <Lacking>", "of signs"):
+            LocalMatrix(lacking())
+
+
 POLLS = {name: LocalMatrix(form(4, 1.5)) for name, form in FORMS.items()} | {
-    "Borda": LocalBorda.calibrated(4, 1.5),
-    "Borda, vector": LocalBorda(PositionVector.calibrated(4, 1.5)),
+    "Borda": LocalBorda.calibrated(n_items=4, epsilon=1.5),
+    "Borda, vector": LocalBorda(PositionVector.calibrated(n_items=4, epsilon=1.5)),
 }
 
 
@@ -250,7 +261,7 @@ def test_client_and_server_are_the_release(name):
 @pytest.mark.slow
 def test_orders_of_client_and_server_have_the_law_of_the_release(kind):
     """And a client that hides too little is caught."""
-    poll, mild = (kind(SampledOrder.calibrated(3, epsilon, 2)) for epsilon in (1.0, 2.0))
+    poll, mild = (kind(SampledOrder.calibrated(n_items=3, epsilon=epsilon, length=2)) for epsilon in (1.0, 2.0))
     data, rng, draws = Rankings([[0, 1, 2]] * 8, "abc"), np.random.default_rng(15), 1000
     orders = {order: i for i, order in enumerate(permutations("abc"))}
 
@@ -280,7 +291,7 @@ def test_law_of_one_report_of_a_client(secure):
     law = np.array([yes if ranking[a] < ranking[b] else 1 - yes for a, b in lists]) / 3
 
     def p_value(epsilon):
-        poll = LocalMatrix(SampledOrder.calibrated(3, epsilon, 2))
+        poll = LocalMatrix(SampledOrder.calibrated(n_items=3, epsilon=epsilon, length=2))
         sent = [poll.report(ranking, rng) for _ in range(draws)]
         seen = Counter(map(tuple, sent))
         return law_p_value([seen[entry] for entry in lists], law)
@@ -324,16 +335,18 @@ def test_reports_that_no_voter_sends_are_refused(name):
 
 
 def test_items_of_an_order_are_different_and_known():
-    poll = LocalMatrix(SampledOrder.calibrated(4, 1.0, 2))
+    poll = LocalMatrix(SampledOrder.calibrated(n_items=4, epsilon=1.0, length=2))
     for wrong in ([2, 2], [0, 4], [-1, 0], [0.0, 1.0], [0, 2**63]):
         with refused("reports[0] = <list>", "2 different items of 0 .. 3"):
             poll.aggregate([wrong], np.random.default_rng(0), items="abcd")
     with refused("reports[0]", "6 signs"):
-        LocalMatrix(SplitResponse.calibrated(4, 1.0)).aggregate([[0, 1, -1, 1, 1, 1]], SECURE, items="abcd")
+        LocalMatrix(SplitResponse.calibrated(n_items=4, epsilon=1.0)).aggregate(
+            [[0, 1, -1, 1, 1, 1]], SECURE, items="abcd"
+        )
 
 
 def test_narrow_reports_are_counted_right():
-    poll = LocalMatrix(SampledOrder.calibrated(40, 1.0, 2))
+    poll = LocalMatrix(SampledOrder.calibrated(n_items=40, epsilon=1.0, length=2))
     wide = np.array([[39, 38], [20, 30]])
     orders = [poll.aggregate(r, np.random.default_rng(0), items=range(40)).order for r in (wide, wide.astype(np.int8))]
     assert orders[0].tolist() == orders[1].tolist()
@@ -351,12 +364,3 @@ def test_additive_errors_bound_what_is_paid(name):
     assert poll.additive_error(480) == pytest.approx(poll.additive_error(120) / 2)
     with refused("n_voters = 0"):
         poll.additive_error(0)
-
-
-def test_the_printed_pair_s_loss_is_rounded_up():
-    with localcontext(prec=60):
-        for epsilon in np.geomspace(1e-9, 20, 400).tolist():
-            pair = PrintedPair.calibrated(4, epsilon)
-            loss = (Decimal(GRAIN) / Decimal(2 * pair.flips)).ln()
-            assert loss <= Decimal(pair.loss) <= loss * (1 + Decimal("1e-15"))
-            assert loss <= Decimal(epsilon)

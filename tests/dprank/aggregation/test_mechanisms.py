@@ -15,7 +15,7 @@ from dprank.aggregation import (
     PrivateBorda,
     PrivateKwikSort,
 )
-from dprank.aggregation.local_reports import SplitResponse
+from dprank.aggregation.randomisers import SplitResponse
 from dprank.data.rankings import Rankings
 from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.privacy.noise import SECURE
@@ -36,7 +36,7 @@ def profile(m, voters, seed=0):
 @each("name", ALL)
 @each("m", [2, 3, 6])
 def test_calibrated_keeps_its_word_and_releases_an_order(name, m):
-    mechanism = ALL[name].calibrated(m, 0.8)
+    mechanism = ALL[name].calibrated(n_items=m, epsilon=0.8)
     assert 0.79 < mechanism.guarantee.epsilon <= 0.8
     assert mechanism.guarantee.delta == 0
     assert mechanism.guarantee.unit == "voter"
@@ -53,7 +53,7 @@ def test_calibrated_keeps_its_word_and_releases_an_order(name, m):
 @each("m", [2, 3, 7, 10])
 def test_calibrated_never_spends_an_ulp_too_much(name, m):
     for epsilon in [1e-9, *np.geomspace(1e-4, 30, 60)]:
-        assert ALL[name].calibrated(m, epsilon).guarantee.epsilon <= epsilon
+        assert ALL[name].calibrated(n_items=m, epsilon=epsilon).guarantee.epsilon <= epsilon
 
 
 @each("law", ["discrete", "continuous"])
@@ -61,26 +61,26 @@ def test_calibrated_never_spends_an_ulp_too_much(name, m):
 @each("name", ADDITIVE)
 def test_nor_does_gaussian_noise(name, delta, law):
     for epsilon in (1e-9, 1e-3, 0.7, 30.0):
-        assert ADDITIVE[name].calibrated(5, epsilon, delta, law=law).guarantee.epsilon <= epsilon
+        assert ADDITIVE[name].calibrated(n_items=5, epsilon=epsilon, delta=delta, law=law).guarantee.epsilon <= epsilon
 
 
 @each("name", ALL)
 def test_numbers_of_numpy_are_numbers(name):
-    plain = ALL[name].calibrated(4, 1.0)
+    plain = ALL[name].calibrated(n_items=4, epsilon=1.0)
     for m, epsilon in ((np.int8(4), np.float32(1)), (np.int64(4), 1), (np.uint16(4), np.float64(1))):
-        assert ALL[name].calibrated(m, epsilon) == plain
+        assert ALL[name].calibrated(n_items=m, epsilon=epsilon) == plain
 
 
 @each("name", ALL)
 def test_bad_parameters_are_refused(name):
     for epsilon in (0, -1, math.nan, math.inf, True, "1", None, 10**400):
         with refused("epsilon = "):
-            ALL[name].calibrated(4, epsilon)
+            ALL[name].calibrated(n_items=4, epsilon=epsilon)
     for m in (1, 0, -3, 2.5, True, "4", None, math.nan):
         with refused("n_items = "):
-            ALL[name].calibrated(m, 1.0)
-    with pytest.raises(TypeError):  # a fifth positional argument was once a tail, and once a rule
-        ALL[name].calibrated(4, 1.0, 0.0, 1e-6)
+            ALL[name].calibrated(n_items=m, epsilon=1.0)
+    with pytest.raises(TypeError):  # all by keyword: which is which is nowhere left to its place
+        ALL[name].calibrated(4, 1.0)
 
 
 @each("law", ["discrete", "continuous"])
@@ -88,10 +88,10 @@ def test_bad_parameters_are_refused(name):
 def test_bad_and_extreme_budgets(name, law):
     for delta in (1, -0.1, math.nan, math.inf, True, "x", None, 5e-324):
         with refused("delta = "):
-            ADDITIVE[name].calibrated(4, 1.0, delta, law=law)
+            ADDITIVE[name].calibrated(n_items=4, epsilon=1.0, delta=delta, law=law)
     for epsilon in (1e-12, 1e12):
         for delta in (0, 1e-300, 1 - 1e-12):
-            mechanism = ADDITIVE[name].calibrated(4, epsilon, delta, law=law)
+            mechanism = ADDITIVE[name].calibrated(n_items=4, epsilon=epsilon, delta=delta, law=law)
             assert mechanism.guarantee.epsilon <= epsilon
             mechanism.release(profile(4, 3), np.random.default_rng(0))
 
@@ -99,12 +99,12 @@ def test_bad_and_extreme_budgets(name, law):
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_noise_that_cannot_be_drawn_is_refused_before_the_release(name):
     with refused("epsilon = 1e-300", "can be"):
-        ADDITIVE[name].calibrated(4, 1e-300)
+        ADDITIVE[name].calibrated(n_items=4, epsilon=1e-300)
 
 
 @each("name", ALL)
 def test_bad_data_and_sources_are_refused(name):
-    mechanism, rng = ALL[name].calibrated(4, 1.0), np.random.default_rng(0)
+    mechanism, rng = ALL[name].calibrated(n_items=4, epsilon=1.0), np.random.default_rng(0)
     with refused("items = 5", "n_items = 4"):
         mechanism.release(profile(5, 20), rng)
     with refused("ndarray", "Rankings"):
@@ -123,25 +123,25 @@ def test_bad_data_and_sources_are_refused(name):
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_floats_are_not_published(name):
     with refused("SecureSource", "Generator"):
-        ADDITIVE[name].calibrated(4, 1.0, law="continuous").release(profile(4, 3), SECURE)
+        ADDITIVE[name].calibrated(n_items=4, epsilon=1.0, law="continuous").release(profile(4, 3), SECURE)
 
 
 @each("name", [name for name in ALL if name != "exponential"])
 def test_many_items_and_pure_noise_take_no_time(name):
-    mechanism = ALL[name].calibrated(100, 0.1)
+    mechanism = ALL[name].calibrated(n_items=100, epsilon=0.1)
     voters = mechanism.blocks if name == "local KwikSort" else 50
     assert len(mechanism.release(profile(100, voters), np.random.default_rng(0)).order) == 100
 
 
 def test_split_responses_of_one_pair_spend_no_more_than_epsilon():
     for epsilon in np.geomspace(1e-3, 20, 200):
-        assert SplitResponse.calibrated(2, epsilon).loss <= epsilon
+        assert SplitResponse.calibrated(n_items=2, epsilon=epsilon).loss <= epsilon
 
 
 def test_fallbacks_are_checked_before_any_budget_is_spent():
     for fallback, words in (
-        (NoisyMatrix.calibrated(5, 1.0), ("model = 'central'", "local")),
-        (LocalBorda.calibrated(4, 1.0), ("n_items = 4", "5")),
+        (NoisyMatrix.calibrated(n_items=5, epsilon=1.0), ("model = 'central'", "local")),
+        (LocalBorda.calibrated(n_items=4, epsilon=1.0), ("n_items = 4", "5")),
     ):
         with refused("fallback", *words):
             LocalKwikSort(5, 1.0, 1, 1, fallback=fallback)
@@ -149,7 +149,7 @@ def test_fallbacks_are_checked_before_any_budget_is_spent():
         PrivateKwikSort(5, 3, 1.0, PrivateBorda(5, 1.0))
     for queries in (0, 11, 2.5, "3", True):
         with refused("queries = "):
-            PrivateKwikSort.calibrated(5, 1.0, queries=queries)
+            PrivateKwikSort.calibrated(n_items=5, epsilon=1.0, queries=queries)
 
 
 @pytest.mark.parametrize("far", [2**51 + 1, -(2**51) - 1, 2**60, -(2**63)])
@@ -177,8 +177,7 @@ HOPELESS = {
     "two parts that are finite": lambda: Oneshot(1, 1e-308, sensitivity=0.85, value_scale=1e-308, n_items=3),
     "advanced": lambda: Peeling(1, 1e-10, composition="advanced", delta=1e-6, n_items=3),
     "zcdp": lambda: Peeling(1, 1e-160, "gumbel", composition="zcdp", delta=1e-6, n_items=3),
-    "local": lambda: LocalKwikSort(3, 1e308, 2, 1),
-    "certain coins": lambda: LocalKwikSort.calibrated(3, 30.1),
+    "certain coins": lambda: LocalKwikSort.calibrated(n_items=3, epsilon=30.1),
     "two Gaussians": lambda: PrivateKwikSort(
         3,
         1,
@@ -216,6 +215,6 @@ def test_masked_scores_are_no_scores():
 
 
 def test_reports_of_integers_of_several_kinds_are_counted():
-    poll = LocalMatrix.calibrated(3, 1.0)
+    poll = LocalMatrix.calibrated(n_items=3, epsilon=1.0)
     mixed = [np.array(poll.report([0, 1, 2], SECURE), kind) for kind in (np.uint64, np.int64, np.int8)]
     assert sorted(poll.aggregate(mixed, np.random.default_rng(0), items=list("abc")).order) == [0, 1, 2]

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from checks import HARDLY, all_rankings, law_p_value, refused
 
+from dprank.aggregation.directions import PositionVector
 from dprank.aggregation.kemeny import kemeny
-from dprank.aggregation.local_reports import SampledOrder
+from dprank.aggregation.local_borda import LocalBorda
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
-from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector, PrivateBorda, _centred
+from dprank.aggregation.private_borda import PrivateBorda, centred_scores
+from dprank.aggregation.randomisers import OrderReport, SampledOrder
 from dprank.audit import privacy_loss
 from dprank.data.rankings import Rankings
 from dprank.privacy import noise
@@ -40,7 +42,7 @@ def order_law(sums, scale, reach):
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 @pytest.mark.parametrize("m", [2, 3])
 def test_no_neighbour_reveals_more_through_the_order(m, adjacency):
-    mechanism = PrivateBorda.calibrated(m, 2.0, adjacency=adjacency)
+    mechanism = PrivateBorda.calibrated(n_items=m, epsilon=2.0, adjacency=adjacency)
     assert mechanism.guarantee.epsilon <= 2
     rows, reach = all_rankings(m), round(22 * mechanism.scale)
     base = rows[0] * 3
@@ -52,7 +54,7 @@ def test_no_neighbour_reveals_more_through_the_order(m, adjacency):
 
 def test_half_the_noise_would_reveal_more():
     # three unanimous voters, two items: the least order is decided by one noisy difference
-    mechanism = PrivateBorda.calibrated(2, 2.0)
+    mechanism = PrivateBorda.calibrated(n_items=2, epsilon=2.0)
     laws = [order_law(np.array(s), mechanism.scale / 2, 60) for s in ([0, 3], [1, 2])]
     assert privacy_loss(*laws) > 2
 
@@ -76,7 +78,7 @@ def test_sensitivities_are_the_worst_neighbours(m):
 @pytest.mark.parametrize("law", ["discrete", "continuous"])
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def test_gaussian_calibration(adjacency, law):
-    mechanism = PrivateBorda.calibrated(6, 0.7, 1e-6, adjacency=adjacency, law=law)
+    mechanism = PrivateBorda.calibrated(n_items=6, epsilon=0.7, delta=1e-6, adjacency=adjacency, law=law)
     assert 0.69 < mechanism.guarantee.epsilon <= 0.7
     assert gaussian_delta(mechanism.l2_sensitivity, mechanism.scale, 0.7) <= 1e-6
 
@@ -97,7 +99,7 @@ def test_ties_are_broken_at_random():
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_released_noise_has_its_law(delta):
-    mechanism = PrivateBorda.calibrated(4, 1.0, delta)
+    mechanism = PrivateBorda.calibrated(n_items=4, epsilon=1.0, delta=delta)
     drawn = mechanism.perturb(np.zeros((50_000, 4), int), np.random.default_rng(3)).ravel()
     k = np.arange(-400, 401)
     weight = np.exp(-(k**2) / (2 * mechanism.scale**2) if delta else -abs(k) / mechanism.scale)
@@ -107,8 +109,12 @@ def test_released_noise_has_its_law(delta):
 def test_secure_noise():
     data = Rankings([[0, 1, 2]] * 20_000, "abc")
     for delta in (0.0, 1e-6):
-        assert PrivateBorda.calibrated(3, 1.0, delta).release(data, noise.SECURE).ranking == ("a", "b", "c")
-    assert LocalBorda.calibrated(3, 4.0).release(data, noise.SECURE).ranking == ("a", "b", "c")
+        assert PrivateBorda.calibrated(n_items=3, epsilon=1.0, delta=delta).release(data, noise.SECURE).ranking == (
+            "a",
+            "b",
+            "c",
+        )
+    assert LocalBorda.calibrated(n_items=3, epsilon=4.0).release(data, noise.SECURE).ranking == ("a", "b", "c")
 
 
 @pytest.mark.slow
@@ -130,10 +136,10 @@ def test_no_noise_vector_breaks_the_theorem():
 
 
 REPORTS = [
-    OrderReport(SampledOrder.calibrated(5, 1.0, 2)),
-    OrderReport(SampledOrder.calibrated(5, 3.0, 4)),
-    PositionVector.calibrated(5, 1.0),
-    PositionVector.calibrated(2, 0.5),
+    OrderReport(SampledOrder.calibrated(n_items=5, epsilon=1.0, length=2)),
+    OrderReport(SampledOrder.calibrated(n_items=5, epsilon=3.0, length=4)),
+    PositionVector.calibrated(n_items=5, epsilon=1.0),
+    PositionVector.calibrated(n_items=2, epsilon=0.5),
 ]
 
 
@@ -153,12 +159,12 @@ def test_reports_are_unbiased_with_the_stated_variance(report):
 
 def test_two_items_show_the_side_and_nothing_else():
     """And a mutant whose coin is a quarter more honest is caught."""
-    report, draws = PositionVector.calibrated(2, 1.0), 20_000
+    report, draws = PositionVector.calibrated(n_items=2, epsilon=1.0), 20_000
     voters, rng = np.tile([0, 1], (draws, 1)), np.random.default_rng(7)
     sides = (report.report(voters, rng)[:, 0] < 0).sum()
     law = 1 / (1 + np.exp([-1, 1]))
     assert law_p_value([sides, draws - sides], law) > FALSE_ALARM
-    mutant = PositionVector.calibrated(2, 1.25)
+    mutant = PositionVector.calibrated(n_items=2, epsilon=1.25)
     sides = (mutant.report(voters, rng)[:, 0] < 0).sum()
     assert law_p_value([sides, draws - sides], law) < FALSE_ALARM
 
@@ -166,17 +172,17 @@ def test_two_items_show_the_side_and_nothing_else():
 def test_closed_forms_of_the_variances():
     for m, epsilon in product((2, 3, 6, 20, 100), (0.1, 1.0, 5.0)):
         t = 1 / np.tanh(epsilon / 2)
-        pair = OrderReport(SampledOrder.calibrated(m, epsilon, 2)).variance
+        pair = OrderReport(SampledOrder.calibrated(n_items=m, epsilon=epsilon, length=2)).variance
         assert pair == pytest.approx(m * (m - 1) ** 2 * t * t / 8 - (m * m - 1) / 12, rel=1e-9)
-        vector = PositionVector.calibrated(m, epsilon).variance
+        vector = PositionVector.calibrated(n_items=m, epsilon=epsilon).variance
         assert vector == pytest.approx(pair, rel=1e-9) if m == 2 else vector > pair
-        assert OrderReport.calibrated(m, epsilon).variance <= pair
+        assert OrderReport.calibrated(n_items=m, epsilon=epsilon).variance <= pair
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0])
 def test_local_guarantee(epsilon):
     for report in (OrderReport, PositionVector):
-        mechanism = LocalBorda(report.calibrated(6, epsilon))
+        mechanism = LocalBorda(report.calibrated(n_items=6, epsilon=epsilon))
         assert 0.999 * epsilon < mechanism.guarantee.epsilon <= epsilon
         assert mechanism.guarantee.model == "local"
 
@@ -195,35 +201,35 @@ def test_refusals():
     with refused("noise = 'cauchy'", "laplace"):
         PrivateBorda(3, 1.0, "cauchy")
     with refused("epsilon = 0"):
-        PrivateBorda.calibrated(3, 0.0)
+        PrivateBorda.calibrated(n_items=3, epsilon=0.0)
     with refused("items = 3", "n_items = 4"):
         PrivateBorda(4, 1.0).release(data, rng)
     with refused("rng = 7"):
         PrivateBorda(3, 1.0).release(data, 7)
     with refused("items = 3", "n_items = 4"):
-        LocalBorda.calibrated(4, 1.0).release(data, rng)
+        LocalBorda.calibrated(n_items=4, epsilon=1.0).release(data, rng)
     with refused("flips = 0"):
         PositionVector(3, 0)
     with refused("Generator"):
         PrivateBorda(3, 1.0, law="continuous").release(data, noise.SECURE)
     with refused("Generator"):
-        LocalBorda(PositionVector.calibrated(3, 1.0)).release(data, noise.SECURE)
-    for call in (lambda: LocalBorda(12), lambda: LocalBorda(SampledOrder.calibrated(3, 1.0))):
+        LocalBorda(PositionVector.calibrated(n_items=3, epsilon=1.0)).release(data, noise.SECURE)
+    for call in (lambda: LocalBorda(12), lambda: LocalBorda(SampledOrder.calibrated(n_items=3, epsilon=1.0))):
         with refused("randomiser = ", "PositionVector"):
             call()
     for epsilon in (0, -1, np.nan, np.inf, "1", 1e-17):
         with refused(f"epsilon = {epsilon!r}"):
-            LocalBorda.calibrated(12, epsilon)
-    with refused("noise = 'gaussian'", "give delta"):
-        PrivateBorda.calibrated(12, 1.0, noise="gaussian")
+            LocalBorda.calibrated(n_items=12, epsilon=epsilon)
+    with pytest.raises(TypeError, match="noise"):  # it goes with delta
+        PrivateBorda.calibrated(n_items=12, epsilon=1.0, noise="gaussian")
     with refused("sum", "whole"):
-        PrivateBorda.calibrated(3, 1.0).perturb(np.array([0, 0.25, 1]), rng)
+        PrivateBorda.calibrated(n_items=3, epsilon=1.0).perturb(np.array([0, 0.25, 1]), rng)
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 def test_scores_are_what_is_sorted_and_no_more_than_differences(adjacency):
     data = Rankings(np.argsort(np.random.default_rng(8).random((40, 5)), axis=1), "abcde")
-    mechanism = PrivateBorda.calibrated(5, 1.0, adjacency=adjacency)
+    mechanism = PrivateBorda.calibrated(n_items=5, epsilon=1.0, adjacency=adjacency)
     released = mechanism.release(data, np.random.default_rng(9))
     assert (np.diff(released.scores[released.order]) <= 0).all()
     assert abs(released.scores.sum()) < 1e-9
@@ -231,22 +237,25 @@ def test_scores_are_what_is_sorted_and_no_more_than_differences(adjacency):
     assert released.scores == pytest.approx(places.mean() - places)
     # a common shift, which the guarantee does not cover, is not to be seen in any bit
     for shift in (0, 1, 10**9 + 7, 2**55 + 1):
-        assert _centred(np.array([3, 1, 4, 1, 5]) + shift).tolist() == _centred(np.array([3, 1, 4, 1, 5])).tolist()
+        assert (
+            centred_scores(np.array([3, 1, 4, 1, 5]) + shift).tolist()
+            == centred_scores(np.array([3, 1, 4, 1, 5])).tolist()
+        )
     silent = PrivateBorda(5, HARDLY).release(data, np.random.default_rng(0)).scores
     assert 2 - silent / 40 == pytest.approx(data.positions.mean(axis=0))
 
 
 def test_local_scores_estimate_the_mean_places():
     data = Rankings([[2, 0, 1]] * 30_000, "abc")
-    scores = LocalBorda.calibrated(3, 6.0).release(data, np.random.default_rng(0)).scores
+    scores = LocalBorda.calibrated(n_items=3, epsilon=6.0).release(data, np.random.default_rng(0)).scores
     assert 1 - scores / 30_000 == pytest.approx([2, 0, 1], abs=0.1)
 
 
 MECHANISMS = {
-    "Laplace": lambda m: PrivateBorda.calibrated(m, 2.0),
-    "Gaussian": lambda m: PrivateBorda.calibrated(m, 2.0, 1e-3, adjacency="add_remove"),
-    "order": lambda m: LocalBorda.calibrated(m, 2.0),
-    "vector": lambda m: LocalBorda(PositionVector.calibrated(m, 2.0)),
+    "Laplace": lambda m: PrivateBorda.calibrated(n_items=m, epsilon=2.0),
+    "Gaussian": lambda m: PrivateBorda.calibrated(n_items=m, epsilon=2.0, delta=1e-3, adjacency="add_remove"),
+    "order": lambda m: LocalBorda.calibrated(n_items=m, epsilon=2.0),
+    "vector": lambda m: LocalBorda(PositionVector.calibrated(n_items=m, epsilon=2.0)),
 }
 
 
@@ -276,12 +285,16 @@ def test_additive_errors_are_twice_the_noise():
 
 @pytest.mark.parametrize("m", [2, 3, 4, 6])
 def test_a_report_of_all_items_is_chosen_where_epsilon_buys_it(m):
-    sizes = [LocalBorda.calibrated(m, epsilon).randomiser.order.size for epsilon in (0.1, 1.0, 10.0, 30.0)]
+    sizes = [
+        LocalBorda.calibrated(n_items=m, epsilon=epsilon).randomiser.order.length for epsilon in (0.1, 1.0, 10.0, 30.0)
+    ]
     assert sizes == sorted(sizes)
     assert sizes[-1] == m
     for epsilon in (0.1, 1.0, 10.0):
-        chosen = OrderReport.calibrated(m, epsilon)
-        every = [OrderReport(SampledOrder.calibrated(m, epsilon, size)) for size in range(2, m + 1)]
+        chosen = OrderReport.calibrated(n_items=m, epsilon=epsilon)
+        every = [
+            OrderReport(SampledOrder.calibrated(n_items=m, epsilon=epsilon, length=size)) for size in range(2, m + 1)
+        ]
         assert chosen.variance == min(report.variance for report in every)
 
 
@@ -298,7 +311,7 @@ def test_additive_errors_formula_by_formula():
         assert laplace.additive_error(n) == pytest.approx(2 * 5 * 3 / n, rel=1e-12)
         assert normal.additive_error(n) == pytest.approx(2 * 5 * 3 * (2 / np.pi) ** 0.5 / n, rel=1e-12)
         for made in (OrderReport, PositionVector):
-            local = LocalBorda(made.calibrated(5, 1.0))
+            local = LocalBorda(made.calibrated(n_items=5, epsilon=1.0))
             assert local.additive_error(n) == pytest.approx(2 * 5 * (local.randomiser.variance / n) ** 0.5, rel=1e-12)
     for mechanism in (laplace, local):
         with refused("n_voters = 0"):

@@ -47,7 +47,7 @@ def test_a_mechanism_of_the_library_is_audited_by_its_law_too():
     votes = Rankings.from_orders([["a", "b", "c"], ["b", "a", "c"]], ["a", "b", "c"])
     other = Rankings.from_orders([["c", "b", "a"], ["b", "a", "c"]], ["a", "b", "c"])
     found = audit(
-        PrivateBorda.calibrated(3, epsilon=1.0), [(votes, votes), (votes, other)], rng=np.random.default_rng(2)
+        PrivateBorda.calibrated(n_items=3, epsilon=1.0), [(votes, votes), (votes, other)], rng=np.random.default_rng(2)
     )
     assert not found.broken
     assert found.worst == 1
@@ -57,7 +57,7 @@ def test_a_mechanism_of_the_library_is_audited_by_its_law_too():
 
 def test_of_a_local_mechanism_the_report_is_audited():
     pair = np.array([0, 1, 2]), np.array([2, 1, 0])
-    found = audit(LocalMatrix.calibrated(3, epsilon=1.0), [pair], rng=np.random.default_rng(3))
+    found = audit(LocalMatrix.calibrated(n_items=3, epsilon=1.0), [pair], rng=np.random.default_rng(3))
     assert not found.broken
     assert found.exact <= 1.0
 

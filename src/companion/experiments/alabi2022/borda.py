@@ -19,13 +19,16 @@ from companion.claims import Check
 from companion.experiments.alabi2022.common import Z, matrix_error, printed
 from companion.experiments.busafekete2021.common import all_rankings, exponent
 from companion.experiments.sweep import stream, sweep
+from dprank.aggregation.directions import PositionVector
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import kwiksort
+from dprank.aggregation.local_borda import LocalBorda
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.noisy_matrix import NoisyMatrix
-from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector, PrivateBorda
+from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.randomisers import OrderReport
 from dprank.aggregation.rules import borda
 from dprank.data.kendall import kendall_distance
 from dprank.data.rankings import Rankings
@@ -185,8 +188,8 @@ def additive(model: str, n_items: int, epsilon: float, delta: float = 0.0) -> fl
         Twice (a bound on) the expected sum of absolute noise.
     """
     if model == "local":
-        return LocalBorda.calibrated(n_items, epsilon).additive_error(1)
-    return PrivateBorda.calibrated(n_items, epsilon, delta, law="continuous").additive_error(1)
+        return LocalBorda.calibrated(n_items=n_items, epsilon=epsilon).additive_error(1)
+    return PrivateBorda.calibrated(n_items=n_items, epsilon=epsilon, delta=delta, law="continuous").additive_error(1)
 
 
 def guarantees(sizes: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
@@ -218,10 +221,10 @@ def reports(sizes: Iterable[int], epsilons: Iterable[float]) -> pd.DataFrame:
     """
     rows = []
     for m, epsilon in product(sizes, epsilons):
-        order = OrderReport.calibrated(m, epsilon)
+        order = OrderReport.calibrated(n_items=m, epsilon=epsilon)
         item = m * (m - 1) ** 2 / (4 * math.tanh(epsilon / 2) ** 2) - (m * m - 1) / 12
-        row = {"items": m, "epsilon": epsilon, "order": math.sqrt(order.variance), "size": order.order.size}
-        vector = PositionVector.calibrated(m, epsilon).variance
+        row = {"items": m, "epsilon": epsilon, "order": math.sqrt(order.variance), "size": order.order.length}
+        vector = PositionVector.calibrated(n_items=m, epsilon=epsilon).variance
         rows.append(row | {"vector": math.sqrt(max(vector, 0.0)), "one item": math.sqrt(item)})
     return pd.DataFrame(rows)
 
@@ -292,14 +295,18 @@ def _matrix(name: str) -> tuple[Rankings, NDArray[np.float64], int]:
 @cache
 def _mechanisms(model: str, n_items: int, epsilon: float, delta: float) -> dict[str, Any]:
     if model == "local":
-        return {SCORES: LocalBorda.calibrated(n_items, epsilon), MATRIX: LocalMatrix.calibrated(n_items, epsilon)}
-    half = epsilon / 2, delta / 2
+        return {
+            SCORES: LocalBorda.calibrated(n_items=n_items, epsilon=epsilon),
+            MATRIX: LocalMatrix.calibrated(n_items=n_items, epsilon=epsilon),
+        }
+    half: dict[str, Any] = {"epsilon": epsilon / 2, "delta": delta / 2, "n_items": n_items}
     return {
-        SCORES: PrivateBorda.calibrated(n_items, epsilon, delta),
-        MATRIX: NoisyMatrix.calibrated(n_items, epsilon, delta),
-        "DPKwikSort": PrivateKwikSort.calibrated(n_items, epsilon, delta),
+        SCORES: PrivateBorda.calibrated(n_items=n_items, epsilon=epsilon, delta=delta),
+        MATRIX: NoisyMatrix.calibrated(n_items=n_items, epsilon=epsilon, delta=delta),
+        "DPKwikSort": PrivateKwikSort.calibrated(n_items=n_items, epsilon=epsilon, delta=delta),
         REPAIR: Repaired(
-            PrivateBorda.calibrated(n_items, *half), NoisyMatrix.calibrated(n_items, *half, rule="copeland")
+            PrivateBorda.calibrated(**half),
+            NoisyMatrix.calibrated(**half, rule="copeland"),
         ),
     }
 
@@ -525,7 +532,7 @@ def local_noise(names: Iterable[str], epsilon: float, repetitions: int) -> pd.Da
 
 def _noise(data: str, epsilon: float, repetitions: int, rng: np.random.Generator) -> NDArray[np.float64]:
     positions = instance(data).positions
-    mechanism = LocalBorda.calibrated(positions.shape[1], epsilon)
+    mechanism = LocalBorda.calibrated(n_items=positions.shape[1], epsilon=epsilon)
     truth = positions.mean(axis=0) - (positions.shape[1] - 1) / 2
     bound = additive("local", positions.shape[1], epsilon) / NOISE / math.sqrt(len(positions))
     draws = [abs(mechanism.places(positions, rng) - truth).sum() for _ in range(repetitions)]

@@ -9,10 +9,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from dprank.aggregation.kemeny import kemeny
-from dprank.aggregation.local_reports import LocalMatrix, SampledOrder
+from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import shrink
 from dprank.aggregation.noisy_matrix import NoisyMatrix
+from dprank.aggregation.randomisers import SampledOrder
 from dprank.aggregation.rules import Rule
 from dprank.data.rankings import Rankings
 from dprank.privacy.gaussian import gaussian_scale
@@ -73,7 +74,7 @@ def printed(corollary: int, n_items: int, epsilon: float = 1.0, delta: float = 0
 
 def matrix_error(n_items: int, epsilon: float, delta: float = 0.0) -> float:
     """Proved additive error at ratio 1, times n, of the best order of a noisy matrix; Laplace noise for delta = 0."""
-    return NoisyMatrix.calibrated(n_items, epsilon, delta, law="continuous").additive_error(1)
+    return NoisyMatrix.calibrated(n_items=n_items, epsilon=epsilon, delta=delta, law="continuous").additive_error(1)
 
 
 def exponential_needs(n_items: int, error: float) -> float:
@@ -87,7 +88,7 @@ def exponential_needs(n_items: int, error: float) -> float:
 
 def one_pair_error(n_items: int, epsilon: float, voters: int = 1) -> float:
     """Proved additive error at ratio 1 of the best order of unclipped estimates from one random pair a voter."""
-    return LocalMatrix(SampledOrder.calibrated(n_items, epsilon, 2)).additive_error(voters)
+    return LocalMatrix(SampledOrder.calibrated(n_items=n_items, epsilon=epsilon, length=2)).additive_error(voters)
 
 
 def gaussian_constant(epsilon: float, delta: float) -> float:

@@ -17,9 +17,11 @@ from companion.claims import Check
 from companion.experiments.alabi2022.common import numbered, printed
 from companion.experiments.busafekete2021.common import exponent, least
 from companion.experiments.sweep import stream, sweep
+from companion.printed import Printed
+from companion.printed.alabi2022 import PrintedKwikSort, Report, algorithm_3, plus_chances, report_loss
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import expected_cost, queries
-from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort, plus_chances, report_loss
+from dprank.aggregation.local_kwiksort import LocalKwikSort
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.rules import borda
 from dprank.audit import privacy_loss
@@ -57,11 +59,11 @@ def budgets(n_items: Iterable[int], epsilon: float) -> pd.DataFrame:
     """
     rows = []
     for m in n_items:
-        design = LocalKwikSort.as_printed(m, lemma_queries(m), epsilon)
-        loss = design.reports * report_loss(design.epsilon_0, "printed")
+        design = algorithm_3(m, lemma_queries(m), epsilon).mechanism
+        loss = design.reports * report_loss(design.report_epsilon, "printed")
         row = {"items": m, "q": lemma_queries(m), "reports": design.reports, "exact": loss}
         centred = answer_variance(0.0, 1, 1, loss / design.reports, "centred")
-        ratio = answer_variance(0.0, 1, 1, design.epsilon_0, "printed") / centred
+        ratio = answer_variance(0.0, 1, 1, design.report_epsilon, "printed") / centred
         total = printed_algorithm_3(m, epsilon, lemma_queries(m)).guarantee.epsilon
         rows.append(row | {"algorithm_3": total, "variance": ratio})
     return pd.DataFrame(rows)
@@ -73,8 +75,8 @@ def check_privacy(n_items: Iterable[int], epsilons: Iterable[float]) -> list[Che
     for m, epsilon in product(n_items, epsilons):
         first = lemma_queries(m)
         for q in sorted({first, next(k for k in range(first, first + m) if 2 * k % m == 0)}):
-            design = LocalKwikSort.as_printed(m, q, epsilon, counter="query")
-            reports, loss = design.reports, report_loss(design.epsilon_0, "printed")
+            design = algorithm_3(m, q, epsilon, counter="query").mechanism
+            reports, loss = design.reports, report_loss(design.report_epsilon, "printed")
             what = f"loss of a voter's {reports} reports over ε, m = {m}, q = {q}, ε = {epsilon:g}"
             checks.append(Check(what, reports * loss / epsilon, "<=", 1 + ROUNDING))
     no, yes = plus_chances(0.5, "printed")
@@ -97,7 +99,7 @@ def answer_variance(
         With `dummies` voters that never report the blocks are of equal size, (voters + dummies) / blocks; the answer is
         the sum of the reports times blocks / voters.
     epsilon_0, report
-        As of `dprank.aggregation.local_kwiksort.report_loss`.
+        As of `companion.printed.alabi2022.report_loss`.
     dummies : int
     """
     w, total = np.asarray(fraction, float), voters + dummies
@@ -209,7 +211,7 @@ def check_bottom(n_items: Iterable[int]) -> list[Check]:
     """Lemma 10's second item: one pair again and again, and distinct pairs, of which 38 items or more have enough."""
     m, q = 3, lemma_queries(3)
     rng = stream("blocks: repeated", {"m": m, "q": q})
-    answers = AdaptiveAnswers(LocalKwikSort.as_printed(m, q, 1.0, counter="query"), unanimous(m, m), rng)
+    answers = algorithm_3(m, q, 1.0, counter="query").mechanism.poll(unanimous(m, m), rng)
     bottom = any(answers.query(0, 1) is None for _ in range(q))
     what = f"P(⊥), one pair queried q = {q} times, m = {m}, n = {m}"
     checks = [Check(what, float(bottom), "<=", math.exp(-0.1 * q / m))]
@@ -269,8 +271,8 @@ def literal_answers(n_items: int, q: int, voters: Iterable[int]) -> pd.DataFrame
     for n in voters:
         row = {"voters": n}
         for counter in ("voter", "query"):
-            design = LocalKwikSort.as_printed(n_items, q, 1.0, counter=counter)
-            answers = AdaptiveAnswers(design, unanimous(n_items, n), stream("blocks: literal", {"n": n}))
+            design = algorithm_3(n_items, q, 1.0, counter=counter).mechanism
+            answers = design.poll(unanimous(n_items, n), stream("blocks: literal", {"n": n}))
             row[counter] = next((t for t in range(q) if answers.query(*pairs[t % len(pairs)]) is None), q)
         rows.append(row)
     return pd.DataFrame(rows)
@@ -299,33 +301,32 @@ def one_pair_each(n_items: int, epsilon: float) -> LocalKwikSort:
 def fallback_share(design: LocalKwikSort, voters: int, runs: int = 20) -> float:
     """Share of runs on unanimous voters in which a block is used up."""
     rng, data = stream("blocks: fallback", {"voters": voters}), unanimous(design.n_items, voters)
-    return float(np.mean([design.sort(AdaptiveAnswers(design, data, rng)) is None for _ in range(runs)]))
+    return float(np.mean([design.sort(design.poll(data, rng)) is None for _ in range(runs)]))
 
 
 def most_sent(counter: Literal["copied", "voter"], runs: int = 200) -> int:
     """Most reports that one voter is seen to send: five items and voters, threshold 2, counters by value or shared."""
-    design = LocalKwikSort(5, 0.5, 2, 5, "random", "printed", counter, one_pair_each(5, 0.5))
+    design = PrintedKwikSort(5, 0.5, 2, 5, one_pair_each(5, 0.5), counter=counter)
     rng, most = stream("blocks: copied", {}), 0
     for _ in range(runs):
-        answers = AdaptiveAnswers(design, unanimous(5, 5), rng)
+        answers = design.poll(unanimous(5, 5), rng)
         design.sort(answers)
         most = max(most, int(answers.sent.max()))
     return most
 
 
-def printed_algorithm_3(
-    n_items: int, epsilon: float, q: int, counter: Literal["query", "voter"] = "query"
-) -> LocalKwikSort:
+def printed_algorithm_3(n_items: int, epsilon: float, q: int, counter: Literal["query", "voter"] = "query") -> Printed:
     """Algorithm 3 with Algorithm 2's epsilon_0, tau = 2 q / m, and a fallback with the budget epsilon / 2."""
     fallback = one_pair_each(n_items, epsilon / 2)
-    return LocalKwikSort.as_printed(n_items, q, epsilon, counter=counter, fallback=fallback)
+    return algorithm_3(n_items, q, epsilon, counter=counter, fallback=fallback)
 
 
 def check_alg_3() -> list[Check]:
     """Algorithm 3 run literally: it falls back at once, spends more than epsilon, and forgets what it asked."""
     epsilon = 1.0
     spent = {
-        (m, q): printed_algorithm_3(m, epsilon, q) for m, q in [(3, 3), *((m, lemma_queries(m)) for m in (11, 12, 30))]
+        (m, q): printed_algorithm_3(m, epsilon, q).mechanism
+        for m, q in [(3, 3), *((m, lemma_queries(m)) for m in (11, 12, 30))]
     }
     checks = [
         Check(
@@ -335,13 +336,13 @@ def check_alg_3() -> list[Check]:
     ]
     m, q = 8, lemma_queries(8)
     n = (2 * q // m + 1) * m
-    literal = printed_algorithm_3(m, epsilon, q, "voter")
+    literal = printed_algorithm_3(m, epsilon, q, "voter").mechanism
     what = f"share of 20 runs that end in the fallback, m = {m}, τ = {literal.reports}, n = {n}"
     checks.append(Check(what, fallback_share(literal, n), "<", 1.0))
     what = "reports that one voter sent, counters passed by value, τ = 2, m = n = 5"
     checks.append(Check(what, most_sent("copied"), "<=", 2))
     for m, q in [*spent, (8, lemma_queries(8))]:
-        mended = LocalKwikSort.as_printed(m, q, epsilon / 2, counter="query", fallback=one_pair_each(m, epsilon / 2))
+        mended = algorithm_3(m, q, epsilon / 2, counter="query", fallback=one_pair_each(m, epsilon / 2)).mechanism
         what = f"loss with ε/2 for the reports and ε/2 for the fallback, m = {m}, q = {q}"
         checks.append(Check(what, mended.guarantee.epsilon, "<=", epsilon, about="corrected"))
     what = "share of 20 runs that end in the fallback, one count a query"
@@ -360,7 +361,7 @@ def wrong_chances(size: int, epsilon_0: float, report: Any) -> tuple[float, floa
     size : int
         Voters of the block, at least 1.
     epsilon_0, report
-        As of `dprank.aggregation.local_kwiksort.report_loss`.
+        As of `companion.printed.alabi2022.report_loss`.
     """
     no, yes = plus_chances(epsilon_0, report)
     if report == "centred":
@@ -396,9 +397,14 @@ def placement_cost(n_items: int, before: float, behind: float) -> float:
     return float(cost[n_items])
 
 
+def form_of(design: LocalKwikSort) -> Report:
+    """Of the reports of a design."""
+    return design.report if isinstance(design, PrintedKwikSort) else "centred"
+
+
 def design_cost(design: LocalKwikSort, voters: int) -> float:
     """Exact expected Kendall error of a design on unanimous voters; the rare runs out of answers are left out."""
-    wrong = wrong_chances(voters // design.blocks, design.epsilon_0, design.report)
+    wrong = wrong_chances(voters // design.blocks, design.report_epsilon, form_of(design))
     return placement_cost(design.n_items, *wrong)
 
 
@@ -408,13 +414,13 @@ def designs(n_items: int, epsilon: float, tail: float = 1e-6) -> dict[str, Local
 
     All spend epsilon on the reports and nothing on a fallback. The last one asks every voter about one pair in advance.
     """
-    printed = LocalKwikSort.as_printed(n_items, lemma_queries(n_items), epsilon, counter="query")
+    printed = algorithm_3(n_items, lemma_queries(n_items), epsilon, counter="query").mechanism
     asked = queries(n_items, tail)
     reports = least(lambda k: overload(asked, n_items, k) <= tail, start=1)
     return {
         "as printed": printed,
-        "corrected": LocalKwikSort(n_items, epsilon / reports, reports, n_items, "random"),
-        "fresh blocks": LocalKwikSort.calibrated(n_items, epsilon, tail=tail),
+        "corrected": PrintedKwikSort(n_items, epsilon / reports, reports, n_items, report="centred", counter="query"),
+        "fresh blocks": LocalKwikSort.calibrated(n_items=n_items, epsilon=epsilon, tail=tail),
         "one pair each": one_pair_each(n_items, epsilon),
     }
 
@@ -441,7 +447,7 @@ def matrix_costs(n_items: int, voters: int, epsilon: float, repetitions: int, rn
     pairs, first = math.comb(n_items, 2), np.triu_indices(n_items, 1)
     errors, truth = np.empty(repetitions), np.triu(np.ones((n_items, n_items)), 1)
     for r in range(repetitions):
-        plus = binomial(voters // pairs, plus_chances(epsilon)[1], pairs, rng=rng) / (voters // pairs)
+        plus = binomial(voters // pairs, plus_chances(epsilon, "centred")[1], pairs, rng=rng) / (voters // pairs)
         w = np.zeros((n_items, n_items))
         w[first], w.T[first] = plus, 1 - plus
         errors[r] = kemeny_score(borda(w + 1e-9 * rng.random(w.shape)), truth) / pairs
@@ -556,7 +562,7 @@ def _variance_share(n_items: int, name: str, tail: float = 1e-6) -> float:
 def _large_epsilon() -> Check:
     """Two items, two voters, one a block: printed reports err however large epsilon is."""
     q, grid = lemma_queries(2), np.array([1e3, 1e4, 1e5])
-    costs = [design_cost(LocalKwikSort.as_printed(2, q, e, counter="query"), 2) for e in grid]
+    costs = [design_cost(algorithm_3(2, q, e, counter="query").mechanism, 2) for e in grid]
     slope = exponent(grid, np.array(costs) * grid)
     what = f"exponent of ε in E K/(m^1.5 q/(ε√n)), m = n = 2, both agree, q = {q}, ε = 10³ to 10⁵"
     return Check(what, slope, "<=", 0.0, error=1e-6)
@@ -567,12 +573,12 @@ def spoiled(n_items: int, voters: int, epsilon: float) -> float:
 
     A rank aggregation algorithm may ask both, and return its worst order if they do not.
     """
-    design = LocalKwikSort.as_printed(n_items, lemma_queries(n_items), epsilon, counter="query")
-    size, scale = voters // design.blocks, math.tanh(design.epsilon_0 / 2)
+    design = algorithm_3(n_items, lemma_queries(n_items), epsilon, counter="query").mechanism
+    size, scale = voters // design.blocks, math.tanh(design.report_epsilon / 2)
     total = round(size * (1 + scale / 2))  # of both blocks, the only number of pluses that can do
     if abs((2 * total / size - 2) / scale - 1) > ROUNDING:
         return 0.0
-    no, yes = plus_chances(design.epsilon_0, "printed")
+    no, yes = plus_chances(design.report_epsilon, "printed")
     plus = np.arange(total + 1)
     return float(stats.binom.pmf(plus, size, yes) @ stats.binom.pmf(total - plus, size, no))
 
@@ -582,7 +588,7 @@ def _printed_costs(zeta: float = 1.0) -> Iterator[tuple[int, int, int, float, fl
     for m, share, times in product((3, 8, 30, 100), (0.01, 0.3, 1.0), (1, 10, 1000, 10**5)):
         q = lemma_queries(m, zeta)
         e = 2 * q / m * share
-        yield m, m * times, q, e, design_cost(LocalKwikSort.as_printed(m, q, e, counter="query"), m * times)
+        yield m, m * times, q, e, design_cost(algorithm_3(m, q, e, counter="query").mechanism, m * times)
 
 
 def check_thm_11(epsilon: float = 1.0) -> list[Check]:
@@ -601,7 +607,7 @@ def check_thm_11(epsilon: float = 1.0) -> list[Check]:
         checks.append(Check(what, lost, "<=", zeta / 2, "supplied", error=1e-12))
     worst = 0.0
     for m, e, times in product((3, 8, 30, 100), (0.1, 1.0), (1, 10, 1000, 10**5)):
-        design = LocalKwikSort.calibrated(m, e)
+        design = LocalKwikSort.calibrated(n_items=m, epsilon=e)
         worst = max(worst, design_cost(design, design.blocks * times) / fresh_error(m, e, times))
     what = "E K/(4 C(m, 2) s), s an answer's deviation, fresh blocks, all agree, m = 3 to 100, ε = 0.1 and 1"
     return [*checks, Check(what, worst, "<=", 1.0, "corrected")]
@@ -627,10 +633,10 @@ def run_out(repetitions: int, rng: np.random.Generator) -> dict[str, Any]:
         KwikSort on answers that never end and of the fallback.
     """
     inner, data, truth = one_pair_each(8, 2.0), unanimous(8, 400), np.triu(np.ones((8, 8)), 1)
-    design = LocalKwikSort(8, 0.2, 4, 8, "random", fallback=inner)
+    design = PrintedKwikSort(8, 0.2, 4, 8, inner, report="centred", counter="query")
     cost, bottom = np.empty(repetitions), np.zeros(repetitions)
     for r in range(repetitions):
-        order = design.sort(AdaptiveAnswers(design, data, rng))
+        order = design.sort(design.poll(data, rng))
         if order is None:
             order, bottom[r] = inner.release(data, rng).order, 1
         cost[r] = kemeny_score(order, truth)
@@ -641,7 +647,7 @@ def check_thm_11_proof(repetitions: int, n_items: int = 8, voters: int = 1000, e
     """Theorem 5's first display carried over, and what it should say."""
     q, pairs = lemma_queries(n_items), math.comb(n_items, 2)
     lost = overload(q, n_items, 2 * q // n_items)
-    own = design_cost(LocalKwikSort.as_printed(n_items, q, epsilon / 2, counter="query"), voters)
+    own = design_cost(algorithm_3(n_items, q, epsilon / 2, counter="query").mechanism, voters)
     other = design_cost(designs(n_items, epsilon / 2)["one pair each"], voters)
     what = f"E K less P(⊥) E[K(A); ⊥] + P(not ⊥) E K(fallback), m = {n_items}, n = {voters}, ε = {epsilon:g}, all agree"
     checks = [Check(what, own - other, "<=", 0.0, error=2 * lost * pairs)]
@@ -671,9 +677,9 @@ def two_approximation(votes: ArrayLike, design: LocalKwikSort, voters: int) -> d
     positions = np.asarray(votes)
     m = positions.shape[1]
     w = pairwise_fractions(numbered(positions))
-    size, (no, yes) = voters // design.blocks, plus_chances(design.epsilon_0)
+    size, (no, yes) = voters // design.blocks, plus_chances(design.report_epsilon, "centred")
     plus = np.arange(size + 1)
-    estimate = (1 + (2 * plus / size - 1) / math.tanh(design.epsilon_0 / 2)) / 2
+    estimate = (1 + (2 * plus / size - 1) / math.tanh(design.report_epsilon / 2)) / 2
     pairs, up, wrong = list(combinations(range(m), 2)), [], 0.0
     for i, j in pairs:
         law = stats.binom.pmf(plus, size, w[i, j] * yes + w[j, i] * no)
@@ -705,7 +711,7 @@ def check_cor_12(zeta: float = 1.0) -> list[Check]:
     rng = stream("blocks: votes", {"m": 4})
     for n in (60, 600, 6000):
         votes = np.array([rng.permutation(4) for _ in range(5)])
-        design = LocalKwikSort.calibrated(4, 1.0)
+        design = LocalKwikSort.calibrated(n_items=4, epsilon=1.0)
         seen = two_approximation(votes, design, n)
         what = f"4 items, {n} voters drawn from 5 rankings, ε = 1: E K for the population, against 2 OPT + 4 E Σ ν_p"
         checks.append(Check(what, seen["cost"], "<=", 2 * seen["optimum"] + 4 * seen["wrong"], "corrected"))
@@ -718,5 +724,5 @@ def check_cor_12(zeta: float = 1.0) -> list[Check]:
 def answer_gain(n_items: int, epsilon: float) -> float:
     """Standard deviation of Algorithm 2's answers, q as in Lemma 10, over that of fresh blocks with a tail of m^-4."""
     printed = math.sqrt(n_items) / math.tanh(n_items * epsilon / (4 * lemma_queries(n_items)))
-    blocks = LocalKwikSort.calibrated(n_items, epsilon, tail=n_items**-4.0).blocks
+    blocks = LocalKwikSort.calibrated(n_items=n_items, epsilon=epsilon, tail=n_items**-4.0).blocks
     return printed / (math.sqrt(blocks) * _fresh_sd(epsilon, 1))

@@ -14,18 +14,13 @@ from companion.claims import Check
 from companion.experiments.alabi2022.common import EXACT_ITEMS, Z, numbered, one_pair_error, rule_for, split_vote
 from companion.experiments.busafekete2021.common import all_rankings, exponent
 from companion.experiments.sweep import sweep
+from companion.printed.alabi2022 import PrintedPair
+from dprank.aggregation.directions import VectorReport
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_laws import report_law as law_of_reports
-from dprank.aggregation.local_reports import (
-    LocalMatrix,
-    PrintedPair,
-    Randomiser,
-    SampledOrder,
-    SplitResponse,
-    VectorReport,
-    ranking_signs,
-)
+from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
+from dprank.aggregation.randomisers import Randomiser, SampledOrder, SplitResponse, ranking_signs
 from dprank.audit.exact import privacy_loss
 from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows
@@ -34,12 +29,12 @@ from dprank.models.mallows import Mallows
 ROUNDING = 1e-9
 #: Randomisers of the tables and figures, by number of items and epsilon.
 RANDOMISERS: dict[str, Callable[[int, float], Randomiser]] = {
-    "every pair (naive)": SplitResponse.calibrated,
-    "sphere": VectorReport.calibrated,
-    "cube": lambda n_items, epsilon: VectorReport.calibrated(n_items, epsilon, "cube"),
-    "one pair, printed form": PrintedPair.calibrated,
-    "one pair": lambda n_items, epsilon: SampledOrder.calibrated(n_items, epsilon, 2),
-    "order of k items": SampledOrder.calibrated,
+    "every pair (naive)": lambda n_items, epsilon: SplitResponse.calibrated(epsilon=epsilon, n_items=n_items),
+    "sphere": lambda n_items, epsilon: VectorReport.calibrated(epsilon=epsilon, n_items=n_items),
+    "cube": lambda n_items, epsilon: VectorReport.calibrated(n_items=n_items, epsilon=epsilon, geometry="cube"),
+    "one pair, printed form": lambda n_items, epsilon: PrintedPair.calibrated(epsilon=epsilon, n_items=n_items),
+    "one pair": lambda n_items, epsilon: SampledOrder.calibrated(n_items=n_items, epsilon=epsilon, length=2),
+    "order of k items": lambda n_items, epsilon: SampledOrder.calibrated(epsilon=epsilon, n_items=n_items),
 }
 #: theta of the Mallows law that simulated voters follow: far from unanimous, with a clear best order.
 SPREAD = 0.2
@@ -98,9 +93,12 @@ def exact_errors(n_items: int, voters: int, epsilons: Iterable[float]) -> pd.Dat
     """
     rows = []
     for epsilon in epsilons:
-        cube, pair = VectorReport.calibrated(n_items, epsilon, "cube"), SampledOrder.calibrated(n_items, epsilon, 2)
+        cube, pair = (
+            VectorReport.calibrated(n_items=n_items, epsilon=epsilon, geometry="cube"),
+            SampledOrder.calibrated(n_items=n_items, epsilon=epsilon, length=2),
+        )
         forms = {
-            "every pair (naive)": (1.0, SplitResponse.calibrated(n_items, epsilon).kept),
+            "every pair (naive)": (1.0, SplitResponse.calibrated(n_items=n_items, epsilon=epsilon).kept),
             "cube": (1.0, cube.shrinkage),
             "one pair": (pair.chance, pair.shrinkage),
         }
@@ -151,8 +149,8 @@ def check_adjacency(epsilon: float = 1.0) -> list[Check]:
     """The definition over events against exact laws of reports, of what two voters send, and of an order."""
     checks = []
     small = {name: report_law(RANDOMISERS[name](3, epsilon)) for name in ("one pair, printed form", "cube")}
-    small["every pair (naive)"] = report_law(SplitResponse.calibrated(3, epsilon))
-    small["order of 3 items"] = report_law(SampledOrder.calibrated(3, epsilon, 3))
+    small["every pair (naive)"] = report_law(SplitResponse.calibrated(n_items=3, epsilon=epsilon))
+    small["order of 3 items"] = report_law(SampledOrder.calibrated(n_items=3, epsilon=epsilon, length=3))
     for name, law in small.items():
         checks.append(Check(f"{name}, 3 items: loss over all events", event_loss(law), "<=", epsilon + ROUNDING))
         both = np.array([np.kron(a, law[0]) for a in law])
@@ -177,7 +175,7 @@ def cube_excess(epsilon: float) -> float:
     The best that an approximation of any ratio can do: where the report is a ranking, its order is due, for it costs
     nothing; otherwise the true order is put down to it. The optimum costs 0.
     """
-    law = report_law(VectorReport.calibrated(3, epsilon, "cube"))[0]
+    law = report_law(VectorReport.calibrated(n_items=3, epsilon=epsilon, geometry="cube"))[0]
     sent = np.array(list(product((-1, 1), repeat=3)))
     orders = ranking_signs(all_rankings(3))
     wrong = (sent != orders[0]).sum(1)
@@ -334,7 +332,7 @@ def planted_costs(
     All pairs have the same margin, 2 / sqrt(items) deviations of its estimate, near which orders cost most. Cheapest
     orders of the estimates up to 12 items, beyond that by local search.
     """
-    report = SampledOrder.calibrated(n_items, epsilon, 2)
+    report = SampledOrder.calibrated(n_items=n_items, epsilon=epsilon, length=2)
     margin = 2 * math.sqrt(report.variance / (voters * n_items))
     forward = math.ceil(voters * (1 + min(margin, 1)) / 2)
     rankings = split_vote(n_items, forward, voters - forward)

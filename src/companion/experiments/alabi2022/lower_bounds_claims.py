@@ -582,7 +582,11 @@ def trace(
     d, n = n_items // 3, voters_at(n_items, share)
     noise = 0.0
     if epsilon is not None:
-        noise = PrivateBorda.calibrated(n_items, epsilon, DELTA, law="continuous").scale * math.sqrt(2) / (n_items - d)
+        noise = (
+            PrivateBorda.calibrated(n_items=n_items, epsilon=epsilon, delta=DELTA, law="continuous").scale
+            * math.sqrt(2)
+            / (n_items - d)
+        )
     traced, wrong = np.empty((2, repetitions))
     for r in range(repetitions):
         p = rng.uniform(-1, 1, d)

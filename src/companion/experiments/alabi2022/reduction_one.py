@@ -23,6 +23,7 @@ from companion.experiments.alabi2022.common import (
 )
 from companion.experiments.busafekete2021.common import all_rankings
 from companion.experiments.sweep import sweep
+from companion.printed.alabi2022 import corollary_3, corollary_4
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.noisy_matrix import NoisyMatrix
@@ -142,12 +143,12 @@ def matrix_loss(n_items: int, epsilon: float) -> float:
     """
     orders = all_rankings(n_items)
     # relabelled, the first ranking is the identity
-    return float(kendall_distances(orders, orders[0]).max()) / NoisyMatrix.as_printed(3, n_items, epsilon).scale
+    return float(kendall_distances(orders, orders[0]).max()) / corollary_3(n_items, epsilon).mechanism.scale
 
 
 def printed_delta(n_items: int, epsilon: float, delta: float, constant: float = CONSTANT) -> float:
     """Exact least delta, at `epsilon`, of Corollary 4's noise with a constant in place of its O()."""
-    noisy = NoisyMatrix.as_printed(4, n_items, epsilon, delta, constant=constant)
+    noisy = corollary_4(n_items, epsilon, delta, constant=constant).mechanism
     return gaussian_delta(noisy.l2_sensitivity, noisy.scale, epsilon)
 
 
@@ -305,8 +306,8 @@ def printed_errors(
     Three voters in four have one ranking, the others its reverse. Corollary 4 with `CONSTANT`, at delta 1e-6. Promised
     is 2 times the pairs times the noise's mean absolute value, at most half of the printed (alpha + 1) m^2 e.
     """
-    delta = 0.0 if corollary == 3 else 1e-6
-    noisy = NoisyMatrix.as_printed(corollary, n_items, 1.0, delta, constant=CONSTANT)
+    made = corollary_3(n_items, 1.0) if corollary == 3 else corollary_4(n_items, 1.0, 1e-6, constant=CONSTANT)
+    noisy = made.mechanism
     mean = noisy.scale / voters * (1.0 if corollary == 3 else math.sqrt(2 / math.pi))
     agree = 3 * voters // 4
     rankings = split_vote(n_items, agree, voters - agree)
@@ -403,7 +404,10 @@ def check_cor_4(worst: pd.DataFrame, repetitions: int, delta: float = 1e-6) -> l
     exact = bad.iloc[0]["1 − δ exact"]
     extremes = [(10, 128.0, delta), (10, 1e4, delta), (10, 1.0, 1 - 1e-6), (100, 1e-3, 1e-12)]
     calibrated = max(
-        gaussian_delta(math.sqrt(math.comb(m, 2)), NoisyMatrix.calibrated(m, e, d, law="continuous").scale, e) / d
+        gaussian_delta(
+            math.sqrt(math.comb(m, 2)), NoisyMatrix.calibrated(n_items=m, epsilon=e, delta=d, law="continuous").scale, e
+        )
+        / d
         for m, e, d in extremes
     )
     return [
@@ -436,7 +440,7 @@ def exponential_loss(n_items: int, voters: int, others: Literal["all", "unanimou
         Every data set of that many voters; or those in which all who stay have the ranking that one leaves.
     """
     orders = all_rankings(n_items)
-    rate = ExponentialMechanism.calibrated(n_items, 1.0).rate
+    rate = ExponentialMechanism.calibrated(n_items=n_items, epsilon=1.0).rate
     distance = pairwise_kendall_distances(orders)
     if others == "all":
         chosen = combinations_with_replacement(range(len(orders)), voters - 1)
@@ -461,7 +465,7 @@ def exponential_errors(items: tuple[int, ...] = (2, 3, 5, 8, 11, 14), epsilon: f
     """
     rows = []
     for m in items:
-        mechanism, pairs = ExponentialMechanism.calibrated(m, epsilon), math.comb(m, 2)
+        mechanism, pairs = ExponentialMechanism.calibrated(n_items=m, epsilon=epsilon), math.comb(m, 2)
         for agree in (0.55, 0.75, 1.0):
             for voters in (20, 100, 20 * m, 20 * m**2, 20 * m**3):
                 upper = np.triu(np.full((m, m), agree * voters), 1)
@@ -492,11 +496,11 @@ def bounds_table(items: tuple[int, ...] = (5, 10, 20, 50, 100), delta: float = 1
     return pd.DataFrame(
         {
             "items": m,
-            "Laplace, printed": printed_bound(m, "laplace") * NoisyMatrix.as_printed(3, m, 1.0).scale,
+            "Laplace, printed": printed_bound(m, "laplace") * corollary_3(m, 1.0).mechanism.scale,
             "Laplace, ours": matrix_error(m, 1.0),
             "exponential mechanism": exponential_needs(m, 1.0),
             "Gaussian, printed": printed_bound(m, "gaussian")
-            * NoisyMatrix.as_printed(4, m, 1.0, delta, constant=CONSTANT).scale,
+            * corollary_4(m, 1.0, delta, constant=CONSTANT).mechanism.scale,
             "Gaussian, ours": matrix_error(m, 1.0, delta),
         }
         for m in items

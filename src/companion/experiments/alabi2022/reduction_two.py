@@ -26,6 +26,7 @@ from companion.experiments.alabi2022.common import (
 )
 from companion.experiments.alabi2022.kwiksort_claims import any_queries
 from companion.experiments.sweep import stream, sweep
+from companion.printed.alabi2022 import corollary_3, corollary_6
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import comparisons_law, expected_cost, queries
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
@@ -204,7 +205,7 @@ def three_items(voters: int, epsilon: float) -> pd.DataFrame:
     rows = []
     for n in range(1, voters + 1):
         for data in data_sets(3, n):
-            mechanism = PrivateKwikSort.calibrated(3, epsilon, queries=2, share=0.5, law="continuous")
+            mechanism = PrivateKwikSort.calibrated(n_items=3, epsilon=epsilon, queries=2, share=0.5, law="continuous")
             assert mechanism.fallback is not None
             w, margins = fractions(data), half_margins(data)
             law = kwiksort_law(margins, 2, mechanism.scale)
@@ -240,7 +241,12 @@ def excess(
     data = numbered(np.argsort(np.argsort(scores, axis=1), axis=1))
     w = pairwise_fractions(data)
     mechanism = PrivateKwikSort.calibrated(
-        n_items, epsilon, queries=queries(n_items, n_items**-4.0), share=0.5, law="continuous", rule="local_search"
+        n_items=n_items,
+        epsilon=epsilon,
+        queries=queries(n_items, n_items**-4.0),
+        share=0.5,
+        law="continuous",
+        rule="local_search",
     )
     costs = [kemeny_score(mechanism.release(data, rng).order, w) for _ in range(repetitions)]
     return np.array(costs) - 2 * float(np.minimum(w, w.T).sum() / 2)
@@ -287,7 +293,7 @@ def check_thm_5_proof(voters: int) -> list[Check]:
     """
     w = fractions(FIVE)
     algorithm, n = expected_cost(w), 10**5
-    spare = _mean_cost(kemeny_law(n / len(FIVE) * half_margins(FIVE), NoisyMatrix.as_printed(3, 3, 0.5).scale), w)
+    spare = _mean_cost(kemeny_law(n / len(FIVE) * half_margins(FIVE), corollary_3(3, 0.5).mechanism.scale), w)
     shares = "10⁵ voters, two fifths abc, two fifths bca, one fifth cab"
     what = f"E K(σ) of KwikSort, q = 3 (P(E) = 0), {shares}, ε = 1; the printed right side"
     checks = [Check(what, algorithm, "<=", spare + ROUNDING)]
@@ -355,7 +361,10 @@ def check_cor_6(sizes: Sequence[int], repetitions: int) -> list[Check]:
         allowed = 33 * printed(6, 16, 5.0) / row.voters
         what = f"cost − 2 OPT with our 33 m³ log m/(εn), 16 items, {row.voters} voters{_spread(row.spread)}, ε = 5"
         checks.append(Check(what, row.mean, "<=", allowed, error=Z * row.se + 1e-12))
-    loss = max(PrivateKwikSort.calibrated(16, e, queries=110, share=0.5).guarantee.epsilon / e for e in (0.1, 1, 10))
+    loss = max(
+        PrivateKwikSort.calibrated(n_items=16, epsilon=e, queries=110, share=0.5).guarantee.epsilon / e
+        for e in (0.1, 1, 10)
+    )
     checks.append(Check("privacy loss over ε, Laplace(2q/(εn)) and fallback of ε/2", loss, "<=", 1.0))
     return checks
 
@@ -411,7 +420,7 @@ def coded_loss(epsilon: float, voters: int) -> float:
     It asks for the pairs 12 and 23; if both noisy counts are below 0 it wants the third, and Reduction II with q = 2
     returns the fallback's ranking; otherwise it returns 123. The ranking is 321; data as in `run_loss`.
     """
-    mechanism = PrivateKwikSort.as_printed(3, 2, epsilon, clip=False)
+    mechanism = corollary_6(3, 2, epsilon).mechanism
     assert mechanism.fallback is not None
     chances = []
     for against in (0, 1):
@@ -428,7 +437,7 @@ def ranking_loss(n_items: int, limit: int, epsilon: float, data: Sequence[tuple[
     By the mediant inequality the log ratio for a ranking is at most the larger of those of its two ways: KwikSort's
     own, and the fallback's, whose chance is exact and whose ranking loses epsilon / 2 at most.
     """
-    scale = PrivateKwikSort.as_printed(n_items, limit, epsilon).scale
+    scale = corollary_6(n_items, limit, epsilon).mechanism.scale
     laws: dict[bytes, dict[Order | None, float]] = {}
 
     def law(x: tuple[Order, ...]) -> dict[Order | None, float]:
@@ -457,14 +466,14 @@ def check_cor_6_budget(voters: int) -> list[Check]:
     """
     checks = []
     for m, limit in ((3, 2), (8, 20), (64, 900)):
-        loss = run_loss(PrivateKwikSort.as_printed(m, limit, 1.0), 10)
+        loss = run_loss(corollary_6(m, limit, 1.0).mechanism, 10)
         what = f"loss of what is drawn, answers and fallback's matrix, ε = 1, {m} items, q = {limit}"
         checks.append(Check(what, loss, "<=", 1.0))
     for epsilon in (1.0, 4.0):
         what = f"loss of the ranking alone, another algorithm than KwikSort, 3 items, 2 voters, q = 2, ε = {epsilon:g}"
         checks.append(Check(what, coded_loss(epsilon, 2), "<=", epsilon))
     for m, limit in ((3, 2), (8, 20), (64, 900)):
-        right = PrivateKwikSort.calibrated(m, 1.0, queries=limit, share=0.5, law="continuous")
+        right = PrivateKwikSort.calibrated(n_items=m, epsilon=1.0, queries=limit, share=0.5, law="continuous")
         what = f"loss of what is drawn with Laplace(2q/(εn)), ε = 1, {m} items, q = {limit}"
         checks.append(Check(what, run_loss(right, 10), "<=", 1.0 + ROUNDING, "corrected"))
     small = [x for n in range(1, voters + 1) for x in data_sets(3, n)] + list(data_sets(3, 2, copies=10))
@@ -572,7 +581,7 @@ def check_alg_1(sizes: Sequence[int], repetitions: int) -> list[Check]:
         runs = what.format(f" in {repetitions} runs")
         checks.append(Check(runs, seen, "<=", limit, reading="c global, as in the text"))
     for delta in (0.0, 1e-6):
-        right = PrivateKwikSort.calibrated(6, 2.0, delta, queries=9, share=0.5)
+        right = PrivateKwikSort.calibrated(n_items=6, epsilon=2.0, delta=delta, queries=9, share=0.5)
         what = f"loss, one counter, 6 items, q = 9, ε = 2, δ = {delta:g}"
         checks.append(Check(what, right.guarantee.epsilon, "<=", 2.0, "corrected"))
     return checks
@@ -605,7 +614,7 @@ def pays(sizes: Sequence[int], delta: float = 0.0) -> pd.DataFrame:
     unit = gaussian_scale(1.0, 1.0, delta) if delta else 1.0
     rows = []
     for m in sizes:
-        best, pairs = PrivateKwikSort.calibrated(m, 1.0, delta, law="continuous"), math.comb(m, 2)
+        best, pairs = PrivateKwikSort.calibrated(n_items=m, epsilon=1.0, delta=delta, law="continuous"), math.comb(m, 2)
         whole = unit * math.sqrt(pairs) if delta else pairs
         beyond, spare = comparisons_law(m)[best.queries + 1 :].sum(), best.fallback.scale if best.fallback else 0.0
         few, more = (2 * (queries(m, xi / m**4) / pairs) ** (0.5 if delta else 1.0) for xi in (1.0, 0.01))
@@ -648,7 +657,9 @@ def scaled_error(
     """
     rule = rule_for(n_items)
     make = NoisyMatrix if reduction == "I" else PrivateKwikSort
-    mechanism: NoisyMatrix | PrivateKwikSort = make.calibrated(n_items, 1.0, delta, law="continuous", rule=rule)
+    mechanism: NoisyMatrix | PrivateKwikSort = make.calibrated(
+        n_items=n_items, epsilon=1.0, delta=delta, law="continuous", rule=rule
+    )
     voters = 2 * signal * mechanism.scale
     small = replace(mechanism, scale=mechanism.scale / voters)
     if isinstance(small, PrivateKwikSort) and small.fallback:

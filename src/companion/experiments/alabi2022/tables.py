@@ -30,21 +30,22 @@ from companion.experiments.alabi2022.common import (
     printed,
     rule_for,
 )
-from companion.experiments.alabi2022.local_reduction_two import PER_QUERY, design_cost, designs, fresh_error
+from companion.experiments.alabi2022.local_reduction_two import PER_QUERY, design_cost, designs, form_of, fresh_error
 from companion.experiments.alabi2022.local_reports_claims import LARGE, cube_excess
 from companion.experiments.alabi2022.reduction_two import worst_errors
 from companion.experiments.busafekete2021.common import exponent
 from companion.experiments.sweep import sweep
+from companion.printed.alabi2022 import PrintedAnswers, PrintedKwikSort
 from dprank._require import settle
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import kwiksort
-from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort, plus_chances
-from dprank.aggregation.local_reports import SampledOrder
+from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.randomisers import SampledOrder
 from dprank.aggregation.rules import borda
 from dprank.data.rankings import Rankings
 from dprank.models.draws import binomial, multinomial
@@ -129,7 +130,7 @@ def scores_error(n_items: int, delta: float) -> float:
     Sums of places k apart in the order differ by k n, and change places with the chance that the difference of two
     noises exceeds that.
     """
-    scale = PrivateBorda.calibrated(n_items, EPSILON, delta, law="continuous").scale
+    scale = PrivateBorda.calibrated(n_items=n_items, epsilon=EPSILON, delta=delta, law="continuous").scale
     gaps = np.arange(1, n_items)
     step = np.geomspace(0.1, 4, 60)[:, None] / math.sqrt(n_items)
     wrong = norm.sf(gaps * step / math.sqrt(2)) if delta else (1 + gaps * step / 2) * np.exp(-gaps * step) / 2
@@ -138,7 +139,7 @@ def scores_error(n_items: int, delta: float) -> float:
 
 def _worst_design(n_items: int, design: LocalKwikSort) -> float:
     """Worst K times epsilon sqrt(n) of a design for KwikSort, exactly, where all voters agree."""
-    unit = 1 / math.tanh(design.epsilon_0 / 2) ** 2
+    unit = 1 / math.tanh(design.report_epsilon / 2) ** 2
     sizes = np.unique(np.geomspace(0.1 * unit, 20 * unit, 24).astype(int) + 1)
     voters = sizes * design.blocks
     return max(LOCAL_EPSILON * design_cost(design, int(n)) * math.sqrt(n) for n in voters)
@@ -152,7 +153,7 @@ def one_pair_margins(
     Every voter sends one of the m (m - 1) signed pairs, so that the counts are multinomial. (Where all voters agree
     this is the law for the voters given, too.)
     """
-    report = SampledOrder.calibrated(len(margins), epsilon, 2)
+    report = SampledOrder.calibrated(n_items=len(margins), epsilon=epsilon, length=2)
     off = ~np.eye(len(margins), dtype=bool)
     sent = np.zeros(margins.shape)
     sent[off] = multinomial(voters, (1 + report.shrinkage * margins[off]) / 2 / report.n_pairs, rng=rng)
@@ -178,7 +179,7 @@ def local_error(
     repetitions : int
     rng : numpy.random.Generator
     """
-    voters = math.ceil(SampledOrder.calibrated(n_items, LOCAL_EPSILON, 2).variance * signal**2)
+    voters = math.ceil(SampledOrder.calibrated(n_items=n_items, epsilon=LOCAL_EPSILON, length=2).variance * signal**2)
     true = np.sign(np.arange(n_items) - np.arange(n_items)[:, None]).astype(float)
     wrong = np.empty(repetitions)
     for r in range(repetitions):
@@ -451,21 +452,28 @@ class SplitAnswers(AdaptiveAnswers):
     def __init__(self, design: LocalKwikSort, ahead: int, behind: int, rng: np.random.Generator) -> None:
         self.rng, self.design, self.asked = rng, design, 0
         self.load = np.zeros(design.blocks, np.int64)
-        self._block: dict[tuple[int, int], int] = {}
+        self.drawn: dict[tuple[int, int], int] = {}
         size, rest = divmod(ahead + behind, design.blocks)
         self.sizes = np.full(design.blocks, size) + (np.arange(design.blocks) < rest)
         self.ahead = rng.multivariate_hypergeometric(self.sizes, ahead)
 
     def query(self, j: int, i: int) -> float | None:
         """Estimated fraction of voters that put j before i."""
-        block = self._block_of(j, i)
+        block = self.block_of(j, i)
         self.asked += 1
         size = int(self.sizes[block])
         yes = int(self.ahead[block]) if j < i else size - int(self.ahead[block])
-        no_plus, yes_plus = plus_chances(self.design.epsilon_0, self.design.report)
-        plus = binomial(yes, yes_plus, rng=self.rng) + binomial(size - yes, no_plus, rng=self.rng)
-        signal = (2 * plus / size - 1) / math.tanh(self.design.epsilon_0 / 2)
-        return float((1 + signal) / 2 if self.design.report == "centred" else signal)
+        return self.answer(yes, size)
+
+
+class PrintedSplitAnswers(SplitAnswers, PrintedAnswers):
+    """The same by Algorithm 2."""
+
+
+def split_answers(design: LocalKwikSort, ahead: int, behind: int, rng: np.random.Generator) -> SplitAnswers:
+    """Voters of two kinds who answer by the design."""
+    kind = PrintedSplitAnswers if isinstance(design, PrintedKwikSort) else SplitAnswers
+    return kind(design, ahead, behind, rng)
 
 
 @cache
@@ -474,16 +482,16 @@ def _mechanism(row: str, n_items: int, epsilon: float) -> Any:
     delta = DELTA if row.endswith("Gaussian") else 0.0
     match row.split(",")[0]:
         case "I":
-            return NoisyMatrix.calibrated(n_items, epsilon, delta)
+            return NoisyMatrix.calibrated(n_items=n_items, epsilon=epsilon, delta=delta)
         case "II":
-            return PrivateKwikSort.calibrated(n_items, epsilon, delta)
+            return PrivateKwikSort.calibrated(n_items=n_items, epsilon=epsilon, delta=delta)
         case "scores":
-            return PrivateBorda.calibrated(n_items, epsilon, delta)
+            return PrivateBorda.calibrated(n_items=n_items, epsilon=epsilon, delta=delta)
         case "exponential":
-            return ExponentialMechanism.calibrated(n_items, epsilon)
+            return ExponentialMechanism.calibrated(n_items=n_items, epsilon=epsilon)
         case "local II":
             return designs(n_items, epsilon)["fresh blocks" if row.endswith("ours") else "as printed"]
-    return SampledOrder.calibrated(n_items, epsilon, 2)
+    return SampledOrder.calibrated(n_items=n_items, epsilon=epsilon, length=2)
 
 
 def noise_unit(row: str, n_items: int, epsilon: float) -> float:
@@ -494,8 +502,8 @@ def noise_unit(row: str, n_items: int, epsilon: float) -> float:
     if isinstance(mechanism, SampledOrder):
         return math.sqrt(mechanism.variance)
     if isinstance(mechanism, LocalKwikSort):
-        doubled = 2 if mechanism.report == "printed" else 1
-        return doubled * math.sqrt(mechanism.blocks) / math.tanh(mechanism.epsilon_0 / 2)
+        doubled = 2 if form_of(mechanism) == "printed" else 1
+        return doubled * math.sqrt(mechanism.blocks) / math.tanh(mechanism.report_epsilon / 2)
     return float(mechanism.scale) * (1 if isinstance(mechanism, PrivateBorda) else 2)
 
 
@@ -526,7 +534,7 @@ def planted_error(
         names = rng.permutation(n_items)  # ties must not know the order
         votes = np.where(true > 0, ahead, np.where(true < 0, behind, 0))[np.ix_(names, names)]
         if isinstance(mechanism, LocalKwikSort):
-            names, order = np.arange(n_items), mechanism.sort(SplitAnswers(mechanism, ahead, behind, rng))
+            names, order = np.arange(n_items), mechanism.sort(split_answers(mechanism, ahead, behind, rng))
         elif isinstance(mechanism, SampledOrder):
             signs = true[np.ix_(names, names)].astype(float)
             seen = ahead * one_pair_margins(signs, ahead, epsilon, rng)
@@ -736,9 +744,9 @@ def population(data: str, n_items: int) -> NDArray[np.float64]:
 def _central(n_items: int, epsilon: float, delta: float) -> tuple[NoisyMatrix, PrivateKwikSort, PrivateBorda]:
     rule = rule_for(n_items)
     return (
-        NoisyMatrix.calibrated(n_items, epsilon, delta, law="continuous", rule=rule),
-        PrivateKwikSort.calibrated(n_items, epsilon, delta, law="continuous", rule=rule),
-        PrivateBorda.calibrated(n_items, epsilon, delta, law="continuous"),
+        NoisyMatrix.calibrated(n_items=n_items, epsilon=epsilon, delta=delta, law="continuous", rule=rule),
+        PrivateKwikSort.calibrated(n_items=n_items, epsilon=epsilon, delta=delta, law="continuous", rule=rule),
+        PrivateBorda.calibrated(n_items=n_items, epsilon=epsilon, delta=delta, law="continuous"),
     )
 
 
@@ -756,7 +764,7 @@ def _central_orders(
     }
     if not delta and len(margins) <= EXACT_ITEMS:
         orders["exponential"] = list(
-            ExponentialMechanism.calibrated(len(margins), epsilon).draw(counts, repetitions, rng)
+            ExponentialMechanism.calibrated(n_items=len(margins), epsilon=epsilon).draw(counts, repetitions, rng)
         )
     return orders
 
@@ -764,7 +772,7 @@ def _central_orders(
 def _local_orders(
     margins: NDArray[np.float64], voters: int, epsilon: float, repetitions: int, rng: np.random.Generator
 ) -> dict[str, list[NDArray[np.int64]]]:
-    design = LocalKwikSort.calibrated(len(margins), epsilon)
+    design = LocalKwikSort.calibrated(n_items=len(margins), epsilon=epsilon)
     orders: dict[str, list[NDArray[np.int64]]] = {"matrix": [], "scores": []}
     if voters >= design.blocks:
         orders["KwikSort"] = []

@@ -209,10 +209,10 @@ def _noise_maps() -> Iterator[_Row]:
     for adjacency in get_args(Adjacency):
         for what, kind, moved in (("noisy matrix", NoisyMatrix, _margins), ("noisy Borda", PrivateBorda, _places)):
             under = f"{what}, {adjacency.replace('_', '/')}"
-            made = kind.calibrated(4, 1.0, adjacency=adjacency, law="continuous")
+            made = kind.calibrated(n_items=4, epsilon=1.0, adjacency=adjacency, law="continuous")
             l1 = float(np.abs(moved(adjacency, whole=False)).sum())
             yield _Row.same(f"{under}: epsilon", made.guarantee.epsilon, _laplace_reals(made.scale).map(l1), OPENDP)
-            made = kind.calibrated(4, 1.0, DELTA, adjacency=adjacency)
+            made = kind.calibrated(n_items=4, epsilon=1.0, delta=DELTA, adjacency=adjacency)
             l2 = float(np.linalg.norm(moved(adjacency, whole=True))) / made.grain
             theirs = _gaussian_noise(made.scale / made.grain)
             yield _Row.same(f"{under}: rho", made.rho, theirs.map(l2), OPENDP)

@@ -135,7 +135,7 @@ def research_only(cases: Iterable[Case], budget: int = 8192) -> pd.DataFrame:
             continue
         promise = case.mechanism.guarantee
         found = lower_bound(sample, [(case.data, case.other)], promise.epsilon, promise.delta, rng=rng, budget=budget)
-        rows.append({"mechanism": type(case.mechanism).__name__, "refuted": found.refuted, "releases": found.samples})
+        rows.append({"mechanism": case.kind.__name__, "refuted": found.refuted, "releases": found.samples})
     frame = pd.DataFrame(rows, columns=["mechanism", "refuted", "releases"])
     frame["releases"] = frame.releases.where(frame.refuted)
     return frame.groupby("mechanism", sort=False, as_index=False).agg(

@@ -15,8 +15,9 @@ from companion.claims import Check
 from companion.experiments.audit.cases import aggregation, local, pairwise, topk, uniformity
 from companion.experiments.sweep import stream
 from dprank.aggregation.exponential import ExponentialMechanism
-from dprank.aggregation.local_reports import LocalMatrix, SplitResponse
+from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.noisy_matrix import NoisyMatrix
+from dprank.aggregation.randomisers import SplitResponse
 from dprank.audit.neighbours import (
     ComparisonNeighbours,
     Neighbours,
@@ -113,8 +114,8 @@ def families() -> list[Small]:
             found.append(Small(f"{name}, {how}", selection, values, near, moves))
         ranked = RankingNeighbours(adjacency, least=1)
         for name, central in (
-            ("exponential mechanism", ExponentialMechanism.calibrated(3, 1.0, adjacency=adjacency)),
-            ("noisy matrix", NoisyMatrix.calibrated(3, 1.0, adjacency=adjacency)),
+            ("exponential mechanism", ExponentialMechanism.calibrated(n_items=3, epsilon=1.0, adjacency=adjacency)),
+            ("noisy matrix", NoisyMatrix.calibrated(n_items=3, epsilon=1.0, adjacency=adjacency)),
         ):
             found.append(Small(f"{name}, {how}", central, _profiles(3, 2), ranked, (_doubled,)))
     found.append(
@@ -128,7 +129,9 @@ def families() -> list[Small]:
     )
     one = [np.array(ranking) for ranking in permutations(range(3))]
     four = [np.array(ranking) for ranking in permutations(range(4))]
-    found.append(Small("local matrix", LocalMatrix(SplitResponse.calibrated(3, 1.0)), one, OneRanking()))
+    found.append(
+        Small("local matrix", LocalMatrix(SplitResponse.calibrated(n_items=3, epsilon=1.0)), one, OneRanking())
+    )
     found.append(Small("local test", LocalPairs.calibrated(epsilon=1.0, n_items=4), four, OneRanking()))
     return found
 
@@ -179,7 +182,12 @@ def large() -> pd.DataFrame:
             [five],
             ComparisonNeighbours(unit="voter", answers=3),
         ),
-        Small("noisy matrix, 6 items, 5 voters", NoisyMatrix.calibrated(6, 1.0), [votes], RankingNeighbours()),
+        Small(
+            "noisy matrix, 6 items, 5 voters",
+            NoisyMatrix.calibrated(n_items=6, epsilon=1.0),
+            [votes],
+            RankingNeighbours(),
+        ),
         Small(
             "peeling, Gumbel noise, 3 of 5",
             Peeling(3, 2.0, "gumbel", n_items=5),
@@ -187,7 +195,12 @@ def large() -> pd.DataFrame:
             ValueNeighbours(),
             (_widened,),
         ),
-        Small("local matrix, 5 items", LocalMatrix(SplitResponse.calibrated(5, 1.0)), [np.arange(5)], OneRanking()),
+        Small(
+            "local matrix, 5 items",
+            LocalMatrix(SplitResponse.calibrated(n_items=5, epsilon=1.0)),
+            [np.arange(5)],
+            OneRanking(),
+        ),
     ]
     found = [(family, family.climbed(family.mechanism.guarantee.epsilon)) for family in rows]
     return pd.DataFrame(

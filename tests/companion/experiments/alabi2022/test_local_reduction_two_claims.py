@@ -158,7 +158,9 @@ def test_mean_rounds_by_enumeration():
 
 def test_two_approximation_needs_its_constant():
     """With a quarter of the noise term the bound fails for voters who agree: the noise is all there is."""
-    seen = blocks.two_approximation(np.tile(np.arange(4), (2, 1)), LocalKwikSort.calibrated(4, 0.05), 60)
+    seen = blocks.two_approximation(
+        np.tile(np.arange(4), (2, 1)), LocalKwikSort.calibrated(n_items=4, epsilon=0.05), 60
+    )
     assert seen["optimum"] == 0
     assert 0.01 * seen["wrong"] < seen["cost"] <= 4 * seen["wrong"]
 
@@ -166,7 +168,10 @@ def test_two_approximation_needs_its_constant():
 @pytest.mark.slow
 def test_two_approximation_is_what_runs_on_drawn_voters_cost():
     rng = np.random.default_rng(8)
-    rankings, design = np.array([rng.permutation(4) for _ in range(5)]), LocalKwikSort.calibrated(4, 2.0)
+    rankings, design = (
+        np.array([rng.permutation(4) for _ in range(5)]),
+        LocalKwikSort.calibrated(n_items=4, epsilon=2.0),
+    )
     w = blocks.pairwise_fractions(blocks.Rankings(rankings, "abcd"))
     costs = []
     for _ in range(2000):
@@ -211,6 +216,8 @@ def test_overtaking_finds_where_the_exact_error_meets_a_constant():
 
 
 def test_gain_at_equal_numbers_of_queries(monkeypatch):
-    monkeypatch.setattr(blocks, "lemma_queries", lambda m: blocks.LocalKwikSort.calibrated(m, 1, tail=m**-4.0).blocks)
+    monkeypatch.setattr(
+        blocks, "lemma_queries", lambda m: blocks.LocalKwikSort.calibrated(n_items=m, epsilon=1, tail=m**-4.0).blocks
+    )
     q = blocks.lemma_queries(30)
     assert blocks.answer_gain(30, 0.01) == pytest.approx(4 * (q / 30) ** 0.5, rel=1e-3)

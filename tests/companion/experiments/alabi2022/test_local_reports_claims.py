@@ -14,7 +14,8 @@ from companion.claims import derive
 from companion.experiments.alabi2022 import local_reports_claims as claims
 from companion.experiments.alabi2022.common import one_pair_error
 from companion.figures.alabi2022 import local_reports as figures
-from dprank.aggregation.local_reports import SampledOrder, VectorReport
+from dprank.aggregation.directions import VectorReport
+from dprank.aggregation.randomisers import SampledOrder
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def test_errors_of_unanimous_voters(voters):
 
 
 def test_errors_stay_below_deviations():
-    cube = VectorReport.calibrated(8, 1.0, "cube")
+    cube = VectorReport.calibrated(n_items=8, epsilon=1.0, geometry="cube")
     error = claims.unanimous_error(1.0, cube.shrinkage, 500) * math.sqrt(500)
     deviation = claims.entry_deviation("cube", 8, 1.0)
     # a normal variable has a ratio of sqrt(2 / pi)
@@ -91,7 +92,10 @@ def _pmf(n, p):
 @pytest.mark.slow
 def test_planted_cost_of_two_items():
     frame = claims.planted([2], 400, 1.0, 2000)
-    keep, margin = 1 / (1 + math.exp(-1)), 2 * math.sqrt(SampledOrder.calibrated(2, 1.0, 2).variance / 800)
+    keep, margin = (
+        1 / (1 + math.exp(-1)),
+        2 * math.sqrt(SampledOrder.calibrated(n_items=2, epsilon=1.0, length=2).variance / 800),
+    )
     forward = math.ceil(200 * (1 + margin))
     yes = np.convolve(_pmf(forward, keep), _pmf(400 - forward, 1 - keep))
     cost = (2 * forward / 400 - 1) * (yes[:200].sum() + yes[200] / 2)
@@ -105,7 +109,8 @@ def test_planted_cost_of_two_items():
 
 def test_a_randomiser_that_spends_twice_epsilon_is_found(monkeypatch):
     honest = VectorReport.calibrated
-    monkeypatch.setattr(VectorReport, "calibrated", lambda m, epsilon, geometry: honest(m, 2 * epsilon, geometry))
+    twice = lambda epsilon, **others: honest(epsilon=2 * epsilon, **others)  # noqa: E731
+    monkeypatch.setattr(VectorReport, "calibrated", twice)
     assert derive(claims.check_adjacency()) == "refuted"
 
 

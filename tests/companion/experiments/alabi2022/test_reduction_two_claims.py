@@ -14,11 +14,14 @@ from companion.experiments.alabi2022 import reduction_two as experiment
 from companion.figures import show
 from companion.figures.alabi2022 import reduction_two as figure
 from companion.figures.alabi2022.kwiksort import noise_ratio
+from companion.printed import Printed
+from companion.printed.alabi2022 import corollary_6
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import comparisons_law, queries
 from dprank.aggregation.matrix import pairwise_fractions, shrink
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.data.rankings import Rankings
+from dprank.privacy.guarantee import Guarantee
 
 FALSE_ALARM = 1e-6
 ORDERS = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
@@ -85,7 +88,7 @@ def test_a_counter_for_the_run_and_one_handed_down():
 
 @pytest.mark.parametrize(("m", "limit"), [(3, 2), (8, 20)])
 def test_the_loss_of_a_run_is_the_guarantee(m, limit):
-    printed = PrivateKwikSort.as_printed(m, limit, 1.3)
+    printed = corollary_6(m, limit, 1.3).mechanism
     assert experiment.run_loss(printed, 4) == pytest.approx(printed.guarantee.epsilon, rel=1e-9)
 
 
@@ -110,10 +113,13 @@ def test_voters_who_agree_pass_the_printed_proof(monkeypatch):
 
 
 def test_the_right_noise_passes_the_budget(monkeypatch):
-    def twice(n_items, queries, epsilon, **others):
-        return PrivateKwikSort.calibrated(n_items, epsilon, queries=queries, share=0.5, law="continuous")
+    def twice(n_items, queries, epsilon):
+        right = PrivateKwikSort.calibrated(
+            epsilon=epsilon, n_items=n_items, queries=queries, share=0.5, law="continuous"
+        )
+        return Printed(right, claims=Guarantee(epsilon))
 
-    monkeypatch.setattr(PrivateKwikSort, "as_printed", twice)
+    monkeypatch.setattr(experiment, "corollary_6", twice)
     assert derive(experiment.check_cor_6_budget(1)) == "holds"
 
 
@@ -126,8 +132,8 @@ def test_a_counter_that_stops_passes_algorithm_1(monkeypatch):
 def test_too_little_noise_fails_corollary_6(monkeypatch):
     honest = PrivateKwikSort.calibrated.__func__
 
-    def less(cls, *args, **others):
-        made = honest(cls, *args, **others)
+    def less(cls, **parameters):
+        made = honest(cls, **parameters)
         return replace(made, scale=made.scale / 2)
 
     monkeypatch.setattr(PrivateKwikSort, "calibrated", classmethod(less))

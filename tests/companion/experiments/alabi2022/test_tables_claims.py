@@ -8,14 +8,15 @@ from checks import all_rankings, each, refused
 
 from companion.claims import derive
 from companion.experiments.alabi2022 import tables as study
-from companion.experiments.alabi2022.local_reduction_two import answer_variance, design_cost, designs
+from companion.experiments.alabi2022.local_reduction_two import answer_variance, design_cost, designs, form_of
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import kemeny
-from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort
-from dprank.aggregation.local_reports import LocalMatrix, SampledOrder
+from dprank.aggregation.local_kwiksort import LocalKwikSort
+from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.randomisers import SampledOrder
 from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
 
@@ -46,7 +47,7 @@ def fits():
 
 
 def test_exponential_error_is_that_of_the_mechanism():
-    mechanism = ExponentialMechanism.calibrated(5, 1.0)
+    mechanism = ExponentialMechanism.calibrated(n_items=5, epsilon=1.0)
     votes = np.triu(np.ones((5, 5)), 1)
     seen = max(mechanism.expected_disagreements(n * votes) for n in range(1, 120))
     assert study.exponential_error(5) == pytest.approx(seen, rel=1e-3)
@@ -54,7 +55,7 @@ def test_exponential_error_is_that_of_the_mechanism():
 
 @pytest.mark.parametrize("delta", [0.0, study.DELTA])
 def test_scores_error_is_that_of_the_mechanism(delta):
-    mechanism = PrivateBorda.calibrated(6, 1.0, delta, law="continuous")
+    mechanism = PrivateBorda.calibrated(n_items=6, epsilon=1.0, delta=delta, law="continuous")
     rng = np.random.default_rng(1)
     seen = []
     for step in np.geomspace(0.2, 2, 6) / math.sqrt(6):
@@ -72,7 +73,7 @@ def test_one_pair_margins_have_the_law_of_the_reports():
     true = np.asarray(law.bias(np.arange(4) - np.arange(4)[:, None]))
     rng = np.random.default_rng(2)
     ours = np.array([study.one_pair_margins(true, voters, 1.0, rng) for _ in range(runs)])
-    matrix = LocalMatrix(SampledOrder.calibrated(4, 1.0, 2))
+    matrix = LocalMatrix(SampledOrder.calibrated(n_items=4, epsilon=1.0, length=2))
     theirs = np.array([2 * matrix.fractions(law.sample(voters, rng=rng), rng) - 1 for _ in range(runs)])
     pairs = np.triu_indices(4, 1)
     ours, theirs = ours[:, *pairs], theirs[:, *pairs]
@@ -136,8 +137,8 @@ def test_split_answers_have_the_law_of_adaptive_answers(name):
     ours, theirs = (
         np.array([[answers.query(*pair) for pair in pairs] for answers in made])
         for made in (
-            (study.SplitAnswers(design, ahead, behind, rng) for _ in range(runs)),
-            (AdaptiveAnswers(design, data, rng) for _ in range(runs)),
+            (study.split_answers(design, ahead, behind, rng) for _ in range(runs)),
+            (design.poll(data, rng) for _ in range(runs)),
         )
     )
     bar = np.hypot(ours.std(axis=0), theirs.std(axis=0)) / math.sqrt(runs)
@@ -153,7 +154,7 @@ def test_split_answers_of_unanimous_voters_have_the_exact_error(name):
     design = designs(6, 1.0)[name]
     voters = design.blocks * (40 if name == "fresh blocks" else 50_000)
     rng = np.random.default_rng(11)
-    costs = inversions([design.sort(study.SplitAnswers(design, voters, 0, rng)) for _ in range(1500)])
+    costs = inversions([design.sort(study.split_answers(design, voters, 0, rng)) for _ in range(1500)])
     assert abs(costs.mean() - design_cost(design, voters)) < Z * costs.std() / math.sqrt(len(costs))
 
 
@@ -161,7 +162,7 @@ def test_split_answers_of_unanimous_voters_have_the_exact_error(name):
 def test_noise_unit_is_the_deviation_of_an_answer(row):
     design = designs(8, 1.0)["fresh blocks" if row.endswith("ours") else "as printed"]
     n = 10**4 * design.blocks
-    deviation = 2 * math.sqrt(n * answer_variance(0.5, n, design.blocks, design.epsilon_0, design.report))
+    deviation = 2 * math.sqrt(n * answer_variance(0.5, n, design.blocks, design.report_epsilon, form_of(design)))
     assert study.noise_unit(row, 8, 1.0) == pytest.approx(deviation, rel=1e-2)
 
 
@@ -287,14 +288,16 @@ def test_votes_stand_for_rankings():
     rankings = Rankings(np.random.default_rng(4).permuted(np.tile(np.arange(7), (50, 1)), axis=1), list("abcdefg"))
     votes = study.Votes(rankings.pairwise().astype(float))
     for delta in (0.0, 1e-6):
-        mechanism = PrivateKwikSort.calibrated(7, 5.0, delta, queries=12, share=0.2, law="continuous")
+        mechanism = PrivateKwikSort.calibrated(
+            n_items=7, epsilon=5.0, delta=delta, queries=12, share=0.2, law="continuous"
+        )
         orders = [mechanism.release(data, np.random.default_rng(5)).order.tolist() for data in (rankings, votes)]
         assert orders[0] == orders[1]
 
 
 @pytest.mark.slow
 def test_local_kwiksort_has_its_exact_error():
-    design = LocalKwikSort.calibrated(6, 1.0)
+    design = LocalKwikSort.calibrated(n_items=6, epsilon=1.0)
     voters = 6 * design.blocks
     orders = study._local_orders(signs(6), voters, 1.0, 1500, np.random.default_rng(6))["KwikSort"]
     costs = inversions(orders)

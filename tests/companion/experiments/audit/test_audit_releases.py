@@ -12,7 +12,7 @@ import pytest
 from companion.experiments.audit import promises
 from dprank import release as releases
 from dprank.aggregation import LocalBorda, LocalMatrix, NoisyMatrix, PrivateBorda
-from dprank.aggregation.local_reports import VectorReport
+from dprank.aggregation.directions import VectorReport
 from dprank.data.kendall import as_positions
 from dprank.data.rankings import Rankings
 from dprank.pairwise import NoisyCounts
@@ -119,7 +119,7 @@ def test_what_is_large():
 
 # --- reports of voters ------------------------------------------------------------------------------------------------
 
-POLLS = [LocalMatrix.calibrated(3, 1.0), LocalBorda.calibrated(3, 1.0)]
+POLLS = [LocalMatrix.calibrated(n_items=3, epsilon=1.0), LocalBorda.calibrated(n_items=3, epsilon=1.0)]
 
 
 @pytest.mark.parametrize("poll", POLLS, ids=lambda poll: type(poll).__name__)
@@ -155,12 +155,12 @@ def test_a_decision_from_reports_leaves_it_to_the_voters():
 
 def test_reports_for_research_are_refused_for_publication():
     with pytest.raises(ValueError, match="research"):
-        LocalMatrix(VectorReport.calibrated(3, 1.0)).report([0, 1, 2], SECURE)
+        LocalMatrix(VectorReport.calibrated(n_items=3, epsilon=1.0)).report([0, 1, 2], SECURE)
 
 
 def test_what_no_mechanism_released_is_not_for_publication():
     rankings = Rankings([[0, 1, 2]] * 4, "abc")
-    for mechanism in (NoisyMatrix.calibrated(3, 1.0), PrivateBorda.calibrated(3, 1.0)):
+    for mechanism in (NoisyMatrix.calibrated(n_items=3, epsilon=1.0), PrivateBorda.calibrated(n_items=3, epsilon=1.0)):
         unmarked = replace(mechanism.release(rankings, SECURE), source=None)
         assert not unmarked.publishable
         assert "not for publication" in str(unmarked)

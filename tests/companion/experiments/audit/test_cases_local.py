@@ -15,10 +15,13 @@ from scipy import stats
 
 from companion.experiments.audit.cases import local
 from companion.experiments.audit.cases.case import sampler
-from dprank.aggregation.local_kwiksort import Assignment, Counter, LocalKwikSort, Report, report_loss
+from companion.printed.alabi2022 import Assignment, Counter, PrintedKwikSort, PrintedTranscript, Report, report_loss
+from dprank.aggregation.directions import PositionVector, VectorReport
+from dprank.aggregation.local_borda import LocalBorda
+from dprank.aggregation.local_kwiksort import LocalKwikSort
 from dprank.aggregation.local_laws import Transcript, poll_of, report_law, sides_law
-from dprank.aggregation.local_reports import LocalMatrix, OneRound, SampledOrder, SplitResponse, VectorReport
-from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector
+from dprank.aggregation.local_reports import LocalMatrix, OneRound
+from dprank.aggregation.randomisers import OrderReport, SampledOrder, SplitResponse
 from dprank.audit.betting import lower_bound
 from dprank.privacy.coins import law_of
 from dprank.privacy.divergence import pair_of
@@ -58,7 +61,14 @@ def test_every_randomiser_and_variant_has_a_case():
     mechanisms = [case.mechanism for case in CASES.values()]
     kinds = {type(m.randomiser).__name__ for m in mechanisms if isinstance(m, OneRound)}
     assert kinds >= {"VectorReport", "SplitResponse", "PrintedPair", "SampledOrder", "OrderReport", "PositionVector"}
-    assert {type(m) for m in mechanisms} == {LocalPairs, LocalOneBit, LocalMatrix, LocalBorda, LocalKwikSort}
+    assert {type(m) for m in mechanisms} == {
+        LocalPairs,
+        LocalOneBit,
+        LocalMatrix,
+        LocalBorda,
+        LocalKwikSort,
+        PrintedKwikSort,
+    }
 
 
 @every_case
@@ -84,7 +94,7 @@ def test_what_the_papers_print():
 @pytest.mark.slow
 def test_copied_counters_let_a_voter_say_more_than_is_counted():
     """Five answers are counted; a split of four items in halves asks for a sixth, and the guarantee allows for it."""
-    design = LocalKwikSort(5, 0.4, 5, 1, counter="copied")
+    design = PrintedKwikSort(5, 0.4, 5, 1, assignment="fresh", report="centred")
     found = loss(design, np.arange(5), np.arange(5)[::-1])
     assert found == pytest.approx(6 * 0.4)
     assert found <= design.guarantee.epsilon
@@ -94,21 +104,33 @@ def test_copied_counters_let_a_voter_say_more_than_is_counted():
 @pytest.mark.slow
 def test_no_design_of_three_items_breaks_its_guarantee(counter):
     """The guarantee is attained where queries are counted."""
-    fallbacks = (None, LocalMatrix(SampledOrder.calibrated(3, 0.5, 2)))
+    fallbacks = (None, LocalMatrix(SampledOrder.calibrated(n_items=3, epsilon=0.5, length=2)))
     designs = product((1, 2), (1, 2), get_args(Assignment), get_args(Report), fallbacks)
     for blocks, reports, assignment, report, fallback in designs:
-        design = LocalKwikSort(3, 0.7, reports, blocks, assignment, report, counter, fallback)
+        design = PrintedKwikSort(3, 0.7, reports, blocks, fallback, assignment, report, counter)
         found, promised = loss(design, [0, 1, 2], [2, 1, 0]), design.guarantee.epsilon
         assert found <= promised + 1e-9
         assert counter != "query" or found == pytest.approx(promised)
 
 
+def test_the_printed_design_mended_is_the_library_s():
+    """Fresh blocks, centred reports and one counter: the same law, by code of its own."""
+    mended = {"assignment": "fresh", "report": "centred", "counter": "query"}
+    pairs = [
+        (LocalKwikSort(*some), PrintedKwikSort(*some, None, **mended)) for some in ((3, 0.7, 1, 2), (4, 0.5, 3, 2))
+    ]
+    for ours, theirs in pairs:
+        ranking = list(range(ours.n_items))
+        assert ours.guarantee == theirs.guarantee
+        assert loss(ours, ranking, ranking[::-1]) == pytest.approx(loss(theirs, ranking, ranking[::-1]), rel=1e-12)
+
+
 @pytest.mark.parametrize("report", ["centred", "printed"])
 def test_loss_of_answers_from_a_hand_count(report):
     """One block, one report: the first answer is the voter's, all others are coins."""
-    design = LocalKwikSort(3, 0.7, 1, 1, report=report)
+    design = PrintedKwikSort(3, 0.7, 1, 1, assignment="fresh", report=report, counter="query")
     assert loss(design, [0, 1, 2], [2, 1, 0]) == pytest.approx(report_loss(0.7, report))
-    law = law_of(lambda rng: Transcript(design, poll_of(design, [0, 1, 2]), rng).answers.ravel().tobytes())
+    law = law_of(lambda rng: PrintedTranscript(design, poll_of(design, [0, 1, 2]), rng).answers.ravel().tobytes())
     # pivot 0 is asked about 1 first, pivots 1 and 2 about 0: two outcomes each, and that is all
     assert len(law) == 6
     assert sum(law.values()) == pytest.approx(1)
@@ -129,23 +151,23 @@ def test_sides_of_the_ball_from_the_circle():
 
 
 def test_broken_laws_are_louder():
-    right = SplitResponse.calibrated(3, 1.0)
+    right = SplitResponse.calibrated(n_items=3, epsilon=1.0)
     signs = np.array([1, 1, 1])
     assert pair_of(signs_law(signs, 0.3), signs_law(-signs, 0.3)).epsilon(0) == pytest.approx(3 * math.log(7 / 3))
     assert pair_of(signs_law(signs, 0.0), signs_law(-signs, 0.0)).epsilon(0) == math.inf
     less = SplitResponse(3, right.flips - (right.flips // 10))
     assert loss(LocalMatrix(less), [0, 1, 2], [2, 1, 0]) > 1.1
     with refused("its reports cannot be listed"):
-        report_law(VectorReport.calibrated(3, 1.0), all_rankings(3))
+        report_law(VectorReport.calibrated(n_items=3, epsilon=1.0), all_rankings(3))
 
 
 def test_composition_with_the_fallback_is_the_sum():
     """Answers and the report of the fallback, each on its own: a voter who sends both loses both."""
-    fallback = LocalBorda(OrderReport(SampledOrder.calibrated(3, 0.8, 2)))
+    fallback = LocalBorda(OrderReport(SampledOrder.calibrated(n_items=3, epsilon=0.8, length=2)))
     design = LocalKwikSort(3, 0.5, 2, 1, fallback=fallback)
     assert loss(design, [0, 1, 2], [2, 1, 0]) == pytest.approx(2 * 0.5 + 0.8, rel=1e-9)
     assert loss(design, [0, 1, 2], [0, 2, 1]) <= 2 * 0.5 + 0.8
-    vectors = LocalKwikSort(3, 0.5, 2, 1, fallback=LocalBorda(PositionVector.calibrated(3, 0.8)))
+    vectors = LocalKwikSort(3, 0.5, 2, 1, fallback=LocalBorda(PositionVector.calibrated(n_items=3, epsilon=0.8)))
     assert loss(vectors, [0, 1, 2], [2, 1, 0]) == pytest.approx(2 * 0.5 + 0.8, rel=1e-9)
 
 
@@ -159,7 +181,7 @@ def drawing(vector):
 
 def test_a_direction_at_right_angles_is_sent_as_drawn():
     """A report of its own would tell rankings apart: the vector is orthogonal to the first ranking only."""
-    poll = LocalBorda(PositionVector.calibrated(3, 1.0))
+    poll = LocalBorda(PositionVector.calibrated(n_items=3, epsilon=1.0))
     sent = [poll.report(ranking, drawing([1, -2, 1])) for ranking in ([0, 1, 2], [0, 2, 1])]
     drawn = np.array([1, -2, 1]) / math.sqrt(6)
     assert sent[0] == pytest.approx(drawn)
@@ -196,7 +218,8 @@ def looped(mechanism, data, size, rng):
     if isinstance(mechanism, LocalKwikSort):
         rows = []
         for _ in range(size):
-            transcript = Transcript(mechanism, poll_of(mechanism, data), rng)
+            polled = PrintedTranscript if isinstance(mechanism, PrintedKwikSort) else Transcript
+            transcript = polled(mechanism, poll_of(mechanism, data), rng)
             row = features(transcript)
             if mechanism.fallback is not None:
                 row = np.r_[row, np.array(mechanism.fallback.report(data, rng)) * transcript.fallback]

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from companion.experiments.audit.cases.case import Case
+from companion.printed import Printed
+from companion.printed.alabi2022 import CLEAR, corollary_3, corollary_4, corollary_6, corollary_7
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
@@ -19,8 +21,6 @@ from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.laws import exact
 from dprank.privacy.noise import Law, Noise
 
-#: Standard deviations between a margin and the bound of clipping beyond which clipping is not seen.
-_CLEAR = 9
 #: Voters among whom one is hidden worst by the exponential mechanism, to three digits.
 _CROWD = 60
 
@@ -52,14 +52,13 @@ _KINDS: list[tuple[float, Law, Adjacency]] = [
 
 def _named(mechanism: Any, words: str = "") -> str:
     words = f", {words}" if words else ""
-    return f"{type(mechanism).__name__}, {mechanism.law} {mechanism.noise}, {mechanism.adjacency}{words}"
+    kind = "NoisyMatrix" if isinstance(mechanism, NoisyMatrix) else type(mechanism).__name__
+    return f"{kind}, {mechanism.law} {mechanism.noise}, {mechanism.adjacency}{words}"
 
 
-def _printed(
-    words: str, mechanism: NoisyMatrix | PrivateKwikSort, pair: tuple[Rankings, Rankings], **known: Any
-) -> Case:
-    name, claim = _named(mechanism, f"{words} as printed"), mechanism.claimed_epsilon
-    return Case(name, mechanism, *pair, printed=claim, source="alabi2022", **known)
+def _printed(words: str, printed: Printed, pair: tuple[Rankings, Rankings], **known: Any) -> Case:
+    name, claim = _named(printed.mechanism, f"{words} as printed"), printed.claims.epsilon
+    return Case(name, printed.mechanism, *pair, printed=claim, source="alabi2022", **known)
 
 
 def _closed_form(mechanism: NoisyMatrix | PrivateBorda) -> float | None:
@@ -85,25 +84,26 @@ def _additive(make: Callable[..., NoisyMatrix | PrivateBorda]) -> list[Case]:
 
 
 def _matrices() -> list[Case]:
-    pure, gaussian = (
-        NoisyMatrix.as_printed(3, 3, 1.0, rule="borda"),
-        NoisyMatrix.as_printed(4, 3, 1.0, 0.01, rule="borda"),
-    )
+    pure, gaussian = corollary_3(3, 1.0, rule="borda"), corollary_4(3, 1.0, 0.01, rule="borda")
     # so many voters that clipping is not seen
-    many = math.ceil(_CLEAR * gaussian.scale) + 1
+    many = math.ceil(CLEAR * gaussian.mechanism.scale) + 1
     return [
-        *_additive(lambda **kind: NoisyMatrix.calibrated(3, 1.0, rule="borda", **kind)),
-        _printed("Corollary 3", pure, neighbours("replace", 3), closed_form=_closed_form(pure)),
-        _printed("Corollary 4", gaussian, neighbours("replace", many, many), closed_form=_closed_form(gaussian)),
+        *_additive(lambda **kind: NoisyMatrix.calibrated(n_items=3, epsilon=1.0, rule="borda", **kind)),
+        _printed("Corollary 3", pure, neighbours("replace", 3), closed_form=_closed_form(pure.mechanism)),
+        _printed(
+            "Corollary 4", gaussian, neighbours("replace", many, many), closed_form=_closed_form(gaussian.mechanism)
+        ),
     ]
 
 
 def _bordas() -> list[Case]:
-    return _additive(lambda **kind: PrivateBorda.calibrated(3, 1.0, **kind))
+    return _additive(lambda **kind: PrivateBorda.calibrated(n_items=3, epsilon=1.0, **kind))
 
 
 def _exponentials() -> list[Case]:
-    replaced, added = (ExponentialMechanism.calibrated(3, 1.0, adjacency=a) for a in ("replace", "add_remove"))
+    replaced, added = (
+        ExponentialMechanism.calibrated(n_items=3, epsilon=1.0, adjacency=a) for a in ("replace", "add_remove")
+    )
     return [
         Case(
             "ExponentialMechanism, replace, a voter alone",
@@ -148,13 +148,17 @@ def _kwiksorts() -> list[Case]:
             ("all pairs", {"queries": 3}),
             ("with a fallback", {"queries": 2, "share": 0.3, "rule": "copeland"}),
         ):
-            mechanism = PrivateKwikSort.calibrated(3, 1.0, **kind, **more)
+            mechanism = PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, **kind, **more)
             found.append(Case(_named(mechanism, words), mechanism, *_found(mechanism), found="exhausted"))
     for queries, delta in product((3, 2), (0.0, 0.01)):
-        printed = PrivateKwikSort.as_printed(3, queries, 1.0, delta, rule="copeland")
-        found.append(_printed(f"{queries} queries", printed, _found(printed), found="exhausted"))
+        printed = (
+            corollary_7(3, queries, 1.0, delta, rule="copeland")
+            if delta
+            else corollary_6(3, queries, 1.0, rule="copeland")
+        )
+        found.append(_printed(f"{queries} queries", printed, _found(printed.mechanism), found="exhausted"))
     # one comparison is all there is: nothing is hidden but by its noise
-    two = PrivateKwikSort.calibrated(2, 1.0)
+    two = PrivateKwikSort.calibrated(n_items=2, epsilon=1.0)
     loss = 1 / two.scale
     found.append(Case(_named(two, "two items"), two, *neighbours("replace", 3, n_items=2), closed_form=loss))
     return found

@@ -8,16 +8,12 @@ import numpy as np
 
 from companion.experiments.audit.cases.case import Case
 from companion.printed import busafekete2021 as paper
-from dprank.aggregation.local_kwiksort import LocalKwikSort, report_loss
-from dprank.aggregation.local_reports import (
-    LocalMatrix,
-    PrintedPair,
-    Randomiser,
-    SampledOrder,
-    SplitResponse,
-    VectorReport,
-)
-from dprank.aggregation.private_borda import LocalBorda, PositionVector
+from companion.printed.alabi2022 import PrintedPair, algorithm_2, algorithm_3, report_loss
+from dprank.aggregation.directions import PositionVector, VectorReport
+from dprank.aggregation.local_borda import LocalBorda
+from dprank.aggregation.local_kwiksort import LocalKwikSort
+from dprank.aggregation.local_reports import LocalMatrix
+from dprank.aggregation.randomisers import Randomiser, SampledOrder, SplitResponse
 from dprank.uniformity.local import LocalOneBit, LocalPairs
 
 _EPSILON = 1.0
@@ -58,35 +54,35 @@ def _tests() -> list[Case]:
 def _one_round() -> list[Case]:
     source = "alabi2022"
     randomisers: dict[str, Randomiser] = {
-        "ball": VectorReport.calibrated(3, _EPSILON),
-        "cube": VectorReport.calibrated(3, _EPSILON, "cube"),
-        "cube, 4 items": VectorReport.calibrated(4, _EPSILON, "cube"),
-        "every pair": SplitResponse.calibrated(3, _EPSILON),
-        "printed pair": PrintedPair.calibrated(3, _EPSILON),
-        "order of 2": SampledOrder.calibrated(3, _EPSILON, 2),
-        "order of 3": SampledOrder.calibrated(3, _EPSILON, 3),
+        "ball": VectorReport.calibrated(n_items=3, epsilon=_EPSILON),
+        "cube": VectorReport.calibrated(n_items=3, epsilon=_EPSILON, geometry="cube"),
+        "cube, 4 items": VectorReport.calibrated(n_items=4, epsilon=_EPSILON, geometry="cube"),
+        "every pair": SplitResponse.calibrated(n_items=3, epsilon=_EPSILON),
+        "printed pair": PrintedPair.calibrated(n_items=3, epsilon=_EPSILON),
+        "order of 2": SampledOrder.calibrated(n_items=3, epsilon=_EPSILON, length=2),
+        "order of 3": SampledOrder.calibrated(n_items=3, epsilon=_EPSILON, length=3),
     }
-    printed = LocalMatrix(PrintedPair.as_printed(3, _EPSILON))
+    printed = algorithm_2(3, _EPSILON)
     return [
         *(_case(f"LocalMatrix, {name}", LocalMatrix(report), source) for name, report in randomisers.items()),
-        _case("LocalMatrix, printed pair, as printed", printed, source, _EPSILON),
-        _case("LocalBorda, order", LocalBorda.calibrated(3, _EPSILON), source),
-        _case("LocalBorda, vector", LocalBorda(PositionVector.calibrated(3, _EPSILON)), source),
+        _case("LocalMatrix, printed pair, as printed", printed.mechanism, source, printed.claims.epsilon),
+        _case("LocalBorda, order", LocalBorda.calibrated(n_items=3, epsilon=_EPSILON), source),
+        _case("LocalBorda, vector", LocalBorda(PositionVector.calibrated(n_items=3, epsilon=_EPSILON)), source),
     ]
 
 
 def _kwiksort() -> list[Case]:
     source, m, q = "alabi2022", 3, 3
-    fallback = LocalMatrix(SampledOrder.calibrated(m, _EPSILON / 2, 2))
+    fallback = LocalMatrix(SampledOrder.calibrated(n_items=m, epsilon=_EPSILON / 2, length=2))
     asked_out = LocalKwikSort(m, _EPSILON / 4, 2, 1, fallback=fallback)
-    printed, backed = (LocalKwikSort.as_printed(m, q, _EPSILON, fallback=then) for then in (None, fallback))
+    printed, backed = (algorithm_3(m, q, _EPSILON, fallback=then) for then in (None, fallback))
     # copied counters bound nothing in general; three items give one of the copies nothing to ask
-    answers = printed.reports * report_loss(printed.epsilon_0, "printed")
+    answers = printed.mechanism.reports * report_loss(printed.mechanism.report_epsilon)
     everything = answers + fallback.guarantee.epsilon
     return [
-        _case("LocalKwikSort", LocalKwikSort.calibrated(m, _EPSILON), source),
+        _case("LocalKwikSort", LocalKwikSort.calibrated(n_items=m, epsilon=_EPSILON), source),
         _case("LocalKwikSort, every answer by one block", LocalKwikSort(m, _EPSILON / 3, 3, 1), source),
         _case("LocalKwikSort, answers and fallback", asked_out, source),
-        _case("LocalKwikSort, as printed", printed, source, _EPSILON, answers),
-        _case("LocalKwikSort with fallback, as printed", backed, source, _EPSILON, everything),
+        _case("LocalKwikSort, as printed", printed.mechanism, source, printed.claims.epsilon, answers),
+        _case("LocalKwikSort with fallback, as printed", backed.mechanism, source, backed.claims.epsilon, everything),
     ]

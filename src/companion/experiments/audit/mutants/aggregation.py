@@ -58,12 +58,12 @@ def _rescaled(bug: str, right: Mechanism, wrong: Mechanism, pairs: Pairs = _REPL
 
 
 def _matrices() -> list[Mutant]:
-    right = NoisyMatrix.calibrated(3, 1.0, rule="borda")
+    right = NoisyMatrix.calibrated(n_items=3, epsilon=1.0, rule="borda")
     delta, wide = 0.01, 0.05
     classical = math.sqrt(2 * math.log(1.25 / delta))  # of Dwork and Roth (2014), Theorem A.1
     gaussian = NoisyMatrix(3, math.sqrt(3) * classical, "gaussian", delta=delta, law="continuous", rule="borda")
-    approximate = NoisyMatrix.calibrated(3, 1.0, wide, law="continuous", rule="borda")
-    pure = NoisyMatrix.calibrated(3, 1.0, law="continuous", rule="borda")
+    approximate = NoisyMatrix.calibrated(n_items=3, epsilon=1.0, delta=wide, law="continuous", rule="borda")
+    pure = NoisyMatrix.calibrated(n_items=3, epsilon=1.0, law="continuous", rule="borda")
     noisy = partial(_noisy_matrix, right)
     return [
         _rescaled("half the noise", right, replace(right, scale=right.scale / 2)),
@@ -178,8 +178,8 @@ def _revealing(right: NoisyMatrix, bare: Callable[[NDArray[np.int64]], NDArray[A
 
 
 def _bordas() -> list[Mutant]:
-    right = PrivateBorda.calibrated(3, 1.0)
-    added = PrivateBorda.calibrated(3, 1.0, adjacency="add_remove")
+    right = PrivateBorda.calibrated(n_items=3, epsilon=1.0)
+    added = PrivateBorda.calibrated(n_items=3, epsilon=1.0, adjacency="add_remove")
     return [
         _rescaled("half the noise", right, replace(right, scale=right.scale / 2)),
         _rescaled("noise for one item's places, not for all", right, replace(right, scale=right.n_items - 1.0)),
@@ -231,7 +231,10 @@ def _in_range_law(right: PrivateBorda, data: Rankings) -> NDArray[np.float64]:
 
 
 def _exponentials() -> list[Mutant]:
-    right, large = ExponentialMechanism.calibrated(3, 1.0), ExponentialMechanism.calibrated(7, 2.0)
+    right, large = (
+        ExponentialMechanism.calibrated(n_items=3, epsilon=1.0),
+        ExponentialMechanism.calibrated(n_items=7, epsilon=2.0),
+    )
     fast = replace(large, rate=large.guarantee.epsilon / (2 * large.n_items))
     return [
         _rescaled("a sensitivity of 1 for a Kemeny score", right, replace(right, rate=0.5)),
@@ -286,9 +289,11 @@ def _of_ballots(
 
 
 def _kwiksorts() -> list[Mutant]:
-    right = PrivateKwikSort.calibrated(3, 1.0, law="continuous")
-    few = PrivateKwikSort.calibrated(3, 1.0, queries=2, share=0.3, rule="copeland")
-    spent = PrivateKwikSort.calibrated(3, 1.0, queries=2, share=0.005, rule="copeland", law="continuous")
+    right = PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, law="continuous")
+    few = PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, queries=2, share=0.3, rule="copeland")
+    spent = PrivateKwikSort.calibrated(
+        n_items=3, epsilon=1.0, queries=2, share=0.005, rule="copeland", law="continuous"
+    )
     far = [neighbours("replace", voters) for voters in (3, _LARGE)]
     return [
         _rescaled("half the noise", right, replace(right, scale=right.scale / 2)),

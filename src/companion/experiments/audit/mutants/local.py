@@ -13,17 +13,12 @@ from numpy.typing import NDArray
 
 from companion.experiments.audit.cases.case import sampler
 from companion.experiments.audit.planted import Law, Mutant, by_law, miscalibrated, rewritten
+from dprank.aggregation.directions import PositionVector, VectorReport
+from dprank.aggregation.local_borda import LocalBorda
 from dprank.aggregation.local_kwiksort import LocalKwikSort
 from dprank.aggregation.local_laws import report_law
-from dprank.aggregation.local_reports import (
-    LocalMatrix,
-    Randomiser,
-    SampledOrder,
-    SplitResponse,
-    VectorReport,
-    ranking_signs,
-)
-from dprank.aggregation.private_borda import LocalBorda, OrderReport, PositionVector
+from dprank.aggregation.local_reports import LocalMatrix
+from dprank.aggregation.randomisers import OrderReport, Randomiser, SampledOrder, SplitResponse, ranking_signs
 from dprank.audit.betting import Sampler
 from dprank.privacy.guarantee import compose
 from dprank.privacy.laws import sample, signs_law
@@ -187,7 +182,7 @@ def _matrix_mutant(bug: str, right: Randomiser, sample: Sampler, law: Law) -> Mu
 
 
 def _one_coin() -> Mutant:
-    right = SplitResponse.calibrated(3, 1.0)
+    right = SplitResponse.calibrated(n_items=3, epsilon=1.0)
 
     def sample(data: Any, size: int, rng: np.random.Generator) -> Table:
         return randomise(np.ones((size, 1), np.int8), right.flips, rng) * _signs(data)
@@ -200,7 +195,7 @@ def _one_coin() -> Mutant:
 
 
 def _tenths() -> Mutant:
-    right = SplitResponse.calibrated(3, 0.66)
+    right = SplitResponse.calibrated(n_items=3, epsilon=0.66)
     turned = 1 - round(1 - right.flips / GRAIN, 1)
 
     def sample(data: Any, size: int, rng: np.random.Generator) -> Table:
@@ -212,7 +207,7 @@ def _tenths() -> Mutant:
 
 
 def _per_item() -> Mutant:
-    right = SplitResponse.calibrated(4, 1.0)
+    right = SplitResponse.calibrated(n_items=4, epsilon=1.0)
     loud = LocalMatrix(SplitResponse(4, flips_for(1.0, right.n_items)))
     return _matrix_mutant(
         "budget shared among the items, not the pairs",
@@ -224,7 +219,7 @@ def _per_item() -> Mutant:
 
 def _surest() -> Mutant:
     """The pair is not drawn: a voter is asked to compare her best item with her last."""
-    right = SampledOrder.calibrated(3, 1.0, 2)
+    right = SampledOrder.calibrated(n_items=3, epsilon=1.0, length=2)
     flips = flips_for(1.0)
 
     def sample(data: Any, size: int, rng: np.random.Generator) -> Table:
@@ -242,7 +237,7 @@ def _surest() -> Mutant:
 
 
 def _by_code() -> Mutant:
-    right = SampledOrder.calibrated(3, 1.0, 3)
+    right = SampledOrder.calibrated(n_items=3, epsilon=1.0, length=3)
     orders = np.array(list(permutations(range(3))))
 
     def sample(data: Any, size: int, rng: np.random.Generator) -> Table:
@@ -258,7 +253,7 @@ def _by_code() -> Mutant:
 
 def _sure() -> Mutant:
     """Noise skipped where the gap is large: a vector that is all the voter's own, or all opposite to it."""
-    right = VectorReport.calibrated(3, 1.0, "cube")
+    right = VectorReport.calibrated(n_items=3, epsilon=1.0, geometry="cube")
     sent = np.array(list(product((-1, 1), repeat=right.n_pairs)))
 
     def sample(data: Any, size: int, rng: np.random.Generator) -> Table:
@@ -287,19 +282,21 @@ def _borda_mutant(bug: str, right: Any, broken: Any) -> Mutant:
 def _tanh() -> Mutant:
     """A vector is put on the voter's side with probability (1 + tanh(epsilon)) / 2, for tanh(epsilon / 2)."""
     return _borda_mutant(
-        "factor 2 forgotten in tanh(epsilon / 2)", PositionVector.calibrated(3, 1.0), PositionVector.calibrated(3, 2.0)
+        "factor 2 forgotten in tanh(epsilon / 2)",
+        PositionVector.calibrated(n_items=3, epsilon=1.0),
+        PositionVector.calibrated(n_items=3, epsilon=2.0),
     )
 
 
 def _few_orders() -> Mutant:
-    pair, whole = (SampledOrder.calibrated(3, 1.0, size) for size in (2, 3))
-    loud = SampledOrder(3, whole.size, pair.kept)
+    pair, whole = (SampledOrder.calibrated(n_items=3, epsilon=1.0, length=size) for size in (2, 3))
+    loud = SampledOrder(3, whole.length, pair.kept)
     return _borda_mutant("order of three sent with the odds of a pair", OrderReport(whole), OrderReport(loud))
 
 
 def _remembered() -> Mutant:
     """Two polls. A report is kept and sent again while the ranking stays: it shows that the ranking has changed."""
-    right = LocalBorda(OrderReport.calibrated(3, 1.0))
+    right = LocalBorda(OrderReport.calibrated(n_items=3, epsilon=1.0))
 
     def kept(data: Any) -> bool:
         return bool(np.array_equal(*data))
@@ -331,7 +328,7 @@ def _remembered() -> Mutant:
 def _copied() -> Mutant:
     """Two recursive calls each get a number, how many answers are left: neither sees what the other took."""
     right = LocalKwikSort(4, 1.0, 1, 1)
-    flips = flips_for(right.epsilon_0)
+    flips = flips_for(right.report_epsilon)
     sides = np.array([[0, 1], [2, 3]])
 
     def sorted_side(signs: Table, left: int, rng: np.random.Generator) -> Table:
@@ -353,6 +350,6 @@ def _copied() -> Mutant:
 def _unaccounted() -> Mutant:
     """The promise is that of the answers alone."""
     right = LocalKwikSort(3, 1.0, 1, 1)
-    wrong = replace(right, fallback=LocalMatrix(SampledOrder.calibrated(3, 1.0, 2)))
+    wrong = replace(right, fallback=LocalMatrix(SampledOrder.calibrated(n_items=3, epsilon=1.0, length=2)))
     pairs = [_opposite(3), _close(3)]
     return miscalibrated("fallback not accounted for", right, wrong, pairs)

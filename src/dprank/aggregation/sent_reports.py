@@ -1,0 +1,101 @@
+"""What voters sent, checked and counted: it comes from devices that nobody trusts. And the lists that they draw."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dprank._require import require_unmasked
+from dprank.data.kendall import as_positions
+from dprank.privacy.noise import SecureSource, Source
+
+
+def require_votes(positions: ArrayLike, n_items: int) -> NDArray[Any]:
+    """Refuse what is not at least one ranking of so many items."""
+    table = as_positions("positions", positions)
+    if table.shape[1] != n_items or not len(table):
+        raise ValueError(f"positions are no table; at least one row of n_items = {n_items} places is needed")
+    return table
+
+
+def require_reports(
+    reports: Any, width: int, kinds: str, fits: Callable[[NDArray[Any]], Any], needed: str
+) -> NDArray[Any]:
+    """A table of at least one row of so many numbers that all fit; or the first report that does not, refused."""
+
+    if not isinstance(reports, Iterable):
+        raise ValueError(f"reports are of type {type(reports).__name__}; a list of them is needed")
+
+    require_unmasked("reports", reports)
+
+    def table_of(rows: Any) -> NDArray[Any] | None:
+        try:
+            table = np.asarray(rows)
+        except (ValueError, OverflowError):
+            return None
+        shaped = table.ndim == 2 and table.shape[1] == width and len(table) and table.dtype.kind in kinds
+        return table if shaped and np.all(fits(table)) else None
+
+    rows = np.atleast_1d(reports) if isinstance(reports, np.ndarray) else list(reports)
+    if (table := table_of(rows)) is not None:
+        return table
+    tables = list[NDArray[Any]]()
+    for voter, row in enumerate(rows):
+        if (own := table_of([row])) is None:
+            raise ValueError(f"reports[{voter}] = <{type(row).__name__}>; {needed} needed")
+        tables.append(own)
+    if not tables:
+        raise ValueError("reports are none, or no table; at least one row is needed")
+    # integers of several kinds fit one by one, though together numpy would make them floats
+    kind = np.int64 if all(own.dtype.kind in "iu" for own in tables) else np.float64
+    return np.concatenate([own.astype(kind) for own in tables])
+
+
+def require_lists(reports: Any, size: int, n_items: int) -> NDArray[np.int64]:
+    """Refuse what are no lists of so many different items."""
+
+    def fits(table: NDArray[Any]) -> Any:
+        return ((table >= 0) & (table < n_items)).all() and np.diff(np.sort(table, axis=1), axis=1).all()
+
+    needed = f"{size} different items of 0 .. {n_items - 1} are"
+    return require_reports(reports, size, "iu", fits, needed).astype(np.int64)
+
+
+def require_signs(reports: Any, n_pairs: int) -> NDArray[np.int8]:
+    """Refuse what are no vectors of so many signs."""
+    needed = f"{n_pairs} signs, 1 or -1, are"
+    return require_reports(reports, n_pairs, "iu", lambda t: (t == 1) | (t == -1), needed).astype(np.int8)
+
+
+def require_directions(reports: Any, dimension: int) -> NDArray[np.float64]:
+    """Refuse what are no unit vectors of so many dimensions."""
+
+    def fits(table: NDArray[Any]) -> Any:
+        return abs(np.linalg.norm(table, axis=1) - 1) < 1e-9
+
+    return require_reports(reports, dimension, "iuf", fits, f"{dimension} numbers of norm 1 are").astype(float)
+
+
+def net_wins(lists: NDArray[np.int64], n_items: int) -> NDArray[np.float64]:
+    """How many lists put i before j, less how many j before i, for all pairs i < j; items not in a list count for 0."""
+    first, second = np.triu_indices(lists.shape[1], 1)
+    before = np.zeros(n_items**2)
+    for a, b in zip(first, second, strict=True):
+        before += np.bincount(lists[:, a] * n_items + lists[:, b], minlength=n_items**2)
+    table = before.reshape(n_items, n_items)
+    return (table - table.T)[np.triu_indices(n_items, 1)]
+
+
+def random_lists(voters: int, n_items: int, length: int, rng: Source) -> NDArray[np.int64]:
+    """Random lists of `length` different items, every list equally likely; shape (voters, length)."""
+    if isinstance(rng, SecureSource):
+        draw = secrets.SystemRandom().sample
+        return np.array([draw(range(n_items), length) for _ in range(voters)], np.int64)
+    if length == 2:
+        first = rng.integers(0, n_items, voters)
+        return np.stack([first, (first + rng.integers(1, n_items, voters)) % n_items], axis=1)
+    return np.argsort(rng.random((voters, n_items)), axis=1)[:, :length]
