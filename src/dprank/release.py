@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
-from typing import Any, Literal, NoReturn, Self, cast, get_args
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from dprank._frozen import FrozenFields
+from dprank._json import alike, floats, number, plain, read, refuse, written
 from dprank._require import as_array, as_floats, require_one_of, require_whole, settle, shown
-from dprank.models.bradley_terry import LINKS, Link
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import features
 from dprank.privacy.noise import SecureSource, Source
@@ -37,8 +36,6 @@ _MARK: dict[Origin | None, str] = {
 }
 #: Of the file that `Release.to_json` writes; another number when its fields change.
 FORMAT = 1
-#: Rooms whose mechanisms a file may name.
-_FAMILIES = ("dprank.aggregation", "dprank.pairwise", "dprank.topk", "dprank.uniformity")
 #: Items that are named in a sentence.
 _NAMED = 12
 
@@ -103,16 +100,16 @@ class Release(FrozenFields):
         ValueError
             Where an item is no text and no number, or the mechanism is none of the library's.
         """
-        output = {it.name: _plain(it.name, getattr(self, it.name)) for it in self._output()}
-        written = {
+        output = {it.name: plain(it.name, getattr(self, it.name)) for it in self._output()}
+        file = {
             "format": FORMAT,
             "kind": type(self).__name__,
             "output": output,
-            "guarantee": None if self.guarantee is None else _plain("guarantee", vars(self.guarantee)),
-            "mechanism": _written(self.mechanism),
+            "guarantee": None if self.guarantee is None else plain("guarantee", vars(self.guarantee)),
+            "mechanism": written(self.mechanism),
             "source": self.source,
         }
-        return json.dumps(written, indent=2, allow_nan=False)
+        return json.dumps(file, indent=2, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -130,31 +127,31 @@ class Release(FrozenFields):
         try:
             file = json.loads(text)
         except (TypeError, ValueError, RecursionError):
-            _refuse("it is not JSON")
+            refuse("it is not JSON")
         wanted = {"format", "kind", "output", "guarantee", "mechanism", "source"}
         if not isinstance(file, dict) or set(file) != wanted:
-            _refuse(f"it must have the fields {', '.join(sorted(wanted))}, and no others")
+            refuse(f"it must have the fields {', '.join(sorted(wanted))}, and no others")
         if file["format"] != FORMAT:
-            _refuse(f"format = {shown(file['format'])}; this version of dprank reads format {FORMAT}")
+            refuse(f"format = {shown(file['format'])}; this version of dprank reads format {FORMAT}")
         kinds = {kind.__name__: kind for kind in (Ranking, Selection, Decision)}
         name = file["kind"] if isinstance(file["kind"], str) else None
         kind = kinds.get(name or "")
         if kind is None or not issubclass(kind, cls):
-            _refuse(
+            refuse(
                 f"kind = {shown(file['kind'])}; {' or '.join(k for k in kinds if issubclass(kinds[k], cls))} is needed"
             )
         output = file["output"]
         if not isinstance(output, dict) or set(output) != {it.name for it in kind._output()}:
-            _refuse(f"the output of a {name} has {', '.join(it.name for it in kind._output())}")
+            refuse(f"the output of a {name} has {', '.join(it.name for it in kind._output())}")
         if not isinstance(file["mechanism"], dict | None):
-            _refuse("mechanism must have a class and parameters")
-        mechanism = _read(file["mechanism"])
+            refuse("mechanism must have a class and parameters")
+        mechanism = read(file["mechanism"])
         try:
             made = kind(**kind._parsed(output), mechanism=mechanism, source=file["source"])
         except (TypeError, ValueError, OverflowError) as error:
-            _refuse(str(error) if isinstance(error, ValueError) else "the output has values of other kinds")
-        if not _alike(file["guarantee"], made.guarantee):
-            _refuse("the guarantee is not the one that its mechanism has")
+            refuse(str(error) if isinstance(error, ValueError) else "the output has values of other kinds")
+        if not alike(file["guarantee"], made.guarantee):
+            refuse("the guarantee is not the one that its mechanism has")
         return cast(Self, made)
 
     @classmethod
@@ -228,7 +225,7 @@ class Ranking(Release):
         items = output["items"]
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
             raise ValueError("items are no list of names")
-        optional = {name: _floats(output[name]) for name in ("scores", "margins")}
+        optional = {name: floats(output[name]) for name in ("scores", "margins")}
         return {"items": tuple(items), "order": np.asarray(output["order"]), **optional}
 
 
@@ -284,7 +281,7 @@ class Selection(Release):
         codes = all(type(name) is int for name in names)
         return {
             "items": items.astype(np.int64) if codes else items,
-            "values": values if values is None else np.array([_number(value) for value in values]),
+            "values": values if values is None else np.array([number(value) for value in values]),
         }
 
 
@@ -327,7 +324,7 @@ class Decision(Release):
         if not isinstance(output["reject"], bool):
             raise ValueError("reject is neither true nor false")
         return {"reject": output["reject"]} | {
-            name: float(_number(output[name])) for name in ("statistic", "threshold", "p_value")
+            name: float(number(output[name])) for name in ("statistic", "threshold", "p_value")
         }
 
 
@@ -416,102 +413,3 @@ def _item_number(item: Any) -> float:
         import zlib
 
         return float(zlib.crc32(str(item).encode()))
-
-
-def _refuse(why: str) -> NoReturn:
-    raise ValueError(f"this is no release of dprank: {why}") from None
-
-
-def _plain(name: str, value: Any) -> Any:
-    """A value as JSON has it; infinities and NaN as words."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, tuple | list):
-        return [_plain(name, one) for one in value]
-    if isinstance(value, Mapping):
-        return {key: _plain(key, one) for key, one in value.items()}
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    raise ValueError(f"{name} holds a {type(value).__name__}; text and numbers alone can be written")
-
-
-def _number(value: Any) -> Any:
-    """A number as `_plain` wrote it."""
-    if isinstance(value, str) and value in ("nan", "inf", "-inf"):
-        return math.nan if value == "nan" else float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("a number is missing")
-    return value
-
-
-def _floats(values: Any) -> NDArray[np.float64] | None:
-    if values is None:
-        return None
-    given = np.asarray(values)
-    if given.dtype.kind not in "iuf":
-        raise ValueError("scores and margins must be numbers")
-    return given.astype(float)
-
-
-def _written(parameter: Any) -> Any:
-    """A mechanism, or a part of one, with its class and all its parameters."""
-    if parameter is None or not is_dataclass(parameter):
-        return _plain("mechanism", parameter)
-    kind = type(parameter)
-    home = next((room for room in (*_FAMILIES, "dprank.models") if kind.__module__.startswith(room + ".")), None)
-    if home is None:
-        raise ValueError(f"mechanism holds a {kind.__name__}, which is no class of dprank; only those can be written")
-    if home == "dprank.models":
-        if not isinstance(parameter, Link) or LINKS.get(parameter.name) != parameter:
-            raise ValueError(f"link is none of {', '.join(LINKS)}; only those can be written")
-        return {"link": parameter.name}
-    values = {it.name: _written(getattr(parameter, it.name)) for it in fields(parameter) if it.init}
-    return {"class": f"{kind.__module__}.{kind.__qualname__}", **values}
-
-
-def _read(written: Any) -> Any:
-    """What `_written` wrote of a mechanism: an instance of one of the library's classes and no other."""
-    if isinstance(written, list):
-        return tuple(_read(one) for one in written)
-    if written in ("nan", "inf", "-inf"):
-        return _number(written)
-    if not isinstance(written, dict):
-        return written
-    if set(written) == {"link"}:
-        if written["link"] not in [*LINKS]:
-            _refuse(f"link = {shown(written['link'])}; {', '.join(LINKS)} are known")
-        return LINKS[written["link"]]
-    path = written.get("class")
-    home, _, name = str(path).rpartition(".")
-    kind = None
-    if home.rpartition(".")[0] in _FAMILIES and name.isidentifier() and not name.startswith("_"):
-        try:
-            kind = getattr(importlib.import_module(home), name, None)
-        except ImportError:
-            kind = None
-    if not (isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == home):
-        _refuse(f"class = {shown(path)}; a mechanism of dprank is needed")
-    values = {key: _read(value) for key, value in written.items() if key != "class"}
-    try:
-        made = kind(**values)
-    except (TypeError, ValueError, OverflowError) as error:
-        _refuse(str(error) if isinstance(error, ValueError) else f"{name} has other parameters")
-    return made
-
-
-def _alike(written: Any, promised: Guarantee | None) -> bool:
-    """Whether a guarantee in a file is that of its mechanism, but for the last digits of another machine."""
-    if promised is None or not isinstance(written, dict):
-        return written is promised
-    if written.keys() != vars(promised).keys():
-        return False
-    return all(
-        math.isclose(_read(written[key]), value)
-        if isinstance(value, float) and type(written[key]) in (int, float)
-        else type(written[key]) is not bool and _plain(key, value) == written[key]
-        for key, value in vars(promised).items()
-    )

@@ -13,6 +13,7 @@ FLOORS = (
     {"data"},
     {"privacy"},
     {"models"},
+    {"_json"},
     {"release"},
     {"pairwise", "topk", "aggregation", "uniformity"},
     {"audit"},
