@@ -36,7 +36,7 @@ def data(items):
 
 def mechanism(k, items, noise="laplace"):
     """Of noise that does for any number of items."""
-    return replace(Oneshot.calibrated(k, 1.0, 1e-6, noise, adjacency="add_remove"), n_items=items)
+    return replace(Oneshot.calibrated(epsilon=1.0, delta=1e-6, k=k, noise=noise, adjacency="add_remove"), n_items=items)
 
 
 def numpy_top_k(values, k, scale, rng):

@@ -147,7 +147,7 @@ PROMISING = (
     "privacy.composition",
 )
 #: Parts of a search, and what refuses.
-INNER = ("privacy.gaussian.least",)
+INNER = ("privacy.gaussian.least", "topk.accounting.Chosen", "topk.accounting.Rounds", "topk.accounting.Shown")
 
 
 def makers():
@@ -338,16 +338,14 @@ def _baselines():
         "privacy.composition.optimal_delta": {"k": 3, "epsilon_0": 0.1, "epsilon": 0.2},
         "privacy.composition.rho": {"k": 3, "epsilon_0": 0.1},
         "privacy.composition.total_epsilon": {"composition": "optimal", "k": 3, "epsilon_0": 0.1, "delta": 0.01},
-        "topk.oneshot.Oneshot": chosen | {"scale": 2.0, "value_scale": 3.0, "contributions": 2},
+        "topk.oneshot.Oneshot": chosen | {"scale": 2.0, "value_scale": 3.0, "per_person": 2},
         "topk.oneshot.Oneshot, delta": chosen | {"scale": 20.0, "delta": 0.01},
-        "topk.oneshot.Oneshot.as_printed": chosen | {"epsilon": 0.1, "delta": 0.01},
         "topk.oneshot.Oneshot.calibrated": chosen | {"epsilon": 1.0, "values": True, "share": 0.4},
-        "topk.oneshot.Oneshot.calibrated, delta": chosen | {"epsilon": 0.1, "delta": 0.01, "contributions": 2},
+        "topk.oneshot.Oneshot.calibrated, delta": chosen | {"epsilon": 0.1, "delta": 0.01, "per_person": 2},
         "topk.oneshot.Oneshot.calibrated, gumbel": chosen | {"epsilon": 0.1, "delta": 0.01, "noise": "gumbel"},
         "topk.peeling.Peeling": chosen | {"scale": 2.0, "delta": 0.01},
         "topk.peeling.Peeling.calibrated": chosen | {"epsilon": 1.0, "delta": 0.01},
         "topk.private_spectral.PrivateRankCentrality": ranked | {"scale": 2.0, "d": 4.0, "teleport": 0.1},
-        "topk.private_spectral.PrivateRankCentrality.as_printed": ranked | {"epsilon": 1.0, "delta": 0.01, "rho": 0.5},
         "topk.private_spectral.PrivateRankCentrality.calibrated": ranked | {"epsilon": 1.0, "delta": 0.01},
         "uniformity.bucketed.BatchVote": tests | {"n_batches": 4, "batch_threshold": 6.0, "scale": 2.0, "threshold": 3},
         "uniformity.bucketed.BatchVote.calibrated": asked | {"n_batches": 10, "batch_level": 0.1},

@@ -19,6 +19,7 @@ from dprank.aggregation import ExponentialMechanism, NoisyMatrix, PrivateBorda, 
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import win_counts
 from dprank.data.rankings import Rankings
+from dprank.data.tallies import Tallies
 from dprank.models.games import Games
 from dprank.models.likelihood import mle
 from dprank.pairwise import NoisyCounts
@@ -37,16 +38,20 @@ DATA = {
     "Games": Games.of(ANSWERS),
     "Fit": mle(ANSWERS, ridge=1.0),
     "Consensus": kemeny.kemeny([[0, 0.7], [0.3, 0]]),
+    "Tallies": Tallies([7, 7, 8], [0, 1, 0], ["flu", ("gout", 2)]),
+    "no tallies": Tallies([], [], ["flu"]),
     "PairLaw": pair_of([0.5, 0.5], [0.25, 0.75]),
-    "PrivateRankCentrality": PrivateRankCentrality.calibrated(3, 1, 1, 1.0, pairs=[(0, 1), (1, 2)], teleport=0.1),
+    "PrivateRankCentrality": PrivateRankCentrality.calibrated(
+        epsilon=1.0, n_items=3, k=1, samples=1, pairs=[(0, 1), (1, 2)], teleport=0.1
+    ),
     "Ranking": NoisyCounts.calibrated(1.0, 3, answers=3).release(ANSWERS, np.random.default_rng(0)),
     "Ranking with scores": PrivateBorda.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
     "Ranking with margins": NoisyMatrix.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
     "Ranking without scores": ExponentialMechanism.calibrated(n_items=3, epsilon=1.0).release(
         VOTES, np.random.default_rng(0)
     ),
-    "Selection": Oneshot.calibrated(2, 1.0, n_items=3, values=True).release([1, 2, 3], SECURE),
-    "Selection of names": Oneshot.calibrated(2, 1.0, items=["a", 1, ("b", 2)]).release([1, 2, 3], SECURE),
+    "Selection": Oneshot.calibrated(epsilon=1.0, n_items=3, k=2, values=True).release([1, 2, 3], SECURE),
+    "Selection of names": Oneshot.calibrated(epsilon=1.0, items=["a", 1, ("b", 2)], k=2).release([1, 2, 3], SECURE),
     "Decision": Decision(True, 1.0, 0.5, 0.01),
 }
 #: Dataclasses and tuples that hold arrays on their way from one step of a computation to the next.

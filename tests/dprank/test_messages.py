@@ -253,15 +253,15 @@ DOORS = {
     "report": lambda x: POLL.report(x, RNG),
     "peers": lambda x: LocalPairs.calibrated(epsilon=1.0, n_items=3).decide(x),
     "peer": lambda x: LocalPairs.calibrated(epsilon=1.0, n_items=3).report(x, [(0, 1)], RNG),
-    "pairs": lambda x: audit(Oneshot.calibrated(1, 1.0), x, rng=RNG),
+    "pairs": lambda x: audit(Oneshot.calibrated(epsilon=1.0, k=1), x, rng=RNG),
 }
 
 MECHANISMS = [
     NoisyCounts.calibrated(1.0, 3, answers=3),
     PerturbedMLE.calibrated(1.0, 3, ridge=1.0, graph="public", law="discrete", answers=3, unit="voter"),
-    Oneshot.calibrated(2, 1.0, n_items=3),
-    Peeling.calibrated(2, 1.0),
-    PrivateRankCentrality.calibrated(3, 1, 1, 1.0),
+    Oneshot.calibrated(epsilon=1.0, n_items=3, k=2),
+    Peeling.calibrated(epsilon=1.0, k=2, noise="laplace"),
+    PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1),
     *(
         mechanism.calibrated(epsilon=1.0, n_items=4)
         for mechanism in (ExponentialMechanism, LocalBorda, LocalKwikSort, LocalMatrix)
@@ -315,13 +315,15 @@ def test_data_where_a_parameter_belongs(mechanism):
         lambda: NoisyCounts.calibrated(1.0, 3, answers=3, design="complete").release(PAIR[1:], RNG),
         lambda: NoisyCounts.calibrated(1.0, 3, answers=3, ties=False).release(PAIR, RNG),
         lambda: PerturbedMLE.calibrated(1.0, 3, ridge=1.0, answers=2, unit="voter").release(PAIR, RNG),
-        lambda: PrivateRankCentrality.calibrated(3, 1, 1, 1.0).release(PAIR, RNG),
+        lambda: PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1).release(PAIR, RNG),
         lambda: mle(Comparisons([0, 2], [1, 3], [1, 1], [WORD, "b", CANARIES[1], "d"])),
         lambda: mle(Comparisons([0, 1], [1, 2], [1, 1], [WORD, "b", CANARIES[1]])),
         lambda: rank_centrality(Comparisons([0, 2], [1, 3], [1, 1], [WORD, "b", CANARIES[1], "d"])),
         lambda: rank_centrality(Comparisons([0, 1], [2, 2], [1, 1], [WORD, CANARIES[1], "c"])),
-        lambda: Oneshot.calibrated(2, 1.0, items=[WORD, "b"]).release(pd.Series([1, 2, 3], [WORD, "b", WORD]), RNG),
-        lambda: Oneshot.calibrated(2, 1.0, items=[WORD, NUMBER, WORD]),
+        lambda: Oneshot.calibrated(epsilon=1.0, items=[WORD, "b"], k=2).release(
+            pd.Series([1, 2, 3], [WORD, "b", WORD]), RNG
+        ),
+        lambda: Oneshot.calibrated(epsilon=1.0, items=[WORD, NUMBER, WORD], k=2),
     ],
 )
 def test_data_that_break_a_promise(broken):

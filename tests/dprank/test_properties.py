@@ -5,6 +5,7 @@ same ones.
 """
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import permutations
@@ -126,7 +127,7 @@ def promises_of_selections(kinds=(Oneshot, Peeling)):
         parameters = {"noise": noise, "adjacency": adjacency, "n_items": 3, "sensitivity": sensitivity}
         if kind is Peeling:
             parameters["composition"] = "basic"
-        keeps(kind.calibrated, data, data + int(sensitivity) * moved, k, epsilon, **parameters)
+        keeps(kind.calibrated, data, data + int(sensitivity) * moved, k=k, epsilon=epsilon, **parameters)
 
     return check
 
@@ -214,8 +215,8 @@ class OneWay(Oneshot):
     """Values that move in any directions are taken to move in one."""
 
     @property
-    def _spread(self):
-        return float(self.sensitivity)
+    def _chosen(self):
+        return replace(super()._chosen, adjacency="add_remove")
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,11 @@ RELEASES = {
     "likelihood": PerturbedMLE.calibrated(1.0, 3, ridge=2.0, link=ARCTAN).release(ANSWERS, RNG),
     "margins": NoisyMatrix.calibrated(n_items=3, epsilon=1.0, delta=0.01).release(VOTES, SECURE),
     "fallback": PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, queries=2, share=0.5).release(VOTES, RNG),
-    "codes": Oneshot.calibrated(2, 1.0, n_items=3, ordered=True).release([1, 2, 3], SECURE),
-    "values": Oneshot.calibrated(2, 1.0, items=[*"abc"], values=True).release([1, 2, 3], SECURE),
-    "numbers for names": Peeling.calibrated(1, 1.0, items=[7, "x", 2.5], noise="gumbel").release([1, 2, 3], SECURE),
+    "codes": Oneshot.calibrated(epsilon=1.0, n_items=3, k=2, ordered=True).release([1, 2, 3], SECURE),
+    "values": Oneshot.calibrated(epsilon=1.0, items=[*"abc"], k=2, values=True).release([1, 2, 3], SECURE),
+    "numbers for names": Peeling.calibrated(epsilon=1.0, items=[7, "x", 2.5], k=1, noise="gumbel").release(
+        [1, 2, 3], SECURE
+    ),
     "test": NoisyNorm.calibrated(epsilon=1.0, n_items=3, n_voters=3).release(VOTES, RNG),
     "answer alone": Trun.calibrated(epsilon=1.0, n_items=3, n_voters=3, size=0.2).release(VOTES, RNG),
     "no mechanism": Ranking(("a", "b"), np.array([1, 0])),

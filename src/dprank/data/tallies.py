@@ -6,12 +6,12 @@ Messages keep to the rule of `dprank._require`: positions, and nothing of the da
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import Frozen, frozen
@@ -30,6 +30,9 @@ from dprank.data.bounding import kept, person_ids
 from dprank.data.comparisons import require_codes
 from dprank.data.files import read_table
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 #: Most items that are chosen: the losses of so many rounds are added up one by one.
 MOST_CHOSEN = 10**7
 
@@ -37,7 +40,8 @@ MOST_CHOSEN = 10**7
 class Tallies(Frozen):
     """Which items each person has; they stay as they were validated.
 
-    An item that a person has twice counts once. Two are equal if all their rows and items are.
+    An item that a person has twice counts once, and the order of the rows is forgotten. Two are equal if all their rows
+    and items are.
 
     Parameters
     ----------
@@ -52,6 +56,17 @@ class Tallies(Frozen):
     ------
     ValueError
         Naming the field, the first offending row and what is allowed; never what the row holds.
+
+    See Also
+    --------
+    read_tallies : from a file.
+    Tallies.from_frame : from a table of persons and items by name.
+
+    Examples
+    --------
+    >>> tallies = Tallies([7, 7, 8, 7], [0, 1, 0, 0], items=["flu", "gout"])
+    >>> len(tallies), tallies.counts().tolist()
+    (3, [2, 1])
     """
 
     __slots__ = ("item", "items", "person")
@@ -61,10 +76,8 @@ class Tallies(Frozen):
     items: tuple[Any, ...]
 
     def __init__(self, person: ArrayLike, item: ArrayLike, items: Iterable[Any]) -> None:
-        n_items, names = require_items(None, items)
-        if names is None or n_items is None:
-            raise ValueError("items = None; which items there are must not be read off the data: declare items=[...]")
-        who, what = require_integers("person", person), require_codes("item", item, n_items)
+        names = _require_names(items)
+        who, what = require_integers("person", person), require_codes("item", item, len(names))
         if len(who) != len(what):
             raise ValueError("item has another number of rows than person: they must agree")
         once = np.unique(np.stack([who.astype(np.int64), what.astype(np.int64)]), axis=1)
@@ -84,6 +97,7 @@ class Tallies(Frozen):
 
     @property
     def n_items(self) -> int:
+        """How many items are declared."""
         return len(self.items)
 
     @classmethod
@@ -115,14 +129,16 @@ class Tallies(Frozen):
         >>> tallies.counts().tolist()
         [2, 1]
         """
+        import pandas as pd
+
         if not isinstance(frame, pd.DataFrame):
             raise ValueError(f"frame is of type {type(frame).__name__}; a pandas.DataFrame is needed")
         require_columns(frame.columns, (person, item))
-        _, names = require_items(None, items)
-        place = {name: code for code, name in enumerate(names or ())}
+        names = _require_names(items)
+        place = {name: code for code, name in enumerate(names)}
         who = person_ids(person, frame[person])
         codes = np.array([_place(place, label) for label in frame[item]], np.int64)
-        return cls(who[codes >= 0], codes[codes >= 0], items=names or ())
+        return cls(who[codes >= 0], codes[codes >= 0], items=names)
 
     def counts(self, per_person: int | None = None) -> NDArray[np.int64]:
         """How many persons have each item.
@@ -136,7 +152,13 @@ class Tallies(Frozen):
         Returns
         -------
         ndarray of int, shape (n_items,)
-            O(rows log rows).
+            A person more or less moves each by at most 1, and no more than `per_person` of them; one in the place of
+            another moves twice as many. O(rows log rows).
+
+        Raises
+        ------
+        ValueError
+            If `per_person` is no integer of at least 1.
 
         Examples
         --------
@@ -187,7 +209,7 @@ def require_items(n_items: Any, items: Any = None) -> tuple[int | None, tuple[An
         return number, None
     if isinstance(items, str) or not isinstance(items, Iterable):
         raise ValueError(f"items = {shown(items)}; the names of the items are needed, one by one")
-    names = tuple(pd.Index(items) if isinstance(items, np.ndarray) else items)
+    names = tuple(_index(items) if isinstance(items, np.ndarray) else items)
     if not names:
         raise ValueError("items = (); at least one is needed")
     seen = set()
@@ -198,7 +220,7 @@ def require_items(n_items: Any, items: Any = None) -> tuple[int | None, tuple[An
             raise ValueError(
                 f"items[{at}] = <{type(name).__name__}>; it must be hashable, as labels of a Series are"
             ) from None
-        if name is None or name is pd.NA or name != name:
+        if _is_missing(name):
             raise ValueError(f"items[{at}]: a name is missing")
         if again:
             raise ValueError(f"items[{at}] is there twice; every item needs a name of its own")
@@ -208,11 +230,11 @@ def require_items(n_items: Any, items: Any = None) -> tuple[int | None, tuple[An
     return len(names), names
 
 
-def refuse_scales(parameters: Mapping[str, Any]) -> None:
-    """Refuse scales where they are what is computed."""
-    for name in ("scale", "value_scale"):
-        if name in parameters:
-            raise ValueError(f"{name} = {shown(parameters[name])}; it is computed here, and is no parameter")
+def _require_names(items: Any) -> tuple[Any, ...]:
+    _, names = require_items(None, items)
+    if names is None:
+        raise ValueError("items = None; which items there are must not be read off the data: declare items=[...]")
+    return names
 
 
 def finite(values: ArrayLike | pd.Series) -> NDArray[Any]:
@@ -250,6 +272,44 @@ def require_values(values: ArrayLike | pd.Series, k: int) -> NDArray[Any]:
     return given
 
 
+def counted(
+    data: Tallies | ArrayLike | pd.Series,
+    n_items: int | None,
+    items: Iterable[Any] | None,
+    *,
+    sensitivity: float = 1.0,
+    per_person: int | None = None,
+) -> Any:
+    """One number per declared item: of tallies how many persons have it, of a list of numbers as `declared`.
+
+    Parameters
+    ----------
+    data : Tallies, Series or array_like
+    n_items, items
+        As of `declared`; the items of tallies must be these, in any order.
+    sensitivity : float
+        Most that a person may move any of the numbers: at least the 1 by which a person moves a count.
+    per_person : int, optional
+        Items of a person that count; of a list of numbers nobody knows.
+
+    Raises
+    ------
+    ValueError
+        Whatever the persons have, if other items are declared, or none; or if less than 1 is said to move.
+    """
+    if not isinstance(data, Tallies):
+        return declared(data, n_items, items)
+    if items is None:
+        raise ValueError("items = None; those of tallies have names: declare items=tallies.items")
+    names = tuple(items)
+    if set(names) != set(data.items):
+        raise ValueError("items are not those of the tallies; the same names are needed, in any order")
+    if sensitivity < 1:
+        raise ValueError(f"sensitivity = {sensitivity}; a person moves a count by 1: tallies need at least that")
+    place = {name: code for code, name in enumerate(data.items)}
+    return _series(data.counts(per_person)[[place[name] for name in names]], names)
+
+
 def declared(values: ArrayLike | pd.Series, n_items: int | None, items: Iterable[Any] | None) -> Any:
     r"""One number per declared item: what the data say of it, or 0; all else in the data is left out.
 
@@ -284,7 +344,7 @@ def declared(values: ArrayLike | pd.Series, n_items: int | None, items: Iterable
             "items = None, n_items = None; which items there are must not be read off the data: "
             "declare items=[...], or n_items=... for an array"
         )
-    if isinstance(values, pd.Series):
+    if is_series(values):
         if items is None:
             raise ValueError("items = None; values are a Series, whose labels are data: declare items=[...]")
         place = {item: at for at, item in enumerate(items)}
@@ -297,13 +357,13 @@ def declared(values: ArrayLike | pd.Series, n_items: int | None, items: Iterable
             raise ValueError(f"values hold items[{twice[0]}] twice; one number per item is needed")
         full = np.zeros(n_items, given.dtype if len(given) else np.int64)
         full[at] = given
-        return pd.Series(full, _index(items))
+        return _series(full, items)
     if not isinstance(values, Mapping):
         values = as_array("values", values)
         if values.ndim == 1 and len(values) != n_items:
             short = values[:n_items]
             values = np.concatenate([short, np.zeros(n_items - len(short), short.dtype)])
-    return values if items is None else pd.Series(finite(values), _index(items))
+    return values if items is None else _series(finite(values), items)
 
 
 def _place(place: Mapping[Any, int], label: Any) -> int:
@@ -316,7 +376,28 @@ def _place(place: Mapping[Any, int], label: Any) -> int:
 
 def _index(items: Iterable[Any]) -> pd.Index:
     """Of names, pairs among them as they are."""
-    return pd.Index(list(items), tupleize_cols=False)
+    import pandas as pd
+
+    return pd.Index(items if isinstance(items, np.ndarray) else list(items), tupleize_cols=False)
+
+
+def _series(values: NDArray[Any], items: Iterable[Any]) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series(values, _index(items))
+
+
+def is_series(values: Any) -> TypeGuard[pd.Series]:
+    """Whether it is one of pandas, which whoever has one has imported."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(values, pandas.Series)
+
+
+def _is_missing(name: Any) -> bool:
+    """Whether it is None, or not-a-number, or not-a-time, or that of pandas, which cannot be compared."""
+    if name is None or type(name).__name__ == "NAType":
+        return True
+    return bool(name != name)
 
 
 def undeclared(values: pd.Series, items: Iterable[Any]) -> list[Any]:

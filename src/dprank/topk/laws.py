@@ -12,13 +12,12 @@ from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from dprank._require import as_floats
 from dprank.data.comparisons import Comparisons
-from dprank.data.tallies import declared
+from dprank.data.tallies import Tallies, counted, is_series
 from dprank.privacy import noise as noises
 from dprank.privacy.divergence import PairLaw
 from dprank.privacy.laws import exact, sample
@@ -47,7 +46,7 @@ class _Outcomes(NamedTuple):
 
 
 @exact.register
-def _oneshot(mechanism: Oneshot, data: Any, other: Any) -> PairLaw:
+def selection_law(mechanism: Oneshot, data: Any, other: Any) -> PairLaw:
     """Law of what is chosen, and of the released values cell by cell.
 
     A value moves the density by a constant factor beyond its two centres; between them cells of equal width stand in
@@ -67,23 +66,24 @@ def _oneshot(mechanism: Oneshot, data: Any, other: Any) -> PairLaw:
 
 
 @exact.register
-def _peeling(mechanism: Peeling, data: Any, other: Any) -> PairLaw:
+def rounds_law(mechanism: Peeling, data: Any, other: Any) -> PairLaw:
     """Law of the list: a product over the rounds."""
     outcomes = _rounds(_types(mechanism, data, other), mechanism.k, mechanism.scale, mechanism.noise)
     return PairLaw(outcomes.log_p, outcomes.log_q)
 
 
 @exact.register
-def _rank_centrality(mechanism: PrivateRankCentrality, data: Comparisons, other: Comparisons) -> PairLaw:
+def rank_centrality_law(mechanism: PrivateRankCentrality, data: Comparisons, other: Comparisons) -> PairLaw:
     """That of the selection from the scores."""
     before, after = (mechanism.scores(mechanism.shares(comparisons)) for comparisons in (data, other))
-    return _oneshot(Oneshot(mechanism.k, mechanism.scale), before, after)
+    return selection_law(Oneshot(mechanism.k, mechanism.scale), before, after)
 
 
 def _values(mechanism: Oneshot | Peeling, data: Any) -> Array:
     """Of the declared items; of a law that is stated for any number of items, those of an array."""
-    if mechanism.n_items is not None or isinstance(data, pd.Series):
-        data = declared(data, mechanism.n_items, mechanism.items)
+    if mechanism.n_items is not None or is_series(data) or isinstance(data, Tallies):
+        bound = getattr(mechanism, "per_person", None)
+        data = counted(data, mechanism.n_items, mechanism.items, sensitivity=mechanism.sensitivity, per_person=bound)
     return as_floats("data", data)
 
 
@@ -159,7 +159,7 @@ def _shown(moves: Array) -> tuple[Array, Array]:
 
 
 @sample.register
-def _draw_oneshot(mechanism: Oneshot, data: Any, size: int, rng: np.random.Generator) -> Array:
+def draw_selections(mechanism: Oneshot, data: Any, size: int, rng: np.random.Generator) -> Array:
     """Codes, and values where these are released."""
     x = _values(mechanism, data)
     noisy = (x if mechanism.largest else -x) + LAWS[mechanism.noise].draw(mechanism.scale, (size, len(x)), rng)
@@ -172,7 +172,7 @@ def _draw_oneshot(mechanism: Oneshot, data: Any, size: int, rng: np.random.Gener
 
 
 @sample.register
-def _draw_peeling(mechanism: Peeling, data: Any, size: int, rng: np.random.Generator) -> Array:
+def draw_rounds(mechanism: Peeling, data: Any, size: int, rng: np.random.Generator) -> Array:
     x = _values(mechanism, data)
     left = np.tile(x if mechanism.largest else -x, (size, 1))
     out = np.empty((size, mechanism.k))
@@ -185,8 +185,8 @@ def _draw_peeling(mechanism: Peeling, data: Any, size: int, rng: np.random.Gener
 
 
 @sample.register
-def _draw_rank_centrality(
+def draw_rank_centrality(
     mechanism: PrivateRankCentrality, data: Comparisons, size: int, rng: np.random.Generator
 ) -> Array:
     """Codes of items; names that count from 0 are the same."""
-    return _draw_oneshot(Oneshot(mechanism.k, mechanism.scale), mechanism.scores(mechanism.shares(data)), size, rng)
+    return draw_selections(Oneshot(mechanism.k, mechanism.scale), mechanism.scores(mechanism.shares(data)), size, rng)

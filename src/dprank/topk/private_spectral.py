@@ -35,13 +35,12 @@ from dprank._require import (
     require_bool,
     require_generator,
     require_positive,
-    require_probability,
     require_real,
     require_whole,
     settle,
 )
 from dprank.data.comparisons import Comparisons, require_comparisons
-from dprank.data.tallies import refuse_scales, require_k
+from dprank.data.tallies import require_k
 from dprank.privacy.guarantee import Guarantee, require_scale
 from dprank.release import Selection
 from dprank.topk.oneshot import Oneshot
@@ -57,7 +56,8 @@ MOST_COMPLETE = 10_000
 class PrivateRankCentrality(FrozenFields):
     """The k items with the largest long-run shares of the comparison chain, chosen by one-shot Laplace noise.
 
-    Graph, samples per edge and normalisation are public; one sample of one edge is what is protected.
+    Graph, samples per edge and normalisation are public; one sample of one edge is what is protected, not all that one
+    person answered.
 
     Parameters
     ----------
@@ -92,15 +92,29 @@ class PrivateRankCentrality(FrozenFields):
     See Also
     --------
     PrivateRankCentrality.calibrated : the noise that an epsilon needs.
-    PrivateRankCentrality.as_printed : the paper's own noise.
+    dprank.NoisyCounts : for publishing.
 
     Notes
     -----
     The guarantee is that of exact arithmetic. Scores are real numbers, so there is no secure release: `release` refuses
     `dprank.SECURE`. To publish, add noise to the win counts, which are integers (`dprank.pairwise.NoisyCounts`).
 
+    The graph is public, and nothing is said of who compares what: a comparison that is moved from one pair to another
+    counts as two.
+
     On a thin graph, where `worst_coefficient` is 1, two items may share no rival. Damped scores may then be all 0, and
     the set is drawn blindly. A teleport above 0 avoids that.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> import numpy as np
+    >>> mechanism = dprank.PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1000)
+    >>> print(mechanism.guarantee)
+    epsilon = 1 (central; replace one comparison)
+    >>> second_wins = [0.1, 0.4, 0.9]  # of the pairs (0, 1), (0, 2), (1, 2)
+    >>> mechanism.select(second_wins, np.random.default_rng(0)).items.tolist()
+    [0]
     """
 
     n_items: int
@@ -162,73 +176,52 @@ class PrivateRankCentrality(FrozenFields):
 
     @classmethod
     def calibrated(
-        cls, n_items: int, k: int, samples: int, epsilon: float, delta: float = 0.0, **parameters: Any
+        cls,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        n_items: int,
+        k: int,
+        samples: int,
+        pairs: ArrayLike | None = None,
+        d: float | None = None,
+        teleport: float = 0.0,
+        damped: bool = True,
+        relative: bool = True,
     ) -> Self:
         """The least noise for which (epsilon, delta) is proved.
 
         Parameters
         ----------
-        n_items, k, samples
-            As in `PrivateRankCentrality`.
         epsilon : float
             Above 0, finite.
-        delta : float
-            In [0, 1).
-        **parameters
-            Of `PrivateRankCentrality`, without the scale.
+        delta, n_items, k, samples, ...
+            As in `PrivateRankCentrality`.
 
         Raises
         ------
         ValueError
             Also if no noise will do: without damping and teleport, on a graph that lacks a pair.
         """
-        refuse_scales(parameters)
-        free = cls(n_items, k, samples, 1.0, delta=delta, **parameters)
+        free = cls(
+            n_items,
+            k,
+            samples,
+            1.0,
+            pairs=pairs,
+            d=d,
+            teleport=teleport,
+            damped=damped,
+            relative=relative,
+            delta=delta,
+        )
         if math.isinf(free.sensitivity):
             raise ValueError(
                 f"teleport = {free.teleport}, damped = {free.damped}; on a graph that lacks a pair some data have "
                 "ergodicity coefficient 1: teleport above 0 or damped = True is needed"
             )
-        chosen = Oneshot.calibrated(k, epsilon, delta, sensitivity=free.sensitivity, n_items=n_items)
+        chosen = Oneshot.calibrated(epsilon=epsilon, delta=delta, n_items=n_items, k=k, sensitivity=free.sensitivity)
         return replace(free, scale=chosen.scale)
-
-    @classmethod
-    def as_printed(
-        cls,
-        n_items: int,
-        k: int,
-        samples: int,
-        epsilon: float,
-        delta: float,
-        *,
-        rho: float | None = None,
-        **public: Any,
-    ) -> Self:
-        """Algorithm 3 with the noise of Theorem 3.5.
-
-        Parameters
-        ----------
-        n_items, k, samples
-            As in `PrivateRankCentrality`.
-        epsilon, delta : float
-            As claimed: above 0, and in (0, 1).
-        rho : float, optional
-            Bound on the ergodicity coefficient, in [0, 1), fixed before the data are seen; by default the coefficient
-            of the data themselves.
-        **public
-            `pairs` and `d`.
-
-        Raises
-        ------
-        ValueError
-            Naming what is out of range.
-        """
-        epsilon, delta = require_positive("epsilon", epsilon), require_probability("delta", delta)
-        if rho is not None:
-            rho = require_below_1("rho", rho)
-        free = cls(n_items, k, samples, 1.0, damped=rho is None, relative=False, delta=delta, **public)
-        s = 2 / (free.normalisation * free.samples * (1 - (rho or 0.0)))
-        return replace(free, scale=8 * s * math.sqrt(free.k * math.log(free.n_items / delta)) / epsilon)
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:
@@ -299,8 +292,8 @@ class PrivateRankCentrality(FrozenFields):
         if self.damped:
             tau = ergodicity_coefficient(chain)
             # below 1 it is at most 1 - 1 / (d L): a sample is the least that an entry off the diagonal can hold, and
-            # if P_ji is not 0 then i won a sample that adds to P_ii. With ties half of that may be left: to set scores
-            # to 0 there does no harm, as neighbours have 1 - tau at most 1.5 / (d L), within the sensitivity
+            # if P_ji is not 0 then i won a sample that adds to P_ii. With ties, or more samples than declared,
+            # less may be left: to set scores to 0 there does no harm, as neighbours have 1 - tau at most 1.5 / (d L)
             if not self.teleport and tau > 1 - 0.5 / (self.normalisation * self.samples):
                 return np.zeros(self.n_items)
             gap = 1 - (1 - self.teleport) * tau
@@ -308,7 +301,11 @@ class PrivateRankCentrality(FrozenFields):
         return np.asarray(gap * law / (law.max() if self.relative else 1.0))
 
     def shares(self, data: Comparisons) -> NDArray[np.float64]:
-        """Shares of `scores`, from comparisons that keep to the public graph and number of samples.
+        """Shares of `scores`, whatever the data: those of the public graph, of which every edge has its samples.
+
+        Comparisons of no edge are left out. Those that an edge lacks are ties; of more than `samples` the share is that
+        of all of them, each of which then counts for less. So one comparison more, less or other of an edge moves its
+        share by at most 1 / samples, and to refuse data would tell who broke the design.
 
         Parameters
         ----------
@@ -322,26 +319,22 @@ class PrivateRankCentrality(FrozenFields):
         Raises
         ------
         ValueError
-            If an edge has another number of comparisons than `samples`, or a pair is no edge.
+            If the data are none, or declare another number of items.
         """
         require_comparisons(data, self.n_items)
         low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
         edge = self.edges @ [self.n_items, 1]
+        if not len(edge):
+            return np.zeros(0)
         code = low.astype(np.int64) * self.n_items + high
         at = np.minimum(np.searchsorted(edge, code), len(edge) - 1)
-        if (stray := edge[at] != code).any():
-            row = int(np.argmax(stray))
-            raise ValueError(f"row {row} of the data compares two items that are none of the public pairs")
-        played = np.bincount(at, minlength=len(edge))
-        if (played != self.samples).any():
-            row = int(np.argmax(played != self.samples))
-            raise ValueError(
-                f"pairs[{row}] has another number of comparisons than samples = {self.samples}; "
-                "exactly that many are needed for every pair"
-            )
+        known = edge[at] == code
         # the outcome is that of the first item of a row
         won = np.where(data.second == high, 1 - data.outcome, data.outcome)
-        return np.bincount(at, won, minlength=len(edge)) / self.samples
+        played = np.bincount(at[known], minlength=len(edge))
+        wins = np.bincount(at[known], won[known], minlength=len(edge))
+        missing = np.maximum(self.samples - played, 0)
+        return (wins + missing / 2) / (played + missing)
 
     def release(self, data: Comparisons, rng: np.random.Generator) -> Selection:
         """One private set.
@@ -349,7 +342,7 @@ class PrivateRankCentrality(FrozenFields):
         Parameters
         ----------
         data : Comparisons
-            `samples` comparisons of every edge, and no others.
+            `samples` comparisons of every edge; what is more or less is set right as `shares` says.
         rng : numpy.random.Generator
 
         Returns
@@ -360,7 +353,11 @@ class PrivateRankCentrality(FrozenFields):
         Raises
         ------
         ValueError
-            If the data break what was promised of them, as in `shares`.
+            If `rng` is no generator, or the data declare another number of items. Of a mechanism that promises nothing
+            (an infinite `sensitivity`) also where the data leave no unique stationary distribution.
+        ArithmeticError
+            Of more than 300 items, where the chain of the data mixes too slowly for any solver: the guarantee is that
+            of exact arithmetic.
         """
         shares = self.shares(data)
         _require_seeded(rng)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._require import require_generator, require_one_of, require_positive
-from dprank.data.tallies import require_values
+from dprank.data.tallies import is_series, require_values
+from dprank.privacy import noise as noises
 from dprank.privacy.guarantee import Adjacency
 from dprank.topk.noise_laws import LAWS, Noise
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # items that share a bound on their chance to matter
 _BLOCK = 512
@@ -62,6 +65,11 @@ def noisy_top_k(
     O(items) for the maxima, a pass at the speed of memory. Noise is drawn for about k log2(2 items / k) items if all
     values are equal (k at least 64), for fewer if those of a block are alike, and never for more than all. The time
     depends on the values: whoever can measure it may learn from it.
+
+    Examples
+    --------
+    >>> noisy_top_k([90, 10, 80], 2, 0.1, "laplace", np.random.default_rng(0)).tolist()
+    [0, 2]
     """
     given = require_values(values, k)
     scale = require_positive("scale", scale)
@@ -81,6 +89,41 @@ def noisy_top_k(
     return items[chosen[np.argsort(-noisy[chosen])]]
 
 
+def whole_top_k(
+    values: NDArray[np.int64],
+    k: int,
+    scale: float,
+    noise: Noise,
+    rng: noises.Source,
+    *,
+    grid: int,
+    largest: bool = True,
+) -> NDArray[np.int64]:
+    """Positions of the k largest integers after whole Laplace or exponential noise, equal ones in random order.
+
+    Parameters
+    ----------
+    values : ndarray of int, shape (items,)
+    k, scale, largest
+        As of `noisy_top_k`.
+    noise : {"laplace", "exponential"}
+    rng : numpy.random.Generator or dprank.SECURE
+    grid : int
+        Noise is on the multiples of 1 / grid. A shift by some of them changes its law as it does that of noise on
+        reals: with random ties it is noise spread evenly over the cell above each of them.
+
+    Returns
+    -------
+    ndarray of int, shape (k,)
+        Best first.
+    """
+    draw = noises.discrete_laplace if noise == "laplace" else noises.geometric
+    noisy = draw(grid * scale, len(values), rng=rng) + (grid if largest else -grid) * values
+    shuffled = rng.permutation(len(values))
+    chosen = shuffled[np.argpartition(-noisy[shuffled], k - 1)[:k]]
+    return chosen[np.argsort(-noisy[chosen], kind="stable")]
+
+
 def spread(sensitivity: float, adjacency: Adjacency) -> float:
     """Most that the difference of two values may move."""
     return require_positive("sensitivity", sensitivity, up=True) * (2 if adjacency == "replace" else 1)
@@ -88,7 +131,7 @@ def spread(sensitivity: float, adjacency: Adjacency) -> float:
 
 def named(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray[Any]:
     """Items as the index of a Series names them, or as codes."""
-    return values.index.to_numpy()[codes] if isinstance(values, pd.Series) else codes
+    return values.index.to_numpy()[codes] if is_series(values) else codes
 
 
 def unranked(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -98,7 +141,7 @@ def unranked(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray
     and text.
     """
     codes = np.sort(codes)
-    if not isinstance(values, pd.Series):
+    if not is_series(values):
         return codes
     labels = named(values, codes)
     if labels.dtype != object:

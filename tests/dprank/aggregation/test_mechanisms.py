@@ -175,7 +175,7 @@ def test_strengths_of_wins_off_the_grid_are_refused():
 
 HOPELESS = {
     "two parts that are finite": lambda: Oneshot(1, 1e-308, sensitivity=0.85, value_scale=1e-308, n_items=3),
-    "advanced": lambda: Peeling(1, 1e-10, composition="advanced", delta=1e-6, n_items=3),
+    "advanced": lambda: Peeling(1, 1e-10, "laplace", composition="advanced", delta=1e-6, n_items=3),
     "zcdp": lambda: Peeling(1, 1e-160, "gumbel", composition="zcdp", delta=1e-6, n_items=3),
     "certain coins": lambda: LocalKwikSort.calibrated(n_items=3, epsilon=30.1),
     "two Gaussians": lambda: PrivateKwikSort(

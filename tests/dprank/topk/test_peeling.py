@@ -72,9 +72,9 @@ def test_guarantee_covers_the_exact_law(noise, adjacency):
 
 
 def test_the_order_of_all_items_leaves_no_choice_in_the_last_round():
-    assert Peeling(3, 1.0, n_items=3).guarantee == Peeling(2, 1.0, n_items=3).guarantee
-    assert Peeling(1, 1.0, n_items=1).guarantee.epsilon == 0
-    assert Peeling(3, 1.0).guarantee.epsilon == pytest.approx(6)
+    assert Peeling(3, 1.0, "laplace", n_items=3).guarantee == Peeling(2, 1.0, "laplace", n_items=3).guarantee
+    assert Peeling(1, 1.0, "laplace", n_items=1).guarantee.epsilon == 0
+    assert Peeling(3, 1.0, "laplace").guarantee.epsilon == pytest.approx(6)
 
 
 @each("composition", ["basic", "advanced", "zcdp", "optimal"])
@@ -83,23 +83,33 @@ def test_the_order_of_all_items_leaves_no_choice_in_the_last_round():
 def test_calibrated_is_tight_and_never_promises_too_much(composition, noise):
     for k, epsilon in product((1, 30, 2000), (0.01, 0.2, 3.0)):
         peeling = Peeling.calibrated(
-            k, epsilon, 1e-6, noise=noise, composition=composition, sensitivity=3, adjacency="add_remove"
+            epsilon=epsilon,
+            delta=1e-6,
+            k=k,
+            noise=noise,
+            composition=composition,
+            sensitivity=3,
+            adjacency="add_remove",
         )
         assert epsilon * (1 - 1e-9) <= peeling.guarantee.epsilon <= epsilon
         assert peeling.guarantee.delta == 1e-6
         assert peeling.guarantee.adjacency == "add_remove"
-        double = Peeling.calibrated(k, epsilon, 1e-6, noise=noise, composition=composition, sensitivity=3)
+        double = Peeling.calibrated(
+            epsilon=epsilon, delta=1e-6, k=k, noise=noise, composition=composition, sensitivity=3
+        )
         assert double.scale == pytest.approx(2 * peeling.scale, rel=1e-9)
 
 
 def test_pure_scale_is_that_of_theorem_2_1():
-    assert Peeling.calibrated(7, 0.3, composition="basic").scale == pytest.approx(2 * 7 / 0.3, rel=1e-12)
-    assert Peeling.calibrated(7, 0.3).guarantee.epsilon <= 0.3
+    assert Peeling.calibrated(epsilon=0.3, k=7, composition="basic", noise="laplace").scale == pytest.approx(
+        2 * 7 / 0.3, rel=1e-12
+    )
+    assert Peeling.calibrated(epsilon=0.3, k=7, noise="laplace").guarantee.epsilon <= 0.3
 
 
 def test_gumbel_needs_half_the_scale_by_zcdp():
-    laplace = Peeling.calibrated(50, 0.5, 1e-6, composition="zcdp")
-    gumbel = Peeling.calibrated(50, 0.5, 1e-6, composition="zcdp", noise="gumbel")
+    laplace = Peeling.calibrated(epsilon=0.5, delta=1e-6, k=50, composition="zcdp", noise="laplace")
+    gumbel = Peeling.calibrated(epsilon=0.5, delta=1e-6, k=50, composition="zcdp", noise="gumbel")
     assert gumbel.scale == pytest.approx(laplace.scale / 2, rel=1e-9)
     assert gumbel.rho == pytest.approx(laplace.rho, rel=1e-9)
 
@@ -108,10 +118,10 @@ def test_winners_come_in_order_and_carry_their_names():
     rng = np.random.default_rng(0)
     counts = pd.Series([10, 4000, -500, 900], ["a", "b", "c", "d"])
     named = {"items": counts.index}
-    assert Peeling(3, 0.5, **named).release(counts, rng).items.tolist() == ["b", "d", "a"]
+    assert Peeling(3, 0.5, "laplace", **named).release(counts, rng).items.tolist() == ["b", "d", "a"]
     assert Peeling(4, 0.5, "gumbel", largest=False, **named).release(counts, rng).items.tolist() == ["c", "a", "d", "b"]
     assert Peeling(2, 0.5, "exponential", n_items=4).release(counts.to_numpy(), rng).items.tolist() == [1, 3]
-    assert Peeling(2, 0.5, **named).release(counts, rng).values is None
+    assert Peeling(2, 0.5, "laplace", **named).release(counts, rng).values is None
 
 
 @pytest.mark.parametrize("largest", [True, False])
@@ -166,48 +176,54 @@ def test_published_winners_carry_their_names():
 def test_bad_input():
     rng = np.random.default_rng(0)
     with refused("k = 0"):
-        Peeling(0, 1.0)
+        Peeling(0, 1.0, "laplace")
     with refused("k = 3", "1 to 2"):
-        Peeling(3, 1.0, n_items=2)
+        Peeling(3, 1.0, "laplace", n_items=2)
     with refused("scale = 0"):
-        Peeling(1, 0)
+        Peeling(1, 0, "laplace")
     with refused("sensitivity = -1"):
-        Peeling(1, 1.0, sensitivity=-1)
+        Peeling(1, 1.0, "laplace", sensitivity=-1)
     with refused("noise = 'normal'", "gumbel"):
         Peeling(1, 1.0, "normal")
     with refused("adjacency = 'all'", "add_remove"):
-        Peeling(1, 1.0, adjacency="all")
+        Peeling(1, 1.0, "laplace", adjacency="all")
     with refused("composition = 'rdp'", "zcdp"):
-        Peeling(1, 1.0, composition="rdp")
+        Peeling(1, 1.0, "laplace", composition="rdp")
     with refused("delta = 1"):
-        Peeling(1, 1.0, delta=1)
+        Peeling(1, 1.0, "laplace", delta=1)
     with refused("delta = 0", "'advanced'"):
-        Peeling(1, 1.0, composition="advanced")
+        Peeling(1, 1.0, "laplace", composition="advanced")
     with refused("epsilon = 0"):
-        Peeling.calibrated(1, 0)
+        Peeling.calibrated(epsilon=0, k=1, noise="laplace")
     with refused("values[1] is missing"):
-        Peeling(1, 1.0, n_items=2).release([1.0, math.nan], rng)
+        Peeling(1, 1.0, "laplace", n_items=2).release([1.0, math.nan], rng)
     with refused("rng = 3"):
-        Peeling(1, 1.0, n_items=4).release(VALUES, 3)
+        Peeling(1, 1.0, "laplace", n_items=4).release(VALUES, 3)
     for n_items in (2.5, 0):
         with refused(f"n_items = {n_items}", "integer"):
-            Peeling(1, 1.0, n_items=n_items)
+            Peeling(1, 1.0, "laplace", n_items=n_items)
     for parameter in ("scale", "value_scale"):
-        with refused(f"{parameter} = 2", "computed"):
-            Peeling.calibrated(1, 1.0, **{parameter: 2})
+        with pytest.raises(TypeError, match=parameter):
+            Peeling.calibrated(epsilon=1.0, k=1, **{parameter: 2})
     with refused("largest = 1"):
-        Peeling(1, 1.0, largest=1)
+        Peeling(1, 1.0, "laplace", largest=1)
     with refused("dict", "Series"):
-        Peeling(1, 1.0, n_items=2).release({"a": 1, "b": 2}, rng)
+        Peeling(1, 1.0, "laplace", n_items=2).release({"a": 1, "b": 2}, rng)
     with refused("epsilon = inf"):
-        Peeling.calibrated(1, math.inf)
+        Peeling.calibrated(epsilon=math.inf, k=1, noise="laplace")
     with refused("dtype bool"):
-        Peeling(1, 1.0, n_items=2).release([True, False], rng)
+        Peeling(1, 1.0, "laplace", n_items=2).release([True, False], rng)
     with refused("values have 0 dimensions"):
-        Peeling(1, 1.0, n_items=2).release(3, rng)
+        Peeling(1, 1.0, "laplace", n_items=2).release(3, rng)
     with refused("noise = 'laplace'", "'gumbel'"):
-        Peeling(1, 1.0, n_items=2).release([1, 2], SECURE)
+        Peeling(1, 1.0, "laplace", n_items=2).release([1, 2], SECURE)
     with refused("values[0] is none", "integers"):
         Peeling(1, 1.0, "gumbel", n_items=2).release([2.5, 1], SECURE)
     with refused("sensitivity = 0.5", "integer"):
         Peeling(1, 1.0, "gumbel", sensitivity=0.5, n_items=2).release([2, 1], SECURE)
+
+
+def test_what_is_the_default_can_be_published():
+    for mechanism in (Peeling(1, 1.0, n_items=2), Peeling.calibrated(epsilon=1.0, n_items=2, k=1)):
+        assert mechanism.noise == "exponential"
+        assert mechanism.release([3, 1], SECURE).publishable

@@ -285,7 +285,7 @@ def _selection() -> Iterator[_Row]:
             for name, made in (("peeling", Peeling), ("one shot", Oneshot)):
                 rho = made(k, scale, "gumbel", **ours).rho
                 yield _Row.same(f"{name}, Gumbel noise, {under}: rho", rho, concentrated, OPENDP)
-    shown = Oneshot.calibrated(4, 1.0, noise="exponential", n_items=9, values=True)
+    shown = Oneshot.calibrated(epsilon=1.0, n_items=9, k=4, noise="exponential", values=True)
     space = dp.vector_domain(dp.atom_domain(T="i64"), 9), dp.linf_distance(T="i64")
     theirs = dp.m.make_noisy_top_k(*space, dp.max_divergence(), 4, shown.scale).map(1)
     theirs += _laplace(shown.value_scale or 0.0).map(4)

@@ -34,7 +34,7 @@ Law = dict[tuple[int, ...], float]
 @cache
 def peeled_scale(k: int, epsilon: float, delta: float, composition: Composition) -> float:
     """Scale of peeled Laplace noise in units of the sensitivity, values moving in any direction."""
-    return Peeling.calibrated(k, epsilon, delta, composition=composition).scale
+    return Peeling.calibrated(epsilon=epsilon, delta=delta, k=k, noise="laplace", composition=composition).scale
 
 
 def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence[float]) -> list[Check]:
@@ -316,7 +316,7 @@ def draws(n_items: Iterable[int], ks: Iterable[int]) -> pd.DataFrame:
     for m, k in product(n_items, ks):
         if k <= m:
             rng = _Counting(np.random.PCG64(0))
-            Peeling(k, 1.0, n_items=m).release(np.arange(m), rng)
+            Peeling(k, 1.0, "laplace", n_items=m).release(np.arange(m), rng)
             rows.append({"m": m, "k": k, "draws, peeling": rng.drawn, "draws, one pass": m})
     return pd.DataFrame(rows)
 

@@ -30,6 +30,7 @@ from companion.experiments.qiao2021.rank_centrality import (
     star,
 )
 from companion.experiments.sweep import sweep
+from companion.printed.qiao2021 import theorem_3_5
 from dprank.audit.exact import privacy_loss
 from dprank.models.bradley_terry import win_probabilities
 from dprank.models.draws import binomial
@@ -89,7 +90,8 @@ def all_data(graph: str, samples: int, d: float | None = None) -> AllData:
         The largest degree by default.
     """
     n_items, pairs = GRAPHS[graph]
-    mechanism = PrivateRankCentrality.as_printed(n_items, 1, samples, EPSILON, DELTA, pairs=pairs, d=d)
+    printed = theorem_3_5(epsilon=EPSILON, delta=DELTA, n_items=n_items, k=1, samples=samples, pairs=pairs, d=d)
+    mechanism = printed.mechanism
     shares = np.array(list(product(range(samples + 1), repeat=len(pairs)))) / samples
     chains = [transition_matrix(n_items, mechanism.edges, row, mechanism.normalisation) for row in shares]
     index: NDArray[np.int64] = np.arange(len(shares)).reshape((samples + 1,) * len(pairs))
@@ -350,7 +352,8 @@ def model_rho_scores(n_items: int, samples: int, wins: int) -> tuple[NDArray[np.
     scale : float
         That Theorem 3.5 prints for k = 1 at the coefficient of equal items.
     """
-    printed = PrivateRankCentrality.as_printed(n_items, 1, samples, EPSILON, DELTA, rho=1 - public_gap(n_items))
+    bound = 1 - public_gap(n_items)
+    printed = theorem_3_5(epsilon=EPSILON, delta=DELTA, n_items=n_items, k=1, samples=samples, rho=bound).mechanism
     shares = np.where(printed.edges[:, 0] < 2, 0.0, 0.5)
     shares[0] = 1 - wins / samples
     law = stationary_distribution(transition_matrix(n_items, printed.edges, shares, printed.normalisation))
@@ -443,13 +446,12 @@ def recall_draws(
         noisy_wins = counts.perturb(wins, rng)
         fitted, _ = mle_from_counts(played, noisy_wins[None], ridge=COUNT_RIDGE)
         noisy = shares + rng.laplace(0, 1 / (samples * epsilon), len(pairs))
-        public: dict[str, Any] = {"pairs": pairs, "samples": samples}
+        asked: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
+        asked |= {"n_items": n_items, "k": k, "samples": samples, "pairs": pairs}
         chains = {
-            "chain, relative": PrivateRankCentrality.calibrated(n_items, k, epsilon=epsilon, delta=delta, **public),
-            "chain, relative, teleport": PrivateRankCentrality.calibrated(
-                n_items, k, epsilon=epsilon, delta=delta, teleport=teleport, damped=False, **public
-            ),
-            "chain, as printed": PrivateRankCentrality.as_printed(n_items, k, epsilon=epsilon, delta=delta, **public),
+            "chain, relative": PrivateRankCentrality.calibrated(**asked),
+            "chain, relative, teleport": PrivateRankCentrality.calibrated(teleport=teleport, damped=False, **asked),
+            "chain, as printed": theorem_3_5(**asked).mechanism,
         }
         chosen = {
             "no noise": _top(_inside(pairs, shares, samples, n_items), k),
@@ -537,9 +539,10 @@ def least_samples(
     rows = []
     for m, k in cases:
         t, chance = noise_quantile(m, k), _chances(m, k, weak)
-        printed = PrivateRankCentrality.as_printed(m, k, 1, epsilon, delta)
-        least = PrivateRankCentrality.calibrated(m, k, 1, epsilon, delta, relative=False)
-        relative = PrivateRankCentrality.calibrated(m, k, 1, epsilon, delta)
+        asked: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "n_items": m, "k": k, "samples": 1}
+        printed = theorem_3_5(**asked).mechanism
+        least = PrivateRankCentrality.calibrated(relative=False, **asked)
+        relative = PrivateRankCentrality.calibrated(**asked)
         shares = chance.T[printed.edges[:, 0], printed.edges[:, 1]]
         survey = NoisyCounts.calibrated(epsilon=epsilon, n_items=m, unit="comparison", score="wins", ties=False)
         counts = survey.scale
@@ -664,8 +667,9 @@ def check_algorithm(cases: Sequence[tuple[str, int]], k: int = 1) -> list[Check]
     printed, least = 0.0, 0.0
     for graph, samples in cases:
         n_items, pairs = GRAPHS[graph]
-        theirs = PrivateRankCentrality.as_printed(n_items, k, samples, EPSILON, DELTA, pairs=pairs)
-        ours = PrivateRankCentrality.calibrated(n_items, k, samples, EPSILON, pairs=pairs, relative=False)
+        public: dict[str, Any] = {"n_items": n_items, "k": k, "samples": samples, "pairs": pairs}
+        theirs = theorem_3_5(epsilon=EPSILON, delta=DELTA, **public).mechanism
+        ours = PrivateRankCentrality.calibrated(epsilon=EPSILON, relative=False, **public)
         printed = max(printed, worst_loss(graph, samples, k, theirs.scale))
         least = max(least, worst_loss(graph, samples, k, ours.scale))
     return [

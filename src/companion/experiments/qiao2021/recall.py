@@ -25,11 +25,11 @@ _REACH = 25.0
 MECHANISMS: dict[str, Callable[[int, float, float, int], Oneshot | Peeling]] = {
     "Laplace, Theorem 2.1": lambda k, epsilon, delta, m: Oneshot(k, theorem_2_1(k, epsilon)),
     "Laplace, Theorem 2.2": lambda k, epsilon, delta, m: Oneshot(k, printed_scale(k, epsilon, delta, m)),
-    "Laplace, ours": lambda k, epsilon, delta, m: Oneshot.calibrated(k, epsilon, delta),
-    "Gumbel": lambda k, epsilon, delta, m: Oneshot.calibrated(k, epsilon, delta, noise="gumbel"),
-    "exponential, pure": lambda k, epsilon, delta, m: Oneshot.calibrated(k, epsilon, noise="exponential"),
+    "Laplace, ours": lambda k, epsilon, delta, m: Oneshot.calibrated(epsilon=epsilon, delta=delta, k=k),
+    "Gumbel": lambda k, epsilon, delta, m: Oneshot.calibrated(epsilon=epsilon, delta=delta, k=k, noise="gumbel"),
+    "exponential, pure": lambda k, epsilon, delta, m: Oneshot.calibrated(epsilon=epsilon, k=k, noise="exponential"),
     "peeling, Laplace": lambda k, epsilon, delta, m: Peeling.calibrated(
-        k, epsilon, delta, noise="laplace", composition="optimal"
+        epsilon=epsilon, delta=delta, k=k, noise="laplace", composition="optimal"
     ),
 }
 
@@ -145,7 +145,7 @@ def short_lists(
     for total, k in product(totals, ks):
         row: dict[str, float] = {"N": total, "k": k}
         for noise, name in NAMES.items():
-            scale = Oneshot.calibrated(k, epsilon, delta, noise=noise).scale
+            scale = Oneshot.calibrated(epsilon=epsilon, delta=delta, k=k, noise=noise).scale
             row[name] = exact_recall(zipf(n_items, total), k, scale, noise)
         rows.append(row)
     return pd.DataFrame(rows)

@@ -14,8 +14,7 @@ from dprank.pairwise import NoisyCounts, noisy_counts
 from dprank.privacy import composition, divergence, gaussian, randomized_response
 from dprank.privacy import guarantee as mechanism
 from dprank.privacy.guarantee import Guarantee
-from dprank.topk import oneshot, peeling
-from dprank.topk.oneshot import Oneshot
+from dprank.topk import accounting, peeling
 from dprank.uniformity.laplace import LaplaceUnif
 from dprank.uniformity.noisy_norm import NoisyNorm
 
@@ -110,9 +109,9 @@ MUTANTS = [
     ("promise of the test halved", LaplaceUnif, "guarantee", half_guarantee(LaplaceUnif.guarantee)),
     ("promise of the norm halved", NoisyNorm, "guarantee", half_guarantee(NoisyNorm.guarantee)),
     ("monotone discount for all", peeling, "spread", lambda sensitivity, adjacency: sensitivity),
-    ("monotone discount for all, in one shot", oneshot, "spread", lambda sensitivity, adjacency: sensitivity),
+    ("monotone discount for all, in one shot", accounting, "spread", lambda sensitivity, adjacency: sensitivity),
     ("no monotone discount", peeling, "spread", lambda sensitivity, adjacency: 2 * sensitivity),
-    ("values for nothing", Oneshot, "_shown", lambda self, delta: 0.0),
+    ("values for nothing", accounting.Shown, "epsilon", lambda self, scale, delta: 0.0),
     ("promise of the counts halved", NoisyCounts, "guarantee", half_guarantee(NoisyCounts.guarantee)),
 ]  # fmt: skip
 

@@ -109,7 +109,7 @@ def test_a_large_epsilon_warns_whoever_publishes(mechanism, data, monkeypatch):
 def test_what_is_large():
     counts = np.array([5, 3])
     for epsilon, large in ((10.0, False), (10.1, True), (800.0, True)):
-        mechanism = Oneshot.calibrated(1, epsilon, n_items=2, noise="exponential")
+        mechanism = Oneshot.calibrated(epsilon=epsilon, n_items=2, k=1, noise="exponential")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             mechanism.release(counts, SECURE)

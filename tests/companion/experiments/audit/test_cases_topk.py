@@ -218,7 +218,7 @@ def test_all_items_alike_are_one_class():
     law = pair_law(Types((4,), (1.0,), (2.0,)), 2, 1.0)
     assert len(law.log_p) == 1
     assert law.epsilon(0.0) < 1e-12
-    assert exact(Peeling(2, 1.0), np.zeros(4), np.ones(4)).epsilon(0.0) < 1e-12
+    assert exact(Peeling(2, 1.0, "laplace"), np.zeros(4), np.ones(4)).epsilon(0.0) < 1e-12
 
 
 # --- releases --------------------------------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ def test_sampled_values_are_as_the_released_ones():
 
 @pytest.mark.slow
 def test_sampled_rank_centrality_is_as_released():
-    mechanism = PrivateRankCentrality.calibrated(3, 1, 2, 1.0)
+    mechanism = PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=2)
     data = comparisons_of(mechanism, (0, 1, 2))
     assert mechanism.shares(data).tolist() == [0.0, 0.5, 1.0]
     law = [*top_set_law(mechanism.scores(mechanism.shares(data)), mechanism.scale, 1).values()]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from companion.experiments.audit.cases.case import Case
+from companion.printed import Printed
+from companion.printed.qiao2021 import theorem_2_1, theorem_2_2, theorem_3_5
 from dprank.data.comparisons import Comparisons
 from dprank.privacy.composition import Composition
 from dprank.privacy.guarantee import Adjacency
@@ -58,49 +60,49 @@ def _one_shot_cases() -> Iterator[Case]:
         for ordered in (False, True):
             shape = "list" if ordered else "set"
             for adjacency in _ADJACENCIES:
-                mechanism = Oneshot.calibrated(2, 1.0, noise=noise, ordered=ordered, adjacency=adjacency)
+                mechanism = Oneshot.calibrated(epsilon=1.0, k=2, noise=noise, ordered=ordered, adjacency=adjacency)
                 # exponential noise loses all where the items are equal, the others in the limit of a wide gap
                 gap = 0 if noise == "exponential" else _FAR * mechanism.scale
                 pair = lows_rise(2, 2, gap, adjacency)
                 loss = 2 * spread(1.0, adjacency) / mechanism.scale if noise == "exponential" else None
                 yield _case(f"Oneshot, {noise}, {shape}, {adjacency}", mechanism, pair, closed_form=loss)
-            mechanism = Oneshot.calibrated(2, 1.0, noise=noise, ordered=ordered)
+            mechanism = Oneshot.calibrated(epsilon=1.0, k=2, noise=noise, ordered=ordered)
             name = f"Oneshot, {noise}, {shape}, counts up to 6"
             yield _case(name, mechanism, _worst_counts(noise), found="exhausted")
     for noise, closed in (("laplace", _laplace_behind), ("gumbel", _gumbel_behind)):
-        mechanism = Oneshot.calibrated(1, 1.0, noise=noise)
+        mechanism = Oneshot.calibrated(epsilon=1.0, k=1, noise=noise)
         before, after = 3 / mechanism.scale, 1 / mechanism.scale
         pair = lows_rise(1, 1, 3, "replace")
         yield _case(f"Oneshot, {noise}, one of two", mechanism, pair, closed_form=closed(after) - closed(before))
-    few = Oneshot.calibrated(4, 1.0, n_items=5)
+    few = Oneshot.calibrated(epsilon=1.0, n_items=5, k=4)
     yield _case("Oneshot, laplace, four of five", few, lows_rise(4, 1, _FAR * few.scale, "replace"))
-    order = Oneshot.calibrated(3, 1.0, n_items=4, ordered=True)
+    order = Oneshot.calibrated(epsilon=1.0, n_items=4, k=3, ordered=True)
     yield _case("Oneshot, laplace, order of three of four", order, lows_rise(2, 2, _FAR * order.scale, "replace"))
 
 
 def _approximate_cases() -> Iterator[Case]:
     k, n_items, delta = 12, 24, 0.05
     for noise in ("laplace", "gumbel"):
-        mechanism = Oneshot.calibrated(k, 1.0, delta, noise, n_items=n_items)
+        mechanism = Oneshot.calibrated(epsilon=1.0, delta=delta, n_items=n_items, k=k, noise=noise)
         pair = _climbed(mechanism.k, n_items, mechanism.scale, delta, mechanism.noise)
         yield _case(f"Oneshot, {noise}, delta = {delta}", mechanism, pair, found="climbed")
 
 
 def _value_cases() -> Iterator[Case]:
     for noise in _NOISES:
-        mechanism = Oneshot.calibrated(2, 1.0, noise=noise, values=True)
+        mechanism = Oneshot.calibrated(epsilon=1.0, k=2, noise=noise, values=True)
         gap = 0 if noise == "exponential" else _FAR * mechanism.scale
         yield _case(f"Oneshot, {noise}, with values", mechanism, lows_rise(2, 2, gap, "replace"))
-    everything = Oneshot.calibrated(2, 1.0, n_items=2, values=True)
+    everything = Oneshot.calibrated(epsilon=1.0, n_items=2, k=2, values=True)
     pair = lows_rise(2, 0, 0, "replace")
     yield _case("Oneshot, laplace, all values", everything, pair, closed_form=2 / (everything.value_scale or math.inf))
-    split = Oneshot.calibrated(2, 1.0, 0.05, values=True)
+    split = Oneshot.calibrated(epsilon=1.0, delta=0.05, k=2, values=True)
     yield _case("Oneshot, laplace, with values, delta = 0.05", split, lows_rise(2, 2, 2 * split.scale, "replace"))
 
 
 def _contribution_cases() -> Iterator[Case]:
     for adjacency in _ADJACENCIES:
-        mechanism = Oneshot.calibrated(3, 1.0, adjacency=adjacency, contributions=1)
+        mechanism = Oneshot.calibrated(epsilon=1.0, k=3, adjacency=adjacency, per_person=1)
         far = _FAR * mechanism.scale
         data = np.r_[np.zeros(3), np.full(3, far)]
         other = data + np.eye(6)[0] - (np.eye(6)[3] if adjacency == "replace" else 0)
@@ -110,59 +112,63 @@ def _contribution_cases() -> Iterator[Case]:
 def _printed_cases() -> Iterator[Case]:
     for adjacency in _ADJACENCIES:
         for values in (False, True):
-            mechanism = Oneshot.as_printed(2, 1.0, values=values, adjacency=adjacency)
-            low, high = lows_rise(2, 2, _FAR * mechanism.scale, adjacency)
+            printed = theorem_2_1(epsilon=1.0, k=2, values=values, adjacency=adjacency)
+            low, high = lows_rise(2, 2, _FAR * printed.mechanism.scale, adjacency)
             shown = " with values" if values else ""
-            yield _case(f"Oneshot, Theorem 2.1{shown}, {adjacency}", mechanism, (-low, -high), printed=1.0)
+            yield _printed(f"Oneshot, Theorem 2.1{shown}, {adjacency}", printed, (-low, -high))
     for values in (False, True):
-        mechanism = Oneshot.as_printed(2, 0.2, 0.05, n_items=4, values=values)
+        printed = theorem_2_2(epsilon=0.2, delta=0.05, n_items=4, k=2, values=values)
         low, high = lows_rise(2, 2, 0, "replace")
         shown = " with values" if values else ""
-        yield _case(f"Oneshot, Theorem 2.2{shown}", mechanism, (-low, -high), printed=0.2)
+        yield _printed(f"Oneshot, Theorem 2.2{shown}", printed, (-low, -high))
 
 
 def _peeling_cases() -> Iterator[Case]:
     for noise in _NOISES:
         for adjacency in _ADJACENCIES:
-            mechanism = Peeling.calibrated(2, 1.0, noise=noise, adjacency=adjacency, composition="basic")
+            mechanism = Peeling.calibrated(epsilon=1.0, k=2, noise=noise, adjacency=adjacency, composition="basic")
             pair = lows_rise(2, 2, _FAR * mechanism.scale, adjacency)
             yield _case(f"Peeling, {noise}, {adjacency}", mechanism, pair)
-        mechanism = Peeling.calibrated(2, 1.0, noise=noise, composition="basic")
+        mechanism = Peeling.calibrated(epsilon=1.0, k=2, noise=noise, composition="basic")
         # permute-and-flip starts its rounds anew, and needs a gap again
         pair = _worst_counts("laplace")
         yield _case(f"Peeling, {noise}, counts up to 6", mechanism, pair, found="exhausted")
     for composition, noise, lows, tops, gap in _APPROXIMATE_ROUNDS:
-        mechanism = Peeling.calibrated(4, 1.0, 0.05, noise=noise, composition=composition)
+        mechanism = Peeling.calibrated(epsilon=1.0, delta=0.05, k=4, noise=noise, composition=composition)
         pair = lows_rise(lows, tops, gap * mechanism.scale, "replace")
         yield _case(f"Peeling, {noise}, {composition}, delta = 0.05", mechanism, pair, found="climbed")
-    last = Peeling.calibrated(3, 1.0, n_items=3, noise="gumbel")
+    last = Peeling.calibrated(epsilon=1.0, n_items=3, k=3, noise="gumbel")
     yield _case("Peeling, gumbel, all three", last, lows_rise(2, 1, _FAR * last.scale, "replace"))
 
 
 def _rank_centrality_cases() -> Iterator[Case]:
     """Worst of all neighbours on a small graph."""
-    make = PrivateRankCentrality.calibrated
-    two = make(2, 1, 20, 1.0, damped=False, relative=False)
+    make = partial(PrivateRankCentrality.calibrated, epsilon=1.0)
+    two = make(n_items=2, k=1, samples=20, damped=False, relative=False)
     before, after = (float(np.ptp(two.scores(np.array([won / 20])))) / two.scale for won in (0, 1))
     closed = _laplace_behind(after) - _laplace_behind(before)
     yield _graph_case("two items, shares", two, (0,), closed_form=closed)
-    yield _graph_case("two items", make(2, 1, 20, 1.0), (9,))
+    yield _graph_case("two items", make(n_items=2, k=1, samples=20), (9,))
     for k in (1, 2):
-        yield _graph_case(f"triangle, k = {k}", make(3, k, 2, 1.0, pairs=_TRIANGLE), (0, 0, 0))
-    path = make(3, 1, 10, 1.0, pairs=_PATH, relative=False)
+        yield _graph_case(f"triangle, k = {k}", make(n_items=3, k=k, samples=2, pairs=_TRIANGLE), (0, 0, 0))
+    path = make(n_items=3, k=1, samples=10, pairs=_PATH, relative=False)
     yield _graph_case("path, damped shares", path, (9, 0))
-    yield _graph_case("path, relative", make(3, 1, 10, 1.0, pairs=_PATH), (9, 0))
-    teleport = make(3, 1, 10, 1.0, pairs=_PATH, teleport=0.3, damped=False, relative=False)
+    yield _graph_case("path, relative", make(n_items=3, k=1, samples=10, pairs=_PATH), (9, 0))
+    teleport = make(n_items=3, k=1, samples=10, pairs=_PATH, teleport=0.3, damped=False, relative=False)
     yield _graph_case("path, teleport", teleport, (9, 0))
-    printed = PrivateRankCentrality.as_printed
-    promise = {"printed": 0.2, "printed_delta": 1e-6}
-    own, bounded = printed(3, 1, 10, *promise.values(), pairs=_PATH), printed(3, 1, 2, *promise.values(), rho=0.5)
-    yield _graph_case("Theorem 3.5, rho of the data", own, (9, 0), **promise)
-    yield _graph_case("Theorem 3.5, rho = 0.5", bounded, (0, 0, 0), **promise)
+    printed = partial(theorem_3_5, epsilon=0.2, delta=1e-6, n_items=3, k=1)
+    own, bounded = printed(samples=10, pairs=_PATH), printed(samples=2, rho=0.5)
+    promise = {"printed": own.claims.epsilon, "printed_delta": own.claims.delta}
+    yield _graph_case("Theorem 3.5, rho of the data", own.mechanism, (9, 0), **promise)
+    yield _graph_case("Theorem 3.5, rho = 0.5", bounded.mechanism, (0, 0, 0), **promise)
 
 
 def _case(name: str, mechanism: Any, pair: tuple[Any, Any], **known: Any) -> Case:
     return Case(name, mechanism, *pair, source="qiao2021", **known)
+
+
+def _printed(name: str, printed: Printed, pair: tuple[Any, Any]) -> Case:
+    return _case(name, printed.mechanism, pair, printed=printed.claims.epsilon)
 
 
 def _graph_case(name: str, mechanism: PrivateRankCentrality, wins: tuple[int, ...], **known: Any) -> Case:

@@ -29,10 +29,10 @@ Rows = NDArray[Any]
 Pairs = list[tuple[Any, Any]]
 
 #: The right ones.
-ONE, TWO = Oneshot.calibrated(1, 1.0), Oneshot.calibrated(2, 1.0)
-WHOLE = Oneshot.calibrated(1, 2.0, adjacency="add_remove")
-ROUNDS, FIRST = (Peeling.calibrated(k, 1.0, noise="gumbel", composition="basic") for k in (2, 1))
-PATH = PrivateRankCentrality.calibrated(3, 1, 20, 1.0, pairs=((0, 1), (1, 2)), relative=False)
+ONE, TWO = (Oneshot.calibrated(epsilon=1.0, k=k) for k in (1, 2))
+WHOLE = Oneshot.calibrated(epsilon=2.0, k=1, adjacency="add_remove")
+ROUNDS, FIRST = (Peeling.calibrated(epsilon=1.0, k=k, noise="gumbel", composition="basic") for k in (2, 1))
+PATH = PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=20, pairs=((0, 1), (1, 2)), relative=False)
 
 
 def mutants() -> list[Mutant]:
@@ -45,7 +45,7 @@ def harmless() -> Mutant:
 
     Rounds that share their noise are one pass, and k rounds whose losses are added up promise no less than one pass.
     """
-    right = Peeling.calibrated(2, 1.0, noise="exponential", composition="basic")
+    right = Peeling.calibrated(epsilon=1.0, k=2, noise="exponential", composition="basic")
     return miscalibrated("noise reused in every round, losses added up", right, _one_pass(right), _rises(2, 2, 0, 4))
 
 
@@ -68,17 +68,18 @@ _REACH = 40
 def _one_shot() -> Iterator[Mutant]:
     yield miscalibrated("half the noise in one pass", TWO, replace(TWO, scale=TWO.scale / 2), _rises(2, 2, 0, 8))
     loaded, monotone = (
-        Oneshot.calibrated(2, 1.0, noise="exponential", adjacency=adjacency) for adjacency in ("replace", "add_remove")
+        Oneshot.calibrated(epsilon=1.0, k=2, noise="exponential", adjacency=adjacency)
+        for adjacency in ("replace", "add_remove")
     )
     wrong = replace(loaded, scale=monotone.scale)
     yield miscalibrated("monotone discount under replacement", loaded, wrong, _rises(2, 2, 0, 8))
-    valued = Oneshot.calibrated(2, 1.0, noise="exponential", values=True)
+    valued = Oneshot.calibrated(epsilon=1.0, k=2, noise="exponential", values=True)
     wrong = replace(valued, scale=loaded.scale, value_scale=loaded.scale)
     yield miscalibrated("values released at the price of the index set", valued, wrong, _rises(2, 2, 0, 4))
-    listed, unlisted = (Oneshot.calibrated(4, 1.0, n_items=5, ordered=ordered) for ordered in (True, False))
+    listed, unlisted = (Oneshot.calibrated(epsilon=1.0, n_items=5, k=4, ordered=ordered) for ordered in (True, False))
     wrong = replace(unlisted, ordered=True)
     yield miscalibrated("order released at the price of the set", listed, wrong, _rises(2, 3, 0, 4))
-    gumbel = Oneshot.calibrated(4, 1.0, noise="gumbel", n_items=5)
+    gumbel = Oneshot.calibrated(epsilon=1.0, n_items=5, k=4, noise="gumbel")
     wrong = replace(gumbel, scale=unlisted.scale)
     yield miscalibrated("the few left out said to be cheap for Gumbel noise", gumbel, wrong, _rises(4, 1, 0, 4))
     yield rewritten("one draw shared by all items", TWO, _rises(2, 2, 0, 1, 4), _shared, by_law(_shared_law))
@@ -156,7 +157,7 @@ MOST, LEAD = 4, 0.5
 
 
 def _peeled() -> Iterator[Mutant]:
-    four = Peeling.calibrated(4, 1.0, composition="basic")
+    four = Peeling.calibrated(epsilon=1.0, k=4, noise="laplace", composition="basic")
     wrong = replace(four, scale=four.scale / four.k)
     yield miscalibrated("epsilon spent in every round", four, wrong, _rises(4, 1, 0, 4))
     wrong = replace(ROUNDS, scale=ROUNDS.scale / 2)
@@ -164,7 +165,7 @@ def _peeled() -> Iterator[Mutant]:
     yield rewritten(
         "stops when the lead is small, priced as one round", FIRST, _rises(3, 2, 0, 4), _stopping, by_law(_stopping_law)
     )
-    optimal = Peeling.calibrated(5, 1.0, 0.05, noise="exponential")
+    optimal = Peeling.calibrated(epsilon=1.0, delta=0.05, k=5, noise="exponential")
     yield miscalibrated(
         "noise reused in every round, optimal composition", optimal, _one_pass(optimal), _rises(1, 5, 0, 4)
     )
@@ -217,7 +218,7 @@ def _spectral() -> Iterator[Mutant]:
         more = [(won[0] + 1, *won[1:]) for won in wins]
         return [(comparisons_of(mechanism, a), comparisons_of(mechanism, b)) for a, b in zip(wins, more, strict=True)]
 
-    share = PrivateRankCentrality.calibrated(2, 1, 20, 1.0, damped=False, relative=False)
+    share = PrivateRankCentrality.calibrated(epsilon=1.0, n_items=2, k=1, samples=20, damped=False, relative=False)
     wrong = replace(share, scale=share.scale / 2)
     yield miscalibrated("half range of scores taken for their range", share, wrong, pairs(share, (0,), (4,), (9,)))
     data = pairs(PATH, (1, 18), (9, 10), (18, 0))
