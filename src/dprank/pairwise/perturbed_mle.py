@@ -285,7 +285,7 @@ class PerturbedMLE:
         """Of the perturbed objective, as it is: for every data set one to one with the noise."""
         data = self.bounded(data)
         if not self._counts:
-            return mle(data, link=self.link, ridge=self.ridge, linear=self._drawn((self.n_items,), rng)).theta
+            return mle(data, link=self.link, ridge=self.ridge, linear=self._noise((self.n_items,), rng)).theta
         wins = self._noisy(whole_counts(data, "half"), (self.n_items,), rng)
         return mle(data, ridge=self.ridge, wins=wins).theta
 
@@ -328,7 +328,7 @@ class PerturbedMLE:
         if wins.ndim != 2 or wins.shape[1] != self.n_items:
             raise ValueError(f"wins has shape {wins.shape}; one row a replicate, of n_items = {self.n_items} numbers")
         if self.law == "continuous":
-            noisy = wins - self._drawn(wins.shape, rng)
+            noisy = wins - self._noise(wins.shape, rng)
         else:
             whole = wins / _GRAIN
             if ((whole != np.round(whole)) | ~(np.abs(wins) <= WIDEST_COUNT)).any():
@@ -348,10 +348,11 @@ class PerturbedMLE:
         self, counts: NDArray[np.int64], shape: tuple[int, ...], rng: np.random.Generator | noise.SecureSource
     ) -> NDArray[np.float64]:
         """Noisy wins of exact counts of half wins: whole noise on whole numbers, made floats at the very end."""
+        drawn = self._noise(shape, rng)
         if self.law == "continuous":
-            return counts.astype(np.float64) * _GRAIN - self._drawn(shape, rng)
-        noisy = counts - noise.discrete_laplace(self.scale / _GRAIN, shape, rng=rng)
-        return noisy.astype(np.float64) * _GRAIN
+            return counts.astype(np.float64) * _GRAIN - drawn
+        return (counts - drawn).astype(np.float64) * _GRAIN
 
-    def _drawn(self, shape: tuple[int, ...], rng: Any) -> NDArray[np.float64]:
-        return noise.laplace(self.scale, shape, rng=rng)
+    def _noise(self, shape: tuple[int, ...], rng: Any) -> NDArray[Any]:
+        """Of wins; if discrete, in half wins."""
+        return noise.draw("laplace", self.law, self.scale / (_GRAIN if self.law == "discrete" else 1), shape, rng=rng)

@@ -5,9 +5,10 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, reduce
-from itertools import chain, combinations, product
+from itertools import chain, combinations, combinations_with_replacement, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from checks import HARDLY, certified_epsilon, each, law_p_value, refused
 from scipy import stats
@@ -123,7 +124,7 @@ def test_one_voter_rewritten_in_all_ways(design, answers, score):
     written = [list(zip(q, x, strict=True)) for q in questions for x in product((0, 0.5, 1), repeat=answers)]
     written += [[]] if design != "complete" else []
     others = [((0, 1), 1), ((0, 2), 0.5), ((1, 2), 0)][:answers]
-    mechanism = NoisyCounts(3, HARDLY, answers=answers, design=design, score=score)
+    mechanism = NoisyCounts(3, HARDLY, per_person=answers, design=design, score=score)
     vectors = []
     for sheet in written:
         rows = [(4, *pair, x) for pair, x in others] + [(9, *pair, x) for pair, x in sheet]
@@ -162,17 +163,17 @@ def cells(noisy, at):
 
 CASES = [
     (2, {"unit": "comparison", "score": "wins"}),
-    (2, {"answers": 3, "score": "half"}),
-    (3, {"answers": 2, "score": "wins", "adjacency": "add_remove"}),
-    (3, {"answers": 3, "score": "wins", "design": "complete"}),
-    (3, {"answers": 3, "score": "half", "design": "complete", "ties": False}),
-    (3, {"answers": 2, "score": "net", "design": "once"}),
+    (2, {"per_person": 3, "score": "half"}),
+    (3, {"per_person": 2, "score": "wins", "adjacency": "add_remove"}),
+    (3, {"per_person": 3, "score": "wins", "design": "complete"}),
+    (3, {"per_person": 3, "score": "half", "design": "complete", "ties": False}),
+    (3, {"per_person": 2, "score": "net", "design": "once"}),
 ]
 
 
 def neighbours(mechanism):
     m = mechanism
-    s, t, _ = worst(m.n_items, m.answers, m.score, m.design, m.ties, m.adjacency)
+    s, t, _ = worst(m.n_items, m.per_person, m.score, m.design, m.ties, m.adjacency)
     return s, t, cuts([s, t], GRAIN[m.score])
 
 
@@ -180,7 +181,7 @@ def neighbours(mechanism):
 @each("epsilon", [0.3, 2.0])
 @each(("n", "parameters"), CASES)
 def test_guarantee_is_the_exact_loss_of_the_worst_neighbours(n, parameters, epsilon, law):
-    mechanism = NoisyCounts.calibrated(epsilon, n, law=law, **parameters)
+    mechanism = NoisyCounts.calibrated(epsilon=epsilon, n_items=n, law=law, **parameters)
     s, t, at = neighbours(mechanism)
     loss = privacy_loss(law_of_cells(mechanism, s, at), law_of_cells(mechanism, t, at))
     assert loss == pytest.approx(mechanism.guarantee.epsilon, rel=ROUNDING)
@@ -190,9 +191,9 @@ def test_guarantee_is_the_exact_loss_of_the_worst_neighbours(n, parameters, epsi
 @LAW
 @each(("n", "parameters"), CASES)
 def test_no_neighbours_lose_more_and_orders_lose_less(n, parameters, law):
-    mechanism = NoisyCounts.calibrated(1.0, n, law=law, **parameters)
+    mechanism = NoisyCounts.calibrated(epsilon=1.0, n_items=n, law=law, **parameters)
     grain, limit = GRAIN[mechanism.score], mechanism.guarantee.epsilon * (1 + ROUNDING)
-    vectors = sheets(n, mechanism.answers, mechanism.score, mechanism.design, mechanism.ties)
+    vectors = sheets(n, mechanism.per_person, mechanism.score, mechanism.design, mechanism.ties)
     others = vectors[:1] * 0 if mechanism.adjacency == "add_remove" else vectors
     at = cuts([*vectors, *others], grain)
     whole = [[law_of_cells(mechanism, s, at) for s in side] for side in (vectors[::5], others)]
@@ -206,7 +207,7 @@ def test_no_neighbours_lose_more_and_orders_lose_less(n, parameters, law):
 @LAW
 @each(("n", "parameters"), CASES)
 def test_draws_have_the_exact_joint_law_and_audits_find_epsilon(n, parameters, law):
-    mechanism = NoisyCounts.calibrated(1.5, n, law=law, **parameters)
+    mechanism = NoisyCounts.calibrated(epsilon=1.5, n_items=n, law=law, **parameters)
     s, t, at = neighbours(mechanism)
     rng = np.random.default_rng(31)
     drawn = [cells(mechanism.perturb(scores, rng, DRAWS), at) for scores in (s, t)]
@@ -226,7 +227,7 @@ def on_first(mechanism, scores, rng):
 
 MUTANTS = {
     "half the noise": lambda m, s, rng: noisy(m, s, rng, m.scale / 2),
-    "answers for a sensitivity": lambda m, s, rng: noisy(m, s, rng, m.answers / m.guarantee.epsilon),
+    "answers for a sensitivity": lambda m, s, rng: noisy(m, s, rng, m.per_person / m.guarantee.epsilon),
     "ties forgotten": lambda m, s, rng: noisy(m, s, rng, replace(m, ties=False).sensitivity / m.guarantee.epsilon),
     "removal for replacement": lambda m, s, rng: noisy(
         m, s, rng, replace(m, adjacency="add_remove").sensitivity / m.guarantee.epsilon
@@ -242,7 +243,7 @@ MUTANTS = {
 @LAW
 @each("mutant", MUTANTS)
 def test_a_broken_mechanism_is_caught(mutant, law):
-    mechanism = NoisyCounts.calibrated(2.0, 3, answers=3, score="wins", design="complete", law=law)
+    mechanism = NoisyCounts.calibrated(epsilon=2.0, n_items=3, per_person=3, score="wins", design="complete", law=law)
     s, t, at = neighbours(mechanism)
     assert (mechanism.sensitivity, replace(mechanism, ties=False).sensitivity) == (5, 4)
     rng = np.random.default_rng(32)
@@ -250,50 +251,19 @@ def test_a_broken_mechanism_is_caught(mutant, law):
     assert certified_epsilon(*drawn, ALARM) > mechanism.guarantee.epsilon
 
 
-@LAW
-@each("epsilon", [0.5, 2.0])
-@each("answers", [1, 2, 5])
-def test_algorithm_3_as_printed_loses_twice_what_it_claims(answers, epsilon, law):
-    printed = NoisyCounts.as_printed(3, epsilon, 2, answers=answers, law=law)
-    assert printed.scale == answers / epsilon
-    assert printed.sensitivity == 2 * answers
-    assert printed.claimed_epsilon == epsilon
-    assert printed.guarantee.epsilon == 2 * epsilon
-    s, t, at = neighbours(printed)
-    assert privacy_loss(law_of_cells(printed, s, at), law_of_cells(printed, t, at)) == pytest.approx(2 * epsilon)
-
-
-def test_algorithm_3_as_printed_is_caught_by_an_audit():
-    printed = NoisyCounts.as_printed(3, 1.0, 2, answers=2)
-    s, t, at = neighbours(printed)
-    rng = np.random.default_rng(33)
-    found = certified_epsilon(*(cells(printed.perturb(scores, rng, DRAWS), at) for scores in (s, t)), ALARM)
-    assert printed.claimed_epsilon < 1.7 < found <= printed.guarantee.epsilon
-
-
-def test_algorithm_2_as_printed_keeps_what_it_claims():
-    printed = NoisyCounts.as_printed(2, 0.7, 10)
-    assert (printed.unit, printed.score, printed.law, printed.sensitivity) == ("comparison", "wins", "continuous", 2)
-    assert printed.guarantee.epsilon <= printed.claimed_epsilon == 0.7
-    assert printed == replace(
-        NoisyCounts.calibrated(0.7, 10, unit="comparison", score="wins", law="continuous"), claimed_epsilon=0.7
-    )
-
-
 @pytest.mark.slow
 def test_calibrated_never_promises_more_than_it_was_asked():
     rng = np.random.default_rng(34)
     epsilons = np.exp(rng.uniform(-20, 20, 3000)).tolist()
     for epsilon, answers in zip(epsilons, rng.integers(1, 50, 3000).tolist(), strict=True):
-        mechanism = NoisyCounts.calibrated(epsilon, 5, answers=answers, score="wins")
+        mechanism = NoisyCounts.calibrated(epsilon=epsilon, n_items=5, per_person=answers, score="wins")
         assert Fraction(mechanism.sensitivity) / Fraction(mechanism.scale) <= Fraction(mechanism.guarantee.epsilon)
         assert epsilon * (1 - 4e-16) <= mechanism.guarantee.epsilon <= epsilon
 
 
 def test_without_noise_there_is_no_mechanism():
-    for build in (NoisyCounts.calibrated, lambda e, n: NoisyCounts.as_printed(3, e, n)):
-        with refused("epsilon = inf", "finite"):
-            build(math.inf, 3)
+    with refused("epsilon = inf", "finite"):
+        NoisyCounts.calibrated(epsilon=math.inf, n_items=3)
     for scale in (0, 0.0, np.uint8(0), 5e-324):
         with refused("scale = "):
             NoisyCounts(3, scale)
@@ -326,25 +296,27 @@ def most(plus, minus, score, design, ties, answers):
 
 
 def test_any_number_of_items_takes_no_time():
-    mechanism = NoisyCounts.calibrated(1.0, 10**9)
+    mechanism = NoisyCounts.calibrated(epsilon=1.0, n_items=10**9)
     assert (mechanism.sensitivity, mechanism.scale) == (4, 4.0)
-    assert NoisyCounts.calibrated(1.0, 10**9, answers=10**15, design="once").sensitivity == 4 * 10**15
+    assert (
+        NoisyCounts.calibrated(epsilon=1.0, n_items=10**9, per_person=10**15, design="once").sensitivity == 4 * 10**15
+    )
 
 
 @pytest.mark.parametrize("width", [np.uint8, np.int8, np.uint16, np.int16])
 def test_small_integers_of_numpy_do_not_wrap(width):
-    """Of `answers`, uint8(64) gave scale 0 and so the exact scores, and 200 a promise of 1 for a loss of 25."""
+    """Of `per_person`, uint8(64) gave scale 0 and so the exact scores, and 200 a promise of 1 for a loss of 25."""
     for answers in (64, 100, int(np.iinfo(width).max)):
-        given = NoisyCounts.calibrated(0.5, 3, answers=width(answers))
-        assert given == NoisyCounts.calibrated(0.5, 3, answers=answers)
-        assert (type(given.answers), type(given.n_items), type(given.scale)) == (int, int, float)
+        given = NoisyCounts.calibrated(epsilon=0.5, n_items=3, per_person=width(answers))
+        assert given == NoisyCounts.calibrated(epsilon=0.5, n_items=3, per_person=answers)
+        assert (type(given.per_person), type(given.n_items), type(given.scale)) == (int, int, float)
         assert given.scale == 4 * answers / 0.5
 
 
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-320])
 def test_an_epsilon_beyond_all_noise_is_refused(epsilon):
     with refused("epsilon"):
-        NoisyCounts.calibrated(epsilon, 3)
+        NoisyCounts.calibrated(epsilon=epsilon, n_items=3)
 
 
 # --- release --------------------------------------------------------------------------------------------------------
@@ -355,7 +327,7 @@ DATA = Comparisons([0, 0, 1, 0, 2, 1], [1, 2, 2, 1, 0, 2], [1, 1, 0.5, 0, 0, 1],
 @LAW
 @SCORE
 def test_release_is_reproducible_and_sorted(score, law):
-    mechanism = NoisyCounts.calibrated(1.0, 3, answers=3, score=score, law=law)
+    mechanism = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3, score=score, law=law)
     one, again, other = (mechanism.release(DATA, np.random.default_rng(seed)) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.scores, again.scores)
     assert one.ranking == again.ranking
@@ -376,17 +348,17 @@ def places_p_value(orders, scores, scale):
 
 @pytest.mark.slow
 def test_released_orders_follow_the_rank_law_ties_included():
-    mechanism = NoisyCounts(3, 0.8, answers=3, score="wins")
+    mechanism = NoisyCounts(3, 0.8, per_person=3, score="wins")
     rng = np.random.default_rng(35)
     released = [mechanism.release(DATA, rng) for _ in range(1000)]
-    scores = NoisyCounts(3, HARDLY, answers=3, score="wins").release(DATA, rng).scores
+    scores = NoisyCounts(3, HARDLY, per_person=3, score="wins").release(DATA, rng).scores
     assert places_p_value(np.array([r.order for r in released]), scores, 0.8) > ALARM
     by_name = np.array([np.argsort(-r.scores, kind="stable") for r in released])
     assert places_p_value(by_name, scores, 0.8) < ALARM
 
 
 def test_release_fit_for_publishing():
-    mechanism = NoisyCounts.calibrated(3.0, 3, answers=3, score="half")
+    mechanism = NoisyCounts.calibrated(epsilon=3.0, n_items=3, per_person=3, score="half")
     released = mechanism.release(DATA, noise.SECURE)
     assert sorted(released.order) == [0, 1, 2]
     assert (released.scores % 0.5 == 0).all()
@@ -406,25 +378,108 @@ def folded(scale):
     ("parameters", "data", "words"),
     [
         ({"n_items": 4}, DATA, ["items = 3", "n_items = 4"]),
-        ({"answers": 2}, DATA, ["voter[0]", "answers = 2", "at_most(2)"]),
-        ({"answers": 2}, DATA[[0, 3, 4, 1, 5]], ["voter[1]", "answers = 2", "at_most(2)"]),
-        ({"ties": False}, DATA, ["outcome[2]", "ties = False"]),
-        ({"design": "once"}, DATA[[0, 3, 5, 3]], ["voter[3]", "design = 'once'"]),
-        ({"design": "once"}, Comparisons([0, 1], [1, 0], [1, 0], "abc", [5, 5]), ["voter[1]", "design = 'once'"]),
-        ({"design": "complete"}, DATA[[0, 1, 2, 3, 5, 5]], ["voter[5]", "design = 'complete'"]),
-        ({"design": "complete"}, DATA[[0, 1, 2, 4, 5]], ["voter[3]", "design = 'complete'"]),
         ({}, Comparisons([0], [1], [1], "abc"), ["voter is absent"]),
     ],
 )
-def test_release_refuses_data_that_break_a_promise(parameters, data, words):
-    mechanism = NoisyCounts(**({"n_items": 3, "scale": 1.0, "answers": 3} | parameters))
+def test_release_refuses_data_of_something_else(parameters, data, words):
+    mechanism = NoisyCounts(**({"n_items": 3, "scale": 1.0, "per_person": 3} | parameters))
     with refused(*words):
         mechanism.release(data, np.random.default_rng(0))
 
 
-def test_at_most_makes_data_acceptable():
-    released = NoisyCounts(3, HARDLY, answers=2).release(DATA.at_most(2), np.random.default_rng(0))
-    assert released.scores.tolist() == [2, 0, -2]
+# --- beyond the promise -----------------------------------------------------------------------------------------------
+
+#: Two voters who always say more than they may.
+OTHERS = [(who, i, j, x) for who in (4, 6) for i, j, x in ((0, 1, 1), (0, 2, 0.5), (1, 2, 0), (1, 0, 1), (2, 1, 1))]
+#: All that a third may say, up to one answer too many.
+ANSWERS = [(i, j, x) for i, j in combinations(range(3), 2) for x in (0, 0.5, 1)]
+PROMISES = [("any", 2), ("once", 2), ("complete", 3)]
+
+
+def table(rows, rng):
+    """The rows in any order, and either way round."""
+    rows = [rows[at] for at in rng.permutation(len(rows))]
+    turned = rng.random(len(rows)) < 0.5
+    rows = [(who, j, i, 1 - x) if turn else (who, i, j, x) for (who, i, j, x), turn in zip(rows, turned, strict=True)]
+    voter, first, second, outcome = zip(*rows, strict=True)
+    return Comparisons(first, second, outcome, "abc", voter)
+
+
+def farthest(mechanism):
+    """Largest l1 distance of released scores, all but without noise, over all that one voter may be and say."""
+    rng, vectors = np.random.default_rng(50), []
+    for who, size in product((1, 9), range(mechanism.per_person + 2)):
+        for sheet in combinations_with_replacement(ANSWERS, size):
+            data = table(OTHERS + [(who, *answer) for answer in sheet], rng)
+            vectors.append(tuple(mechanism.release(data, rng).scores))
+    return cdist(*[np.unique(vectors, axis=0)] * 2, "cityblock").max()
+
+
+@SCORE
+@TIES
+@each(("design", "per_person"), PROMISES)
+@pytest.mark.slow
+def test_data_beyond_the_promise_move_no_further_than_the_promise(design, per_person, ties, score):
+    mechanism = NoisyCounts(3, HARDLY, per_person=per_person, design=design, ties=ties, score=score)
+    assert farthest(mechanism) == mechanism.sensitivity
+
+
+def first_rows(data, per_person, **_):
+    """Mutant: of everybody the first rows of the table."""
+    place = pd.Series(data.voter).groupby(data.voter).cumcount()
+    return data[(place < per_person).to_numpy()]
+
+
+RIGHT = Comparisons.bounded
+
+
+def by_rank(data, per_person, **promise):
+    """Mutant: hashes whose how-many-th voter of all somebody is, in place of who."""
+    rank = np.unique(data.voter, return_inverse=True)[1]
+    return RIGHT(Comparisons(data.first, data.second, data.outcome, data.items, rank), per_person, **promise)
+
+
+def unbounded(data, *_, **__):
+    return data
+
+
+@each("mutant", [first_rows, by_rank, unbounded])
+def test_a_bound_that_is_none_is_caught(mutant, monkeypatch):
+    monkeypatch.setattr(Comparisons, "bounded", mutant)
+    mechanism = NoisyCounts(3, HARDLY, per_person=2, score="wins")
+    assert farthest(mechanism) > mechanism.sensitivity
+
+
+@SCORE
+@LAW
+def test_data_within_the_promise_are_counted_in_full(score, law, monkeypatch):
+    """To the last bit what is released of them without a bound."""
+    once, whole = DATA[[0, 1, 2, 3]], {"design": "complete", "per_person": 3}
+    within = [({"per_person": 3}, DATA), ({"per_person": 3, "design": "once"}, once), (whole, DATA[[0, 1, 2]])]
+    made = [(NoisyCounts(3, 1.7, score=score, law=law, **promise), data) for promise, data in within]
+    released = [mechanism.release(data, np.random.default_rng(7)) for mechanism, data in made]
+    monkeypatch.setattr(Comparisons, "bounded", unbounded)
+    assert released == [mechanism.release(data, np.random.default_rng(7)) for mechanism, data in made]
+
+
+def test_what_goes_beyond_is_left_out_without_a_word():
+    """As it is of an empty table: to refuse would tell of a voter."""
+    rng = np.random.default_rng(51)
+    full = table(OTHERS, rng)
+    for promise in ({"per_person": 1}, {"per_person": 3, "design": "complete"}, {"per_person": 1, "ties": False}):
+        mechanism = NoisyCounts(3, HARDLY, score="wins", **promise)
+        assert 0 < mechanism.release(full, rng).scores.sum() <= 2 * mechanism.per_person
+        assert mechanism.release(full[:0], rng).scores.tolist() == [0, 0, 0]
+    single = NoisyCounts(3, HARDLY, unit="comparison", score="half", ties=False)
+    assert single.release(full, rng).scores.sum() == (full.points != 1).sum()
+
+
+@pytest.mark.parametrize("score", ["wins", "half", "net"])
+def test_counts_are_whole_until_they_are_released(score):
+    mechanism = NoisyCounts(3, HARDLY, per_person=3, score=score)
+    counts = mechanism.counts(DATA)
+    assert counts.dtype == np.int64
+    assert (mechanism.release(DATA, np.random.default_rng(0)).scores == counts * GRAIN[score]).all()
 
 
 @pytest.mark.parametrize(
@@ -455,14 +510,14 @@ def test_the_noise_of_a_seed_is_what_is_added(score, law):
 
 
 def test_sensitivities_of_nothing_are_refused():
-    for arguments, word in (((1, 1), "n_items = 1"), ((3, 0), "answers = 0"), ((3, -1), "answers = -1")):
+    for arguments, word in (((1, 1), "n_items = 1"), ((3, 0), "per_person = 0"), ((3, -1), "per_person = -1")):
         with refused(word):
             l1_sensitivity(*arguments)
     for options, word in (({"ties": 1}, "ties = 1"), ({"score": "x"}, "score"), ({"design": "x"}, "design")):
         with refused(word):
             l1_sensitivity(3, 1, **options)
     for design, words in (("once", "once of 3 pairs allows 1 .. 3"), ("complete", "complete of 3 pairs")):
-        with refused("answers = 4", words):
+        with refused("per_person = 4", words):
             l1_sensitivity(3, 4, design=design)
 
 
@@ -476,15 +531,15 @@ def test_perturb_shapes():
     ("change", "words"),
     [
         ({"n_items": 1}, ["n_items = 1", "at least 2"]),
-        ({"answers": 0}, ["answers = 0"]),
-        ({"design": "once", "answers": 4}, ["answers = 4", "1 .. 3"]),
-        ({"design": "complete", "answers": 2}, ["answers = 2", "complete", "3"]),
+        ({"per_person": 0}, ["per_person = 0"]),
+        ({"design": "once", "per_person": 4}, ["per_person = 4", "1 .. 3"]),
+        ({"design": "complete", "per_person": 2}, ["per_person = 2", "complete", "3"]),
         ({"score": "points"}, ["score = 'points'", "'wins', 'half', 'net'"]),
         ({"design": "twice"}, ["design = 'twice'", "'any', 'once', 'complete'"]),
         ({"adjacency": "swap"}, ["adjacency = 'swap'"]),
         ({"unit": "person"}, ["unit = 'person'"]),
         ({"law": "normal"}, ["law = 'normal'", "'discrete', 'continuous'"]),
-        ({"unit": "comparison", "answers": 2}, ["answers = 2", "unit = 'comparison'"]),
+        ({"unit": "comparison", "per_person": 2}, ["per_person = 2", "unit = 'comparison'"]),
         ({"unit": "comparison", "design": "once"}, ["design = 'once'", "unit = 'comparison'"]),
         ({"scale": -1.0}, ["scale = -1.0", "above 0"]),
         ({"scale": math.nan}, ["scale = nan"]),
@@ -498,20 +553,12 @@ def test_refuses_parameters(change, words):
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan])
 def test_refuses_an_epsilon(epsilon):
-    for build in (NoisyCounts.calibrated, lambda e, n: NoisyCounts.as_printed(3, e, n)):
-        with refused(f"epsilon = {epsilon}", "above 0"):
-            build(epsilon, 3)
+    with refused(f"epsilon = {epsilon}", "above 0"):
+        NoisyCounts.calibrated(epsilon=epsilon, n_items=3)
 
 
-def test_refuses_an_algorithm_and_a_top():
-    with refused("algorithm = 1", "2, 3"):
-        NoisyCounts.as_printed(1, 1.0, 3)
-    released = NoisyCounts(3, 1.0, answers=3).release(DATA, np.random.default_rng(0))
+def test_refuses_a_top():
+    released = NoisyCounts(3, 1.0, per_person=3).release(DATA, np.random.default_rng(0))
     for k in (-1, 4):
         with refused(f"k = {k}", "from 0 to 3"):
             released.top(k)
-
-
-def test_algorithm_3_without_a_number_of_answers_is_for_one():
-    assert NoisyCounts.as_printed(3, 0.5, 4).scale == NoisyCounts.as_printed(3, 0.5, 4, answers=1).scale == 2.0
-    assert NoisyCounts.as_printed(3, 0.5, 4, answers=3).scale == 6.0

@@ -8,16 +8,18 @@ from functools import cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from checks import certified_epsilon, each, law_p_value, refused
 from scipy import stats
 
 from dprank.data.comparisons import Comparisons
-from dprank.data.counting import win_counts
+from dprank.data.counting import pairwise_wins, whole_counts, win_counts
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, erdos_renyi_counts, sample_voters
 from dprank.models.likelihood import gradient, mle_from_counts
 from dprank.pairwise import PerturbedMLE, objective_loss
 from dprank.privacy import noise
+from dprank.privacy.laws import exact
 from dprank.privacy.noise import best_first
 
 ROUNDING = 1e-9
@@ -28,6 +30,16 @@ GRAPHS = pytest.mark.parametrize("graph", ["private", "public"])
 #: Noise and ridge, from a ridge that hides nothing to one that hides all.
 NOISE = [(0.5, 0.1), (2.0, 1.0), (8.0, 4.0), (1.0, 50.0), (3.0, 1e-3), (100.0, 30.0)]
 SCALES = pytest.mark.parametrize(("scale", "ridge"), NOISE)
+
+
+def made(n_items, scale, ridge, *, kind=PerturbedMLE, **options):
+    """On the real line and for one comparison, unless it is said otherwise."""
+    return kind(n_items, scale, ridge, **({"graph": "private", "unit": "comparison", "law": "continuous"} | options))
+
+
+def calibrated(epsilon, n_items, **options):
+    research = {"graph": "private", "unit": "comparison", "law": "continuous"}
+    return PerturbedMLE.calibrated(epsilon=epsilon, n_items=n_items, **(research | options))
 
 
 def of(rows, n, voter=None):
@@ -138,7 +150,7 @@ def attained(scale, ridge, link, answers=1, far=40.0):
 @SCALES
 @each("answers", [1, 2])
 def test_the_loss_is_attained(scale, ridge, answers, link):
-    loss = objective_loss(scale, ridge, link=link, answers=answers)
+    loss = objective_loss(scale, ridge, link=link, per_person=answers)
     assert 0.999 * loss <= attained(scale, ridge, link, answers) <= loss
 
 
@@ -221,12 +233,12 @@ def test_a_score_that_rises_slowly_counts_in_full():
 def test_public_graphs():
     for scale, ridge in NOISE:
         assert objective_loss(scale, ridge, graph="public") == pytest.approx(2 / scale, rel=1e-15)
-        assert objective_loss(scale, ridge, graph="public", answers=3) == pytest.approx(6 / scale, rel=1e-15)
+        assert objective_loss(scale, ridge, graph="public", per_person=3) == pytest.approx(6 / scale, rel=1e-15)
         for link in (LOGISTIC, ARCTAN):
             assert objective_loss(scale, ridge, link=link, graph="public") < objective_loss(scale, ridge, link=link)
         bound = 2 * ARCTAN.kappa_1 / scale + math.log1p(2 * ARCTAN.kappa_2 / ridge)
         for answers in (1, 3):
-            loss = objective_loss(scale, ridge, link=ARCTAN, graph="public", answers=answers)
+            loss = objective_loss(scale, ridge, link=ARCTAN, graph="public", per_person=answers)
             assert loss / (answers * bound) - 1 == pytest.approx(1e-9, rel=1e-3, abs=0)
     # one answer turned round, and the noise on the far side of both counts
     t = np.array([-30.0, 30.0])
@@ -266,30 +278,30 @@ def test_calibrated_is_the_least_noise(epsilon, answers, graph, link):
     unit = "voter" if answers > 1 else "comparison"
     for ridge in (1.01, 100.0):
         gamma = ridge * 2 * link.kappa_2 / math.expm1(min(epsilon / answers, 50))
-        made = PerturbedMLE.calibrated(epsilon, 9, ridge=gamma, answers=answers, unit=unit, graph=graph, link=link)
-        assert epsilon * (1 - ROUNDING) <= made.guarantee.epsilon <= epsilon
-        assert (made.n_items, made.ridge, made.answers, made.graph) == (9, gamma, answers, graph)
-        assert made.guarantee.unit == unit
-        less = replace(made, scale=made.scale * (1 - 1e-6))
+        found = calibrated(epsilon, 9, ridge=gamma, per_person=answers, unit=unit, graph=graph, link=link)
+        assert epsilon * (1 - ROUNDING) <= found.guarantee.epsilon <= epsilon
+        assert (found.n_items, found.ridge, found.per_person, found.graph) == (9, gamma, answers, graph)
+        assert found.guarantee.unit == unit
+        less = replace(found, scale=found.scale * (1 - 1e-6))
         assert less.guarantee.epsilon > epsilon
 
 
 def test_public_counts_never_promise_more_than_asked():
     rng = np.random.default_rng(1)
     for epsilon in np.exp(rng.uniform(-20, 20, 500)).tolist():
-        made = PerturbedMLE.calibrated(epsilon, 3, ridge=0.01, graph="public", answers=3, unit="voter")
-        assert epsilon * (1 - 4e-16) <= made.guarantee.epsilon <= epsilon
+        found = calibrated(epsilon, 3, ridge=0.01, graph="public", per_person=3, unit="voter")
+        assert epsilon * (1 - 4e-16) <= found.guarantee.epsilon <= epsilon
 
 
 @LINKS
 def test_a_ridge_too_small_is_refused(link):
     """At any noise: the curvature of one answer costs log(1 + 2 kappa_2 / gamma)."""
     least = 2 * link.kappa_2 / math.expm1(0.5)
-    assert PerturbedMLE.calibrated(0.5, 4, ridge=least * 1.001, link=link).guarantee.epsilon <= 0.5
+    assert calibrated(0.5, 4, ridge=least * 1.001, link=link).guarantee.epsilon <= 0.5
     with refused("ridge", "too small", "epsilon = 0.5", "costs 0.50"):
-        PerturbedMLE.calibrated(0.5, 4, ridge=least * 0.999, link=link)
+        calibrated(0.5, 4, ridge=least * 0.999, link=link)
     with refused("ridge", "epsilon = 0.5", "one voter's"):
-        PerturbedMLE.calibrated(0.5, 4, ridge=least * 1.9, link=link, answers=2, unit="voter")
+        calibrated(0.5, 4, ridge=least * 1.9, link=link, per_person=2, unit="voter")
 
 
 @GRAPHS
@@ -298,25 +310,9 @@ def test_small_integers_of_numpy_do_not_wrap(width, graph):
     """Twice 128 answers were none."""
     for answers in (64, int(np.iinfo(width).max)):
         options = {"ridge": 1e9, "graph": graph, "unit": "voter"}
-        given = PerturbedMLE.calibrated(0.5, 3, answers=width(answers), **options)
-        assert given == PerturbedMLE.calibrated(0.5, 3, answers=answers, **options)
+        given = calibrated(0.5, 3, per_person=width(answers), **options)
+        assert given == calibrated(0.5, 3, per_person=answers, **options)
         assert given.scale >= 2 * answers / 0.5
-
-
-@LINKS
-def test_as_printed(link):
-    edge = PerturbedMLE.as_printed(0.8, 5, link=link)
-    assert (edge.scale, edge.ridge) == pytest.approx((10 * link.kappa_1, 5 * link.kappa_2))
-    assert (edge.unit, edge.claimed_epsilon) == ("comparison", 0.8)
-    assert edge.guarantee.epsilon < 0.8
-    voter = PerturbedMLE.as_printed(0.8, 5, link=link, answers=4, unit="voter")
-    assert (voter.scale, voter.ridge) == pytest.approx((40 * link.kappa_1, 40 * link.kappa_2))
-    assert voter.guarantee.epsilon < 0.8
-    other = PerturbedMLE.as_printed(0.8, 5, link=link, kappa_2=3.0, ridge=7.0)
-    assert (other.scale, other.ridge) == (edge.scale, 7)
-    assert PerturbedMLE.as_printed(0.8, 5, link=link, kappa_2=3.0).ridge == pytest.approx(15)
-    # a ridge of its own choice loses the claim, and the guarantee says so
-    assert PerturbedMLE.as_printed(0.8, 5, link=link, ridge=0.01).guarantee.epsilon > 3
 
 
 # --- what is drawn ---------------------------------------------------------------------------------------------------
@@ -356,7 +352,7 @@ def released(mechanism, seed, draws=400, data=DATA):
 @GRAPHS
 @pytest.mark.slow
 def test_release_solves_for_independent_noise(graph, link):
-    mechanism = PerturbedMLE(6, 1.5, 2.0, graph=graph, link=link, answers=2, unit="voter")
+    mechanism = made(6, 1.5, 2.0, graph=graph, link=link, per_person=2, unit="voter")
     drawn = released(mechanism, seed=40)
     assert noise_p_value(drawn, 1.5) > ALARM
     assert noise_p_value(drawn, 1.5 / 2) < ALARM
@@ -365,7 +361,7 @@ def test_release_solves_for_independent_noise(graph, link):
 
 @pytest.mark.slow
 def test_release_of_integer_noise():
-    mechanism = PerturbedMLE(6, 1.5, 2.0, graph="public", law="discrete")
+    mechanism = made(6, 1.5, 2.0, graph="public", law="discrete")
     drawn = released(mechanism, seed=41)
     # on the grid of half a win, up to the tolerance of the solver
     np.testing.assert_allclose(2 * drawn, np.rint(2 * drawn), atol=1e-7)
@@ -414,7 +410,7 @@ LAWS = pytest.mark.parametrize(("graph", "law"), [("private", "continuous"), ("p
 @LAWS
 @pytest.mark.slow
 def test_estimate_draws_noise_for_every_replicate(graph, law):
-    mechanism = PerturbedMLE(6, 1.5, 2.0, graph=graph, law=law)
+    mechanism = made(6, 1.5, 2.0, graph=graph, law=law)
     assert noise_p_value(estimated(mechanism, 42), 1.5, law) > ALARM
 
 
@@ -422,7 +418,7 @@ def test_estimate_draws_noise_for_every_replicate(graph, law):
 @BROKEN
 @pytest.mark.slow
 def test_broken_noise_is_caught(broken, graph, law):
-    mechanism = broken(6, 1.5, 2.0, graph=graph, law=law)
+    mechanism = made(6, 1.5, 2.0, kind=broken, graph=graph, law=law)
     assert noise_p_value(estimated(mechanism, 42), 1.5, law) < ALARM
 
 
@@ -442,7 +438,7 @@ def audited(mechanism, draws=40_000):
 
 @LAWS
 def test_an_audit_finds_most_of_epsilon_and_no_more(graph, law):
-    mechanism = PerturbedMLE(2, 1.0, 1.0, graph=graph, law=law)
+    mechanism = made(2, 1.0, 1.0, graph=graph, law=law)
     assert 1.3 < audited(mechanism) <= 2 <= mechanism.guarantee.epsilon
 
 
@@ -450,14 +446,14 @@ def test_an_audit_finds_most_of_epsilon_and_no_more(graph, law):
 @each("broken", [OneDraw, HalfNoise, OneEntry])
 @pytest.mark.slow
 def test_an_audit_catches_broken_noise(broken, graph, law):
-    mechanism = broken(2, 1.0, 1.0, graph=graph, law=law)
+    mechanism = made(2, 1.0, 1.0, kind=broken, graph=graph, law=law)
     assert audited(mechanism) > 2
 
 
 @pytest.mark.parametrize(("kind", "least", "most"), [(PerturbedMLE, 0.7, 2.0), (HalfNoise, 2.0, math.inf)])
 @pytest.mark.slow
 def test_an_audit_of_release(kind, least, most):
-    mechanism, rng = kind(2, 1.0, 1.0, graph="public"), np.random.default_rng(44)
+    mechanism, rng = made(2, 1.0, 1.0, kind=kind, graph="public"), np.random.default_rng(44)
     leads = ([mechanism.release(of([(0, 1, y)], 2), rng).scores[0] for _ in range(1500)] for y in (1, 0))
     counts = [np.bincount(np.searchsorted([-0.3, 0.3], lead), minlength=3) for lead in leads]
     assert mechanism.guarantee.epsilon == 2
@@ -477,7 +473,7 @@ def order_law(margin, scale):
 @pytest.mark.slow
 def test_orders_of_integer_noise_have_their_exact_law(rows):
     data, rng = of(rows, 2), np.random.default_rng(45)
-    mechanism = PerturbedMLE(2, 0.6, 0.05, graph="public", law="discrete")
+    mechanism = made(2, 0.6, 0.05, graph="public", law="discrete")
     first = sum(mechanism.release(data, rng).ranking[0] == "0" for _ in range(1500))
     wins = win_counts(data, "half")
     law = order_law(wins[0] - wins[1], 0.6)
@@ -502,7 +498,7 @@ def test_equal_strengths_come_in_random_order():
 @LINKS
 @GRAPHS
 def test_release_is_reproducible_and_sorted(graph, link):
-    mechanism = PerturbedMLE.calibrated(2.0, 6, ridge=3.0, graph=graph, link=link, answers=2, unit="voter")
+    mechanism = calibrated(2.0, 6, ridge=3.0, graph=graph, link=link, per_person=2, unit="voter")
     one, again, other = (mechanism.release(DATA, np.random.default_rng(seed)) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.scores, again.scores)
     assert one.ranking == again.ranking
@@ -514,7 +510,7 @@ def test_release_is_reproducible_and_sorted(graph, link):
 
 def test_the_noise_of_a_seed_is_what_is_added():
     for law, graph in (("continuous", "private"), ("discrete", "public")):
-        mechanism = PerturbedMLE(6, 1.5, 2.0, graph=graph, law=law)
+        mechanism = made(6, 1.5, 2.0, graph=graph, law=law)
         rng = np.random.default_rng(9)
         drawn = rng.laplace(0, 1.5, 6) if law == "continuous" else noise.discrete_laplace(3.0, 6, rng=rng) / 2
         theta = mechanism._minimiser(DATA, np.random.default_rng(9))
@@ -526,7 +522,7 @@ def test_the_noise_of_a_seed_is_what_is_added():
 
 def test_release_and_estimate_are_one_mechanism():
     for graph, law in (("private", "continuous"), ("public", "continuous"), ("public", "discrete")):
-        mechanism = PerturbedMLE(6, 2.0, 0.7, graph=graph, law=law)
+        mechanism = made(6, 2.0, 0.7, graph=graph, law=law)
         one = mechanism.release(DATA, np.random.default_rng(3)).scores
         many = mechanism.estimate(PLAYED, WINS[None], np.random.default_rng(3))
         np.testing.assert_allclose(one, many[0] - many[0].mean(), atol=1e-7)
@@ -537,7 +533,7 @@ def test_release_and_estimate_are_one_mechanism():
 def test_released_strengths_have_mean_0(graph, link):
     """Likelihoods see differences only, so that the mean of the minimiser is noise over ridge, and nothing else."""
     for ridge in (0.01, 3.0):
-        mechanism, rng = PerturbedMLE(6, 3.0, ridge, graph=graph, link=link), np.random.default_rng(12)
+        mechanism, rng = made(6, 3.0, ridge, graph=graph, link=link), np.random.default_rng(12)
         one, minimiser = mechanism.release(DATA, rng), mechanism._minimiser(DATA, np.random.default_rng(12))
         assert abs(minimiser.mean()) > 0.1
         assert abs(one.scores.mean()) < 1e-13 * np.abs(minimiser).max()
@@ -551,7 +547,7 @@ class Told(PerturbedMLE):
     """Noise that makes the same noisy counts of any data."""
 
     def _noise(self, shape, rng):
-        return win_counts(rng, "half") - [3.5, 1.0, 7.0, -2.0, 0.5, 9.5]
+        return whole_counts(rng, "half") - [7, 2, 14, -4, 1, 19]
 
 
 def test_a_public_release_reads_the_noisy_counts_only(monkeypatch):
@@ -559,13 +555,13 @@ def test_a_public_release_reads_the_noisy_counts_only(monkeypatch):
     monkeypatch.setattr("dprank.pairwise.perturbed_mle.best_first", lambda scores, rng: np.argsort(-scores))
     others = Comparisons(DATA.first, DATA.second, 1 - DATA.outcome, DATA.items)
     for ridge in (1e-4, 0.3):
-        mechanism = Told(6, 1.0, ridge, graph="public", law="discrete")
+        mechanism = made(6, 1.0, ridge, kind=Told, graph="public", law="discrete")
         one, other = (mechanism.release(data, data).scores for data in (DATA, others))
         np.testing.assert_array_equal(one, other)
 
 
 def test_release_fit_for_publishing():
-    mechanism = PerturbedMLE.calibrated(1.0, 6, ridge=0.5, graph="public", law="discrete", answers=2, unit="voter")
+    mechanism = calibrated(1.0, 6, ridge=0.5, graph="public", law="discrete", per_person=2, unit="voter")
     one, other = (mechanism.release(DATA, noise.SECURE) for _ in range(2))
     assert sorted(one.order) == list(range(6))
     assert (one.scores != other.scores).any()
@@ -585,17 +581,95 @@ def test_no_comparison_and_items_never_compared_are_released_all_the_same():
     """A refusal here would itself tell of the data."""
     for rows in ([], [(0, 1, 1)]):
         for law in ("continuous", "discrete"):
-            scores = PerturbedMLE(4, 1.0, 0.1, graph="public", law=law).release(of(rows, 4), np.random.default_rng(0))
+            scores = made(4, 1.0, 0.1, graph="public", law=law).release(of(rows, 4), np.random.default_rng(0))
             assert np.isfinite(scores.scores).all()
 
 
 def test_a_batch_of_graphs():
     rng = np.random.default_rng(47)
     played, wins = erdos_renyi_counts(np.linspace(-1, 1, 30), 0.3, 25, rng=rng)
-    mechanism = PerturbedMLE.calibrated(1.0, 30, ridge=5.0)
+    mechanism = calibrated(1.0, 30, ridge=5.0)
     theta = mechanism.estimate(played, wins, np.random.default_rng(5))
     noisy = wins - np.random.default_rng(5).laplace(0, mechanism.scale, wins.shape)
     np.testing.assert_array_equal(theta, mle_from_counts(played, noisy, ridge=5.0)[0])
+
+
+# --- beyond the promise -----------------------------------------------------------------------------------------------
+
+#: A voter who says more than they may, by turns of phrase: five pairs, one of them three times.
+ASKED_OF = [(0, 1), (0, 2), (1, 2), (2, 3), (0, 1), (1, 3), (1, 0)]
+
+
+def sheets(seed):
+    """Data in which one voter answers the same questions in every way; the order of the table is any."""
+    rng = np.random.default_rng(seed)
+    rest = [(who, *pair, x) for who, x in ((3, 1), (8, 0.5)) for pair in ASKED_OF[:2]]
+    for outcomes in rng.choice([0, 0.5, 1], (60, len(ASKED_OF))):
+        rows = rest + [(5, *pair, x) for pair, x in zip(ASKED_OF, outcomes, strict=True)]
+        voter, *columns = zip(*[rows[at] for at in rng.permutation(len(rows))], strict=True)
+        yield Comparisons(*columns, "abcd", voter)
+
+
+def graphs(mechanism):
+    """The graphs of what is counted of them, as tables, all of them different."""
+    wins = [pairwise_wins(mechanism.bounded(data)) for data in sheets(52)]
+    return np.unique([table + table.T for table in wins], axis=0)
+
+
+def by_outcome(data, per_person):
+    """Mutant: which answers stay depends on what they say."""
+    key = [hash((who, i, j, x)) for who, i, j, x in zip(data.voter, data.first, data.second, data.points, strict=True)]
+    place = pd.Series(key).groupby(data.voter).rank(method="first").to_numpy()
+    return data[place <= per_person]
+
+
+def test_which_pairs_of_a_public_graph_are_counted_does_not_depend_on_outcomes(monkeypatch):
+    mechanism = made(4, 2.0, 1.0, graph="public", unit="voter", per_person=3)
+    assert len(graphs(mechanism)) == 1
+    counted = [whole_counts(mechanism.bounded(data), "half") for data in sheets(52)]
+    assert max(np.abs(one - other).sum() / 2 for one in counted for other in counted) == 2 * 3
+    monkeypatch.setattr(Comparisons, "bounded", by_outcome)
+    assert len(graphs(mechanism)) > 1
+
+
+@LAWS
+def test_data_beyond_the_promise_lose_no_more_than_the_promise(graph, law):
+    """By the exact law of the noisy counts, or the density at many places."""
+    mechanism = made(4, 2.0, 1.0, graph=graph, law=law, unit="voter", per_person=3)
+    first, *others = sheets(53)
+    if graph == "private":
+        rng = np.random.default_rng(54)
+        # the one voter may have answered other questions, too
+        others = [table[(table.voter != 5) | (rng.random(len(table)) < 0.7)] for table in others]
+    for other in others[:10]:
+        assert exact(mechanism, first, other).epsilon(0) <= mechanism.guarantee.epsilon * (1 + ROUNDING)
+
+
+@GRAPHS
+def test_data_within_the_promise_are_counted_in_full(graph, monkeypatch):
+    mechanism = made(6, 2.0, 0.7, graph=graph, unit="voter", per_person=2)
+    one = mechanism.release(DATA, np.random.default_rng(3))
+    assert mechanism.bounded(DATA) is DATA
+    monkeypatch.setattr(Comparisons, "bounded", lambda data, *_: data)
+    assert one == mechanism.release(DATA, np.random.default_rng(3))
+
+
+def test_what_goes_beyond_is_left_out_without_a_word():
+    mechanism = made(6, 2.0, 0.7, graph="public", law="discrete", unit="voter", per_person=1)
+    assert len(mechanism.bounded(DATA)) == len(DATA.voters) < len(DATA)
+    assert len(mechanism.release(DATA, noise.SECURE).ranking) == 6
+
+
+def test_a_graph_must_be_named():
+    """To take it for public would promise too much, for private too little."""
+    with pytest.raises(TypeError, match="graph"):
+        PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=1.0)
+    with pytest.raises(TypeError, match="graph"):
+        PerturbedMLE(3, 1.0, 1.0)
+    published = PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=1.0, graph="public")
+    assert (published.law, published.unit, published.per_person) == ("discrete", "voter", 1)
+    with refused("law = 'discrete'", "graph = 'private'", "law = 'continuous' for research", "NoisyCounts"):
+        PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=9.0, graph="private")
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------
@@ -616,17 +690,17 @@ def test_a_batch_of_graphs():
         ({"unit": "person"}, ["unit = 'person'", "'comparison', 'voter'"]),
         ({"graph": "hidden"}, ["graph = 'hidden'", "'private', 'public'"]),
         ({"law": "normal"}, ["law = 'normal'", "'discrete', 'continuous'"]),
-        ({"answers": 2}, ["answers = 2", "unit = 'comparison'"]),
-        ({"answers": 0, "unit": "voter"}, ["answers = 0", "at least 1"]),
-        ({"answers": 1.5, "unit": "voter"}, ["answers = 1.5", "integer"]),
-        ({"answers": math.nan, "unit": "voter"}, ["answers = nan"]),
-        ({"law": "discrete"}, ["law = 'discrete'", "public graph"]),
+        ({"per_person": 2}, ["per_person = 2", "unit = 'comparison'"]),
+        ({"per_person": 0, "unit": "voter"}, ["per_person = 0", "at least 1"]),
+        ({"per_person": 1.5, "unit": "voter"}, ["per_person = 1.5", "integer"]),
+        ({"per_person": math.nan, "unit": "voter"}, ["per_person = nan"]),
+        ({"law": "discrete"}, ["law = 'discrete'", "graph = 'private'", "public graph", "say law = 'continuous'"]),
         ({"law": "discrete", "graph": "public", "link": ARCTAN}, ["law = 'discrete'", "logistic link"]),
     ],
 )
 def test_refuses_parameters(change, words):
     with refused(*words):
-        PerturbedMLE(**({"n_items": 3, "scale": 1.0, "ridge": 1.0} | change))
+        made(**({"n_items": 3, "scale": 1.0, "ridge": 1.0} | change))
 
 
 @each(
@@ -636,8 +710,8 @@ def test_refuses_parameters(change, words):
         ((math.nan, 1.0), {}, ["scale = nan"]),
         ((1.0, -1.0), {}, ["ridge = -1.0", "at least 0"]),
         ((1.0, math.nan), {}, ["ridge = nan"]),
-        ((1.0, 1.0), {"answers": 0}, ["answers = 0"]),
-        ((1.0, 1.0), {"answers": 2.5}, ["answers = 2.5"]),
+        ((1.0, 1.0), {"per_person": 0}, ["per_person = 0"]),
+        ((1.0, 1.0), {"per_person": 2.5}, ["per_person = 2.5"]),
         ((1.0, 1.0), {"graph": "none"}, ["graph = 'none'"]),
     ],
 )
@@ -650,50 +724,37 @@ def test_no_loss_of_nonsense(arguments, parameters, words):
 @GRAPHS
 def test_refuses_an_epsilon(epsilon, graph):
     with refused(f"epsilon = {epsilon}", "above 0"):
-        PerturbedMLE.calibrated(epsilon, 3, ridge=1.0, graph=graph)
-    with refused(f"epsilon = {epsilon}", "above 0"):
-        PerturbedMLE.as_printed(epsilon, 3, graph=graph)
-
-
-def test_refuses_a_printed_noise_or_ridge_out_of_reach():
-    for epsilon, options in ((5e-324, {"ridge": 1.0}), (1.0, {"kappa_2": 1e308}), (1e10, {"kappa_2": 5e-324})):
-        with refused(f"epsilon = {epsilon}", "the printed noise"):
-            PerturbedMLE.as_printed(epsilon, 3, **options)
+        calibrated(epsilon, 3, ridge=1.0, graph=graph)
 
 
 def test_refuses_an_epsilon_out_of_reach():
-    with refused("epsilon = inf", "finite"):
-        PerturbedMLE.as_printed(math.inf, 3)
     for graph in ("private", "public"):
         with refused("epsilon = inf", "finite"):
-            PerturbedMLE.calibrated(math.inf, 3, ridge=0.5, graph=graph)
+            calibrated(math.inf, 3, ridge=0.5, graph=graph)
     for epsilon in (5e-324, 1e-320):
         with refused(f"epsilon = {epsilon}", "no finite noise"):
-            PerturbedMLE.calibrated(epsilon, 3, ridge=1.0, graph="public")
+            calibrated(epsilon, 3, ridge=1.0, graph="public")
         with refused(f"epsilon = {epsilon}", "ridge"):
-            PerturbedMLE.calibrated(epsilon, 3, ridge=1e300)
+            calibrated(epsilon, 3, ridge=1e300)
 
 
 @GRAPHS
 def test_refuses_a_link_without_bound(graph):
     with refused("link = 'probit'", "unbounded"):
-        PerturbedMLE.calibrated(1.0, 3, ridge=1.0, link=PROBIT, graph=graph)
+        calibrated(1.0, 3, ridge=1.0, link=PROBIT, graph=graph)
     with refused("link = 'probit'", "unbounded"):
-        PerturbedMLE.as_printed(1.0, 3, link=PROBIT, graph=graph)
-    with refused("link = 'probit'", "unbounded"):
-        PerturbedMLE(3, 1.0, 1.0, link=PROBIT, graph=graph)
+        made(3, 1.0, 1.0, link=PROBIT, graph=graph)
 
 
 @pytest.mark.parametrize(
     ("parameters", "data", "words"),
     [
         ({"n_items": 7}, DATA, ["items = 6", "n_items = 7"]),
-        ({"answers": 1, "unit": "voter"}, DATA, ["voter[0]", "answers = 1", "at_most(1)"]),
-        ({"answers": 2, "unit": "voter"}, of([(0, 1, 1)], 6), ["voter is absent"]),
+        ({"per_person": 2, "unit": "voter"}, of([(0, 1, 1)], 6), ["voter is absent"]),
     ],
 )
-def test_release_refuses_data_that_break_a_promise(parameters, data, words):
-    mechanism = PerturbedMLE(**({"n_items": 6, "scale": 1.0, "ridge": 1.0} | parameters))
+def test_release_refuses_data_of_something_else(parameters, data, words):
+    mechanism = made(**({"n_items": 6, "scale": 1.0, "ridge": 1.0} | parameters))
     with refused(*words):
         mechanism.release(data, np.random.default_rng(0))
 
@@ -709,4 +770,4 @@ def test_release_refuses_data_that_break_a_promise(parameters, data, words):
 )
 def test_estimate_refuses(change, wins, words):
     with refused(*words):
-        replace(PerturbedMLE(6, 1.0, 1.0), **change).estimate(PLAYED, wins, np.random.default_rng(0))
+        replace(made(6, 1.0, 1.0), **change).estimate(PLAYED, wins, np.random.default_rng(0))
