@@ -18,6 +18,8 @@ from dprank._require import require_one_of, require_real
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import kemeny_score, require_fractions, shrink
 
+__all__ = ["Consensus", "KemenyTimeout", "kemeny", "quick_order"]
+
 Method = Literal["auto", "subsets", "integer"]
 #: Most items of a block that "subsets" takes: a table of 2^26 floats is half a gibibyte.
 MOST_BY_SUBSETS = 26
@@ -94,6 +96,14 @@ def kemeny(w: ArrayLike, *, method: Method = "auto", time_limit: float | None = 
     If every item of a set A is preferred by at least half to every item outside, some optimal order begins with A: to
     move A to the front, all else kept, costs nothing. So the strongly connected components of the graph of strict
     majorities are ordered one by one, and the blocks put behind each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dprank import kemeny
+    >>> w = np.array([[0, 0.9, 0.6], [0.1, 0, 0.7], [0.4, 0.3, 0]])  # the row's item before the column's
+    >>> kemeny(w).order.tolist()
+    [0, 1, 2]
     """
     require_one_of("method", method, get_args(Method))
     limit = math.inf
@@ -138,6 +148,13 @@ def quick_order(w: ArrayLike) -> NDArray[np.int64]:
     ------
     ValueError
         Where `w` is no square matrix of finite numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> w = np.array([[0, 0.9, 0.6], [0.1, 0, 0.7], [0.4, 0.3, 0]])  # the row's item before the column's
+    >>> quick_order(w).tolist()
+    [0, 1, 2]
     """
     matrix = shrink(w)
     parts = []

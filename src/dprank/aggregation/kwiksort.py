@@ -13,6 +13,8 @@ from scipy import special
 from dprank._require import as_floats, require_generator, require_probability, require_whole, shown
 from dprank.aggregation.matrix import require_matrix
 
+__all__ = ["before_probabilities", "comparisons_law", "expected_cost", "kwiksort", "log_moments", "majority", "queries"]
+
 #: Items up to which all subsets are listed.
 MOST_LISTED = 16
 #: Items up to which the law of the comparisons is computed.
@@ -35,6 +37,11 @@ def majority(w: ArrayLike) -> NDArray[np.bool_]:
     -------
     ndarray of bool, shape (items, items)
         Of each pair exactly one entry is true: that of the larger weight; in a tie, of the item of the lower code.
+
+    Examples
+    --------
+    >>> majority([[0, 0.9], [0.1, 0]]).tolist()
+    [[False, True], [False, False]]
     """
     matrix = require_matrix(w)
     return (matrix > matrix.T) | (np.triu(matrix == matrix.T, 1))
@@ -53,6 +60,12 @@ def kwiksort(w: ArrayLike, *, rng: np.random.Generator) -> NDArray[np.int64]:
     -------
     ndarray of int, shape (items,)
         Item codes, best first. O(items log items) after O(items^2) for reading `w`.
+
+    Examples
+    --------
+    >>> w = np.array([[0, 0.9, 0.6], [0.1, 0, 0.7], [0.4, 0.3, 0]])  # the row's item before the column's
+    >>> kwiksort(w, rng=np.random.default_rng(0)).tolist()
+    [0, 1, 2]
     """
     before = majority(w)
     return _kwiksort(before, require_generator(rng).random(len(before)))
@@ -75,6 +88,12 @@ def before_probabilities(w: ArrayLike) -> NDArray[np.float64]:
     ------
     ValueError
         Naming what `w` is, if it is no such matrix.
+
+    Examples
+    --------
+    >>> cycle = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    >>> before_probabilities(cycle)[0].round(9).tolist()
+    [0.0, 0.666666667, 0.333333333]
     """
     before = majority(w)
     if len(before) > MOST_LISTED:
@@ -101,6 +120,12 @@ def expected_cost(w: ArrayLike, truth: ArrayLike | None = None) -> float:
     ------
     ValueError
         As `before_probabilities`, or if `truth` is no matrix of as many items.
+
+    Examples
+    --------
+    >>> cycle = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    >>> round(expected_cost(cycle), 9)
+    1.0
     """
     chance = before_probabilities(w)
     weights = require_matrix(w if truth is None else truth)
@@ -127,6 +152,11 @@ def comparisons_law(n_items: int) -> NDArray[np.float64]:
     ------
     ValueError
         Naming `n_items`.
+
+    Examples
+    --------
+    >>> comparisons_law(3).round(9).tolist()  # two pivots in three compare all pairs
+    [0.0, 0.0, 0.333333333, 0.666666667]
     """
     law = np.maximum(_law(n_items), 0)
     return np.pad(law, (0, max(0, math.comb(n_items, 2) + 1 - len(law))))[: math.comb(n_items, 2) + 1]
@@ -151,6 +181,11 @@ def queries(n_items: int, tail: float) -> int:
     ------
     ValueError
         Naming the argument and its value.
+
+    Examples
+    --------
+    >>> queries(3, 0.5), queries(3, 0.9)
+    (3, 2)
     """
     tail = require_probability("tail", tail, 10 * TAIL_ERROR)
     beyond = np.r_[np.cumsum(_law(n_items)[:0:-1])[::-1], 0.0]
@@ -171,6 +206,11 @@ def log_moments(n_items: int, theta: ArrayLike) -> NDArray[np.float64]:
     -------
     ndarray of float, shape (n_items + 1, points)
         Row k for k items. O(n_items^2) a point.
+
+    Examples
+    --------
+    >>> log_moments(3, 0.0)[-1].round(9).tolist()
+    [0.0]
     """
     n_items = require_whole("n_items", n_items, 1)
     points = np.atleast_1d(as_floats("theta", theta))

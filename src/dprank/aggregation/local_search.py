@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank.aggregation.matrix import require_matrix, require_order
 
+__all__ = ["local_search"]
+
 # shakes times items^2, beyond few items: about a hundredth of a second
 _EFFORT = 5_000_000
 
@@ -37,6 +39,12 @@ def local_search(w: ArrayLike, start: ArrayLike | None = None) -> NDArray[np.int
     -----
     Prefix sums of an item's margins give the change in cost for all its new places at once. Shaking moves a few items
     of a short stretch of the order at random and descends again; the result replaces the order if it costs no more.
+
+    Examples
+    --------
+    >>> w = np.array([[0, 0.9, 0.6], [0.1, 0, 0.7], [0.4, 0.3, 0]])  # the row's item before the column's
+    >>> local_search(w).tolist()
+    [0, 1, 2]
     """
     matrix = require_matrix(w)
     margin = matrix - matrix.T

@@ -18,6 +18,17 @@ from scipy.optimize import brentq
 from dprank._require import as_array, require_at_least_0, require_one_of, require_positive, require_real, require_whole
 from dprank.models.mallows import Mallows
 
+__all__ = [
+    "coded_threshold",
+    "embed",
+    "embedded_distance",
+    "local_threshold",
+    "mahonian",
+    "pure_threshold",
+    "signs",
+    "tracing_threshold",
+]
+
 Convention = Literal["formula", "words"]
 
 
@@ -43,6 +54,11 @@ def embed(x: ArrayLike, middle: int, *, convention: Convention = "words") -> NDA
     ------
     ValueError
         Where `x` has an entry that is no sign, or `middle` is negative.
+
+    Examples
+    --------
+    >>> embed([[1, -1]], 1).shape
+    (1, 5)
     """
     require_one_of("convention", convention, get_args(Convention))
     sign = as_array("x", x)
@@ -71,6 +87,11 @@ def signs(positions: ArrayLike, d: int) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of {-1, 1}, shape (..., d)
+
+    Examples
+    --------
+    >>> signs(embed([[1, -1]], 1), 2).tolist()
+    [[1, -1]]
     """
     place = as_array("positions", positions)
     require_whole("d", d, 1, place.shape[-1] // 2)
@@ -86,6 +107,11 @@ def embedded_distance(differing: ArrayLike, d: int, middle: int) -> NDArray[np.i
         Hamming distances h, 0 to d.
     d, middle : int
         Signs, and items that never move.
+
+    Examples
+    --------
+    >>> embedded_distance([0, 1], 2, 1).tolist()
+    [0, 5]
     """
     h = as_array("differing", differing)
     return h * (2 * middle + 2 * d - h)
@@ -95,6 +121,11 @@ def mahonian(n_items: int, most: int) -> list[int]:
     """How many rankings have 0, 1, ..., `most` discordant pairs with a given one; exact integers.
 
     O(items * most) additions of numbers of up to items * log2(items) bits.
+
+    Examples
+    --------
+    >>> mahonian(3, 3)
+    [1, 2, 2, 1]
     """
     counts = [1] + [0] * require_whole("most", most, 0)
     for j in range(2, require_whole("n_items", n_items, 1) + 1):
@@ -128,6 +159,11 @@ def pure_threshold(n_items: int, error: Fraction | float) -> float:
     .. math:: \epsilon n \ge \log\Bigl(1 + \frac{m! (m (m-1)/4 - \beta)}{\sum_{k < \beta} N_k (\beta - k)}\Bigr),
 
     with :math:`N_k` the `mahonian` numbers. O(items * error) exact operations.
+
+    Examples
+    --------
+    >>> pure_threshold(10, 1.0) > pure_threshold(10, 5.0)
+    True
     """
     require_positive("error", error)
     beta = Fraction(error)
@@ -160,6 +196,11 @@ def local_threshold(n_items: int, error: float) -> float:
     of the `Mallows` law with that mean distance is left. A voter's part of the transcript tells at most
     :math:`\epsilon \tanh(\epsilon / 2)`, the largest divergence of two laws that differ by factors within
     :math:`e^{\pm \epsilon}`. O(items) for each step of a root search.
+
+    Examples
+    --------
+    >>> local_threshold(10, 1.0) > local_threshold(10, 5.0)
+    True
     """
     require_positive("error", error)
     if error >= math.comb(require_whole("n_items", n_items, 2), 2) / 2:
@@ -192,6 +233,11 @@ def coded_threshold(d: int, middle: int, error: Fraction | float) -> float:
     -------
     float
         As `pure_threshold`; a wrong sign costs middle + 1, and there are 2^d vectors. O(d) exact operations.
+
+    Examples
+    --------
+    >>> coded_threshold(4, 2, 1.0) >= 0
+    True
     """
     require_positive("error", error)
     wrong = Fraction(error) / (require_whole("middle", middle, 0) + 1)
@@ -230,6 +276,11 @@ def tracing_threshold(
     A voter is traced with :math:`\sum_j \rho_j (x_j - p_j)`. With :math:`\eta` the mean share of wrong signs that the
     error leaves, those scores sum to :math:`2 a d (1 - 2 \eta) n/(n + 2 a)` in the mean; privacy keeps each of them
     below :math:`\sinh(\epsilon) \sqrt{2 a d/(2 a + 1)} + 2 d \delta (1 + e^{-\epsilon})`.
+
+    Examples
+    --------
+    >>> tracing_threshold(40, 20, 0.5, epsilon=1.0, error=1.0) < 0
+    True
     """
     require_whole("d", d, 1)
     require_whole("middle", middle, 0)

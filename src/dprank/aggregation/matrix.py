@@ -11,6 +11,8 @@ from dprank._require import as_floats
 from dprank.data.kendall import ranking
 from dprank.data.rankings import Rankings, require_rankings
 
+__all__ = ["kemeny_score", "pairwise_fractions", "shrink"]
+
 #: How far an entry may be from [0, 1], or a pair of entries from the sum 1.
 ROUNDING = 1e-9
 
@@ -27,6 +29,13 @@ def pairwise_fractions(rankings: Rankings) -> NDArray[np.float64]:
     ------
     ValueError
         Where there is no voter.
+
+    Examples
+    --------
+    >>> from dprank import Rankings, pairwise_fractions
+    >>> votes = Rankings([[0, 1], [0, 1], [1, 0], [0, 1]], ["roads", "schools"])
+    >>> pairwise_fractions(votes).tolist()
+    [[0.0, 0.75], [0.25, 0.0]]
     """
     return require_rankings(rankings, least=1).pairwise() / len(rankings)
 
@@ -90,6 +99,13 @@ def kemeny_score(order: ArrayLike, w: ArrayLike) -> float:
     -------
     float
         For the fractions of a set of rankings, their average Kendall tau distance from the order. O(items^2).
+
+    Examples
+    --------
+    >>> from dprank import kemeny_score
+    >>> w = [[0, 0.75], [0.25, 0]]
+    >>> kemeny_score([0, 1], w), kemeny_score([1, 0], w)
+    (0.25, 0.75)
     """
     matrix = require_matrix(w)
     rank = require_order(order, len(matrix))
@@ -118,6 +134,11 @@ def shrink(w: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float, shape (items, items)
+
+    Examples
+    --------
+    >>> shrink([[0, 3.0], [-1.0, 0]]).tolist()
+    [[0.0, 1.0], [0.0, 0.0]]
     """
     matrix = require_matrix(w)
     margin = matrix - matrix.T

@@ -15,6 +15,8 @@ from dprank.aggregation.matrix import require_matrix, shrink
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.noise import Source, require_source
 
+__all__ = ["Rule", "borda", "copeland", "footrule", "order_by", "pick_a_perm"]
+
 Rule = Literal["auto", "kemeny", "local_search", "borda", "copeland"]
 #: Seconds that `order_by` lets the exact rule "kemeny" take.
 PATIENCE = 60.0
@@ -40,6 +42,12 @@ def order_by(rule: Rule, w: ArrayLike, *, rng: Source) -> NDArray[np.int64]:
     -------
     ndarray of int, shape (items,)
         Item codes, best first.
+
+    Examples
+    --------
+    >>> w = np.array([[0, 0.9, 0.6], [0.1, 0, 0.7], [0.4, 0.3, 0]])  # the row's item before the column's
+    >>> order_by("borda", w, rng=np.random.default_rng(0)).tolist()
+    [0, 1, 2]
     """
     rules = {"auto": quick_order, "kemeny": _kemeny, "local_search": local_search, "borda": borda, "copeland": copeland}
     ordered, matrix = rules[require_rule(rule)], require_matrix(w)
@@ -71,6 +79,12 @@ def borda(w: ArrayLike) -> NDArray[np.int64]:
     -------
     ndarray of int, shape (items,)
         Item codes, best first; items that tie in the order of their codes. O(items^2).
+
+    Examples
+    --------
+    >>> w = np.array([[0, 0.9, 0.6], [0.1, 0, 0.7], [0.4, 0.3, 0]])  # the row's item before the column's
+    >>> borda(w).tolist()
+    [0, 1, 2]
     """
     return _descending(require_matrix(w).sum(axis=1))
 
@@ -87,6 +101,12 @@ def copeland(w: ArrayLike) -> NDArray[np.int64]:
     -------
     ndarray of int, shape (items,)
         Item codes, best first; items that tie in the order of their codes. O(items^2).
+
+    Examples
+    --------
+    >>> w = np.array([[0, 0.9, 0.6], [0.1, 0, 0.7], [0.4, 0.3, 0]])  # the row's item before the column's
+    >>> copeland(w).tolist()
+    [0, 1, 2]
     """
     matrix = require_matrix(w)
     return _descending(np.sign(matrix - matrix.T).sum(axis=1))
@@ -112,6 +132,12 @@ def footrule(rankings: Rankings) -> NDArray[np.int64]:
     ------
     ValueError
         Where there is no voter.
+
+    Examples
+    --------
+    >>> votes = Rankings([[0, 1, 2], [0, 2, 1], [0, 1, 2]], ["roads", "schools", "parks"])
+    >>> footrule(votes).tolist()
+    [0, 1, 2]
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -139,6 +165,12 @@ def pick_a_perm(rankings: Rankings, *, rng: np.random.Generator) -> NDArray[np.i
     ------
     ValueError
         Where there is no voter.
+
+    Examples
+    --------
+    >>> votes = Rankings([[0, 1, 2]] * 4, ["roads", "schools", "parks"])
+    >>> pick_a_perm(votes, rng=np.random.default_rng(0)).tolist()
+    [0, 1, 2]
     """
     require_rankings(rankings, least=1)
     return np.argsort(rankings.positions[require_generator(rng).integers(len(rankings))]).astype(np.int64)
