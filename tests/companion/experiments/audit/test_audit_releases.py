@@ -30,8 +30,12 @@ def instances():
     found = {}
     for case in promises.known().values():
         mechanism, data = case.mechanism, case.data
+        if case.kind is not type(mechanism):  # of the book: what a paper prints
+            continue
         kind = [type(mechanism).__name__, *(getattr(mechanism, name, "") for name in ("law", "noise"))]
         if hasattr(mechanism, "randomiser"):
+            if not type(mechanism.randomiser).__module__.startswith("dprank."):
+                continue
             kind.append(type(mechanism.randomiser).__name__)
         if mechanism.guarantee.model == "local":
             voters = 3 * max(getattr(mechanism, "blocks", 1), getattr(mechanism, "groups", 1), 2)
