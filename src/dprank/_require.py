@@ -178,6 +178,14 @@ def require_unmasked(name: str, values: Any) -> None:
         raise ValueError(f"{name} has masked entries; numbers are needed everywhere")
 
 
+def as_list(name: str, values: Any, needed: str) -> list[Any]:
+    """What can be gone through, as a list."""
+    try:
+        return list(values)
+    except Exception:  # what is foreign may raise anything
+        raise ValueError(f"{name} of type {type(values).__name__}; {needed}") from None
+
+
 def as_array(name: str, values: Any) -> NDArray[Any]:
     """The values as an array of any kind; rows of different lengths are refused."""
     require_unmasked(name, values)

@@ -147,7 +147,7 @@ class Release(FrozenFields):
             refuse("mechanism must have a class and parameters")
         mechanism = read(file["mechanism"])
         try:
-            made = kind(**kind._parsed(output), mechanism=mechanism, source=file["source"])
+            made = kind(**kind._parsed(output, mechanism), mechanism=mechanism, source=file["source"])
         except (TypeError, ValueError, OverflowError) as error:
             refuse(str(error) if isinstance(error, ValueError) else "the output has values of other kinds")
         if not alike(file["guarantee"], made.guarantee):
@@ -160,7 +160,7 @@ class Release(FrozenFields):
 
     @classmethod
     @abstractmethod
-    def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:
+    def _parsed(cls, output: dict[str, Any], mechanism: Any) -> dict[str, Any]:
         """Fields of the answer from those of a file."""
 
 
@@ -221,7 +221,7 @@ class Ranking(Release):
         return _listed(self.ranking, " > ")
 
     @classmethod
-    def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:
+    def _parsed(cls, output: dict[str, Any], mechanism: Any) -> dict[str, Any]:
         items = output["items"]
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
             raise ValueError("items are no list of names")
@@ -272,13 +272,13 @@ class Selection(Release):
         return _listed([str(item) for item in self.items], " > " if ordered else ", ")
 
     @classmethod
-    def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:
+    def _parsed(cls, output: dict[str, Any], mechanism: Any) -> dict[str, Any]:
         names, values = output["items"], output["values"]
         if not isinstance(names, list) or not all(isinstance(name, str | int | float) for name in names):
             raise ValueError("items are no list of names or codes")
         items = np.empty(len(names), object)
         items[:] = names
-        codes = all(type(name) is int for name in names)
+        codes = getattr(mechanism, "items", None) is None and all(type(name) is int for name in names)
         return {
             "items": items.astype(np.int64) if codes else items,
             "values": values if values is None else np.array([number(value) for value in values]),
@@ -320,7 +320,7 @@ class Decision(Release):
         return said if math.isnan(self.p_value) else f"{said}, p = {self.p_value:.3g}"
 
     @classmethod
-    def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:
+    def _parsed(cls, output: dict[str, Any], mechanism: Any) -> dict[str, Any]:
         if not isinstance(output["reject"], bool):
             raise ValueError("reject is neither true nor false")
         return {"reject": output["reject"]} | {

@@ -240,9 +240,9 @@ def mechanisms():
         "Trun": dprank.Trun.calibrated(**sized),
         "LocalPairs": dprank.LocalPairs.calibrated(epsilon=1.0, size=0.3, n_items=3),
         "LocalOneBit": dprank.LocalOneBit.calibrated(epsilon=1.0, size=0.3, n_items=3),
-        "Unif": dprank.Unif.calibrated(size=0.3, n_items=3),
+        "Unif": dprank.Unif.calibrated(size=0.3, n_items=3, n_voters=40),
         "TwoSample": dprank.TwoSample.calibrated(size=0.3, n_items=3),
-        "Friedman": dprank.Friedman(3, 40, size=0.3),
+        "Friedman": dprank.Friedman.calibrated(size=0.3, n_items=3, n_voters=40),
         "MallowsApproximate": dprank.MallowsApproximate.calibrated(size=0.3, n_items=3, n_voters=40),
     }
 
@@ -342,7 +342,7 @@ def doors():
         "audit.pairs*": lambda x: dprank.audit(noisy, x, **quiet),
         "audit.pair*": lambda x: dprank.audit(noisy, [(answers, x)], **quiet),
         "audit.rng": lambda x: dprank.audit(noisy, [(answers, answers)], rng=x, budget=2000),
-        "audit.budget": lambda x: dprank.audit(noisy, [(answers, answers)], rng=rng(0), budget=x if x != 64 else 600),
+        "audit.budget": lambda x: dprank.audit(noisy, [(answers, answers)], rng=rng(0), budget=few(x)),
         "audit.confidence": lambda x: dprank.audit(noisy, [(answers, answers)], confidence=x, **quiet),
     }
     for name, mechanism in mechanisms().items():
@@ -351,6 +351,12 @@ def doors():
         if hasattr(mechanism, "guarantee"):
             found[f"{name}.release.rng"] = lambda x, mechanism=mechanism, data=data: mechanism.release(data, x)
     return found
+
+
+def few(budget):
+    """As many releases as a test has time for."""
+    large = isinstance(budget, int | np.integer) and not isinstance(budget, bool | np.timedelta64)
+    return 4096 if large and 4096 < budget < 2**53 else budget
 
 
 def released(mechanism, data):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_unmasked
+from dprank._require import as_list, require_unmasked
 from dprank.data.kendall import as_positions
 from dprank.privacy.noise import SecureSource, Source
 
@@ -35,12 +35,14 @@ def require_reports(
     def table_of(rows: Any) -> NDArray[Any] | None:
         try:
             table = np.asarray(rows)
-        except (ValueError, OverflowError):
+        except Exception:  # what is foreign may raise anything
             return None
         shaped = table.ndim == 2 and table.shape[1] == width and len(table) and table.dtype.kind in kinds
         return table if shaped and np.all(fits(table)) else None
 
-    rows = np.atleast_1d(reports) if isinstance(reports, np.ndarray) else list(reports)
+    rows = (
+        np.atleast_1d(reports) if isinstance(reports, np.ndarray) else as_list("reports", reports, "a list is needed")
+    )
     if (table := table_of(rows)) is not None:
         return table
     tables = list[NDArray[Any]]()

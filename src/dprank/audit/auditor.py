@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dprank._require import shown
+from dprank._require import as_list, shown
 from dprank.audit.betting import LARGEST, LowerBound, ceiling, lower_bound
 from dprank.privacy.guarantee import Guarantee, Mechanism
 from dprank.privacy.laws import NoExactRoute, exact, released, sample
@@ -110,9 +110,7 @@ def audit(
     """
     if not isinstance(getattr(mechanism, "guarantee", None), Guarantee) or not hasattr(mechanism, "release"):
         raise ValueError(f"mechanism = {shown(mechanism)}; an object with a guarantee and a release is needed")
-    if not isinstance(pairs, Iterable):
-        raise ValueError(f"pairs = {shown(pairs)}; a list of tuples (data, other) is needed")
-    promise, pairs = mechanism.guarantee, list(pairs)
+    promise, pairs = mechanism.guarantee, as_list("pairs", pairs, "a list of tuples (data, other) is needed")
     for number, pair in enumerate(pairs):
         if not isinstance(pair, tuple) or len(pair) != 2:
             kind = f"<{type(pair).__name__}>"

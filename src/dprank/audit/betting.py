@@ -211,7 +211,7 @@ def check(
         require_real(name, value, needed, lambda x: 0 <= x <= LARGEST)
     delta = require_below_1("delta", delta)
     require_generator(rng)
-    require_probability("confidence", confidence)
+    require_probability("confidence", confidence, 1e-6)
     if not len(pairs):
         raise ValueError("pairs is empty; at least one pair of neighbours is needed")
     require_whole("budget", budget, 2 * FIRST * (len(pairs) + 1))

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import Frozen, frozen
 from dprank._require import (
+    as_list,
     require_bool,
     require_column,
     require_columns,
@@ -21,7 +22,6 @@ from dprank._require import (
     require_one_of,
     require_whole,
     settle,
-    shown,
 )
 from dprank.data.bounding import kept, person_ids
 from dprank.data.files import read_table
@@ -321,10 +321,7 @@ def first_true(mask: NDArray[np.bool_]) -> int | None:
 
 def item_names(items: Sequence[str]) -> tuple[str, ...]:
     """Item names as a tuple: at least two, no two alike."""
-    try:
-        given = list(items)
-    except Exception:  # what is foreign may raise anything
-        raise ValueError(f"items = {shown(items)}; the names of at least two items are needed") from None
+    given = as_list("items", items, "the names of at least two items are needed")
     names = tuple(str(require_label(f"items[{at}]", name)) for at, name in enumerate(given))
     if len(names) < 2:
         raise ValueError(f"items has length {len(names)}; at least two names are needed")
@@ -376,7 +373,8 @@ def plain(array: NDArray[Any]) -> NDArray[Any]:
 
 def _points_of_few(outcome: NDArray[Any], points: NDArray[np.uint8]) -> int:
     """Fills in twice the outcomes; the first row that has none, or -1."""
-    twice = 2.0 * outcome
+    with np.errstate(over="ignore"):
+        twice = 2.0 * outcome
     points[:] = 2 * (twice == 2.0) + (twice == 1.0)
     bad = first_true(points != twice)
     return -1 if bad is None else bad

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_columns, require_whole, shown
+from dprank._require import require_columns, require_one_of, require_whole
 from dprank.data.comparisons import (
     FEW_ROWS,
     Comparisons,
@@ -175,9 +175,7 @@ def win_counts_parquet(
 
 
 def _value(score: str) -> NDArray[np.int64]:
-    if score not in _VALUE:
-        raise ValueError(f"score = {shown(score)}; allowed are {get_args(Score)}")
-    return _VALUE[score]
+    return _VALUE[require_one_of("score", score, get_args(Score))]
 
 
 def _add_up(calls: Iterable[Callable[[], NDArray[np.int64]]], n_items: int, threads: int) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ from dprank._require import (
     MOST,
     WIDEST_COUNT,
     as_array,
+    as_list,
     require_columns,
     require_integers,
     require_unmasked,
@@ -207,9 +208,12 @@ def require_items(n_items: Any, items: Any = None) -> tuple[int | None, tuple[An
     number = None if n_items is None else require_whole("n_items", n_items, 1)
     if items is None:
         return number, None
-    if isinstance(items, str) or not isinstance(items, Iterable):
-        raise ValueError(f"items = {shown(items)}; the names of the items are needed, one by one")
-    names = tuple(_index(items) if isinstance(items, np.ndarray) else items)
+    needed = "the names of the items are needed, one by one"
+    if isinstance(items, str):
+        raise ValueError(f"items = {shown(items)}; {needed}")
+    names = tuple(as_list("items", items, needed))
+    if isinstance(items, np.ndarray) and items.dtype.kind in "mM" and items.ndim == 1:
+        names = tuple(_index(items))  # dates as the labels of a Series have them
     if not names:
         raise ValueError("items = (); at least one is needed")
     seen = set()
@@ -253,7 +257,8 @@ def finite(values: ArrayLike | pd.Series) -> NDArray[Any]:
     if given.dtype.kind not in "iuf":
         raise ValueError(f"values have dtype {given.dtype.type.__name__}; numbers are needed")
     whole = given.dtype.kind == "i" or (given.dtype.kind == "u" and given.max() < 2**63)
-    out: NDArray[Any] = np.ascontiguousarray(given, np.int64 if whole else np.float64)
+    with np.errstate(over="ignore"):  # what is beyond a double is infinite
+        out: NDArray[Any] = np.ascontiguousarray(given, np.int64 if whole else np.float64)
     if out.dtype == np.int64 and int(out.max()) - int(out.min()) >= 2**63:
         raise ValueError(
             "values are integers of 2^63 or more apart; their differences must be integers of 64 bits, too"
@@ -415,7 +420,9 @@ def undeclared(values: pd.Series, items: Iterable[Any]) -> list[Any]:
     >>> undeclared(pd.Series({"flu": 3, "Gout": 1}), ["flu", "gout"])
     ['Gout']
     """
-    known = set(items)
+    known = set(require_items(None, items)[1] or ())
+    if not is_series(values):
+        raise ValueError(f"values are a {type(values).__name__}; a Series, whose labels are items, is needed")
     return [label for label in values.index if label not in known]
 
 

@@ -176,7 +176,7 @@ def sample_erdos_renyi(
     -----
     O(items^2) time and memory.
     """
-    theta = _strengths(theta)
+    theta, rng = _strengths(theta), require_generator(rng)
     probability = require_real("probability", probability, "it must lie in [0, 1]", lambda x: 0 <= x <= 1)
     first, second = np.triu_indices(len(theta), 1)
     edge = rng.random(first.size) < probability
@@ -199,7 +199,7 @@ def sample_voters(
     Comparisons
         voters * answers rows, with the voter of each. O(voters * answers + items) time.
     """
-    theta = _strengths(theta)
+    theta, rng = _strengths(theta), require_generator(rng)
     voters, answers = _require_rows(voters, answers, MOST_AT_ONCE)
     first = rng.integers(0, len(theta), voters * answers)
     second = rng.integers(0, len(theta) - 1, voters * answers)
@@ -227,7 +227,9 @@ def _compare(
     names = [str(i) for i in range(len(theta))] if items is None else list(items)
     if len(names) != len(theta):
         raise ValueError(f"items has {len(names)} names for {len(theta)} strengths: they must agree")
-    won = rng.random(first.size) < link.cdf(theta[first] - theta[second])
+    with np.errstate(over="ignore"):  # infinitely far apart
+        ahead = theta[first] - theta[second]
+    won = rng.random(first.size) < link.cdf(ahead)
     return Comparisons(first, second, won, names, voter)
 
 

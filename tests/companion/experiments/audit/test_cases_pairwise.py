@@ -208,7 +208,7 @@ def test_the_density_is_that_of_the_releases(link):
     epsilon = 0.4
     ratio = Densities(mechanism, data, other).log_ratio
     share = [
-        (ratio(sample(mechanism, d, 40_000, np.random.default_rng(74))[:, :3]) > epsilon).mean() for d in (data, other)
+        (ratio(sample(mechanism, d, 40_000, np.random.default_rng(74))[:, 3:]) > epsilon).mean() for d in (data, other)
     ]
     law = Densities(mechanism, data, other).law()
     above = law.log_p - law.log_q > epsilon
