@@ -7,7 +7,6 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from companion.printed import busafekete2021 as paper
 from checks import all_rankings, each
 from scipy import stats
 from scipy.special import logsumexp
@@ -15,6 +14,7 @@ from scipy.special import logsumexp
 from companion.experiments.audit.cases import uniformity
 from companion.experiments.audit.cases.case import sampler
 from companion.experiments.audit.cases.uniformity import agreeing
+from companion.printed import busafekete2021 as paper
 from dprank.audit.betting import lower_bound
 from dprank.data.rankings import Rankings
 from dprank.privacy.divergence import LaplaceShift, discrete_laplace_shift, pair_of

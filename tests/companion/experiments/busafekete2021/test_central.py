@@ -7,9 +7,9 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from companion.printed import busafekete2021 as paper
 from companion.claims import derive
 from companion.experiments.busafekete2021 import central
+from companion.printed import busafekete2021 as paper
 from dprank.uniformity.bucketed import BatchVote
 from dprank.uniformity.laplace import LaplaceUnif
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs

@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 import pytest
-from companion.printed import busafekete2021 as paper
 from checks import each
 from scipy.stats import binom
 
@@ -17,6 +16,7 @@ from companion.claims import derive
 from companion.experiments.busafekete2021 import local_privacy as experiment
 from companion.experiments.sweep import stream
 from companion.figures.busafekete2021 import local_privacy as figure
+from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
 from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.pairs import pair_signs

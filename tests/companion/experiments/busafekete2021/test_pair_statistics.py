@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from companion.printed import busafekete2021 as paper
 from companion.claims import derive
 from companion.experiments.busafekete2021 import pair_statistics as experiment
 from companion.experiments.sweep import stream
+from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
 from dprank.uniformity.unif import pair_statistic
 

@@ -10,13 +10,13 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from companion.printed import busafekete2021 as paper
 from checks import all_rankings
 from scipy import stats
 
 from companion.claims import derive
 from companion.experiments.busafekete2021 import power
 from companion.figures.busafekete2021 import power as figures
+from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distance
 from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows

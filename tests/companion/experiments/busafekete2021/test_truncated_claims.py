@@ -6,12 +6,12 @@ from itertools import permutations, product
 import numpy as np
 import pandas as pd
 import pytest
-from companion.printed import busafekete2021 as paper
 from checks import each, refused
 
 from companion.claims import derive
 from companion.experiments.busafekete2021 import truncated as trun
 from companion.figures.busafekete2021 import truncated as figure
+from companion.printed import busafekete2021 as paper
 from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import pair_signs
 from dprank.uniformity.truncated import Trun

@@ -11,12 +11,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from companion.printed import busafekete2021 as paper
 from checks import each, law_p_value
 
 from companion.claims import derive
 from companion.experiments.busafekete2021 import two_samples as experiment
 from companion.figures.busafekete2021 import two_samples as figure
+from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distance
 from dprank.models.mallows import Mallows
 from dprank.uniformity.two_sample import TwoSample
