@@ -347,7 +347,7 @@ def vote_sf(n_batches: int, rate: float, scale: float, votes: int) -> float:
     Examples
     --------
     >>> round(vote_sf(n_batches=10, rate=0.1, scale=1.0, votes=4), 4)
-    0.0622
+    0.063
     """
     count = np.arange(n_batches + 1)
     return float(stats.binom.pmf(count, n_batches, rate) @ discrete_laplace_cdf(count - votes, scale))

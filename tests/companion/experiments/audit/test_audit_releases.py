@@ -30,7 +30,7 @@ def instances():
     found = {}
     for case in promises.known().values():
         mechanism, data = case.mechanism, case.data
-        kind = [type(mechanism).__name__, *(getattr(mechanism, name, "") for name in ("law", "noise"))]
+        kind = [case.kind.__name__, *(getattr(mechanism, name, "") for name in ("law", "noise"))]
         if hasattr(mechanism, "randomiser"):
             kind.append(type(mechanism.randomiser).__name__)
         if mechanism.guarantee.model == "local":
