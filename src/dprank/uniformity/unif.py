@@ -23,8 +23,8 @@ from dprank._require import (
 )
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.release import Decision
+from dprank.uniformity._thresholds import least_whole
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.thresholds import least_whole
 
 #: Values of the statistic that are tabulated at most; beyond, its law is inverted at few frequencies.
 POINTS = 1 << 23
