@@ -245,8 +245,8 @@ def outcome(maker, field, value, others):
 def _baselines():
     """Of every maker parameters that are in order; what is hostile takes the place of one of them."""
     rng = np.random.default_rng(0)
-    tests = {"n_items": 4, "n_rankings": 40}
-    asked = tests | {"epsilon_0": 1.0, "delta": 0.05}
+    tests = {"n_items": 4, "n_voters": 40}
+    asked = tests | {"epsilon": 1.0, "size": 0.05}
     few = {"n_items": 4}
     budget = few | {"epsilon": 1.0}
     noisy = few | {"scale": 2.0}
@@ -349,34 +349,28 @@ def _baselines():
         "topk.private_spectral.PrivateRankCentrality.calibrated": ranked | {"epsilon": 1.0, "delta": 0.01},
         "uniformity.bucketed.BatchVote": tests | {"n_batches": 4, "batch_threshold": 6.0, "scale": 2.0, "threshold": 3},
         "uniformity.bucketed.BatchVote.calibrated": asked | {"n_batches": 10, "batch_level": 0.1},
-        "uniformity.bucketed.Bucketed": tests
-        | {"n_batches": 4, "batch_threshold": 6.0, "coin": 0.5, "privacy_delta": 0.01},
-        "uniformity.bucketed.Bucketed.as_printed": asked,
-        "uniformity.bucketed.Bucketed.calibrated": asked | {"delta": 0.2, "n_batches": 10, "privacy_delta": 0.01},
-        "uniformity.friedman.Friedman": tests | {"delta": 0.05, "draws": 99},
+        "uniformity.bucketed.Bucketed": tests | {"n_batches": 4, "batch_threshold": 6.0, "coin": 0.5, "delta": 0.01},
+        "uniformity.bucketed.Bucketed.calibrated": asked | {"size": 0.2, "n_batches": 10, "delta": 0.01},
+        "uniformity.friedman.Friedman": tests | {"size": 0.05, "draws": 99},
+        "uniformity.friedman.Friedman.calibrated": tests | {"size": 0.05, "draws": 99},
         "uniformity.laplace.LaplaceUnif": tests | {"scale": 2.0, "threshold": 6.0},
-        "uniformity.laplace.LaplaceUnif.as_printed": asked,
         "uniformity.laplace.LaplaceUnif.calibrated": asked,
-        "uniformity.local.LocalOneBit": flipped | {"delta": 0.05, "groups": 2},
-        "uniformity.local.LocalOneBit.calibrated": few | {"epsilon_0": 1.0, "delta": 0.05, "groups": 2},
-        "uniformity.local.LocalPairs": flipped | {"delta": 0.05},
-        "uniformity.local.LocalPairs.as_printed": few | {"epsilon_0": 1.0, "delta": 0.05},
-        "uniformity.local.LocalPairs.calibrated": few | {"epsilon_0": 1.0, "delta": 0.05},
-        "uniformity.mallows_approximate.MallowsApproximate": tests | {"delta": 0.05, "draws": 99},
-        "uniformity.mallows_approximate.MallowsApproximate.as_printed": tests | {"delta": 0.05, "centre": "first"},
-        "uniformity.mallows_approximate.MallowsApproximate.calibrated": tests | {"delta": 0.05},
+        "uniformity.local.LocalOneBit": flipped | {"size": 0.05, "groups": 2},
+        "uniformity.local.LocalOneBit.calibrated": few | {"epsilon": 1.0, "size": 0.05, "groups": 2},
+        "uniformity.local.LocalPairs": flipped | {"size": 0.05},
+        "uniformity.local.LocalPairs.calibrated": few | {"epsilon": 1.0, "size": 0.05},
+        "uniformity.mallows_approximate.MallowsApproximate": tests | {"size": 0.05, "draws": 99},
+        "uniformity.mallows_approximate.MallowsApproximate.calibrated": tests
+        | {"size": 0.05, "centre": "borda", "draws": 99},
         "uniformity.noisy_norm.NoisyNorm": tests
-        | {"scale": 20.0, "delta": 0.05, "steps": 64, "null_draws": 99, "statistic": "ranks"},
+        | {"scale": 20.0, "size": 0.05, "steps": 64, "null_draws": 99, "statistic": "ranks"},
         "uniformity.noisy_norm.NoisyNorm.calibrated": asked | {"steps": 64, "null_draws": 99, "statistic": "ranks"},
-        "uniformity.truncated.Trun": tests | {"delta": 0.1, "scale": 1.0, "start": 1.0, "width": 8.0, "gate": 1.0},
-        "uniformity.truncated.Trun.as_printed": asked | {"mu": 0.5},
+        "uniformity.truncated.Trun": tests | {"coin": 0.1, "start": 1.0, "width": 8.0},
         "uniformity.truncated.Trun.calibrated": asked,
-        "uniformity.two_sample.TwoSample": few | {"delta": 0.05, "threshold": 1.0},
-        "uniformity.two_sample.TwoSample.as_printed": few | {"delta": 0.05},
-        "uniformity.two_sample.TwoSample.exact": few | {"delta": 0.05},
+        "uniformity.two_sample.TwoSample": few | {"size": 0.05, "threshold": 1.0},
+        "uniformity.two_sample.TwoSample.calibrated": few | {"size": 0.05},
         "uniformity.unif.Unif": tests | {"threshold": 6.0},
-        "uniformity.unif.Unif.as_printed": few | {"delta": 0.05},
-        "uniformity.unif.Unif.exact": tests | {"delta": 0.05},
+        "uniformity.unif.Unif.calibrated": tests | {"size": 0.05},
     }
 
 

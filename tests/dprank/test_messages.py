@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from companion.printed import busafekete2021 as paper
 from dprank.aggregation import (
     ExponentialMechanism,
     LocalBorda,
@@ -42,6 +41,7 @@ from dprank.topk import Oneshot, Peeling, PrivateRankCentrality, rank_centrality
 from dprank.topk.spectral import stationary_distribution, transition_matrix
 from dprank.uniformity import (
     BatchVote,
+    Bucketed,
     Friedman,
     LaplaceUnif,
     LocalOneBit,
@@ -50,6 +50,7 @@ from dprank.uniformity import (
     NoisyNorm,
     Trun,
     TwoSample,
+    Unif,
 )
 
 # written so that no line of this file, as a traceback shows it, has one
@@ -264,18 +265,18 @@ MECHANISMS = [
     PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1),
     *(
         mechanism.calibrated(epsilon=1.0, n_items=4)
-        for mechanism in (ExponentialMechanism, LocalBorda, LocalKwikSort, LocalMatrix)
+        for mechanism in (ExponentialMechanism, LocalBorda, LocalKwikSort, LocalMatrix, LocalOneBit, LocalPairs)
     ),
     *(mechanism.calibrated(4, 1.0) for mechanism in (LocalOneBit, LocalPairs)),
     *(mechanism.calibrated(epsilon=1.0, n_items=4) for mechanism in (NoisyMatrix, PrivateBorda, PrivateKwikSort)),
     BatchVote(4, 40, 10, 6.0, 1.0, 3),
-    paper.bucketed(4, 40, 0.5, 0.05).mechanism,
+    Bucketed(4, 40, 2, 6.0, 0.5),
     LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05),
     NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40),
     Trun.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05),
 ]
 TESTS = [
-    paper.unif(4, 0.05),
+    Unif.calibrated(n_items=4, n_voters=40),
     Friedman(4, 40),
     MallowsApproximate.calibrated(n_items=4, n_voters=40, size=0.05, centre="borda"),
     TwoSample.calibrated(n_items=4, size=0.05),

@@ -142,13 +142,13 @@ def promises_of_selections(kinds=(Oneshot, Peeling)):
 @pytest.mark.slow
 def test_tests_of_uniformity(which, epsilon, voters, new, wide):
     data, other = Rankings(voters, "abc"), Rankings([new, *voters[1:]], "abc")
-    sizes = wide(3), wide(4)
+    asked = {"epsilon": epsilon, "n_items": wide(3), "n_voters": wide(4)}
     if which == "norm":
-        keeps(NoisyNorm.calibrated, data, other, *sizes, epsilon, statistic="ranks", steps=wide(100))
+        keeps(NoisyNorm.calibrated, data, other, **asked, statistic="ranks", steps=wide(100))
     elif which == "unif":
-        keeps(LaplaceUnif.calibrated, data, other, *sizes, epsilon, 0.2)
+        keeps(LaplaceUnif.calibrated, data, other, **asked, size=0.2)
     else:
-        keeps(BatchVote.calibrated, data, other, *sizes, epsilon, 0.2, n_batches=wide(2))
+        keeps(BatchVote.calibrated, data, other, **asked, size=0.2, n_batches=wide(2))
 
 
 @drawn(
@@ -158,10 +158,7 @@ def test_tests_of_uniformity(which, epsilon, voters, new, wide):
     two=rankings,
 )
 def test_local_reports(kind, epsilon, one, two):
-    if kind in (LocalMatrix, LocalBorda):
-        keeps(kind.calibrated, np.array(one), np.array(two), epsilon=epsilon, n_items=np.uint8(3))
-    else:
-        keeps(kind.calibrated, np.array(one), np.array(two), np.uint8(3), epsilon)
+    keeps(kind.calibrated, np.array(one), np.array(two), epsilon=epsilon, n_items=np.uint8(3))
 
 
 @drawn(epsilon=numbers, ridge=numbers, answers=wholes(1, 2, 64, 128, 200))

@@ -31,9 +31,9 @@ from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import require_drawable, require_source
 from dprank.release import Decision, source_of
+from dprank.uniformity._thresholds import LARGEST, least_whole
 from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.thresholds import LARGEST, least_whole
 from dprank.uniformity.unif import LEAST, pair_statistic, unif_null_threshold, unif_sf
 
 
@@ -347,7 +347,7 @@ def vote_sf(n_batches: int, rate: float, scale: float, votes: int) -> float:
     Examples
     --------
     >>> round(vote_sf(n_batches=10, rate=0.1, scale=1.0, votes=4), 4)
-    0.0622
+    0.063
     """
     count = np.arange(n_batches + 1)
     return float(stats.binom.pmf(count, n_batches, rate) @ discrete_laplace_cdf(count - votes, scale))

@@ -23,7 +23,7 @@ from dprank.data.kendall import kendall_distances
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.models.mallows import Mallows
 from dprank.release import Decision
-from dprank.uniformity.thresholds import LARGEST, LEAST_EXACT, least_whole
+from dprank.uniformity._thresholds import LARGEST, LEAST_EXACT, least_whole
 
 Centre = Literal["fixed", "first", "borda"]
 Sides = Literal["one", "two"]

@@ -27,9 +27,9 @@ from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import require_drawable, require_source
 from dprank.release import Decision, source_of
+from dprank.uniformity._thresholds import LARGEST, least_whole
 from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.thresholds import LARGEST, least_whole
 from dprank.uniformity.unif import unif_null_sf
 
 Statistic = Literal["pairs", "ranks"]

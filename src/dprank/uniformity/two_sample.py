@@ -13,7 +13,7 @@ from dprank.data.kendall import kendall_distance
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.models.mallows import Mallows
 from dprank.release import Decision
-from dprank.uniformity.thresholds import LEAST_EXACT
+from dprank.uniformity._thresholds import LEAST_EXACT
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from dprank._require import (
 )
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.release import Decision
+from dprank.uniformity._thresholds import least_whole
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
-from dprank.uniformity.thresholds import least_whole
 
 #: Values of the statistic that are tabulated at most; beyond, its law is inverted at few frequencies.
 POINTS = 1 << 23
@@ -292,7 +292,7 @@ def unif_null_threshold(n_pairs: int, n_voters: int, size: float) -> float:
     Examples
     --------
     >>> unif_null_threshold(n_pairs=1, n_voters=4, size=0.2), unif_null_threshold(n_pairs=1, n_voters=4, size=0.1)
-    (4.0, inf)
+    (2.0, inf)
     """
     size = require_probability("size", size, LEAST)
     n_pairs, n_voters = require_whole("n_pairs", n_pairs, 1), require_whole("n_voters", n_voters, 1)

@@ -160,8 +160,8 @@ def test_whole_parameters(field, make):
 def test_numbers_of_numpy_are_numbers():
     sizes, plain = {"n_items": np.int8(100), "n_voters": np.int16(400)}, {"n_items": 100, "n_voters": 400}
     one, size = np.float32(1), np.float64(0.05)
-    for test in (Unif, Friedman):
-        assert test.calibrated(**sizes, size=size) == test.calibrated(**plain, size=0.05)
+    for free in (Unif, Friedman):
+        assert free.calibrated(**sizes, size=size) == free.calibrated(**plain, size=0.05)
     for test in (NoisyNorm, LaplaceUnif, BatchVote, Trun):
         assert test.calibrated(epsilon=one, **sizes, size=size) == test.calibrated(epsilon=1.0, **plain, size=0.05)
     few = {"n_items": np.int8(100), "size": size}

@@ -38,7 +38,7 @@ def test_right_mechanisms_pass(frame):
 
 
 def of_classes(chosen, *names):
-    return [case for case in chosen if type(case.mechanism).__name__ in names]
+    return [case for case in chosen if case.kind.__name__ in names]
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from companion.claims import derive
 from companion.experiments.busafekete2021 import central
 from companion.printed import busafekete2021 as paper
-from dprank.uniformity.bucketed import BatchVote
+from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.laplace import LaplaceUnif
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
@@ -59,7 +59,7 @@ def test_variance_of_y_by_enumeration():
 def test_bucketing_has_no_bounded_ratio_by_enumeration():
     test = paper.bucketed(2, 18, EPSILON, DELTA).mechanism
     assert central.enumerated_loss(test) == math.inf == central.bucketed_loss(test)
-    coin = replace(test, coin=0.3)
+    coin = Bucketed(test.n_items, test.n_voters, test.n_batches, test.batch_threshold, 0.3)
     assert central.enumerated_loss(coin) == pytest.approx(central.bucketed_loss(coin))
     never = paper.bucketed(2, 6, EPSILON, DELTA).mechanism  # two rankings a batch: nothing is ever rejected
     assert central.enumerated_loss(never) == 0 == central.bucketed_loss(never)

@@ -9,6 +9,7 @@ import pytest
 
 from companion.claims import derive
 from companion.experiments.busafekete2021 import private_power as experiment
+from companion.printed import busafekete2021 as paper
 from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
@@ -84,10 +85,8 @@ def test_verdicts_and_a_mutant(monkeypatch):
     assert len(weak) == len(checks) - 2
     assert derive(weak) == "refuted"
     # somebody who reads the last line the wrong way round
-    upright = type(experiment.Trun.as_printed(10, 400, 1.0, 0.05, 0.5)).as_printed
-    monkeypatch.setattr(
-        experiment.Trun, "as_printed", lambda *a, accept_large=True: upright(*a, accept_large=not accept_large)
-    )
+    upright = paper.trun
+    monkeypatch.setattr(paper, "trun", lambda *a, accept_large=True: upright(*a, accept_large=not accept_large))
     mutant = experiment.check_figure_3(central, local)
     assert [check.outcome for check in mutant[:2]] == [True, True]
     # a difference on the same data: half of what two independent samples would be sure of
@@ -129,7 +128,7 @@ def test_the_trun_level_is_that_of_an_exact_sum():
     first = np.arange(k + 1)
     law = np.array([math.comb(k, int(j)) for j in first]) / 2**k
     total = 2 * first - k
-    exact = 1 - law @ tests[experiment.EXCHANGED].acceptance(total, total**2 / k)
+    exact = 1 - law @ tests[experiment.EXCHANGED].acceptance(total**2 / k, total)
     assert experiment.trun_size(tests[experiment.EXCHANGED]) == pytest.approx(exact, abs=0.003)
     assert experiment.trun_size(replace(tests[experiment.EXCHANGED], accept_large=True)) != pytest.approx(
         exact, abs=0.05
