@@ -38,7 +38,7 @@ DATA = {
     "Consensus": kemeny.kemeny([[0, 0.7], [0.3, 0]]),
     "PairLaw": pair_of([0.5, 0.5], [0.25, 0.75]),
     "PrivateRankCentrality": PrivateRankCentrality.calibrated(3, 1, 1, 1.0, pairs=[(0, 1), (1, 2)], teleport=0.1),
-    "Ranking": NoisyCounts.calibrated(1.0, 3, answers=3).release(ANSWERS, np.random.default_rng(0)),
+    "Ranking": NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3).release(ANSWERS, np.random.default_rng(0)),
     "Ranking with scores": PrivateBorda.calibrated(3, 1.0).release(VOTES, SECURE),
     "Ranking with margins": NoisyMatrix.calibrated(3, 1.0).release(VOTES, SECURE),
     "Ranking without scores": ExponentialMechanism.calibrated(3, 1.0).release(VOTES, np.random.default_rng(0)),
