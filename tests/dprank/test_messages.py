@@ -5,6 +5,7 @@ through every door that takes data. What comes back may name the field, the posi
 """
 
 import io
+import shutil
 import traceback
 import warnings
 from dataclasses import fields, replace

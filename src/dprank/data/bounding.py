@@ -8,6 +8,7 @@ import numbers
 import re
 import unicodedata
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -44,10 +45,11 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     """
     import pandas as pd
 
-    try:
-        codes, distinct = pd.factorize(np.asarray(labels, object))
-    except TypeError:
-        raise ValueError(f"{name} holds what cannot be a label; numbers or text are needed") from None
+    given = np.asarray(labels)
+    if given.dtype.kind == "O":
+        # what is equal need not be written alike, as True and 1: texts alone are compared
+        given = np.array([label if type(label) is str else _text(name, label) for label in given], object)
+    codes, distinct = pd.factorize(given)
     texts = [_plain(label) for label in distinct]
     gone = (codes < 0) | np.array([not text for text in texts] or [False])[codes]
     if gone.any():
@@ -97,15 +99,27 @@ def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int)
     return stays
 
 
+def _text(name: str, label: Any) -> str | None:
+    """Of one label that is no text; None where it is missing."""
+    import pandas as pd
+
+    try:
+        hash(label)
+    except TypeError:
+        raise ValueError(f"{name} holds what cannot be a label; numbers or text are needed") from None
+    return None if pd.isna(label) is True else _plain(label)
+
+
 def _plain(label: Any) -> str:
-    if isinstance(label, numbers.Real) and not isinstance(label, bool) and math.isfinite(label):
+    """Compared are these."""
+    if isinstance(label, numbers.Real | Decimal) and not isinstance(label, bool) and math.isfinite(label):
         whole = math.floor(label)
         label = whole if whole == label else label
     return " ".join(unicodedata.normalize("NFKC", str(label)).casefold().split())
 
 
 def _number(text: str) -> int:
-    if _WHOLE.fullmatch(text) and len(text) < 20 and -(2**63) <= int(text) < 2**63:
+    if _WHOLE.fullmatch(text) and len(text) <= 20 and -(2**63) <= int(text) < 2**63:
         return int(text)
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big", signed=True)
 

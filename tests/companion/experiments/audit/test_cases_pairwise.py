@@ -143,7 +143,7 @@ def test_no_neighbours_lose_more_than_the_stored_ones(words):
     """Every sheet of one voter, changed in every way."""
     case = named(words)
     m = case.mechanism
-    around = ComparisonNeighbours(m.unit, m.adjacency, m.answers, m.design, m.ties)
+    around = ComparisonNeighbours(m.unit, m.adjacency, m.per_person, m.design, m.ties)
     sheets = [comparisons(sheet, m.n_items) for sheet in around.sheets(m.n_items)]
     losses = [exact(m, data, other).epsilon(0.0) for data in sheets for other in around.all(data)]
     assert len(losses) >= len(sheets) - 1
@@ -210,7 +210,7 @@ def test_the_density_is_that_of_the_releases(link):
     epsilon = 0.4
     ratio = Densities(mechanism, data, other).log_ratio
     share = [
-        (ratio(sample(mechanism, d, 40_000, np.random.default_rng(74))[:, :3]) > epsilon).mean() for d in (data, other)
+        (ratio(sample(mechanism, d, 40_000, np.random.default_rng(74))[:, 3:]) > epsilon).mean() for d in (data, other)
     ]
     law = Densities(mechanism, data, other).law()
     above = law.log_p - law.log_q > epsilon
