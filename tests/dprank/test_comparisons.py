@@ -2,6 +2,7 @@
 
 import threading
 import tracemalloc
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 from checks import each, refused
 
-from dprank.data import comparisons
-from dprank.data.comparisons import Comparisons, read_csv, read_parquet
-from dprank.data.counting import GRAIN, pairwise_wins, win_counts, win_counts_parquet
+from dprank.data import comparisons, counting
+from dprank.data.bounding import person_ids
+from dprank.data.comparisons import FEW_ROWS, Comparisons, read_comparisons
+from dprank.data.counting import GRAIN, pairwise_wins, whole_counts, win_counts, win_counts_parquet
+from dprank.models import games
+from dprank.models.games import Games
+from dprank.models.likelihood import mle
 
 SCORES = {"wins": lambda x: float(x == 1), "half": lambda x: x, "net": lambda x: 2 * x - 1}
 ABC = ("a", "b", "c")
@@ -46,9 +51,75 @@ def test_win_counts_adds_up_the_rows(rows, items, score):
 @pytest.mark.parametrize("threads", [1, 2, 7])
 @pytest.mark.parametrize("chunk", [1, 5, 49, 50, 51])
 def test_neither_threads_nor_chunks_matter(monkeypatch, chunk, threads):
-    monkeypatch.setattr(comparisons, "_CHUNK", chunk)
+    monkeypatch.setattr(counting, "_CHUNK", chunk)
+    monkeypatch.setattr(counting, "FEW_ROWS", 0)
     data = random_rows(50, 4)
     np.testing.assert_array_equal(win_counts(Comparisons(*data, "abcd"), threads=threads), loop(*data, 4, "wins"))
+
+
+def kernels(monkeypatch, most):
+    for module in (comparisons, counting, games):
+        monkeypatch.setattr(module, "FEW_ROWS", most)
+
+
+@each(("rows", "items"), [(0, 2), (1, 2), (50, 3), (400, 256), (400, 257), (900, 5), (FEW_ROWS, 7)])
+@pytest.mark.slow
+def test_few_rows_are_counted_without_a_kernel_and_come_out_the_same(rows, items, monkeypatch):
+    given, counted = random_rows(rows, items), []
+    for most in (0, FEW_ROWS + 1):
+        kernels(monkeypatch, most)
+        data = Comparisons(*given, range(items))
+        pairs = Games.of(data)
+        counted.append([*(whole_counts(data, score) for score in SCORES), pairwise_wins(data), pairs.wins, pairs.table])
+        counted[-1] += [data.points, pairs.start, pairs.other, pairs.played, pairs.points]
+    for many, few in zip(*counted, strict=True):
+        assert few.dtype == many.dtype
+        np.testing.assert_array_equal(few, many)
+
+
+def test_a_small_problem_compiles_nothing_but_the_fit(monkeypatch):
+    """A kernel takes a second to compile where no cache is warm."""
+
+    def compiled(*_):
+        raise AssertionError("a kernel was called")
+
+    for module in (comparisons, counting, games):
+        for name in (
+            "_points_kernel",
+            "_score_kernel",
+            "_pair_kernel",
+            "_merge",
+            "_points_of",
+            "_table",
+            "_all_reached",
+        ):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, compiled)
+    data = Comparisons(*random_rows(FEW_ROWS - 1, 3), ABC)
+    assert mle(data).theta.shape == win_counts(data).shape == (3,)
+    assert pairwise_wins(data).sum() == FEW_ROWS - 1
+    with pytest.raises(AssertionError, match="a kernel"):
+        Comparisons(*random_rows(FEW_ROWS, 3), ABC)
+
+
+@pytest.mark.parametrize("most", [0, FEW_ROWS])
+@pytest.mark.parametrize("kind", ["f8", "f4", "i8", "u1", "?", "f2", "object"])
+def test_outcomes_are_what_they_are_on_both_ways(kind, most, monkeypatch):
+    kernels(monkeypatch, most)
+    given = np.array([1, 0, 1]).astype(kind)
+    assert Comparisons([0, 1, 2], [1, 2, 0], given, ABC).points.tolist() == [2, 0, 2]
+    for wrong in ([1, 0, 0.3], [1, np.nan, 1], [1, 0, -1], [2, 0, 1], [1, np.inf, 0], [1, 0, 128]):
+        row = next(row for row, x in enumerate(wrong) if x not in (0, 0.5, 1))
+        with refused(f"outcome[{row}]"):
+            Comparisons([0, 1, 2], [1, 2, 0], np.array(wrong), ABC)
+
+
+def test_whole_counts_are_integers_in_the_unit_of_the_score():
+    data = Comparisons(*random_rows(60, 4), "abcd")
+    for score, grain in GRAIN.items():
+        counts = whole_counts(data, score)
+        assert counts.dtype == np.int64
+        np.testing.assert_array_equal(counts * grain, win_counts(data, score))
 
 
 def test_pairwise_wins_adds_up_the_rows():
@@ -129,9 +200,11 @@ def test_refuses(change, words):
     [
         (lambda c: win_counts(c, "points"), ["score = 'points'", "'wins', 'half', 'net'"]),
         (lambda c: win_counts(c, threads=0), ["threads = 0", "at least 1"]),
-        (lambda c: c.at_most(1), ["voter is absent"]),
+        (lambda c: c.bounded(1), ["voter is absent"]),
         (lambda c: c.voters, ["voter is absent"]),
-        (lambda c: Comparisons(**COLUMNS, items=ABC).at_most(0), ["answers = 0", "at least 1"]),
+        (lambda c: c.bounded(design="twice"), ["design = 'twice'", "'any', 'once', 'complete'"]),
+        (lambda c: c.bounded(ties=1), ["ties = 1", "True or False"]),
+        (lambda c: Comparisons(**COLUMNS, items=ABC).bounded(0), ["per_person = 0", "at least 1"]),
     ],
 )
 def test_refuses_a_question(call, words):
@@ -139,17 +212,59 @@ def test_refuses_a_question(call, words):
         call(Comparisons([0], [1], [1], ABC))
 
 
-@pytest.mark.parametrize("answers", [1, 2, 5, 100])
-def test_at_most_keeps_the_first_answers_of_everybody(answers):
+@each("per_person", [1, 2, 5, 100])
+@each("design", ["any", "once", "complete"])
+@each("ties", [True, False])
+def test_bounded_keeps_what_was_promised_and_no_less(per_person, design, ties):
     voter = np.random.default_rng(0).integers(0, 6, 60)
     data = Comparisons(*random_rows(60, 3), ABC, voter)
-    seen, kept = dict.fromkeys(range(6), 0), []
-    for row, who in enumerate(voter):
-        seen[who] += 1
-        kept += [row] * (seen[who] <= answers)
-    for name in ("first", "second", "points", "voter"):
-        np.testing.assert_array_equal(getattr(data.at_most(answers), name), getattr(data, name)[kept])
-    assert len(data[:0].at_most(answers)) == 0
+    kept = data.bounded(per_person, design=design, ties=ties)
+    for who in range(6):
+        given, stays = ([row for row in rows(table) if row[0] == who] for table in (data, kept))
+        allowed = [row for row in given if ties or row[3] != 1]
+        pairs = {frozenset(row[1:3]) for row in allowed}
+        most = min(per_person, len(allowed) if design == "any" else len(pairs))
+        assert len(stays) == (0 if design == "complete" and most < per_person else most)
+        assert not Counter(stays) - Counter(allowed)
+        assert design == "any" or len({frozenset(row[1:3]) for row in stays}) == len(stays)
+    assert len(data[:0].bounded(per_person, design=design, ties=ties)) == 0
+
+
+def rows(data):
+    return list(zip(data.voter.tolist(), data.first.tolist(), data.second.tolist(), data.points.tolist(), strict=True))
+
+
+def test_within_the_promise_nothing_is_copied():
+    data = Comparisons(**COLUMNS, items=ABC)
+    assert data.bounded() is data.bounded(2) is data.bounded(2, design="once") is data
+    assert data.bounded(1, design="complete", ties=False)[:] == data[[0, 2]]
+    assert Comparisons([0, 0], [1, 1], [1, 0.5], ABC).bounded(ties=False).points.tolist() == [2]
+
+
+def test_what_stays_does_not_depend_on_the_order_or_on_how_a_pair_is_written():
+    rng = np.random.default_rng(3)
+    data = Comparisons(*random_rows(60, 4), "abcd", rng.integers(0, 5, 60))
+    for promise in ({"per_person": 2}, {"per_person": 3, "design": "once"}, {"per_person": 4, "ties": False}):
+        wins, voters = [], []
+        for _ in range(20):
+            turned, order = rng.random(60) < 0.5, rng.permutation(60)
+            first, second = np.where(turned, (data.second, data.first), (data.first, data.second))[:, order]
+            outcome = np.where(turned, 1 - data.outcome, data.outcome)[order]
+            kept = Comparisons(first, second, outcome, "abcd", data.voter[order]).bounded(**promise)
+            wins.append(pairwise_wins(kept).tolist())
+            voters.append(np.sort(kept.voter).tolist())
+        assert wins == wins[:1] * 20
+        assert voters == voters[:1] * 20
+
+
+def test_what_stays_of_a_voter_does_not_depend_on_the_others():
+    rng = np.random.default_rng(4)
+    data = Comparisons(*random_rows(60, 4), "abcd", rng.integers(0, 5, 60))
+    for promise in ({"per_person": 2}, {"per_person": 3, "design": "once"}, {"per_person": 6, "design": "complete"}):
+        kept = data.bounded(**promise)
+        for who in range(5):
+            alone = data[data.voter == who].bounded(**promise)
+            assert alone == kept[kept.voter == who]
 
 
 FRAME = pd.DataFrame(
@@ -162,17 +277,18 @@ NAMED = {"items": ABC, "first": "x", "second": "y", "outcome": "z"}
 def test_readers_agree(kind, tmp_path):
     if kind == "csv":
         FRAME.to_csv(tmp_path / "t", index=False)
-        data = read_csv(tmp_path / "t", **NAMED, voter="w", missing="drop")
+        data = read_comparisons(tmp_path / "t", **NAMED, voter="w", missing="drop")
     elif kind == "parquet":
-        FRAME.to_parquet(tmp_path / "t")
-        data = read_parquet(tmp_path / "t", **NAMED, voter="w", missing="drop")
+        FRAME.to_parquet(tmp_path / "t.parquet")
+        data = read_comparisons(tmp_path / "t.parquet", **NAMED, voter="w", missing="drop")
     else:
         frame = FRAME.astype({"x": "category", "z": "Float64"}) if kind == "category" else FRAME
         data = Comparisons.from_frame(frame, **NAMED, voter="w", missing="drop")
     assert data.first.tolist() == [0, 1, 2, 1]
     assert data.second.tolist() == [1, 2, 0, 2]
     assert data.outcome.tolist() == [1, 0, 0.5, 1]
-    assert data.voter.tolist() == [1, 0, 1, 2]
+    q, p, r = person_ids("w", ["q", "p", "r"])
+    assert data.voter.tolist() == [q, p, q, r]
 
 
 @pytest.mark.parametrize(
@@ -182,16 +298,34 @@ def test_names_survive_a_csv_as_written(tmp_path, names):
     """The samplers' own names are digits, and Namibia's code is NA."""
     a, b = names
     pd.DataFrame({"first": [a, b], "second": [b, a], "outcome": [1, 1], "v": names}).to_csv(tmp_path / "t", index=False)
-    data = read_csv(tmp_path / "t", items=names, voter="v")
+    data = read_comparisons(tmp_path / "t", items=names, voter="v")
     assert data.first.tolist() == [0, 1]
     assert len(data.voters) == 2
+
+
+def test_persons_are_known_by_their_name_in_every_table(tmp_path):
+    tables = [["ann", "Bob"], ["  Bob", "ANN "], [1, 2], ["1", "2"], [2.0, 1.0]]
+    frames = [pd.DataFrame({"first": ["a", "b"], "second": ["b", "c"], "outcome": [1, 1], "v": v}) for v in tables]
+    ann, bob, *numbers = [Comparisons.from_frame(f, items=ABC, voter="v").voter.tolist() for f in frames]
+    assert ann == bob[::-1]
+    assert numbers == [[1, 2], [1, 2], [2, 1]]
+    frames[1].to_csv(tmp_path / "t.csv", index=False)
+    assert read_comparisons(tmp_path / "t.csv", items=ABC, voter="v").voter.tolist() == bob
+
+
+def test_nobody_forgets_who_answered():
+    """Without a word of voters, one comparison alone could be protected, and nobody would know."""
+    frame = pd.DataFrame({"first": ["a"], "second": ["b"], "outcome": [1]})
+    with pytest.raises(TypeError, match="voter"):
+        Comparisons.from_frame(frame, items=ABC)
+    assert Comparisons.from_frame(frame, items=ABC, voter=None).voter is None
 
 
 @pytest.mark.parametrize("gone", [None, np.nan, pd.NA])
 def test_a_missing_name_is_no_item_whatever_items_are_called(gone):
     frame = pd.DataFrame({"first": ["a", gone], "second": ["nan", "a"], "outcome": [1, 1]}, dtype=object)
     with refused("first[1]", "none of the 4 items"):
-        Comparisons.from_frame(frame.astype({"outcome": int}), items=["a", "nan", "None", "<NA>"])
+        Comparisons.from_frame(frame.astype({"outcome": int}), items=["a", "nan", "None", "<NA>"], voter=None)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +340,7 @@ def test_a_missing_name_is_no_item_whatever_items_are_called(gone):
 )
 def test_refuses_a_table(change, words):
     with refused(*words):
-        Comparisons.from_frame(FRAME, **(NAMED | change))
+        Comparisons.from_frame(FRAME, **(NAMED | {"voter": None} | change))
 
 
 @pytest.mark.parametrize(
@@ -247,7 +381,7 @@ def write(path, first, second, outcome, row_group_size=7, names=("first", "secon
 @pytest.mark.parametrize(("batch", "threads"), [(1, 1), (10, 2), (64, 7), (1 << 18, 2)])
 @pytest.mark.slow
 def test_parquet_counts_what_memory_counts(monkeypatch, tmp_path, batch, threads, kind, score):
-    monkeypatch.setattr(comparisons, "_BATCH", batch)
+    monkeypatch.setattr(counting, "_BATCH", batch)
     first, second, outcome = data = random_rows(64, 3)
     path = write(tmp_path / "t", encode(first, kind), encode(second, kind), pa.array(outcome), names=("x", "y", "z"))
     counts = win_counts_parquet(path, ABC, score, first="x", second="y", outcome="z", threads=threads)
@@ -282,7 +416,7 @@ def test_parquet_without_rows_and_with_truth_values(tmp_path):
 )
 @pytest.mark.parametrize("batch", [4, 100])
 def test_errors_name_the_column_and_the_row_of_the_file(monkeypatch, tmp_path, batch, column, value, words):
-    monkeypatch.setattr(comparisons, "_BATCH", batch)
+    monkeypatch.setattr(counting, "_BATCH", batch)
     columns = {"x": list("ab" * 6), "y": list("cc" * 6), "z": [1, 0.5] * 6}
     columns[column][9] = value
     if (column, value) == ("y", "a"):
@@ -294,7 +428,7 @@ def test_errors_name_the_column_and_the_row_of_the_file(monkeypatch, tmp_path, b
 
 @pytest.mark.parametrize("threads", [1, 7])
 def test_of_many_bad_rows_the_first_of_the_file_is_named(monkeypatch, tmp_path, threads):
-    monkeypatch.setattr(comparisons, "_BATCH", 3)
+    monkeypatch.setattr(counting, "_BATCH", 3)
     path = write(tmp_path / "t", pa.array([0] * 60), pa.array([1] * 60), pa.array([1] + [0.3] * 59))
     with refused("outcome[1]"):
         win_counts_parquet(path, ABC, threads=threads)
@@ -352,7 +486,7 @@ def peak(call):
 
 def test_memory_does_not_grow_with_the_file(monkeypatch, tmp_path):
     batch, items = 1 << 10, 1000
-    monkeypatch.setattr(comparisons, "_BATCH", batch)
+    monkeypatch.setattr(counting, "_BATCH", batch)
     names, files = [str(i) for i in range(items)], []
     for batches in (16, 256):
         columns = map(pa.array, random_rows(batches * batch, items))
@@ -372,9 +506,9 @@ def test_rows_that_are_not_there_tell_nothing_of_those_that_are(rows):
 
 def test_answers_kept_are_a_whole_number():
     table = Comparisons([0, 1], [1, 2], [1, 0], list("abc"), [1, 1])
-    for answers in ("x", 0, 1.5, None, [1]):
-        with refused("answers = "):
-            table.at_most(answers)
+    for most in ("x", 0, 1.5, [1]):
+        with refused("per_person = "):
+            table.bounded(most)
 
 
 @pytest.mark.parametrize("header", ["person,first,second,outcome", "first,second,outcome,person"])
@@ -383,7 +517,7 @@ def test_a_header_that_is_too_short_names_no_columns(header, tmp_path):
     path = tmp_path / "short.csv"
     path.write_text(header + "\nalice,1,a,b,1\nalice,2,a,c,1\n")
     with refused(str(path), "more fields than its header"):
-        comparisons.read_csv(path, items=list("abc"), voter="person")
+        read_comparisons(path, items=list("abc"), voter="person")
 
 
 @pytest.mark.parametrize("name", ["NA", "None", "nan", "null", "N/A"])
@@ -391,7 +525,7 @@ def test_columns_that_are_called_like_nothing_come_once_too(name, tmp_path):
     path = tmp_path / "twice.csv"
     path.write_text(f"{name},{name},first,second,outcome\n1,2,a,b,1\n")
     with refused(name):
-        comparisons.read_csv(path, items=["a", "b"], voter=name)
+        read_comparisons(path, items=["a", "b"], voter=name)
 
 
 def test_masked_cells_are_not_counted():

@@ -44,7 +44,7 @@ DATA = {
     "PrivateRankCentrality": PrivateRankCentrality.calibrated(
         epsilon=1.0, n_items=3, k=1, samples=1, pairs=[(0, 1), (1, 2)], teleport=0.1
     ),
-    "Ranking": NoisyCounts.calibrated(1.0, 3, answers=3).release(ANSWERS, np.random.default_rng(0)),
+    "Ranking": NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3).release(ANSWERS, np.random.default_rng(0)),
     "Ranking with scores": PrivateBorda.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
     "Ranking with margins": NoisyMatrix.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
     "Ranking without scores": ExponentialMechanism.calibrated(n_items=3, epsilon=1.0).release(

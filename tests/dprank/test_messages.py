@@ -237,7 +237,7 @@ DOORS = {
     "gradient": lambda x: gradient(x, PAIR),
     "theta": lambda x: sample_voters(x, 2, 1, rng=RNG),
     "centre": lambda x: Mallows(3, 1.0).sample(2, rng=RNG, centre=x),
-    "scores": lambda x: NoisyCounts.calibrated(1.0, 3, answers=3).perturb(x, RNG),
+    "scores": lambda x: NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3).perturb(x, RNG),
     "rank law": lambda x: rank_law(x, 1.0, law="discrete"),
     "shares": lambda x: transition_matrix(3, [(0, 1), (1, 2)], x),
     "chain": stationary_distribution,
@@ -258,8 +258,8 @@ DOORS = {
 }
 
 MECHANISMS = [
-    NoisyCounts.calibrated(1.0, 3, answers=3),
-    PerturbedMLE.calibrated(1.0, 3, ridge=1.0, graph="public", law="discrete", answers=3, unit="voter"),
+    NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3),
+    PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=1.0, graph="public", per_person=3),
     Oneshot.calibrated(epsilon=1.0, n_items=3, k=2),
     Peeling.calibrated(epsilon=1.0, k=2, noise="laplace"),
     PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1),
@@ -311,11 +311,10 @@ def test_data_where_a_parameter_belongs(mechanism):
 @pytest.mark.parametrize(
     "broken",
     [
-        lambda: NoisyCounts.calibrated(1.0, 3, answers=2).release(PAIR, RNG),
-        lambda: NoisyCounts.calibrated(1.0, 3, answers=3, design="once").release(PAIR, RNG),
-        lambda: NoisyCounts.calibrated(1.0, 3, answers=3, design="complete").release(PAIR[1:], RNG),
-        lambda: NoisyCounts.calibrated(1.0, 3, answers=3, ties=False).release(PAIR, RNG),
-        lambda: PerturbedMLE.calibrated(1.0, 3, ridge=1.0, answers=2, unit="voter").release(PAIR, RNG),
+        lambda: NoisyCounts.calibrated(epsilon=1.0, n_items=4, per_person=3).release(PAIR, RNG),
+        lambda: PerturbedMLE.calibrated(epsilon=1.0, n_items=4, ridge=1.0, graph="public", per_person=3).release(
+            PAIR, RNG
+        ),
         lambda: PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1).release(PAIR, RNG),
         lambda: mle(Comparisons([0, 2], [1, 3], [1, 1], [WORD, "b", CANARIES[1], "d"])),
         lambda: mle(Comparisons([0, 1], [1, 2], [1, 1], [WORD, "b", CANARIES[1]])),

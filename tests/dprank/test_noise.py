@@ -147,7 +147,7 @@ def test_opendp_s_own_accountant_agrees(score, epsilon):
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    mechanism = NoisyCounts.calibrated(epsilon, 4, answers=3, score=score)
+    mechanism = NoisyCounts.calibrated(epsilon=epsilon, n_items=4, per_person=3, score=score)
     grain = GRAIN[score]
     space = dp.vector_domain(dp.atom_domain(T="i64"), 4), dp.l1_distance(T="i64")
     loss = dp.m.make_laplace(*space, mechanism.scale / grain).map(int(mechanism.sensitivity / grain))

@@ -84,7 +84,8 @@ def promises_of_counts(kind=NoisyCounts):
         common = [(1, 2, 1, 8)]
         data = of(rows[0] + common)
         other = of(common if adjacency == "add_remove" else rows[1] + common)
-        keeps(kind.calibrated, data, other, epsilon, 3, answers=answers, score=score, law=law, adjacency=adjacency)
+        options = {"per_person": answers, "score": score, "law": law, "adjacency": adjacency}
+        keeps(kind.calibrated, data, other, epsilon=epsilon, n_items=3, **options)
 
     return check
 
@@ -165,7 +166,7 @@ def test_local_reports(kind, epsilon, one, two):
 def test_perturbed_likelihood(epsilon, ridge, answers):
     data, other = (of([(*pair, 1, 7)] * int(answers) + [(1, 2, 1, 8)]) for pair in ((0, 1), (1, 0)))
     options = {"graph": "public", "law": "discrete", "unit": "voter"}
-    keeps(PerturbedMLE.calibrated, data, other, epsilon, 3, ridge=ridge, answers=answers, **options)
+    keeps(PerturbedMLE.calibrated, data, other, epsilon=epsilon, n_items=3, ridge=ridge, per_person=answers, **options)
 
 
 test_noisy_counts = promises_of_counts()

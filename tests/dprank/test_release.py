@@ -23,9 +23,11 @@ RNG = np.random.default_rng(3)
 ANSWERS = Comparisons([0, 0, 1], [1, 2, 2], [1, 0.5, 0], "abc", [0, 1, 1])
 VOTES = Rankings([[0, 1, 2], [0, 2, 1], [2, 0, 1]], "abc")
 RELEASES = {
-    "counts": NoisyCounts.calibrated(1.0, 3, answers=3).release(ANSWERS, RNG),
+    "counts": NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3).release(ANSWERS, RNG),
     "secure": PrivateBorda.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
-    "likelihood": PerturbedMLE.calibrated(1.0, 3, ridge=2.0, link=ARCTAN).release(ANSWERS, RNG),
+    "likelihood": PerturbedMLE.calibrated(
+        epsilon=1.0, n_items=3, ridge=2.0, graph="private", unit="comparison", link=ARCTAN, law="continuous"
+    ).release(ANSWERS, RNG),
     "margins": NoisyMatrix.calibrated(n_items=3, epsilon=1.0, delta=0.01).release(VOTES, SECURE),
     "fallback": PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, queries=2, share=0.5).release(VOTES, RNG),
     "codes": Oneshot.calibrated(epsilon=1.0, n_items=3, k=2, ordered=True).release([1, 2, 3], SECURE),
@@ -155,7 +157,9 @@ def test_a_kind_reads_its_own_files_only():
 def test_what_is_none_of_ours_is_not_written():
     own = Link("logistic", *(getattr(ARCTAN, name) for name in (
         "cdf", "log_cdf", "pdf", "score", "curvature", "kappa_1", "kappa_2", "steepest")))  # fmt: skip
-    mechanism = PerturbedMLE.calibrated(1.0, 3, ridge=2.0, link=own)
+    mechanism = PerturbedMLE.calibrated(
+        epsilon=1.0, n_items=3, ridge=2.0, graph="private", unit="comparison", link=own, law="continuous"
+    )
     with refused("link"):
         mechanism.release(ANSWERS, RNG).to_json()
     with refused("items"):

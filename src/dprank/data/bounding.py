@@ -49,13 +49,15 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     import pandas as pd
 
     given = np.asarray(labels)
-    if given.dtype.kind in "iu" and given.dtype != np.uint64:
+    if given.dtype.kind == "i":
         return given.astype(np.int64)
-    try:
-        codes, distinct = pd.factorize(given.astype(object))
-        texts = [_plain(label) for label in distinct]
-    except TypeError:
-        raise ValueError(f"{name} holds what is no label; numbers or text are needed") from None
+    if given.dtype.kind in "cSVm":
+        raise ValueError(f"{name} holds {given.dtype.type.__name__}; labels are numbers, text or dates")
+    if given.dtype.kind == "O":
+        # what is equal need not be written alike, as True and 1: texts alone are compared
+        given = np.array([label if type(label) is str else _text(name, label) for label in given], object)
+    codes, distinct = pd.factorize(given)
+    texts = [_plain(label) for label in distinct]
     gone = (codes < 0) | np.array([not text for text in texts] or [False])[codes]
     if gone.any():
         at = int(np.argmax(gone))
@@ -104,20 +106,30 @@ def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int)
     return stays
 
 
+def _text(name: str, label: Any) -> str | None:
+    """Of one label that is no text; None where it is missing."""
+    import pandas as pd
+
+    if label is None or label is pd.NA or label is pd.NaT or (isinstance(label, float) and math.isnan(label)):
+        return None
+    if not isinstance(label, str | numbers.Real | Decimal | np.bool_ | date | UUID):
+        raise ValueError(f"{name} holds a {type(label).__name__}; labels are numbers, text or dates")
+    return _plain(label)
+
+
 def _plain(label: Any) -> str:
-    if isinstance(label, numbers.Real | Decimal):
-        with suppress(OverflowError):  # infinity is no whole number, but a label
+    """What labels are compared by."""
+    if isinstance(label, numbers.Real | Decimal) and not isinstance(label, bool | np.bool_):
+        with suppress(OverflowError, ValueError):  # infinity is no whole number, but a label
             whole = math.floor(label)
             label = whole if whole == label else label
         # Python writes no whole number of more than 4,300 digits in decimals
         return f"{label:x}" if isinstance(label, int) and label.bit_length() > 64 else str(label)
-    if not isinstance(label, str | date | UUID):
-        raise TypeError
     return " ".join(unicodedata.normalize("NFKC", str(label)).casefold().split())
 
 
 def _number(text: str) -> int:
-    if _WHOLE.fullmatch(text) and len(text) < 20 and -(2**63) <= int(text) < 2**63:
+    if _WHOLE.fullmatch(text) and len(text) <= 20 and -(2**63) <= int(text) < 2**63:
         return int(text)
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big", signed=True)
 

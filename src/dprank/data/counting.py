@@ -64,6 +64,12 @@ def win_counts(comparisons: Comparisons, score: Score = "wins", *, threads: int 
     -----
     O(comparisons + items * threads) time, O(items * threads) memory; the kernel reads five to nine bytes a comparison
     once. This is N of Algorithms 2 and 3 of Cai, Chakraborty and Wang (2025) for ``score="wins"``.
+
+    Examples
+    --------
+    >>> answers = Comparisons([0, 1], [1, 2], [1, 0.5], items=["a", "b", "c"])
+    >>> win_counts(answers).tolist(), win_counts(answers, "net").tolist()
+    ([1.0, 0.0, 0.0], [1.0, -1.0, 0.0])
     """
     return whole_counts(comparisons, score, threads=threads).astype(np.float64) * GRAIN[score]
 
@@ -106,6 +112,12 @@ def pairwise_wins(comparisons: Comparisons) -> NDArray[np.float64]:
     -------
     ndarray of float, shape (items, items)
         O(comparisons + items^2) time, O(items^2) memory.
+
+    Examples
+    --------
+    >>> answers = Comparisons([0, 1], [1, 2], [1, 0.5], items=["a", "b", "c"])
+    >>> pairwise_wins(answers).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 0.5], [0.0, 0.5, 0.0]]
     """
     n = require_comparisons(comparisons).n_items
     table, first, second, points = np.zeros((n, n), np.int64), comparisons.first, comparisons.second, comparisons.points

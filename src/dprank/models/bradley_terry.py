@@ -36,6 +36,11 @@ class Link:
     ------
     ValueError
         If a supremum is not above 0.
+
+    Examples
+    --------
+    >>> LOGISTIC.name, float(LOGISTIC.cdf(0.0)), LOGISTIC.kappa_2
+    ('logistic', 0.5, 0.25)
     """
 
     name: str
@@ -146,7 +151,13 @@ LINKS = {link.name: link for link in (LOGISTIC, PROBIT, ARCTAN)}
 
 
 def win_probabilities(theta: ArrayLike, link: Link = LOGISTIC) -> NDArray[np.float64]:
-    """Matrix of P(row beats column), shape (items, items); 1/2 on the diagonal."""
+    """Matrix of P(row beats column), shape (items, items); 1/2 on the diagonal.
+
+    Examples
+    --------
+    >>> win_probabilities([0.0, 1.0]).round(3).tolist()
+    [[0.5, 0.269], [0.731, 0.5]]
+    """
     theta = _strengths(theta)
     return link.cdf(theta[:, None] - theta)
 
@@ -175,6 +186,12 @@ def sample_erdos_renyi(
     Notes
     -----
     O(items^2) time and memory.
+
+    Examples
+    --------
+    >>> data = sample_erdos_renyi([0.0, 1.0, 2.0], 1.0, rng=np.random.default_rng(0))
+    >>> len(data), data.n_items
+    (3, 3)
     """
     theta, rng = _strengths(theta), require_generator(rng)
     probability = require_real("probability", probability, "it must lie in [0, 1]", lambda x: 0 <= x <= 1)
@@ -198,6 +215,12 @@ def sample_voters(
     -------
     Comparisons
         voters * answers rows, with the voter of each. O(voters * answers + items) time.
+
+    Examples
+    --------
+    >>> data = sample_voters([0.0, 1.0, 2.0], 40, 2, rng=np.random.default_rng(0), items=["a", "b", "c"])
+    >>> len(data), len(data.voters)
+    (80, 40)
     """
     theta, rng = _strengths(theta), require_generator(rng)
     voters, answers = _require_rows(voters, answers, MOST_AT_ONCE)
@@ -269,6 +292,12 @@ def erdos_renyi_counts(
     Notes
     -----
     O(replicates * items^2) time, one uniform number a pair; memory is that of the result, 4 bytes an entry of `played`.
+
+    Examples
+    --------
+    >>> played, wins = erdos_renyi_counts([0.0, 1.0, 2.0], 1.0, 5, rng=np.random.default_rng(0))
+    >>> played.shape, wins.sum(axis=1).tolist()
+    ((5, 3, 3), [3.0, 3.0, 3.0, 3.0, 3.0])
     """
     rows = _rows(theta, replicates)
     probability = require_real("probability", probability, "it must lie in [0, 1]", lambda x: 0 <= x <= 1)
@@ -303,6 +332,12 @@ def voter_counts(
     -----
     Pairs drawn uniformly with replacement are a multinomial count, and the wins within a pair binomial. O(replicates *
     items^2) time and memory, whatever the number of voters.
+
+    Examples
+    --------
+    >>> played, wins = voter_counts([0.0, 1.0, 2.0], 40, 2, 5, rng=np.random.default_rng(0))
+    >>> played.shape, wins.sum(axis=1).tolist()
+    ((5, 3, 3), [80.0, 80.0, 80.0, 80.0, 80.0])
     """
     rows = _rows(theta, replicates)
     voters, answers = _require_rows(voters, answers, MOST)

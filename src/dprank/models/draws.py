@@ -49,6 +49,12 @@ def binomial(n: ArrayLike, p: ArrayLike, size: Any = None, *, rng: np.random.Gen
     -----
     Inversion of one uniform where the rarer outcome is expected fewer than ten times, else Hörmann's (1993) rejection
     BTRS, of about 2.6 uniforms a draw: a point under the hat's graph is kept if it is also under that of the law.
+
+    Examples
+    --------
+    >>> draws = binomial(10, 0.5, 1000, rng=np.random.default_rng(0))
+    >>> draws.shape, bool(abs(draws.mean() - 5) < 0.3)
+    ((1000,), True)
     """
     require_generator(rng)
     if type(rng) is not np.random.Generator:
@@ -90,6 +96,11 @@ def multinomial(n: int, p: ArrayLike, size: int | None = None, *, rng: np.random
     Notes
     -----
     One outcome after the other: binomial among the trials that are left, given those before.
+
+    Examples
+    --------
+    >>> multinomial(10, [0.2, 0.8], 4, rng=np.random.default_rng(0)).sum(axis=1).tolist()
+    [10, 10, 10, 10]
     """
     require_generator(rng)
     if type(rng) is not np.random.Generator:

@@ -67,6 +67,12 @@ class Games(FrozenFields):
     ------
     ValueError
         Naming the field that does not list pairs so. O(items + pairs).
+
+    Examples
+    --------
+    >>> games = Games.of(Comparisons([0, 1, 2], [1, 0, 1], [1, 0.5, 0], items=["a", "b", "c"]))
+    >>> games.played.tolist(), games.points.tolist(), games.wins.tolist()
+    ([2, 1], [3, 2], [1.5, 1.5, 0.0])
     """
 
     start: NDArray[np.int64]

@@ -22,7 +22,14 @@ _FLOAT32_COUNTS = 2**24
 
 
 def log_likelihood(theta: ArrayLike, comparisons: Comparisons, link: Link = LOGISTIC) -> float:
-    """Log likelihood of strengths, a tie as half a win for both (minus equation 2.1). O(comparisons)."""
+    """Log likelihood of strengths, a tie as half a win for both (minus equation 2.1). O(comparisons).
+
+    Examples
+    --------
+    >>> data = Comparisons([0, 0, 1, 1], [1, 1, 2, 2], [1, 0, 1, 0.5], items=["a", "b", "c"])
+    >>> round(log_likelihood([0, 0, 0], data), 6)
+    -2.772589
+    """
     theta, games = _strengths(theta, comparisons), Games.of(comparisons)
     x = theta[games.item] - theta[games.other]
     won = games.points / 2
@@ -30,12 +37,26 @@ def log_likelihood(theta: ArrayLike, comparisons: Comparisons, link: Link = LOGI
 
 
 def gradient(theta: ArrayLike, comparisons: Comparisons, link: Link = LOGISTIC) -> NDArray[np.float64]:
-    """Gradient of the negative log likelihood (equation A.8), shape (items,). O(comparisons)."""
+    """Gradient of the negative log likelihood (equation A.8), shape (items,). O(comparisons).
+
+    Examples
+    --------
+    >>> data = Comparisons([0, 0, 1, 1], [1, 1, 2, 2], [1, 0, 1, 0.5], items=["a", "b", "c"])
+    >>> gradient([0, 0, 0], data).tolist()
+    [0.0, -0.5, 0.5]
+    """
     return AnyLink(Games.of(comparisons), link).gradient(_strengths(theta, comparisons))
 
 
 def hessian(theta: ArrayLike, comparisons: Comparisons, link: Link = LOGISTIC) -> sparse.csr_array:
-    """Hessian of the negative log likelihood (equation A.9): a weighted graph Laplacian, sparse, (items, items)."""
+    """Hessian of the negative log likelihood (equation A.9): a weighted graph Laplacian, sparse, (items, items).
+
+    Examples
+    --------
+    >>> data = Comparisons([0, 0, 1, 1], [1, 1, 2, 2], [1, 0, 1, 0.5], items=["a", "b", "c"])
+    >>> hessian([0, 0, 0], data).toarray().tolist()
+    [[0.5, -0.5, 0.0], [-0.5, 1.0, -0.5], [0.0, -0.5, 0.5]]
+    """
     theta, games = _strengths(theta, comparisons), Games.of(comparisons)
     weight = AnyLink(games, link).curvature(theta)
     i, j, n = games.item, games.other, games.n_items
@@ -92,6 +113,13 @@ def mle(
     dense graphs go the way of `mle_from_counts`. Where a linear term pulls items so far apart that Newton's method
     walks from kink to kink, the ridge is lowered to its value in steps. Source: the estimators (2.2) and (3.2) of Cai,
     Chakraborty and Wang (2025).
+
+    Examples
+    --------
+    >>> data = Comparisons([0, 0, 1, 1], [1, 1, 2, 2], [1, 0, 1, 0.5], items=["a", "b", "c"])
+    >>> fit = mle(data)
+    >>> fit.theta.round(3).tolist(), fit.gradient_norm < 1e-8
+    ([0.366, 0.366, -0.732], True)
     """
     n = require_comparisons(comparisons).n_items
     ridge, linear = _penalty(ridge, linear, n)
@@ -139,6 +167,12 @@ def mle_from_counts(
     -----
     O(replicates * items^2) time for dense graphs, in one thread. Because the pair of `played` and `wins` is all that
     the logistic likelihood sees, private wins on a public graph give a private estimate by post-processing.
+
+    Examples
+    --------
+    >>> theta, norm = mle_from_counts(2 * (1 - np.eye(3)), [[3, 2, 1], [2, 2, 2]], ridge=0.1)
+    >>> theta.round(2).tolist(), bool((norm < 1e-8).all())
+    ([[0.69, 0.0, -0.69], [0.0, 0.0, 0.0]], True)
     """
     wins = np.ascontiguousarray(as_floats("wins", wins))
     if wins.ndim != 2 or wins.shape[1] < 2:

@@ -164,11 +164,13 @@ def test_counts_to_which_noise_cannot_be_added_exactly(far):
     with refused("integers"):
         Oneshot(1, 1.0, n_items=2).release([far, 0], SECURE)
     with refused("wins", "2^51"):
-        PerturbedMLE(2, 1.0, 1.0, graph="public", law="discrete").estimate([[[0, 1], [1, 0]]], [[far, 0]], SECURE)
+        PerturbedMLE(2, 1.0, 1.0, graph="public", unit="comparison", law="discrete").estimate(
+            [[[0, 1], [1, 0]]], [[far, 0]], SECURE
+        )
 
 
 def test_strengths_of_wins_off_the_grid_are_refused():
-    mechanism = PerturbedMLE(2, 0.05, 1.0, graph="public", law="discrete")
+    mechanism = PerturbedMLE(2, 0.05, 1.0, graph="public", unit="comparison", law="discrete")
     with refused("wins", "multiples of 0.5"):
         mechanism.estimate([[[0, 3], [3, 0]]], [[1.3, 1.7]], SECURE)
 

@@ -173,7 +173,7 @@ def test_what_no_mechanism_released_is_not_for_publication():
 
 
 def test_marks_do_not_hide_what_is_released():
-    mechanism = NoisyCounts.calibrated(1.0, 3, answers=2)
+    mechanism = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2)
     data = next(case.data for case in promises.known().values() if isinstance(case.mechanism, NoisyCounts))
     mechanism = replace(mechanism, n_items=data.n_items)
     release = mechanism.release(data, np.random.default_rng(8))

@@ -25,6 +25,8 @@ from dprank.pairwise.laws import FAR, Densities, estimates, log_density
 from dprank.privacy.divergence import pair_of
 from dprank.privacy.laws import NoExactRoute, exact, features, released, sample
 
+#: The graph is part of what is protected, one comparison at a time.
+SECRET = {"graph": "private", "unit": "comparison", "law": "continuous"}
 ROUNDING = 1e-9
 INTEGRATED = 2e-3
 ALARM = 1e-6
@@ -109,7 +111,7 @@ def test_releases_certify_no_more_than_the_exact_loss(case):
 
 @pytest.mark.parametrize("score", ["wins", "half", "net"])
 def test_counts_against_all_outcomes(score):
-    mechanism = NoisyCounts(2, 0.9, answers=2, score=score)
+    mechanism = NoisyCounts(2, 0.9, per_person=2, score=score)
     data, other = (comparisons(rows, 2) for rows in ([(0, 1, 1.0), (0, 1, 0.5)], [(0, 1, 0.0)]))
     grain = GRAIN[score]
     line = np.arange(-60, 61) * grain
@@ -141,7 +143,7 @@ def test_no_neighbours_lose_more_than_the_stored_ones(words):
     """Every sheet of one voter, changed in every way."""
     case = named(words)
     m = case.mechanism
-    around = ComparisonNeighbours(m.unit, m.adjacency, m.answers, m.design, m.ties)
+    around = ComparisonNeighbours(m.unit, m.adjacency, m.per_person, m.design, m.ties)
     sheets = [comparisons(sheet, m.n_items) for sheet in around.sheets(m.n_items)]
     losses = [exact(m, data, other).epsilon(0.0) for data in sheets for other in around.all(data)]
     assert len(losses) >= len(sheets) - 1
@@ -179,7 +181,7 @@ def test_estimates_are_where_the_gradient_vanishes(link, scale):
 @pytest.mark.slow
 def test_quadrature_and_search_agree_with_noisy_counts_on_one_graph(n):
     """Where nothing but an outcome differs the estimate and the counts determine each other."""
-    mechanism = PerturbedMLE(n, 2.0, 0.7)
+    mechanism = PerturbedMLE(n, 2.0, 0.7, **SECRET)
     data, other = (comparisons([*ROWS[: n - 2], (0, 1, y)], n) for y in (1.0, 0.0))
     density, counts = Densities(mechanism, data, other), exact(mechanism, data, other)
     assert not isinstance(counts, Densities)
@@ -192,7 +194,7 @@ def test_quadrature_and_search_agree_with_noisy_counts_on_one_graph(n):
 @LINKS
 @pytest.mark.slow
 def test_both_laws_have_mass_one(n, link):
-    mechanism = PerturbedMLE(n, 2.0, 0.7, link=link)
+    mechanism = PerturbedMLE(n, 2.0, 0.7, link=link, **SECRET)
     rows = [(0, 1, 1.0)], ([(1, 2, 1.0)] if n == 3 else [(0, 1, 0.0)])
     law = Densities(mechanism, *(comparisons(row, n) for row in rows)).law()
     assert np.exp(law.log_p).sum() == pytest.approx(1, abs=ROUNDING)
@@ -203,7 +205,7 @@ def test_both_laws_have_mass_one(n, link):
 @pytest.mark.slow
 def test_the_density_is_that_of_the_releases(link):
     """Probability of an event on other pairs, by the weights of the quadrature and by draws."""
-    mechanism = PerturbedMLE(3, 2.0, 0.7, link=link)
+    mechanism = PerturbedMLE(3, 2.0, 0.7, link=link, **SECRET)
     data, other = comparisons([(0, 1, 1.0)], 3), comparisons([(1, 2, 1.0)], 3)
     epsilon = 0.4
     ratio = Densities(mechanism, data, other).log_ratio
@@ -223,7 +225,7 @@ def test_the_density_is_that_of_the_releases(link):
 def test_the_search_meets_the_closed_form(scale, ridge, link):
     """Four items that may meet again and again are enough for the worst case of any number."""
     data, other, output = worst_neighbours(scale, ridge, link=link, repeats=True)
-    density = Densities(PerturbedMLE(4, scale, ridge, link=link), data, other)
+    density = Densities(PerturbedMLE(4, scale, ridge, link=link, **SECRET), data, other)
     closed = objective_loss(scale, ridge, link=link)
     assert density.epsilon(0.0) == pytest.approx(closed, rel=2 * ROUNDING)
     assert abs(float(density.log_ratio(output))) == pytest.approx(closed, rel=1e-6)
@@ -346,7 +348,7 @@ def test_features_are_all_that_is_published():
 
 
 def test_other_pairs_are_no_neighbours_on_a_public_graph():
-    mechanism = PerturbedMLE(3, 2.0, 0.7, graph="public")
+    mechanism = PerturbedMLE(3, 2.0, 0.7, **SECRET | {"graph": "public"})
     with refused("other compares other pairs", "graph = 'public'"):
         exact(mechanism, comparisons([(0, 1, 1.0)], 3), comparisons([(1, 2, 1.0)], 3))
 
@@ -354,4 +356,4 @@ def test_other_pairs_are_no_neighbours_on_a_public_graph():
 def test_a_curve_is_integrated_for_few_items_only():
     data, other, _ = worst_neighbours(2.0, 1.0, repeats=True)
     with pytest.raises(NoExactRoute, match="n_items = 4"):
-        exact(PerturbedMLE(4, 2.0, 1.0), data, other).delta(0.5)
+        exact(PerturbedMLE(4, 2.0, 1.0, **SECRET), data, other).delta(0.5)

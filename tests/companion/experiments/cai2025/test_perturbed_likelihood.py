@@ -23,7 +23,7 @@ REACHED = 1 - 1e-6
 @each(("scale", "ridge"), [(8, 1), (1.6, 0.2), (2, 0.05), (40, 10), (0.5, 3)])
 @pytest.mark.slow
 def test_the_loss_is_attained_and_not_passed(link, answers, scale, ridge):
-    loss = objective_loss(scale, ridge, link=link, answers=answers)
+    loss = objective_loss(scale, ridge, link=link, per_person=answers)
     attained = experiment.attained_loss(scale, ridge, answers=answers, link=link)
     assert REACHED * loss <= attained <= loss
 
@@ -78,7 +78,7 @@ def test_verdicts():
 @pytest.mark.parametrize("weaker", [0.3, 0.5])
 def test_weaker_noise_than_printed_is_found_out(weaker):
     """Mutant: a mechanism that claims epsilon with less noise than it needs has neighbours that show it."""
-    printed = experiment.PerturbedMLE.as_printed(1.0, 2)
+    printed = experiment.algorithm_1(1.0, 2).mechanism
     assert experiment.attained_loss(weaker * printed.scale, printed.ridge) > 1
     assert experiment.attained_loss(printed.scale, printed.ridge / 4) > 1
 

@@ -298,7 +298,9 @@ def test_leagues_need_the_likelihood():
 
 
 def test_private_graph_noise_is_twice_that_of_net_wins():
-    mechanism = PerturbedMLE.calibrated(1.0, 50, ridge=1e9)
+    mechanism = PerturbedMLE.calibrated(
+        epsilon=1.0, n_items=50, ridge=1e9, graph="private", unit="comparison", law="continuous"
+    )
     net = l1_sensitivity(50, 1, score="net") / 2
     assert mechanism.scale == pytest.approx(2 * net, rel=1e-6)
 

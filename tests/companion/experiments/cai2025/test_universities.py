@@ -63,7 +63,7 @@ def test_the_questionnaire_needs_the_sensitivity_of_its_sheets():
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_calibrated_noise_keeps_and_approaches_its_promise(epsilon):
-    mechanism = NoisyCounts.calibrated(epsilon, 2, score="wins", law="continuous")
+    mechanism = NoisyCounts.calibrated(epsilon=epsilon, n_items=2, score="wins", law="continuous")
     losses = [experiment.two_items_loss(m, 1, mechanism.scale) for m in (1, 5, 50, 500)]
     assert losses == sorted(losses)
     assert 0.98 * epsilon < losses[-1] < epsilon
@@ -87,17 +87,15 @@ def test_edge_privacy_is_tight_for_the_vector_and_rejects_half_the_noise(monkeyp
     assert frame.loss[frame.k == 0].item() == pytest.approx(1.0)
     assert frame.loss[frame.k > 0].max() < 1.0
     assert derive(experiment.check_alg_2(3, [1.0])) == "holds"
-    printed = NoisyCounts.as_printed
-    monkeypatch.setattr(NoisyCounts, "as_printed", lambda algorithm, epsilon, n: printed(algorithm, 2 * epsilon, n))
+    printed = experiment.algorithm_2
+    monkeypatch.setattr(experiment, "algorithm_2", lambda epsilon, n: printed(2 * epsilon, n))
     assert derive(experiment.check_alg_2(3, [1.0])) == "refuted"
 
 
 def test_verdicts_follow_the_noise(monkeypatch):
     assert derive(experiment.check_alg_3([1.0], 1, 10)) == "refuted"
-    printed = NoisyCounts.as_printed
-    monkeypatch.setattr(
-        NoisyCounts, "as_printed", lambda algorithm, epsilon, n, **kw: printed(algorithm, epsilon / 2, n, **kw)
-    )
+    printed = experiment.algorithm_3
+    monkeypatch.setattr(experiment, "algorithm_3", lambda epsilon, n, **kw: printed(epsilon / 2, n, **kw))
     assert derive(experiment.check_alg_3([1.0], 1, 10)) == "holds", "with twice the noise the print would be right"
 
 
