@@ -310,7 +310,6 @@ def test_data_where_a_parameter_belongs(mechanism):
         lambda: NoisyCounts.calibrated(1.0, 3, answers=3, design="complete").release(PAIR[1:], RNG),
         lambda: NoisyCounts.calibrated(1.0, 3, answers=3, ties=False).release(PAIR, RNG),
         lambda: PerturbedMLE.calibrated(1.0, 3, ridge=1.0, answers=2, unit="voter").release(PAIR, RNG),
-        lambda: PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1).release(PAIR, RNG),
         lambda: mle(Comparisons([0, 2], [1, 3], [1, 1], [WORD, "b", CANARIES[1], "d"])),
         lambda: mle(Comparisons([0, 1], [1, 2], [1, 1], [WORD, "b", CANARIES[1]])),
         lambda: rank_centrality(Comparisons([0, 2], [1, 3], [1, 1], [WORD, "b", CANARIES[1], "d"])),

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+#: Python writes no integers of more bits in decimals.
+_LONG = 10_000
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 
 
@@ -95,9 +97,11 @@ def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int)
 
 
 def _plain(label: Any) -> str:
-    if isinstance(label, numbers.Real) and not isinstance(label, bool) and math.isfinite(label):
+    if isinstance(label, numbers.Real) and not isinstance(label, bool) and -math.inf < label < math.inf:
         whole = math.floor(label)
         label = whole if whole == label else label
+        if isinstance(label, int) and label.bit_length() > _LONG:
+            return hex(label)
     return " ".join(unicodedata.normalize("NFKC", str(label)).casefold().split())
 
 
