@@ -108,11 +108,11 @@ def main():
     compare("the largest of them, matrix given", calls, law)
 
     data = random_rows(800, 80_000)
+    chain = transition_matrix(800, *pair_shares(data))
     won = [
         (int(a), int(b)) if x else (int(b), int(a))
         for a, b, x in zip(data.first, data.second, data.points, strict=True)
     ]
-    chain = transition_matrix(800, *pair_shares(data))
 
     def choix_law():
         law = np.exp(choix.rank_centrality(800, won))
@@ -121,10 +121,15 @@ def main():
     calls = {
         "dprank.rank_centrality": lambda: rank_centrality(data),
         "choix.rank_centrality": choix_law,
-        "scipy eigs (ARPACK), matrix given": lambda: arpack(chain),
-        "numpy eig, matrix given": lambda: dense(chain),
+        "scipy eigs (ARPACK) of our matrix": lambda: arpack(transition_matrix(800, *pair_shares(data))),
     }
     compare("800 items, 80000 comparisons", calls, rank_centrality(data))
+    calls = {
+        "dprank.stationary_distribution": lambda: stationary_distribution(chain),
+        "scipy eigs (ARPACK)": lambda: arpack(chain),
+        "numpy eig": lambda: dense(chain),
+    }
+    compare("the same, matrix given", calls, rank_centrality(data))
 
     chain, law = path(10_000)
     calls = {

@@ -315,7 +315,6 @@ def test_data_where_a_parameter_belongs(mechanism):
         lambda: PerturbedMLE.calibrated(epsilon=1.0, n_items=4, ridge=1.0, graph="public", per_person=3).release(
             PAIR, RNG
         ),
-        lambda: PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1).release(PAIR, RNG),
         lambda: mle(Comparisons([0, 2], [1, 3], [1, 1], [WORD, "b", CANARIES[1], "d"])),
         lambda: mle(Comparisons([0, 1], [1, 2], [1, 1], [WORD, "b", CANARIES[1]])),
         lambda: rank_centrality(Comparisons([0, 2], [1, 3], [1, 1], [WORD, "b", CANARIES[1], "d"])),

@@ -32,7 +32,7 @@ RELEASES = {
     "fallback": PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, queries=2, share=0.5).release(VOTES, RNG),
     "codes": Oneshot.calibrated(epsilon=1.0, n_items=3, k=2, ordered=True).release([1, 2, 3], SECURE),
     "values": Oneshot.calibrated(epsilon=1.0, items=[*"abc"], k=2, values=True).release([1, 2, 3], SECURE),
-    "numbers for names": Peeling.calibrated(epsilon=1.0, items=[7, "x", 2.5], k=1, noise="gumbel").release(
+    "numbers for names": Peeling.calibrated(epsilon=1.0, items=[7, "x", 2.5], k=2, noise="gumbel").release(
         [1, 2, 3], SECURE
     ),
     "test": NoisyNorm.calibrated(epsilon=1.0, n_items=3, n_voters=3).release(VOTES, RNG),

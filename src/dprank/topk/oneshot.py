@@ -78,7 +78,6 @@ class Oneshot:
     See Also
     --------
     Oneshot.calibrated : the noise that a given epsilon needs.
-    dprank.Tallies : who has which items, so that the bound per person is kept.
 
     Notes
     -----
@@ -122,22 +121,23 @@ class Oneshot:
     per_person: int | None = None
 
     def __post_init__(self) -> None:
-        c = self.per_person
         n_items, items = require_items(self.n_items, self.items)
-        m = math.inf if n_items is None else n_items
-        settle(self, n_items=n_items, items=items)
-        require_one_of("noise", self.noise, get_args(Noise))
-        require_one_of("adjacency", self.adjacency, get_args(Adjacency))
         settle(
             self,
-            k=require_k(self.k, m, MOST_CHOSEN),
+            noise=require_one_of("noise", self.noise, get_args(Noise)),
+            adjacency=require_one_of("adjacency", self.adjacency, get_args(Adjacency)),
+            n_items=n_items,
+            items=items,
+            k=require_k(self.k, n_items or math.inf, MOST_CHOSEN),
             scale=require_positive("scale", self.scale),
             sensitivity=require_positive("sensitivity", self.sensitivity, up=True),
             delta=require_below_1("delta", self.delta),
             value_scale=None if self.value_scale is None else require_positive("value_scale", self.value_scale),
             largest=require_bool("largest", self.largest),
             ordered=require_bool("ordered", self.ordered),
-            per_person=None if c is None else require_whole("per_person", c, 1, MOST_CHOSEN),
+            per_person=None
+            if self.per_person is None
+            else require_whole("per_person", self.per_person, 1, MOST_CHOSEN),
         )
         chosen, shown = self._chosen, self._shown
         require_scale(self.scale, chosen.pushes * chosen.spread)

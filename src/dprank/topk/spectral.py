@@ -8,19 +8,12 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
-from scipy.sparse.linalg import LinearOperator, gmres
 
 from dprank._require import MOST_AT_ONCE, as_array, as_floats, require_at_least_0, require_real, require_whole
 from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.models.games import Games
+from dprank.topk.solvers import solved
 
-#: The last correction of an iterative solution, in l1; its error is seen to be within a factor of 10 of it.
-_ACCURACY = 1e-11
-#: Items up to which elimination is at once the fast way and the accurate one.
-_SMALL = 300
-#: Entries of the band, and multiplications, that elimination may take.
-_BAND_ENTRIES, _BAND_WORK = 1e8, 1e11
 #: Row sums may be off by so much.
 _ROW_SUM = 1e-9
 
@@ -41,12 +34,26 @@ def pair_shares(comparisons: Comparisons, *, prior: float = 0.0) -> tuple[NDArra
         Each compared pair once, the smaller code first.
     shares : ndarray of float, shape (pairs,)
         y of equation 3.1, in [0, 1]. O(comparisons + items) time and memory.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+
+    Examples
+    --------
+    >>> pairs, shares = pair_shares(Comparisons([0, 0, 1], [1, 1, 2], [1, 0, 1], "abc"))
+    >>> pairs.tolist(), shares.tolist()
+    ([[0, 1], [1, 2]], [0.5, 0.0])
     """
-    require_comparisons(comparisons)
-    prior = require_at_least_0("prior", prior)
-    games = Games.of(comparisons)
+    games, shares = _shares(comparisons, prior)
+    return np.column_stack([games.item, games.other.astype(np.int64)]), shares
+
+
+def _shares(comparisons: Comparisons, prior: float) -> tuple[Games, NDArray[np.float64]]:
+    games, prior = Games.of(require_comparisons(comparisons)), require_at_least_0("prior", prior)
     won = games.played - games.points / 2
-    return np.column_stack([games.item, games.other.astype(np.int64)]), (won + prior) / (games.played + 2 * prior)
+    return games, (won + prior) / (games.played + 2 * prior)
 
 
 def transition_matrix(n_items: int, pairs: ArrayLike, shares: ArrayLike, d: float | None = None) -> sparse.csr_array:
@@ -78,6 +85,11 @@ def transition_matrix(n_items: int, pairs: ArrayLike, shares: ArrayLike, d: floa
     The graph is public in the private method, and d with it. A smaller d would have some outcome of the comparisons
     give a negative probability: an item with more than d rivals may lose to all of them. The stationary distribution
     does not depend on d; how fast the walk moves does.
+
+    Examples
+    --------
+    >>> transition_matrix(3, [(0, 1), (1, 2)], [0.75, 0.5]).toarray().tolist()
+    [[0.625, 0.375, 0.0], [0.125, 0.625, 0.25], [0.0, 0.25, 0.75]]
     """
     pairs = comparison_graph(n_items, pairs)
     shares = as_floats("shares", shares)
@@ -128,7 +140,7 @@ def comparison_graph(n_items: int, pairs: ArrayLike) -> NDArray[np.int64]:
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
         raise ValueError(f"pairs has another shape, of {given.dtype.type.__name__}; two item codes a row are needed")
     edges = given.astype(np.int64)
-    low, high = edges.min(axis=1), edges.max(axis=1)
+    low, high = np.minimum(*edges.T), np.maximum(*edges.T)
     key = low * n_items + high
     order = np.argsort(key, kind="stable")
     again = np.zeros(len(key), bool)
@@ -173,10 +185,17 @@ def stationary_distribution(chain: Any) -> NDArray[np.float64]:
     .. math:: (I - S^\top + u e^\top) x = b, \quad S_{ij} = P_{ij} / (1 - P_{ii}) \text{ for } i \ne j,
 
     refined until the correction is below 1e-11 in l1: a residual alone says nothing of a chain that mixes slowly.
-    Random graphs take a few dozen products, O(entries) each. Where GMRES crawls (paths, grids), elimination within the
+    Random graphs take a few dozen products, O(entries) each; large dense ones start from the law after a few dozen
+    steps. Where GMRES crawls (paths, grids), elimination within the
     band of a reverse Cuthill-McKee order takes over: O(states * band^2) time, O(states * band) memory.
+
+    Examples
+    --------
+    >>> stationary_distribution([[0.5, 0.5], [0.25, 0.75]]).round(4).tolist()
+    [0.3333, 0.6667]
     """
-    return _stationary(_chain(chain), "states")
+    chain = _chain(chain)
+    return solved(_off_diagonal(chain), "states")
 
 
 def ergodicity_coefficient(chain: Any) -> float:
@@ -192,11 +211,21 @@ def ergodicity_coefficient(chain: Any) -> float:
     float
         In [0, 1]; 0 for a single state.
 
+    Raises
+    ------
+    ValueError
+        If it is no transition matrix.
+
     Notes
     -----
     Two rows are as far apart as 1 minus what they share, :math:`1 - \sum_k \min(P_{ik}, P_{jk})`, so that the search
     ends at 1 with the first two that share nothing. O(states * entries) time otherwise, O(states) memory beside the
     chain.
+
+    Examples
+    --------
+    >>> ergodicity_coefficient([[0.5, 0.5, 0], [0.25, 0.5, 0.25], [0, 0.5, 0.5]])
+    0.5
     """
     chain = _chain(chain)
     return float(_ergodicity(chain.indptr, chain.indices, chain.data))
@@ -229,12 +258,19 @@ def rank_centrality(comparisons: Comparisons, *, prior: float = 0.0) -> NDArray[
     -----
     The normalisation d of the paper is no parameter here: it cancels. O(comparisons) time to sum up pairs; then as
     `stationary_distribution`. Not private.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> games = dprank.Comparisons([0, 0, 0, 1, 1, 2], [1, 1, 2, 2, 2, 0], [1, 0.5, 1, 1, 0, 1], ["ash", "elm", "oak"])
+    >>> dprank.rank_centrality(games).round(2).tolist()
+    [0.5, 0.21, 0.29]
     """
-    pairs, shares = pair_shares(comparisons, prior=prior)
-    return _stationary(transition_matrix(comparisons.n_items, pairs, shares), "items")
+    games, shares = _shares(comparisons, prior)
+    return solved(_rates(games, shares), "items")
 
 
-# --- solvers ---------------------------------------------------------------------------------------------------------
+# --- matrices ---------------------------------------------------------------------------------------------------------
 
 
 def _chain(chain: Any) -> sparse.csr_array:
@@ -290,113 +326,23 @@ def _sound(chain: Any) -> Any:
     return made(parts, shape=chain.shape)
 
 
-def _stationary(chain: sparse.csr_array, kind: str) -> NDArray[np.float64]:
-    n = chain.shape[0]
+def _off_diagonal(chain: sparse.csr_array) -> sparse.csr_array:
     rates = sparse.csr_array(chain - sparse.diags_array(chain.diagonal()))
     rates.eliminate_zeros()
-    closed = _closed_class(rates, kind)
-    law = np.zeros(n)
-    part = rates if len(closed) == n else rates[closed][:, closed]
-    found = None if len(closed) <= _SMALL else _refined(part)
-    law[closed] = _eliminated(part) if found is None else found
-    return law
+    return rates
 
 
-def _closed_class(rates: sparse.csr_array, kind: str) -> NDArray[np.int64]:
-    """States of the only class that the chain never leaves."""
-    count, part = csgraph.connected_components(rates, connection="strong")
-    if count == 1:
-        return np.arange(len(part))
-    left = np.zeros(count, bool)
-    from_part = part[np.repeat(np.arange(len(part)), np.diff(rates.indptr))]
-    left[from_part[from_part != part[rates.indices]]] = True
-    ends = np.flatnonzero(~left)
-    if len(ends) == 1:
-        return np.flatnonzero(part == ends[0])
-    parts, group = csgraph.connected_components(rates, directed=False)
-    first = int((~left[part]).argmax())
-    other = (~left[part]) & ((group != group[first]) if parts > 1 else (part != part[first]))
-    two = f"{kind}[{first}] and {kind}[{int(other.argmax())}]"
-    if parts > 1:
-        raise ValueError(f"groups of {kind} are not connected with each other ({two}): a connected graph is needed")
-    raise ValueError(
-        f"several groups of {kind} are never left ({two}): no unique stationary distribution; "
-        "a group that all others lead to is needed"
-    )
-
-
-def _refined(rates: sparse.csr_array) -> NDArray[np.float64] | None:
-    """Law of an irreducible chain by GMRES with iterative refinement, or None where it does not settle."""
-    n, leave = rates.shape[0], rates.sum(axis=1)
-    back = sparse.csr_array((rates.multiply(1 / leave[:, None])).T)
-    start = leave / leave.sum()
-    system: Any = LinearOperator((n, n), matvec=lambda x: x - back @ x + start * x.sum(), dtype=float)
-    law = np.full(n, 1 / n)
-    for _ in range(6):
-        # what flows in less what flows out, of the same products: rounded rates to leave would tilt the balance
-        flow = sparse.csr_array(rates.multiply(law[:, None]))
-        step, failed = gmres(system, flow.sum(axis=0) - flow.sum(axis=1), rtol=1e-8, atol=0, restart=40, maxiter=5)
-        if failed:
-            return None
-        law = np.maximum(law + step / leave, 0)
-        law /= law.sum()
-        if np.abs(step / leave).sum() < _ACCURACY:
-            return law
-    return None
-
-
-def _eliminated(rates: sparse.csr_array) -> NDArray[np.float64]:
-    """Law of an irreducible chain by elimination within a band."""
-    n = rates.shape[0]
-    order = csgraph.reverse_cuthill_mckee(rates).astype(np.int64)
-    place = np.empty(n, np.int64)
-    place[order] = np.arange(n)
-    rows = np.repeat(np.arange(n), np.diff(rates.indptr))
-    band = int(np.abs(place[rows] - place[rates.indices]).max(initial=0))
-    if n * (2 * band + 1) > _BAND_ENTRIES or n * band**2 > _BAND_WORK:
-        raise ArithmeticError(
-            f"the stationary distribution of {n} states does not settle to an l1 error of 1e-10, and the chain is too "
-            "wide to eliminate: it mixes too slowly for its size"
-        )
-    law = _gth(rates.indptr, rates.indices, rates.data, place, band)
-    if not np.isfinite(law).all():
-        raise ArithmeticError(f"the rates between the {n} states underflow: some are too small beside others")
-    return np.asarray(law)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _gth(start, other, rate, place, band):
-    """Elimination without subtraction of an irreducible chain, states in the order of their places.
-
-    Row k holds the rates from k to k - band .. k + band.
-    """
-    n = start.size - 1
-    table = np.zeros((n, 2 * band + 1))
-    for i in range(n):
-        for at in range(start[i], start[i + 1]):
-            table[place[i], place[other[at]] - place[i] + band] += rate[at]
-    for k in range(n - 1, 0, -1):
-        low = max(0, k - band)
-        row = table[k, low - k + band : band]
-        total = row.sum()
-        for i in range(low, k):
-            share = table[i, k - i + band] / total
-            table[i, k - i + band] = share
-            if share > 0:
-                mine = table[i, low - i + band : k - i + band]
-                for j in range(mine.size):
-                    mine[j] += share * row[j]
-    law = np.empty(n)
-    law[0] = 1.0
-    for k in range(1, n):
-        value = 0.0
-        for i in range(max(0, k - band), k):
-            value += law[i] * table[i, k - i + band]
-        law[k] = value
-        if value > 1e200:
-            law[: k + 1] *= 1e-200
-    law /= law.sum()
-    return law[place]
+def _rates(games: Games, shares: NDArray[np.float64]) -> sparse.csr_array:
+    """What the `transition_matrix` of their pairs has off the diagonal."""
+    n, i, j = games.n_items, games.item.astype(np.int32), games.other.astype(np.int32)
+    d = max(int((np.bincount(i, minlength=n) + np.bincount(j, minlength=n)).max()), 1)
+    leave = np.concatenate([shares / d, (1 - shares) / d])
+    back = sparse.coo_array((leave, (np.concatenate([j, i]), np.concatenate([i, j]))), shape=(n, n))
+    back.has_canonical_format = True  # no pair comes twice
+    # the columns of the transposed are the rows, in order
+    rates = sparse.csr_array(back.tocsr().tocsc().T)
+    rates.eliminate_zeros()
+    return rates
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

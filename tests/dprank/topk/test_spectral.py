@@ -10,7 +10,7 @@ from checks import each, refused
 from scipy import sparse
 
 from dprank.data.comparisons import Comparisons
-from dprank.topk import spectral
+from dprank.topk import solvers
 from dprank.topk.spectral import (
     ergodicity_coefficient,
     pair_shares,
@@ -159,8 +159,8 @@ def test_both_solvers_agree():
     rates = transition_matrix(500, pairs, rng(1).random(len(pairs)))
     rates.setdiag(0)
     rates.eliminate_zeros()
-    found = spectral._refined(rates)
-    eliminated = spectral._gth(rates.indptr, rates.indices, rates.data, rng(2).permutation(500), 499)
+    found = solvers._refined(rates)
+    eliminated = solvers._gth(rates.indptr, rates.indices, rates.data, rng(2).permutation(500), 499)
     assert np.abs(found - eliminated).sum() < 1e-12
 
 
@@ -170,6 +170,30 @@ def test_paths_on_which_power_iteration_crawls(n):
     for up in (rng(n).uniform(0.2, 0.8, n - 1), np.full(n - 1, 0.9), np.full(n - 1, 0.1), np.full(n - 1, 0.5)):
         chain, law = path(up)
         assert np.abs(stationary_distribution(chain) - law).sum() < 1e-10
+
+
+@pytest.mark.slow
+def test_large_dense_chains_are_walked_first_and_as_exact():
+    """Random ones, halves that hardly meet, and two sides that take turns: there the walk never settles."""
+    n = 600
+    loose, sides = rng(3).random((2, n, n))
+    for a, b in ((0, 1), (1, 0)):
+        loose[a * n // 2 : (a + 1) * n // 2, b * n // 2 : (b + 1) * n // 2] *= 1e-7
+    half = np.arange(n) % 2
+    sides[half[:, None] == half] = 0
+    for rates in (rng(4).random((n, n)) ** 4, loose, sides):
+        np.fill_diagonal(rates, 0)
+        chain = rates / rates.sum(axis=1, keepdims=True)
+        sparse_rates = sparse.csr_array(chain)
+        exact = solvers._gth(sparse_rates.indptr, sparse_rates.indices, sparse_rates.data, np.arange(n), n - 1)
+        assert np.abs(stationary_distribution(chain) - exact).sum() < 1e-10
+
+
+def test_a_walk_is_near_the_law_where_it_mixes():
+    rates = sparse.csr_array(rng(5).random((600, 600)))
+    jumps = rates / rates.sum(axis=1)[:, None]
+    law = solvers._walked(sparse.csr_array(jumps.T))
+    assert np.abs(jumps.T @ law - law).sum() < 1e-12
 
 
 def test_nearly_reducible_chains():
@@ -184,13 +208,13 @@ def test_nearly_reducible_chains():
 
 def test_slow_chains_too_wide_to_eliminate(monkeypatch):
     chain, _ = path(rng().uniform(0.2, 0.8, 2000))
-    monkeypatch.setattr(spectral, "_BAND_ENTRIES", 100)
+    monkeypatch.setattr(solvers, "_BAND_ENTRIES", 100)
     with pytest.raises(ArithmeticError, match="2001 states"):
         stationary_distribution(chain)
 
 
 def test_rates_that_underflow_are_not_passed_off_as_an_answer(monkeypatch):
-    monkeypatch.setattr(spectral.csgraph, "reverse_cuthill_mckee", lambda rates: np.arange(3))
+    monkeypatch.setattr(solvers.csgraph, "reverse_cuthill_mckee", lambda rates: np.arange(3))
     with pytest.raises(ArithmeticError, match="underflow"):
         stationary_distribution([[0, 1, 0], [0, 1 - 1e-200, 1e-200], [1e-200, 1, 0]])
 
