@@ -98,7 +98,7 @@ class Loud:
 
 
 class Unhashable(Loud):
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 def test_hostile_labels():
