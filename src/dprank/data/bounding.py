@@ -97,7 +97,7 @@ def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int)
 
 
 def _plain(label: Any) -> str:
-    if isinstance(label, numbers.Real) and not isinstance(label, bool) and -math.inf < label < math.inf:
+    if isinstance(label, numbers.Real) and not isinstance(label, bool) and label < math.inf and label > -math.inf:
         whole = math.floor(label)
         label = whole if whole == label else label
         if isinstance(label, int) and label.bit_length() > _LONG:
