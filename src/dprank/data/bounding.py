@@ -97,12 +97,17 @@ def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int)
 
 
 def _plain(label: Any) -> str:
-    if isinstance(label, numbers.Real) and not isinstance(label, bool) and label < math.inf and label > -math.inf:
-        whole = math.floor(label)
-        label = whole if whole == label else label
+    if isinstance(label, numbers.Real) and not isinstance(label, bool):
+        label = _own(label)
         if isinstance(label, int) and label.bit_length() > _LONG:
             return hex(label)
     return " ".join(unicodedata.normalize("NFKC", str(label)).casefold().split())
+
+
+def _own(number: Any) -> Any:
+    """The integer of a number that is whole, however large."""
+    whole = math.floor(number) if -math.inf < number < math.inf else number
+    return whole if whole == number else number
 
 
 def _number(text: str) -> int:
