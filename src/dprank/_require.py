@@ -183,7 +183,7 @@ def as_list(name: str, values: Any, needed: str) -> list[Any]:
     try:
         return list(values)
     except Exception:  # what is foreign may raise anything
-        raise ValueError(f"{name} of type {type(values).__name__}; {needed}") from None
+        raise ValueError(f"{name} = {shown(values)}; {needed}") from None
 
 
 def as_array(name: str, values: Any) -> NDArray[Any]:

@@ -46,7 +46,6 @@ def test_one_person_however_written(alike):
         [2**63, 2**63 + 1, -(2**63), 2**63 - 1, 2**64, 2**64 + 1, 10**19, 10**20, -(2**63) - 1],
         [True, 1, False, 0],
         [math.inf, -math.inf, "x"],
-        [(1, 2), (2, 1), "12"],
     ],
 )
 def test_different_persons(different):
@@ -55,7 +54,7 @@ def test_different_persons(different):
     assert len(set(person_ids("who", labels).tolist())) == len(different)
 
 
-@each("mixed", [[True, 1], [1, 1.0, "1"], [Decimal("1.50"), 1.5, Fraction(3, 2)], [(1, 2), (1, 2.0)], [1 + 0j, 1]])
+@each("mixed", [[True, 1], [1, 1.0, "1"], [Decimal("1.50"), 1.5, Fraction(3, 2)]])
 def test_a_person_is_not_renamed_by_the_rows_of_others(mixed):
     """What is equal to a label, and written in another way, stood for it where it came first."""
     alone = [person_ids("who", one_label(label))[0] for label in mixed]
@@ -102,12 +101,9 @@ class Unhashable(Loud):
 
 
 def test_hostile_labels():
-    assert len(person_ids("who", np.array([Loud(), "secret"], object))) == 2
-    for labels in ([Unhashable()], [[1]], [{1: 2}], [{3}]):
-        column = np.empty(1, object)
-        column[:] = labels
-        with refused("who holds what cannot be a label"):
-            person_ids("who", column)
+    for label in (Loud(), Unhashable(), [1], {1: 2}, {3}, (1, 2), 1j, b"ann", np.timedelta64(1), object):
+        with refused("who holds", "numbers, text or dates"):
+            person_ids("who", one_label(label))
     # a lone surrogate, a null and a novel are texts, too
     texts = np.array(["\ud800", "\0", "x" * 100_000, "\udfff"], object)
     assert len(set(person_ids("who", texts).tolist())) == 4

@@ -332,7 +332,7 @@ def test_a_missing_name_is_no_item_whatever_items_are_called(gone):
     ("change", "words"),
     [
         ({}, ["z[3] is missing", "missing='drop'"]),
-        ({"missing": "skip"}, ["missing = 'skip'", "'refuse' and 'drop'"]),
+        ({"missing": "skip"}, ["missing = 'skip'", "'refuse', 'drop'"]),
         ({"items": "ab", "missing": "drop"}, ["x[2] is none of the 2 items"]),
         ({"first": "X"}, ["column 'X' is not in the table", "4 columns"]),
         ({"voter": "V"}, ["column 'V'"]),

@@ -267,7 +267,6 @@ MECHANISMS = [
         mechanism.calibrated(epsilon=1.0, n_items=4)
         for mechanism in (ExponentialMechanism, LocalBorda, LocalKwikSort, LocalMatrix, LocalOneBit, LocalPairs)
     ),
-    *(mechanism.calibrated(4, 1.0) for mechanism in (LocalOneBit, LocalPairs)),
     *(mechanism.calibrated(epsilon=1.0, n_items=4) for mechanism in (NoisyMatrix, PrivateBorda, PrivateKwikSort)),
     BatchVote(4, 40, 10, 6.0, 1.0, 3),
     Bucketed(4, 40, 2, 6.0, 0.5),

@@ -8,6 +8,7 @@ import pytest
 from checks import refused
 
 import dprank
+from dprank.data.bounding import person_ids
 from dprank.data.tallies import Tallies, counted, read_tallies
 from dprank.privacy.laws import exact, sample
 from dprank.privacy.noise import SECURE
@@ -331,3 +332,11 @@ def test_samples_of_the_audit_read_tallies():
     rows = sample(Oneshot(1, 0.01, items=ILLS, per_person=1), CROWD, 20, np.random.default_rng(0))
     assert set(chain.from_iterable(rows.tolist())) == {0.0}
     assert set(sample(Peeling(1, 0.01, items=ILLS), CROWD, 20, np.random.default_rng(0)).ravel()) == {0.0}
+
+
+def test_numbers_of_persons_of_any_length():
+    """No float holds the first, and Python writes no decimals of the second."""
+    ids = person_ids("who", [10**400, 10**5000, -(10**5000), 1, "1", 1.0, float("inf"), 10**400])
+    assert len(set(ids.tolist())) == 5
+    assert ids[0] == ids[-1]
+    assert ids[3] == ids[4] == ids[5] == 1

@@ -110,7 +110,9 @@ def _text(name: str, label: Any) -> str | None:
     """Of one label that is no text; None where it is missing."""
     import pandas as pd
 
-    if label is None or label is pd.NA or label is pd.NaT or (isinstance(label, float) and math.isnan(label)):
+    if label is None or label is pd.NA or label is pd.NaT:
+        return None
+    if label.is_nan() if isinstance(label, Decimal) else isinstance(label, numbers.Real) and bool(label != label):
         return None
     if not isinstance(label, str | numbers.Real | Decimal | np.bool_ | date | UUID):
         raise ValueError(f"{name} holds a {type(label).__name__}; labels are numbers, text or dates")
@@ -124,7 +126,7 @@ def _plain(label: Any) -> str:
             whole = math.floor(label)
             label = whole if whole == label else label
         # Python writes no whole number of more than 4,300 digits in decimals
-        return f"{label:x}" if isinstance(label, int) and label.bit_length() > 64 else str(label)
+        return hex(label) if isinstance(label, int) and label.bit_length() > 14_000 else str(label)
     return " ".join(unicodedata.normalize("NFKC", str(label)).casefold().split())
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from dprank._require import (
     MOST,
@@ -78,6 +78,8 @@ def optimal_delta(k: int, epsilon_0: float, epsilon: float) -> float:
     :math:`(2 l - k) \varepsilon_0`, and :math:`\delta = E[1 - e^{\varepsilon - loss}]_+`. All terms are positive, so
     there is no cancellation, and delta may be as small as a float can be. O(k) time.
     """
+    from scipy import stats  # a third of a second, and not every mechanism needs it
+
     k = require_whole("k", k, 1, MOST_ROUNDS)
     epsilon_0, epsilon = require_positive("epsilon_0", epsilon_0, up=True), require_at_least_0("epsilon", epsilon)
     p = float(special.expit(epsilon_0))
