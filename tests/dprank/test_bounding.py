@@ -31,7 +31,6 @@ ALARM = 1e-6
         [2.5, "2.5", np.float64(2.5)],
         [2**63, "9223372036854775808", float(2**63)],
         [10**30, str(10**30)],
-        [b"x", "b'x'"],
     ],
 )
 def test_one_person_however_written(alike):

@@ -114,7 +114,8 @@ def _text(name: str, label: Any) -> str | None:
         return None
     if label.is_nan() if isinstance(label, Decimal) else isinstance(label, numbers.Real) and bool(label != label):
         return None
-    if not isinstance(label, str | numbers.Real | Decimal | np.bool_ | date | UUID):
+    known = isinstance(label, str | numbers.Real | Decimal | np.bool_ | date | UUID)
+    if not known or isinstance(label, np.timedelta64):  # numpy counts time spans among the integers
         raise ValueError(f"{name} holds a {type(label).__name__}; labels are numbers, text or dates")
     return _plain(label)
 
