@@ -323,7 +323,8 @@ def _baselines():
         "pairwise.perturbed_mle.PerturbedMLE": noisy | {"ridge": 1.0, "graph": "public", "per_person": 3},
         "pairwise.perturbed_mle.PerturbedMLE.calibrated": budget
         | {"ridge": 100.0, "graph": "private", "per_person": 3, "law": "continuous"},
-        "pairwise.perturbed_mle.PerturbedMLE.calibrated, public": budget | {"ridge": 1.0, "graph": "public"},
+        "pairwise.perturbed_mle.PerturbedMLE.calibrated, public": budget
+        | {"ridge": 1.0, "graph": "public", "per_person": 1},
         "pairwise.perturbed_mle.objective_loss": {"scale": 2.0, "ridge": 1.0, "per_person": 3},
         "privacy.randomized_response.bit_loss": {"flips": 2**50, "bits": 3},
         "privacy.randomized_response.flips_for": {"epsilon": 1.0, "bits": 3},

@@ -111,6 +111,13 @@ def l1_sensitivity(
     return max(most(middle), most(n_items)) if adjacency == "add_remove" else most(middle) + most(n_items - middle)
 
 
+def require_bound(per_person: int | None, unit: Unit) -> int:
+    """Refuse to guess how many answers of a voter count."""
+    if per_person is None and unit == "voter":
+        raise ValueError("per_person = None; say how many answers of one voter count: what is beyond is left out")
+    return 1 if per_person is None else per_person
+
+
 @dataclass(frozen=True)
 class NoisyCounts:
     """Laplace noise on the score of every item, then sort (Cai, Chakraborty and Wang 2025, Algorithms 2 and 3).
@@ -194,7 +201,7 @@ class NoisyCounts:
         *,
         epsilon: float,
         n_items: int,
-        per_person: int = 1,
+        per_person: int | None = None,
         unit: Unit = "voter",
         adjacency: Adjacency = "replace",
         score: Score = "net",
@@ -208,7 +215,10 @@ class NoisyCounts:
         ----------
         epsilon : float
             Above 0, finite.
-        n_items, per_person, unit, adjacency, score, design, ties, law
+        per_person : int, optional
+            How many answers of one voter count: what is beyond is left out, so it must be said unless the unit is one
+            comparison.
+        n_items, unit, adjacency, score, design, ties, law
             As in `NoisyCounts`.
 
         Raises
@@ -224,7 +234,7 @@ class NoisyCounts:
         free = cls(
             n_items,
             1.0,
-            per_person=per_person,
+            per_person=require_bound(per_person, unit),
             unit=unit,
             adjacency=adjacency,
             score=score,

@@ -23,6 +23,7 @@ from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.data.counting import GRAIN, whole_counts
 from dprank.models.bradley_terry import LOGISTIC, Link, require_link
 from dprank.models.likelihood import mle, mle_from_counts
+from dprank.pairwise.noisy_counts import require_bound
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, Unit, ratio_up
 from dprank.privacy.noise import Law, best_first
@@ -200,7 +201,7 @@ class PerturbedMLE:
         n_items: int,
         ridge: float,
         graph: Graph,
-        per_person: int = 1,
+        per_person: int | None = None,
         unit: Unit = "voter",
         link: Link = LOGISTIC,
         law: Law = "discrete",
@@ -211,8 +212,10 @@ class PerturbedMLE:
         ----------
         epsilon : float
             Above 0, finite.
-        n_items, graph, per_person, unit, link, law
+        n_items, graph, unit, link, law
             As in `PerturbedMLE`.
+        per_person : int, optional
+            As in `dprank.NoisyCounts.calibrated`.
         ridge : float
             On a private graph the curvature that one answer adds must hide behind it: at an epsilon a ridge that is too
             small is refused, and a larger one needs less noise, never less than 4 per_person / epsilon (logistic).
@@ -227,7 +230,9 @@ class PerturbedMLE:
         >>> PerturbedMLE.calibrated(epsilon=0.5, n_items=6, ridge=1.0, graph="public", per_person=15).scale
         60.0
         """
-        free = cls(n_items, 1.0, ridge, graph=graph, per_person=per_person, unit=unit, link=link, law=law)
+        free = cls(
+            n_items, 1.0, ridge, graph=graph, per_person=require_bound(per_person, unit), unit=unit, link=link, law=law
+        )
         epsilon = require_positive("epsilon", epsilon)
         if free._counts:
             scale = ratio_up(2 * free.per_person, epsilon)

@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 from dprank.audit import privacy_loss
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import GRAIN
-from dprank.pairwise import NoisyCounts, l1_sensitivity, rank_law, top_set_law
+from dprank.pairwise import NoisyCounts, PerturbedMLE, l1_sensitivity, rank_law, top_set_law
 from dprank.privacy import noise
 
 ROUNDING = 1e-11
@@ -263,7 +263,7 @@ def test_calibrated_never_promises_more_than_it_was_asked():
 
 def test_without_noise_there_is_no_mechanism():
     with refused("epsilon = inf", "finite"):
-        NoisyCounts.calibrated(epsilon=math.inf, n_items=3)
+        NoisyCounts.calibrated(epsilon=math.inf, per_person=1, n_items=3)
     for scale in (0, 0.0, np.uint8(0), 5e-324):
         with refused("scale = "):
             NoisyCounts(3, scale)
@@ -296,7 +296,7 @@ def most(plus, minus, score, design, ties, answers):
 
 
 def test_any_number_of_items_takes_no_time():
-    mechanism = NoisyCounts.calibrated(epsilon=1.0, n_items=10**9)
+    mechanism = NoisyCounts.calibrated(epsilon=1.0, per_person=1, n_items=10**9)
     assert (mechanism.sensitivity, mechanism.scale) == (4, 4.0)
     assert (
         NoisyCounts.calibrated(epsilon=1.0, n_items=10**9, per_person=10**15, design="once").sensitivity == 4 * 10**15
@@ -316,7 +316,7 @@ def test_small_integers_of_numpy_do_not_wrap(width):
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-320])
 def test_an_epsilon_beyond_all_noise_is_refused(epsilon):
     with refused("epsilon"):
-        NoisyCounts.calibrated(epsilon=epsilon, n_items=3)
+        NoisyCounts.calibrated(epsilon=epsilon, per_person=1, n_items=3)
 
 
 # --- release --------------------------------------------------------------------------------------------------------
@@ -554,7 +554,7 @@ def test_refuses_parameters(change, words):
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan])
 def test_refuses_an_epsilon(epsilon):
     with refused(f"epsilon = {epsilon}", "above 0"):
-        NoisyCounts.calibrated(epsilon=epsilon, n_items=3)
+        NoisyCounts.calibrated(epsilon=epsilon, per_person=1, n_items=3)
 
 
 def test_refuses_a_top():
@@ -562,3 +562,11 @@ def test_refuses_a_top():
     for k in (-1, 4):
         with refused(f"k = {k}", "from 0 to 3"):
             released.top(k)
+
+
+def test_how_many_answers_count_is_said_aloud():
+    """What is beyond is left out without a word, so that no default could be meant by everybody."""
+    for kind, more in ((NoisyCounts, {}), (PerturbedMLE, {"ridge": 1.0, "graph": "public"})):
+        with refused("per_person = None", "left out"):
+            kind.calibrated(epsilon=1.0, n_items=3, **more)
+        assert kind.calibrated(epsilon=1.0, n_items=3, unit="comparison", **more).per_person == 1

@@ -666,10 +666,10 @@ def test_a_graph_must_be_named():
         PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=1.0)
     with pytest.raises(TypeError, match="graph"):
         PerturbedMLE(3, 1.0, 1.0)
-    published = PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=1.0, graph="public")
+    published = PerturbedMLE.calibrated(epsilon=1.0, per_person=1, n_items=3, ridge=1.0, graph="public")
     assert (published.law, published.unit, published.per_person) == ("discrete", "voter", 1)
     with refused("law = 'discrete'", "graph = 'private'", "law = 'continuous' for research", "NoisyCounts"):
-        PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=9.0, graph="private")
+        PerturbedMLE.calibrated(epsilon=1.0, per_person=1, n_items=3, ridge=9.0, graph="private")
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------

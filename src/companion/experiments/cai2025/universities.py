@@ -247,7 +247,7 @@ def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> list[Ch
         checks.append(_loss(f"released order, 2L/ε, {at}", row.loss, epsilon, "corrected"))
         attained = f"privacy loss of the noisy counts, 2L/ε, {at}"
         checks.append(Check(attained, row.vector, "==", epsilon, "corrected", error=ROUNDING))
-        corrected = NoisyCounts.calibrated(epsilon=epsilon, n_items=3, score="wins", law="continuous")
+        corrected = NoisyCounts.calibrated(epsilon=epsilon, per_person=1, n_items=3, score="wins", law="continuous")
         checks.append(_loss(f"{single}, 2L/ε", one_answer_loss(3, corrected.scale), epsilon, "corrected"))
         corrected = survey_mechanism("corrected", epsilon, "CEMS")
         losses = questionnaire_losses(6, students, corrected.scale).loss
@@ -316,7 +316,7 @@ def adjacency_readings(epsilon: float, grid: int = 1001) -> pd.DataFrame:
 
 def check_adjacency(epsilon: float) -> list[Check]:
     """Whether the printed definition limits what one user's change can do, in each of its readings."""
-    calibrated = NoisyCounts.calibrated(epsilon=epsilon, n_items=2, score="wins", law="continuous")
+    calibrated = NoisyCounts.calibrated(epsilon=epsilon, per_person=1, n_items=2, score="wins", law="continuous")
     published = answer_loss(1.0)
     return [
         *(

@@ -63,7 +63,7 @@ def test_the_questionnaire_needs_the_sensitivity_of_its_sheets():
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_calibrated_noise_keeps_and_approaches_its_promise(epsilon):
-    mechanism = NoisyCounts.calibrated(epsilon=epsilon, n_items=2, score="wins", law="continuous")
+    mechanism = NoisyCounts.calibrated(epsilon=epsilon, per_person=1, n_items=2, score="wins", law="continuous")
     losses = [experiment.two_items_loss(m, 1, mechanism.scale) for m in (1, 5, 50, 500)]
     assert losses == sorted(losses)
     assert 0.98 * epsilon < losses[-1] < epsilon
