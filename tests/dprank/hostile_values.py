@@ -115,7 +115,7 @@ OTHERS = {
 }
 HOSTILE = NUMBERS | OTHERS
 #: What is computed from numbers, each of which is in order, and may be out of range itself.
-COMPUTED = ("scale", "value_scale", "threshold", "epsilon_0")
+COMPUTED = ("scale", "value_scale", "threshold", "round_epsilon")
 #: A sign that it hangs; nothing on the tests' sizes takes a tenth of it.
 SECONDS = 2.0
 
@@ -331,13 +331,13 @@ def _baselines():
         "privacy.randomized_response.randomise": {"signs": np.ones(3, np.int8), "flips": 2**50, "rng": rng},
         "topk.bound.log_delta": {"k": 2, "shift": 0.1, "epsilon": 1.0, "n_items": 9},
         "topk.bound.shift_for": {"k": 2, "epsilon": 1.0, "delta": 0.01, "n_items": 9},
-        "privacy.composition.advanced": {"k": 3, "epsilon_0": 0.1, "delta": 0.01},
-        "privacy.composition.basic": {"k": 3, "epsilon_0": 0.1},
+        "privacy.composition.advanced": {"k": 3, "round_epsilon": 0.1, "delta": 0.01},
+        "privacy.composition.basic": {"k": 3, "round_epsilon": 0.1},
         "privacy.composition.epsilon_per_round": {"composition": "optimal", "k": 3, "epsilon": 1.0, "delta": 0.01},
-        "privacy.composition.optimal": {"k": 3, "epsilon_0": 0.1, "delta": 0.01},
-        "privacy.composition.optimal_delta": {"k": 3, "epsilon_0": 0.1, "epsilon": 0.2},
-        "privacy.composition.rho": {"k": 3, "epsilon_0": 0.1},
-        "privacy.composition.total_epsilon": {"composition": "optimal", "k": 3, "epsilon_0": 0.1, "delta": 0.01},
+        "privacy.composition.optimal": {"k": 3, "round_epsilon": 0.1, "delta": 0.01},
+        "privacy.composition.optimal_delta": {"k": 3, "round_epsilon": 0.1, "epsilon": 0.2},
+        "privacy.composition.rho": {"k": 3, "round_epsilon": 0.1},
+        "privacy.composition.total_epsilon": {"composition": "optimal", "k": 3, "round_epsilon": 0.1, "delta": 0.01},
         "topk.oneshot.Oneshot": chosen | {"scale": 2.0, "value_scale": 3.0, "per_person": 2},
         "topk.oneshot.Oneshot, delta": chosen | {"scale": 20.0, "delta": 0.01},
         "topk.oneshot.Oneshot.calibrated": chosen | {"epsilon": 1.0, "values": True, "share": 0.4},

@@ -1,6 +1,10 @@
 """A room imports only from rooms below it; the auditor knows no family; the library knows nothing of the book."""
 
 import ast
+import re
+import textwrap
+from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 import dprank
@@ -80,3 +84,22 @@ def test_every_name_at_the_front_door_is_what_its_room_has():
     told = {name for name in imports(HOME / "__init__.py") if name.startswith("dprank.")}
     assert told == {f"dprank.{home}.{name}" for name, home in dprank._HOMES.items()}
     assert callable(dprank.audit)
+
+
+def blocks(doc):
+    """Pairs of neighbouring parameters that a docstring explains, as they are explained, if that takes some words."""
+    found = re.search(r"^Parameters\n-+\n(.*?)(?:\n\n\w[\w ]*\n-{3,}\n|\Z)", doc, flags=re.DOTALL | re.MULTILINE)
+    entries = re.split(r"\n(?=\S)", textwrap.dedent(found[1])) if found else []
+    entries = [" ".join(entry.split()) for entry in entries]
+    return [pair for pair in pairwise(entries) if sum(map(len, pair)) > 110]
+
+
+def test_no_parameter_block_stands_twice():
+    where = defaultdict(list)
+    for path in HOME.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                for pair in blocks(ast.get_docstring(node) or ""):
+                    where[pair].append(f"{path.relative_to(HOME)}: {node.name}")
+    assert len(where) > 50
+    assert not {pair: places for pair, places in where.items() if len(places) > 1}

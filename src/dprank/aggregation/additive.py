@@ -39,9 +39,8 @@ class AdditiveNoise(ABC):
         m, at least 2.
     scale : float
         Laplace scale, or standard deviation, in the unit of the counts; above 0.
-    noise : {"laplace", "gaussian"}
-    delta : float
-        At which the guarantee of Gaussian noise is stated, in (0, 1); 0 for Laplace noise.
+    noise, delta
+        As in `PrivateBorda`.
     adjacency : {"replace", "add_remove"}
     law : {"discrete", "continuous"}
         Noise on the grid of possible counts, fit for release; or on the real line, for research.

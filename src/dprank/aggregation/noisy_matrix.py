@@ -30,9 +30,8 @@ class NoisyMatrix(AdditiveNoise):
         At least 2.
     scale : float
         Of the noise, in voters: Laplace scale, or standard deviation; above 0.
-    noise : {"laplace", "gaussian"}
-    delta : float
-        At which the guarantee of Gaussian noise is stated, in (0, 1); 0 for Laplace noise.
+    noise, delta
+        As in `dprank.PrivateBorda`.
     adjacency : {"replace", "add_remove"}
         Under the second the number of voters is private too: only margins are used.
     law : {"discrete", "continuous"}
@@ -176,10 +175,8 @@ class NoisyMatrix(AdditiveNoise):
 
         Parameters
         ----------
-        data : Rankings
-            Of `n_items` items.
-        rng : numpy.random.Generator or dprank.SECURE
-            A seeded generator for research. To publish, `SECURE` and discrete noise.
+        data, rng
+            As in `dprank.PrivateBorda.release`.
 
         Raises
         ------

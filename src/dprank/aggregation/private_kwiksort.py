@@ -215,10 +215,8 @@ class PrivateKwikSort:
 
         Parameters
         ----------
-        data : Rankings
-            Of `n_items` items.
-        rng : numpy.random.Generator or dprank.SECURE
-            A seeded generator for research. To publish, `SECURE` and discrete noise.
+        data, rng
+            As in `dprank.PrivateBorda.release`.
 
         Raises
         ------

@@ -129,10 +129,8 @@ class PerturbedMLE:
     graph : {"public", "private"}
         Whether everybody may know which pairs were compared, and by whom: because a plan said so beforehand, and not
         one answer is missing that it asked for. Or whether that is part of the secret.
-    per_person : int
-        Public bound on the comparisons of one voter; 1 where the unit is one comparison. `release` leaves out what goes
-        beyond it (see `Comparisons.bounded`).
-    unit : {"voter", "comparison"}
+    per_person, unit
+        As in `dprank.NoisyCounts`.
     link : Link
     law : {"discrete", "continuous"}
         For the logistic link on a public graph, integer noise on the win counts, of which the estimate is then

@@ -1,8 +1,8 @@
 """Privacy of k rounds together, each of which sees what the earlier ones released.
 
-A round is *purely* private with loss at most `epsilon_0`. It may also be *bounded in range*: for every pair of
-neighbours there is a c in [0, epsilon_0] such that its log ratio of probabilities lies in [c - epsilon_0, c]. The
-exponential mechanism is (Dong, Durfee and Rogers 2020), and its rounds then compose as if they spent half as much.
+A round is *purely* private with loss at most `round_epsilon`. It may also be *bounded in range*: for every pair of
+neighbours there is a c in [0, round_epsilon] such that its log ratio of probabilities lies in [c - round_epsilon, c].
+The exponential mechanism is (Dong, Durfee and Rogers 2020), and its rounds then compose as if they spent half as much.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ MOST_ROUNDS = 2 * 10**7
 _FAR = 40.0
 
 
-def basic(k: int, epsilon_0: float) -> float:
-    """Epsilon of k rounds: k epsilon_0, rounded up (Dwork and Roth 2014, Corollary 3.15)."""
-    return math.nextafter(require_whole("k", k, 0) * require_loss("epsilon_0", epsilon_0, up=True), math.inf)
+def basic(k: int, round_epsilon: float) -> float:
+    """Epsilon of k rounds: k round_epsilon, rounded up (Dwork and Roth 2014, Corollary 3.15)."""
+    return math.nextafter(require_whole("k", k, 0) * require_loss("round_epsilon", round_epsilon, up=True), math.inf)
 
 
-def advanced(k: int, epsilon_0: float, delta: float) -> float:
+def advanced(k: int, round_epsilon: float, delta: float) -> float:
     """Epsilon of k pure rounds at `delta`, as Dwork, Rothblum and Vadhan (2010) print it; infinite at delta = 0."""
-    k, epsilon_0 = require_whole("k", k, 0), require_loss("epsilon_0", epsilon_0, up=True)
+    k, round_epsilon = require_whole("k", k, 0), require_loss("round_epsilon", round_epsilon, up=True)
     delta = require_below_1("delta", delta)
     if delta == 0:
         return math.inf
-    drift = k * epsilon_0 * math.expm1(min(epsilon_0, 700.0))
-    return (math.sqrt(2 * k * math.log(1 / delta)) * epsilon_0 + drift) * (1 + _ROUNDING)
+    drift = k * round_epsilon * math.expm1(min(round_epsilon, 700.0))
+    return (math.sqrt(2 * k * math.log(1 / delta)) * round_epsilon + drift) * (1 + _ROUNDING)
 
 
-def optimal_delta(k: int, epsilon_0: float, epsilon: float) -> float:
+def optimal_delta(k: int, round_epsilon: float, epsilon: float) -> float:
     r"""The least delta that holds for all k pure rounds at `epsilon` (Kairouz, Oh and Viswanath 2017, Theorem 3.3).
 
     Parameters
     ----------
     k : int
         At least 1.
-    epsilon_0 : float
+    round_epsilon : float
         Pure loss of a round, above 0.
     epsilon : float
         At least 0.
@@ -81,42 +81,45 @@ def optimal_delta(k: int, epsilon_0: float, epsilon: float) -> float:
     from scipy import stats  # a third of a second, and not every mechanism needs it
 
     k = require_whole("k", k, 1, MOST_ROUNDS)
-    epsilon_0, epsilon = require_positive("epsilon_0", epsilon_0, up=True), require_at_least_0("epsilon", epsilon)
-    p = float(special.expit(epsilon_0))
-    if epsilon / epsilon_0 >= k:
+    round_epsilon, epsilon = (
+        require_positive("round_epsilon", round_epsilon, up=True),
+        require_at_least_0("epsilon", epsilon),
+    )
+    p = float(special.expit(round_epsilon))
+    if epsilon / round_epsilon >= k:
         return 0.0
-    first = max(0, math.floor((k + epsilon / epsilon_0) / 2))
+    first = max(0, math.floor((k + epsilon / round_epsilon) / 2))
     last = min(k, math.ceil(max(first, k * p) + _FAR * math.sqrt(k)))
     losses = np.arange(first, last + 1)
     with np.errstate(over="ignore"):
-        beyond = np.maximum((2 * losses - k) * epsilon_0 - epsilon, 0.0)
+        beyond = np.maximum((2 * losses - k) * round_epsilon - epsilon, 0.0)
     return min(1.0, float((stats.binom.pmf(losses, k, p) * -np.expm1(-beyond)).sum()) * (1 + _ROUNDING))
 
 
-def optimal(k: int, epsilon_0: float, delta: float) -> float:
+def optimal(k: int, round_epsilon: float, delta: float) -> float:
     """Least epsilon at `delta` that holds for all k pure rounds; the inverse of `optimal_delta`, rounded up."""
     delta = require_below_1("delta", delta)
-    k, epsilon_0 = require_whole("k", k, 1, MOST_ROUNDS), require_positive("epsilon_0", epsilon_0, up=True)
-    if optimal_delta(k, epsilon_0, 0.0) <= delta:
+    k, round_epsilon = require_whole("k", k, 1, MOST_ROUNDS), require_positive("round_epsilon", round_epsilon, up=True)
+    if optimal_delta(k, round_epsilon, 0.0) <= delta:
         return 0.0
-    if math.isinf(basic(k, epsilon_0)):
+    if math.isinf(basic(k, round_epsilon)):
         return math.inf
-    return _least(lambda epsilon: optimal_delta(k, epsilon_0, epsilon) <= delta, 0.0, basic(k, epsilon_0))
+    return _least(lambda epsilon: optimal_delta(k, round_epsilon, epsilon) <= delta, 0.0, basic(k, round_epsilon))
 
 
-def rho(k: int, epsilon_0: float, bounded_range: bool = False) -> float:
-    """zCDP of k rounds: k epsilon_0^2 / 2 (Bun and Steinke 2016), / 8 if bounded in range (Cesar and Rogers 2021)."""
-    k, epsilon_0 = require_whole("k", k, 0, MOST**2), require_loss("epsilon_0", epsilon_0, up=True)
-    if k == 0 or epsilon_0 == 0:
+def rho(k: int, round_epsilon: float, bounded_range: bool = False) -> float:
+    """zCDP of k rounds: k round_epsilon^2 / 2 (Bun, Steinke 2016), / 8 if bounded in range (Cesar, Rogers 2021)."""
+    k, round_epsilon = require_whole("k", k, 0, MOST**2), require_loss("round_epsilon", round_epsilon, up=True)
+    if k == 0 or round_epsilon == 0:
         return 0.0
-    square = epsilon_0**2 if epsilon_0 < 1e154 else math.inf
+    square = round_epsilon**2 if round_epsilon < 1e154 else math.inf
     return max(k * square / (8 if bounded_range else 2), math.ulp(0.0))
 
 
 def total_epsilon(
-    composition: Composition, k: int, epsilon_0: float, delta: float = 0.0, *, bounded_range: bool = False
+    composition: Composition, k: int, round_epsilon: float, delta: float = 0.0, *, bounded_range: bool = False
 ) -> float:
-    """Epsilon at `delta` of k adaptive rounds of pure loss `epsilon_0`.
+    """Epsilon at `delta` of k adaptive rounds of pure loss `round_epsilon`.
 
     Parameters
     ----------
@@ -125,12 +128,12 @@ def total_epsilon(
         left out: for adaptive rounds it is a recursion over all rounds.
     k : int
         At least 0.
-    epsilon_0 : float
+    round_epsilon : float
         At least 0.
     delta : float
         In [0, 1).
     bounded_range : bool
-        Whether `epsilon_0` bounds the range of each round's log ratio.
+        Whether `round_epsilon` bounds the range of each round's log ratio.
 
     Raises
     ------
@@ -139,16 +142,16 @@ def total_epsilon(
     """
     require_one_of("composition", composition, get_args(Composition))
     k, delta = require_whole("k", k, 0), require_below_1("delta", delta)
-    epsilon_0 = require_loss("epsilon_0", epsilon_0, up=True)
-    if k == 0 or epsilon_0 == 0:
+    round_epsilon = require_loss("round_epsilon", round_epsilon, up=True)
+    if k == 0 or round_epsilon == 0:
         return 0.0
-    if math.isinf(epsilon_0):
+    if math.isinf(round_epsilon):
         return math.inf
     if composition == "zcdp":
-        return zcdp(rho(k, epsilon_0, bounded_range), delta)
+        return zcdp(rho(k, round_epsilon, bounded_range), delta)
     if composition == "advanced":
-        return advanced(k, epsilon_0, delta)
-    return basic(k, epsilon_0) if composition == "basic" or delta == 0 else optimal(k, epsilon_0, delta)
+        return advanced(k, round_epsilon, delta)
+    return basic(k, round_epsilon) if composition == "basic" or delta == 0 else optimal(k, round_epsilon, delta)
 
 
 def epsilon_per_round(
@@ -177,10 +180,10 @@ def epsilon_per_round(
     epsilon = require_real("epsilon", epsilon, "it must lie in (1e-300, 1e300)", lambda x: 1e-300 < x < 1e300)
     require_spare(composition, delta)
 
-    def fits(epsilon_0: float) -> bool:
+    def fits(round_epsilon: float) -> bool:
         if composition == "optimal" and delta > 0:
-            return optimal_delta(k, epsilon_0, epsilon) <= delta
-        return total_epsilon(composition, k, epsilon_0, delta, bounded_range=bounded_range) <= epsilon
+            return optimal_delta(k, round_epsilon, epsilon) <= delta
+        return total_epsilon(composition, k, round_epsilon, delta, bounded_range=bounded_range) <= epsilon
 
     low = epsilon / k / 16
     while not fits(low):

@@ -153,9 +153,8 @@ def discrete_gaussian(scale: float, size: Any, *, rng: Source) -> NDArray[np.int
     ----------
     scale : float
         At least 0, at most 2^50; 0 gives no noise.
-    size : int or tuple of int
-    rng : numpy.random.Generator or `SECURE`
-        A seeded generator for research, `SECURE` for publishing.
+    size, rng
+        As in `discrete_laplace`.
 
     Notes
     -----

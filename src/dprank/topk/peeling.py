@@ -182,7 +182,7 @@ class Peeling:
         return self.k if self.n_items is None else min(self.k, self.n_items - 1)
 
     @property
-    def epsilon_0(self) -> float:
+    def round_epsilon(self) -> float:
         """Pure privacy loss of a round; for Gumbel noise also the range of its log ratio."""
         return self._rounds.each(self.scale)
 

@@ -136,7 +136,7 @@ def test_bad_input():
         c.total_epsilon("best", 1, 1.0)
     with refused("delta = 1"):
         c.total_epsilon("basic", 1, 1.0, 1)
-    with refused("epsilon_0 = -1"):
+    with refused("round_epsilon = -1"):
         c.total_epsilon("basic", 1, -1)
     with refused("k = 0"):
         c.epsilon_per_round("basic", 0, 1.0)
@@ -147,11 +147,11 @@ def test_bad_input():
     for k in (-1, 1.5, True):
         with refused(f"k = {k}"):
             c.total_epsilon("basic", k, 1.0)
-    with refused("epsilon_0 = nan"):
+    with refused("round_epsilon = nan"):
         c.total_epsilon("basic", 1, math.nan)
     with refused("k = 0"):
         c.optimal_delta(0, 1.0, 1.0)
-    with refused("epsilon_0 = 0"):
+    with refused("round_epsilon = 0"):
         c.optimal_delta(1, 0.0, 1.0)
     for epsilon in (-1.0, math.inf):
         with refused(f"epsilon = {epsilon}"):
