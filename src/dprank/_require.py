@@ -102,11 +102,6 @@ def require_below_1(name: str, value: Any, *, up: bool = False) -> float:
     return require_real(name, value, "it must lie in [0, 1)", lambda x: 0 <= x < 1, up=up)
 
 
-def require_claim(value: Any) -> float | None:
-    """Refuse a `claimed_epsilon` that no paper claims; None where none does."""
-    return None if value is None else require_positive("claimed_epsilon", value)
-
-
 def require_probability(name: str, value: Any, least: float = 0.0, most: float = 1.0) -> float:
     """Refuse what does not lie inside (0, 1), or within bounds inside of that."""
     number = require_real(name, value, "it must lie in (0, 1)", lambda x: 0 < x < 1)

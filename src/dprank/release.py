@@ -21,6 +21,22 @@ from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import features
 from dprank.privacy.noise import SecureSource, Source
 
+__all__ = [
+    "FORMAT",
+    "LARGE",
+    "Decision",
+    "Origin",
+    "Ranking",
+    "Release",
+    "Report",
+    "Selection",
+    "decision_features",
+    "ranking_features",
+    "selection_features",
+    "source_of",
+    "source_of_reports",
+]
+
 #: Of the noise: drawn by `dprank.SECURE`, always whole or exact; by a generator, whose seed undoes it; or by voters on
 #: devices of their own.
 Origin = Literal["operating system", "seeded", "voters"]
@@ -52,6 +68,17 @@ class Release(FrozenFields):
         What made it, with all its parameters, which are public; None of what no mechanism made.
     source : {"operating system", "seeded", "voters"} or None
         What drew the noise: only the first is for publication. None of what is not private.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dprank
+    >>> mechanism = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2)
+    >>> release = mechanism.release(dprank.Rankings([[0, 1]] * 90, "ab"), np.random.default_rng(1))
+    >>> print(release)
+    a > b; epsilon = 1 (central; replace one voter), by PrivateBorda; not for publication: drawn by a seeded generator
+    >>> dprank.Release.from_json(release.to_json()) == release
+    True
     """
 
     _: KW_ONLY
@@ -180,6 +207,17 @@ class Ranking(Release):
         antisymmetric. With n voters, ``0.5 + margins / (2 * n)`` estimates the fractions.
     mechanism, source
         As of `Release`.
+
+    Raises
+    ------
+    ValueError
+        If the order is none of the items, or an estimate has another shape.
+
+    Examples
+    --------
+    >>> ranking = Ranking(("roads", "parks", "debt"), np.array([1, 0, 2]))
+    >>> ranking.ranking, sorted(ranking.top(2))
+    (('parks', 'roads', 'debt'), ['parks', 'roads'])
     """
 
     items: tuple[str, ...]
@@ -243,6 +281,16 @@ class Selection(Release):
         noise is that of `dprank.SECURE`.
     mechanism, source
         As of `Release`.
+
+    Raises
+    ------
+    ValueError
+        If items and values are no two lists of one length.
+
+    Examples
+    --------
+    >>> Selection(np.array(["flu", "asthma"]), np.array([210, 130])).to_frame().to_dict("records")
+    [{'item': 'flu', 'value': 210}, {'item': 'asthma', 'value': 130}]
     """
 
     items: NDArray[Any]
@@ -302,6 +350,11 @@ class Decision(Release):
         never below 1 / (draws + 1): 1/1000 for `NoisyNorm` with ranks, however large the statistic is.
     mechanism, source
         As of `Release`.
+
+    Examples
+    --------
+    >>> print(Decision(True, 9.0, 7.0, 0.01))
+    the rankings are not uniform, p = 0.01; not for publication: of no private release
     """
 
     reject: bool
@@ -317,7 +370,15 @@ class Decision(Release):
 
     def _said(self) -> str:
         said = "the rankings are not uniform" if self.reject else "uniform rankings are not refuted"
-        return said if math.isnan(self.p_value) else f"{said}, p = {self.p_value:.3g}"
+        if math.isnan(self.p_value):
+            return said
+        draws = getattr(self.mechanism, "null_draws", None)
+        least = (
+            draws is not None
+            and self.p_value <= 1 / (1 + draws)
+            and getattr(self.mechanism, "statistic", "") == "ranks"
+        )
+        return f"{said}, p = {self.p_value:.3g}" + f" (the least that {draws} draws can show)" * least
 
     @classmethod
     def _parsed(cls, output: dict[str, Any], mechanism: Any) -> dict[str, Any]:
@@ -334,6 +395,13 @@ class Report(list[Any]):
     Attributes
     ----------
     source : {"operating system", "seeded"}
+
+    Examples
+    --------
+    >>> import dprank
+    >>> report = dprank.LocalMatrix.calibrated(epsilon=1.0, n_items=3).report([0, 1, 2], dprank.SECURE)
+    >>> report.publishable, len(report)
+    (True, 2)
     """
 
     def __init__(self, numbers: Iterable[Any], source: Origin) -> None:

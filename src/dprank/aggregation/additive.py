@@ -25,6 +25,8 @@ from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_
 from dprank.privacy.guarantee import Adjacency, Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import Law, Noise, Source
 
+__all__ = ["FINITE", "AdditiveNoise", "noise_of"]
+
 #: Scale of what is about to be calibrated.
 FINITE = 1e100
 

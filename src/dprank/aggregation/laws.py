@@ -23,6 +23,27 @@ from dprank.privacy.divergence import Divergence, PairLaw, noise_shift, pair_of,
 from dprank.privacy.laws import NoExactRoute, best_first, exact, sample
 from dprank.privacy.noise import Law, Noise
 
+__all__ = [
+    "answer_chances",
+    "draw_exponentials",
+    "draw_noisy_matrices",
+    "draw_private_bordas",
+    "draw_private_kwiksorts",
+    "exponential_law",
+    "fall_back",
+    "fallback_law",
+    "kwiksort_law",
+    "noisy_margins",
+    "noisy_matrix_law",
+    "order_law",
+    "ordered",
+    "private_borda_law",
+    "private_kwiksort_law",
+    "published",
+    "sorted_by",
+    "tournaments",
+]
+
 #: Scales beyond which whole noise is cut off.
 _REACH = {"laplace": 60, "gaussian": 12}
 

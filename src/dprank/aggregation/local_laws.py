@@ -26,6 +26,25 @@ from dprank.privacy.divergence import PairLaw, pair_of
 from dprank.privacy.laws import exact, features, sample, signs_law
 from dprank.privacy.randomized_response import GRAIN
 
+__all__ = [
+    "Polled",
+    "Transcript",
+    "cube_law",
+    "draw_local_kwiksort",
+    "draw_reports",
+    "draw_transcripts",
+    "local_kwiksort_law",
+    "one_round_law",
+    "order_report_law",
+    "poll_of",
+    "report_law",
+    "sampled_order_law",
+    "sides_law",
+    "split_response_law",
+    "transcript_features",
+    "transcripts_law",
+]
+
 # --- laws of one report ----------------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,8 @@ from dprank._require import as_list, require_unmasked
 from dprank.data.kendall import as_positions
 from dprank.privacy.noise import SecureSource, Source
 
+__all__ = ["net_wins", "random_lists"]
+
 
 def require_votes(positions: ArrayLike, n_items: int) -> NDArray[Any]:
     """Refuse what is not at least one ranking of so many items."""

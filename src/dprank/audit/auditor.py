@@ -14,6 +14,8 @@ from dprank.audit.betting import LARGEST, LowerBound, ceiling, lower_bound
 from dprank.privacy.guarantee import Guarantee, Mechanism
 from dprank.privacy.laws import NoExactRoute, exact, released, sample
 
+__all__ = ["ROUNDING", "Audit", "audit"]
+
 #: Relative room for rounding before a loss counts as more than was promised.
 ROUNDING = 1e-9
 
@@ -34,6 +36,16 @@ class Audit:
         What its own releases show.
     reach : float
         Largest epsilon that so many releases could have refuted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dprank
+    >>> mechanism = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=3)
+    >>> one, other = dprank.Rankings([[0, 1, 2]], "abc"), dprank.Rankings([[2, 1, 0]], "abc")
+    >>> found = dprank.audit(mechanism, [(one, other)], rng=np.random.default_rng(1), budget=4000)
+    >>> found.broken, round(found.exact, 6)
+    (False, 1.0)
     """
 
     guarantee: Guarantee
@@ -107,6 +119,18 @@ def audit(
     ValueError
         If a parameter is out of range (no pairs, a budget below 512 releases for each pair and 512 more), or a release
         is not made of numbers.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import dprank
+    >>> @dataclass(frozen=True)
+    ... class Bare:
+    ...     guarantee = dprank.Guarantee(1.0)
+    ...     def release(self, count, rng):
+    ...         return count
+    >>> dprank.audit(Bare(), [(3, 4)], rng=np.random.default_rng(1)).broken
+    True
     """
     if not isinstance(getattr(mechanism, "guarantee", None), Guarantee) or not hasattr(mechanism, "release"):
         raise ValueError(f"mechanism = {shown(mechanism)}; an object with a guarantee and a release is needed")

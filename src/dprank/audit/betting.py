@@ -30,6 +30,22 @@ from dprank._require import (
 )
 from dprank.audit.events import Event, Partition, proposals
 
+__all__ = [
+    "FIRST",
+    "LARGEST",
+    "MEMORY",
+    "PARTS",
+    "Judged",
+    "LowerBound",
+    "Plan",
+    "Sampler",
+    "Seen",
+    "ceiling",
+    "check",
+    "draw_rows",
+    "lower_bound",
+]
+
 # Called as sampler(data, size, rng): features of as many releases of one data set, shape (size, features).
 Sampler = Callable[[Any, int, np.random.Generator], NDArray[Any]]
 

@@ -14,6 +14,8 @@ from scipy.stats import beta
 from dprank._require import as_floats
 from dprank.audit.betting import LowerBound, Sampler, Seen, check, draw_rows
 
+__all__ = ["KEPT", "held_out_bound", "loss_bounds"]
+
 #: Events that one audit counts on releases that did not choose them.
 KEPT = 3
 #: Logarithm of the least chance of error that is told apart from 0; quantiles of beta laws fail far beyond it.

@@ -10,6 +10,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["CATEGORIES", "SMOOTHING", "Event", "Partition", "Rows", "View", "Words", "lowest_bit", "proposals"]
+
 Rows = NDArray[np.float64]
 
 #: Most distinct outputs that are told apart one by one.

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from dprank.privacy.divergence import pair_of
 
+__all__ = ["privacy_loss"]
+
 
 def privacy_loss(p: ArrayLike | Mapping[Any, float], q: ArrayLike | Mapping[Any, float], *, log: bool = False) -> float:
     """The least epsilon that two laws on a finite set allow: the largest absolute log ratio of their probabilities.

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank._require import as_floats, require_number, require_positive
 
+__all__ = ["GRID", "LONGEST", "laplace_of", "possible"]
+
 #: Uniforms are whole multiples of 2^-53.
 GRID = 2.0**53
 #: Uniforms more than rounding can need, on both sides of a window.

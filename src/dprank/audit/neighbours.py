@@ -15,6 +15,18 @@ from dprank.data.comparisons import Comparisons
 from dprank.data.rankings import Rankings
 from dprank.privacy.guarantee import Adjacency, Unit
 
+__all__ = [
+    "ComparisonNeighbours",
+    "Edges",
+    "Neighbours",
+    "OneRanking",
+    "RankingNeighbours",
+    "ValueNeighbours",
+    "edge_data",
+    "voter_scores",
+    "worst_pair",
+]
+
 # items of a pair in ascending order, and who won; and whose answer it is
 _Answer: TypeAlias = tuple[int, int, float]
 _Row: TypeAlias = tuple[int, int, float, int]

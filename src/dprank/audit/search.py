@@ -15,6 +15,8 @@ import numpy as np
 from dprank._require import require_generator, require_whole
 from dprank.audit.neighbours import Neighbours
 
+__all__ = ["DRAWN", "WorstNeighbours", "climb", "worst"]
+
 #: Neighbours drawn of data that are new to a climb.
 DRAWN = 4
 

@@ -17,6 +17,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["kept", "person_ids"]
+
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 
 

@@ -26,6 +26,20 @@ from dprank._require import (
 from dprank.data.bounding import kept, person_ids
 from dprank.data.files import read_table
 
+__all__ = [
+    "FEW_ROWS",
+    "Comparisons",
+    "Design",
+    "Rows",
+    "at_row",
+    "first_true",
+    "item_names",
+    "plain",
+    "read_comparisons",
+    "twice_the_outcome",
+    "voter_column",
+]
+
 #: What one voter may do: answer any pairs, again and again; no pair twice; every pair exactly once.
 Design = Literal["any", "once", "complete"]
 
@@ -66,6 +80,11 @@ class Comparisons(Frozen):
     ------
     ValueError
         Naming the field, the first offending row and what is allowed; never what the row holds.
+
+    Examples
+    --------
+    >>> Comparisons([0, 1], [1, 2], [1, 0.5], items=["London", "Paris", "Rome"], voter=[7, 7])
+    Comparisons of 3 items by voters who are known
     """
 
     __slots__ = ("first", "items", "points", "second", "voter")
@@ -316,6 +335,7 @@ def read_comparisons(
 
 
 def first_true(mask: NDArray[np.bool_]) -> int | None:
+    """Where the first of a mask is true; None where none is."""
     return int(np.argmax(mask)) if mask.any() else None
 
 
@@ -333,6 +353,7 @@ def item_names(items: Sequence[str]) -> tuple[str, ...]:
 
 
 def require_codes(name: str, values: ArrayLike, n_items: int, rows: Rows = None) -> NDArray[Any]:
+    """Refuse what are no codes of so many items; in the smallest kind that holds them."""
     array = require_integers(name, values)
     if array.size and not (array.min() >= 0 and array.max() < n_items):
         bad = int(np.argmax((array < 0) | (array >= n_items)))
@@ -341,6 +362,7 @@ def require_codes(name: str, values: ArrayLike, n_items: int, rows: Rows = None)
 
 
 def require_different(name: str, first: NDArray[Any], second: NDArray[Any], rows: Rows = None) -> None:
+    """Refuse an item that is compared with itself."""
     if (bad := first_true(first == second)) is not None:
         raise ValueError(f"{at_row(name, bad, rows)} is the item it is compared with; the two must differ")
 
@@ -351,6 +373,7 @@ def at_row(name: str, row: int, rows: Rows) -> str:
 
 
 def twice_the_outcome(name: str, outcome: ArrayLike, rows: Rows = None) -> NDArray[np.uint8]:
+    """Twice every outcome, a whole number; refuses what is none of 1, 0.5 and 0."""
     array = require_column(name, outcome)
     if array.dtype.kind not in "fiub":
         # no float of its own: nothing that is near 1 passes for it
@@ -395,6 +418,7 @@ def _points_kernel(outcome, points):
 
 
 def voter_column(comparisons: Comparisons) -> NDArray[Any]:
+    """Who gave each answer; refused where that is not known."""
     if comparisons.voter is None:
         raise ValueError("voter is absent: these comparisons do not say who gave which answer")
     return comparisons.voter

@@ -28,6 +28,8 @@ from dprank.data.comparisons import (
 )
 from dprank.data.files import reading
 
+__all__ = ["GRAIN", "Score", "pairwise_wins", "whole_counts", "win_counts", "win_counts_parquet"]
+
 Score = Literal["wins", "half", "net"]
 
 #: What one comparison adds to the score of its first item when that item lost, tied or won, in grains (see `GRAIN`);

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from dprank._require import require_one_of
 
+__all__ = ["example"]
+
 #: Beside the rooms of the package, in the wheel too.
 _FOLDER = Path(__file__).parent.parent / "examples"
 

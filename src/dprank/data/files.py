@@ -10,6 +10,8 @@ from typing import Any
 
 from dprank._require import require_columns, require_label, shown
 
+__all__ = ["is_parquet", "read_table", "reading"]
+
 # the only words of a reader that are repeated: they say where
 _RAGGED = re.compile(r"Error tokenizing data\. C error: Expected \d+ fields in line (\d+), saw \d+\s*")
 

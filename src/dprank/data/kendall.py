@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank._require import as_array
 
+__all__ = ["as_positions", "kendall_distance", "kendall_distances", "pairwise_kendall_distances", "ranking"]
+
 
 def kendall_distance(a: ArrayLike, b: ArrayLike) -> int:
     """Pairs of items that two rankings put in opposite orders.

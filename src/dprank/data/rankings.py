@@ -18,6 +18,8 @@ from dprank.data.comparisons import item_names
 from dprank.data.files import read_table
 from dprank.data.kendall import as_positions
 
+__all__ = ["Rankings", "read_rankings"]
+
 
 class Rankings(Frozen):
     """One ranking a voter; they stay as they were validated.
@@ -36,6 +38,11 @@ class Rankings(Frozen):
     ------
     ValueError
         Naming the first row that is no ranking.
+
+    Examples
+    --------
+    >>> Rankings([[0, 1, 2], [2, 0, 1]], items=["roads", "parks", "debt"]).pairwise().tolist()
+    [[0, 1, 1], [1, 0, 2], [1, 0, 0]]
     """
 
     __slots__ = ("items", "positions")

@@ -31,6 +31,8 @@ from dprank.data.bounding import kept, person_ids
 from dprank.data.comparisons import require_codes
 from dprank.data.files import read_table
 
+__all__ = ["MOST_CHOSEN", "Tallies", "counted", "declared", "finite", "is_series", "read_tallies", "undeclared"]
+
 if TYPE_CHECKING:
     import pandas as pd
 

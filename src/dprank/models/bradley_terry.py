@@ -15,6 +15,19 @@ from dprank._require import MOST, MOST_AT_ONCE, as_floats, require_generator, re
 from dprank.data.comparisons import Comparisons
 from dprank.models.draws import binomial, multinomial
 
+__all__ = [
+    "ARCTAN",
+    "LINKS",
+    "LOGISTIC",
+    "PROBIT",
+    "Link",
+    "erdos_renyi_counts",
+    "sample_erdos_renyi",
+    "sample_voters",
+    "voter_counts",
+    "win_probabilities",
+]
+
 
 @dataclass(frozen=True)
 class Link:

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank._require import require_generator, shown
 
+__all__ = ["FEW", "MOST", "binomial", "multinomial"]
+
 #: Below this mean, inversion is faster than rejection.
 FEW = 10.0
 #: Trials that a float still counts one by one.

@@ -9,6 +9,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["decode", "select_table"]
+
 
 @cache
 def select_table() -> NDArray[np.uint8]:

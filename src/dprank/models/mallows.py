@@ -26,6 +26,8 @@ from dprank.data.kendall import as_positions
 from dprank.models.insertion import decode, select_table
 from dprank.models.series import BERNOULLI, K, log_shrinkage, mass, sum_over_items
 
+__all__ = ["Mallows", "theta_at"]
+
 # what exp(-_NEGLIGIBLE) bounds is left out
 _NEGLIGIBLE = 40.0
 #: Uniform numbers that are drawn at once.

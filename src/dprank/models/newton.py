@@ -13,6 +13,18 @@ from numpy.typing import NDArray
 from dprank.models.bradley_terry import Link
 from dprank.models.games import Fit, Games
 
+__all__ = [
+    "NEWTON_STEPS",
+    "OVERSHOOT",
+    "PATIENCE",
+    "ROUNDING",
+    "AnyLink",
+    "Likelihood",
+    "Logistic",
+    "exponentials",
+    "newton",
+]
+
 #: Newton steps in all, and how many are tried before the long way round is taken.
 NEWTON_STEPS = 300
 PATIENCE = 20
@@ -67,6 +79,7 @@ class Logistic:
 
 
 def newton(likelihood: Likelihood, games: Games, ridge: float, tolerance: float) -> Fit:
+    """Newton's method with a falling ridge, then with the one asked for."""
     n, heat = games.n_items, 1.0
 
     def at(u: NDArray[np.float64]) -> _Point:

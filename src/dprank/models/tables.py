@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from dprank.models.newton import OVERSHOOT, PATIENCE, ROUNDING, exponentials
 
+__all__ = ["from_tables"]
+
 
 def from_tables(
     played: NDArray[np.float32], wins: NDArray[np.float64], ridge: float, tolerance: float

@@ -23,6 +23,18 @@ from dprank.privacy import noise
 from dprank.privacy.divergence import Divergence, PairLaw, noise_shift
 from dprank.privacy.laws import NoExactRoute, best_first, exact, sample
 
+__all__ = [
+    "FAR",
+    "Array",
+    "Densities",
+    "draw_noisy_counts",
+    "draw_perturbed_mle",
+    "estimates",
+    "log_density",
+    "noisy_counts_law",
+    "perturbed_mle_law",
+]
+
 Array = NDArray[np.float64]
 
 #: What stands for infinitely far: links and scores are at their limits to the last bit.

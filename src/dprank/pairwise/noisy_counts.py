@@ -306,7 +306,7 @@ class NoisyCounts:
         Examples
         --------
         >>> data = Comparisons([0, 0, 0], [1, 1, 2], [1, 1, 1], items=["a", "b", "c"], voter=[7, 7, 8])
-        >>> NoisyCounts.calibrated(epsilon=1.0, n_items=3).counts(data).tolist()
+        >>> NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=1).counts(data).tolist()
         [2, -1, -1]
         """
         require_comparisons(data, self.n_items)

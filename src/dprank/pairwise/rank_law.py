@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from dprank._quadrature import cut, gauss
 from dprank._require import as_array, as_floats, require_one_of, require_positive
 
+__all__ = ["mean_rank_difference", "places", "rank_law", "top_set_law"]
+
 #: Beyond this many scales from all scores lies a share exp(-45) of any probability.
 _TAIL = 45.0
 #: Gauss-Legendre nodes on a panel one scale wide, where the integrand is a sum of a few exponentials.

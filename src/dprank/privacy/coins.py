@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Result", "law_of"]
+
 Result = TypeVar("Result", bound=Hashable)
 
 

@@ -26,6 +26,18 @@ from dprank._require import (
 )
 from dprank.privacy.gaussian import zcdp
 
+__all__ = [
+    "MOST_ROUNDS",
+    "Composition",
+    "advanced",
+    "basic",
+    "epsilon_per_round",
+    "optimal",
+    "optimal_delta",
+    "rho",
+    "total_epsilon",
+]
+
 Composition = Literal["basic", "advanced", "zcdp", "optimal"]
 #: Relative allowance for the rounding of `optimal_delta`, far above what tests find.
 _ROUNDING = 1e-9

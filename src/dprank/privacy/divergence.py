@@ -29,6 +29,23 @@ from dprank._require import (
 from dprank.privacy.gaussian import STEEPEST, gaussian_delta, gaussian_epsilon
 from dprank.privacy.noise import Law, Noise
 
+__all__ = [
+    "CELLS",
+    "MOST_PRODUCTS",
+    "REACH",
+    "ROUNDING",
+    "WIDEST_TABLE",
+    "Divergence",
+    "GaussianShift",
+    "LaplaceShift",
+    "PairLaw",
+    "discrete_gaussian_shift",
+    "discrete_laplace_shift",
+    "noise_shift",
+    "pair_of",
+    "whole_noise",
+]
+
 #: Most cells of the grid on which `LaplaceShift` keeps its law.
 CELLS = 1 << 14
 #: Standard deviations beyond which discrete Gaussian noise counts for delta: one draw in 1e22.

@@ -21,6 +21,19 @@ from dprank._require import (
     require_real,
 )
 
+__all__ = [
+    "FARTHEST",
+    "LEAST",
+    "LOWEST",
+    "ROUNDING",
+    "STEEPEST",
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "gaussian_scale",
+    "least",
+    "zcdp",
+]
+
 #: Relative allowance for the rounding of deltas and of `zcdp`, far above what tests find.
 ROUNDING = 1e-9
 #: Least delta above 0 at which an epsilon is found.

@@ -12,6 +12,8 @@ import numpy as np
 
 from dprank._require import require_below_1, require_loss, require_one_of, require_positive, settle
 
+__all__ = ["Adjacency", "Guarantee", "Mechanism", "Model", "Unit", "compose", "ratio_up"]
+
 Unit = Literal["comparison", "voter"]
 Adjacency = Literal["replace", "add_remove"]
 Model = Literal["central", "local"]
@@ -35,6 +37,16 @@ class Guarantee:
         How: by any other value of it, or by adding or removing it.
     model : {"central", "local"}
         Who holds the data: a curator, or every voter their own.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+
+    Examples
+    --------
+    >>> print(Guarantee(1.0, adjacency="add_remove"))
+    epsilon = 1 (central; add/remove one voter)
     """
 
     epsilon: float
@@ -103,6 +115,16 @@ def compose(*guarantees: Guarantee) -> Guarantee:
     *guarantees : Guarantee
         Of one model. Where units or adjacencies differ, what all of them imply is added up (`Guarantee.converted`): of
         comparisons if any is about those, of replacing if any is about that.
+
+    Raises
+    ------
+    ValueError
+        For none, for what is no guarantee, and where models differ or units do not convert.
+
+    Examples
+    --------
+    >>> str(compose(Guarantee(0.5), Guarantee(0.25, delta=1e-6)))
+    'epsilon = 0.75, delta = 1e-06 (central; replace one voter)'
     """
     if not guarantees:
         raise ValueError("compose needs at least one guarantee")

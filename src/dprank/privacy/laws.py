@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from dprank.privacy.divergence import Divergence
 
+__all__ = ["EXACT", "NoExactRoute", "best_first", "exact", "features", "released", "sample", "signs_law"]
+
 #: Whole numbers up to here are doubles.
 EXACT = 2.0**53
 

@@ -26,6 +26,23 @@ from dprank._require import (
     source_shown,
 )
 
+__all__ = [
+    "OPENDP",
+    "SECURE",
+    "WIDEST",
+    "Law",
+    "Noise",
+    "SecureSource",
+    "Source",
+    "best_first",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "draw",
+    "gaussian",
+    "geometric",
+    "laplace",
+]
+
 Noise = Literal["laplace", "gaussian"]
 Law = Literal["discrete", "continuous"]
 #: Widest whole noise: 2^13 scales reach the end of 64-bit integers; a draw gets there with probability exp(-2^13).

@@ -13,6 +13,8 @@ from scipy.special import expit
 from dprank._require import MOST, require_positive, require_whole
 from dprank.privacy.noise import SecureSource, Source, require_source
 
+__all__ = ["GRAIN", "bit_loss", "flips_for", "randomise"]
+
 #: Chances are whole numbers of 2^-53.
 GRAIN = 1 << 53
 

@@ -43,6 +43,8 @@ from dprank.topk.bound import log_delta, shift_for
 from dprank.topk.noise_laws import Noise
 from dprank.topk.selection import spread
 
+__all__ = ["SLACK", "Chosen", "Rounds", "Shown", "shared_scales", "splits", "times_up"]
+
 #: Relative; scales that numbers were inverted for are so much larger than found.
 SLACK = 1e-9
 #: How the rounds of Gumbel noise compose.

@@ -51,6 +51,8 @@ from scipy.optimize import brentq
 from dprank._require import require_loss, require_positive, require_probability, require_real
 from dprank.data.tallies import require_k
 
+__all__ = ["log_delta", "shift_for"]
+
 #: Added to a log delta, times the sum of the absolute terms it is computed from: far above their rounding.
 _ROUNDING = 1e-13
 

@@ -36,6 +36,8 @@ from dprank.privacy.divergence import PairLaw
 from dprank.privacy.guarantee import Adjacency
 from dprank.topk.noise_laws import LAWS, Noise, NoiseLaw
 
+__all__ = ["Types", "WorstPair", "compositions", "least_scale", "log_set_probability", "pair_law", "worst_pair"]
+
 #: An integrand this far below its peak, in logarithms, is left out; and so is noise beyond it.
 _TAIL = 60.0
 _NODES = 20

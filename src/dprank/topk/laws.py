@@ -28,6 +28,16 @@ from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling
 from dprank.topk.private_spectral import PrivateRankCentrality
 
+__all__ = [
+    "Array",
+    "draw_rank_centrality",
+    "draw_rounds",
+    "draw_selections",
+    "rank_centrality_law",
+    "rounds_law",
+    "selection_law",
+]
+
 Array = NDArray[np.float64]
 
 #: Cells of all released values of one outcome.
@@ -173,6 +183,7 @@ def draw_selections(mechanism: Oneshot, data: Any, size: int, rng: np.random.Gen
 
 @sample.register
 def draw_rounds(mechanism: Peeling, data: Any, size: int, rng: np.random.Generator) -> Array:
+    """Codes in the order in which they are taken, shape (size, k)."""
     x = _values(mechanism, data)
     left = np.tile(x if mechanism.largest else -x, (size, 1))
     out = np.empty((size, mechanism.k))

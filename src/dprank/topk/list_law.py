@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from dprank._require import as_array, as_floats
 from dprank.topk.noise_laws import LAWS, Noise
 
+__all__ = ["TAIL", "Array", "Grid", "integral_above", "list_chances", "noise_grid", "panels"]
+
 Array = NDArray[np.float64]
 
 #: Beyond so many noise scales from all values nothing is integrated.

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank._require import as_floats, require_one_of
 
+__all__ = ["LAPLACE", "LAWS", "Noise", "NoiseLaw"]
+
 Noise = Literal["laplace", "gumbel", "exponential"]
 _DEVIATION = {"laplace": math.sqrt(2), "gumbel": math.pi / math.sqrt(6), "exponential": 1.0}
 

@@ -29,6 +29,8 @@ from dprank.topk.accounting import Chosen, Shown, shared_scales, splits
 from dprank.topk.noise_laws import Noise
 from dprank.topk.selection import named, noisy_top_k, unranked, whole_top_k
 
+__all__ = ["Oneshot"]
+
 if TYPE_CHECKING:
     import pandas as pd
 

@@ -28,6 +28,8 @@ from dprank.topk.accounting import Rounds
 from dprank.topk.noise_laws import LAWS, Noise
 from dprank.topk.selection import named, spread
 
+__all__ = ["Peeling"]
+
 if TYPE_CHECKING:
     import pandas as pd
 

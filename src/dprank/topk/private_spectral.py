@@ -46,6 +46,8 @@ from dprank.release import Selection
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.spectral import comparison_graph, ergodicity_coefficient, stationary_distribution, transition_matrix
 
+__all__ = ["LEAST_TELEPORT", "MOST_COMPLETE", "PrivateRankCentrality"]
+
 #: Least chance of a jump: the rounding of a chain that hardly ever jumps is more than one comparison moves.
 LEAST_TELEPORT = 1e-6
 #: Most items all of whose pairs are compared.

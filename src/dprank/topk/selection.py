@@ -16,6 +16,8 @@ from dprank.privacy import noise as noises
 from dprank.privacy.guarantee import Adjacency
 from dprank.topk.noise_laws import LAWS, Noise
 
+__all__ = ["named", "noisy_top_k", "spread", "unranked", "whole_top_k"]
+
 if TYPE_CHECKING:
     import pandas as pd
 

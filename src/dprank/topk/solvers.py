@@ -11,6 +11,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, gmres
 
+__all__ = ["solved"]
+
 #: The last correction of an iterative solution, in l1; its error is seen to be within a factor of 10 of it.
 _ACCURACY = 1e-11
 #: Items up to which elimination is at once the fast way and the accurate one.

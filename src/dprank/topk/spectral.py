@@ -14,6 +14,15 @@ from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.models.games import Games
 from dprank.topk.solvers import solved
 
+__all__ = [
+    "comparison_graph",
+    "ergodicity_coefficient",
+    "pair_shares",
+    "rank_centrality",
+    "stationary_distribution",
+    "transition_matrix",
+]
+
 #: Row sums may be off by so much.
 _ROW_SUM = 1e-9
 

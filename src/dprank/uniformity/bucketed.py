@@ -36,6 +36,8 @@ from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import LEAST, pair_statistic, unif_null_threshold, unif_sf
 
+__all__ = ["BatchVote", "Bucketed", "fewest_batches", "vote_sf", "vote_threshold"]
+
 
 @dataclass(frozen=True)
 class _Batches:

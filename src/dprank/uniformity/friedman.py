@@ -23,6 +23,8 @@ from dprank._require import (
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.release import Decision
 
+__all__ = ["Friedman", "friedman_statistic", "null_rank_sums"]
+
 #: Additions up to which the null law is enumerated: a second.
 _EXACT = 5_000_000
 

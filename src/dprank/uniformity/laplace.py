@@ -29,6 +29,8 @@ from dprank.uniformity._thresholds import LARGEST, least_whole
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import square_law
 
+__all__ = ["LaplaceUnif", "disagreements", "discrete_laplace_cdf"]
+
 
 def disagreements(positions: NDArray[Any], pairs: NDArray[np.int64]) -> int:
     r"""How often two rankings order a pair of items differently, over all pairs of rankings and the given item pairs.

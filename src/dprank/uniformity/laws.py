@@ -34,6 +34,30 @@ from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import pair_signs
 from dprank.uniformity.truncated import Trun
 
+__all__ = [
+    "NoisyReals",
+    "answer_law",
+    "coin_or_batch",
+    "coin_or_ramp",
+    "decision_law",
+    "disagreeing_voters",
+    "draw_batch_answers",
+    "draw_noisy_counts",
+    "draw_noisy_norms",
+    "draw_noisy_votes",
+    "draw_ramp_answers",
+    "draw_randomised_signs",
+    "noise_free",
+    "noisy_count_law",
+    "noisy_integers",
+    "noisy_number_law",
+    "norm_in_steps",
+    "pairings",
+    "randomised_signs_law",
+    "rejection",
+    "votes_of_batches",
+]
+
 # --- what a test looks at, of every pairing --------------------------------------------------------------------------
 
 
@@ -57,11 +81,13 @@ def noise_free(mechanism: Any, data: Rankings) -> NDArray[np.int64]:
 
 @noise_free.register
 def disagreeing_voters(mechanism: LaplaceUnif, data: Rankings) -> NDArray[np.int64]:
+    """How many voters put a pair in the other order than the first of it, over all pairs, of every pairing."""
     return np.array([disagreements(data.positions, pairs) for pairs in pairings(mechanism.n_items)])
 
 
 @noise_free.register
 def norm_in_steps(mechanism: NoisyNorm, data: Rankings) -> NDArray[np.int64]:
+    """The norm in whole steps, of every pairing; of ranks there is one."""
     if mechanism.statistic == "ranks":
         return mechanism.on_grid([mechanism.squared_norm(data.positions)])
     squared = [mechanism.squared_norm(data.positions, pairs) for pairs in pairings(mechanism.n_items)]
@@ -70,6 +96,7 @@ def norm_in_steps(mechanism: NoisyNorm, data: Rankings) -> NDArray[np.int64]:
 
 @noise_free.register
 def votes_of_batches(mechanism: BatchVote, data: Rankings) -> NDArray[np.int64]:
+    """How many batches reject, of every pairing."""
     batches = range(mechanism.n_batches)
     return np.array(
         [sum(mechanism.batch_rejects(data, pairs, batch) for batch in batches) for pairs in pairings(mechanism.n_items)]
@@ -84,6 +111,7 @@ def rejection(mechanism: Any, data: Rankings) -> NDArray[np.float64]:
 
 @rejection.register
 def coin_or_batch(mechanism: Bucketed, data: Rankings) -> NDArray[np.float64]:
+    """The coin, or one batch at random."""
     share = [
         np.mean([mechanism.batch_rejects(data, pairs, batch) for batch in range(mechanism.n_batches)])
         for pairs in pairings(mechanism.n_items)
@@ -93,6 +121,7 @@ def coin_or_batch(mechanism: Bucketed, data: Rankings) -> NDArray[np.float64]:
 
 @rejection.register
 def coin_or_ramp(mechanism: Trun, data: Rankings) -> NDArray[np.float64]:
+    """The coin, or the ramp at the sums of signs."""
     sums = np.array([pair_signs(data.positions, pairs).sum(0) for pairs in pairings(mechanism.n_items)], np.int64)
     return 1 - mechanism.accepts(sums)
 
@@ -213,6 +242,7 @@ def _mixture(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @exact.register
 def noisy_count_law(mechanism: LaplaceUnif, data: Rankings, other: Rankings) -> Divergence:
+    """Of the noisy count, from which all else follows."""
     kind = noisy_integers if mechanism.law == "discrete" else NoisyReals
     return kind(noise_free(mechanism, data), noise_free(mechanism, other), mechanism.scale)
 
@@ -220,12 +250,14 @@ def noisy_count_law(mechanism: LaplaceUnif, data: Rankings, other: Rankings) -> 
 @exact.register(NoisyNorm)
 @exact.register(BatchVote)
 def noisy_number_law(mechanism: NoisyNorm | BatchVote, data: Rankings, other: Rankings) -> PairLaw:
+    """Of the noisy whole number, from which all else follows."""
     return noisy_integers(noise_free(mechanism, data), noise_free(mechanism, other), mechanism.scale)
 
 
 @exact.register(Bucketed)
 @exact.register(Trun)
 def answer_law(mechanism: Bucketed | Trun, data: Rankings, other: Rankings) -> PairLaw:
+    """Of the answer, which is all that is published."""
     return pair_of(*(decision_law(rejection(mechanism, one)) for one in (data, other)))
 
 
@@ -242,6 +274,7 @@ def _known(function: Callable[[Any, Rankings], NDArray[Any]], mechanism: Any, da
 def draw_noisy_counts(
     mechanism: LaplaceUnif, data: Rankings, size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
+    """Decisions and statistics of `LaplaceUnif`, shape (size, 2)."""
     values = rng.choice(_known(noise_free, mechanism, data), size)
     y = mechanism.statistic(values + noise.draw("laplace", mechanism.law, mechanism.scale, size, rng=rng))
     return np.column_stack([y >= mechanism.threshold, y])
@@ -249,6 +282,7 @@ def draw_noisy_counts(
 
 @sample.register
 def draw_noisy_norms(mechanism: NoisyNorm, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Decisions and noisy norms of `NoisyNorm`, shape (size, 2)."""
     without = rng.choice(_known(noise_free, mechanism, data), size)
     noisy = without + noise.discrete_laplace(mechanism.scale, size, rng=rng)
     threshold: Any = mechanism.threshold() if mechanism.statistic == "pairs" else _simulated(mechanism, size, rng)
@@ -257,6 +291,7 @@ def draw_noisy_norms(mechanism: NoisyNorm, data: Rankings, size: int, rng: np.ra
 
 @sample.register
 def draw_noisy_votes(mechanism: BatchVote, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Decisions and noisy votes of `BatchVote`, shape (size, 2)."""
     without = rng.choice(_known(noise_free, mechanism, data), size)
     noisy = without + noise.discrete_laplace(mechanism.scale, size, rng=rng)
     return np.column_stack([noisy >= mechanism.threshold, noisy])
@@ -264,12 +299,14 @@ def draw_noisy_votes(mechanism: BatchVote, data: Rankings, size: int, rng: np.ra
 
 @sample.register
 def draw_batch_answers(mechanism: Bucketed, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Decisions of `Bucketed`, twice, as its release has them: shape (size, 2)."""
     rejects = rng.random(size) < rng.choice(_known(rejection, mechanism, data), size)
     return np.column_stack([rejects, rejects]).astype(float)
 
 
 @sample.register
 def draw_ramp_answers(mechanism: Trun, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Decisions of `Trun`, shape (size, 1)."""
     return (rng.random(size) < rng.choice(_known(rejection, mechanism, data), size)).astype(float)[:, None]
 
 
@@ -289,6 +326,7 @@ def _simulated(mechanism: NoisyNorm, size: int, rng: np.random.Generator) -> NDA
 @exact.register(LocalPairs)
 @exact.register(LocalOneBit)
 def randomised_signs_law(mechanism: LocalPairs | LocalOneBit, data: Any, other: Any) -> PairLaw:
+    """Of the pairs that a voter is asked about, and the signs that are sent."""
     announced, turned = _announced(mechanism), mechanism.flips / GRAIN
     signs = [[pair_signs(np.asarray(ranking), pairs) for pairs in announced] for ranking in (data, other)]
     p, q = (signs_law(np.array(asked), turned).ravel() / len(announced) for asked in signs)
@@ -316,6 +354,7 @@ def _asked(mechanism: LocalPairs | LocalOneBit) -> int:
 def draw_randomised_signs(
     mechanism: LocalPairs | LocalOneBit, data: Any, size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
+    """Pairs asked about and signs sent, a row a report."""
     # to ask about random pairs is to ask about the first ones of items that are numbered at random
     numbers = np.tile(np.arange(mechanism.n_items), (size, 1))
     if not _private(mechanism):

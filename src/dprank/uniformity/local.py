@@ -28,6 +28,8 @@ from dprank.release import Decision, source_of
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import LEAST, unif_decision, unif_null_threshold
 
+__all__ = ["LocalOneBit", "LocalPairs"]
+
 
 @dataclass(frozen=True)
 class _Randomised:

@@ -25,6 +25,8 @@ from dprank.models.mallows import Mallows
 from dprank.release import Decision
 from dprank.uniformity._thresholds import LARGEST, LEAST_EXACT, least_whole
 
+__all__ = ["Centre", "MallowsApproximate", "Sides"]
+
 Centre = Literal["fixed", "first", "borda"]
 Sides = Literal["one", "two"]
 

@@ -32,6 +32,8 @@ from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import unif_null_sf
 
+__all__ = ["NoisyNorm", "Statistic"]
+
 Statistic = Literal["pairs", "ranks"]
 #: exp(-_FAR) is the mass of a null law that may be left out.
 _FAR = 45.0

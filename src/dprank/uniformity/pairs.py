@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from dprank._require import require_whole
 from dprank.privacy.noise import SecureSource, require_source
 
+__all__ = ["disjoint_pairs", "pair_signs"]
+
 
 def disjoint_pairs(n_items: int, *, rng: np.random.Generator | SecureSource | None = None) -> NDArray[np.int64]:
     """floor(m / 2) disjoint pairs of items: a uniformly random pairing, or (0, 1), (2, 3), ... without `rng`.

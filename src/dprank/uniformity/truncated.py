@@ -25,6 +25,8 @@ from dprank.release import Decision, source_of
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import square_law
 
+__all__ = ["LEAST", "MOST_PLANNED", "Trun"]
+
 #: Least chance of the coin: beside 1, a smaller one is lost in rounding.
 LEAST = 1e-12
 #: Most items or rankings that a loss is computed for: a formula, which the paper asks of more voters than there are.

@@ -15,6 +15,8 @@ from dprank.models.mallows import Mallows
 from dprank.release import Decision
 from dprank.uniformity._thresholds import LEAST_EXACT
 
+__all__ = ["TwoSample"]
+
 
 @dataclass(frozen=True)
 class TwoSample:

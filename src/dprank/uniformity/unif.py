@@ -26,6 +26,20 @@ from dprank.release import Decision
 from dprank.uniformity._thresholds import least_whole
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
+__all__ = [
+    "LEAST",
+    "MOST_POINTS",
+    "OUTSIDE",
+    "POINTS",
+    "Unif",
+    "pair_statistic",
+    "square_law",
+    "unif_decision",
+    "unif_null_sf",
+    "unif_null_threshold",
+    "unif_sf",
+]
+
 #: Values of the statistic that are tabulated at most; beyond, its law is inverted at few frequencies.
 POINTS = 1 << 23
 #: Most values of the statistic that are tabulated where a table is needed.
