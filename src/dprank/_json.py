@@ -20,6 +20,7 @@ _FAMILIES = ("dprank.aggregation", "dprank.pairwise", "dprank.topk", "dprank.uni
 
 
 def refuse(why: str) -> NoReturn:
+    """Say why a file is no release."""
     raise ValueError(f"this is no release of dprank: {why}") from None
 
 
@@ -50,6 +51,7 @@ def number(value: Any) -> Any:
 
 
 def floats(values: Any) -> NDArray[np.float64] | None:
+    """Numbers of a file as floats; None where there are none."""
     if values is None:
         return None
     given = np.asarray(values)
