@@ -342,7 +342,10 @@ def first_true(mask: NDArray[np.bool_]) -> int | None:
 def item_names(items: Sequence[str]) -> tuple[str, ...]:
     """Item names as a tuple: at least two, no two alike."""
     given = as_list("items", items, "the names of at least two items are needed")
-    names = tuple(str(require_label(f"items[{at}]", name)) for at, name in enumerate(given))
+    for at, name in enumerate(given):
+        if type(name) is not str and type(name) is not int:
+            require_label(f"items[{at}]", name)
+    names = tuple(map(str, given))
     if len(names) < 2:
         raise ValueError(f"items has length {len(names)}; at least two names are needed")
     seen: dict[str, int] = {}
