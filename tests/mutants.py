@@ -39,7 +39,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.yml")
 #: Modules whose slips cost privacy, and their own tests beside the file of the same name.
 PRIVACY: dict[str, tuple[str, ...]] = {
-    "dprank.privacy.noise": ("test_gaussian_noise.py",),
+    "dprank.privacy.noise": ("privacy/test_gaussian_noise.py",),
     "dprank.privacy.guarantee": (),
     "dprank.privacy.gaussian": (),
     "dprank.privacy.randomized_response": (),
@@ -50,6 +50,8 @@ PRIVACY: dict[str, tuple[str, ...]] = {
     "dprank.pairwise.noisy_counts": (),
     "dprank.aggregation.noisy_matrix": ("aggregation/test_mechanisms.py",),
     "dprank.aggregation.private_borda": ("aggregation/test_mechanisms.py",),
+    "dprank.aggregation.randomisers": ("aggregation/test_local_reports.py",),
+    "dprank.data.bounding": (),
     "dprank.pairwise.perturbed_mle": (),
     "dprank.topk.oneshot": (),
     "dprank.topk.accounting": ("topk/test_oneshot.py", "topk/test_peeling.py"),

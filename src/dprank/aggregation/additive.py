@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, get_args
@@ -23,7 +22,7 @@ from dprank._require import (
 from dprank.privacy import noise as laws
 from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, least, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, ratio_up, require_scale
-from dprank.privacy.noise import Law, Noise, Source
+from dprank.privacy.noise import Law, Noise, Source, require_drawable
 
 __all__ = ["FINITE", "AdditiveNoise", "noise_of"]
 
@@ -77,7 +76,8 @@ class AdditiveNoise(ABC):
             scale = gaussian_scale(self.l2_sensitivity, epsilon, self.delta)
         else:
             scale = least(lambda s: replace(self, scale=s).guarantee.epsilon <= epsilon, self.l2_sensitivity)
-        return replace(self, scale=require_drawable(epsilon, scale, self.law))
+        # the grid may be half as wide
+        return replace(self, scale=require_drawable(epsilon, scale, self.law, grain=0.5))
 
     @property
     def grain(self) -> float:
@@ -161,12 +161,4 @@ def require_noise_scale(scale: Any, noise: Noise, l1: float, l2: float) -> float
     scale = require_scale(scale, l1 if noise == "laplace" else l2)
     if noise == "gaussian" and l2 / scale > STEEPEST:
         raise ValueError(f"scale = {scale}; too little noise for any finite epsilon")
-    return scale
-
-
-def require_drawable(epsilon: float, scale: float, law: Law) -> float:
-    """Refuse an epsilon so small that its noise, of this scale, could not be drawn."""
-    most = laws.WIDEST / 2 if law == "discrete" else sys.float_info.max  # the grid may be half as wide
-    if scale > most:
-        raise ValueError(f"epsilon = {epsilon}; noise of scale {scale:.4g} would be needed, at most {most:.4g} can be")
     return scale

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import require_probability, require_whole, settle, shown
-from dprank.aggregation.additive import require_drawable, require_noise, require_noise_scale
+from dprank.aggregation.additive import require_noise, require_noise_scale
 from dprank.aggregation.kwiksort import comparisons_law
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.rules import Rule
@@ -18,7 +18,7 @@ from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise as laws
 from dprank.privacy.gaussian import gaussian_epsilon, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, compose, ratio_up, require_promise
-from dprank.privacy.noise import Law, Noise, Source, require_source
+from dprank.privacy.noise import Law, Noise, Source, require_drawable, require_source
 from dprank.release import Ranking, source_of
 
 __all__ = ["PrivateKwikSort"]
@@ -177,7 +177,7 @@ class PrivateKwikSort:
         if queries == pairs:
             return cls(n_items, pairs, scale, None, whole.noise, **shared)
         rest = require_probability("share", share)
-        spare = replace(whole, scale=require_drawable(epsilon, scale / rest**power, law))
+        spare = replace(whole, scale=require_drawable(epsilon, scale / rest**power, law, grain=0.5))
         return cls(n_items, queries, scale * (queries / pairs / (1 - rest)) ** power, spare, whole.noise, **shared)
 
     @property
