@@ -158,3 +158,12 @@ def test_citation_and_licences(project):
     assert citation["version"] == dprank.__version__
     assert len(citation["references"]) == 4
     assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("MIT License")
+
+
+def test_every_module_where_a_slip_costs_privacy_has_tests_that_are_found():
+    hunt = runpy.run_path(str(ROOT / "tests/mutants.py"))
+    for module in hunt["PRIVACY"]:
+        assert (ROOT / "src" / (module.replace(".", "/") + ".py")).exists(), module
+        assert hunt["own_tests"](module), module
+    for named in {(entry[0]) for entry in hunt["known_equivalents"]()}:
+        assert (ROOT / "src" / (named.replace(".", "/") + ".py")).exists(), named
