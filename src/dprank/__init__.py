@@ -3,50 +3,65 @@
 Everything a user needs is here, by name; a name is imported when it is first used.
 """
 
-# ruff: noqa: F401, PLE0604
+# a name is told to type checkers under the same name, which says that it is meant to be had from here
+# ruff: noqa: PLE0604
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dprank.aggregation.exponential import ExponentialMechanism
-    from dprank.aggregation.kemeny import kemeny
-    from dprank.aggregation.local_borda import LocalBorda
-    from dprank.aggregation.local_kwiksort import LocalKwikSort
-    from dprank.aggregation.local_reports import LocalMatrix
-    from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
-    from dprank.aggregation.noisy_matrix import NoisyMatrix
-    from dprank.aggregation.private_borda import PrivateBorda
-    from dprank.aggregation.private_kwiksort import PrivateKwikSort
-    from dprank.audit.auditor import Audit, audit
-    from dprank.data.comparisons import Comparisons, read_comparisons
-    from dprank.data.counting import pairwise_wins, win_counts
-    from dprank.data.examples import example
-    from dprank.data.kendall import kendall_distance
-    from dprank.data.rankings import Rankings, read_rankings
-    from dprank.data.tallies import Tallies, read_tallies, undeclared
-    from dprank.models.bradley_terry import sample_voters
-    from dprank.models.likelihood import mle
-    from dprank.models.mallows import Mallows
-    from dprank.pairwise.noisy_counts import NoisyCounts
-    from dprank.pairwise.perturbed_mle import PerturbedMLE
-    from dprank.privacy.guarantee import Guarantee, compose
-    from dprank.privacy.noise import SECURE
-    from dprank.release import Decision, Ranking, Release, Report, Selection
-    from dprank.topk.oneshot import Oneshot
-    from dprank.topk.peeling import Peeling
-    from dprank.topk.private_spectral import PrivateRankCentrality
-    from dprank.topk.spectral import rank_centrality
-    from dprank.uniformity.bucketed import BatchVote, Bucketed
-    from dprank.uniformity.friedman import Friedman
-    from dprank.uniformity.laplace import LaplaceUnif
-    from dprank.uniformity.local import LocalOneBit, LocalPairs
-    from dprank.uniformity.mallows_approximate import MallowsApproximate
-    from dprank.uniformity.noisy_norm import NoisyNorm
-    from dprank.uniformity.truncated import Trun
-    from dprank.uniformity.two_sample import TwoSample
-    from dprank.uniformity.unif import Unif
+    from dprank.aggregation.exponential import ExponentialMechanism as ExponentialMechanism
+    from dprank.aggregation.kemeny import kemeny as kemeny
+    from dprank.aggregation.local_borda import LocalBorda as LocalBorda
+    from dprank.aggregation.local_kwiksort import LocalKwikSort as LocalKwikSort
+    from dprank.aggregation.local_reports import LocalMatrix as LocalMatrix
+    from dprank.aggregation.matrix import kemeny_score as kemeny_score
+    from dprank.aggregation.matrix import pairwise_fractions as pairwise_fractions
+    from dprank.aggregation.noisy_matrix import NoisyMatrix as NoisyMatrix
+    from dprank.aggregation.private_borda import PrivateBorda as PrivateBorda
+    from dprank.aggregation.private_kwiksort import PrivateKwikSort as PrivateKwikSort
+    from dprank.audit.auditor import Audit as Audit
+    from dprank.audit.auditor import audit as audit
+    from dprank.data.comparisons import Comparisons as Comparisons
+    from dprank.data.comparisons import read_comparisons as read_comparisons
+    from dprank.data.counting import pairwise_wins as pairwise_wins
+    from dprank.data.counting import win_counts as win_counts
+    from dprank.data.examples import example as example
+    from dprank.data.kendall import kendall_distance as kendall_distance
+    from dprank.data.rankings import Rankings as Rankings
+    from dprank.data.rankings import read_rankings as read_rankings
+    from dprank.data.tallies import Tallies as Tallies
+    from dprank.data.tallies import read_tallies as read_tallies
+    from dprank.data.tallies import undeclared as undeclared
+    from dprank.models.bradley_terry import sample_voters as sample_voters
+    from dprank.models.likelihood import mle as mle
+    from dprank.models.mallows import Mallows as Mallows
+    from dprank.pairwise.noisy_counts import NoisyCounts as NoisyCounts
+    from dprank.pairwise.perturbed_mle import PerturbedMLE as PerturbedMLE
+    from dprank.privacy.guarantee import Guarantee as Guarantee
+    from dprank.privacy.guarantee import compose as compose
+    from dprank.privacy.noise import SECURE as SECURE
+    from dprank.release import Decision as Decision
+    from dprank.release import Ranking as Ranking
+    from dprank.release import Release as Release
+    from dprank.release import Report as Report
+    from dprank.release import Selection as Selection
+    from dprank.topk.oneshot import Oneshot as Oneshot
+    from dprank.topk.peeling import Peeling as Peeling
+    from dprank.topk.private_spectral import PrivateRankCentrality as PrivateRankCentrality
+    from dprank.topk.spectral import rank_centrality as rank_centrality
+    from dprank.uniformity.bucketed import BatchVote as BatchVote
+    from dprank.uniformity.bucketed import Bucketed as Bucketed
+    from dprank.uniformity.friedman import Friedman as Friedman
+    from dprank.uniformity.laplace import LaplaceUnif as LaplaceUnif
+    from dprank.uniformity.local import LocalOneBit as LocalOneBit
+    from dprank.uniformity.local import LocalPairs as LocalPairs
+    from dprank.uniformity.mallows_approximate import MallowsApproximate as MallowsApproximate
+    from dprank.uniformity.noisy_norm import NoisyNorm as NoisyNorm
+    from dprank.uniformity.truncated import Trun as Trun
+    from dprank.uniformity.two_sample import TwoSample as TwoSample
+    from dprank.uniformity.unif import Unif as Unif
 
 __version__ = "0.2.0"
 
