@@ -191,7 +191,7 @@ def _numeric(one, maker):
     free = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
     if free and is_dataclass(one):
         fields = [p.name for p in inspect.signature(one).parameters.values() if _is_numeric(p.annotation)]
-        names += [name for name in fields if name not in (*names, "scale", "value_scale", "rate", "claimed_epsilon")]
+        names += [name for name in fields if name not in (*names, "scale", "value_scale", "rate")]
     return tuple(names)
 
 
