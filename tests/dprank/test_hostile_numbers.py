@@ -90,7 +90,7 @@ def exact_loss(mechanism):
     if kind in ("NoisyCounts", "LaplaceUnif"):
         return Fraction(mechanism.sensitivity) / Fraction(scale)
     if kind == "PerturbedMLE" and mechanism.graph == "public":
-        return Fraction(2 * mechanism.answers) / Fraction(scale)
+        return Fraction(2 * mechanism.per_person) / Fraction(scale)
     if kind == "NoisyNorm":
         return Fraction(mechanism.steps) / Fraction(scale)
     if kind == "BatchVote":

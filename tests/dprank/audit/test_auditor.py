@@ -97,7 +97,7 @@ def test_a_derived_class_is_not_judged_by_the_law_of_its_parent():
         def release(self, data, rng):
             return 0.0
 
-    found = audit(Constant.calibrated(1.0, 2), [(0, 1)], rng=np.random.default_rng(7))
+    found = audit(Constant(2, 1.0), [(0, 1)], rng=np.random.default_rng(7))
     assert found.exact is None
     assert not found.broken
 
