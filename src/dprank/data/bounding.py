@@ -26,8 +26,10 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     """A number for every label, the same in every table: "Ann" and "ann ", 1 and "1" are one person.
 
     Labels are compared as text: without blanks around them, with single blanks inside, in one case, and with letters
-    that look alike written alike (Unicode's NFKC). To take two people for one protects both, since together they
-    contribute no more than one may; to take one for two would double what that one may do.
+    that look alike written alike (Unicode's NFKC). To take one person for two would double what that one may do. Two
+    people who are written alike are one to every guarantee: they contribute together what one may, and what one of them
+    gives is protected as part of what is replaced. Where people come and go ("add_remove"), one of two such people who
+    goes replaces what is counted of both, which costs twice the epsilon: give such people labels of their own.
 
     Parameters
     ----------
