@@ -46,7 +46,8 @@ def pages() -> dict[str, str]:
 def contents(toc: str) -> str:
     """The table of contents with these pages, and no others of this folder, below the reference."""
     names = [*modules(), "companion"]
-    listed = "".join(f"          - file: book/reference/{name}\n" for name in names)
+    short = {name: name.removeprefix("dprank.") for name in names}  # a sidebar is narrow
+    listed = "".join(f"          - file: book/reference/{name}\n            title: {short[name]}\n" for name in names)
     return re.sub(
         r"(      - file: book/api\n)(?:        sections:\n(?: {10}.*\n)*)?", rf"\1        sections:\n{listed}", toc
     )
