@@ -21,6 +21,7 @@ from dprank._require import (
     require_real,
     require_whole,
     settle,
+    shown,
 )
 from dprank.aggregation.kwiksort import MOST_COUNTED, queries
 from dprank.data.rankings import Rankings, require_rankings
@@ -119,6 +120,8 @@ class LocalKwikSort:
             blocks=require_whole("blocks", self.blocks, 1),
         )
         if self.fallback is not None:
+            if not isinstance(getattr(self.fallback, "guarantee", None), Guarantee):
+                raise ValueError(f"fallback = {shown(self.fallback)}; a local mechanism, or None, is needed")
             require_one_of("fallback.guarantee.model", self.fallback.guarantee.model, ("local",))
             require_one_of("fallback.n_items", getattr(self.fallback, "n_items", self.n_items), (self.n_items,))
 

@@ -165,3 +165,9 @@ def test_refusals():
         LocalKwikSort(5, 1.0, 1, 1).release(votes(3, 4), rng)
     with refused("rng", "None"):
         LocalKwikSort(5, 1.0, 1, 1).release(votes(3), None)
+
+
+@each("fallback", [1, 1e300, "x", object(), Rankings])
+def test_a_fallback_that_is_no_mechanism_is_refused(fallback):
+    with refused("fallback", "a local mechanism"):
+        LocalKwikSort(3, 0.5, 1, 1, fallback=fallback)
