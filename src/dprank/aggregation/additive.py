@@ -19,8 +19,9 @@ from dprank._require import (
     require_whole,
     settle,
 )
+from dprank._search import least
 from dprank.privacy import noise as laws
-from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, least, zcdp
+from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import Law, Noise, Source, require_drawable
 

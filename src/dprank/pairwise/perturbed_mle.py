@@ -19,6 +19,7 @@ from dprank._require import (
     require_whole,
     settle,
 )
+from dprank._search import least
 from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.data.counting import GRAIN, whole_counts
 from dprank.models.bradley_terry import LOGISTIC, Link, require_link
@@ -236,15 +237,12 @@ class PerturbedMLE:
             scale = ratio_up(2 * free.per_person, epsilon)
         else:
             loss = lambda scale: objective_loss(scale, free.ridge, **free._model)  # noqa: E731
-            low, scale = 1e-300, 1e300
-            if not loss(scale) <= epsilon:
+            if not loss(1e300) <= epsilon:
                 raise ValueError(
                     f"ridge = {free.ridge} is too small for epsilon = {epsilon} at any noise: the curvature of one "
-                    f"voter's answers alone costs {loss(scale):.6g}"
+                    f"voter's answers alone costs {loss(1e300):.6g}"
                 )
-            while scale > low * (1 + 1e-12):
-                middle = math.sqrt(low) * math.sqrt(scale)
-                low, scale = (low, middle) if loss(middle) <= epsilon else (middle, scale)
+            scale = least(lambda scale: loss(scale) <= epsilon, 1 / epsilon, 1e-12)
         if math.isinf(scale):
             raise ValueError(f"epsilon = {epsilon}; no finite noise is that private")
         return replace(free, scale=scale)

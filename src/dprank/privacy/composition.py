@@ -8,7 +8,6 @@ The exponential mechanism is (Dong, Durfee and Rogers 2020), and its rounds then
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
@@ -24,6 +23,7 @@ from dprank._require import (
     require_real,
     require_whole,
 )
+from dprank._search import largest, least
 from dprank.privacy.gaussian import zcdp
 
 __all__ = [
@@ -116,7 +116,7 @@ def optimal(k: int, round_epsilon: float, delta: float) -> float:
         return 0.0
     if math.isinf(basic(k, round_epsilon)):
         return math.inf
-    return _least(lambda epsilon: optimal_delta(k, round_epsilon, epsilon) <= delta, 0.0, basic(k, round_epsilon))
+    return least(lambda epsilon: optimal_delta(k, round_epsilon, epsilon) <= delta, basic(k, round_epsilon), 1e-13)
 
 
 def rho(k: int, round_epsilon: float, bounded_range: bool = False) -> float:
@@ -197,24 +197,10 @@ def epsilon_per_round(
             return optimal_delta(k, round_epsilon, epsilon) <= delta
         return total_epsilon(composition, k, round_epsilon, delta, bounded_range=bounded_range) <= epsilon
 
-    low = epsilon / k / 16
-    while not fits(low):
-        low /= 16
-    high = 2 * low
-    while fits(high):
-        high *= 2
-    return -_least(lambda negative: fits(-negative), -high, -low)
+    return largest(fits, epsilon / k, 1e-13)
 
 
 def require_spare(composition: Composition, delta: float) -> None:
     """Refuse a delta of 0 where the composition would promise nothing."""
     if composition in ("advanced", "zcdp") and delta == 0:
         raise ValueError(f"delta = {delta}; {composition!r} composition needs it above 0")
-
-
-def _least(fits: Callable[[float], bool], low: float, high: float) -> float:
-    """Least number that fits, by bisection; `high` does, `low` does not."""
-    while high - low > 1e-13 * abs(high):
-        middle = (low + high) / 2
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +19,7 @@ from dprank._require import (
     require_probability,
     require_real,
 )
+from dprank._search import least
 
 __all__ = [
     "FARTHEST",
@@ -177,20 +177,6 @@ def zcdp(rho: float, delta: float) -> float:
     above_1 = brentq(lambda t: rho * t * t + math.log1p(t) - spare, 0.0, most, rtol=1e-12, maxiter=10_000)
     orders = [1.0, max(1 + above_1, LOWEST)]
     return float(compute_epsilon(orders, [rho * order for order in orders], delta)[0]) * (1 + ROUNDING)
-
-
-def least(fits: Callable[[float], bool], start: float) -> float:
-    """A number that fits, by a relative 2^-40 at most above one that does not; `fits` is false, then true."""
-    high = start
-    while not fits(high):
-        high *= 2
-    low = high / 2
-    while fits(low):
-        low, high = low / 2, low
-    while high > low * (1 + 2.0**-40):
-        middle = math.sqrt(low) * math.sqrt(high)
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
 
 
 def _mills(x: Any) -> Any:

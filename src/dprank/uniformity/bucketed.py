@@ -26,12 +26,13 @@ from dprank._require import (
     require_whole,
     settle,
 )
+from dprank._search import least_whole
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import require_drawable, require_source
 from dprank.release import Decision, source_of
-from dprank.uniformity._thresholds import LARGEST, least_whole
+from dprank.uniformity._thresholds import LARGEST
 from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import LEAST, pair_statistic, unif_null_threshold, unif_sf

@@ -20,12 +20,13 @@ from dprank._require import (
     require_sizes,
     settle,
 )
+from dprank._search import least_whole
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import Law, require_drawable, require_source
 from dprank.release import Decision, source_of
-from dprank.uniformity._thresholds import LARGEST, least_whole
+from dprank.uniformity._thresholds import LARGEST
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import square_law
 

@@ -19,11 +19,12 @@ from dprank._require import (
     require_whole,
     settle,
 )
+from dprank._search import least_whole
 from dprank.data.kendall import kendall_distances
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.models.mallows import Mallows
 from dprank.release import Decision
-from dprank.uniformity._thresholds import LARGEST, LEAST_EXACT, least_whole
+from dprank.uniformity._thresholds import LARGEST, LEAST_EXACT
 
 __all__ = ["Centre", "MallowsApproximate", "Sides"]
 

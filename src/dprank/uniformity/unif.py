@@ -21,9 +21,9 @@ from dprank._require import (
     settle,
     shown,
 )
+from dprank._search import least_whole
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.release import Decision
-from dprank.uniformity._thresholds import least_whole
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
 __all__ = [

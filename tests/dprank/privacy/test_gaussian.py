@@ -10,7 +10,7 @@ from checks import each, refused
 from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
 from scipy.optimize import brentq
 
-from dprank.privacy.gaussian import ROUNDING, gaussian_delta, gaussian_epsilon, gaussian_scale, least, zcdp
+from dprank.privacy.gaussian import ROUNDING, gaussian_delta, gaussian_epsilon, gaussian_scale, zcdp
 
 
 @each("epsilon", [0.0, 1e-3, 1.0, 20.0, 600.0])
@@ -143,11 +143,6 @@ def test_the_last_numbers_that_are_allowed():
     for call in (gaussian_epsilon, gaussian_scale):
         with refused("delta = ", "1e-300"):
             call(1.0, 1.0, math.nextafter(1e-300, 0))
-
-
-def test_least_is_just_above_the_border():
-    for border in (1e-200, 0.3, 1e200):
-        assert border <= least(lambda x, border=border: x >= border, 1.0) <= border * (1 + 1e-11)
 
 
 def test_nothing_moves_and_nothing_is_promised():
