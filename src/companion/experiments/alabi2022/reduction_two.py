@@ -27,6 +27,7 @@ from companion.experiments.alabi2022.common import (
 from companion.experiments.alabi2022.kwiksort_claims import any_queries
 from companion.experiments.sweep import stream, sweep
 from companion.printed.alabi2022 import corollary_3, corollary_6
+from dprank.aggregation import laws
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import comparisons_law, expected_cost, queries
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
@@ -66,49 +67,23 @@ def neighbours(data: tuple[Order, ...]) -> Iterator[tuple[Order, ...]]:
                 yield tuple(sorted([*rest, other]))
 
 
-@cache
-def _runs(n_items: int, limit: int) -> tuple[list[Order | None], NDArray[np.int64], NDArray[np.bool_], Margins]:
-    """All runs of Algorithm 1: outcomes; of every run its outcome, answers (i before j) and chance of its pivots."""
-    runs: list[tuple[Order | None, list[tuple[int, int]], float]] = []
-
-    def walk(parts: list[Order], done: Order, left: int, chance: float, before: list[tuple[int, int]]) -> None:
-        if not parts:
-            runs.append((done, before, chance))
-        elif len(parts[0]) < 2:
-            walk(parts[1:], done + parts[0], left, chance, before)
-        elif len(parts[0]) - 1 > left:
-            runs.append((None, before, chance))
-        else:
-            for pivot in parts[0]:
-                rest = [item for item in parts[0] if item != pivot]
-                for answers in product((True, False), repeat=len(rest)):
-                    told = [(i, pivot) if yes else (pivot, i) for i, yes in zip(rest, answers, strict=True)]
-                    sides = (tuple(i for i, j in told if j == pivot), (pivot,), tuple(j for i, j in told if i == pivot))
-                    walk([*sides, *parts[1:]], done, left - len(rest), chance / len(parts[0]), before + told)
-
-    walk([tuple(range(n_items))], (), limit, 1.0, [])
-    outcomes = list(dict.fromkeys(outcome for outcome, _, _ in runs))
-    answers = np.zeros((len(runs), n_items, n_items), bool)
-    for run, (_, before, _) in enumerate(runs):
-        answers[run, *np.array(before).T] = True
-    return outcomes, np.array([outcomes.index(run[0]) for run in runs]), answers, np.array([run[2] for run in runs])
-
-
 def kwiksort_law(margins: Margins, limit: int, scale: float) -> dict[Order | None, float]:
     """Law of what Algorithm 1 returns with Laplace noise on counts; None: it falls back.
 
     Parameters
     ----------
     margins : ndarray of float, shape (items, items)
-        Half margins; at most 5 items, as every run is listed.
+        Half margins; at most 5 items.
     limit : int
         Comparisons allowed.
     scale : float
     """
-    yes = _above(-margins / scale) if scale else (margins > 0).astype(float)
-    outcomes, outcome, answers, chance = _runs(len(margins), limit)
-    law = np.bincount(outcome, chance * np.where(answers, yes, 1.0).prod(axis=(1, 2)), len(outcomes))
-    return dict(zip(outcomes, law.tolist(), strict=True))
+    before = _above(-margins / scale) if scale else (margins > 0).astype(float)
+    law: dict[Order | None, float] = {}
+    for (order, asked), chance in laws.kwiksort_law(before).items():
+        outcome = order if asked <= limit else None
+        law[outcome] = law.get(outcome, 0.0) + chance
+    return law
 
 
 @cache
@@ -438,13 +413,13 @@ def ranking_loss(n_items: int, limit: int, epsilon: float, data: Sequence[tuple[
     own, and the fallback's, whose chance is exact and whose ranking loses epsilon / 2 at most.
     """
     scale = corollary_6(n_items, limit, epsilon).mechanism.scale
-    laws: dict[bytes, dict[Order | None, float]] = {}
+    known: dict[bytes, dict[Order | None, float]] = {}
 
     def law(x: tuple[Order, ...]) -> dict[Order | None, float]:
         margins = half_margins(x)
-        if margins.tobytes() not in laws:
-            laws[margins.tobytes()] = kwiksort_law(margins, limit, scale)
-        return laws[margins.tobytes()]
+        if margins.tobytes() not in known:
+            known[margins.tobytes()] = kwiksort_law(margins, limit, scale)
+        return known[margins.tobytes()]
 
     worst = 0.0
     for one in data:

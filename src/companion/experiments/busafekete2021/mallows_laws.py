@@ -19,6 +19,7 @@ from scipy import special, stats
 from companion.claims import Check
 from companion.experiments.busafekete2021.common import all_rankings, distance_law, divergence, exponent
 from companion.printed import busafekete2021 as paper
+from dprank.aggregation import lower_bounds
 from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 
@@ -37,18 +38,8 @@ Array = NDArray[np.float64]
 
 @cache
 def mahonian(items: int) -> tuple[int, ...]:
-    """How many rankings stand at Kendall distance 0, 1, ... from a given one, in whole numbers.
-
-    Row j of the recursion sums j neighbours of row j - 1, by running sums: O(items^3) operations.
-    """
-    row = [1]
-    for j in range(2, items + 1):
-        padded, total, new = row + [0] * (j - 1), 0, []
-        for i, count in enumerate(padded):
-            total += count - (padded[i - j] if i >= j else 0)
-            new.append(total)
-        row = new
-    return tuple(row)
+    """How many rankings stand at Kendall distance 0, 1, ..., items (items - 1) / 2 from a given one."""
+    return tuple(lower_bounds.mahonian(items, math.comb(items, 2)))
 
 
 def table_entries(items: int) -> int:
