@@ -41,6 +41,8 @@ __all__ = ["Types", "WorstPair", "compositions", "least_scale", "log_set_probabi
 #: An integrand this far below its peak, in logarithms, is left out; and so is noise beyond it.
 _TAIL = 60.0
 _NODES = 20
+#: Offset, in noise scales beyond what one value moves, that a search for the worst pair goes to: some grow for ever.
+_FAR = 64.0
 #: Numbers that one step of the quadrature may hold.
 _CHUNK = 4_000_000
 
@@ -175,7 +177,7 @@ def worst_pair(
 
     A found pair is a lower bound on what privacy needs: no proof says that there is no worse one. The search is over
     two groups of equal values, one of which rises; how many there are of each, how many of the k are chosen among
-    them, and the offset between them are climbed from several starts.
+    them, and the offset between them, up to 64 noise scales more than a value moves, are climbed from several starts.
 
     Parameters
     ----------
@@ -219,9 +221,11 @@ def worst_pair(
         chosen, rest, up, offset = at
         return Types((up, chosen + rest - up), (offset * scale, 0.0), (offset * scale + sensitivity, 0.0 - fall))
 
+    farthest = _FAR + sensitivity / scale
+
     def value(at: tuple[int, int, int, float]) -> float:
-        chosen, rest, up, _ = at
-        if not (1 <= chosen <= k and 1 <= rest <= n_items - k and 1 <= up < chosen + rest):
+        chosen, rest, up, offset = at
+        if abs(offset) > farthest or not (1 <= chosen <= k and 1 <= rest <= n_items - k and 1 <= up < chosen + rest):
             return -math.inf
         if at not in seen:
             law = pair_law(types(at), chosen, scale, noise)

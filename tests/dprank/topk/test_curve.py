@@ -195,6 +195,14 @@ def test_selecting_all_tells_nothing():
     assert worst_pair(4, 4, 1.0, delta=0.01).value == 0
 
 
+@pytest.mark.parametrize(("k", "n_items", "scale"), [(1, 2, 4.0), (1, 2, 1.0), (2, 4, 4.0)])
+def test_a_search_ends_where_the_loss_grows_for_ever(k, n_items, scale):
+    """At delta = 0 it comes ever closer to 2 k / scale the farther the groups are apart."""
+    best = worst_pair(k, n_items, scale, delta=0.0)
+    assert 0.98 * 2 * k / scale < best.value <= 2 * k / scale
+    assert abs(best.types.before[0] - best.types.before[1]) <= 64 * scale + 1
+
+
 # --- search and inverse ----------------------------------------------------------------------------------------------
 
 
