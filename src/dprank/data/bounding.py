@@ -19,17 +19,18 @@ from numpy.typing import NDArray
 
 __all__ = ["kept", "person_ids"]
 
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+_WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0+)?")
 
 
 def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
-    """A number for every label, the same in every table: "Ann" and "ann ", 1 and "1" are one person.
+    """A number for every label, the same in every table: "Ann" and "ann ", 1, "1" and "1.0" are one person.
 
-    Labels are compared as text: without blanks around them, with single blanks inside, in one case, and with letters
-    that look alike written alike (Unicode's NFKC). To take one person for two would double what that one may do. Two
-    people who are written alike are one to every guarantee: they contribute together what one may, and what one of them
-    gives is protected as part of what is replaced. Where people come and go ("add_remove"), one of two such people who
-    goes replaces what is counted of both, which costs twice the epsilon: give such people labels of their own.
+    Labels are compared as text: without blanks around them, with single blanks inside, in one case, without characters
+    that cannot be seen, and with letters that look alike written alike (Unicode's NFKC). To take one person for two
+    would double what that one may do. Two people who are written alike are one to every guarantee: they contribute
+    together what one may, and what one of them gives is protected as part of what is replaced. Where people come and go
+    ("add_remove"), one of two such people who goes replaces what is counted of both, which costs twice the epsilon:
+    give such people labels of their own.
 
     Parameters
     ----------
@@ -43,7 +44,8 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of int, shape (rows,)
-        Whole numbers as they are; of other text the first eight bytes of its SHA-256.
+        Whole numbers from 0 to 2^63 - 1 as they are; of other text 63 bits of its SHA-256, less 2^63: negative, so that
+        nobody can choose a number that is that of a text.
 
     Raises
     ------
@@ -53,7 +55,7 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     import pandas as pd
 
     given = np.asarray(labels)
-    if given.dtype.kind == "i":
+    if given.dtype.kind == "i" and not (given < 0).any():
         return given.astype(np.int64)
     if given.dtype.kind in "cSVm":
         raise ValueError(f"{name} holds {given.dtype.type.__name__}; labels are numbers, text or dates")
@@ -132,13 +134,18 @@ def _plain(label: Any) -> str:
             label = whole if whole == label else label
         # Python writes no whole number of more than 4,300 digits in decimals
         return hex(label) if isinstance(label, int) and label.bit_length() > 14_000 else str(label)
-    return " ".join(unicodedata.normalize("NFKC", str(label)).casefold().split())
+    seen = "".join(letter for letter in str(label) if unicodedata.category(letter) != "Cf")
+    # what is composed may have one case more than its parts: once before, once after
+    text = " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold()).split())
+    whole = _WHOLE.fullmatch(text)
+    return whole[1] if whole else text
 
 
 def _number(text: str) -> int:
-    if _WHOLE.fullmatch(text) and len(text) <= 20 and -(2**63) <= int(text) < 2**63:
+    if _WHOLE.fullmatch(text) and len(text) <= 19 and 0 <= int(text) < 2**63:
         return int(text)
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big", signed=True)
+    hashed = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+    return hashed // 2 - 2**63
 
 
 def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from numbers import Real
 from os import PathLike
@@ -381,12 +382,23 @@ def twice_the_outcome(name: str, outcome: ArrayLike, rows: Rows = None) -> NDArr
     if array.dtype.kind not in "fiub":
         # no float of its own: nothing that is near 1 passes for it
         allowed: dict[Any, float] = {1: 1.0, 0.5: 0.5, 0: 0.0}
+        if text := [row for row, x in enumerate(array.tolist()) if isinstance(x, str)]:
+            # one word in a file makes text of its whole column: the word is at fault
+            word = next((row for row in text if not _spells_a_number(array[row])), text[0])
+            raise ValueError(f"{at_row(name, word, rows)} is not allowed; the numbers 1, 0.5 and 0 are")
         array = np.array([allowed.get(x, np.nan) if isinstance(x, Real) else np.nan for x in array.tolist()], float)
     points = np.empty(len(array), np.uint8)
     bad = (_points_of_few if len(array) < FEW_ROWS else _points_kernel)(plain(array), points)
     if bad >= 0:
         raise ValueError(f"{at_row(name, bad, rows)} is not allowed; the numbers 1, 0.5 and 0 are")
     return points
+
+
+def _spells_a_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:

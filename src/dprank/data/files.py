@@ -34,7 +34,8 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
         require_label("column", name)
     if is_parquet(path):
         with reading(path, "Parquet"):
-            return pd.read_parquet(path)
+            # with pandas' own types one empty cell makes floats of all whole numbers of a column
+            return pd.read_parquet(path, dtype_backend="numpy_nullable")
     gone: dict[Any, list[str]] = {label: [""] for label in labels}
     gone |= {number: ["", "NA", "NaN", "nan", "NULL", "null"] for number in numbers}
     options: Any = {"dtype": dict.fromkeys(labels, str), "na_values": gone, "keep_default_na": False}

@@ -132,8 +132,6 @@ class Rankings(Frozen):
             raise ValueError(f"frame is of type {type(frame).__name__}; a pandas.DataFrame is needed")
         labels = list(map(str, frame.columns))
         require_columns(labels, (*names, *([] if voter is None else [voter])))
-        if not len(frame):
-            raise ValueError("the table has no rows; one a voter is needed")
         person = None if voter is None else person_ids(voter, frame.iloc[:, labels.index(voter)])
         places = frame.iloc[:, [labels.index(name) for name in names]]
         if (gone := places.isna().any(axis=1).to_numpy()).any():

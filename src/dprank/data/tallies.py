@@ -29,7 +29,7 @@ from dprank._require import (
 )
 from dprank.data.bounding import kept, person_ids
 from dprank.data.comparisons import require_codes
-from dprank.data.files import read_table
+from dprank.data.files import is_parquet, read_table
 
 __all__ = ["MOST_CHOSEN", "Tallies", "counted", "declared", "finite", "is_series", "read_tallies", "undeclared"]
 
@@ -183,7 +183,7 @@ def read_tallies(path: str | PathLike[str], *, items: Iterable[str], person: str
     path : path
         Parquet if its name or its first bytes say so, else CSV.
     items, person, item
-        As in `Tallies.from_frame`.
+        As in `Tallies.from_frame`; text where the file is CSV.
 
     Raises
     ------
@@ -197,7 +197,10 @@ def read_tallies(path: str | PathLike[str], *, items: Iterable[str], person: str
     >>> dprank.read_tallies(dprank.example("diagnoses.csv"), items=items, person="patient", item="diagnosis")
     Tallies of 6 items by persons who are known
     """
-    return Tallies.from_frame(read_table(path, [person, item]), items=items, person=person, item=item)
+    names = require_items(None, items)[1] or ()
+    if not is_parquet(path) and (other := [at for at, name in enumerate(names) if not isinstance(name, str)]):
+        raise ValueError(f"items[{other[0]}] is a {type(names[other[0]]).__name__}; the items of a CSV file are text")
+    return Tallies.from_frame(read_table(path, [person, item]), items=names, person=person, item=item)
 
 
 def require_k(k: Any, n_items: float = math.inf, most: int = MOST) -> int:

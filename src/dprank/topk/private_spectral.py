@@ -363,7 +363,8 @@ class PrivateRankCentrality(FrozenFields):
         """
         shares = self.shares(data)
         _require_seeded(rng)
-        return replace(self._selection, items=data.items).release(self.scores(shares), rng)
+        selection = replace(self._selection, items=data.items)
+        return replace(selection.release(self.scores(shares), rng), mechanism=self)
 
     def select(self, shares: ArrayLike, rng: np.random.Generator) -> Selection:
         """One private set from the `shares` of the data.
@@ -380,7 +381,7 @@ class PrivateRankCentrality(FrozenFields):
             Item codes in ascending order, no values.
         """
         _require_seeded(rng)
-        return self._selection.release(self.scores(shares), rng)
+        return replace(self._selection.release(self.scores(shares), rng), mechanism=self)
 
 
 def _require_seeded(rng: Any) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,10 +65,14 @@ class _Batches:
         """Exact probability that a batch is rejected if its pairs are independent and have one bias; 0: uniform."""
         return float(unif_sf(self.n_items // 2, self.batch_voters, self.batch_threshold, bias))
 
-    def batch_rejects(self, data: Rankings, pairs: NDArray[np.int64], batch: int) -> bool:
-        """UNIF on batch number `batch`."""
+    def dealt(self, data: Rankings, rng: Any) -> NDArray[Any]:
+        """Positions in random order: where a voter's ranking stands must not tell which others make a batch."""
+        return data.positions[rng.permutation(len(data))]
+
+    def batch_rejects(self, positions: NDArray[Any], pairs: NDArray[np.int64], batch: int) -> bool:
+        """UNIF on batch number `batch` of rankings that were dealt."""
         k = self.batch_voters
-        signs = pair_signs(data.positions[batch * k : (batch + 1) * k], pairs)
+        signs = pair_signs(positions[batch * k : (batch + 1) * k], pairs)
         return float(pair_statistic(signs)) >= self.batch_threshold
 
 
@@ -81,7 +85,7 @@ class Bucketed(_Batches):
     n_items : int
         m, at least 2. If it is odd one random item is left alone.
     n_voters : int
-        All of them, public; consecutive ones make a batch.
+        All of them, public; they are dealt to the batches at random.
     n_batches : int
         B, at least 1.
     batch_threshold : float
@@ -102,6 +106,9 @@ class Bucketed(_Batches):
 
     Notes
     -----
+    Where a table has rows for persons, a person's rows say at which place the ranking stands: voters are dealt to the
+    batches at random, or one who moves would move all others. How they are dealt is told to nobody.
+
     Replacing a ranking changes the outcome of one batch, hence the probability of rejection by (1 - coin) / B at most.
     Without a coin that may be from 0 to 1 / B: no ratio is bounded.
 
@@ -218,7 +225,7 @@ class Bucketed(_Batches):
         pairs = disjoint_pairs(self.n_items, rng=rng)
         batch = int(rng.integers(self.n_batches))
         tossed = rng.random() < self.coin
-        reject = bool(rng.random() < 0.5) if tossed else self.batch_rejects(data, pairs, batch)
+        reject = bool(rng.random() < 0.5) if tossed else self.batch_rejects(self.dealt(data, rng), pairs, batch)
         p_value = self.exact_size if reject else 1.0
         return Decision(reject, float(reject), 1.0, p_value, mechanism=self, source=source_of(rng, self))
 
@@ -336,7 +343,8 @@ class BatchVote(_Batches):
         """
         require_rankings(data, self.n_items, n_voters=self.n_voters)
         pairs = disjoint_pairs(self.n_items, rng=require_source(rng))
-        votes = sum(self.batch_rejects(data, pairs, batch) for batch in range(self.n_batches))
+        positions = self.dealt(data, rng)
+        votes = sum(self.batch_rejects(positions, pairs, batch) for batch in range(self.n_batches))
         noisy = votes + int(noise.discrete_laplace(self.scale, 1, rng=rng)[0])
         p_value = vote_sf(self.n_batches, self.batch_power(), self.scale, noisy)
         source = source_of(rng, self)

@@ -96,11 +96,13 @@ def norm_in_steps(mechanism: NoisyNorm, data: Rankings) -> NDArray[np.int64]:
 
 @noise_free.register
 def votes_of_batches(mechanism: BatchVote, data: Rankings) -> NDArray[np.int64]:
-    """How many batches reject, of every pairing."""
-    batches = range(mechanism.n_batches)
-    return np.array(
-        [sum(mechanism.batch_rejects(data, pairs, batch) for batch in batches) for pairs in pairings(mechanism.n_items)]
-    )
+    """How many batches reject, of every pairing, with voters dealt as they stand: to know that tells no less."""
+    rejects = mechanism.batch_rejects
+    votes = [
+        sum(rejects(data.positions, pairs, batch) for batch in range(mechanism.n_batches))
+        for pairs in pairings(mechanism.n_items)
+    ]
+    return np.array(votes)
 
 
 @singledispatch
@@ -111,9 +113,9 @@ def rejection(mechanism: Any, data: Rankings) -> NDArray[np.float64]:
 
 @rejection.register
 def coin_or_batch(mechanism: Bucketed, data: Rankings) -> NDArray[np.float64]:
-    """The coin, or one batch at random."""
+    """The coin, or one batch at random, with voters dealt as they stand."""
     share = [
-        np.mean([mechanism.batch_rejects(data, pairs, batch) for batch in range(mechanism.n_batches)])
+        np.mean([mechanism.batch_rejects(data.positions, pairs, batch) for batch in range(mechanism.n_batches)])
         for pairs in pairings(mechanism.n_items)
     ]
     return mechanism.coin / 2 + (1 - mechanism.coin) * np.array(share)

@@ -280,7 +280,8 @@ class LocalOneBit(_Randomised):
         require_rankings(data, self.n_items, 2 * self.groups)
         require_source(rng)
         size = len(data) // self.groups
-        asked = data.positions[: size * self.groups].reshape(size, self.groups, self.n_items)
+        dealt = data.positions[rng.permutation(len(data))[: size * self.groups]]
+        asked = dealt.reshape(size, self.groups, self.n_items)
         answers = [self.report(asked[:, g], pair, rng) for g, pair in enumerate(self.pairs(rng))]
         return replace(self.decide(np.stack(answers, axis=1)), mechanism=self, source=source_of(rng, self))
 

@@ -1,6 +1,7 @@
 """Who is who, by cases; what of a person stays, by brute force. Tests of chance raise a false alarm with ALARM."""
 
 import math
+import sys
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -68,11 +69,30 @@ def one_label(label):
     return column
 
 
-def test_whole_numbers_are_themselves_to_the_ends_of_64_bits():
-    given = [0, 7, -1, 2**63 - 1, -(2**63), "12", 3.0]
-    assert person_ids("who", np.array(given, object)).tolist() == [0, 7, -1, 2**63 - 1, -(2**63), 12, 3]
+def test_whole_numbers_are_themselves_and_no_text_is_one_of_them():
+    given = [0, 7, 2**63 - 1, "12", 3.0, "4.00", "-0"]
+    assert person_ids("who", np.array(given, object)).tolist() == [0, 7, 2**63 - 1, 12, 3, 4, 0]
     assert person_ids("who", np.arange(5, dtype=np.uint8)).tolist() == [0, 1, 2, 3, 4]
     assert person_ids("who", []).tolist() == []
+    others = np.array(["ann", "007", "1.5", "1.0.0", 2**63, "-1", -(2**63)], object)
+    hashed = person_ids("who", others)
+    assert len(set(hashed.tolist())) == len(others)
+    assert (hashed < 0).all()  # whoever calls himself by the number that ann has is another one
+    assert person_ids("who", np.array(["ann", str(hashed[0])], object))[0] == hashed[0]
+    assert len(set(person_ids("who", np.array(["ann", str(hashed[0])], object)).tolist())) == 2
+    assert person_ids("who", np.array([-1, 5])).tolist() == person_ids("who", np.array(["-1", "5"])).tolist()
+
+
+@each("alike", [["Ann", "Ann\u200b", "\ufeffann", "a\u00adnn"], ["Μαΐστρος", "Μαΐστρος".upper()], ["1", "1.0", 1, 1.0]])
+def test_who_looks_alike_is_one_person(alike):
+    assert len(set(person_ids("who", np.array(alike, object)).tolist())) == 1
+
+
+def test_all_letters_in_both_cases():
+    """All that Unicode has, but the dotless i, which is a letter of its own."""
+    letters = [chr(code) for code in range(32, sys.maxunicode) if len({chr(code), chr(code).upper()}) == 2]
+    lower, upper = (person_ids("who", np.array(some, object)) for some in (letters, [x.upper() for x in letters]))
+    assert [letters[at] for at in np.flatnonzero(lower != upper)] == ["ı"]
 
 
 @each("gone", [None, np.nan, pd.NA, pd.NaT, "", "   ", "\t", float("nan")])

@@ -134,7 +134,6 @@ def test_rows_are_named_by_position_not_by_the_table_s_index():
     ("text", "words"),
     [
         ("", ["is no CSV table"]),
-        ("a,b\n", ["the table has no rows"]),
         ("a,b\n1,2\n2,1,5\n", ["is no CSV table", "line 3"]),
         ("a,b\n1,2\n1,1\n", ["row 1 is no ranking"]),
         ("a,b\n1,\n", ["row 0 has a place missing"]),
@@ -223,3 +222,10 @@ def test_masked_places_and_spans_of_time_are_no_places():
     for positions in (np.ma.array([[0, 1]], mask=[[0, 1]]), np.array([[0, 1]], "m8[s]")):
         with refused("positions"):
             Rankings(positions, ["a", "b"])
+
+
+def test_nobody_is_a_table_too(tmp_path):
+    """Or the only voter could not leave."""
+    (tmp_path / "t").write_text("who,a,b\n")
+    for voter in ("who", None):
+        assert len(rankings.read_rankings(tmp_path / "t", items="ab", voter=voter)) == 0

@@ -340,3 +340,20 @@ def test_numbers_of_persons_of_any_length():
     assert len(set(ids.tolist())) == 5
     assert ids[0] == ids[-1]
     assert ids[3] == ids[4] == ids[5] == 1
+
+
+def test_an_empty_cell_of_one_person_moves_no_other_person_s_item(tmp_path):
+    long = 2**53
+    for anns in (5, None):
+        frame = pd.DataFrame({"who": range(4), "item": pd.array([long + 1] * 3 + [anns], "Int64")})
+        frame.to_parquet(tmp_path / "t.parquet")
+        assert read_tallies(
+            tmp_path / "t.parquet", items=[long, long + 1], person="who", item="item"
+        ).counts().tolist() == [0, 3]
+
+
+def test_items_of_a_csv_file_are_text(tmp_path):
+    """Numbers would be none of them, and the release would be noise."""
+    (tmp_path / "t.csv").write_text("who,item\nann,1\n")
+    with refused("items[1] is a int", "the items of a CSV file are text"):
+        read_tallies(tmp_path / "t.csv", items=["1", 2], person="who", item="item")

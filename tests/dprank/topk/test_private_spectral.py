@@ -201,6 +201,20 @@ def test_shares_of_the_comparisons_that_there_are_move_too_far():
         assert least < np.abs(moved).max() <= (1 / mechanism.samples if not least else 1)
 
 
+def test_a_release_promises_what_its_mechanism_does():
+    """Its selection promised one voter what holds for one comparison."""
+    mechanism = PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=2)
+    data = Comparisons([0, 0, 1] * 2, [1, 2, 2] * 2, [1] * 6, "abc", [7] * 6)
+    for release in (
+        mechanism.release(data, np.random.default_rng(1)),
+        mechanism.select(mechanism.shares(data), np.random.default_rng(1)),
+    ):
+        assert release.mechanism == mechanism
+        assert release.guarantee == mechanism.guarantee
+        assert release.guarantee.unit == "comparison"
+        assert type(release).from_json(release.to_json()) == release
+
+
 def test_names_are_released_in_their_own_order():
     renamed = Comparisons([0, 1], [1, 2], [1, 1], items="zyx")
     released = PrivateRankCentrality(3, 3, 1, 1.0, pairs=PATH).release(renamed, np.random.default_rng(0))

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from checks import each, law_p_value, refused
 from scipy import stats
@@ -171,3 +172,23 @@ def test_more_bad_parameters():
         Bucketed(4, 10, 2, 3.0, 0.5).release(uniform(np.random.default_rng(1), 10, 3), np.random.default_rng(1))
     with refused("SecureSource", "research"):
         Bucketed(3, 10, 2, 3.0, 0.5).release(uniform(np.random.default_rng(1), 10, 3), SECURE)
+
+
+@pytest.mark.parametrize("kind", [BatchVote, Bucketed])
+def test_where_a_voter_stands_tells_nothing_of_the_others(kind):
+    """Ann's rows are the first and the last, and which one stays depends on them: all others may move by one place.
+
+    In batches of two by their order, 99 of 100 batches would agree for one of her answers, and 1 for the other.
+    """
+    votes = kind is BatchVote
+    others = [(f"v{v}", *((1, 2) if (v + 1) // 2 % 2 == 0 else (2, 1))) for v in range(199)]
+    test = kind.calibrated(
+        epsilon=1.0, n_items=2, n_voters=200, n_batches=100, size=0.1, **({"batch_level": 0.5} if votes else {})
+    )
+    shares = []
+    for first, last in [((1, 2), (2, 1)), ((2, 1), (1, 2))]:
+        table = pd.DataFrame([("ann", *first), *others, ("ann", *last)], columns=["voter", "a", "b"])
+        data = Rankings.from_frame(table, items=["a", "b"], voter="voter")
+        shares.append(np.mean([test.release(data, np.random.default_rng(seed)).reject for seed in range(300)]))
+    # 300 coins of one bias differ by more than 5 standard errors, 0.2, once in a million
+    assert abs(shares[0] - shares[1]) < 0.2

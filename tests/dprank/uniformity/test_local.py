@@ -157,9 +157,8 @@ def test_the_pairing_is_public_or_fixed():
 
 def test_one_bit_asks_each_voter_about_one_pair():
     test = replace(LocalOneBit.calibrated(epsilon=1.0, n_items=4, groups=2), flips=1)
-    positions = np.array([[0, 1, 2, 3], [3, 2, 1, 0]] * 5 + [[0, 1, 2, 3]])
-    # voters 0, 2, ... are asked about the first pair and agree; the last of eleven is not asked
-    decision = test.release(Rankings(positions, list("abcd")), np.random.default_rng(0))
+    # all agree: five voters on either pair, the last of eleven is not asked
+    decision = test.release(Rankings([[0, 1, 2, 3]] * 11, list("abcd")), np.random.default_rng(0))
     assert decision.statistic == pytest.approx(2 * 25 / 5)
 
 
