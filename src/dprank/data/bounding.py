@@ -137,8 +137,8 @@ def _plain(label: Any) -> str:
     seen = "".join(letter for letter in str(label) if unicodedata.category(letter) != "Cf")
     # what is composed may have one case more than its parts: once before, once after
     text = " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold()).split())
-    whole = _WHOLE.fullmatch(text)
-    return whole[1] if whole else text
+    digits = _WHOLE.fullmatch(text)
+    return digits[1] if digits else text
 
 
 def _number(text: str) -> int:
