@@ -70,7 +70,7 @@ def flips_for(epsilon: float, bits: int = 1) -> int:
 
 
 def randomise(signs: NDArray[Any], flips: int, rng: Source) -> NDArray[np.int8]:
-    """Randomised response: every sign is reversed with probability flips / 2^53, on its own.
+    """Randomised response: every sign, -1 or +1, is reversed with probability flips / 2^53, on its own.
 
     Examples
     --------
