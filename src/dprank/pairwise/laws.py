@@ -51,14 +51,28 @@ _STARTS, _STRIDE, _SHORTEST = 6, 4.0, 1e-7
 
 @exact.register
 def noisy_counts_law(mechanism: NoisyCounts, data: Comparisons, other: Comparisons) -> Divergence:
-    """Of the noisy scores."""
+    """Of the noisy scores.
+
+    Examples
+    --------
+    >>> data, other = Comparisons([0], [1], [1], items=["a", "b"]), Comparisons([0], [1], [0], items=["a", "b"])
+    >>> round(noisy_counts_law(NoisyCounts(2, 4.0, unit="comparison"), data, other).epsilon(0.0), 4)
+    1.0
+    """
     move = (mechanism.counts(data) - mechanism.counts(other)).astype(float)
     return noise_shift("laplace", mechanism.law, move, mechanism.scale / GRAIN[mechanism.score])
 
 
 @sample.register
 def draw_noisy_counts(mechanism: NoisyCounts, data: Comparisons, size: int, rng: np.random.Generator) -> Array:
-    """Noisy scores and their order, a row each."""
+    """Noisy scores and their order, a row each.
+
+    Examples
+    --------
+    >>> data = Comparisons([0], [1], [1], items=["a", "b"])
+    >>> draw_noisy_counts(NoisyCounts(2, 4.0, unit="comparison"), data, 5, np.random.default_rng(1)).shape
+    (5, 4)
+    """
     return _with_order(mechanism.perturb(mechanism.counts(data) * GRAIN[mechanism.score], rng, size), rng)
 
 
@@ -181,6 +195,14 @@ class Densities:
     mechanism : PerturbedMLE
         With continuous noise.
     data, other : Comparisons
+
+    Examples
+    --------
+    >>> data, other = Comparisons([0], [1], [1], items=["a", "b"]), Comparisons([0], [1], [0], items=["a", "b"])
+    >>> mechanism = PerturbedMLE(2, 4.0, 1.0, graph="private", unit="comparison", law="continuous")
+    >>> apart = Densities(mechanism, data, other)
+    >>> apart.log_ratio(np.array([[0.0, 0.0], [1.0, -1.0]])).round(4).tolist(), round(apart.epsilon(0.0), 4)
+    ([0.0, 0.5], 0.5)
     """
 
     mechanism: PerturbedMLE
@@ -251,7 +273,15 @@ class Densities:
 
 @exact.register
 def perturbed_mle_law(mechanism: PerturbedMLE, data: Comparisons, other: Comparisons) -> Divergence:
-    """Of the minimisers: a release takes their mean away, and tells no more."""
+    """Of the minimisers: a release takes their mean away, and tells no more.
+
+    Examples
+    --------
+    >>> data, other = Comparisons([0], [1], [1], items=["a", "b"]), Comparisons([0], [1], [0], items=["a", "b"])
+    >>> mechanism = PerturbedMLE(2, 4.0, 1.0, graph="public", unit="comparison")
+    >>> round(perturbed_mle_law(mechanism, data, other).epsilon(0.0), 4)
+    0.5
+    """
     grain, data, other = GRAIN["half"], mechanism.bounded(data), mechanism.bounded(other)
     (one, graph), (two, other_graph) = ((win_counts(d, "half") / grain, _graph(d)) for d in (data, other))
     same = bool((graph == other_graph).all())
@@ -265,7 +295,15 @@ def perturbed_mle_law(mechanism: PerturbedMLE, data: Comparisons, other: Compari
 
 @sample.register
 def draw_perturbed_mle(mechanism: PerturbedMLE, data: Comparisons, size: int, rng: np.random.Generator) -> Array:
-    """Minimisers as they are, like the exact law."""
+    """Minimisers as they are, like the exact law.
+
+    Examples
+    --------
+    >>> data = Comparisons([0], [1], [1], items=["a", "b"])
+    >>> mechanism = PerturbedMLE(2, 4.0, 1.0, graph="public", unit="comparison")
+    >>> draw_perturbed_mle(mechanism, data, 5, np.random.default_rng(1)).shape  # two places, two strengths
+    (5, 4)
+    """
     data = mechanism.bounded(data)
     if mechanism.link is LOGISTIC:
         strengths = mechanism.estimate(_graph(data), np.tile(win_counts(data, "half"), (size, 1)), rng)

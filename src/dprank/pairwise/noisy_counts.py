@@ -112,7 +112,13 @@ def l1_sensitivity(
 
 
 def require_bound(per_person: int | None, unit: Unit) -> int:
-    """Refuse to guess how many answers of a voter count."""
+    """Refuse to guess how many answers of a voter count.
+
+    Examples
+    --------
+    >>> require_bound(3, "voter"), require_bound(None, "comparison")
+    (3, 1)
+    """
     if per_person is None and unit == "voter":
         raise ValueError("per_person = None; say how many answers of one voter count: what is beyond is left out")
     return 1 if per_person is None else per_person

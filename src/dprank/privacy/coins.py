@@ -32,6 +32,11 @@ def law_of(run: Callable[[np.random.Generator], Result]) -> dict[Result, float]:
     Notes
     -----
     Runs the program once for every way that all its draws can fall.
+
+    Examples
+    --------
+    >>> law_of(lambda rng: rng.integers(2) + rng.integers(2))
+    {0: 0.25, 1: 0.5, 2: 0.25}
     """
     law: defaultdict[Result, float] = defaultdict(float)
     coins = _Coins()

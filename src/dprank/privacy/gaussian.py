@@ -69,6 +69,11 @@ def gaussian_delta(l2: float, scale: float, epsilon: float) -> float:
     With Mills' ratio R, and x and y = x + mu the two arguments with their signs turned round, delta is
     :math:`\varphi(x) (R(x) - R(y))`, where no factor overflows; and the difference is
     :math:`\int_x^y (1 - t R(t)) dt`, where nothing cancels, however small mu is. x is computed exactly, then rounded.
+
+    Examples
+    --------
+    >>> [round(gaussian_delta(1.0, 1.0, epsilon), 4) for epsilon in (0.0, 1.0, 2.0)]
+    [0.3829, 0.1269, 0.0209]
     """
     l2, scale = require_at_least_0("l2", l2, up=True), require_positive("scale", scale)
     mu, epsilon = l2 / scale, require_loss("epsilon", epsilon)
@@ -104,6 +109,11 @@ def gaussian_epsilon(l2: float, scale: float, delta: float) -> float:
     -------
     float
         Found by bisection; 0 where the delta pays for all.
+
+    Examples
+    --------
+    >>> [round(gaussian_epsilon(1.0, scale, 1e-6), 4) for scale in (1.0, 2.0, 4.0)]
+    [4.8866, 2.2541, 1.0607]
     """
     delta = require_probability("delta", delta, LEAST)
     l2, scale = require_at_least_0("l2", l2, up=True), require_at_least_0("scale", scale)
@@ -132,6 +142,11 @@ def gaussian_scale(l2: float, epsilon: float, delta: float) -> float:
     -------
     float
         In the unit of `l2`; ``gaussian_epsilon(l2, gaussian_scale(l2, epsilon, delta), delta) <= epsilon``.
+
+    Examples
+    --------
+    >>> [round(gaussian_scale(1.0, epsilon, 1e-6), 4) for epsilon in (0.5, 1.0, 2.0)]
+    [8.0576, 4.2247, 2.2305]
     """
     needed = "it must be 0, or from 1e-150 to 1e150"
     l2 = require_real("l2", l2, needed, lambda x: x == 0 or 1e-150 <= x <= 1e150, up=True)
@@ -164,6 +179,11 @@ def zcdp(rho: float, delta: float) -> float:
     At the order 1 + t the conversion of Canonne, Kamath and Steinke (2020, Proposition 12) gives an epsilon whose
     derivative has the sign of :math:`\rho t^2 + \log(1 + t) - \log(1 / \delta)`: it falls, then rises, and its root is
     the best order. `dp-accounting` takes orders above 1.01 only, and order 1 to see whether `delta` pays for all.
+
+    Examples
+    --------
+    >>> zcdp(0.0, 0.0), zcdp(0.125, 0.0), round(zcdp(0.125, 1e-6), 4)
+    (0.0, inf, 2.4191)
     """
     rho, delta = require_loss("rho", rho), require_below_1("delta", delta)
     if rho == 0 or delta == 0:

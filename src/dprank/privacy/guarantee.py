@@ -142,7 +142,18 @@ def compose(*guarantees: Guarantee) -> Guarantee:
 
 
 class Mechanism(Protocol):
-    """A private algorithm: a frozen dataclass of its parameters."""
+    """A private algorithm: a frozen dataclass of its parameters.
+
+    Examples
+    --------
+    >>> class Lie:  # one time in four, about a yes or a no
+    ...     guarantee = Guarantee(math.log(3), model="local")
+    ...     def release(self, data, rng):
+    ...         return data != (rng.random() < 0.25)
+    >>> lie: Mechanism = Lie()
+    >>> print(lie.guarantee)
+    epsilon = 1.09861 (local; replace one voter)
+    """
 
     @property
     def guarantee(self) -> Guarantee:
@@ -155,14 +166,33 @@ class Mechanism(Protocol):
 
 
 def require_scale(scale: Any, sensitivity: float, name: str = "scale") -> float:
-    """Refuse noise that hides nothing: none at all, or too little for any finite epsilon."""
+    """Refuse noise that hides nothing: none at all, or too little for any finite epsilon.
+
+    Examples
+    --------
+    >>> require_scale(2, 1.0)
+    2.0
+    >>> require_scale(1e-320, 1.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: scale = 1e-320; too little noise for any finite epsilon
+    """
     scale = require_positive(name, scale)
     require_promise(scale, ratio_up(sensitivity, scale), name)
     return scale
 
 
 def require_promise(scale: float, epsilon: float, name: str = "scale") -> None:
-    """Refuse noise that promises nothing."""
+    """Refuse noise that promises nothing.
+
+    Examples
+    --------
+    >>> require_promise(2.0, 0.5)  # allowed
+    >>> require_promise(1e-320, math.inf)
+    Traceback (most recent call last):
+        ...
+    ValueError: scale = 1e-320; too little noise for any finite epsilon
+    """
     if math.isinf(epsilon):
         raise ValueError(f"{name} = {scale}; too little noise for any finite epsilon")
 
@@ -182,6 +212,11 @@ def ratio_up(numerator: float, denominator: float) -> float:
     ----------
     numerator, denominator : float
         At least 0; infinity is allowed.
+
+    Examples
+    --------
+    >>> ratio_up(1, 4), ratio_up(1, 0), 1 / 3 < Fraction(1, 3) < ratio_up(1, 3)
+    (0.25, inf, True)
     """
     top, bottom = _exact("numerator", numerator, up=True), _exact("denominator", denominator, up=False)
     if bottom == 0 or top == math.inf:

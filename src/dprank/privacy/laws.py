@@ -23,7 +23,15 @@ EXACT = 2.0**53
 
 
 class NoExactRoute(LookupError):
-    """The law of a mechanism's output is not known exactly: its releases alone can be audited."""
+    """The law of a mechanism's output is not known exactly: its releases alone can be audited.
+
+    Examples
+    --------
+    >>> exact("no mechanism", [1], [2])
+    Traceback (most recent call last):
+        ...
+    dprank.privacy.laws.NoExactRoute: str has no exact route
+    """
 
 
 @singledispatch
@@ -41,6 +49,13 @@ def exact(mechanism: Any, data: Any, other: Any) -> Divergence:
     ------
     NoExactRoute
         If there is no exact route.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> mechanism = dprank.Peeling(k=1, scale=2.0, noise="gumbel")  # the exponential mechanism
+    >>> round(exact(mechanism, [1, 0], [0, 1]).epsilon(0.0), 4)
+    0.5
     """
     if _load_laws(mechanism):
         return exact(mechanism, data, other)
@@ -65,6 +80,12 @@ def sample(mechanism: Any, data: Any, size: int, rng: np.random.Generator) -> ND
     Returns
     -------
     ndarray of float, shape (size, features)
+
+    Examples
+    --------
+    >>> import dprank
+    >>> sample(dprank.Peeling(k=2, scale=0.1), [0, 90, 50], 3, np.random.default_rng(1)).tolist()
+    [[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]
     """
     return sample(mechanism, data, size, rng) if _load_laws(mechanism) else released(mechanism, data, size, rng)
 
@@ -76,6 +97,15 @@ def released(mechanism: Any, data: Any, size: int, rng: np.random.Generator) -> 
     ------
     ValueError
         If a release is not made of numbers, or their number varies.
+
+    Examples
+    --------
+    >>> class Blur:
+    ...     def release(self, data, rng):
+    ...         return data + rng.integers(2)
+    >>> rows = released(Blur(), 7, 50, np.random.default_rng(1))
+    >>> rows.shape, np.unique(rows).tolist()
+    ((50, 1), [7.0, 8.0])
     """
     rows = [features(mechanism.release(data, rng)) for _ in range(size)]
     if len({len(row) for row in rows}) > 1:
@@ -96,6 +126,11 @@ def features(result: Any) -> NDArray[np.float64]:
     ------
     ValueError
         If it is anything else, or holds whole numbers so large that a double would round them.
+
+    Examples
+    --------
+    >>> features([[1, 2], [3, 4]]).tolist()
+    [1.0, 2.0, 3.0, 4.0]
     """
     if _load_laws(result):
         return features(result)
@@ -113,7 +148,13 @@ def features(result: Any) -> NDArray[np.float64]:
 
 
 def best_first(scores: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Every row's codes by falling score, equal scores in random order: that of many rows."""
+    """Every row's codes by falling score, equal scores in random order: that of many rows.
+
+    Examples
+    --------
+    >>> best_first(np.array([[10, 30, 20], [50, 0, 90]]), np.random.default_rng(1)).tolist()
+    [[1, 2, 0], [2, 0, 1]]
+    """
     return np.lexsort((rng.random(scores.shape), -scores))
 
 
@@ -131,6 +172,11 @@ def signs_law(signs: NDArray[Any], turned: float) -> NDArray[np.float64]:
     -------
     ndarray of float, shape (..., 2^bits)
         Sent are the rows of ``product((-1, 1), repeat=bits)``.
+
+    Examples
+    --------
+    >>> signs_law(np.array([1, 1]), 0.25).tolist()  # of (-1, -1), (-1, 1), (1, -1), (1, 1)
+    [0.0625, 0.1875, 0.1875, 0.5625]
     """
     sent = np.array(list(product((-1, 1), repeat=signs.shape[-1])))
     return np.prod(np.where(signs[..., None, :] == sent, 1 - turned, turned), axis=-1)

@@ -28,6 +28,11 @@ def bit_loss(flips: int, bits: int = 1) -> float:
         1 to 2^52, a fair coin; of one bit the loss is log((2^53 - flips) / flips).
     bits : int
         Answers of one voter, from 1 to 2^106.
+
+    Examples
+    --------
+    >>> round(math.exp(bit_loss(GRAIN // 4)), 4), bit_loss(GRAIN // 2)  # a lie in four, and a fair coin
+    (3.0, 0.0)
     """
     flips, bits = require_whole("flips", flips, 1, GRAIN // 2), require_whole("bits", bits, 1, MOST**2)
     if 2 * flips == GRAIN:
@@ -50,6 +55,11 @@ def flips_for(epsilon: float, bits: int = 1) -> int:
     ------
     ValueError
         Naming what is out of range.
+
+    Examples
+    --------
+    >>> round(flips_for(math.log(3)) / GRAIN, 4)
+    0.25
     """
     epsilon, bits = require_positive("epsilon", epsilon), require_whole("bits", bits, 1, MOST**2)
     share = epsilon / bits
@@ -60,7 +70,14 @@ def flips_for(epsilon: float, bits: int = 1) -> int:
 
 
 def randomise(signs: NDArray[Any], flips: int, rng: Source) -> NDArray[np.int8]:
-    """Randomised response: every sign is reversed with probability flips / 2^53, on its own."""
+    """Randomised response: every sign, -1 or +1, is reversed with probability flips / 2^53, on its own.
+
+    Examples
+    --------
+    >>> signs, rng = np.ones(10**5, np.int8), np.random.default_rng(1)
+    >>> [round(float(randomise(signs, flips, rng).mean()), 1) for flips in (0, GRAIN // 4, GRAIN)]
+    [1.0, 0.5, -1.0]
+    """
     require_source(rng)
     flips = require_whole("flips", flips, 0, GRAIN)
     if isinstance(rng, SecureSource):

@@ -64,6 +64,12 @@ class Chosen:
         Number of items, infinity where none is public.
     per_person : float
         Values that adding or removing a record may move, infinity where nothing bounds them.
+
+    Examples
+    --------
+    >>> chosen = Chosen(2, "exponential", sensitivity=1.0, adjacency="replace", ordered=False, m=4, per_person=math.inf)
+    >>> chosen.pushes, chosen.spread, chosen.epsilon(8.0, 0.0), chosen.scale(0.5, 0.0)
+    (2, 2.0, 0.5, 8.0)
     """
 
     k: int
@@ -158,6 +164,12 @@ class Shown:
     moves : int
         Of the values that are released, how many one record may move.
     sensitivity : float
+
+    Examples
+    --------
+    >>> shown = Shown(moves=2, sensitivity=1.0)
+    >>> shown.epsilon(4.0, 0.0), shown.scale(0.5, 0.0)
+    (0.5, 4.0)
     """
 
     moves: int
@@ -197,6 +209,12 @@ class Rounds:
         As of `dprank.topk.peeling.Peeling`.
     spread : float
         Most that the difference of two values may move.
+
+    Examples
+    --------
+    >>> rounds = Rounds(2, "exponential", "basic", spread=2.0)
+    >>> rounds.each(8.0), round(rounds.epsilon(8.0, 0.0), 4), round(rounds.scale(0.5, 0.0), 4)
+    (0.25, 0.5, 8.0)
     """
 
     number: int
@@ -245,6 +263,12 @@ def shared_scales(chosen: Chosen, shown: Shown, epsilon: float, delta: float, sh
     -------
     tuple of float
         Delta is split so that their product is least.
+
+    Examples
+    --------
+    >>> chosen = Chosen(2, "exponential", sensitivity=1.0, adjacency="replace", ordered=False, m=4, per_person=math.inf)
+    >>> [round(scale, 4) for scale in shared_scales(chosen, Shown(2, 1.0), 1.0, 0.0, share=0.5)]
+    [8.0, 4.0]
     """
     paid = share * epsilon
     rest = math.nextafter(epsilon - paid, 0)
@@ -257,11 +281,23 @@ def shared_scales(chosen: Chosen, shown: Shown, epsilon: float, delta: float, sh
 
 
 def splits(delta: float) -> list[tuple[float, float]]:
-    """What the selection and the values may have of delta; pure first."""
+    """What the selection and the values may have of delta; pure first.
+
+    Examples
+    --------
+    >>> splits(1e-6)
+    [(0.0, 0.0), (0.0, 1e-06), (5e-07, 5e-07), (1e-06, 0.0)]
+    """
     return sorted({(0.0, 0.0), (0.0, delta), (delta / 2, delta / 2), (delta, 0.0)})
 
 
 def times_up(count: float, size: float) -> float:
-    """The product, rounded up."""
+    """The product, rounded up.
+
+    Examples
+    --------
+    >>> times_up(3, 0.5), times_up(10, 0.1) > 1  # the float 0.1 is above 1/10
+    (1.5, True)
+    """
     product = count * size
     return product if Fraction(product) >= Fraction(count) * Fraction(size) else math.nextafter(product, math.inf)

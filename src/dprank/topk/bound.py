@@ -88,6 +88,13 @@ def log_delta(k: int, shift: float, epsilon: float, n_items: float = math.inf) -
     Notes
     -----
     About 20 microseconds, whatever k. Every alpha gives a bound; the best is the root of a monotone derivative.
+
+    Examples
+    --------
+    >>> [round(math.exp(log_delta(1, 0.5, epsilon)), 4) for epsilon in (0.0, 1.0, 2.0)]
+    [0.7762, 0.5565, 0.3329]
+    >>> log_delta(2, 0.5, 1.0, n_items=2)
+    -inf
     """
     k, n_items = _require_few(k, n_items)
     shift, epsilon = require_positive("shift", shift, up=True), require_loss("epsilon", epsilon)
@@ -156,6 +163,12 @@ def shift_for(k: int, epsilon: float, delta: float, n_items: float = math.inf) -
     Notes
     -----
     One to two milliseconds.
+
+    Examples
+    --------
+    >>> shift = shift_for(100, 1.0, 1e-6)
+    >>> round(math.exp(log_delta(100, shift, 1.0)) / 1e-6, 4), shift > 1.0 / 200
+    (1.0, True)
     """
     k, n_items = _require_few(k, n_items)
     epsilon = require_real("epsilon", epsilon, "it must lie in (1e-300, 1e300)", lambda x: 1e-300 < x < 1e300)

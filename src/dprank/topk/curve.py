@@ -48,7 +48,13 @@ _CHUNK = 4_000_000
 
 
 class Types(NamedTuple):
-    """Values and their neighbours, grouped: counts[t] items move from before[t] to after[t]."""
+    """Values and their neighbours, grouped: counts[t] items move from before[t] to after[t].
+
+    Examples
+    --------
+    >>> Types([1, 2], before=[5.0, 3.0], after=[4.0, 3.0])  # one of three items falls from 5 to 4
+    Types(counts=[1, 2], before=[5.0, 3.0], after=[4.0, 3.0])
+    """
 
     counts: Sequence[int]
     before: Sequence[float]
@@ -85,6 +91,12 @@ def pair_law(types: Types, k: int, scale: float, noise: Noise = "laplace", *, no
     -----
     O(compositions * panels * nodes), the compositions k^(types - 1) and the panels in which an integrand matters
     O(1) for equal values, O(sqrt(k) * range / scale) at most.
+
+    Examples
+    --------
+    >>> law = pair_law(Types([1, 1], [0, 0], [math.log(3), 0]), 1, 1.0, "gumbel")
+    >>> np.exp(law.log_p).round(4).tolist(), np.exp(law.log_q).round(4).tolist()  # of the second item, of the first
+    ([0.5, 0.5], [0.25, 0.75])
     """
     counts, before, after = _arrays(types)
     require_k(k, int(counts.sum()))
@@ -140,6 +152,11 @@ def least_scale(types: Types, k: int, epsilon: float, delta: float, noise: Noise
     -----
     Some tens of calls of `pair_law`. The upper end of the search is the scale at which no pair that moves by so much
     needs more, whatever delta.
+
+    Examples
+    --------
+    >>> round(least_scale(Types([1, 1], [1, 0], [0, 1]), 1, 0.5, 0.0, "gumbel"), 4)
+    2.0
     """
     require_positive("epsilon", epsilon)
     require_below_1("delta", delta)
@@ -155,7 +172,13 @@ def least_scale(types: Types, k: int, epsilon: float, delta: float, noise: Noise
 
 
 class WorstPair(NamedTuple):
-    """The worst pair of neighbours that a search found."""
+    """The worst pair of neighbours that a search found.
+
+    Examples
+    --------
+    >>> worst_pair(2, 2, 1.0, delta=0.0)
+    WorstPair(value=0.0, types=Types(counts=(2,), before=(0.0,), after=(1.0,)), k=2)
+    """
 
     value: float  # epsilon at the given delta, or delta at the given epsilon
     types: Types
@@ -202,6 +225,12 @@ def worst_pair(
     ------
     ValueError
         Naming what is out of range.
+
+    Examples
+    --------
+    >>> found = worst_pair(1, 2, 1.0, epsilon=0.0, noise="gumbel")
+    >>> round(found.value, 4), found.types.before, found.types.after  # two items change places
+    (0.4621, (-1.0, 0.0), (0.0, -1.0))
     """
     if (epsilon is None) == (delta is None):
         raise ValueError(f"epsilon, delta = {epsilon}, {delta}; exactly one of them is needed")
@@ -265,7 +294,13 @@ def _climb(value: Callable[[Any], float], at: tuple[int, int, int, float]) -> tu
 
 
 def compositions(counts: ArrayLike, k: int) -> NDArray[np.float64]:
-    """All ways to take k items of the types, shape (compositions, types), as whole floats."""
+    """All ways to take k items of the types, shape (compositions, types), as whole floats.
+
+    Examples
+    --------
+    >>> compositions([2, 1], 2).tolist()
+    [[1.0, 1.0], [2.0, 0.0]]
+    """
     counts = as_array("counts", counts)
     sizes = [int(min(n, k)) + 1 for n in counts[:-1]]
     first = np.indices(sizes).reshape(len(sizes), math.prod(sizes))
@@ -296,6 +331,12 @@ def log_set_probability(
     Returns
     -------
     ndarray of float, shape (compositions,)
+
+    Examples
+    --------
+    >>> two, equal, one = np.array([2.0]), np.zeros(1), np.array([[1.0]])
+    >>> np.exp(log_set_probability(two, equal, one, LAWS["laplace"])).round(4).tolist()
+    [0.5]
     """
     k, items = chosen[0].sum(), counts.sum()
     if k == items:

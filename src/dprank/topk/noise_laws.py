@@ -27,6 +27,12 @@ class NoiseLaw:
     ----------
     name : {"laplace", "gumbel", "exponential"}
         Density exp(-abs(z)) / 2; exp(-z - exp(-z)); exp(-z) for z >= 0. All three are log-concave.
+
+    Examples
+    --------
+    >>> law = NoiseLaw("exponential")
+    >>> law.deviation, law.log_above([1.0, 2.0]).tolist()
+    (1.0, [-1.0, -2.0])
     """
 
     name: Noise

@@ -118,6 +118,11 @@ def whole_top_k(
     -------
     ndarray of int, shape (k,)
         Best first.
+
+    Examples
+    --------
+    >>> whole_top_k(np.array([90, 10, 80]), 2, 0.1, "laplace", np.random.default_rng(1), grid=1).tolist()
+    [0, 2]
     """
     draw = noises.discrete_laplace if noise == "laplace" else noises.geometric
     noisy = draw(grid * scale, len(values), rng=rng) + (grid if largest else -grid) * values
@@ -127,12 +132,25 @@ def whole_top_k(
 
 
 def spread(sensitivity: float, adjacency: Adjacency) -> float:
-    """Most that the difference of two values may move."""
+    """Most that the difference of two values may move.
+
+    Examples
+    --------
+    >>> spread(1.0, "replace"), spread(1.0, "add_remove")
+    (2.0, 1.0)
+    """
     return require_positive("sensitivity", sensitivity, up=True) * (2 if adjacency == "replace" else 1)
 
 
 def named(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray[Any]:
-    """Items as the index of a Series names them, or as codes."""
+    """Items as the index of a Series names them, or as codes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> named(pd.Series([90, 10], ["flu", "gout"]), np.array([1])).tolist(), named([90, 10], np.array([1])).tolist()
+    (['gout'], [1])
+    """
     return values.index.to_numpy()[codes] if is_series(values) else codes
 
 
@@ -141,6 +159,14 @@ def unranked(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray
 
     The order of a Series may be a secret: `value_counts` sorts by the counts. Labels that cannot be compared go by type
     and text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> unranked(pd.Series([90, 10], ["gout", "flu"]), np.array([0, 1])).tolist()  # flu, gout
+    [1, 0]
+    >>> unranked([10, 90], np.array([1, 0])).tolist()
+    [0, 1]
     """
     codes = np.sort(codes)
     if not is_series(values):

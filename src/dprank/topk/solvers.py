@@ -34,6 +34,11 @@ def solved(rates: sparse.csr_array, kind: str) -> NDArray[np.float64]:
         Above 0, in the order of their columns.
     kind : str
         What states are called in a message.
+
+    Examples
+    --------
+    >>> solved(sparse.csr_array([[0, 0.5], [0.25, 0]]), "states").round(4).tolist()
+    [0.3333, 0.6667]
     """
     n = rates.shape[0]
     closed = _closed_class(rates, kind)

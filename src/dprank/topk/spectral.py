@@ -141,6 +141,11 @@ def comparison_graph(n_items: int, pairs: ArrayLike) -> NDArray[np.int64]:
     ------
     ValueError
         Naming the first pair that is none, or comes again, and what is allowed.
+
+    Examples
+    --------
+    >>> comparison_graph(3, [(0, 1), (2, 1)]).tolist()
+    [[0, 1], [2, 1]]
     """
     n_items = require_whole("n_items", n_items, 1, MOST_AT_ONCE)
     given = as_array("pairs", pairs)
