@@ -17,7 +17,7 @@ _RAGGED = re.compile(r"Error tokenizing data\. C error: Expected \d+ fields in l
 
 
 def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) -> Any:
-    """A CSV or Parquet file as a frame that has each of the columns once.
+    r"""A CSV or Parquet file as a frame that has each of the columns once.
 
     Parameters
     ----------
@@ -27,6 +27,12 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
         Columns that stay as they are written: an item may be called 01, or None.
     numbers : sequence of str
         Columns of numbers, where NA, NaN and null are none.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_table(io.StringIO("item,votes\n01,5\n02,NA\n"), ["item"], ["votes"]).values.tolist()
+    [['01', 5.0], ['02', nan]]
     """
     import pandas as pd
 
@@ -51,7 +57,13 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
 
 
 def is_parquet(path: Any) -> bool:
-    """Whether a path is that of a Parquet file, by its name or by its first bytes."""
+    """Whether a path is that of a Parquet file, by its name or by its first bytes.
+
+    Examples
+    --------
+    >>> is_parquet("answers.PQ"), is_parquet("answers.csv")
+    (True, False)
+    """
     if not isinstance(path, str | os.PathLike):
         return False
     if str(path).lower().endswith((".parquet", ".pq")):
@@ -65,7 +77,16 @@ def is_parquet(path: Any) -> bool:
 
 @contextmanager
 def reading(path: Any, kind: str) -> Iterator[None]:
-    """Refuse what is no table of this kind, in words of our own."""
+    """Refuse what is no table of this kind, in words of our own.
+
+    Examples
+    --------
+    >>> with reading("answers.csv", "CSV"):
+    ...     raise KeyError("what the file holds")
+    Traceback (most recent call last):
+        ...
+    ValueError: answers.csv is no CSV table
+    """
     name = _named(path)
     if len(name.splitlines()) > 1:
         raise ValueError("path has several lines; the name of a file is needed, not what is in it")
