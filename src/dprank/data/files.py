@@ -17,7 +17,7 @@ _RAGGED = re.compile(r"Error tokenizing data\. C error: Expected \d+ fields in l
 
 
 def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) -> Any:
-    r"""A CSV or Parquet file as a frame that has each of the columns once.
+    """A CSV or Parquet file as a frame that has each of the columns once.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
 
     Examples
     --------
-    >>> import io
-    >>> read_table(io.StringIO("item,votes\n01,5\n02,NA\n"), ["item"], ["votes"]).values.tolist()
-    [['01', 5.0], ['02', nan]]
+    >>> import dprank
+    >>> read_table(dprank.example("answers.csv"), ["first", "second", "person"], ["outcome"]).iloc[0].to_dict()
+    {'first': 'London', 'second': 'Paris', 'outcome': 0.0, 'person': '1'}
     """
     import pandas as pd
 
