@@ -406,7 +406,7 @@ class Report(list[Any]):
 
     def __init__(self, numbers: Iterable[Any], source: Origin) -> None:
         super().__init__(numbers)
-        self.source = source
+        self.source = require_one_of("source", source, ("operating system", "seeded"))
 
     @property
     def publishable(self) -> bool:
@@ -419,7 +419,13 @@ class Report(list[Any]):
 
 @features.register
 def ranking_features(result: Ranking) -> NDArray[np.float64]:
-    """The order, the scores, and the margins of pairs."""
+    """The order, the scores, and the margins of pairs.
+
+    Examples
+    --------
+    >>> ranking_features(Ranking(("roads", "parks"), np.array([1, 0]), np.array([2.5, 4.0]))).tolist()
+    [1.0, 0.0, 2.5, 4.0]
+    """
     scores = np.zeros(0) if result.scores is None else result.scores
     margins = np.zeros(0) if result.margins is None else result.margins[np.triu_indices(len(result.order), 1)]
     return np.r_[result.order.astype(float), scores, margins]
@@ -427,14 +433,26 @@ def ranking_features(result: Ranking) -> NDArray[np.float64]:
 
 @features.register
 def selection_features(result: Selection) -> NDArray[np.float64]:
-    """The items, by number, and their values."""
+    """The items, by number, and their values.
+
+    Examples
+    --------
+    >>> selection_features(Selection(np.array([3, 0]), np.array([210, 130]))).tolist()
+    [3.0, 0.0, 210.0, 130.0]
+    """
     items = np.array([_item_number(item) for item in result.items])
     return items if result.values is None else np.r_[items, result.values]
 
 
 @features.register
 def decision_features(result: Decision) -> NDArray[np.float64]:
-    """Whether it rejects, and the statistic where it is released."""
+    """Whether it rejects, and the statistic where it is released.
+
+    Examples
+    --------
+    >>> decision_features(Decision(True, 9.0, 7.0, 0.01)).tolist()
+    [1.0, 9.0]
+    """
     published = np.array([result.reject, result.statistic], float)
     return published[~np.isnan(published)]
 
@@ -447,6 +465,13 @@ def source_of(rng: Source, mechanism: Any) -> Origin:
     rng : numpy.random.Generator or dprank.SECURE
     mechanism : object
         Warns of its `guarantee` where `rng` draws for publication and epsilon is above `LARGE`.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> mechanism = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2)
+    >>> source_of(np.random.default_rng(1), mechanism), source_of(dprank.SECURE, mechanism)
+    ('seeded', 'operating system')
     """
     if not isinstance(rng, SecureSource):
         return "seeded"
@@ -461,7 +486,14 @@ def source_of(rng: Source, mechanism: Any) -> Origin:
 
 
 def source_of_reports(reports: Iterable[Any], own: Origin) -> Origin:
-    """What drew the reports of voters, and `own` for what was drawn besides."""
+    """What drew the reports of voters, and `own` for what was drawn besides.
+
+    Examples
+    --------
+    >>> mine, hers = Report([1], "operating system"), Report([0], "seeded")
+    >>> source_of_reports([mine], "operating system"), source_of_reports([mine, hers], "operating system")
+    ('operating system', 'seeded')
+    """
     sources = {own, *(getattr(report, "source", "voters") for report in reports)}
     return next(source for source in ("seeded", "voters", "operating system") if source in sources)
 

@@ -51,6 +51,12 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     ------
     ValueError
         Naming the first row whose label is missing.
+
+    Examples
+    --------
+    >>> ids = person_ids("name", ["Ann", "ann ", "bob", "7"])
+    >>> bool(ids[0] == ids[1]), bool(ids[0] == ids[2]), int(ids[3])
+    (True, False, 7)
     """
     import pandas as pd
 
@@ -94,6 +100,12 @@ def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int)
     Notes
     -----
     O(rows log rows).
+
+    Examples
+    --------
+    >>> stays = kept([np.array([7, 7, 7, 8])], [np.array([0, 1, 2, 0])], 2)
+    >>> int(stays[:3].sum()), bool(stays[3])
+    (2, True)
     """
     columns = [np.asarray(column, np.int64) for column in (*group, *what)]
     rows, groups = len(columns[0]), len(group)

@@ -341,7 +341,13 @@ def first_true(mask: NDArray[np.bool_]) -> int | None:
 
 
 def item_names(items: Sequence[str]) -> tuple[str, ...]:
-    """Item names as a tuple: at least two, no two alike."""
+    """Item names as a tuple: at least two, no two alike.
+
+    Examples
+    --------
+    >>> item_names(["roads", 7])
+    ('roads', '7')
+    """
     given = as_list("items", items, "the names of at least two items are needed")
     for at, name in enumerate(given):
         if type(name) is not str and type(name) is not int:
@@ -377,7 +383,13 @@ def at_row(name: str, row: int, rows: Rows) -> str:
 
 
 def twice_the_outcome(name: str, outcome: ArrayLike, rows: Rows = None) -> NDArray[np.uint8]:
-    """Twice every outcome, a whole number; refuses what is none of 1, 0.5 and 0."""
+    """Twice every outcome, a whole number; refuses what is none of 1, 0.5 and 0.
+
+    Examples
+    --------
+    >>> twice_the_outcome("outcome", [1, 0.5, 0]).tolist()
+    [2, 1, 0]
+    """
     array = require_column(name, outcome)
     if array.dtype.kind not in "fiub":
         # no float of its own: nothing that is near 1 passes for it
@@ -433,7 +445,13 @@ def _points_kernel(outcome, points):
 
 
 def voter_column(comparisons: Comparisons) -> NDArray[Any]:
-    """Who gave each answer; refused where that is not known."""
+    """Who gave each answer; refused where that is not known.
+
+    Examples
+    --------
+    >>> voter_column(Comparisons([0, 1], [1, 2], [1, 0], items=["a", "b", "c"], voter=[7, 8])).tolist()
+    [7, 8]
+    """
     if comparisons.voter is None:
         raise ValueError("voter is absent: these comparisons do not say who gave which answer")
     return comparisons.voter

@@ -160,6 +160,16 @@ def win_counts_parquet(
     Notes
     -----
     Memory is bounded by a few batches, whatever the length of the file; time is that of decoding it and little more.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> table = pd.DataFrame([("b", "a", 1.0), ("b", "c", 0.5)], columns=["first", "second", "outcome"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table.to_parquet(f"{folder}/answers.parquet")
+    ...     win_counts_parquet(f"{folder}/answers.parquet", ["a", "b", "c"], "half").tolist()
+    [0.0, 1.5, 0.5]
     """
     import pyarrow.parquet as pq
 

@@ -27,6 +27,12 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
         Columns that stay as they are written: an item may be called 01, or None.
     numbers : sequence of str
         Columns of numbers, where NA, NaN and null are none.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> read_table(dprank.example("answers.csv"), ["first", "second", "person"], ["outcome"]).iloc[0].to_dict()
+    {'first': 'London', 'second': 'Paris', 'outcome': 0.0, 'person': '1'}
     """
     import pandas as pd
 
@@ -52,7 +58,13 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
 
 
 def is_parquet(path: Any) -> bool:
-    """Whether a path is that of a Parquet file, by its name or by its first bytes."""
+    """Whether a path is that of a Parquet file, by its name or by its first bytes.
+
+    Examples
+    --------
+    >>> is_parquet("answers.PQ"), is_parquet("answers.csv")
+    (True, False)
+    """
     if not isinstance(path, str | os.PathLike):
         return False
     if str(path).lower().endswith((".parquet", ".pq")):
@@ -66,7 +78,16 @@ def is_parquet(path: Any) -> bool:
 
 @contextmanager
 def reading(path: Any, kind: str) -> Iterator[None]:
-    """Refuse what is no table of this kind, in words of our own."""
+    """Refuse what is no table of this kind, in words of our own.
+
+    Examples
+    --------
+    >>> with reading("answers.csv", "CSV"):
+    ...     raise KeyError("what the file holds")
+    Traceback (most recent call last):
+        ...
+    ValueError: answers.csv is no CSV table
+    """
     name = _named(path)
     if len(name.splitlines()) > 1:
         raise ValueError("path has several lines; the name of a file is needed, not what is in it")

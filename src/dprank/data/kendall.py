@@ -63,6 +63,11 @@ def kendall_distances(positions: ArrayLike, centre: ArrayLike) -> NDArray[np.int
     ------
     ValueError
         Naming the first row that is no ranking, or the two numbers of items where they differ.
+
+    Examples
+    --------
+    >>> kendall_distances([[0, 1, 2], [1, 0, 2], [2, 1, 0]], [0, 1, 2]).tolist()
+    [0, 1, 3]
     """
     middle = ranking("centre", centre)
     rows = as_positions("positions", positions)
@@ -88,6 +93,11 @@ def pairwise_kendall_distances(positions: ArrayLike, others: ArrayLike | None = 
         O(rankings * others * min(items^2 / 128, items * log(items))) time. Up to 500 items a ranking becomes
         items^2 / 2 bits, one a pair of items, and a distance the number of bits that differ; beyond, memory is that of
         the result.
+
+    Examples
+    --------
+    >>> pairwise_kendall_distances([[0, 1, 2], [1, 0, 2], [2, 1, 0]]).tolist()
+    [[0, 1, 3], [1, 0, 2], [3, 2, 0]]
     """
     rows = as_positions("positions", positions)
     columns = rows if others is None else as_positions("others", others)
@@ -104,7 +114,17 @@ def pairwise_kendall_distances(positions: ArrayLike, others: ArrayLike | None = 
 
 
 def ranking(name: str, values: ArrayLike) -> NDArray[Any]:
-    """One ranking, shape (items,), as `as_positions` has many."""
+    """One ranking, shape (items,), as `as_positions` has many.
+
+    Examples
+    --------
+    >>> ranking("a", [2, 0, 1]).tolist()
+    [2, 0, 1]
+    >>> ranking("a", [2, 0, 2])
+    Traceback (most recent call last):
+        ...
+    ValueError: a is no ranking; it uses every position 0 .. 2 once
+    """
     array = as_array(name, values)
     if array.ndim != 1 or array.size < 1 or array.dtype.kind not in "iu":
         raise ValueError(f"{name} has {_form(array)}; one ranking is needed, integer positions of its items")
@@ -129,6 +149,12 @@ def as_positions(name: str, values: ArrayLike) -> NDArray[Any]:
     ------
     ValueError
         Naming the first row that does not.
+
+    Examples
+    --------
+    >>> rows = as_positions("positions", [[0, 1, 2], [2, 0, 1]])
+    >>> rows.tolist(), rows.dtype.name
+    ([[0, 1, 2], [2, 0, 1]], 'uint8')
     """
     array = as_array(name, values)
     if array.ndim != 2 or array.shape[1] < 1 or array.dtype.kind not in "iu":

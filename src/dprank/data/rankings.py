@@ -211,7 +211,15 @@ def _codes(orders: Any, names: tuple[str, ...]) -> Any:
 
 
 def require_rankings(data: Any, n_items: int | None = None, least: int = 0, *, n_voters: int | None = None) -> Rankings:
-    """Refuse what are no rankings (of so many items) by at least so many voters, or by just `n_voters`."""
+    """Refuse what are no rankings (of so many items) by at least so many voters, or by just `n_voters`.
+
+    Examples
+    --------
+    >>> require_rankings(Rankings([[0, 1]], items=["roads", "parks"]), n_items=2, least=3)
+    Traceback (most recent call last):
+        ...
+    ValueError: data have too few voters; at least 3 are needed
+    """
     if not isinstance(data, Rankings):
         raise ValueError(f"data are of type {type(data).__name__}; dprank.Rankings are needed (Rankings.from_frame)")
     if n_items is not None and data.n_items != n_items:
@@ -224,7 +232,13 @@ def require_rankings(data: Any, n_items: int | None = None, least: int = 0, *, n
 
 
 def require_items(items: Any, n_items: int | None = None) -> tuple[str, ...]:
-    """Refuse what are no names of at least two items, or of so many."""
+    """Refuse what are no names of at least two items, or of so many.
+
+    Examples
+    --------
+    >>> require_items(["roads", "parks"], n_items=2)
+    ('roads', 'parks')
+    """
     names = item_names(items)
     if n_items not in (None, len(names)):
         raise ValueError(f"items names {len(names)} items; n_items = {n_items} are needed")

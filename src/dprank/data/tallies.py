@@ -306,6 +306,11 @@ def counted(
     ------
     ValueError
         Whatever the persons have, if other items are declared, or none; or if less than 1 is said to move.
+
+    Examples
+    --------
+    >>> counted(Tallies([7, 8, 7], [0, 0, 1], items=["flu", "gout"]), 2, ["gout", "flu"]).to_dict()
+    {'gout': 1, 'flu': 2}
     """
     if not isinstance(data, Tallies):
         return declared(data, n_items, items)
@@ -348,6 +353,11 @@ def declared(values: ArrayLike | pd.Series, n_items: int | None, items: Iterable
 
     A label is compared by itself, as in a dict. An index of one kind reads others as its own (dates read texts), and
     of which kind it is depends on all labels.
+
+    Examples
+    --------
+    >>> declared([3, 1], 3, ["flu", "gout", "kuru"]).to_dict()
+    {'flu': 3, 'gout': 1, 'kuru': 0}
     """
     if n_items is None:
         raise ValueError(

@@ -73,7 +73,15 @@ class Link:
 
 
 def require_link(link: Any) -> Link:
-    """Refuse what is no `Link`."""
+    """Refuse what is no `Link`.
+
+    Examples
+    --------
+    >>> require_link("logistic")
+    Traceback (most recent call last):
+        ...
+    ValueError: link = 'logistic'; a dprank.models.bradley_terry.Link is needed
+    """
     if not isinstance(link, Link):
         raise ValueError(f"link = {shown(link)}; a dprank.models.bradley_terry.Link is needed")
     return link

@@ -32,6 +32,11 @@ class Fit(FrozenFields):
     ridge : float
     iterations : int
         Newton steps taken.
+
+    Examples
+    --------
+    >>> Fit(np.array([1.0, -1.0]), gradient_norm=0.5, ridge=0.25, iterations=3).distance_bound
+    2.0
     """
 
     theta: NDArray[np.float64]

@@ -36,7 +36,17 @@ _EXP_RANGE = 500.0
 
 
 class Likelihood(Protocol):
-    """All of the objective but its ridge."""
+    """All of the objective but its ridge.
+
+    Examples
+    --------
+    >>> class Gap:  # half the square of theta_0 - theta_1 - 2
+    ...     def derivatives(self, theta):
+    ...         above = theta[0] - theta[1] - 2
+    ...         return np.array([above, -above]), np.ones(1, np.float32)
+    >>> newton(Gap(), Games([0, 1, 1], [1], [1], [2]), ridge=0.0, tolerance=1e-9).theta.round(6).tolist()
+    [1.0, -1.0]
+    """
 
     def derivatives(self, theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
         """Gradient, and the weights of the Laplacian that the Hessian is."""
@@ -44,7 +54,15 @@ class Likelihood(Protocol):
 
 
 class AnyLink:
-    """One array operation a step."""
+    """One array operation a step.
+
+    Examples
+    --------
+    >>> from dprank.models.bradley_terry import LOGISTIC
+    >>> likelihood = AnyLink(Games([0, 1, 1], [1], [4], [6]), LOGISTIC)  # item 0 won 3 of 4 games
+    >>> likelihood.gradient(np.zeros(2)).tolist(), likelihood.curvature(np.zeros(2)).tolist()
+    ([-1.0, 1.0], [1.0])
+    """
 
     def __init__(self, games: Games, link: Link, linear: Any = 0.0) -> None:
         self.games, self.link, self.item, self.linear = games, link, games.item, linear
@@ -68,7 +86,14 @@ class AnyLink:
 
 
 class Logistic:
-    """A linear term is wins taken away, and probabilities a / (a + b) need one exponential an item."""
+    """A linear term is wins taken away, and probabilities a / (a + b) need one exponential an item.
+
+    Examples
+    --------
+    >>> games = Games([0, 1, 1], [1], [4], [6])  # item 0 won 3 of 4
+    >>> [part.tolist() for part in Logistic(games, games.wins).derivatives(np.zeros(2))]
+    [[-1.0, 1.0], [1.0]]
+    """
 
     def __init__(self, games: Games, wins: NDArray[np.float64]) -> None:
         self.pairs, self.wins = (games.start, games.other, games.played), wins
@@ -79,7 +104,15 @@ class Logistic:
 
 
 def newton(likelihood: Likelihood, games: Games, ridge: float, tolerance: float) -> Fit:
-    """Newton's method with a falling ridge, then with the one asked for."""
+    """Newton's method with a falling ridge, then with the one asked for.
+
+    Examples
+    --------
+    >>> games = Games([0, 1, 1], [1], [4], [6])  # item 0 won 3 of 4: the odds are 3
+    >>> theta = newton(Logistic(games, games.wins), games, ridge=0.0, tolerance=1e-9).theta
+    >>> round(float(np.exp(theta[0] - theta[1])), 6)
+    3.0
+    """
     n, heat = games.n_items, 1.0
 
     def at(u: NDArray[np.float64]) -> _Point:

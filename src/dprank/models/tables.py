@@ -14,7 +14,15 @@ __all__ = ["from_tables"]
 def from_tables(
     played: NDArray[np.float32], wins: NDArray[np.float64], ridge: float, tolerance: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Strengths, gradient norms and Newton steps; norm NaN where a table is none of counts, inf where it takes long."""
+    """Strengths, gradient norms and Newton steps; norm NaN where a table is none of counts, inf where it takes long.
+
+    Examples
+    --------
+    >>> played, wins = np.array([[[0, 4], [4, 0]]], np.float32), np.array([[3.0, 1.0]])
+    >>> theta, norm, steps = from_tables(played, wins, ridge=0.0, tolerance=1e-6)
+    >>> theta.shape, round(float(np.exp(theta[0, 0] - theta[0, 1])), 4), bool(norm[0] <= 1e-6)
+    ((1, 2), 3.0, True)
+    """
     theta, norm, steps = np.empty_like(wins), np.empty(len(wins)), np.empty(len(wins), np.int64)
     n = wins.shape[1]
     single, double = tuple(np.empty((5, n), np.float32)), tuple(np.empty((5, n)))

@@ -376,7 +376,13 @@ def vote_threshold(n_batches: int, rate: float, scale: float, size: float) -> in
 
 
 def fewest_batches(least: float, n_voters: int, epsilon: float) -> int:
-    """The fewest batches that are not below `least`, refused where they would have fewer than 2 rankings each."""
+    """The fewest batches that are not below `least`, refused where they would have fewer than 2 rankings each.
+
+    Examples
+    --------
+    >>> fewest_batches(3.2, n_voters=100, epsilon=1.0)
+    4
+    """
     if least > n_voters // 2:
         raise ValueError(
             f"epsilon = {epsilon}; n_batches = {least:.6g} or more would be needed, with 2 rankings in each; "

@@ -75,7 +75,13 @@ def pairings(n_items: int) -> NDArray[np.int64]:
 
 @singledispatch
 def noise_free(mechanism: Any, data: Rankings) -> NDArray[np.int64]:
-    """The whole number that a test adds noise to, of every pairing, each as likely as any other."""
+    """The whole number that a test adds noise to, of every pairing, each as likely as any other.
+
+    Examples
+    --------
+    >>> noise_free(LaplaceUnif(2, 3, 1.0, 0.0), Rankings([[0, 1], [1, 0], [0, 1]], "ab")).tolist()
+    [2, 2]
+    """
     raise NoExactRoute(type(mechanism).__name__)
 
 
@@ -87,7 +93,13 @@ def disagreeing_voters(mechanism: LaplaceUnif, data: Rankings) -> NDArray[np.int
 
 @noise_free.register
 def norm_in_steps(mechanism: NoisyNorm, data: Rankings) -> NDArray[np.int64]:
-    """The norm in whole steps, of every pairing; of ranks there is one."""
+    """The norm in whole steps, of every pairing; of ranks there is one.
+
+    Examples
+    --------
+    >>> norm_in_steps(NoisyNorm(2, 4, 1.0, steps=1), Rankings([[0, 1]] * 4, "ab")).tolist()
+    [2, 2]
+    """
     if mechanism.statistic == "ranks":
         return mechanism.on_grid([mechanism.squared_norm(data.positions)])
     squared = [mechanism.squared_norm(data.positions, pairs) for pairs in pairings(mechanism.n_items)]
@@ -96,10 +108,15 @@ def norm_in_steps(mechanism: NoisyNorm, data: Rankings) -> NDArray[np.int64]:
 
 @noise_free.register
 def votes_of_batches(mechanism: BatchVote, data: Rankings) -> NDArray[np.int64]:
-    """How many batches reject, of every pairing, with voters dealt as they stand: to know that tells no less."""
-    rejects = mechanism.batch_rejects
+    """How many batches reject, of every pairing, with voters dealt as they stand: to know that tells no less.
+
+    Examples
+    --------
+    >>> votes_of_batches(BatchVote(2, 4, 2, 2.0, 1.0, 1), Rankings([[0, 1], [0, 1], [0, 1], [1, 0]], "ab")).tolist()
+    [1, 1]
+    """
     votes = [
-        sum(rejects(data.positions, pairs, batch) for batch in range(mechanism.n_batches))
+        sum(mechanism.batch_rejects(data.positions, pairs, batch) for batch in range(mechanism.n_batches))
         for pairs in pairings(mechanism.n_items)
     ]
     return np.array(votes)
@@ -107,7 +124,13 @@ def votes_of_batches(mechanism: BatchVote, data: Rankings) -> NDArray[np.int64]:
 
 @singledispatch
 def rejection(mechanism: Any, data: Rankings) -> NDArray[np.float64]:
-    """Probability that a test which publishes its decision alone rejects, of every pairing."""
+    """Probability that a test which publishes its decision alone rejects, of every pairing.
+
+    Examples
+    --------
+    >>> rejection(Bucketed(2, 4, 2, 2.0, coin=0.5), Rankings([[0, 1]] * 4, "ab")).tolist()
+    [0.75, 0.75]
+    """
     raise NoExactRoute(type(mechanism).__name__)
 
 
@@ -123,7 +146,13 @@ def coin_or_batch(mechanism: Bucketed, data: Rankings) -> NDArray[np.float64]:
 
 @rejection.register
 def coin_or_ramp(mechanism: Trun, data: Rankings) -> NDArray[np.float64]:
-    """The coin, or the ramp at the sums of signs."""
+    """The coin, or the ramp at the sums of signs.
+
+    Examples
+    --------
+    >>> coin_or_ramp(Trun(2, 2, coin=0.5, start=0.0, width=4.0), Rankings([[0, 1]] * 2, "ab")).tolist()
+    [0.5, 0.5]
+    """
     sums = np.array([pair_signs(data.positions, pairs).sum(0) for pairs in pairings(mechanism.n_items)], np.int64)
     return 1 - mechanism.accepts(sums)
 
@@ -244,7 +273,14 @@ def _mixture(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @exact.register
 def noisy_count_law(mechanism: LaplaceUnif, data: Rankings, other: Rankings) -> Divergence:
-    """Of the noisy count, from which all else follows."""
+    """Of the noisy count, from which all else follows.
+
+    Examples
+    --------
+    >>> agreeing, split = Rankings([[0, 1]] * 2, "ab"), Rankings([[0, 1], [1, 0]], "ab")
+    >>> round(noisy_count_law(LaplaceUnif(2, 2, 2.0, 0.0), agreeing, split).epsilon(0.0), 6)
+    0.5
+    """
     kind = noisy_integers if mechanism.law == "discrete" else NoisyReals
     return kind(noise_free(mechanism, data), noise_free(mechanism, other), mechanism.scale)
 
@@ -259,7 +295,15 @@ def noisy_number_law(mechanism: NoisyNorm | BatchVote, data: Rankings, other: Ra
 @exact.register(Bucketed)
 @exact.register(Trun)
 def answer_law(mechanism: Bucketed | Trun, data: Rankings, other: Rankings) -> PairLaw:
-    """Of the answer, which is all that is published."""
+    """Of the answer, which is all that is published.
+
+    Examples
+    --------
+    >>> agreeing, split = Rankings([[0, 1]] * 2, "ab"), Rankings([[0, 1], [1, 0]], "ab")
+    >>> test = Trun(2, 2, coin=0.5, start=0.0, width=2.0)
+    >>> round(math.exp(answer_law(test, agreeing, split).epsilon(0.0)), 6)  # 3/4 and 1/4
+    3.0
+    """
     return pair_of(*(decision_law(rejection(mechanism, one)) for one in (data, other)))
 
 
@@ -276,7 +320,14 @@ def _known(function: Callable[[Any, Rankings], NDArray[Any]], mechanism: Any, da
 def draw_noisy_counts(
     mechanism: LaplaceUnif, data: Rankings, size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Decisions and statistics of `LaplaceUnif`, shape (size, 2)."""
+    """Decisions and statistics of `LaplaceUnif`, shape (size, 2).
+
+    Examples
+    --------
+    >>> test, data = LaplaceUnif(2, 2, scale=0.02, threshold=1.0), Rankings([[0, 1]] * 2, "ab")
+    >>> draw_noisy_counts(test, data, 2, np.random.default_rng(1)).tolist()
+    [[1.0, 2.0], [1.0, 2.0]]
+    """
     values = rng.choice(_known(noise_free, mechanism, data), size)
     y = mechanism.statistic(values + noise.draw("laplace", mechanism.law, mechanism.scale, size, rng=rng))
     return np.column_stack([y >= mechanism.threshold, y])
@@ -284,7 +335,13 @@ def draw_noisy_counts(
 
 @sample.register
 def draw_noisy_norms(mechanism: NoisyNorm, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Decisions and noisy norms of `NoisyNorm`, shape (size, 2)."""
+    """Decisions and noisy norms of `NoisyNorm`, shape (size, 2).
+
+    Examples
+    --------
+    >>> draw_noisy_norms(NoisyNorm(2, 9, 0.02), Rankings([[0, 1]] * 9, "ab"), 2, np.random.default_rng(1)).tolist()
+    [[1, 288], [1, 288]]
+    """
     without = rng.choice(_known(noise_free, mechanism, data), size)
     noisy = without + noise.discrete_laplace(mechanism.scale, size, rng=rng)
     threshold: Any = mechanism.threshold() if mechanism.statistic == "pairs" else _simulated(mechanism, size, rng)
@@ -301,14 +358,28 @@ def draw_noisy_votes(mechanism: BatchVote, data: Rankings, size: int, rng: np.ra
 
 @sample.register
 def draw_batch_answers(mechanism: Bucketed, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Decisions of `Bucketed`, twice, as its release has them: shape (size, 2)."""
+    """Decisions of `Bucketed`, twice, as its release has them: shape (size, 2).
+
+    Examples
+    --------
+    >>> test, data = Bucketed(2, 4, 2, 2.0, coin=1e-300), Rankings([[0, 1]] * 4, "ab")
+    >>> draw_batch_answers(test, data, 2, np.random.default_rng(1)).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
     rejects = rng.random(size) < rng.choice(_known(rejection, mechanism, data), size)
     return np.column_stack([rejects, rejects]).astype(float)
 
 
 @sample.register
 def draw_ramp_answers(mechanism: Trun, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Decisions of `Trun`, shape (size, 1)."""
+    """Decisions of `Trun`, shape (size, 1).
+
+    Examples
+    --------
+    >>> test, data = Trun(2, 2, coin=1e-12, start=0.0, width=2.0), Rankings([[0, 1]] * 2, "ab")
+    >>> draw_ramp_answers(test, data, 2, np.random.default_rng(1)).tolist()
+    [[1.0], [1.0]]
+    """
     return (rng.random(size) < rng.choice(_known(rejection, mechanism, data), size)).astype(float)[:, None]
 
 
@@ -328,7 +399,13 @@ def _simulated(mechanism: NoisyNorm, size: int, rng: np.random.Generator) -> NDA
 @exact.register(LocalPairs)
 @exact.register(LocalOneBit)
 def randomised_signs_law(mechanism: LocalPairs | LocalOneBit, data: Any, other: Any) -> PairLaw:
-    """Of the pairs that a voter is asked about, and the signs that are sent."""
+    """Of the pairs that a voter is asked about, and the signs that are sent.
+
+    Examples
+    --------
+    >>> round(math.exp(randomised_signs_law(LocalPairs(2, GRAIN // 4), [0, 1], [1, 0]).epsilon(0.0)), 6)
+    3.0
+    """
     announced, turned = _announced(mechanism), mechanism.flips / GRAIN
     signs = [[pair_signs(np.asarray(ranking), pairs) for pairs in announced] for ranking in (data, other)]
     p, q = (signs_law(np.array(asked), turned).ravel() / len(announced) for asked in signs)
@@ -356,7 +433,13 @@ def _asked(mechanism: LocalPairs | LocalOneBit) -> int:
 def draw_randomised_signs(
     mechanism: LocalPairs | LocalOneBit, data: Any, size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Pairs asked about and signs sent, a row a report."""
+    """Pairs asked about and signs sent, a row a report.
+
+    Examples
+    --------
+    >>> draw_randomised_signs(LocalPairs(2, 1, randomness="private"), [0, 1], 2, np.random.default_rng(1)).tolist()
+    [[0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]
+    """
     # to ask about random pairs is to ask about the first ones of items that are numbered at random
     numbers = np.tile(np.arange(mechanism.n_items), (size, 1))
     if not _private(mechanism):
