@@ -185,7 +185,7 @@ def test_parquet(tmp_path):
                 continue  # no such file can be
             for read in READERS:
                 silent(lambda read=read: read(tmp_path / "t"))
-    pd.DataFrame(ANSWERS).astype({"voter": str}).to_parquet(tmp_path / "t")
+    pd.DataFrame(BALLOTS).to_parquet(tmp_path / "t")
     whole = (tmp_path / "t").read_bytes()
     for cut in (4, len(whole) // 2, len(whole) - 9):
         (tmp_path / "t").write_bytes(whole[:cut] + WORD.encode() + whole[cut + len(WORD) :])
