@@ -417,9 +417,7 @@ def is_series(values: Any) -> TypeGuard[pd.Series]:
 
 def _is_missing(name: Any) -> bool:
     """Whether it is None, or not-a-number, or not-a-time, or that of pandas, which cannot be compared."""
-    if name is None or type(name).__name__ == "NAType":
-        return True
-    return bool(name != name)
+    return name is None or type(name).__name__ == "NAType" or bool(name != name)
 
 
 def undeclared(values: pd.Series, items: Iterable[Any]) -> list[Any]:
