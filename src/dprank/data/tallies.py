@@ -176,7 +176,7 @@ class Tallies(Frozen):
         return np.bincount(self.item[stays], minlength=self.n_items)
 
 
-def read_tallies(path: str | PathLike[str], *, items: Iterable[str], person: str, item: str) -> Tallies:
+def read_tallies(path: str | PathLike[str], *, items: Iterable[Any], person: str, item: str) -> Tallies:
     """Tallies from a CSV or Parquet file with a row for every item that a person has.
 
     Parameters
