@@ -142,14 +142,6 @@ def require_one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
     raise ValueError(f"{name} = {shown(value)}; allowed are {', '.join(map(repr, allowed))}")
 
 
-def require_writable(name: str, value: Any) -> None:
-    """Refuse text that is no Unicode, and whole numbers that Python does not write (more than 4,300 digits)."""
-    if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise ValueError(f"{name} holds text that is no Unicode; it cannot be written")
-    if isinstance(value, int) and value.bit_length() > 13_000:
-        raise ValueError(f"{name} holds a number of more than 4,000 digits; it cannot be written")
-
-
 def require_bool(name: str, value: Any) -> bool:
     """Refuse what is neither True nor False."""
     if not isinstance(value, bool | np.bool_):

@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 from checks import refused
 
-from dprank.aggregation import ExponentialMechanism, NoisyMatrix, PrivateBorda, PrivateKwikSort
+from dprank.aggregation import NoisyMatrix, PrivateBorda, PrivateKwikSort
 from dprank.data.comparisons import Comparisons
 from dprank.data.rankings import Rankings
 from dprank.models.bradley_terry import ARCTAN, Link
 from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.privacy.noise import SECURE
-from dprank.release import Decision, Ranking, Release, Report, Selection
+from dprank.release import Decision, Ranking, Release, Selection
 from dprank.topk import Oneshot, Peeling
 from dprank.uniformity import NoisyNorm, Trun
 
@@ -176,92 +176,3 @@ def test_what_is_none_of_ours_is_not_written():
 def test_an_order_that_is_none_is_refused(order):
     with refused("order"):
         Ranking(("a", "b"), order)
-
-
-def told(release, *path, to):
-    """The release's file with one part replaced."""
-    file = json.loads(release.to_json())
-    part = file
-    for key in path[:-1]:
-        part = part[key]
-    part[path[-1]] = to
-    return file
-
-
-PEELED = Peeling.calibrated(epsilon=1.0, items=["a", "b", "c"], k=2).release([5, 1, 9], SECURE)
-CHOSEN = Oneshot.calibrated(epsilon=1.0, n_items=3, k=2).release([5, 1, 9], SECURE)
-BORDA = PrivateBorda.calibrated(epsilon=1.0, n_items=3).release(VOTES, SECURE)
-SEEDED = ExponentialMechanism.calibrated(epsilon=1.0, n_items=3).release(VOTES, RNG)
-REALS = PrivateBorda.calibrated(epsilon=1.0, n_items=3, law="continuous").release(VOTES, RNG)
-NORM = RELEASES["test"]
-
-
-@pytest.mark.parametrize(
-    ("file", "words"),
-    [
-        (told(PEELED, "output", "items", to=["zzz", "a"]), "the output is none that this Peeling gives"),
-        (told(PEELED, "output", "items", to=["a", "a"]), "the output is none that this Peeling gives"),
-        (told(PEELED, "output", "items", to=["a"]), "the output is none that this Peeling gives"),
-        (told(PEELED, "output", "values", to=[1, 2]), "the output is none that this Peeling gives"),
-        (told(CHOSEN, "output", "items", to=[0, 3]), "the output is none that this Oneshot gives"),
-        (told(CHOSEN, "output", "items", to=[0, -1]), "the output is none that this Oneshot gives"),
-        (told(CHOSEN, "output", "items", to=[{"number": "nan"}, 1]), "items are no list"),
-        (told(BORDA, "output", "scores", to=None), "the output is none that this PrivateBorda gives"),
-        (told(SEEDED, "output", "scores", to=[1, 2, 3]), "the output is none that this ExponentialMechanism gives"),
-        (told(BORDA, "mechanism", "n_items", to=50), "the output is none that this PrivateBorda gives"),
-        (told(BORDA, "source", to=None), "source = None"),
-        (told(BORDA, "mechanism", to=None), "source = 'operating system'"),
-        (told(SEEDED, "source", to="operating system"), "ExponentialMechanism is not drawn so"),
-        (told(REALS, "source", to="operating system"), "PrivateBorda is not drawn so"),
-        (told(BORDA, "mechanism", to=json.loads(NORM.to_json())["mechanism"]), "NoisyNorm; it releases no Ranking"),
-        (told(BORDA, "mechanism", to={"class": "dprank.pairwise.laws.Densities"}), "it releases no Ranking"),
-        (told(BORDA, "mechanism", to={"class": "dprank.aggregation.randomisers.SplitResponse"}), "releases no Ranking"),
-        (told(BORDA, "guarantee", "epsilon", to=10**400), "the guarantee is not the one"),
-        (told(BORDA, "format", to=True), "format = True"),
-        (told(BORDA, "format", to=1.0), "format = 1.0"),
-        (told(BORDA, "output", "items", to=["a", "b", "\ud800"]), "text that is no Unicode"),
-    ],
-)
-def test_what_no_mechanism_gives_is_no_release(file, words):
-    with refused(words):
-        Release.from_json(json.dumps(file))
-
-
-def test_files_of_strange_form():
-    text = BORDA.to_json()
-    for other in (text.encode(), text.encode("utf-16"), None, 3):
-        with refused("text is needed"):
-            Release.from_json(other)
-    with refused("a field stands there twice"):
-        Release.from_json(text.replace('"format": 1,', '"format": 1, "format": 1,'))
-    deep = text.replace('"scale": ', '"scale": ' + "[" * 3000, 1)
-    with refused("this is no release"):
-        Release.from_json(deep)
-    nested = told(BORDA, "mechanism", "scale", to="@")
-    with refused("it is nested too deeply"):
-        Release.from_json(json.dumps(nested).replace('"@"', "[" * 600 + "]" * 600))
-
-
-@pytest.mark.parametrize(
-    "names", [["nan", "cmn", "x"], ["inf", "a", "-inf"], [10, 20, 30], [1.5, 2.5, 3.5], [1, "1", 2.0]]
-)
-def test_names_of_any_kind_come_back(names):
-    for kind in (Peeling, Oneshot):
-        release = kind.calibrated(epsilon=1.0, items=names, k=2).release([5, 1, 9], SECURE)
-        back = Release.from_json(release.to_json())
-        assert back == release
-        assert back.mechanism == release.mechanism
-
-
-def test_names_that_cannot_be_written():
-    release = Oneshot.calibrated(epsilon=1.0, items=[("flu", 1), "b"], k=2).release([5, 1], SECURE)
-    with refused("items holds a tuple; text and numbers alone can be written"):
-        release.to_json()
-    for name in (10**4400, "\ud800"):
-        with refused("items[1]", "it cannot be written"):
-            Oneshot.calibrated(epsilon=1.0, items=["a", name], k=2)
-
-
-def test_a_report_has_a_source():
-    with refused("source = 'banana'"):
-        Report([1], "banana")

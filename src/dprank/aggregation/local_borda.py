@@ -47,8 +47,6 @@ class LocalBorda(OneRound):
     """
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
-    #: What a release gives beside the order.
-    estimates: ClassVar[tuple[str, ...]] = ("scores",)
     ratio: ClassVar[float] = 5.0
 
     def __post_init__(self) -> None:

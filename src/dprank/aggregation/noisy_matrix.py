@@ -67,8 +67,6 @@ class NoisyMatrix(AdditiveNoise):
     """
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
-    #: What a release gives beside the order.
-    estimates: ClassVar[tuple[str, ...]] = ("margins",)
     ratio: ClassVar[float] = 1.0
 
     _: KW_ONLY

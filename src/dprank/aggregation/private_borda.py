@@ -70,8 +70,6 @@ class PrivateBorda(AdditiveNoise):
     """
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
-    #: What a release gives beside the order.
-    estimates: ClassVar[tuple[str, ...]] = ("scores",)
     ratio: ClassVar[float] = 5.0
 
     @classmethod

@@ -24,7 +24,6 @@ from dprank._require import (
     require_integers,
     require_unmasked,
     require_whole,
-    require_writable,
     settle,
     shown,
 )
@@ -230,7 +229,6 @@ def require_items(n_items: Any, items: Any = None) -> tuple[int | None, tuple[An
             raise ValueError(
                 f"items[{at}] = <{type(name).__name__}>; it must be hashable, as labels of a Series are"
             ) from None
-        require_writable(f"items[{at}]", name)
         if _is_missing(name):
             raise ValueError(f"items[{at}]: a name is missing")
         if again:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -177,9 +177,6 @@ class NoisyCounts:
     design: Design = "any"
     ties: bool = True
     law: Law = "discrete"
-
-    #: What a release gives beside the order.
-    estimates: ClassVar[tuple[str, ...]] = ("scores",)
 
     def __post_init__(self) -> None:
         settle(

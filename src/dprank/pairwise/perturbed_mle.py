@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -167,9 +167,6 @@ class PerturbedMLE:
     unit: Unit = "voter"
     link: Link = LOGISTIC
     law: Law = "discrete"
-
-    #: What a release gives beside the order.
-    estimates: ClassVar[tuple[str, ...]] = ("scores",)
 
     def __post_init__(self) -> None:
         settle(
