@@ -321,6 +321,14 @@ def test_every_real_release_comes_back_and_no_other_passes_for_it():
                 raise
 
 
+def test_a_release_is_by_the_mechanism_that_was_asked():
+    asked = mechanisms()
+    for name, release in real_releases():
+        assert name not in asked or release.mechanism == (asked[name] if release.source else None), name
+    spectral = mechanisms()["PrivateRankCentrality"]
+    assert spectral.select([0.1, 0.4, 0.9], RNG).guarantee.unit == "comparison"
+
+
 def test_an_output_that_the_mechanism_cannot_have_is_refused():
     peeling = dprank.Peeling.calibrated(epsilon=1.0, items=[*"abc"], k=2).release([5, 1, 9], SECURE)
     forged("k = 2", release=peeling, output={"items": ["zzz"], "values": None})
