@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import shown
+from dprank._require import as_array, shown
 from dprank.models.bradley_terry import LINKS, Link
 from dprank.privacy.guarantee import Guarantee
 
@@ -108,7 +108,7 @@ def floats(values: Any) -> NDArray[np.float64] | None:
     """Numbers of a file as floats; None where there are none."""
     if values is None:
         return None
-    given = np.asarray(values)
+    given = as_array("scores or margins", values)
     if given.dtype.kind not in "iuf":
         raise ValueError("scores and margins must be numbers")
     return given.astype(float)

@@ -127,7 +127,7 @@ class Release(FrozenFields):
         Raises
         ------
         ValueError
-            Where an item is no text and no number, or the mechanism is none of the library's.
+            Where an item is no text that can be encoded and no finite number, or the mechanism none of the library's.
         """
         output = {it.name: plain(it.name, getattr(self, it.name)) for it in self._output()}
         file = {
@@ -319,7 +319,8 @@ class Selection(Release):
     ----------
     items : ndarray, shape (k,)
         The chosen: names where items are declared so, codes otherwise. Best first if the order is released, else
-        ascending: by label (by type and text where labels cannot be compared), or by code.
+        ascending: by label (by type and text where labels cannot be compared), or by code. Of int64 where all are whole
+        numbers of 64 bits, else of objects.
     values : ndarray of float or int, shape (k,), optional
         Their values under fresh noise, in the order of `items`, where the mechanism releases them. Integers where the
         noise is that of `dprank.SECURE`.
