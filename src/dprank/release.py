@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dprank._frozen import FrozenFields
-from dprank._json import alike, floats, number, plain, read, refuse, written
+from dprank._json import NO_RELEASE, alike, exact, floats, loaded, names, number, plain, read, refuse, written
 from dprank._require import as_array, as_floats, require_one_of, require_whole, settle, shown
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import features
@@ -54,6 +54,8 @@ _MARK: dict[Origin | None, str] = {
 FORMAT = 1
 #: Items that are named in a sentence.
 _NAMED = 12
+#: What every release of a kind has.
+_ANSWERS = ("items", "order", "reject")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -125,7 +127,7 @@ class Release(FrozenFields):
         Raises
         ------
         ValueError
-            Where an item is no text and no number, or the mechanism is none of the library's.
+            Where an item is no text that can be encoded and no finite number, or the mechanism none of the library's.
         """
         output = {it.name: plain(it.name, getattr(self, it.name)) for it in self._output()}
         file = {
@@ -149,17 +151,18 @@ class Release(FrozenFields):
         Raises
         ------
         ValueError
-            Where the text is no such file, or the guarantee in it is not the one that its mechanism has.
+            Where the text is no such file, the guarantee in it is not the one that its mechanism has, or the mechanism
+            gives no such release: another kind, other items or another number of them, an order that contradicts the
+            scores, estimates that it does not release or lacks, or noise of a source that it does not take.
+
+        Notes
+        -----
+        Nobody vouches for the numbers: whoever can write a file can write others. The mechanism is built anew, and its
+        guarantee derived, for as many items as the file names: this takes as long, and as much memory, as with the
+        parameters typed in, which is seconds for a million items under local privacy, and for
+        `dprank.PrivateRankCentrality` depends on the number of items that is declared.
         """
-        try:
-            file = json.loads(text)
-        except (TypeError, ValueError, RecursionError):
-            refuse("it is not JSON")
-        wanted = {"format", "kind", "output", "guarantee", "mechanism", "source"}
-        if not isinstance(file, dict) or set(file) != wanted:
-            refuse(f"it must have the fields {', '.join(sorted(wanted))}, and no others")
-        if file["format"] != FORMAT:
-            refuse(f"format = {shown(file['format'])}; this version of dprank reads format {FORMAT}")
+        file = loaded(text, {"format", "kind", "output", "guarantee", "mechanism", "source"}, FORMAT)
         kinds = {kind.__name__: kind for kind in (Ranking, Selection, Decision)}
         name = file["kind"] if isinstance(file["kind"], str) else None
         kind = kinds.get(name or "")
@@ -172,14 +175,41 @@ class Release(FrozenFields):
             refuse(f"the output of a {name} has {', '.join(it.name for it in kind._output())}")
         if not isinstance(file["mechanism"], dict | None):
             refuse("mechanism must have a class and parameters")
-        mechanism = read(file["mechanism"])
         try:
-            made = kind(**kind._parsed(output, mechanism), mechanism=mechanism, source=file["source"])
-        except (TypeError, ValueError, OverflowError) as error:
-            refuse(str(error) if isinstance(error, ValueError) else "the output has values of other kinds")
-        if not alike(file["guarantee"], made.guarantee):
-            refuse("the guarantee is not the one that its mechanism has")
+            parsed = kind._parsed(output)
+            n_items = len(output["items"]) if kind is Ranking else None
+            mechanism = None if file["mechanism"] is None else read(file["mechanism"], name, n_items)
+            made = kind(**parsed, mechanism=mechanism, source=file["source"])
+            made._require_given()
+            if not alike(file["guarantee"], made.guarantee):
+                refuse("the guarantee is not the one that its mechanism has")
+        except RecursionError:
+            refuse("it is nested too deep")
+        except (TypeError, ValueError, ArithmeticError) as error:
+            said = str(error) if isinstance(error, ValueError) else "the output has values of other kinds"
+            refuse(said.removeprefix(NO_RELEASE))
         return cast(Self, made)
+
+    def _require_given(self) -> None:
+        """Refuse what its mechanism cannot give."""
+        mechanism, gives = self.mechanism, getattr(self.mechanism, "shows", None)
+        if mechanism is None:
+            require_one_of("source without a mechanism", self.source, (None,))
+            return
+        own = {"operating system": exact(mechanism), "seeded": True, "voters": hasattr(mechanism, "report")}
+        require_one_of(f"source of a {type(mechanism).__name__}", self.source, [one for one in own if own[one]])
+        for it in self._output():
+            value = getattr(self, it.name)
+            there = value is not None and not (isinstance(value, float) and math.isnan(value))
+            # what a class does not say is there, but for what may be left away
+            if it.name not in _ANSWERS and there != (it.default is not None if gives is None else it.name in gives):
+                needed = "is not released by" if there else "is missing, which is released by"
+                raise ValueError(f"{it.name} {needed} this {type(mechanism).__name__}")
+        self._require_answer(mechanism)
+
+    @abstractmethod
+    def _require_answer(self, mechanism: Any) -> None:
+        """Refuse an answer of another form than the mechanism's."""
 
     @classmethod
     def _output(cls) -> list[Any]:
@@ -187,7 +217,7 @@ class Release(FrozenFields):
 
     @classmethod
     @abstractmethod
-    def _parsed(cls, output: dict[str, Any], mechanism: Any) -> dict[str, Any]:
+    def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:
         """Fields of the answer from those of a file."""
 
 
@@ -259,12 +289,26 @@ class Ranking(Release):
         return _listed(self.ranking, " > ")
 
     @classmethod
-    def _parsed(cls, output: dict[str, Any], mechanism: Any) -> dict[str, Any]:
-        items = output["items"]
-        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+    def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(output["items"], list):
             raise ValueError("items are no list of names")
         optional = {name: floats(output[name]) for name in ("scores", "margins")}
-        return {"items": tuple(items), "order": np.asarray(output["order"]), **optional}
+        return {
+            "items": tuple(names("items", output["items"])),
+            "order": as_array("order", output["order"]),
+            **optional,
+        }
+
+    def _require_answer(self, mechanism: Any) -> None:
+        if len(set(self.items)) != mechanism.n_items or len(self.items) != mechanism.n_items:
+            raise ValueError(f"items of another number than n_items = {mechanism.n_items}, or one of them twice")
+        for name, values in (("scores", self.scores), ("margins", self.margins)):
+            if values is not None and not np.isfinite(values).all():
+                raise ValueError(f"{name} are not finite")
+        if self.scores is not None and (np.diff(self.scores[self.order]) > 0).any():
+            raise ValueError("order is not that of the scores")
+        if self.margins is not None and (self.margins != -self.margins.T).any():
+            raise ValueError("margins are not antisymmetric")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -275,7 +319,8 @@ class Selection(Release):
     ----------
     items : ndarray, shape (k,)
         The chosen: names where items are declared so, codes otherwise. Best first if the order is released, else
-        ascending: by label (by type and text where labels cannot be compared), or by code.
+        ascending: by label (by type and text where labels cannot be compared), or by code. Of int64 where all are whole
+        numbers of 64 bits, else of objects.
     values : ndarray of float or int, shape (k,), optional
         Their values under fresh noise, in the order of `items`, where the mechanism releases them. Integers where the
         noise is that of `dprank.SECURE`.
@@ -304,8 +349,7 @@ class Selection(Release):
                 raise ValueError("values hold others; numbers are needed")
         if items.ndim != 1 or (values is not None and values.shape != items.shape):
             raise ValueError("items and values must be two lists of one length")
-        settle(self, values=values)
-        settle(self, items=items.astype(object) if items.dtype.kind in "US" else items)
+        settle(self, values=values, items=_one_kind(items))
         super().__post_init__()
 
     def to_frame(self) -> Any:
@@ -320,17 +364,32 @@ class Selection(Release):
         return _listed([str(item) for item in self.items], " > " if ordered else ", ")
 
     @classmethod
-    def _parsed(cls, output: dict[str, Any], mechanism: Any) -> dict[str, Any]:
-        names, values = output["items"], output["values"]
-        if not isinstance(names, list) or not all(isinstance(name, str | int | float) for name in names):
-            raise ValueError("items are no list of names or codes")
-        items = np.empty(len(names), object)
-        items[:] = names
-        codes = getattr(mechanism, "items", None) is None and all(type(name) is int for name in names)
-        return {
-            "items": items.astype(np.int64) if codes else items,
-            "values": values if values is None else np.array([number(value) for value in values]),
-        }
+    def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(output["items"], list) or not isinstance(output["values"], list | None):
+            raise ValueError("items are no list of names or codes, or values no list of numbers")
+        items = np.empty(len(output["items"]), object)
+        items[:] = names("items", output["items"])
+        values = output["values"]
+        return {"items": items, "values": values if values is None else np.array([number(value) for value in values])}
+
+    def _require_answer(self, mechanism: Any) -> None:
+        chosen, coded = self.items.tolist(), self.items.dtype == np.int64
+        # names come from the data where a class declares none
+        declared = getattr(mechanism, "items", None if coded else chosen)
+        if len(chosen) != mechanism.k or len(set(chosen)) != mechanism.k:
+            raise ValueError(f"items of another number than k = {mechanism.k}, or one of them twice")
+        if mechanism.n_items is None:
+            raise ValueError("n_items = None; nothing is released without items that are declared")
+        if declared is None and not (coded and min(chosen) >= 0 and max(chosen) < mechanism.n_items):
+            raise ValueError(f"items are no codes from 0 to {mechanism.n_items - 1}")
+        if declared is not None and not set(chosen) <= set(declared):
+            raise ValueError("items are not among those that are declared")
+        if not getattr(mechanism, "ordered", True) and not _is_ascending(chosen):
+            raise ValueError("items are not in ascending order, and no other is released")
+        if self.values is not None and (self.values.dtype.kind == "f") == self.publishable:
+            raise ValueError(f"values of source {self.source!r} are {'integers' if self.publishable else 'floats'}")
+        if self.values is not None and not np.isfinite(self.values).all():
+            raise ValueError("values are not finite")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -381,12 +440,22 @@ class Decision(Release):
         return f"{said}, p = {self.p_value:.3g}" + f" (the least that {draws} draws can show)" * least
 
     @classmethod
-    def _parsed(cls, output: dict[str, Any], mechanism: Any) -> dict[str, Any]:
+    def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(output["reject"], bool):
             raise ValueError("reject is neither true nor false")
         return {"reject": output["reject"]} | {
             name: float(number(output[name])) for name in ("statistic", "threshold", "p_value")
         }
+
+    def _require_answer(self, mechanism: Any) -> None:
+        if math.isnan(self.statistic):
+            return
+        if self.reject != (self.statistic >= self.threshold):
+            raise ValueError("reject is not what statistic and threshold say")
+        if getattr(mechanism, "threshold", None) not in (None, self.threshold) and not callable(mechanism.threshold):
+            raise ValueError(f"threshold is another than {shown(mechanism.threshold)}")
+        if not 0 <= self.p_value <= 1:
+            raise ValueError("p_value is no probability")
 
 
 class Report(list[Any]):
@@ -504,6 +573,26 @@ def _listed(names: Iterable[str], between: str) -> str:
     if len(names) > _NAMED:
         names = [*names[: _NAMED - 2], "...", names[-1]]
     return between.join(names)
+
+
+def _one_kind(items: NDArray[Any]) -> NDArray[Any]:
+    """Items as int64 where all are whole, and as objects else, whatever they came in; dates as they are."""
+    if items.dtype.kind in "mMi":
+        return items.astype(np.int64, copy=False) if items.dtype.kind == "i" else items
+    objects: NDArray[Any] = items.astype(object)
+    whole = all(
+        isinstance(item, int | np.integer) and not isinstance(item, bool | np.timedelta64) and -(2**63) <= item < 2**63
+        for item in objects
+    )
+    return objects.astype(np.int64) if whole else objects
+
+
+def _is_ascending(names: list[Any]) -> bool:
+    """Whether names are sorted; those that cannot be compared are in any order."""
+    try:
+        return sorted(names) == names
+    except TypeError:
+        return True
 
 
 def _item_number(item: Any) -> float:

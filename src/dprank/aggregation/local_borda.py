@@ -48,6 +48,8 @@ class LocalBorda(OneRound):
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
     ratio: ClassVar[float] = 5.0
+    #: Which estimates a release has, besides the order.
+    shows: ClassVar[tuple[str, ...]] = ("scores",)
 
     def __post_init__(self) -> None:
         require_randomiser(self.randomiser, "places")

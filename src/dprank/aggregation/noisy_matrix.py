@@ -68,6 +68,8 @@ class NoisyMatrix(AdditiveNoise):
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
     ratio: ClassVar[float] = 1.0
+    #: Which estimates a release has, besides the order.
+    shows: ClassVar[tuple[str, ...]] = ("margins",)
 
     _: KW_ONLY
     rule: Rule = "auto"

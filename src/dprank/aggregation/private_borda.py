@@ -71,6 +71,8 @@ class PrivateBorda(AdditiveNoise):
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
     ratio: ClassVar[float] = 5.0
+    #: Which estimates a release has, besides the order.
+    shows: ClassVar[tuple[str, ...]] = ("scores",)
 
     @classmethod
     def calibrated(

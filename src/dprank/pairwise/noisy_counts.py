@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self, get_args
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -166,6 +166,9 @@ class NoisyCounts:
     >>> release.publishable, len(release.ranking), str(release.guarantee)
     (True, 3, 'epsilon = 1 (central; replace one voter)')
     """
+
+    #: Which estimates a release has, besides the order.
+    shows: ClassVar[tuple[str, ...]] = ("scores",)
 
     n_items: int
     scale: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -157,6 +157,9 @@ class PerturbedMLE:
     >>> release.publishable, str(release.guarantee)
     (True, 'epsilon = 1 (central; replace one voter)')
     """
+
+    #: Which estimates a release has, besides the order.
+    shows: ClassVar[tuple[str, ...]] = ("scores",)
 
     n_items: int
     scale: float

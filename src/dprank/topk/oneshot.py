@@ -231,6 +231,11 @@ class Oneshot:
         return min(routes, key=lambda route: route.epsilon)
 
     @property
+    def shows(self) -> tuple[str, ...]:
+        """What a release has besides the items."""
+        return () if self.value_scale is None else ("values",)
+
+    @property
     def rho(self) -> float:
         """The rho of a zero-concentrated guarantee of `release`."""
         return self._chosen.rho(self.scale) + self._shown.rho(self.value_scale)

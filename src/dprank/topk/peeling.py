@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,6 +92,9 @@ class Peeling:
     >>> mechanism.release([90, 10, 50, 0], dprank.SECURE).items.shape
     (2,)
     """
+
+    #: Whose rounds `dprank.SECURE` draws.
+    exact_noise: ClassVar[tuple[str, ...]] = ("gumbel", "exponential")
 
     k: int
     scale: float

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -118,6 +118,9 @@ class PrivateRankCentrality(FrozenFields):
     >>> mechanism.select(second_wins, np.random.default_rng(0)).items.tolist()
     [0]
     """
+
+    #: Which items are released, and not which of them is best.
+    ordered: ClassVar[bool] = False
 
     n_items: int
     k: int
@@ -363,8 +366,8 @@ class PrivateRankCentrality(FrozenFields):
         """
         shares = self.shares(data)
         _require_seeded(rng)
-        selection = replace(self._selection, items=data.items)
-        return replace(selection.release(self.scores(shares), rng), mechanism=self)
+        chosen = replace(self._selection, items=data.items).release(self.scores(shares), rng)
+        return replace(chosen, mechanism=self)
 
     def select(self, shares: ArrayLike, rng: np.random.Generator) -> Selection:
         """One private set from the `shares` of the data.

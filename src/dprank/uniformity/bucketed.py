@@ -181,6 +181,8 @@ class Bucketed(_Batches):
                 f"n_batches = {n_batches}; the coin alone rejects with probability {coin / 2:.4g}, "
                 f"size = {size} needs more batches"
             )
+        if coin == 1:
+            raise ValueError(f"epsilon = {epsilon}; so little leaves a coin of 1, and nothing to any batch")
         level = (size - coin / 2) / (1 - coin)
         if not LEAST <= level < 1:
             raise ValueError(

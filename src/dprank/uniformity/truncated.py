@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,6 +68,9 @@ class Trun:
     >>> test.coin
     0.1
     """
+
+    #: A release has the answer alone: neither statistic nor threshold nor p-value.
+    shows: ClassVar[tuple[str, ...]] = ()
 
     n_items: int
     n_voters: int
