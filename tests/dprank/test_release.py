@@ -20,7 +20,7 @@ from dprank.data.rankings import Rankings
 from dprank.models.bradley_terry import ARCTAN, Link
 from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.privacy.noise import SECURE
-from dprank.release import Decision, Ranking, Release, Selection
+from dprank.release import Decision, Ranking, Release, Report, Selection
 from dprank.topk import Oneshot, Peeling
 from dprank.uniformity import NoisyNorm, Trun
 
@@ -435,3 +435,8 @@ def test_a_file_says_everything_once_and_in_text():
 def test_a_coin_that_leaves_nothing_to_a_batch_is_refused():
     with refused("epsilon = 1e-16", "coin"):
         dprank.Bucketed.calibrated(epsilon=1e-16, n_items=4, n_voters=10, size=0.9, n_batches=5)
+
+
+def test_a_report_has_a_source():
+    with refused("source = 'banana'"):
+        Report([1], "banana")
