@@ -182,6 +182,8 @@ def require_noise(noise: Noise, delta: float, law: Law, adjacency: Adjacency) ->
 def require_noise_scale(scale: Any, noise: Noise, l1: float, l2: float) -> float:
     """Refuse noise too little for any finite epsilon, which of Gaussian noise goes with the square.
 
+    `l1` and `l2` are the sensitivities, in the unit of the scale.
+
     Examples
     --------
     >>> require_noise_scale(4, "laplace", l1=2.0, l2=1.5)

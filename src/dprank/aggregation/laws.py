@@ -177,7 +177,7 @@ def draw_exponentials(
 
     Examples
     --------
-    >>> draw_exponentials(ExponentialMechanism(2, 1.0), Rankings([[1, 0]] * 99, "ab"), 1, np.random.default_rng(1)).tolist()
+    >>> draw_exponentials(ExponentialMechanism(2, 99), Rankings([[1, 0]], "ab"), 1, np.random.default_rng(1)).tolist()
     [[1.0, 0.0]]
     """
     return mechanism.draw(data.pairwise(), size, rng).astype(float)
@@ -196,7 +196,7 @@ def _exponential(data: Rankings, rate: float) -> NDArray[np.float64]:
 def private_kwiksort_law(mechanism: PrivateKwikSort, data: Rankings, other: Rankings) -> PairLaw:
     """Of the order, which is all that is published, by recursion over pivots and answers.
 
-    Its loss is smaller than that of the answers, which `guarantee` adds up: most runs do not tell how they got there.
+    Its loss is at most that of the answers, which `guarantee` adds up: most runs do not tell how they got there.
 
     Examples
     --------
