@@ -51,6 +51,13 @@ class AdditiveNoise(ABC):
     ------
     ValueError
         Naming what is out of range.
+
+    Examples
+    --------
+    >>> from dprank import PrivateBorda
+    >>> mechanism = PrivateBorda(n_items=2, scale=4.0)
+    >>> isinstance(mechanism, AdditiveNoise), mechanism.l1_sensitivity, mechanism.guarantee.epsilon
+    (True, 2.0, 0.5)
     """
 
     n_items: int
@@ -143,12 +150,28 @@ class AdditiveNoise(ABC):
 
 
 def noise_of(delta: Any) -> Noise:
-    """What is drawn for a delta: Laplace noise for 0, else Gaussian."""
+    """What is drawn for a delta: Laplace noise for 0, else Gaussian.
+
+    Examples
+    --------
+    >>> noise_of(0), noise_of(1e-6)
+    ('laplace', 'gaussian')
+    """
     return "gaussian" if require_below_1("delta", delta) else "laplace"
 
 
 def require_noise(noise: Noise, delta: float, law: Law, adjacency: Adjacency) -> float:
-    """Refuse what is no noise, and a delta that does not go with it."""
+    """Refuse what is no noise, and a delta that does not go with it.
+
+    Examples
+    --------
+    >>> require_noise("gaussian", 1e-6, "discrete", "replace")
+    1e-06
+    >>> require_noise("laplace", 1e-6, "discrete", "replace")
+    Traceback (most recent call last):
+        ...
+    ValueError: delta = 1e-06; 0 for Laplace noise, in (0, 1) for Gaussian noise
+    """
     for name, value, allowed in (("noise", noise, Noise), ("law", law, Law), ("adjacency", adjacency, Adjacency)):
         require_one_of(name, value, get_args(allowed))
     delta = require_below_1("delta", delta) and require_probability("delta", delta, LEAST)
@@ -158,7 +181,15 @@ def require_noise(noise: Noise, delta: float, law: Law, adjacency: Adjacency) ->
 
 
 def require_noise_scale(scale: Any, noise: Noise, l1: float, l2: float) -> float:
-    """Refuse noise too little for any finite epsilon, which of Gaussian noise goes with the square."""
+    """Refuse noise too little for any finite epsilon, which of Gaussian noise goes with the square.
+
+    `l1` and `l2` are the sensitivities, in the unit of the scale.
+
+    Examples
+    --------
+    >>> require_noise_scale(4, "laplace", l1=2.0, l2=1.5)
+    4.0
+    """
     scale = require_scale(scale, l1 if noise == "laplace" else l2)
     if noise == "gaussian" and l2 / scale > STEEPEST:
         raise ValueError(f"scale = {scale}; too little noise for any finite epsilon")

@@ -208,6 +208,12 @@ class PositionVector(Flipped):
 
 
 def mean_overlap(dimension: int) -> float:
-    """Mean absolute inner product of two unit vectors, one of them uniformly random: about sqrt(2 / (pi dimension))."""
+    """Mean absolute inner product of two unit vectors, one of them uniformly random: about sqrt(2 / (pi dimension)).
+
+    Examples
+    --------
+    >>> round(mean_overlap(1), 9), round(mean_overlap(3), 9)
+    (1.0, 0.5)
+    """
     dimension = require_whole("dimension", dimension, 1)
     return math.exp(math.lgamma(dimension / 2) - math.lgamma((dimension + 1) / 2)) / math.sqrt(math.pi)

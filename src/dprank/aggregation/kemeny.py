@@ -41,6 +41,12 @@ class Consensus(FrozenFields):
         Its Kemeny score, computed from the order.
     bound : float
         No order costs less; equal to `cost`. (The integer programme proves it to within 1e-6, for rounding.)
+
+    Examples
+    --------
+    >>> best = kemeny([[0, 0.75], [0.25, 0]])  # three of four voters put item 0 first
+    >>> best.order.tolist(), best.cost, best.bound
+    ([0, 1], 0.25, 0.25)
     """
 
     order: NDArray[np.int64]
@@ -59,6 +65,14 @@ class KemenyTimeout(TimeoutError):
         Its Kemeny score.
     bound : float
         No order costs less than this.
+
+    Examples
+    --------
+    >>> try:
+    ...     kemeny([[0, 1, 0], [0, 0, 1], [1, 0, 0]], method="integer", time_limit=1e-9)
+    ... except KemenyTimeout as late:
+    ...     late.cost, late.bound <= late.cost
+    (1.0, True)
     """
 
     def __init__(self, limit: float, order: NDArray[np.int64], cost: float, bound: float) -> None:

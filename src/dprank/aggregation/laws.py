@@ -53,7 +53,14 @@ _REACH = {"laplace": 60, "gaussian": 12}
 
 @exact.register
 def noisy_matrix_law(mechanism: NoisyMatrix, data: Rankings, other: Rankings) -> Divergence:
-    """Of the noisy margins, from which all else is computed."""
+    """Of the noisy margins, from which all else is computed.
+
+    Examples
+    --------
+    >>> one, other = (Rankings([places], "ab") for places in ([0, 1], [1, 0]))
+    >>> round(noisy_matrix_law(NoisyMatrix(2, 2.0), one, other).epsilon(0), 6)  # a count moves by 1
+    0.5
+    """
     margins = [_margins(d)[np.triu_indices(mechanism.n_items, 1)] for d in (data, other)]
     steps = (margins[1] - margins[0]) / 2 / mechanism.grain
     return noise_shift(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
@@ -68,7 +75,13 @@ def draw_noisy_matrices(
 
 
 def ordered(mechanism: NoisyMatrix, margins: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Orders of many noisy margins by the rule, and the margins of all pairs, as `NoisyMatrix.release` makes them."""
+    """Orders of many noisy margins by the rule, and the margins of all pairs, as `NoisyMatrix.release` makes them.
+
+    Examples
+    --------
+    >>> ordered(NoisyMatrix(2, 1.0), np.array([[[0.0, 3.0], [-3.0, 0.0]]]), np.random.default_rng(1)).tolist()
+    [[0.0, 1.0, 3.0]]
+    """
     first, second = np.triu_indices(mechanism.n_items, 1)
     return np.c_[_orders(mechanism, margins, rng), margins[:, first, second]]
 
@@ -97,6 +110,12 @@ def private_borda_law(mechanism: PrivateBorda, data: Rankings, other: Rankings) 
     Laplace noise: exact at delta 0, where the loss is the least over all common shifts, approached as the items split
     into two far groups; at other deltas that of the sums themselves, an upper bound. Gaussian noise: exact, by the
     inner product of noise and move, which no common shift changes if the move sums to 0.
+
+    Examples
+    --------
+    >>> one, other = (Rankings([places], "ab") for places in ([0, 1], [1, 0]))
+    >>> round(private_borda_law(PrivateBorda(2, 4.0), one, other).epsilon(0), 6)  # two sums move by 1 each
+    0.5
     """
     move = _sums(other) - _sums(data)
     if mechanism.noise == "laplace":
@@ -118,7 +137,13 @@ def draw_private_bordas(
 
 
 def published(sums: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Orders and centred scores of rows of noisy sums of places, as `PrivateBorda.release` makes them."""
+    """Orders and centred scores of rows of noisy sums of places, as `PrivateBorda.release` makes them.
+
+    Examples
+    --------
+    >>> published(np.array([[10.0, 14.0]]), np.random.default_rng(1)).tolist()  # two items, two scores
+    [[0.0, 1.0, 2.0, -2.0]]
+    """
     ahead = sums[:, :1] - sums
     scores = ahead - ahead.mean(axis=1, keepdims=True)
     return np.c_[best_first(scores, rng), scores]
@@ -133,7 +158,14 @@ def _sums(data: Rankings) -> NDArray[np.int64]:
 
 @exact.register
 def exponential_law(mechanism: ExponentialMechanism, data: Rankings, other: Rankings) -> PairLaw:
-    """By listing all orders."""
+    """By listing all orders.
+
+    Examples
+    --------
+    >>> one, other = (Rankings([places], "ab") for places in ([0, 1], [1, 0]))
+    >>> round(exponential_law(ExponentialMechanism(2, 0.5), one, other).epsilon(0), 6)
+    0.5
+    """
     return pair_of(*(_exponential(d, mechanism.rate) for d in (data, other)), log=True)
 
 
@@ -141,7 +173,13 @@ def exponential_law(mechanism: ExponentialMechanism, data: Rankings, other: Rank
 def draw_exponentials(
     mechanism: ExponentialMechanism, data: Rankings, size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Orders."""
+    """Orders.
+
+    Examples
+    --------
+    >>> draw_exponentials(ExponentialMechanism(2, 99), Rankings([[1, 0]], "ab"), 1, np.random.default_rng(1)).tolist()
+    [[1.0, 0.0]]
+    """
     return mechanism.draw(data.pairwise(), size, rng).astype(float)
 
 
@@ -158,7 +196,14 @@ def _exponential(data: Rankings, rate: float) -> NDArray[np.float64]:
 def private_kwiksort_law(mechanism: PrivateKwikSort, data: Rankings, other: Rankings) -> PairLaw:
     """Of the order, which is all that is published, by recursion over pivots and answers.
 
-    Its loss is smaller than that of the answers, which `guarantee` adds up: most runs do not tell how they got there.
+    Its loss is at most that of the answers, which `guarantee` adds up: most runs do not tell how they got there.
+
+    Examples
+    --------
+    >>> one, other = (Rankings([places], "abc") for places in ([0, 1, 2], [2, 1, 0]))
+    >>> mechanism = PrivateKwikSort(n_items=3, queries=3, scale=6.0)
+    >>> private_kwiksort_law(mechanism, one, other).epsilon(0) < mechanism.guarantee.epsilon
+    True
     """
     return pair_of(order_law(mechanism, data), order_law(mechanism, other))
 
@@ -180,6 +225,11 @@ def order_law(mechanism: PrivateKwikSort, data: Rankings) -> dict[tuple[int, ...
     Notes
     -----
     If noisy margins may be equal, `kwiksort_law` runs once for each of items! orders.
+
+    Examples
+    --------
+    >>> round(float(order_law(PrivateKwikSort(2, 1, 2.0), Rankings([[0, 1], [1, 0]], "ab"))[0, 1]), 6)  # a tie
+    0.5
     """
     law: dict[tuple[int, ...], float] = dict.fromkeys(permutations(range(mechanism.n_items)), 0.0)
     spare = 0.0
@@ -197,7 +247,13 @@ def order_law(mechanism: PrivateKwikSort, data: Rankings) -> dict[tuple[int, ...
 
 
 def answer_chances(mechanism: PrivateKwikSort, data: Rankings) -> list[NDArray[np.float64]]:
-    """Chance that the row's item is put before the column's, for every order of the items that may decide ties."""
+    """Chance that the row's item is put before the column's, for every order of the items that may decide ties.
+
+    Examples
+    --------
+    >>> answer_chances(PrivateKwikSort(2, 1, 2.0, law="continuous"), Rankings([[0, 1], [1, 0]], "ab"))[0].tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
     steps = _margins(data) / 2 / mechanism.grain
     more, equal = _signs(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
     ranks = map(np.array, permutations(range(mechanism.n_items)))
@@ -219,6 +275,11 @@ def kwiksort_law(before: NDArray[np.float64]) -> dict[tuple[tuple[int, ...], int
     Notes
     -----
     O(items 3^items) sets and answers, each with all orders of its parts: for up to five items.
+
+    Examples
+    --------
+    >>> {key: float(chance) for key, chance in kwiksort_law(np.array([[0, 0.75], [0.25, 0]])).items()}
+    {((1, 0), 1): 0.25, ((0, 1), 1): 0.75}
     """
 
     @cache
@@ -251,6 +312,11 @@ def fallback_law(mechanism: NoisyMatrix, data: Rankings) -> dict[tuple[int, ...]
     ------
     NoExactRoute
         With any other rule.
+
+    Examples
+    --------
+    >>> round(float(fallback_law(NoisyMatrix(2, 2.0, rule="copeland"), Rankings([[0, 1], [1, 0]], "ab"))[0, 1]), 6)
+    0.5
     """
     if mechanism.rule != "copeland":
         raise NoExactRoute(f"rule = {mechanism.rule!r}: the law of the order is computed for 'copeland' only")
@@ -306,6 +372,11 @@ def noisy_margins(
     -------
     ndarray of float, shape (size, items, items)
         Antisymmetric.
+
+    Examples
+    --------
+    >>> noisy_margins(PrivateKwikSort(2, 1, 2.0), Rankings([[0, 1]], "ab"), 5, np.random.default_rng(1)).shape
+    (5, 2, 2)
     """
     m = mechanism.n_items
     drawn = laws.draw(mechanism.noise, mechanism.law, mechanism.scale / mechanism.grain, (size, m, m), rng=rng)
@@ -314,7 +385,13 @@ def noisy_margins(
 
 
 def tournaments(noisy: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Whether the row's item is put before the column's; ties by a uniform order of the items."""
+    """Whether the row's item is put before the column's; ties by a uniform order of the items.
+
+    Examples
+    --------
+    >>> tournaments(np.array([[[0.0, 2.5], [-2.5, 0.0]]]), np.random.default_rng(1)).tolist()
+    [[[False, True], [False, False]]]
+    """
     ties = rng.random(noisy.shape[:2])
     return (noisy > 0) | ((noisy == 0) & (ties[:, :, None] < ties[:, None, :]))
 
@@ -332,6 +409,11 @@ def sorted_by(before: NDArray[np.bool_], rng: np.random.Generator) -> tuple[NDAr
     order : ndarray of float, shape (size, items)
     parts : ndarray of bool, shape (items, size, items)
         The items compared with the first pivot, the second, and so on.
+
+    Examples
+    --------
+    >>> sorted_by(np.array([[[False, False], [True, False]]]), np.random.default_rng(1))[0].tolist()
+    [[1.0, 0.0]]
     """
     size, m = before.shape[:2]
     rows = np.arange(size)
@@ -353,7 +435,15 @@ def fall_back(
     asked: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Orders, of which those that took too many comparisons are the fallback's."""
+    """Orders, of which those that took too many comparisons are the fallback's.
+
+    Examples
+    --------
+    >>> mechanism = PrivateKwikSort(3, 2, 1.0, fallback=NoisyMatrix(3, 1.0))
+    >>> votes, orders = Rankings([[0, 1, 2]] * 99, "abc"), np.array([[2.0, 1.0, 0.0]] * 2)
+    >>> fall_back(mechanism, votes, orders, asked=np.array([2, 3]), rng=np.random.default_rng(1)).tolist()
+    [[2.0, 1.0, 0.0], [0.0, 1.0, 2.0]]
+    """
     late = np.flatnonzero(asked > mechanism.queries)
     if mechanism.fallback is not None:
         order[late] = sample(mechanism.fallback, data, len(late), rng)[:, : mechanism.n_items]

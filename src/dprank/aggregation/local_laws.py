@@ -80,13 +80,27 @@ def report_law(randomiser: Any, positions: NDArray[Any]) -> NDArray[np.float64]:
 
 @report_law.register
 def split_response_law(randomiser: SplitResponse, positions: NDArray[Any]) -> NDArray[np.float64]:
-    """Every sign by a coin of its own."""
+    """Every sign by a coin of its own.
+
+    Examples
+    --------
+    >>> naive = SplitResponse(n_items=2, flips=GRAIN // 4)  # turns its one sign with probability 1/4
+    >>> split_response_law(naive, np.array([[0, 1], [1, 0]])).tolist()
+    [[0.25, 0.75], [0.75, 0.25]]
+    """
     return signs_law(ranking_signs(positions), randomiser.flips / GRAIN)
 
 
 @report_law.register
 def cube_law(randomiser: VectorReport, positions: NDArray[Any]) -> NDArray[np.float64]:
-    """Of vectors of signs; those of the ball cannot be listed."""
+    """Of vectors of signs; those of the ball cannot be listed.
+
+    Examples
+    --------
+    >>> one_sign = VectorReport(n_items=2, flips=GRAIN // 4, geometry="cube")
+    >>> cube_law(one_sign, np.array([[0, 1], [1, 0]])).tolist()
+    [[0.25, 0.75], [0.75, 0.25]]
+    """
     if randomiser.geometry != "cube":
         raise ValueError(f"randomiser = {shown(randomiser)}; its reports cannot be listed")
     sent = np.array(list(product((-1, 1), repeat=randomiser.n_pairs)))
@@ -96,7 +110,14 @@ def cube_law(randomiser: VectorReport, positions: NDArray[Any]) -> NDArray[np.fl
 
 @report_law.register
 def sampled_order_law(randomiser: SampledOrder, positions: NDArray[Any]) -> NDArray[np.float64]:
-    """Lists in the voter's order have its chance besides that of any list."""
+    """Lists in the voter's order have its chance besides that of any list.
+
+    Examples
+    --------
+    >>> both = SampledOrder(n_items=2, length=2, kept=GRAIN // 2)  # the voter's order half the time, else any
+    >>> sampled_order_law(both, np.array([[0, 1], [1, 0]])).tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
+    """
     lists = np.array(list(permutations(range(randomiser.n_items), randomiser.length)))
     own = (np.diff(positions[:, lists], axis=-1) > 0).all(-1)
     orders = math.factorial(randomiser.length)
@@ -106,7 +127,14 @@ def sampled_order_law(randomiser: SampledOrder, positions: NDArray[Any]) -> NDAr
 
 @report_law.register
 def order_report_law(randomiser: OrderReport, positions: NDArray[Any]) -> NDArray[np.float64]:
-    """That of the order."""
+    """That of the order.
+
+    Examples
+    --------
+    >>> sent = OrderReport(SampledOrder(n_items=2, length=2, kept=GRAIN // 2))
+    >>> order_report_law(sent, np.array([[0, 1]])).tolist()
+    [[0.75, 0.25]]
+    """
     return report_law(randomiser.order, positions)
 
 
@@ -123,6 +151,12 @@ def sides_law(one: NDArray[Any], other: NDArray[Any], turned: float) -> PairLaw:
     -----
     Given that it lies on some side of both, a direction is uniform: all that tells is on which. A random direction lies
     on the same side of two vectors with probability 1 - angle / pi.
+
+    Examples
+    --------
+    >>> opposite = sides_law(np.array([1, 1]), np.array([-1, -1]), turned=0.25)
+    >>> round(math.exp(opposite.epsilon(0)), 6)  # odds of 3/4 to 1/4
+    3.0
     """
     cosine = one @ other / math.sqrt((one @ one) * (other @ other))
     apart = math.acos(min(1.0, max(-1.0, cosine))) / math.pi
@@ -138,7 +172,15 @@ def _centred(positions: NDArray[Any]) -> NDArray[np.float64]:
 
 @exact.register
 def one_round_law(mechanism: OneRound, data: Any, other: Any) -> PairLaw:
-    """Of one voter's report: by the side that a direction lies on, else by enumeration."""
+    """Of one voter's report: by the side that a direction lies on, else by enumeration.
+
+    Examples
+    --------
+    >>> from dprank import LocalMatrix
+    >>> poll = LocalMatrix.calibrated(epsilon=1.0, n_items=3)
+    >>> round(one_round_law(poll, [0, 1, 2], [2, 1, 0]).epsilon(0), 6)
+    1.0
+    """
     randomiser, both = mechanism.randomiser, np.array([data, other])
     match randomiser:
         case VectorReport(geometry="ball"):
@@ -151,7 +193,15 @@ def one_round_law(mechanism: OneRound, data: Any, other: Any) -> PairLaw:
 
 @sample.register
 def draw_reports(mechanism: OneRound, data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Of one voter."""
+    """Of one voter.
+
+    Examples
+    --------
+    >>> from dprank import LocalMatrix
+    >>> poll = LocalMatrix.calibrated(epsilon=1.0, n_items=2)  # a report: both items, in some order
+    >>> draw_reports(poll, [0, 1], 5, np.random.default_rng(1)).shape
+    (5, 2)
+    """
     return np.asarray(mechanism.randomiser.report(np.tile(data, (size, 1)), rng), float)
 
 
@@ -174,6 +224,13 @@ class Transcript(AdaptiveAnswers):
         At [j, i] what the voter sent when asked whether j comes before i: +1, -1, or 0 if not asked.
     fallback : bool
         Whether the run came to ask for a fallback.
+
+    Examples
+    --------
+    >>> design = LocalKwikSort(n_items=2, report_epsilon=30.0, reports=1, blocks=1)
+    >>> met = Transcript(design, Rankings([[0, 1]], "ab"), np.random.default_rng(1))
+    >>> int(abs(met.answers).sum()), met.fallback  # one comparison sorts two items
+    (1, False)
     """
 
     def __init__(self, design: LocalKwikSort, data: Rankings, rng: np.random.Generator) -> None:
@@ -194,6 +251,12 @@ def poll_of(design: LocalKwikSort, ranking: Any) -> Rankings:
     """One voter for every block: the first with this ranking, the others with the items in the order of their codes.
 
     What the others think matters little: at delta 0 nothing, for whatever they think they may give any answer.
+
+    Examples
+    --------
+    >>> design = LocalKwikSort(n_items=3, report_epsilon=1.0, reports=1, blocks=2)
+    >>> poll_of(design, [2, 0, 1]).positions.tolist()
+    [[2, 0, 1], [0, 1, 2]]
     """
     others = np.tile(np.arange(design.n_items), (design.blocks - 1, 1))
     return Rankings(np.vstack([ranking, others]), [str(item) for item in range(design.n_items)])
@@ -201,7 +264,15 @@ def poll_of(design: LocalKwikSort, ranking: Any) -> Rankings:
 
 @features.register
 def transcript_features(result: Transcript) -> NDArray[np.float64]:
-    """Answers oriented: positive where the item of the lower code is said to come first."""
+    """Answers oriented: positive where the item of the lower code is said to come first.
+
+    Examples
+    --------
+    >>> design = LocalKwikSort(n_items=2, report_epsilon=30.0, reports=1, blocks=1)
+    >>> met = Transcript(design, poll_of(design, [0, 1]), np.random.default_rng(1))
+    >>> sorted(transcript_features(met).tolist())  # one pair in two directions, and no fallback
+    [0.0, 0.0, 1.0]
+    """
     m = result.design.n_items
     oriented = np.sign(np.arange(m) - np.arange(m)[:, None]) * result.answers
     return np.r_[oriented[~np.eye(m, dtype=bool)], result.fallback].astype(float)
@@ -219,7 +290,14 @@ def _transcripts(polled: Polled, design: LocalKwikSort, ranking: tuple[int, ...]
 
 
 def transcripts_law(polled: Polled, mechanism: LocalKwikSort, data: Any, other: Any) -> PairLaw:
-    """Divergence of a voter's transcripts under two rankings, the report to the fallback included."""
+    """Divergence of a voter's transcripts under two rankings, the report to the fallback included.
+
+    Examples
+    --------
+    >>> design = LocalKwikSort(n_items=2, report_epsilon=1.0, reports=1, blocks=1)
+    >>> round(transcripts_law(Transcript, design, [0, 1], [1, 0]).epsilon(0), 6)
+    1.0
+    """
     rankings = (tuple(np.asarray(r).tolist()) for r in (data, other))
     laws: list[dict[Any, float]] = [_transcripts(polled, mechanism, ranking) for ranking in rankings]
     if mechanism.fallback is not None:
@@ -239,7 +317,14 @@ def transcripts_law(polled: Polled, mechanism: LocalKwikSort, data: Any, other: 
 def draw_transcripts(
     polled: Polled, mechanism: LocalKwikSort, data: Any, size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Transcripts of one voter, from their law; shape (size, items * (items - 1) + 1 + numbers of a report)."""
+    """Transcripts of one voter, from their law; shape (size, items * (items - 1) + 1 + numbers of a report).
+
+    Examples
+    --------
+    >>> design = LocalKwikSort(n_items=2, report_epsilon=1.0, reports=1, blocks=1)
+    >>> draw_transcripts(Transcript, design, [0, 1], 5, np.random.default_rng(1)).shape
+    (5, 3)
+    """
     law = _transcripts(polled, mechanism, tuple(np.asarray(data).tolist()))
     rows = np.array(list(law))[rng.choice(len(law), size, p=np.array(list(law.values())) / sum(law.values()))]
     if mechanism.fallback is None:
@@ -249,7 +334,14 @@ def draw_transcripts(
 
 @exact.register
 def local_kwiksort_law(mechanism: LocalKwikSort, data: Any, other: Any) -> PairLaw:
-    """Of one voter's transcript, in a poll with one voter in every block."""
+    """Of one voter's transcript, in a poll with one voter in every block.
+
+    Examples
+    --------
+    >>> design = LocalKwikSort.calibrated(epsilon=0.5, n_items=3)
+    >>> round(local_kwiksort_law(design, [0, 1, 2], [2, 1, 0]).epsilon(0), 6)
+    0.5
+    """
     return transcripts_law(Transcript, mechanism, data, other)
 
 
@@ -257,5 +349,12 @@ def local_kwiksort_law(mechanism: LocalKwikSort, data: Any, other: Any) -> PairL
 def draw_local_kwiksort(
     mechanism: LocalKwikSort, data: Any, size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Transcripts of one voter."""
+    """Transcripts of one voter.
+
+    Examples
+    --------
+    >>> design = LocalKwikSort.calibrated(epsilon=0.5, n_items=3)  # 3 * 2 answers, and whether it fell back
+    >>> draw_local_kwiksort(design, [0, 1, 2], 5, np.random.default_rng(1)).shape
+    (5, 7)
+    """
     return draw_transcripts(Transcript, mechanism, data, size, rng)

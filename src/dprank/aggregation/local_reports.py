@@ -38,6 +38,13 @@ class OneRound(ABC):
     ----------
     randomiser : Randomiser
         Fixes items and privacy.
+
+    Examples
+    --------
+    >>> from dprank import LocalBorda
+    >>> poll = LocalBorda.calibrated(epsilon=1.0, n_items=3)
+    >>> isinstance(poll, OneRound), poll.n_items, poll.guarantee.model
+    (True, 3, 'local')
     """
 
     randomiser: Randomiser

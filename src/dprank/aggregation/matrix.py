@@ -57,6 +57,15 @@ def require_fractions(w: ArrayLike) -> NDArray[np.float64]:
     ------
     ValueError
         Naming the first entry at fault.
+
+    Examples
+    --------
+    >>> require_fractions([[9, 0.75], [0.25, 9]]).tolist()
+    [[0.0, 0.75], [0.25, 0.0]]
+    >>> require_fractions([[0, 0.75], [0.75, 0]])
+    Traceback (most recent call last):
+        ...
+    ValueError: w[0, 1] + w[1, 0] is not 1; the fractions of a pair must sum to 1
     """
     matrix = require_matrix(w)
     off = ~np.eye(len(matrix), dtype=bool)
@@ -71,7 +80,13 @@ def require_fractions(w: ArrayLike) -> NDArray[np.float64]:
 
 
 def require_matrix(w: ArrayLike) -> NDArray[np.float64]:
-    """A square matrix of numbers from -1e300 to 1e300, at least 2 by 2; a copy whose diagonal is 0."""
+    """A square matrix of numbers from -1e300 to 1e300, at least 2 by 2; a copy whose diagonal is 0.
+
+    Examples
+    --------
+    >>> require_matrix([[9, 3], [-1, 9]]).tolist()
+    [[0.0, 3.0], [-1.0, 0.0]]
+    """
     try:
         matrix = as_floats("w", w).copy()
     except ValueError:
@@ -113,7 +128,17 @@ def kemeny_score(order: ArrayLike, w: ArrayLike) -> float:
 
 
 def require_order(order: Any, n_items: int) -> NDArray[np.int64]:
-    """Refuse what is no order of the items 0 .. n_items - 1."""
+    """Refuse what is no order of the items 0 .. n_items - 1.
+
+    Examples
+    --------
+    >>> require_order([1, 0], 2).tolist()
+    [1, 0]
+    >>> require_order([1, 0], 3)
+    Traceback (most recent call last):
+        ...
+    ValueError: order ranks 2 items; w has 3
+    """
     row = ranking("order", order).astype(np.int64)
     if len(row) != n_items:
         raise ValueError(f"order ranks {len(row)} items; w has {n_items}")

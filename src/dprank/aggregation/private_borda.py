@@ -193,6 +193,12 @@ class PrivateBorda(AdditiveNoise):
 
 
 def centred_scores(places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores from sums of places: a function of their differences, to the last bit."""
+    """Scores from sums of places: a function of their differences, to the last bit.
+
+    Examples
+    --------
+    >>> centred_scores(np.array([10.0, 14.0])).tolist()  # few places are best
+    [2.0, -2.0]
+    """
     ahead = places[0] - places
     return ahead - ahead.mean()

@@ -129,7 +129,13 @@ class Items:
 
 @dataclass(frozen=True)
 class Flipped(Items):
-    """Items, and the probability that a sign is reversed, in units of 2^-53; 1 to 2^52 - 1."""
+    """Items, and the probability that a sign is reversed, in units of 2^-53; 1 to 2^52 - 1.
+
+    Examples
+    --------
+    >>> Flipped(n_items=3, flips=GRAIN // 4).kept  # 3/4 - 1/4
+    0.5
+    """
 
     flips: int
 

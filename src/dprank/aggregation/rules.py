@@ -56,13 +56,32 @@ def order_by(rule: Rule, w: ArrayLike, *, rng: Source) -> NDArray[np.int64]:
 
 
 def require_rule(rule: Rule) -> Rule:
-    """Refuse what is not the name of a rule of `order_by`."""
+    """Refuse what is not the name of a rule of `order_by`.
+
+    Examples
+    --------
+    >>> require_rule("borda")
+    'borda'
+    >>> require_rule("best")
+    Traceback (most recent call last):
+        ...
+    ValueError: rule = 'best'; ...
+    """
     require_one_of("rule", rule, get_args(Rule))
     return rule
 
 
 def require_exact(rule: Rule) -> None:
-    """Refuse a rule that does not look for the least Kemeny score; "auto" finds it up to 20 items."""
+    """Refuse a rule that does not look for the least Kemeny score; "auto" finds it up to 20 items.
+
+    Examples
+    --------
+    >>> require_exact("kemeny")
+    >>> require_exact("borda")
+    Traceback (most recent call last):
+        ...
+    ValueError: rule = 'borda'; an additive error is proved for 'kemeny' and, where it is exact, 'auto'
+    """
     if rule not in ("auto", "kemeny"):
         raise ValueError(f"rule = {rule!r}; an additive error is proved for 'kemeny' and, where it is exact, 'auto'")
 

@@ -17,7 +17,17 @@ __all__ = ["net_wins", "random_lists"]
 
 
 def require_votes(positions: ArrayLike, n_items: int) -> NDArray[Any]:
-    """Refuse what is not at least one ranking of so many items."""
+    """Refuse what is not at least one ranking of so many items.
+
+    Examples
+    --------
+    >>> require_votes([[0, 1], [1, 0]], 2).shape
+    (2, 2)
+    >>> require_votes([[0, 1], [1, 0]], 3)
+    Traceback (most recent call last):
+        ...
+    ValueError: positions are no table; at least one row of n_items = 3 places is needed
+    """
     table = as_positions("positions", positions)
     if table.shape[1] != n_items or not len(table):
         raise ValueError(f"positions are no table; at least one row of n_items = {n_items} places is needed")
@@ -27,7 +37,15 @@ def require_votes(positions: ArrayLike, n_items: int) -> NDArray[Any]:
 def require_reports(
     reports: Any, width: int, kinds: str, fits: Callable[[NDArray[Any]], Any], needed: str
 ) -> NDArray[Any]:
-    """A table of at least one row of so many numbers that all fit; or the first report that does not, refused."""
+    """A table of at least one row of so many numbers that all fit; or the first report that does not, refused.
+
+    Examples
+    --------
+    >>> require_reports([[1, 2], [3, -4]], 2, "i", lambda table: table > 0, "2 numbers above 0 are")
+    Traceback (most recent call last):
+        ...
+    ValueError: reports[1] = <list>; 2 numbers above 0 are needed
+    """
 
     if not isinstance(reports, Iterable):
         raise ValueError(f"reports are of type {type(reports).__name__}; a list of them is needed")
@@ -60,7 +78,17 @@ def require_reports(
 
 
 def require_lists(reports: Any, size: int, n_items: int) -> NDArray[np.int64]:
-    """Refuse what are no lists of so many different items."""
+    """Refuse what are no lists of so many different items.
+
+    Examples
+    --------
+    >>> require_lists([[2, 0]], 2, 3).tolist()
+    [[2, 0]]
+    >>> require_lists([[2, 2]], 2, 3)
+    Traceback (most recent call last):
+        ...
+    ValueError: reports[0] = <list>; 2 different items of 0 .. 2 are needed
+    """
 
     def fits(table: NDArray[Any]) -> Any:
         return ((table >= 0) & (table < n_items)).all() and np.diff(np.sort(table, axis=1), axis=1).all()
@@ -70,13 +98,25 @@ def require_lists(reports: Any, size: int, n_items: int) -> NDArray[np.int64]:
 
 
 def require_signs(reports: Any, n_pairs: int) -> NDArray[np.int8]:
-    """Refuse what are no vectors of so many signs."""
+    """Refuse what are no vectors of so many signs.
+
+    Examples
+    --------
+    >>> require_signs([[1, -1, 1]], 3).tolist()
+    [[1, -1, 1]]
+    """
     needed = f"{n_pairs} signs, 1 or -1, are"
     return require_reports(reports, n_pairs, "iu", lambda t: (t == 1) | (t == -1), needed).astype(np.int8)
 
 
 def require_directions(reports: Any, dimension: int) -> NDArray[np.float64]:
-    """Refuse what are no unit vectors of so many dimensions."""
+    """Refuse what are no unit vectors of so many dimensions.
+
+    Examples
+    --------
+    >>> require_directions([[0.6, 0.8]], 2).tolist()
+    [[0.6, 0.8]]
+    """
 
     def fits(table: NDArray[Any]) -> Any:
         return abs(np.linalg.norm(table, axis=1) - 1) < 1e-9
@@ -85,7 +125,13 @@ def require_directions(reports: Any, dimension: int) -> NDArray[np.float64]:
 
 
 def net_wins(lists: NDArray[np.int64], n_items: int) -> NDArray[np.float64]:
-    """How many lists put i before j, less how many j before i, for all pairs i < j; items not in a list count for 0."""
+    """How many lists put i before j, less how many j before i, for all pairs i < j; items not in a list count for 0.
+
+    Examples
+    --------
+    >>> net_wins(np.array([[0, 1], [0, 1], [2, 0]]), 3).tolist()  # of the pairs 01, 02, 12
+    [2.0, -1.0, 0.0]
+    """
     first, second = np.triu_indices(lists.shape[1], 1)
     before = np.zeros(n_items**2)
     for a, b in zip(first, second, strict=True):
@@ -95,7 +141,14 @@ def net_wins(lists: NDArray[np.int64], n_items: int) -> NDArray[np.float64]:
 
 
 def random_lists(voters: int, n_items: int, length: int, rng: Source) -> NDArray[np.int64]:
-    """Random lists of `length` different items, every list equally likely; shape (voters, length)."""
+    """Random lists of `length` different items, every list equally likely; shape (voters, length).
+
+    Examples
+    --------
+    >>> lists = random_lists(4, n_items=3, length=2, rng=np.random.default_rng(1))
+    >>> lists.shape, bool((lists[:, 0] == lists[:, 1]).any())
+    ((4, 2), False)
+    """
     if isinstance(rng, SecureSource):
         draw = secrets.SystemRandom().sample
         return np.array([draw(range(n_items), length) for _ in range(voters)], np.int64)

@@ -87,6 +87,12 @@ class LowerBound:
         In words.
     path : tuple of (int, float)
         Samples and wealth before the first round and after every one.
+
+    Examples
+    --------
+    >>> found = LowerBound(epsilon=1.5, confidence=0.9, claimed=1.0, wealth=20.0, samples=4000)
+    >>> found.refuted  # 20 is at least 1 / (1 - 0.9)
+    True
     """
 
     epsilon: float
@@ -160,6 +166,13 @@ def lower_bound(
     largest, but a quarter of the rounds visit a pair at random. Within a round the stake is thought over after each of
     `PARTS` parts, from what the judges saw and what came since: an event that only looked promising loses little.
     O(budget) draws and about as many comparisons for each feature.
+
+    Examples
+    --------
+    >>> def leak(data, size, rng):  # publishes the data as they are
+    ...     return np.full((size, 1), data)
+    >>> lower_bound(leak, [(3, 4)], epsilon=1.0, rng=np.random.default_rng(1), budget=4000).refuted
+    True
     """
     grid, delta, goal = check(pairs, epsilon, delta, rng, confidence, budget, levels)
     claim = int(np.searchsorted(grid, epsilon))
@@ -201,6 +214,11 @@ def lower_bound(
 def ceiling(budget: int, pairs: int = 1, confidence: float = 0.999) -> float:
     """Largest epsilon that so many releases can refute: of an event that is certain for one data set, and never happens
     for the other. A promise above it is not put to the test.
+
+    Examples
+    --------
+    >>> round(ceiling(1_000), 1), round(ceiling(100_000), 1)
+    (3.5, 8.9)
     """
     rounds = (budget - 2 * FIRST * pairs) / 2
     return math.log(_STAKES[-1] / math.expm1(-math.log(1 - confidence) / rounds))
@@ -221,6 +239,12 @@ def check(
     ------
     ValueError
         If a parameter is out of range.
+
+    Examples
+    --------
+    >>> grid, delta, goal = check([(3, 4)], 1.0, 0.0, np.random.default_rng(1), 0.9, 4000, levels=[2.0, 0.5])
+    >>> grid.tolist(), delta, round(math.exp(goal), 6)
+    ([0.5, 1.0, 2.0], 0.0, 10.0)
     """
     needed = f"it must be at least 0 and at most {LARGEST:g}"
     for name, value in [("epsilon", epsilon), *(("levels", level) for level in np.ravel(np.asarray(levels)).tolist())]:
@@ -241,6 +265,11 @@ def draw_rows(sample: Sampler, data: Any, size: int, rng: np.random.Generator) -
     ------
     ValueError
         If the sampler returns another number of rows, no features, or what are no numbers.
+
+    Examples
+    --------
+    >>> draw_rows(lambda data, size, rng: np.full((size, 1), data), 3, 2, np.random.default_rng(1)).tolist()
+    [[3.0], [3.0]]
     """
     drawn = np.asarray(sample(data, size, rng))
     if drawn.dtype.kind not in "biuf" or drawn.ndim != 2 or len(drawn) != size or not drawn.shape[1]:
@@ -263,6 +292,13 @@ class Plan:
         Of the logarithm of wealth, a draw, as the judges saw it.
     judged : list of ndarray, shape (4,)
         Draws that judged the event: it happened to neither data set, the second, the first, both.
+
+    Examples
+    --------
+    >>> seen = Seen(np.full((64, 1), 3.0), np.full((64, 1), 4.0))
+    >>> plan = seen.plan(np.array([1.0]), delta=0.0, bits=False)
+    >>> plan.bets[0].describe(["the release"]), plan.growth[0] > 0
+    ('the release < 4', True)
     """
 
     bets: list[Event | None]
@@ -293,6 +329,12 @@ class Seen:
     Parameters
     ----------
     first, second : ndarray of float, shape (rows, features)
+
+    Examples
+    --------
+    >>> seen = Seen(np.array([[3.0]]), np.array([[4.0]]))
+    >>> seen.joined(seen).first.tolist(), [rows.tolist() for rows in seen.ordered(swapped=True)]
+    ([[3.0], [3.0]], [[[4.0]], [[3.0]]])
     """
 
     first: NDArray[np.float64]
@@ -346,6 +388,13 @@ class Judged:
         `Partition.counts` of both samples.
     rows : int
         Size of either.
+
+    Examples
+    --------
+    >>> judged = Seen(np.full((64, 1), 3.0), np.full((64, 1), 4.0)).judged(bits=False)
+    >>> high, low = judged.shares()
+    >>> judged.rows, float(high.max()), float(low[high.argmax()])
+    (32, 1.0, 0.0)
     """
 
     partitions: list[Partition]

@@ -59,6 +59,13 @@ def held_out_bound(
     With a lower bound p of the probability of an event under one law and an upper bound q under the other, the loss is
     at least :math:`\log((p - \delta) / q)`. Each of the 2 `KEPT` bounds may fail with chance
     (1 - confidence) / (2 `KEPT`). The budget must be known in advance: there is no looking at the result before.
+
+    Examples
+    --------
+    >>> def leak(data, size, rng):  # publishes the data as they are
+    ...     return np.full((size, 1), data)
+    >>> held_out_bound(leak, [(3, 4)], epsilon=1.0, rng=np.random.default_rng(1), budget=4000).epsilon > 1
+    True
     """
     check(pairs, epsilon, delta, rng, confidence, budget, ())
     learning = budget // (4 * len(pairs))
@@ -113,6 +120,12 @@ def loss_bounds(first: ArrayLike, second: ArrayLike, rows: int, delta: float, er
     -------
     ndarray of float, shape (events,)
         Minus infinity where nothing is shown.
+
+    Examples
+    --------
+    >>> bounds = loss_bounds([750, 0], [250, 0], rows=1000, delta=0.0, error=0.01)
+    >>> 0.9 < float(bounds[0]) < math.log(3), float(bounds[1])  # 3/4 against 1/4, and never seen
+    (True, -inf)
     """
     x, y = as_floats("first", first), as_floats("second", second)
     p = np.where(x > 0, beta.ppf(error, np.maximum(x, 1), rows - x + 1), 0.0)

@@ -40,6 +40,12 @@ class Partition:
         Place of every cell in each order.
     name : callable
         Words for the event that keeps the cells of a mask, from names of the features.
+
+    Examples
+    --------
+    >>> sides = Partition(lambda rows: (rows[:, 0] >= 0).astype(int), np.array([[0, 1]]), lambda kept, names: "below 0")
+    >>> sides.counts(np.array([[-1.0], [2.0], [-3.0]])).tolist()  # two rows in the first cell
+    [[2]]
     """
 
     cells: Callable[[Rows], NDArray[np.intp]]
@@ -70,6 +76,13 @@ class Event:
         1 .. cells - 1.
     swapped : bool
         Whether the event is made of the others, because the second law makes more of them.
+
+    Examples
+    --------
+    >>> sides = Partition(lambda rows: (rows[:, 0] >= 0).astype(int), np.array([[0, 1]]), lambda kept, names: "below 0")
+    >>> below = Event(sides, order=0, size=1, swapped=False)  # the first cell
+    >>> below.holds(np.array([[-1.0], [2.0]])).tolist(), below.describe()
+    ([True, False], 'below 0')
     """
 
     partition: Partition
@@ -114,6 +127,12 @@ def proposals(p: Rows, q: Rows, *, bits: bool = True) -> list[Partition]:
     Notes
     -----
     O(views rows log rows), of about 3 views a feature.
+
+    Examples
+    --------
+    >>> partitions = proposals(np.full((8, 1), 3.0), np.full((8, 1), 4.0))
+    >>> Event(partitions[0], order=0, size=1, swapped=False).describe(["the release"])
+    'the release < 4'
     """
     columns = [_cut_up(*_column(c), p, q) for c in range(p.shape[1])]
     views = _views(p, q, bits) + _ratio([column for column in columns if column], p, q)
@@ -208,6 +227,11 @@ def lowest_bit(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Exponent of the lowest set bit of doubles, the power of 2 of which each is an odd multiple.
 
     1024 for 0 and what is not finite, 1025 for -0.
+
+    Examples
+    --------
+    >>> lowest_bit(np.array([1.0, 6.0, 0.75, 0.0, -0.0])).tolist()  # 6 = 3 * 2^1, 0.75 = 3 * 2^-2
+    [0.0, 1.0, -2.0, 1024.0, 1025.0]
     """
     mantissa, exponent = np.frexp(np.where(np.isfinite(x), x, 0.0))
     whole = (mantissa * 2.0**53).astype(np.int64)

@@ -30,5 +30,12 @@ def privacy_loss(p: ArrayLike | Mapping[Any, float], q: ArrayLike | Mapping[Any,
     ------
     ValueError
         If the shapes differ, or either is not a law.
+
+    Examples
+    --------
+    >>> round(privacy_loss([0.75, 0.25], [0.25, 0.75]), 4)  # log 3
+    1.0986
+    >>> privacy_loss([0.5, 0.5], [1.0, 0.0])
+    inf
     """
     return pair_of(p, q, log=log).epsilon(0)

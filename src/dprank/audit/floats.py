@@ -32,6 +32,11 @@ def laplace_of(uniforms: ArrayLike, scale: float) -> NDArray[np.float64]:
         What `Generator.random` draws; the generator draws again at 0.
     scale : float
         Above 0.
+
+    Examples
+    --------
+    >>> laplace_of([0.25, 0.5, 0.75], 1.0).round(4).tolist()  # quartiles: log 2 from the middle
+    [-0.6931, 0.0, 0.6931]
     """
     u = as_floats("uniforms", uniforms)
     upper = u >= 0.5
@@ -67,6 +72,12 @@ def possible(outputs: ArrayLike, value: float, scale: float) -> NDArray[np.bool_
     -----
     Noise t needs a uniform near exp(-abs(t) / scale) / 2, or one minus it. The logarithm is monotone and at most two
     units in the last place off, so that only uniforms in a short window can round to the output; all of them are tried.
+
+    Examples
+    --------
+    >>> released = 3.0 + np.random.default_rng(1).laplace(0.0, 1.0, 100)
+    >>> bool(possible(released, 3.0, 1.0).all()), bool(possible(released, 4.0, 1.0).all())
+    (True, False)
     """
     require_positive("scale", scale)
     y = as_floats("outputs", outputs)

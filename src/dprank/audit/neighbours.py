@@ -33,7 +33,14 @@ _Row: TypeAlias = tuple[int, int, float, int]
 
 
 class Edges(NamedTuple):
-    """All data with at most one comparison a pair, and which of them are neighbours."""
+    """All data with at most one comparison a pair, and which of them are neighbours.
+
+    Examples
+    --------
+    >>> wins, neighbours = edge_data(2)
+    >>> wins.tolist(), neighbours  # nothing compared, won by the first, won by the second
+    ([[0, 0], [1, 0], [0, 1]], [(1, 2)])
+    """
 
     wins: NDArray[np.int64]  # (data sets, items)
     neighbours: list[tuple[int, int]]
@@ -48,6 +55,12 @@ def edge_data(n_items: int) -> Edges:
     ----------
     n_items : int
         At least 2. There are 3^(n (n - 1) / 2) data sets: 27 for 3 items, 729 for 4.
+
+    Examples
+    --------
+    >>> edges = edge_data(3)
+    >>> edges.wins.shape, all(abs(edges.wins[a] - edges.wins[b]).sum() <= 2 for a, b in edges.neighbours)
+    ((27, 3), True)
     """
     pairs = list(combinations(range(n_items), 2))
     # of a pair: not compared, won by its first item, won by its second
@@ -92,6 +105,11 @@ def voter_scores(n_items: int, answers: int, *, repeats: bool, ties: bool, score
     -------
     ndarray of int, shape (distinct vectors, items)
         The cost grows with their number, which answer sheets reach one answer at a time.
+
+    Examples
+    --------
+    >>> voter_scores(2, 1, repeats=False, ties=False, score="net").tolist()
+    [[-1, 1], [0, 0], [1, -1]]
     """
     lost = {"wins": 0, "net": -1}[score]
     moves = []
@@ -122,6 +140,12 @@ def worst_pair(scores: NDArray[np.int64]) -> tuple[int, NDArray[np.int64], NDArr
 
     The distance is the largest signed sum of the difference, and for given signs each row can be chosen alone.
     O(2^items * rows).
+
+    Examples
+    --------
+    >>> distance, one, other = worst_pair(np.array([[0, 0], [0, 1], [2, 0]]))
+    >>> distance, sorted([one.tolist(), other.tolist()])
+    (3, [[0, 1], [2, 0]])
     """
     best = (-1, 0, 0)
     for signs in product((-1, 1), repeat=scores.shape[1]):
@@ -135,7 +159,14 @@ def worst_pair(scores: NDArray[np.int64]) -> tuple[int, NDArray[np.int64], NDArr
 
 
 class Neighbours(Protocol):
-    """One adjacency: which data are neighbours of given ones."""
+    """One adjacency: which data are neighbours of given ones.
+
+    Examples
+    --------
+    >>> kept: Neighbours = RankingNeighbours("add_remove")
+    >>> [len(other) for other in kept.all(Rankings([[0, 1]], "ab"))]  # one removed, or either of two added
+    [0, 2, 2]
+    """
 
     def all(self, data: Any) -> Iterator[Any]:
         """Every neighbour, once or more often; where there are few enough to list."""
@@ -169,6 +200,12 @@ class ComparisonNeighbours:
     Under replacement a voter without answers is one of the data, though no row shows it: their sheet may be filled.
     One comparison has n (n - 1) / 2 times 2 values, 3 with ties; the sheets of a voter with L answers are about as many
     to the power of L.
+
+    Examples
+    --------
+    >>> data = Comparisons([0], [1], [1.0], ["roads", "schools"])
+    >>> [other.outcome.tolist() for other in ComparisonNeighbours().all(data)]  # the other one wins
+    [[0.0]]
     """
 
     unit: Unit = "comparison"
@@ -271,6 +308,12 @@ class RankingNeighbours:
     adjacency : {"replace", "add_remove"}
     least : int
         Fewest voters: none is removed from so few.
+
+    Examples
+    --------
+    >>> data = Rankings([[0, 1], [0, 1]], "ab")
+    >>> [other.positions.tolist() for other in RankingNeighbours().all(data)]
+    [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]
     """
 
     adjacency: Adjacency = "replace"
@@ -309,7 +352,13 @@ class RankingNeighbours:
 
 @dataclass(frozen=True)
 class OneRanking:
-    """Neighbours of the ranking of one voter, as positions, under local privacy: all others of as many items."""
+    """Neighbours of the ranking of one voter, as positions, under local privacy: all others of as many items.
+
+    Examples
+    --------
+    >>> [other.tolist() for other in OneRanking().all([0, 1])], len(list(OneRanking().all([0, 1, 2])))
+    ([[1, 0]], 5)
+    """
 
     def all(self, data: Any) -> Iterator[NDArray[np.int64]]:
         """Every other ranking."""
@@ -335,6 +384,12 @@ class ValueNeighbours:
         Most values that may move, where that is public: twice as many under replacement, once up and once down.
     steps : int
         Moves tried are whole multiples of the sensitivity over this: 1 for corners only.
+
+    Examples
+    --------
+    >>> upwards = ValueNeighbours(adjacency="add_remove", contributions=1)
+    >>> [other.tolist() for other in upwards.all([5.0, 5.0])]
+    [[5.0, 6.0], [6.0, 5.0], [4.0, 5.0], [5.0, 4.0]]
     """
 
     sensitivity: float = 1.0

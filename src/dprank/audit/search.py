@@ -33,6 +33,13 @@ class WorstNeighbours:
         A pair that attains it.
     tried : int
         Pairs that were looked at.
+
+    Examples
+    --------
+    >>> from dprank.audit.neighbours import ValueNeighbours
+    >>> met = worst(lambda one, other: abs(one - other).sum(), [[0.0, 0.0]], ValueNeighbours())
+    >>> float(met.loss), met.tried  # both values move; 3^2 - 1 moves
+    (2.0, 8)
     """
 
     loss: float
@@ -58,6 +65,14 @@ def worst(loss: Callable[[Any, Any], float], starts: Iterable[Any], neighbours: 
     ------
     ValueError
         If no data set has a neighbour.
+
+    Examples
+    --------
+    >>> from dprank.audit.neighbours import OneRanking
+    >>> moved = lambda one, other: sum(abs(a - b) for a, b in zip(one, other.tolist()))
+    >>> met = worst(moved, [[0, 1, 2]], OneRanking())
+    >>> met.loss, met.tried  # 3! - 1 other rankings
+    (4, 5)
     """
     found, tried = WorstNeighbours(-math.inf, None, None, 0), 0
     for data in starts:
@@ -115,6 +130,13 @@ def climb(
     -----
     A step changes the neighbour, the data, or both by one of the moves, and stays unless the loss falls. New data are
     tried with the best of `DRAWN` neighbours, and with the old data where these are neighbours.
+
+    Examples
+    --------
+    >>> from dprank.audit.neighbours import OneRanking
+    >>> distance = lambda one, other: int(abs(np.subtract(one, other)).sum())
+    >>> climb(distance, lambda rng: rng.permutation(3), OneRanking(), rng=np.random.default_rng(1), steps=50).loss
+    4
     """
     require_generator(rng)
     require_whole("steps", steps, 1)
