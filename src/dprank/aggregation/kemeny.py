@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from itertools import count
 from time import monotonic
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numba
 import numpy as np
@@ -77,7 +77,10 @@ class KemenyTimeout(TimeoutError):
 
     def __init__(self, limit: float, order: NDArray[np.int64], cost: float, bound: float) -> None:
         super().__init__(f"no proof of optimality within {limit:g} s; `order`, `cost` and `bound` say what is known")
-        self.order, self.cost, self.bound = order, cost, bound
+        self.limit, self.order, self.cost, self.bound = limit, order, cost, bound
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.limit, self.order, self.cost, self.bound)
 
 
 def kemeny(w: ArrayLike, *, method: Method = "auto", time_limit: float | None = None) -> Consensus:

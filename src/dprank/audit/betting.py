@@ -220,8 +220,9 @@ def ceiling(budget: int, pairs: int = 1, confidence: float = 0.999) -> float:
     >>> round(ceiling(1_000), 1), round(ceiling(100_000), 1)
     (3.5, 8.9)
     """
-    rounds = (budget - 2 * FIRST * pairs) / 2
-    return math.log(_STAKES[-1] / math.expm1(-math.log(1 - confidence) / rounds))
+    pairs = require_whole("pairs", pairs, 1)
+    rounds = (require_whole("budget", budget, 2 * FIRST * pairs + 2) - 2 * FIRST * pairs) / 2
+    return max(0.0, math.log(_STAKES[-1] / math.expm1(-math.log(1 - confidence) / rounds)))
 
 
 def check(

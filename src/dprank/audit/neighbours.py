@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import as_floats
+from dprank._require import as_floats, require_whole
 from dprank.data.comparisons import Comparisons
 from dprank.data.rankings import Rankings
 from dprank.privacy.guarantee import Adjacency, Unit
@@ -397,6 +397,10 @@ class ValueNeighbours:
     contributions: int | None = None
     steps: int = 1
 
+    def __post_init__(self) -> None:
+        require_whole("steps", self.steps, 1)
+        require_whole("contributions", 1 if self.contributions is None else self.contributions, 1)
+
     def all(self, data: Any) -> Iterator[NDArray[np.float64]]:
         """Every corner of the box of moves, or of its grid: (2 steps + 1)^items, fewer if they all go one way."""
         values = as_floats("data", data)
@@ -409,6 +413,8 @@ class ValueNeighbours:
     def draw(self, data: Any, rng: np.random.Generator) -> NDArray[np.float64]:
         """Corners at random."""
         values = as_floats("data", data)
+        if not len(values):
+            raise ValueError("data are empty; there is no neighbour without a value")
         signs = [-1, 0, 1] if self.adjacency == "replace" else [[0, 1], [-1, 0]][int(rng.integers(2))]
         while True:
             move = rng.choice(signs, len(values))

@@ -1,5 +1,6 @@
 """Exact: against all orders, and one solver against the other."""
 
+import pickle
 from itertools import permutations
 
 import numpy as np
@@ -186,3 +187,9 @@ def test_refuses_bad_keywords(keywords, words):
 def test_subsets_have_a_limit():
     with refused("method = 'subsets' for a block of 27 items", "at most 26"):
         kemeny(cycle(27), method="subsets")
+
+
+def test_a_timeout_comes_back_from_another_process():
+    late = KemenyTimeout(1.5, np.array([1, 0]), 2.0, 1.0)
+    back = pickle.loads(pickle.dumps(late))
+    assert (str(back), back.order.tolist(), back.cost, back.bound) == (str(late), [1, 0], 2.0, 1.0)

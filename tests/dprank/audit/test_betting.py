@@ -242,3 +242,11 @@ def test_confidence_close_to_one():
     found = bet(count(3.0), confidence=1 - 1e-15)
     assert found.refuted
     assert found.wealth >= 1e15
+
+
+def test_what_no_number_of_releases_can_refute():
+    assert betting.ceiling(514) == 0.0
+    assert betting.ceiling(10_000) < betting.ceiling(20_000)
+    for budget in (512, 513, 0, -1):
+        with refused("budget"):
+            betting.ceiling(budget)

@@ -6,9 +6,9 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from checks import each
+from checks import each, refused
 
-from dprank.audit.neighbours import edge_data, voter_scores, worst_pair
+from dprank.audit.neighbours import ValueNeighbours, edge_data, voter_scores, worst_pair
 from dprank.pairwise import l1_sensitivity
 
 
@@ -68,3 +68,12 @@ def test_the_sensitivity_is_attained_by_answer_sheets(items, answers, repeats, s
     sheets = voter_scores(items, answers, repeats=repeats, ties=True, score=score)
     formula = l1_sensitivity(items, answers, score=score, design="any" if repeats else "once")
     assert worst_pair(sheets)[0] == formula
+
+
+def test_values_that_have_no_neighbour_are_refused():
+    """A draw would never end."""
+    for parameters in ({"contributions": 0}, {"steps": 0}):
+        with refused(next(iter(parameters))):
+            ValueNeighbours(**parameters)
+    with refused("data are empty"):
+        ValueNeighbours().draw([], np.random.default_rng(1))
