@@ -52,6 +52,7 @@ import runpy
 from IPython.display import display
 from companion.claims import Check, find_root, record
 from companion.seed import root_seed
+from dprank.privacy import noise
 print("root", root_seed())
 scale = runpy.run_path(find_root() / "src/dprank/privacy/noise.py")["SCALE"]
 svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9"/></svg>'

@@ -149,11 +149,12 @@ def test_kernel_that_does_not_start_over_ipc(sources: Path, monkeypatch: pytest.
         tried.append(config.KernelManager.transport)
         if errors:
             raise errors.pop(0)
-        return nbformat.v4.new_notebook()
+        shown = nbformat.v4.new_output("execute_result", {"text/plain": "['dprank']"})
+        return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=[shown])])
 
     monkeypatch.setattr(papermill, "execute_notebook", run)
     book = Build(sources)
-    _execute(book.job(book.early[0]), None)
+    assert _execute(book.job(book.early[0]), None)[1] == ["dprank"]
     assert tried == ["ipc", "tcp", "tcp"]
     errors.append(DeadKernelError("Kernel died"))
     with pytest.raises(DeadKernelError):
@@ -278,6 +279,24 @@ def test_noise_scale_changes_a_verdict(book: Path) -> None:
         build_.run()
     assert lines[0] == "01-first: runs because src/dprank/privacy/noise.py changed"
     assert snapshot(book / "_build/html") == site
+
+
+@pytest.mark.slow
+def test_what_no_page_imports_runs_nothing(book: Path) -> None:
+    """Nor does what only another page imports; what a run has loaded by name does."""
+    (book / "src/dprank/topk").mkdir()
+    (book / "src/dprank/topk/laws.py").write_text("")
+    lines: list[str] = []
+    Build(book, say=lines.append).status()
+    assert lines[:3] == ["01-first: cached", "02-second: cached", "90-board: cached"]
+    stamp = book / "_build/executed/standard/02-second.json"
+    content = json.loads(stamp.read_bytes())
+    assert "companion.claims" in content["loaded"]
+    assert "src/dprank/privacy/noise.py" not in content["inputs"]
+    stamp.write_text(json.dumps(content | {"loaded": ["dprank.topk.laws"]}))
+    lines.clear()
+    Build(book, say=lines.append).status()
+    assert lines[:2] == ["01-first: cached", "02-second: would run because src/dprank/topk/laws.py is new"]
 
 
 @pytest.mark.slow

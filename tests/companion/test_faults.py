@@ -46,8 +46,10 @@ def job(sources: Path) -> Job:
 
 
 def ran(job: Job, *outputs: Any) -> nbformat.NotebookNode:
-    """The chapter as if its third cell had given `outputs`."""
+    """The chapter as if its third cell had given `outputs`, and the run had loaded nothing of ours."""
     notebook = nbformat.from_dict(job.chapter.notebook)
+    shown = nbformat.v4.new_output("execute_result", {"text/plain": "[]"})
+    notebook.cells.append(nbformat.v4.new_code_cell(outputs=[shown]))
     notebook.cells[2].outputs = list(outputs)
     return notebook
 
@@ -67,7 +69,7 @@ def test_a_stream_is_one_output_whatever_clock_cut_it(job: Job, monkeypatch: pyt
         stream("stdout", "c"),
     ]
     monkeypatch.setattr(papermill, "execute_notebook", lambda *_, **__: ran(job, *pieces))
-    outputs = _execute(job, None).cells[2].outputs
+    outputs = _execute(job, None)[0].cells[2].outputs
     assert [output.get("text") for output in outputs] == ["a\nb\n", None, "c"]
 
 
@@ -87,7 +89,9 @@ def test_a_cache_that_was_poisoned_before_heals(job: Job) -> None:
     ]:
         data = nbformat.writes(ran(job, *outputs)).encode()
         job.layout.write(job.target, data)
-        job.layout.write(job.stamp, dumps({"inputs": dict(job.inputs), "digest": digest(data), "seconds": 1.0}))
+        job.layout.write(
+            job.stamp, dumps({"inputs": dict(job.inputs), "loaded": [], "digest": digest(data), "seconds": 1.0})
+        )
         assert job.reason() == reason
 
 

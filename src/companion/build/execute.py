@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import logging
 import os
@@ -10,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from typing import Any
 import nbformat
 
 from companion.build import BuildError, fault
+from companion.build.closure import LOADED, Sources
 from companion.build.layout import Layout, digest, dumps
 from companion.build.profiles import Chapter
 from companion.seed import ROOT, VARIABLE
@@ -55,6 +57,7 @@ class Job:
     profile: str
     chapter: Chapter
     inputs: Mapping[str, str]
+    sources: Sources
     seed: int = ROOT
     owner: int = field(default_factory=os.getpid)
 
@@ -73,7 +76,7 @@ class Job:
         """Why the chapter has to run; None if the cached copy is what it would give."""
         try:
             stamp, data = json.loads(self.stamp.read_bytes()), self.target.read_bytes()
-            old, new, kept = stamp["inputs"], self.inputs, stamp["digest"]
+            old, new, kept = stamp["inputs"], self.read(stamp["loaded"]), stamp["digest"]
         except (OSError, ValueError, KeyError, TypeError):
             return f"not run yet in profile {self.profile}"
         changes = [f"{name} {'changed' if name in old else 'is new'}" for name in new if old.get(name) != new[name]]
@@ -84,6 +87,10 @@ class Job:
             changes.append(f"{self.layout.name(self.target)} holds what a cell wrote to stderr")
         more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
         return f"{changes[0]}{more}" if changes else None
+
+    def read(self, loaded: Iterable[str]) -> dict[str, str]:
+        """Digests of all that a run reads which has loaded these modules."""
+        return {**self.inputs, **self.sources.closure((), loaded)}
 
     @property
     def seconds(self) -> float:
@@ -104,11 +111,8 @@ def versions() -> dict[str, str]:
 
 
 def shared_inputs(layout: Layout) -> dict[str, str]:
-    """Digests of what every chapter may read."""
-    files = layout.hashes("src/dprank/**/*.py", "src/companion/**/*.py", "data/surveys/**/*", "requirements.lock")
-    press = ("src/companion/build/", "src/companion/__main__.py")
-    inputs = {name: value for name, value in files.items() if not name.startswith(press)}
-    return inputs | {"Python": "{}.{}".format(*sys.version_info)} | versions()
+    """Digests of what every chapter is run with."""
+    return layout.hashes("requirements.lock") | {"Python": "{}.{}".format(*sys.version_info)} | versions()
 
 
 def own_inputs(chapter: Chapter, profile: str, seed: int = ROOT) -> dict[str, str]:
@@ -173,13 +177,18 @@ def _run(job: Job, position: int | None) -> tuple[str, float, str | None]:
     ours = {"COMPANION_PROFILE": job.profile, "COMPANION_ROOT": str(job.layout.root), VARIABLE: str(job.seed)}
     try:
         with _set(environment(job.layout), **ours):
-            notebook = _execute(job, position)
+            notebook, loaded = _execute(job, position)
         seconds = time.monotonic() - start
         if written := stderr(notebook):
             source, line = written
             return name, seconds, f"{name}: {_place(job.chapter, source)} wrote to stderr: {line}"
         data = nbformat.writes(notebook).encode()
-        stamp = {"inputs": dict(job.inputs), "digest": digest(data), "seconds": round(seconds, 2)}
+        stamp = {
+            "inputs": job.read(loaded),
+            "loaded": loaded,
+            "digest": digest(data),
+            "seconds": round(seconds, 2),
+        }
         job.layout.write(job.target, data)
         job.layout.write(job.stamp, dumps(stamp))
     except PapermillExecutionError as error:
@@ -234,8 +243,8 @@ def _set(given: Mapping[str, str], **more: str) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _execute(job: Job, position: int | None) -> nbformat.NotebookNode:
-    """The executed notebook; over TCP, and once more, where a kernel does not start over IPC."""
+def _execute(job: Job, position: int | None) -> tuple[nbformat.NotebookNode, list[str]]:
+    """The executed notebook, and what it loaded of ours; over TCP, and once more, where no kernel starts over IPC."""
     import papermill
     from nbclient.exceptions import DeadKernelError
     from traitlets.config import Config
@@ -244,12 +253,14 @@ def _execute(job: Job, position: int | None) -> nbformat.NotebookNode:
     from companion.build.kernel import Manager, last_words
 
     logging.getLogger("papermill").setLevel(logging.CRITICAL + 1)  # the failure that is returned says it
+    last = nbformat.v4.new_code_cell(LOADED, id="loaded")
+    source = nbformat.from_dict({**job.chapter.notebook, "cells": [*job.chapter.notebook.cells, last]})
     bar = False if position is None else {"desc": job.chapter.name, "position": position}
     for transport in ("ipc", "tcp", "tcp") if os.name == "posix" else ("tcp", "tcp"):
         with tempfile.TemporaryDirectory(prefix="k", ignore_cleanup_errors=True) as folder:
             try:
                 notebook = papermill.execute_notebook(
-                    job.chapter.path,
+                    source,
                     None,
                     parameters=dict(job.chapter.parameters),
                     kernel_name="python3",
@@ -261,7 +272,8 @@ def _execute(job: Job, position: int | None) -> nbformat.NotebookNode:
                     kernel_manager_class=Manager,
                     config=Config(KernelManager={"transport": transport, "connection_file": f"{folder}/k.json"}),
                 )
-                return _strip(notebook)
+                loaded = ast.literal_eval(notebook.cells.pop().outputs[0]["data"]["text/plain"])
+                return _strip(notebook), loaded
             except (OSError, RuntimeError, ZMQError) as error:  # also: the folder's name is too long for IPC
                 failure = ": ".join(filter(None, [str(error), last_words(Path(folder))]))
                 if isinstance(error, DeadKernelError):

@@ -17,6 +17,7 @@ import nbformat
 
 from companion.build import BuildError, UsageError
 from companion.build import render as site
+from companion.build.closure import Sources
 from companion.build.collect import Collected, collect, refresh_cards, write_checksums
 from companion.build.execute import Job, execute, merge, own_inputs, shared_inputs
 from companion.build.layout import Layout, digest, dumps
@@ -104,14 +105,20 @@ class Build:
             raise BuildError(str(error)) from None
 
     @cached_property
+    def sources(self) -> Sources:
+        """The code as it is now."""
+        return Sources(self.layout)
+
+    @cached_property
     def shared(self) -> dict[str, str]:
-        """Digests of what every chapter may read."""
+        """Digests of what every chapter is run with."""
         return shared_inputs(self.layout)
 
     def job(self, chapter: Chapter, extra: dict[str, str] | None = None) -> Job:
         """The chapter with the digests of all it reads."""
-        inputs = own_inputs(chapter, self.profile, self.seed) | self.shared | (extra or {})
-        return Job(self.layout, self.profile, chapter, inputs, self.seed)
+        code = self.sources.closure(cell.source for cell in chapter.notebook.cells if cell.cell_type == "code")
+        inputs = own_inputs(chapter, self.profile, self.seed) | self.shared | code | (extra or {})
+        return Job(self.layout, self.profile, chapter, inputs, self.sources, self.seed)
 
     def late_jobs(self, collected: Collected) -> list[Job]:
         """Late notebooks read the records and the ledger too."""
