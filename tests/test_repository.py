@@ -53,7 +53,7 @@ def test_figures_have_names_captions_alternatives_and_links(path):
 
 
 def test_figures_are_drawn_without_the_state_that_shows_them_twice():
-    for path in (ROOT / "src/companion/figures").rglob("*.py"):
+    for path in (ROOT / "src/companion/chapters").rglob("*.py"):
         assert "pyplot" not in path.read_text(encoding="utf-8"), path.name
 
 
@@ -68,7 +68,7 @@ def test_the_reference_has_a_page_for_every_module_of_the_library():
 
 def test_the_reference_lists_what_a_chapter_links_to():
     """A figure links to its code, and the code is shown where the reference names its module."""
-    folders = ["src/companion/experiments", "src/companion/printed", *(ROOT / "src/companion/figures").glob("*/")]
+    folders = ["src/companion/chapters", "src/companion/printed"]
     paths = [path.relative_to(ROOT / "src") for folder in folders for path in (ROOT / folder).rglob("*.py")]
     public = {".".join(p.with_suffix("").parts) for p in paths if not any(part.startswith("_") for part in p.parts)}
     page = ROOT / "book" / "reference" / "companion.md"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
-from companion.seed import ROOT
+from companion.instruments.seed import ROOT
 
 
 def _missing(error: ModuleNotFoundError) -> str:
@@ -31,8 +31,8 @@ Seed = Annotated[int, typer.Option(help="Root of all random numbers; no verdict 
 
 
 def _root() -> Path:
-    from companion.build import UsageError
     from companion.claims import find_root
+    from companion.press import UsageError
 
     try:
         return find_root()
@@ -53,7 +53,7 @@ def book(
     render: Annotated[bool, typer.Option(help="The site; --no-render stops at the verdicts.")] = True,
 ) -> None:
     """Execute what changed, judge every claim, render the site."""
-    from companion.build.pipeline import Build
+    from companion.press.pipeline import Build
 
     Build(_root(), profile, chapter, jobs, _say, seed).run(render)
 
@@ -84,8 +84,8 @@ def run(
     parameters: Annotated[bool, typer.Option("--list", help="Print the parameters, and run nothing.")] = False,
 ) -> None:
     """Run one chapter with your own parameters: its page, and what differs from the book's."""
-    from companion.build.parameters import given
-    from companion.build.run import Run
+    from companion.press.parameters import given
+    from companion.press.run import Run
 
     own = given([(name, value) for name, _, value in (pair.partition("=") for pair in pairs or [])], yaml or [])
     chosen = Run(_root(), chapter, own, profile, say=_say, seed=seed)
@@ -98,7 +98,7 @@ def run(
 @app.command()
 def status(profile: Profile = "standard", seed: Seed = ROOT) -> None:
     """Say what `book` would run, and why; changes nothing."""
-    from companion.build.pipeline import Build
+    from companion.press.pipeline import Build
 
     Build(_root(), profile, say=_say, seed=seed).status()
 
@@ -112,8 +112,8 @@ def verify(
     ] = False,
 ) -> None:
     """Compare the last build's records with data/expected."""
-    from companion.build.layout import Layout
-    from companion.build.verify import verify as compare
+    from companion.press.layout import Layout
+    from companion.press.verify import verify as compare
 
     built, claims, differences = compare(Layout(_root().resolve()), profile, update, every)
     for line in differences:
@@ -129,8 +129,8 @@ def check_site(
     screenshots: Annotated[Path | None, typer.Option(help="Folder for screenshots.")] = None,
 ) -> None:
     """Check the built site's links, requests and errors in a browser."""
-    from companion.build import UsageError
-    from companion.build.site import check_site as check
+    from companion.press import UsageError
+    from companion.press.site import check_site as check
 
     try:
         problems = check(html or _root() / "_build" / "html", screenshots)
@@ -150,7 +150,7 @@ def _stop(number: int, _: Any) -> NoReturn:
 
 def main() -> None:
     """Run the command line; one-line errors, exit code 2 for usage, 1 for a failed build or a system that refuses."""
-    from companion.build import BuildError, UsageError, fault
+    from companion.press import BuildError, UsageError, fault
 
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as it is in the background of a script

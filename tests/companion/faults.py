@@ -28,7 +28,7 @@ DRAW = """\
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from companion.figures.style import show
+from companion.instruments.style import show
 from dprank.data.kendall import kendall_distance
 def draw(frame):
     figure = Figure(figsize=(3, 2))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 
-from companion.build.pipeline import Build
+from companion.press.pipeline import Build
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -51,7 +51,7 @@ FIRST = """\
 import runpy
 from IPython.display import display
 from companion.claims import Check, find_root, record
-from companion.seed import root_seed
+from companion.instruments.seed import root_seed
 from dprank.privacy import noise
 print("root", root_seed())
 scale = runpy.run_path(find_root() / "src/dprank/privacy/noise.py")["SCALE"]

@@ -21,14 +21,14 @@ import pytest
 from nbclient.exceptions import DeadKernelError
 from small_book import LEDGER, build, make_book, refused, replace, same_tree, snapshot
 
-from companion.build import BuildError, UsageError
-from companion.build import execute as execution
-from companion.build.execute import Job, _execute, execute
-from companion.build.layout import Layout
-from companion.build.pipeline import Build
-from companion.build.verify import verify
 from companion.claims import load_ledger
-from companion.seed import ROOT
+from companion.instruments.seed import ROOT
+from companion.press import BuildError, UsageError
+from companion.press import execute as execution
+from companion.press.execute import Job, _execute, execute
+from companion.press.layout import Layout
+from companion.press.pipeline import Build
+from companion.press.verify import verify
 
 REPOSITORY = Path(__file__).parents[2]
 

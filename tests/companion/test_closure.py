@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from companion.build.closure import LOADED, Sources
-from companion.build.layout import Layout
+from companion.press.closure import LOADED, Sources
+from companion.press.layout import Layout
 
 FILES = {
     "companion/__init__.py": "",
-    "companion/__main__.py": "import companion.build.run",
-    "companion/build/run.py": "",
-    "companion/datasets.py": "",
+    "companion/__main__.py": "import companion.press.run",
+    "companion/press/run.py": "",
+    "companion/instruments/surveys.py": "",
     "companion/late.py": "def f():\n    from dprank.topk import peeling",
     "companion/all.py": "from pkgutil import walk_packages",
     "dprank/__init__.py": "if TYPE_CHECKING:\n    import dprank.topk\nelse:\n    import dprank._base",
@@ -46,27 +46,27 @@ def tree(tmp_path: Path) -> Path:
         ("from dprank.topk import laws", {*TOPK, "dprank/topk/laws.py"}),
         ("import dprank.topk.oneshot as o", {*PEELING, "dprank/topk/oneshot.py"}),
         ("from companion import late", {*PEELING, "companion/__init__.py", "companion/late.py"}),
-        ("import companion.all", FILES.keys() - {"companion/__main__.py", "companion/build/run.py"}),
+        ("import companion.all", FILES.keys() - {"companion/__main__.py", "companion/press/run.py"}),
     ],
 )
 def test_closure(tree: Path, code: str, files: set[str]) -> None:
     read = Sources(Layout(tree)).closure([code])
     assert {name.removeprefix("src/") for name in read if name.startswith("src/")} == set(files)
-    assert ("data/surveys/votes.csv" in read) == ("companion/datasets.py" in files)
+    assert ("data/surveys/votes.csv" in read) == ("companion/instruments/surveys.py" in files)
 
 
 def test_data_that_a_module_reads(tree: Path) -> None:
-    assert set(Sources(Layout(tree)).closure(["from companion import datasets"])) == {
+    assert set(Sources(Layout(tree)).closure(["from companion.instruments import surveys"])) == {
         "data/surveys/votes.csv",
         "src/companion/__init__.py",
-        "src/companion/datasets.py",
+        "src/companion/instruments/surveys.py",
     }
 
 
 def test_what_a_run_loaded(tree: Path) -> None:
     read = Sources(Layout(tree)).closure((), ["dprank.topk.peeling", "dprank.gone"])
     assert {name.removeprefix("src/") for name in read} == PEELING
-    assert {"companion", "companion.build.closure"} <= set(eval(LOADED))
+    assert {"companion", "companion.press.closure"} <= set(eval(LOADED))
 
 
 def test_a_change_is_seen(tree: Path) -> None:

@@ -25,11 +25,11 @@ from traitlets.config import Config
 from zmq import ZMQError
 
 import companion.__main__
-from companion.build import BuildError, execute, render
-from companion.build.execute import Job, _execute, _run, environment
-from companion.build.kernel import Manager
-from companion.build.layout import Layout, digest, dumps
-from companion.build.pipeline import Build
+from companion.press import BuildError, execute, render
+from companion.press.execute import Job, _execute, _run, environment
+from companion.press.kernel import Manager
+from companion.press.layout import Layout, digest, dumps
+from companion.press.pipeline import Build
 
 INSTALL = "is not installed; in the clone: pip install -e"
 

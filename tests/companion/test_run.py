@@ -14,11 +14,11 @@ import pytest
 from checks import each
 from small_book import REPOSITORY, make_book, refused, replace, snapshot
 
-from companion.build import BuildError, UsageError
-from companion.build.layout import Layout
-from companion.build.parameters import Parameter, checked, declared, fitted, given
-from companion.build.profiles import PROFILES, Chapter, load
-from companion.build.run import Run, differences
+from companion.press import BuildError, UsageError
+from companion.press.layout import Layout
+from companion.press.parameters import Parameter, checked, declared, fitted, given
+from companion.press.profiles import PROFILES, Chapter, load
+from companion.press.run import Run, differences
 
 BOOK = {profile: load(Layout(REPOSITORY), profile) for profile in PROFILES}
 CHAPTERS = [name for name, chapter in BOOK["smoke"].items() if not chapter.late]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from companion.claims import Check, find_root
-from companion.scoreboard import PAPERS, Scoreboard
+from companion.ledger.scoreboard import PAPERS, Scoreboard
 
 LEDGER = """\
 - {id: 'cai2025:a', where: A, kind: theorem, statement: 'first <one>', chapter: 01-x, verdict: refuted, method: exact,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from companion.build import BuildError, site
-from companion.build.site import check_site, find_chromium
+from companion.press import BuildError, site
+from companion.press.site import check_site, find_chromium
 
 needs_chromium = pytest.mark.skipif(
     find_chromium() is None and not os.environ.get("CI"), reason="needs Chromium on PATH (apt-get install chromium)"

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from companion.figures import show
-from companion.figures.audit import bugs, floats, promises
+from companion.chapters.privacy_audited import bugs, floats, promises
+from companion.instruments.style import show
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def marks(axes):
 
 
 def test_losses_beyond_the_axis_point_outwards(losses):
-    first, second = promises.claimed_and_true(losses).axes
+    first, second = promises.draw_claimed_and_true(losses).axes
     assert {(">", promises.HIGH), ("o", 1.0), ("|", 1.0), (5, 1.2), (5, 0.8)} <= marks(first)
     assert {("<", promises.LOW), (5, promises.LOW), (5, 0.5)} <= marks(second)
     assert [label.get_text() for label in first.get_yticklabels()] == ["Coin", ""]
@@ -44,7 +44,7 @@ def test_bars_of_the_figure_on_floats():
     ]
     frame = pd.DataFrame(cells, columns=["noise", "scale", "count"])
     frame = frame.assign(ruled_out="either neighbour", mean=np.linspace(0.7, 0, 8), se=0.01)
-    axes = floats.betrayals(frame).axes[0]
+    axes = floats.draw_betrayals(frame).axes[0]
     assert len(axes.containers) == 4
     bottom, top = axes.containers[0].lines[2][0].get_segments()[0][:, 1]
     assert top - bottom == pytest.approx(2 * floats.BAR * 0.01)
@@ -59,7 +59,7 @@ def test_every_bug_is_a_mark():
             "often": [True, True, True, False],
         }
     )
-    caught, missed = bugs.releases_needed(frame).axes[0].lines[:2]
+    caught, missed = bugs.draw_releases_needed(frame).axes[0].lines[:2]
     assert caught.get_xdata().tolist() == [1.2, bugs.HIGH, 1.6 * bugs.HIGH]
     assert missed.get_ydata().tolist() == [100_000]
-    assert show("bugs", frame, bugs.releases_needed).svg == show("bugs", frame, bugs.releases_needed).svg
+    assert show("bugs", frame, bugs.draw_releases_needed).svg == show("bugs", frame, bugs.draw_releases_needed).svg

@@ -11,15 +11,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from companion.experiments.cai2025 import universities as experiment
-from companion.figures import probability_slider, show, table
-from companion.figures.cai2025 import universities as figure
+from companion.chapters.ranking_universities import universities as experiment
+from companion.instruments.explorers import probability_slider
+from companion.instruments.style import show
+from companion.instruments.table import table
 
 DRAWN = {
-    "two-items": (figure.two_items, lambda: experiment.two_items_curve(1.0, 1, range(1, 8))),
-    "rank-difference": (figure.rank_difference, lambda: experiment.figure_8([0.5, 1.0], 20)),
-    "reversed-pair": (figure.reversed_pair, experiment.reversed_pair),
-    "places": (figure.place_probabilities, lambda: experiment.place_probabilities([0.5, 1.0])),
+    "two-items": (experiment.draw_two_items, lambda: experiment.two_items_curve(1.0, 1, range(1, 8))),
+    "rank-difference": (experiment.draw_rank_difference, lambda: experiment.figure_8([0.5, 1.0], 20)),
+    "reversed-pair": (experiment.draw_reversed_pair, experiment.reversed_pair),
+    "places": (experiment.draw_place_probabilities, lambda: experiment.place_probabilities([0.5, 1.0])),
 }
 
 
@@ -37,21 +38,21 @@ def test_a_figure_is_reproducible_and_carries_its_data(name):
         pd.read_csv(io.StringIO(metadata["figure"]["data"])), frame.reset_index(drop=True), check_dtype=False
     )
     links = shown.links.data
-    assert f"_modules/companion/figures/cai2025/universities.html#{draw.__name__}" in links
+    assert f"_modules/companion/chapters/ranking_universities/universities.html#{draw.__name__}" in links
     encoded = re.search(r"base64,([^\"]+)", links)[1]
     assert base64.b64decode(encoded).decode() == metadata["figure"]["data"]
 
 
 def test_error_bars_are_those_of_the_frame():
     frame = experiment.figure_8([0.5, 1.0], 20)
-    axes = figure.rank_difference(frame).axes
+    axes = experiment.draw_rank_difference(frame).axes
     assert [a.get_title(loc="left") for a in axes] == ["CEMS", "immigration"]
     bars = [container for a in axes for container in a.containers]
     assert len(bars) == 6
     segments = bars[0].lines[2][0].get_segments()
     part = frame[(frame.survey == "CEMS") & (frame.calibration == "as printed")]
     half = [(top[1] - bottom[1]) / 2 for bottom, top in segments]
-    assert np.allclose(half, figure.BAR * part.se)
+    assert np.allclose(half, experiment.BAR * part.se)
 
 
 def test_a_table_shows_numbers_as_people_write_them():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from checks import certified_epsilon, each, refused
 
-from companion.experiments.audit.cases.pairwise import worst_sheets
+from companion.chapters.privacy_audited.cases.pairwise import worst_sheets
 from companion.printed.cai2025 import algorithm_1, algorithm_2, algorithm_3, proposition_3_1
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT
 from dprank.pairwise import NoisyCounts

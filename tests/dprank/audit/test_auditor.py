@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from companion.experiments.audit.cases import cases
+from companion.chapters.privacy_audited.cases import cases
 from dprank.aggregation import LocalMatrix, PrivateBorda
 from dprank.audit import audit
 from dprank.data.rankings import Rankings

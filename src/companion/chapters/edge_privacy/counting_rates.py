@@ -1,0 +1,611 @@
+"""Cai, Chakraborty and Wang (2025), Sections 2.1 and 2.3, Appendix A.6: what ranking by noisy counts can promise.
+
+The estimand, edge adjacency, and how far apart win probabilities must be for noisy counts to get a top set right, with
+every constant written out. All numbers are closed forms, exact convolutions, quadratures or enumerations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse, special, stats
+from scipy.sparse.csgraph import connected_components
+
+from companion.chapters.ranking_universities.universities import log_first_wins
+from companion.claims import Check
+from dprank.audit.neighbours import edge_data
+from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT
+
+#: Rounding of our closed forms and sums, relative.
+ROUNDING = 1e-9
+#: The constant of Theorem 2.3 and Corollary 2.2 that is large enough; ours.
+SUFFICIENT = 15.0
+
+Array = NDArray[np.float64]
+
+
+# --- adjacency -------------------------------------------------------------------------------------------------------
+
+
+def adjacency(n_items: int) -> pd.Series:
+    """The two printed cases of edge adjacency against each other and against the printed definition for sets.
+
+    Parameters
+    ----------
+    n_items : int
+        All 3^(n (n - 1) / 2) data sets are compared with each other.
+
+    Returns
+    -------
+    pandas.Series
+        ``data sets``; ``neighbours`` (unordered pairs in one of the cases); ``both`` (pairs in both cases);
+        ``unlike sets`` (pairs in a case but not different in one element as sets of outcomes, or the reverse);
+        ``unlike library`` (the same for `edge_data`); ``comparisons differ`` (neighbours with different numbers of
+        comparisons); ``parts`` and ``totals`` (parts that steps between neighbours connect, and possible numbers of
+        comparisons).
+    """
+    pairs = math.comb(n_items, 2)
+    data = np.array(list(product((-1, 0, 1), repeat=pairs)))
+    held = (data >= 0).astype(np.int64)
+    size = held.sum(1)
+    edges_gone = size[:, None] - held @ held.T
+    agree = sum(((data == v).astype(np.int64) @ (data == v).astype(np.int64).T for v in (0, 1)), np.int64(0))
+    shared = held @ held.T
+    outcome = (edges_gone == 0) & (edges_gone.T == 0) & (shared - agree == 1)
+    edge = (edges_gone == 1) & (edges_gone.T == 1) & (shared == agree)
+    sets = (size[:, None] - agree == 1) & (size[None] - agree == 1)
+    either = outcome | edge
+    library = np.zeros_like(either)
+    rows, columns = np.array(edge_data(n_items).neighbours).T
+    library[rows, columns] = library[columns, rows] = True
+    parts, _ = connected_components(sparse.csr_matrix(either), directed=False)
+    return pd.Series(
+        {
+            "data sets": len(data),
+            "neighbours": int(either.sum()) // 2,
+            "both": int((outcome & edge).sum()) // 2,
+            "unlike sets": int((either != sets).sum()) // 2,
+            "unlike library": int((either != library).sum()) // 2,
+            "comparisons differ": int((either & (size[:, None] != size)).sum()) // 2,
+            "parts": int(parts),
+            "totals": pairs + 1,
+        }
+    )
+
+
+def check_adjacency(n_items: int) -> list[Check]:
+    """Edge adjacency on all data of up to `n_items` items."""
+    checks = []
+    for n in range(n_items, 1, -1):
+        found = adjacency(n)
+        of = f"all {found['data sets']} data sets of {n} items"
+        checks += [
+            Check(f"pairs in both cases, {of}", found["both"], "==", 0),
+            Check(f"pairs in a case but not |X∖X′| = |X′∖X| = 1, or the reverse, {of}", found["unlike sets"], "==", 0),
+        ]
+    return checks
+
+
+# --- the estimand ----------------------------------------------------------------------------------------------------
+
+
+def tie_patterns(n_items: int) -> Iterator[NDArray[np.int64]]:
+    """Every way in which win probabilities can be ordered and tied, best item first: levels, smaller is better."""
+    for cuts in product((0, 1), repeat=n_items - 1):
+        yield np.cumsum([0, *cuts])
+
+
+def targets(levels: NDArray[np.int64], k: int, ties: str) -> list[frozenset[int]]:
+    """The sets that can be called the top k.
+
+    Parameters
+    ----------
+    levels : ndarray of int
+        Ascending; smaller is better.
+    k : int
+    ties : {"kept", "broken"}
+        All items at least as good as the k-th, or k items of which none is worse than one left out.
+    """
+    if ties == "kept":
+        return [frozenset(np.flatnonzero(levels <= levels[k - 1]).tolist())]
+    if ties != "broken":
+        raise ValueError(f"ties = {ties!r}; allowed are 'kept', 'broken'")
+    sure = np.flatnonzero(levels < levels[k - 1]).tolist()
+    tied = np.flatnonzero(levels == levels[k - 1]).tolist()
+    return [frozenset(sure + list(rest)) for rest in combinations(tied, k - len(sure))]
+
+
+def excess_distance(n_items: int, ties: str) -> tuple[int, int]:
+    """How far from the target a release can be that is as good as the proof of Theorem 2.3 makes it.
+
+    Items are numbered from best to worst, among tied ones those in the target first. The proof shows that the first
+    k - m come out before all from number k + m + 1 on. Given that, every released set of k items is tried, for all tie
+    patterns with a gap between these places.
+
+    Returns
+    -------
+    tuple of int
+        Largest abs(size of the target - k) over all patterns, k; largest Hamming distance less 2 m.
+    """
+    size, excess = 0, -n_items
+    for levels, k in product(tie_patterns(n_items), range(1, n_items)):
+        for target in targets(levels, k, ties):
+            size = max(size, abs(len(target) - k))
+            order = sorted(range(n_items), key=lambda i: (levels[i], i not in target))
+            for m in range(min(k - 1, n_items - k - 1) + 1):
+                top, bottom = set(order[: k - m]), set(order[k + m :])
+                if levels[k - m - 1] < levels[k + m]:
+                    sets = map(set, combinations(range(n_items), k))
+                    possible = (released for released in sets if top <= released or not released & bottom)
+                    excess = max(excess, *(len(target ^ released) - 2 * m for released in possible))
+    return size, excess
+
+
+def check_top_k(n_items: int) -> list[Check]:
+    """The estimand with tied items kept, and with ties broken."""
+    checks = []
+    for ties, reading in (("kept", "tied items are all in"), ("broken", "k items, ties broken anyhow")):
+        size, excess = excess_distance(n_items, ties)
+        patterns = f"all tie patterns of {n_items} items"
+        checks += [
+            Check(f"size of the target off k, {patterns}", size, "==", 0, reading=reading),
+            Check(f"largest d_H − 2m with separated items in order, {patterns}", excess, "<=", 0, reading=reading),
+        ]
+    _, excess = excess_distance(n_items + 1, "broken")
+    what = f"largest d_H − 2m with separated items in order, ties broken, {n_items + 1} items"
+    return [*checks, Check(what, excess, "<=", 0, "corrected")]
+
+
+def mean_win_probabilities(theta: ArrayLike, link: Callable[[Array], Array]) -> Array:
+    """The paper's tau for strengths theta, along the last axis; j = i included."""
+    theta = np.asarray(theta, float)
+    return link(theta[..., :, None] - theta[..., None, :]).mean(-1)
+
+
+def clipped(x: Array) -> Array:
+    """A link that rises from 0 to 1 on [-1, 1] and is flat outside: not decreasing, and above 1/2 for x > 0."""
+    return np.clip((1 + np.asarray(x, float)) / 2, 0, 1)
+
+
+def flat_middle(x: Array) -> Array:
+    """A link that is 1/2 on [-1, 1] and logistic beyond: not decreasing, F(x) = 1 - F(-x), flat at 0."""
+    x = np.asarray(x, float)
+    return special.expit(np.sign(x) * np.maximum(np.abs(x) - 1, 0))
+
+
+#: Strengths that are tried in every combination; differences are exact, ties occur.
+STRENGTHS = (-3.0, -1.0, -0.5, 0.0, 0.25, 2.0)
+
+
+def order_differs(n_items: int, link: Callable[[Array], Array]) -> int:
+    """Pairs of items that strengths and win probabilities order differently, over all choices of `STRENGTHS`."""
+    theta = np.array(list(product(STRENGTHS, repeat=n_items)))
+    tau = mean_win_probabilities(theta, link)
+    gaps = tau[:, :, None] - tau[:, None]
+    sign = np.where(np.abs(gaps) < 1e-12, 0, np.sign(gaps))
+    return int((sign != np.sign(theta[:, :, None] - theta[:, None])).sum()) // 2
+
+
+def check_same_order(n_items: int) -> list[Check]:
+    """Whether tau and theta order items alike, for strictly increasing and for flat links."""
+    strict, flat = "strictly increasing", "flat pieces allowed"
+    checks = []
+    links = ((LOGISTIC.name, LOGISTIC.cdf), (ARCTAN.name, ARCTAN.cdf), (PROBIT.name, PROBIT.cdf))
+    for n in range(n_items, 1, -1):
+        what = f"pairs in another order, {n} items, all {len(STRENGTHS) ** n} θ on a grid"
+        checks += [Check(f"{what}, {name} link", order_differs(n, cdf), "==", 0, reading=strict) for name, cdf in links]
+        checks.append(Check(f"{what}, link clipped at ±1", order_differs(n, clipped), "==", 0, "corrected"))
+    tau = mean_win_probabilities([0.5, 0.0], flat_middle)
+    checks.append(Check("τ₁ − τ₂, θ = (½, 0), F = ½ on [−1, 1]", tau[0] - tau[1], ">", 0, reading=flat))
+    return checks
+
+
+# --- the class of Theorem 2.3 ----------------------------------------------------------------------------------------
+
+
+def rate(items: float, probability: float, epsilon: float) -> tuple[float, float]:
+    """The two parts of the separation: sqrt(log n / (np)) and log n / (n p epsilon)."""
+    if items < 2 or not 0 < probability <= 1 or not epsilon > 0:
+        raise ValueError(
+            f"items = {items}, probability = {probability}, epsilon = {epsilon}; "
+            "at least 2 items, (0, 1] and above 0 are allowed"
+        )
+    log, mean = math.log(items), items * probability
+    return math.sqrt(log / mean), log / (mean * epsilon)
+
+
+def largest_gap(items: int, tolerance: int = 0) -> float:
+    """Largest possible tau_(k-m) - tau_(k+m+1): 1/2 + m / n, for every k.
+
+    The s = k - m items at the top share s^2 / 2 points among themselves, so their worst has at most n - s / 2; the
+    t = n - k - m at the bottom have t / 2 at least for their best. Three tied blocks attain it.
+    """
+    if not 0 <= 2 * tolerance <= items - 2:
+        raise ValueError(f"tolerance = {tolerance}; 0 .. {(items - 2) // 2} is allowed for {items} items")
+    return 0.5 + tolerance / items
+
+
+def least_items(constant: float, probability: float, epsilon: float) -> int:
+    """The least number of items from which on some matrix has the gap that exact recovery asks for (m = 0).
+
+    The gap decreases from three items on, so this is a bisection.
+    """
+
+    def empty(n: int) -> bool:
+        return constant * sum(rate(n, probability, epsilon)) > 0.5
+
+    if not empty(3):
+        return 3 if empty(2) else 2
+    low, high = 3, 6
+    while empty(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if empty(middle) else (low, middle)
+    return high
+
+
+def emptiness(items: Iterable[int], epsilons: Iterable[float], constant: float = SUFFICIENT) -> pd.DataFrame:
+    """The gap that is asked for, and the number of items from which it is possible, p = 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``epsilon``, a column for each number of items (the gap asked for; at most 1/2 is possible), ``possible from``.
+    """
+    items = list(items)
+    rows = []
+    for epsilon in epsilons:
+        asked = {f"n = {n}": constant * sum(rate(n, 1, epsilon)) for n in items}
+        rows.append({"epsilon": epsilon, **asked, "possible from": f"{least_items(constant, 1, epsilon):,}"})
+    return pd.DataFrame(rows)
+
+
+# --- bounds ----------------------------------------------------------------------------------------------------------
+
+
+def log_count_bound(items: float, constant: float) -> float:
+    """Logarithm of n^(-C^2 / 4): Bernstein's bound on N_a - N_b falling C sqrt(np log n) short of its mean."""
+    return -(constant**2) / 4 * math.log(items)
+
+
+def log_noise_tail(items: float, constant: float) -> float:
+    """Logarithm of P(W_b - W_a >= C log n / epsilon), exact: n^(-C / 2) (1 + C log(n) / 4) / 2."""
+    return log_first_wins(-constant * math.log(items), 2.0)
+
+
+def log_pair_bound(items: float, constant: float) -> float:
+    """Logarithm of the bound on two items coming out in the wrong order when tau differs by C times the rate."""
+    return float(np.logaddexp(log_count_bound(items, constant), log_noise_tail(items, constant)))
+
+
+def scaled_bound(items: float, constant: float, pairs: float, power: float) -> float:
+    """n^power times the union bound over so many pairs."""
+    return math.exp(log_pair_bound(items, constant) + math.log(pairs) + power * math.log(items))
+
+
+# --- exact laws ------------------------------------------------------------------------------------------------------
+
+
+def difference_law(
+    items: int, probability: float, direct: float, first: float, second: float
+) -> tuple[NDArray[np.int64], Array]:
+    """Exact law of N_a - N_b.
+
+    Parameters
+    ----------
+    items : int
+    probability : float
+        That a pair is compared.
+    direct, first, second : float
+        Probabilities that a beats b, and that a and b beat any of the others.
+
+    Returns
+    -------
+    tuple of ndarray
+        Values and probabilities.
+    """
+    others = np.arange(items - 1)
+    wins_a = stats.binom.pmf(others, items - 2, probability * first)
+    wins_b = stats.binom.pmf(others, items - 2, probability * second)
+    meeting = [probability * (1 - direct), 1 - probability, probability * direct]
+    return np.arange(1 - items, items), np.convolve(np.convolve(wins_a, wins_b[::-1]), meeting)
+
+
+def pair_failure(
+    items: int, probability: float, direct: float, first: float, second: float, epsilon: float
+) -> dict[str, float]:
+    """Exact probabilities for two items whose tau differ as much as a class with constant C allows.
+
+    The others tie with each other. If ``first >= second >= 1/2`` the two are the best and the second best item, so the
+    matrix lies in the class for k = 1, m = 0.
+
+    Returns
+    -------
+    dict
+        ``constant`` C; ``counts`` (probability that N_a - N_b falls C sqrt(np log n) short of its mean); ``reversed``
+        (that the noisy counts are in the wrong order).
+    """
+    values, law = difference_law(items, probability, direct, first, second)
+    gap = (2 * direct - 1 + (items - 2) * (first - second)) / items
+    if epsilon == math.inf:
+        constant, behind = gap / math.sqrt(math.log(items) / (items * probability)), (values <= 0).astype(float)
+    else:
+        constant = gap / sum(rate(items, probability, epsilon))
+        behind = np.exp([log_first_wins(-v, 2 / epsilon) for v in values])
+    short = items * probability * gap - constant * math.sqrt(items * probability * math.log(items))
+    return {
+        "constant": constant,
+        "counts": float(law[values <= short + 1e-9].sum()),
+        "reversed": float(law @ behind),
+    }
+
+
+def leader(items: Sequence[int], probability: float, epsilon: float = math.inf) -> pd.DataFrame:
+    """One item beats all others, which tie, k = 1: the proof's bound on the counts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``constant`` (the largest C of which the matrix is in the class), ``exact`` (probability that N_a -
+        N_b falls C sqrt(np log n) short of its mean), ``printed`` n^(-C^2), ``corrected`` n^(-C^2 / 4).
+    """
+    rows = []
+    for n in items:
+        found = pair_failure(n, probability, 1, 1, 0.5, epsilon)
+        power = found["constant"] ** 2 * math.log(n)
+        bounds = {"printed": math.exp(-power), "corrected": math.exp(-power / 4)}
+        rows.append({"items": n, "constant": found["constant"], "exact": found["counts"], **bounds})
+    return pd.DataFrame(rows)
+
+
+def first_violation(probability: float) -> int:
+    """The least number of items for which that probability exceeds n^(-C^2)."""
+    for n in range(2, 1000):
+        row = leader([n], probability).iloc[0]
+        if row.exact > row.printed * (1 + ROUNDING):
+            return n
+    raise ValueError(f"probability = {probability}; a value with a violation below 1000 items is needed")
+
+
+def block_epsilon(items: float, constant: float) -> float:
+    """Epsilon at which two blocks of equal size, of which one always beats the other, are just in the class, p = 1."""
+    room = items / (2 * constant) - math.sqrt(items * math.log(items))
+    if room <= 0:
+        raise ValueError(f"items = {items}; more are needed for a gap of 1/2 with the constant {constant:g}")
+    return math.log(items) / room
+
+
+def block_failure(items: float, epsilon: float) -> float:
+    """Exact probability that noisy counts miss the better of two blocks of equal size, p = 1.
+
+    Every item of the first block beats every item of the second, and within a block everybody wins equally often (a
+    block of odd size can be arranged in a circle, each beating the next half): counts are sure and differ by n / 2.
+    The set is missed if max W over the second block less min W over the first exceeds n / 2: two independent maxima
+    of n / 2 Laplace variables.
+    """
+    k, distance = items / 2, items * epsilon / 4  # in scales of the noise
+    node, weight = leggauss(20)
+    reach = 60 + 2 * math.log(items)
+    ends = np.unique(np.r_[np.arange(-reach, distance + reach), 0.0, distance])
+    half = np.diff(ends)[:, None] / 2
+    x = ((ends[:-1, None] + half) + half * node).ravel()
+
+    def log_below(z: Array) -> Array:
+        tail = np.exp(-np.abs(z)) / 2
+        return np.where(z < 0, np.log(tail), np.log1p(-tail))
+
+    density = np.exp(math.log(k) + (k - 1) * log_below(x) - np.abs(x) - math.log(2))
+    beyond = -np.expm1(k * log_below(distance - x))
+    return float((half * weight).ravel() @ (density * beyond))
+
+
+def sufficiency(constants: Iterable[float], items: Sequence[float]) -> pd.DataFrame:
+    """n^5 times the exact failure of `block_failure` at the border of the class: how large a constant must be.
+
+    Two items are added to each n, a power of ten, so that half of them is odd.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``C`` and a column for each number of items.
+    """
+    return pd.DataFrame(
+        {"C": c} | {f"n = {n:.0e}": n**5.0 * block_failure(n + 2, block_epsilon(n + 2, c)) for n in items}
+        for c in constants
+    )
+
+
+# --- Theorem 2.3 and its consequences --------------------------------------------------------------------------------
+
+#: Numbers of items on which closed forms are evaluated: all small ones, then powers up to 10^12.
+ITEMS = (*range(2, 200), *(round(10 ** (e / 4)) for e in range(10, 49)))
+
+
+def _content(constant: float = SUFFICIENT) -> Check:
+    what = f"items from which some ρ has the gap, C = {constant:g}, m = 0, p = 1, ε = 1"
+    return Check(what, least_items(constant, 1, 1), "<=", 10**6, "content")
+
+
+def boundary_designs() -> list[tuple[int, float, float, float, float, float]]:
+    """Matrices at the border of their class: items, probability, direct, first, second, epsilon."""
+    return [
+        (n, p, direct, first, second, epsilon)
+        for n, p, epsilon in product((10, 100, 1000), (0.05, 0.3, 1.0), (0.05, 0.3, 1.0, 10.0, math.inf))
+        for direct, first, second in ((1, 1, 0.5), (1, 1, 0.8), (0.5, 0.9, 0.5))
+    ]
+
+
+def worst_ratios() -> tuple[float, float, int]:
+    """Exact probabilities over their bounds at the border: the counts, the reversed pair; how many designs.
+
+    Designs for which a bound is 1 or more play no part.
+    """
+    counts, pair, used = 0.0, 0.0, 0
+    for n, *design in boundary_designs():
+        found = pair_failure(n, *design)
+        bound = math.exp(log_count_bound(n, found["constant"]))
+        both = math.exp(log_pair_bound(n, found["constant"]))
+        counts = max(counts, found["counts"] / bound)
+        if both < 1:
+            used += 1
+            pair = max(pair, found["reversed"] / both)
+    return counts, pair, used
+
+
+def check_thm_2_3(n_items: int) -> list[Check]:
+    """Theorem 2.3 with C = 15 or more: each step of the argument, and whether the class is empty."""
+    constants = (SUFFICIENT, 16.0, 20.0, 50.0, 200.0)
+    worst = max(scaled_bound(n, c, n * n / 4, 5) for n in ITEMS for c in constants)
+    counts, ratio, used = worst_ratios()
+    blocks = max(
+        block_failure(n + 2, block_epsilon(n + 2, c)) / scaled_bound(n + 2, c, (n + 2) ** 2 / 4, 0)
+        for c, e in product((8.0, 12.0, SUFFICIENT, 20.0), range(5, 13))
+        for n in [10.0**e]
+    )
+    grid = "n = 2 to 10¹², any p, ε, k, m"
+    return [
+        Check(f"largest n⁵ × bound on P(d_H > 2m), C = {SUFFICIENT:g} and more, {grid}", worst, "<=", 1),
+        Check(f"exact P(the counts fall short) over its bound, {len(boundary_designs())} designs", counts, "<=", 1),
+        Check(f"exact P(a pair is reversed) over its bound, {used} designs", ratio, "<=", 1),
+        Check("exact P(the set is missed) over its bound, two blocks, C = 8 to 20, n = 10⁵ to 10¹²", blocks, "<=", 1),
+        Check(
+            f"largest d_H − 2m with separated items in order, all tie patterns, {n_items} items",
+            excess_distance(n_items, "broken")[1],
+            "<=",
+            0,
+        ),
+        _content(),
+    ]
+
+
+def check_cor_2_2() -> list[Check]:
+    """Corollary 2.2 with C = 15: the bound for m = 0, and the exact failure of two blocks."""
+    worst = max(scaled_bound(n, SUFFICIENT, n * n / 4, 5) for n in ITEMS)
+    exact = max(sufficiency([SUFFICIENT], [10**e for e in range(5, 13)]).iloc[0, 1:])
+    at = f"C = {SUFFICIENT:g}, n = 10⁵ to 10¹²"
+    return [
+        Check(f"largest n⁵ × bound on P(S̃ ≠ S), C = {SUFFICIENT:g}, n = 2 to 10¹², any p, ε, k", worst, "<=", 1),
+        Check(f"largest n⁵ × exact P(S̃ ≠ S), two blocks at the border, {at}", exact, "<=", 1),
+        _content(),
+    ]
+
+
+def check_thm_2_3_proof(probability: float = 0.5) -> list[Check]:
+    """The bound on the counts that Appendix A.6 prints, what holds instead, and the bound it concludes with."""
+    cases = [([first_violation(probability), 100, 3000], math.inf), ([300], 10.0)]
+    checks = []
+    for items, epsilon in cases:
+        for row in leader(items, probability, epsilon).itertuples():
+            at = f"n = {row.items}, p = {probability:g}, ε = {epsilon:g}, one leader, C = {row.constant:.3g}"
+            what = f"P(N_a − N_b falls C√(np log n) short) over n^(−C²), {at}".replace("inf", "∞")
+            checks.append(Check(what, row.exact / row.printed, "<=", 1))
+    # the printed denominator is 4np - Cx / 3 and Cx <= np (gap), x = sqrt(np log n) + log(n) / epsilon
+    least = min(4 - largest_gap(n, m) / 3 for n in range(2, 200) for m in range((n - 2) // 2 + 1))
+    checks.append(Check("printed denominator of Bernstein's bound over np, smallest, n < 200, any m", least, "<=", 1))
+    counts, _, _ = worst_ratios()
+    designs = len(boundary_designs())
+    noise = max(
+        math.exp(log_noise_tail(n, c) + c / 4 * math.log(n)) for n in ITEMS for c in np.geomspace(0.01, 200, 40)
+    )
+    final = max(
+        math.exp(log_pair_bound(n, c) + math.log(1 / 4) - np.logaddexp(-c * c * math.log(n), -c / 4 * math.log(n)))
+        for n in ITEMS
+        for c in np.geomspace(8, 200, 40)
+    )
+    return [
+        *checks,
+        Check(f"the same exact probability over n^(−C²/4), largest of {designs} designs", counts, "<=", 1, "corrected"),
+        Check("exact P(W_b − W_a ≥ C log n/ε) over n^(−C/4), largest", noise, "<=", 1, "corrected"),
+        Check("our bound over n²(n^(−C²) + n^(−C/4)), largest, C ≥ 8", final, "<=", 1, "corrected"),
+    ]
+
+
+def ranking_demand(items: int, constant: float, probability: float = 1.0, epsilon: float = math.inf) -> float:
+    """The gap asked for between all neighbours in the ranking over the largest that is possible, 1 / n.
+
+    The best item has tau at most 1 - 1 / (2n) and the last at least 1 / (2n), so n - 1 gaps add up to at most
+    1 - 1 / n, and the smallest is at most 1 / n.
+    """
+    return constant * items * sum(rate(items, probability, epsilon))
+
+
+def groups(items: int, epsilon: float, constant: float = SUFFICIENT) -> int:
+    """How many groups of equal size can be apart by the gap asked for, p = 1: neighbours differ by 1 / groups."""
+    return max(1, math.floor(1 / (constant * sum(rate(items, 1, epsilon)))))
+
+
+def check_rank_all(items: int) -> list[Check]:
+    """Ranking all items: the union bound, whether its hypothesis can be met, and what can be had instead."""
+    union = max(scaled_bound(n, SUFFICIENT, (n - 1) * n * n / 4, 4) for n in ITEMS)
+    least = min(ranking_demand(n, SUFFICIENT) for n in range(2, items + 1))
+    pairs = max(scaled_bound(n, SUFFICIENT, n * (n - 1) / 2, 5) for n in ITEMS)
+    c = f"C = {SUFFICIENT:g}"
+    return [
+        Check(f"largest n⁴ × union bound over all k, {c}, n = 2 to 10¹²", union, "<=", 1),
+        Check(
+            f"gap asked for over the largest possible, {c}, p = 1, ε = ∞, least of n = 2 to {items:,}",
+            least,
+            "<=",
+            1,
+            "content",
+        ),
+        Check(f"largest n⁵ × union bound over all separated pairs, {c}, n = 2 to 10¹²", pairs, "<=", 1, "corrected"),
+        Check(f"groups that can be ranked, {c}, n = 10⁶, p = 1, ε = 1", groups(10**6, 1), ">=", 2, "corrected"),
+    ]
+
+
+# --- Section 2.3.2: which class a lower bound must be shown for ------------------------------------------------------
+
+
+def two_items_error(gap: float, epsilon: float) -> float:
+    """Largest exact error of Algorithm 2 on two items that are always compared, tau at least `gap` apart.
+
+    The error decreases in the win probability 1/2 + gap of the better item.
+    """
+    if not 0 < gap <= 0.5:
+        raise ValueError(f"gap = {gap}; (0, 1/2] is allowed")
+    wrong = math.exp(log_first_wins(-1, 2 / epsilon))
+    win = 0.5 + gap
+    return win * wrong + (1 - win) * (1 - wrong)
+
+
+def check_inclusion(epsilon: float = 1.0) -> list[Check]:
+    """The printed inclusion, the inference from it, and the inclusion that carries a lower bound over."""
+    cases = [
+        rate(n, p, e)
+        for n, p, e in product((2, 3, 10, 10**3, 10**6, 10**12), (1e-3, 0.1, 1.0), (1e-6, 0.01, 1.0, 10.0, 1e6))
+    ]
+    inside = min((a + b) / (2 * min(a, b)) for a, b in cases)
+    reverse = min(2 * max(a, b) / (a + b) for a, b in cases)
+    a, b = rate(2, 1, epsilon)
+    c = 0.4
+    whole = two_items_error(c * (a + b), epsilon)
+    # the union of the classes with c / 10 in place of 2c holds the class all the more
+    parts = min(two_items_error(c / 10 * x, epsilon) for x in (a, b))
+    at = f"2 items, p = 1, ε = {epsilon:g}, c = {c:g}"
+    grid = f"{len(cases)} choices of n, p, ε"
+    part = "{gap ≥ ca/10}, {gap ≥ cb/10}"
+    return [
+        Check(f"c(a + b) over the smaller of 2ca and 2cb, least, {grid}", inside, ">=", 1 - ROUNDING),
+        Check(
+            f"inference, with another union that holds Θ: error over Θ against the smaller of those over {part}, {at}",
+            whole,
+            ">=",
+            parts,
+        ),
+        Check(f"the larger of 2ca and 2cb over c(a + b), least, {grid}", reverse, ">=", 1 - ROUNDING, "corrected"),
+        Check(
+            f"error over Θ against the smaller of those over {{gap ≥ 2ca}}, {{gap ≥ 2cb}}, {at}",
+            whole,
+            ">=",
+            min(two_items_error(2 * c * x, epsilon) for x in (a, b)),
+            "corrected",
+        ),
+    ]

@@ -1,0 +1,457 @@
+"""The perturbed likelihood of Cai, Chakraborty and Wang (2025): its conditions, its privacy, its order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy import integrate
+
+from companion.chapters.privacy_audited.cases.pairwise import worst_neighbours
+from companion.claims import Check
+from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.sweep import stream
+from companion.printed.cai2025 import algorithm_1, proposition_3_1
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import pairwise_wins, win_counts
+from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, Link, sample_erdos_renyi
+from dprank.models.likelihood import gradient, hessian, mle, mle_from_counts
+from dprank.pairwise import PerturbedMLE, objective_loss
+from dprank.pairwise.laws import log_density
+
+#: Rounding of our closed forms and searches, far above what tests find.
+ROUNDING = 1e-9
+#: On the l2 norm of the gradient of a computed estimate.
+TOLERANCE = 1e-8
+#: The links that satisfy (A0), (A1) and (A2), and one that does not.
+LINKS = (LOGISTIC, ARCTAN, PROBIT)
+_LINE = np.linspace(-30, 30, 60_001)
+_FOUR = _LINE[np.abs(_LINE) <= 4 + 1e-9]
+
+
+# --- conditions on the link ------------------------------------------------------------------------------------------
+
+
+def link_constants() -> pd.DataFrame:
+    """What (A0), (A1) and (A2) ask of a link, found on a fine grid.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``link``, ``asymmetry`` (largest of F(x) + F(-x) - 1 in absolute value), ``steepness`` (largest
+        F' / (F (1 - F))), ``curvature`` (largest (-log F)''), ``curvature to 4`` (its least value for x from -4 to 4),
+        ``kappa_2`` (the one constant that both halves of (A2) need).
+    """
+    rows = []
+    for link in LINKS:
+        curvature, within = link.curvature(_LINE), link.curvature(_FOUR).min()
+        rows.append(
+            {
+                "link": link.name,
+                "asymmetry": np.abs(link.cdf(_LINE) + link.cdf(-_LINE) - 1).max(),
+                "steepness": steepness(link, _LINE).max(),
+                "curvature": curvature.max(),
+                "curvature to 4": within,
+                "kappa_2": max(curvature.max(), 1 / within),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def steepness(link: Link, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """F' / (F (1 - F)) of equation (2.3): the scores of both outcomes together."""
+    return link.score(x) + link.score(-x)
+
+
+def check_cond_a0() -> list[Check]:
+    """(A0) for the logistic link: symmetric, strictly increasing, from 0 to 1."""
+    far = np.linspace(-700, 700, 14_001)
+    return [
+        Check("largest |F(x) + F(−x) − 1|, x from −30 to 30", link_constants().asymmetry.iloc[0], "<=", 1e-15),
+        Check("least F′(x), x from −700 to 700", LOGISTIC.pdf(far).min(), ">", 0),
+        Check("least F(x), x from −700 to 700", LOGISTIC.cdf(far).min(), ">", 0),
+    ]
+
+
+def check_cond_a1() -> list[Check]:
+    """(A1) for the logistic link, whose F' / (F (1 - F)) is 1 everywhere: any constant above 1 will do."""
+    ratio = steepness(LOGISTIC, _LINE)
+    return [
+        Check("largest F′/(F(1 − F)): it is 1 for every x", ratio.max(), "==", 1, error=ROUNDING),
+        Check("least F′/(F(1 − F))", ratio.min(), "==", 1, error=ROUNDING),
+        Check("largest F′/(F(1 − F)), with κ₁ = 1.001", ratio.max(), "<", 1.001),
+    ]
+
+
+def check_cond_a2() -> list[Check]:
+    """(A2) for the logistic link with one constant for both halves."""
+    row = link_constants().iloc[0]
+    kappa = row.kappa_2 * (1 + 1e-6)
+    return [
+        Check("least (−log F)″, x from −30 to 30", LOGISTIC.curvature(_LINE).min(), ">", 0),
+        Check(f"largest (−log F)″, with κ₂ = {kappa:.2f}", row.curvature, "<", kappa),
+        Check(f"least (−log F)″ for |x| ≤ 4, with κ₂ = {kappa:.2f}", row["curvature to 4"], ">", 1 / kappa),
+    ]
+
+
+# --- Algorithm 1 -----------------------------------------------------------------------------------------------------
+
+
+def algorithm_1_runs(epsilon: float) -> pd.DataFrame:
+    """Algorithm 1 on graphs of every kind: the gradient at its output, and how far that can be from the minimiser.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``graph``, ``link``, ``items``, ``comparisons``, ``gradient`` (l2 norm), ``distance`` (bound on the l2 distance
+        to the one minimiser).
+    """
+    rng = stream("algorithm 1", {"epsilon": epsilon})
+    theta = rng.uniform(-1, 1, 300)
+    few, names = [str(i) for i in range(12)], [str(i) for i in range(1000)]
+    step = np.arange(999)
+    pair = rng.integers(0, 12, (2, 400))
+    pair = pair[:, pair[0] != pair[1]]
+    graphs = {
+        "no comparison at all": Comparisons([], [], [], few),
+        "two items, one comparison": Comparisons([0], [1], [1], ["0", "1"]),
+        "complete": sample_erdos_renyi(theta, 1.0, rng=rng),
+        "Erdős–Rényi, p = 1/20": sample_erdos_renyi(theta, 0.05, rng=rng),
+        "path, every item beats the next": Comparisons(step, step + 1, np.ones(999), names),
+        "two groups that never met": Comparisons([0, 1, 3, 4], [1, 2, 4, 5], [1, 0, 1, 1], few[:6]),
+        "repeated comparisons and ties": Comparisons(pair[0], pair[1], rng.choice([0, 0.5, 1], pair.shape[1]), few),
+    }
+    rows = []
+    for graph, data in graphs.items():
+        for link in (LOGISTIC, ARCTAN):
+            printed = algorithm_1(epsilon, data.n_items, link=link).mechanism
+            noise = rng.laplace(0, printed.scale, data.n_items)
+            fit = mle(data, link=link, ridge=printed.ridge, linear=noise, tolerance=TOLERANCE)
+            exact = gradient(fit.theta, data, link) + printed.ridge * fit.theta + noise
+            rows.append(
+                {
+                    "graph": graph,
+                    "link": link.name,
+                    "items": data.n_items,
+                    "comparisons": len(data),
+                    "gradient": np.linalg.norm(exact),
+                    "distance": fit.distance_bound,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def check_alg_1(epsilons: Iterable[float]) -> list[Check]:
+    """The minimiser of Algorithm 1 exists, is unique and is found, on any graph."""
+    checks = []
+    for epsilon in epsilons:
+        runs = algorithm_1_runs(epsilon)
+        worst = runs.loc[runs.gradient.idxmax()]
+        what = f"{len(runs)} runs on seven kinds of graph, two links, ε = {epsilon:g}"
+        checks.append(Check(f"largest gradient, {what}", worst.gradient, "<=", 2 * TOLERANCE))
+        checks.append(Check(f"distance to the unique minimiser, {what}", runs.distance.max(), "<=", 1e-6))
+    return checks
+
+
+# --- privacy: the density, its worst case ----------------------------------------------------------------------------
+
+
+def attained_loss(scale: float, ridge: float, far: float = 60.0, answers: int = 1, link: Link = LOGISTIC) -> float:
+    """Log density ratio at those neighbours: no smaller number is a privacy loss of the mechanism."""
+    pair = worst_neighbours(scale, ridge, far, answers, link)
+    laws = [log_density(pair.output, data, scale, ridge, link) for data in (pair.data, pair.other)]
+    return float(abs(laws[0] - laws[1]))
+
+
+def printed_losses(epsilons: Iterable[float], answers: int = 1) -> pd.DataFrame:
+    """Exact loss of the perturbed MLE at the printed constants, and the noise that would be enough.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``epsilon``, ``scale`` and ``ridge`` as printed (least constants of the logistic link), ``loss`` (exact),
+        ``attained`` (by explicit neighbours), ``enough`` (least scale at that ridge), ``public`` (least scale if the
+        compared pairs are public), ``counts`` (scale of noisy counts).
+    """
+    rows = []
+    for epsilon in epsilons:
+        several = answers > 1
+        made = proposition_3_1(epsilon, 2, per_person=answers) if several else algorithm_1(epsilon, 2)
+        printed: PerturbedMLE = made.mechanism
+        least = partial(
+            PerturbedMLE.calibrated,
+            epsilon=epsilon,
+            n_items=2,
+            ridge=printed.ridge,
+            per_person=answers,
+            unit=printed.unit,
+            law="continuous",
+        )
+        rows.append(
+            {
+                "epsilon": epsilon,
+                "scale": printed.scale,
+                "ridge": printed.ridge,
+                "loss": printed.guarantee.epsilon,
+                "attained": attained_loss(printed.scale, printed.ridge, answers=answers),
+                "enough": least(graph="private").scale,
+                "public": least(graph="public").scale,
+                "counts": 2 * answers / epsilon,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def least_noise(epsilons: Iterable[float], ridges: Iterable[float]) -> pd.DataFrame:
+    """Least noise scale against the ridge, when the compared pairs are private.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``epsilon``, ``ridge``, ``scaled`` (scale times epsilon), and ``printed``, ``printed_ridge`` (the same of
+        Algorithm 1). Ridges at which no noise is enough are left out.
+    """
+    rows = []
+    for epsilon in epsilons:
+        printed = algorithm_1(epsilon, 2).mechanism
+        known = {"epsilon": epsilon, "printed": printed.scale * epsilon, "printed_ridge": printed.ridge}
+        for ridge in ridges:
+            if objective_loss(1e12, ridge) < epsilon:
+                scale = PerturbedMLE.calibrated(
+                    epsilon=epsilon, n_items=2, ridge=ridge, graph="private", unit="comparison", law="continuous"
+                ).scale
+                rows.append(known | {"ridge": ridge, "scaled": scale * epsilon})
+    return pd.DataFrame(rows)
+
+
+def check_prop_2_1(epsilons: Iterable[float]) -> list[Check]:
+    """The printed noise and ridge are enough, with room to spare, for both links and both choices of kappa_2."""
+    checks = []
+    both = float(link_constants().kappa_2.iloc[0])
+    for epsilon in epsilons:
+        for what, printed in (
+            ("logistic, κ₁ = 1, κ₂ = 1/4", algorithm_1(epsilon, 2)),
+            (f"logistic, κ₁ = 1, κ₂ = {both:.1f}", algorithm_1(epsilon, 2, kappa_2=both)),
+            ("arctan link, its least constants", algorithm_1(epsilon, 2, link=ARCTAN)),
+        ):
+            loss = printed.guarantee.epsilon
+            checks.append(Check(f"exact privacy loss, {what}, ε = {epsilon:g}", loss, "<=", epsilon))
+        printed = algorithm_1(epsilon, 2).mechanism
+        reached = attained_loss(printed.scale, printed.ridge)
+        what = f"log density ratio of explicit neighbours, κ₂ = 1/4, ε = {epsilon:g}"
+        checks.append(Check(what, reached, "<=", epsilon))
+    return checks
+
+
+def check_prop_3_1(epsilons: Iterable[float], answers: int) -> list[Check]:
+    """The same for a voter with several answers."""
+    checks = []
+    for epsilon in epsilons:
+        for link in (LOGISTIC, ARCTAN):
+            printed = proposition_3_1(epsilon, 2, per_person=answers, link=link).mechanism
+            what = f"{link.name} link, L = {answers}, ε = {epsilon:g}"
+            checks.append(Check(f"exact privacy loss, {what}", printed.guarantee.epsilon, "<=", epsilon))
+            reached = attained_loss(printed.scale, printed.ridge, answers=answers, link=link)
+            checks.append(Check(f"log density ratio of explicit neighbours, {what}", reached, "<=", epsilon))
+    return checks
+
+
+def density_mass(power: int, scale: float = 1.0, ridge: float = 1.0) -> float:
+    """Integral of exp(-norm of grad R / lambda) det(Hessian)^power / (2 lambda)^n for two items that met once.
+
+    In s = (t1 + t2) / sqrt(2) and d = t1 - t2 the Hessian is diagonal; 1 is what a density integrates to.
+    """
+
+    # smooth but for kinks: a fine rule on a box outside of which nothing is left
+    d = s = np.linspace(-45, 45, 2401)
+    p = LOGISTIC.cdf(d)[:, None]
+    up, half = s / math.sqrt(2), d[:, None] / 2
+    height = np.exp(-(np.abs(ridge * (up + half) - (1 - p)) + np.abs(ridge * (up - half) + (1 - p))) / scale)
+    volume = (ridge * (ridge + 2 * p * (1 - p))) ** power
+    return float(integrate.simpson(integrate.simpson(height * volume, x=s), x=d) / (2 * scale) ** 2 / math.sqrt(2))
+
+
+def steps_of_the_proof(answers: int, trials: int) -> pd.DataFrame:
+    """How far random data and outputs exhaust the inequalities of Appendices A.1 and B.1.
+
+    Parameters
+    ----------
+    answers : int
+        Comparisons that move.
+    trials : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``gradient`` (change of the l1 norm over 4 L kappa_1), ``determinant`` (ratio of determinants), a row a trial,
+        at ridge 1 and with the least constants of the logistic link.
+    """
+    rng = stream("steps of the proof", {"answers": answers})
+    rows = []
+    for _ in range(trials):
+        n = int(rng.integers(2, 7))
+        pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(2 * n + 2 * answers)])
+        won = rng.integers(0, 2, len(pairs))
+        kept, t = len(pairs) - 2 * answers, rng.normal(0, rng.choice([0.3, 3.0]), n)
+        rows.append(_compare(pairs, won, [slice(0, kept + answers), np.r_[:kept, kept + answers : len(pairs)]], t))
+    return pd.DataFrame(rows, columns=["gradient", "determinant"]).assign(gradient=lambda f: f.gradient / answers)
+
+
+def _compare(pairs: NDArray[np.int64], won: NDArray[np.int64], rows: list[Any], t: NDArray[np.float64]) -> list[float]:
+    sizes, volumes = [], []
+    for part in rows:
+        first, second = pairs[part].T
+        data = Comparisons(first, second, won[part], [str(i) for i in range(len(t))])
+        sizes.append(np.abs(gradient(t, data) + t).sum())
+        volumes.append(np.linalg.slogdet(hessian(t, data).toarray() + np.eye(len(t)))[1])
+    return [abs(sizes[1] - sizes[0]) / 4, math.exp(abs(volumes[1] - volumes[0]))]
+
+
+def determinants(answers: int, ridge: float) -> tuple[float, int]:
+    """Ratio of the determinants, and rank of the difference of the Hessians, when a voter moves to disjoint pairs.
+
+    All items are equally strong at the output, where the curvature is largest; no other comparison is there.
+    """
+    names = [str(i) for i in range(4 * answers)]
+    item = np.arange(2 * answers)
+    one = np.ones(answers)
+    first, second = (Comparisons(side[::2], side[1::2], one, names) for side in (item, item + 2 * answers))
+    t = np.zeros(len(names))
+    new, old = hessian(t, first).toarray(), hessian(t, second).toarray()
+    _, alone = np.linalg.slogdet(new + ridge * np.eye(len(t)))
+    return math.exp(alone - len(t) * math.log(ridge)), int(np.linalg.matrix_rank(new - old))
+
+
+_MASS = "integral of the {} density, two items, one comparison, λ = γ = 1"
+
+
+def _mass(power: int, about: str) -> Check:
+    what = _MASS.format("printed" if power < 0 else "corrected (det¹)")
+    return Check(what, density_mass(power), "==", 1, about, error=1e-3)
+
+
+def check_prop_2_1_proof(trials: int) -> list[Check]:
+    """The displayed steps of Appendix A.1: the density has its determinant upside down, the rest stands."""
+    steps = steps_of_the_proof(1, trials)
+    what = f"{trials} random data sets and outputs"
+    ratio, _ = determinants(1, 1.0)
+    return [
+        _mass(-1, "printed"),
+        Check(f"largest change of ‖∇R‖₁ over 4κ₁, {what}", steps.gradient.max(), "<=", 1 + ROUNDING),
+        Check(f"largest ratio of determinants, γ = 1, {what}", steps.determinant.max(), "<=", 1.5),
+        Check("ratio of determinants, one edge on its own, γ = 1", ratio, "<=", 1.5 * (1 + ROUNDING)),
+        _mass(1, "corrected"),
+        Check("log density ratio of explicit neighbours over the claim", *_attained_share(1), "corrected"),
+    ]
+
+
+def check_prop_3_1_proof(answers: int, trials: int) -> list[Check]:
+    """The displayed steps of Appendix B.1: density, rank and determinant."""
+    steps = steps_of_the_proof(answers, trials)
+    _, rank = determinants(answers, 1.0)
+    checks = [
+        _mass(-1, "printed"),
+        Check(f"rank of the change of the Hessian, L = {answers} disjoint pairs", rank, "<=", answers),
+        Check(f"largest change of ‖∇R‖₁ over 4Lκ₁, {trials} random cases", steps.gradient.max(), "<=", 1 + ROUNDING),
+    ]
+    for epsilon in (1.0, 10.0):
+        ridge = 8 * answers * LOGISTIC.kappa_2 / epsilon
+        ratio, _ = determinants(answers, ridge)
+        what = f"ratio of determinants, L = {answers} disjoint pairs, ε = {epsilon:g}"
+        checks.append(Check(what, ratio, "<=", 1 + 4 * answers * LOGISTIC.kappa_2 / ridge))
+        checks.append(Check(f"{what}, against e^(ε/2)", ratio, "<=", math.exp(epsilon / 2), "corrected"))
+    checks.append(_mass(1, "corrected"))
+    checks.append(Check(f"rank of the change of the Hessian, L = {answers}", rank, "<=", 2 * answers, "corrected"))
+    return checks
+
+
+def _attained_share(epsilon: float) -> tuple[float, str, float]:
+    printed = algorithm_1(epsilon, 2).mechanism
+    return attained_loss(printed.scale, printed.ridge) / epsilon, "<=", 1.0
+
+
+# --- the order of the estimate ---------------------------------------------------------------------------------------
+
+
+def order_differences(
+    n_items: int, probabilities: Iterable[float], ridges: Iterable[float], repetitions: int
+) -> pd.DataFrame:
+    """How many pairs of items the perturbed MLE orders otherwise than noisy wins and noisy net wins do.
+
+    All three use one and the same noise w: strengths from wins - w, wins - w, and net wins - 2 w.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``probability`` of a comparison, ``ridge``, ``score`` ("wins", "net wins"), ``mean`` (percent of the pairs),
+        ``se``.
+    """
+    rows = []
+    upper = np.triu_indices(n_items, 1)
+    for probability in probabilities:
+        rng = stream("order", {"items": n_items, "probability": probability})
+        theta = rng.uniform(-1, 1, n_items)
+        data = [sample_erdos_renyi(theta, probability, rng=rng) for _ in range(repetitions)]
+        won = np.array([pairwise_wins(d) for d in data])
+        played = won + won.transpose(0, 2, 1)
+        noisy = np.array([win_counts(d) for d in data]) - rng.laplace(0, 2.0, (repetitions, n_items))
+        scores = {"wins": noisy, "net wins": 2 * noisy - played.sum(2)}
+        for ridge in ridges:
+            strength, _ = mle_from_counts(played, noisy, ridge=ridge)
+            for score, value in scores.items():
+                gaps = [(x[:, upper[0]] - x[:, upper[1]]) for x in (strength, value)]
+                # strengths of equal scores agree up to the solver's tolerance
+                apart = 100 * ((gaps[0] * gaps[1] < 0) & (np.abs(gaps[0]) > 10 * TOLERANCE / ridge)).mean(1)
+                rows.append(
+                    {
+                        "probability": probability,
+                        "ridge": ridge,
+                        "score": score,
+                        "mean": apart.mean(),
+                        "se": apart.std(ddof=1) / math.sqrt(repetitions),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def draw_least_noise(frame: pd.DataFrame) -> Figure:
+    """Least noise scale times epsilon against the ridge; what is printed, and what a public graph needs."""
+    figure = Figure(figsize=(6.6, 3.6))
+    axes = figure.subplots()
+    for colour, (epsilon, part) in zip(COLOURS[1:], frame.groupby("epsilon"), strict=False):
+        axes.plot(part.ridge, part.scaled, color=colour, label=f"enough, ε = {epsilon:g}")
+        axes.plot(part.printed_ridge.iloc[0], part.printed.iloc[0], "s", color=colour)
+    axes.axhline(4, color="black", lw=1, ls=":")
+    axes.axhline(2, color=COLOURS[0], lw=1.6)
+    right = frame.ridge.max()
+    axes.annotate("public pairs, and noisy counts: 2", (right, 2), (0, -12), textcoords="offset points", ha="right")
+    axes.annotate("private pairs, any ridge: at least 4", (right, 4), (0, -12), textcoords="offset points", ha="right")
+    axes.annotate("squares: as printed", (right, 8), (0, 4), textcoords="offset points", ha="right")
+    axes.set(xscale="log", xlabel="ridge γ", ylabel="noise scale λ times ε", ylim=(0, 10))
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 0.02))
+    return figure
+
+
+@styled
+def draw_order_differences(frame: pd.DataFrame) -> Figure:
+    """Share of pairs that the estimate and two noisy scores order differently, against the ridge."""
+    figure = Figure(figsize=(7.2, 3.2))
+    panels = figure.subplots(1, frame.probability.nunique(), sharey=True)
+    for axes, (probability, rows) in zip(np.atleast_1d(panels), frame.groupby("probability"), strict=True):
+        for colour, mark, (score, part) in zip(COLOURS[1:], "sD", rows.groupby("score", sort=False), strict=False):
+            axes.errorbar(part.ridge, part["mean"], BAR * part.se, color=colour, marker=mark, capsize=2, label=score)
+        axes.set(title=f"p = {probability:g}", xscale="log", xlabel="ridge γ")
+        axes.set_xticks([0.1, 10, 1000])
+    np.atleast_1d(panels)[0].set_ylabel("pairs ordered differently (%)")
+    np.atleast_1d(panels)[0].legend(loc="upper right")
+    return figure

@@ -1,0 +1,209 @@
+"""Every planted bug, and which route catches it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from textwrap import shorten
+from typing import Any
+
+import joblib
+import pandas as pd
+from matplotlib.figure import Figure
+
+from companion.chapters.privacy_audited import mutants
+from companion.chapters.privacy_audited.mutants import topk
+from companion.chapters.privacy_audited.planted import Mutant
+from companion.instruments.style import COLOURS, styled
+from companion.instruments.sweep import stream
+from dprank.audit.clopper_pearson import held_out_bound
+
+#: What our promise on power is about: runs, releases a run, and seconds of one core.
+RUNS, BUDGET, SECONDS = 10, 1_000_000, 5.0
+#: Planted bugs, at least.
+LEAST = 30
+#: Share of the runs that must catch a bug, share of the bugs, and the rise of the loss that no bug may hide.
+OFTEN, POWER, RISE = 0.9, 0.95, 1.2
+#: Rounding of an exact loss, as a share of it.
+ROUNDING = 1e-6
+
+
+@cache
+def planted() -> dict[str, Mutant]:
+    """All planted bugs of all families, and one that breaks nothing, by class and words."""
+    modules = [import_module(f"{mutants.__name__}.{module.name}") for module in iter_modules(mutants.__path__)]
+    found = [*(mutant for module in modules for mutant in module.mutants()), topk.harmless()]
+    named = {f"{mutant.of.__name__}: {mutant.bug}": mutant for mutant in found}
+    if len(named) < len(found):
+        raise ValueError(f"{len(found)} planted bugs have {len(named)} names; each needs one of its own")
+    return named
+
+
+def table(
+    runs: int = RUNS, budget: int = BUDGET, jobs: int = 1, only: Sequence[str] = (), baseline: bool = True
+) -> pd.DataFrame:
+    """Both routes against every planted bug.
+
+    Parameters
+    ----------
+    runs : int
+        Audits of each bug, with streams of their own. A bug whose exact loss is within its promise is audited once: no
+        audit may catch it.
+    budget : int
+        Releases a run.
+    jobs : int
+    only : sequence of str
+        Names of `planted`; all by default.
+    baseline : bool
+        Whether Clopper-Pearson bounds on held-out releases are tried too, on as many releases as betting took.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``name``, ``bug``, ``mechanism``, ``promised``, ``delta``, ``exact`` (nan without an exact route), ``ratio`` of
+        the two, ``by_exact``, ``runs``, ``caught`` (of them, by betting), ``baseline`` (of them, by Clopper-Pearson),
+        ``samples`` and ``seconds`` (medians; of processor time), ``event``, ``budget``.
+    """
+    names = list(only) or list(planted())
+    exact = dict(zip(names, joblib.Parallel(n_jobs=jobs)(joblib.delayed(_exact)(name) for name in names), strict=True))
+    tasks = [(name, run) for name in names for run in range(runs if _breaks(planted()[name], exact[name]) else 1)]
+    audits = joblib.Parallel(n_jobs=jobs)(joblib.delayed(_audit)(name, run, budget, baseline) for name, run in tasks)
+    outcomes = pd.DataFrame(audits, columns=["name", "caught", "samples", "event", "seconds", "baseline"])
+    return pd.DataFrame([_row(name, exact[name], part, budget) for name, part in outcomes.groupby("name", sort=False)])
+
+
+def breaking(frame: pd.DataFrame) -> pd.DataFrame:
+    """The bugs of `table` that break their promise, as far as the exact route can tell."""
+    return frame[~(frame.ratio <= 1 + ROUNDING)]
+
+
+def often(frame: pd.DataFrame) -> pd.Series:
+    """Whether betting caught a bug of `table` often enough."""
+    return frame.caught >= OFTEN * frame.runs
+
+
+def escaped(frame: pd.DataFrame) -> pd.DataFrame:
+    """The bugs of `table` that raise the loss by `RISE` or more, or by who knows how much, and get past both routes."""
+    large = frame[~(frame.ratio < RISE)]
+    return large[~large.by_exact & ~often(large)]
+
+
+def shown(frame: pd.DataFrame) -> pd.DataFrame:
+    """`table` as a page shows it: shares of runs as "9 of 10", long events cut."""
+    return pd.DataFrame(
+        {
+            "mechanism": frame.mechanism,
+            "bug": frame.bug,
+            "promised ε": frame.promised,
+            "δ": frame.delta,
+            "true ε": frame.exact,
+            "betting": [f"{caught} of {runs}" for caught, runs in zip(frame.caught, frame.runs, strict=True)],
+            "counting": [f"{caught} of {runs}" for caught, runs in zip(frame.baseline, frame.runs, strict=True)],
+            "releases": frame.samples,
+            "event": [shorten(event, 60, placeholder=" …") for event in frame.event],
+        }
+    )
+
+
+def in_brief(frame: pd.DataFrame) -> pd.DataFrame:
+    """`table` in brief: a row a mechanism, over its bugs that break their promise.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``mechanism``, ``bugs``, ``least rise`` (smallest loss over the promise), how many ``exact route``, ``betting``
+        and ``counting`` catch (the last two often enough), ``releases`` (of the bug that takes betting longest).
+    """
+    rows = []
+    for mechanism, part in breaking(frame).groupby("mechanism", sort=False):
+        rows.append(
+            {
+                "mechanism": mechanism,
+                "bugs": len(part),
+                "least rise": part.ratio.min(),
+                "exact route": int(part.by_exact.sum()),
+                "betting": int(often(part).sum()),
+                "counting": int((part.baseline >= OFTEN * part.runs).sum()),
+                "releases": part.samples.max(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _exact(name: str) -> float:
+    return planted()[name].exact_epsilon()
+
+
+def _breaks(mutant: Mutant, exact: float) -> bool:
+    return not exact <= mutant.guarantee.epsilon * (1 + ROUNDING)
+
+
+def _audit(name: str, run: int, budget: int, baseline: bool) -> tuple[str, bool, int, str, float, bool]:
+    mutant = planted()[name]
+    start = time.process_time()
+    found = mutant.bet(stream("audit-bugs", {"name": name, "run": run}), budget=budget)
+    seconds = time.process_time() - start
+    fresh = stream("audit-bugs-baseline", {"name": name, "run": run})
+    held_out = baseline and mutant.bet(fresh, held_out_bound, budget=found.samples).refuted
+    return name, found.refuted, found.samples, found.event, seconds, held_out
+
+
+def _row(name: str, exact: float, runs: pd.DataFrame, budget: int) -> dict[str, object]:
+    mutant = planted()[name]
+    promised = mutant.guarantee.epsilon
+    caught = runs[runs.caught]
+    return {
+        "name": name,
+        "bug": mutant.bug,
+        "mechanism": mutant.of.__name__,
+        "promised": promised,
+        "delta": mutant.guarantee.delta,
+        "exact": exact,
+        "ratio": exact / promised if promised else math.inf,
+        "by_exact": exact > promised * (1 + ROUNDING),
+        "runs": len(runs),
+        "caught": len(caught),
+        "baseline": int(runs.baseline.sum()),
+        "samples": int(runs.samples.median()),
+        "seconds": float(runs.seconds.median()),
+        "event": str(caught.event.mode().iloc[0]) if len(caught) else "",
+        "budget": budget,
+    }
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+#: Loss over the promise beyond which a mark points outwards.
+HIGH = 30.0
+
+
+_LOOK: dict[bool, dict[str, Any]] = {
+    True: {"color": COLOURS[0], "marker": "o"},
+    False: {"color": COLOURS[1], "marker": "X"},
+}
+
+
+@styled
+def draw_releases_needed(frame: pd.DataFrame) -> Figure:
+    """Releases until a bug is proved against the loss over the promise; bugs without an exact loss on the right."""
+    figure = Figure(figsize=(5.6, 3.8))
+    axes = figure.subplots()
+    ratio = frame.ratio.clip(upper=HIGH).fillna(HIGH * 1.6)
+    for often, look in _LOOK.items():
+        part = frame.often == often
+        if not part.any():
+            continue
+        label = "caught in nine of ten runs" if often else "caught less often"
+        axes.plot(ratio[part], frame.samples[part], linestyle="", label=label, alpha=0.8, **look)
+    axes.axvline(1, color="black", lw=1)
+    ticks = [1, 1.2, 1.5, 2, 3, 5, 10, HIGH, HIGH * 1.6]
+    axes.set(xscale="log", yscale="log", xlabel="true ε over the promised ε", ylabel="releases (median)")
+    axes.set_xticks(ticks, [*(f"{tick:g}" for tick in ticks[:-2]), f"≥{HIGH:g}", " ?"])
+    axes.minorticks_off()
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return figure

@@ -1,0 +1,256 @@
+"""How often the betting audit calls a kept promise broken, and how often auditors with a bug of their own do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import joblib
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy.stats import beta, norm
+
+from companion.chapters.privacy_audited.cases import cases
+from companion.chapters.privacy_audited.cases.case import Case, sampler
+from companion.claims import Check
+from companion.instruments.style import COLOURS, styled
+from companion.instruments.sweep import stream
+from dprank.audit.betting import FIRST, Judged, Seen, draw_rows, lower_bound
+from dprank.audit.clopper_pearson import loss_bounds
+from dprank.audit.events import proposals
+from dprank.privacy.laws import NoExactRoute, exact
+
+#: Share of the promised epsilon that is really lost where a promise counts as tight.
+TIGHT = 0.99
+#: Confidence of one audit: a kept promise is called broken in one of a thousand audits at most.
+CONFIDENCE = 0.999
+#: What the book promises: share of false alarms, and mechanisms that it is measured on.
+SHARE, MECHANISMS = 0.01, 12
+#: Most features of a release that is audited a thousand times.
+FEATURES = 3
+#: Probability that an upper bound on a share of alarms is too low.
+MISS = 0.05
+#: Audits of one mechanism that share one stream.
+_BLOCK = 50
+
+Auditor = Callable[[Case, int, np.random.Generator], bool]
+
+
+def tight_cases() -> list[Case]:
+    """One case of every class whose calibrated mechanism loses all that it promises, and one more with a delta.
+
+    The one of fewest features; where these are more than `FEATURES`, an audit takes too long to be repeated much.
+    """
+    chosen: dict[tuple[type, bool], tuple[int, Case]] = {}
+    for case in cases():
+        promised = case.mechanism.guarantee.epsilon
+        if case.printed is not None or not 0 < promised < np.inf:
+            continue
+        try:
+            loss = exact(case.mechanism, case.data, case.other).epsilon(case.delta)
+        except NoExactRoute:
+            continue
+        if loss >= TIGHT * promised:
+            key = type(case.mechanism), case.delta > 0
+            width = sampler(case.mechanism)(case.data, 1, stream("audit: features", {"case": case.name})).shape[1]
+            if key not in chosen or width < chosen[key][0]:
+                chosen[key] = width, case
+    return [case for width, case in chosen.values() if width <= FEATURES]
+
+
+def betting(case: Case, budget: int, rng: np.random.Generator, confidence: float = CONFIDENCE) -> bool:
+    """Whether the library's audit refutes the promise; the law on paper is audited, not its floats."""
+    promise = case.mechanism.guarantee
+    return lower_bound(
+        sampler(case.mechanism),
+        [(case.data, case.other)],
+        promise.epsilon,
+        promise.delta,
+        rng=rng,
+        confidence=confidence,
+        budget=budget,
+        bits=False,
+    ).refuted
+
+
+def false_alarms(
+    chosen: Sequence[Case],
+    runs: int,
+    budget: int,
+    *,
+    auditor: Auditor = betting,
+    jobs: int = 1,
+) -> pd.DataFrame:
+    """Audits of correct mechanisms, and how many of them cried wolf.
+
+    Parameters
+    ----------
+    chosen : sequence of Case
+        Whose promises are kept.
+    runs : int
+        Audits of each.
+    budget : int
+        Releases an audit.
+    auditor : callable
+        ``auditor(case, budget, rng)`` says whether the promise was called broken.
+    jobs : int
+        Worker processes; every number of them gives the same alarms.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a mechanism: ``mechanism``, ``epsilon``, ``delta``, ``runs``, ``alarms``, and ``most``, an upper bound on
+        the probability of an alarm that is too low with probability `MISS`.
+    """
+    work = [(case, block) for case in chosen for block in range(-(-runs // _BLOCK))]
+    alarms = joblib.Parallel(n_jobs=jobs)(
+        joblib.delayed(_alarms)(case, auditor, min(_BLOCK, runs - block * _BLOCK), budget, block)
+        for case, block in work
+    )
+    rows = []
+    for case in chosen:
+        found = sum(alarm for (of, _), alarm in zip(work, alarms, strict=True) if of is case)
+        promise = case.mechanism.guarantee
+        rows.append(
+            {
+                "mechanism": case.name,
+                "epsilon": promise.epsilon,
+                "delta": promise.delta,
+                "runs": runs,
+                "alarms": found,
+                "most": upper_share(found, runs),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def upper_share(hits: int, runs: int) -> float:
+    """Clopper and Pearson's upper bound on a probability, too low with probability `MISS`."""
+    return float(beta.isf(MISS, hits + 1, runs - hits)) if hits < runs else 1.0
+
+
+def lower_share(hits: int, runs: int) -> float:
+    """Their lower bound, too high with probability `MISS`."""
+    return float(beta.ppf(MISS, hits, runs - hits + 1)) if hits else 0.0
+
+
+def _alarms(case: Case, auditor: Auditor, runs: int, budget: int, block: int) -> int:
+    cell = {"mechanism": case.name, "auditor": auditor.__name__, "budget": budget}
+    rng = stream("audit: false alarms", cell, block)
+    return sum(auditor(case, budget, rng) for _ in range(runs))
+
+
+# --- auditors with a bug of their own --------------------------------------------------------------------------------
+
+
+def _draw(case: Case, size: int, rng: np.random.Generator) -> Seen:
+    return Seen(*(draw_rows(sampler(case.mechanism), data, size, rng) for data in (case.data, case.other)))
+
+
+def betting_on_the_past(case: Case, budget: int, rng: np.random.Generator) -> bool:
+    """Bets each round on the event and at the stake that the same draws have proposed."""
+    promise = case.mechanism.guarantee
+    grid = np.array([promise.epsilon])
+    wealth, samples, size = 0.0, 0, FIRST
+    while samples + 2 * size <= budget:
+        drawn = _draw(case, size, rng)
+        gains = drawn.plan(grid, promise.delta, bits=False).gains(drawn, grid, promise.delta)[:, 0]
+        if wealth + gains.max() >= -np.log(1 - CONFIDENCE):
+            return True
+        wealth, samples, size = wealth + gains[-1], samples + 2 * size, 2 * size
+    return False
+
+
+def counting_on_the_past(case: Case, budget: int, rng: np.random.Generator) -> bool:
+    """Learns events from the same releases that it counts, and trusts the best bound as if there were one event."""
+    promise = case.mechanism.guarantee
+    seen = _draw(case, budget // 2, rng)
+    partitions = proposals(seen.first, seen.second, bits=False)
+    counts = [(partition.counts(seen.first), partition.counts(seen.second)) for partition in partitions]
+    high, low = Judged(partitions, counts, budget // 2).shares()
+    first, second = high * (budget // 2), low * (budget // 2)
+    found = loss_bounds(first, second, budget // 2, promise.delta, (1 - CONFIDENCE) / 2)
+    return bool(found.max() > promise.epsilon)
+
+
+def watching_a_test(case: Case, budget: int, rng: np.random.Generator) -> bool:
+    """Tests one event, chosen on releases of its own, but again after every hundred more until the test rejects."""
+    promise = case.mechanism.guarantee
+    learned = _draw(case, budget // 4, rng).judged(bits=False)
+    high, low = learned.shares()
+    best = np.argmax(loss_bounds(high * learned.rows, low * learned.rows, learned.rows, promise.delta, MISS))
+    event = learned.event(int(best))
+    x, y = (event.holds(rows) for rows in _draw(case, budget // 4, rng).ordered(event.swapped))
+    gains = x - np.exp(promise.epsilon) * y - promise.delta
+    looks = np.arange(100, len(gains) + 1, 100)
+    means = np.cumsum(gains)[looks - 1] / looks
+    variances = np.maximum(np.cumsum(gains**2)[looks - 1] / looks - means**2, 0)
+    return bool((means * np.sqrt(looks) > norm.isf(1 - CONFIDENCE) * np.sqrt(variances)).any())
+
+
+#: Auditors that call kept promises broken, by what is wrong with them.
+BROKEN: dict[str, Auditor] = {
+    "event and stake chosen on the draws that are bet on": betting_on_the_past,
+    "event chosen on the draws that are counted": counting_on_the_past,
+    "a test of fixed size, repeated until it rejects": watching_a_test,
+}
+
+
+def auditors(chosen: Sequence[Case], runs: int, budget: int, *, jobs: int = 1) -> pd.DataFrame:
+    """False alarms of the betting audit and of auditors with a bug, over all the mechanisms together.
+
+    Parameters
+    ----------
+    chosen, runs, budget, jobs
+        As of `false_alarms`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``auditor``, ``runs``, ``alarms``, ``share``, and ``low`` and ``most``, bounds on the mean probability of an
+        alarm of which either is wrong with probability `MISS`.
+    """
+    rows = []
+    for name, auditor in {"betting, as it should be": betting, **BROKEN}.items():
+        frame = false_alarms(chosen, runs, budget, auditor=auditor, jobs=jobs)
+        hits, audits = int(frame.alarms.sum()), int(frame.runs.sum())
+        bounds = {"low": lower_share(hits, audits), "most": upper_share(hits, audits)}
+        rows.append({"auditor": name, "runs": audits, "alarms": hits, "share": hits / audits} | bounds)
+    return pd.DataFrame(rows)
+
+
+def check_false_alarms(frame: pd.DataFrame) -> list[Check]:
+    """At most `SHARE` of the audits of each mechanism, from `false_alarms`; with few runs that is open."""
+    worst = frame.loc[frame.alarms.idxmax()]
+    low, high = lower_share(worst.alarms, worst.runs), frame.most.max()
+    return [
+        Check("correct mechanisms of which the loss is tight", len(frame), ">=", MECHANISMS),
+        Check(
+            f"chance of a false alarm where most were seen, {worst.alarms} in {worst.runs} audits: {worst.mechanism}",
+            (low + high) / 2,
+            "<=",
+            SHARE,
+            error=(high - low) / 2,
+        ),
+    ]
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def draw_false_alarms(frame: pd.DataFrame) -> Figure:
+    """Share of false alarms of every mechanism, with the upper bound on their probability."""
+    figure = Figure(figsize=(6.2, 1.2 + 0.28 * len(frame)))
+    axes = figure.subplots()
+    shares = frame.alarms / frame.runs
+    rows = range(len(frame))
+    axes.errorbar(
+        100 * shares, rows, xerr=[0 * shares, 100 * (frame.most - shares)], fmt="o", color=COLOURS[0], capsize=3
+    )
+    axes.axvline(1, color=COLOURS[1], ls="--", lw=1)
+    axes.set_yticks(rows, frame.mechanism)
+    axes.invert_yaxis()
+    axes.set_xlim(left=-0.03)
+    axes.set_xlabel("false alarms, % of audits")
+    return figure

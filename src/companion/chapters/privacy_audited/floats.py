@@ -1,0 +1,190 @@
+"""What the doubles that carry noise say of the data, and the path that is fit for releases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy import stats
+
+from companion.chapters.privacy_audited.cases.case import Case, sampler
+from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.sweep import stream, sweep
+from dprank.audit.betting import LowerBound, Sampler, lower_bound
+from dprank.audit.floats import possible
+from dprank.privacy import noise
+from dprank.privacy.divergence import pair_of
+from dprank.privacy.gaussian import gaussian_epsilon
+
+#: Probability that a sound sampler is called unsound, each time.
+ALARM = 1e-9
+#: Delta at which Gaussian noise makes a promise.
+DELTA = 1e-6
+
+
+def betrayals(counts: Iterable[int], scales: Iterable[float], releases: int, jobs: int = 1) -> pd.DataFrame:
+    """Share of releases of a count that prove a neighbouring count wrong, by naive floats and by whole noise.
+
+    Parameters
+    ----------
+    counts : iterable of int
+        True counts.
+    scales : iterable of float
+        Of the Laplace noise; the floats are numpy's.
+    releases : int
+        In each cell.
+    jobs : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``noise`` ("floats" or "whole numbers"), ``scale``, ``count``, ``ruled_out`` ("the next count", or "either
+        neighbour": at least one of the two), ``mean``, ``se``, ``repetitions``.
+    """
+    cells = [
+        {"noise": kind, "scale": scale, "count": count}
+        for kind in ("floats", "whole numbers")
+        for scale in scales
+        for count in counts
+    ]
+    return sweep(
+        _ruled_out,
+        cells,
+        experiment="audit-betrayals",
+        repetitions=releases,
+        outcomes=["ruled_out"],
+        jobs=jobs,
+    )
+
+
+def _ruled_out(
+    noise: str, scale: float, count: int, repetitions: int, rng: np.random.Generator
+) -> dict[tuple[str], NDArray[np.bool_]]:
+    if noise == "floats":
+        released = count + rng.laplace(0.0, scale, repetitions)
+        above, below = (~possible(released, float(count + step), scale) for step in (1, -1))
+    else:
+        # of discrete Laplace noise every whole number has a positive probability, wherever it is centred
+        above = below = np.zeros(repetitions, bool)
+    return {("the next count",): above, ("either neighbour",): above | below}
+
+
+def samplers(scale: float = 1.0) -> dict[str, Sampler]:
+    """A count released with noise of four kinds, each as one number a release."""
+
+    def added(draw: Callable[..., Any]) -> Sampler:
+        return lambda count, size, rng: count + draw(scale, (size, 1), rng=rng).astype(float)
+
+    return {
+        "Laplace, floats": added(noise.laplace),
+        "Gaussian, floats": added(noise.gaussian),
+        "Laplace, whole numbers": added(noise.discrete_laplace),
+        "Gaussian, whole numbers": added(noise.discrete_gaussian),
+    }
+
+
+def caught(count: int = 0, scale: float = 1.0, budget: int = 200_000) -> pd.DataFrame:
+    """The betting audit of each kind of noise on a count, with a look at the lowest bits.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``noise``, ``promised`` (epsilon on paper), ``delta``, ``refuted``, ``releases``, ``event`` (that refutes).
+    """
+    rows = []
+    for name, sample in samplers(scale).items():
+        delta = DELTA if name.startswith("Gaussian") else 0.0
+        promised = _gaussian_loss(name, scale) if delta else 1 / scale
+        found = lower_bound(
+            sample,
+            [(count, count + 1)],
+            promised,
+            delta,
+            rng=stream("audit-float-noise", {"noise": name}),
+            budget=budget,
+            names=["output"],
+        )
+        rows.append(_row(found) | {"noise": name, "promised": promised, "delta": delta})
+    return pd.DataFrame(rows)[["noise", "promised", "delta", "refuted", "releases", "event"]]
+
+
+def research_only(cases: Iterable[Case], budget: int = 8192) -> pd.DataFrame:
+    """The mechanisms that publish floats, audited with a look at their lowest bits: a row a mechanism.
+
+    Parameters
+    ----------
+    cases : iterable of Case
+        Those that publish whole numbers, or orders only, are passed over.
+    budget : int
+        Releases of each.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``mechanism``, ``cases``, ``refuted`` (how many of them), ``releases`` (median of the refuted).
+    """
+    rows = []
+    for case in cases:
+        if getattr(case.mechanism, "law", "") != "continuous":
+            continue
+        sample, rng = sampler(case.mechanism), stream("audit-research-only", {"case": case.name})
+        seen = sample(case.data, 16, rng)
+        if (seen == np.round(seen)).all():
+            continue
+        promise = case.mechanism.guarantee
+        found = lower_bound(sample, [(case.data, case.other)], promise.epsilon, promise.delta, rng=rng, budget=budget)
+        rows.append({"mechanism": case.kind.__name__, "refuted": found.refuted, "releases": found.samples})
+    frame = pd.DataFrame(rows, columns=["mechanism", "refuted", "releases"])
+    frame["releases"] = frame.releases.where(frame.refuted)
+    return frame.groupby("mechanism", sort=False, as_index=False).agg(
+        cases=("refuted", "size"), refuted=("refuted", "sum"), releases=("releases", "median")
+    )
+
+
+def secure_p_value(scale: float = 1.0, draws: int = 20_000) -> float:
+    """Chi-square test of the release path's Laplace noise against its exact law; cannot be seeded."""
+    x = noise.discrete_laplace(scale, draws, rng=noise.SECURE)
+    # cells that expect at least 10 draws, and the two tails
+    reach = int(scale * np.log(draws * np.tanh(0.5 / scale) / 10))
+    inner = np.tanh(0.5 / scale) * np.exp(-np.abs(np.arange(-reach, reach + 1)) / scale)
+    tail = (1 - inner.sum()) / 2
+    met = np.bincount(np.clip(x, -reach - 1, reach + 1) + reach + 1, minlength=2 * reach + 3)
+    return float(stats.chisquare(met, draws * np.r_[tail, inner, tail]).pvalue)
+
+
+def _gaussian_loss(name: str, scale: float) -> float:
+    """Epsilon at `DELTA` of a count with Gaussian noise, on the real line or on whole numbers."""
+    if name.endswith("floats"):
+        return gaussian_epsilon(1.0, scale, DELTA)
+    reach = int(20 * scale) + 2
+    whole = np.arange(-reach, reach + 1)
+    weights = [np.exp(-((whole - centre) ** 2) / (2 * scale**2)) for centre in (0, 1)]
+    return pair_of(*(weight / weight.sum() for weight in weights)).epsilon(DELTA)
+
+
+def _row(found: LowerBound) -> dict[str, Any]:
+    return {"refuted": found.refuted, "releases": found.samples, "event": found.event if found.refuted else ""}
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def draw_betrayals(frame: pd.DataFrame) -> Figure:
+    """Share of releases that rule out a neighbouring count against the true count; bars are 95 % intervals."""
+    figure = Figure(figsize=(5.6, 3.4))
+    axes = figure.subplots()
+    counts = sorted(frame["count"].unique())
+    rows = frame[frame.ruled_out == "either neighbour"]
+    for number, ((law, scale), part) in enumerate(rows.groupby(["noise", "scale"])):
+        at = [counts.index(count) + 0.08 * number for count in part["count"]]
+        look: dict[str, Any] = {"color": COLOURS[(1, 3, 0, 2)[number % 4]], "marker": "sDo^"[number % 4]}
+        axes.errorbar(at, part["mean"], BAR * part.se, capsize=2, label=f"{law}, scale {scale:g}", **look)
+    axes.set_xticks(range(len(counts)), [str(count) for count in counts])
+    axes.set(xlabel="true count", ylabel="share that rule out a neighbour", ylim=(-0.03, 1.03))
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return figure

@@ -1,0 +1,127 @@
+"""Bugs planted in private mechanisms, and how an audit goes after them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.chapters.privacy_audited.cases.case import sampler
+from dprank.audit.betting import LowerBound, Sampler, lower_bound
+from dprank.privacy.divergence import Divergence, PairLaw, pair_of
+from dprank.privacy.guarantee import Guarantee, Mechanism
+from dprank.privacy.laws import exact
+
+# An audit by samples alone, with the parameters of `lower_bound`.
+Route = Callable[..., LowerBound]
+# Of two data sets.
+Loss = Callable[[Any, Any], Divergence]
+# Probabilities of all that can be published, of one data set: in an array, or by outcome.
+Law = Callable[[Any], NDArray[Any] | Mapping[Any, float]]
+
+#: Of two data sets of which some output is possible under one only: epsilon at delta 0 is infinite.
+REVEALED = pair_of([0.5, 0.5], [1.0, 0.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Mutant:
+    """A mechanism with a bug, the promise that its author makes, and where one would look.
+
+    Parameters
+    ----------
+    bug : str
+        What went wrong, in a few words; of its own.
+    of : type
+        Class of the library whose mechanism it breaks.
+    guarantee : Guarantee
+        What would hold without the bug.
+    pairs : sequence of (data, data)
+        Neighbours that an audit of the right mechanism tries too.
+    sample : callable
+        ``sample(data, size, rng)``: all that is published of as many releases, shape (size, features).
+    loss : callable, optional
+        ``loss(data, other)``: exact divergence, where it can be computed.
+    names : sequence of str
+        Of the features.
+    bits : bool
+        Whether floats are published, so that their lowest bits are looked at.
+    twin : callable, optional
+        The same without the bug, which keeps the promise: `dprank.privacy.laws.sampler` of the mechanism where the
+        library has it.
+    """
+
+    bug: str
+    of: type
+    guarantee: Guarantee
+    pairs: Sequence[tuple[Any, Any]]
+    sample: Sampler
+    loss: Loss | None = None
+    names: Sequence[str] = ()
+    bits: bool = False
+    twin: Sampler | None = None
+
+    def exact_epsilon(self) -> float:
+        """Largest exact loss over the pairs at the delta that is promised; nan where there is no exact route."""
+        if self.loss is None:
+            return math.nan
+        return max(self.loss(*pair).epsilon(self.guarantee.delta) for pair in self.pairs)
+
+    def bet(
+        self, rng: np.random.Generator, route: Callable[..., LowerBound] = lower_bound, **limits: Any
+    ) -> LowerBound:
+        """Audit it by samples alone, by betting or by another route with the same parameters; `limits` are its own."""
+        promise = self.guarantee
+        return route(
+            self.sample, self.pairs, promise.epsilon, promise.delta, rng=rng, names=self.names, bits=self.bits, **limits
+        )
+
+
+def rewritten(
+    bug: str,
+    right: Mechanism,
+    pairs: Sequence[tuple[Any, Any]],
+    sample: Sampler,
+    loss: Loss | None = None,
+    *,
+    promise: Guarantee | None = None,
+    names: Sequence[str] = (),
+    bits: bool = False,
+    twin: Sampler | None = None,
+) -> Mutant:
+    """A bug in code of its own, beside a mechanism of the library.
+
+    Parameters
+    ----------
+    bug, pairs, sample, loss, names, bits
+        As of `Mutant`.
+    right : Mechanism
+        What the code was meant to be.
+    promise : Guarantee, optional
+        That of `right` by default.
+    twin : callable, optional
+        The code without the bug; by default releases of `right`.
+    """
+    promise = promise or right.guarantee
+    return Mutant(bug, type(right), promise, pairs, sample, loss, names, bits, twin or sampler(right))
+
+
+def miscalibrated(
+    bug: str, right: Mechanism, wrong: Mechanism, pairs: Sequence[tuple[Any, Any]], **known: Any
+) -> Mutant:
+    """A mechanism of the library with the promise of another; what else is known as of `rewritten`."""
+    return rewritten(bug, right, pairs, sampler(wrong), partial(exact, wrong), **known)
+
+
+def by_law(law: Law) -> Callable[[Any, Any], PairLaw]:
+    """Divergence from the law of all that is published on one data set; arrays of any shape."""
+
+    def loss(data: Any, other: Any) -> PairLaw:
+        p, q = law(data), law(other)
+        return pair_of(p, q) if isinstance(p, Mapping) else pair_of(np.ravel(p), np.ravel(q))  # type: ignore[arg-type]
+
+    return loss

@@ -1,0 +1,299 @@
+"""Every mechanism of the library: what is claimed, what is guaranteed, and what the loss is."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import is_dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+import dprank
+from companion.chapters.privacy_audited.bugs import planted
+from companion.chapters.privacy_audited.cases import cases
+from companion.chapters.privacy_audited.cases.case import Case, sampler
+from companion.instruments.style import CALIBRATION, COLOURS, styled
+from companion.instruments.sweep import stream
+from dprank.audit.betting import lower_bound
+from dprank.privacy.laws import NoExactRoute, exact
+
+#: Probability that any of all the lower bounds is above the truth, at most.
+ALARM = 0.001
+#: Losses that the lower bounds are tried at, as shares of the loss that is expected.
+LEVELS = np.r_[0.02, 0.05, np.arange(0.1, 1.0, 0.1), 0.95, 0.98]
+#: Rounding of an exact loss, as a share of what it is compared with.
+ROUNDING = 1e-9
+#: Papers by the room of the library that holds their mechanisms.
+PAPERS = {
+    "pairwise": "Cai et al.",
+    "uniformity": "Busa-Fekete et al.",
+    "topk": "Qiao et al.",
+    "aggregation": "Alabi et al.",
+}
+
+
+@cache
+def known() -> dict[str, Case]:
+    """All cases of the library by name."""
+    found = cases()
+    named = {case.name: case for case in found}
+    if len(named) < len(found):
+        raise ValueError(f"{len(found)} cases have {len(named)} names; each needs one of its own")
+    return named
+
+
+def frame(budget: int = 100_000, jobs: int = 1) -> pd.DataFrame:
+    """Every case by both routes.
+
+    Parameters
+    ----------
+    budget : int
+        Releases a case for its lower bound; 0 leaves it out.
+    jobs : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``case``, ``mechanism``, ``paper``, ``calibration``, ``claimed`` (epsilon: the paper's, else the guarantee's),
+        ``guarantee`` (what is provable), ``delta``, ``exact`` and ``closed_form`` (nan where there is none), ``lower``
+        (true epsilon is above it; all rows together with probability 1 - `ALARM`), ``found``, ``law``.
+
+    Notes
+    -----
+    A mechanism with floating-point noise is audited by the law that it has on paper; what its floats say is a matter of
+    its own (`companion.chapters.privacy_audited.floats`).
+    """
+    return pd.DataFrame(joblib.Parallel(n_jobs=jobs)(joblib.delayed(_row)(name, budget) for name in known()))
+
+
+def _row(name: str, budget: int) -> dict[str, Any]:
+    case = known()[name]
+    try:
+        loss = exact(case.mechanism, case.data, case.other).epsilon(case.delta)
+    except NoExactRoute:
+        loss = math.nan
+    return {
+        "case": name,
+        "mechanism": case.kind.__name__,
+        "paper": PAPERS[case.kind.__module__.split(".")[1]],
+        "calibration": "calibrated" if case.printed is None else "as printed",
+        "claimed": case.claimed,
+        "guarantee": case.guaranteed,
+        "delta": case.delta,
+        "exact": loss,
+        "closed_form": math.nan if case.closed_form is None else case.closed_form,
+        "lower": _lower(case, loss, budget),
+        "found": case.found,
+        "law": getattr(case.mechanism, "law", ""),
+    }
+
+
+def _lower(case: Case, loss: float, budget: int) -> float:
+    """Lower bound on epsilon from samples, at levels below the loss that is expected and above it."""
+    if not budget:
+        return math.nan
+    expected = max(x for x in (loss, case.claimed, case.mechanism.guarantee.epsilon, 0.0) if math.isfinite(x))
+    near = loss if 0 < loss < math.inf else expected
+    levels = np.unique(np.r_[0.0, near * LEVELS, near * np.array([1.0, 1.05, 1.2]), expected])
+    return lower_bound(
+        sampler(case.mechanism),
+        [(case.data, case.other)],
+        0.0,
+        case.delta,
+        rng=stream("audit-promises", {"case": case.name}),
+        confidence=1 - ALARM / len(known()),
+        budget=budget,
+        levels=levels,
+        bits=False,
+    ).epsilon
+
+
+def picture(table: pd.DataFrame) -> pd.DataFrame:
+    """Of every mechanism, as printed and as calibrated, the case with the largest loss for its claim.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Of `frame`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows of `table`, by paper, mechanism and calibration, with ``share`` (the exact loss, or else the lower bound,
+        over the claim; of equals the case with the largest lower bound stands for all) and ``cases``, how many the row
+        stands for.
+    """
+    # rounding must not choose between equals
+    rows = table.assign(
+        share=(table.exact.fillna(table.lower) / table.claimed).round(6), relative=table.lower / table.claimed
+    )
+    rows["cases"] = rows.groupby(["mechanism", "calibration"]).case.transform("size")
+    worst = rows.sort_values(["share", "relative"], ascending=False, kind="stable")
+    worst = worst.drop_duplicates(["mechanism", "calibration"]).drop(columns="relative")
+    order = list(PAPERS.values())
+    return worst.sort_values(
+        ["paper", "mechanism", "calibration"],
+        key=lambda x: x.map(order.index) if x.name == "paper" else x,
+        ignore_index=True,
+    )
+
+
+def by_mechanism(table: pd.DataFrame) -> pd.DataFrame:
+    """How the routes of `frame` agree: a row a mechanism.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``mechanism``, ``paper``, ``cases``, ``exact`` (how many have an exact loss), ``closed forms`` (how many),
+        ``farthest`` (largest relative distance of exact loss and closed form), ``exact / guarantee`` (largest),
+        ``samples / exact`` (largest lower bound over the exact loss).
+    """
+    rows = []
+    for mechanism, part in table.groupby("mechanism", sort=False):
+        finite = part[np.isfinite(part.exact) & (part.exact > 0)]
+        rows.append(
+            {
+                "mechanism": mechanism,
+                "paper": part.paper.iloc[0],
+                "cases": len(part),
+                "exact": int(part.exact.notna().sum()),
+                "closed forms": int(part.closed_form.notna().sum()),
+                "farthest": float(((finite.exact - finite.closed_form).abs() / finite.closed_form).max()),
+                "exact / guarantee": float((part.exact / part.guarantee).max()),
+                "samples / exact": float((finite.lower / finite.exact).max()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def mechanisms() -> list[type]:
+    """Every class of the library that implements `dprank.privacy.guarantee.Mechanism`."""
+    modules = [import_module(module.name) for module in walk_packages(dprank.__path__, "dprank.")]
+    return [
+        found
+        for module in modules
+        for found in vars(module).values()
+        if inspect.isclass(found)
+        and found.__module__ == module.__name__
+        and is_dataclass(found)
+        and hasattr(found, "guarantee")
+        and hasattr(found, "release")
+    ]
+
+
+def uncovered() -> list[str]:
+    """Mechanisms of the library without a case, or without a planted bug."""
+    have = {
+        "case": {type(case.mechanism) for case in known().values()},
+        "planted bug": {mutant.of for mutant in planted().values()},
+    }
+    return [
+        f"{which.__name__} has no {what}"
+        for what, classes in have.items()
+        for which in mechanisms()
+        if which not in classes
+    ]
+
+
+def broken(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `frame` whose loss is above their provable guarantee."""
+    return table[_above(table, table.guarantee)]
+
+
+def lies(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `frame` as printed whose loss is above what the paper claims."""
+    return table[(table.calibration == "as printed") & _above(table, table.claimed)]
+
+
+def worst_lies(table: pd.DataFrame) -> pd.DataFrame:
+    """Of every mechanism in `lies` the case of largest loss for its claim."""
+    worse = lies(table)
+    share = worse[["exact", "lower"]].max(axis=1) / worse.claimed
+    return worse.assign(share=share).loc[share.groupby(worse.mechanism, sort=False).idxmax()]
+
+
+def _above(table: pd.DataFrame, promised: pd.Series) -> pd.Series:
+    return (table.exact > promised * (1 + ROUNDING)) | (table.lower > promised)
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+#: Losses over the claimed one that are drawn to scale; beyond, a mark at the edge points outwards.
+LOW, HIGH = 0.1, 20.0
+
+
+_LOOK = {"as printed": CALIBRATION["as printed"], "calibrated": CALIBRATION["corrected"]}
+
+
+_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
+
+
+@styled
+def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
+    """Loss, guarantee and lower bound over the claimed epsilon: a row a mechanism, a colour a calibration.
+
+    In the shaded half more is lost than was claimed.
+    """
+    papers = frame.paper.unique()
+    figure = Figure(figsize=(5.6, 0.27 * (len(frame) + 2 * len(papers)) + 1.4))
+    heights = [(frame.paper == paper).sum() + 0.6 for paper in papers]
+    panels = figure.subplots(len(papers), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
+    for axes, paper in zip(panels, papers, strict=True):
+        rows = frame[frame.paper == paper].reset_index(drop=True)
+        for place, row in rows.iterrows():
+            _draw_row(axes, place, row)
+        new = rows.mechanism != rows.mechanism.shift()
+        axes.set_yticks(range(len(rows)), rows.mechanism.where(new, ""))
+        axes.set(title=paper, ylim=(len(rows) - 0.4, -0.6), xscale="log", xlim=(LOW * 0.9, HIGH * 1.1))
+        axes.axvline(1, color="black", lw=1, zorder=0)
+        axes.axvspan(1, HIGH * 1.1, color=COLOURS[1], alpha=0.07, lw=0, zorder=0)
+        axes.grid(visible=False, axis="y")
+        axes.tick_params(axis="y", length=0)
+        axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
+        axes.minorticks_off()
+    panels[-1].set_xlabel("ε over the claimed ε")
+    figure.legend(handles=_legend(), loc="outside upper center", ncols=2)
+    return figure
+
+
+def _draw_row(axes: Axes, place: int, row: pd.Series) -> None:
+    look = _LOOK[row.calibration]
+    lower, exact, guarantee = (np.clip(row[key] / row.claimed, LOW, HIGH) for key in ("lower", "exact", "guarantee"))
+    top = guarantee if np.isnan(exact) else exact
+    # the truth lies on this line: from what samples show to what is proved
+    axes.plot([lower, top], [place, place], color=look["color"], lw=1.2, alpha=0.6)
+    axes.plot(lower, place, marker=5, color=look["color"], markersize=5, alpha=0.8)
+    for value, marker in ((guarantee, "|"), (exact, look["marker"])):
+        beyond = ">" if value >= HIGH else "<" if value <= LOW else ""
+        axes.plot(
+            value,
+            place,
+            marker=beyond or marker,
+            color=look["color"],
+            markersize=13 if marker == "|" and not beyond else 6,
+            linestyle="",
+        )
+
+
+def _legend() -> list[Line2D]:
+    plain: dict[str, Any] = {"color": "0.4", "linestyle": ""}
+    return [
+        *(
+            Line2D(
+                [], [], color=look["color"], marker=look["marker"], linestyle="", markersize=6, label=f"exact, {name}"
+            )
+            for name, look in _LOOK.items()
+        ),
+        Line2D([], [], marker="|", markersize=13, label="provable guarantee", **plain),
+        Line2D([], [], marker=5, label="lower bound from samples", **plain),
+    ]

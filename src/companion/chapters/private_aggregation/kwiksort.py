@@ -1,0 +1,572 @@
+"""KwikSort and other rules, as Alabi et al. (2022) use them: which ratio, how many comparisons, what a limit costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from itertools import combinations, combinations_with_replacement, permutations
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy import special
+from scipy.optimize import linprog
+
+from companion.claims import Check
+from companion.instruments.aggregation import numbered
+from companion.instruments.style import COLOURS, styled
+from companion.instruments.uniformity import all_rankings
+from dprank.aggregation.kemeny import kemeny
+from dprank.aggregation.kwiksort import (
+    MOST_COUNTED,
+    before_probabilities,
+    comparisons_law,
+    expected_cost,
+    log_moments,
+    queries,
+)
+from dprank.aggregation.matrix import pairwise_fractions
+from dprank.data.kendall import pairwise_kendall_distances
+
+#: Rounding of the linear programmes and of the exact recursions, far above what tests find.
+ROUNDING = 1e-9
+#: Arguments at which exponential moments are computed.
+THETA = np.geomspace(1e-3, 10, 200)
+
+# --- What rules read -------------------------------------------------------------------------------------------------
+
+
+def readers(n_items: int = 3, voters: int = 2) -> pd.DataFrame:
+    """Which rules give different answers to profiles with one and the same pairwise matrix.
+
+    Parameters
+    ----------
+    n_items : int
+        At most 4: all profiles are listed.
+    voters : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a rule: ``rule``, ``matrices`` (those of several profiles), ``split`` (those among them whose profiles it
+        tells apart), ``apart`` (largest total variation distance between its laws on two profiles of one matrix; a
+        rule with several optima draws one of them).
+    """
+    places = all_rankings(n_items)
+    kendall = pairwise_kendall_distances(places)
+    spearman = abs(places[:, None] - places).sum(axis=2)
+    groups: dict[bytes, list[list[int]]] = {}
+    for profile in combinations_with_replacement(range(len(places)), voters):
+        w = pairwise_fractions(numbered(places[list(profile)]))
+        groups.setdefault(w.round(12).tobytes(), []).append(list(profile))
+    shared = [profiles for profiles in groups.values() if len(profiles) > 1]
+    rules: dict[str, Callable[[list[int]], NDArray[np.float64]]] = {
+        "Kemeny": lambda profile: _least(kendall[profile].sum(axis=0)),
+        "Borda": lambda profile: places[profile].sum(axis=0).astype(float),
+        "footrule": lambda profile: _least(spearman[profile].sum(axis=0)),
+        "Pick-a-Perm": lambda profile: np.bincount(profile, minlength=len(places)) / voters,
+    }
+    rows = []
+    for rule, law in rules.items():
+        gaps = [max(abs(law(a) - law(b)).sum() / 2 for a, b in combinations(profiles, 2)) for profiles in shared]
+        rows.append({"rule": rule, "matrices": len(shared), "split": sum(g > 0 for g in gaps), "apart": max(gaps)})
+    return pd.DataFrame(rows)
+
+
+def _least(cost: NDArray[np.int64]) -> NDArray[np.float64]:
+    best = (cost == cost.min()).astype(float)
+    return best / best.sum()
+
+
+def check_only_w() -> list[Check]:
+    """Do all known rules depend on the rankings through the pairwise matrix only?"""
+    frame = readers().set_index("rule")
+    what = "total variation distance of {} on two profiles of 2 voters, 3 items, equal w"
+    checks = [Check(what.format(rule), frame.apart[rule], "<=", 0) for rule in ("footrule", "Pick-a-Perm")]
+    wide = readers(3, 4).set_index("rule")
+    for rule in ("Kemeny", "Borda"):
+        apart = max(frame.apart[rule], wide.apart[rule])
+        what = f"difference of {rule} on profiles of 2 or 4 voters, 3 items, equal w"
+        checks.append(Check(what, apart, "<=", 0, "corrected"))
+    return checks
+
+
+# --- Which ratio -----------------------------------------------------------------------------------------------------
+
+
+def tournament(n_items: int, code: int) -> NDArray[np.bool_]:
+    """A tournament by number: bit k of it turns the k-th pair (i, j), i < j, so that j beats i."""
+    beats = np.zeros((n_items, n_items), bool)
+    for k, (i, j) in enumerate(combinations(range(n_items), 2)):
+        beats[(j, i) if code >> k & 1 else (i, j)] = True
+    return beats
+
+
+@cache
+def worst_case(n_items: int, rankings: bool, ratio: float | None = None) -> float:
+    """How bad KwikSort can be, exactly: the largest value of linear programmes, one a tournament that it may follow.
+
+    Cost is its expected Kemeny score, noise the least sum of abs(w~ - w) over the pairs in which a noisy w~ gives it
+    that tournament against the majority of w.
+
+    Parameters
+    ----------
+    n_items : int
+        3 to 5: there are 2^(n_items (n_items - 1) / 2) programmes.
+    rankings : bool
+        Over the fractions of all sets of rankings, which for so few items are those that meet the triangle inequality;
+        else over all matrices that meet the probability constraints.
+    ratio : float, optional
+        None: the largest cost / optimum without noise. A number: the largest (cost - ratio optimum) / noise, infinite
+        where the ratio fails already without noise.
+
+    Returns
+    -------
+    float
+        The optimal order may be taken to be 0, 1, ... as all tournaments are tried, one of each mirrored two.
+    """
+    if not 3 <= n_items <= 5:
+        raise ValueError(f"n_items = {n_items}; allowed: 3 to 5")
+    pairs = list(combinations(range(n_items), 2))
+    size = len(pairs)
+    keep, none, ones = np.eye(size), np.zeros((size, size)), np.ones((size, 1))
+    shared = [np.c_[keep, none, -ones]]
+    if rankings:
+        for i, j, k in combinations(range(n_items), 3):
+            row = np.zeros((1, 2 * size + 1))
+            row[0, [pairs.index((i, j)), pairs.index((j, k)), pairs.index((i, k))]] = 1, 1, -1
+            shared += [-row, row - np.eye(1, 2 * size + 1, 2 * size)]
+    against = np.r_[-np.ones(size), np.zeros(size), size]
+    fixed = against if ratio is None else np.r_[np.zeros(size), np.ones(size), 0]
+    bounds = [(0, None)] * size + [(0, 0 if ratio is None else None)] * size + [(0, None)]
+    mirror = [pairs.index((n_items - 1 - j, n_items - 1 - i)) for i, j in pairs]
+    worst = 0.0
+    for code in range(1, 1 << size):
+        if sum((code >> k & 1) << other for k, other in enumerate(mirror)) < code:
+            continue
+        beats = tournament(n_items, code)
+        ahead = before_probabilities(beats)[tuple(np.transpose(pairs))]
+        sign = np.where(beats[tuple(np.transpose(pairs))], -1.0, 1.0)[:, None]
+        rows = np.vstack([*shared, np.c_[sign * keep, -keep, -sign / 2]])
+        gain = np.r_[1 - 2 * ahead, np.zeros(size), ahead.sum()] - (ratio or 0) * against
+        solved = linprog(-gain, rows, np.zeros(len(rows)), fixed[None], [1], bounds)
+        if solved.status == 3:
+            return math.inf
+        if solved.status:
+            raise ArithmeticError(f"linear programme of tournament {code}: {solved.message}")
+        worst = max(worst, -solved.fun)
+    return worst
+
+
+def back_arc(n_items: int, back: float) -> NDArray[np.float64]:
+    """All voters agree on 0, 1, ..., but a share `back` puts the last item before the first: not always rankings."""
+    w = np.triu(np.ones((n_items, n_items)), 1)
+    w[0, -1], w[-1, 0] = 1 - back, back
+    return w
+
+
+def outsider(chain: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two voters who agree on a chain of items; one puts a last item before all of them, the other behind.
+
+    Parameters
+    ----------
+    chain : int
+
+    Returns
+    -------
+    w : ndarray of float, shape (chain + 1, chain + 1)
+    seen : ndarray of float, shape (chain + 1, chain + 1)
+        What KwikSort sees: a grain of noise has broken the ties, in favour of the last item for the better half.
+    """
+    w = np.triu(np.ones((chain + 1, chain + 1)), 1)
+    w[:-1, -1] = w[-1, :-1] = 0.5
+    seen = w.copy()
+    lean = np.where(np.arange(chain) < chain / 2, -1e-9, 1e-9)
+    seen[:-1, -1] += lean
+    seen[-1, :-1] -= lean
+    return w, seen
+
+
+def outsider_ratio(chain: int) -> float:
+    """Mean ratio of KwikSort on `outsider` if each tie is broken by a coin of its own.
+
+    The chance that the other item is put first falls linearly from 1 at the first item of the chain to 0 at the last.
+
+    Parameters
+    ----------
+    chain : int
+        Items that both voters order alike.
+
+    Returns
+    -------
+    float
+        Some way to break the ties is at least as bad. O(chain^3).
+    """
+    lean = np.linspace(1, 0, chain)
+    loss = np.zeros((chain + 1, chain + 1))
+    for length in range(2, chain + 1):
+        for low in range(chain - length + 1):
+            high = low + length
+            p = lean[low:high]
+            turned = (np.cumsum(p) * (1 - p)).sum() - (p * (1 - p)).sum()
+            parts = p @ loss[low, low:high] + (1 - p) @ loss[low + 1 : high + 1, high]
+            loss[low, high] = (turned + parts) / (length + 1)
+    return float(1 + 2 * loss[0, chain] / chain)
+
+
+def ratios(items: Iterable[int]) -> pd.DataFrame:
+    """Worst ratios and the least constant of the noise, by `worst_case`, with the closed forms of extremal families.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``any matrix`` and ``rankings`` (largest cost / optimum), ``noise`` (least C in cost <= 2 optimum + C
+        noise), and the closed forms ``5 − 8/m`` and ``4 − 4/m``.
+    """
+    rows = []
+    for m in items:
+        row = {"items": m, "any matrix": worst_case(m, False), "5 − 8/m": 5 - 8 / m, "rankings": worst_case(m, True)}
+        rows.append(row | {"noise": worst_case(m, True, 2.0), "4 − 4/m": 4 - 4 / m})
+    return pd.DataFrame(rows)
+
+
+def families(items: Iterable[int]) -> pd.DataFrame:
+    """The extremal families by the exact recursion, for more items than `worst_case` can list.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``any matrix`` (ratio on `back_arc` of 1/2), ``rankings`` (ratio on `outsider`), ``noise`` (cost
+        over noise when all voters agree and the first comparison with the last is turned).
+    """
+    rows = []
+    for m in items:
+        w, seen = outsider(m - 1)
+        agreed = np.triu(np.ones((m, m)), 1)
+        rows.append(
+            {
+                "items": m,
+                "any matrix": expected_cost(back_arc(m, 0.5 + ROUNDING), back_arc(m, 0.5)) / 0.5,
+                "rankings": expected_cost(seen, w) / ((m - 1) / 2),
+                "noise": expected_cost(back_arc(m, 1.0), agreed) / 0.5,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def noisy_instances(n_items: int, instances: int, *, rng: np.random.Generator) -> pd.DataFrame:
+    """Random sets of rankings under noise of random size: what is left of cost <= 2 optimum + 4 noise.
+
+    Parameters
+    ----------
+    n_items : int
+        At most 16.
+    instances : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``voters``, ``scale`` (of the Laplace noise on fractions), ``cost``, ``optimum``, ``noise``; a row an instance.
+    """
+    rows = []
+    for _ in range(instances):
+        voters, scale = int(rng.integers(1, 8)), float(10 ** rng.uniform(-1.5, 1))
+        w = pairwise_fractions(numbered(rng.permuted(np.tile(np.arange(n_items), (voters, 1)), axis=1)))
+        error = np.triu(rng.laplace(scale=scale, size=w.shape), 1)
+        seen = w + error - error.T
+        wrong = np.triu((seen - seen.T) * (w - w.T) < 0, 1)
+        row = {"voters": voters, "scale": scale, "cost": expected_cost(seen, w), "optimum": kemeny(w).cost}
+        rows.append(row | {"noise": abs(error[wrong]).sum()})
+    return pd.DataFrame(rows)
+
+
+def check_kwiksort(items: Sequence[int], large: int) -> list[Check]:
+    """Is KwikSort a 5-approximation, and how much of the 5 is needed?"""
+    checks = []
+    for m in items:
+        true = f"over all sets of rankings, {m} items"
+        checks += [
+            Check(
+                f"largest E K / OPT, any matrix with w_ij + w_ji = 1, {m} items",
+                worst_case(m, False),
+                "<=",
+                5 + ROUNDING,
+            ),
+            Check(f"largest E K / OPT {true}", worst_case(m, True), "<=", 5 + ROUNDING),
+            Check(f"largest E K / OPT {true}", worst_case(m, True), "<=", 2 + ROUNDING, "corrected"),
+            Check(f"largest (E K − 2 OPT) / noise {true}", worst_case(m, True, 2.0), "<=", 4 + ROUNDING, "corrected"),
+        ]
+    reached = families([large])["any matrix"][0]
+    return [*checks, Check(f"E K / OPT, {large} items in line, first and last tied", reached, "<=", 5)]
+
+
+# --- Which q ---------------------------------------------------------------------------------------------------------
+
+
+def tournaments(n_items: int) -> list[NDArray[np.bool_]]:
+    """One tournament of each isomorphism class; at most 7 items. The first is that without cycles."""
+    if not 1 <= n_items <= 7:
+        raise ValueError(f"n_items = {n_items}; allowed: 1 to 7")
+    if n_items == 1:
+        return [np.zeros((1, 1), bool)]
+    relabel = np.array(list(permutations(range(n_items))))
+    left, right = np.array(list(combinations(range(n_items), 2))).T
+    powers = 1 << np.arange(len(left))[::-1]
+    found: dict[int, NDArray[np.bool_]] = {}
+    for smaller in tournaments(n_items - 1):
+        for beaten in range(1 << (n_items - 1)):
+            wins = (beaten >> np.arange(n_items - 1) & 1).astype(bool)
+            beats = np.block([[smaller, ~wins[:, None]], [wins[None], np.zeros((1, 1), bool)]])
+            name = int((beats[relabel[:, left], relabel[:, right]] @ powers).max())
+            found.setdefault(name, beats)
+    return [found[name] for name in sorted(found, reverse=True)]
+
+
+def tournament_law(beats: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Law of the number of comparisons of KwikSort on a tournament, by a recursion over the sets that it meets."""
+    n = len(beats)
+    wins = [sum(1 << int(j) for j in np.flatnonzero(row)) for row in beats]
+    laws = {0: np.ones(1)}
+
+    def law(subset: int) -> NDArray[np.float64]:
+        if subset not in laws:
+            size = subset.bit_count()
+            total = np.zeros(math.comb(size, 2) + 1)
+            for pivot in (i for i in range(n) if subset >> i & 1):
+                worse = subset & wins[pivot]
+                parts = np.convolve(law(worse), law(subset & ~worse & ~(1 << pivot)))
+                total[size - 1 : size - 1 + len(parts)] += parts / size
+            laws[subset] = total
+        return laws[subset]
+
+    return law((1 << n) - 1)
+
+
+def worst_tournament(n_items: int) -> pd.DataFrame:
+    """Comparisons on every tournament against the one without cycles, which comes first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``mean`` (comparisons, above those without cycles), ``moment`` (largest log E exp(theta C) above that without
+        cycles, theta in a grid), ``tail`` (largest chance to exceed some q above that without cycles).
+    """
+    laws = np.array([tournament_law(beats) for beats in tournaments(n_items)])
+    number = np.arange(laws.shape[1])
+    moment, tail = np.log(laws @ np.exp(np.outer(number, THETA))), laws[:, ::-1].cumsum(axis=1)
+    columns = {"mean": (laws @ number)[:, None], "moment": moment, "tail": tail}
+    return pd.DataFrame({name: (value - value[0]).max(axis=1) for name, value in columns.items()})
+
+
+@cache
+def _moments() -> NDArray[np.float64]:
+    return log_moments(MOST_COUNTED, THETA)
+
+
+def any_queries(n_items: int, tail: float) -> int:
+    """A number of pairs that KwikSort exceeds with chance `tail` at most, on any tournament: Chernoff's bound.
+
+    The tournament without cycles has the largest exponential moments, as their logarithms are convex in the number of
+    items (`convexity`).
+
+    Parameters
+    ----------
+    n_items : int
+        2 to 256.
+    tail : float
+    """
+    bound = (_moments()[n_items] - math.log(tail)) / THETA
+    return min(math.ceil(bound.min()) - 1, math.comb(n_items, 2))
+
+
+def convexity() -> float:
+    """Least second difference of log E exp(theta C_k) in k up to 256, in units of theta, over the grid of theta."""
+    return float((np.diff(_moments(), 2, axis=0) / THETA).min())
+
+
+def proved_queries(n_items: int, xi: float) -> float:
+    """Comparisons that KwikSort exceeds with chance xi / m^4 at most, on any tournament; the chapter has the proof."""
+    return n_items * (8 * math.log(n_items) + 0.8 * math.log(1 / xi))
+
+
+def deep(n_items: int, x: float = 3.6) -> float:
+    """Bound on the chance that KwikSort compares some item more than 8 log m times to pivots, times m^4.
+
+    The expected sum of x^(comparisons to pivots) over the m items is at most G(m + 2 x) / (G(2 x) m! (2 x - 1)) on any
+    tournament, with G the gamma function; Markov's inequality.
+    """
+    log = special.gammaln(n_items + 2 * x) - special.gammaln(2 * x) - special.gammaln(n_items + 1) - math.log(2 * x - 1)
+    return math.exp(log + (4 - 8 * math.log(x)) * math.log(n_items))
+
+
+def printed_comparisons(w: NDArray[np.float64], *, rng: np.random.Generator) -> int:
+    """Comparisons of one run by the printed rule: item j goes before pivot i if w_ji > 0.5, else behind it."""
+    parts, made = [np.arange(len(w))], 0
+    while parts:
+        here = parts.pop()
+        if len(here) > 1:
+            pivot = rng.choice(here)
+            rest = here[here != pivot]
+            made += len(rest)
+            first = w[rest, pivot] > 0.5
+            parts += [rest[first], rest[~first]]
+    return made
+
+
+def counts(items: Iterable[int], xis: Iterable[float]) -> pd.DataFrame:
+    """How many comparisons must be allowed for a chance xi / m^4 to need more.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``ξ``, ``q`` (least, exact, no cycles), ``any`` (enough for every tournament), ``pairs`` (m (m - 1) /
+        2, never exceeded), ``proved`` (`proved_queries`).
+    """
+    return pd.DataFrame(
+        {
+            "items": m,
+            "ξ": xi,
+            "q": queries(m, xi / m**4),
+            "any": any_queries(m, xi / m**4),
+            "pairs": math.comb(m, 2),
+            "proved": proved_queries(m, xi),
+        }
+        for xi in xis
+        for m in items
+    )
+
+
+def check_q(items: Sequence[int], xis: Sequence[float], listed: int, *, rng: np.random.Generator) -> list[Check]:
+    """Is q = O(m log m) comparisons enough but for a chance xi / m^4, with ties as printed and with a tournament?"""
+    frame = counts(items, xis)
+    what = f"m = {min(items)} to {max(items)}, ξ = {', '.join(f'{xi:g}' for xi in xis)}"
+    small = pd.concat([worst_tournament(m) for m in range(3, listed + 1)])
+    far = max(deep(m) for m in np.unique(np.geomspace(16, 1e9, 200).astype(int)))
+    convex = f"convexity of log E exp(θ C_k) in k ≤ {MOST_COUNTED}: least second difference / θ"
+    every = f"any tournament against the one without cycles, m ≤ {listed}, largest"
+    tied = [
+        Check(
+            f"comparisons of a run over m log m, two opposite voters, printed rule, {m:,} items; without ties: 8",
+            printed_comparisons(np.full((m, m), 0.5), rng=rng) / (m * math.log(m)),
+            "<=",
+            8,
+        )
+        for m in (256, 1024, 4096)
+    ]
+    return [
+        *tied,
+        Check(
+            f"least q over ours, ties decided beforehand, no cycles, exact, {what}",
+            (frame.q / frame.proved).max(),
+            "<=",
+            1,
+            "supplied",
+        ),
+        Check(
+            f"q that is enough for every tournament (Chernoff) over ours, {what}",
+            (frame["any"] / frame.proved).max(),
+            "<=",
+            1,
+            "supplied",
+        ),
+        Check("m⁴ × bound on P(some item meets over 8 log m pivots), m from 16 to 10⁹", far, "<=", 1, "corrected"),
+        Check(convex, convexity(), ">=", 0, "corrected"),
+        Check(f"{every} E[C] − E[C, no cycles]", small["mean"].max(), "<=", ROUNDING, "corrected"),
+        Check(f"{every} log E exp(θC) − the same without cycles", small.moment.max(), "<=", ROUNDING, "corrected"),
+    ]
+
+
+# --- What a limit costs ----------------------------------------------------------------------------------------------
+
+
+def stopped_cost(n_items: int, limit: int) -> NDArray[np.float64]:
+    """Expected Kemeny score when all voters agree, there is no noise, and sorting stops at a limit of comparisons.
+
+    As Hay et al. (2017): sets are sorted from the best items on; a set for which too few comparisons are left, and all
+    that come after it, are put in random order.
+
+    Parameters
+    ----------
+    n_items, limit : int
+
+    Returns
+    -------
+    ndarray of float, shape (limit + 1,)
+        For the limits 0 .. `limit`; the optimum is 0. O(n_items^2 limit^2).
+    """
+    shuffled = np.arange(n_items + 1) * np.arange(-1, n_items) / 4
+    cost = np.repeat(shuffled[:, None], limit + 1, axis=1)
+    laws = [comparisons_law(max(k, 1))[: limit + 1] for k in range(n_items + 1)]
+    laws = [np.pad(law, (0, limit + 1 - len(law))) for law in laws]
+    for size in range(2, n_items + 1):
+        rest = limit + 2 - size
+        if rest < 1:
+            continue
+        total = np.zeros(rest)
+        for left in range(size):
+            right = size - 1 - left
+            spent = laws[left][:rest]
+            total += cost[left, :rest] + np.convolve(spent, cost[right, :rest])[:rest]
+            total += (1 - spent.cumsum()) * shuffled[right]
+        cost[size, size - 1 :] = total / size
+    return cost[n_items]
+
+
+def stopped(items: Iterable[int], xi: float, epsilon: float) -> pd.DataFrame:
+    """What is left of the error of Hay et al.'s rule as the number of voters grows, and where it begins to matter.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``q``, ``P(more)`` (chance of more than q comparisons), ``error`` (exact limit as n grows), ``error
+        m⁴/ξ``, ``voters`` (n at which the mean absolute noise of all pairs together is as large, its scale
+        being 2 q / (epsilon n) a pair).
+    """
+    rows = []
+    for m in items:
+        q = queries(m, xi / m**4)
+        error, beyond = max(float(stopped_cost(m, q)[-1]), 0.0), float(comparisons_law(m)[:q:-1].sum())
+        voters = math.comb(m, 2) * 2 * q / (epsilon * error) if q < math.comb(m, 2) else math.inf
+        row = {"items": m, "q": q, "P(more)": beyond, "error": error, "error m⁴/ξ": error * m**4 / xi}
+        rows.append(row | {"voters": voters})
+    return pd.DataFrame(rows)
+
+
+def check_hay(items: Sequence[int], xi: float) -> list[Check]:
+    """Does an error polynomially small in m remain, whatever n, when the unsorted rest is put in random order?"""
+    frame = stopped(items, xi, 1.0)
+    what = f"m = {min(items)} to {max(items)}, all voters agree, n → ∞, q as small as ξ/m⁴ allows, ξ = {xi:g}"
+    pair = float(stopped_cost(2, 0)[0])
+    return [
+        Check("expected cost of one unsorted pair on which all voters agree", pair, ">=", 0.5),
+        Check(
+            f"error over half the chance to hit the limit, least, {what}",
+            (2 * frame.error / frame["P(more)"]).min(),
+            ">=",
+            1,
+        ),
+        Check(f"error × m⁴/ξ, least, {what}", frame["error m⁴/ξ"].min(), ">=", 0.25),
+    ]
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def draw_noise_ratio(frame: pd.DataFrame) -> Figure:
+    """Noise of the second reduction over that of the first, against the number of items, as printed and as planned."""
+    figure = Figure(figsize=(5.6, 3.6))
+    axes = figure.subplots()
+    for (noise, part), colour in zip(frame.groupby("noise", sort=False), (COLOURS[0], COLOURS[2]), strict=True):
+        for split, line in (("printed", "-"), ("planned", "--")):
+            axes.plot(part["items"], part[split], line, color=colour, label=f"{noise}, {split}")
+    axes.axhline(1, color="black", lw=1)
+    ticks = [m for m in (3, 5, 10, 20, 40, 100, 200) if m <= frame["items"].max()]
+    axes.set(xscale="log", xlabel="items m", ylabel="noise on an answer, II / I", ylim=(0, 2.1))
+    axes.set_xticks(ticks, list(map(str, ticks)))
+    axes.set_xticks([], minor=True)
+    axes.legend(fontsize=9, loc="lower left")
+    return figure

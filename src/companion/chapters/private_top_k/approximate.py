@@ -1,0 +1,532 @@
+"""Theorem 2.2 of Qiao, Su and Zhang (2021): whether it is true, when it is of use, and how much noise is enough."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from itertools import product
+from typing import Any, cast
+
+import mpmath
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from companion.claims import Check
+from companion.instruments.style import CALIBRATION, COLOURS, styled
+from companion.instruments.topk import DELTA, EPSILON, ROUNDING, certified, ends, printed_scale, split, theorem_2_1
+from companion.instruments.uniformity import least
+from dprank.privacy.composition import Composition, epsilon_per_round
+from dprank.privacy.divergence import PairLaw
+from dprank.topk.bound import shift_for
+from dprank.topk.curve import compositions, least_scale, log_set_probability, pair_law
+from dprank.topk.noise_laws import LAWS, Noise
+
+#: A range for epsilon that the proof of Theorem 2.2 in this book covers: epsilon <= RANGE * log(m / delta).
+RANGE = 16.0
+
+
+def simple_scale(k: int, epsilon: float, delta: float) -> float:
+    """Our noise 2 (sqrt(k L) + L) / epsilon, L = log(k / delta): sensitivity 1, epsilon <= 1, delta <= 0.05."""
+    length = math.log(k / delta)
+    return 2 * (math.sqrt(k * length) + length) / epsilon
+
+
+# --- the true need, at pairs of neighbours found by search ------------------------------------------------------------
+
+
+def candidate_pairs(k: int, most: int = 4) -> list[tuple[int, int]]:
+    """Equal values, some of which go up and all others down: (up, down); the worst kind that searches found."""
+    shares = [(k, k), (k + k // 30, k + k // 5), (k, k + 2 * k // 5), (k, 3 * k), (2 * k, 2 * k), (3 * k, 5 * k // 2)]
+    return shares if k > most else [*shares, *product(range(1, k + 1), (k, 10 * k, 100 * k))]
+
+
+def equal_values(up: int, down: int, k: int, scale: float, noise: Noise = "laplace") -> PairLaw:
+    """Laws of the chosen set when `up` equal values go up by 1 and `down` values, equal to them, go down by 1."""
+    return pair_law(split(up, down), k, scale, noise)
+
+
+@cache
+def needed_scale(k: int, epsilon: float, delta: float, noise: Noise = "laplace") -> float:
+    """Scale below which one of `candidate_pairs` breaks (epsilon, delta) privacy; a lower bound on the true need.
+
+    Parameters
+    ----------
+    k : int
+    epsilon, delta : float
+        Both positive.
+    noise : {"laplace", "gumbel", "exponential"}
+
+    Returns
+    -------
+    float
+        For values that move by at most 1 in any direction.
+    """
+    best = 0.0
+    for up, down in candidate_pairs(k):
+        if not best or equal_values(up, down, k, best, noise).epsilon(delta) > epsilon:
+            best = least_scale(split(up, down), k, epsilon, delta, noise)
+    return best
+
+
+def _peeled(composition: Composition, noise: Noise) -> Callable[[int, float, float, float], float]:
+    bounded = noise == "gumbel"
+    return lambda k, epsilon, delta, n_items: (
+        2 / epsilon_per_round(composition, k, epsilon, delta, bounded_range=bounded)
+    )
+
+
+def gumbel_scale(k: int, epsilon: float, delta: float, n_items: float) -> float:
+    """Gumbel noise that is proved enough for sensitivity 1, by zCDP or purely."""
+    return min(theorem_2_1(k, epsilon), _peeled("zcdp", "gumbel")(k, epsilon, delta, n_items))
+
+
+def _need(noise: Noise) -> Callable[[int, float, float, float], float]:
+    return lambda k, epsilon, delta, n_items: needed_scale(k, epsilon, delta, noise)
+
+
+#: Panel, label, noise and scale(k, epsilon, delta, n_items) of what the main picture compares.
+MECHANISMS: tuple[tuple[str, str, Noise, Callable[[int, float, float, float], float]], ...] = (
+    ("oneshot", "Laplace, Theorem 2.1", "laplace", lambda k, epsilon, delta, n_items: theorem_2_1(k, epsilon)),
+    ("oneshot", "Laplace, Theorem 2.2", "laplace", printed_scale),
+    ("oneshot", "Laplace, our bound", "laplace", lambda k, epsilon, delta, n_items: 1 / shift_for(k, epsilon, delta)),
+    ("oneshot", "Laplace, true need at least", "laplace", _need("laplace")),
+    ("oneshot", "Gumbel, zCDP or pure", "gumbel", gumbel_scale),
+    ("oneshot", "Gumbel, true need at least", "gumbel", _need("gumbel")),
+    ("oneshot", "exponential, pure", "exponential", lambda k, epsilon, delta, n_items: theorem_2_1(k, epsilon)),
+    ("peeling", "Laplace, basic", "laplace", _peeled("basic", "laplace")),
+    ("peeling", "Laplace, advanced", "laplace", _peeled("advanced", "laplace")),
+    ("peeling", "Laplace, zCDP", "laplace", _peeled("zcdp", "laplace")),
+    ("peeling", "Laplace, optimal", "laplace", _peeled("optimal", "laplace")),
+    ("peeling", "exponential mechanism, zCDP or pure", "gumbel", gumbel_scale),
+)
+
+
+def scales(ks: Iterable[int], epsilon: float, delta: float, n_items: float) -> pd.DataFrame:
+    """Noise that every mechanism of `MECHANISMS` needs for (epsilon, delta), values moving by 1 in any direction.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a mechanism and k: ``panel``, ``mechanism``, ``noise``, ``k``, ``scale``, ``sd`` (standard deviation of
+        the noise).
+    """
+    rows = [
+        (panel, label, noise, k, scale(k, epsilon, delta, n_items))
+        for panel, label, noise, scale in MECHANISMS
+        for k in ks
+    ]
+    frame = pd.DataFrame(rows, columns=["panel", "mechanism", "noise", "k", "scale"])
+    return frame.assign(sd=frame.scale * frame.noise.map({name: law.deviation for name, law in LAWS.items()}))
+
+
+def winners(frame: pd.DataFrame) -> pd.DataFrame:
+    """Standard deviations of the noise of the proved one-shot mechanisms, and the least of them, for every k."""
+    proved = frame[(frame.panel == "oneshot") & ~frame.mechanism.str.contains("need")]
+    wide = proved.pivot(index="k", columns="mechanism", values="sd")[proved.mechanism.unique()]
+    return wide.assign(**{"least noise": wide.idxmin(axis=1)}).reset_index().rename_axis(columns=None)
+
+
+def gumbel_wins(epsilon: float, delta: float) -> int:
+    """Smallest k from which Gumbel noise has a smaller standard deviation than exponential noise, as far as proved."""
+    gumbel, exponential = LAWS["gumbel"].deviation, LAWS["exponential"].deviation
+    return least(lambda k: gumbel * gumbel_scale(k, epsilon, delta, math.inf) < exponential * theorem_2_1(k, epsilon))
+
+
+# --- Theorem 2.2 ------------------------------------------------------------------------------------------------------
+
+
+def proof_ratio(reach: float = RANGE, constant: float = 8.0) -> tuple[float, float]:
+    """Certified bounds of the one number on which our proof of Theorem 2.2 turns.
+
+    Returns
+    -------
+    tuple of float
+        Between which -log(e^t + e^(r t) - e^((r + 1) t)) / t^2 lies at t = 2 / constant, with r = 1 + reach / constant.
+        It increases in t, so this is its supremum over t up to there.
+    """
+    t = mpmath.iv.mpf(2) / constant
+    rate = 1 + mpmath.iv.mpf(reach) / constant
+    kept = mpmath.iv.exp(t) + mpmath.iv.exp(rate * t) - mpmath.iv.exp((rate + 1) * t)
+    if kept.a <= 0:
+        return math.inf, math.inf
+    ratio = -mpmath.iv.log(kept) / t**2
+    return ends(ratio)
+
+
+def proof_room(length: float, constant: float = 8.0) -> float:
+    """What `proof_ratio` may be at most if log(m / delta) is at least `length`."""
+    return constant - 1 - (1 + 4 / constant) / length
+
+
+def boundary_grid() -> pd.DataFrame:
+    """Theorem 2.2 at its boundary: how many times the noise that we can prove enough its noise is.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each k, m and delta, at the largest epsilon that Theorem 2.2 allows: ``k``, ``m``, ``delta``,
+        ``ratio`` (printed scale over the smaller one of Theorem 2.1's and ours), ``theorem 2.1`` (whether that is
+        Theorem 2.1's).
+    """
+    rows = []
+    for delta in (DELTA, 1e-3, 1e-6, 1e-12, 1e-100):
+        turning = {1, 2, 3, 10, 30, 100, 1000, 10**5}
+        k = 1
+        for _ in range(60):  # where Theorem 2.1 ends at m = k
+            k = math.floor(16 * math.log(max(2, k) / delta))
+        turning |= {k, k + 1}
+        cases = ((k, k + more) for k in sorted(turning) for more in (0, 1, k, 10**6))
+        for k, m in ((k, max(2, m)) for k, m in cases):
+            printed = printed_scale(k, EPSILON, delta, m)
+            pure, ours = EPSILON / (2 * k), shift_for(k, EPSILON, delta)
+            rows.append((k, m, delta, max(pure, ours) * printed, pure >= ours))
+    return pd.DataFrame(rows, columns=["k", "m", "delta", "ratio", "theorem 2.1"])
+
+
+def check_thm_2_2(ks: Iterable[int]) -> list[Check]:
+    """Theorem 2.2 for the index set: the proof's number, its boundary, and exact curves."""
+    ratio = proof_ratio()
+    what = "our proof for k > 16 log(m/δ): cost of the k items over log(m/δ), certified; bound: what is left"
+    checks = [certified(what, ratio, "<=", proof_room(math.log(2 / DELTA)))]
+    grid = boundary_grid()
+    worst = grid.ratio.min()
+    what = (
+        f"noise of Theorem 2.2 over noise proved enough, ε = {EPSILON}, least of {len(grid)} boundary cases of k, m, δ"
+    )
+    checks.append(Check(what, worst, ">=", 1 - ROUNDING))
+    for k in ks:
+        law = equal_values(k, k, k, printed_scale(k, EPSILON, DELTA, 2 * k))
+        checks.append(
+            _exact(f"exact δ, {2 * k} equal values, half go up by s and half down, k = {k}", law, EPSILON, DELTA)
+        )
+    law = equal_values(1, 1, 1, printed_scale(1, EPSILON, DELTA, 2))
+    checks.append(_exact("exact δ, 2 equal values that move apart, k = 1", law, EPSILON, DELTA))
+    return checks
+
+
+def _exact(what: str, law: PairLaw, epsilon: float, delta: float) -> Check:
+    found = float(law.delta(epsilon))
+    return Check(f"{what}, ε = {epsilon:g}", found, "<=", delta, error=ROUNDING * found)
+
+
+def one_set_deltas(k: int, scale: float, epsilons: Iterable[float]) -> pd.DataFrame:
+    """Least delta if only single sets must obey Lemma 4.1, and if all families of sets must; 2k equal values.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``ε``, ``δ for one set``, ``δ for families of sets``.
+    """
+    chosen = compositions([k, k], k)
+    log_p, log_q = (
+        log_set_probability(np.array([k, k], float), values, chosen, LAWS["laplace"])
+        for values in (np.zeros(2), np.array([1, -1]) / scale)
+    )
+    law, rows = equal_values(k, k, k, scale), []
+    for epsilon in epsilons:
+        one = max(
+            np.max(np.exp(a) * -np.expm1(np.minimum(0.0, epsilon + b - a))) for a, b in ((log_p, log_q), (log_q, log_p))
+        )
+        rows.append((epsilon, float(one), float(law.delta(epsilon))))
+    return pd.DataFrame(rows, columns=["ε", "δ for one set", "δ for families of sets"])
+
+
+def check_lem_4_1(k: int) -> list[Check]:
+    """Lemma 4.1 for one set and for families of sets, and the 0.99 epsilon of its proof."""
+    epsilon, delta = EPSILON, DELTA
+    at = one_set_deltas(k, printed_scale(k, epsilon, delta, 2 * k), [epsilon]).iloc[0]
+    return [
+        Check(
+            f"least δ that single sets need, {2 * k} equal values, half up, half down, k = {k}",
+            at["δ for one set"],
+            "<=",
+            delta,
+            reading="one set",
+        ),
+        Check(
+            f"least δ that families of sets need, {2 * k} equal values, half up, half down, k = {k}",
+            at["δ for families of sets"],
+            "<=",
+            delta,
+            reading="families of sets",
+        ),
+        certified(
+            "our proof at 0.99ε, 7.92 for 8: cost of the k items over log(m/δ), certified; bound: what is left",
+            proof_ratio(reach=1.0, constant=7.92),
+            "<=",
+            proof_room(math.log(2 / DELTA), 7.92),
+        ),
+    ]
+
+
+def beyond_range(k: int, delta: float, factors: Iterable[float]) -> pd.DataFrame:
+    """Exact delta of Theorem 2.2's noise when epsilon is a multiple of log(m / delta); 2k equal values, half up.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``ε / log(m/δ)``, ``ε``, ``λ/s``, ``δ needed``, ``δ asked``.
+    """
+    length = math.log(2 * k / delta)
+    rows = []
+    for factor in factors:
+        scale = printed_scale(k, factor * length, delta, 2 * k)
+        needed = float(equal_values(k, k, k, scale).delta(factor * length))
+        rows.append((factor, factor * length, scale, needed, delta))
+    return pd.DataFrame(rows, columns=["ε / log(m/δ)", "ε", "λ/s", "δ needed", "δ asked"])
+
+
+def check_epsilon_range(k: int) -> list[Check]:
+    """Theorem 2.2's noise is enough for every epsilon up to 16 log(m / delta), by the same proof."""
+    shortest = _shortest_length()
+    what = f"our proof, ε ≤ {RANGE:g} log(m/δ): cost of the k items over log(m/δ), certified; bound: what is left"
+    checks = [certified(what, proof_ratio(), "<=", proof_room(shortest))]
+    at = beyond_range(k, DELTA, [1.0, RANGE])
+    for row in at.itertuples():
+        what = f"exact δ at ε = {row[1]:g} log(m/δ), {2 * k} equal values, half up, half down, k = {k}"
+        checks.append(Check(what, float(row[4]), "<=", DELTA))
+    return checks
+
+
+def _shortest_length() -> float:
+    """Least log(m / delta) with 16 log(m / delta) < k <= m and delta < 1, hence with 16 log m < m."""
+    return math.log(next(m for m in range(2, 1000) if m > RANGE * math.log(m)))
+
+
+# --- how much noise, and when delta is of use ------------------------------------------------------------------------
+
+
+def first_useful(deltas: Iterable[float]) -> pd.DataFrame:
+    """Smallest k from which a delta saves noise.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``δ``; Theorem 2.2 below Theorem 2.1 for ``m = k + 1`` (the best), ``m = 2k``, ``m = 10⁶``; and
+        ``our bound``, which knows no m. For delta = 1 / m^2 see `first_useful_square`.
+    """
+    rows = []
+    for delta in deltas:
+        printed = [partial(_saves, n_items=n_items, delta=delta) for n_items in (_next, _twice, _million)]
+        smallest = [least(useful) for useful in (*printed, partial(_we_save, delta=delta))]
+        rows.append((delta, *smallest))
+    return pd.DataFrame(rows, columns=["δ", "m = k + 1", "m = 2k", "m = 10⁶", "our bound"])
+
+
+def first_useful_square() -> int:
+    """Smallest k with Theorem 2.2 below Theorem 2.1 when delta = 1 / m^2, at m = k + 1."""
+    return least(lambda k: k > 48 * math.log(k + 1))
+
+
+def _saves(k: int, n_items: Callable[[int], int], delta: float) -> bool:
+    return printed_scale(k, 1.0, delta, n_items(k)) < 2 * k
+
+
+def _we_save(k: int, delta: float) -> bool:
+    return shift_for(k, EPSILON, delta) > EPSILON / (2 * k)
+
+
+def _next(k: int) -> int:
+    return k + 1
+
+
+def _twice(k: int) -> int:
+    return 2 * k
+
+
+def _million(k: int) -> int:
+    return 10**6
+
+
+def check_useful(deltas: Iterable[float]) -> list[Check]:
+    """Theorem 2.2 against Theorem 2.1, and against our bound."""
+
+    def ratio(k: int, m: int, delta: float) -> float:
+        return printed_scale(k, 1.0, delta, m) / theorem_2_1(k, 1.0)
+
+    what = "noise of Theorem 2.2 over noise of Theorem 2.1"
+    checks = [
+        Check(f"{what}, k = {k}, m = {m:,}, δ = {DELTA}", ratio(k, m, DELTA), "<", 1)
+        for k, m in ((1, 2), (10, 11), (100, 101), (100, 10**6))
+    ]
+    for row in first_useful(deltas).itertuples():
+        delta, k, twice = float(cast(float, row[1])), int(row[2]), int(row[3])
+        cases = (k, k + 1), (twice, 2 * twice), (100 * k, 200 * k)
+        names = ", ".join(f"({n:,}, {m:,})" for n, m in cases)
+        most = max(ratio(n, m, delta) for n, m in cases)
+        before = ratio(k - 1, k, delta)
+        checks += [
+            Check(
+                f"{what}, largest over (k, m) = {names}, all k > 16 log(m/δ), δ = {delta:g}", most, "<", 1, "supplied"
+            ),
+            Check(f"{what}, k = {k - 1}, m = {k}, δ = {delta:g}", before, ">=", 1, "corrected"),
+            Check(f"least k at which our bound saves noise, δ = {delta:g}", int(row[5]), "<", k, "corrected"),
+        ]
+    return checks
+
+
+def simple_slack(epsilon: float = 1.0, delta: float = DELTA) -> tuple[float, float]:
+    """Certified room that the proof of `simple_scale` has left, at the largest epsilon and delta.
+
+    Returns
+    -------
+    tuple of float
+        Bounds of log(1 + alpha) - 1 / (2 alpha + 1) - 2 u - (lost to the second corner), with alpha = 2 L / epsilon at
+        the least L = log(1 / delta), u at its largest, where Theorem 2.1 takes over.
+    """
+    iv = mpmath.iv
+    least = iv.log(iv.mpf(1) / iv.mpf(str(delta)))
+    golden = (iv.sqrt(5) - 1) / 2  # t at which 2 (sqrt(k L) + L) = 2 k
+    u, k = golden / (1 + golden), least / golden**2
+    alpha, shift = 2 * least / epsilon, epsilon / (2 * k * golden * (1 + golden))
+    # (e^a - 1) / a at the largest a, times epsilon / (2 k), bounds the second corner's cross term
+    cross = iv.mpf(epsilon) / 2 * (iv.exp(shift) - 1) / shift
+    kept = 1 - (iv.exp(u) - 1) ** 2 - cross / k
+    slack = iv.log(1 + alpha) - 1 / (2 * alpha + 1) - 2 * u - cross / kept
+    return ends(slack)
+
+
+def constants(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
+    """The constant that replaces 8 in 8 sqrt(k log(k / delta)) / epsilon, by what is proved and what is needed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``k``, ``Theorem 2.1``, ``our bound``, ``closed form``, ``needed`` (at least, at pairs found).
+    """
+    rows = []
+    for k in ks:
+        unit = math.sqrt(k * math.log(k / delta)) / epsilon
+        found = (theorem_2_1(k, epsilon), 1 / shift_for(k, epsilon, delta), simple_scale(k, epsilon, delta))
+        rows.append((k, *(scale / unit for scale in (*found, needed_scale(k, epsilon, delta)))))
+    return pd.DataFrame(rows, columns=["k", "Theorem 2.1", "our bound", "closed form", "needed"])
+
+
+def check_better_bounds(ks: Iterable[int]) -> list[Check]:
+    """The constant 8 can be lowered to 1 + sqrt 5 with k for m inside the logarithm, and not below what is needed."""
+    ks = list(ks)
+    checks = [
+        certified(
+            "room left in the proof of our noise 2(√(k log(k/δ)) + log(k/δ))s/ε, ε ≤ 1, δ ≤ 0.05, certified",
+            simple_slack(),
+            ">",
+            0,
+        )
+    ]
+    grid = [
+        min(2 * k, epsilon * simple_scale(k, epsilon, delta)) / math.sqrt(k * math.log(k / delta))
+        for k, epsilon, delta in product(
+            np.unique(np.geomspace(1, 1e6, 300).astype(int)).tolist(), (1.0,), (DELTA, 1e-6)
+        )
+    ]
+    checks.append(
+        Check(
+            "constant in place of 8 (and k for m) at the lesser of our noise and Theorem 2.1's, largest over k ≤ 10⁶",
+            max(grid),
+            "<",
+            8,
+        )
+    )
+    needed = [needed_scale(k, EPSILON, 1e-6) / printed_scale(k, EPSILON, 1e-6, 2 * k) for k in ks]
+    checks.append(
+        Check(
+            f"share of Theorem 2.2's noise that the worst pairs need, m = 2k, k = {', '.join(map(str, ks))}, largest",
+            max(needed),
+            "<",
+            1,
+        )
+    )
+    return checks
+
+
+def check_noise_level(ks: Iterable[int]) -> list[Check]:
+    """The abstract's noise level: enough with explicit constants, and no lower power of k would do."""
+    ks = list(ks)
+    grid = [
+        EPSILON * min(2 * k / EPSILON, 1 / shift_for(k, EPSILON, delta)) / math.sqrt(k * math.log(k / delta))
+        for k, delta in product((1, 3, 10, 30, 100, 1000, 10**4, 10**5, 10**6), (DELTA, 1e-6, 1e-12))
+    ]
+    needed = [needed_scale(k, EPSILON, DELTA) * EPSILON / math.sqrt(k) for k in ks]
+    return [
+        Check(
+            "enough: λε/(s√(k log(k/δ))) of the least noise proved, largest over k ≤ 10⁶, δ ≤ 0.05",
+            max(grid),
+            "<=",
+            1 + math.sqrt(5),
+        ),
+        Check(
+            f"needed: λε/(s√k) at the worst pairs found, least over k = {', '.join(map(str, ks))}, δ = {DELTA}",
+            min(needed),
+            ">=",
+            0.5,
+        ),
+    ]
+
+
+# --- exponential noise ------------------------------------------------------------------------------------------------
+
+
+def exponential_needs(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
+    """Scale of exponential noise over its pure scale 2k / epsilon: k of k + 1 items, k of 2k; and Laplace's, k of 2k.
+
+    Of k + 1 equal values one goes up and all others down: it is left out with probability 1 / (k + 1) before and
+    exp(-2 k shift) / (k + 1) after.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``k``, ``pure scale``, ``k of k + 1``, ``k of 2k``, ``Laplace, k of 2k``: shares of the pure scale that a pair
+        of neighbours needs.
+    """
+    rows = []
+    for k in ks:
+        room = -math.log1p(-delta * (k + 1)) if delta * (k + 1) < 1 else math.inf
+        edge = epsilon / (epsilon + room)
+        noises: tuple[Noise, Noise] = "exponential", "laplace"
+        half = [least_scale(split(k, k), k, epsilon, delta, noise) * epsilon / (2 * k) for noise in noises]
+        rows.append((k, 2 * k / epsilon, edge, *half))
+    return pd.DataFrame(rows, columns=["k", "pure scale", "k of k + 1", "k of 2k", "Laplace, k of 2k"])
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+_LOOK: dict[str, dict[str, Any]] = {
+    "Laplace, Theorem 2.1": {"color": COLOURS[0], "linestyle": "--"},
+    "Laplace, Theorem 2.2": CALIBRATION["as printed"],
+    "Laplace, our bound": CALIBRATION["corrected"],
+    "Laplace, true need at least": {"color": COLOURS[0], "linestyle": ":"},
+    "Gumbel, zCDP or pure": CALIBRATION["net wins"],
+    "Gumbel, true need at least": {"color": COLOURS[2], "linestyle": ":"},
+    "exponential, pure": {"color": COLOURS[3], "marker": "^"},
+    "Laplace, basic": {"color": COLOURS[0], "linestyle": "--"},
+    "Laplace, advanced": {"color": COLOURS[0], "linestyle": "-."},
+    "Laplace, zCDP": {"color": COLOURS[5], "marker": "v"},
+    "Laplace, optimal": {"color": COLOURS[0], "marker": "x"},
+    "exponential mechanism, zCDP or pure": {"color": COLOURS[2], "marker": "D"},
+}
+
+
+@styled
+def draw_scales(frame: pd.DataFrame) -> Figure:
+    """Standard deviation of the noise that each mechanism needs, against k, from `approximate.scales`.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns ``panel`` ("oneshot" or "peeling"), ``mechanism``, ``k``, ``sd``.
+    """
+    figure = Figure(figsize=(5.8, 8.4))
+    axes = figure.subplots(2, 1, sharex=True, sharey=True)
+    panels = {"oneshot": "Noise once", "peeling": "Peeling, round after round"}
+    for axis, (panel, title) in zip(axes, panels.items(), strict=True):
+        for mechanism, rows in frame[frame.panel == panel].groupby("mechanism", sort=False):
+            axis.plot(rows.k, rows.sd, label=mechanism, **_LOOK[str(mechanism)])
+        axis.set(title=title, xscale="log", yscale="log", ylabel="standard deviation of the noise / $s$")
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
+    for axis in axes:
+        axis.tick_params(labelbottom=True)
+        axis.set_xlabel("items selected, $k$", labelpad=1)
+    return figure

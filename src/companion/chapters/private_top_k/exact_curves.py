@@ -1,0 +1,270 @@
+"""Exact privacy curves of one-shot selection: the worst neighbours found, and what they say of the paper's text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+from companion.claims import Check
+from companion.instruments.style import COLOURS, styled
+from companion.instruments.topk import NAMES, ROUNDING, gaussian_delta, printed_scale, split, theorem_2_1
+from dprank.privacy import composition
+from dprank.privacy.divergence import PairLaw
+from dprank.privacy.gaussian import zcdp
+from dprank.topk.bound import log_delta, shift_for
+from dprank.topk.curve import WorstPair, pair_law, worst_pair
+from dprank.topk.noise_laws import LAWS, Noise
+
+NOISES: tuple[Noise, ...] = ("laplace", "gumbel", "exponential")
+#: Items for each that is selected: enough for every pair that the searches find.
+ITEMS = 50
+#: Epsilon and delta that are proved of Laplace noise, in all that compares noises of equal deviation.
+PROVED = (1.0, 1e-6)
+
+
+def half_and_half(k: int, shift: float, offset: float = 0.0) -> PairLaw:
+    """Law of the set for 2k values in two groups of k: one rises by `shift` scales of the noise, the other falls.
+
+    The first lies `offset` scales above the other, before.
+    """
+    return pair_law(split(k, k, shift, offset), k, 1.0)
+
+
+# --- the worst neighbours that a search finds ------------------------------------------------------------------------
+
+
+def scale_of(noise: Noise, k: int) -> float:
+    """Scale, in sensitivities, of noise as wide as the least Laplace noise that is proved enough for `PROVED`."""
+    least = min(theorem_2_1(k, PROVED[0]), 1 / shift_for(k, *PROVED))
+    return LAWS["laplace"].deviation / LAWS[noise].deviation * least
+
+
+@cache
+def found(noise: Noise, k: int, delta: float) -> WorstPair:
+    """Worst neighbours found in any direction at that scale."""
+    return worst_pair(k, ITEMS * k, scale_of(noise, k), delta=delta, noise=noise)
+
+
+def worst_neighbours(ks: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame:
+    """What the worst neighbours found look like, for noises of equal deviation.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``noise``, ``k``, ``δ``; ``rise`` and ``fall`` (how many values do), ``offset / λ`` (of those that rise,
+        before), ``chosen of these`` (how many of the k are chosen among these), ``ε needed``, ``pure loss``
+        (2 k shift), ``ρ / (k a²)`` (exact zCDP of the pair over k times the squared shift).
+    """
+    rows = []
+    for noise in NOISES:
+        for k in ks:
+            scale = scale_of(noise, k)
+            for delta in deltas:
+                pair = found(noise, k, delta)
+                law = pair_law(pair.types, pair.k, scale, noise)
+                rows.append(
+                    {
+                        "noise": NAMES[noise],
+                        "k": k,
+                        "δ": delta,
+                        "rise": pair.types.counts[0],
+                        "fall": pair.types.counts[1],
+                        "offset / λ": pair.types.before[0] / scale,
+                        "chosen of these": pair.k,
+                        "ε needed": pair.value,
+                        "pure loss": 2 * k / scale,
+                        "ρ / (k a²)": law.rho() * scale**2 / k,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def curves(k: int, deltas: Iterable[float], epsilons: ArrayLike, least: float = 1e-12) -> pd.DataFrame:
+    """Delta against epsilon for noises of equal deviation: needed at the worst neighbours found, and proved.
+
+    Proved are our bound (Laplace) and the zCDP of peeling (Gumbel), up to the pure guarantee, and that (exponential).
+
+    Parameters
+    ----------
+    k : int
+    deltas : iterable of float
+        At which worst neighbours are sought; the curve is the upper envelope of theirs.
+    epsilons : array_like of float
+        Above 0.
+    least : float
+        Smallest delta kept; those of 1 say nothing and are dropped.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``k``, ``noise``, ``curve`` ("found", "proved", or "calibrated" for the one point `PROVED`), ``epsilon``,
+        ``delta``.
+    """
+    at = np.asarray(epsilons, float)
+    parts = [("laplace", "calibrated", *np.atleast_2d(PROVED).T)]
+    for noise in NOISES:
+        scale = scale_of(noise, k)
+        pairs = [found(noise, k, delta) for delta in deltas]
+        needed = np.max([pair_law(pair.types, pair.k, scale, noise).delta(at) for pair in pairs], axis=0)
+        parts += [(noise, "found", at, needed), (noise, "proved", *_proved(noise, k, 1 / scale, at, least))]
+    frame = pd.concat(
+        [pd.DataFrame({"k": k, "noise": n, "curve": c, "epsilon": e, "delta": d}) for n, c, e, d in parts],
+        ignore_index=True,
+    )
+    return frame[frame.delta.between(least, 1, inclusive="left")].reset_index(drop=True)
+
+
+def _proved(
+    noise: Noise, k: int, shift: float, epsilons: NDArray[np.float64], least: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    pure = 2 * k * shift
+    if noise == "laplace":
+        inside = epsilons < pure
+        return epsilons[inside], np.exp([log_delta(k, shift, epsilon) for epsilon in epsilons[inside]])
+    deltas = np.geomspace(0.5, least, 60)
+    if noise == "gumbel":
+        rho = composition.rho(k, 2 * shift, bounded_range=True)
+        proved = np.array([zcdp(rho, delta) for delta in deltas])
+        inside = proved < min(pure, epsilons.max())
+        return proved[inside], deltas[inside]
+    return np.full(len(deltas), pure), deltas
+
+
+# --- Section 1: many equal values ------------------------------------------------------------------------------------
+
+
+def replaced(k: int, gap: float) -> int:
+    """How many of the true top k one record replaces if it lowers them by 1 and raises k others, `gap` below, by 1."""
+    before = np.repeat([gap, 0.0], k)
+    after = before + np.repeat([-1.0, 1.0], k)
+    return k - len(np.intersect1d(np.argsort(-before, kind="stable")[:k], np.argsort(-after, kind="stable")[:k]))
+
+
+def first_order(ks: Iterable[int], shifts: Iterable[float], offsets: Iterable[float] = (0.0,)) -> pd.DataFrame:
+    """Mean loss of the set, over its greatest and over k times the squared shift.
+
+    Half of 2k values rise and half fall; before, those that rise lie `offset` scales above the others.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``offset / λ``, ``k``, ``a = s/λ``, ``mean loss / largest``, ``mean loss / (k a²)``.
+    """
+    rows = []
+    for offset in offsets:
+        for k in ks:
+            for shift in shifts:
+                law = half_and_half(k, shift, offset)
+                mean = law.kl()
+                rows.append((offset, k, shift, mean / law.epsilon(0), mean / (k * shift**2)))
+    return pd.DataFrame(rows, columns=["offset / λ", "k", "a = s/λ", "mean loss / largest", "mean loss / (k a²)"])
+
+
+def over_gaussian(law: PairLaw, mu: float) -> float:
+    """Largest delta over that of a Gaussian mechanism."""
+    epsilons = np.linspace(0, 6 * mu, 121)
+    return float((law.delta(epsilons) / gaussian_delta(mu, epsilons)).max())
+
+
+def check_equal_values(ks: Iterable[int], shifts: Iterable[float]) -> list[Check]:
+    """Equal values: how far the true set moves, and how little the law of the private set does.
+
+    Parameters
+    ----------
+    ks : iterable of int
+    shifts : iterable of float
+        Sensitivity over scale.
+    """
+    ks, shifts = list(ks), list(shifts)
+    frame = first_order(ks, shifts)
+    k, where = max(ks), f"2k equal values, k = {min(ks)} to {max(ks)}, a = s/λ = {min(shifts):g} to {max(shifts):g}"
+    gaussian = max(over_gaussian(half_and_half(k, a), a * math.sqrt(2 * k)) for k in ks for a in shifts)
+    return [
+        Check(f"members of the true top {k} that one record replaces, 2k equal values", replaced(k, 0), "==", k),
+        Check(
+            f"members of the true top {k} that one record replaces, the others 2.5s below", replaced(k, 2.5), "==", 0
+        ),
+        Check(f"mean privacy loss over k a², largest, {where}", frame["mean loss / (k a²)"].max(), "<=", 1 + ROUNDING),
+        Check(f"δ over that of a Gaussian mechanism with μ = a√(2k), largest, {where}", gaussian, "<=", 1 + ROUNDING),
+    ]
+
+
+# --- Section 5: other notions of privacy -----------------------------------------------------------------------------
+
+
+def notions(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
+    """Noise that one analysis or another asks for, over the sensitivity, m = 2k items.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``k``, ``Theorem 2.2``, ``Rényi (ours)``, and their quotient.
+    """
+    rows = []
+    for k in ks:
+        printed = printed_scale(k, epsilon, delta, 2 * k)
+        ours = 1 / shift_for(k, epsilon, delta)
+        rows.append((k, printed, ours, ours / printed))
+    return pd.DataFrame(rows, columns=["k", "Theorem 2.2", "Rényi (ours)", "ours / Theorem 2.2"])
+
+
+def strongest(ks: Iterable[int], shift: float) -> pd.DataFrame:
+    """Most that equal and nearly equal values need of zCDP and of Gaussian privacy, Laplace noise.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``k``, ``m`` (of the pair behind the last column), ``ρ / (k a²)``, and ``δ over Gaussian`` with
+        mu = a sqrt(2 k), the largest of each over the pairs tried.
+    """
+    rows = []
+    for k in ks:
+        pairs = {(up, k + rest - up) for rest in (k, k + 1, k + 3, 2 * k) for up in (k, k + 1, (k + rest) // 2, rest)}
+        laws = {
+            (pair, offset): pair_law(split(*pair, shift, offset), k, 1.0)
+            for pair in pairs
+            if min(pair) > 0
+            for offset in (0.0, -shift)
+        }
+        gaussian = {at: over_gaussian(law, shift * math.sqrt(2 * k)) for at, law in laws.items()}
+        most = max(gaussian, key=lambda at: gaussian[at])
+        rho = max(law.rho() for law in laws.values())
+        rows.append((k, sum(most[0]), rho / (k * shift**2), gaussian[most]))
+    return pd.DataFrame(rows, columns=["k", "m", "ρ / (k a²)", "δ over Gaussian"])
+
+
+def check_notions(ks: Iterable[int], settings: Iterable[tuple[float, float]]) -> list[Check]:
+    """A Rényi analysis against Theorem 2.2, at several (epsilon, delta)."""
+    ks = list(ks)
+    checks = []
+    for epsilon, delta in settings:
+        frame = notions(ks, epsilon, delta)
+        what = f"noise by our Rényi analysis over Theorem 2.2's, largest for k = {ks[0]} to {ks[-1]:,}, m = 2k"
+        checks.append(Check(f"{what}, ε = {epsilon:g}, δ = {delta:g}", frame["ours / Theorem 2.2"].max(), "<", 1))
+    return checks
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def draw_privacy_curves(frame: pd.DataFrame) -> Figure:
+    """Delta against epsilon, a colour for each noise: needed at the worst pair found (solid) and proved (dashed)."""
+    figure = Figure(figsize=(5.8, 4.4))
+    axes = figure.subplots()
+    looks = {"laplace": ("Laplace", 0), "gumbel": ("Gumbel", 2), "exponential": ("exponential", 3)}
+    for (noise, curve), part in frame.groupby(["noise", "curve"], sort=False):
+        name, colour = looks[noise]
+        style = {"found": "-", "proved": "--", "calibrated": "o"}[curve]
+        label = None if curve == "calibrated" else f"{name}, {curve}"
+        axes.plot(part.epsilon, part.delta, style, color=COLOURS[colour], label=label)
+    axes.set_title(f"{frame.k.iloc[0]} items selected")
+    axes.set(xlabel="ε", ylabel="least δ", yscale="log", xlim=(0, None), ylim=(frame.delta.min(), 1))
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure

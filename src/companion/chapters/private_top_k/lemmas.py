@@ -1,0 +1,649 @@
+"""Qiao, Su and Zhang (2021), Section 4: closeness, the lemmas and every number of the proof of Theorem 2.2.
+
+Numbers are enclosed by interval arithmetic with outward rounding. The mechanism of Lemma 4.4 includes item i with
+probability q_i, independently; what it leaks is a finite sum, and a bound of ours has a proof of a few lines.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from mpmath import iv
+from numpy.typing import ArrayLike
+from scipy import special
+from scipy.optimize import brentq
+
+from companion.claims import RELATIONS, Check
+from companion.instruments.topk import ROUNDING, Array, certified, ends
+from dprank.topk.noise_laws import LAPLACE
+
+#: The constants of Lemmas 4.4 and 4.5, the root of C0 as the proof writes it, and the ends of Theorem 2.2's ranges.
+ROOT_C0, C1, C, EPSILON, DELTA = "3.9", "1.95", "1.9", "0.2", "0.05"
+#: C0, and what the lost superscript leaves of it.
+SQUARE_C0, LITERAL_C0 = "15.21", "3.92"
+#: The bound on tau that the proof of Lemma 4.4 arrives at.
+TAU = 0.0072
+
+
+def bennett(u: Any) -> Any:
+    """Bennett's h(u) = (1 + u) log(1 + u) - u of an interval."""
+    return (1 + u) * iv.log(1 + u) - u
+
+
+def _check(what: str, value: Any, relation: str, bound: float, about: str = "printed") -> Check:
+    return certified(what, ends(value), relation, bound, about)
+
+
+# --- the numbers of the proof ----------------------------------------------------------------------------------------
+
+
+def _chain(reading: Literal["restored", "literal"]) -> list[tuple[str, Any, str, float]]:
+    """Every numeric inequality: name, enclosure of its left side, relation, right side.
+
+    The worst case is epsilon = 0.2, m / delta = 40 and k = C0 log(m / delta): all left sides are monotone in them.
+    """
+
+    def square(digits: str) -> Any:
+        return iv.mpf(digits) ** 2 if reading == "restored" else iv.mpf(f"{digits}2")
+
+    log = iv.log(2 / iv.mpf(DELTA))
+    c0 = square(ROOT_C0)
+    root, c1, c, epsilon = iv.sqrt(c0), iv.mpf(C1), iv.mpf(C), iv.mpf(EPSILON)
+    tau = epsilon / (c1 * root * log)
+    mass = 1 + c / root
+    most, u, share = iv.mpf("1.509"), iv.mpf("0.3409"), iv.mpf("0.9787")
+    return [
+        ("exponent of Lemma 4.5 / log(m/δ): C0(1+c/√C0) h(c/(√C0+c))", c0 * mass * bennett(c / (root + c)), ">=", 1),
+        ("τ ≤ 0.2/(C1 √C0 log 40), for log(1+u) ≥ u − u²", tau, "<", 0.5),
+        ("τ ≤ 0.2/(C1 √C0 log 40)", tau, "<", TAU),
+        ("abs(t − ε)/ε ≤ (1+c/√C0)/C1² · 0.2/log 40", mass / square(C1) * epsilon / log, "<=", 0.0213),
+        ("A/τ ≤ 1/(1 − 0.0072)", 1 / (1 - iv.mpf("0.0072")), "<", 1.0073),
+        ("σ²/(τ²k) ≤ 1.0073² (1+c/√C0)", square("1.0073") * mass, "<=", 1.509),
+        (
+            "At/(1.509τ²k) ≤ 1.0073·1.95/1.509 · 1.0213/√C0",
+            iv.mpf("1.0073") * c1 / most * iv.mpf("1.0213") / root,
+            "<=",
+            0.3409,
+        ),
+        (
+            "Bennett exponent / log(m/δ), 1.509 · h(0.3409)/0.3409² /1.509² · 1.95² · 0.9787²",
+            most * bennett(u) / square("0.3409") / square("1.509") * square(C1) * share**2,
+            ">=",
+            1.08,
+        ),
+        ("λε/k > 8/√C0 where Theorem 2.1 is used", 8 / root, ">", 2),
+        ("closeness times λ, 4 exp(ε/(4√C0 log 40))", 4 * iv.exp(epsilon / (4 * root * log)), "<", 4.014),
+        ("share of ε, 4.014 · 1.95/8", iv.mpf("4.014") * c1 / 8, "<=", 0.9785),
+        ("λε > 8√C0 log 40", 8 * root * log, ">", 115),
+        ("total share of ε, 0.9785 + 1/115", iv.mpf("0.9785") + 1 / iv.mpf(115), "<", 0.99),
+    ]  # fmt: skip
+
+
+def constants() -> pd.DataFrame:
+    """The numeric inequalities of the proofs of Lemmas 4.5, 4.4 and 4.1, with lost superscripts restored and without.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``step`` and ``printed`` (the bound); for both readings the value as text, with "false" where the inequality is.
+    """
+    rows = []
+    for restored, literal in zip(_chain("restored"), _chain("literal"), strict=True):
+        step, _, relation, bound = restored
+        row: dict[str, Any] = {"step": step, "printed": f"{RELATIONS[relation]} {bound:g}"}
+        for name, (what, value, *_) in (("3.9²", restored), ("3.92", literal)):
+            outcome = _check(what, value, relation, bound).outcome
+            row[name] = f"{float(value.mid):.5f}{'' if outcome else ', false'}"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def check_constants() -> list[Check]:
+    """The chain with C0 = 3.9 squared; 3.92 contradicts the 3.9 that the proof writes for its root."""
+    return [_check(*row) for row in _chain("restored")[1:]]
+
+
+# --- closeness and Lemma 4.3 -----------------------------------------------------------------------------------------
+
+
+def shift_ratio(z: ArrayLike, shift: ArrayLike, factor: bool = True) -> Array:
+    """The left side of Lemma 4.3 over its right side at z and z' = z + shift, with or without its factor exp(d).
+
+    Parameters
+    ----------
+    z, shift : array_like of float
+        ``shift`` not zero.
+    factor : bool
+        Whether the right side has the factor.
+    """
+    z, shift = np.broadcast_arrays(np.asarray(z, float), np.asarray(shift, float))
+    # by symmetry to the left of zero, where G(z) is the small tail
+    z, shift = np.where(z > 0, -z, z), np.where(z > 0, -shift, shift)
+    d, below = np.abs(shift), np.minimum(z + shift, 0)
+    # G(z') - G(z), each side of zero without cancellation
+    rise = np.exp(z) * np.expm1(below - z) / 2 - np.expm1(-np.maximum(z + shift, 0)) / 2
+    right = 2 * d * np.exp(z) / 2 * (1 - np.exp(z) / 2)
+    return np.abs(rise) / right * (np.exp(-d) if factor else 1.0)
+
+
+def check_shift() -> list[Check]:
+    """Lemma 4.3 on a grid, its constant in the limit, and what the factor exp(d) is needed for."""
+    z = np.r_[0.0, np.linspace(-30, 30, 601)][:, None]
+    d = np.geomspace(1e-6, 30, 400)
+    both = np.r_[d, -d]
+    kinks = shift_ratio(-d[:, None] * np.linspace(0, 1, 101), d[:, None])  # 0 between z and z'
+    most = max(float(shift_ratio(z, both).max()), float(kinks.max()))
+    small = d[d <= 0.75][:, None]
+    plain = max(
+        float(shift_ratio(z, np.r_[small, -small].T, factor=False).max()),
+        float(shift_ratio(-small * np.linspace(0, 1, 101), small, factor=False).max()),
+    )
+    limit, far = float(shift_ratio(0.0, 1e-6)), float(shift_ratio(-30.0, 2.0, factor=False))
+    return [
+        Check("largest left side over right side, d = abs(z − z') from 10⁻⁶ to 30", most, "<=", 1, error=ROUNDING),
+        Check(
+            "left side over right side at z = 0, d = 10⁻⁶: the constant 2 is least", limit, ">=", 1 - 2e-6, "corrected"
+        ),
+        Check(
+            "largest left side over right side without its factor e^d, d ≤ 0.75",
+            plain,
+            "<=",
+            1,
+            "corrected",
+            error=ROUNDING,
+        ),
+        Check("left side over right side without its factor e^d, d = 2, far to the left", far, ">", 1, "corrected"),
+    ]
+
+
+def check_closeness(taus: Sequence[float] = (0.001, TAU, 0.1, 0.5, 1.0)) -> list[Check]:
+    """Definition 4.2: q' is a vector of probabilities, and the order of q and q' matters little."""
+    q = np.r_[np.geomspace(1e-6, 0.5, 200), 1 - np.geomspace(1e-6, 0.5, 200)]
+    tau = np.array(taus)[:, None]
+    step = tau * q * (1 - q)
+    outside = max(float((q + step).max()) - 1, -float((q - step).min()))
+    inner = tau[tau < 1][:, None]
+    step = inner * q * (1 - q)
+    back = max(float((step / (p * (1 - p)) * (1 - inner) / inner).max()) for p in (q + step, q - step))
+    d = np.geomspace(1e-6, 5, 100)
+    shifted = float(shift_ratio(np.linspace(-20, 20, 401)[:, None], np.r_[d, -d]).max())
+    what = "largest closeness of two Laplace laws a shift d apart, over 2de^d"
+    return [
+        Check("how far a vector τ-close to one in (0,1) can leave [0,1], τ ≤ 1", outside, "<=", 0),
+        Check(what, shifted, "<=", 1, error=ROUNDING),
+        Check("closeness the other way round, over τ/(1 − τ): largest", back, "<=", 1 + ROUNDING, "corrected"),
+        Check("closeness the other way round, over τ/(1 − τ): largest, is it reached", back, ">", 0.999, "corrected"),
+    ]
+
+
+# --- Lemma 4.5 -------------------------------------------------------------------------------------------------------
+
+
+def least_ratio(c: float) -> float:
+    """The least C0 with C0 (t - log(1 + t)) >= 1 for t = c / sqrt(C0); c above the root of 2."""
+    return float(brentq(lambda c0: c0 * (c / c0**0.5 - math.log1p(c / c0**0.5)) - 1, 0.01 * c, 1e6 * c**2))
+
+
+def least_ratio_bennett(c: float) -> float:
+    """The same with the exponent that Lemma 4.5 prints."""
+
+    def excess(c0: float) -> float:
+        t = c / c0**0.5
+        u = t / (1 + t)
+        return c0 * (1 + t) * ((1 + u) * math.log1p(u) - u) - 1
+
+    return float(brentq(excess, 0.1 * c, 100 * c**2))
+
+
+def log_poisson_binomial_tail(q: Sequence[float], k: int) -> float:
+    """Log probability that at most k of independent events of probabilities q happen; O(k * len(q))."""
+    law = np.full(k + 1, -np.inf)
+    law[0] = 0.0
+    for p in q:
+        with np.errstate(divide="ignore"):
+            stay, move = np.log1p(-p), np.log(p)
+        law[1:] = np.logaddexp(law[1:] + stay, law[:-1] + move)
+        law[0] += stay
+    return float(np.logaddexp.reduce(law))
+
+
+def log_binomial_tail(k: int, m: int, q: ArrayLike) -> Array:
+    """Log probability that at most k of m events of probability q happen, for an array of q in (0, 1)."""
+    q = np.asarray(q, float)[..., None]
+    a = np.arange(k + 1)
+    return np.asarray(special.logsumexp(_log_choose(m, a) + a * np.log(q) + (m - a) * np.log1p(-q), axis=-1))
+
+
+def _log_choose(m: int, a: Any) -> Any:
+    return special.gammaln(m + 1) - special.gammaln(a + 1) - special.gammaln(m - a + 1)
+
+
+def tail_over_bound(m: int, k: int, c: float = float(C), cells: int = 4000) -> tuple[float, float]:
+    """Largest P(at most k) / (delta / m) over delta in (0, 1), all q = K / m, bracketed from below and above.
+
+    Both the tail and delta / m fall as log(m / delta) grows, so on a cell of it the tail of its left end and the
+    delta / m of its right end bound the ratio. Equal q are the worst for K >= k + 1 (Hoeffding 1956).
+    """
+    log = np.linspace(math.log(m), ((m - k) / c) ** 2 / k, cells + 1)
+    if log[-1] <= log[0]:
+        return 0.0, 0.0  # K > m for every delta: no such vector
+    q = (k + c * np.sqrt(k * log)) / m
+    inside = q < 1
+    tail = np.where(inside, log_binomial_tail(k, m, np.where(inside, q, 0.5)), -np.inf)
+    return float(np.exp((tail + log).max())), float(np.exp((tail[:-1] + log[1:]).max()))
+
+
+def smallest_tail_counterexample(c: float = float(C)) -> dict[str, Any]:
+    """The fewest items at which 'Specifically' fails, certified: probabilities are fractions, K is enclosed.
+
+    Returns
+    -------
+    dict
+        ``items``, ``k``, ``delta``, ``q`` (fractions), ``probability`` (exact), ``allowed`` (delta / m), and
+        ``smaller``: an upper bound of probability / allowed over all fewer items, all k and delta.
+    """
+    smaller, m = 0.0, 2
+    while True:
+        found = [(*tail_over_bound(m, k, c), k) for k in range(1, m)]
+        low, _, k = max(found)
+        if low > 1:
+            break
+        smaller = max(smaller, *(high for _, high, _ in found))
+        m += 1
+    for delta in (Fraction(digit, 10**power) for power in range(1, 40) for digit in (5, 2, 1)):
+        target = k + iv.mpf(str(c)) * iv.sqrt(k * iv.log(iv.mpf(m * delta.denominator) / delta.numerator))
+        q = Fraction(math.ceil(float(target.b) / m * 10**6), 10**6)
+        if q < 1:
+            tail = sum((math.comb(m, a) * q**a * (1 - q) ** (m - a) for a in range(k + 1)), Fraction(0))
+            if tail > delta / m:
+                break
+    return {"items": m, "k": k, "delta": delta, "q": q, "probability": tail, "allowed": delta / m, "smaller": smaller}
+
+
+def largest_failing_k(log: float, c: float = float(C)) -> int:
+    """Largest k at which the Poisson tail (any number of items, at last) exceeds exp(-log); 0 if none does."""
+    k = np.arange(1, math.ceil(least_ratio(c) * log) + 1)  # Chernoff's bound covers larger ones
+    tail = np.array([_log_poisson_tail(int(i), i + c * math.sqrt(i * log)) for i in k])
+    return int(k[tail > -log].max(initial=0))
+
+
+def _log_poisson_tail(k: int, mean: float) -> float:
+    a = np.arange(k + 1)
+    return float(special.logsumexp(a * math.log(mean) - mean - special.gammaln(a + 1)))
+
+
+def failing_table(logs: Iterable[float] = (5, 10, 20, 50, 200, 500)) -> pd.DataFrame:
+    """By log(m / delta): the largest k at which 'Specifically' fails for many items, and its share of the logarithm."""
+    frame = pd.DataFrame({"log(m/δ)": float(log), "largest failing k": largest_failing_k(log)} for log in logs)
+    return frame.assign(ratio=frame["largest failing k"] / frame["log(m/δ)"])
+
+
+def check_tail() -> list[Check]:
+    """Lemma 4.5, general part: exact tails over the bound for equal, unequal and extreme probabilities."""
+    worst = -math.inf
+    for m, k, t in (
+        (2, 1, 0.5),
+        (5, 1, 1.0),
+        (5, 4, 0.2),
+        (20, 5, 0.5),
+        (100, 30, 0.3),
+        (400, 100, 1e-3),
+        (400, 3, 60),
+    ):
+        mean = (1 + t) * k
+        u = t / (1 + t)
+        bound = -mean * ((1 + u) * math.log1p(u) - u)
+        spread = np.linspace(0.5, 1.5, m) * mean / m
+        certain = np.r_[np.ones(int(mean)), mean % 1, np.zeros(m - int(mean))][:m]
+        for q in (np.full(m, mean / m), np.minimum(spread, 1), certain):
+            if q.sum() >= mean - 1e-9:
+                worst = max(worst, log_poisson_binomial_tail(q.tolist(), k) - bound)
+    share = np.linspace(0, 1, 1001)[1:-1]
+    chernoff, printed = (1 - share) * np.log1p(-share) + share, (1 + share) * np.log1p(share) - share
+    return [
+        Check(
+            "log of exact P(Σ Z ≤ k) less log of the bound, largest over 7 sizes, 3 kinds of probabilities each",
+            worst,
+            "<=",
+            0,
+        ),
+        Check(
+            "Chernoff's exponent less the printed one, over its mean, least over all t",
+            float((chernoff - printed).min()),
+            ">=",
+            0,
+        ),
+    ]
+
+
+def check_tail_specific(smallest: dict[str, Any]) -> list[Check]:
+    """Lemma 4.5, 'Specifically': false for small k, true from C0 log(m / delta), and from 2.16 log(m / delta)."""
+    m, k, delta = smallest["items"], smallest["k"], smallest["delta"]
+    what = f"P(Σ Z ≤ {k}), {m} variables with q = {float(smallest['q']):g}, δ = {float(delta):g}"
+    name, value, relation, bound = _chain("restored")[0]
+    at, log = 2.0, 300.0
+    few = int(at * log)
+    excess = _log_poisson_tail(few, few + float(C) * math.sqrt(few * log)) + log
+    least = least_ratio(float(C))
+    return [
+        Check(what, float(smallest["probability"]), "<=", float(smallest["allowed"]), error=1e-18),
+        Check(f"largest P(Σ Z ≤ k)/(δ/m), below {m} variables, any k, δ", smallest["smaller"], "<=", 1, "corrected"),
+        _check(f"k ≥ 3.9² log(m/δ), {name}", value, relation, bound, "supplied"),
+        Check("least C0 for which Chernoff's bound gives δ/m", least, "<=", 2.16, "corrected", error=ROUNDING),
+        Check(f"k = 2 log(m/δ) = {few}, many items: log of P(Σ Z ≤ k)/(δ/m)", excess, ">", 0, "corrected"),
+    ]  # fmt: skip
+
+
+# --- Lemma 4.4 -------------------------------------------------------------------------------------------------------
+
+
+def log_excess(k: int, counts: Sequence[int], q: ArrayLike, moved: ArrayLike, epsilon: float) -> float:
+    """Log of the largest P(M(q) in S) - exp(epsilon) P(M(q') in S) over families S of k-subsets, exact.
+
+    The best S are the sets whose ratio exceeds exp(epsilon).
+
+    Parameters
+    ----------
+    k : int
+        Size of the sets.
+    counts : sequence of int
+        Items of the first and of the second kind.
+    q, moved : array_like of float, shape (2,)
+        Their probabilities in q and q', in (0, 1).
+    epsilon : float
+
+    Returns
+    -------
+    float
+        ``-inf`` if no set exceeds.
+    """
+    (u, v), q, moved = counts, np.asarray(q, float), np.asarray(moved, float)
+    a = np.arange(max(0, k - v), min(u, k) + 1)
+    taken = np.stack([a, k - a])
+    left = np.array([[u], [v]]) - taken
+    before = _log_choose(u, a) + _log_choose(v, k - a) + np.log(q) @ taken + np.log1p(-q) @ left
+    loss = np.log(q / moved) @ taken + (np.log1p(-q) - np.log1p(-moved)) @ left
+    with np.errstate(divide="ignore"):
+        return float(special.logsumexp(before + np.log(-np.expm1(np.minimum(epsilon - loss, 0.0)))))
+
+
+def closeness_limit(k: int, log: float, epsilon: float, c1: float = float(C1)) -> float:
+    """Lemma 4.4's largest tau; log is log(m / delta)."""
+    return epsilon / (c1 * math.sqrt(k * log))
+
+
+def our_exponent(k: int, tau: float, epsilon: float) -> float:
+    """An exponent E: families of sets of at most k items satisfy the inequality of Lemma 4.4 with exp(-E) for delta/m.
+
+    E = alpha epsilon + k (alpha log(1 + tau) + log(1 - alpha tau)) for any alpha >= 1 with alpha tau < 1; here
+    alpha tau = t / (1 + t) with t = epsilon / (tau k). The book has the proof.
+    """
+    t = epsilon / (tau * k)
+    alpha = t / (1 + t) / tau
+    if not (alpha >= 1 and tau < 1):
+        raise ValueError(
+            f"tau = {tau}; with k = {k} and epsilon = {epsilon} it must be at most epsilon / (k + epsilon)"
+        )
+    return alpha * epsilon + k * (alpha * math.log1p(tau) + math.log1p(-alpha * tau))
+
+
+def certified_share(c0: str, c1: str = C1) -> Any:
+    """Enclosure of a lower bound of `our_exponent` over log(m / delta), for all k >= C0 log(m / delta).
+
+    With t = C1 sqrt(log(m/delta) / k) the share is at least C1^2 (t - log(1 + t)) / t^2 - epsilon / (2 log(m/delta)),
+    whose first term falls with t.
+    """
+    t = iv.mpf(c1) / iv.sqrt(iv.mpf(c0))
+    return iv.mpf(c1) ** 2 * (t - iv.log(1 + t)) / t**2 - iv.mpf(EPSILON) / (2 * iv.log(2 / iv.mpf(DELTA)))
+
+
+def worst_found(c0: float, epsilon: float = float(EPSILON), delta: float = float(DELTA)) -> pd.DataFrame:
+    """Exact excess of Lemma 4.4 at the smallest k it allows, largest over two kinds of items.
+
+    Some share of the items moves up as far as tau allows, the rest down; probabilities run over a grid. A search: the
+    largest found is a lower bound of the worst.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``m``, ``k``, ``excess`` (largest found), ``excess, k − 1 of m − 1`` (the same for sets of k - 1 of the others,
+        as the proof of Lemma 4.1 needs it), ``bound`` by `our_exponent` for both; all over delta / m.
+    """
+    fewest = next(m for m in range(2, 10**6) if math.ceil(c0 * math.log(m / delta)) <= m)
+    rows = []
+    for m in (fewest, 2 * fewest, 10 * fewest, 100 * fewest):
+        log = math.log(m / delta)
+        k = math.ceil(c0 * log)
+        tau = closeness_limit(k, log, epsilon)
+        shares = (k / m * np.array([0.5, 0.8, 1, 1.2, 1.5, 2, 3])).tolist()
+        grid = [q for q in shares if q < 1] + [1 - 0.3 * (1 - k / (m + 1))]
+
+        def largest(size: int, items: int, tau: float = tau, grid: Sequence[float] = grid) -> float:
+            return max(
+                log_excess(size, (u, items - u), (p, r), (p + tau * p * (1 - p), r - tau * r * (1 - r)), epsilon)
+                for u in {items, 3 * items // 4, items // 2, items // 4, 0}
+                for p in grid
+                for r in grid
+            )
+
+        rows.append(
+            {
+                "m": m,
+                "k": k,
+                "excess": math.exp(largest(k, m) + log),
+                "excess, k − 1 of m − 1": math.exp(largest(k - 1, m - 1) + log),
+                "bound": math.exp(log - our_exponent(k, tau, epsilon)),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def one_kind_excess(m: int, k: int, log: float, q: ArrayLike, epsilon: float = float(EPSILON)) -> Array:
+    """Excess over delta / m when all m items have probability q and move up as far as tau allows, for an array of q."""
+    q = np.asarray(q, float)
+    tau = closeness_limit(k, log, epsilon)
+    loss = -k * np.log1p(tau * (1 - q)) - (m - k) * np.log1p(-tau * q)
+    law = _log_choose(m, k) + k * np.log(q) + (m - k) * np.log1p(-q)
+    return np.asarray(np.exp(law + log) * -np.expm1(np.minimum(epsilon - loss, 0.0)))
+
+
+def without_condition(delta: Fraction | None = None) -> dict[str, Any]:
+    """The fewest items at which a search breaks Lemma 4.4 with k = 1, where k >= C0 log(m / delta) is not asked.
+
+    All items alike, all moving up. The numbers found are enclosed by intervals.
+
+    Parameters
+    ----------
+    delta : Fraction, optional
+        At most 1/20; any by default.
+
+    Returns
+    -------
+    dict
+        ``items``, ``delta``, ``q`` (fractions) and ``excess``: the enclosure of excess over delta / m.
+    """
+    q = np.linspace(0.0025, 0.9975, 399)
+    for m in range(3, 2000):
+        if delta is None:
+            logs = np.linspace(math.log(20 * m), max(math.log(20 * m), ((m - 1) / float(C1)) ** 2), 200)
+        else:
+            logs, q = np.array([math.log(m / delta)]), np.linspace(0.2, 2, 400) * 8 / m
+            q = q[q < 1]
+        values = [one_kind_excess(m, 1, float(log), q) for log in logs]
+        best = int(np.argmax([value.max() for value in values]))
+        if values[best].max() > 1:
+            break
+    p = Fraction(float(q[values[best].argmax()])).limit_denominator(10**5)
+    small = delta or Fraction(f"{m * math.exp(-logs[best]):.2g}")
+    x, d, e = (iv.mpf(f.numerator) / f.denominator for f in (p, small, Fraction(EPSILON)))
+    tau = e / (iv.mpf(C1) * iv.sqrt(iv.log(m / d)))
+    loss = -iv.log(1 + tau * (1 - x)) - (m - 1) * iv.log(1 - tau * x)
+    excess = m * x * (1 - x) ** (m - 1) * (1 - iv.exp(e - loss)) * m / d
+    return {"items": m, "delta": small, "q": p, "excess": excess}
+
+
+def check_subsets(without: dict[str, Any]) -> list[Check]:
+    """Lemma 4.4: our exponent certified on all its range, exact values at its boundary, and the condition's use."""
+    found = pd.concat([worst_found(float(SQUARE_C0)), worst_found(float(LITERAL_C0))], ignore_index=True)
+    what = "certified least exponent of our proof of Lemma 4.4 / log(m/δ), all k ≥"
+    limit = least_ratio(float(C1))
+    k, log = 1500, 1000.0
+    t = float(C1) * math.sqrt(log / k)
+    many = [
+        math.log(float(one_kind_excess(10**7, k, log, k * (1 + x * t) / 10**7)) or 1e-300) for x in (1.01, 1.02, 1.05)
+    ]
+    name = f"k = 1, {without['items']} items, δ = {float(without['delta']):g}, no condition on k: excess over δ/m"
+    return [
+        _check(f"{what} 3.9² log(m/δ)", certified_share(SQUARE_C0), ">=", 1),
+        Check(
+            "largest exact P(q, S) − e^ε P(q', S) found over δ/m, smallest k allowed",
+            float(found["excess"].max()),
+            "<=",
+            1,
+        ),
+        Check(
+            "largest exact excess found over that of our proof of Lemma 4.4, smallest k allowed",
+            float((found["excess"] / found["bound"]).max()),
+            "<=",
+            1,
+            "corrected",
+        ),
+        Check(
+            "largest exact excess found over that of our proof of Lemma 4.4, k − 1 of m − 1 items",
+            float((found["excess, k − 1 of m − 1"] / found["bound"]).max()),
+            "<=",
+            1,
+            "corrected",
+        ),
+        _check(f"{what} 3.92 log(m/δ)", certified_share(LITERAL_C0), ">=", 1, "corrected"),
+        _check(name, without["excess"], ">", 1, "corrected"),
+        Check(
+            "least C0 for which Chernoff's bound gives δ/m, with C1 for c",
+            limit,
+            "<=",
+            1.8,
+            "corrected",
+            error=ROUNDING,
+        ),
+        Check(f"k = 1.5 log(m/δ) = {k}, 10⁷ items: log of excess over δ/m", max(many), ">", 0, "corrected"),
+    ]
+
+
+# --- the proof of Lemma 4.4 ------------------------------------------------------------------------------------------
+
+
+def mean_loss(q: ArrayLike, move: ArrayLike) -> Array:
+    """Mean of zeta, the log ratio of an item with q' = q + move * q (1 - q)."""
+    q, move = np.asarray(q, float), np.asarray(move, float)
+    return q * np.log1p(move * (1 - q)) + (1 - q) * np.log1p(-move * q)
+
+
+def loss_range(q: ArrayLike, move: ArrayLike) -> Array:
+    """Absolute difference of the two values of zeta."""
+    q, move = np.asarray(q, float), np.asarray(move, float)
+    return np.abs(np.log1p(move * (1 - q)) - np.log1p(-move * q))
+
+
+def check_proof() -> list[Check]:
+    """The steps of the proof of Lemma 4.4 that are not numbers, each at its worst."""
+    q = np.r_[0.0, np.geomspace(1e-9, 0.5, 400), 1 - np.geomspace(1e-9, 0.5, 400), 1.0]
+    move = np.outer(np.r_[-1, 1], np.geomspace(1e-4, TAU, 30)).reshape(-1, 1)
+    inside = q[(q > 0) & (q < 1)]
+    mean = float((np.abs(mean_loss(inside, move)) / move**2 / inside).max())
+    width = float((loss_range(q, move) / np.abs(move)).max())
+    u = np.geomspace(1e-3, 1e3, 2000)
+    h = (1 + u) * np.log1p(u) - u
+    exact, star = _subset_sums()
+    return [
+        Check(
+            "excess of the best family of sets less the probability of S* (6 items, 3 chosen)", exact - star, "<=", 0
+        ),
+        Check("largest abs(mean of a log-ratio)/(τ²q)", mean, "<=", 1),
+        Check("largest range of a log-ratio over τ, τ ≤ 0.0072", width, "<=", 1 / (1 - TAU)),
+        Check(
+            "largest step of h(u)/u² on a grid: decreasing, h(u) = (1 + u) log(1 + u) − u",
+            float(np.diff(h / u**2).max()),
+            "<",
+            0,
+        ),
+        Check(
+            "least step of h(u)/u on a grid: increasing, so v h(a/v) falls as v grows",
+            float(np.diff(h / u).min()),
+            ">",
+            0,
+        ),
+        Check("largest abs(mean of a log-ratio)/(τ²q): half will do", mean, "<=", 0.503, "corrected"),
+    ]
+
+
+def _subset_sums(epsilon: float = 0.2) -> tuple[float, float]:
+    """By enumeration: the best family of 3-subsets of 6 items, and the mass of all vectors whose ratio exceeds."""
+    q = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.9])
+    moved = q + 0.3 * np.array([1, -1, 1, 1, -1, -1]) * q * (1 - q)
+    z = (np.arange(64)[:, None] >> np.arange(6)) & 1
+    before, after = (np.where(z, p, 1 - p).prod(1) for p in (q, moved))
+    best = np.maximum(before - math.exp(epsilon) * after, 0)[z.sum(1) == 3].sum()
+    return float(best), float(before[before >= math.exp(epsilon) * after].sum())
+
+
+def range_counterexample(q: str = "0.1", tau: str = "0.007") -> tuple[Any, Any]:
+    """Enclosures of both sides of the displayed bound on the range of zeta for an item that moves down."""
+    x, t = iv.mpf(q), iv.mpf(tau)
+    left = iv.log((1 + t * x) / (1 - t * (1 - x)))
+    right = iv.log((1 + t * (1 - x)) / (1 - t * x))
+    return left, right
+
+
+def check_range() -> list[Check]:
+    """The display before (4.3), which forgets items that move down, and what holds for both directions."""
+    left, right = range_counterexample()
+    q = np.linspace(0, 1, 1001)
+    move = np.outer(np.r_[-1, 1], np.geomspace(1e-4, 0.9, 30)).reshape(-1, 1)
+    most = float((loss_range(q, move) / -np.log1p(-np.abs(move))).max())
+    what = "range of ζ of an item that moves down, less the printed bound, q = 0.1, τ = 0.007, certified"
+    return [
+        _check(what, left - right, "<=", 0),
+        Check("largest range of ζ over −log(1 − τ), τ ≤ 0.9, items up and down", most, "<=", 1 + ROUNDING, "corrected"),
+        _check("−log(1 − 0.0072)/0.0072", -iv.log(1 - iv.mpf("0.0072")) / iv.mpf("0.0072"), "<=", 1.0073, "corrected"),
+    ]  # fmt: skip
+
+
+# --- the proof of Lemma 4.1 ------------------------------------------------------------------------------------------
+
+
+def check_conditioning() -> list[Check]:
+    """What the proof of Lemma 4.1 conditions on, and the constant that conditioning on the noisy value gives.
+
+    An item at 0 moves to 1, the scale is 1. Given its noise the other items see it move as well: shifts of up to 2, and
+    densities that agree. Given its noisy value they see shifts of up to 1, and densities a factor e apart.
+    """
+    g, x, moved = 0.0, 0.0, 1.0
+    displayed = abs(g - moved) - abs(g - x)
+    noise = abs(g) - abs(g)
+    value = float(LAPLACE.log_density(g - x) - LAPLACE.log_density(g - moved))
+    constant, c0, c1 = 4, "4", "1.8"
+    shift = 1 / (constant * iv.sqrt(iv.mpf(c0)) * iv.log(2 / iv.mpf(DELTA)))  # 1 / (scale * epsilon)
+    total = 2 * iv.exp(shift * iv.mpf(EPSILON)) * iv.mpf(c1) / constant + shift
+    pure = constant / math.sqrt(float(c0))
+    lemma = f"given the noisy value: exponent of Lemma 4.4 over log(m/δ), C0 = {c0}, C1 = {c1}, certified"
+    what = "displayed log ratio of the densities at g = 0 for x = 0 and x' = λ, less the true one"
+    return [
+        Check(what, displayed - noise, "==", 0, reading="g is the noise"),
+        Check(what, displayed - value, "==", 0, reading="g is the noisy value"),
+        _check(lemma, certified_share(c0, c1), ">=", 1, "corrected"),
+        _check(
+            "given the noisy value: share of ε that λ = 4√(k log(m/δ))/ε uses, k ≥ 4 log(m/δ), certified",
+            total,
+            "<",
+            1,
+            "corrected",
+        ),
+        Check(
+            "λ = 4√(k log(m/δ))/ε over k/ε, k ≤ 4 log(m/δ), least: Theorem 2.1 asks for 2", pure, ">=", 2, "corrected"
+        ),
+    ]

@@ -1,0 +1,346 @@
+"""Qiao, Su and Zhang (2021), Section 1: peeling, its composition, and the one-shot Gumbel mechanism."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import softmax
+
+from companion.claims import Check
+from companion.instruments.topk import NAMES, ROUNDING, hockey_stick, list_chances, theorem_2_1, theorem_2_2
+from companion.instruments.uniformity import exponent
+from dprank.privacy.composition import Composition
+from dprank.topk.noise_laws import Noise
+from dprank.topk.peeling import Peeling
+
+#: Peeled Laplace noise by zCDP is at most this times sensitivity sqrt(k log(1/delta)) / epsilon, any direction.
+ZCDP_CONSTANT = 2 + math.sqrt(2)
+#: Advanced composition needs at least this times the same.
+ADVANCED_CONSTANT = 2 * math.sqrt(2)
+# Probabilities of ordered lists of items.
+Law = dict[tuple[int, ...], float]
+
+
+# --- noise scales ----------------------------------------------------------------------------------------------------
+
+
+@cache
+def peeled_scale(k: int, epsilon: float, delta: float, composition: Composition) -> float:
+    """Scale of peeled Laplace noise in units of the sensitivity, values moving in any direction."""
+    return Peeling.calibrated(epsilon=epsilon, delta=delta, k=k, noise="laplace", composition=composition).scale
+
+
+def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence[float]) -> list[Check]:
+    """Scales of peeling and of the two theorems on a grid, up to the end of Theorem 2.2's range."""
+    grid = list(product(ks, epsilons, deltas))
+    what = f"k = {min(ks)} to {max(ks):,}, ε ≤ {max(epsilons):g}, δ = {min(deltas):g} to {max(deltas):g}"
+    pure = [peeled_scale(k, e, 0.0, "basic") / theorem_2_1(k, e) for k, e in product(ks, epsilons)]
+    units = {(k, e, d): math.sqrt(k * math.log(1 / d)) / e for k, e, d in grid}
+    zcdp = {cell: peeled_scale(*cell, "zcdp") for cell in grid}
+    ends = [peeled_scale(ks[0], -math.log(d), d, "zcdp") * math.sqrt(-math.log(d) / ks[0]) for d in deltas]
+    # m = k is the least the theorem is used for; m = 1 / delta is where m delta = 1
+    log_ms = [0.0, 3.0, 12.0, 100.0, 1000.0]
+    excess, small, least = [], [], []
+    for k, e, d in grid:
+        advanced, log_k, log_d = peeled_scale(k, e, d, "advanced"), math.log(max(k, 2)), math.log(1 / d)
+        for log_m in {log_k, log_d} | {log_k + more for more in log_ms}:
+            if log_m >= log_k:
+                ratio = theorem_2_2(k, log_m, e, d) / advanced
+                excess.append(ratio / (ADVANCED_CONSTANT * math.sqrt(1 + log_m / log_d)))
+                small += [ratio] if log_m <= log_d else []
+                least.append(theorem_2_2(k, log_m, e, d) / zcdp[k, e, d])
+    wrong = same_noise(5, [0.0, 0.5, 1.0, 3.0, 10.0, 20.0])
+    most = f"scale × ε / (s √(k log(1/δ))) of Laplace noise peeled by zCDP, largest, {what}"
+    return [
+        Check(f"pure scale of peeling over 2ks/ε, largest, {what}", max(pure), "<=", 1 + ROUNDING),
+        Check(f"pure scale of peeling over 2ks/ε, least, {what}", min(pure), ">=", 1 - ROUNDING),
+        Check(most, max(zcdp[c] / units[c] for c in grid), "<=", ZCDP_CONSTANT),
+        Check(
+            f"scale × ε / (s √(k log(1/δ))) of Laplace noise peeled by zCDP, k = {ks[0]}, ε = log(1/δ), largest",
+            max(ends),
+            "<=",
+            ZCDP_CONSTANT,
+        ),
+        Check(
+            f"noise of Theorem 2.2 over peeled noise (advanced), over 2√2 √(log(m/δ)/log(1/δ)), largest, {what}",
+            max(excess),
+            "<=",
+            1,
+        ),
+        Check(
+            "chance of a wrong set in one pass over that of k rounds at the same Laplace noise, over k, m = 5, largest",
+            (wrong["one pass"] / wrong.peeling / wrong.k).max(),
+            "<=",
+            1,
+        ),
+        Check(
+            f"noise of Theorem 2.2 over peeled noise (advanced), δ ≤ 1/m, largest, {what}",
+            max(small),
+            "<=",
+            4,
+            "corrected",
+        ),
+        Check(
+            f"noise of Theorem 2.2 over peeled noise (zCDP), least, {what}",
+            min(least),
+            ">=",
+            8 / ZCDP_CONSTANT,
+            "corrected",
+        ),
+    ]
+
+
+def growth(k: int, epsilon: float, delta: float, digits: Sequence[int] = (6, 9, 12, 100)) -> pd.DataFrame:
+    """Theorem 2.2's noise over that of peeling by advanced composition while m grows and delta stays.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``m`` (as text) and ``ratio``.
+    """
+    peeled = peeled_scale(k, epsilon, delta, "advanced")
+    ratio = [theorem_2_2(k, d * math.log(10), epsilon, delta) / peeled for d in digits]
+    return pd.DataFrame({"m": [f"10^{d}" for d in digits], "ratio": ratio})
+
+
+def check_linear_k(ks: Sequence[int], epsilon: float, delta: float) -> list[Check]:
+    """Growth of the noise in k: of the printed theorems, and of peeling as it was known."""
+    log_m, ends = math.log(max(ks)), [min(ks), max(ks)]
+    peeled = exponent(ends, [peeled_scale(k, epsilon, delta, "advanced") for k in ends])
+    pure = exponent(ends, [theorem_2_1(k, epsilon) for k in ends])
+    printed = exponent(ends, [theorem_2_2(k, log_m, epsilon, delta) for k in ends])
+    what = f"growth exponent in k, {min(ks):,} to {max(ks):,}, of the noise of"
+    mine, theirs = "of the one-shot Laplace mechanism", "of private top-k"
+    return [
+        Check(f"{what} Theorem 2.1", pure, ">=", 1 - ROUNDING, reading=mine),
+        Check(f"{what} Theorem 2.2", printed, "<=", 0.5 + ROUNDING, reading=mine),
+        Check(f"{what} peeling by advanced composition (2010)", peeled, ">=", 1 - ROUNDING, reading=theirs),
+        Check(f"{what} peeling by advanced composition (2010)", peeled, "<=", 0.5 + ROUNDING, "corrected"),
+    ]
+
+
+def factor(log_m: float, log_d: float) -> float:
+    """The square root of log(m/delta)/log(1/delta), from log m and log(1/delta)."""
+    return math.sqrt((log_m + log_d) / log_d)
+
+
+def check_log_factor(log_ms: Sequence[float], deltas: Sequence[float]) -> list[Check]:
+    """The cost of m in Theorem 2.2 wherever m delta is at most 1, at the boundary, and where m delta vanishes."""
+    logs = [-math.log(d) for d in deltas]
+    within = [factor(t, log_d) for t, log_d in product([*log_ms, *logs], logs) if t <= log_d]
+    vanishing = [factor(t, t + math.log(t)) for t in log_ms if t > 1]
+    root = math.sqrt(2) * (1 + ROUNDING)
+    return [
+        Check("√(log(m/δ)/log(1/δ)), largest on a grid with δ ≤ 1/m, the boundary included", max(within), "<=", root),
+        Check(
+            f"√(log(m/δ)/log(1/δ)), largest for δ = 1/(m log m), m up to e^{max(log_ms):g}", max(vanishing), "<=", root
+        ),
+    ]
+
+
+# --- exact laws of ordered lists -------------------------------------------------------------------------------------
+
+
+def order_law(values: ArrayLike, k: int, scale: float, noise: Noise) -> Law:
+    """Law of the k largest of noisy values, in order.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (items,)
+    k : int
+    scale : float
+    noise : {"laplace", "gumbel", "exponential"}
+
+    Returns
+    -------
+    dict of tuple of int to float
+        Probabilities by list of items, best first.
+    """
+    x = np.asarray(values, float) / scale
+    lists = list(permutations(range(len(x)), k))
+    return dict(zip(lists, list_chances(x, lists, noise).tolist(), strict=True))
+
+
+def peeled_law(values: ArrayLike, k: int, scale: float, noise: Noise) -> Law:
+    """Law of k rounds, each the largest noisy value of those left; a round with Gumbel noise by its closed form.
+
+    Parameters
+    ----------
+    values, k, scale, noise
+        As for `order_law`.
+    """
+    x = np.asarray(values, float)
+    items = range(len(x))
+
+    @cache
+    def winner(left: frozenset[int]) -> dict[int, float]:
+        some = sorted(left)
+        round_ = softmax(x[some] / scale) if noise == "gumbel" else order_law(x[some], 1, scale, noise).values()
+        return dict(zip(some, map(float, round_), strict=True))
+
+    def chance(some: tuple[int, ...]) -> float:
+        return math.prod(winner(frozenset(items) - set(some[:i]))[item] for i, item in enumerate(some))
+
+    return {some: chance(some) for some in permutations(items, k)}
+
+
+def total_variation(p: Law, q: Law) -> float:
+    """Half the sum of the absolute differences."""
+    return sum(abs(p[some] - q[some]) for some in p) / 2
+
+
+def _set_law(law: Law) -> Law:
+    sets: Law = {}
+    for some, chance in law.items():
+        chosen = tuple(sorted(some))
+        sets[chosen] = sets.get(chosen, 0.0) + chance
+    return sets
+
+
+@cache
+def identity(n_items: int, noise: Noise) -> pd.DataFrame:
+    """Distance between the one-shot law and the peeled law at the same noise, for lists and for sets.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a (values, m, k): ``lists``, ``sets``, total variations. Values are equal, stepwise, or spread.
+    """
+    rows = []
+    for m in range(2, n_items + 1):
+        for name, x in {"equal": np.zeros(m), "steps": np.arange(m) // 2, "spread": np.linspace(0, 3, m) ** 2}.items():
+            for k in range(1, m + 1):
+                once, rounds = order_law(x, k, 1.0, noise), peeled_law(x, k, 1.0, noise)
+                lists, sets = total_variation(once, rounds), total_variation(_set_law(once), _set_law(rounds))
+                rows.append({"values": name, "m": m, "k": k, "lists": lists, "sets": sets})
+    return pd.DataFrame(rows)
+
+
+def distances(n_items: int) -> pd.DataFrame:
+    """Largest distance between one pass and peeling, by noise.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``noise``, and the maxima of ``lists`` and ``sets`` of `identity`.
+    """
+    most = {name: identity(n_items, noise)[["lists", "sets"]].max() for noise, name in NAMES.items()}
+    return pd.DataFrame(most).T.rename_axis("noise").reset_index()
+
+
+def check_gumbel(n_items: int, noise: Noise = "gumbel") -> list[Check]:
+    """One-shot noise against peeling, all m up to `n_items` and all k: the claim is about Gumbel noise."""
+    frame = identity(n_items, noise)
+    what = f"largest total variation between one pass and peeling, m ≤ {n_items}, all k, 3 kinds of values"
+    return [
+        Check(f"{what}: ordered lists", frame.lists.max(), "<=", ROUNDING),
+        Check(f"{what}: sets", frame.sets.max(), "<=", ROUNDING),
+    ]
+
+
+def check_gumbel_order(shifts: Sequence[float], deltas: Sequence[float], n_items: int = 4) -> list[Check]:
+    """Exact privacy of the ordered Gumbel list at all corner neighbours, against the composition of its rounds.
+
+    Parameters
+    ----------
+    shifts : sequence of float
+        Sensitivity over scale.
+    deltas : sequence of float
+    n_items : int
+    """
+    corners = np.array(list(product((-1.0, 1.0), repeat=n_items)))
+    pure, approximate = [], []
+    for a, k in product(shifts, range(1, n_items)):
+        for x in (np.zeros(n_items), 3.0 * a * np.arange(n_items)):
+            p = np.array(list(peeled_law(x, k, 1.0, "gumbel").values()))
+            for corner in corners:
+                q = np.array(list(peeled_law(x + a * corner, k, 1.0, "gumbel").values()))
+                pure.append(np.abs(np.log(p / q)).max() / Peeling(k, 1 / a, "gumbel").guarantee.epsilon)
+                for d in deltas:
+                    proved = Peeling(k, 1 / a, "gumbel", delta=d, composition="zcdp").guarantee.epsilon
+                    approximate.append(hockey_stick(p, q, proved) / d)
+    what = f"m = {n_items}, k < m, values moved by ±s, s/λ = {', '.join(f'{a:g}' for a in shifts)}"
+    return [
+        Check(f"pure loss of the ordered list over 2ks/λ, largest, {what}", max(pure), "<=", 1),
+        Check(f"exact δ of the ordered list over the δ that zCDP proves, largest, {what}", max(approximate), "<=", 1),
+    ]
+
+
+def same_noise(n_items: int, gaps: Iterable[float], noise: Noise = "laplace") -> pd.DataFrame:
+    """Chance of a wrong set when k items lead all others by a gap, at the same noise scale in one pass and in k rounds.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``k``, ``gap`` in noise scales, ``one pass``, ``peeling``; exact, 1 < k < m.
+    """
+    rows = []
+    for k, gap in product(range(2, n_items), gaps):
+        x, best = np.where(np.arange(n_items) < k, gap, 0.0), tuple(range(k))
+        laws = order_law(x, k, 1.0, noise), peeled_law(x, k, 1.0, noise)
+        once, peeled = (1 - _set_law(law)[best] for law in laws)
+        rows.append({"k": k, "gap": gap, "one pass": once, "peeling": peeled})
+    return pd.DataFrame(rows)
+
+
+# --- work ------------------------------------------------------------------------------------------------------------
+
+
+class _Counting(np.random.Generator):
+    """A generator that counts the noise it draws."""
+
+    drawn = 0
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """As of numpy, counted."""
+        self.drawn += int(np.prod(size))
+        return super().laplace(loc, scale, size)
+
+
+def draws(n_items: Iterable[int], ks: Iterable[int]) -> pd.DataFrame:
+    """Laplace draws of peeling, counted while it runs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``m``, ``k``, ``draws, peeling``, ``draws, one pass`` (one an item), for all k up to m.
+    """
+    rows = []
+    for m, k in product(n_items, ks):
+        if k <= m:
+            rng = _Counting(np.random.PCG64(0))
+            Peeling(k, 1.0, "laplace", n_items=m).release(np.arange(m), rng)
+            rows.append({"m": m, "k": k, "draws, peeling": rng.drawn, "draws, one pass": m})
+    return pd.DataFrame(rows)
+
+
+def check_efficiency(frame: pd.DataFrame, distance: float) -> list[Check]:
+    """Draws of k passes against one pass, as counted by `draws`.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    distance : float
+        Total variation between one pass of Gumbel noise and the peeled exponential mechanism.
+    """
+    most = frame.loc[frame.k.idxmax()]
+    laplace, exponential = "Report Noisy Max by Laplace noise", "the exponential mechanism"
+    drawn = frame["draws, peeling"]
+    surplus = drawn / frame["draws, one pass"] / ((frame.k + 1) / 2)
+    # where the law of k rounds is that of one pass, one pass is all it takes
+    passes = 1 if distance <= ROUNDING else int(most.k)
+    what = f"m = {most.m:,}, k = {most.k:,}"
+    return [
+        Check("draws of peeling over draws of one pass, over (k + 1)/2", surplus.min(), ">=", 1, reading=laplace),
+        Check(f"passes that peeling needs, {what}", passes, "==", int(most.k), reading=exponential),
+        Check(f"passes that peeled Gumbel noise needs, {what}", passes, "==", 1, "corrected"),
+        Check("draws of peeling − (km − k(k − 1)/2), largest",
+              np.abs(drawn - frame.k * frame.m + frame.k * (frame.k - 1) / 2).max(), "==", 0, "corrected"),
+    ]  # fmt: skip

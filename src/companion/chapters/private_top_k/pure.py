@@ -1,0 +1,772 @@
+"""Qiao, Su and Zhang (2021): two adjacencies, pure privacy, and what values and order cost.
+
+Values are in units of the noise scale and the k largest are wanted (negate all for the smallest). `shift` is the
+sensitivity in the same units.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import combinations, combinations_with_replacement, permutations, product
+
+import numpy as np
+import pandas as pd
+from dp_accounting import get_sigma_gaussian
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import quad
+from scipy.special import ndtr
+
+from companion.chapters.ranking_universities.universities import log_first_wins
+from companion.claims import Check
+from companion.instruments.style import COLOURS, styled
+from companion.instruments.topk import (
+    NAMES,
+    ROUNDING,
+    TAIL,
+    gaussian_delta,
+    hockey_stick,
+    integral_above,
+    list_chances,
+    noise_grid,
+    printed_scale,
+    theorem_2_1,
+)
+from companion.instruments.uniformity import least
+from dprank.privacy.composition import epsilon_per_round, rho
+from dprank.topk.bound import log_delta, shift_for
+from dprank.topk.curve import log_set_probability
+from dprank.topk.noise_laws import LAWS, Noise
+
+#: Moves of the chosen items and of the others that hurt the chosen most, in units of the sensitivity.
+WORST_MOVE = {"any direction": (-1.0, 1.0), "all one way": (-1.0, 0.0)}
+RELEASES = ("set", "list", "set, fresh values", "list, fresh values", "set, own noisy values")
+#: So many scales the chosen lie behind in a pair that stands for a limit.
+FAR = 200.0
+_LAPLACE = LAWS["laplace"]
+
+
+def log_set_chance(values: ArrayLike, k: int, noise: Noise = "laplace") -> float:
+    """Log probability that the first k noisy values are the k largest.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (m,)
+        In units of the noise scale.
+    k : int
+        In 1 .. m.
+    noise : {"laplace", "gumbel", "exponential"}
+    """
+    x = _values(values, k)
+    first = (np.arange(len(x)) < k)[None].astype(float)
+    return float(log_set_probability(np.ones(len(x)), x, first, LAWS[noise])[0])
+
+
+def log_list_chance(values: ArrayLike, k: int, noise: Noise = "laplace") -> float:
+    """Log probability that the first k noisy values are the k largest, in this order; parameters as above."""
+    return math.log(list_chances(_values(values, k), [range(k)], noise)[0])
+
+
+def _values(values: ArrayLike, k: int) -> NDArray[np.float64]:
+    x = np.asarray(values, float)
+    if not 1 <= k <= len(x):
+        raise ValueError(f"k = {k}; it must lie in 1 .. {len(x)}")
+    return x
+
+
+# --- the worst that pure privacy can lose ----------------------------------------------------------------------------
+
+
+def supremum(release: str, m: int, k: int, adjacency: str) -> float:
+    """Supremum of the loss over all values and neighbours, in units of sensitivity / scale, Laplace noise.
+
+    Parameters
+    ----------
+    release : str
+        One of `RELEASES`; fresh noise has the scale of the selection's.
+    m, k : int
+    adjacency : {"any direction", "all one way"}
+    """
+    if release not in RELEASES:
+        raise ValueError(f"release = {release!r}; allowed are {', '.join(map(repr, RELEASES))}")
+    if adjacency not in WORST_MOVE:
+        raise ValueError(f"adjacency = {adjacency!r}; allowed are {', '.join(map(repr, WORST_MOVE))}")
+    if release == "set, own noisy values":
+        return m
+    each = 2 if adjacency == "any direction" else 1
+    one_way_list = release == "list, fresh values" and each == 1
+    movable = m // 2 if release.startswith("list") and not one_way_list else m - k
+    return each * min(k, movable) + (k if "fresh" in release else 0)
+
+
+def found_loss(
+    release: str, m: int, k: int, shift: float, adjacency: str, gap: float = FAR, noise: Noise = "laplace"
+) -> float:
+    """Exact loss of a released set or list at a family of pairs: some of the chosen lie `gap` behind all others.
+
+    Parameters
+    ----------
+    release : str
+        One of `RELEASES`; values are fresh Laplace, at the scale of the selection.
+    m, k : int
+    shift, gap : float
+        In units of the scale.
+    adjacency : {"any direction", "all one way"}
+    noise : {"laplace", "gumbel", "exponential"}
+        Of the selection.
+
+    Returns
+    -------
+    float
+        The largest over how many of the chosen lie behind (in a list they come first), which is a lower bound of the
+        supremum.
+    """
+    if release == "set, own noisy values":  # all move up, and all noisy values lie far below
+        below = [k * _LAPLACE.log_density(v) + (m - k) * _LAPLACE.log_below(v) for v in (-gap, -gap - shift)]
+        return float(below[0] - below[1])
+    chance = log_list_chance if release.startswith("list") else log_set_chance
+    down, up = WORST_MOVE[adjacency]
+    losses = []
+    for behind in range(1, k + 1):
+        first = np.arange(m) < behind
+        before = np.where(first, -gap, 0.0)
+        move = np.where(first, down, up)
+        loss = chance(before, k, noise) - chance(before + shift * move, k, noise)
+        losses.append(loss + ("fresh" in release) * shift * float(np.abs(move[:k]).sum()))
+    return max(losses)
+
+
+def suprema(m: int, k: int, shift: float) -> pd.DataFrame:
+    """What each release loses at most, and at a far pair.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``release``, ``adjacency``, ``supremum`` and ``found``, both in units of sensitivity / scale.
+    """
+    return pd.DataFrame(
+        {
+            "release": release,
+            "adjacency": adjacency,
+            "supremum": supremum(release, m, k, adjacency),
+            "found": found_loss(release, m, k, shift, adjacency) / shift,
+        }
+        for release in RELEASES
+        for adjacency in WORST_MOVE
+    )
+
+
+def noise_laws(m: int, shift: float) -> pd.DataFrame:
+    """Loss of the released set at a far pair, in units of sensitivity / scale: a row a k, a column a law."""
+    return pd.DataFrame(
+        {
+            "k": k,
+            **{name: found_loss("set", m, k, shift, "any direction", noise=n) / shift for n, name in NAMES.items()},
+        }
+        for k in range(1, m)
+    )
+
+
+def lattice_loss(m: int, k: int, scale: float, most: int, adjacency: str) -> float:
+    """Exact largest loss of the Laplace set over all counts in 0 .. `most` and all their neighbours.
+
+    The probability of a set falls when a chosen value falls and when another rises. So the worst neighbour of given
+    values, for a given set, is `WORST_MOVE`, and no other need be looked at. O(most^m).
+    """
+    down, up = (int(move) for move in WORST_MOVE[adjacency])
+    counts = range(most + 1)
+    return max(
+        _count_chance(a, b, scale) - _count_chance(tuple(x + down for x in a), tuple(x + up for x in b), scale)
+        for a in combinations_with_replacement(counts, k)
+        for b in combinations_with_replacement(counts, m - k)
+    )
+
+
+def _count_chance(chosen: tuple[int, ...], others: tuple[int, ...], scale: float) -> float:
+    least = min(chosen + others)
+    return _least_at_zero(tuple(x - least for x in chosen), tuple(x - least for x in others), scale)
+
+
+@cache
+def _least_at_zero(chosen: tuple[int, ...], others: tuple[int, ...], scale: float) -> float:
+    """Log probability of the chosen: of only the differences of the counts, whatever the adjacency asks."""
+    return log_set_chance(np.array(chosen + others) / scale, len(chosen))
+
+
+def gap_curve(shapes: Iterable[tuple[int, int]], epsilon: float, gaps: Iterable[float]) -> pd.DataFrame:
+    """Exact loss of Algorithm 1 with the noise of Theorem 2.1 when the chosen lie behind all others by a gap.
+
+    Parameters
+    ----------
+    shapes : iterable of (m, k)
+    epsilon : float
+    gaps : iterable of float
+        In units of the noise scale.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``m``, ``k``, ``release`` ("set" or "set, fresh values"), ``adjacency``, ``gap``, ``times`` (loss over epsilon).
+    """
+    gaps = list(gaps)
+    return pd.DataFrame(
+        {"m": m, "k": k, "release": release, "adjacency": adjacency, "gap": gap, "times": loss / epsilon}
+        for m, k in shapes
+        for adjacency in WORST_MOVE
+        for gap in gaps
+        for set_loss in [_behind_loss(m, k, epsilon / (2 * k), adjacency, gap)]
+        for release, loss in (("set", set_loss), ("set, fresh values", set_loss + epsilon / 2))
+    )
+
+
+def _behind_loss(m: int, k: int, shift: float, adjacency: str, gap: float) -> float:
+    first = np.arange(m) < k
+    before = np.where(first, -gap, 0.0)
+    return log_set_chance(before, k) - log_set_chance(before + shift * np.where(first, *WORST_MOVE[adjacency]), k)
+
+
+def equal_pair_loss(shift: float) -> float:
+    """Loss of Report Noisy Min on two equal values that move apart, index and fresh value, in closed form.
+
+    The chosen item falls behind by 2 `shift`; its value moves by `shift`.
+    """
+    return log_first_wins(0.0, 1.0) - log_first_wins(-2 * shift, 1.0) + shift
+
+
+# --- approximate privacy: order, and the noisy values themselves -----------------------------------------------------
+
+
+def _laws(values: Sequence[float], k: int, order: bool) -> NDArray[np.float64]:
+    """Probabilities of all sets, or of all lists, of k items."""
+    codes, x = range(len(values)), np.asarray(values, float)
+    if order:
+        return list_chances(x, list(permutations(codes, k)))
+    chosen = np.array([np.isin(codes, some) for some in combinations(codes, k)], float)
+    return np.exp(log_set_probability(np.ones(len(x)), x, chosen, _LAPLACE))
+
+
+def worst_event(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
+    """The same by trying all events, 2^outcomes of them."""
+    excess = np.asarray(p) - math.exp(epsilon) * np.asarray(q)
+    return max(float(excess[list(event)].sum()) for event in product([False, True], repeat=len(excess)))
+
+
+def random_record_delta(records: int, epsilon: float) -> float:
+    """Least delta of publishing one of the records, drawn at random, when another replaces one of them."""
+    before = np.r_[np.full(records, 1 / records), 0.0]
+    return hockey_stick(before, before[::-1], epsilon)
+
+
+def order_deltas(values: Sequence[float], k: int, shift: float, epsilons: Iterable[float]) -> pd.DataFrame:
+    """Exact delta of the set and of the ordered list of k of the given values, any direction.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``values / λ``, ``k``, ``ε``, ``δ of the set``, ``δ of the ordered list``: the worst over all corners of the
+        neighbours, both ways round.
+    """
+    m = len(values)
+    pairs: dict[bool, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
+    for order in (False, True):
+        before = _laws(values, k, order)
+        corners = np.array(list(product([-shift, shift], repeat=m)))
+        laws = (_laws(list(np.add(values, corner)), k, order) for corner in corners)
+        pairs[order] = [pair for after in laws for pair in ((before, after), (after, before))]
+    return pd.DataFrame(
+        {
+            "values / λ": ", ".join(f"{value:g}" for value in values),
+            "k": k,
+            "ε": epsilon,
+            "δ of the set": max(hockey_stick(p, q, epsilon) for p, q in pairs[False]),
+            "δ of the ordered list": max(hockey_stick(p, q, epsilon) for p, q in pairs[True]),
+        }
+        for epsilon in epsilons
+    )
+
+
+def own_value_delta(m: int, shift: float, epsilon: float) -> float:
+    """Delta of releasing the largest of m noisy values itself, with its index: m equal values, three kinds of move.
+
+    All move one way, one moves against the others, half against half; both ways round. A lower bound of the worst.
+    """
+    edges = np.unique(np.r_[np.linspace(-TAIL, TAIL, 20_001), -shift, 0.0, shift])
+    at, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    low, mid, high = ((_LAPLACE.log_density(at - c), _LAPLACE.log_below(at - c)) for c in (-shift, 0.0, shift))
+    before = mid[0] + (m - 1) * mid[1]
+
+    def excess(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:
+        return float(width @ np.maximum(np.exp(p) - np.exp(epsilon + q), 0))
+
+    worst = 0.0
+    for up in {1, m // 2, m - 1, m}:
+        below = up * high[1] + (m - up) * low[1]
+        after = [(up, high[0] + below - high[1]), (m - up, low[0] + below - low[1])]
+        there = sum(count * excess(before, law) for count, law in after)
+        back = sum(count * excess(law, before) for count, law in after)
+        worst = max(worst, there, back)
+    return worst
+
+
+def item_room(k: int, shift: float, alpha: float) -> float:
+    """Least room in the inequality for one item by which `dprank.topk.bound` covers the noisy values of the chosen.
+
+    With B, eta and mu as there, q and q' the chances to be chosen, p and p' the densities of the noisy value: 1 - eta q
+    less e^-mu times the integral of p (p / p')^alpha over chosen values, less (1 - q) ((1 - q) / (1 - q'))^alpha. The
+    least over thresholds on a grid and eleven moves; it must not be negative.
+    """
+    b = 1 + math.exp(shift) - math.exp((1 + alpha) * shift)
+    if b <= 0:
+        raise ValueError(f"alpha = {alpha}; 1 + e^shift - e^((1 + alpha) shift) must be positive")
+    eta = b / k
+    decay = math.exp(alpha * shift) * (b - eta)
+    room = math.inf
+    for move in np.linspace(-shift, shift, 11):
+        grid = noise_grid([0.0, move], "laplace")
+        chosen = integral_above(np.exp((1 + alpha) * grid.density[0] - alpha * grid.density[1]), grid.half)
+        left = np.exp((1 + alpha) * grid.below[0] - alpha * grid.below[1])
+        room = min(room, float((1 - eta * np.exp(grid.above[0]) - decay * chosen - left).min()))
+    return room
+
+
+def theorem_2_2_spare(epsilons: Iterable[float], deltas: Iterable[float]) -> pd.DataFrame:
+    """What Theorem 2.2's noise buys beyond the set: its own noisy values, or fresh Laplace values of the same scale.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``epsilon``, ``delta``, ``m``, ``k``; ``own`` and ``fresh``: log of a proven delta over log of the promised one
+        (1 or more: covered; infinity: purely private). The number of items is k + 1, the least noise.
+
+    Notes
+    -----
+    Fresh values are k Laplace releases of epsilon shift each: rho = k shift^2 / 2 in zero-concentrated privacy, hence
+    rho + 2 sqrt(rho log(2 / delta)) at delta / 2; the set gets what is left.
+    """
+    deltas = list(deltas)
+    rows = []
+    for epsilon in epsilons:
+        for delta in deltas:
+            for k in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10**4, 10**5, 10**6):
+                shift = 1 / printed_scale(k, epsilon, delta, k + 1)
+                rho = k * shift**2 / 2
+                left = epsilon - rho - 2 * math.sqrt(rho * math.log(2 / delta))
+                own = math.inf if 2 * k * shift <= epsilon else log_delta(k, shift, epsilon) / math.log(delta)
+                fresh = math.inf if 3 * k * shift <= epsilon else log_delta(k, shift, left) / math.log(delta / 2)
+                rows.append({"epsilon": epsilon, "delta": delta, "m": k + 1, "k": k, "own": own, "fresh": fresh})
+    return pd.DataFrame(rows)
+
+
+def _gumbel_with_values(k: int, epsilon: float, delta: float) -> float:
+    """Scale of Gumbel noise and of fresh Laplace values, each of which costs rho = k / (2 scale^2)."""
+    return math.sqrt(k / rho(1, epsilon_per_round("zcdp", 1, epsilon, delta)))
+
+
+def value_costs(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
+    """Noise of a selection that returns values too, any direction, sensitivity 1, k at most m / 2: a row a k.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``k``; scales of the noise, one and the same for selection and values: fresh Laplace values purely (after a
+        selection by any noise), own noisy values by our bound, and fresh Laplace values after Gumbel noise.
+    """
+    return pd.DataFrame(
+        {
+            "k": k,
+            "any noise, fresh values, δ = 0": 3 * k / epsilon,
+            f"Laplace, own noisy values, δ = {delta:g}": 1 / shift_for(k, epsilon, delta),
+            f"Gumbel, fresh values, δ = {delta:g}": _gumbel_with_values(k, epsilon, delta),
+        }
+        for k in ks
+    )
+
+
+def values_pay(epsilon: float, delta: float) -> tuple[int, int]:
+    """Smallest k from which a delta lowers the noise 3 k / epsilon: on own noisy values, and with Gumbel noise."""
+    return (
+        least(lambda k: shift_for(k, epsilon, delta) > epsilon / (3 * k)),
+        least(lambda k: _gumbel_with_values(k, epsilon, delta) < 3 * k / epsilon),
+    )
+
+
+# --- scores by the Gaussian mechanism --------------------------------------------------------------------------------
+
+
+def mean_largest(k: int) -> float:
+    """Expected largest absolute value of k standard Gaussians."""
+    return float(quad(lambda t: -math.expm1(k * math.log1p(-2 * ndtr(-t))) if t > 0 else 1.0, 0, 40, limit=400)[0])
+
+
+def gaussian_scores(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
+    """Noise of k scores, each of sensitivity 1, published by the Gaussian mechanism at (epsilon, delta).
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``k``, ``sigma`` (least standard deviation, by dp-accounting), ``mean`` of the largest noise,
+        ``unit`` (sigma sqrt(log k): the claimed rate with constant 1).
+    """
+    one = get_sigma_gaussian(epsilon, delta)
+    rows = []
+    for k in ks:
+        sigma = one * math.sqrt(k)
+        mean = sigma * mean_largest(k)
+        unit = sigma * math.sqrt(math.log(k))
+        rows.append({"k": k, "sigma": sigma, "mean": mean, "unit": unit})
+    return pd.DataFrame(rows)
+
+
+def second_phase(shares: Iterable[float], m: int, k: int, epsilon: float, delta: float) -> pd.DataFrame:
+    """Largest noise on k values, by a second phase at a further share of epsilon and by other ways.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``ε₂ / ε``, ``total ε``; expected largest noise of Gaussian scores at the extra epsilon and delta, of own noisy
+        values that by our bound cost the same in total, and of the fresh values of Algorithm 1 with Theorem 2.2's noise
+        (at epsilon alone).
+    """
+    largest = float((1 / np.arange(1, k + 1)).sum())  # of k exponential variables
+    return pd.DataFrame(
+        {
+            "ε₂ / ε": share,
+            "total ε": (1 + share) * epsilon,
+            "Theorem 2.2, Gaussian scores": gaussian_scores([k], share * epsilon, delta)["mean"].iloc[0],
+            "own noisy values": largest / shift_for(k, (1 + share) * epsilon, 2 * delta),
+            "Theorem 2.2, fresh values": largest * printed_scale(k, epsilon, delta, m),
+        }
+        for share in shares
+    )
+
+
+# --- checks ----------------------------------------------------------------------------------------------------------
+
+
+def _loss(what: str, loss: float, epsilon: float, about: str = "printed", reading: str = "") -> Check:
+    return Check(f"privacy loss of {what}", loss, "<=", epsilon * (1 + ROUNDING), about, reading)
+
+
+_READINGS = {
+    "any direction (the paper's Section 2)": "any direction",
+    "all one way (Definition 1.1, counts)": "all one way",
+}
+
+
+def check_adjacency(epsilon: float) -> list[Check]:
+    """Whether the two adjacencies make one promise of one mechanism, and how their losses are related."""
+    shift = epsilon / 4
+    checks = []
+    for reading, adjacency in _READINGS.items():
+        loss = found_loss("set, fresh values", 4, 2, shift, adjacency)
+        what = f"set and fresh values, 2 of 4 items, noise λ = 4s/ε, ε = {epsilon:g}"
+        checks.append(_loss(what, loss, epsilon, reading=reading))
+    for release, ratio in (("set", 2.0), ("list", 2.0), ("set, fresh values", 1.5), ("set, own noisy values", 1.0)):
+        both = [found_loss(release, 4, 2, shift, adjacency) for adjacency in WORST_MOVE]
+        what = f"privacy loss in any direction over that all one way, {release}, 2 of 4 items, far pair"
+        checks.append(Check(what, both[0] / both[1], "==", ratio, "corrected", error=4 / FAR))
+    moved = found_loss("set", 4, 2, shift, "any direction", gap=3.0)
+    halved = found_loss("set", 4, 2, 2 * shift, "all one way", gap=3.0)
+    what = "privacy loss of the set, any direction with sensitivity s, less that all one way with 2s, 2 of 4 items"
+    checks.append(Check(what, abs(moved - halved), "<=", ROUNDING, "corrected"))
+    return checks
+
+
+def check_definition(epsilon: float, records: int) -> list[Check]:
+    """Whether the inequality for all events is the hockey-stick divergence, and whether it excludes anything."""
+    p, q = (_laws(x, 2, order=False) for x in ([0.0, 0.0, 0.5, 1.0], [epsilon, -epsilon, 0.5 + epsilon, 1.0 - epsilon]))
+    gap = max(
+        abs(worst_event(a, b, eps) - hockey_stick(a, b, eps))
+        for a, b in ((p, q), (q, p))
+        for eps in (0.0, epsilon / 2, epsilon)
+    )
+    largest = float(np.log(p / q).max())
+    events = (
+        f"worst of all {2 ** len(p)} events less the sum over single sets, 2 of 4 items, both ways, three ε: largest"
+    )
+    return [
+        Check(events, gap, "<=", 1e-12),
+        Check(
+            "least δ at the largest log ratio of a single set (pure privacy)", hockey_stick(p, q, largest), "<=", 1e-12
+        ),
+        Check(
+            f"least δ of publishing a record, ε = {epsilon:g}",
+            hockey_stick([1, 0], [0, 1], epsilon),
+            "==",
+            1,
+            "content",
+        ),
+        Check(
+            f"least δ of publishing one record of {records} drawn at random, ε = {epsilon:g}",
+            random_record_delta(records, epsilon),
+            ">",
+            1 / (2 * records),
+            "content",
+        ),
+    ]
+
+
+def check_pure_k(epsilon: float) -> list[Check]:
+    """Scale k s / epsilon, as the introduction says, in each adjacency."""
+    checks = []
+    for reading, adjacency in _READINGS.items():
+        for m, k in ((2, 1), (6, 3)):
+            loss = max(_behind_loss(m, k, epsilon / k, adjacency, gap) for gap in (0.0, 5.0, FAR))
+            what = f"the set, {k} of {m} items, noise λ = {k if k > 1 else ''}s/ε, ε = {epsilon:g}, largest of 3 pairs"
+            checks.append(_loss(what, loss, epsilon, reading=reading))
+    for adjacency, times in (("all one way", 1), ("any direction", 2)):
+        shapes = ((2, 1), (6, 3), (6, 5))
+        losses = [found_loss("set", m, k, epsilon / (times * min(k, m - k)), adjacency) for m, k in shapes]
+        what = f"the set, noise λ = {times if times > 1 else ''}min(k, m − k)s/ε, {adjacency}, ε = {epsilon:g}"
+        checks.append(_loss(f"{what}, largest of k of m = 1 of 2, 3 of 6, 5 of 6", max(losses), epsilon, "corrected"))
+    return checks
+
+
+def check_noisy_min(epsilon: float) -> list[Check]:
+    """Report Noisy Min with a fresh value, index and value together."""
+    shift = epsilon / 2
+    at = f"index and fresh value, 2 items, noise λ = 2s/ε, ε = {epsilon:g}"
+    far = {adjacency: found_loss("set, fresh values", 2, 1, shift, adjacency) for adjacency in WORST_MOVE}
+    equal = _behind_loss(2, 1, shift, "all one way", 0.0) + shift
+    return [
+        _loss(f"{at}, any direction, equal values", equal_pair_loss(shift), epsilon),
+        _loss(f"{at}, any direction, chosen {FAR:g}λ behind", far["any direction"], epsilon),
+        _loss(f"{at}, all one way, equal values", equal, epsilon, "supplied"),
+        _loss(f"{at}, all one way, chosen {FAR:g}λ behind", far["all one way"], epsilon, "supplied"),
+        _loss(f"{at}, any direction, against 1.5ε", far["any direction"], 1.5 * epsilon, "corrected"),
+        Check(
+            f"privacy loss of {at}, any direction: 1.5ε is approached",
+            far["any direction"],
+            ">=",
+            1.49 * epsilon,
+            "corrected",
+        ),
+        _loss(
+            "index and fresh value, 2 items, noise λ = 3s/ε, any direction",
+            found_loss("set, fresh values", 2, 1, epsilon / 3, "any direction"),
+            epsilon,
+            "corrected",
+        ),
+    ]
+
+
+def check_fresh_noise(epsilon: float) -> list[Check]:
+    """The noisy minimum itself, with its index, against the epsilon that fresh noise is to keep."""
+    shift = epsilon / 2
+    own = {m: found_loss("set, own noisy values", m, 1, shift, "all one way") for m in (2, 3, 10)}
+    small = epsilon / 10
+    return [
+        Check(
+            f"privacy loss of index and noisy minimum, 2 items, all one way, noise λ = 2s/ε, ε = {epsilon:g}",
+            own[2],
+            ">",
+            epsilon * (1 + ROUNDING),
+        ),
+        *(
+            Check(
+                f"privacy loss of index and noisy minimum, {m} items, all one way, noise λ = 2s/ε",
+                own[m],
+                ">",
+                epsilon * (1 + ROUNDING),
+                "supplied",
+            )
+            for m in (3, 10)
+        ),
+        *(
+            Check(
+                f"privacy loss of index and noisy minimum, {m} items, all one way, noise λ = 2s/ε: mε/2",
+                own[m],
+                "==",
+                m * epsilon / 2,
+                "corrected",
+                error=ROUNDING,
+            )
+            for m in own
+        ),
+        _loss(
+            "index and noisy minimum, 10 items, all one way, noise λ = 10s/ε",
+            found_loss("set, own noisy values", 10, 1, epsilon / 10, "all one way"),
+            epsilon,
+            "corrected",
+        ),
+        *(
+            Check(
+                f"δ of index and noisy minimum, {m} equal items, noise λ = 10s/ε, over our bound for any m",
+                own_value_delta(m, small, epsilon) / math.exp(log_delta(1, small, epsilon)),
+                "<=",
+                1,
+                "corrected",
+            )
+            for m in (30, 1000)
+        ),
+    ]
+
+
+def check_algorithm_1(epsilon: float) -> list[Check]:
+    """All that Algorithm 1 returns, with the noise of Theorem 2.1."""
+    checks = []
+    for m, k in ((2, 1), (6, 3)):
+        at = f"set and values, {k} of {m} items, noise λ = {2 * k}s/ε, ε = {epsilon:g}"
+        for adjacency, about in (("any direction", "printed"), ("all one way", "supplied")):
+            loss = found_loss("set, fresh values", m, k, epsilon / (2 * k), adjacency)
+            checks.append(_loss(f"{at}, {adjacency}", loss, epsilon, about))
+    shapes = ((2, 1), (4, 2), (4, 3), (5, 4))
+    for release in ("set, fresh values", "list, fresh values"):
+        each = [(m, k, supremum(release, m, k, "any direction")) for m, k in shapes]
+        loss = max(found_loss(release, m, k, epsilon / times, "any direction") for m, k, times in each)
+        noise = ", ".join(f"{times:g}s/ε for {k} of {m}" for m, k, times in each)
+        checks.append(_loss(f"{release}, any direction, largest over noise λ = {noise}", loss, epsilon, "corrected"))
+    spare = theorem_2_2_spare((0.2, 0.02), (0.05, 1e-3, 1e-6, 1e-12))
+    what = "log δ proved for set and fresh values over log δ promised, noise of Theorem 2.2, k up to 10⁶: least"
+    return [*checks, Check(what, float(spare.fresh.min()), ">=", 1, "corrected")]
+
+
+def check_theorem_2_1(epsilons: Iterable[float], items: int, most: int) -> list[Check]:
+    """The index set with the noise of Theorem 2.1: all counts and neighbours on a lattice, and far pairs."""
+    epsilons, shapes = list(epsilons), ((2, 1), (6, 3), (6, 5), (10, 5))
+    at = f"ε = {', '.join(f'{epsilon:g}' for epsilon in epsilons)}"
+    checks = []
+    for adjacency in WORST_MOVE:
+        losses = [
+            lattice_loss(m, k, theorem_2_1(k, epsilon), most, adjacency) / epsilon
+            for epsilon in epsilons
+            for m in range(2, items + 1)
+            for k in range(1, m)
+        ]
+        what = f"privacy loss of the set over ε, counts 0 to {most} of 2 to {items} items, all k < m, {adjacency}, {at}"
+        checks.append(Check(f"{what}: largest", max(losses), "<=", 1 + ROUNDING))
+    far = {(m, k): [_behind_loss(m, k, e / (2 * k), "any direction", FAR) / e for e in epsilons] for m, k in shapes}
+    what = f"privacy loss of the set over ε, any direction, chosen items {FAR:g}λ behind, {at}"
+    checks.append(
+        Check(f"{what}: largest over 1 of 2, 3 of 6, 5 of 6, 5 of 10", max(map(max, far.values())), "<=", 1 + ROUNDING)
+    )
+    used = min(min(losses) for (m, k), losses in far.items() if 2 * k <= m)
+    checks.append(Check(f"{what}: least over 1 of 2, 3 of 6, 5 of 10 (is ε used up)", used, ">=", 0.99, "content"))
+    return checks
+
+
+def cross_ratio(values: ArrayLike, threshold: float, order: bool) -> float:
+    """How far two of four noisy values above a threshold, the others below, are from independent choices.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (4,)
+        In units of the noise scale; Laplace noise.
+    threshold : float
+    order : bool
+        Whether the two are a list, best first, or a set.
+
+    Returns
+    -------
+    float
+        Log of P(0, 1) P(2, 3) / (P(0, 3) P(2, 1)), which is 0 if each item's place is a choice of its own.
+    """
+    x = np.asarray(values, float)
+    above, at = np.exp(_LAPLACE.log_above(threshold - x)), noise_grid([*x, threshold], "laplace")
+
+    def chance(first: int, second: int) -> float:
+        ahead = integral_above(np.exp(at.density[first]), at.half)
+        inside = np.where(at.at > threshold, np.exp(at.density[second]) * ahead, 0)
+        return float(integral_above(inside, at.half)[0, 0] * np.prod(np.delete(1 - above, [first, second])))
+
+    def log_pair(first: int, second: int) -> float:
+        return math.log(chance(first, second) + (0 if order else chance(second, first)))
+
+    return log_pair(0, 1) + log_pair(2, 3) - log_pair(0, 3) - log_pair(2, 1)
+
+
+def check_set_only() -> list[Check]:
+    """Whether the proof, or the privacy, of the one-shot mechanism needs that the order is kept back."""
+    proof, privacy = "the proof as printed needs it", "the privacy needs it"
+    values, thresholds = [0.0, 1.0, 2.0, 3.0], (-1.0, 0.0, 0.5)
+    sets, lists = ([abs(cross_ratio(values, v, order)) for v in thresholds] for order in (False, True))
+    where = "log cross ratio of two of four items above a fixed value"
+    spare = theorem_2_2_spare((0.2, 0.02), (0.05, 1e-3, 1e-6, 1e-12))
+    own = float(spare.own.min())
+    what = (
+        "log δ proved for the ordered list over log δ promised, noise of Theorem 2.2: least (below 1 if order mattered)"
+    )
+    corners = product((1, 2, 10, 1000), (0.01, 0.1, 1.0), (0.05, 0.5, 0.95))
+    room = min(item_room(k, a, t * math.log1p(math.exp(-a)) / a) for k, a, t in corners)
+    agree = math.exp(log_first_wins(20.0, 1.0))
+    ahead = order_deltas([3.0, 3.0, 0.0, 0.0], 2, 0.2, [0.2]).iloc[0]
+    exact = "exact δ of the ordered list over that of the set, 2 of 4 items, both 3λ ahead, noise λ = 5s, ε = 0.2"
+    shapes = ((4, 2), (3, 2), (4, 3), (5, 4))
+    pure = [found_loss("list", m, k, 0.5, "any direction") / supremum("list", m, k, "any direction") for m, k in shapes]
+    loss = "pure loss of the ordered list over 2 min(k, ⌊m/2⌋)s/λ, any direction, far pairs of 4 shapes, largest"
+    shown = "chance that Algorithm 1's values show the order of two chosen items 20λ apart"
+    return [
+        Check(f"{where}, set: largest (0: independent choices)", max(sets), "<=", ROUNDING, reading=proof),
+        Check(f"{where}, list: least", min(lists), ">", 0.1, reading=proof),
+        Check(what, own, "<", 1, reading=privacy),
+        Check(shown, agree, ">", 0.99, "corrected"),
+        Check(what, own, ">=", 1, "corrected"),
+        Check(
+            "room in the inequality for one item and its noisy value, least on a grid", room, ">=", -1e-12, "corrected"
+        ),
+        Check(exact, ahead["δ of the ordered list"] / ahead["δ of the set"], ">", 1, "corrected"),
+        Check(loss, max(pure) / 0.5, "<=", 1 + ROUNDING, "corrected"),
+    ]
+
+
+def check_gaussian(epsilon: float, delta: float) -> list[Check]:
+    """Largest noise of Gaussian scores of k items against the claimed rate."""
+    ks = [2, 3, 5, 10, 100, 1000, 10**4, 10**6]
+    one = gaussian_scores([1], epsilon, delta).iloc[0]
+    many = gaussian_scores(ks, epsilon, delta)
+    at = f"(ε, δ) = ({epsilon:g}, {delta:g}) for the scores"
+    spent = float(gaussian_delta(1 / one.sigma, epsilon))
+    honest = gaussian_scores([1, *ks], epsilon, delta)
+    most = (honest["mean"] / (honest.sigma * np.sqrt(2 * np.log(2 * honest.k)))).max()
+    return [
+        Check(
+            f"expected noise of one score, k = 1, {at}, against C √(k log k), whatever C", one["mean"], "<=", one.unit
+        ),
+        Check(
+            f"expected largest noise over σ₁ √(k log k), k from 2 to {ks[-1]:,}, {at}: largest",
+            float((many["mean"] / many.unit).max()),
+            "<=",
+            2,
+            "supplied",
+        ),
+        Check(
+            f"δ that the Gaussian noise spends at ε = {epsilon:g}, exact, over δ",
+            spent / delta,
+            "<=",
+            1 + 1e-6,
+            "supplied",
+        ),
+        Check(
+            f"expected largest noise over σ₁ √(2k log 2k), k from 1 to {ks[-1]:,}: largest",
+            float(most),
+            "<=",
+            1,
+            "corrected",
+        ),
+    ]
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def draw_gap_curve(frame: pd.DataFrame) -> Figure:
+    """Exact loss over the claimed epsilon against how far behind the chosen lie, a panel a number of items and k."""
+    figure = Figure(figsize=(5.8, 6.4))
+    shapes = frame.groupby(["m", "k"], sort=False)
+    for axes, ((m, k), part) in zip(figure.subplots(shapes.ngroups, 1, sharex=True), shapes, strict=True):
+        for (adjacency, release), line in part.groupby(["adjacency", "release"], sort=False):
+            axes.plot(
+                line.gap,
+                line.times,
+                color=COLOURS[adjacency == "any direction"],
+                ls="-" if "values" in release else "--",
+                label=f"{release}; {adjacency}",
+            )
+        axes.axhline(1, color="black", lw=1)
+        axes.set(title=f"{k} of {m} items", ylabel="privacy loss / ε (exact)", ylim=(0, 1.6))
+    figure.axes[-1].set_xlabel("gap in units of λ")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure

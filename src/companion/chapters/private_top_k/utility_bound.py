@@ -1,0 +1,217 @@
+"""Qiao, Su and Zhang (2021), Theorem 2.3: how surely noisy top-k selection finds the true set.
+
+Values are 0, gap, 2 gap, ... in units of the noise scale, the k smallest are wanted: by symmetry as good as the k
+largest. Failure probabilities are exact, with full relative accuracy however small they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from companion.claims import Check
+from companion.instruments.style import CALIBRATION, COLOURS, styled
+from companion.instruments.topk import ROUNDING, Array, panels
+from dprank.pairwise.rank_law import top_set_law
+from dprank.topk.noise_laws import LAPLACE
+
+#: Items further than so many scales from the boundary change a failure probability by a share below 1e-16.
+_REACH = 60.0
+
+
+def swapped(gap: ArrayLike) -> Array:
+    """Probability that Laplace noise swaps two values a gap (in scales) apart: exp(-gap) (2 + gap) / 4."""
+    gap = np.asarray(gap, float)
+    return np.exp(-gap) * (2 + gap) / 4
+
+
+def printed_failure(items: float, gap: ArrayLike) -> Array:
+    """What Theorem 2.3 leaves for failure, 1 - p."""
+    return np.minimum(1.0, (items - 1) * swapped(gap))
+
+
+def our_failure(gap: ArrayLike) -> Array:
+    """A bound for any number of items: the sum of `swapped` over all pairs across the boundary.
+
+    n pairs are n gaps apart, and with r = exp(-gap) the sum of n (2 + n gap) r^n / 4 is
+    r / (2 (1 - r)^2) + gap r (1 + r) / (4 (1 - r)^3).
+    """
+    gap = np.asarray(gap, float)
+    if not (gap > 0).all():
+        raise ValueError(f"gap = {gap.min()}; it must be above 0")
+    r, rest = np.exp(-gap), -np.expm1(-gap)
+    return np.minimum(1.0, r / (2 * rest**2) + gap * r * (1 + r) / (4 * rest**3))
+
+
+def exact_failure(items: int, k: int, gap: float) -> float:
+    """Exact probability that the noisy k smallest are not the true ones, values a gap (in scales) apart.
+
+    The last of the true ones lies at v, and somebody else below it: an integral of positive terms, by Gauss-Legendre
+    panels between the kinks.
+
+    Parameters
+    ----------
+    items : int
+        At least 2. Those more than 60 scales away from the boundary are left out.
+    k : int
+        In 1 .. items - 1.
+    gap : float
+        Above 0.
+    """
+    if not (1 <= k < items and gap > 0):
+        raise ValueError(f"k = {k}, gap = {gap}; k in 1 .. {items - 1} and a gap above 0 are allowed")
+    near = math.ceil(_REACH / gap)
+    mine, others = gap * np.arange(-min(k, near) + 1, 1), gap * np.arange(1, min(items - k, near) + 1)
+    half, at, weight = panels(np.r_[mine, others], -_REACH, gap + _REACH)
+    v, mass = at.ravel(), (half * weight).ravel()
+    density = np.zeros_like(v)
+    below = np.zeros_like(v)
+    for x in mine:
+        below += LAPLACE.log_below(v - x)
+        density += np.exp(LAPLACE.log_density(v - x) - LAPLACE.log_below(v - x))
+    above = sum((LAPLACE.log_above(v - x) for x in others), np.zeros_like(v))
+    return float(mass @ (density * np.exp(below) * -np.expm1(above)))
+
+
+def failures(gaps: Iterable[float], sizes: Sequence[int] = (10, 1000, 8 * 10**6)) -> pd.DataFrame:
+    """Failure against the gap: Theorem 2.3's bound by number of items, ours for any number, and exact for the most.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``gap`` (in scales), ``items`` (0 for any number), ``kind`` ("as printed", "corrected", "exact"),
+        ``failure``. Exact with half of the items wanted.
+    """
+    gap = np.array([*gaps], float)
+    parts = [
+        pd.DataFrame({"gap": gap, "items": m, "kind": "as printed", "failure": printed_failure(m, gap)}) for m in sizes
+    ]
+    parts.append(pd.DataFrame({"gap": gap, "items": 0, "kind": "corrected", "failure": our_failure(gap)}))
+    most = max(sizes)
+    exact = [exact_failure(most, most // 2, x) for x in gap]
+    parts.append(pd.DataFrame({"gap": gap, "items": most, "kind": "exact", "failure": exact}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def needed_gap(items: float, failure: float) -> float:
+    """The gap (in scales) from which Theorem 2.3's bound on failure is at most `failure`."""
+    return float(brentq(lambda gap: math.log((items - 1) * float(swapped(gap)) / failure), 0, 500))
+
+
+def most_items(gap: float, failure: float) -> int:
+    """The most items for which Theorem 2.3 leaves less than `failure`."""
+    return math.ceil(failure / float(swapped(gap)))
+
+
+def check_utility(gaps: Sequence[float] = (0.25, 0.5, 1, 2, 5, 10, 20, 40)) -> list[Check]:
+    """Theorem 2.3 against exact probabilities: equal and unequal gaps, ties, all k."""
+    equal = [
+        exact_failure(m, k, x) / min(1.0, (m - 1) * float(swapped(x)))
+        for m in (2, 3, 5, 50)
+        for k in {1, m // 2, m - 1}
+        for x in gaps
+    ]
+    two = max(abs(exact_failure(2, 1, x) / float(swapped(x)) - 1) for x in gaps)
+    unequal = []
+    for steps in ((1, 1, 3, 2), (4, 5, 6, 9), (8, 4, 4, 4), (0, 1, 2, 3), (3, 0, 0, 1), (0,)):
+        values = np.cumsum(np.r_[0, steps])
+        bound = min(1.0, len(steps) * float(swapped(min(steps))))
+        laws = ((k, top_set_law(-values, 1.0, k)) for k in range(1, len(values)))
+        unequal += [(1 - law[tuple(range(k))]) / bound for k, law in laws]
+    tied = 1 - top_set_law(-np.repeat([0.0, 20.0], 3), 1.0, 3)[0, 1, 2]
+    ours = max(exact_failure(m, m // 2, x) / float(our_failure(x)) for m in (2, 3, 10, 10**6) for x in gaps)
+    far = exact_failure(10**6, 5 * 10**5, 40.0) / float(our_failure(40.0))
+    return [
+        Check(
+            "exact chance of a wrong set over 1 − p, equal gaps Δ = 0.25λ to 40λ, up to 50 items: largest",
+            max(equal),
+            "<=",
+            1 + ROUNDING,
+        ),
+        Check(
+            "exact chance of a wrong set over 1 − p, unequal gaps and ties, all k: largest",
+            max(unequal),
+            "<=",
+            1 + ROUNDING,
+        ),
+        Check(
+            "abs(exact chance of a wrong item over 1 − p, less 1), two items: largest", two, "<=", ROUNDING, "corrected"
+        ),
+        Check(
+            "exact chance of a wrong set over our bound without m, up to 10⁶ items: largest",
+            ours,
+            "<=",
+            1 + ROUNDING,
+            "corrected",
+        ),
+        Check(
+            "share by which our bound without m exceeds the exact chance of a wrong set, Δ = 40λ, 10⁶ items",
+            1 - far,
+            "<",
+            1e-3,
+            "corrected",
+        ),
+        Check(
+            "exact chance of a wrong set, 3 and 3 tied values 20λ apart, k = 3 (p = 0)",
+            tied,
+            "<=",
+            9 * float(swapped(20)),
+            "corrected",
+        ),
+    ]
+
+
+def check_example() -> list[Check]:
+    """The closing sentence of Section 2: Theorem 2.3's p at a gap of 20 scales and eight million items."""
+    items, gap = 8 * 10**6, 20.0
+    p = 1 - float(printed_failure(items, gap))
+    exact = exact_failure(items, items // 2, gap)
+    tenth, wider = float(printed_failure(items // 10, gap)), float(printed_failure(items, 22.31))
+    return [
+        Check("p of Theorem 2.3, Δ = 20λ, m = 8·10⁶", p, ">", 0.99),
+        Check("1 − p of Theorem 2.3, Δ = 20λ, m = 8·10⁵", tenth, "<", 0.01, "corrected"),
+        Check("1 − p of Theorem 2.3, Δ = 22.31λ, m = 8·10⁶", wider, "<", 0.01, "corrected"),
+        Check(
+            "our bound without m on the chance of a wrong set, Δ = 20λ",
+            float(our_failure(gap)),
+            "<",
+            1.2e-8,
+            "corrected",
+        ),
+        Check("exact chance of a wrong set, Δ = 20λ, m = 8·10⁶, k = m/2", exact, "<", 1.2e-8, "corrected"),
+    ]
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def draw_failure(frame: pd.DataFrame) -> Figure:
+    """Probability of a wrong set against the gap: bounds as lines, exact values as marks."""
+    figure = Figure(figsize=(5.8, 4.8))
+    axes = figure.subplots()
+    printed = frame[frame.kind == "as printed"]
+    for (items, part), line in zip(printed.groupby("items"), (":", "--", "-"), strict=False):
+        label = f"Theorem 2.3, m = {items:,}"
+        axes.plot(part["gap"], part.failure, color=CALIBRATION["as printed"]["color"], ls=line, label=label)
+    ours, exact = (frame[frame.kind == kind] for kind in ("corrected", "exact"))
+    axes.plot(ours["gap"], ours.failure, color=CALIBRATION["corrected"]["color"], label="ours, for any m")
+    axes.plot(
+        exact["gap"],
+        exact.failure,
+        color=COLOURS[6],
+        marker="o",
+        ls="",
+        ms=3,
+        label=f"exact, m = {exact['items'].max():,}",
+    )
+    axes.set(xlabel="gap Δ / noise scale λ", ylabel="probability of a wrong set", yscale="log")
+    axes.set_ylim(bottom=exact.failure.min() / 3, top=2)
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure

@@ -1,0 +1,537 @@
+"""Busa-Fekete, Fotakis and Zampetakis (2021), Section 4.1 and the test MA of Section 7.2: one or two rankings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.optimize import brentq, linprog
+
+from companion.claims import Check
+from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
+from companion.instruments.sweep import stream, sweep
+from companion.instruments.uniformity import all_rankings, distance_law
+from companion.printed import busafekete2021 as paper
+from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
+from dprank.models.mallows import Mallows, theta_at
+from dprank.uniformity.mallows_approximate import Centre, MallowsApproximate, Sides
+from dprank.uniformity.two_sample import TwoSample
+
+#: Rounding of our sums and inversions, far above what tests find.
+ROUNDING = 1e-9
+#: Chance that the half-width of a simulated share is too small (Hoeffding), a check.
+FALSE_ALARM = 1e-6
+#: The normal approximation is to keep its size to this share of it.
+APPROXIMATE = 0.01
+#: Readings of MA's 'centre is unknown': the null law, centre, sides.
+READINGS: dict[str, tuple[type[MallowsApproximate], Centre, Sides]] = {
+    "fixed centre, one-sided": (MallowsApproximate, "fixed", "one"),
+    "fixed centre, two-sided": (MallowsApproximate, "fixed", "two"),
+    "first ranking": (MallowsApproximate, "first", "one"),
+    "mean positions, naive": (paper.NormalMallows, "borda", "one"),
+    "mean positions, simulated null": (MallowsApproximate, "borda", "one"),
+}
+#: Items and rankings of the paper's Figure 2.
+SETTINGS = ((10, 10_000), (100, 100), (1000, 2), (10_000, 2))
+
+
+# --- exact laws ------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _all_distances(n_items: int) -> NDArray[np.int64]:
+    return pairwise_kendall_distances(all_rankings(n_items))
+
+
+def pair_law(n_items: int, phi: float) -> NDArray[np.float64]:
+    """Probabilities of the Kendall distances of two rankings of one Mallows law, over all (m!)^2 pairs of them."""
+    distances = _all_distances(n_items)
+    weights = phi ** distances[0].astype(float)
+    law = np.bincount(distances.ravel(), weights=np.outer(weights, weights).ravel())
+    return law / law.sum()
+
+
+def least_power(n_items: int, gap: float, threshold: float) -> float:
+    """P(D + D' <= threshold), D and D' the distances of two Mallows rankings from their centre.
+
+    By the triangle inequality no more than the power of a test that rejects at distances up to `threshold`.
+    """
+    law = Mallows.of_gap(n_items, gap)
+    d = np.arange(-1, law.n_pairs + 1)
+    below = np.clip(law.distance_cdf(d), 0, 1)
+    other = np.floor(threshold) - d[1:]
+    return float(np.diff(below) @ np.where(other < 0, 0.0, below[np.clip(other + 1, 0, len(d) - 1).astype(int)]))
+
+
+def null_excess(n_items: int) -> float:
+    """Largest size of 2SAMP as printed, over delta, of all delta in (0, 1).
+
+    The size jumps where the threshold meets an attainable distance d, and delta = exp(-12 (mean - d)^2 / m^3) there.
+    """
+    law = distance_law(n_items)
+    mean = n_items * (n_items - 1) / 4
+    d = np.arange(math.ceil(mean))
+    return float((np.cumsum(law)[d] / np.exp(-12 * (mean - d) ** 2 / n_items**3)).max())
+
+
+def alternative_excess(n_items: int, phi: float) -> float:
+    """Largest P(d > b) over delta, of all delta in (0, 1), with b = 2 phi m / (1 - phi) + sqrt(m^3 ln(1/delta) / 3)."""
+    law = pair_law(n_items, phi)
+    start = 2 * phi * n_items / (1 - phi)
+    d = np.arange(math.floor(start) + 1, len(law))
+    above = np.cumsum(law[::-1])[::-1]
+    return float((above[d] / np.exp(-3 * (d - start) ** 2 / n_items**3)).max(initial=0.0))
+
+
+# --- Section 4.1 -----------------------------------------------------------------------------------------------------
+
+
+def thresholds(items: Iterable[int], delta: float) -> pd.DataFrame:
+    """2SAMP as printed and with its exact threshold.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``runs from`` (the least 1 - phi_epsilon that line 3 asks for), ``printed`` and ``exact`` threshold,
+        the largest distance that is rejected, ``size, printed``, ``size, exact``, ``equal rankings`` (what the printed
+        test does with them).
+    """
+    rows = []
+    for m in items:
+        printed, exact = paper.two_sample(m, delta), TwoSample.calibrated(n_items=m, size=delta)
+        least = printed.least_gap
+        rows.append(
+            {
+                "items": m,
+                "runs from": "always" if least < 0 else "never" if least > 1 else f"{least:.3g}",
+                "printed": math.floor(printed.threshold),
+                "exact": int(exact.threshold),
+                "size, printed": printed.exact_size,
+                "size, exact": exact.exact_size,
+                "equal rankings": "rejected" if printed.threshold >= 0 else "accepted",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def check_null(most_items: int) -> list[Check]:
+    """The null bound with the constant 1/sqrt(12): over all delta for few items, and its proof for many."""
+    worst = max(null_excess(m) for m in range(2, most_items + 1))
+    variances = {m: Mallows(m, 0.0).distance_moments()[1] for m in (*range(2, 200), 10**3, 10**4, 10**5)}
+    return [
+        Check(f"P(d ≤ m(m−1)/4 − √(m³ ln(1/δ)/12)) / δ, largest over all δ and m = 2..{most_items}", worst, "<=", 1),
+        Check(
+            "2 Var[d] / (m³/12), largest over m = 2..199, 10³, 10⁴, 10⁵",
+            max(24 * variance / m**3 for m, variance in variances.items()),
+            "<=",
+            1,
+        ),
+    ]
+
+
+def check_alt(phis: Iterable[float]) -> list[Check]:
+    """The alternative's bound with the constant 1/sqrt(3), over all delta, by enumeration of up to 6 items."""
+    phis = list(phis)
+    worst = max(alternative_excess(m, phi) for m in range(2, 7) for phi in phis)
+    what = "P(d > 2φm/(1−φ) + √(m³ ln(1/δ)/3)) / δ, largest over all δ"
+    checks = [Check(f"{what}, m = 2..6, {len(phis)} spreads from {min(phis):g} to {max(phis):g}", worst, "<=", 1)]
+    for m, gap in ((30, 0.5), (100, 0.2), (100, 0.02)):
+        start = 2 * m * (1 - gap) / gap
+        ratios = [
+            (1 - least_power(m, gap, start + math.sqrt(m**3 * math.log(1 / delta) / 3))) / delta
+            for delta in (0.5, 0.05, 1e-3, 1e-6)
+        ]
+        what = f"the same with d ≤ D + D′, largest over δ = 0.5, 0.05, 10⁻³, 10⁻⁶, m = {m}, 1 − φ = {gap:g}"
+        checks.append(Check(what, max(ratios), "<=", 1))
+    return checks
+
+
+def check_alg_1(most_items: int, deltas: Sequence[float]) -> list[Check]:
+    """Size of 2SAMP as printed: over all delta for few items, on a grid at the paper's sizes."""
+    worst = max(null_excess(m) for m in range(2, most_items + 1))
+    checks = [Check(f"size / δ, largest over all δ in (0, 1), m = 2..{most_items}", worst, "<=", 1)]
+    for m in (100, 1000, 10_000):
+        ratio = max(paper.two_sample(m, delta).exact_size / delta for delta in deltas)
+        checks.append(Check(f"size / δ, largest over {len(deltas)} values of δ, m = {m:,}", ratio, "<=", 1))
+    return checks
+
+
+def theorem_4(items: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame:
+    """Size and a lower bound of the power of 2SAMP where the denominator is positive and a spread satisfies line 3.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``delta``, ``gap`` (1 - phi_epsilon, the least that is allowed), ``size``, ``miss`` (no less than 1 -
+        power, at every phi up to phi_epsilon).
+    """
+    tests = [paper.two_sample(m, delta) for m in items for delta in deltas]
+    return pd.DataFrame(
+        {
+            "items": test.n_items,
+            "delta": test.size,
+            "gap": test.least_gap,
+            "size": test.exact_size,
+            "miss": 1 - least_power(test.n_items, test.least_gap, test.threshold),
+        }
+        for test in tests
+        if 0 < test.least_gap <= 1
+    )
+
+
+def check_thm_4(frame: pd.DataFrame, delta: float) -> list[Check]:
+    """Theorem 4 on two items, and where its denominator is positive."""
+    few, epsilon = paper.two_sample(2, delta), 0.25
+    if not few.applies(epsilon):
+        raise ValueError(f"delta = {delta}; line 3 must let two items pass for this counterexample")
+    about = f"{len(frame)} pairs (m, δ), m = {frame['items'].min()}..{frame['items'].max()}"
+    size, miss = (frame["size"] / frame.delta).max(), (frame.miss / frame.delta).max()
+    return [
+        Check(f"power at m = 2, δ = {delta:g}, ε = {epsilon:g}, φ = 0", float(few.threshold >= 0), ">=", 1 - delta),
+        Check(f"size / δ, denominator positive, {about}", size, "<=", 1, "supplied"),
+        Check(f"(1 − power) / δ, no more than, at φ_ε = 1 − 8/(…), {about}", miss, "<=", 1, "supplied"),
+        Check(f"size / δ, {about}", size, "<=", 1, "corrected"),
+        Check(f"(1 − power) / (δ/2), no more than, at φ_ε = 1 − 8/(…), {about}", 2 * miss, "<=", 1, "corrected"),
+    ]
+
+
+def printed_failure(n_items: int, gap: float, eights: float = 9.0) -> float:
+    """2 exp(-(m + 7 - 9 / (1 - phi_epsilon))^2 / (12 m)), the failure probability of the alternative reading."""
+    return 2 * math.exp(-((n_items + 7 - eights / gap) ** 2) / (12 * n_items))
+
+
+def free_delta(phi: float) -> dict[str, float]:
+    """The fewest items for which the alternative reading promises any power at phi_epsilon = phi, and a delta at
+    which 2SAMP runs and never rejects.
+
+    Returns
+    -------
+    dict
+        ``items``, ``promised`` (power), ``delta``, ``threshold`` (below 0), ``power`` (no more than).
+    """
+    m = next(m for m in range(2, 10_000) if m + 7 > 9 / (1 - phi) and printed_failure(m, 1 - phi) < 1)
+    test = paper.two_sample(m, math.exp(-0.75 * (m - 1) ** 2 / m) / 2)
+    return {
+        "items": m,
+        "promised": 1 - printed_failure(m, 1 - phi),
+        "delta": test.size,
+        "threshold": test.threshold,
+        "power": float(test.least_gap <= 1 - phi and test.threshold >= 0),  # no distance is negative
+    }
+
+
+def check_alternative(phi: float, items: Iterable[int], gaps: Iterable[float]) -> list[Check]:
+    """The sentence after Theorem 4 with delta free, with the delta that its formula gives, and with an 8."""
+    free = free_delta(phi)
+    grid = [(m, gap) for m in items for gap in gaps]
+    size, miss, better = [], [], []
+    for m, gap in grid:
+        if m + 7 > 9 / gap and (delta := printed_failure(m, gap)) < 1:
+            test = paper.two_sample(m, delta)
+            if test.least_gap > gap:
+                raise ValueError(f"items = {m}, gap = {gap}; line 3 does not let the test run")
+            size.append(test.exact_size / delta)
+            miss.append((1 - least_power(m, gap, test.threshold)) / delta)
+        if m + 7 > 8 / gap:
+            bound = printed_failure(m, gap, 8.0) / 2
+            test = paper.two_sample(m, bound)
+            better.append((1 - least_power(m, gap, test.threshold)) / bound)
+    what = f"power at m = {free['items']:.0f}, φ = φ_ε = {phi:g}, δ = {free['delta']:.2g}"
+    about = f"{len(size)} pairs (m, φ_ε)"
+    fixed = "δ = 2 exp(…)"
+    return [
+        Check(what, free["power"], ">=", free["promised"], reading="any δ"),
+        Check(f"size / δ, {about}", max(size), "<=", 1, reading=fixed),
+        Check(f"(1 − power) / δ, no more than, {about}", max(miss), "<=", 1, reading=fixed),
+        Check(
+            f"(1 − power) / exp(−(m+7−8/(1−φ_ε))²/(12m)), no more than, least δ, {len(better)} pairs",
+            max(better),
+            "<=",
+            1,
+            "corrected",
+        ),
+    ]
+
+
+# --- one ranking -----------------------------------------------------------------------------------------------------
+
+
+def one_ranking_power(n_items: int, phi: float, delta: float) -> float:
+    """Best least power, over all centres, of a randomised test of one ranking with size delta: a linear program."""
+    law = phi ** _all_distances(n_items).astype(float)
+    law /= law[0].sum()
+    n = len(law)  # unknowns: the probabilities of rejecting each ranking, and the least power, to be largest
+    result = linprog(
+        np.r_[np.zeros(n), -1.0],
+        A_ub=np.vstack([np.c_[-law, np.ones(n)], np.r_[np.full(n, 1 / n), 0.0]]),
+        b_ub=np.r_[np.zeros(n), delta],
+        bounds=[(0, 1)] * (n + 1),
+    )
+    return float(-result.fun)
+
+
+def known_centre(items: Iterable[int], delta: float) -> pd.DataFrame:
+    """One ranking, known centre: reject near it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``radius``, ``size``, ``1 - phi`` at which the power reaches 1 - delta, ``epsilon``: how far that law
+        is from uniform.
+    """
+    rows = []
+    for m in items:
+        test = TwoSample.calibrated(n_items=m, size=delta)  # the null law is the same
+
+        def lack(theta: float, m: int = m, radius: float = test.threshold) -> float:
+            return 1 - delta - float(Mallows(m, theta).distance_cdf(radius))
+
+        law = Mallows(m, brentq(lack, 1e-3 * m**-1.5, 30.0, xtol=1e-15))
+        gap = -math.expm1(-law.theta)
+        rows.append(
+            {
+                "items": m,
+                "radius": int(test.threshold),
+                "size": test.exact_size,
+                "1 - phi": gap,
+                "epsilon": law.total_variation(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def check_one_sample(delta: float, n_items: int = 4, phi: float = 0.0) -> list[Check]:
+    """One ranking with the centre unknown and with the centre given; the least m at which delta can be reached."""
+    epsilon = 1 - delta
+    test = TwoSample.calibrated(n_items=n_items, size=delta)
+    power = float(Mallows(n_items, theta_at(n_items, epsilon)).distance_cdf(test.threshold))
+    unknown = one_ranking_power(n_items, phi, delta)
+    best = f"best least power of one ranking, size {delta:g}, m = {n_items}, φ = {phi:g}, all centres"
+    known = f"power with the centre given, m = {n_items}, ε = {epsilon:g}"
+    return [
+        Check(best, unknown, "<", 1 - delta, reading="centre unknown", error=ROUNDING),
+        Check(known, power, "<", 1 - delta, reading="centre given"),
+        Check(best, unknown, "==", delta, "corrected", error=ROUNDING),
+        Check(f"size with the centre given, m = {n_items}", test.exact_size, "<=", delta, "corrected"),
+        Check(known, power, ">=", 1 - delta, "corrected"),
+    ]
+
+
+# --- MA --------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _rejects_from(n_items: int, n_rankings: int, delta: float, reading: str) -> tuple[MallowsApproximate, float]:
+    test_of, centre, sided = READINGS[reading]
+    test = test_of(n_items, n_rankings, delta, centre, sided)
+    cell = {"items": n_items, "rankings": n_rankings, "delta": delta}
+    return test, test.threshold(stream("busafekete2021:ma:null", cell))
+
+
+def ma_rejections(
+    n_items: int,
+    n_rankings: int,
+    gap: float,
+    delta: float,
+    readings: Sequence[str],
+    *,
+    repetitions: int,
+    rng: np.random.Generator,
+) -> dict[tuple[str], NDArray[np.bool_]]:
+    """Which of `repetitions` data sets, each with a centre of its own, every reading of MA rejects."""
+    law = Mallows.of_gap(n_items, gap)
+    tests = [_rejects_from(n_items, n_rankings, delta, reading) for reading in readings]
+    out = np.empty((repetitions, len(tests)), bool)
+    for row in out:
+        data = law.sample(n_rankings, rng=rng, centre=rng.permutation(n_items))
+        row[:] = [test.statistic(data) >= threshold for test, threshold in tests]
+    return {(reading,): out[:, i] for i, reading in enumerate(readings)}
+
+
+def ma_power(n_items: int, n_rankings: int, gaps: Iterable[float], delta: float, repetitions: int) -> pd.DataFrame:
+    """Power of the readings of MA; at gap 0 their size.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``rankings``, ``delta``, ``gap`` (1 - phi), ``reading``, ``mean``, ``se``, ``repetitions``.
+    """
+    common = {"n_items": n_items, "n_rankings": n_rankings, "delta": delta, "readings": tuple(READINGS)}
+    frame = sweep(
+        ma_rejections,
+        [common | {"gap": float(gap)} for gap in gaps],
+        experiment="busafekete2021:ma:power",
+        repetitions=repetitions,
+        outcomes=("reading",),
+    )
+    return frame.drop(columns="readings").rename(columns={"n_items": "items", "n_rankings": "rankings"})
+
+
+def ma_sizes(delta: float, repetitions: int, settings: Iterable[tuple[int, int]] = SETTINGS) -> pd.DataFrame:
+    """Size of the readings of MA under the normal approximation, at the sizes of Figure 2.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``rankings``, ``centre``, ``sided``, ``size``, ``error`` (0 if exact, else the Hoeffding half-width).
+    """
+    rows = []
+    for m, n in settings:
+        setting = {"items": m, "rankings": n}
+        centres: tuple[Centre, ...] = ("fixed", "first")
+        for centre in centres:
+            one = paper.mallows_approximate(m, n, delta, centre=centre)
+            two = paper.mallows_approximate(m, n, delta, centre=centre, sided="two")
+            rows += [
+                setting | {"centre": centre, "sided": t.sided, "size": t.exact_size, "error": 0.0} for t in (one, two)
+            ]
+        cell = {"n_items": m, "n_rankings": n, "gap": 0.0, "delta": delta, "readings": ["mean positions, naive"]}
+        frame = sweep(
+            ma_rejections,
+            [cell],
+            experiment="busafekete2021:ma:size",
+            repetitions=repetitions,
+            outcomes=("reading",),
+        )
+        error = math.sqrt(math.log(2 / FALSE_ALARM) / (2 * repetitions))
+        rows.append(setting | {"centre": "borda", "sided": "one", "size": frame["mean"].iloc[0], "error": error})
+    return pd.DataFrame(rows)
+
+
+def first_ranking_limit(n_items: int, phis: Iterable[float]) -> pd.DataFrame:
+    """Power of MA with the first ranking as the centre, as the number of rankings grows without bound.
+
+    The mean distance from the first ranking is then known, and the test rejects if it lies below that of uniform ones.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``1 - phi``, ``power``. Enumerates all first rankings.
+    """
+    distances = _all_distances(n_items)
+    rows = []
+    for phi in phis:
+        law = phi ** distances[0].astype(float)
+        law /= law.sum()
+        below = distances @ law < n_items * (n_items - 1) / 4 - ROUNDING
+        rows.append({"1 - phi": 1 - phi, "power": float(law @ below)})
+    return pd.DataFrame(rows)
+
+
+def fixed_centre_limit(n_items: int) -> dict[str, float]:
+    """Power against phi = 0 and a random true centre, as the number of rankings grows without bound.
+
+    Returns
+    -------
+    dict
+        ``one``, ``two``: by sides. All rankings are the true centre, at one distance from the fixed one.
+    """
+    law = distance_law(n_items)
+    below = np.arange(len(law)) < n_items * (n_items - 1) / 4
+    return {"one": float(law @ below), "two": float(2 * (law @ below))}
+
+
+def check_ma(frame: pd.DataFrame, delta: float) -> list[Check]:
+    """Size of every reading of MA, and of its exact form with the first ranking as the centre."""
+    readings = {"fixed": "any fixed centre", "first": "first ranking", "borda": "estimated centre"}
+    checks = [
+        Check(
+            f"size, {row.sided}-sided, δ = {delta:g}, m = {row.items:,}, n = {row.rankings:,}",
+            row.size,
+            "<=",
+            delta * (1 + APPROXIMATE),
+            reading=readings[str(row.centre)],
+            error=row.error,
+        )
+        for row in frame.itertuples()
+    ]
+    for m, n in dict.fromkeys(zip(frame["items"], frame["rankings"], strict=True)):
+        size = MallowsApproximate.calibrated(n_items=int(m), n_voters=int(n), size=delta).exact_size
+        what = f"size, first ranking as the centre, exact threshold, m = {m:,}, n = {n:,}"
+        checks.append(Check(what, size, "<=", delta, "corrected"))
+    return checks
+
+
+# --- the law that 2SAMP looks at -------------------------------------------------------------------------------------
+
+
+def pair_distances(n_items: int, gap: float, *, repetitions: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Kendall distances of `repetitions` pairs of Mallows rankings of one centre."""
+    draws = Mallows.of_gap(n_items, gap).sample(2 * repetitions, rng=rng)
+    first, second = draws[:repetitions], draws[repetitions:]
+    relative = np.take_along_axis(second, np.argsort(first, axis=1), axis=1)
+    return kendall_distances(relative, np.arange(n_items))
+
+
+def distance_laws(
+    n_items: int, gaps: Iterable[float], delta: float, repetitions: int, points: int = 60
+) -> pd.DataFrame:
+    """P(d <= x) of two rankings: exact for uniform ones, simulated for the others; and the two thresholds.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``law`` ("uniform" or "1 - phi = ..."), ``distance``, ``probability``, ``se`` (0 if exact), ``printed``,
+        ``exact`` (thresholds).
+    """
+    printed, exact = (
+        paper.two_sample(n_items, delta).threshold,
+        TwoSample.calibrated(n_items=n_items, size=delta).threshold,
+    )
+    uniform = Mallows(n_items, 0.0)
+    mean, variance = uniform.distance_moments()
+    x = np.unique(np.floor(np.linspace(0, mean + 4 * math.sqrt(variance), points)))
+    laws = {"uniform": (uniform.distance_cdf(x), np.zeros(len(x)))}
+    for gap in gaps:
+        rng = stream("busafekete2021:2samp:law", {"items": n_items, "gap": gap})
+        drawn = np.sort(pair_distances(n_items, gap, repetitions=repetitions, rng=rng))
+        share = np.searchsorted(drawn, x, side="right") / repetitions
+        laws[f"1 - phi = {gap:.3g}"] = share, np.sqrt(share * (1 - share) / repetitions)
+    return pd.concat(
+        [
+            pd.DataFrame({"law": law, "distance": x, "probability": p, "se": se, "printed": printed, "exact": exact})
+            for law, (p, se) in laws.items()
+        ],
+        ignore_index=True,
+    )
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def draw_distance_laws(frame: pd.DataFrame) -> Figure:
+    """Distribution functions of the distance of two rankings, with the printed and the exact threshold."""
+    figure = Figure(figsize=(7.2, 3.6))
+    axes = figure.subplots()
+    for (law, part), colour in zip(frame.groupby("law", sort=False), ("black", *COLOURS[2:]), strict=False):
+        axes.plot(part.distance, part.probability, color=colour, label=str(law).replace("phi", "φ").replace("-", "−"))
+        if (seen := part[part.se > 0]).size:
+            axes.errorbar(seen.distance, seen.probability, BAR * seen.se, ls="", capsize=2, color=colour)
+    for column, calibration in (("printed", "as printed"), ("exact", "corrected")):
+        colour = CALIBRATION[calibration]["color"]
+        axes.axvline(frame[column].iloc[0], color=colour, ls="--", lw=1.2, label=f"{column} threshold")
+    axes.set(xlabel="Kendall distance x of the two rankings", ylabel="P(d ≤ x)", ylim=(-0.02, 1.02))
+    axes.legend(loc="center left", bbox_to_anchor=(0.24, 0.5))
+    return figure
+
+
+@styled
+def draw_ma_power(frame: pd.DataFrame) -> Figure:
+    """Power of the readings of MA against 1 - phi; at 0 their size."""
+    figure = Figure(figsize=(7.2, 3.6))
+    axes = figure.subplots()
+    marks = "osD^v"
+    for i, (reading, part) in enumerate(frame.groupby("reading", sort=False)):
+        axes.errorbar(
+            part.gap, part["mean"], BAR * part.se, fmt=f"{marks[i]}-", capsize=2, color=COLOURS[i], label=reading
+        )
+    axes.axhline(frame.delta.iloc[0], color="black", lw=0.8, ls=":")
+    axes.set(xlabel="1 − φ", ylabel="share rejected", ylim=(-0.02, 1.02))
+    figure.legend(loc="outside right center")
+    return figure

@@ -1,1 +1,0 @@
-"""One module a paper: a function per figure or claim, from parameters to tidy frames and checks."""

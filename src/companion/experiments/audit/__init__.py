@@ -1,1 +1,0 @@
-"""The library's own promises of privacy, audited."""

@@ -1,1 +1,0 @@
-"""Figures of Alabi, Ghazi, Kumar and Manurangsi (2022)."""

@@ -1,1 +1,0 @@
-"""Figures of Qiao, Su and Zhang (2021)."""

@@ -1,0 +1,96 @@
+"""Take claim records and figures out of executed notebooks' output metadata."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import nbformat
+
+from companion.claims import Check, Claim, card, derive
+from companion.instruments.seed import ROOT
+from companion.press import BuildError
+from companion.press.execute import versions
+from companion.press.layout import Layout, digest, dumps
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What chapters left in a profile: records as plain data, figures as file name and content."""
+
+    profile: str
+    records: list[dict[str, Any]]
+    figures: dict[str, bytes]
+    seed: int = ROOT
+
+    @property
+    def json(self) -> bytes:
+        """Content of `_build/records.json`, with the versions that made the numbers."""
+        content = {"profile": self.profile, "seed": self.seed, "records": self.records, "versions": versions()}
+        return dumps(content)
+
+    def write(self, layout: Layout) -> None:
+        """Write records, and figures with their data; the checksums are no longer true."""
+        (layout.build / "SHA256SUMS").unlink(missing_ok=True)
+        folder = layout.fresh()
+        folder.mkdir()
+        for name, data in self.figures.items():
+            (folder / name).write_bytes(data)
+        layout.replace_folder(folder, layout.build / "figures")
+        layout.write(layout.records, self.json)
+
+
+def write_checksums(layout: Layout, site: bool) -> None:
+    """Write the checksums of records, figures and, where it was made of them, the site, as `sha256sum` does."""
+    files = [layout.records, *(layout.build / "figures").iterdir(), *(layout.html.rglob("*") if site else ())]
+    names = {file.relative_to(layout.build).as_posix(): file for file in files if file.is_file()}
+    lines = (f"{digest(names[name].read_bytes())}  {name}\n" for name in sorted(names))
+    layout.write(layout.build / "SHA256SUMS", "".join(lines).encode())
+
+
+def outputs(notebook: nbformat.NotebookNode) -> Iterator[Any]:
+    """All outputs of a notebook that carry metadata."""
+    for cell in notebook.cells:
+        yield from (output for output in cell.get("outputs", []) if output.get("metadata"))
+
+
+def collect(profile: str, notebooks: Mapping[str, nbformat.NotebookNode], seed: int = ROOT) -> Collected:
+    """Records and figures of executed `notebooks`, by chapter.
+
+    Raises
+    ------
+    BuildError
+        If a figure has no usable name, no SVG, or another figure's name.
+    """
+    records: list[dict[str, Any]] = []
+    figures: dict[str, bytes] = {}
+    for chapter, notebook in notebooks.items():
+        for output in outputs(notebook):
+            if entry := output.metadata.get("claim"):
+                verdict = derive(map(Check.from_json, entry["checks"]))
+                records.append({**entry, "chapter": chapter, "verdict": verdict})
+            if figure := output.metadata.get("figure"):
+                figures |= _figure(chapter, figure, output, figures)
+    return Collected(profile, sorted(records, key=lambda entry: (entry["claim"], entry["chapter"])), figures, seed)
+
+
+def _figure(chapter: str, figure: Mapping[str, str], output: Any, taken: Iterable[str]) -> dict[str, bytes]:
+    name = figure.get("name", "")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise BuildError(f"{chapter}: figure name {name!r}; allowed: letters, digits, '.', '_' and '-'")
+    if f"{name}.svg" in taken:
+        raise BuildError(f"{chapter}: figure name {name!r} is taken; allowed: one figure a name")
+    if "image/svg+xml" not in output.data:
+        raise BuildError(f"{chapter}: figure {name!r} is {', '.join(output.data)}; allowed: image/svg+xml")
+    return {f"{name}.svg": output.data["image/svg+xml"].encode(), f"{name}.csv": figure.get("data", "").encode()}
+
+
+def refresh_cards(notebook: nbformat.NotebookNode, ledger: Mapping[str, Claim], profile: str) -> None:
+    """Draw the verdict cards anew, so that a rewording in the ledger needs no execution."""
+    for output in outputs(notebook):
+        entry = output.metadata.get("claim")
+        if entry and entry["claim"] in ledger:
+            checks = [Check.from_json(check) for check in entry["checks"]]
+            output.data.update(card(ledger[entry["claim"]], checks, profile))

@@ -1,0 +1,262 @@
+"""The build, step by step; every step says why it runs or does not."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from companion.claims import Claim, judge, load_ledger, summary
+from companion.instruments.seed import ROOT
+from companion.press import BuildError, UsageError
+from companion.press import render as site
+from companion.press.closure import Sources
+from companion.press.collect import Collected, collect, refresh_cards, write_checksums
+from companion.press.execute import Job, execute, merge, own_inputs, shared_inputs
+from companion.press.layout import Layout, digest, dumps
+from companion.press.profiles import Chapter, load
+
+PACKAGES = ("jupyter-book", "matplotlib", "numba", "numpy", "pandas", "papermill", "pyarrow", "scipy", "seaborn")
+
+
+def check_surveys(layout: Layout) -> None:
+    """Hold the surveys against their checksums.
+
+    Raises
+    ------
+    BuildError
+        Naming the file, what is expected, and what is there.
+    """
+    sums = layout.root / "data" / "surveys" / "SHA256SUMS"
+    if not sums.exists():
+        return
+    for line in sums.read_text(encoding="utf-8").splitlines():
+        expected, _, name = line.partition("  ")
+        path = sums.parent / name
+        observed = digest(path.read_bytes()) if path.is_file() else "no such file"
+        if observed != expected:
+            raise BuildError(f"{layout.name(path)}: sha256: expected {expected}, observed {observed}")
+
+
+class Build:
+    """The book at `root` in one profile.
+
+    Parameters
+    ----------
+    root : Path
+        Folder that holds `_config.yml`, `notebooks/` and `data/claims/`.
+    profile : {'standard', 'smoke', 'paper'}
+    chapter : str, optional
+        Run and judge this chapter only; the site follows if the others are cached.
+    workers : int, optional
+        Chapters run at once; by default one a processor.
+    say : callable
+        Gets each line of the account.
+    seed : int
+        Root of all random numbers; no verdict depends on it.
+
+    Raises
+    ------
+    UsageError
+        For a profile, chapter or parameter that does not exist.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        profile: str = "standard",
+        chapter: str | None = None,
+        workers: int | None = None,
+        say: Callable[[str], None] = print,
+        seed: int = ROOT,
+    ) -> None:
+        self.layout = Layout(root.resolve())
+        self.profile = profile
+        self.say = say
+        self.seed = seed
+        if seed < 0:
+            raise UsageError(f"seed: {seed}; allowed: 0 or more")
+        chapters = load(self.layout, profile)
+        self.early = [c for c in chapters.values() if not c.late]
+        self.late = [c for c in chapters.values() if c.late]
+        allowed = [c.name for c in self.early]
+        if chapter is not None and chapter not in allowed:
+            raise UsageError(f"chapter: {chapter!r}; allowed: {', '.join(allowed) or 'none, there are no notebooks'}")
+        self.chapter = chapter
+        self.workers = (os.cpu_count() or 1) if workers is None else workers
+        if self.workers < 1:
+            raise UsageError(f"jobs: {workers}; allowed: 1 or more")
+
+    @cached_property
+    def ledger(self) -> dict[str, Claim]:
+        """The ledger of claims, validated."""
+        try:
+            return load_ledger(self.layout.root)
+        except ValueError as error:
+            raise BuildError(str(error)) from None
+
+    @cached_property
+    def sources(self) -> Sources:
+        """The code as it is now."""
+        return Sources(self.layout)
+
+    @cached_property
+    def shared(self) -> dict[str, str]:
+        """Digests of what every chapter is run with."""
+        return shared_inputs(self.layout)
+
+    def job(self, chapter: Chapter, extra: dict[str, str] | None = None) -> Job:
+        """The chapter with the digests of all it reads."""
+        code = self.sources.closure(cell.source for cell in chapter.notebook.cells if cell.cell_type == "code")
+        inputs = own_inputs(chapter, self.profile, self.seed) | self.shared | code | (extra or {})
+        return Job(self.layout, self.profile, chapter, inputs, self.sources, self.seed)
+
+    def late_jobs(self, collected: Collected) -> list[Job]:
+        """Late notebooks read the records and the ledger too."""
+        extra = self.layout.hashes("data/claims/*.yml")
+        extra["_build/records.json"] = digest(collected.json)
+        return [self.job(chapter, extra) for chapter in self.late]
+
+    def run(self, render: bool = True) -> None:
+        """Build; see `companion book`.
+
+        Parameters
+        ----------
+        render : bool
+            False to stop when every claim is judged and the records are written.
+
+        Raises
+        ------
+        BuildError
+            If a chapter, a verdict, the data or a page is not what it should be; the last good site stays.
+        """
+        check_surveys(self.layout)
+        _ = self.ledger
+        with self.layout.lock():
+            jobs = [self.job(chapter) for chapter in self.early]
+            chosen = [job for job in jobs if self.chapter in (None, job.chapter.name)]
+            self.execute(chosen)
+            collected = self.collect(chosen)
+            self.judge(collected, self.chapter)
+            if waiting := [job.chapter.name for job in jobs if job not in chosen and job.reason()]:
+                self.say(summary(self.ledger, collected.records))
+                self.say(f"site: not rendered: not run in profile {self.profile}: {', '.join(waiting)}")
+                return
+            collected = self.collect(jobs)
+            if self.chapter:
+                self.judge(collected)
+            collected.write(self.layout)
+            late = self.late_jobs(collected) if render else []
+            self.execute(late)
+            if render:
+                self.render([*jobs, *late])
+            write_checksums(self.layout, site=render)
+            self.layout.write(self.layout.build / "manifest.json", dumps(self.manifest([*jobs, *late])))
+            self.say(summary(self.ledger, collected.records))
+            page = f"open {self.layout.name(self.layout.html)}/index.html"
+            self.say(page if render else "site: not rendered, as asked")
+
+    def execute(self, jobs: list[Job]) -> None:
+        """Run what is not cached."""
+        due = []
+        for job in jobs:
+            reason = job.reason()
+            self.say(f"{job.chapter.name}: {f'runs because {reason}' if reason else 'cached'}")
+            due += [job] if reason else []
+        execute(due, self.workers, self.say)
+
+    def collect(self, jobs: Iterable[Job]) -> Collected:
+        """Records and figures of executed chapters."""
+        return collect(self.profile, {job.chapter.name: job.executed() for job in jobs}, self.seed)
+
+    def judge(self, collected: Collected, chapter: str | None = None) -> None:
+        """Hold the records against the ledger."""
+        if problems := judge(self.ledger, collected.records, self.profile, [chapter] if chapter else None):
+            raise BuildError("\n".join(problems))
+
+    def pages(self, jobs: Iterable[Job]) -> dict[str, nbformat.NotebookNode]:
+        """Executed notebooks with today's prose and today's wording of the claims."""
+        pages = {}
+        for job in jobs:
+            pages[job.chapter.name] = page = merge(job.chapter.notebook, job.executed())
+            refresh_cards(page, self.ledger, self.profile)
+        return pages
+
+    def render(self, jobs: Iterable[Job]) -> None:
+        """Render the site, unless it is the one that is there."""
+        self.put(site.stage(self.layout, self.pages(jobs), self.profile, self.seed))
+
+    def put(self, files: Mapping[str, bytes], **options: Any) -> None:
+        """Render what is staged, with the `options` of `render`."""
+        wanted = site.key(self.layout, files)
+        if site.current(self.layout, wanted):
+            self.say("site: cached")
+            return
+        start = time.monotonic()
+        site.render(self.layout, files, wanted, **options)
+        self.say(f"site: rendered in {time.monotonic() - start:.1f} s")
+
+    def manifest(self, jobs: Iterable[Job]) -> dict[str, Any]:
+        """What the site was made of."""
+        changes = _git(self.layout.root, "status", "--porcelain")
+        return {
+            "profile": self.profile,
+            "seed": self.seed,
+            "commit": _git(self.layout.root, "rev-parse", "HEAD"),
+            "modified": None if changes is None else bool(changes),
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+            "seconds": {job.chapter.name: json.loads(job.stamp.read_bytes())["seconds"] for job in jobs},
+        }
+
+    def status(self) -> None:
+        """Say what `run` would do, and why; changes nothing."""
+        check_surveys(self.layout)
+        jobs = [self.job(chapter) for chapter in self.early]
+        due = self._say_due(jobs)
+        if due:
+            for chapter in self.late:
+                self.say(f"{chapter.name}: waits for {', '.join(due)}")
+        else:
+            late = self.late_jobs(self.collect(jobs))
+            jobs += late
+            due = self._say_due(late)
+        if due:
+            self.say(f"site: waits for {', '.join(due)}")
+        else:
+            files = site.stage(self.layout, self.pages(jobs), self.profile, self.seed)
+            there = site.current(self.layout, site.key(self.layout, files))
+            self.say("site: cached" if there else "site: renders because a page, a setting or the package changed")
+
+    def stale(self) -> list[str]:
+        """Chapters whose cached copy is not what they would give now, with the reason."""
+        check_surveys(self.layout)
+        reasons = ((chapter.name, self.job(chapter).reason()) for chapter in self.early)
+        return [f"{name}: {reason}" for name, reason in reasons if reason]
+
+    def _say_due(self, jobs: Iterable[Job]) -> list[str]:
+        due = []
+        for job in jobs:
+            reason = job.reason()
+            self.say(f"{job.chapter.name}: {f'would run because {reason}' if reason else 'cached'}")
+            due += [job.chapter.name] if reason else []
+        return due
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    """What git answers; None where there is no git, or the clone is another user's."""
+    try:
+        result = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return result.stdout.strip()

@@ -1,0 +1,124 @@
+"""Compare the records of this build with the committed ones: integers and text exactly, floats by tolerance."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from companion.claims import Claim, load_ledger
+from companion.instruments.seed import ROOT
+from companion.press import BuildError, UsageError
+from companion.press.layout import Layout
+from companion.press.pipeline import Build
+from companion.press.profiles import PROFILES
+
+FLOOR = 1e-15
+
+
+class Difference(NamedTuple):
+    """Between two records of a claim."""
+
+    claim: str
+    what: str
+    numeric: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.claim}: {self.what}"
+
+
+def verify(
+    layout: Layout, profile: str | None = None, update: bool = False, every: bool = False
+) -> tuple[str, int, list[str]]:
+    """Differences between `_build/records.json` and `data/expected/<profile>.json`.
+
+    Returns
+    -------
+    profile : str
+        The one that was built.
+    claims : int
+        How many records were compared.
+    differences : list of str
+        One line each; where other versions made the expected records, one line for all numbers, unless `every`.
+    """
+    if profile is not None and profile not in PROFILES:
+        raise UsageError(f"profile: {profile!r}; allowed: {', '.join(PROFILES)}")
+    built = _load(layout, layout.records, "run `companion book` first")
+    if profile not in (None, built["profile"]):
+        raise BuildError(
+            f"{layout.name(layout.records)}: of profile {built['profile']!r}; allowed: {profile!r}: "
+            f"run `companion book --profile {profile}` first"
+        )
+    if (seed := built.get("seed", ROOT)) != ROOT:
+        raise BuildError(
+            f"{layout.name(layout.records)}: of root seed {seed}; allowed: {ROOT}, the one of the committed records: "
+            "run `companion book` without --seed"
+        )
+    if stale := Build(layout.root, built["profile"]).stale():
+        raise BuildError(
+            f"{layout.name(layout.records)}: not of this tree: {'; '.join(stale)}; run `companion book` first"
+        )
+    target = layout.expected(built["profile"])
+    if update:
+        layout.write(target, layout.records.read_bytes())
+    expected = _load(layout, target, "`companion verify --update` writes it")
+    found = list(differences(load_ledger(layout.root), expected, built))
+    other = _other_versions(expected.get("versions", {}), built["versions"])
+    lines = [f"{other}: {_count(found)}"] if found and other else []
+    lines += [str(it) for it in found if every or not (other and it.numeric)]
+    return built["profile"], len(built["records"]), lines
+
+
+def _load(layout: Layout, path: Any, hint: str) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise BuildError(f"{layout.name(path)}: not there; {hint}") from None
+    except ValueError as error:
+        raise BuildError(f"{layout.name(path)}: not JSON: {error}") from None
+    return content
+
+
+def _other_versions(expected: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """Which packages are not those that made the expected records; empty if all are."""
+    names = [name for name in expected if expected[name] != here.get(name)]
+    made, this = (", ".join(f"{name} {side.get(name)}" for name in names) for side in (expected, here))
+    return f"made with {made}; this is {this}" if names else ""
+
+
+def _count(found: Sequence[Difference]) -> str:
+    numbers = [it.claim for it in found if it.numeric]
+    return f"{len(numbers)} numbers in {len(set(numbers))} claims differ (--every lists them)"
+
+
+def differences(
+    ledger: Mapping[str, Claim], expected: Mapping[str, Any], observed: Mapping[str, Any]
+) -> Iterator[Difference]:
+    """Between two contents of `records.json`."""
+    old, new = ({entry["claim"]: entry for entry in side["records"]} for side in (expected, observed))
+    for name in sorted(old.keys() | new.keys()):
+        if name not in old or name not in new:
+            sides = ("nothing", "a record") if name not in old else ("a record", "nothing")
+            yield Difference(name, f"expected {sides[0]}, observed {sides[1]}")
+            continue
+        tolerance = ledger[name].tolerance if name in ledger else 1e-9
+        for key in ("chapter", "verdict"):
+            if old[name][key] != new[name][key]:
+                yield Difference(name, f"{key}: expected {old[name][key]!r}, observed {new[name][key]!r}")
+        checks = old[name]["checks"], new[name]["checks"]
+        if len(checks[0]) != len(checks[1]):
+            yield Difference(name, f"checks: expected {len(checks[0])}, observed {len(checks[1])}")
+        for before, after in zip(*checks, strict=False):
+            for key in before:
+                if not same(before[key], after.get(key), tolerance):
+                    values = f"expected {before[key]!r}, observed {after.get(key)!r}"
+                    yield Difference(name, f"{before['what']}: {key}: {values}", isinstance(before[key], int | float))
+
+
+def same(expected: Any, observed: Any, tolerance: float) -> bool:
+    """Floats within the relative tolerance, all else exactly."""
+    if isinstance(expected, float) or isinstance(observed, float):
+        numeric = isinstance(expected, int | float) and isinstance(observed, int | float)
+        return numeric and math.isclose(expected, observed, rel_tol=tolerance, abs_tol=FLOOR)
+    return bool(expected == observed)

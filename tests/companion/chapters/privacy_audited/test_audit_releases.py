@@ -1,0 +1,181 @@
+"""Every release of every mechanism says where its randomness came from, and whether it may be published."""
+
+import json
+import pickle
+import re
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from companion.chapters.privacy_audited import promises
+from dprank import release as releases
+from dprank.aggregation import LocalBorda, LocalMatrix, NoisyMatrix, PrivateBorda
+from dprank.aggregation.directions import VectorReport
+from dprank.data.kendall import as_positions
+from dprank.data.rankings import Rankings
+from dprank.pairwise import NoisyCounts
+from dprank.privacy.noise import SECURE
+from dprank.release import Release
+from dprank.topk import Oneshot, Peeling
+from dprank.uniformity import LocalOneBit, LocalPairs
+
+#: Those whose arithmetic or coins are floats: no law of theirs is fit for publishing.
+FOR_RESEARCH = {"ExponentialMechanism", "LocalKwikSort", "PrivateRankCentrality", "Bucketed", "Trun"}
+
+
+def instances():
+    """Of every class, and every law and noise of it, one with data: those of the audit's cases."""
+    found = {}
+    for case in promises.known().values():
+        mechanism, data = case.mechanism, case.data
+        if case.kind is not type(mechanism):  # of the book: what a paper prints
+            continue
+        kind = [type(mechanism).__name__, *(getattr(mechanism, name, "") for name in ("law", "noise"))]
+        if hasattr(mechanism, "randomiser"):
+            if not type(mechanism.randomiser).__module__.startswith("dprank."):
+                continue
+            kind.append(type(mechanism.randomiser).__name__)
+        if mechanism.guarantee.model == "local":
+            voters = 3 * max(getattr(mechanism, "blocks", 1), getattr(mechanism, "groups", 1), 2)
+            data = Rankings(np.tile(as_positions("data", [data]), (voters, 1)), [*map(str, range(len(data)))])
+        elif isinstance(mechanism, Oneshot | Peeling):
+            mechanism, data = replace(mechanism, n_items=len(data)), np.round(data)
+        found.setdefault(" ".join(filter(None, kind)), (mechanism, data))
+    return found
+
+
+INSTANCES = instances()
+every_instance = pytest.mark.parametrize(("mechanism", "data"), INSTANCES.values(), ids=INSTANCES)
+
+
+def published(mechanism, data):
+    """What `SECURE` releases, or None where it is refused because it has no such noise."""
+    try:
+        return mechanism.release(data, SECURE)
+    except ValueError as refusal:
+        if not re.search("research|exact", str(refusal)):
+            raise
+        return None
+
+
+def test_every_mechanism_is_here():
+    assert {type(mechanism) for mechanism, _ in INSTANCES.values()} == set(promises.mechanisms())
+
+
+def test_every_mechanism_but_those_for_research_can_be_published():
+    fit = {name.split()[0] for name, (mechanism, data) in INSTANCES.items() if published(mechanism, data) is not None}
+    assert fit == {found.__name__ for found in promises.mechanisms()} - FOR_RESEARCH
+
+
+@every_instance
+@pytest.mark.slow
+def test_seeded_releases_say_that_they_are_not_for_publication(mechanism, data):
+    release = mechanism.release(data, np.random.default_rng(5))
+    assert isinstance(release, Release)
+    assert (release.source, release.publishable) == ("seeded", False)
+    for text in (repr(release), str(release), f"{release}", repr(pickle.loads(pickle.dumps(release)))):
+        assert "not for publication" in text
+        assert "seeded" in text
+
+
+@every_instance
+def test_releases_by_the_operating_system_are_for_publication(mechanism, data):
+    release = published(mechanism, data)
+    # continuous noise is never drawn for publication
+    assert (release is None) >= (getattr(mechanism, "law", "") == "continuous")
+    if release is not None:
+        assert (release.source, release.publishable) == ("operating system", True)
+        assert "not for publication" not in repr(release) + str(release)
+        assert "operating system" in repr(release)
+
+
+@every_instance
+def test_a_large_epsilon_warns_whoever_publishes(mechanism, data, monkeypatch):
+    monkeypatch.setattr(releases, "LARGE", mechanism.guarantee.epsilon - 1e-9)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mechanism.release(data, np.random.default_rng(6))
+        assert not caught
+        if published(mechanism, data) is None:
+            return
+    assert {warning.category for warning in caught} == {UserWarning}
+    assert all("epsilon = " in str(warning.message) and "\n" not in str(warning.message) for warning in caught)
+    # it points at whoever released
+    assert __file__ in {warning.filename for warning in caught}
+    monkeypatch.setattr(releases, "LARGE", mechanism.guarantee.epsilon)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        published(mechanism, data)
+
+
+def test_what_is_large():
+    counts = np.array([5, 3])
+    for epsilon, large in ((10.0, False), (10.1, True), (800.0, True)):
+        mechanism = Oneshot.calibrated(epsilon=epsilon, n_items=2, k=1, noise="exponential")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            mechanism.release(counts, SECURE)
+        assert len(caught) == large
+    assert "epsilon = 800 is above 10" in str(caught[0].message)
+
+
+# --- reports of voters ------------------------------------------------------------------------------------------------
+
+POLLS = [LocalMatrix.calibrated(n_items=3, epsilon=1.0), LocalBorda.calibrated(n_items=3, epsilon=1.0)]
+
+
+@pytest.mark.parametrize("poll", POLLS, ids=lambda poll: type(poll).__name__)
+def test_reports_are_marked_and_what_is_made_of_them(poll):
+    rng, places = np.random.default_rng(7), ([0, 1, 2], [2, 1, 0], [0, 2, 1])
+    seeded, secure = ([poll.report(place, source) for place in places] for source in (rng, SECURE))
+    assert all(report.source == "seeded" and "not for publication" in repr(report) for report in seeded)
+    assert all(report.publishable and "not for publication" not in repr(report) for report in secure)
+    sent = json.loads(json.dumps(secure))
+    assert sent == secure == [list(report) for report in secure]
+    names = ["a", "b", "c"]
+    for reports, source, expected in (
+        (secure, SECURE, "operating system"),
+        (secure, rng, "seeded"),
+        (seeded, SECURE, "seeded"),
+        ([*secure, seeded[0]], SECURE, "seeded"),
+        (sent, SECURE, "voters"),
+        ([*sent, seeded[0]], SECURE, "seeded"),
+        (np.array(sent), SECURE, "voters"),
+        (sent, rng, "seeded"),
+    ):
+        order = poll.aggregate(reports, source, items=names)
+        assert (order.source, order.publishable) == (expected, expected == "operating system")
+        assert ("not for publication" in str(order)) == (expected != "operating system")
+
+
+def test_a_decision_from_reports_leaves_it_to_the_voters():
+    for test in (LocalPairs.calibrated(epsilon=1.0, n_items=4), LocalOneBit.calibrated(epsilon=1.0, n_items=4)):
+        decision = test.decide(np.ones((5, 2), int))
+        assert (decision.source, decision.publishable) == ("voters", False)
+        assert "unless every voter" in repr(decision)
+
+
+def test_reports_for_research_are_refused_for_publication():
+    with pytest.raises(ValueError, match="research"):
+        LocalMatrix(VectorReport.calibrated(n_items=3, epsilon=1.0)).report([0, 1, 2], SECURE)
+
+
+def test_what_no_mechanism_released_is_not_for_publication():
+    rankings = Rankings([[0, 1, 2]] * 4, "abc")
+    for mechanism in (NoisyMatrix.calibrated(n_items=3, epsilon=1.0), PrivateBorda.calibrated(n_items=3, epsilon=1.0)):
+        unmarked = replace(mechanism.release(rankings, SECURE), source=None)
+        assert not unmarked.publishable
+        assert "not for publication" in str(unmarked)
+    with pytest.raises(ValueError, match="source = 'dice'; allowed are"):
+        replace(unmarked, source="dice")
+
+
+def test_marks_do_not_hide_what_is_released():
+    mechanism = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2)
+    data = next(case.data for case in promises.known().values() if isinstance(case.mechanism, NoisyCounts))
+    mechanism = replace(mechanism, n_items=data.n_items)
+    release = mechanism.release(data, np.random.default_rng(8))
+    for said in (" > ".join(release.ranking), str(mechanism.guarantee), "NoisyCounts", "not for publication"):
+        assert said in repr(release)

@@ -1,0 +1,299 @@
+"""Local mechanisms, audited. A statistical check raises a false alarm with probability below 1e-6 each; seeds fixed."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import permutations, product
+from typing import get_args
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+from checks import all_rankings, certified_epsilon, each, refused
+from scipy import stats
+
+from companion.chapters.privacy_audited.cases import local
+from companion.chapters.privacy_audited.cases.case import sampler
+from companion.printed.alabi2022 import Assignment, Counter, PrintedKwikSort, PrintedTranscript, Report, report_loss
+from dprank.aggregation.directions import PositionVector, VectorReport
+from dprank.aggregation.local_borda import LocalBorda
+from dprank.aggregation.local_kwiksort import LocalKwikSort
+from dprank.aggregation.local_laws import Transcript, poll_of, report_law, sides_law
+from dprank.aggregation.local_reports import LocalMatrix, OneRound
+from dprank.aggregation.randomisers import OrderReport, SampledOrder, SplitResponse
+from dprank.audit.betting import lower_bound
+from dprank.privacy.coins import law_of
+from dprank.privacy.divergence import pair_of
+from dprank.privacy.laws import exact, features, sample, signs_law
+from dprank.uniformity.local import LocalOneBit, LocalPairs
+
+ALARM = 1e-6
+CASES = {case.name: case for case in local.cases()}
+every_case = each("name", CASES)
+
+
+def loss(mechanism, data, other):
+    return exact(mechanism, np.asarray(data), np.asarray(other)).epsilon(0)
+
+
+@cache
+def loss_of(name):
+    """Of a case."""
+    return loss(CASES[name].mechanism, CASES[name].data, CASES[name].other)
+
+
+# --- exact losses
+
+
+@every_case
+@pytest.mark.slow
+def test_losses_are_the_closed_forms_and_within_guarantees(name):
+    case = CASES[name]
+    found = loss_of(name)
+    assert found == pytest.approx(case.closed_form, rel=1e-9)
+    assert found <= case.mechanism.guarantee.epsilon + 1e-9
+    copied = getattr(case.mechanism, "counter", "query") == "copied"
+    assert copied or found == pytest.approx(case.mechanism.guarantee.epsilon, rel=1e-9)
+
+
+def test_every_randomiser_and_variant_has_a_case():
+    mechanisms = [case.mechanism for case in CASES.values()]
+    kinds = {type(m.randomiser).__name__ for m in mechanisms if isinstance(m, OneRound)}
+    assert kinds >= {"VectorReport", "SplitResponse", "PrintedPair", "SampledOrder", "OrderReport", "PositionVector"}
+    assert {case.kind for case in CASES.values()} == {LocalPairs, LocalOneBit, LocalMatrix, LocalBorda, LocalKwikSort}
+
+
+@every_case
+@pytest.mark.slow
+def test_no_two_rankings_lose_more(name):
+    """Over all pairs of rankings; items are told apart by no mechanism, so that few of the firsts do beyond three."""
+    case = CASES[name]
+    rankings = all_rankings(case.mechanism.n_items)
+    firsts = {6: rankings, 24: rankings[::7], 120: rankings[:1]}[len(rankings)]
+    worst = max(loss(case.mechanism, a, b) for a in firsts for b in rankings)
+    assert worst == pytest.approx(loss_of(name), rel=1e-12)
+
+
+def test_what_the_papers_print():
+    printed = {name: loss_of(name) / case.printed for name, case in CASES.items() if case.printed}
+    assert printed["LocalPairs, 4 items, as printed"] == pytest.approx(1)
+    assert printed["LocalPairs, 5 items, as printed"] == pytest.approx(4 / 5)
+    assert printed["LocalMatrix, printed pair, as printed"] == pytest.approx(math.log((1 + math.e) / 2))
+    assert printed["LocalKwikSort, as printed"] < 0.6
+    assert printed["LocalKwikSort with fallback, as printed"] > 1.06
+
+
+@pytest.mark.slow
+def test_copied_counters_let_a_voter_say_more_than_is_counted():
+    """Five answers are counted; a split of four items in halves asks for a sixth, and the guarantee allows for it."""
+    design = PrintedKwikSort(5, 0.4, 5, 1, assignment="fresh", report="centred")
+    found = loss(design, np.arange(5), np.arange(5)[::-1])
+    assert found == pytest.approx(6 * 0.4)
+    assert found <= design.guarantee.epsilon
+
+
+@pytest.mark.parametrize("counter", get_args(Counter))
+@pytest.mark.slow
+def test_no_design_of_three_items_breaks_its_guarantee(counter):
+    """The guarantee is attained where queries are counted."""
+    fallbacks = (None, LocalMatrix(SampledOrder.calibrated(n_items=3, epsilon=0.5, length=2)))
+    designs = product((1, 2), (1, 2), get_args(Assignment), get_args(Report), fallbacks)
+    for blocks, reports, assignment, report, fallback in designs:
+        design = PrintedKwikSort(3, 0.7, reports, blocks, fallback, assignment, report, counter)
+        found, promised = loss(design, [0, 1, 2], [2, 1, 0]), design.guarantee.epsilon
+        assert found <= promised + 1e-9
+        assert counter != "query" or found == pytest.approx(promised)
+
+
+def test_the_printed_design_mended_is_the_library_s():
+    """Fresh blocks, centred reports and one counter: the same law, by code of its own."""
+    mended = {"assignment": "fresh", "report": "centred", "counter": "query"}
+    pairs = [
+        (LocalKwikSort(*some), PrintedKwikSort(*some, None, **mended)) for some in ((3, 0.7, 1, 2), (4, 0.5, 3, 2))
+    ]
+    for ours, theirs in pairs:
+        ranking = list(range(ours.n_items))
+        assert ours.guarantee == theirs.guarantee
+        assert loss(ours, ranking, ranking[::-1]) == pytest.approx(loss(theirs, ranking, ranking[::-1]), rel=1e-12)
+
+
+@pytest.mark.parametrize("report", ["centred", "printed"])
+def test_loss_of_answers_from_a_hand_count(report):
+    """One block, one report: the first answer is the voter's, all others are coins."""
+    design = PrintedKwikSort(3, 0.7, 1, 1, assignment="fresh", report=report, counter="query")
+    assert loss(design, [0, 1, 2], [2, 1, 0]) == pytest.approx(report_loss(0.7, report))
+    law = law_of(lambda rng: PrintedTranscript(design, poll_of(design, [0, 1, 2]), rng).answers.ravel().tobytes())
+    # pivot 0 is asked about 1 first, pivots 1 and 2 about 0: two outcomes each, and that is all
+    assert len(law) == 6
+    assert sum(law.values()) == pytest.approx(1)
+
+
+def test_sides_of_the_ball_from_the_circle():
+    """Two vectors of the plane, by the angle of the direction on a fine grid."""
+    one, other, turned = np.array([1.0, 0.0]), np.array([1.0, 2.0]), 0.2
+    angles = (np.arange(200_000) + 0.5) / 200_000 * 2 * np.pi
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    laws = [np.where(directions @ vector > 0, 1 - turned, turned) / 100_000 for vector in (one, other)]
+    grid, formula = pair_of(*laws), sides_law(one, other, turned)
+    levels = [0.0, 0.3, 1.0, 1.3]
+    assert formula.delta(levels) == pytest.approx(grid.delta(levels), abs=1e-5)
+    assert formula.epsilon(0) == pytest.approx(math.log(4))
+    assert sides_law(one, one, turned).delta(0.0) == 0
+    assert sides_law(one, -one, turned).delta(0.0) == pytest.approx(1 - 2 * turned)
+
+
+def test_broken_laws_are_louder():
+    right = SplitResponse.calibrated(n_items=3, epsilon=1.0)
+    signs = np.array([1, 1, 1])
+    assert pair_of(signs_law(signs, 0.3), signs_law(-signs, 0.3)).epsilon(0) == pytest.approx(3 * math.log(7 / 3))
+    assert pair_of(signs_law(signs, 0.0), signs_law(-signs, 0.0)).epsilon(0) == math.inf
+    less = SplitResponse(3, right.flips - (right.flips // 10))
+    assert loss(LocalMatrix(less), [0, 1, 2], [2, 1, 0]) > 1.1
+    with refused("its reports cannot be listed"):
+        report_law(VectorReport.calibrated(n_items=3, epsilon=1.0), all_rankings(3))
+
+
+def test_composition_with_the_fallback_is_the_sum():
+    """Answers and the report of the fallback, each on its own: a voter who sends both loses both."""
+    fallback = LocalBorda(OrderReport(SampledOrder.calibrated(n_items=3, epsilon=0.8, length=2)))
+    design = LocalKwikSort(3, 0.5, 2, 1, fallback=fallback)
+    assert loss(design, [0, 1, 2], [2, 1, 0]) == pytest.approx(2 * 0.5 + 0.8, rel=1e-9)
+    assert loss(design, [0, 1, 2], [0, 2, 1]) <= 2 * 0.5 + 0.8
+    vectors = LocalKwikSort(3, 0.5, 2, 1, fallback=LocalBorda(PositionVector.calibrated(n_items=3, epsilon=0.8)))
+    assert loss(vectors, [0, 1, 2], [2, 1, 0]) == pytest.approx(2 * 0.5 + 0.8, rel=1e-9)
+
+
+def drawing(vector):
+    """A generator that draws this vector, and keeps the voter's side."""
+    rng = Mock(spec=np.random.default_rng(0))
+    rng.standard_normal = lambda shape: np.broadcast_to(np.array(vector, float), shape).copy()
+    rng.integers = lambda low, high, size, dtype: np.full(size, high - 1, dtype)
+    return rng
+
+
+def test_a_direction_at_right_angles_is_sent_as_drawn():
+    """A report of its own would tell rankings apart: the vector is orthogonal to the first ranking only."""
+    poll = LocalBorda(PositionVector.calibrated(n_items=3, epsilon=1.0))
+    sent = [poll.report(ranking, drawing([1, -2, 1])) for ranking in ([0, 1, 2], [0, 2, 1])]
+    drawn = np.array([1, -2, 1]) / math.sqrt(6)
+    assert sent[0] == pytest.approx(drawn)
+    assert sent[1] == pytest.approx(-drawn)
+
+
+# --- coins
+
+
+def test_laws_of_small_programs():
+    def dice(rng):
+        return int(rng.integers(6) + rng.integers(6))
+
+    law = law_of(dice)
+    assert law[5] == pytest.approx(6 / 36)
+    assert sum(law.values()) == pytest.approx(1)
+    assert law_of(lambda rng: "same") == {"same": 1}
+    binomial = law_of(lambda rng: int(rng.binomial(3, 0.2)))
+    assert list(binomial.values()) == pytest.approx(stats.binom.pmf([0, 1, 2, 3], 3, 0.2))
+    assert law_of(lambda rng: int(rng.binomial(0, 0.2))) == {0: 1}
+    orders = law_of(lambda rng: tuple(rng.permutation(3).tolist()))
+    assert sorted(orders) == sorted(permutations(range(3)))
+    stopped = law_of(lambda rng: "a" if rng.random() < 0.5 else rng.choice(["b", "c"]))
+    assert stopped == pytest.approx({"a": 1 / 2, "b": 1 / 4, "c": 1 / 4})
+
+
+# --- releases
+
+
+def looped(mechanism, data, size, rng):
+    """The library's own reports, one by one."""
+    if isinstance(mechanism, OneRound):
+        return np.array([mechanism.report(data, rng) for _ in range(size)], float)
+    if isinstance(mechanism, LocalKwikSort):
+        rows = []
+        for _ in range(size):
+            polled = PrintedTranscript if isinstance(mechanism, PrintedKwikSort) else Transcript
+            transcript = polled(mechanism, poll_of(mechanism, data), rng)
+            row = features(transcript)
+            if mechanism.fallback is not None:
+                row = np.r_[row, np.array(mechanism.fallback.report(data, rng)) * transcript.fallback]
+            rows.append(row)
+        return np.array(rows)
+    rows = []
+    for _ in range(size):
+        pairs = mechanism.pairs(rng)
+        if isinstance(mechanism, LocalOneBit):
+            pairs = pairs[:1]
+            rows.append(np.r_[pairs.ravel(), mechanism.report(data, pairs[0], rng)])
+        else:
+            rows.append(np.r_[pairs.ravel(), mechanism.report(data, pairs, rng)])
+    return np.array(rows, float)
+
+
+def likelihood_classes(mechanism, rows):
+    """Outcomes, or of directions the sixth of the sphere that they lie in and their signs."""
+    if isinstance(mechanism, OneRound) and not np.all(rows == np.round(rows)):
+        rows = np.column_stack([np.sign(rows), np.argsort(rows, axis=1)])
+    return [tuple(row) for row in rows.tolist()]
+
+
+def same_law(first, second):
+    """Chi-square p-value of two samples of outcomes, the rare ones together."""
+    outcomes = sorted({*first, *second})
+    place = {outcome: at for at, outcome in enumerate(outcomes)}
+    table = np.array([np.bincount([place[o] for o in side], minlength=len(outcomes)) for side in (first, second)])
+    rare = table.sum(axis=0) < 20
+    table = np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)])
+    return stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue
+
+
+@every_case
+@pytest.mark.slow
+def test_many_releases_at_once_have_the_law_of_the_library_s_reports(name):
+    case = CASES[name]
+    ranking = np.roll(case.data, 1)
+    slow = looped(case.mechanism, ranking, 800, np.random.default_rng(1))
+    fast = sample(case.mechanism, ranking, 20_000, np.random.default_rng(2))
+    assert fast.shape[1] == slow.shape[1]
+    classes = likelihood_classes(case.mechanism, slow)
+    assert same_law(classes, likelihood_classes(case.mechanism, fast)) > ALARM
+
+
+@pytest.mark.parametrize("name", ["LocalOneBit", "LocalMatrix, order of 3", "LocalKwikSort", "LocalBorda, vector"])
+@pytest.mark.slow
+def test_the_check_of_releases_sees_another_ranking(name):
+    case = CASES[name]
+    slow = looped(case.mechanism, case.data, 800, np.random.default_rng(1))
+    fast = sample(case.mechanism, case.other, 20_000, np.random.default_rng(2))
+    assert same_law(*(likelihood_classes(case.mechanism, rows) for rows in (slow, fast))) < ALARM
+
+
+# --- samples alone
+
+
+@every_case
+@pytest.mark.slow
+def test_betting_finds_no_more_than_is_lost(name):
+    case = CASES[name]
+    found = loss_of(name)
+    levels = np.linspace(0, found, 6)[:-1]
+    bound = lower_bound(
+        sampler(case.mechanism),
+        [(case.data, case.other)],
+        found,
+        rng=np.random.default_rng(5),
+        confidence=1 - ALARM,
+        budget=40_000,
+        levels=levels,
+        bits=True,
+    )
+    assert not bound.refuted
+    assert bound.epsilon <= found
+    # a voter who is seldom asked seldom says much
+    assert bound.epsilon > 0 or "as printed" in name
+
+
+def test_counts_of_outcomes_certify_most_of_the_loss():
+    case = CASES["LocalMatrix, order of 3"]
+    rows = [sample(case.mechanism, data, 200_000, np.random.default_rng(3)) for data in (case.data, case.other)]
+    counts = [np.bincount((side @ [9, 3, 1]).astype(int), minlength=27) for side in rows]
+    assert 0.95 < certified_epsilon(*counts, ALARM) <= 1

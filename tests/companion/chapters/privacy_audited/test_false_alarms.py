@@ -1,0 +1,105 @@
+"""Seeded; at confidence 0.999 each of the 52 audits below calls a kept promise broken with probability 1e-3 at most."""
+
+import joblib
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from companion.chapters.privacy_audited import false_alarms as experiment
+from companion.claims import derive
+from companion.instruments.style import show
+from dprank.privacy.laws import exact
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    return experiment.tight_cases()
+
+
+@pytest.fixture(scope="module")
+def frame(chosen):
+    return experiment.false_alarms(chosen, 4, 20_000)
+
+
+@pytest.mark.slow
+def test_at_least_twelve_mechanisms_are_tight(chosen):
+    assert len({case.name for case in chosen}) == len(chosen) >= experiment.MECHANISMS
+    for case in chosen:
+        loss = exact(case.mechanism, case.data, case.other).epsilon(case.delta)
+        promised = case.mechanism.guarantee.epsilon
+        assert experiment.TIGHT * promised <= loss <= promised * (1 + 1e-9)
+
+
+@pytest.mark.slow
+def test_right_mechanisms_pass(frame):
+    assert frame.alarms.sum() == 0
+    assert (frame.most == experiment.upper_share(0, 4)).all()
+
+
+def of_classes(chosen, *names):
+    return [case for case in chosen if case.kind.__name__ in names]
+
+
+@pytest.mark.slow
+def test_every_number_of_workers_gives_the_same_alarms(chosen):
+    few = of_classes(chosen, "NoisyNorm", "LocalOneBit")
+    with joblib.parallel_config("threading"):
+        alone, together = (
+            experiment.false_alarms(few, 60, 2048, auditor=experiment.betting_on_the_past, jobs=jobs).alarms.tolist()
+            for jobs in (1, 2)
+        )
+    assert alone == together
+    assert min(alone) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "classes", "runs"),
+    [
+        ("betting_on_the_past", ["LaplaceUnif", "LocalOneBit"], 10),
+        ("counting_on_the_past", ["NoisyNorm"], 10),
+        ("watching_a_test", ["NoisyNorm", "Bucketed", "LocalMatrix"], 50),
+    ],
+)
+@pytest.mark.slow
+def test_an_auditor_with_a_bug_calls_kept_promises_broken(chosen, name, classes, runs):
+    few = of_classes(chosen, *classes)
+    alarms = experiment.false_alarms(few, runs, 8192, auditor=getattr(experiment, name)).alarms.sum()
+    # more than a confidence of 0.999 allows, but with probability 1e-4
+    assert alarms > binom.isf(1e-4, runs * len(few), 1 - experiment.CONFIDENCE)
+
+
+@pytest.mark.parametrize(("hits", "runs"), [(0, 1000), (3, 1000), (5, 20)])
+def test_bounds_on_shares_solve_the_binomial_tails(hits, runs):
+    assert binom.cdf(hits, runs, experiment.upper_share(hits, runs)) == pytest.approx(experiment.MISS)
+    if hits:
+        assert binom.sf(hits - 1, runs, experiment.lower_share(hits, runs)) == pytest.approx(experiment.MISS)
+
+
+def test_bounds_at_the_ends():
+    assert experiment.lower_share(0, 10) == 0.0
+    assert experiment.upper_share(10, 10) == 1.0
+
+
+def test_few_runs_leave_the_claim_open_and_many_decide_it(frame):
+    assert derive(experiment.check_false_alarms(frame)) == "undecided here"
+    many = frame.assign(runs=1000, most=experiment.upper_share(1, 1000), alarms=1)
+    assert derive(experiment.check_false_alarms(many)) == "holds"
+    bad = many.assign(alarms=50, most=experiment.upper_share(50, 1000))
+    assert derive(experiment.check_false_alarms(bad)) == "refuted"
+    assert derive(experiment.check_false_alarms(many.iloc[:5])) == "refuted"
+
+
+def test_the_figure_shows_every_mechanism(frame):
+    drawn = experiment.draw_false_alarms(frame)
+    assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == frame.mechanism.tolist()
+    again = show("alarms", frame, experiment.draw_false_alarms)
+    assert show("alarms", frame, experiment.draw_false_alarms).svg == again.svg
+
+
+@pytest.mark.slow
+def test_the_table_of_auditors(chosen):
+    table = experiment.auditors(chosen[-1:], 2, 2048)
+    assert table.auditor.tolist()[0] == "betting, as it should be"
+    assert (table.low <= table.share).all()
+    assert (table.share <= table.most).all()
+    assert np.isfinite(table.share).all()

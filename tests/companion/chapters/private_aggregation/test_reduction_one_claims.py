@@ -1,0 +1,157 @@
+"""Exact but for means of simulations, whose streams are fixed; the chance that one was unlucky is below 1e-6 a test."""
+
+import math
+
+import numpy as np
+import pytest
+from checks import each
+from scipy import integrate
+
+from companion.chapters.private_aggregation import reduction_one as module
+from companion.claims import derive
+from companion.instruments.uniformity import all_rankings
+from dprank.aggregation.matrix import kemeny_score
+from dprank.privacy.gaussian import gaussian_delta
+
+
+def outcomes(checks, about):
+    return [check.outcome for check in checks if check.about == about]
+
+
+def test_fact_2_on_random_matrices():
+    rng = np.random.default_rng(0)
+    ratios = []
+    for _ in range(200):
+        w, other = rng.random((2, 4, 4)) * rng.choice([0, 1], (2, 4, 4))
+        order, change = rng.permutation(4), abs(w - other).sum() - abs(np.diag(w - other)).sum()
+        ratios.append(abs(kemeny_score(order, w) - kemeny_score(order, other)) / change)
+    assert max(ratios) <= module.fact_2_ratios(4)["any matrices"] == 1
+    assert derive(module.check_fact_2(4)) == "holds"
+
+
+def test_theorem_1_fails_without_constraints_and_is_tight_with_them():
+    loose = module.loose_answers(2.0, 1.0, np.random.default_rng(0))
+    assert (loose.voters, loose.cost) == (25, 1.0)
+    assert loose.promised < 1 <= loose.promised * 25 / 24
+    checks = module.check_thm_1(np.random.default_rng(1))
+    assert derive(checks) == "constants"
+    assert outcomes(checks, "corrected") == [True]
+
+
+@pytest.mark.parametrize("alpha", [1.5, 2.0, 5.0])
+def test_the_factor_of_theorem_1_is_attained(alpha):
+    """A twin that promised alpha, or a hair less than alpha + 1, would be rejected."""
+    assert module.transfer(3, alpha, 300, np.random.default_rng(2)) == pytest.approx(alpha + 1, abs=1e-6)
+
+
+@each("fraction", [0.0, 0.2, 0.5, 1.0])
+@each("scale", [0.05, 0.7, 20.0])
+def test_error_of_a_clipped_answer_is_its_integral(fraction, scale):
+    def term(x):
+        return abs(np.clip(fraction + x, 0, 1) - fraction) * math.exp(-abs(x) / scale) / (2 * scale)
+
+    pieces = (-60 * scale, -fraction, 0.0, 1 - fraction, 60 * scale)
+    exact = sum(
+        integrate.quad(term, *ends, limit=200)[0] for ends in zip(sorted(pieces), sorted(pieces)[1:], strict=False)
+    )
+    assert module.clipped_error(fraction, scale) == pytest.approx(exact, rel=1e-6)
+
+
+def test_half_the_budget_of_corollary_3_is_unused():
+    assert [module.matrix_loss(m, 3.0) for m in (2, 4, 7)] == pytest.approx([3 / 4, 9 / 8, 9 / 7])
+
+
+def test_the_constant_of_corollary_4_is_enough_only_under_its_condition():
+    assert module.supplied_delta() <= 1
+    for constant in (module.CONSTANT, 50.0):
+        epsilon = module.too_large_epsilon(10, 1e-6, constant)
+        assert epsilon > math.log(1e6)
+        assert module.printed_delta(10, epsilon, 1e-6, constant) > 0.5
+        assert module.printed_delta(10, 64 * epsilon, 1e-6, constant) > 0.99
+    # a fifth of the constant fails under the condition
+    assert module.printed_delta(1000, math.log(1e6), 1e-6, module.CONSTANT / 5) > 1e-6
+
+
+def test_printed_delta_is_that_of_the_fractions():
+    """In the paper's units, n = 40 voters."""
+    m, n, epsilon, delta = 6, 40, 2.0, 1e-3
+    deviation = module.CONSTANT * m / (epsilon * n) * math.sqrt(math.log(1 / delta))
+    exact = gaussian_delta(math.sqrt(15) / n, deviation, epsilon)
+    assert module.printed_delta(m, epsilon, delta) == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_order_bound_holds_on_pure_noise_and_is_not_idle(noise):
+    gain = module.over_bound(module.gain_sweep([3, 6, 9], 200, noise))
+    assert (gain["mean"] + 5 * gain.se < 1).all()
+    # a twin without the logarithm of the number of orders, at m^1.5 / 2, is rejected
+    twin = gain["mean"] * [module.order_bound(m, noise) / (m**1.5 / 2) for m in gain.n_items]
+    assert (twin - 5 * gain.se > 1).any()
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_order_bound_is_the_infimum_of_its_family(noise):
+    """The closed forms against the exponential moments they come from, at the chapter's choice of lambda."""
+    m = 12
+    pairs, orders = math.comb(m, 2), math.lgamma(m + 1)
+    grid = np.linspace(1e-3, 0.999, 5000)
+    log_moment = grid**2 / 2 if noise == "gaussian" else -np.log1p(-(grid**2))
+    least = ((orders + pairs * log_moment) / grid).min()
+    assert least <= module.order_bound(m, noise) * (1 + 1e-6)
+    assert module.order_bound(m, noise) <= 1.1 * least
+
+
+def test_planted_errors_count_wrong_pairs():
+    rng = np.random.default_rng(3)
+    assert module.planted_errors(5, 1e4, "gaussian", 20, rng) == pytest.approx(0)
+    errors = module.planted_errors(5, 1.0, "gaussian", 50, rng) / (2 / math.sqrt(5))
+    assert errors == pytest.approx(np.rint(errors))
+    assert errors.max() > 0
+
+
+@pytest.mark.slow
+def test_verdicts_of_the_corollaries():
+    frames = [module.gain_sweep([4, 7], 30, noise) for noise in ("laplace", "gaussian")]
+    for frame, check, verdict in zip(
+        frames, (module.check_cor_3, module.check_cor_4), ("holds", "constants"), strict=True
+    ):
+        checks = check(frame, 20)
+        assert derive(checks) == verdict
+        assert all(outcomes(checks, "corrected"))
+        mutant = check(frame.assign(mean=2.5 * frame["mean"]), 20)
+        assert False in outcomes(mutant, "corrected")
+
+
+def test_the_worst_crowd_of_the_exponential_mechanism_agrees():
+    for voters in (1, 2, 4, 6):
+        every, crowd = (module.exponential_loss(3, voters, kind) for kind in ("all", "unanimous"))
+        assert every == pytest.approx(crowd, rel=1e-12)
+    assert module.exponential_loss(4, 1, "unanimous") == pytest.approx(0.5)
+    assert 0.9999 < module.exponential_loss(3, 2000, "unanimous") <= 1 + 1e-12
+
+
+def test_exact_errors_of_the_exponential_mechanism():
+    frame = module.exponential_errors((2, 4))
+    row = frame[(frame.n_items == 4) & (frame["agree"] == 0.75) & (frame.voters == 80)].iloc[0]
+    orders, votes = all_rankings(4), np.triu(np.full((4, 4), 60.0), 1) + np.tril(np.full((4, 4), 20.0), -1)
+    cost = np.array([kemeny_score(order, votes) for order in orders])
+    law = np.exp(-cost / 12) / np.exp(-cost / 12).sum()
+    assert row.error == pytest.approx((law @ cost - cost.min()) / 80)
+    assert frame["of ours"].max() < 1
+    assert derive(module.check_hay()) == "holds"
+
+
+def test_curves_and_table():
+    curves = module.error_curves(module.planted_sweep([3, 5, 8], 10))
+    assert sorted(curves.curve.unique()) == ["measured", "our bound", "printed bound"]
+    rise = module.slopes(curves)
+    assert rise["printed bound"].tolist() == pytest.approx([2, 2])
+    bound = math.log(module.order_bound(8, "gaussian") / module.order_bound(5, "gaussian")) / math.log(8 / 5)
+    assert rise["our bound"].iloc[1] == pytest.approx(bound)
+    far = [
+        math.log2(module.order_bound(2 * m, "gaussian") / module.order_bound(m, "gaussian")) for m in (10, 1000, 10**5)
+    ]
+    assert 1.5 < far[2] < far[1] < far[0] < 2
+    bounds = module.bounds_table((5, 100))
+    assert (bounds["Gaussian, ours"] < bounds["Gaussian, printed"]).all()
+    assert bounds["Laplace, printed"].tolist() == [2 * 5.0**4, 2 * 100.0**4]

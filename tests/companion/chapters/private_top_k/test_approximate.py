@@ -1,0 +1,167 @@
+"""Closed forms, enumeration, and twins that the checks must reject. Nothing here is random."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from companion.chapters.private_top_k import approximate as approx
+from companion.claims import derive
+from dprank.pairwise import top_set_law
+from dprank.topk.bound import log_delta, shift_for
+
+
+def test_proof_ratio_is_the_supremum():
+    low, high = approx.proof_ratio()
+    t = np.linspace(1e-3, 0.25, 400)
+    values = -np.log(np.exp(t) + np.exp(3 * t) - np.exp(4 * t)) / t**2
+    assert high - low < 1e-12
+    assert low <= values[-1] <= high
+    assert (np.diff(values) > 0).all()
+
+
+def test_proof_ratio_fails_where_the_proof_does():
+    """The constant 4 and a range three times as wide are beyond this proof."""
+    assert approx.proof_ratio(constant=4.0)[0] > approx.proof_room(math.log(40), 4.0)
+    assert approx.proof_ratio(reach=48.0)[0] > approx.proof_room(math.log(40))
+
+
+def test_proof_step_against_the_theorem():
+    """What the proof concludes is what the library's bound says, at the proof's alpha or better."""
+    for k, delta, epsilon in product((200, 1000, 10**5), (0.5, 0.05, 1e-5), (0.2, 1.0, 16.0)):
+        length = math.log(k / delta)
+        if k > 16 * length:
+            scale = approx.printed_scale(k, epsilon * length / 16, delta, k)
+            assert log_delta(k, 1 / scale, epsilon * length / 16) <= math.log(delta)
+
+
+@pytest.mark.parametrize("check", [lambda: approx.check_thm_2_2([200]), lambda: approx.check_lem_4_1(100)])
+def test_true_statements_hold(check):
+    assert derive(check()) == "holds"
+
+
+def test_too_little_noise_is_refuted(monkeypatch):
+    printed = approx.printed_scale
+    monkeypatch.setattr(approx, "printed_scale", lambda *args: printed(*args) / 60)
+    assert derive(approx.check_thm_2_2([200])) == "refuted"
+    assert derive(approx.check_lem_4_1(150)) == "underspecified"  # one set is still safe, families are not
+
+
+def test_a_third_of_the_noise_is_not_proved(monkeypatch):
+    printed = approx.printed_scale
+    monkeypatch.setattr(approx, "printed_scale", lambda *args: printed(*args) / 3.4)
+    assert derive(approx.check_thm_2_2([200])) == "refuted"
+
+
+def test_range_of_epsilon():
+    assert derive(approx.check_epsilon_range(500)) == "holds"
+    beyond = approx.beyond_range(1000, 0.05, [16.0, 256.0])
+    assert beyond["δ needed"].iloc[0] < 0.05 < beyond["δ needed"].iloc[1]
+    assert_allclose(approx._shortest_length(), math.log(68))
+
+
+def test_useful():
+    frame = approx.first_useful([0.05, 1e-6])
+    assert frame["m = k + 1"].tolist() == [126, 314]  # the ledger prints these
+    assert frame["our bound"].tolist() == [5, 26]
+    for row in frame.itertuples():
+        k, delta = row[2], row[1]
+        assert k > 16 * math.log((k + 1) / delta)
+        assert k - 1 <= 16 * math.log(k / delta)
+        assert shift_for(row[5], 0.2, delta) > 0.1 / row[5]
+        assert shift_for(row[5] - 1, 0.2, delta) <= 0.1 / (row[5] - 1)
+    k = approx.first_useful_square()
+    assert k > 48 * math.log(k + 1) > 47 * math.log(k)
+    assert derive(approx.check_useful([0.05])) == "constants"
+
+
+def test_closed_form_is_enough():
+    for k, epsilon, delta in product((1, 3, 8, 20, 100, 10**4, 10**6), (0.01, 0.2, 1.0), (0.05, 1e-3, 1e-9, 1e-100)):
+        proved = max(epsilon / (2 * k), shift_for(k, epsilon, delta))
+        assert 1 / approx.simple_scale(k, epsilon, delta) <= proved * (1 + 1e-12)
+    low, high = approx.simple_slack()
+    assert 0 < low <= high < low + 1e-9
+    assert approx.simple_slack(epsilon=4.0)[1] < 0  # the proof has its range
+    assert derive(approx.check_better_bounds([10])) == "holds"
+    assert derive(approx.check_noise_level([10])) == "holds"
+
+
+def test_pieces_of_the_proof_of_the_closed_form():
+    u = np.linspace(1e-4, (3 - math.sqrt(5)) / 2, 1000)
+    assert (-np.log(1 - np.expm1(u) ** 2) <= u**2 / (1 - u) ** 2).all()
+    assert (np.exp(u) * np.expm1(u) / u * (1 - u) ** 2 <= 1).all()
+    alpha = np.geomspace(0.1, 1e4, 100)
+    assert (alpha * np.log1p(1 / alpha) >= 1 - 1 / (2 * alpha + 1)).all()
+
+
+def test_needed_scale_by_enumeration():
+    """Two of four equal values up: the least scale at which the enumerated laws are close enough."""
+    epsilon, delta = 0.3, 0.02
+    scale = approx.needed_scale(2, epsilon, delta)
+    worst = 0.0
+    for up, down in approx.candidate_pairs(2):
+        if up + down <= 8:
+            p, q = (top_set_law(x, scale, 2) for x in (np.zeros(up + down), np.r_[np.ones(up), -np.ones(down)]))
+            worst = max(
+                worst,
+                sum(max(p[s] - math.exp(epsilon) * q[s], 0) for s in p),
+                sum(max(q[s] - math.exp(epsilon) * p[s], 0) for s in p),
+            )
+    assert worst <= delta * (1 + 1e-3)
+    assert scale <= min(4 / epsilon, 1 / shift_for(2, epsilon, delta))
+
+
+def test_one_set_by_enumeration():
+    k, scale, epsilon = 3, 3.0, 0.2
+    p, q = (top_set_law(x, scale, k) for x in (np.zeros(6), np.repeat([1.0, -1.0], 3)))
+    gaps = [max(p[s] - math.exp(epsilon) * q[s], q[s] - math.exp(epsilon) * p[s]) for s in p]
+    families = max(
+        sum(max(p[s] - math.exp(epsilon) * q[s], 0) for s in p), sum(max(q[s] - math.exp(epsilon) * p[s], 0) for s in p)
+    )
+    row = approx.one_set_deltas(k, scale, [epsilon]).iloc[0]
+    assert_allclose(row["δ for one set"], max(gaps), rtol=1e-9)
+    assert_allclose(row["δ for families of sets"], families, rtol=1e-9)
+    assert row["δ for one set"] < 0.6 * row["δ for families of sets"]
+
+
+def test_exponential_noise():
+    law = approx.equal_values(1, 4, 4, 5.0, "exponential")
+    assert_allclose(law.epsilon(0.0), 8 / 5, rtol=1e-9)
+    assert_allclose(law.delta(0.3), -np.expm1(0.3 - 8 / 5) / 5, rtol=1e-9)
+    frame = approx.exponential_needs([10, 50], 0.2, 1e-3)
+    for row in frame.itertuples():
+        law = approx.equal_values(1, row.k, row.k, row[3] * row[2], "exponential")
+        assert_allclose(law.delta(0.2), 1e-3, rtol=1e-6)
+    frame = approx.exponential_needs([10, 50], 0.2, 1e-6)
+    assert (frame["k of k + 1"] > 0.999).all()
+    assert (np.diff(frame["k of 2k"]) < 0).all()
+
+
+def test_scales_and_winners():
+    frame = approx.scales([1, 10], 0.2, 1e-6, 1e6)
+    assert len(frame) == 2 * len(approx.MECHANISMS)
+    wide = frame.pivot(index="k", columns="mechanism", values="scale")
+    assert (wide["Laplace, true need at least"] <= wide["Laplace, our bound"]).all()
+    assert (wide["Gumbel, true need at least"] <= wide["Gumbel, zCDP or pure"] * (1 + 1e-9)).all()
+    assert approx.winners(frame)["least noise"].tolist() == ["exponential, pure", "Gumbel, zCDP or pure"]
+    first = approx.gumbel_wins(0.2, 1e-6)
+    wins = [approx.LAWS["gumbel"].deviation * approx.gumbel_scale(k, 0.2, 1e-6, 0) < 10 * k for k in (first - 1, first)]
+    assert wins == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "factor", "check", "verdict"),
+    [
+        ("printed_scale", 1 / 100, lambda: approx.check_epsilon_range(500), "refuted"),
+        ("printed_scale", 1 / 10, lambda: approx.check_useful([0.05]), "holds"),
+        ("needed_scale", 10, lambda: approx.check_better_bounds([10]), "refuted"),
+        ("needed_scale", 1 / 10, lambda: approx.check_noise_level([10]), "refuted"),
+    ],
+)
+@pytest.mark.slow
+def test_other_noise_changes_the_verdict(monkeypatch, name, factor, check, verdict):
+    true = getattr(approx, name)
+    monkeypatch.setattr(approx, name, lambda *args: factor * true(*args))
+    assert derive(check()) == verdict

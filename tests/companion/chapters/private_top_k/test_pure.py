@@ -1,0 +1,375 @@
+"""Pure privacy of the one-shot mechanism against brute force, closed forms and deliberately broken twins.
+
+The one simulation has a fixed seed; each of its frequencies is off by more than Z = 5 standard errors with probability
+6e-7.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from checks import each, refused
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from companion.chapters.private_top_k import pure
+from companion.claims import derive
+from dprank.audit import privacy_loss
+from dprank.pairwise.rank_law import top_set_law
+from dprank.privacy.composition import zcdp
+
+Z = 5.0
+NOISES = ("laplace", "gumbel", "exponential")
+MOVES = {"any direction": (-1, 0, 1), "all one way": (0, 1)}
+
+
+def falls(checks, about="printed"):
+    """Whether a check about the statement is false."""
+    return any(check.outcome is False for check in checks if check.about == about)
+
+
+# --- quadratures -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_set_chance_is_the_exact_law_of_the_pairwise_room(k):
+    values = [0.0, 1.3, -2.0, 0.4, 0.4]
+    for chosen, chance in top_set_law(values, 1.0, k).items():
+        ranked = [values[i] for i in chosen] + [values[i] for i in range(5) if i not in chosen]
+        assert math.exp(pure.log_set_chance(ranked, k)) == pytest.approx(chance, rel=1e-10)
+
+
+@each("noise", NOISES)
+@each("k", [1, 2, 3])
+def test_lists_sum_to_their_set(noise, k):
+    values = np.array([0.0, -1.5, 0.7, 2.0])
+    orders = [[*order, *range(k, 4)] for order in permutations(range(k))]
+    lists = sum(math.exp(pure.log_list_chance(values[order], k, noise)) for order in orders)
+    assert lists == pytest.approx(math.exp(pure.log_set_chance(values, k, noise)), rel=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_gumbel_list_is_plackett_luce(k):
+    values = np.array([0.0, -1.5, 0.7, 2.0])
+    weight = np.exp(values)
+    expected = np.prod([weight[i] / weight[i:].sum() for i in range(k)])
+    assert math.exp(pure.log_list_chance(values, k, "gumbel")) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.5, 4.0, 100.0])
+def test_two_items_in_closed_form(gap):
+    laplace = math.log1p(gap / 2) - gap - math.log(2)
+    assert pure.log_set_chance([-gap, 0.0], 1) == pytest.approx(laplace, abs=1e-10)
+    assert pure.log_set_chance([-gap, 0.0], 1, "exponential") == pytest.approx(-gap - math.log(2), abs=1e-10)
+    loss = pure.found_loss("set", 2, 1, 0.3, "any direction", gap=gap)
+    assert loss == pytest.approx(0.6 - math.log1p(0.6 / (2 + gap)), abs=1e-9)
+
+
+def test_list_chance_is_what_a_simulation_sees():
+    values, draws = np.array([0.5, 0.0, 0.3, -1.0]), 200_000
+    noisy = values + np.random.default_rng(20261121).laplace(size=(draws, 4))
+    seen = np.argsort(-noisy, axis=1)[:, :2]
+    for i, j in permutations(range(4), 2):
+        chance = math.exp(pure.log_list_chance(values[[i, j, *({0, 1, 2, 3} - {i, j})]], 2))
+        error = math.sqrt(chance * (1 - chance) / draws)
+        assert abs((seen == [i, j]).all(axis=1).mean() - chance) < Z * error
+
+
+# --- pure losses -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("adjacency", MOVES)
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.slow
+def test_lattice_loss_is_that_over_all_neighbours(adjacency, k):
+    def law(counts):
+        return [*top_set_law(counts, 2.0, k).values()]
+
+    neighbours = [
+        (x, np.add(x, move)) for x in product(range(3), repeat=3) for move in product(MOVES[adjacency], repeat=3)
+    ]
+    brute = max(privacy_loss(law(x), law(y)) for x, y in neighbours)
+    # brute force starts in 0 .. 2, ours goes one way from there only
+    assert pure.lattice_loss(3, k, 2.0, 2, adjacency) <= brute + 1e-9
+    assert brute <= pure.lattice_loss(3, k, 2.0, 4, adjacency) + 1e-9
+
+
+@each("adjacency", MOVES)
+@each("k", [1, 2, 3])
+@pytest.mark.slow
+def test_no_list_of_three_loses_more_than_the_supremum(adjacency, k):
+    shift = 0.5
+    chance = cache(lambda *values: pure.log_list_chance(values, k))
+    plain, shown = [], []
+    for x in product((0.0, 6.0), repeat=3):
+        for move in product(MOVES[adjacency], repeat=3):
+            plain.append(abs(chance(*x) - chance(*np.add(x, np.multiply(shift, move)))))
+            shown.append(plain[-1] + shift * np.abs(move[:k]).sum())
+    for release, losses in (("list", plain), ("list, fresh values", shown)):
+        supremum = shift * pure.supremum(release, 3, k, adjacency)
+        assert 0.8 * supremum < max(losses) <= supremum + 1e-9
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 5])
+@pytest.mark.slow
+def test_suprema_are_approached_and_not_passed(m):
+    for k in range(1, m + 1):
+        frame = pure.suprema(m, k, 0.25)
+        assert (frame.found <= frame.supremum + 1e-9).all()
+        assert (frame.found >= frame.supremum - 0.02 * frame.supremum.clip(lower=1e-9)).all()
+
+
+@pytest.mark.parametrize(("k", "laplace", "others"), [(1, 2, 2), (2, 4, 4), (3, 4, 6), (4, 2, 8)])
+def test_only_laplace_noise_gains_from_few_left_out(k, laplace, others):
+    row = pure.noise_laws(5, 0.5).set_index("k").loc[k]
+    assert row.to_list() == pytest.approx([laplace, others, others], rel=0.01)
+
+
+@pytest.mark.parametrize(("adjacency", "others"), [("any direction", 1), ("all one way", 0)])
+def test_index_and_fresh_value_by_their_joint_density(adjacency, others):
+    shift, gap = 0.5, 5.0
+    values = np.linspace(-40, 40, 4001)
+
+    def log_density(x):
+        return pure.log_set_chance(x, 1) - np.abs(values - x[0])
+
+    before = np.array([-gap, 0.0])
+    after = before + shift * np.array([-1, others])
+    ratio = np.abs(log_density(before) - log_density(after)).max()
+    release = "set, fresh values"
+    assert ratio == pytest.approx(pure.found_loss(release, 2, 1, shift, adjacency, gap=gap), rel=1e-9)
+    if adjacency == "any direction":
+        start = pure.found_loss(release, 2, 1, shift, adjacency, gap=0.0)
+        assert pure.equal_pair_loss(shift) == pytest.approx(start, rel=1e-9)
+
+
+@pytest.mark.parametrize("m", [2, 3, 4])
+def test_own_noisy_maximum_by_its_density(m):
+    shift, values = 0.3, np.linspace(-30, 30, 601)
+    law = pure.LAWS["laplace"]
+
+    def log_density(x):
+        return law.log_density(values - x[0]) + sum(law.log_below(values - y) for y in x[1:])
+
+    before = np.linspace(0, 1, m)
+    losses = [
+        np.abs(log_density(before) - log_density(before + shift * np.array(move))).max()
+        for move in product((-1, 0, 1), repeat=m)
+    ]
+    assert max(losses) == pytest.approx(m * shift, rel=1e-12)
+    assert pure.found_loss("set, own noisy values", m, 1, shift, "all one way") == pytest.approx(m * shift)
+
+
+# --- approximate privacy ---------------------------------------------------------------------------------------------
+
+
+def test_worst_event_is_the_hockey_stick():
+    rng = np.random.default_rng(7)
+    for epsilon in (0.0, 0.3, 2.0):
+        p, q = rng.dirichlet(np.ones(7), size=2)
+        assert pure.worst_event(p, q, epsilon) == pytest.approx(pure.hockey_stick(p, q, epsilon), abs=1e-14)
+
+
+@pytest.mark.parametrize("records", [1, 2, 20])
+def test_a_random_record_costs_its_share(records):
+    for epsilon in (0.0, 5.0):
+        assert pure.random_record_delta(records, epsilon) == pytest.approx(1 / records, rel=1e-12)
+
+
+def test_order_of_two_equal_items_in_closed_form():
+    ahead = 1 - math.exp(-0.4) * 1.2 / 2
+    row = pure.order_deltas([0.0, 0.0], 1, 0.2, [0.1]).iloc[0]
+    # the other way round e^-epsilon / 2 is compared with what is left
+    expected = max(ahead - math.exp(0.1) / 2, 0.5 - math.exp(0.1) * (1 - ahead))
+    assert row["δ of the set"] == pytest.approx(expected, rel=1e-9)
+    assert row["δ of the ordered list"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_own_value_delta_against_adaptive_quadrature():
+    def density(v, c):
+        below = math.exp(v - c) / 2 if v < c else 1 - math.exp(c - v) / 2
+        return 3 * math.exp(-abs(v - c)) / 2 * below**2
+
+    expected = quad(lambda v: max(density(v, 0) - math.exp(0.5) * density(v, 0.3), 0), -40, 40, limit=500)[0]
+    other = quad(lambda v: max(density(v, 0) - math.exp(0.5) * density(v, -0.3), 0), -40, 40, limit=500)[0]
+    assert pure.own_value_delta(3, 0.3, 0.5) >= max(expected, other) - 1e-6
+    assert pure.own_value_delta(3, 0.3, 0.9) == pytest.approx(0, abs=1e-9)  # beyond the pure loss
+
+
+def test_room_for_one_item_and_a_twin_that_moves_too_far(monkeypatch):
+    alpha = 0.5 * math.log1p(math.exp(-0.5)) / 0.5
+    assert pure.item_room(10, 0.5, alpha) >= -1e-12
+    grid = pure.noise_grid
+    monkeypatch.setattr(pure, "noise_grid", lambda values, noise: grid(1.2 * np.array(values), noise))
+    assert pure.item_room(10, 0.5, alpha) < -1e-3
+
+
+@pytest.mark.parametrize(("threshold", "list_too"), [(-1.0, False), (3.0, True)])
+def test_sets_above_a_value_are_choices_of_each_item_and_lists_are_not(threshold, list_too):
+    values = [0.0, 1.0, 2.0, 3.0]
+    assert abs(pure.cross_ratio(values, threshold, order=False)) < 1e-12
+    # above all values Laplace tails have no memory: the order is a fair coin
+    assert (abs(pure.cross_ratio(values, threshold, order=True)) < 1e-12) == list_too
+
+
+def test_cross_ratio_of_lists_by_adaptive_quadrature():
+    x, v = [0.0, 1.0, 2.0, 3.0], 0.5
+
+    def first_of_two(i, j):
+        return quad(
+            lambda z: math.exp(-abs(z - x[j])) / 2 * -math.expm1(pure.LAWS["laplace"].log_below(z - x[i])),
+            v,
+            40,
+            points=x,
+        )[0]
+
+    pairs = [(0, 1), (2, 3), (0, 3), (2, 1)]
+    logs = [math.log(first_of_two(*pair)) for pair in pairs]
+    assert pure.cross_ratio(x, v, order=True) == pytest.approx(logs[0] + logs[1] - logs[2] - logs[3], rel=1e-6)
+
+
+@pytest.mark.slow
+def test_choices_that_hang_together_are_noticed(monkeypatch):
+    ratio = pure.cross_ratio
+    monkeypatch.setattr(pure, "cross_ratio", lambda values, v, order: ratio(values, v, order=True))
+    assert derive(pure.check_set_only()) == "refuted"
+    monkeypatch.setattr(pure, "cross_ratio", lambda values, v, order: ratio(values, v, order=False))
+    assert derive(pure.check_set_only()) == "refuted"
+
+
+def test_values_after_gumbel_noise_spend_all_of_the_budget():
+    frame = pure.value_costs((5, 40), 0.5, 1e-5)
+    costs = frame["Gumbel, fresh values, δ = 1e-05"]
+    for k, scale in zip(frame.k, costs, strict=True):
+        assert zcdp(pure.rho(k, 2 / scale, True) + pure.rho(k, 1 / scale), 1e-5) == pytest.approx(0.5, rel=1e-6)
+    own, gumbel = pure.values_pay(0.5, 1e-5)
+    at = pure.value_costs((own - 1, own, gumbel - 1, gumbel), 0.5, 1e-5).to_numpy()
+    assert (at[:2, 2] < at[:2, 1]).tolist() == (at[2:, 3] < at[2:, 1]).tolist() == [False, True]
+
+
+def test_own_noisy_values_beat_a_small_second_phase():
+    frame = pure.second_phase((0.05, 1.0), 1000, 100, 0.2, 1e-6)
+    worse = frame["Theorem 2.2, Gaussian scores"] > frame["own noisy values"]
+    assert worse.tolist() == [True, False]
+    alone = pure.second_phase((1.0,), 10, 1, 0.2, 1e-6).iloc[0]
+    assert alone["own noisy values"] == pytest.approx(1 / pure.shift_for(1, 0.4, 2e-6))
+
+
+def test_theorem_2_2_covers_order_and_values():
+    spare = pure.theorem_2_2_spare((0.2,), (0.05, 1e-6))
+    few = spare.k <= 16 * np.log(spare.m / spare.delta)
+    assert np.isinf(spare.own[few]).all()
+    assert (spare[["own", "fresh"]] > 1).all(axis=None)
+
+
+# --- Gaussian scores -------------------------------------------------------------------------------------------------
+
+
+def test_largest_of_one_and_two_gaussians():
+    assert pure.mean_largest(1) == pytest.approx(math.sqrt(2 / math.pi), rel=1e-8)
+    assert pure.mean_largest(2) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-8)
+
+
+def test_gaussian_scores_spend_delta_and_no_more():
+    row = pure.gaussian_scores([9], 0.7, 1e-5).iloc[0]
+
+    def excess(sigma):
+        a = 1 / sigma
+        return norm.cdf(a / 2 - 0.7 / a) - math.exp(0.7) * norm.cdf(-a / 2 - 0.7 / a) - 1e-5
+
+    assert row.sigma == pytest.approx(3 * brentq(excess, 1, 100), rel=1e-6)
+
+
+# --- checks ----------------------------------------------------------------------------------------------------------
+
+CHECKS = [
+    (lambda: pure.check_adjacency(1.0), "underspecified"),
+    (lambda: pure.check_definition(0.5, 20), "holds"),
+    (lambda: pure.check_pure_k(1.0), "underspecified"),
+    (lambda: pure.check_noisy_min(1.0), "constants"),
+    (lambda: pure.check_fresh_noise(1.0), "constants"),
+    (lambda: pure.check_algorithm_1(1.0), "constants"),
+    (lambda: pure.check_theorem_2_1((1.0,), 3, 2), "holds"),
+    (pure.check_set_only, "underspecified"),
+    (lambda: pure.check_gaussian(1.0, 1e-6), "constants"),
+]
+
+
+@each(("check", "verdict"), CHECKS)
+@pytest.mark.slow
+def test_verdicts(check, verdict):
+    checks = check()
+    assert derive(checks) == verdict
+    assert all(c.outcome for c in checks if c.about == "corrected")
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0, 5.0])
+@pytest.mark.slow
+def test_verdicts_do_not_hang_on_epsilon(epsilon):
+    assert derive(pure.check_noisy_min(epsilon)) == "constants"
+    assert derive(pure.check_theorem_2_1((epsilon,), 3, 2)) == "holds"
+    assert derive(pure.check_pure_k(epsilon)) == "underspecified"
+
+
+def test_half_the_noise_breaks_theorem_2_1(monkeypatch):
+    lattice = pure.lattice_loss
+    monkeypatch.setattr(pure, "lattice_loss", lambda m, k, scale, most, how: lattice(m, k, scale / 2, most, how))
+    assert falls(pure.check_theorem_2_1((1.0,), 3, 2))
+
+
+def test_theorem_2_1_would_not_pass_unnoticed_if_it_were_loose(monkeypatch):
+    behind = pure._behind_loss
+    monkeypatch.setattr(pure, "_behind_loss", lambda m, k, shift, *rest: behind(m, k, shift / 2, *rest))
+    assert derive(pure.check_theorem_2_1((1.0,), 3, 2)) == "vacuous"
+
+
+def test_twins_that_move_one_way_only_refute_nothing(monkeypatch):
+    monkeypatch.setitem(pure.WORST_MOVE, "any direction", (-1.0, 0.0))
+    assert not falls(pure.check_algorithm_1(1.0))
+    assert derive(pure.check_pure_k(1.0)) == "holds"
+    assert derive(pure.check_adjacency(1.0)) == "holds"
+
+
+def test_one_sided_hockey_stick_is_noticed(monkeypatch):
+    monkeypatch.setattr(pure, "hockey_stick", lambda p, q, epsilon: float(np.abs(np.subtract(p, q)).sum()))
+    assert falls(pure.check_definition(0.5, 20))
+
+
+def test_halved_losses_are_noticed(monkeypatch):
+    found = pure.found_loss
+    monkeypatch.setattr(pure, "found_loss", lambda *args, **more: found(*args, **more) / 2)
+    assert falls(pure.check_noisy_min(1.0), "corrected")
+    assert derive(pure.check_fresh_noise(1.0)) == "refuted"
+    assert derive(pure.check_algorithm_1(1.0)) == "holds"
+
+
+@pytest.mark.slow
+def test_order_that_costs_more_than_is_promised_is_noticed(monkeypatch):
+    spare = pure.theorem_2_2_spare
+    monkeypatch.setattr(pure, "theorem_2_2_spare", lambda *args: spare(*args).clip(upper=0.9))
+    assert falls(pure.check_set_only(), "corrected")
+    assert falls(pure.check_algorithm_1(1.0), "corrected")
+
+
+def test_gaussian_noise_that_spends_too_much_is_noticed(monkeypatch):
+    sigma = pure.get_sigma_gaussian
+    monkeypatch.setattr(pure, "get_sigma_gaussian", lambda *args: 0.9 * sigma(*args))
+    assert derive(pure.check_gaussian(1.0, 1e-6)) == "refuted"
+
+
+def test_bad_input_is_refused():
+    for chance in (pure.log_set_chance, pure.log_list_chance):
+        for k in (0, 3):
+            with refused(f"k = {k}", "1 .. 2"):
+                chance([0.0, 1.0], k)
+    with refused("release = 'sets'", "'list'"):
+        pure.supremum("sets", 3, 1, "any direction")
+    with refused("adjacency = 'replace'", "any direction"):
+        pure.supremum("set", 3, 1, "replace")
+    with refused("alpha = 5"):
+        pure.item_room(2, 1.0, 5)
