@@ -31,7 +31,7 @@ Seed = Annotated[int, typer.Option(help="Root of all random numbers; no verdict 
 
 
 def _root() -> Path:
-    from companion.claims import find_root
+    from companion.ledger.files import find_root
     from companion.press import UsageError
 
     try:

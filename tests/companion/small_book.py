@@ -50,7 +50,8 @@ parts:
 FIRST = """\
 import runpy
 from IPython.display import display
-from companion.claims import Check, find_root, record
+from companion.ledger.claim import Check, record
+from companion.ledger.files import find_root
 from companion.instruments.seed import root_seed
 from dprank.privacy import noise
 print("root", root_seed())
@@ -60,7 +61,7 @@ display({"image/svg+xml": svg, "text/plain": "line"}, raw=True, metadata={"figur
 """
 SECOND = """\
 import os, time
-from companion.claims import Check, record
+from companion.ledger.claim import Check, record
 print("piece by", flush=True)
 time.sleep(float(os.environ.get("MINI_SLEEP", 0)))
 print("piece", flush=True)
@@ -117,7 +118,7 @@ def make_book(root: Path, source: Path = REPOSITORY) -> Path:
         root / "notebooks/90-board.ipynb",
         ("markdown", "# Board"),
         ("parameters", 'records = "_build/records.json"  # a build passes its own'),
-        ("code", "import json\nfrom pathlib import Path\nfrom companion.claims import find_root"),
+        ("code", "import json\nfrom pathlib import Path\nfrom companion.ledger.files import find_root"),
         ("code", 'print(*(r["verdict"] for r in json.loads((find_root() / records).read_text())["records"]))'),
     )
     return root

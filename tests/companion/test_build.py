@@ -21,8 +21,8 @@ import pytest
 from nbclient.exceptions import DeadKernelError
 from small_book import LEDGER, build, make_book, refused, replace, same_tree, snapshot
 
-from companion.claims import load_ledger
 from companion.instruments.seed import ROOT
+from companion.ledger.files import load_ledger
 from companion.press import BuildError, UsageError
 from companion.press import execute as execution
 from companion.press.execute import Job, _execute, execute
@@ -291,7 +291,7 @@ def test_what_no_page_imports_runs_nothing(book: Path) -> None:
     assert lines[:3] == ["01-first: cached", "02-second: cached", "90-board: cached"]
     stamp = book / "_build/executed/standard/02-second.json"
     content = json.loads(stamp.read_bytes())
-    assert "companion.claims" in content["loaded"]
+    assert "companion.ledger.claim" in content["loaded"]
     assert "src/dprank/privacy/noise.py" not in content["inputs"]
     stamp.write_text(json.dumps(content | {"loaded": ["dprank.topk.laws"]}))
     lines.clear()

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from companion.claims import Check, find_root
+from companion.ledger.claim import Check, Record, record
+from companion.ledger.files import find_root
 from companion.ledger.scoreboard import PAPERS, Scoreboard
 
 LEDGER = """\
@@ -27,9 +28,7 @@ def board(tmp_path, monkeypatch):
         "cai2025:a": [Check("loss", 2, "<=", 1), Check("loss", 1, "<=", 1, "corrected")],
         "cai2025:b": [Check("x", 1, "==", 1)],
     }
-    records = [
-        {"claim": key, "chapter": "01-x", "checks": [c.to_json() for c in value]} for key, value in checks.items()
-    ]
+    records = [{"chapter": "01-x", **Record(key, tuple(value)).to_json()} for key, value in checks.items()]
     (tmp_path / "records.json").write_text(json.dumps({"profile": "smoke", "records": records}))
     monkeypatch.setenv("COMPANION_ROOT", str(tmp_path))
     return Scoreboard("records.json")
@@ -40,7 +39,7 @@ def test_counts(board):
 
 
 def test_verdicts_come_from_the_records_not_from_the_ledger(board):
-    board.checks["cai2025:a"] = [Check("loss", 1, "<=", 1)]
+    board.records["cai2025:a"] = record("cai2025:a", Check("loss", 1, "<=", 1))
     assert board.frame().set_index("id").verdict["cai2025:a"] == "holds"
     assert "cai2025:a" not in board.errata()
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
-from companion.claims import Check
+from companion.ledger.claim import Check
 from dprank.topk.curve import Types
 from dprank.topk.list_law import TAIL as TAIL
 from dprank.topk.list_law import integral_above as integral_above

@@ -8,7 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from companion.claims import RELATIONS, VERDICTS, Check, Claim, anchor, derive, find_root, load_ledger, show_number
+from companion.ledger.card import anchor, show_number
+from companion.ledger.claim import RELATIONS, Check, Record
+from companion.ledger.files import VERDICTS, Claim, find_root, load_ledger
 
 #: Whose claims the ledger holds, by the file stem: four papers', and our own.
 PAPERS = {
@@ -36,11 +38,11 @@ class Scoreboard:
         content = json.loads((root / records).read_text(encoding="utf-8"))
         self.profile: str = content["profile"]
         self.ledger: dict[str, Claim] = load_ledger(root)
-        self.checks = {r["claim"]: [Check.from_json(c) for c in r["checks"]] for r in content["records"]}
+        self.records = {entry["claim"]: Record.from_json(entry) for entry in content["records"]}
 
     def verdict(self, claim: Claim) -> str:
         """What the checks of this claim say; without checks, what the ledger says of why there are none."""
-        return derive(self.checks[claim.id]) if claim.id in self.checks else claim.verdict
+        return self.records[claim.id].verdict if claim.id in self.records else claim.verdict
 
     def frame(self) -> pd.DataFrame:
         """One row a claim: ``paper``, ``id``, ``kind``, ``chapter``, ``verdict``."""
@@ -66,7 +68,7 @@ class Scoreboard:
 
     def settled(self) -> _Html:
         """The claims that have a verdict, each linked to its card."""
-        rows = [self._row(c) for c in self.ledger.values() if c.id in self.checks or c.verdict == "unchecked"]
+        rows = [self._row(c) for c in self.ledger.values() if c.id in self.records or c.verdict == "unchecked"]
         return _Html(_table(rows))
 
     def pending(self) -> _Html:
@@ -83,9 +85,9 @@ class Scoreboard:
         """For every printed statement that does not stand as it is: the decisive check, and what holds instead."""
         blocks = []
         for claim in self.ledger.values():
-            if claim.id not in self.checks or (verdict := self.verdict(claim)) == "holds":
+            if claim.id not in self.records or (verdict := self.verdict(claim)) == "holds":
                 continue
-            checks = self.checks[claim.id]
+            checks = self.records[claim.id].checks
             against = [c for c in checks if c.about in ("printed", "content") and c.outcome is False]
             reasons = "".join(f"<li>{escape(_sentence(c))}</li>" for c in against[:SHOWN])
             if len(against) > SHOWN:
@@ -105,7 +107,7 @@ class Scoreboard:
 
     def _row(self, claim: Claim) -> str:
         verdict = self.verdict(claim)
-        name = _link(claim) if claim.id in self.checks else f"<code>{escape(claim.id)}</code>"
+        name = _link(claim) if claim.id in self.records else f"<code>{escape(claim.id)}</code>"
         note = claim.reason or claim.statement
         badge = f'<span class="claim-badge">{escape(verdict)}</span>'
         return (

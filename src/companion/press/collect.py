@@ -9,8 +9,10 @@ from typing import Any
 
 import nbformat
 
-from companion.claims import Check, Claim, card, derive
 from companion.instruments.seed import ROOT
+from companion.ledger.card import card
+from companion.ledger.claim import Record
+from companion.ledger.files import Claim
 from companion.press import BuildError
 from companion.press.execute import versions
 from companion.press.layout import Layout, digest, dumps
@@ -69,8 +71,7 @@ def collect(profile: str, notebooks: Mapping[str, nbformat.NotebookNode], seed: 
     for chapter, notebook in notebooks.items():
         for output in outputs(notebook):
             if entry := output.metadata.get("claim"):
-                verdict = derive(map(Check.from_json, entry["checks"]))
-                records.append({**entry, "chapter": chapter, "verdict": verdict})
+                records.append({**entry, "chapter": chapter})
             if figure := output.metadata.get("figure"):
                 figures |= _figure(chapter, figure, output, figures)
     return Collected(profile, sorted(records, key=lambda entry: (entry["claim"], entry["chapter"])), figures, seed)
@@ -87,10 +88,9 @@ def _figure(chapter: str, figure: Mapping[str, str], output: Any, taken: Iterabl
     return {f"{name}.svg": output.data["image/svg+xml"].encode(), f"{name}.csv": figure.get("data", "").encode()}
 
 
-def refresh_cards(notebook: nbformat.NotebookNode, ledger: Mapping[str, Claim], profile: str) -> None:
-    """Draw the verdict cards anew, so that a rewording in the ledger needs no execution."""
+def draw_cards(notebook: nbformat.NotebookNode, ledger: Mapping[str, Claim], profile: str) -> None:
+    """Draw the verdict cards: a rewording in the ledger needs no execution."""
     for output in outputs(notebook):
         entry = output.metadata.get("claim")
         if entry and entry["claim"] in ledger:
-            checks = [Check.from_json(check) for check in entry["checks"]]
-            output.data.update(card(ledger[entry["claim"]], checks, profile))
+            output.data["text/html"] = card(ledger[entry["claim"]], Record.from_json(entry), profile)

@@ -15,12 +15,13 @@ from typing import Any
 
 import nbformat
 
-from companion.claims import Claim, judge, load_ledger, summary
 from companion.instruments.seed import ROOT
+from companion.ledger.files import Claim, load_ledger
+from companion.ledger.judge import judge, summary
 from companion.press import BuildError, UsageError
 from companion.press import render as site
 from companion.press.closure import Sources
-from companion.press.collect import Collected, collect, refresh_cards, write_checksums
+from companion.press.collect import Collected, collect, draw_cards, write_checksums
 from companion.press.execute import Job, execute, merge, own_inputs, shared_inputs
 from companion.press.layout import Layout, digest, dumps
 from companion.press.profiles import Chapter, load
@@ -188,7 +189,7 @@ class Build:
         pages = {}
         for job in jobs:
             pages[job.chapter.name] = page = merge(job.chapter.notebook, job.executed())
-            refresh_cards(page, self.ledger, self.profile)
+            draw_cards(page, self.ledger, self.profile)
         return pages
 
     def render(self, jobs: Iterable[Job]) -> None:

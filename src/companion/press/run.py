@@ -11,7 +11,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from companion.claims import Claim, show_number
+from companion.ledger.card import show_number
+from companion.ledger.files import Claim
 from companion.press import BuildError, UsageError, single
 from companion.press import render as site
 from companion.press.execute import Job

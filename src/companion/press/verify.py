@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from companion.claims import Claim, load_ledger
 from companion.instruments.seed import ROOT
+from companion.ledger.files import Claim, load_ledger
 from companion.press import BuildError, UsageError
 from companion.press.layout import Layout
 from companion.press.pipeline import Build

@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.special import roots_jacobi
 
-from companion.claims import Check
 from companion.instruments.aggregation import exponential_needs, matrix_error, one_pair_error
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, certain, exponent
+from companion.ledger.claim import Check
 from dprank.aggregation.lower_bounds import (
     Convention,
     coded_threshold,

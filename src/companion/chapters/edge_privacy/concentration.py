@@ -17,9 +17,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from companion.claims import Check
 from companion.instruments.style import BAR, CALIBRATION, styled
 from companion.instruments.sweep import stream, sweep
+from companion.ledger.claim import Check
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link, voter_counts
 from dprank.models.likelihood import mle_from_counts
 

@@ -18,7 +18,7 @@ from scipy import sparse, special, stats
 from scipy.sparse.csgraph import connected_components
 
 from companion.chapters.ranking_universities.universities import log_first_wins
-from companion.claims import Check
+from companion.ledger.claim import Check
 from dprank.audit.neighbours import edge_data
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT
 

@@ -14,8 +14,8 @@ from scipy import sparse
 from scipy.optimize import brentq, linprog, minimize_scalar
 from scipy.stats import binom
 
-from companion.claims import Check
 from companion.instruments.style import CALIBRATION, styled
+from companion.ledger.claim import Check
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 
 #: Rounding of enumerations, quadratures and linear programs, far above what tests find.

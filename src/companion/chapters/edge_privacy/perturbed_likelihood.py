@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import integrate
 
 from companion.chapters.privacy_audited.cases.pairwise import worst_neighbours
-from companion.claims import Check
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream
+from companion.ledger.claim import Check
 from companion.printed.cai2025 import algorithm_1, proposition_3_1
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import pairwise_wins, win_counts

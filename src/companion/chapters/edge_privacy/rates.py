@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special, stats
 
 from companion.chapters.edge_privacy.perturbed_likelihood import attained_loss
-from companion.claims import Check
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
+from companion.ledger.claim import Check
 from dprank.models.bradley_terry import LOGISTIC, Link, erdos_renyi_counts
 from dprank.pairwise import mle_from_counts, objective_loss
 

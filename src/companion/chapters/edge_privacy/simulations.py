@@ -19,9 +19,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from companion.claims import Check
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
+from companion.ledger.claim import Check
 from companion.printed.cai2025 import algorithm_1, algorithm_2, algorithm_3, proposition_3_1
 from dprank.models.bradley_terry import erdos_renyi_counts, voter_counts
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
-from companion.claims import Check
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
+from companion.ledger.claim import Check
 from companion.printed.cai2025 import proposition_3_1
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 from dprank.models.draws import binomial, multinomial

@@ -17,7 +17,7 @@ from dp_accounting.pld import accountant, common
 from dp_accounting.pld import privacy_loss_distribution as pld
 from numpy.typing import NDArray
 
-from companion.claims import Check
+from companion.ledger.claim import Check
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.audit.neighbours import ComparisonNeighbours

@@ -12,9 +12,9 @@ from scipy.stats import beta, norm
 
 from companion.chapters.privacy_audited.cases import cases
 from companion.chapters.privacy_audited.cases.case import Case, sampler
-from companion.claims import Check
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream
+from companion.ledger.claim import Check
 from dprank.audit.betting import FIRST, Judged, Seen, draw_rows, lower_bound
 from dprank.audit.clopper_pearson import loss_bounds
 from dprank.audit.events import proposals

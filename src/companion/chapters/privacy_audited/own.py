@@ -7,7 +7,7 @@ import pandas as pd
 
 from companion.chapters.privacy_audited import bugs, floats, promises
 from companion.chapters.privacy_audited.promises import ROUNDING
-from companion.claims import Check
+from companion.ledger.claim import Check
 
 #: Largest relative distance of a quadrature from a closed form.
 QUADRATURE = 1e-6

@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from companion.chapters.privacy_audited.cases import aggregation, local, pairwise, topk, uniformity
-from companion.claims import Check
 from companion.instruments.sweep import stream
+from companion.ledger.claim import Check
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.noisy_matrix import NoisyMatrix

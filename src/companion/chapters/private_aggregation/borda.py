@@ -15,12 +15,12 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
-from companion.claims import Check
 from companion.instruments import surveys as datasets
 from companion.instruments.aggregation import Z, matrix_error, printed
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import all_rankings, exponent
+from companion.ledger.claim import Check
 from dprank.aggregation.directions import PositionVector
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import kwiksort

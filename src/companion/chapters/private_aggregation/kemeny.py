@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from companion.claims import Check
 from companion.instruments.aggregation import numbered
 from companion.instruments.uniformity import all_rankings
+from companion.ledger.claim import Check
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, require_matrix, shrink

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy import special
 from scipy.optimize import linprog
 
-from companion.claims import Check
 from companion.instruments.aggregation import numbered
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.uniformity import all_rankings
+from companion.ledger.claim import Check
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import (
     MOST_COUNTED,

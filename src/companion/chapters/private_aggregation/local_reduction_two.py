@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from companion.claims import Check
 from companion.instruments.aggregation import numbered, printed
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import exponent, least
+from companion.ledger.claim import Check
 from companion.printed import Printed
 from companion.printed.alabi2022 import PrintedKwikSort, Report, algorithm_3, plus_chances, report_loss
 from dprank.aggregation.kemeny import kemeny

@@ -12,11 +12,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from companion.claims import Check
 from companion.instruments.aggregation import EXACT_ITEMS, Z, numbered, one_pair_error, rule_for, split_vote
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, exponent
+from companion.ledger.claim import Check
 from companion.printed.alabi2022 import PrintedPair
 from dprank.aggregation.directions import VectorReport
 from dprank.aggregation.kemeny import kemeny

@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from companion.claims import Check
 from companion.instruments.aggregation import BAR, Z, best_order, exponential_needs, matrix_error, printed, split_vote
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings
+from companion.ledger.claim import Check
 from companion.printed.alabi2022 import corollary_3, corollary_4
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions

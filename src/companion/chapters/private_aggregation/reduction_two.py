@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.chapters.private_aggregation.kwiksort import any_queries
-from companion.claims import Check
 from companion.instruments.aggregation import BAR, Z, gain, gaussian_constant, numbered, printed, rule_for, split_vote
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
+from companion.ledger.claim import Check
 from companion.printed.alabi2022 import corollary_3, corollary_6
 from dprank.aggregation import laws
 from dprank.aggregation.kemeny import kemeny

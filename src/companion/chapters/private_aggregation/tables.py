@@ -27,7 +27,6 @@ from companion.chapters.private_aggregation.local_reduction_two import (
 )
 from companion.chapters.private_aggregation.local_reports import LARGE, cube_excess
 from companion.chapters.private_aggregation.reduction_two import worst_errors
-from companion.claims import Check
 from companion.instruments.aggregation import (
     BAR,
     EXACT_ITEMS,
@@ -44,6 +43,7 @@ from companion.instruments.aggregation import (
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import exponent
+from companion.ledger.claim import Check
 from companion.printed.alabi2022 import PrintedAnswers, PrintedKwikSort
 from dprank._require import settle
 from dprank.aggregation.exponential import ExponentialMechanism

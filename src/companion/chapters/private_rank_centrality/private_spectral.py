@@ -26,11 +26,11 @@ from companion.chapters.private_rank_centrality.rank_centrality import (
     path,
     star,
 )
-from companion.claims import Check
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.topk import DELTA, EPSILON, ROUNDING, printed_scale
 from companion.instruments.uniformity import wilson
+from companion.ledger.claim import Check
 from companion.printed.qiao2021 import theorem_3_5
 from dprank.audit.exact import privacy_loss
 from dprank.models.bradley_terry import win_probabilities

@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csgraph
 
-from companion.claims import Check
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.topk import ROUNDING
 from companion.instruments.uniformity import wilson
+from companion.ledger.claim import Check
 from dprank.models.draws import binomial
 from dprank.models.likelihood import mle_from_counts
 from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from companion.claims import Check
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.topk import DELTA, EPSILON, ROUNDING, certified, ends, printed_scale, split, theorem_2_1
 from companion.instruments.uniformity import least
+from companion.ledger.claim import Check
 from dprank.privacy.composition import Composition, epsilon_per_round
 from dprank.privacy.divergence import PairLaw
 from dprank.topk.bound import shift_for

@@ -11,9 +11,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from companion.claims import Check
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.topk import NAMES, ROUNDING, gaussian_delta, printed_scale, split, theorem_2_1
+from companion.ledger.claim import Check
 from dprank.privacy import composition
 from dprank.privacy.divergence import PairLaw
 from dprank.privacy.gaussian import zcdp

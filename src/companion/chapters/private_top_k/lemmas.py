@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 from scipy.optimize import brentq
 
-from companion.claims import RELATIONS, Check
 from companion.instruments.topk import ROUNDING, Array, certified, ends
+from companion.ledger.claim import RELATIONS, Check
 from dprank.topk.noise_laws import LAPLACE
 
 #: The constants of Lemmas 4.4 and 4.5, the root of C0 as the proof writes it, and the ends of Theorem 2.2's ranges.

@@ -13,9 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 
-from companion.claims import Check
 from companion.instruments.topk import NAMES, ROUNDING, hockey_stick, list_chances, theorem_2_1, theorem_2_2
 from companion.instruments.uniformity import exponent
+from companion.ledger.claim import Check
 from dprank.privacy.composition import Composition
 from dprank.topk.noise_laws import Noise
 from dprank.topk.peeling import Peeling

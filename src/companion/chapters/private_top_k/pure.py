@@ -20,7 +20,6 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from companion.chapters.ranking_universities.universities import log_first_wins
-from companion.claims import Check
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.topk import (
     NAMES,
@@ -35,6 +34,7 @@ from companion.instruments.topk import (
     theorem_2_1,
 )
 from companion.instruments.uniformity import least
+from companion.ledger.claim import Check
 from dprank.privacy.composition import epsilon_per_round, rho
 from dprank.topk.bound import log_delta, shift_for
 from dprank.topk.curve import log_set_probability

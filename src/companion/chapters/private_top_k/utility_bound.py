@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from companion.claims import Check
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.topk import ROUNDING, Array, panels
+from companion.ledger.claim import Check
 from dprank.pairwise.rank_law import top_set_law
 from dprank.topk.noise_laws import LAPLACE
 

@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, sparse, special, stats
 
-from companion.claims import Check
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.uniformity import exponent, least, mean_square_bias
+from companion.ledger.claim import Check
 from companion.printed import busafekete2021 as paper
 from dprank.audit.exact import privacy_loss
 from dprank.models.mallows import Mallows, theta_at

@@ -16,10 +16,10 @@ from scipy.optimize import brentq
 from scipy.stats import binom, chi2, ncx2, norm
 
 from companion.chapters.private_uniformity.central import unif_power
-from companion.claims import Check
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import all_pairings, all_rankings, exponent, mean_square_bias
+from companion.ledger.claim import Check
 from companion.printed import busafekete2021 as paper
 from dprank.audit.exact import privacy_loss
 from dprank.data.kendall import kendall_distances

@@ -18,10 +18,10 @@ from scipy.optimize import brentq
 from companion.chapters.private_uniformity.local_privacy import local_power
 from companion.chapters.private_uniformity.truncated import agreeing_loss, least_step, simulated_size, theorem_6
 from companion.chapters.testing_uniformity.power import crossing, spread
-from companion.claims import Check
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import certain, wilson
+from companion.ledger.claim import Check
 from companion.printed import busafekete2021 as paper
 from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows

@@ -20,10 +20,10 @@ from companion.chapters.private_uniformity.central import (
     unif_power,
     vote_power,
 )
-from companion.claims import Check
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import least
+from companion.ledger.claim import Check
 from companion.printed import busafekete2021 as paper
 from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows, theta_at

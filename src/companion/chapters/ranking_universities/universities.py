@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from companion.claims import Check
 from companion.instruments import surveys as datasets
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import sweep
+from companion.ledger.claim import Check
 from companion.printed.cai2025 import algorithm_2, algorithm_3
 from dprank.audit import privacy_loss
 from dprank.audit.neighbours import edge_data, voter_scores, worst_pair

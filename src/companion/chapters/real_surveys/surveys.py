@@ -28,10 +28,10 @@ from companion.chapters.ranking_universities.universities import (
     survey_data,
     survey_mechanism,
 )
-from companion.claims import Check
 from companion.instruments import surveys as datasets
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
+from companion.ledger.claim import Check
 from companion.printed.cai2025 import algorithm_1, algorithm_3, proposition_3_1
 from dprank.data.counting import Score, pairwise_wins
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts, objective_loss

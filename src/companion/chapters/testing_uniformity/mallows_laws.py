@@ -18,9 +18,9 @@ from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from companion.claims import Check
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.uniformity import all_rankings, distance_law, divergence, exponent
+from companion.ledger.claim import Check
 from companion.printed import busafekete2021 as paper
 from dprank.aggregation import lower_bounds
 from dprank.data.kendall import kendall_distances, pairwise_kendall_distances

@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from companion.claims import Check
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_pairings, all_rankings, divergence, exponent, mean_square_bias
+from companion.ledger.claim import Check
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows

@@ -21,10 +21,10 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from companion.claims import Check
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import certain, exponent, mean_square_bias, wilson
+from companion.ledger.claim import Check
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances
 from dprank.models.draws import binomial

@@ -13,7 +13,7 @@ import pytest
 from checks import all_rankings, each
 
 from companion.chapters.aggregation_lower_bounds import lower_bounds as claims
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.aggregation.lower_bounds import coded_threshold, embed, local_threshold, pure_threshold, signs
 from dprank.data.kendall import pairwise_kendall_distances
 

@@ -13,7 +13,7 @@ import pytest
 from scipy import integrate, stats
 
 from companion.chapters.edge_privacy import concentration as experiment
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, voter_counts
 
 FEW = (2, 3, 10, 1000, 10**6)

@@ -15,7 +15,7 @@ from checks import refused
 from scipy import integrate, optimize
 
 from companion.chapters.edge_privacy import counting_rates as experiment
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.models.bradley_terry import LOGISTIC
 from dprank.pairwise import top_set_law
 

@@ -11,7 +11,7 @@ from checks import each
 from scipy.stats import binom, laplace
 
 from companion.chapters.edge_privacy import lower_bounds as experiment
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC
 
 ROUNDING = 1e-9

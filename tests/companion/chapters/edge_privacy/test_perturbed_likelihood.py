@@ -9,7 +9,7 @@ import pytest
 from checks import each
 
 from companion.chapters.edge_privacy import perturbed_likelihood as experiment
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.data.comparisons import Comparisons
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC
 from dprank.pairwise import objective_loss

@@ -14,7 +14,7 @@ from checks import each
 from scipy import integrate
 
 from companion.chapters.edge_privacy import rates
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, erdos_renyi_counts
 from dprank.pairwise import mle_from_counts
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from companion.chapters.edge_privacy import simulations as s
-from companion.claims import Check, derive
+from companion.ledger.claim import Check, derive
 from dprank.pairwise import mle_from_counts
 
 Z = 6.0

@@ -15,7 +15,7 @@ from checks import each
 from scipy import integrate, stats
 
 from companion.chapters.individual_privacy import individual_rates as experiment
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.data.comparisons import Comparisons
 from dprank.models.likelihood import log_likelihood
 from dprank.pairwise import mle_from_counts, top_set_law

@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import binom
 
 from companion.chapters.privacy_audited import false_alarms as experiment
-from companion.claims import derive
 from companion.instruments.style import show
+from companion.ledger.claim import derive
 from dprank.privacy.laws import exact
 
 

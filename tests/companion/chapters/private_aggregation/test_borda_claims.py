@@ -7,7 +7,7 @@ import pytest
 from checks import all_rankings, each, refused
 
 from companion.chapters.private_aggregation import borda as study
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.rules import borda

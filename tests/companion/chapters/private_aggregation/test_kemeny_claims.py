@@ -7,7 +7,7 @@ import pytest
 from checks import refused
 
 from companion.chapters.private_aggregation import kemeny as module
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.data.kendall import kendall_distance
 from dprank.data.rankings import Rankings

@@ -9,7 +9,7 @@ import pytest
 from checks import each, law_p_value
 
 from companion.chapters.private_aggregation import kwiksort as sorting
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.aggregation.kwiksort import comparisons_law, expected_cost, majority, queries
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.data.rankings import Rankings

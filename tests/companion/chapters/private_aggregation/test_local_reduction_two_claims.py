@@ -9,7 +9,7 @@ import pytest
 from checks import each
 
 from companion.chapters.private_aggregation import local_reduction_two as blocks
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.aggregation.kwiksort import expected_cost
 from dprank.aggregation.local_kwiksort import LocalKwikSort
 from dprank.aggregation.matrix import kemeny_score

@@ -11,8 +11,8 @@ from checks import each
 from scipy.stats import binom
 
 from companion.chapters.private_aggregation import local_reports as claims
-from companion.claims import derive
 from companion.instruments.aggregation import one_pair_error
+from companion.ledger.claim import derive
 from dprank.aggregation.directions import VectorReport
 from dprank.aggregation.randomisers import SampledOrder
 

@@ -8,8 +8,8 @@ from checks import each
 from scipy import integrate
 
 from companion.chapters.private_aggregation import reduction_one as module
-from companion.claims import derive
 from companion.instruments.uniformity import all_rankings
+from companion.ledger.claim import derive
 from dprank.aggregation.matrix import kemeny_score
 from dprank.privacy.gaussian import gaussian_delta
 

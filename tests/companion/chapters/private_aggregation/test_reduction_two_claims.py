@@ -11,8 +11,8 @@ from scipy import stats
 
 from companion.chapters.private_aggregation import reduction_two as experiment
 from companion.chapters.private_aggregation.kwiksort import draw_noise_ratio
-from companion.claims import derive
 from companion.instruments.style import show
+from companion.ledger.claim import derive
 from companion.printed import Printed
 from companion.printed.alabi2022 import corollary_6
 from dprank.aggregation.kemeny import kemeny

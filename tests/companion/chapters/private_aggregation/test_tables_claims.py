@@ -8,7 +8,7 @@ from checks import all_rankings, each, refused
 
 from companion.chapters.private_aggregation import tables as study
 from companion.chapters.private_aggregation.local_reduction_two import answer_variance, design_cost, designs, form_of
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_kwiksort import LocalKwikSort

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from companion.chapters.private_rank_centrality import private_spectral as e
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.topk.spectral import ergodicity_coefficient, transition_matrix
 
 CASES = [("two items", 3), ("triangle", 2), ("path of 3", 6), ("all pairs but one of 4", 1), ("all pairs of 4", 1)]

@@ -8,8 +8,8 @@ import pytest
 
 from companion.chapters.edge_privacy import simulations
 from companion.chapters.private_rank_centrality import rank_centrality as rc
-from companion.claims import derive
 from companion.instruments.seed import VARIABLE
+from companion.ledger.claim import derive
 from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
 
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from companion.chapters.private_top_k import approximate as approx
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.pairwise import top_set_law
 from dprank.topk.bound import log_delta, shift_for
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 from companion.chapters.private_top_k import exact_curves as experiment
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.privacy.divergence import PairLaw
 from dprank.topk.curve import Types, pair_law
 

@@ -15,7 +15,7 @@ from checks import each, refused
 from scipy import stats
 
 from companion.chapters.private_top_k import lemmas
-from companion.claims import derive
+from companion.ledger.claim import derive
 
 VERDICTS = {
     "check_closeness": "holds",

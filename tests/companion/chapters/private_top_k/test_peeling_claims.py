@@ -8,7 +8,7 @@ import pytest
 from scipy.special import softmax
 
 from companion.chapters.private_top_k import peeling as p
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.pairwise import top_set_law
 from dprank.topk.noise_laws import LAWS
 from dprank.topk.peeling import Peeling

@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from companion.chapters.private_top_k import pure
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.audit import privacy_loss
 from dprank.pairwise.rank_law import top_set_law
 from dprank.privacy.composition import zcdp

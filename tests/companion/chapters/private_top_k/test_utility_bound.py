@@ -13,7 +13,7 @@ from checks import refused
 from scipy import integrate, stats
 
 from companion.chapters.private_top_k import utility_bound
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.pairwise.rank_law import top_set_law
 
 

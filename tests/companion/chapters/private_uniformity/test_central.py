@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from companion.chapters.private_uniformity import central
-from companion.claims import derive
+from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.laplace import LaplaceUnif

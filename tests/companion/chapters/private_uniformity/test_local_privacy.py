@@ -13,8 +13,8 @@ from checks import each
 from scipy.stats import binom
 
 from companion.chapters.private_uniformity import local_privacy as experiment
-from companion.claims import derive
 from companion.instruments.sweep import stream
+from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
 from dprank.uniformity.local import LocalOneBit, LocalPairs

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from companion.chapters.private_uniformity import private_power as experiment
-from companion.claims import derive
+from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
 from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows

@@ -9,7 +9,7 @@ import pytest
 from checks import each, refused
 
 from companion.chapters.private_uniformity import truncated as trun
-from companion.claims import derive
+from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
 from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import pair_signs

@@ -14,8 +14,8 @@ import pytest
 from checks import each
 
 from companion.chapters.ranking_universities import universities as experiment
-from companion.claims import derive
 from companion.instruments import surveys as datasets
+from companion.ledger.claim import derive
 from dprank.data.counting import win_counts
 from dprank.pairwise import NoisyCounts, noisy_counts, rank_law
 

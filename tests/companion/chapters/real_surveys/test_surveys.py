@@ -16,7 +16,7 @@ from checks import each
 from scipy.special import expit
 
 from companion.chapters.real_surveys import surveys as experiment
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.data.counting import win_counts
 from dprank.pairwise import PerturbedMLE, l1_sensitivity
 from dprank.pairwise.rank_law import places

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from companion.chapters.testing_uniformity import mallows_laws as laws
-from companion.claims import derive
+from companion.ledger.claim import derive
 from dprank.models.mallows import Mallows, theta_at
 
 ITEMS = (30, 100, 300, 1000)

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from companion.chapters.testing_uniformity import pair_statistics as experiment
-from companion.claims import derive
 from companion.instruments.sweep import stream
+from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
 from dprank.uniformity.unif import pair_statistic

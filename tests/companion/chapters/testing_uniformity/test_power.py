@@ -14,7 +14,7 @@ from checks import all_rankings
 from scipy import stats
 
 from companion.chapters.testing_uniformity import power
-from companion.claims import derive
+from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distance
 from dprank.data.rankings import Rankings

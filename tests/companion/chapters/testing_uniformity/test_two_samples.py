@@ -14,7 +14,7 @@ import pytest
 from checks import each, law_p_value
 
 from companion.chapters.testing_uniformity import two_samples as experiment
-from companion.claims import derive
+from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distance
 from dprank.models.mallows import Mallows

@@ -1,0 +1,243 @@
+"""What a chapter observed of a claim, and the verdict that follows; nobody types a verdict but in the ledger.
+
+A chapter calls `record` with the `Check`\\ s it made; what it observed, and the verdict derived from it, travel in the
+output's metadata. The build holds them against the ledger.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+__all__ = ["RELATIONS", "UNDECIDED", "Check", "Record", "decisive", "derive", "record"]
+
+UNDECIDED = "undecided here"
+RELATIONS = {"<=": "≤", ">=": "≥", "==": "=", "<": "<", ">": ">"}
+ABOUT = ("printed", "supplied", "content", "corrected")
+
+
+def _number(field: str, value: Any) -> float:
+    """`value` as a plain int or float (numpy scalars included); NaN is refused."""
+    try:
+        plain = int(value) if isinstance(value, numbers.Integral) else float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{field}: {value!r}; allowed: a number") from None
+    if math.isnan(plain):
+        raise ValueError(f"{field}: {value!r}; allowed: any number but NaN")
+    return plain
+
+
+def _encode(value: float) -> float | str:
+    """JSON has no infinity."""
+    return str(value) if math.isinf(value) else value
+
+
+@dataclass(frozen=True)
+class Check:
+    """One comparison of an observed quantity with what a statement says.
+
+    Parameters
+    ----------
+    what : str
+        The quantity, in words, with what it was computed on.
+    observed, bound : float
+        What we found, and what the statement compares it with; infinities are allowed, NaN is not.
+    relation : {'<=', '>=', '==', '<', '>'}
+        What the statement says: ``observed relation bound``.
+    about : {'printed', 'supplied', 'content', 'corrected'}
+        The statement as printed; the statement with constants or conditions supplied by us; whether the statement
+        says anything where it is used; our corrected statement.
+    reading : str
+        For ``about='printed'``: which reading of an ambiguous statement.
+    error : float
+        Half-width of the interval ``observed +- error`` that is certain (or a confidence interval).
+
+    Raises
+    ------
+    ValueError
+        Naming the field, its value and what is allowed.
+    """
+
+    what: str
+    observed: float
+    relation: str
+    bound: float
+    about: str = "printed"
+    reading: str = ""
+    error: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in ("observed", "bound", "error"):
+            object.__setattr__(self, field, _number(field, getattr(self, field)))
+        for field, allowed in (("relation", RELATIONS), ("about", ABOUT)):
+            if getattr(self, field) not in allowed:
+                raise ValueError(f"{field}: {getattr(self, field)!r}; allowed: {', '.join(allowed)}")
+        if not 0 <= self.error < math.inf:
+            raise ValueError(f"error: {self.error!r}; allowed: a finite number >= 0")
+        if self.reading and self.about != "printed":
+            raise ValueError(f"reading: {self.reading!r}; allowed: only with about='printed', got {self.about!r}")
+
+    @property
+    def outcome(self) -> bool | None:
+        """True if all of ``observed +- error`` satisfies the relation, False if none of it does, else None.
+
+        Equality is true when the bound lies within the error, and false otherwise.
+        """
+        low, high, bound = self.observed - self.error, self.observed + self.error, self.bound
+        match self.relation:
+            case "==":
+                return low <= bound <= high
+            case "<=":
+                always, never = high <= bound, low > bound
+            case "<":
+                always, never = high < bound, low >= bound
+            case ">=":
+                always, never = low >= bound, high < bound
+            case _:
+                always, never = low > bound, high <= bound
+        return True if always else False if never else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain Python for JSON; infinities become ``'inf'`` and ``'-inf'``."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return values | {name: _encode(values[name]) for name in ("observed", "bound", "error")}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Check:
+        """Inverse of `to_json`."""
+        plain: dict[str, Any] = {key: float(v) if v in ("inf", "-inf") else v for key, v in values.items()}
+        return cls(**plain)
+
+    def __str__(self) -> str:
+        error = f" +- {self.error:.6g}" if self.error else ""
+        reading = f", {self.reading}" if self.reading else ""
+        return f"{self.what} ({self.about}{reading}): {self.observed:.6g}{error} {self.relation} {self.bound:.6g}"
+
+
+def derive(checks: Iterable[Check]) -> str:
+    """Verdict on the printed statement that follows from `checks`.
+
+    Readings of the printed statement are true (all their checks are), false (one check is), or undecided.
+
+    ================================  ==================================================================
+    readings                          verdict
+    ================================  ==================================================================
+    one true, one false               ``underspecified``
+    otherwise one undecided           ``undecided here``
+    all true                          ``holds``; ``vacuous`` if a check of its content is false
+    all false                         ``refuted``; ``constants`` if checks with supplied constants are true
+    ================================  ==================================================================
+
+    Parameters
+    ----------
+    checks : iterable of Check
+        At least one of them about the printed statement; those about a corrected statement play no part.
+
+    Raises
+    ------
+    ValueError
+        If no check is about the printed statement.
+    """
+    outcomes: dict[str, dict[str, list[bool | None]]] = {}
+    for check in checks:
+        outcomes.setdefault(check.about, {}).setdefault(check.reading, []).append(check.outcome)
+    if "printed" not in outcomes:
+        raise ValueError(f"checks: about {sorted(outcomes)} only; allowed: at least one about 'printed'")
+    readings = {_all(reading) for reading in outcomes["printed"].values()}
+    supplied = _all(outcomes.get("supplied", {}).get("", [False]))
+    content = _all(outcomes.get("content", {}).get("", [True]))
+    if readings >= {True, False}:
+        return "underspecified"
+    if None in readings:
+        return UNDECIDED
+    if True in readings:
+        return {True: "holds", False: "vacuous", None: UNDECIDED}[content]
+    return {True: "constants", False: "refuted", None: UNDECIDED}[supplied]
+
+
+def _all(outcomes: Iterable[bool | None]) -> bool | None:
+    """Three-valued `all`."""
+    seen = set(outcomes)
+    return False if False in seen else None if None in seen else True
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a chapter observed about one claim, and the verdict; the press shows it as the claim's card.
+
+    Parameters
+    ----------
+    claim : str
+        An id of the ledger.
+    checks : tuple of Check
+        At least one of them about the printed statement.
+    verdict : str
+        What follows from the checks (`derive`), if it is not known yet.
+
+    Raises
+    ------
+    ValueError
+        If no check is about the printed statement.
+    """
+
+    claim: str
+    checks: tuple[Check, ...]
+    verdict: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "verdict", self.verdict or derive(self.checks))
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self.checks)
+
+    def __str__(self) -> str:
+        words = {True: "true", False: "false", None: "undecided"}
+        return "\n".join([f"{self.claim}: {self.verdict}", *(f"  {c}: {words[c.outcome]}" for c in self.checks)])
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain Python for JSON."""
+        return {"claim": self.claim, "verdict": self.verdict, "checks": [check.to_json() for check in self.checks]}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Record:
+        """Inverse of `to_json`."""
+        return cls(values["claim"], tuple(map(Check.from_json, values["checks"])), values["verdict"])
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, str], dict[str, Any]]:
+        return {"text/plain": str(self)}, {"claim": self.to_json()}
+
+
+def record(claim: str, *checks: Check) -> Record:
+    """What was observed about a claim; the last expression of its cell.
+
+    Examples
+    --------
+    >>> print(record("cai2025:alg-3", Check("privacy loss, two voters", 1.5, "<=", 1.0)))
+    cai2025:alg-3: refuted
+      privacy loss, two voters (printed): 1.5 <= 1: false
+    """
+    return Record(claim, checks)
+
+
+def decisive(checks: Iterable[Check]) -> list[Check]:
+    """The checks a verdict turns on: of what each is about, and of each reading, the first that does not hold, or one.
+
+    Parameters
+    ----------
+    checks : iterable of Check
+
+    Returns
+    -------
+    list of Check
+        In their order; one for each reading of the printed statement, and for every other thing checked.
+    """
+    rank = {False: 0, None: 1, True: 2}
+    groups: dict[tuple[str, str], Check] = {}
+    for check in checks:
+        group = check.about, check.reading
+        if group not in groups or rank[check.outcome] < rank[groups[group].outcome]:
+            groups[group] = check
+    return list(groups.values())

@@ -1,0 +1,128 @@
+"""The ledger of claims in its files: what the papers state, where, and the verdict that a build is held to."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+__all__ = ["NEEDS_CORRECTION", "VERDICTS", "Claim", "find_root", "load_ledger"]
+
+VERDICTS = ("pending", "holds", "constants", "refuted", "vacuous", "underspecified", "unchecked")
+NEEDS_CORRECTION = ("constants", "refuted", "vacuous", "underspecified")
+ALLOWED = {
+    "kind": ("definition", "condition", "algorithm", "theorem", "lemma", "proof", "figure", "table", "sentence"),
+    "verdict": VERDICTS,
+    "method": ("exact", "bound", "simulation", "argument"),
+}
+
+
+def find_root(start: Path | None = None) -> Path:
+    """Root of the book: `COMPANION_ROOT`, or the nearest folder at or above `start` that holds `data/claims`.
+
+    Parameters
+    ----------
+    start : Path, optional
+        Where to begin; the working directory by default.
+
+    Raises
+    ------
+    ValueError
+        If no such folder is found.
+    """
+    if start is None and "COMPANION_ROOT" in os.environ:
+        return Path(os.environ["COMPANION_ROOT"])
+    start = (start or Path.cwd()).resolve()
+    for folder in (start, *start.parents):
+        if (folder / "data" / "claims").is_dir():
+            return folder
+    raise ValueError(f"no book at or above {start}: a folder that holds data/claims is needed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One entry of the ledger; see `data/claims/` for the meaning of the keys."""
+
+    id: str
+    where: str
+    kind: str
+    statement: str
+    chapter: str
+    verdict: str
+    method: str | None = None
+    corrected: str | None = None
+    tolerance: float = 1e-9
+    reason: str | None = None
+
+
+def load_ledger(root: Path) -> dict[str, Claim]:
+    """Read and validate `data/claims/*.yml` under `root`.
+
+    Returns
+    -------
+    dict of str to Claim
+        By id, sorted by file and then as written.
+
+    Raises
+    ------
+    ValueError
+        One line naming file, id, key, value and what is allowed.
+    """
+    ledger: dict[str, Claim] = {}
+    for path in sorted((root / "data" / "claims").glob("*.yml")):
+        name = path.relative_to(root).as_posix()
+        try:
+            entries = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        except yaml.YAMLError as error:
+            raise ValueError(f"{name}: not YAML: {' '.join(str(error).split())}") from None
+        if entries is not None and not isinstance(entries, list):
+            raise ValueError(f"{name}: a {type(entries).__name__} at the top; allowed: a list of claims")
+        for position, entry in enumerate(entries or [], 1):
+            claim = _claim(name, path.stem, position, entry)
+            if claim.id in ledger:
+                raise ValueError(f"{name}: {claim.id}: id: used twice; allowed: once in the ledger")
+            ledger[claim.id] = claim
+    return ledger
+
+
+def _claim(file: str, paper: str, position: int, entry: object) -> Claim:
+    """Entry number `position` of `file`, validated."""
+    known = {field.name: field for field in fields(Claim)}
+
+    def refuse(key: str, value: object, allowed: str) -> ValueError:
+        label = entry.get("id", f"entry {position}") if isinstance(entry, Mapping) else f"entry {position}"
+        return ValueError(f"{file}: {label}: {key}: {value!r}; allowed: {allowed}")
+
+    if not isinstance(entry, Mapping):
+        raise refuse("entry", entry, f"a mapping with the keys {', '.join(known)}")
+    if unknown := [key for key in entry if key not in known]:
+        raise refuse(f"unknown key {unknown[0]!r}", entry[unknown[0]], ", ".join(known))
+    for key, field in known.items():
+        if key not in entry:
+            if field.default is MISSING:
+                raise refuse(key, None, "text (the key is missing)")
+            continue
+        value = entry[key]
+        if key == "tolerance":
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+                raise refuse(key, value, "a number in [0, 1)")
+        elif not isinstance(value, str) or not value.strip() or "\n" in value.strip():
+            raise refuse(key, value, "one line of text")
+        elif key in ALLOWED and value not in ALLOWED[key]:
+            raise refuse(key, value, ", ".join(ALLOWED[key]))
+    if not re.fullmatch(rf"{re.escape(paper)}(:[A-Za-z0-9._-]+)+", entry["id"]):
+        raise refuse("id", entry["id"], f"{paper}:<name>, of letters, digits, '.', '-' and ':'")
+    verdict = entry["verdict"]
+    if verdict not in ("pending", "unchecked") and "method" not in entry:
+        raise refuse("method", None, f"{', '.join(ALLOWED['method'])} (due when the verdict is {verdict!r})")
+    if verdict in NEEDS_CORRECTION and "corrected" not in entry:
+        raise refuse("corrected", None, f"text (due when the verdict is {verdict!r})")
+    if verdict == "unchecked" and "reason" not in entry:
+        raise refuse("reason", None, "text (due when the verdict is 'unchecked')")
+    values: dict[str, Any] = {k: v.strip() if isinstance(v, str) else v for k, v in entry.items()}
+    return Claim(**values)
