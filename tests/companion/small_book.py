@@ -50,7 +50,7 @@ parts:
 FIRST = """\
 import runpy
 from IPython.display import display
-from companion.ledger.claim import Check, record
+from companion.ledger.claim import Check, Record
 from companion.ledger.files import find_root
 from companion.instruments.seed import root_seed
 from dprank.privacy import noise
@@ -61,11 +61,11 @@ display({"image/svg+xml": svg, "text/plain": "line"}, raw=True, metadata={"figur
 """
 SECOND = """\
 import os, time
-from companion.ledger.claim import Check, record
+from companion.ledger.claim import Check, Record
 print("piece by", flush=True)
 time.sleep(float(os.environ.get("MINI_SLEEP", 0)))
 print("piece", flush=True)
-record("mini2020:thm-1", Check("two", 2, "<=", 1), Check("two", 2.0, "<=", 2, about="corrected"))
+Record("mini2020:thm-1", (Check("two", 2, "<=", 1), Check("two", 2.0, "<=", 2, about="corrected")))
 """
 
 
@@ -105,7 +105,7 @@ def make_book(root: Path, source: Path = REPOSITORY) -> Path:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
-    record = 'record("mini2020:alg-1", Check("one", 1, "<=", scale, error=1e-9))'
+    record = 'Record("mini2020:alg-1", (Check("one", 1, "<=", scale, error=1e-9),))'
     write_notebook(
         root / "notebooks/01-first.ipynb",
         ("markdown", "# First\n\nPlain prose."),

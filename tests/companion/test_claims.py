@@ -5,15 +5,19 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
 import pytest
 from checks import each
 
+from companion import chapters
 from companion.ledger.card import anchor, card
-from companion.ledger.claim import UNDECIDED, Check, Record, decisive, derive, record
+from companion.ledger.claim import SETTLED, UNDECIDED, Check, Record, claim, decisive, derive
 from companion.ledger.files import VERDICTS, Claim, find_root, load_ledger
 from companion.ledger.judge import judge, summary
 
@@ -262,6 +266,10 @@ def test_find_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # --- records ---------------------------------------------------------------------------------------------------------
 
 
+def record(name: str, *checks: Check) -> Record:
+    return Record(name, checks)
+
+
 def test_record() -> None:
     made = record("mini2020:alg-1", check(True))
     data, metadata = made._repr_mimebundle_()
@@ -272,6 +280,30 @@ def test_record() -> None:
     with pytest.raises(ValueError, match="at least one about 'printed'"):
         record("mini2020:alg-1")
     assert list(made) == [check(True)]
+
+
+def test_a_claim_is_a_function_that_carries_its_id() -> None:
+    @claim("mini2020:lem-1")
+    def lemma_1(truth: bool = True) -> Iterator[Check]:
+        """Of one number."""
+        yield check(truth)
+
+    try:
+        assert lemma_1() == record("mini2020:lem-1", check(True))
+        assert lemma_1(truth=False).verdict == "refuted"
+        assert (lemma_1.__name__, lemma_1.__doc__) == ("lemma_1", "Of one number.")
+        with pytest.raises(ValueError, match=r"mini2020:lem-1: settled by .*lemma_1 already; allowed: one function"):
+            claim("mini2020:lem-1")(lambda: [check(True)])
+    finally:
+        del SETTLED["mini2020:lem-1"]
+
+
+def test_every_settled_claim_has_one_function_and_every_function_a_claim() -> None:
+    for module in walk_packages(chapters.__path__, f"{chapters.__name__}."):
+        import_module(module.name)
+    ledger = load_ledger(Path(__file__).parents[2])
+    settled = {name for name, entry in ledger.items() if entry.verdict not in ("pending", "unchecked")}
+    assert set(SETTLED) == settled
 
 
 def test_card() -> None:

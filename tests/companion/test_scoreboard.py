@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from companion.ledger.claim import Check, Record, record
+from companion.ledger.claim import Check, Record
 from companion.ledger.files import find_root
 from companion.ledger.scoreboard import PAPERS, Scoreboard
 
@@ -39,7 +39,7 @@ def test_counts(board):
 
 
 def test_verdicts_come_from_the_records_not_from_the_ledger(board):
-    board.records["cai2025:a"] = record("cai2025:a", Check("loss", 1, "<=", 1))
+    board.records["cai2025:a"] = Record("cai2025:a", (Check("loss", 1, "<=", 1),))
     assert board.frame().set_index("id").verdict["cai2025:a"] == "holds"
     assert "cai2025:a" not in board.errata()
 

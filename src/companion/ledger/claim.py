@@ -1,19 +1,21 @@
 """What a chapter observed of a claim, and the verdict that follows; nobody types a verdict but in the ledger.
 
-A chapter calls `record` with the `Check`\\ s it made; what it observed, and the verdict derived from it, travel in the
-output's metadata. The build holds them against the ledger.
+A function that carries the id of a claim gives its `Check`\\ s. What they observed, and the verdict derived from it,
+travel in the metadata of a notebook's output. The build holds them against the ledger.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, overload
 
-__all__ = ["RELATIONS", "UNDECIDED", "Check", "Record", "decisive", "derive", "record"]
+__all__ = ["RELATIONS", "UNDECIDED", "Check", "Record", "claim", "decisive", "derive"]
 
+P = ParamSpec("P")
 UNDECIDED = "undecided here"
 RELATIONS = {"<=": "≤", ">=": "≥", "==": "=", "<": "<", ">": ">"}
 ABOUT = ("printed", "supplied", "content", "corrected")
@@ -193,6 +195,18 @@ class Record:
     def __iter__(self) -> Iterator[Check]:
         return iter(self.checks)
 
+    def __len__(self) -> int:
+        return len(self.checks)
+
+    @overload
+    def __getitem__(self, at: int) -> Check: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Check, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Check | tuple[Check, ...]:
+        return self.checks[at]
+
     def __str__(self) -> str:
         words = {True: "true", False: "false", None: "undecided"}
         return "\n".join([f"{self.claim}: {self.verdict}", *(f"  {c}: {words[c.outcome]}" for c in self.checks)])
@@ -210,16 +224,40 @@ class Record:
         return {"text/plain": str(self)}, {"claim": self.to_json()}
 
 
-def record(claim: str, *checks: Check) -> Record:
-    """What was observed about a claim; the last expression of its cell.
+#: The function that settles each claim, of all modules that are imported.
+SETTLED: dict[str, Callable[..., Record]] = {}
+
+
+def claim(name: str) -> Callable[[Callable[P, Iterable[Check]]], Callable[P, Record]]:
+    """A function that gives the checks of a claim; called, it gives the `Record`, which a notebook shows.
+
+    Parameters
+    ----------
+    name : str
+        An id of the ledger; one function settles it.
 
     Examples
     --------
-    >>> print(record("cai2025:alg-3", Check("privacy loss, two voters", 1.5, "<=", 1.0)))
-    cai2025:alg-3: refuted
-      privacy loss, two voters (printed): 1.5 <= 1: false
+    >>> @claim("mini2020:thm-1")
+    ... def theorem_1(voters=2):
+    ...     yield Check(f"privacy loss, {voters} voters", voters * 0.75, "<=", 1.0)
+    >>> print(theorem_1())
+    mini2020:thm-1: refuted
+      privacy loss, 2 voters (printed): 1.5 <= 1: false
     """
-    return Record(claim, checks)
+
+    def settle(function: Callable[P, Iterable[Check]]) -> Callable[P, Record]:
+        @wraps(function)
+        def observed(*args: P.args, **kwargs: P.kwargs) -> Record:
+            return Record(name, tuple(function(*args, **kwargs)))
+
+        other = SETTLED.get(name)
+        if other and (other.__module__, other.__qualname__) != (function.__module__, function.__qualname__):
+            raise ValueError(f"{name}: settled by {other.__qualname__} already; allowed: one function a claim")
+        SETTLED[name] = observed
+        return observed
+
+    return settle
 
 
 def decisive(checks: Iterable[Check]) -> list[Check]:

@@ -18,7 +18,7 @@ from companion.instruments.aggregation import exponential_needs, matrix_error, o
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, certain, exponent
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.aggregation.lower_bounds import (
     Convention,
     coded_threshold,
@@ -93,6 +93,7 @@ def observation_16(d: int, middle: int) -> pd.DataFrame:
     )
 
 
+@claim("alabi2022:sec-lower:map")
 def check_map() -> list[Check]:
     """Whether the words that follow the formula of the map say the same; Observation 15 needs what they say."""
     checks = []
@@ -110,6 +111,7 @@ def check_map() -> list[Check]:
     return checks
 
 
+@claim("alabi2022:sec-lower:inverse")
 def check_inverse(dimensions: Iterable[int] = (1, 2, 5, 8)) -> list[Check]:
     """How many vectors come back through the map and rho: by the formula none."""
     checks = []
@@ -123,6 +125,7 @@ def check_inverse(dimensions: Iterable[int] = (1, 2, 5, 8)) -> list[Check]:
     return checks
 
 
+@claim("alabi2022:obs-15")
 def check_obs_15() -> list[Check]:
     """Observation 15 over all rankings of up to eight items."""
     checks = []
@@ -134,6 +137,7 @@ def check_obs_15() -> list[Check]:
     return checks
 
 
+@claim("alabi2022:obs-16")
 def check_obs_16(cases: Iterable[tuple[int, int]] = ((1, 1), (1, 2), (2, 3), (5, 5), (5, 6), (10, 40))) -> list[Check]:
     """Observation 16 where t is below, at and above d."""
     checks = []
@@ -160,6 +164,7 @@ def outer_inversions(d: int, extra: bool) -> int:
     return int(pairwise_kendall_distances(table).max())
 
 
+@claim("alabi2022:sec-lower:outer")
 def check_outer(dimensions: Iterable[int] = (1, 2, 4, 6)) -> list[Check]:
     """The sentence between the observations: what the outer items contribute."""
     checks = []
@@ -176,6 +181,7 @@ def check_outer(dimensions: Iterable[int] = (1, 2, 4, 6)) -> list[Check]:
     return checks
 
 
+@claim("alabi2022:sec-lower:large-t")
 def check_large_middle(d: int = 20, middles: Sequence[int] = (20, 200, 2000, 20000)) -> list[Check]:
     """Whether a large t makes the additive term small when compared to the optimum."""
     checks = []
@@ -240,6 +246,7 @@ def pure_table(items: Iterable[int]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("alabi2022:thm-13")
 def check_thm_13(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6, 10**12)) -> list[Check]:
     """Theorem 13 with the constant 3/2."""
     exact = {m: pure_threshold(m, SHARE * m * m) / m for m in range(2, exact_to + 1)}
@@ -252,6 +259,7 @@ def check_thm_13(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6, 1
     ]
 
 
+@claim("alabi2022:sec-lower:codes")
 def check_codes(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6)) -> list[Check]:
     """The sketch for pure privacy: the rankings of vectors, Observation 15 and packing."""
     exact = {m: best_code(m) for m in range(2, exact_to + 1)}
@@ -327,6 +335,7 @@ def drift(frame: pd.DataFrame, since: int = 30) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("alabi2022:sec-lower:trivial")
 def check_trivial(items: Sequence[int] = (10, 100, 10**4, 10**6)) -> list[Check]:
     """From which number of voters on the errors beat the trivial one."""
     checks = []
@@ -363,6 +372,7 @@ def check_trivial(items: Sequence[int] = (10, 100, 10**4, 10**6)) -> list[Check]
     return checks
 
 
+@claim("alabi2022:sec-lower:local")
 def check_local(items: Sequence[int] = (10**2, 10**4, 10**8, 10**16), own: Sequence[int] = (3, 30, 300)) -> list[Check]:
     """How far Corollary 12's number of voters is from Theorem 13's, and ours from each other."""
     checks = []
@@ -408,6 +418,7 @@ def padded_error(n_items: int, voters: int, epsilon: float) -> float:
     return max(core, 0) / voters * float(SHARE) * n_items**2
 
 
+@claim("alabi2022:sec-results:lower-match")
 def check_lower_match(items: Sequence[int] = (30, 100, 300)) -> list[Check]:
     """Whether lower and upper bounds on the additive error match: at the threshold (constants ours), and beyond."""
     threshold, beyond = "the n from which errors are below m²", "the additive error at every larger n"
@@ -506,6 +517,7 @@ def majority_identity(voters: int, spread: float, grid: int = 20) -> tuple[float
     return float(weight @ traced), float(2 * spread * (weight @ (p * (law @ y))))
 
 
+@claim("alabi2022:thm-14")
 def check_thm_14(
     items: Sequence[int] = (5, 10**2, 10**4, 10**6, 10**9), ratios: Sequence[float] = (1, 2, 5, 50)
 ) -> list[Check]:
@@ -615,6 +627,7 @@ def tracing(
     return sweep(trace, cells, experiment="alabi2022-tracing", repetitions=repetitions, outcomes=["outcome"])
 
 
+@claim("alabi2022:sec-lower:signs")
 def check_signs(frame: pd.DataFrame) -> list[Check]:
     """Whether the signs of the marginals alone give voters away: few voters, many items, in the one cell with fewest.
 

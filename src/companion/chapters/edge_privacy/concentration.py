@@ -19,7 +19,7 @@ from scipy import special, stats
 
 from companion.instruments.style import BAR, CALIBRATION, styled
 from companion.instruments.sweep import stream, sweep
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link, voter_counts
 from dprank.models.likelihood import mle_from_counts
 
@@ -91,6 +91,7 @@ def decay(first: float, second: float, items: tuple[float, float]) -> float:
     return math.log(first / second) / math.log(items[1] / items[0])
 
 
+@claim("cai2025:sec-a.2:degrees")
 def check_degrees(items: Sequence[int] = SIZES) -> list[Check]:
     """Event A0 for arbitrary and for sufficient constants in np >= c log n."""
     checks = []
@@ -113,6 +114,7 @@ def check_degrees(items: Sequence[int] = SIZES) -> list[Check]:
     return [*checks, Check(what, decay(most, least, ends), "<", 10, "corrected")]
 
 
+@claim("cai2025:lem-b.1")
 def check_lemma_b1(items: Sequence[int] = SIZES) -> list[Check]:
     """Lemma B.1 at its boundary mL = 60 n log n, and the Chernoff bound that it uses."""
     exact, chernoff = [], []
@@ -164,11 +166,13 @@ def _laplace_checks(items: Sequence[int]) -> list[Check]:
     ]
 
 
+@claim("cai2025:lem-a.2")
 def check_lemma_a2(items: Sequence[int] = SUMS) -> list[Check]:
     """Lemma A.2 from the exact laws of maximum and sum."""
     return _laplace_checks(items)
 
 
+@claim("cai2025:lem-a.2:proof")
 def check_lemma_a2_proof(scale: float = 8.0) -> list[Check]:
     """The Bernstein inequality that the proof of Lemma A.2 prints, and the one it needs."""
     threshold = 8 * scale * math.sqrt(2 * math.log(2))
@@ -185,6 +189,7 @@ def check_lemma_a2_proof(scale: float = 8.0) -> list[Check]:
     ]
 
 
+@claim("cai2025:lem-b.3")
 def check_lemma_b3(items: Sequence[int] = SUMS) -> list[Check]:
     """Lemma B.3 from the exact laws: the sum alone within 2 n^-8, as its proof concludes."""
     return _laplace_checks(items)
@@ -195,6 +200,7 @@ def last_linear() -> int:
     return max(n for n in range(2, 1000) if 2 * math.sqrt(n * math.log(n)) < 8 * math.log(n))
 
 
+@claim("cai2025:lem-b.3:proof")
 def check_lemma_b3_proof(items: Sequence[int] = SUMS) -> list[Check]:
     """Which term of the proof's minimum is the smaller one, and what is true where it is the other."""
     n = last_linear()
@@ -221,6 +227,7 @@ def gradient_failure(items: float, mean: float, deviation: float) -> float:
     return math.log(2 * items) - t**2 / (2 * (mean / 4 + t / 3))
 
 
+@claim("cai2025:lem-a.1")
 def check_lemma_a1(items: Sequence[int] = SIZES) -> list[Check]:
     """Lemma A.1 with c = 40, by Bernstein, whatever the degrees."""
     worst = max(
@@ -233,6 +240,7 @@ def check_lemma_a1(items: Sequence[int] = SIZES) -> list[Check]:
     return [Check(what, math.exp(worst), "<=", 2)]
 
 
+@claim("cai2025:lem-b.2")
 def check_lemma_b2(items: Sequence[int] = SIZES) -> list[Check]:
     """Lemma B.2 with c = 2, by Bernstein."""
     worst = max(
@@ -256,6 +264,7 @@ def balancing_strengths(wins: Array, link: Link) -> Array:
     return theta
 
 
+@claim("cai2025:lem-a.1:proof")
 def check_lemma_a1_proof() -> list[Check]:
     """The first display of the proof of Lemma A.1 on four items, and the inequality that repairs it."""
     wins = np.zeros((4, 4))
@@ -295,6 +304,7 @@ def coordinate_law(items: int, draws: int) -> tuple[Array, Array]:
     return np.arange(-draws, draws + 1) / 2, law
 
 
+@claim("cai2025:lem-b.2:proof")
 def check_lemma_b2_proof() -> list[Check]:
     """Whether a coordinate of the gradient is sub-Gaussian with its variance as parameter; Bernstein instead."""
     n, s = 1000, 10.0
@@ -330,6 +340,7 @@ def two_items_eigenvalue(theta: float, comparisons: float = 1.0) -> float:
     return float(2 * comparisons * LOGISTIC.curvature(2 * theta))
 
 
+@claim("cai2025:lem-a.3")
 def check_lemma_a3(items: Sequence[int] = SIZES) -> list[Check]:
     """Lemma A.3 without and with the conditions that it leaves out."""
     kappa = condition_number()
@@ -353,6 +364,7 @@ def check_lemma_a3(items: Sequence[int] = SIZES) -> list[Check]:
     return checks
 
 
+@claim("cai2025:lem-b.4")
 def check_lemma_b4(items: Sequence[int] = SIZES) -> list[Check]:
     """Lemma B.4 without and with a bound on the true strengths."""
     kappa = condition_number()
@@ -379,6 +391,7 @@ def mean_laplacian(items: int) -> Array:
     return np.mean([np.outer(v, v) for v in vectors], 0)
 
 
+@claim("cai2025:lem-b.4:proof")
 def check_lemma_b4_proof() -> list[Check]:
     """Two numbers in the proof of Lemma B.4."""
     checks = []
@@ -654,6 +667,7 @@ def first_step_error(bound: float, items: float, scale: float, c0: float = 1.0) 
     return eta * (gamma * bound - (items - 1) - 9 * scale * math.log(items))
 
 
+@claim("cai2025:prop-a.1")
 def check_prop_a1(frame: pd.DataFrame) -> list[Check]:
     """Propositions A.1 to A.4: without a bound on the truth, with explicit constants, and on runs."""
     constants, _ = logistic_constants()
@@ -680,6 +694,7 @@ def check_prop_a1(frame: pd.DataFrame) -> list[Check]:
     return checks
 
 
+@claim("cai2025:lem-a.4")
 def check_lemma_a4(items: int = 8) -> list[Check]:
     """Lemma A.4 at its boundary: noise whose sum is as large as the event allows."""
     n, scale = items, 8.0
@@ -712,6 +727,7 @@ def delayed(wins: Array, start: Array, noise: Array, gamma: float, eta: float) -
         before, at = at, at - eta * (gradient(wins, before) + gamma * before + noise)
 
 
+@claim("cai2025:eq-a.7")
 def check_eq_a7(items: int = 6, steps: int = 50) -> list[Check]:
     """Whether the leave-one-out recursion is the one that the proofs use: (A.21) at every step."""
     rng = stream("cai2025:eq-a.7", {"items": items})
@@ -753,6 +769,7 @@ def objective(wins: Array, theta: Array, noise: Array, gamma: float) -> float:
     return float(fit + gamma / 2 * theta @ theta + noise @ theta)
 
 
+@claim("cai2025:prop-2.2:proof")
 def check_prop_2_2_proof(items: Sequence[int] = (2, 3, 4)) -> list[Check]:
     """The steps from the induction to Proposition 2.2, each inequality at its boundaries, and small descents."""
     kappa = condition_number()
@@ -796,6 +813,7 @@ def check_prop_2_2_proof(items: Sequence[int] = (2, 3, 4)) -> list[Check]:
     ]
 
 
+@claim("cai2025:prop-2.2:distance")
 def check_prop_2_2_distance(items: int = 2) -> list[Check]:
     """The two displays that bound the distance from the truth to the minimiser."""
     wins, theta, noise, gamma, _ = small_problem(items, 0)
@@ -880,6 +898,7 @@ def norm_growth(items: Iterable[float], density: float = 144.0, scale: float = 8
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:sec-b.2:induction")
 def check_induction(frame: pd.DataFrame) -> list[Check]:
     """Hypothesis (H1) as printed and with the missing factor; a step of (A.33) that repeated pairs break."""
     growth = norm_growth([1e8, 1e12, 1e16])
@@ -939,6 +958,7 @@ def sufficient_c0(answers: int, ratio: float, c2: float = 1.0) -> float:
     return 8 * condition_number() * math.sqrt(answers * ratio / (2 * c2)) * math.log(3) ** -0.75
 
 
+@claim("cai2025:thm-3.1:proof")
 def check_thm_3_1_proof() -> list[Check]:
     """The equivalence, which is algebra, and the conclusion, which depends on the constant c0."""
     cases = list(product((1e1, 1e3, 1e6, 1e9, 1e40), (0.3, 0.9), (0.1, 1.0, 100.0), (1, 5), (0.01, 1.0, 10.0)))

@@ -18,7 +18,7 @@ from scipy import sparse, special, stats
 from scipy.sparse.csgraph import connected_components
 
 from companion.chapters.ranking_universities.universities import log_first_wins
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.audit.neighbours import edge_data
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT
 
@@ -79,6 +79,7 @@ def adjacency(n_items: int) -> pd.Series:
     )
 
 
+@claim("cai2025:sec-2.1:adjacency")
 def check_adjacency(n_items: int) -> list[Check]:
     """Edge adjacency on all data of up to `n_items` items."""
     checks = []
@@ -147,6 +148,7 @@ def excess_distance(n_items: int, ties: str) -> tuple[int, int]:
     return size, excess
 
 
+@claim("cai2025:sec-2.1:top-k")
 def check_top_k(n_items: int) -> list[Check]:
     """The estimand with tied items kept, and with ties broken."""
     checks = []
@@ -192,6 +194,7 @@ def order_differs(n_items: int, link: Callable[[Array], Array]) -> int:
     return int((sign != np.sign(theta[:, :, None] - theta[:, None])).sum()) // 2
 
 
+@claim("cai2025:sec-2.1:same-order")
 def check_same_order(n_items: int) -> list[Check]:
     """Whether tau and theta order items alike, for strictly increasing and for flat links."""
     strict, flat = "strictly increasing", "flat pieces allowed"
@@ -459,6 +462,7 @@ def worst_ratios() -> tuple[float, float, int]:
     return counts, pair, used
 
 
+@claim("cai2025:thm-2.3")
 def check_thm_2_3(n_items: int) -> list[Check]:
     """Theorem 2.3 with C = 15 or more: each step of the argument, and whether the class is empty."""
     constants = (SUFFICIENT, 16.0, 20.0, 50.0, 200.0)
@@ -485,6 +489,7 @@ def check_thm_2_3(n_items: int) -> list[Check]:
     ]
 
 
+@claim("cai2025:cor-2.2")
 def check_cor_2_2() -> list[Check]:
     """Corollary 2.2 with C = 15: the bound for m = 0, and the exact failure of two blocks."""
     worst = max(scaled_bound(n, SUFFICIENT, n * n / 4, 5) for n in ITEMS)
@@ -497,6 +502,7 @@ def check_cor_2_2() -> list[Check]:
     ]
 
 
+@claim("cai2025:thm-2.3:proof")
 def check_thm_2_3_proof(probability: float = 0.5) -> list[Check]:
     """The bound on the counts that Appendix A.6 prints, what holds instead, and the bound it concludes with."""
     cases = [([first_violation(probability), 100, 3000], math.inf), ([300], 10.0)]
@@ -541,6 +547,7 @@ def groups(items: int, epsilon: float, constant: float = SUFFICIENT) -> int:
     return max(1, math.floor(1 / (constant * sum(rate(items, 1, epsilon)))))
 
 
+@claim("cai2025:sec-2.3.1:rank-all")
 def check_rank_all(items: int) -> list[Check]:
     """Ranking all items: the union bound, whether its hypothesis can be met, and what can be had instead."""
     union = max(scaled_bound(n, SUFFICIENT, (n - 1) * n * n / 4, 4) for n in ITEMS)
@@ -576,6 +583,7 @@ def two_items_error(gap: float, epsilon: float) -> float:
     return win * wrong + (1 - win) * (1 - wrong)
 
 
+@claim("cai2025:sec-2.3.2:inclusion")
 def check_inclusion(epsilon: float = 1.0) -> list[Check]:
     """The printed inclusion, the inference from it, and the inclusion that carries a lower bound over."""
     cases = [

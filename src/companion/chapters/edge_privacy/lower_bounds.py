@@ -15,7 +15,7 @@ from scipy.optimize import brentq, linprog, minimize_scalar
 from scipy.stats import binom
 
 from companion.instruments.style import CALIBRATION, styled
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 
 #: Rounding of enumerations, quadratures and linear programs, far above what tests find.
@@ -97,6 +97,7 @@ def attack_gaps(n_items: int, link: Link = LOGISTIC, *, printed: bool) -> pd.Dat
     )
 
 
+@claim("cai2025:sec-2.2.2:attack-sum")
 def check_attack_sum() -> list[Check]:
     """The attack summed over items against the score attack for the l2 risk."""
     terms = score_terms([0.0, 0.0], [[0, 1], [0, 0]])
@@ -213,6 +214,7 @@ SMALLEST = 17
 PLACES = ((0.0, 0.0), (0.5, 0.0), (1.0, -1.0), (-1.0, 0.0))
 
 
+@claim("cai2025:prop-2.3")
 def check_prop_2_3(epsilons: Sequence[float] = (0.01, 0.3, 0.999)) -> list[Check]:
     """(2.8) for estimators without limits, and for estimates in [-1, 1]."""
     checks = []
@@ -245,6 +247,7 @@ def check_prop_2_3(epsilons: Sequence[float] = (0.01, 0.3, 0.999)) -> list[Check
     return checks
 
 
+@claim("cai2025:prop-2.3:proof")
 def check_prop_2_3_proof() -> list[Check]:
     """The steps of Appendix A.3."""
     steep = 2.0  # F(x) = expit(2x) has kappa_1 = 2
@@ -367,6 +370,7 @@ def linear_risk(n_items: int, radius: float) -> float:
     return bias + 4 * math.sqrt(math.log(2 * n_items) / (2 * n_items))
 
 
+@claim("cai2025:prop-2.4")
 def check_prop_2_4(n_items: int = 10_000) -> list[Check]:
     """Whether an estimator meets the hypothesis, and the corrected bound for centred strengths."""
     checks = []
@@ -390,6 +394,7 @@ def check_prop_2_4(n_items: int = 10_000) -> list[Check]:
     return checks
 
 
+@claim("cai2025:prop-2.4:proof")
 def check_prop_2_4_proof() -> list[Check]:
     """(A.36) on all outcomes; the constant; integration by parts."""
     checks = []
@@ -464,6 +469,7 @@ def corrected_grid(sizes: Sequence[int] = (SMALLEST, 100, 10_000, 1_000_000)) ->
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:thm-2.2")
 def check_thm_2_2(sizes: Sequence[int] = (SMALLEST, 100, 10_000, 1_000_000)) -> list[Check]:
     """(2.10) over the cube, what privacy has to do with it, and lower bounds over centred strengths."""
     zero = 1.0  # sup-norm risk of the estimate 0, which is (0, 0)-private
@@ -524,6 +530,7 @@ def nearest_risk(n_items: int) -> float:
     return 2 * math.sqrt(math.log(2 * n_items) / (2 * n_items)) / float(LOGISTIC.pdf(2.0))
 
 
+@claim("cai2025:sec-2.2.2:nonprivate-rate")
 def check_nonprivate_rate(sizes: Sequence[int] = (100, 10_000, 1_000_000)) -> list[Check]:
     """Whether the minimax risk without privacy has the rate of the first term of (2.10)."""
     ratios = [least_risk(4) / rates(n, 1.0, 1.0)[0] for n in sizes]
@@ -691,6 +698,7 @@ def fano_margin(delta: float) -> float:
     )
 
 
+@claim("cai2025:thm-a.1")
 def check_thm_a_1(epsilons: Sequence[float] = (0.01, 0.2, 1.0, 3.0)) -> list[Check]:
     """DP Fano for squared loss, and for losses with the triangle inequality."""
     case = squared_loss(1.0, 0.01)
@@ -722,6 +730,7 @@ def check_thm_a_1(epsilons: Sequence[float] = (0.01, 0.2, 1.0, 3.0)) -> list[Che
     return checks
 
 
+@claim("cai2025:thm-a.1:proof")
 def check_thm_a_1_proof() -> list[Check]:
     """Steps of the proof in A.7.2."""
     delta, epsilon, a = 0.01, 1.0, 1.0
@@ -839,6 +848,7 @@ def recovery_grid(nus: Sequence[float] = (0.1, 0.5, 0.9), c_0: float = 0.5) -> p
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:thm-2.4")
 def check_thm_2_4() -> list[Check]:
     """Theorem 2.4 for m >= 1, with constants of ours where it asks for small ones."""
     grid = recovery_grid()
@@ -868,6 +878,7 @@ def check_thm_2_4() -> list[Check]:
     ]
 
 
+@claim("cai2025:thm-2.4:proof")
 def check_thm_2_4_proof() -> list[Check]:
     """Steps of A.7.1."""
     nu, m, n = 0.5, 1, 10**6
@@ -961,6 +972,7 @@ def small_recovery(n_items: int, epsilon: float, delta: float, gap: float) -> di
     }
 
 
+@claim("cai2025:thm-2.4:m0")
 def check_thm_2_4_m0() -> list[Check]:
     """Exact recovery: Theorem 2.4 at m = 0 asks nothing of delta."""
     checks = []
@@ -1023,6 +1035,7 @@ def jump_recovery(n_items: float, epsilon: float, jump: float = 0.25) -> dict[st
     return {"m": m, "error": min(1.0, n * n / 4 * tail), "power": math.log(2.2 * m) / math.log(n)}
 
 
+@claim("cai2025:thm-2.4:parametric")
 def check_thm_2_4_parametric() -> list[Check]:
     """(2.12) for a link with a jump, and for continuous ones."""
     checks = []

@@ -16,7 +16,7 @@ from scipy import integrate
 from companion.chapters.privacy_audited.cases.pairwise import worst_neighbours
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed.cai2025 import algorithm_1, proposition_3_1
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import pairwise_wins, win_counts
@@ -69,6 +69,7 @@ def steepness(link: Link, x: NDArray[np.float64]) -> NDArray[np.float64]:
     return link.score(x) + link.score(-x)
 
 
+@claim("cai2025:cond-a0")
 def check_cond_a0() -> list[Check]:
     """(A0) for the logistic link: symmetric, strictly increasing, from 0 to 1."""
     far = np.linspace(-700, 700, 14_001)
@@ -79,6 +80,7 @@ def check_cond_a0() -> list[Check]:
     ]
 
 
+@claim("cai2025:cond-a1")
 def check_cond_a1() -> list[Check]:
     """(A1) for the logistic link, whose F' / (F (1 - F)) is 1 everywhere: any constant above 1 will do."""
     ratio = steepness(LOGISTIC, _LINE)
@@ -89,6 +91,7 @@ def check_cond_a1() -> list[Check]:
     ]
 
 
+@claim("cai2025:cond-a2")
 def check_cond_a2() -> list[Check]:
     """(A2) for the logistic link with one constant for both halves."""
     row = link_constants().iloc[0]
@@ -147,6 +150,7 @@ def algorithm_1_runs(epsilon: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:alg-1")
 def check_alg_1(epsilons: Iterable[float]) -> list[Check]:
     """The minimiser of Algorithm 1 exists, is unique and is found, on any graph."""
     checks = []
@@ -230,6 +234,7 @@ def least_noise(epsilons: Iterable[float], ridges: Iterable[float]) -> pd.DataFr
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:prop-2.1")
 def check_prop_2_1(epsilons: Iterable[float]) -> list[Check]:
     """The printed noise and ridge are enough, with room to spare, for both links and both choices of kappa_2."""
     checks = []
@@ -249,6 +254,7 @@ def check_prop_2_1(epsilons: Iterable[float]) -> list[Check]:
     return checks
 
 
+@claim("cai2025:prop-3.1")
 def check_prop_3_1(epsilons: Iterable[float], answers: int) -> list[Check]:
     """The same for a voter with several answers."""
     checks = []
@@ -336,6 +342,7 @@ def _mass(power: int, about: str) -> Check:
     return Check(what, density_mass(power), "==", 1, about, error=1e-3)
 
 
+@claim("cai2025:prop-2.1:proof")
 def check_prop_2_1_proof(trials: int) -> list[Check]:
     """The displayed steps of Appendix A.1: the density has its determinant upside down, the rest stands."""
     steps = steps_of_the_proof(1, trials)
@@ -351,6 +358,7 @@ def check_prop_2_1_proof(trials: int) -> list[Check]:
     ]
 
 
+@claim("cai2025:prop-3.1:proof")
 def check_prop_3_1_proof(answers: int, trials: int) -> list[Check]:
     """The displayed steps of Appendix B.1: density, rank and determinant."""
     steps = steps_of_the_proof(answers, trials)

@@ -15,7 +15,7 @@ from scipy import optimize, special, stats
 from companion.chapters.edge_privacy.perturbed_likelihood import attained_loss
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.models.bradley_terry import LOGISTIC, Link, erdos_renyi_counts
 from dprank.pairwise import mle_from_counts, objective_loss
 
@@ -211,6 +211,7 @@ def _promise() -> str:
     return f"{first:.0f} √(log n/(np)) + {second:.0f} λ log n/(np)"
 
 
+@claim("cai2025:prop-2.2")
 def check_prop_2_2(frame: pd.DataFrame) -> list[Check]:
     """(2.5) without a bound on the strengths, and with one: proved on the complete graph, simulated elsewhere."""
     checks, known = [], max(constants())
@@ -259,6 +260,7 @@ def ridges(sizes: Iterable[int], epsilons: Iterable[float], p: float = 1.0, c_0:
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:thm-2.1")
 def check_thm_2_1(frame: pd.DataFrame) -> list[Check]:
     """The privacy of Theorem 2.1 for small constants, and both halves with a ridge that is large enough."""
     checks = []
@@ -366,6 +368,7 @@ def swaps(sizes: Iterable[int], constants: Iterable[float], epsilon: float = 1.0
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:cor-2.1")
 def check_cor_2_1() -> list[Check]:
     """Corollary 2.1 with a small constant in (2.7), and with ours."""
     checks = []
@@ -448,6 +451,7 @@ def room(sizes: Iterable[int], epsilon: float = 1.0) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:sec-2.2:rank-all")
 def check_rank_all(draws: int) -> list[Check]:
     """No private method can rank everything, whatever the gaps."""
     checks = []
@@ -496,6 +500,7 @@ def dominance(log_sizes: Iterable[float], c_1: float = 1.0) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:sec-2.2:dominates")
 def check_dominates() -> list[Check]:
     """The privacy term wins for n p well below (log n)^2, loses above, and Theorem 2.1 allows such p."""
     frame = dominance([math.log(10) * k for k in (2, 6, 12, 300, 10**6)])
@@ -555,6 +560,7 @@ def gap_ratios(link: Link) -> tuple[float, float]:
     return min(seen), max(seen)
 
 
+@claim("cai2025:rem-1")
 def check_rem_1(links: Iterable[Link]) -> list[Check]:
     """(A0) and (A1) do not keep the gaps of one order; with (A2) they are."""
     x = np.linspace(-50, 50, 100_001)
@@ -643,6 +649,7 @@ def cheaper(sizes: Iterable[int], delta: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:rem-1:optimal")
 def check_optimal(frame: pd.DataFrame, draws: int) -> list[Check]:
     """The lower bound behind Remark 1 needs a small delta; with it the remark's conclusion follows."""
     checks = []

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed.cai2025 import algorithm_1, algorithm_2, algorithm_3, proposition_3_1
 from dprank.models.bradley_terry import erdos_renyi_counts, voter_counts
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts
@@ -953,6 +953,7 @@ def _epsilon_falls(frame: pd.DataFrame) -> list[Check]:
     return checks
 
 
+@claim("cai2025:sec-4.1:setup")
 def check_setup(sizes: Iterable[int], n: int, repetitions: int) -> list[Check]:
     """Section 4.1.1 as printed: the size of the top set and the strong items, on the sizes of the paper."""
     sizes = list(sizes)
@@ -981,11 +982,13 @@ def check_setup(sizes: Iterable[int], n: int, repetitions: int) -> list[Check]:
     ]
 
 
+@claim("cai2025:exp-1")
 def check_exp_1(frame: pd.DataFrame) -> list[Check]:
     """All losses fall as n grows, with new noise and strengths in every replicate."""
     return _monotone(frame, "n")
 
 
+@claim("cai2025:exp-1:copeland")
 def check_copeland(frame: pd.DataFrame, n: int, repetitions: int, *, rng: np.random.Generator) -> list[Check]:
     """Counts against MLE at p = 1: as printed; with no noise; with equal noise.
 
@@ -1024,6 +1027,7 @@ def check_copeland(frame: pd.DataFrame, n: int, repetitions: int, *, rng: np.ran
     return checks
 
 
+@claim("cai2025:fig-1")
 def check_published(table: pd.DataFrame) -> list[Check]:
     """Published values of Figure 1 against ours: with new noise; with one noise vector and the authors' ties.
 
@@ -1047,18 +1051,31 @@ def check_published(table: pd.DataFrame) -> list[Check]:
     return checks
 
 
+@claim("cai2025:exp-2")
 def check_exp_2(frame: pd.DataFrame) -> list[Check]:
     """All losses fall as p grows."""
     return _monotone(frame, "p")
 
 
+@claim("cai2025:exp-3")
 def check_exp_3(frame: pd.DataFrame) -> list[Check]:
     """All losses fall as epsilon grows, on the same data and along one direction of the noise."""
     return _epsilon_falls(frame)
 
 
-def check_oneshot(frame: pd.DataFrame) -> list[Check]:
+@claim("cai2025:exp-4")
+def check_exp_4(frame: pd.DataFrame) -> list[Check]:
     """Counts and MLE against oneshot as run, and what is left of oneshot under its noise."""
+    return _oneshot(frame)
+
+
+@claim("cai2025:finding-1:oneshot")
+def check_oneshot(frame: pd.DataFrame) -> list[Check]:
+    """As `check_exp_4`, of all experiments."""
+    return _oneshot(frame)
+
+
+def _oneshot(frame: pd.DataFrame) -> list[Check]:
     noisy = frame[np.isfinite(frame.epsilon)].set_index(["n", "epsilon"])
     checks = []
     for method in ("counts", "MLE"):
@@ -1086,6 +1103,7 @@ def truth_floor(n: int, repetitions: int, *, rng: np.random.Generator) -> NDArra
     return np.log(np.abs(theta.mean(1)) * math.sqrt(n) / np.linalg.norm(theta, axis=1))
 
 
+@claim("cai2025:sec-4.2:setup")
 def check_voter_setup(n: int, repetitions: int, *, rng: np.random.Generator) -> list[Check]:
     """Section 4.2: the relative error of an estimate that is right up to the centring the model leaves open."""
     floor = np.exp(truth_floor(n, repetitions, rng=rng))
@@ -1107,21 +1125,25 @@ def check_voter_setup(n: int, repetitions: int, *, rng: np.random.Generator) -> 
     ]
 
 
+@claim("cai2025:exp-5")
 def check_exp_5(frame: pd.DataFrame) -> list[Check]:
     """All losses rise as n grows."""
     return _monotone(frame, "n", "rise")
 
 
+@claim("cai2025:exp-6")
 def check_exp_6(frame: pd.DataFrame) -> list[Check]:
     """All losses fall as m grows."""
     return _monotone(frame, "m")
 
 
+@claim("cai2025:exp-7")
 def check_exp_7(frame: pd.DataFrame) -> list[Check]:
     """All losses fall as epsilon grows, on the same data and along one direction of the noise."""
     return _epsilon_falls(frame)
 
 
+@claim("cai2025:finding-1")
 def check_finding_1(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> list[Check]:
     """Counts against MLE over settings, as printed; net wins against both at equal privacy.
 
@@ -1154,6 +1176,7 @@ def _setting(rows: pd.DataFrame, at: Any) -> str:
     return ", ".join(f"{_name(c)} = {_show(v)}" for c, v in zip(rows.index.names, at, strict=True))
 
 
+@claim("cai2025:finding-2")
 def check_finding_2(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> list[Check]:
     """Individual privacy likes few items and many voters, edge privacy many items and many comparisons."""
     best = []
@@ -1171,6 +1194,7 @@ def check_finding_2(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> list
     return best + [check for frame, along, word in frames for check in _monotone(frame, along, word)]
 
 
+@claim("cai2025:finding-3")
 def check_finding_3(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> list[Check]:
     """Is the error at epsilon = 2.5 much closer to the non-private one than to that at epsilon = 1?
 

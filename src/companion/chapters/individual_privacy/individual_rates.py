@@ -14,7 +14,7 @@ from scipy import special, stats
 
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed.cai2025 import proposition_3_1
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 from dprank.models.draws import binomial, multinomial
@@ -85,6 +85,7 @@ def likelihood_gaps(n_items: int, answers: int, unseen: float, link: Link = LOGI
     return direct - printed
 
 
+@claim("cai2025:sec-3.2:likelihood")
 def check_likelihood(n_items: int = 3, answers: int = 4) -> list[Check]:
     """The printed likelihood on all small data sets, pairs that were never compared included."""
     checks = []
@@ -258,6 +259,7 @@ def estimation_curve(
     )
 
 
+@claim("cai2025:thm-3.1")
 def check_thm_3_1(frame: pd.DataFrame, times: float = 100.0) -> list[Check]:
     """Theorem 3.1: the printed ridge, and the centred estimate.
 
@@ -468,6 +470,7 @@ def same_data(n_items: int, shift: float = 1.0, link: Link = LOGISTIC) -> tuple[
     return float(np.abs(moved).max()), float(np.abs(up - down).max() / 2)
 
 
+@claim("cai2025:thm-3.2")
 def check_thm_3_2() -> list[Check]:
     """Theorem 3.2 over the printed strengths, and over centred ones with delta tied to epsilon."""
     moved, half = same_data(6)
@@ -510,6 +513,7 @@ def suboptimality(n_items: int, epsilon: float, voters: Iterable[float], kappa_2
     return pd.DataFrame({"voters": m, "printed": printed, "other": other, "ratio": printed / np.array(other)})
 
 
+@claim("cai2025:thm-3.2:optimal")
 def check_optimal(frame: pd.DataFrame, times: float = 100.0) -> list[Check]:
     """Whether the estimate of Theorem 3.1 is optimal up to a constant; `frame` is that of `estimation_curve`."""
     epsilon, answers = frame.epsilon.iloc[0], int(frame.answers.iloc[0])
@@ -542,6 +546,7 @@ def swapped_pair(n_items: int, place: int, risk: float) -> tuple[NDArray[np.floa
     return theta, other
 
 
+@claim("cai2025:thm-3.2:proof")
 def check_thm_3_2_proof(risk: float = 1e-3) -> list[Check]:
     """The reduction of Appendix B.3: its two vectors, and the delta that its lower bound can use."""
     checks = []
@@ -643,6 +648,7 @@ def voters_needed(n_items: Iterable[int], epsilons: Iterable[float]) -> pd.DataF
     )
 
 
+@claim("cai2025:thm-3.3")
 def check_thm_3_3() -> list[Check]:
     """Theorem 3.3 with C = 8: our bound for all cases, and two items exactly where the class begins."""
     n = np.unique(np.r_[2:1000, np.geomspace(1000, 1e12, 50)])
@@ -722,6 +728,7 @@ def random_matrix(n_items: int, rng: np.random.Generator) -> NDArray[np.float64]
     return rho
 
 
+@claim("cai2025:thm-3.3:proof")
 def check_thm_3_3_proof(rng: np.random.Generator) -> list[Check]:
     """Appendix B.4: the mean of the count difference, the independence of its terms, the final bound."""
     sizes = [2, 3, 4, 7, 12]
@@ -772,6 +779,7 @@ def check_thm_3_3_proof(rng: np.random.Generator) -> list[Check]:
     ]
 
 
+@claim("cai2025:sec-3.3:rank-all")
 def check_rank_all() -> list[Check]:
     """The ranking of all items: the union bound, and whether any matrix has such gaps."""
     n = np.unique(np.r_[2:1000, np.geomspace(1000, 1e12, 50)])
@@ -881,6 +889,7 @@ def tolerant_recovery(
 LARGE, TOLERANCES = (10**5, 10**6, 10**7, 10**9), (1, 2, 3, 10, 50, 100)
 
 
+@claim("cai2025:thm-3.4")
 def check_thm_3_4() -> list[Check]:
     """Theorem 3.4 for the printed tolerances, and for those of its proof."""
     checks = [
@@ -919,6 +928,7 @@ def noiseless_failure(constant: float, epsilon: float, reached: float = 0.1) -> 
     return float(stats.binom.cdf(voters // 2, voters, 0.5 + gap))
 
 
+@claim("cai2025:thm-3.4:u0")
 def check_thm_3_4_u0() -> list[Check]:
     """Exact recovery below the threshold: for one matrix, for every delta, and as a statement about the worst case."""
     checks = []
@@ -937,6 +947,7 @@ def check_thm_3_4_u0() -> list[Check]:
     return checks
 
 
+@claim("cai2025:thm-3.4:proof")
 def check_thm_3_4_proof() -> list[Check]:
     """Appendix B.5: the bound on D, and the two Fano bounds at tolerance 0 and from 1 on."""
     sizes = [(n, u) for n in (10**3, 10**5, 10**9) for u in (1, 5, 10)]

@@ -17,7 +17,7 @@ from dp_accounting.pld import accountant, common
 from dp_accounting.pld import privacy_loss_distribution as pld
 from numpy.typing import NDArray
 
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.audit.neighbours import ComparisonNeighbours
@@ -98,6 +98,7 @@ def agreement() -> pd.DataFrame:
     return frame.drop(columns=["least", "most"]).assign(agrees=agrees)
 
 
+@claim("audit:composition")
 def check_composition() -> list[Check]:
     """No number of ours lies where it cannot be if theirs is right."""
     frame = agreement()

@@ -14,7 +14,7 @@ from companion.chapters.privacy_audited.cases import cases
 from companion.chapters.privacy_audited.cases.case import Case, sampler
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.audit.betting import FIRST, Judged, Seen, draw_rows, lower_bound
 from dprank.audit.clopper_pearson import loss_bounds
 from dprank.audit.events import proposals
@@ -219,6 +219,7 @@ def auditors(chosen: Sequence[Case], runs: int, budget: int, *, jobs: int = 1) -
     return pd.DataFrame(rows)
 
 
+@claim("audit:false-alarms")
 def check_false_alarms(frame: pd.DataFrame) -> list[Check]:
     """At most `SHARE` of the audits of each mechanism, from `false_alarms`; with few runs that is open."""
     worst = frame.loc[frame.alarms.idxmax()]

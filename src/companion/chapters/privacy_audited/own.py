@@ -7,7 +7,7 @@ import pandas as pd
 
 from companion.chapters.privacy_audited import bugs, floats, promises
 from companion.chapters.privacy_audited.promises import ROUNDING
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 
 #: Largest relative distance of a quadrature from a closed form.
 QUADRATURE = 1e-6
@@ -17,6 +17,7 @@ Z = 5.0
 TIGHT = 0.99
 
 
+@claim("audit:power")
 def check_power(table: pd.DataFrame) -> list[Check]:
     """Planted bugs that are caught, from `bugs.table`.
 
@@ -60,6 +61,7 @@ def check_power(table: pd.DataFrame) -> list[Check]:
     ]
 
 
+@claim("audit:coverage")
 def check_coverage() -> list[Check]:
     """That every mechanism of the library has a case and a planted bug."""
     missing = promises.uncovered()
@@ -74,6 +76,7 @@ def check_coverage() -> list[Check]:
     ]
 
 
+@claim("audit:agreement")
 def check_agreement(table: pd.DataFrame) -> list[Check]:
     """That the routes and the field's formulas agree, from `promises.frame`."""
     both = table[np.isfinite(table.exact) & np.isfinite(table.closed_form)]
@@ -95,6 +98,7 @@ def check_agreement(table: pd.DataFrame) -> list[Check]:
     ]
 
 
+@claim("audit:promises-kept")
 def check_promises_kept(table: pd.DataFrame) -> list[Check]:
     """That no loss is above its provable guarantee, from `promises.frame`."""
     share = (table.exact / table.guarantee).dropna()
@@ -120,6 +124,7 @@ def check_promises_kept(table: pd.DataFrame) -> list[Check]:
     ]
 
 
+@claim("audit:printed-promises")
 def check_printed_promises(table: pd.DataFrame, broken: int) -> list[Check]:
     """That so many mechanisms lose more as printed than their paper promises, from `promises.frame`.
 
@@ -145,6 +150,7 @@ def check_printed_promises(table: pd.DataFrame, broken: int) -> list[Check]:
     ]
 
 
+@claim("audit:floats")
 def check_floats(shares: pd.DataFrame, audits: pd.DataFrame, p_value: float) -> list[Check]:
     """That floats betray a count and whole noise does not.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from companion.chapters.privacy_audited.cases import aggregation, local, pairwise, topk, uniformity
 from companion.instruments.sweep import stream
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.noisy_matrix import NoisyMatrix
@@ -214,6 +214,7 @@ def large() -> pd.DataFrame:
     )
 
 
+@claim("audit:search")
 def check_search(frame: pd.DataFrame | None = None) -> list[Check]:
     """Climbing finds the worst neighbours wherever all can be listed, and none breaks its promise.
 

@@ -20,7 +20,7 @@ from companion.instruments.aggregation import Z, matrix_error, printed
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import all_rankings, exponent
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.aggregation.directions import PositionVector
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import kwiksort
@@ -429,6 +429,7 @@ def ahead(frame: pd.DataFrame, one: str = SCORES, other: str = MATRIX) -> pd.Dat
 # --- sentences of the paper ------------------------------------------------------------------------------------------
 
 
+@claim("alabi2022:sec-related:condorcet")
 def check_condorcet(rule: Any = None) -> list[Check]:
     """Every profile of five voters on three items and of three voters on four; Kemeny orders by the full list.
 
@@ -477,6 +478,7 @@ def check_theorem(table: pd.DataFrame, noise: float = NOISE, optimum: float = OP
     ]
 
 
+@claim("alabi2022:sec-conclusions:either-or")
 def check_either_or(sizes: Iterable[int], epsilon: float, delta: float) -> list[Check]:
     """Does Reduction I pay for its ratio with additive error, as Table 1 has it, under approximate privacy?
 
@@ -496,7 +498,10 @@ def check_either_or(sizes: Iterable[int], epsilon: float, delta: float) -> list[
     ]
 
 
-def check_interactive(table: pd.DataFrame, sizes: Iterable[int], epsilons: Iterable[float]) -> list[Check]:
+@claim("alabi2022:sec-conclusions:interactive")
+def check_interactive(
+    table: pd.DataFrame, sizes: Iterable[int], epsilons: Iterable[float], measured: pd.DataFrame
+) -> list[Check]:
     """A protocol of one round with the error of Corollary 12, and without its logarithm.
 
     Parameters
@@ -507,6 +512,8 @@ def check_interactive(table: pd.DataFrame, sizes: Iterable[int], epsilons: Itera
         At which the proved error is evaluated.
     epsilons : iterable of float
         Up to 1.
+    measured : pandas.DataFrame
+        Of `local_noise`.
     """
     sizes, epsilons = list(sizes), list(epsilons)
     factors = {e: [additive("local", m, e) / printed(12, m, e) for m in sizes] for e in epsilons}
@@ -517,6 +524,7 @@ def check_interactive(table: pd.DataFrame, sizes: Iterable[int], epsilons: Itera
         Check(what, slope, ">", 0),
         Check("largest ratio of that error to m^2.5/(ε√n), ε ≤ 1", plain, "<=", 1.6, "corrected"),
         *check_theorem(table),
+        *check_local_noise(measured),
     ]
 
 

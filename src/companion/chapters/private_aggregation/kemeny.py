@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.aggregation import numbered
 from companion.instruments.uniformity import all_rankings
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, require_matrix, shrink
@@ -43,6 +43,7 @@ def draw(n_items: int, voters: int, *, rng: np.random.Generator) -> Rankings:
     return numbered(np.argsort(rng.random((voters, n_items)), axis=1))
 
 
+@claim("alabi2022:sec-background:kendall")
 def check_kendall(n_items: int, *, rng: np.random.Generator) -> list[Check]:
     """Distance, maximum and average on all rankings of up to `n_items` items."""
     checks = []
@@ -89,6 +90,7 @@ def displayed(order: ArrayLike, w: ArrayLike, diagonal: float) -> float:
     return float((matrix.T * (place[:, None] <= place)).sum())
 
 
+@claim("alabi2022:sec-notation:cost")
 def check_cost(n_items: int, voters: int, *, rng: np.random.Generator) -> list[Check]:
     """The formula against the average distance, for both values of w_ii."""
     zero, half = "w_ii = 0, the share that ranks i before itself", "w_ii = ½, the constraint w_ij + w_ji = 1 at i = j"
@@ -131,6 +133,7 @@ def least_feedback(w: ArrayLike) -> float:
     return float(((1 - kept) @ matrix[tail, head])[acyclic].min())
 
 
+@claim("alabi2022:sec-background:fast")
 def check_feedback(instances: int, *, rng: np.random.Generator) -> list[Check]:
     """Rank aggregation as a feedback arc set, against all sets of edges of 3 and 4 items."""
     checks = []

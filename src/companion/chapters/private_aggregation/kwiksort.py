@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 from companion.instruments.aggregation import numbered
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.uniformity import all_rankings
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import (
     MOST_COUNTED,
@@ -80,6 +80,7 @@ def _least(cost: NDArray[np.int64]) -> NDArray[np.float64]:
     return best / best.sum()
 
 
+@claim("alabi2022:sec-notation:only-w")
 def check_only_w() -> list[Check]:
     """Do all known rules depend on the rankings through the pairwise matrix only?"""
     frame = readers().set_index("rule")
@@ -283,6 +284,7 @@ def noisy_instances(n_items: int, instances: int, *, rng: np.random.Generator) -
     return pd.DataFrame(rows)
 
 
+@claim("alabi2022:sec-central:kwiksort")
 def check_kwiksort(items: Sequence[int], large: int) -> list[Check]:
     """Is KwikSort a 5-approximation, and how much of the 5 is needed?"""
     checks = []
@@ -439,6 +441,7 @@ def counts(items: Iterable[int], xis: Iterable[float]) -> pd.DataFrame:
     )
 
 
+@claim("alabi2022:sec-central:q")
 def check_q(items: Sequence[int], xis: Sequence[float], listed: int, *, rng: np.random.Generator) -> list[Check]:
     """Is q = O(m log m) comparisons enough but for a chance xi / m^4, with ties as printed and with a tournament?"""
     frame = counts(items, xis)
@@ -535,6 +538,7 @@ def stopped(items: Iterable[int], xi: float, epsilon: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("alabi2022:sec-central:hay-kwiksort")
 def check_hay(items: Sequence[int], xi: float) -> list[Check]:
     """Does an error polynomially small in m remain, whatever n, when the unsorted rest is put in random order?"""
     frame = stopped(items, xi, 1.0)

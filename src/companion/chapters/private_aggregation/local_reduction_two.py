@@ -18,7 +18,7 @@ from companion.instruments.aggregation import numbered, printed
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import exponent, least
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed import Printed
 from companion.printed.alabi2022 import PrintedKwikSort, Report, algorithm_3, plus_chances, report_loss
 from dprank.aggregation.kemeny import kemeny
@@ -71,6 +71,7 @@ def budgets(n_items: Iterable[int], epsilon: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("alabi2022:lem-10:privacy")
 def check_privacy(n_items: Iterable[int], epsilons: Iterable[float]) -> list[Check]:
     """Lemma 10's privacy: exact loss of all reports of a voter, least q of the lemma and the next with m in 2 q."""
     checks = []
@@ -149,6 +150,7 @@ def _ratio(epsilon_0: float) -> float:
     return 2 * epsilon_0 / math.tanh(epsilon_0 / 2)
 
 
+@claim("alabi2022:lem-10:error")
 def check_error(n_items: Iterable[int]) -> list[Check]:
     """Lemma 10's error per query."""
     large = np.array([10.0, 100.0, 1000.0])
@@ -173,6 +175,7 @@ def check_error(n_items: Iterable[int]) -> list[Check]:
     return [*checks, Check(what, float(gap), "<=", ROUNDING, about="corrected")]
 
 
+@claim("alabi2022:lem-10:proof")
 def check_proof() -> list[Check]:
     """Equation (3) and the lines after it."""
     terms = enumerated(2, 2, 2, 1.0)
@@ -209,6 +212,7 @@ def overload(balls: int, bins: int, most: int) -> float:
     return float(max(0.0, 1 - law[balls] / stats.poisson.pmf(balls, balls)))
 
 
+@claim("alabi2022:lem-10:bottom")
 def check_bottom(n_items: Iterable[int]) -> list[Check]:
     """Lemma 10's second item: one pair again and again, and distinct pairs, of which 38 items or more have enough."""
     m, q = 3, lemma_queries(3)
@@ -242,6 +246,7 @@ def dummy_bias(n_items: int, voters: int) -> pd.DataFrame:
     return pd.DataFrame({"scale": ["m/n", "m/(n + t)"], "answer": [n_items / voters * mean, n_items / total * mean]})
 
 
+@claim("alabi2022:lem-10:dummy")
 def check_dummy() -> list[Check]:
     """Dummy users: the answers stay unbiased if the sum is divided by the number of real users, not otherwise."""
     checks = []
@@ -280,6 +285,7 @@ def literal_answers(n_items: int, q: int, voters: Iterable[int]) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
+@claim("alabi2022:alg-2")
 def check_alg_2(n_items: int = 40) -> list[Check]:
     """Algorithm 2 run literally, and with its counter outside of the loop over voters."""
     q = lemma_queries(n_items)
@@ -323,6 +329,7 @@ def printed_algorithm_3(n_items: int, epsilon: float, q: int, counter: Literal["
     return algorithm_3(n_items, q, epsilon, counter=counter, fallback=fallback)
 
 
+@claim("alabi2022:alg-3")
 def check_alg_3() -> list[Check]:
     """Algorithm 3 run literally: it falls back at once, spends more than epsilon, and forgets what it asked."""
     epsilon = 1.0
@@ -593,6 +600,7 @@ def _printed_costs(zeta: float = 1.0) -> Iterator[tuple[int, int, int, float, fl
         yield m, m * times, q, e, design_cost(algorithm_3(m, q, e, counter="query").mechanism, m * times)
 
 
+@claim("alabi2022:thm-11")
 def check_thm_11(epsilon: float = 1.0) -> list[Check]:
     """Theorem 11 by the printed algorithm, at large epsilon, with an unhelpful A, and with conditions supplied."""
     m, sizes = 8, np.array([10**3, 10**4, 10**5])
@@ -645,6 +653,7 @@ def run_out(repetitions: int, rng: np.random.Generator) -> dict[str, Any]:
     return {"cost": cost, "bottom": bottom, "own": design_cost(design, 400), "other": design_cost(inner, 400)}
 
 
+@claim("alabi2022:thm-11:proof")
 def check_thm_11_proof(repetitions: int, n_items: int = 8, voters: int = 1000, epsilon: float = 1.0) -> list[Check]:
     """Theorem 5's first display carried over, and what it should say."""
     q, pairs = lemma_queries(n_items), math.comb(n_items, 2)
@@ -699,6 +708,7 @@ def two_approximation(votes: ArrayLike, design: LocalKwikSort, voters: int) -> d
     return {"cost": cost, "optimum": kemeny(w).cost, "wrong": wrong}
 
 
+@claim("alabi2022:cor-12")
 def check_cor_12(zeta: float = 1.0) -> list[Check]:
     """Corollary 12 with explicit constants, and ours: ratio 2, one report a voter."""
     checks = [_large_epsilon()]

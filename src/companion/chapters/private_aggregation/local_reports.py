@@ -16,7 +16,7 @@ from companion.instruments.aggregation import EXACT_ITEMS, Z, numbered, one_pair
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, exponent
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed.alabi2022 import PrintedPair
 from dprank.aggregation.directions import VectorReport
 from dprank.aggregation.kemeny import kemeny
@@ -148,6 +148,7 @@ def order_loss(report: Randomiser) -> float:
     return max(largest_loss(given[:, other]) for other in range(len(law)))
 
 
+@claim("alabi2022:sec-background:adjacency")
 def check_adjacency(epsilon: float = 1.0) -> list[Check]:
     """The definition over events against exact laws of reports, of what two voters send, and of an order."""
     checks = []
@@ -200,6 +201,7 @@ def worst_entry(name: str, sizes: Iterable[int], epsilons: Iterable[float], loga
     )
 
 
+@claim("alabi2022:thm-8")
 def check_thm_8(excess: pd.DataFrame) -> list[Check]:
     """Theorem 8 with the randomiser of its proof, for every epsilon; up to 1; and with a randomiser that can do more.
 
@@ -223,6 +225,7 @@ def check_thm_8(excess: pd.DataFrame) -> list[Check]:
     return [*checks, Check(what, worst, "<=", ORDERED, "corrected")]
 
 
+@claim("alabi2022:cor-9")
 def check_cor_9(excess: pd.DataFrame, planted: pd.DataFrame) -> list[Check]:
     """Corollary 9 at large epsilon and at epsilon up to 1; then the order's error without the sum over entries.
 
@@ -259,6 +262,7 @@ def saving(n_items: int, epsilon: float) -> float:
     return entry_deviation("every pair (naive)", n_items, epsilon) / entry_deviation("sphere", n_items, epsilon)
 
 
+@claim("alabi2022:sec-local:naive")
 def check_naive() -> list[Check]:
     """Naive randomised response against Duchi, Jordan and Wainwright's, and against one random pair a voter."""
     naive = max(entry_deviation("every pair (naive)", m, e) * e / m**2 for m, e in product(SIZES, WIDE))

@@ -16,7 +16,7 @@ from companion.instruments.aggregation import BAR, Z, best_order, exponential_ne
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed.alabi2022 import corollary_3, corollary_4
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
@@ -55,6 +55,7 @@ def fact_2_ratios(n_items: int) -> dict[str, float]:
     return largest
 
 
+@claim("alabi2022:fact-2")
 def check_fact_2(most_items: int = 5) -> list[Check]:
     """Fact 2 at its extreme points, and the half of it that the constraints allow."""
     ratios = pd.DataFrame([fact_2_ratios(m) for m in range(2, most_items + 1)])
@@ -109,6 +110,7 @@ def transfer(n_items: int, alpha: float, trials: int, rng: np.random.Generator) 
     return float((excess[moved > 1e-3] / moved[moved > 1e-3]).max())
 
 
+@claim("alabi2022:thm-1")
 def check_thm_1(rng: np.random.Generator, alpha: float = 2.0, epsilon: float = 1.0, trials: int = 3000) -> list[Check]:
     """Theorem 1 with answers that are no fractions, then with answers that are."""
     loose = loose_answers(alpha, epsilon, rng)
@@ -339,6 +341,7 @@ def over_bound(worst: pd.DataFrame) -> pd.DataFrame:
     return worst.assign(mean=worst["mean"] / bound, se=worst.se / bound)
 
 
+@claim("alabi2022:cor-3")
 def check_cor_3(worst: pd.DataFrame, repetitions: int, epsilon: float = 1.0) -> list[Check]:
     """Corollary 3: exact privacy loss, exact error of an answer, measured error of the order; and what is better.
 
@@ -378,6 +381,7 @@ def check_cor_3(worst: pd.DataFrame, repetitions: int, epsilon: float = 1.0) -> 
     ]
 
 
+@claim("alabi2022:cor-4")
 def check_cor_4(worst: pd.DataFrame, repetitions: int, delta: float = 1e-6) -> list[Check]:
     """Corollary 4 with several constants for its O(); with a condition; and the error that an exact order has.
 
@@ -470,6 +474,7 @@ def exponential_errors(items: tuple[int, ...] = (2, 3, 5, 8, 11, 14), epsilon: f
     return pd.DataFrame(rows, columns=["n_items", "agree", "voters", "error", "of printed", "of ours"])
 
 
+@claim("alabi2022:table-1:hay")
 def check_hay() -> list[Check]:
     """The exponential mechanism: privacy over all data (`ROUNDING` allowed), error with constant 1, operations."""
     every = max(exponential_loss(3, n, "all") for n in (1, 2, 3, 5, 8))

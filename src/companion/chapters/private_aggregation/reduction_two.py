@@ -18,7 +18,7 @@ from companion.chapters.private_aggregation.kwiksort import any_queries
 from companion.instruments.aggregation import BAR, Z, gain, gaussian_constant, numbered, printed, rule_for, split_vote
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed.alabi2022 import corollary_3, corollary_6
 from dprank.aggregation import laws
 from dprank.aggregation.kemeny import kemeny
@@ -224,6 +224,7 @@ def _spread(places: float) -> str:
     return f", noise of {places:g} places each" if places else " who agree"
 
 
+@claim("alabi2022:thm-5")
 def check_thm_5(voters: int, repetitions: int) -> list[Check]:
     """Theorem 5: an algorithm that the printed condition does not tame; explicit constants where answers are fractions.
 
@@ -251,6 +252,7 @@ def check_thm_5(voters: int, repetitions: int) -> list[Check]:
     return checks
 
 
+@claim("alabi2022:thm-5:proof")
 def check_thm_5_proof(voters: int) -> list[Check]:
     """The first display of the proof, with the event and its complement as printed and exchanged.
 
@@ -307,6 +309,7 @@ def error_bounds(sizes: Sequence[int], xi: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("alabi2022:cor-6")
 def check_cor_6(sizes: Sequence[int], repetitions: int) -> list[Check]:
     """Corollary 6 with explicit constants: noise 2 q / (epsilon n) a query, ratio 2 + xi / 8.
 
@@ -337,6 +340,7 @@ def check_cor_6(sizes: Sequence[int], repetitions: int) -> list[Check]:
     return checks
 
 
+@claim("alabi2022:cor-7")
 def check_cor_7(sizes: Sequence[int]) -> list[Check]:
     """Corollary 7: no constant does for all epsilon; one does for epsilon up to log(1 / delta).
 
@@ -424,6 +428,7 @@ def ranking_loss(n_items: int, limit: int, epsilon: float, data: Sequence[tuple[
     return worst
 
 
+@claim("alabi2022:cor-6:budget")
 def check_cor_6_budget(voters: int) -> list[Check]:
     """Laplace(q / (epsilon n)) a query and a fallback of epsilon / 2, together.
 
@@ -530,6 +535,7 @@ def _limit(n_items: int) -> int:
     return 5 if n_items == 5 else queries(n_items, n_items**-4.0)
 
 
+@claim("alabi2022:alg-1")
 def check_alg_1(sizes: Sequence[int], repetitions: int) -> list[Check]:
     """Algorithm 1: queries that are answered before it falls back, by either reading of its counter.
 
@@ -684,6 +690,7 @@ def in_words(part: pd.DataFrame) -> str:
     )
 
 
+@claim("alabi2022:sec-central:factor")
 def check_sec_central_factor(errors: pd.DataFrame, sizes: Sequence[int]) -> list[Check]:
     """The factors of the printed bounds, and of the errors of the algorithms.
 

@@ -43,7 +43,7 @@ from companion.instruments.aggregation import (
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import exponent
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed.alabi2022 import PrintedAnswers, PrintedKwikSort
 from dprank._require import settle
 from dprank.aggregation.exponential import ExponentialMechanism
@@ -312,6 +312,7 @@ def _flatter(errors: pd.DataFrame, rows: Iterable[str]) -> list[Check]:
     ]
 
 
+@claim("alabi2022:table-1")
 def check_table_1(errors: pd.DataFrame, fits: pd.DataFrame) -> list[Check]:
     """Table 1: no constant for the approximate rows at large epsilon; explicit ones at epsilon 1; what is measured.
 
@@ -330,6 +331,7 @@ def check_table_1(errors: pd.DataFrame, fits: pd.DataFrame) -> list[Check]:
     ]
 
 
+@claim("alabi2022:table-2")
 def check_table_2(errors: pd.DataFrame, fits: pd.DataFrame) -> list[Check]:
     """Table 2: the cited randomiser at large epsilon; explicit constants at epsilon 1/10; what is measured."""
     lone = [epsilon * cube_excess(epsilon) for epsilon in LARGE]
@@ -368,6 +370,7 @@ def gains(errors: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[["setting", "items", "gain", "se", "printed"]]
 
 
+@claim("alabi2022:sec-results:second-reduction")
 def check_second_reduction(errors: pd.DataFrame) -> list[Check]:
     """Does the second reduction improve on the first, in its bounds and in its errors?"""
     checks = []

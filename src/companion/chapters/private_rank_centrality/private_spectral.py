@@ -30,7 +30,7 @@ from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.topk import DELTA, EPSILON, ROUNDING, printed_scale
 from companion.instruments.uniformity import wilson
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed.qiao2021 import theorem_3_5
 from dprank.audit.exact import privacy_loss
 from dprank.models.bradley_terry import win_probabilities
@@ -590,6 +590,7 @@ def teleport_noise(teleports: Iterable[float], n_items: int = 50, k: int = 5, we
 # --- checks ----------------------------------------------------------------------------------------------------------
 
 
+@claim("qiao2021:def-3.4")
 def check_constrained_graph(graphs: pd.DataFrame, found: pd.DataFrame) -> list[Check]:
     """Definition 3.4 as a property of the graph alone, or of its answers too."""
     complete_ones = found[
@@ -624,6 +625,7 @@ def check_constrained_graph(graphs: pd.DataFrame, found: pd.DataFrame) -> list[C
     ]
 
 
+@claim("qiao2021:def-3.4:random-graph")
 def check_random_graph(n_items: int = 10_000, margin: float = 1.2) -> list[Check]:
     """Erdos-Renyi comparison graphs and Definition 3.4: first-moment bounds on the chance of a coefficient below 1."""
 
@@ -643,6 +645,7 @@ def check_random_graph(n_items: int = 10_000, margin: float = 1.2) -> list[Check
     ]
 
 
+@claim("qiao2021:sec-3:map-sensitivity")
 def check_map_sensitivity(ratios: pd.DataFrame) -> list[Check]:
     """The sentence after Definition 3.4, from `perturbation_ratios`."""
     where = f"largest of all {ratios.pairs.sum():,} pairs of data sets on {ratios.graph.nunique()} graphs"
@@ -661,6 +664,7 @@ def refusals(graph: str, samples: int) -> int:
     return int(((data.tau[data.first] < 1) != (data.tau[data.second] < 1)).sum())
 
 
+@claim("qiao2021:alg-3")
 def check_algorithm(cases: Sequence[tuple[str, int]], k: int = 1) -> list[Check]:
     """Algorithm 3 on data that are not constrained: refused, or answered blindly."""
     refused = refusals("path of 3", 1)
@@ -686,6 +690,7 @@ def check_algorithm(cases: Sequence[tuple[str, int]], k: int = 1) -> list[Check]
     ]
 
 
+@claim("qiao2021:thm-3.5")
 def check_theorem(found: pd.DataFrame, sizes: Sequence[int], samples: int = 1000) -> list[Check]:
     """Theorem 3.5 under its three readings of rho, from `sensitivities`."""
     grid = f"m = {sizes[0]} … {sizes[-1]:,}, k = 1 … m − 1, ε ≤ {EPSILON:g}, δ ≤ {DELTA:g}"

@@ -18,7 +18,7 @@ from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.topk import ROUNDING
 from companion.instruments.uniformity import wilson
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.models.draws import binomial
 from dprank.models.likelihood import mle_from_counts
 from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
@@ -113,6 +113,7 @@ def conditional_gap(statistic: str, samples: int, weights: Sequence[ArrayLike]) 
     return float(np.ptp(laws, axis=0).max())
 
 
+@claim("qiao2021:eq-3.1")
 def check_model(samples: int = 2) -> list[Check]:
     """Whether the averages y are sufficient, and whether less is."""
     weights = [[1, 1, 1], [1, 2, 5], [9, 1, 1]]
@@ -150,6 +151,7 @@ def added_sample(samples: int) -> float:
     return float(norm(printed_matrix(3, pairs, shares, 2) - printed_matrix(3, pairs[:2], shares[:2], 2)))
 
 
+@claim("qiao2021:sec-3:adjacency")
 def check_adjacency(samples: int = 2) -> list[Check]:
     """Whether one sample moves P by no more than 2 / (d L), the sensitivity that Theorem 3.5 builds on."""
     bound = 2 / (2 * samples)
@@ -208,6 +210,7 @@ def transition_entries(factors: Iterable[float], n: int = 4) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("qiao2021:eq-3.2")
 def check_transition() -> list[Check]:
     """Whether equation (3.2) gives probabilities, and from which d on."""
     ceiling = 4
@@ -266,6 +269,7 @@ def petersen() -> NDArray[np.int64]:
     return np.vstack([cycle(5), np.column_stack([ring, ring + 5]), inner])
 
 
+@claim("qiao2021:sec-3:d-grows")
 def check_growth(sizes: Sequence[int] = (5, 50, 500), most: int = 6) -> list[Check]:
     """Whether the maximum degree must grow with the number of items."""
     cycles = [rivals(n, cycle(n)) for n in sizes]
@@ -459,6 +463,7 @@ def undefeated(items: int, comparisons: int) -> float:
     return items * (1 - 1 / items) ** comparisons
 
 
+@claim("qiao2021:alg-2")
 def check_spectral(frame: pd.DataFrame) -> list[Check]:
     """Whether Algorithm 2 finds the strengths: with expected shares, and from samples."""
     apart = np.array([[0, 1], [2, 3]])
@@ -545,6 +550,7 @@ def random_chains(n: int, count: int, rng: np.random.Generator) -> NDArray[np.fl
 # --- Definition 3.1: the ergodicity coefficient ----------------------------------------------------------------------
 
 
+@claim("qiao2021:def-3.1")
 def check_coefficient(repetitions: int = 500) -> list[Check]:
     """The supremum of the definition against half the largest distance of two rows."""
     rng = stream("qiao2021 ergodicity coefficient", {})
@@ -602,6 +608,7 @@ def moved(chain: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np
     return np.asarray(np.abs(laws(others)[0] - law).max(-1) / norm(others - chain))
 
 
+@claim("qiao2021:def-3.2")
 def check_condition(n: int = 4, repetitions: int = 500) -> list[Check]:
     """Whether the printed bound determines a number."""
     rng = stream("qiao2021 condition number", {"n": n})
@@ -642,6 +649,7 @@ def check_condition(n: int = 4, repetitions: int = 500) -> list[Check]:
 # --- after Definition 3.2: coefficient and rank ----------------------------------------------------------------------
 
 
+@claim("qiao2021:sec-3:tau-rank-one")
 def check_rank_one() -> list[Check]:
     """Whether the coefficient is 1 for chains of rank one, and for these only."""
     even, still = np.full((2, 2), 0.5), np.eye(2)
@@ -720,6 +728,7 @@ def _ratios(
     return np.array([(change.max(1) * slack).max(), (change.sum(1) * slack).max()])
 
 
+@claim("qiao2021:lem-3.3")
 def check_perturbation(frame: pd.DataFrame) -> list[Check]:
     """Lemma 3.3 in the two norms that its words allow, and how sharp it is."""
     pairs, exact = int(frame.pairs.sum()), frame[frame.chains.str.startswith("2 states, prob")].iloc[0]

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.topk import DELTA, EPSILON, ROUNDING, certified, ends, printed_scale, split, theorem_2_1
 from companion.instruments.uniformity import least
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.privacy.composition import Composition, epsilon_per_round
 from dprank.privacy.divergence import PairLaw
 from dprank.topk.bound import shift_for
@@ -185,6 +185,7 @@ def boundary_grid() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["k", "m", "delta", "ratio", "theorem 2.1"])
 
 
+@claim("qiao2021:thm-2.2")
 def check_thm_2_2(ks: Iterable[int]) -> list[Check]:
     """Theorem 2.2 for the index set: the proof's number, its boundary, and exact curves."""
     ratio = proof_ratio()
@@ -233,6 +234,7 @@ def one_set_deltas(k: int, scale: float, epsilons: Iterable[float]) -> pd.DataFr
     return pd.DataFrame(rows, columns=["ε", "δ for one set", "δ for families of sets"])
 
 
+@claim("qiao2021:lem-4.1")
 def check_lem_4_1(k: int) -> list[Check]:
     """Lemma 4.1 for one set and for families of sets, and the 0.99 epsilon of its proof."""
     epsilon, delta = EPSILON, DELTA
@@ -278,6 +280,7 @@ def beyond_range(k: int, delta: float, factors: Iterable[float]) -> pd.DataFrame
     return pd.DataFrame(rows, columns=["ε / log(m/δ)", "ε", "λ/s", "δ needed", "δ asked"])
 
 
+@claim("qiao2021:sec-2:epsilon-range")
 def check_epsilon_range(k: int) -> list[Check]:
     """Theorem 2.2's noise is enough for every epsilon up to 16 log(m / delta), by the same proof."""
     shortest = _shortest_length()
@@ -340,6 +343,7 @@ def _million(k: int) -> int:
     return 10**6
 
 
+@claim("qiao2021:thm-2.2:useful")
 def check_useful(deltas: Iterable[float]) -> list[Check]:
     """Theorem 2.2 against Theorem 2.1, and against our bound."""
 
@@ -404,6 +408,7 @@ def constants(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["k", "Theorem 2.1", "our bound", "closed form", "needed"])
 
 
+@claim("qiao2021:sec-5:better-bounds")
 def check_better_bounds(ks: Iterable[int]) -> list[Check]:
     """The constant 8 can be lowered to 1 + sqrt 5 with k for m inside the logarithm, and not below what is needed."""
     ks = list(ks)
@@ -441,6 +446,7 @@ def check_better_bounds(ks: Iterable[int]) -> list[Check]:
     return checks
 
 
+@claim("qiao2021:abstract:noise-level")
 def check_noise_level(ks: Iterable[int]) -> list[Check]:
     """The abstract's noise level: enough with explicit constants, and no lower power of k would do."""
     ks = list(ks)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.topk import NAMES, ROUNDING, gaussian_delta, printed_scale, split, theorem_2_1
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.privacy import composition
 from dprank.privacy.divergence import PairLaw
 from dprank.privacy.gaussian import zcdp
@@ -172,6 +172,7 @@ def over_gaussian(law: PairLaw, mu: float) -> float:
     return float((law.delta(epsilons) / gaussian_delta(mu, epsilons)).max())
 
 
+@claim("qiao2021:sec-1:equal-values")
 def check_equal_values(ks: Iterable[int], shifts: Iterable[float]) -> list[Check]:
     """Equal values: how far the true set moves, and how little the law of the private set does.
 
@@ -239,6 +240,7 @@ def strongest(ks: Iterable[int], shift: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["k", "m", "ρ / (k a²)", "δ over Gaussian"])
 
 
+@claim("qiao2021:sec-5:notions")
 def check_notions(ks: Iterable[int], settings: Iterable[tuple[float, float]]) -> list[Check]:
     """A Rényi analysis against Theorem 2.2, at several (epsilon, delta)."""
     ks = list(ks)

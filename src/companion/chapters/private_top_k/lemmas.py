@@ -19,7 +19,7 @@ from scipy import special
 from scipy.optimize import brentq
 
 from companion.instruments.topk import ROUNDING, Array, certified, ends
-from companion.ledger.claim import RELATIONS, Check
+from companion.ledger.claim import RELATIONS, Check, claim
 from dprank.topk.noise_laws import LAPLACE
 
 #: The constants of Lemmas 4.4 and 4.5, the root of C0 as the proof writes it, and the ends of Theorem 2.2's ranges.
@@ -103,6 +103,7 @@ def constants() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("qiao2021:lem-4.4:constants")
 def check_constants() -> list[Check]:
     """The chain with C0 = 3.9 squared; 3.92 contradicts the 3.9 that the proof writes for its root."""
     return [_check(*row) for row in _chain("restored")[1:]]
@@ -131,6 +132,7 @@ def shift_ratio(z: ArrayLike, shift: ArrayLike, factor: bool = True) -> Array:
     return np.abs(rise) / right * (np.exp(-d) if factor else 1.0)
 
 
+@claim("qiao2021:lem-4.3")
 def check_shift() -> list[Check]:
     """Lemma 4.3 on a grid, its constant in the limit, and what the factor exp(d) is needed for."""
     z = np.r_[0.0, np.linspace(-30, 30, 601)][:, None]
@@ -161,6 +163,7 @@ def check_shift() -> list[Check]:
     ]
 
 
+@claim("qiao2021:def-4.2")
 def check_closeness(taus: Sequence[float] = (0.001, TAU, 0.1, 0.5, 1.0)) -> list[Check]:
     """Definition 4.2: q' is a vector of probabilities, and the order of q and q' matters little."""
     q = np.r_[np.geomspace(1e-6, 0.5, 200), 1 - np.geomspace(1e-6, 0.5, 200)]
@@ -283,6 +286,7 @@ def failing_table(logs: Iterable[float] = (5, 10, 20, 50, 200, 500)) -> pd.DataF
     return frame.assign(ratio=frame["largest failing k"] / frame["log(m/δ)"])
 
 
+@claim("qiao2021:lem-4.5")
 def check_tail() -> list[Check]:
     """Lemma 4.5, general part: exact tails over the bound for equal, unequal and extreme probabilities."""
     worst = -math.inf
@@ -321,6 +325,7 @@ def check_tail() -> list[Check]:
     ]
 
 
+@claim("qiao2021:lem-4.5:specific")
 def check_tail_specific(smallest: dict[str, Any]) -> list[Check]:
     """Lemma 4.5, 'Specifically': false for small k, true from C0 log(m / delta), and from 2.16 log(m / delta)."""
     m, k, delta = smallest["items"], smallest["k"], smallest["delta"]
@@ -487,6 +492,7 @@ def without_condition(delta: Fraction | None = None) -> dict[str, Any]:
     return {"items": m, "delta": small, "q": p, "excess": excess}
 
 
+@claim("qiao2021:lem-4.4")
 def check_subsets(without: dict[str, Any]) -> list[Check]:
     """Lemma 4.4: our exponent certified on all its range, exact values at its boundary, and the condition's use."""
     found = pd.concat([worst_found(float(SQUARE_C0)), worst_found(float(LITERAL_C0))], ignore_index=True)
@@ -549,6 +555,7 @@ def loss_range(q: ArrayLike, move: ArrayLike) -> Array:
     return np.abs(np.log1p(move * (1 - q)) - np.log1p(-move * q))
 
 
+@claim("qiao2021:lem-4.4:proof")
 def check_proof() -> list[Check]:
     """The steps of the proof of Lemma 4.4 that are not numbers, each at its worst."""
     q = np.r_[0.0, np.geomspace(1e-9, 0.5, 400), 1 - np.geomspace(1e-9, 0.5, 400), 1.0]
@@ -599,6 +606,7 @@ def range_counterexample(q: str = "0.1", tau: str = "0.007") -> tuple[Any, Any]:
     return left, right
 
 
+@claim("qiao2021:lem-4.4:range")
 def check_range() -> list[Check]:
     """The display before (4.3), which forgets items that move down, and what holds for both directions."""
     left, right = range_counterexample()
@@ -616,6 +624,7 @@ def check_range() -> list[Check]:
 # --- the proof of Lemma 4.1 ------------------------------------------------------------------------------------------
 
 
+@claim("qiao2021:lem-4.1:conditioning")
 def check_conditioning() -> list[Check]:
     """What the proof of Lemma 4.1 conditions on, and the constant that conditioning on the noisy value gives.
 

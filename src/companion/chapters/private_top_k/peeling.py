@@ -15,7 +15,7 @@ from scipy.special import softmax
 
 from companion.instruments.topk import NAMES, ROUNDING, hockey_stick, list_chances, theorem_2_1, theorem_2_2
 from companion.instruments.uniformity import exponent
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.privacy.composition import Composition
 from dprank.topk.noise_laws import Noise
 from dprank.topk.peeling import Peeling
@@ -37,6 +37,7 @@ def peeled_scale(k: int, epsilon: float, delta: float, composition: Composition)
     return Peeling.calibrated(epsilon=epsilon, delta=delta, k=k, noise="laplace", composition=composition).scale
 
 
+@claim("qiao2021:sec-1:peeling")
 def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence[float]) -> list[Check]:
     """Scales of peeling and of the two theorems on a grid, up to the end of Theorem 2.2's range."""
     grid = list(product(ks, epsilons, deltas))
@@ -110,6 +111,7 @@ def growth(k: int, epsilon: float, delta: float, digits: Sequence[int] = (6, 9, 
     return pd.DataFrame({"m": [f"10^{d}" for d in digits], "ratio": ratio})
 
 
+@claim("qiao2021:sec-5:linear-k")
 def check_linear_k(ks: Sequence[int], epsilon: float, delta: float) -> list[Check]:
     """Growth of the noise in k: of the printed theorems, and of peeling as it was known."""
     log_m, ends = math.log(max(ks)), [min(ks), max(ks)]
@@ -131,6 +133,7 @@ def factor(log_m: float, log_d: float) -> float:
     return math.sqrt((log_m + log_d) / log_d)
 
 
+@claim("qiao2021:sec-2:log-factor")
 def check_log_factor(log_ms: Sequence[float], deltas: Sequence[float]) -> list[Check]:
     """The cost of m in Theorem 2.2 wherever m delta is at most 1, at the boundary, and where m delta vanishes."""
     logs = [-math.log(d) for d in deltas]
@@ -235,6 +238,7 @@ def distances(n_items: int) -> pd.DataFrame:
     return pd.DataFrame(most).T.rename_axis("noise").reset_index()
 
 
+@claim("qiao2021:sec-1:gumbel")
 def check_gumbel(n_items: int, noise: Noise = "gumbel") -> list[Check]:
     """One-shot noise against peeling, all m up to `n_items` and all k: the claim is about Gumbel noise."""
     frame = identity(n_items, noise)
@@ -245,6 +249,7 @@ def check_gumbel(n_items: int, noise: Noise = "gumbel") -> list[Check]:
     ]
 
 
+@claim("qiao2021:sec-1:gumbel-order")
 def check_gumbel_order(shifts: Sequence[float], deltas: Sequence[float], n_items: int = 4) -> list[Check]:
     """Exact privacy of the ordered Gumbel list at all corner neighbours, against the composition of its rounds.
 
@@ -321,6 +326,7 @@ def draws(n_items: Iterable[int], ks: Iterable[int]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("qiao2021:sec-1:efficiency")
 def check_efficiency(frame: pd.DataFrame, distance: float) -> list[Check]:
     """Draws of k passes against one pass, as counted by `draws`.
 

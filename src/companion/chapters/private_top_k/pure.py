@@ -34,7 +34,7 @@ from companion.instruments.topk import (
     theorem_2_1,
 )
 from companion.instruments.uniformity import least
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.privacy.composition import epsilon_per_round, rho
 from dprank.topk.bound import log_delta, shift_for
 from dprank.topk.curve import log_set_probability
@@ -455,6 +455,7 @@ _READINGS = {
 }
 
 
+@claim("qiao2021:def-1.1")
 def check_adjacency(epsilon: float) -> list[Check]:
     """Whether the two adjacencies make one promise of one mechanism, and how their losses are related."""
     shift = epsilon / 4
@@ -474,6 +475,7 @@ def check_adjacency(epsilon: float) -> list[Check]:
     return checks
 
 
+@claim("qiao2021:def-1.2")
 def check_definition(epsilon: float, records: int) -> list[Check]:
     """Whether the inequality for all events is the hockey-stick divergence, and whether it excludes anything."""
     p, q = (_laws(x, 2, order=False) for x in ([0.0, 0.0, 0.5, 1.0], [epsilon, -epsilon, 0.5 + epsilon, 1.0 - epsilon]))
@@ -508,6 +510,7 @@ def check_definition(epsilon: float, records: int) -> list[Check]:
     ]
 
 
+@claim("qiao2021:sec-1:pure-k")
 def check_pure_k(epsilon: float) -> list[Check]:
     """Scale k s / epsilon, as the introduction says, in each adjacency."""
     checks = []
@@ -524,6 +527,7 @@ def check_pure_k(epsilon: float) -> list[Check]:
     return checks
 
 
+@claim("qiao2021:sec-2:rnm-value")
 def check_noisy_min(epsilon: float) -> list[Check]:
     """Report Noisy Min with a fresh value, index and value together."""
     shift = epsilon / 2
@@ -552,6 +556,7 @@ def check_noisy_min(epsilon: float) -> list[Check]:
     ]
 
 
+@claim("qiao2021:sec-2:fresh-noise")
 def check_fresh_noise(epsilon: float) -> list[Check]:
     """The noisy minimum itself, with its index, against the epsilon that fresh noise is to keep."""
     shift = epsilon / 2
@@ -604,6 +609,7 @@ def check_fresh_noise(epsilon: float) -> list[Check]:
     ]
 
 
+@claim("qiao2021:alg-1")
 def check_algorithm_1(epsilon: float) -> list[Check]:
     """All that Algorithm 1 returns, with the noise of Theorem 2.1."""
     checks = []
@@ -623,6 +629,7 @@ def check_algorithm_1(epsilon: float) -> list[Check]:
     return [*checks, Check(what, float(spare.fresh.min()), ">=", 1, "corrected")]
 
 
+@claim("qiao2021:thm-2.1")
 def check_theorem_2_1(epsilons: Iterable[float], items: int, most: int) -> list[Check]:
     """The index set with the noise of Theorem 2.1: all counts and neighbours on a lattice, and far pairs."""
     epsilons, shapes = list(epsilons), ((2, 1), (6, 3), (6, 5), (10, 5))
@@ -677,6 +684,7 @@ def cross_ratio(values: ArrayLike, threshold: float, order: bool) -> float:
     return log_pair(0, 1) + log_pair(2, 3) - log_pair(0, 3) - log_pair(2, 1)
 
 
+@claim("qiao2021:sec-4:set-only")
 def check_set_only() -> list[Check]:
     """Whether the proof, or the privacy, of the one-shot mechanism needs that the order is kept back."""
     proof, privacy = "the proof as printed needs it", "the privacy needs it"
@@ -711,6 +719,7 @@ def check_set_only() -> list[Check]:
     ]
 
 
+@claim("qiao2021:sec-4:gaussian")
 def check_gaussian(epsilon: float, delta: float) -> list[Check]:
     """Largest noise of Gaussian scores of k items against the claimed rate."""
     ks = [2, 3, 5, 10, 100, 1000, 10**4, 10**6]

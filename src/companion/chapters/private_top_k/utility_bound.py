@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.topk import ROUNDING, Array, panels
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from dprank.pairwise.rank_law import top_set_law
 from dprank.topk.noise_laws import LAPLACE
 
@@ -109,6 +109,7 @@ def most_items(gap: float, failure: float) -> int:
     return math.ceil(failure / float(swapped(gap)))
 
 
+@claim("qiao2021:thm-2.3")
 def check_utility(gaps: Sequence[float] = (0.25, 0.5, 1, 2, 5, 10, 20, 40)) -> list[Check]:
     """Theorem 2.3 against exact probabilities: equal and unequal gaps, ties, all k."""
     equal = [
@@ -167,6 +168,7 @@ def check_utility(gaps: Sequence[float] = (0.25, 0.5, 1, 2, 5, 10, 20, 40)) -> l
     ]
 
 
+@claim("qiao2021:thm-2.3:example")
 def check_example() -> list[Check]:
     """The closing sentence of Section 2: Theorem 2.3's p at a gap of 20 scales and eight million items."""
     items, gap = 8 * 10**6, 20.0

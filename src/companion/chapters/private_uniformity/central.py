@@ -18,7 +18,7 @@ from scipy import optimize, sparse, special, stats
 
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.uniformity import exponent, least, mean_square_bias
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed import busafekete2021 as paper
 from dprank.audit.exact import privacy_loss
 from dprank.models.mallows import Mallows, theta_at
@@ -85,6 +85,7 @@ def sensitivities(sizes: Iterable[tuple[int, int]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("busafekete2021:sec-5:sensitivity")
 def check_sensitivity(sizes: Iterable[tuple[int, int]]) -> list[Check]:
     """Claim 10, reconstructed, and the sum of signs that is said to govern it."""
     checks: list[Check] = []
@@ -141,6 +142,7 @@ def laplace_losses(sizes: Iterable[tuple[int, int]], epsilon: float, delta: floa
     )
 
 
+@claim("busafekete2021:alg-4")
 def check_laplace(epsilon: float, delta: float, tiny: Iterable[tuple[int, int]]) -> list[Check]:
     """Algorithm 4: its decision on all tiny data, its noisy statistic at the sizes of Figure 3."""
     checks = []
@@ -154,6 +156,7 @@ def check_laplace(epsilon: float, delta: float, tiny: Iterable[tuple[int, int]])
     return checks
 
 
+@claim("busafekete2021:alg-4:variance")
 def check_variance(epsilon: float) -> list[Check]:
     """Variance of Y against m, and of the noise against it."""
     checks = []
@@ -287,6 +290,7 @@ def laplace_enough(bias: float, epsilon: float, delta: float) -> int:
     return math.ceil(max(1 + error, 32 * math.log(2 / delta) / bias**4))
 
 
+@claim("busafekete2021:alg-4:samples")
 def check_laplace_samples(frame: pd.DataFrame, bias: float, epsilon: float, delta: float) -> list[Check]:
     """The factor m^(3/2) / epsilon_0 and the root of log(1/delta).
 
@@ -360,6 +364,7 @@ def enumerated_loss(test: Bucketed) -> float:
     return worst
 
 
+@claim("busafekete2021:sec-5:bucketing")
 def check_bucketing(epsilon: float, delta: float) -> list[Check]:
     """BUNIF as printed on the smallest data on which it can reject, and at the sizes of Figure 3; then with a coin."""
     checks = []
@@ -451,6 +456,7 @@ def private_least(epsilon: ArrayLike, delta: ArrayLike, distance: float = 1.0) -
     return np.log((1 - d) / d) / np.log1p(distance * np.expm1(e))
 
 
+@claim("busafekete2021:sec-5:bucketing:samples")
 def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -> list[Check]:
     """The rate of bucketing, which leaves out what privacy costs in delta and what a fixed distance costs in m.
 
@@ -537,6 +543,7 @@ def rate_at_distance(sizes: Iterable[int], distance: float, epsilon: float, delt
     return pd.DataFrame(rows)
 
 
+@claim("busafekete2021:abstract:cdp-rate")
 def check_rate(frame: pd.DataFrame, epsilon: float, delta: float, phi: float) -> list[Check]:
     """The abstract's rate at a fixed distance, and at a fixed spread.
 
@@ -629,6 +636,7 @@ def bernoulli_needs(epsilons: Sequence[float], p: float, delta: float) -> pd.Dat
     return pd.DataFrame(rows)
 
 
+@claim("busafekete2021:sec-8:cdp-lower")
 def check_lower(frame: pd.DataFrame, p: float, delta: float) -> list[Check]:
     """No private test with o(1/epsilon_0) bits.
 
@@ -653,6 +661,7 @@ def check_lower(frame: pd.DataFrame, p: float, delta: float) -> list[Check]:
     return [*checks, Check("ε₀ × bits, smallest over ε₀ ≤ 1", smallest, ">=", constant)]
 
 
+@claim("busafekete2021:sec-8:cdp-optimal")
 def check_optimal(epsilon: float, delta: float, phi: float) -> list[Check]:
     """Whether 'our central DP algorithm' is optimal in epsilon_0 among private ones."""
     bias = (1 - phi) / (1 + phi)
@@ -684,6 +693,7 @@ def check_optimal(epsilon: float, delta: float, phi: float) -> list[Check]:
     ]
 
 
+@claim("busafekete2021:sec-8:bernoulli")
 def check_bernoulli(points: int) -> list[Check]:
     """Mallows laws of two items against all Bernoulli laws, and their distances from uniform."""
     p = np.linspace(0, 1, points)
@@ -710,6 +720,7 @@ def check_bernoulli(points: int) -> list[Check]:
     ]
 
 
+@claim("busafekete2021:def-1")
 def check_definition(epsilon: float, delta: float) -> list[Check]:
     """'Pure if delta = 0' where delta is the significance of a test, on a test that is pure."""
     m, n = FIGURE_3[1]

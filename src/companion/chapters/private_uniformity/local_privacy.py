@@ -19,7 +19,7 @@ from companion.chapters.private_uniformity.central import unif_power
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import all_pairings, all_rankings, exponent, mean_square_bias
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed import busafekete2021 as paper
 from dprank.audit.exact import privacy_loss
 from dprank.data.kendall import kendall_distances
@@ -81,6 +81,7 @@ def pairing(n_items: int) -> NDArray[np.int64]:
     return np.arange(n_items // 2 * 2).reshape(-1, 2)
 
 
+@claim("busafekete2021:def-2")
 def check_def_2() -> list[Check]:
     """Definition 2 against the inequality over all events, both ways round, and over what all peers send."""
     checks = []
@@ -94,6 +95,7 @@ def check_def_2() -> list[Check]:
     return [*checks, Check(what, eventwise_loss(both) - pointwise_loss(law), "==", 0, error=ROUNDING)]
 
 
+@claim("busafekete2021:sec-3:ldp-stronger")
 def check_ldp_stronger(epsilon: float = 1.0) -> list[Check]:
     """Two items, two peers: every decision from local reports is centrally private; the converse fails."""
     law = channel(2, paper.local_pairs(2, epsilon).mechanism.shrinkage, pairing(2))
@@ -123,6 +125,7 @@ def padded_channels() -> list[NDArray[np.float64]]:
     return [np.eye(2), np.eye(2)[::-1]]
 
 
+@claim("busafekete2021:def-3")
 def check_def_3() -> list[Check]:
     """Definition 3 against the loss of pairing and output seen together; and what hiding the pairing would change."""
     family = public_channels(4, 1.0)
@@ -154,6 +157,7 @@ def channel_losses(epsilon: float, most: int = 6) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("busafekete2021:alg-5")
 def check_alg_5(epsilons: Sequence[float]) -> list[Check]:
     """Every even number of items spends epsilon_0 exactly, every odd one less."""
     checks = []
@@ -243,6 +247,7 @@ def moment_table(theta: float, shrinkage: float, samples: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("busafekete2021:sec-6:null")
 def check_null() -> list[Check]:
     """Moments of the local statistic under uniform rankings, by enumeration of rankings, noise and samples."""
     checks = []
@@ -256,6 +261,7 @@ def check_null() -> list[Check]:
     return checks
 
 
+@claim("busafekete2021:sec-6:alternative")
 def check_alternative(theta: float = math.log(2), shrinkage: float = math.tanh(0.5), samples: int = 4) -> list[Check]:
     """Moments under Mallows rankings against UNIF's functions of a shrunken bias."""
     frame = moment_table(theta, shrinkage, samples)
@@ -279,6 +285,7 @@ def check_alternative(theta: float = math.log(2), shrinkage: float = math.tanh(0
     ]
 
 
+@claim("busafekete2021:sec-6:tanh")
 def check_tanh() -> list[Check]:
     """tanh(epsilon_0 / m) against 2 epsilon_0 / m."""
     x = np.geomspace(1e-8, 1e3, 200)
@@ -403,6 +410,7 @@ def power_gap(sizes: tuple[int, ...], biases: tuple[float, ...], deltas: tuple[f
     return pd.DataFrame(rows)
 
 
+@claim("busafekete2021:thm-7")
 def check_thm_7(epsilon: float = 1.0, delta: float = 0.05) -> list[Check]:
     """Privacy, orders and errors of Theorem 7, first bullet."""
     m = [2_500, 10_000]
@@ -493,6 +501,7 @@ def bias_ratios(items: Sequence[int], scaled: Sequence[float]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("busafekete2021:thm-7:randomness")
 def check_randomness() -> list[Check]:
     """Bits, one ranking for all against one for each, and what a random pair's bias is."""
     ratio = bias_ratios((2, 3, 10, 100, 1000), tuple(np.geomspace(1e-3, 1e3, 13))).ratio.min()
@@ -548,6 +557,7 @@ def crossing_power(samples: int, epsilon: float, theta: float, repetitions: int)
     return pd.DataFrame(rows)
 
 
+@claim("busafekete2021:thm-7:private-randomness")
 def check_private_randomness(repetitions: int = 2_000) -> list[Check]:
     """Second bullet of Theorem 7: no constant serves all delta, ours with a second term does."""
     checks = []
@@ -604,6 +614,7 @@ def guess_pairs(n_items: int, epsilon: float) -> float:
     return float(law.max(0).sum() / len(law))
 
 
+@claim("busafekete2021:sec-7.3:adversary")
 def check_adversary() -> list[Check]:
     """What an adversary who starts from all rankings equally likely can know."""
     excess = max(guess_pairs(m, e) - best_guess(m, e) for m in (2, 3, 4, 5) for e in (1 / 3, 1.0, 5.0))
@@ -647,6 +658,7 @@ def coin_samples(epsilon: float, bias: float, delta: float) -> tuple[float, floa
     return math.log(1 / (4 * delta)) / (-0.5 * math.log1p(-(mean**2))), enough
 
 
+@claim("busafekete2021:sec-8:ldp-lower")
 def check_ldp_lower(delta: float = 0.05, biases: Sequence[float] = (0.01, 0.1, 0.5, 0.9)) -> list[Check]:
     """Both bounds of two items, times epsilon_0^2 and the squared bias."""
     need, enough, printed = [], [], []

@@ -21,7 +21,7 @@ from companion.chapters.testing_uniformity.power import crossing, spread
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import certain, wilson
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed import busafekete2021 as paper
 from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows
@@ -355,6 +355,7 @@ def local_limit(n_items: int, n_rankings: int, epsilon_0: float = EPSILON) -> fl
     return float(unif_sf(test.n_pairs, n_rankings, threshold, test.shrinkage))
 
 
+@claim("busafekete2021:fig-3")
 def check_figure_3(central: pd.DataFrame, local: pd.DataFrame, epsilon_0: float = EPSILON) -> list[Check]:
     """TRUN against BUNIF near the uniform law and far from it; the local test at the same spread, and at any."""
     checks = []
@@ -394,6 +395,7 @@ def check_figure_3(central: pd.DataFrame, local: pd.DataFrame, epsilon_0: float 
     return [*checks, Check(what, local_limit(m, n_local, epsilon_0), "<=", DELTA, "corrected", error=1e-6)]
 
 
+@claim("busafekete2021:sec-7.3:third")
 def check_third(n_items: int = 10, n_rankings: int = 9999) -> list[Check]:
     """How many batches Section 7.3 makes."""
     printed = paper.bucketed(n_items, n_rankings, 0.33, DELTA).mechanism
@@ -412,6 +414,7 @@ def check_third(n_items: int = 10, n_rankings: int = 9999) -> list[Check]:
     ]
 
 
+@claim("busafekete2021:sec-7.3:near-one")
 def check_near_one(central: pd.DataFrame, epsilon_0: float = EPSILON) -> list[Check]:
     """Why TRUN is ahead near the uniform law, if it is."""
     checks = []

@@ -23,7 +23,7 @@ from companion.chapters.private_uniformity.central import (
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import least
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed import busafekete2021 as paper
 from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows, theta_at
@@ -444,6 +444,7 @@ def needed_table(items: Sequence[int], bias: float) -> pd.DataFrame:
 # --- claims ----------------------------------------------------------------------------------------------------------
 
 
+@claim("busafekete2021:alg-3")
 def check_alg_3() -> list[Check]:
     """Algorithm 3 as a definition, on its smallest data and one larger case."""
     checks = []
@@ -462,6 +463,7 @@ def check_alg_3() -> list[Check]:
     return checks
 
 
+@claim("busafekete2021:thm-6:privacy")
 def check_thm_6_privacy(figure_3: pd.DataFrame, by_items: pd.DataFrame) -> list[Check]:
     """Privacy of Algorithm 3 with the sample size of Theorem 6, for every constant in front of it.
 
@@ -496,6 +498,7 @@ def corrected_margin() -> float:
     )
 
 
+@claim("busafekete2021:thm-6:samples")
 def check_thm_6_samples(repetitions: int) -> list[Check]:
     """Size of Algorithm 3 with the sample size of Theorem 6, as printed and with its answers exchanged."""
     checks = []
@@ -558,6 +561,7 @@ def unif_rankings(m: float, mu: float, delta: float) -> float:
     return math.sqrt(math.log(1 / delta) / m) / mu**2
 
 
+@claim("busafekete2021:thm-6:free")
 def check_thm_6_free(costs: pd.DataFrame) -> list[Check]:
     """Whether the first term dominates near uniformity, and whether it is free.
 
@@ -592,6 +596,7 @@ def bucket_ratio(m: float, mu: float, epsilon_0: float, delta: float) -> float:
     return float(theorem_6(m, mu, epsilon_0, delta).max()) / bucket_rankings(m, mu, epsilon_0, delta)
 
 
+@claim("busafekete2021:sec-5:trunc-vs-bucket")
 def check_trunc_vs_bucket() -> list[Check]:
     """The printed sample sizes of Theorem 6 and of bucketing, near uniformity."""
     checks = []

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from companion.instruments import surveys as datasets
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import sweep
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed.cai2025 import algorithm_2, algorithm_3
 from dprank.audit import privacy_loss
 from dprank.audit.neighbours import edge_data, voter_scores, worst_pair
@@ -104,6 +104,7 @@ def edge_privacy(n_items: int, epsilon: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:alg-2")
 def check_alg_2(n_items: int, epsilons: Iterable[float]) -> list[Check]:
     """Algorithm 2 on all data of up to `n_items` items."""
     checks = []
@@ -220,6 +221,7 @@ def questionnaire_losses(n_items: int, voters: int, scale: float) -> pd.DataFram
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:alg-3")
 def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> list[Check]:
     """Algorithm 3 as printed, and with the noise that the counts need."""
     sheets = voter_scores(3, answers, repeats=True, ties=False, score="wins")
@@ -316,6 +318,7 @@ def adjacency_readings(epsilon: float, grid: int = 1001) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("cai2025:sec-3.1:adjacency")
 def check_adjacency(epsilon: float) -> list[Check]:
     """Whether the printed definition limits what one user's change can do, in each of its readings."""
     calibrated = NoisyCounts.calibrated(epsilon=epsilon, per_person=1, n_items=2, score="wins", law="continuous")
@@ -419,6 +422,7 @@ def figure_8(
     )
 
 
+@claim("cai2025:fig-8:counts")
 def check_figure_8(frame: pd.DataFrame) -> list[Check]:
     """The published counting curves against noise that has the epsilon of their axis, and against the printed noise.
 

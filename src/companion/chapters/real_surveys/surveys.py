@@ -31,7 +31,7 @@ from companion.chapters.ranking_universities.universities import (
 from companion.instruments import surveys as datasets
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed.cai2025 import algorithm_1, algorithm_3, proposition_3_1
 from dprank.data.counting import Score, pairwise_wins
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts, objective_loss
@@ -126,6 +126,7 @@ def missing_answers() -> dict[str, float]:
     }
 
 
+@claim("cai2025:sec-4.3:cems")
 def check_cems() -> list[Check]:
     """Section 4.3.1, University Preferences: m, n and L, for what was asked and for what was answered."""
     m, n, answers = PRINTED["CEMS"]
@@ -152,6 +153,7 @@ def check_cems() -> list[Check]:
     ]
 
 
+@claim("cai2025:sec-4.3:immigration")
 def check_immigration() -> list[Check]:
     """Section 4.3.1, Student Attitudes on Immigration, as far as published totals can tell."""
     m, n, answers = PRINTED["immigration"]
@@ -469,6 +471,7 @@ def noise_needed(epsilon: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+@claim("cai2025:fig-8:mle")
 def check_figure_8_mle() -> list[Check]:
     """The published curve of the perturbed MLE, its privacy, and that it falls; simulated with `REPETITIONS`."""
     checks = []
@@ -500,6 +503,7 @@ def _falls(survey: str, part: pd.DataFrame, reading: str = "") -> list[Check]:
     ]
 
 
+@claim("cai2025:fig-8")
 def check_figure_8(epsilons: Iterable[float]) -> list[Check]:
     """Whether the private rankings are close to the noiseless ones, and noisier at a smaller epsilon.
 

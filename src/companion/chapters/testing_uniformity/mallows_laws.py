@@ -20,7 +20,7 @@ from scipy import special, stats
 
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.uniformity import all_rankings, distance_law, divergence, exponent
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed import busafekete2021 as paper
 from dprank.aggregation import lower_bounds
 from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
@@ -71,6 +71,7 @@ def normaliser(items: int, phi: Fraction) -> Fraction:
     return math.prod(factors, start=Fraction(1))
 
 
+@claim("busafekete2021:eq-z")
 def check_z(items: Iterable[int] = range(2, 8)) -> list[Check]:
     """Definition and product formula of Z."""
     phis = [Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(99, 100), Fraction(1)]
@@ -97,6 +98,7 @@ def check_z(items: Iterable[int] = range(2, 8)) -> list[Check]:
     ]
 
 
+@claim("busafekete2021:sec-4.1:tv-formula")
 def check_tv_formula(items: Iterable[int] = range(2, 7)) -> list[Check]:
     """The printed sum against the largest difference of probabilities of an event."""
     phis = [Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(99, 100)]
@@ -111,6 +113,7 @@ def check_tv_formula(items: Iterable[int] = range(2, 7)) -> list[Check]:
     ]
 
 
+@claim("busafekete2021:sec-4.1:tv-monotone")
 def check_tv_monotone(items: Sequence[int] = (2, 3, 5, 8, 12), tolerance: float = 1e-9) -> list[Check]:
     """Total variation falls in phi, in fractions, and halving finds phi_epsilon."""
     phis = [
@@ -142,6 +145,7 @@ def check_tv_monotone(items: Sequence[int] = (2, 3, 5, 8, 12), tolerance: float 
     ]
 
 
+@claim("busafekete2021:def-phi-eps")
 def check_phi_eps(items: Iterable[int] = range(2, 8)) -> list[Check]:
     """Is phi_epsilon defined, an end of an interval, and free of the centre?"""
     grid = [Fraction(i, 50) for i in range(51)]
@@ -185,6 +189,7 @@ def two_item_power(rankings: int, lead: int, before: float) -> float:
     return float(law.sf((rankings + lead + 1) // 2 - 1) + law.cdf((rankings - lead) // 2))
 
 
+@claim("busafekete2021:def-tester")
 def check_tester(epsilon: float = 0.25, delta: float = 0.05) -> list[Check]:
     """The definition of a tester: something satisfies it, and not without data."""
     n, lead = two_item_tester(epsilon, delta)
@@ -250,6 +255,7 @@ def chi_square(items: int, theta: float, n: int) -> float:
     return float((overlaps(items, theta) ** n).mean() - 1)
 
 
+@claim("busafekete2021:def-h1")
 def check_h1(items: int = 10, epsilon: float = 0.95, delta: float = 0.05) -> list[Check]:
     """What a tester that knows the centre can do with one ranking, and one that does not."""
     theta = theta_at(items, epsilon)
@@ -422,6 +428,7 @@ def always_met(delta: float, most: int = 10**4) -> list[int]:
     return [m for m in range(2, most) if paper.two_sample_gap(m, delta) < 0]
 
 
+@claim("busafekete2021:thm-4:epsilon")
 def check_condition(frame: pd.DataFrame, delta: float, phi: float = 0.9) -> list[Check]:
     """Theorem 4's condition, at a fixed phi and at a fixed epsilon."""
     some = [m for m in [*range(2, 2000), *np.geomspace(2000, 1e12, 40)] if paper.two_sample_gap(m, delta) > 0]
@@ -466,6 +473,7 @@ def check_condition(frame: pd.DataFrame, delta: float, phi: float = 0.9) -> list
     ]
 
 
+@claim("busafekete2021:thm-5:epsilon")
 def check_phi_eps_rate(frame: pd.DataFrame, epsilon: float = 0.5) -> list[Check]:
     """Is 1 - phi_epsilon at least of order epsilon / m? It is of order epsilon m^-3/2."""
     part = frame[frame.epsilon == epsilon]
@@ -562,6 +570,7 @@ def proved_samples(items: float, epsilon: float, delta: float) -> float:
     return 2 * room / (linear + math.sqrt(linear**2 + 4 * square * room))
 
 
+@claim("busafekete2021:abstract:rate")
 def check_rate(frame: pd.DataFrame, epsilon: float = 0.5, delta: float = 0.05) -> list[Check]:
     """Samples at a fixed epsilon and at a fixed phi."""
     part = frame[frame.epsilon == epsilon]
@@ -608,6 +617,7 @@ def overlap_table(items: Iterable[int], epsilon: float, n: int) -> pd.DataFrame:
 # --- moments, normality, divergence, cost ----------------------------------------------------------------------------
 
 
+@claim("busafekete2021:sec-7.2:moments")
 def check_moments(items: Iterable[int] = range(2, 61)) -> list[Check]:
     """Mean, variance and symmetry of the null distance, in whole numbers."""
     worst = [Fraction(0)] * 3
@@ -650,6 +660,7 @@ def normal_table(items: Iterable[int]) -> pd.DataFrame:
     return pd.DataFrame([{"items": m, "kolmogorov": kolmogorov(m), "guarantee": berry_esseen(m)} for m in items])
 
 
+@claim("busafekete2021:sec-7.2:normal")
 def check_normal(frame: pd.DataFrame) -> list[Check]:
     """Is symmetry a reason, and is there no guarantee?"""
     m = int(frame["items"].max())
@@ -682,6 +693,7 @@ def check_normal(frame: pd.DataFrame) -> list[Check]:
     ]
 
 
+@claim("busafekete2021:sec-8:kl")
 def check_kl(items: Iterable[int] = (2, 3, 10, 100, 1000), thetas: Iterable[float] = (0.01, 0.1, 0.5)) -> list[Check]:
     """The Taylor remainder in Section 8, with and without its factor 1/2."""
     least, most = [], []
@@ -712,6 +724,7 @@ def output_bits(items: int) -> int:
     return sum(n.bit_length() for n in mahonian(items))
 
 
+@claim("busafekete2021:sec-4.1:mahonian")
 def check_mahonian(sizes: Sequence[int] = (10, 20, 40, 80)) -> list[Check]:
     """Cost of the Mahonian table, and of the total variation distance without it."""
     entries, bits = (exponent(sizes, [f(s) for s in sizes]) for f in (table_entries, output_bits))

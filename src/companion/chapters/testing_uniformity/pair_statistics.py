@@ -15,7 +15,7 @@ from scipy import stats
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_pairings, all_rankings, divergence, exponent, mean_square_bias
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows
@@ -131,6 +131,7 @@ def squares_covariance(phi: float, n_rankings: int, pairs: Pairs) -> float:
     return float((same + shared) / k**2)
 
 
+@claim("busafekete2021:sec-4.2:independence")
 def check_independence() -> list[Check]:
     """Mutual independence of the pairs' statistics, under both hypotheses."""
     all_of_six = all_pairings(6)
@@ -189,6 +190,7 @@ def least_failing_items() -> int:
     return int(frame[frame.ratio < 1 - ROUNDING].m.min())
 
 
+@claim("busafekete2021:sec-4.2:bias")
 def check_bias() -> list[Check]:
     """The printed lower bound on the bias, in three readings, and ours."""
     frame = _bias_grid()
@@ -289,6 +291,7 @@ def far_pairs(sizes: Iterable[int], delta: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("busafekete2021:sec-4.2:m1")
 def check_m1(delta: float = 0.05) -> list[Check]:
     """The number of pairs that are far apart."""
     checks = []
@@ -359,6 +362,7 @@ def null_curves(sizes: Iterable[tuple[int, int]], points: int = 150) -> pd.DataF
     return pd.concat(frames, ignore_index=True)
 
 
+@claim("busafekete2021:alg-2")
 def check_alg_2() -> list[Check]:
     """Size of UNIF with the printed threshold, with one that holds for every significance, and with the exact one."""
     few = paper.unif(2, 0.015).threshold
@@ -426,6 +430,7 @@ def square_moments(n_rankings: int, bias: float) -> tuple[float, float]:
     return 1 + (k - 1) * b, (1 - 1 / k) * (2 * (1 - b * b) + 4 * (k - 2) * b * (1 - b))
 
 
+@claim("busafekete2021:sec-4.2:moments")
 def check_moments() -> list[Check]:
     """Moments of one pair's statistic and the orders the paper gives them."""
     checks = [
@@ -554,6 +559,7 @@ def one_pair_power(n_items: int, theta: float, delta: float) -> float:
     return (1 - float(far_law(n_items, apart_by)[0])) * alone
 
 
+@claim("busafekete2021:alg-2:k")
 def check_alg_2_k(frame: pd.DataFrame, delta: float = 0.05) -> list[Check]:
     """The number of samples in line 5: where it is defined, and whether it is enough there."""
     checks = [
@@ -608,6 +614,7 @@ def needed_over_stated(deltas: Iterable[float], n_items: int = 10, phi: float = 
     return frame.assign(ratio=frame.needed / frame.stated)
 
 
+@claim("busafekete2021:thm-5")
 def check_thm_5(frame: pd.DataFrame, delta: float = 0.05) -> list[Check]:
     """Theorem 5's order of the samples: many items, small significance, and line 5 in its place."""
     checks = []
@@ -658,6 +665,7 @@ def adjacent_power(n_items: int, mu: float, delta: float, n_rankings: int) -> fl
     return float(unif_sf(n_items // 2, n_rankings, paper.unif(n_items, delta).threshold, mu))
 
 
+@claim("busafekete2021:sec-4.2:small-m")
 def check_small_m() -> list[Check]:
     """The mean of Y by the bias of neighbours, and the number of samples that goes with it."""
     phi, k = 0.5, 10
@@ -702,6 +710,7 @@ def adjacent_margins(samples: Callable[[int, float, float], int]) -> tuple[float
     return min(margins), max(sizes)
 
 
+@claim("busafekete2021:sec-4.2:small-m-family")
 def check_family(frame: pd.DataFrame, delta: float = 0.05) -> list[Check]:
     """The last member of the family, exponent 1 and m_1 = m: as a number of pairs, and as a number in a formula."""
     counts, formula = "m₁ is a number of pairs", "m₁ is a number in the formula"

@@ -24,7 +24,7 @@ from scipy import stats
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import certain, exponent, mean_square_bias, wilson
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances
 from dprank.models.draws import binomial
@@ -301,6 +301,7 @@ def _at(frame: pd.DataFrame, n_items: int, scaled: float, test: str, calibration
 # --- Figure 1 --------------------------------------------------------------------------------------------------------
 
 
+@claim("busafekete2021:fig-1")
 def check_figure_1(frame: pd.DataFrame) -> list[Check]:
     """2SAMP against UNIF on two rankings, with the printed thresholds."""
     checks = []
@@ -400,6 +401,7 @@ def pairing_power(
     return frame.assign(normal=stats.norm.cdf(stats.norm.ppf(DELTA) + signal))
 
 
+@claim("busafekete2021:sec-7.1:why")
 def check_why(n_items: int, scaled: float, repetitions: int) -> list[Check]:
     """At equal size and on the same rankings: all pairs against one pairing."""
     frame = pairing_power(n_items, scaled, [1, n_items - 1], repetitions)
@@ -437,6 +439,7 @@ def margins(frame: pd.DataFrame, n_items: int) -> pd.DataFrame:
     return wide.assign(**{"known centre": best})
 
 
+@claim("busafekete2021:sec-7.1:margin")
 def check_margin(frame: pd.DataFrame, n_items: int = 10_000) -> list[Check]:
     """What two rankings detect at the largest m."""
     rows = [
@@ -472,6 +475,7 @@ def trun_power(n_rankings: int, phi: float, epsilon: float, epsilon_0: float = 1
     return float(stats.binom(n_rankings, 1 / (1 + phi)).pmf(first) @ reject)
 
 
+@claim("busafekete2021:sec-7:epsilon-role")
 def check_epsilon_role(n_rankings: int, n_items: int, epsilons: tuple[float, float]) -> list[Check]:
     """Whether a test's answers at a fixed number of rankings depend on the tolerance."""
     low, high = epsilons
@@ -530,6 +534,7 @@ def estimated_centre_sizes(panels: Iterable[tuple[int, int]], repetitions: int, 
     )
 
 
+@claim("busafekete2021:fig-2")
 def check_figure_2(frame: pd.DataFrame, sizes: pd.DataFrame, panels: Iterable[tuple[int, int]]) -> list[Check]:
     """MA, in each reading of its centre, against UNIF."""
     two = [m for m, n in panels if n == 2]

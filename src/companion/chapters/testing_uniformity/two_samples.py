@@ -15,7 +15,7 @@ from scipy.optimize import brentq, linprog
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import all_rankings, distance_law
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, claim
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
@@ -119,6 +119,7 @@ def thresholds(items: Iterable[int], delta: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("busafekete2021:sec-4.1:null")
 def check_null(most_items: int) -> list[Check]:
     """The null bound with the constant 1/sqrt(12): over all delta for few items, and its proof for many."""
     worst = max(null_excess(m) for m in range(2, most_items + 1))
@@ -134,6 +135,7 @@ def check_null(most_items: int) -> list[Check]:
     ]
 
 
+@claim("busafekete2021:sec-4.1:alt")
 def check_alt(phis: Iterable[float]) -> list[Check]:
     """The alternative's bound with the constant 1/sqrt(3), over all delta, by enumeration of up to 6 items."""
     phis = list(phis)
@@ -151,6 +153,7 @@ def check_alt(phis: Iterable[float]) -> list[Check]:
     return checks
 
 
+@claim("busafekete2021:alg-1")
 def check_alg_1(most_items: int, deltas: Sequence[float]) -> list[Check]:
     """Size of 2SAMP as printed: over all delta for few items, on a grid at the paper's sizes."""
     worst = max(null_excess(m) for m in range(2, most_items + 1))
@@ -184,6 +187,7 @@ def theorem_4(items: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame:
     )
 
 
+@claim("busafekete2021:thm-4")
 def check_thm_4(frame: pd.DataFrame, delta: float) -> list[Check]:
     """Theorem 4 on two items, and where its denominator is positive."""
     few, epsilon = paper.two_sample(2, delta), 0.25
@@ -225,6 +229,7 @@ def free_delta(phi: float) -> dict[str, float]:
     }
 
 
+@claim("busafekete2021:sec-4.1:alternative-reading")
 def check_alternative(phi: float, items: Iterable[int], gaps: Iterable[float]) -> list[Check]:
     """The sentence after Theorem 4 with delta free, with the delta that its formula gives, and with an 8."""
     free = free_delta(phi)
@@ -305,6 +310,7 @@ def known_centre(items: Iterable[int], delta: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@claim("busafekete2021:sec-4.1:one-sample")
 def check_one_sample(delta: float, n_items: int = 4, phi: float = 0.0) -> list[Check]:
     """One ranking with the centre unknown and with the centre given; the least m at which delta can be reached."""
     epsilon = 1 - delta
@@ -436,6 +442,7 @@ def fixed_centre_limit(n_items: int) -> dict[str, float]:
     return {"one": float(law @ below), "two": float(2 * (law @ below))}
 
 
+@claim("busafekete2021:sec-7.2:ma")
 def check_ma(frame: pd.DataFrame, delta: float) -> list[Check]:
     """Size of every reading of MA, and of its exact form with the first ranking as the centre."""
     readings = {"fixed": "any fixed centre", "first": "first ranking", "borda": "estimated centre"}

@@ -99,7 +99,7 @@ def test_matrix_error_bounds_the_excess():
 
 
 def test_interactive(constants):
-    checks = study.check_interactive(constants, SIZES, [0.1, 1.0])
+    checks = study.check_interactive(constants, SIZES, [0.1, 1.0], study.local_noise(["parties"], 1.0, 60))
     assert derive(checks) == "refuted"
     assert all(c.outcome for c in checks if c.about == "corrected")
 
@@ -107,7 +107,7 @@ def test_interactive(constants):
 def test_interactive_rejects_the_noise_of_all_pairs(constants, monkeypatch):
     honest = study.additive
     monkeypatch.setattr(study, "additive", lambda model, m, *rest: honest(model, m, *rest) * m**0.5)
-    checks = study.check_interactive(constants, SIZES, [0.1, 1.0])
+    checks = study.check_interactive(constants, SIZES, [0.1, 1.0], study.local_noise(["parties"], 1.0, 60))
     assert derive(checks) == "holds"
     assert not checks[1].outcome
 

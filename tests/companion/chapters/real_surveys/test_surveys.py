@@ -116,7 +116,7 @@ def test_tables_keep_the_counts(survey):
 def test_data_claims_and_their_mutants(monkeypatch):
     assert derive(experiment.check_cems()) == "underspecified"
     assert derive(experiment.check_immigration()) == "underspecified"
-    assert all(c.outcome for c in experiment.check_cems() + experiment.check_immigration() if c.about == "corrected")
+    assert all(c.outcome for c in [*experiment.check_cems(), *experiment.check_immigration()] if c.about == "corrected")
     monkeypatch.setattr(experiment, "PRINTED", {"CEMS": (302, 6, 15), "immigration": (97, 4, 6)})
     assert derive(experiment.check_cems()) == "refuted"
     assert derive(experiment.check_immigration()) == "refuted"
