@@ -154,11 +154,11 @@ def test_kernel_that_does_not_start_over_ipc(sources: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(papermill, "execute_notebook", run)
     book = Build(sources)
-    assert _execute(book.job(book.early[0]), None)[1] == ["dprank"]
+    assert _execute(book.job(book.early[0]))[1] == ["dprank"]
     assert tried == ["ipc", "tcp", "tcp"]
     errors.append(DeadKernelError("Kernel died"))
     with pytest.raises(DeadKernelError):
-        _execute(book.job(book.early[0]), None)
+        _execute(book.job(book.early[0]))
 
 
 def test_one_build_at_a_time(sources: Path) -> None:

@@ -69,14 +69,14 @@ def test_a_stream_is_one_output_whatever_clock_cut_it(job: Job, monkeypatch: pyt
         stream("stdout", "c"),
     ]
     monkeypatch.setattr(papermill, "execute_notebook", lambda *_, **__: ran(job, *pieces))
-    outputs = _execute(job, None)[0].cells[2].outputs
+    outputs = _execute(job)[0].cells[2].outputs
     assert [output.get("text") for output in outputs] == ["a\nb\n", None, "c"]
 
 
 def test_a_cell_that_wrote_to_stderr_fails_and_is_not_kept(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     warning = stream("stderr", "\x1b[31mfirst.py:1: UserWarning: the scale is odd\n  warn()\n")
     monkeypatch.setattr(papermill, "execute_notebook", lambda *_, **__: ran(job, stream("stdout", "a"), warning))
-    failure = _run(job, None)[2]
+    failure = _run(job)[2]
     assert failure == "01-first: cell 2 (cell-2) wrote to stderr: first.py:1: UserWarning: the scale is odd"
     assert not job.target.exists()
     assert job.reason() == "not run yet in profile standard"
@@ -163,11 +163,11 @@ def test_a_kernel_that_ipc_does_not_reach_is_reached_over_tcp(
         return ran(job)
 
     monkeypatch.setattr(papermill, "execute_notebook", run)
-    _execute(job, None)
+    _execute(job)
     assert transports == tried
     monkeypatch.setattr(papermill, "execute_notebook", refuse)
     with pytest.raises(BuildError, match=r"^no kernel starts: .*No space left on device: 'x'$"):
-        _execute(job, None)
+        _execute(job)
 
 
 def test_a_kernel_says_in_the_failure_what_it_died_of_and_nothing_in_the_terminal(
@@ -188,7 +188,7 @@ def test_a_kernel_says_in_the_failure_what_it_died_of_and_nothing_in_the_termina
     monkeypatch.setattr(papermill, "execute_notebook", run)
     job.layout.build.mkdir()
     reason = "Kernel died: ModuleNotFoundError: No module named 'not_here'"
-    assert _run(job, None)[2] == f"01-first: DeadKernelError: {reason}"
+    assert _run(job)[2] == f"01-first: DeadKernelError: {reason}"
     assert capfd.readouterr() == ("", "")
 
 
@@ -212,7 +212,7 @@ def test_a_full_disk_under_a_chapter(job: Job, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(papermill, "execute_notebook", lambda *_, **__: ran(job))
     monkeypatch.setattr(Layout, "write", refuse)
     with pytest.raises(BuildError, match=r"^01-first: No space left on device: x$"):
-        _run(job, None)
+        _run(job)
     assert job.reason() == "not run yet in profile standard"
 
 

@@ -26,6 +26,7 @@ from companion.press import BuildError, fault
 from companion.press.closure import LOADED, Sources
 from companion.press.layout import Layout, digest, dumps
 from companion.press.profiles import Chapter
+from companion.press.progress import Progress
 
 INJECTED = "injected-parameters"
 #: What makes the numbers; the lock holds each once, for all Pythons.
@@ -142,18 +143,18 @@ def execute(jobs: Sequence[Job], workers: int, say: Callable[[str], None]) -> No
     from joblib import Parallel, delayed
 
     _list_fonts(jobs[0].layout)
-    bars = sys.stderr.isatty()
     longest = sorted(jobs, key=lambda job: -job.seconds)  # two that take equally long stay in the book's order
-    tasks = (delayed(_run)(job, position if bars else None) for position, job in enumerate(longest))
+    tasks = (delayed(_run)(job) for job in longest)
     failures = []
     try:
         # never in this process, where nbclient would answer a signal by killing the kernel, and the next chapter start
         at_once = min(workers, len(jobs))
         run = Parallel(max(at_once, 2), pre_dispatch=at_once, batch_size=1, return_as="generator_unordered")
-        for name, seconds, failure in run(tasks):
-            if failure:
-                failures.append(failure)
-            say(f"{name}: {'failed' if failure else 'done'} in {seconds:.1f} s")
+        with Progress({job.chapter.name: job.seconds for job in longest}, at_once, say) as progress:
+            for name, seconds, failure in run(tasks):
+                if failure:
+                    failures.append(failure)
+                progress.done(name, f"{name}: {'failed' if failure else 'done'} in {seconds:.1f} s")
     except BrokenProcessPool:
         failures.append("a process that ran a chapter was killed; is there memory for as many at once (--jobs)?")
     except BuildError as error:
@@ -162,7 +163,7 @@ def execute(jobs: Sequence[Job], workers: int, say: Callable[[str], None]) -> No
         raise BuildError("\n".join(sorted(failures)))
 
 
-def _run(job: Job, position: int | None) -> tuple[str, float, str | None]:
+def _run(job: Job) -> tuple[str, float, str | None]:
     """Run one chapter in this process; name, seconds, and what went wrong.
 
     Raises
@@ -177,7 +178,7 @@ def _run(job: Job, position: int | None) -> tuple[str, float, str | None]:
     ours = {"COMPANION_PROFILE": job.profile, "COMPANION_ROOT": str(job.layout.root), VARIABLE: str(job.seed)}
     try:
         with _set(environment(job.layout), **ours):
-            notebook, loaded = _execute(job, position)
+            notebook, loaded = _execute(job)
         seconds = time.monotonic() - start
         if written := stderr(notebook):
             source, line = written
@@ -243,7 +244,7 @@ def _set(given: Mapping[str, str], **more: str) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _execute(job: Job, position: int | None) -> tuple[nbformat.NotebookNode, list[str]]:
+def _execute(job: Job) -> tuple[nbformat.NotebookNode, list[str]]:
     """The executed notebook, and what it loaded of ours; over TCP, and once more, where no kernel starts over IPC."""
     import papermill
     from nbclient.exceptions import DeadKernelError
@@ -255,7 +256,6 @@ def _execute(job: Job, position: int | None) -> tuple[nbformat.NotebookNode, lis
     logging.getLogger("papermill").setLevel(logging.CRITICAL + 1)  # the failure that is returned says it
     last = nbformat.v4.new_code_cell(LOADED, id="loaded")
     source = nbformat.from_dict({**job.chapter.notebook, "cells": [*job.chapter.notebook.cells, last]})
-    bar = False if position is None else {"desc": job.chapter.name, "position": position}
     for transport in ("ipc", "tcp", "tcp") if os.name == "posix" else ("tcp", "tcp"):
         with tempfile.TemporaryDirectory(prefix="k", ignore_cleanup_errors=True) as folder:
             try:
@@ -266,7 +266,7 @@ def _execute(job: Job, position: int | None) -> tuple[nbformat.NotebookNode, lis
                     kernel_name="python3",
                     language="python",
                     cwd=job.layout.root,
-                    progress_bar=bar,
+                    progress_bar=False,
                     start_timeout=120,
                     extra_arguments=["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"],
                     kernel_manager_class=Manager,
