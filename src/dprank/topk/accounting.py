@@ -37,6 +37,7 @@ from fractions import Fraction
 
 from scipy.optimize import brentq
 
+from dprank._require import require_positive
 from dprank.privacy.composition import Composition, epsilon_per_round, rho, total_epsilon
 from dprank.privacy.guarantee import Adjacency, ratio_up
 from dprank.topk.bound import log_delta, shift_for
@@ -240,7 +241,7 @@ class Rounds:
 
     def scale(self, epsilon: float, delta: float) -> float:
         """Least that is (epsilon, delta) private."""
-        rounds = max(self.number, 1)
+        epsilon, rounds = require_positive("epsilon", epsilon), max(self.number, 1)
         scale = ratio_up(
             self.spread, epsilon_per_round(self.composition, rounds, epsilon, delta, bounded_range=self._ranged)
         )
