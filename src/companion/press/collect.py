@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import nbformat
 
 from companion.instruments.seed import ROOT
 from companion.ledger.card import card
-from companion.ledger.claim import Record
+from companion.ledger.claim import Check, Record
 from companion.ledger.files import Claim
 from companion.press import BuildError
 from companion.press.execute import versions
-from companion.press.layout import Layout, digest, dumps
+from companion.press.layout import Layout, digest
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Collected:
     @property
     def json(self) -> bytes:
         """Content of `_build/records.json`, with the versions that made the numbers."""
-        content = {"profile": self.profile, "seed": self.seed, "records": self.records, "versions": versions()}
-        return dumps(content)
+        content = {"profile": self.profile, "seed": self.seed, "versions": versions()}
+        return written(content, self.records)
 
     def write(self, layout: Layout) -> None:
         """Write records, and figures with their data; the checksums are no longer true."""
@@ -42,6 +43,21 @@ class Collected:
             (folder / name).write_bytes(data)
         layout.replace_folder(folder, layout.build / "figures")
         layout.write(layout.records, self.json)
+
+
+def written(content: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> bytes:
+    """JSON with a line for each check, so that a difference can be read."""
+    blocks = []
+    for record in records:
+        checks = ",\n   ".join(_line({it.name: check[it.name] for it in fields(Check)}) for check in record["checks"])
+        rest = _line({key: record[key] for key in ("claim", "chapter", "verdict")})
+        blocks.append(f'{rest[:-1]}, "checks": [\n   {checks}]}}')
+    listed = ",\n  ".join(blocks)
+    return f'{_line(content)[:-1]},\n "records": [\n  {listed}]}}\n'.encode()
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def write_checksums(layout: Layout, site: bool) -> None:
