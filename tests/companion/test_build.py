@@ -362,7 +362,7 @@ def test_the_longest_chapter_starts_first(sources: Path, monkeypatch: pytest.Mon
     replace(sources / "notebooks/profiles.yml", "late:", "seconds: {02-second: 9, 01-first: 3}\nlate:")
     started: list[str] = []
 
-    def run(job: Job, _: object) -> tuple[str, float, str | None]:
+    def run(job: Job) -> tuple[str, float, str | None]:
         started.append(job.chapter.name)
         return job.chapter.name, 0.0, None
 
