@@ -100,7 +100,7 @@ def test_outcome_at_infinity() -> None:
     ("arguments", "message"),
     [
         ({"relation": "="}, "relation: '='; allowed: <=, >=, ==, <, >$"),
-        ({"about": "print"}, "about: 'print'; allowed: printed, supplied, content, corrected$"),
+        ({"about": "print"}, "about: 'print'; allowed: printed, supplied, content, corrected, argument$"),
         ({"observed": math.nan}, "observed: nan; allowed: any number but NaN$"),
         ({"bound": "one"}, "bound: 'one'; allowed: a number$"),
         ({"error": -1.0}, "error: -1.0; allowed: a finite number >= 0$"),
@@ -159,7 +159,7 @@ def test_derive(printed: str, supplied: str, content: str, verdict: str) -> None
     checks = [check(values[letter], about) for about, letters in groups.items() for letter in letters]
     for order in itertools.permutations(checks):
         assert derive(order) == verdict
-        assert derive([*order, check(False, "corrected")]) == verdict
+        assert derive([*order, check(False, "corrected"), check(False, "argument")]) == verdict
 
 
 def test_derive_readings() -> None:
@@ -367,6 +367,8 @@ def test_judge_of_corrections() -> None:
     assert problems(REFUTED, entry(check(False)))[0].startswith("mini2020:alg-1: the corrected statement has no check")
     [line] = problems(REFUTED, entry(check(False), check(False, "corrected")), profile="smoke")
     assert line.startswith("mini2020:alg-1: the corrected statement is false [a number (corrected): 2 <= 1]")
+    [line] = problems({}, entry(check(True), check(False, "argument")), profile="smoke")
+    assert line.startswith("mini2020:alg-1: a step of the argument is false [a number (argument): 2 <= 1]")
 
 
 def test_judge_meets_records_and_claims() -> None:

@@ -48,7 +48,7 @@ def best_order(margins: NDArray[np.float64], exact: int = EXACT_ITEMS) -> NDArra
     return kemeny(shrink(margins)).order if len(margins) <= exact else local_search(margins)
 
 
-def printed(corollary: int, n_items: int, epsilon: float = 1.0, delta: float = 0.0) -> float:
+def printed_rate(corollary: int, n_items: int, epsilon: float = 1.0, delta: float = 0.0) -> float:
     """The paper's additive error without its constant, times n in the central model and sqrt(n) in the local one.
 
     Parameters

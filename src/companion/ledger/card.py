@@ -52,6 +52,7 @@ def _about(check: Check) -> str:
         "supplied": "with supplied constants",
         "content": "does it say anything",
         "corrected": "corrected statement",
+        "argument": "a step of the argument",
     }[check.about]
     return f"{label}, {check.reading}" if check.reading else label
 

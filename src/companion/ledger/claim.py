@@ -13,12 +13,25 @@ from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any, ParamSpec, overload
 
-__all__ = ["RELATIONS", "UNDECIDED", "Check", "Record", "claim", "decisive", "derive"]
+__all__ = [
+    "RELATIONS",
+    "UNDECIDED",
+    "Check",
+    "Record",
+    "amended",
+    "argument",
+    "claim",
+    "content",
+    "decisive",
+    "derive",
+    "printed",
+    "supplied",
+]
 
 P = ParamSpec("P")
 UNDECIDED = "undecided here"
 RELATIONS = {"<=": "≤", ">=": "≥", "==": "=", "<": "<", ">": ">"}
-ABOUT = ("printed", "supplied", "content", "corrected")
+ABOUT = ("printed", "supplied", "content", "corrected", "argument")
 
 
 def _number(field: str, value: Any) -> float:
@@ -49,9 +62,9 @@ class Check:
         What we found, and what the statement compares it with; infinities are allowed, NaN is not.
     relation : {'<=', '>=', '==', '<', '>'}
         What the statement says: ``observed relation bound``.
-    about : {'printed', 'supplied', 'content', 'corrected'}
+    about : {'printed', 'supplied', 'content', 'corrected', 'argument'}
         The statement as printed; the statement with constants or conditions supplied by us; whether the statement
-        says anything where it is used; our corrected statement.
+        says anything where it is used; our corrected statement; a step of the argument for any of these.
     reading : str
         For ``about='printed'``: which reading of an ambiguous statement.
     error : float
@@ -119,6 +132,31 @@ class Check:
         return f"{self.what} ({self.about}{reading}): {self.observed:.6g}{error} {self.relation} {self.bound:.6g}"
 
 
+def printed(what: str, observed: float, relation: str, bound: float, *, reading: str = "", error: float = 0.0) -> Check:
+    """The statement as printed: ``observed relation bound``, under one reading of it."""
+    return Check(what, observed, relation, bound, "printed", reading, error)
+
+
+def supplied(what: str, observed: float, relation: str, bound: float, *, error: float = 0.0) -> Check:
+    """The printed statement with the constants or conditions that it leaves out."""
+    return Check(what, observed, relation, bound, "supplied", error=error)
+
+
+def content(what: str, observed: float, relation: str, bound: float, *, error: float = 0.0) -> Check:
+    """Whether the printed statement says anything where it is used."""
+    return Check(what, observed, relation, bound, "content", error=error)
+
+
+def amended(what: str, observed: float, relation: str, bound: float, *, error: float = 0.0) -> Check:
+    """Our corrected statement."""
+    return Check(what, observed, relation, bound, "corrected", error=error)
+
+
+def argument(what: str, observed: float, relation: str, bound: float, *, error: float = 0.0) -> Check:
+    """A step of an argument: arithmetic that must be right, and decides no verdict."""
+    return Check(what, observed, relation, bound, "argument", error=error)
+
+
 def derive(checks: Iterable[Check]) -> str:
     """Verdict on the printed statement that follows from `checks`.
 
@@ -136,7 +174,7 @@ def derive(checks: Iterable[Check]) -> str:
     Parameters
     ----------
     checks : iterable of Check
-        At least one of them about the printed statement; those about a corrected statement play no part.
+        At least one of them about the printed statement; those about a corrected statement or an argument play no part.
 
     Raises
     ------
@@ -240,7 +278,7 @@ def claim(name: str) -> Callable[[Callable[P, Iterable[Check]]], Callable[P, Rec
     --------
     >>> @claim("mini2020:thm-1")
     ... def theorem_1(voters=2):
-    ...     yield Check(f"privacy loss, {voters} voters", voters * 0.75, "<=", 1.0)
+    ...     yield printed(f"privacy loss, {voters} voters", voters * 0.75, "<=", 1.0)
     >>> print(theorem_1())
     mini2020:thm-1: refuted
       privacy loss, 2 voters (printed): 1.5 <= 1: false
@@ -270,12 +308,15 @@ def decisive(checks: Iterable[Check]) -> list[Check]:
     Returns
     -------
     list of Check
-        In their order; one for each reading of the printed statement, and for every other thing checked.
+        In their order; one for each reading of the printed statement, and for every other thing checked; of the steps
+        of an argument those only that do not hold.
     """
     rank = {False: 0, None: 1, True: 2}
     groups: dict[tuple[str, str], Check] = {}
     for check in checks:
         group = check.about, check.reading
+        if check.about == "argument" and check.outcome:
+            continue
         if group not in groups or rank[check.outcome] < rank[groups[group].outcome]:
             groups[group] = check
     return list(groups.values())

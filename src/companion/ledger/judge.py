@@ -11,6 +11,9 @@ from companion.ledger.files import NEEDS_CORRECTION, VERDICTS, Claim
 
 __all__ = ["judge", "summary"]
 
+#: What must be true whatever the verdict, in words.
+HELD = {"corrected": "the corrected statement", "argument": "a step of the argument"}
+
 
 def judge(
     ledger: Mapping[str, Claim],
@@ -72,17 +75,17 @@ def _judge(claim: Claim, chapter: str, record: Record, profile: str) -> list[str
         return [*problems, f"{claim.id}: recorded in {chapter} as {derived!r} but pending: settle it in the ledger"]
     may_be_undecided = profile == "smoke"
     if derived != claim.verdict and not (derived == UNDECIDED and may_be_undecided):
-        telling = sorted((c for c in checks if c.about != "corrected"), key=lambda check: check.outcome is True)
+        telling = [check for check in checks if check.about not in HELD]
+        telling.sort(key=lambda check: check.outcome is True)
         shown = [f"{check} is {'undecided' if check.outcome is None else check.outcome}" for check in telling[:4]]
         shown += [f"and {len(telling) - 4} more"] if len(telling) > 4 else []
         problems.append(f"{claim.id}: expected {claim.verdict!r}, observed {derived!r} [{'; '.join(shown)}]")
-    corrected = [check for check in checks if check.about == "corrected"]
-    if claim.verdict in NEEDS_CORRECTION and not corrected:
+    if claim.verdict in NEEDS_CORRECTION and not any(check.about == "corrected" for check in checks):
         problems.append(f"{claim.id}: the corrected statement has no check; allowed: a Check with about='corrected'")
-    for check in corrected:
-        if check.outcome is False or (check.outcome is None and not may_be_undecided):
+    for check in checks:
+        if check.about in HELD and (check.outcome is False or (check.outcome is None and not may_be_undecided)):
             state = "false" if check.outcome is False else "undecided"
-            problems.append(f"{claim.id}: the corrected statement is {state} [{check}]")
+            problems.append(f"{claim.id}: {HELD[check.about]} is {state} [{check}]")
     return problems
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -18,7 +18,7 @@ from companion.instruments.aggregation import exponential_needs, matrix_error, o
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, certain, exponent
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.aggregation.lower_bounds import (
     Convention,
     coded_threshold,
@@ -64,8 +64,8 @@ def observation_15(d: int, middle: int, convention: Convention) -> tuple[int, in
     x, rankings = all_signs(d), all_rankings(2 * d + middle)
     cost = pairwise_kendall_distances(rankings, embed(x, middle, convention=convention))
     wrong = (d - signs(rankings, d) @ x.T) // 2
-    printed = cost - middle * wrong
-    return int(printed.min()), int((cost - (middle + 1) * wrong).min()), int(cost.flat[printed.argmin()])
+    as_printed = cost - middle * wrong
+    return int(as_printed.min()), int((cost - (middle + 1) * wrong).min()), int(cost.flat[as_printed.argmin()])
 
 
 def observation_16(d: int, middle: int) -> pd.DataFrame:
@@ -94,63 +94,57 @@ def observation_16(d: int, middle: int) -> pd.DataFrame:
 
 
 @claim("alabi2022:sec-lower:map")
-def check_map() -> list[Check]:
+def check_map() -> Iterator[Check]:
     """Whether the words that follow the formula of the map say the same; Observation 15 needs what they say."""
-    checks = []
     for d in (1, 4):
         x = all_signs(d)
         formula, opposite = embed(x, 2, convention="formula"), embed(-x, 2, convention="formula")
         words = embed(x, 2, convention="words")
         what = f"of the {2**d} vectors x, those with one π^x by formula and words, d = {d}, t = 2"
-        checks.append(Check(what, int((formula == words).all(1).sum()), "==", 2**d))
+        yield printed(what, int((formula == words).all(1).sum()), "==", 2**d)
         what = f"of them, those whose π^x by words is π^(−x) by the formula, d = {d}"
-        checks.append(Check(what, int((opposite == words).all(1).sum()), "==", 2**d, "corrected"))
+        yield amended(what, int((opposite == words).all(1).sum()), "==", 2**d)
     for d, t in ((1, 1), (3, 2)):
         what = f"d = {d}, t = {t}: least of K(σ, π^x) minus Observation 15's bound, π^x by words, all σ and x"
-        checks.append(Check(what, observation_15(d, t, "words")[0], ">=", 0, "corrected"))
-    return checks
+        yield amended(what, observation_15(d, t, "words")[0], ">=", 0)
 
 
 @claim("alabi2022:sec-lower:inverse")
-def check_inverse(dimensions: Iterable[int] = (1, 2, 5, 8)) -> list[Check]:
+def check_inverse(dimensions: Iterable[int] = (1, 2, 5, 8)) -> Iterator[Check]:
     """How many vectors come back through the map and rho: by the formula none."""
-    checks = []
     for d in dimensions:
         x = all_signs(d)
-        conventions: list[tuple[Convention, str]] = [("formula", "printed"), ("words", "corrected")]
-        for convention, about in conventions:
+        conventions: list[tuple[Convention, Callable[..., Check]]] = [("formula", printed), ("words", amended)]
+        for convention, says in conventions:
             back = int((signs(embed(x, 3, convention=convention), d) == x).all(1).sum())
             what = f"vectors x with ρ(π^x) = x, π^x by {convention}, d = {d}, t = 3"
-            checks.append(Check(what, back, "==", 2**d, about))
-    return checks
+            yield says(what, back, "==", 2**d)
 
 
 @claim("alabi2022:obs-15")
-def check_obs_15() -> list[Check]:
+def check_obs_15() -> Iterator[Check]:
     """Observation 15 over all rankings of up to eight items."""
-    checks = []
     for d, t in SMALL:
         what = f"least of K(σ, π^x) − t (d − ⟨ρ(σ), x⟩)/2, π^x by formula, d = {d}, t = {t}"
-        checks.append(Check(what, observation_15(d, t, "formula")[0], ">=", 0))
+        yield printed(what, observation_15(d, t, "formula")[0], ">=", 0)
         what = f"least of K(σ, π^x) − (t + 1)(d − ⟨ρ(σ), x⟩)/2, π^x by words, d = {d}, t = {t}"
-        checks.append(Check(what, observation_15(d, t, "words")[1], "==", 0, "corrected"))
-    return checks
+        yield amended(what, observation_15(d, t, "words")[1], "==", 0)
 
 
 @claim("alabi2022:obs-16")
-def check_obs_16(cases: Iterable[tuple[int, int]] = ((1, 1), (1, 2), (2, 3), (5, 5), (5, 6), (10, 40))) -> list[Check]:
+def check_obs_16(
+    cases: Iterable[tuple[int, int]] = ((1, 1), (1, 2), (2, 3), (5, 5), (5, 6), (10, 40)),
+) -> Iterator[Check]:
     """Observation 16 where t is below, at and above d."""
-    checks = []
     for d, t in cases:
         frame = observation_16(d, t)
         worst = frame.loc[(frame.cost - frame.printed).idxmax()]
         what = f"K(π^y, π^x), d = {d}, t = {t}, x and y differ in {worst.h}"
-        checks.append(Check(what, int(worst.cost), "<=", int(worst.printed)))
+        yield printed(what, int(worst.cost), "<=", int(worst.printed))
         over = int((frame.cost - frame.corrected).max())
-        checks.append(Check(f"most of K − t (d − ⟨y, x⟩) − d², d = {d}, t = {t}", over, "==", 0, "corrected"))
+        yield amended(f"most of K − t (d − ⟨y, x⟩) − d², d = {d}, t = {t}", over, "==", 0)
         wrong = int((frame.cost != frame.formula).sum())
-        checks.append(Check(f"values off h (2t + 2d − h), d = {d}, t = {t}", wrong, "==", 0, "corrected"))
-    return checks
+        yield amended(f"values off h (2t + 2d − h), d = {d}, t = {t}", wrong, "==", 0)
 
 
 def outer_inversions(d: int, extra: bool) -> int:
@@ -165,33 +159,25 @@ def outer_inversions(d: int, extra: bool) -> int:
 
 
 @claim("alabi2022:sec-lower:outer")
-def check_outer(dimensions: Iterable[int] = (1, 2, 4, 6)) -> list[Check]:
+def check_outer(dimensions: Iterable[int] = (1, 2, 4, 6)) -> Iterator[Check]:
     """The sentence between the observations: what the outer items contribute."""
-    checks = []
     for d in dimensions:
         bound = 2 * d * d
-        checks.append(
-            Check(
-                f"inversions within {{1..d+1, d+t+1..2d+t}}, d = {d}, all x, y", outer_inversions(d, True), "<=", bound
-            )
+        yield printed(
+            f"inversions within {{1..d+1, d+t+1..2d+t}}, d = {d}, all x, y", outer_inversions(d, True), "<=", bound
         )
         own = outer_inversions(d, False)
-        checks.append(Check(f"inversions within {{1..d, d+t+1..2d+t}}, d = {d}", own, "<=", bound, "supplied"))
-        checks.append(Check(f"the same, d = {d}: exactly d²", own, "==", d * d, "corrected"))
-    return checks
+        yield supplied(f"inversions within {{1..d, d+t+1..2d+t}}, d = {d}", own, "<=", bound)
+        yield amended(f"the same, d = {d}: exactly d²", own, "==", d * d)
 
 
 @claim("alabi2022:sec-lower:large-t")
-def check_large_middle(d: int = 20, middles: Sequence[int] = (20, 200, 2000, 20000)) -> list[Check]:
+def check_large_middle(d: int = 20, middles: Sequence[int] = (20, 200, 2000, 20000)) -> Iterator[Check]:
     """Whether a large t makes the additive term small when compared to the optimum."""
-    checks = []
     for t in middles:
         h = np.arange(1, d + 1)
         share = float((h * (2 * d - h) / ((t + 1) * h)).max())
-        checks.append(
-            Check(f"inversions of outer items / Observation 15's bound, d = {d}, t = {t}", share, "<=", 2 * d / t)
-        )
-    return checks
+        yield printed(f"inversions of outer items / Observation 15's bound, d = {d}, t = {t}", share, "<=", 2 * d / t)
 
 
 # --- pure privacy ----------------------------------------------------------------------------------------------------
@@ -247,32 +233,30 @@ def pure_table(items: Iterable[int]) -> pd.DataFrame:
 
 
 @claim("alabi2022:thm-13")
-def check_thm_13(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6, 10**12)) -> list[Check]:
+def check_thm_13(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6, 10**12)) -> Iterator[Check]:
     """Theorem 13 with the constant 3/2."""
     exact = {m: pure_threshold(m, SHARE * m * m) / m for m in range(2, exact_to + 1)}
     worst = min(exact, key=lambda m: exact[m])
     gap = min(exact[m] - pure_floor(m) / m for m in range(2, exact_to + 1))
-    return [
-        Check(f"least ε n / m, exact for 2 to {exact_to} items (at m = {worst})", exact[worst], ">=", 1.5),
-        *(Check(f"bound below ε n / m, m = {m:.0e}", pure_floor(m) / m, ">=", 1.5) for m in far),
-        Check(f"least of the exact value minus that bound, over m, 2 to {exact_to} items", gap, ">=", 0),
-    ]
+    yield printed(f"least ε n / m, exact for 2 to {exact_to} items (at m = {worst})", exact[worst], ">=", 1.5)
+    for m in far:
+        yield printed(f"bound below ε n / m, m = {m:.0e}", pure_floor(m) / m, ">=", 1.5)
+    yield printed(f"least of the exact value minus that bound, over m, 2 to {exact_to} items", gap, ">=", 0)
 
 
 @claim("alabi2022:sec-lower:codes")
-def check_codes(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6)) -> list[Check]:
+def check_codes(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6)) -> Iterator[Check]:
     """The sketch for pure privacy: the rankings of vectors, Observation 15 and packing."""
     exact = {m: best_code(m) for m in range(2, exact_to + 1)}
     worst = min(exact, key=lambda m: exact[m] / m)
     gap = min(exact[m] - code_floor(m) for m in exact if m > 3)
     share = max(exact[m] / pure_threshold(m, SHARE * m * m) for m in exact)
     what = f"least ε n / m by the π^x alone, exact for 2 to {exact_to} items (at m = {worst})"
-    return [
-        Check(what, exact[worst] / worst, ">=", 0.1),
-        *(Check(f"bound below ε n / m by the π^x alone, m = {m:,}", code_floor(m) / m, ">=", 0.1) for m in far),
-        Check(f"least of the exact ε n minus that bound, 4 to {exact_to} items", gap, ">=", 0),
-        Check(f"most of ε n by the π^x over ε n by all rankings, 2 to {exact_to} items", share, "<=", 1 + ROUNDING),
-    ]
+    yield printed(what, exact[worst] / worst, ">=", 0.1)
+    for m in far:
+        yield printed(f"bound below ε n / m by the π^x alone, m = {m:,}", code_floor(m) / m, ">=", 0.1)
+    yield printed(f"least of the exact ε n minus that bound, 4 to {exact_to} items", gap, ">=", 0)
+    yield printed(f"most of ε n by the π^x over ε n by all rankings, 2 to {exact_to} items", share, "<=", 1 + ROUNDING)
 
 
 # --- what is enough --------------------------------------------------------------------------------------------------
@@ -336,18 +320,17 @@ def drift(frame: pd.DataFrame, since: int = 30) -> pd.DataFrame:
 
 
 @claim("alabi2022:sec-lower:trivial")
-def check_trivial(items: Sequence[int] = (10, 100, 10**4, 10**6)) -> list[Check]:
+def check_trivial(items: Sequence[int] = (10, 100, 10**4, 10**6)) -> Iterator[Check]:
     """From which number of voters on the errors beat the trivial one."""
-    checks = []
     for m in items:
         costs = kendall_distances(np.arange(m)[None, ::-1], np.arange(m)) if m <= 10**4 else [math.comb(m, 2)]
-        checks.append(Check(f"most cost of any ranking / m², m = {m:,}", int(costs[0]) / m**2, "<=", 0.5))
+        yield printed(f"most cost of any ranking / m², m = {m:,}", int(costs[0]) / m**2, "<=", 0.5)
     m, power = 10**12, 0.9
     # printed for any epsilon: with epsilon = m^0.9 a single voter has (m / epsilon^2) polylog(m) beaten
     enough, needed = math.log(m) ** 4 * m ** (1 - 2 * power), pure_floor(m) / m**power
     what = f"voters needed for 0.01 m² at ε = m^{power}, m = 10^12, over max(1, m log⁴ m / ε²)"
-    checks.append(Check(f"local model: {what}", needed / max(1.0, enough), "<=", 1))
-    for about in ("supplied", "corrected"):
+    yield printed(f"local model: {what}", needed / max(1.0, enough), "<=", 1)
+    for says in (supplied, amended):
         rates: dict[str, list[float]] = {"pure": [], "approximate": [], "local": []}
         for m in items:
             error, log_m = 0.01 * m * m, math.log(m)
@@ -359,38 +342,32 @@ def check_trivial(items: Sequence[int] = (10, 100, 10**4, 10**6)) -> list[Check]
                 rates["local"].append(one_bit_needs(m, epsilon, error) * epsilon**2 / (m * log_m))
         names = {"pure": "m log m / ε", "approximate": "√(m log m log(1/δ)) / ε", "local": "m log m / ε²"}
         bounds = {"pure": 100.0, "approximate": 100.0, "local": 6000.0}
-        checks += [
-            Check(
-                f"{model}: most of n / ({names[model]}) for 0.01 m², ε ≤ 1",
-                max(rates[model]),
-                "<=",
-                bounds[model],
-                about,
+        for model in rates:
+            yield says(
+                f"{model}: most of n / ({names[model]}) for 0.01 m², ε ≤ 1", max(rates[model]), "<=", bounds[model]
             )
-            for model in rates
-        ]
-    return checks
 
 
 @claim("alabi2022:sec-lower:local")
-def check_local(items: Sequence[int] = (10**2, 10**4, 10**8, 10**16), own: Sequence[int] = (3, 30, 300)) -> list[Check]:
+def check_local(
+    items: Sequence[int] = (10**2, 10**4, 10**8, 10**16), own: Sequence[int] = (3, 30, 300)
+) -> Iterator[Check]:
     """How far Corollary 12's number of voters is from Theorem 13's, and ours from each other."""
-    checks = []
     for epsilon in (1.0, 0.1):
         # both printed bounds with constant 1, error m^2
         first, last = (math.log(m) ** 2 * m / epsilon**2 / (m / epsilon) * epsilon for m in (items[0], items[-1]))
         what = f"ε (m log² m / ε²) / (m / ε), ε = {epsilon:g}: growth from m = {items[0]:.0e} to {items[-1]:.0e}"
-        checks.append(Check(what, last / first, "<=", 1 + ROUNDING))
+        yield printed(what, last / first, "<=", 1 + ROUNDING)
     for m in own:
         for epsilon in (0.01, 1.0):
             error = 0.01 * m * m
             ratio = one_bit_needs(m, epsilon, error) / local_needs(m, epsilon, error) / math.log(m)
             what = f"local voters enough / needed / log m, one bit each, m = {m}, ε = {epsilon:g}"
-            checks.append(Check(what, ratio, "<=", 2000, "corrected"))
+            yield amended(what, ratio, "<=", 2000)
     floor = {m: local_threshold(m, 0.01 * m * m) / m for m in range(2, 101)}
     least = min(floor, key=lambda m: floor[m])
     what = f"local voters needed / (m / (ε tanh(ε/2))), 2 to 100 items (at m = {least})"
-    return [*checks, Check(what, floor[least], ">=", 0.25, "corrected")]
+    yield amended(what, floor[least], ">=", 0.25)
 
 
 def unanimous_excess(n_items: int, voters: int, epsilon: float) -> float:
@@ -419,27 +396,23 @@ def padded_error(n_items: int, voters: int, epsilon: float) -> float:
 
 
 @claim("alabi2022:sec-results:lower-match")
-def check_lower_match(items: Sequence[int] = (30, 100, 300)) -> list[Check]:
+def check_lower_match(items: Sequence[int] = (30, 100, 300)) -> Iterator[Check]:
     """Whether lower and upper bounds on the additive error match: at the threshold (constants ours), and beyond."""
     threshold, beyond = "the n from which errors are below m²", "the additive error at every larger n"
-    checks = []
     for m in items:
         frame = thresholds([m], 1.0, 1e-6).set_index(["model", "kind"]).voters
         for model, log_power, most in (("pure", 1.0, 100.0), ("approximate", 0.5, 5000.0)):
             ratio = frame[model, "enough"] / frame[model, "needed"] / math.log(m) ** log_power
             what = f"{model} DP: (voters enough) / (voters needed) / log^{log_power:g} m for 0.01 m², m = {m}, ε = 1"
-            checks.append(Check(what, ratio, "<=", most, reading=threshold))
+            yield printed(what, ratio, "<=", most, reading=threshold)
         n = m**3
         small = math.exp(unanimous_excess(m, n, 1.0)) / (m**3 / n)
         what = f"log⁶ m × error of the exponential mechanism at ratio 3 / (m³/(εn)), m = {m}, n = m³, ε = 1"
-        checks.append(Check(what, small * math.log(m) ** 6, ">=", 1.0, reading=beyond))
-        checks.append(Check(f"the same without log⁶ m, m = {m}", small, "<", 1e-3, "corrected"))
+        yield printed(what, small * math.log(m) ** 6, ">=", 1.0, reading=beyond)
+        yield amended(f"the same without log⁶ m, m = {m}", small, "<", 1e-3)
         for n in (2 * m, m**2, m**3):
             low = padded_error(m, n, 1.0) / (m**3 / n)
-            checks.append(
-                Check(f"ratio 1: least additive error / (m³/(εn)), m = {m}, n = {n:,}", low, ">=", 0.01, "corrected")
-            )
-    return checks
+            yield amended(f"ratio 1: least additive error / (m³/(εn)), m = {m}, n = {n:,}", low, ">=", 0.01)
 
 
 # --- approximate privacy ---------------------------------------------------------------------------------------------
@@ -520,40 +493,31 @@ def majority_identity(voters: int, spread: float, grid: int = 20) -> tuple[float
 @claim("alabi2022:thm-14")
 def check_thm_14(
     items: Sequence[int] = (5, 10**2, 10**4, 10**6, 10**9), ratios: Sequence[float] = (1, 2, 5, 50)
-) -> list[Check]:
+) -> Iterator[Check]:
     """Theorem 14: epsilon idle and fixed, epsilon idle and falling with m, and epsilon where it belongs."""
     fixed, falling = "ε fixed", "ε may depend on m"
     at = {(m, e, a): theorem_14(m, e, a) for m in items for e in (1e-4, 0.01, 0.1, 1.0) for a in ratios}
     one = [found / n for (_, e, _), (n, found) in at.items() if e == 1.0 and n >= 1]
     every = [found / n for n, found in at.values() if n >= 1]
-    checks = [
-        Check("least of (voters needed) / (√m / (40 √α sinh 1)), c = 1/72, all m, α", min(one), ">=", 1, reading=fixed)
-    ]
+    yield printed(
+        "least of (voters needed) / (√m / (40 √α sinh 1)), c = 1/72, all m, α", min(one), ">=", 1, reading=fixed
+    )
     for m in (1e12, 1e24, 1e48):
         below, error = idle_epsilon(m)
         what = f"error / m² of a (1, 1/n²)-DP algorithm, ratio 1, m = {m:.0e}, ε = m^-0.4, n = {below:.2g} √m / ε"
-        checks.append(Check(what, error, ">=", 1 / 72, reading=falling))
+        yield printed(what, error, ">=", 1 / 72, reading=falling)
     ms = np.array([1e12, 1e24, 1e48])
     slope = exponent(ms, [idle_epsilon(m)[1] for m in ms])
-    checks.append(Check("exponent of that error / m² in m: any c is passed", slope, ">=", 0, reading=falling))
+    yield printed("exponent of that error / m² in m: any c is passed", slope, ">=", 0, reading=falling)
     for spread, voters in ((1.0, 3), (0.25, 5), (0.05, 4)):
         left, right = majority_identity(voters, spread)
         what = f"E Σ_i y (x_i − p) over 2a E[p y], majority of {voters}, a = {spread:g}"
-        checks.append(Check(what, left / right, "==", 1, "corrected", error=ROUNDING))
-    checks.append(
-        Check(
-            "least of (voters needed) / (√m / (40 √α sinh ε)), δ = 1/(272 α n), ε ≤ 1", min(every), ">=", 1, "corrected"
-        )
-    )
+        yield amended(what, left / right, "==", 1, error=ROUNDING)
+    yield amended("least of (voters needed) / (√m / (40 √α sinh ε)), δ = 1/(272 α n), ε ≤ 1", min(every), ">=", 1)
     for m, n in ((3, 2), (3, 3), (3, 4)):
         ratio, delta = random_voter(m, n)
-        checks.append(
-            Check(f"a random voter's ranking: δ at ε = 0, m = {m}, n = {n}", delta, "<=", 1 / n + ROUNDING, "corrected")
-        )
-        checks.append(
-            Check(f"a random voter's ranking: most cost / OPT, m = {m}, n = {n}", ratio, "<=", 2, "corrected")
-        )
-    return checks
+        yield amended(f"a random voter's ranking: δ at ε = 0, m = {m}, n = {n}", delta, "<=", 1 / n + ROUNDING)
+        yield amended(f"a random voter's ranking: most cost / OPT, m = {m}, n = {n}", ratio, "<=", 2)
 
 
 # --- tracing at work -------------------------------------------------------------------------------------------------
@@ -628,7 +592,7 @@ def tracing(
 
 
 @claim("alabi2022:sec-lower:signs")
-def check_signs(frame: pd.DataFrame) -> list[Check]:
+def check_signs(frame: pd.DataFrame) -> Iterator[Check]:
     """Whether the signs of the marginals alone give voters away: few voters, many items, in the one cell with fewest.
 
     A stranger passes with chance PASS / (OUTSIDERS + 1), a voter of a (1, delta)-DP release at most e times that, plus
@@ -641,7 +605,7 @@ def check_signs(frame: pd.DataFrame) -> list[Check]:
     n = voters_at(first.n_items, first.share)
     what = f"share of voters traced at 1 % false alarms, exact signs, m = {first.n_items:,}, n = {n}"
     error = certain(float(first["mean"]), int(first.repetitions))
-    return [Check(f"{what}; (1, 0.1)-DP allows e/100 + 0.1", float(first["mean"]), ">", allowed, error=error)]
+    yield printed(f"{what}; (1, 0.1)-DP allows e/100 + 0.1", float(first["mean"]), ">", allowed, error=error)
 
 
 def table_16(cases: Iterable[tuple[int, int, int]]) -> pd.DataFrame:

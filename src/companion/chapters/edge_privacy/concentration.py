@@ -19,7 +19,7 @@ from scipy import special, stats
 
 from companion.instruments.style import BAR, CALIBRATION, styled
 from companion.instruments.sweep import stream, sweep
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link, voter_counts
 from dprank.models.likelihood import mle_from_counts
 
@@ -92,14 +92,13 @@ def decay(first: float, second: float, items: tuple[float, float]) -> float:
 
 
 @claim("cai2025:sec-a.2:degrees")
-def check_degrees(items: Sequence[int] = SIZES) -> list[Check]:
+def check_degrees(items: Sequence[int] = SIZES) -> Iterator[Check]:
     """Event A0 for arbitrary and for sufficient constants in np >= c log n."""
-    checks = []
     ends = (10**3, 10**6)
     for c in (1.0, 10.0):
         (_, most), (least, _) = (degree_failure(n, c * math.log(n) / n) for n in ends)
         what = f"n = 10³ to 10⁶, np = {c:g} log n: P(some degree outside) falls at most like n^-a, a"
-        checks.append(Check(what, decay(most, least, ends), ">=", 10))
+        yield printed(what, decay(most, least, ends), ">=", 10)
     worst = max(
         degree_failure(n, share)[1] * float(n) ** 10
         for n in items
@@ -107,15 +106,16 @@ def check_degrees(items: Sequence[int] = SIZES) -> list[Check]:
         for share in np.geomspace(C_DEGREES * math.log(n) / n, 1, 5)
     )
     what = f"largest n¹⁰ P(some degree outside), np ≥ {C_DEGREES:g} log n, n ≤ {max(items):.0e}"
-    checks += [Check(what, worst, "<=", 1, about) for about in ("supplied", "corrected")]
+    for says in (supplied, amended):
+        yield says(what, worst, "<=", 1)
     ends = (10**6, 10**9)
     (_, most), (least, _) = (degree_failure(n, 100 * math.log(n) / n) for n in ends)
     what = "n = 10⁶ to 10⁹, np = 100 log n: the exponent a is short of 10"
-    return [*checks, Check(what, decay(most, least, ends), "<", 10, "corrected")]
+    yield amended(what, decay(most, least, ends), "<", 10)
 
 
 @claim("cai2025:lem-b.1")
-def check_lemma_b1(items: Sequence[int] = SIZES) -> list[Check]:
+def check_lemma_b1(items: Sequence[int] = SIZES) -> Iterator[Check]:
     """Lemma B.1 at its boundary mL = 60 n log n, and the Chernoff bound that it uses."""
     exact, chernoff = [], []
     for n in items:
@@ -126,11 +126,9 @@ def check_lemma_b1(items: Sequence[int] = SIZES) -> list[Check]:
     grid = f"mL = 60 n log n, n = {min(items)} to {max(items):.0e}"
     few = [(n, draws) for n in (2, 3, 5, 20, 100) for draws in (1, 2, 3, 7, 20, 50, 200)]
     small = max(voter_degree_failure(n, draws)[0] / (2 * math.exp(-draws / (6 * n))) for n, draws in few)
-    return [
-        Check(f"largest n⁸ P(some degree outside), {grid}", max(exact), "<=", 1),
-        Check(f"P(one degree outside) over its Chernoff bound, {grid}", max(chernoff), "<=", 1),
-        Check("the same, n ≤ 100 and mL ≤ 200", small, "<=", 1),
-    ]
+    yield printed(f"largest n⁸ P(some degree outside), {grid}", max(exact), "<=", 1)
+    yield printed(f"P(one degree outside) over its Chernoff bound, {grid}", max(chernoff), "<=", 1)
+    yield printed("the same, n ≤ 100 and mL ≤ 200", small, "<=", 1)
 
 
 # --- Laplace noise ---------------------------------------------------------------------------------------------------
@@ -161,19 +159,19 @@ def _laplace_checks(items: Sequence[int]) -> list[Check]:
     total = max(min(1.0, sum(law)) * float(n) ** 8 for n, law in laws.items())
     each = max(law[1] * float(n) ** 8 for n, law in laws.items())
     return [
-        Check(f"largest n⁸ P(either bound is exceeded), {grid}", total, "<=", 2),
-        Check(f"largest n⁸ P(the sum exceeds its bound), {grid}", each, "<=", 2),
+        printed(f"largest n⁸ P(either bound is exceeded), {grid}", total, "<=", 2),
+        printed(f"largest n⁸ P(the sum exceeds its bound), {grid}", each, "<=", 2),
     ]
 
 
 @claim("cai2025:lem-a.2")
-def check_lemma_a2(items: Sequence[int] = SUMS) -> list[Check]:
+def check_lemma_a2(items: Sequence[int] = SUMS) -> Iterator[Check]:
     """Lemma A.2 from the exact laws of maximum and sum."""
-    return _laplace_checks(items)
+    yield from _laplace_checks(items)
 
 
 @claim("cai2025:lem-a.2:proof")
-def check_lemma_a2_proof(scale: float = 8.0) -> list[Check]:
+def check_lemma_a2_proof(scale: float = 8.0) -> Iterator[Check]:
     """The Bernstein inequality that the proof of Lemma A.2 prints, and the one it needs."""
     threshold = 8 * scale * math.sqrt(2 * math.log(2))
     bound = math.exp(-(threshold**2) / (8 * 2 * scale))
@@ -183,16 +181,14 @@ def check_lemma_a2_proof(scale: float = 8.0) -> list[Check]:
         for n in (1, 2, 3, 5, 10, 30, 100, 300)
         for u in np.linspace(0.01, 3.5, 60)
     )
-    return [
-        Check(what, laplace_sum_tail(2, threshold / scale), "<=", bound),
-        Check("largest P(Σ w > t) / exp(−t²/(8nλ²)), 0 < t ≤ 3.5 nλ, n ≤ 300", ratio, "<=", 1, "corrected"),
-    ]
+    yield printed(what, laplace_sum_tail(2, threshold / scale), "<=", bound)
+    yield amended("largest P(Σ w > t) / exp(−t²/(8nλ²)), 0 < t ≤ 3.5 nλ, n ≤ 300", ratio, "<=", 1)
 
 
 @claim("cai2025:lem-b.3")
-def check_lemma_b3(items: Sequence[int] = SUMS) -> list[Check]:
+def check_lemma_b3(items: Sequence[int] = SUMS) -> Iterator[Check]:
     """Lemma B.3 from the exact laws: the sum alone within 2 n^-8, as its proof concludes."""
-    return _laplace_checks(items)
+    yield from _laplace_checks(items)
 
 
 def last_linear() -> int:
@@ -201,17 +197,15 @@ def last_linear() -> int:
 
 
 @claim("cai2025:lem-b.3:proof")
-def check_lemma_b3_proof(items: Sequence[int] = SUMS) -> list[Check]:
+def check_lemma_b3_proof(items: Sequence[int] = SUMS) -> Iterator[Check]:
     """Which term of the proof's minimum is the smaller one, and what is true where it is the other."""
     n = last_linear()
     quadratic, linear = 8 * math.log(n), 2 * math.sqrt(n * math.log(n))
     what = f"t²/(8nλ²) at t = 8λ √(n log n), n = {n}, against t/(4λ)"
     worst = max(laplace_failure(k)[1] * float(k) ** 8 for k in items)
     grid = f"n = {min(items)} to {max(items):,}"
-    return [
-        Check(what, quadratic, "<=", linear),
-        Check(f"largest n⁸ P(the sum exceeds its bound), {grid}", worst, "<=", 2, "corrected"),
-    ]
+    yield printed(what, quadratic, "<=", linear)
+    yield amended(f"largest n⁸ P(the sum exceeds its bound), {grid}", worst, "<=", 2)
 
 
 # --- the gradient at the truth ---------------------------------------------------------------------------------------
@@ -228,7 +222,7 @@ def gradient_failure(items: float, mean: float, deviation: float) -> float:
 
 
 @claim("cai2025:lem-a.1")
-def check_lemma_a1(items: Sequence[int] = SIZES) -> list[Check]:
+def check_lemma_a1(items: Sequence[int] = SIZES) -> Iterator[Check]:
     """Lemma A.1 with c = 40, by Bernstein, whatever the degrees."""
     worst = max(
         gradient_failure(n, mean, 3) + 10 * math.log(n)
@@ -237,11 +231,11 @@ def check_lemma_a1(items: Sequence[int] = SIZES) -> list[Check]:
         for mean in np.geomspace(C_GRADIENT * math.log(n), n, 9)
     )
     what = f"largest n¹⁰ P(the gradient exceeds its bound), np ≥ {C_GRADIENT:g} log n, n ≤ {max(items):.0e}"
-    return [Check(what, math.exp(worst), "<=", 2)]
+    yield printed(what, math.exp(worst), "<=", 2)
 
 
 @claim("cai2025:lem-b.2")
-def check_lemma_b2(items: Sequence[int] = SIZES) -> list[Check]:
+def check_lemma_b2(items: Sequence[int] = SIZES) -> Iterator[Check]:
     """Lemma B.2 with c = 2, by Bernstein."""
     worst = max(
         gradient_failure(n, 2 * C_GRADIENT_VOTERS * math.log(n) * more, math.sqrt(33)) + 10 * math.log(n)
@@ -249,7 +243,7 @@ def check_lemma_b2(items: Sequence[int] = SIZES) -> list[Check]:
         for more in (1, 1.5, 3, 10, 1e2, 1e4, 1e8)
     )
     what = f"largest n¹⁰ P(the gradient exceeds its bound), mL ≥ {C_GRADIENT_VOTERS:g} n log n"
-    return [Check(f"{what}, n = {min(items)} to {max(items):.0e}", math.exp(worst), "<=", 2)]
+    yield printed(f"{what}, n = {min(items)} to {max(items):.0e}", math.exp(worst), "<=", 2)
 
 
 def balancing_strengths(wins: Array, link: Link) -> Array:
@@ -265,20 +259,19 @@ def balancing_strengths(wins: Array, link: Link) -> Array:
 
 
 @claim("cai2025:lem-a.1:proof")
-def check_lemma_a1_proof() -> list[Check]:
+def check_lemma_a1_proof() -> Iterator[Check]:
     """The first display of the proof of Lemma A.1 on four items, and the inequality that repairs it."""
     wins = np.zeros((4, 4))
     for winner, loser in ((0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)):
         wins[winner, loser] = 1
-    checks = []
-    for link, about in ((ARCTAN, "printed"), (LOGISTIC, "printed")):
+    for link, says in ((ARCTAN, printed), (LOGISTIC, printed)):
         theta = balancing_strengths(wins, link)
         gaps = theta[:, None] - theta
         surplus = ((wins + wins.T) * link.cdf(gaps) - wins).sum(1)
         right = link.kappa_1 * 2 * np.abs(surplus).max()
         left = float(np.linalg.norm(gradient(wins, theta, link)))
         what = f"‖∇L(θ)‖₂, 4 items, {link.name} link, outcomes as expected"
-        checks.append(Check(what, left, "<=", right + ROUNDING, about))
+        yield says(what, left, "<=", right + ROUNDING)
     ratio = 0.0
     for gaps in map(np.array, product((-1.0, -0.3, 0.4, 1.0), repeat=3)):
         p = ARCTAN.cdf(gaps)
@@ -289,7 +282,7 @@ def check_lemma_a1_proof() -> list[Check]:
         tails = [law[value >= v - 1e-12].sum() for v in value]  # t just below v
         ratio = max(ratio, *(tails / (2 * np.exp(-2 * value**2 / (3 * ARCTAN.kappa_1**2)))))
     what = "P(weighted sum > κ₁ s) / (2 exp(−2s²/d)), d = 3 opponents, arctan link, all outcomes"
-    return [*checks, Check(what, ratio, "<=", 1, "corrected")]
+    yield amended(what, ratio, "<=", 1)
 
 
 def coordinate_law(items: int, draws: int) -> tuple[Array, Array]:
@@ -305,15 +298,13 @@ def coordinate_law(items: int, draws: int) -> tuple[Array, Array]:
 
 
 @claim("cai2025:lem-b.2:proof")
-def check_lemma_b2_proof() -> list[Check]:
+def check_lemma_b2_proof() -> Iterator[Check]:
     """Whether a coordinate of the gradient is sub-Gaussian with its variance as parameter; Bernstein instead."""
     n, s = 1000, 10.0
     growth = math.log1p(2 / n * (math.cosh(s / 2) - 1))
-    checks = [
-        Check(f"log E exp(s g) per draw, θ* = 0, n = {n}, s = {s:g}", growth, "<=", s**2 / n),
-        # one comparison: a coordinate is 1/2 in size with probability 2/n, and S = 2/n
-        Check("P(|g| > 0.499), θ* = 0, n = 100, one comparison", 2 / 100, "<=", 2 * math.exp(-(0.499**2) * 100 / 4)),
-    ]
+    yield printed(f"log E exp(s g) per draw, θ* = 0, n = {n}, s = {s:g}", growth, "<=", s**2 / n)
+    # one comparison: a coordinate is 1/2 in size with probability 2/n, and S = 2/n
+    yield printed("P(|g| > 0.499), θ* = 0, n = 100, one comparison", 2 / 100, "<=", 2 * math.exp(-(0.499**2) * 100 / 4))
     worst = 0.0
     for items, draws in ((100, 1), (100, 40), (10, 100), (30, 300)):
         values, law = coordinate_law(items, draws)
@@ -321,7 +312,7 @@ def check_lemma_b2_proof() -> list[Check]:
             bound = 2 * math.exp(-(t**2) / (2 * (draws / items / 2 + t / 3)))
             worst = max(worst, float(law[np.abs(values) > t].sum()) / bound)
     what = "largest P(|g| > t) / (2 exp(−t²/(S/2 + 2t/3))), all t, four designs"
-    return [*checks, Check(what, worst, "<=", 1, "corrected")]
+    yield amended(what, worst, "<=", 1)
 
 
 # --- the spectrum of the Hessian -------------------------------------------------------------------------------------
@@ -341,7 +332,7 @@ def two_items_eigenvalue(theta: float, comparisons: float = 1.0) -> float:
 
 
 @claim("cai2025:lem-a.3")
-def check_lemma_a3(items: Sequence[int] = SIZES) -> list[Check]:
+def check_lemma_a3(items: Sequence[int] = SIZES) -> Iterator[Check]:
     """Lemma A.3 without and with the conditions that it leaves out."""
     kappa = condition_number()
     n, mean = 25, 1.9
@@ -353,19 +344,16 @@ def check_lemma_a3(items: Sequence[int] = SIZES) -> list[Check]:
         for mean in np.geomspace(C_SPECTRUM * math.log(n), n, 9)
     )
     what = f"largest n¹⁰ P(λ₂ of the Laplacian < np/2), np ≥ {C_SPECTRUM:g} log n, n ≤ {max(items):.0e}"
-    checks = [
-        Check("λ₂, two items that are compared, θ* = (4, −4), v = θ*", two_items_eigenvalue(4.0), ">=", 1 / kappa),
-        Check(f"largest λ₂, n = {n}, np = {mean}, any graph with event A₀", cycle / 4, ">=", mean / (2 * kappa)),
-    ]
-    for about in ("supplied", "corrected"):
-        checks.append(Check(what, math.exp(worst), "<=", 1, about))
+    yield printed("λ₂, two items that are compared, θ* = (4, −4), v = θ*", two_items_eigenvalue(4.0), ">=", 1 / kappa)
+    yield printed(f"largest λ₂, n = {n}, np = {mean}, any graph with event A₀", cycle / 4, ">=", mean / (2 * kappa))
+    for says in (supplied, amended):
+        yield says(what, math.exp(worst), "<=", 1)
         curve = "least (−log F)'' at |v_i − v_j| ≤ 4, logistic, times κ₂"
-        checks.append(Check(curve, flattest(LOGISTIC) * kappa, ">=", 1, about))
-    return checks
+        yield says(curve, flattest(LOGISTIC) * kappa, ">=", 1)
 
 
 @claim("cai2025:lem-b.4")
-def check_lemma_b4(items: Sequence[int] = SIZES) -> list[Check]:
+def check_lemma_b4(items: Sequence[int] = SIZES) -> Iterator[Check]:
     """Lemma B.4 without and with a bound on the true strengths."""
     kappa = condition_number()
     worst = 0.0
@@ -375,14 +363,11 @@ def check_lemma_b4(items: Sequence[int] = SIZES) -> list[Check]:
             low = math.exp(spectrum_failure(n, 2 * draws / (n - 1)))
             worst = max(worst, (low + voter_degree_failure(n, draws)[1]) * float(n) ** 10)
     what = f"largest n¹⁰ P(λ₂ < S/2 or a degree > 3S/2), mL ≥ {C_SPECTRUM_VOTERS:g} n log n, n ≤ {max(items):.0e}"
-    checks = [
-        Check("λ₂ / mL, two items, θ* = (4, −4), at θ = θ*", two_items_eigenvalue(4.0), ">=", 1 / (2 * kappa)),
-    ]
-    for about in ("supplied", "corrected"):
-        checks.append(Check(what, worst, "<=", 1, about))
+    yield printed("λ₂ / mL, two items, θ* = (4, −4), at θ = θ*", two_items_eigenvalue(4.0), ">=", 1 / (2 * kappa))
+    for says in (supplied, amended):
+        yield says(what, worst, "<=", 1)
         curve = "least (−log F)'' at |θ_i − θ_j| ≤ 4, logistic, times κ₂"
-        checks.append(Check(curve, flattest(LOGISTIC) * kappa, ">=", 1, about))
-    return checks
+        yield says(curve, flattest(LOGISTIC) * kappa, ">=", 1)
 
 
 def mean_laplacian(items: int) -> Array:
@@ -392,18 +377,17 @@ def mean_laplacian(items: int) -> Array:
 
 
 @claim("cai2025:lem-b.4:proof")
-def check_lemma_b4_proof() -> list[Check]:
+def check_lemma_b4_proof() -> Iterator[Check]:
     """Two numbers in the proof of Lemma B.4."""
-    checks = []
     for n in (2, 3, 10):
         value = float(np.linalg.eigvalsh(mean_laplacian(n))[1])
         what = f"non-zero eigenvalue of the mean Laplacian, n = {n}"
-        checks.append(Check(what, value, "==", 2 / n, error=ROUNDING))
-        checks.append(Check(what, value, "==", 2 / (n - 1), "corrected", error=ROUNDING))
-    base, printed = math.exp(-LOWER), math.exp(-1 / 8)
+        yield printed(what, value, "==", 2 / n, error=ROUNDING)
+        yield amended(what, value, "==", 2 / (n - 1), error=ROUNDING)
+    base, as_printed = math.exp(-LOWER), math.exp(-1 / 8)
     what = "e^(−δ) / (1 − δ)^(1 − δ) at δ = 1/2"
-    checks.append(Check(what, base, "==", printed, error=ROUNDING))
-    return [*checks, Check(f"{what}, against e^(−1/8)", base, "<=", printed, "corrected")]
+    yield printed(what, base, "==", as_printed, error=ROUNDING)
+    yield amended(f"{what}, against e^(−1/8)", base, "<=", as_printed)
 
 
 # --- gradient descent and its leave-one-out copies -------------------------------------------------------------------
@@ -668,7 +652,7 @@ def first_step_error(bound: float, items: float, scale: float, c0: float = 1.0) 
 
 
 @claim("cai2025:prop-a.1")
-def check_prop_a1(frame: pd.DataFrame) -> list[Check]:
+def check_prop_a1(frame: pd.DataFrame) -> Iterator[Check]:
     """Propositions A.1 to A.4: without a bound on the truth, with explicit constants, and on runs."""
     constants, _ = logistic_constants()
     scale = 8.0
@@ -678,24 +662,23 @@ def check_prop_a1(frame: pd.DataFrame) -> list[Check]:
     bound = 2 * (claim - nothing) / (first_step_error(1.0, n, scale) - nothing)
     what = f"ℓ∞ error after one step, p = 1, n = {n:.0e}, an entry of θ* is {bound:.0e}"
     grid = closure()
-    checks = [Check(what, first_step_error(bound, n, scale), "<", claim)]
+    yield printed(what, first_step_error(bound, n, scale), "<", claim)
     for name in ("C1", "C2", "C3", "C4"):
         what = (
             f"bound at t + 1 over hypothesis at t + 1, {name} = {constants[name]:,.0f}, ‖θ*‖∞ ≤ 1, worst of {len(grid)}"
         )
-        checks.append(Check(what, grid[name].max(), "<", 1, "supplied"))
-    checks.append(Check("(C3 + C4) times the ℓ∞ rate, worst", grid.reach.max(), "<=", 1, "supplied"))
+        yield supplied(what, grid[name].max(), "<", 1)
+    yield supplied("(C3 + C4) times the ℓ∞ rate, worst", grid.reach.max(), "<=", 1)
     exponent = SUM_B**2 / (0.5 + SUM_B / 3 / math.sqrt(C_SPECTRUM))
-    checks.append(Check("(A.33), exponent of the sum of the B_j", exponent, ">=", 9, "supplied"))
-    checks.append(Check("(A.33), exponent of the sum of the A_j", 4 * SUM_A**2 / 3, ">=", 9 - ROUNDING, "supplied"))
+    yield supplied("(A.33), exponent of the sum of the B_j", exponent, ">=", 9)
+    yield supplied("(A.33), exponent of the sum of the A_j", 4 * SUM_A**2 / 3, ">=", 9 - ROUNDING)
     for name in ("C1", "C2", "C3", "C4", "A.33"):
         what = f"largest measured {name}, {len(frame)} runs with ‖θ*‖∞ = 1"
-        checks.append(Check(what, frame[name].max(), "<=", constants[name], "corrected"))
-    return checks
+        yield amended(what, frame[name].max(), "<=", constants[name])
 
 
 @claim("cai2025:lem-a.4")
-def check_lemma_a4(items: int = 8) -> list[Check]:
+def check_lemma_a4(items: int = 8) -> Iterator[Check]:
     """Lemma A.4 at its boundary: noise whose sum is as large as the event allows."""
     n, scale = items, 8.0
     theta = np.linspace(-1, 1, n)
@@ -711,12 +694,10 @@ def check_lemma_a4(items: int = 8) -> list[Check]:
             exact = -(noise.sum() / gamma) * -np.expm1(np.arange(2000) * math.log1p(-eta * gamma))
             worst = max(worst, np.abs(sums).max() / (8 * scale * math.sqrt(n * math.log(n)) / gamma))
             apart = max(apart, np.abs(sums - exact).max() / np.abs(exact).max())
-    return [
-        Check(
-            "largest |Σ θ_i| over its bound, 2 links, 3 graphs, 3 values of γ, 2000 steps", worst, "<=", 1 + ROUNDING
-        ),
-        Check("largest relative distance of Σ θ_i from its closed form", apart, "<=", ROUNDING),
-    ]
+    yield printed(
+        "largest |Σ θ_i| over its bound, 2 links, 3 graphs, 3 values of γ, 2000 steps", worst, "<=", 1 + ROUNDING
+    )
+    yield printed("largest relative distance of Σ θ_i from its closed form", apart, "<=", ROUNDING)
 
 
 def delayed(wins: Array, start: Array, noise: Array, gamma: float, eta: float) -> Iterator[Array]:
@@ -728,7 +709,7 @@ def delayed(wins: Array, start: Array, noise: Array, gamma: float, eta: float) -
 
 
 @claim("cai2025:eq-a.7")
-def check_eq_a7(items: int = 6, steps: int = 50) -> list[Check]:
+def check_eq_a7(items: int = 6, steps: int = 50) -> Iterator[Check]:
     """Whether the leave-one-out recursion is the one that the proofs use: (A.21) at every step."""
     rng = stream("cai2025:eq-a.7", {"items": items})
     theta = np.linspace(-1, 1, items)
@@ -736,7 +717,6 @@ def check_eq_a7(items: int = 6, steps: int = 50) -> list[Check]:
     copies = leave_one_out(wins, theta, 1.0)
     gamma = math.sqrt(items * math.log(items))
     eta = 1 / (gamma + 3 * condition_number() * items)
-    checks = []
     start = np.broadcast_to(theta, copies.shape[:2])
     for make, about in ((delayed, "printed"), (descend, "corrected")):
         path = [at for at, _ in zip(make(copies, start, noise, gamma, eta), range(steps), strict=False)]
@@ -747,8 +727,7 @@ def check_eq_a7(items: int = 6, steps: int = 50) -> list[Check]:
         )
         index = "t − 1" if about == "printed" else "t"
         what = f"largest relative residual of (A.21), gradient at {index}, {items} items, {steps} steps"
-        checks.append(Check(what, worst, "<=", ROUNDING, about))
-    return checks
+        yield Check(what, worst, "<=", ROUNDING, about)
 
 
 # --- from the descent to its limit -----------------------------------------------------------------------------------
@@ -770,7 +749,7 @@ def objective(wins: Array, theta: Array, noise: Array, gamma: float) -> float:
 
 
 @claim("cai2025:prop-2.2:proof")
-def check_prop_2_2_proof(items: Sequence[int] = (2, 3, 4)) -> list[Check]:
+def check_prop_2_2_proof(items: Sequence[int] = (2, 3, 4)) -> Iterator[Check]:
     """The steps from the induction to Proposition 2.2, each inequality at its boundaries, and small descents."""
     kappa = condition_number()
     contraction, initial = math.inf, 0.0
@@ -803,18 +782,18 @@ def check_prop_2_2_proof(items: Sequence[int] = (2, 3, 4)) -> list[Check]:
         for n in np.geomspace(100, 1e9, 15)
     )
     sizes = f"n = {min(items)} to {max(items)}, p = 1"
-    return [
-        Check("(A.14): γ/(γ + 3κ₂np) over c₀/((c₀ + 3κ₂)n), least of 162 cases", contraction, ">=", 1 - ROUNDING),
-        Check(f"distance left after n³(c₀ + 3κ₂)/c₀ steps, over e^(−n²) times the first, {sizes}", last, "<=", 1),
-        Check(f"γ‖θ* − θ̃‖₂ over the gradient's norm at θ*, {sizes}", start, "<=", 1),
-        Check("bound on ‖θ* − θ̃‖₂ over (12/c₀ + 1) √n log n, n ≥ 10, largest of 24 cases", initial, "<=", 1),
-        Check("e^(−n²) √n log n over log n / n, largest of n = 1 to 99", small, "<=", 1),
-        Check("n⁵ times the sum of all failure probabilities, c₀ = 1, n ≥ 100", total, "<=", 4 * (1 + 3 * kappa) + 1),
-    ]
+    yield printed("(A.14): γ/(γ + 3κ₂np) over c₀/((c₀ + 3κ₂)n), least of 162 cases", contraction, ">=", 1 - ROUNDING)
+    yield printed(f"distance left after n³(c₀ + 3κ₂)/c₀ steps, over e^(−n²) times the first, {sizes}", last, "<=", 1)
+    yield printed(f"γ‖θ* − θ̃‖₂ over the gradient's norm at θ*, {sizes}", start, "<=", 1)
+    yield printed("bound on ‖θ* − θ̃‖₂ over (12/c₀ + 1) √n log n, n ≥ 10, largest of 24 cases", initial, "<=", 1)
+    yield printed("e^(−n²) √n log n over log n / n, largest of n = 1 to 99", small, "<=", 1)
+    yield printed(
+        "n⁵ times the sum of all failure probabilities, c₀ = 1, n ≥ 100", total, "<=", 4 * (1 + 3 * kappa) + 1
+    )
 
 
 @claim("cai2025:prop-2.2:distance")
-def check_prop_2_2_distance(items: int = 2) -> list[Check]:
+def check_prop_2_2_distance(items: int = 2) -> Iterator[Check]:
     """The two displays that bound the distance from the truth to the minimiser."""
     wins, theta, noise, gamma, _ = small_problem(items, 0)
     limit = minimise(wins, noise, gamma)
@@ -822,11 +801,9 @@ def check_prop_2_2_distance(items: int = 2) -> list[Check]:
     square = float(np.sum((theta - limit) ** 2))
     fall = objective(wins, limit, noise, gamma) - objective(wins, theta, noise, gamma)
     what = f"{items} items compared once"
-    return [
-        Check(f"γ‖θ* − θ̃‖², {what}", gamma * square, "<=", fall - float(slope @ (theta - limit))),
-        Check(f"(γ/2)‖θ* − θ̃‖², {what}", gamma * square / 2, "<=", fall - float(slope @ (limit - theta)), "corrected"),
-        Check(f"γ‖θ* − θ̃‖², {what}", gamma * square, "<=", float(slope @ (theta - limit)), "corrected"),
-    ]
+    yield printed(f"γ‖θ* − θ̃‖², {what}", gamma * square, "<=", fall - float(slope @ (theta - limit)))
+    yield amended(f"(γ/2)‖θ* − θ̃‖², {what}", gamma * square / 2, "<=", fall - float(slope @ (limit - theta)))
+    yield amended(f"γ‖θ* − θ̃‖², {what}", gamma * square, "<=", float(slope @ (theta - limit)))
 
 
 # --- the individual case ---------------------------------------------------------------------------------------------
@@ -845,8 +822,8 @@ def first_step_norm(items: float, mean: float, scale: float, c0: float = 1.0) ->
 def voter_rates(items: float, mean: float, scale: float, answers: int = 1) -> tuple[float, float]:
     """Right side of (H1) without its constant: as printed, and with the factor sqrt(n) on both terms of (H2)."""
     log = math.log(items)
-    printed = math.sqrt(log / mean) + answers * scale * log / (math.sqrt(items) * mean)
-    return printed, math.sqrt(items) * (math.sqrt(log / mean) + answers * scale * log / mean)
+    as_printed = math.sqrt(log / mean) + answers * scale * log / (math.sqrt(items) * mean)
+    return as_printed, math.sqrt(items) * (math.sqrt(log / mean) + answers * scale * log / mean)
 
 
 def norm_ratio(
@@ -893,34 +870,31 @@ def norm_growth(items: Iterable[float], density: float = 144.0, scale: float = 8
     for n in items:
         mean = density * math.log(n)
         least = first_step_norm(n, mean, scale)
-        printed, corrected = voter_rates(n, mean, scale)
-        rows.append({"items": n, "as printed": least / printed, "corrected": least / corrected})
+        as_printed, corrected = voter_rates(n, mean, scale)
+        rows.append({"items": n, "as printed": least / as_printed, "corrected": least / corrected})
     return pd.DataFrame(rows)
 
 
 @claim("cai2025:sec-b.2:induction")
-def check_induction(frame: pd.DataFrame) -> list[Check]:
+def check_induction(frame: pd.DataFrame) -> Iterator[Check]:
     """Hypothesis (H1) as printed and with the missing factor; a step of (A.33) that repeated pairs break."""
     growth = norm_growth([1e8, 1e12, 1e16])
-    checks = [
-        Check(
+    for a, b, x, y in zip(
+        growth["items"], growth["items"][1:], growth["as printed"], growth["as printed"][1:], strict=False
+    ):
+        yield printed(
             f"least ℓ2 error after one step over (H1), growth from n = {a:.0e} to {b:.0e}, S = 144 log n",
             y / x,
             "<=",
             1,
         )
-        for a, b, x, y in zip(
-            growth["items"], growth["items"][1:], growth["as printed"], growth["as printed"][1:], strict=False
-        )
-    ]
     # two items, seven draws of their one pair, all won by the same item: the degree is S = 7, F = 1/2
-    checks.append(Check("Σ A_j², two items, 7 draws, all won by one, θ* = 0", (7 / 2) ** 2, "<=", 1.5 * 7))
+    yield printed("Σ A_j², two items, 7 draws, all won by one, θ* = 0", (7 / 2) ** 2, "<=", 1.5 * 7)
     for row in frame[frame.rate == "corrected"].itertuples():
         what = f"mean ℓ2 error of θ̃ over √n times the ℓ∞ rate, n = {row.items}, S = {row.density:g} log n"
-        checks.append(Check(what, row.mean, "<=", 2, "corrected", error=Z * row.se))
+        yield amended(what, row.mean, "<=", 2, error=Z * row.se)
     down = growth["corrected"].iloc[-1] / growth["corrected"].iloc[0]
-    checks.append(Check("the same lower bound over the corrected rate, growth", down, "<=", 1, "corrected"))
-    return checks
+    yield amended("the same lower bound over the corrected rate, growth", down, "<=", 1)
 
 
 def penalty_margin(items: float, epsilon: float, c0: float, answers: int, ratio: float) -> tuple[float, float]:
@@ -959,7 +933,7 @@ def sufficient_c0(answers: int, ratio: float, c2: float = 1.0) -> float:
 
 
 @claim("cai2025:thm-3.1:proof")
-def check_thm_3_1_proof() -> list[Check]:
+def check_thm_3_1_proof() -> Iterator[Check]:
     """The equivalence, which is algebra, and the conclusion, which depends on the constant c0."""
     cases = list(product((1e1, 1e3, 1e6, 1e9, 1e40), (0.3, 0.9), (0.1, 1.0, 100.0), (1, 5), (0.01, 1.0, 10.0)))
     apart = 0.0
@@ -968,10 +942,8 @@ def check_thm_3_1_proof() -> list[Check]:
         apart = max(apart, abs(first**2 / second - 1))
     n, epsilon = 1e6, 0.9
     what = "γ = c₀ √(2mL log n / n) over 8Lκ₂/ε, n log n / (mε) = 1, L = 1"
-    checks = [
-        Check(f"the first inequality, squared, over the second, {len(cases)} cases, off 1", apart, "<=", ROUNDING),
-        Check(f"{what}, c₀ = 1, n = 10⁶, ε = 0.9", penalty_margin(n, epsilon, 1.0, 1, 1.0)[0], ">=", 1),
-    ]
+    yield printed(f"the first inequality, squared, over the second, {len(cases)} cases, off 1", apart, "<=", ROUNDING)
+    yield printed(f"{what}, c₀ = 1, n = 10⁶, ε = 0.9", penalty_margin(n, epsilon, 1.0, 1, 1.0)[0], ">=", 1)
     worst = min(
         penalty_margin(n, epsilon, sufficient_c0(answers, ratio), answers, ratio)[0]
         for n in (3, 10, 1e3, 1e6, 1e12)
@@ -979,7 +951,8 @@ def check_thm_3_1_proof() -> list[Check]:
         for epsilon in np.linspace(1 / math.sqrt(math.log(n)), 1, 5)
     )
     what = "least γ over 8Lκ₂/ε, c₀ supplied, n = 3 to 10¹², all ε > 1/√(log n)"
-    return [*checks, *(Check(what, worst, ">=", 1 - ROUNDING, about) for about in ("supplied", "corrected"))]
+    for says in (supplied, amended):
+        yield says(what, worst, ">=", 1 - ROUNDING)
 
 
 # --- for the prose ---------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from scipy import sparse, special, stats
 from scipy.sparse.csgraph import connected_components
 
 from companion.chapters.ranking_universities.universities import log_first_wins
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, content, printed
 from dprank.audit.neighbours import edge_data
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT
 
@@ -80,17 +80,15 @@ def adjacency(n_items: int) -> pd.Series:
 
 
 @claim("cai2025:sec-2.1:adjacency")
-def check_adjacency(n_items: int) -> list[Check]:
+def check_adjacency(n_items: int) -> Iterator[Check]:
     """Edge adjacency on all data of up to `n_items` items."""
-    checks = []
     for n in range(n_items, 1, -1):
         found = adjacency(n)
         of = f"all {found['data sets']} data sets of {n} items"
-        checks += [
-            Check(f"pairs in both cases, {of}", found["both"], "==", 0),
-            Check(f"pairs in a case but not |X∖X′| = |X′∖X| = 1, or the reverse, {of}", found["unlike sets"], "==", 0),
-        ]
-    return checks
+        yield printed(f"pairs in both cases, {of}", found["both"], "==", 0)
+        yield printed(
+            f"pairs in a case but not |X∖X′| = |X′∖X| = 1, or the reverse, {of}", found["unlike sets"], "==", 0
+        )
 
 
 # --- the estimand ----------------------------------------------------------------------------------------------------
@@ -149,19 +147,16 @@ def excess_distance(n_items: int, ties: str) -> tuple[int, int]:
 
 
 @claim("cai2025:sec-2.1:top-k")
-def check_top_k(n_items: int) -> list[Check]:
+def check_top_k(n_items: int) -> Iterator[Check]:
     """The estimand with tied items kept, and with ties broken."""
-    checks = []
     for ties, reading in (("kept", "tied items are all in"), ("broken", "k items, ties broken anyhow")):
         size, excess = excess_distance(n_items, ties)
         patterns = f"all tie patterns of {n_items} items"
-        checks += [
-            Check(f"size of the target off k, {patterns}", size, "==", 0, reading=reading),
-            Check(f"largest d_H − 2m with separated items in order, {patterns}", excess, "<=", 0, reading=reading),
-        ]
+        yield printed(f"size of the target off k, {patterns}", size, "==", 0, reading=reading)
+        yield printed(f"largest d_H − 2m with separated items in order, {patterns}", excess, "<=", 0, reading=reading)
     _, excess = excess_distance(n_items + 1, "broken")
     what = f"largest d_H − 2m with separated items in order, ties broken, {n_items + 1} items"
-    return [*checks, Check(what, excess, "<=", 0, "corrected")]
+    yield amended(what, excess, "<=", 0)
 
 
 def mean_win_probabilities(theta: ArrayLike, link: Callable[[Array], Array]) -> Array:
@@ -195,18 +190,17 @@ def order_differs(n_items: int, link: Callable[[Array], Array]) -> int:
 
 
 @claim("cai2025:sec-2.1:same-order")
-def check_same_order(n_items: int) -> list[Check]:
+def check_same_order(n_items: int) -> Iterator[Check]:
     """Whether tau and theta order items alike, for strictly increasing and for flat links."""
     strict, flat = "strictly increasing", "flat pieces allowed"
-    checks = []
     links = ((LOGISTIC.name, LOGISTIC.cdf), (ARCTAN.name, ARCTAN.cdf), (PROBIT.name, PROBIT.cdf))
     for n in range(n_items, 1, -1):
         what = f"pairs in another order, {n} items, all {len(STRENGTHS) ** n} θ on a grid"
-        checks += [Check(f"{what}, {name} link", order_differs(n, cdf), "==", 0, reading=strict) for name, cdf in links]
-        checks.append(Check(f"{what}, link clipped at ±1", order_differs(n, clipped), "==", 0, "corrected"))
+        for name, cdf in links:
+            yield printed(f"{what}, {name} link", order_differs(n, cdf), "==", 0, reading=strict)
+        yield amended(f"{what}, link clipped at ±1", order_differs(n, clipped), "==", 0)
     tau = mean_win_probabilities([0.5, 0.0], flat_middle)
-    checks.append(Check("τ₁ − τ₂, θ = (½, 0), F = ½ on [−1, 1]", tau[0] - tau[1], ">", 0, reading=flat))
-    return checks
+    yield printed("τ₁ − τ₂, θ = (½, 0), F = ½ on [−1, 1]", tau[0] - tau[1], ">", 0, reading=flat)
 
 
 # --- the class of Theorem 2.3 ----------------------------------------------------------------------------------------
@@ -433,7 +427,7 @@ ITEMS = (*range(2, 200), *(round(10 ** (e / 4)) for e in range(10, 49)))
 
 def _content(constant: float = SUFFICIENT) -> Check:
     what = f"items from which some ρ has the gap, C = {constant:g}, m = 0, p = 1, ε = 1"
-    return Check(what, least_items(constant, 1, 1), "<=", 10**6, "content")
+    return content(what, least_items(constant, 1, 1), "<=", 10**6)
 
 
 def boundary_designs() -> list[tuple[int, float, float, float, float, float]]:
@@ -463,7 +457,7 @@ def worst_ratios() -> tuple[float, float, int]:
 
 
 @claim("cai2025:thm-2.3")
-def check_thm_2_3(n_items: int) -> list[Check]:
+def check_thm_2_3(n_items: int) -> Iterator[Check]:
     """Theorem 2.3 with C = 15 or more: each step of the argument, and whether the class is empty."""
     constants = (SUFFICIENT, 16.0, 20.0, 50.0, 200.0)
     worst = max(scaled_bound(n, c, n * n / 4, 5) for n in ITEMS for c in constants)
@@ -474,47 +468,44 @@ def check_thm_2_3(n_items: int) -> list[Check]:
         for n in [10.0**e]
     )
     grid = "n = 2 to 10¹², any p, ε, k, m"
-    return [
-        Check(f"largest n⁵ × bound on P(d_H > 2m), C = {SUFFICIENT:g} and more, {grid}", worst, "<=", 1),
-        Check(f"exact P(the counts fall short) over its bound, {len(boundary_designs())} designs", counts, "<=", 1),
-        Check(f"exact P(a pair is reversed) over its bound, {used} designs", ratio, "<=", 1),
-        Check("exact P(the set is missed) over its bound, two blocks, C = 8 to 20, n = 10⁵ to 10¹²", blocks, "<=", 1),
-        Check(
-            f"largest d_H − 2m with separated items in order, all tie patterns, {n_items} items",
-            excess_distance(n_items, "broken")[1],
-            "<=",
-            0,
-        ),
-        _content(),
-    ]
+    yield printed(f"largest n⁵ × bound on P(d_H > 2m), C = {SUFFICIENT:g} and more, {grid}", worst, "<=", 1)
+    yield printed(f"exact P(the counts fall short) over its bound, {len(boundary_designs())} designs", counts, "<=", 1)
+    yield printed(f"exact P(a pair is reversed) over its bound, {used} designs", ratio, "<=", 1)
+    yield printed(
+        "exact P(the set is missed) over its bound, two blocks, C = 8 to 20, n = 10⁵ to 10¹²", blocks, "<=", 1
+    )
+    yield printed(
+        f"largest d_H − 2m with separated items in order, all tie patterns, {n_items} items",
+        excess_distance(n_items, "broken")[1],
+        "<=",
+        0,
+    )
+    yield _content()
 
 
 @claim("cai2025:cor-2.2")
-def check_cor_2_2() -> list[Check]:
+def check_cor_2_2() -> Iterator[Check]:
     """Corollary 2.2 with C = 15: the bound for m = 0, and the exact failure of two blocks."""
     worst = max(scaled_bound(n, SUFFICIENT, n * n / 4, 5) for n in ITEMS)
     exact = max(sufficiency([SUFFICIENT], [10**e for e in range(5, 13)]).iloc[0, 1:])
     at = f"C = {SUFFICIENT:g}, n = 10⁵ to 10¹²"
-    return [
-        Check(f"largest n⁵ × bound on P(S̃ ≠ S), C = {SUFFICIENT:g}, n = 2 to 10¹², any p, ε, k", worst, "<=", 1),
-        Check(f"largest n⁵ × exact P(S̃ ≠ S), two blocks at the border, {at}", exact, "<=", 1),
-        _content(),
-    ]
+    yield printed(f"largest n⁵ × bound on P(S̃ ≠ S), C = {SUFFICIENT:g}, n = 2 to 10¹², any p, ε, k", worst, "<=", 1)
+    yield printed(f"largest n⁵ × exact P(S̃ ≠ S), two blocks at the border, {at}", exact, "<=", 1)
+    yield _content()
 
 
 @claim("cai2025:thm-2.3:proof")
-def check_thm_2_3_proof(probability: float = 0.5) -> list[Check]:
+def check_thm_2_3_proof(probability: float = 0.5) -> Iterator[Check]:
     """The bound on the counts that Appendix A.6 prints, what holds instead, and the bound it concludes with."""
     cases = [([first_violation(probability), 100, 3000], math.inf), ([300], 10.0)]
-    checks = []
     for items, epsilon in cases:
         for row in leader(items, probability, epsilon).itertuples():
             at = f"n = {row.items}, p = {probability:g}, ε = {epsilon:g}, one leader, C = {row.constant:.3g}"
             what = f"P(N_a − N_b falls C√(np log n) short) over n^(−C²), {at}".replace("inf", "∞")
-            checks.append(Check(what, row.exact / row.printed, "<=", 1))
+            yield printed(what, row.exact / row.printed, "<=", 1)
     # the printed denominator is 4np - Cx / 3 and Cx <= np (gap), x = sqrt(np log n) + log(n) / epsilon
     least = min(4 - largest_gap(n, m) / 3 for n in range(2, 200) for m in range((n - 2) // 2 + 1))
-    checks.append(Check("printed denominator of Bernstein's bound over np, smallest, n < 200, any m", least, "<=", 1))
+    yield printed("printed denominator of Bernstein's bound over np, smallest, n < 200, any m", least, "<=", 1)
     counts, _, _ = worst_ratios()
     designs = len(boundary_designs())
     noise = max(
@@ -525,12 +516,9 @@ def check_thm_2_3_proof(probability: float = 0.5) -> list[Check]:
         for n in ITEMS
         for c in np.geomspace(8, 200, 40)
     )
-    return [
-        *checks,
-        Check(f"the same exact probability over n^(−C²/4), largest of {designs} designs", counts, "<=", 1, "corrected"),
-        Check("exact P(W_b − W_a ≥ C log n/ε) over n^(−C/4), largest", noise, "<=", 1, "corrected"),
-        Check("our bound over n²(n^(−C²) + n^(−C/4)), largest, C ≥ 8", final, "<=", 1, "corrected"),
-    ]
+    yield amended(f"the same exact probability over n^(−C²/4), largest of {designs} designs", counts, "<=", 1)
+    yield amended("exact P(W_b − W_a ≥ C log n/ε) over n^(−C/4), largest", noise, "<=", 1)
+    yield amended("our bound over n²(n^(−C²) + n^(−C/4)), largest, C ≥ 8", final, "<=", 1)
 
 
 def ranking_demand(items: int, constant: float, probability: float = 1.0, epsilon: float = math.inf) -> float:
@@ -548,24 +536,18 @@ def groups(items: int, epsilon: float, constant: float = SUFFICIENT) -> int:
 
 
 @claim("cai2025:sec-2.3.1:rank-all")
-def check_rank_all(items: int) -> list[Check]:
+def check_rank_all(items: int) -> Iterator[Check]:
     """Ranking all items: the union bound, whether its hypothesis can be met, and what can be had instead."""
     union = max(scaled_bound(n, SUFFICIENT, (n - 1) * n * n / 4, 4) for n in ITEMS)
     least = min(ranking_demand(n, SUFFICIENT) for n in range(2, items + 1))
     pairs = max(scaled_bound(n, SUFFICIENT, n * (n - 1) / 2, 5) for n in ITEMS)
     c = f"C = {SUFFICIENT:g}"
-    return [
-        Check(f"largest n⁴ × union bound over all k, {c}, n = 2 to 10¹²", union, "<=", 1),
-        Check(
-            f"gap asked for over the largest possible, {c}, p = 1, ε = ∞, least of n = 2 to {items:,}",
-            least,
-            "<=",
-            1,
-            "content",
-        ),
-        Check(f"largest n⁵ × union bound over all separated pairs, {c}, n = 2 to 10¹²", pairs, "<=", 1, "corrected"),
-        Check(f"groups that can be ranked, {c}, n = 10⁶, p = 1, ε = 1", groups(10**6, 1), ">=", 2, "corrected"),
-    ]
+    yield printed(f"largest n⁴ × union bound over all k, {c}, n = 2 to 10¹²", union, "<=", 1)
+    yield content(
+        f"gap asked for over the largest possible, {c}, p = 1, ε = ∞, least of n = 2 to {items:,}", least, "<=", 1
+    )
+    yield amended(f"largest n⁵ × union bound over all separated pairs, {c}, n = 2 to 10¹²", pairs, "<=", 1)
+    yield amended(f"groups that can be ranked, {c}, n = 10⁶, p = 1, ε = 1", groups(10**6, 1), ">=", 2)
 
 
 # --- Section 2.3.2: which class a lower bound must be shown for ------------------------------------------------------
@@ -584,7 +566,7 @@ def two_items_error(gap: float, epsilon: float) -> float:
 
 
 @claim("cai2025:sec-2.3.2:inclusion")
-def check_inclusion(epsilon: float = 1.0) -> list[Check]:
+def check_inclusion(epsilon: float = 1.0) -> Iterator[Check]:
     """The printed inclusion, the inference from it, and the inclusion that carries a lower bound over."""
     cases = [
         rate(n, p, e)
@@ -600,20 +582,17 @@ def check_inclusion(epsilon: float = 1.0) -> list[Check]:
     at = f"2 items, p = 1, ε = {epsilon:g}, c = {c:g}"
     grid = f"{len(cases)} choices of n, p, ε"
     part = "{gap ≥ ca/10}, {gap ≥ cb/10}"
-    return [
-        Check(f"c(a + b) over the smaller of 2ca and 2cb, least, {grid}", inside, ">=", 1 - ROUNDING),
-        Check(
-            f"inference, with another union that holds Θ: error over Θ against the smaller of those over {part}, {at}",
-            whole,
-            ">=",
-            parts,
-        ),
-        Check(f"the larger of 2ca and 2cb over c(a + b), least, {grid}", reverse, ">=", 1 - ROUNDING, "corrected"),
-        Check(
-            f"error over Θ against the smaller of those over {{gap ≥ 2ca}}, {{gap ≥ 2cb}}, {at}",
-            whole,
-            ">=",
-            min(two_items_error(2 * c * x, epsilon) for x in (a, b)),
-            "corrected",
-        ),
-    ]
+    yield printed(f"c(a + b) over the smaller of 2ca and 2cb, least, {grid}", inside, ">=", 1 - ROUNDING)
+    yield printed(
+        f"inference, with another union that holds Θ: error over Θ against the smaller of those over {part}, {at}",
+        whole,
+        ">=",
+        parts,
+    )
+    yield amended(f"the larger of 2ca and 2cb over c(a + b), least, {grid}", reverse, ">=", 1 - ROUNDING)
+    yield amended(
+        f"error over Θ against the smaller of those over {{gap ≥ 2ca}}, {{gap ≥ 2cb}}, {at}",
+        whole,
+        ">=",
+        min(two_items_error(2 * c * x, epsilon) for x in (a, b)),
+    )

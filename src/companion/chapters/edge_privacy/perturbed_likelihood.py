@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from scipy import integrate
 from companion.chapters.privacy_audited.cases.pairwise import worst_neighbours
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import algorithm_1, proposition_3_1
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import pairwise_wins, win_counts
@@ -70,37 +70,31 @@ def steepness(link: Link, x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @claim("cai2025:cond-a0")
-def check_cond_a0() -> list[Check]:
+def check_cond_a0() -> Iterator[Check]:
     """(A0) for the logistic link: symmetric, strictly increasing, from 0 to 1."""
     far = np.linspace(-700, 700, 14_001)
-    return [
-        Check("largest |F(x) + F(−x) − 1|, x from −30 to 30", link_constants().asymmetry.iloc[0], "<=", 1e-15),
-        Check("least F′(x), x from −700 to 700", LOGISTIC.pdf(far).min(), ">", 0),
-        Check("least F(x), x from −700 to 700", LOGISTIC.cdf(far).min(), ">", 0),
-    ]
+    yield printed("largest |F(x) + F(−x) − 1|, x from −30 to 30", link_constants().asymmetry.iloc[0], "<=", 1e-15)
+    yield printed("least F′(x), x from −700 to 700", LOGISTIC.pdf(far).min(), ">", 0)
+    yield printed("least F(x), x from −700 to 700", LOGISTIC.cdf(far).min(), ">", 0)
 
 
 @claim("cai2025:cond-a1")
-def check_cond_a1() -> list[Check]:
+def check_cond_a1() -> Iterator[Check]:
     """(A1) for the logistic link, whose F' / (F (1 - F)) is 1 everywhere: any constant above 1 will do."""
     ratio = steepness(LOGISTIC, _LINE)
-    return [
-        Check("largest F′/(F(1 − F)): it is 1 for every x", ratio.max(), "==", 1, error=ROUNDING),
-        Check("least F′/(F(1 − F))", ratio.min(), "==", 1, error=ROUNDING),
-        Check("largest F′/(F(1 − F)), with κ₁ = 1.001", ratio.max(), "<", 1.001),
-    ]
+    yield printed("largest F′/(F(1 − F)): it is 1 for every x", ratio.max(), "==", 1, error=ROUNDING)
+    yield printed("least F′/(F(1 − F))", ratio.min(), "==", 1, error=ROUNDING)
+    yield printed("largest F′/(F(1 − F)), with κ₁ = 1.001", ratio.max(), "<", 1.001)
 
 
 @claim("cai2025:cond-a2")
-def check_cond_a2() -> list[Check]:
+def check_cond_a2() -> Iterator[Check]:
     """(A2) for the logistic link with one constant for both halves."""
     row = link_constants().iloc[0]
     kappa = row.kappa_2 * (1 + 1e-6)
-    return [
-        Check("least (−log F)″, x from −30 to 30", LOGISTIC.curvature(_LINE).min(), ">", 0),
-        Check(f"largest (−log F)″, with κ₂ = {kappa:.2f}", row.curvature, "<", kappa),
-        Check(f"least (−log F)″ for |x| ≤ 4, with κ₂ = {kappa:.2f}", row["curvature to 4"], ">", 1 / kappa),
-    ]
+    yield printed("least (−log F)″, x from −30 to 30", LOGISTIC.curvature(_LINE).min(), ">", 0)
+    yield printed(f"largest (−log F)″, with κ₂ = {kappa:.2f}", row.curvature, "<", kappa)
+    yield printed(f"least (−log F)″ for |x| ≤ 4, with κ₂ = {kappa:.2f}", row["curvature to 4"], ">", 1 / kappa)
 
 
 # --- Algorithm 1 -----------------------------------------------------------------------------------------------------
@@ -133,10 +127,10 @@ def algorithm_1_runs(epsilon: float) -> pd.DataFrame:
     rows = []
     for graph, data in graphs.items():
         for link in (LOGISTIC, ARCTAN):
-            printed = algorithm_1(epsilon, data.n_items, link=link).mechanism
-            noise = rng.laplace(0, printed.scale, data.n_items)
-            fit = mle(data, link=link, ridge=printed.ridge, linear=noise, tolerance=TOLERANCE)
-            exact = gradient(fit.theta, data, link) + printed.ridge * fit.theta + noise
+            as_printed = algorithm_1(epsilon, data.n_items, link=link).mechanism
+            noise = rng.laplace(0, as_printed.scale, data.n_items)
+            fit = mle(data, link=link, ridge=as_printed.ridge, linear=noise, tolerance=TOLERANCE)
+            exact = gradient(fit.theta, data, link) + as_printed.ridge * fit.theta + noise
             rows.append(
                 {
                     "graph": graph,
@@ -151,16 +145,14 @@ def algorithm_1_runs(epsilon: float) -> pd.DataFrame:
 
 
 @claim("cai2025:alg-1")
-def check_alg_1(epsilons: Iterable[float]) -> list[Check]:
+def check_alg_1(epsilons: Iterable[float]) -> Iterator[Check]:
     """The minimiser of Algorithm 1 exists, is unique and is found, on any graph."""
-    checks = []
     for epsilon in epsilons:
         runs = algorithm_1_runs(epsilon)
         worst = runs.loc[runs.gradient.idxmax()]
         what = f"{len(runs)} runs on seven kinds of graph, two links, ε = {epsilon:g}"
-        checks.append(Check(f"largest gradient, {what}", worst.gradient, "<=", 2 * TOLERANCE))
-        checks.append(Check(f"distance to the unique minimiser, {what}", runs.distance.max(), "<=", 1e-6))
-    return checks
+        yield printed(f"largest gradient, {what}", worst.gradient, "<=", 2 * TOLERANCE)
+        yield printed(f"distance to the unique minimiser, {what}", runs.distance.max(), "<=", 1e-6)
 
 
 # --- privacy: the density, its worst case ----------------------------------------------------------------------------
@@ -187,23 +179,23 @@ def printed_losses(epsilons: Iterable[float], answers: int = 1) -> pd.DataFrame:
     for epsilon in epsilons:
         several = answers > 1
         made = proposition_3_1(epsilon, 2, per_person=answers) if several else algorithm_1(epsilon, 2)
-        printed: PerturbedMLE = made.mechanism
+        as_printed: PerturbedMLE = made.mechanism
         least = partial(
             PerturbedMLE.calibrated,
             epsilon=epsilon,
             n_items=2,
-            ridge=printed.ridge,
+            ridge=as_printed.ridge,
             per_person=answers,
-            unit=printed.unit,
+            unit=as_printed.unit,
             law="continuous",
         )
         rows.append(
             {
                 "epsilon": epsilon,
-                "scale": printed.scale,
-                "ridge": printed.ridge,
-                "loss": printed.guarantee.epsilon,
-                "attained": attained_loss(printed.scale, printed.ridge, answers=answers),
+                "scale": as_printed.scale,
+                "ridge": as_printed.ridge,
+                "loss": as_printed.guarantee.epsilon,
+                "attained": attained_loss(as_printed.scale, as_printed.ridge, answers=answers),
                 "enough": least(graph="private").scale,
                 "public": least(graph="public").scale,
                 "counts": 2 * answers / epsilon,
@@ -223,8 +215,8 @@ def least_noise(epsilons: Iterable[float], ridges: Iterable[float]) -> pd.DataFr
     """
     rows = []
     for epsilon in epsilons:
-        printed = algorithm_1(epsilon, 2).mechanism
-        known = {"epsilon": epsilon, "printed": printed.scale * epsilon, "printed_ridge": printed.ridge}
+        as_printed = algorithm_1(epsilon, 2).mechanism
+        known = {"epsilon": epsilon, "printed": as_printed.scale * epsilon, "printed_ridge": as_printed.ridge}
         for ridge in ridges:
             if objective_loss(1e12, ridge) < epsilon:
                 scale = PerturbedMLE.calibrated(
@@ -235,37 +227,33 @@ def least_noise(epsilons: Iterable[float], ridges: Iterable[float]) -> pd.DataFr
 
 
 @claim("cai2025:prop-2.1")
-def check_prop_2_1(epsilons: Iterable[float]) -> list[Check]:
+def check_prop_2_1(epsilons: Iterable[float]) -> Iterator[Check]:
     """The printed noise and ridge are enough, with room to spare, for both links and both choices of kappa_2."""
-    checks = []
     both = float(link_constants().kappa_2.iloc[0])
     for epsilon in epsilons:
-        for what, printed in (
+        for what, as_printed in (
             ("logistic, κ₁ = 1, κ₂ = 1/4", algorithm_1(epsilon, 2)),
             (f"logistic, κ₁ = 1, κ₂ = {both:.1f}", algorithm_1(epsilon, 2, kappa_2=both)),
             ("arctan link, its least constants", algorithm_1(epsilon, 2, link=ARCTAN)),
         ):
-            loss = printed.guarantee.epsilon
-            checks.append(Check(f"exact privacy loss, {what}, ε = {epsilon:g}", loss, "<=", epsilon))
-        printed = algorithm_1(epsilon, 2).mechanism
-        reached = attained_loss(printed.scale, printed.ridge)
+            loss = as_printed.guarantee.epsilon
+            yield printed(f"exact privacy loss, {what}, ε = {epsilon:g}", loss, "<=", epsilon)
+        as_printed = algorithm_1(epsilon, 2).mechanism
+        reached = attained_loss(as_printed.scale, as_printed.ridge)
         what = f"log density ratio of explicit neighbours, κ₂ = 1/4, ε = {epsilon:g}"
-        checks.append(Check(what, reached, "<=", epsilon))
-    return checks
+        yield printed(what, reached, "<=", epsilon)
 
 
 @claim("cai2025:prop-3.1")
-def check_prop_3_1(epsilons: Iterable[float], answers: int) -> list[Check]:
+def check_prop_3_1(epsilons: Iterable[float], answers: int) -> Iterator[Check]:
     """The same for a voter with several answers."""
-    checks = []
     for epsilon in epsilons:
         for link in (LOGISTIC, ARCTAN):
-            printed = proposition_3_1(epsilon, 2, per_person=answers, link=link).mechanism
+            as_printed = proposition_3_1(epsilon, 2, per_person=answers, link=link).mechanism
             what = f"{link.name} link, L = {answers}, ε = {epsilon:g}"
-            checks.append(Check(f"exact privacy loss, {what}", printed.guarantee.epsilon, "<=", epsilon))
-            reached = attained_loss(printed.scale, printed.ridge, answers=answers, link=link)
-            checks.append(Check(f"log density ratio of explicit neighbours, {what}", reached, "<=", epsilon))
-    return checks
+            yield printed(f"exact privacy loss, {what}", as_printed.guarantee.epsilon, "<=", epsilon)
+            reached = attained_loss(as_printed.scale, as_printed.ridge, answers=answers, link=link)
+            yield printed(f"log density ratio of explicit neighbours, {what}", reached, "<=", epsilon)
 
 
 def density_mass(power: int, scale: float = 1.0, ridge: float = 1.0) -> float:
@@ -343,45 +331,40 @@ def _mass(power: int, about: str) -> Check:
 
 
 @claim("cai2025:prop-2.1:proof")
-def check_prop_2_1_proof(trials: int) -> list[Check]:
+def check_prop_2_1_proof(trials: int) -> Iterator[Check]:
     """The displayed steps of Appendix A.1: the density has its determinant upside down, the rest stands."""
     steps = steps_of_the_proof(1, trials)
     what = f"{trials} random data sets and outputs"
     ratio, _ = determinants(1, 1.0)
-    return [
-        _mass(-1, "printed"),
-        Check(f"largest change of ‖∇R‖₁ over 4κ₁, {what}", steps.gradient.max(), "<=", 1 + ROUNDING),
-        Check(f"largest ratio of determinants, γ = 1, {what}", steps.determinant.max(), "<=", 1.5),
-        Check("ratio of determinants, one edge on its own, γ = 1", ratio, "<=", 1.5 * (1 + ROUNDING)),
-        _mass(1, "corrected"),
-        Check("log density ratio of explicit neighbours over the claim", *_attained_share(1), "corrected"),
-    ]
+    yield _mass(-1, "printed")
+    yield printed(f"largest change of ‖∇R‖₁ over 4κ₁, {what}", steps.gradient.max(), "<=", 1 + ROUNDING)
+    yield printed(f"largest ratio of determinants, γ = 1, {what}", steps.determinant.max(), "<=", 1.5)
+    yield printed("ratio of determinants, one edge on its own, γ = 1", ratio, "<=", 1.5 * (1 + ROUNDING))
+    yield _mass(1, "corrected")
+    yield amended("log density ratio of explicit neighbours over the claim", *_attained_share(1))
 
 
 @claim("cai2025:prop-3.1:proof")
-def check_prop_3_1_proof(answers: int, trials: int) -> list[Check]:
+def check_prop_3_1_proof(answers: int, trials: int) -> Iterator[Check]:
     """The displayed steps of Appendix B.1: density, rank and determinant."""
     steps = steps_of_the_proof(answers, trials)
     _, rank = determinants(answers, 1.0)
-    checks = [
-        _mass(-1, "printed"),
-        Check(f"rank of the change of the Hessian, L = {answers} disjoint pairs", rank, "<=", answers),
-        Check(f"largest change of ‖∇R‖₁ over 4Lκ₁, {trials} random cases", steps.gradient.max(), "<=", 1 + ROUNDING),
-    ]
+    yield _mass(-1, "printed")
+    yield printed(f"rank of the change of the Hessian, L = {answers} disjoint pairs", rank, "<=", answers)
+    yield printed(f"largest change of ‖∇R‖₁ over 4Lκ₁, {trials} random cases", steps.gradient.max(), "<=", 1 + ROUNDING)
     for epsilon in (1.0, 10.0):
         ridge = 8 * answers * LOGISTIC.kappa_2 / epsilon
         ratio, _ = determinants(answers, ridge)
         what = f"ratio of determinants, L = {answers} disjoint pairs, ε = {epsilon:g}"
-        checks.append(Check(what, ratio, "<=", 1 + 4 * answers * LOGISTIC.kappa_2 / ridge))
-        checks.append(Check(f"{what}, against e^(ε/2)", ratio, "<=", math.exp(epsilon / 2), "corrected"))
-    checks.append(_mass(1, "corrected"))
-    checks.append(Check(f"rank of the change of the Hessian, L = {answers}", rank, "<=", 2 * answers, "corrected"))
-    return checks
+        yield printed(what, ratio, "<=", 1 + 4 * answers * LOGISTIC.kappa_2 / ridge)
+        yield amended(f"{what}, against e^(ε/2)", ratio, "<=", math.exp(epsilon / 2))
+    yield _mass(1, "corrected")
+    yield amended(f"rank of the change of the Hessian, L = {answers}", rank, "<=", 2 * answers)
 
 
 def _attained_share(epsilon: float) -> tuple[float, str, float]:
-    printed = algorithm_1(epsilon, 2).mechanism
-    return attained_loss(printed.scale, printed.ridge) / epsilon, "<=", 1.0
+    as_printed = algorithm_1(epsilon, 2).mechanism
+    return attained_loss(as_printed.scale, as_printed.ridge) / epsilon, "<=", 1.0
 
 
 # --- the order of the estimate ---------------------------------------------------------------------------------------

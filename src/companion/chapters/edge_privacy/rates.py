@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy import optimize, special, stats
 from companion.chapters.edge_privacy.perturbed_likelihood import attained_loss
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.models.bradley_terry import LOGISTIC, Link, erdos_renyi_counts
 from dprank.pairwise import mle_from_counts, objective_loss
 
@@ -185,7 +185,7 @@ def _simulated(frame: pd.DataFrame) -> list[Check]:
         at = f"p = 4 log n/(nε), {privacy}, {sizes}"
         slope, se = growth(part)
         what = f"exponent b of n^b fitted to ℓ∞ error over rate, {at}"
-        checks.append(Check(what, slope, "<=", 0.2, "supplied", error=Z * se))
+        checks.append(supplied(what, slope, "<=", 0.2, error=Z * se))
     return checks
 
 
@@ -201,8 +201,8 @@ def _proved(scales: Iterable[tuple[str, float, float]]) -> list[Check]:
             ratios.append(bound / promised(n, 1.0, scale))
             failures.append(failure * n**5)
         at = f"p = 1, {name}, n = {least:,} to 10¹²"
-        checks.append(Check(f"proved ℓ∞ error over {_promise()}, {at}", max(ratios), "<=", 1, "supplied"))
-        checks.append(Check(f"n⁵ times the probability that this fails, {at}", max(failures), "<=", 4, "supplied"))
+        checks.append(supplied(f"proved ℓ∞ error over {_promise()}, {at}", max(ratios), "<=", 1))
+        checks.append(supplied(f"n⁵ times the probability that this fails, {at}", max(failures), "<=", 4))
     return checks
 
 
@@ -212,22 +212,25 @@ def _promise() -> str:
 
 
 @claim("cai2025:prop-2.2")
-def check_prop_2_2(frame: pd.DataFrame) -> list[Check]:
+def check_prop_2_2(frame: pd.DataFrame) -> Iterator[Check]:
     """(2.5) without a bound on the strengths, and with one: proved on the complete graph, simulated elsewhere."""
     checks, known = [], max(constants())
     for n in (10**5, 10**6, 10**7):
         least = (n - largest_estimate(n, 1.0, 8.0)) / rate(n, 1.0, 8.0)
         what = f"ℓ∞ error over rate, at least, with probability 1 − n⁻⁵: p = 1, λ = 8, n = {n:,}, ‖θ*‖∞ = n"
-        checks.append(Check(what, least, "<=", known))
+        checks.append(printed(what, least, "<=", known))
     checks += _proved([("λ = 8", 8.0, 0.0), ("λ = 8 √log n", 8.0, 0.5)])
-    return checks + _simulated(frame) + _corrected_error(0.01) + _corrected_error(C_0)
+    yield from checks
+    yield from _simulated(frame)
+    yield from _corrected_error(0.01)
+    yield from _corrected_error(C_0)
 
 
 def _corrected_error(c_0: float) -> list[Check]:
     n = 10**6
     bound, _ = error_bound(n, 1.0, 8.0, c_0)
     what = f"proved ℓ∞ error, ‖θ*‖∞ ≤ 1, p = 1, λ = 8, n = {n:,}, c₀ = {c_0:g}"
-    return [Check(what, bound, "<=", promised(n, 1.0, 8.0, c_0), "corrected")]
+    return [amended(what, bound, "<=", promised(n, 1.0, 8.0, c_0))]
 
 
 # --- Theorem 2.1 -----------------------------------------------------------------------------------------------------
@@ -261,13 +264,12 @@ def ridges(sizes: Iterable[int], epsilons: Iterable[float], p: float = 1.0, c_0:
 
 
 @claim("cai2025:thm-2.1")
-def check_thm_2_1(frame: pd.DataFrame) -> list[Check]:
+def check_thm_2_1(frame: pd.DataFrame) -> Iterator[Check]:
     """The privacy of Theorem 2.1 for small constants, and both halves with a ridge that is large enough."""
-    checks = []
     for n, epsilon, c_0 in ((10, 0.9, 0.01), (10_000, 0.9, 0.001)):
         loss = attained_loss(8 / epsilon, ridge(n, 0.5, c_0))
         what = f"log density ratio of explicit neighbours: n = {n:,}, p = 1/2, c₁ = c₂ = 1, c₀ = {c_0:g}"
-        checks.append(Check(f"{what}, ε = {epsilon:g}", loss, "<=", epsilon))
+        yield printed(f"{what}, ε = {epsilon:g}", loss, "<=", epsilon)
     worst = 0.0
     for n in np.unique(np.geomspace(3, 10**7, 40).astype(int)):
         for e in np.linspace(1 / math.sqrt(math.log(n)), 1, 12) if n > 2 else ():
@@ -276,21 +278,20 @@ def check_thm_2_1(frame: pd.DataFrame) -> list[Check]:
                 gamma = max(ridge(n, math.log(n) / (n * e), 0.01), 4 * KAPPA_2 / e)
                 worst = max(worst, objective_loss(8 / e, gamma) / e)
     what = "exact privacy loss over ε, γ ≥ 1/ε, n = 3 to 10⁷, c₂/√log n ≤ ε ≤ 1, c₁ = c₂ = 1"
-    checks.append(Check(what, worst, "<=", 1, "supplied"))
+    yield supplied(what, worst, "<=", 1)
     authors = ridges(range(100, 701, 100), (0.2, 0.5, 1.0), p=0.1)
     share = (authors.loss / authors.epsilon).max()
     what = "exact privacy loss over ε, c₀ = 2, p ≥ 0.1, n = 100 to 700, ε = 0.2 to 1"
-    checks.append(Check(what, share, "<=", 1, "supplied"))
-    checks += _proved([("λ = 8, that is ε = 1", 8.0, 0.0), ("λ = 8/ε, ε = 1/√log n", 8.0, 0.5)])
-    checks += _simulated(frame)
+    yield supplied(what, share, "<=", 1)
+    yield from _proved([("λ = 8, that is ε = 1", 8.0, 0.0), ("λ = 8/ε, ε = 1/√log n", 8.0, 0.5)])
+    yield from _simulated(frame)
     for c_0 in (0.01, 1.0):
         size = privacy_size(c_0)
         # at that n the boundary values c_1 = c_2 = 1: epsilon = 1 / sqrt(log n), n p = log n / epsilon
         e = size**-0.5
         loss = objective_loss(8 / e, c_0 * math.sqrt(size / e * size))
         what = f"exact privacy loss over ε, c₀ = {c_0:g}, c₁ = c₂ = 1, at the n with log n = {size:.4g}"
-        checks.append(Check(what, loss / e, "<=", 1, "corrected"))
-    return checks
+        yield amended(what, loss / e, "<=", 1)
 
 
 # --- Corollary 2.1 ---------------------------------------------------------------------------------------------------
@@ -369,15 +370,14 @@ def swaps(sizes: Iterable[int], constants: Iterable[float], epsilon: float = 1.0
 
 
 @claim("cai2025:cor-2.1")
-def check_cor_2_1() -> list[Check]:
+def check_cor_2_1() -> Iterator[Check]:
     """Corollary 2.1 with a small constant in (2.7), and with ours."""
-    checks = []
     for row in swaps((100, 1000, 10_000, 100_000), (0.1,)).itertuples():
         at = f"gap 0.1 times the rate, p = 1, ε = 1, n = {row.items:,}"
-        checks.append(
-            Check(f"b, where the best item falls behind one other with probability n^−b: {at}", row.exponent, ">=", 5)
+        yield printed(
+            f"b, where the best item falls behind one other with probability n^−b: {at}", row.exponent, ">=", 5
         )
-    for about in ("supplied", "corrected"):
+    for says in (supplied, amended):
         for epsilon in (1.0, 0.5):
             least = separable(epsilon)
             sizes = [least, *(10**k for k in range(4, 10) if 10**k > least)]
@@ -385,12 +385,11 @@ def check_cor_2_1() -> list[Check]:
             what = (
                 f"n⁵ times the bound on P(wrong top k), our constants, every k, p = 1, ε = {epsilon:g}, n ≥ {least:,}"
             )
-            checks.append(Check(what, bound, "<=", 1, about))
+            yield says(what, bound, "<=", 1)
         n = 10_000
         swap = swap_probability(n, separation(n, 1.0), 8.0)
         what = f"n⁵ times n − 1 times the exact probability of a swap at that gap, p = 1, ε = 1, n = {n:,}"
-        checks.append(Check(what, n**5 * (n - 1) * (swap + LEFT_OUT), "<=", 1, about))
-    return checks
+        yield says(what, n**5 * (n - 1) * (swap + LEFT_OUT), "<=", 1)
 
 
 # --- ranking everything ----------------------------------------------------------------------------------------------
@@ -452,14 +451,13 @@ def room(sizes: Iterable[int], epsilon: float = 1.0) -> pd.DataFrame:
 
 
 @claim("cai2025:sec-2.2:rank-all")
-def check_rank_all(draws: int) -> list[Check]:
+def check_rank_all(draws: int) -> Iterator[Check]:
     """No private method can rank everything, whatever the gaps."""
-    checks = []
     for epsilon in (1.0, 0.5):
         for n in (10, 1000, 10**6):
             fails = 1 - universal_limit(epsilon, n)
             what = "b, where some item is out of place with probability at least n^−b: any strengths, any p"
-            checks.append(Check(f"{what}, ε = {epsilon:g}, n = {n:,}", -math.log(fails) / math.log(n), ">=", 5))
+            yield printed(f"{what}, ε = {epsilon:g}, n = {n:,}", -math.log(fails) / math.log(n), ">=", 5)
     rng = stream("changed comparisons", {})
     share = 0.0
     for n in (2, 3, 5, 20, 100):
@@ -470,14 +468,13 @@ def check_rank_all(draws: int) -> list[Check]:
                 rng.standard_exponential(n).cumsum() * spread,
             )
             share = max(share, *(float(changed(theta).mean()) / most_comparisons(n) for theta in kinds))
-    checks.append(Check("mean number of telling comparisons over 2n/(n − 1), 60 vectors", share, "<=", 1, "corrected"))
+    yield amended("mean number of telling comparisons over 2n/(n − 1), 60 vectors", share, "<=", 1)
     for n, gap in ((3, 2.0), (10, 0.2), (10, 5.0)):
         theta = gap * np.arange(n)
         seen, se = right_order(theta, 8.0, draws)
         limit = ranking_limit(1.0, changed(theta))
         what = f"P(all in place), equal gaps of {gap:g}, n = {n}, p = 1, ε = 1"
-        checks.append(Check(what, seen, "<=", limit, "corrected", error=Z * se))
-    return checks
+        yield amended(what, seen, "<=", limit, error=Z * se)
 
 
 # --- which term dominates --------------------------------------------------------------------------------------------
@@ -501,21 +498,19 @@ def dominance(log_sizes: Iterable[float], c_1: float = 1.0) -> pd.DataFrame:
 
 
 @claim("cai2025:sec-2.2:dominates")
-def check_dominates() -> list[Check]:
+def check_dominates() -> Iterator[Check]:
     """The privacy term wins for n p well below (log n)^2, loses above, and Theorem 2.1 allows such p."""
     frame = dominance([math.log(10) * k for k in (2, 6, 12, 300, 10**6)])
     last = frame.iloc[-1]
     small = frame.iloc[1]
-    return [
-        Check("privacy term over the other, np = (log n)^1.75, ε = 1/√log n, n = 10⁶", small.inside, ">", 1),
-        Check("the same, n = 10^(10⁶)", last.inside, ">", 4),
-        Check(
-            "least ratio of successive values, n = 10² to 10^(10⁶)", (frame.inside / frame.inside.shift()).min(), ">", 1
-        ),
-        Check("the same terms at np = (log n)²: no domination at the edge", last.edge, "==", 1, error=ROUNDING),
-        Check("at np = (log n)^2.25: it is the other way round, n = 10⁶", small.outside, "<", 1),
-        Check("least p of Theorem 2.1 over (log n)^1.75/n, c₁ = 1, n = 10⁶", math.log(1e6) ** -0.25, "<=", 1),
-    ]
+    yield printed("privacy term over the other, np = (log n)^1.75, ε = 1/√log n, n = 10⁶", small.inside, ">", 1)
+    yield printed("the same, n = 10^(10⁶)", last.inside, ">", 4)
+    yield printed(
+        "least ratio of successive values, n = 10² to 10^(10⁶)", (frame.inside / frame.inside.shift()).min(), ">", 1
+    )
+    yield printed("the same terms at np = (log n)²: no domination at the edge", last.edge, "==", 1, error=ROUNDING)
+    yield printed("at np = (log n)^2.25: it is the other way round, n = 10⁶", small.outside, "<", 1)
+    yield printed("least p of Theorem 2.1 over (log n)^1.75/n, c₁ = 1, n = 10⁶", math.log(1e6) ** -0.25, "<=", 1)
 
 
 # --- Remark 1 --------------------------------------------------------------------------------------------------------
@@ -561,30 +556,26 @@ def gap_ratios(link: Link) -> tuple[float, float]:
 
 
 @claim("cai2025:rem-1")
-def check_rem_1(links: Iterable[Link]) -> list[Check]:
+def check_rem_1(links: Iterable[Link]) -> Iterator[Check]:
     """(A0) and (A1) do not keep the gaps of one order; with (A2) they are."""
     x = np.linspace(-50, 50, 100_001)
-    checks = []
     frame = gaps((0.1, 0.01, 0.001, 0.0001))
     for last, row in zip(frame.ratio, frame.iloc[1:].itertuples(), strict=False):
         what = f"b, where τ gap over θ gap is of order t^b: strengths ±t, t = {10 * row.t:g} to {row.t:g}"
         order = math.log10(last / row.ratio)
-        checks.append(Check(f"{what}, F(x) = logistic of x³/(1 + x²)", order, "<=", 0))
+        yield printed(f"{what}, F(x) = logistic of x³/(1 + x²)", order, "<=", 0)
     steep, rising = flat_steepness(x).max(), np.diff(flat_cdf(np.linspace(-3, 3, 601))).min()
     odd = np.abs(flat_cdf(x) + flat_cdf(-x) - 1).max()
-    checks += [
-        Check("F′/(F(1 − F)) of this F, largest: (A1) with any κ₁ > 9/8", steep, "<=", 9 / 8 + ROUNDING, "corrected"),
-        Check("least rise of this F over steps of 0.01, x from −3 to 3", rising, ">", 0, "corrected"),
-        Check("largest |F(x) + F(−x) − 1| of this F", odd, "<=", ROUNDING, "corrected"),
-    ]
-    for about in ("supplied", "corrected"):
+    yield amended("F′/(F(1 − F)) of this F, largest: (A1) with any κ₁ > 9/8", steep, "<=", 9 / 8 + ROUNDING)
+    yield amended("least rise of this F over steps of 0.01, x from −3 to 3", rising, ">", 0)
+    yield amended("largest |F(x) + F(−x) − 1| of this F", odd, "<=", ROUNDING)
+    for says in (supplied, amended):
         for link in links:
             within = np.linspace(-4, 4, 8001)
             kappa_2 = max(1 / link.curvature(within).min(), link.kappa_2)
             low, high = gap_ratios(link)
-            checks.append(Check(f"least τ gap over θ gap, {link.name}, with (A2)", low, ">=", 1 / kappa_2, about))
-            checks.append(Check(f"largest, {link.name}", high, "<=", link.kappa_1 / 4 + ROUNDING, about))
-    return checks
+            yield says(f"least τ gap over θ gap, {link.name}, with (A2)", low, ">=", 1 / kappa_2)
+            yield says(f"largest, {link.name}", high, "<=", link.kappa_1 / 4 + ROUNDING)
 
 
 # --- Remark 1: optimality --------------------------------------------------------------------------------------------
@@ -650,30 +641,28 @@ def cheaper(sizes: Iterable[int], delta: float) -> pd.DataFrame:
 
 
 @claim("cai2025:rem-1:optimal")
-def check_optimal(frame: pd.DataFrame, draws: int) -> list[Check]:
+def check_optimal(frame: pd.DataFrame, draws: int) -> Iterator[Check]:
     """The lower bound behind Remark 1 needs a small delta; with it the remark's conclusion follows."""
-    checks = []
     for row in cheaper((10**6, 10**8, 10**10), 0.01).itertuples():
         what = "gap at which (ε, 0.01)-private counts find the best, over the gap said to be needed"
-        checks.append(Check(f"{what}, p = 1, ε = 10 log n/n, n = {row.items:,}", row.enough / row.forced, ">=", 1))
-    for about in ("supplied", "corrected"):
+        yield printed(f"{what}, p = 1, ε = 10 log n/n, n = {row.items:,}", row.enough / row.forced, ">=", 1)
+    for says in (supplied, amended):
         n, epsilon = 64, 0.2
         seen, se = found_best(n, epsilon, lower_bound(n, epsilon)[0], draws)
         what = f"P(best found) by ε-private counts at our lower bound, n = {n}, p = 1, ε = {epsilon:g}"
-        checks.append(Check(what, seen, "<=", 0.5, about, error=Z * se))
+        yield says(what, seen, "<=", 0.5, error=Z * se)
         ratios = []
         for n in (10**6, 10**9, 10**12):
             epsilon = 1 / math.sqrt(math.log(n))
             ratios.append(2 * error_bound(n, 1.0, 8 / epsilon)[0] / max(lower_bound(n, epsilon)))
         what = "upper over lower bound on the error, p = 1, ε = 1/√log n: largest for n = 10⁹, 10¹², over n = 10⁶"
-        checks.append(Check(what, max(ratios[1:]) / ratios[0], "<=", 1, about))
+        yield says(what, max(ratios[1:]) / ratios[0], "<=", 1)
         for privacy, part in frame.groupby("privacy", sort=False):
             known = [(n, budget(n, str(privacy)), p) for n, p in zip(part["items"], part.probability, strict=True)]
             unit = np.array([rate(n, p, 1 / e) / (max(lower_bound(n, e, p)) / 2) for n, e, p in known])
             slope, se = growth(part.assign(mean=part["mean"] * unit, se=part.se * unit))
             what = f"exponent b of n^b fitted to mean error over lower bound, p = 4 log n/(nε), {privacy}"
-            checks.append(Check(what, slope, "<=", 0.2, about, error=Z * se))
-    return checks
+            yield says(what, slope, "<=", 0.2, error=Z * se)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

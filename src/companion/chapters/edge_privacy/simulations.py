@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, content, printed, supplied
 from companion.printed.cai2025 import algorithm_1, algorithm_2, algorithm_3, proposition_3_1
 from dprank.models.bradley_terry import erdos_renyi_counts, voter_counts
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts
@@ -949,12 +949,12 @@ def _epsilon_falls(frame: pd.DataFrame) -> list[Check]:
         row = both.loc[(both["mean"] / both.se.clip(lower=1e-12)).idxmin()]
         where = ", ".join(f"{_name(c)} = {_show(row[c])}" for c in setting)
         what = f"{method}, {loss}: least certain of {len(both)} falls, from ε = {_show(row.epsilon)}, {where}"
-        checks.append(Check(what, row["mean"], ">", 0, error=Z * row.se))
+        checks.append(printed(what, row["mean"], ">", 0, error=Z * row.se))
     return checks
 
 
 @claim("cai2025:sec-4.1:setup")
-def check_setup(sizes: Iterable[int], n: int, repetitions: int) -> list[Check]:
+def check_setup(sizes: Iterable[int], n: int, repetitions: int) -> Iterator[Check]:
     """Section 4.1.1 as printed: the size of the top set and the strong items, on the sizes of the paper."""
     sizes = list(sizes)
     odd = sum(size % 4 != 0 for size in sizes)
@@ -965,31 +965,26 @@ def check_setup(sizes: Iterable[int], n: int, repetitions: int) -> list[Check]:
     gap = -math.log(0.7)
     ordered = [np.sort(strengths(size, rng=stream("cai2025 gap", {"n": size}))[0])[::-1] for size in sizes]
     apart = min(theta[top_size(len(theta)) - 1] - theta[top_size(len(theta))] for theta in ordered)
-    return [
-        Check(f"of {len(sizes)} numbers of items in Experiments 1 to 4, those with n / 4 not whole", odd, "==", 0),
-        Check("items missing from the k strong ones where items are numbered 1, ..., n and i < k", short, "==", 0),
-        Check(
-            f"gap of strengths at the top set, i ≤ k and k rounded, {len(sizes)} sizes", apart, ">=", gap, "corrected"
-        ),
-        Check(
-            f"n = {n}, p = 1, ε = ∞: chance to find all of the top k, k strong items minus k − 1",
-            gain,
-            ">",
-            0,
-            "corrected",
-            error=Z * error,
-        ),
-    ]
+    yield printed(f"of {len(sizes)} numbers of items in Experiments 1 to 4, those with n / 4 not whole", odd, "==", 0)
+    yield printed("items missing from the k strong ones where items are numbered 1, ..., n and i < k", short, "==", 0)
+    yield amended(f"gap of strengths at the top set, i ≤ k and k rounded, {len(sizes)} sizes", apart, ">=", gap)
+    yield amended(
+        f"n = {n}, p = 1, ε = ∞: chance to find all of the top k, k strong items minus k − 1",
+        gain,
+        ">",
+        0,
+        error=Z * error,
+    )
 
 
 @claim("cai2025:exp-1")
-def check_exp_1(frame: pd.DataFrame) -> list[Check]:
+def check_exp_1(frame: pd.DataFrame) -> Iterator[Check]:
     """All losses fall as n grows, with new noise and strengths in every replicate."""
-    return _monotone(frame, "n")
+    yield from _monotone(frame, "n")
 
 
 @claim("cai2025:exp-1:copeland")
-def check_copeland(frame: pd.DataFrame, n: int, repetitions: int, *, rng: np.random.Generator) -> list[Check]:
+def check_copeland(frame: pd.DataFrame, n: int, repetitions: int, *, rng: np.random.Generator) -> Iterator[Check]:
     """Counts against MLE at p = 1: as printed; with no noise; with equal noise.
 
     Parameters
@@ -1001,34 +996,26 @@ def check_copeland(frame: pd.DataFrame, n: int, repetitions: int, *, rng: np.ran
     rng : numpy.random.Generator
     """
     free = same_order(n, math.inf, repetitions, rng=rng)
-    checks = [
-        Check(
-            f"ε = ∞, n = {n}: most that the MLE missed more than counts, {repetitions} data sets",
-            free["missed"],
-            ">",
-            0,
-        )
-    ]
+    yield printed(
+        f"ε = ∞, n = {n}: most that the MLE missed more than counts, {repetitions} data sets", free["missed"], ">", 0
+    )
     rows = frame[(frame.loss == MISSED) & (frame.method == "MLE") & np.isfinite(frame.epsilon)]
     kept = rows[rows["mean"] >= FLOOR].set_index(["n", "epsilon"]).index
     more = missed_more(frame, "MLE", "counts", ["n"]).loc[kept]
     size, epsilon = where = (more["mean"] - Z * more.se).idxmin()
     what = f"ε = {epsilon:g}, n = {size}: how much more the MLE (noise 8/ε) misses than counts (2/ε)"
-    checks.append(Check(what, more["mean"][where], ">", 0, error=Z * more.se[where]))
-    checks.append(Check("ε = ∞: data sets in which the two orders differ", free["differ"], "==", 0, "corrected"))
+    yield printed(what, more["mean"][where], ">", 0, error=Z * more.se[where])
+    yield amended("ε = ∞: data sets in which the two orders differ", free["differ"], "==", 0)
     for epsilon in (0.5, 2.5):
         equal = same_order(n, epsilon, repetitions, rng=rng)
         what = f"noise 2/ε for both, ε = {epsilon:g}"
-        checks += [
-            Check(f"{what}: data sets in which the two orders differ", equal["differ"], "==", 0, "corrected"),
-            Check(f"{what}: loss of the MLE, complete public graph", equal["MLE"], "<=", epsilon, "corrected"),
-            Check(f"{what}: loss of counts", equal["counts"], "<=", epsilon, "corrected"),
-        ]
-    return checks
+        yield amended(f"{what}: data sets in which the two orders differ", equal["differ"], "==", 0)
+        yield amended(f"{what}: loss of the MLE, complete public graph", equal["MLE"], "<=", epsilon)
+        yield amended(f"{what}: loss of counts", equal["counts"], "<=", epsilon)
 
 
 @claim("cai2025:fig-1")
-def check_published(table: pd.DataFrame) -> list[Check]:
+def check_published(table: pd.DataFrame) -> Iterator[Check]:
     """Published values of Figure 1 against ours: with new noise; with one noise vector and the authors' ties.
 
     Parameters
@@ -1037,42 +1024,40 @@ def check_published(table: pd.DataFrame) -> list[Check]:
         Of `against_published`: its draws of strengths decide how well a standard deviation is known.
     """
     words = {"fresh": "new noise, ties at random", "as run": f"one noise vector (seed {SEED}), ties as run"}
-    checks = []
-    for name, about in (("fresh", "printed"), ("as run", "supplied")):
+    for name, says in (("fresh", printed), ("as run", supplied)):
         z = table[f"{name}, z"].abs()
         row = table.loc[z.idxmax()]
         value = f"{row.method}, n = {row.n}, ε = {_show(row.epsilon)}, worst of {len(table)}"
         what = f"{words[name]}: standard deviations between the published value and ours ({value})"
         error = z.max() * 2 / math.sqrt(2 * (row[f"{name}, draws"] - 1))
-        checks.append(Check(what, z.max(), "<=", Z, about, error=error))
+        yield says(what, z.max(), "<=", Z, error=error)
     square = float((table["as run, z"] ** 2).mean())
     what = f"{words['as run']}: mean square of the standard deviations off, {len(table)} values"
-    checks.append(Check(what, square, "<=", 3, "corrected"))
-    return checks
+    yield amended(what, square, "<=", 3)
 
 
 @claim("cai2025:exp-2")
-def check_exp_2(frame: pd.DataFrame) -> list[Check]:
+def check_exp_2(frame: pd.DataFrame) -> Iterator[Check]:
     """All losses fall as p grows."""
-    return _monotone(frame, "p")
+    yield from _monotone(frame, "p")
 
 
 @claim("cai2025:exp-3")
-def check_exp_3(frame: pd.DataFrame) -> list[Check]:
+def check_exp_3(frame: pd.DataFrame) -> Iterator[Check]:
     """All losses fall as epsilon grows, on the same data and along one direction of the noise."""
-    return _epsilon_falls(frame)
+    yield from _epsilon_falls(frame)
 
 
 @claim("cai2025:exp-4")
-def check_exp_4(frame: pd.DataFrame) -> list[Check]:
+def check_exp_4(frame: pd.DataFrame) -> Iterator[Check]:
     """Counts and MLE against oneshot as run, and what is left of oneshot under its noise."""
-    return _oneshot(frame)
+    yield from _oneshot(frame)
 
 
 @claim("cai2025:finding-1:oneshot")
-def check_oneshot(frame: pd.DataFrame) -> list[Check]:
+def check_oneshot(frame: pd.DataFrame) -> Iterator[Check]:
     """As `check_exp_4`, of all experiments."""
-    return _oneshot(frame)
+    yield from _oneshot(frame)
 
 
 def _oneshot(frame: pd.DataFrame) -> list[Check]:
@@ -1082,16 +1067,16 @@ def _oneshot(frame: pd.DataFrame) -> list[Check]:
         less = noisy[noisy.method == f"oneshot less {method}"]
         size, epsilon = where = (less["mean"] - Z * less.se).idxmin()
         what = f"{method}, n = {size}, ε = {epsilon:g}: how much more oneshot misses, least certain of {len(less)}"
-        checks.append(Check(what, less["mean"][where], ">", 0, error=Z * less.se[where]))
+        checks.append(printed(what, less["mean"][where], ">", 0, error=Z * less.se[where]))
     ratio = noisy[noisy.method == "noise / spread"]["mean"]
     size, epsilon = ratio.idxmin()
     what = f"oneshot, n = {size}, ε = {epsilon:g}: noise over the spread of its scores, least of {len(ratio)}"
-    checks += [Check(what, ratio.min(), "<", 1, "content"), Check(what, ratio.min(), ">", 100, "corrected")]
+    checks += [content(what, ratio.min(), "<", 1), amended(what, ratio.min(), ">", 100)]
     free = frame[np.isinf(frame.epsilon)].set_index("n")
     gap = free[free.method == "oneshot less counts"]
     size = (gap["mean"] + Z * gap.se).idxmax()
     what = f"without noise, n = {size}: what rank centrality misses more than counts"
-    return [*checks, Check(what, gap["mean"][size], "<=", 0.06, "corrected", error=Z * gap.se[size])]
+    return [*checks, amended(what, gap["mean"][size], "<=", 0.06, error=Z * gap.se[size])]
 
 
 def truth_floor(n: int, repetitions: int, *, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -1104,47 +1089,40 @@ def truth_floor(n: int, repetitions: int, *, rng: np.random.Generator) -> NDArra
 
 
 @claim("cai2025:sec-4.2:setup")
-def check_voter_setup(n: int, repetitions: int, *, rng: np.random.Generator) -> list[Check]:
+def check_voter_setup(n: int, repetitions: int, *, rng: np.random.Generator) -> Iterator[Check]:
     """Section 4.2: the relative error of an estimate that is right up to the centring the model leaves open."""
     floor = np.exp(truth_floor(n, repetitions, rng=rng))
     theta = strengths(n, repetitions, rng=rng)
     off = np.linalg.norm(centred(theta + 1) - centred(theta), axis=1) / np.linalg.norm(centred(theta), axis=1)
     what = f"relative ℓ2 error of a perfect estimate with sum 0, n = {n}, least of {repetitions} draws"
     many = voter([n], [10**6], [math.inf], 40, methods=["MLE"]).set_index("loss").loc[L2]
-    return [
-        Check(what, floor.min(), "<=", 1e-9, reading="θ as drawn"),
-        Check(what.replace("least", "most"), off.max(), "<=", 1e-9, reading="θ centred"),
-        Check(
-            f"θ centred, n = {n}, a million voters: log relative ℓ2 error",
-            many["mean"],
-            "<=",
-            -4,
-            "corrected",
-            error=Z * many.se,
-        ),
-    ]
+    yield printed(what, floor.min(), "<=", 1e-9, reading="θ as drawn")
+    yield printed(what.replace("least", "most"), off.max(), "<=", 1e-9, reading="θ centred")
+    yield amended(
+        f"θ centred, n = {n}, a million voters: log relative ℓ2 error", many["mean"], "<=", -4, error=Z * many.se
+    )
 
 
 @claim("cai2025:exp-5")
-def check_exp_5(frame: pd.DataFrame) -> list[Check]:
+def check_exp_5(frame: pd.DataFrame) -> Iterator[Check]:
     """All losses rise as n grows."""
-    return _monotone(frame, "n", "rise")
+    yield from _monotone(frame, "n", "rise")
 
 
 @claim("cai2025:exp-6")
-def check_exp_6(frame: pd.DataFrame) -> list[Check]:
+def check_exp_6(frame: pd.DataFrame) -> Iterator[Check]:
     """All losses fall as m grows."""
-    return _monotone(frame, "m")
+    yield from _monotone(frame, "m")
 
 
 @claim("cai2025:exp-7")
-def check_exp_7(frame: pd.DataFrame) -> list[Check]:
+def check_exp_7(frame: pd.DataFrame) -> Iterator[Check]:
     """All losses fall as epsilon grows, on the same data and along one direction of the noise."""
-    return _epsilon_falls(frame)
+    yield from _epsilon_falls(frame)
 
 
 @claim("cai2025:finding-1")
-def check_finding_1(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> list[Check]:
+def check_finding_1(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> Iterator[Check]:
     """Counts against MLE over settings, as printed; net wins against both at equal privacy.
 
     Parameters
@@ -1153,19 +1131,17 @@ def check_finding_1(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> list
         Of `edge` and `voter` with the pairs of MLE and counts, of net wins and counts (of voters: at equal privacy),
         and of net wins and MLE at equal privacy.
     """
-    checks = []
     for unit, frame, setting in (("edge", edge_frame, ["n", "p"]), ("individual", voter_frame, ["n", "m"])):
         more = missed_more(frame, "MLE", "counts", setting)
         at = (more["mean"] + Z * more.se).idxmin()
         what = f"{unit}, {_setting(more, at)}: how much more the MLE misses than counts, least of {len(more)}"
-        checks.append(Check(what, more["mean"][at], ">=", 0, error=Z * more.se[at]))
+        yield printed(what, more["mean"][at], ">=", 0, error=Z * more.se[at])
         fair = "counts, equal privacy" if unit == "individual" else "counts"
         for other in (fair, "MLE, equal privacy"):
             more = missed_more(frame, "net wins", other, setting)
             at = (more["mean"] + Z * more.se).idxmax()
             what = f"{unit}, {_setting(more, at)}: what net wins miss more than {other.split(',')[0]} at equal privacy"
-            checks.append(Check(what, more["mean"][at], "<=", BEHIND, "corrected", error=Z * more.se[at]))
-    return checks
+            yield amended(what, more["mean"][at], "<=", BEHIND, error=Z * more.se[at])
 
 
 #: What our corrected finding allows net wins to miss more than another method.
@@ -1177,21 +1153,21 @@ def _setting(rows: pd.DataFrame, at: Any) -> str:
 
 
 @claim("cai2025:finding-2")
-def check_finding_2(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> list[Check]:
+def check_finding_2(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> Iterator[Check]:
     """Individual privacy likes few items and many voters, edge privacy many items and many comparisons."""
-    best = []
     for unit, frame, along, end in (("individual", voter_frame, "m", "min"), ("edge", edge_frame, "p", "max")):
         row = frame[(frame.loss == MISSED) & (frame.method == "counts") & (frame.epsilon == 1.0)]
         row = row[(row.n == getattr(row.n, end)()) & (row[along] == row[along].max())].iloc[0]
         what = f"{unit}, n = {row.n}, {along} = {_show(row[along])}, ε = 1: share of the top k that counts miss"
-        best.append(Check(what, row["mean"], "<=", 0.05, error=Z * row.se))
+        yield printed(what, row["mean"], "<=", 0.05, error=Z * row.se)
     frames = [
         (voter_frame, "n", "rise"),
         (voter_frame, "m", "fall"),
         (edge_frame, "n", "fall"),
         (edge_frame, "p", "fall"),
     ]
-    return best + [check for frame, along, word in frames for check in _monotone(frame, along, word)]
+    for frame, along, word in frames:
+        yield from _monotone(frame, along, word)
 
 
 @claim("cai2025:finding-3")
@@ -1211,14 +1187,14 @@ def check_finding_3(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> list
             open_ = ~sure & (rows.fraction - rows.error <= third)
             what = f"{unit}: share of {len(rows)} curves on which ε = 2.5 is at most a third of the way from ∞ to ε = 1"
             checks.append(
-                Check(what, sure.mean() + open_.mean() / 2, ">", 0.5, reading=reading, error=open_.mean() / 2)
+                printed(what, sure.mean() + open_.mean() / 2, ">", 0.5, reading=reading, error=open_.mean() / 2)
             )
         rows = table[table.scale == "log"]
         row = rows.loc[rows.fraction.idxmax()]
         where = f"n = {row.n}, {setting[1]} = {_show(row[setting[1]])}, {row.loss}"
         what = f"{unit}, {where}: largest share of the way from ∞ to ε = 1"
         relation = "<" if unit == "edge" else ">"
-        checks.append(Check(what, row.fraction, relation, 0.5, "corrected", error=row.error))
+        checks.append(amended(what, row.fraction, relation, 0.5, error=row.error))
     return checks
 
 

@@ -17,7 +17,7 @@ from dp_accounting.pld import accountant, common
 from dp_accounting.pld import privacy_loss_distribution as pld
 from numpy.typing import NDArray
 
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, claim, printed
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.audit.neighbours import ComparisonNeighbours
@@ -99,12 +99,12 @@ def agreement() -> pd.DataFrame:
 
 
 @claim("audit:composition")
-def check_composition() -> list[Check]:
+def check_composition() -> Iterator[Check]:
     """No number of ours lies where it cannot be if theirs is right."""
     frame = agreement()
     wrong = frame.loc[~frame.agrees, "what"].tolist()
     what = f"numbers of ours that disagree with OpenDP or dp-accounting, of {len(frame)}: {', '.join(wrong) or 'none'}"
-    return [Check(what, len(wrong), "==", 0)]
+    yield printed(what, len(wrong), "==", 0)
 
 
 # --- composition -----------------------------------------------------------------------------------------------------
@@ -126,12 +126,14 @@ def _composition() -> Iterator[_Row]:
         theirs_delta = rounds.get_delta_for_epsilon(epsilon)
         yield _Row.same(f"{of}, optimal delta at epsilon {epsilon:g}", delta, theirs_delta, DP_ACCOUNTING)
     optimal = composition.optimal(ROUNDS, LOSS, DELTA)
-    printed = accountant.advanced_composition(one, ROUNDS, DELTA)
+    as_printed = accountant.advanced_composition(one, ROUNDS, DELTA)
     at = f"epsilon at delta {DELTA:g}"
     yield _Row.same(f"{of}, optimal {at}", optimal, rounds.get_epsilon_for_delta(DELTA), DP_ACCOUNTING)
-    yield _Row.tighter(f"{of}, optimal {at}, their closed form", optimal, printed, DP_ACCOUNTING, optimal)
+    yield _Row.tighter(f"{of}, optimal {at}, their closed form", optimal, as_printed, DP_ACCOUNTING, optimal)
     advanced = composition.advanced(ROUNDS, LOSS, DELTA)
-    yield _Row(f"{of}, the advanced theorem as printed: {at}", advanced, printed, DP_ACCOUNTING, printed, math.inf)
+    yield _Row(
+        f"{of}, the advanced theorem as printed: {at}", advanced, as_printed, DP_ACCOUNTING, as_printed, math.inf
+    )
     concentrated = dp.c.make_zCDP_to_approxDP(_gaussian_noise(1.0))
     rho = composition.rho(ROUNDS, LOSS)
     theirs_rho = dp.c.make_composition([dp.c.make_pureDP_to_zCDP(_laplace(1 / LOSS))] * ROUNDS).map(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import joblib
 import numpy as np
@@ -14,7 +14,7 @@ from companion.chapters.privacy_audited.cases import cases
 from companion.chapters.privacy_audited.cases.case import Case, sampler
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, claim, printed
 from dprank.audit.betting import FIRST, Judged, Seen, draw_rows, lower_bound
 from dprank.audit.clopper_pearson import loss_bounds
 from dprank.audit.events import proposals
@@ -220,20 +220,18 @@ def auditors(chosen: Sequence[Case], runs: int, budget: int, *, jobs: int = 1) -
 
 
 @claim("audit:false-alarms")
-def check_false_alarms(frame: pd.DataFrame) -> list[Check]:
+def check_false_alarms(frame: pd.DataFrame) -> Iterator[Check]:
     """At most `SHARE` of the audits of each mechanism, from `false_alarms`; with few runs that is open."""
     worst = frame.loc[frame.alarms.idxmax()]
     low, high = lower_share(worst.alarms, worst.runs), frame.most.max()
-    return [
-        Check("correct mechanisms of which the loss is tight", len(frame), ">=", MECHANISMS),
-        Check(
-            f"chance of a false alarm where most were seen, {worst.alarms} in {worst.runs} audits: {worst.mechanism}",
-            (low + high) / 2,
-            "<=",
-            SHARE,
-            error=(high - low) / 2,
-        ),
-    ]
+    yield printed("correct mechanisms of which the loss is tight", len(frame), ">=", MECHANISMS)
+    yield printed(
+        f"chance of a false alarm where most were seen, {worst.alarms} in {worst.runs} audits: {worst.mechanism}",
+        (low + high) / 2,
+        "<=",
+        SHARE,
+        error=(high - low) / 2,
+    )
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 
 from companion.chapters.privacy_audited import bugs, floats, promises
 from companion.chapters.privacy_audited.promises import ROUNDING
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, claim, printed
 
 #: Largest relative distance of a quadrature from a closed form.
 QUADRATURE = 1e-6
@@ -18,7 +20,7 @@ TIGHT = 0.99
 
 
 @claim("audit:power")
-def check_power(table: pd.DataFrame) -> list[Check]:
+def check_power(table: pd.DataFrame) -> Iterator[Check]:
     """Planted bugs that are caught, from `bugs.table`.
 
     At fewer releases or runs than promised, a bug that got away is not yet one that escapes.
@@ -30,102 +32,96 @@ def check_power(table: pd.DataFrame) -> list[Check]:
     unknown = 0.0 if full else 1 - caught
     away = bugs.escaped(table)
     open_ = 0.0 if full else len(away) / 2
-    return [
-        Check(
-            f"share of {len(broken)} promises broken by a planted bug that betting refutes in nine of ten runs or more",
-            caught + unknown / 2,
-            ">=",
-            bugs.POWER,
-            error=unknown / 2,
-        ),
-        Check(
-            "planted bugs that raise the loss by 20 % or more and escape both routes",
-            len(away) - open_,
-            "<=",
-            0,
-            error=open_,
-        ),
-        Check(
-            f"planted bugs with a median above {bugs.SECONDS:g} seconds of one core",
-            int((broken.seconds > bugs.SECONDS).sum()),
-            "==",
-            0,
-        ),
-        Check("planted bugs", len(table), ">=", bugs.LEAST),
-        Check(
-            f"bugs that leave the loss within its promise ({len(table) - len(broken)}) and were called broken",
-            int(table.drop(broken.index).caught.sum()),
-            "==",
-            0,
-        ),
-    ]
+    yield printed(
+        f"share of {len(broken)} promises broken by a planted bug that betting refutes in nine of ten runs or more",
+        caught + unknown / 2,
+        ">=",
+        bugs.POWER,
+        error=unknown / 2,
+    )
+    yield printed(
+        "planted bugs that raise the loss by 20 % or more and escape both routes",
+        len(away) - open_,
+        "<=",
+        0,
+        error=open_,
+    )
+    yield printed(
+        f"planted bugs with a median above {bugs.SECONDS:g} seconds of one core",
+        int((broken.seconds > bugs.SECONDS).sum()),
+        "==",
+        0,
+    )
+    yield printed("planted bugs", len(table), ">=", bugs.LEAST)
+    yield printed(
+        f"bugs that leave the loss within its promise ({len(table) - len(broken)}) and were called broken",
+        int(table.drop(broken.index).caught.sum()),
+        "==",
+        0,
+    )
 
 
 @claim("audit:coverage")
-def check_coverage() -> list[Check]:
+def check_coverage() -> Iterator[Check]:
     """That every mechanism of the library has a case and a planted bug."""
     missing = promises.uncovered()
-    return [
-        Check(
-            f"mechanisms of {len(promises.mechanisms())} without an audit",
-            sum(line.endswith("case") for line in missing),
-            "==",
-            0,
-        ),
-        Check("mechanisms without a planted bug of their own", sum(line.endswith("bug") for line in missing), "==", 0),
-    ]
+    yield printed(
+        f"mechanisms of {len(promises.mechanisms())} without an audit",
+        sum(line.endswith("case") for line in missing),
+        "==",
+        0,
+    )
+    yield printed(
+        "mechanisms without a planted bug of their own", sum(line.endswith("bug") for line in missing), "==", 0
+    )
 
 
 @claim("audit:agreement")
-def check_agreement(table: pd.DataFrame) -> list[Check]:
+def check_agreement(table: pd.DataFrame) -> Iterator[Check]:
     """That the routes and the field's formulas agree, from `promises.frame`."""
     both = table[np.isfinite(table.exact) & np.isfinite(table.closed_form)]
     audited = table[table.exact.notna() & table.lower.notna()]
     distance = (both.exact - both.closed_form).abs() / both.closed_form.clip(lower=1e-9)
-    return [
-        Check(
-            f"largest relative distance of exact loss and closed form, {len(both)} cases",
-            float(distance.max()),
-            "<=",
-            QUADRATURE,
-        ),
-        Check(
-            f"lower bounds from samples above the exact loss, {len(audited)} cases",
-            int((audited.lower > audited.exact * (1 + ROUNDING)).sum()),
-            "==",
-            0,
-        ),
-    ]
+    yield printed(
+        f"largest relative distance of exact loss and closed form, {len(both)} cases",
+        float(distance.max()),
+        "<=",
+        QUADRATURE,
+    )
+    yield printed(
+        f"lower bounds from samples above the exact loss, {len(audited)} cases",
+        int((audited.lower > audited.exact * (1 + ROUNDING)).sum()),
+        "==",
+        0,
+    )
 
 
 @claim("audit:promises-kept")
-def check_promises_kept(table: pd.DataFrame) -> list[Check]:
+def check_promises_kept(table: pd.DataFrame) -> Iterator[Check]:
     """That no loss is above its provable guarantee, from `promises.frame`."""
     share = (table.exact / table.guarantee).dropna()
-    return [
-        Check(
-            f"largest exact loss as a share of the provable guarantee, {len(share)} cases",
-            float(share.max()),
-            "<=",
-            1 + ROUNDING,
-        ),
-        Check(
-            f"cases of {len(table)} whose loss is above their guarantee by either route",
-            len(promises.broken(table)),
-            "==",
-            0,
-        ),
-        Check(
-            "cases whose exact loss comes within 1 % of the guarantee",
-            int((table.exact >= TIGHT * table.guarantee).sum()),
-            ">=",
-            12,
-        ),
-    ]
+    yield printed(
+        f"largest exact loss as a share of the provable guarantee, {len(share)} cases",
+        float(share.max()),
+        "<=",
+        1 + ROUNDING,
+    )
+    yield printed(
+        f"cases of {len(table)} whose loss is above their guarantee by either route",
+        len(promises.broken(table)),
+        "==",
+        0,
+    )
+    yield printed(
+        "cases whose exact loss comes within 1 % of the guarantee",
+        int((table.exact >= TIGHT * table.guarantee).sum()),
+        ">=",
+        12,
+    )
 
 
 @claim("audit:printed-promises")
-def check_printed_promises(table: pd.DataFrame, broken: int) -> list[Check]:
+def check_printed_promises(table: pd.DataFrame, broken: int) -> Iterator[Check]:
     """That so many mechanisms lose more as printed than their paper promises, from `promises.frame`.
 
     Parameters
@@ -134,24 +130,20 @@ def check_printed_promises(table: pd.DataFrame, broken: int) -> list[Check]:
     broken : int
         As many as the ledger says.
     """
-    printed = table[table.calibration == "as printed"]
+    as_printed = table[table.calibration == "as printed"]
     worst = promises.worst_lies(table)
-    return [
-        Check(
-            f"mechanisms of {printed.mechanism.nunique()} that lose more as printed than promised",
-            len(worst),
-            "==",
-            broken,
-        ),
-        *(
-            Check(f"loss over what {row.paper} promise: {row.case}", float(row.share), ">", 1.0)
-            for row in worst.itertuples()
-        ),
-    ]
+    yield printed(
+        f"mechanisms of {as_printed.mechanism.nunique()} that lose more as printed than promised",
+        len(worst),
+        "==",
+        broken,
+    )
+    for row in worst.itertuples():
+        yield printed(f"loss over what {row.paper} promise: {row.case}", float(row.share), ">", 1.0)
 
 
 @claim("audit:floats")
-def check_floats(shares: pd.DataFrame, audits: pd.DataFrame, p_value: float) -> list[Check]:
+def check_floats(shares: pd.DataFrame, audits: pd.DataFrame, p_value: float) -> Iterator[Check]:
     """That floats betray a count and whole noise does not.
 
     Parameters
@@ -166,20 +158,16 @@ def check_floats(shares: pd.DataFrame, audits: pd.DataFrame, p_value: float) -> 
     either = shares[shares.ruled_out == "either neighbour"]
     zero = either[(either["count"] == 0) & (either.noise == "floats")]
     kinds = audits.groupby(audits.noise.str.endswith("floats")).refuted.agg(["sum", "size"])
-    return [
-        *(
-            Check(
-                f"share of releases of the count 0 by floats of scale {scale:g} that rule out a neighbouring count",
-                mean,
-                ">",
-                0.5,
-                error=Z * se,
-            )
-            for scale, mean, se in zip(zero.scale, zero["mean"], zero.se, strict=True)
-        ),
-        Check(
-            "kinds of floating-point noise that the audit refutes", kinds.at[True, "sum"], "==", kinds.at[True, "size"]
-        ),
-        Check("kinds of whole noise that the audit refutes", kinds.at[False, "sum"], "==", 0),
-        Check("release noise that fails a chi-square test of its exact law", int(p_value < floats.ALARM), "==", 0),
-    ]
+    for scale, mean, se in zip(zero.scale, zero["mean"], zero.se, strict=True):
+        yield printed(
+            f"share of releases of the count 0 by floats of scale {scale:g} that rule out a neighbouring count",
+            mean,
+            ">",
+            0.5,
+            error=Z * se,
+        )
+    yield printed(
+        "kinds of floating-point noise that the audit refutes", kinds.at[True, "sum"], "==", kinds.at[True, "size"]
+    )
+    yield printed("kinds of whole noise that the audit refutes", kinds.at[False, "sum"], "==", 0)
+    yield printed("release noise that fails a chi-square test of its exact law", int(p_value < floats.ALARM), "==", 0)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from companion.chapters.privacy_audited.cases import aggregation, local, pairwise, topk, uniformity
 from companion.instruments.sweep import stream
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, claim, printed
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.noisy_matrix import NoisyMatrix
@@ -215,7 +215,7 @@ def large() -> pd.DataFrame:
 
 
 @claim("audit:search")
-def check_search(frame: pd.DataFrame | None = None) -> list[Check]:
+def check_search(frame: pd.DataFrame | None = None) -> Iterator[Check]:
     """Climbing finds the worst neighbours wherever all can be listed, and none breaks its promise.
 
     Parameters
@@ -225,12 +225,10 @@ def check_search(frame: pd.DataFrame | None = None) -> list[Check]:
     """
     frame = compared() if frame is None else frame
     found, largest = int(frame.found.sum()), float((frame[["worst", "climbed"]].max(axis=1) / frame.guarantee).max())
-    return [
-        Check(
-            f"of {len(frame)} small families, those where climbing finds what listing finds", found, "==", len(frame)
-        ),
-        Check("largest exact loss over its guarantee, over all those neighbours", largest, "<=", 1 + ROUNDING),
-    ]
+    yield printed(
+        f"of {len(frame)} small families, those where climbing finds what listing finds", found, "==", len(frame)
+    )
+    yield printed("largest exact loss over its guarantee, over all those neighbours", largest, "<=", 1 + ROUNDING)
 
 
 # --- searches that look away -----------------------------------------------------------------------------------------

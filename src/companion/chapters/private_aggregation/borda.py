@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
 from companion.instruments import surveys as datasets
-from companion.instruments.aggregation import Z, matrix_error, printed
+from companion.instruments.aggregation import Z, matrix_error, printed_rate
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import all_rankings, exponent
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, content, printed
 from dprank.aggregation.directions import PositionVector
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import kwiksort
@@ -205,9 +205,9 @@ def guarantees(sizes: Iterable[int], epsilon: float, delta: float) -> pd.DataFra
     return pd.DataFrame(
         {
             "items": m,
-            "pure, Cor. 6": additive("central", m, epsilon) / printed(6, m, epsilon),
-            "approximate, Cor. 7": additive("central", m, epsilon, delta) / printed(7, m, epsilon, delta),
-            "local, Cor. 12": additive("local", m, epsilon) / printed(12, m, epsilon),
+            "pure, Cor. 6": additive("central", m, epsilon) / printed_rate(6, m, epsilon),
+            "approximate, Cor. 7": additive("central", m, epsilon, delta) / printed_rate(7, m, epsilon, delta),
+            "local, Cor. 12": additive("local", m, epsilon) / printed_rate(12, m, epsilon),
         }
         for m in sizes
     )
@@ -430,7 +430,7 @@ def ahead(frame: pd.DataFrame, one: str = SCORES, other: str = MATRIX) -> pd.Dat
 
 
 @claim("alabi2022:sec-related:condorcet")
-def check_condorcet(rule: Any = None) -> list[Check]:
+def check_condorcet(rule: Any = None) -> Iterator[Check]:
     """Every profile of five voters on three items and of three voters on four; Kemeny orders by the full list.
 
     Parameters
@@ -440,7 +440,6 @@ def check_condorcet(rule: Any = None) -> list[Check]:
         Kemeny orders by default.
     """
     rule = rule or _optimal_orders
-    checks = []
     for n_items, voters in ((3, 5), (4, 3)):
         rows = all_rankings(n_items)
         before = rows[:, :, None] < rows[:, None]
@@ -453,11 +452,8 @@ def check_condorcet(rule: Any = None) -> list[Check]:
                 winners += 1
                 failures += int((rule(w)[:, 0] != wins.argmax()).any())
         what = f"profiles of {voters} voters on {n_items} items whose Condorcet winner a best order does not put first"
-        checks.append(Check(what, failures, "==", 0))
-        checks.append(
-            Check(f"such profiles that have a Condorcet winner, of {len(profiles)}", winners, ">", 0, "content")
-        )
-    return checks
+        yield printed(what, failures, "==", 0)
+        yield content(f"such profiles that have a Condorcet winner, of {len(profiles)}", winners, ">", 0)
 
 
 def _optimal_orders(w: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -471,15 +467,13 @@ def check_theorem(table: pd.DataFrame, noise: float = NOISE, optimum: float = OP
     rows = table.tail(1).to_dict("records")
     ratio, beside = table["K/OPT, any matrix"].max(), table["noise"].max()
     return [
-        Check(
-            f"largest K/OPT of Borda's count, m ≤ {rows[0]['items']}", ratio, "<=", optimum, "corrected", error=ROUNDING
-        ),
-        Check("largest (K − 5 OPT)/Σ abs(noise), the same m", beside, "<=", noise, "corrected", error=ROUNDING),
+        amended(f"largest K/OPT of Borda's count, m ≤ {rows[0]['items']}", ratio, "<=", optimum, error=ROUNDING),
+        amended("largest (K − 5 OPT)/Σ abs(noise), the same m", beside, "<=", noise, error=ROUNDING),
     ]
 
 
 @claim("alabi2022:sec-conclusions:either-or")
-def check_either_or(sizes: Iterable[int], epsilon: float, delta: float) -> list[Check]:
+def check_either_or(sizes: Iterable[int], epsilon: float, delta: float) -> Iterator[Check]:
     """Does Reduction I pay for its ratio with additive error, as Table 1 has it, under approximate privacy?
 
     Read as one about the bounds that the paper proves for polynomial time, it does; read as one about what its noise
@@ -487,21 +481,19 @@ def check_either_or(sizes: Iterable[int], epsilon: float, delta: float) -> list[
     """
     sizes = list(sizes)
     proved = np.array([matrix_error(m, epsilon, delta) for m in sizes])
-    better = np.array([printed(7, m, epsilon, delta) for m in sizes])
-    worse = np.array([printed(4, m, epsilon, delta) for m in sizes])
+    better = np.array([printed_rate(7, m, epsilon, delta) for m in sizes])
+    worse = np.array([printed_rate(4, m, epsilon, delta) for m in sizes])
     what = f"{{}} over Corollary 7's rate, m = {sizes[-1]}"
     exact = what.format("error proved here at ratio 1, exact solver,")
-    return [
-        Check(what.format("Corollary 4's rate"), (worse / better)[-1], ">", 1, reading="bounds proved"),
-        Check(exact, (proved / better)[-1], ">", 1, reading="what the noise allows"),
-        Check(f"largest of these ratios, {sizes[0]} ≤ m ≤ {sizes[-1]}", (proved / better).max(), "<=", 1, "corrected"),
-    ]
+    yield printed(what.format("Corollary 4's rate"), (worse / better)[-1], ">", 1, reading="bounds proved")
+    yield printed(exact, (proved / better)[-1], ">", 1, reading="what the noise allows")
+    yield amended(f"largest of these ratios, {sizes[0]} ≤ m ≤ {sizes[-1]}", (proved / better).max(), "<=", 1)
 
 
 @claim("alabi2022:sec-conclusions:interactive")
 def check_interactive(
     table: pd.DataFrame, sizes: Iterable[int], epsilons: Iterable[float], measured: pd.DataFrame
-) -> list[Check]:
+) -> Iterator[Check]:
     """A protocol of one round with the error of Corollary 12, and without its logarithm.
 
     Parameters
@@ -516,16 +508,14 @@ def check_interactive(
         Of `local_noise`.
     """
     sizes, epsilons = list(sizes), list(epsilons)
-    factors = {e: [additive("local", m, e) / printed(12, m, e) for m in sizes] for e in epsilons}
+    factors = {e: [additive("local", m, e) / printed_rate(12, m, e) for m in sizes] for e in epsilons}
     slope = max(exponent(sizes, values) for values in factors.values())
     plain = max(additive("local", m, e) * e / m**2.5 for m, e in product(sizes, epsilons))
     what = f"largest power of m by which one round's proved error exceeds Corollary 12's, {sizes[0]} ≤ m ≤ {sizes[-1]}"
-    return [
-        Check(what, slope, ">", 0),
-        Check("largest ratio of that error to m^2.5/(ε√n), ε ≤ 1", plain, "<=", 1.6, "corrected"),
-        *check_theorem(table),
-        *check_local_noise(measured),
-    ]
+    yield printed(what, slope, ">", 0)
+    yield amended("largest ratio of that error to m^2.5/(ε√n), ε ≤ 1", plain, "<=", 1.6)
+    yield from check_theorem(table)
+    yield from check_local_noise(measured)
 
 
 def local_noise(names: Iterable[str], epsilon: float, repetitions: int) -> pd.DataFrame:
@@ -552,12 +542,11 @@ def _noise(data: str, epsilon: float, repetitions: int, rng: np.random.Generator
 def check_local_noise(frame: pd.DataFrame) -> list[Check]:
     """The noise that local DP-Borda draws, against the bound on its mean."""
     return [
-        Check(
+        amended(
             f"mean Σ abs(noise) of one round over its bound, {row['data']}, ε = {row['epsilon']:g}",
             row["mean"],
             "<=",
             1,
-            "corrected",
             error=Z * row["se"],
         )
         for row in frame.to_dict("records")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.aggregation import numbered
 from companion.instruments.uniformity import all_rankings
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, require_matrix, shrink
@@ -44,28 +44,24 @@ def draw(n_items: int, voters: int, *, rng: np.random.Generator) -> Rankings:
 
 
 @claim("alabi2022:sec-background:kendall")
-def check_kendall(n_items: int, *, rng: np.random.Generator) -> list[Check]:
+def check_kendall(n_items: int, *, rng: np.random.Generator) -> Iterator[Check]:
     """Distance, maximum and average on all rankings of up to `n_items` items."""
-    checks = []
     for m in range(2, n_items + 1):
         counts = disagreements(m)
         rows = all_rankings(m)
-        checks.append(
-            Check(
-                f"largest K(π₁,π₂), all {counts.size:,} pairs of rankings, {m} items",
-                int(counts.max()),
-                "==",
-                math.comb(m, 2),
-            )
+        yield printed(
+            f"largest K(π₁,π₂), all {counts.size:,} pairs of rankings, {m} items",
+            int(counts.max()),
+            "==",
+            math.comb(m, 2),
         )
         mistaken = int((counts != pairwise_kendall_distances(rows)).sum())
-        checks.append(Check(f"pairs of rankings, {m} items, whose number of inversions is another", mistaken, "==", 0))
+        yield printed(f"pairs of rankings, {m} items, whose number of inversions is another", mistaken, "==", 0)
         votes = rng.integers(len(rows), size=5)
         data = numbered(rows[votes])
         totals = np.array([_total(np.argsort(row), data) for row in rows])
         wrong = int((counts[:, votes].sum(axis=1) != totals).sum())
-        checks.append(Check(f"orders, {m} items, 5 voters, whose n·K(σ,Π) is no sum of distances", wrong, "==", 0))
-    return checks
+        yield printed(f"orders, {m} items, 5 voters, whose n·K(σ,Π) is no sum of distances", wrong, "==", 0)
 
 
 def _total(order: NDArray[np.int64], data: Rankings) -> int:
@@ -91,7 +87,7 @@ def displayed(order: ArrayLike, w: ArrayLike, diagonal: float) -> float:
 
 
 @claim("alabi2022:sec-notation:cost")
-def check_cost(n_items: int, voters: int, *, rng: np.random.Generator) -> list[Check]:
+def check_cost(n_items: int, voters: int, *, rng: np.random.Generator) -> Iterator[Check]:
     """The formula against the average distance, for both values of w_ii."""
     zero, half = "w_ii = 0, the share that ranks i before itself", "w_ii = ½, the constraint w_ij + w_ji = 1 at i = j"
     largest = {zero: 0.0, half: 0.0, "": 0.0}
@@ -107,8 +103,9 @@ def check_cost(n_items: int, voters: int, *, rng: np.random.Generator) -> list[C
             largest[""] = max(largest[""], abs(kemeny_score(order, w) - mean))
     where = f"all orders of 2 to {n_items} items, {voters} voters"
     what = f"largest error of the formula, {where}"
-    checks = [Check(what, largest[reading], "<=", ROUNDING, reading=reading) for reading in (zero, half)]
-    return [*checks, Check(f"the same of the sum over i ≠ j, {where}", largest[""], "<=", ROUNDING, "corrected")]
+    for reading in (zero, half):
+        yield printed(what, largest[reading], "<=", ROUNDING, reading=reading)
+    yield amended(f"the same of the sum over i ≠ j, {where}", largest[""], "<=", ROUNDING)
 
 
 def least_feedback(w: ArrayLike) -> float:
@@ -134,17 +131,15 @@ def least_feedback(w: ArrayLike) -> float:
 
 
 @claim("alabi2022:sec-background:fast")
-def check_feedback(instances: int, *, rng: np.random.Generator) -> list[Check]:
+def check_feedback(instances: int, *, rng: np.random.Generator) -> Iterator[Check]:
     """Rank aggregation as a feedback arc set, against all sets of edges of 3 and 4 items."""
-    checks = []
     for m in (3, 4):
         data = [pairwise_fractions(draw(m, voters, rng=rng)) for voters in range(1, instances + 1)]
         if m == 3:
             data.append(pairwise_fractions(Rankings([[0, 1, 2], [2, 0, 1], [1, 2, 0]], "abc")))
         gap = max(abs(least_feedback(w) - kemeny(w).cost) for w in data)
         what = f"largest gap of OPT and the least weight to remove, {m} items, {len(data)} sets of rankings"
-        checks.append(Check(what, gap, "<=", ROUNDING))
-    return checks
+        yield printed(what, gap, "<=", ROUNDING)
 
 
 def solvers(cells: Iterable[Mapping[str, Any]], *, rng: np.random.Generator) -> pd.DataFrame:

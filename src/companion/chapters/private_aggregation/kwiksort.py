@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations, combinations_with_replacement, permutations
 
@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 from companion.instruments.aggregation import numbered
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.uniformity import all_rankings
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.kwiksort import (
     MOST_COUNTED,
@@ -81,17 +81,17 @@ def _least(cost: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 @claim("alabi2022:sec-notation:only-w")
-def check_only_w() -> list[Check]:
+def check_only_w() -> Iterator[Check]:
     """Do all known rules depend on the rankings through the pairwise matrix only?"""
     frame = readers().set_index("rule")
     what = "total variation distance of {} on two profiles of 2 voters, 3 items, equal w"
-    checks = [Check(what.format(rule), frame.apart[rule], "<=", 0) for rule in ("footrule", "Pick-a-Perm")]
+    for rule in ("footrule", "Pick-a-Perm"):
+        yield printed(what.format(rule), frame.apart[rule], "<=", 0)
     wide = readers(3, 4).set_index("rule")
     for rule in ("Kemeny", "Borda"):
         apart = max(frame.apart[rule], wide.apart[rule])
         what = f"difference of {rule} on profiles of 2 or 4 voters, 3 items, equal w"
-        checks.append(Check(what, apart, "<=", 0, "corrected"))
-    return checks
+        yield amended(what, apart, "<=", 0)
 
 
 # --- Which ratio -----------------------------------------------------------------------------------------------------
@@ -285,24 +285,18 @@ def noisy_instances(n_items: int, instances: int, *, rng: np.random.Generator) -
 
 
 @claim("alabi2022:sec-central:kwiksort")
-def check_kwiksort(items: Sequence[int], large: int) -> list[Check]:
+def check_kwiksort(items: Sequence[int], large: int) -> Iterator[Check]:
     """Is KwikSort a 5-approximation, and how much of the 5 is needed?"""
-    checks = []
     for m in items:
         true = f"over all sets of rankings, {m} items"
-        checks += [
-            Check(
-                f"largest E K / OPT, any matrix with w_ij + w_ji = 1, {m} items",
-                worst_case(m, False),
-                "<=",
-                5 + ROUNDING,
-            ),
-            Check(f"largest E K / OPT {true}", worst_case(m, True), "<=", 5 + ROUNDING),
-            Check(f"largest E K / OPT {true}", worst_case(m, True), "<=", 2 + ROUNDING, "corrected"),
-            Check(f"largest (E K − 2 OPT) / noise {true}", worst_case(m, True, 2.0), "<=", 4 + ROUNDING, "corrected"),
-        ]
+        yield printed(
+            f"largest E K / OPT, any matrix with w_ij + w_ji = 1, {m} items", worst_case(m, False), "<=", 5 + ROUNDING
+        )
+        yield printed(f"largest E K / OPT {true}", worst_case(m, True), "<=", 5 + ROUNDING)
+        yield amended(f"largest E K / OPT {true}", worst_case(m, True), "<=", 2 + ROUNDING)
+        yield amended(f"largest (E K − 2 OPT) / noise {true}", worst_case(m, True, 2.0), "<=", 4 + ROUNDING)
     reached = families([large])["any matrix"][0]
-    return [*checks, Check(f"E K / OPT, {large} items in line, first and last tied", reached, "<=", 5)]
+    yield printed(f"E K / OPT, {large} items in line, first and last tied", reached, "<=", 5)
 
 
 # --- Which q ---------------------------------------------------------------------------------------------------------
@@ -442,7 +436,7 @@ def counts(items: Iterable[int], xis: Iterable[float]) -> pd.DataFrame:
 
 
 @claim("alabi2022:sec-central:q")
-def check_q(items: Sequence[int], xis: Sequence[float], listed: int, *, rng: np.random.Generator) -> list[Check]:
+def check_q(items: Sequence[int], xis: Sequence[float], listed: int, *, rng: np.random.Generator) -> Iterator[Check]:
     """Is q = O(m log m) comparisons enough but for a chance xi / m^4, with ties as printed and with a tournament?"""
     frame = counts(items, xis)
     what = f"m = {min(items)} to {max(items)}, ξ = {', '.join(f'{xi:g}' for xi in xis)}"
@@ -450,36 +444,26 @@ def check_q(items: Sequence[int], xis: Sequence[float], listed: int, *, rng: np.
     far = max(deep(m) for m in np.unique(np.geomspace(16, 1e9, 200).astype(int)))
     convex = f"convexity of log E exp(θ C_k) in k ≤ {MOST_COUNTED}: least second difference / θ"
     every = f"any tournament against the one without cycles, m ≤ {listed}, largest"
-    tied = [
-        Check(
+    for m in (256, 1024, 4096):
+        yield printed(
             f"comparisons of a run over m log m, two opposite voters, printed rule, {m:,} items; without ties: 8",
             printed_comparisons(np.full((m, m), 0.5), rng=rng) / (m * math.log(m)),
             "<=",
             8,
         )
-        for m in (256, 1024, 4096)
-    ]
-    return [
-        *tied,
-        Check(
-            f"least q over ours, ties decided beforehand, no cycles, exact, {what}",
-            (frame.q / frame.proved).max(),
-            "<=",
-            1,
-            "supplied",
-        ),
-        Check(
-            f"q that is enough for every tournament (Chernoff) over ours, {what}",
-            (frame["any"] / frame.proved).max(),
-            "<=",
-            1,
-            "supplied",
-        ),
-        Check("m⁴ × bound on P(some item meets over 8 log m pivots), m from 16 to 10⁹", far, "<=", 1, "corrected"),
-        Check(convex, convexity(), ">=", 0, "corrected"),
-        Check(f"{every} E[C] − E[C, no cycles]", small["mean"].max(), "<=", ROUNDING, "corrected"),
-        Check(f"{every} log E exp(θC) − the same without cycles", small.moment.max(), "<=", ROUNDING, "corrected"),
-    ]
+    yield supplied(
+        f"least q over ours, ties decided beforehand, no cycles, exact, {what}", (frame.q / frame.proved).max(), "<=", 1
+    )
+    yield supplied(
+        f"q that is enough for every tournament (Chernoff) over ours, {what}",
+        (frame["any"] / frame.proved).max(),
+        "<=",
+        1,
+    )
+    yield amended("m⁴ × bound on P(some item meets over 8 log m pivots), m from 16 to 10⁹", far, "<=", 1)
+    yield amended(convex, convexity(), ">=", 0)
+    yield amended(f"{every} E[C] − E[C, no cycles]", small["mean"].max(), "<=", ROUNDING)
+    yield amended(f"{every} log E exp(θC) − the same without cycles", small.moment.max(), "<=", ROUNDING)
 
 
 # --- What a limit costs ----------------------------------------------------------------------------------------------
@@ -539,21 +523,19 @@ def stopped(items: Iterable[int], xi: float, epsilon: float) -> pd.DataFrame:
 
 
 @claim("alabi2022:sec-central:hay-kwiksort")
-def check_hay(items: Sequence[int], xi: float) -> list[Check]:
+def check_hay(items: Sequence[int], xi: float) -> Iterator[Check]:
     """Does an error polynomially small in m remain, whatever n, when the unsorted rest is put in random order?"""
     frame = stopped(items, xi, 1.0)
     what = f"m = {min(items)} to {max(items)}, all voters agree, n → ∞, q as small as ξ/m⁴ allows, ξ = {xi:g}"
     pair = float(stopped_cost(2, 0)[0])
-    return [
-        Check("expected cost of one unsorted pair on which all voters agree", pair, ">=", 0.5),
-        Check(
-            f"error over half the chance to hit the limit, least, {what}",
-            (2 * frame.error / frame["P(more)"]).min(),
-            ">=",
-            1,
-        ),
-        Check(f"error × m⁴/ξ, least, {what}", frame["error m⁴/ξ"].min(), ">=", 0.25),
-    ]
+    yield printed("expected cost of one unsorted pair on which all voters agree", pair, ">=", 0.5)
+    yield printed(
+        f"error over half the chance to hit the limit, least, {what}",
+        (2 * frame.error / frame["P(more)"]).min(),
+        ">=",
+        1,
+    )
+    yield printed(f"error × m⁴/ξ, least, {what}", frame["error m⁴/ξ"].min(), ">=", 0.25)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

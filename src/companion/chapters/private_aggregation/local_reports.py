@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any
 
@@ -16,7 +16,7 @@ from companion.instruments.aggregation import EXACT_ITEMS, Z, numbered, one_pair
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, exponent
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed.alabi2022 import PrintedPair
 from dprank.aggregation.directions import VectorReport
 from dprank.aggregation.kemeny import kemeny
@@ -149,25 +149,24 @@ def order_loss(report: Randomiser) -> float:
 
 
 @claim("alabi2022:sec-background:adjacency")
-def check_adjacency(epsilon: float = 1.0) -> list[Check]:
+def check_adjacency(epsilon: float = 1.0) -> Iterator[Check]:
     """The definition over events against exact laws of reports, of what two voters send, and of an order."""
-    checks = []
     small = {name: report_law(RANDOMISERS[name](3, epsilon)) for name in ("one pair, printed form", "cube")}
     small["every pair (naive)"] = report_law(SplitResponse.calibrated(n_items=3, epsilon=epsilon))
     small["order of 3 items"] = report_law(SampledOrder.calibrated(n_items=3, epsilon=epsilon, length=3))
     for name, law in small.items():
-        checks.append(Check(f"{name}, 3 items: loss over all events", event_loss(law), "<=", epsilon + ROUNDING))
+        yield printed(f"{name}, 3 items: loss over all events", event_loss(law), "<=", epsilon + ROUNDING)
         both = np.array([np.kron(a, law[0]) for a in law])
         what = f"{name}, two voters of whom one changes: loss of the transcript less that of a report"
-        checks.append(Check(what, largest_loss(both) - largest_loss(law), "==", 0, error=ROUNDING))
+        yield printed(what, largest_loss(both) - largest_loss(law), "==", 0, error=ROUNDING)
     both = np.array([np.kron(a, a) for a in small["one pair, printed form"]])
     what = "no neighbours, as both voters change: loss of the transcript"
-    checks.append(Check(what, largest_loss(both), ">", 1.5 * epsilon))
+    yield printed(what, largest_loss(both), ">", 1.5 * epsilon)
     for name in ("every pair (naive)", "cube"):
         what = f"{name}, two voters: central loss of the order"
-        checks.append(Check(what, order_loss(RANDOMISERS[name](3, epsilon)), "<=", epsilon + ROUNDING))
+        yield printed(what, order_loss(RANDOMISERS[name](3, epsilon)), "<=", epsilon + ROUNDING)
     what = "a voter who publishes the ranking: loss of the transcript"
-    return [*checks, Check(what, largest_loss(np.eye(6)), "==", math.inf)]
+    yield printed(what, largest_loss(np.eye(6)), "==", math.inf)
 
 
 # --- Theorem 8 and Corollary 9 ---------------------------------------------------------------------------------------
@@ -202,7 +201,7 @@ def worst_entry(name: str, sizes: Iterable[int], epsilons: Iterable[float], loga
 
 
 @claim("alabi2022:thm-8")
-def check_thm_8(excess: pd.DataFrame) -> list[Check]:
+def check_thm_8(excess: pd.DataFrame) -> Iterator[Check]:
     """Theorem 8 with the randomiser of its proof, for every epsilon; up to 1; and with a randomiser that can do more.
 
     Parameters
@@ -212,21 +211,21 @@ def check_thm_8(excess: pd.DataFrame) -> list[Check]:
     """
     growth = exponent(LARGE, exact_errors(8, 1000, LARGE).cube)
     what = "exact error of an entry / (m/(ε√n)), cube, m = 8, 1000 unanimous voters: exponent in ε from 10 to 1000"
-    checks = [Check(what, growth, "<=", 0)]
+    yield printed(what, growth, "<=", 0)
     for name in ("sphere", "cube"):
         worst = worst_entry(name, SIZES, GRID)
-        checks.append(Check(f"error of an entry / (m/(ε√n)), {name}, ε ≤ 1, m ≤ 300", worst, "<=", ENTRY, "supplied"))
+        yield supplied(f"error of an entry / (m/(ε√n)), {name}, ε ≤ 1, m ≤ 300", worst, "<=", ENTRY)
     for row in excess[(excess.randomiser == "sphere") & (excess.epsilon <= 1)].itertuples():
         bound = math.comb(row.n_items, 2) * 2 * ENTRY * row.n_items / (row.epsilon * math.sqrt(row.voters))
         what = f"K − OPT, optimum of clipped estimates, m = {row.n_items}, n = {row.voters:,}, ε = {row.epsilon:g}"
-        checks.append(Check(what, row.mean, "<=", bound, "supplied", error=Z * row.se))
+        yield supplied(what, row.mean, "<=", bound, error=Z * row.se)
     worst = worst_entry("order of k items", SIZES[:-1], WIDE, logarithm=True)
     what = "order of k items: error of an entry / (m log(ε+e)/(ε√n)), ε ≤ 10,000, m ≤ 100"
-    return [*checks, Check(what, worst, "<=", ORDERED, "corrected")]
+    yield amended(what, worst, "<=", ORDERED)
 
 
 @claim("alabi2022:cor-9")
-def check_cor_9(excess: pd.DataFrame, planted: pd.DataFrame) -> list[Check]:
+def check_cor_9(excess: pd.DataFrame, planted: pd.DataFrame) -> Iterator[Check]:
     """Corollary 9 at large epsilon and at epsilon up to 1; then the order's error without the sum over entries.
 
     Parameters
@@ -236,11 +235,11 @@ def check_cor_9(excess: pd.DataFrame, planted: pd.DataFrame) -> list[Check]:
     """
     lone = [cube_excess(e) for e in LARGE]
     what = "one voter, 3 items: K − OPT in units of m³/(ε√n), exponent in ε from 10 to 1000"
-    checks = [Check(what, exponent(LARGE, np.array(LARGE) * lone), "<=", 0)]
+    yield printed(what, exponent(LARGE, np.array(LARGE) * lone), "<=", 0)
     for name in ("sphere", "cube"):
         # sum over pairs of entry errors, of which 2 + xi at most are charged
         worst = max(worst_entry(name, [m], GRID) * math.comb(m, 2) / m**2 for m in SIZES)
-        checks.append(Check(f"Σ of entry errors / (m³/(ε√n)), {name}, ε ≤ 1", worst, "<=", ENTRY / 2, "supplied"))
+        yield supplied(f"Σ of entry errors / (m³/(ε√n)), {name}, ε ≤ 1", worst, "<=", ENTRY / 2)
     inputs = (
         ("Mallows voters", excess[excess.randomiser == "one pair"]),
         ("planted", planted[planted.n_items <= EXACT_ITEMS]),
@@ -248,10 +247,10 @@ def check_cor_9(excess: pd.DataFrame, planted: pd.DataFrame) -> list[Check]:
     for name, row in ((name, row) for name, frame in inputs for row in frame.itertuples()):
         what = f"K − OPT, one pair, {name}, m = {row.n_items}, n = {row.voters:,}, ε = {row.epsilon:g}"
         bound = one_pair_error(row.n_items, row.epsilon, row.voters)
-        checks.append(Check(what, row.mean, "<=", bound, "corrected", error=Z * row.se))
+        yield amended(what, row.mean, "<=", bound, error=Z * row.se)
     worst = max(one_pair_error(m, e) * e / (m**2.5 * math.sqrt(math.log(m))) for m, e in product(SIZES, GRID))
     what = "our bound / (m^2.5 √(log m)/(ε√n)), ε ≤ 1, m ≤ 300"
-    return [*checks, Check(what, worst, "<=", 0.8, "corrected")]
+    yield amended(what, worst, "<=", 0.8)
 
 
 # --- the naive randomiser --------------------------------------------------------------------------------------------
@@ -263,7 +262,7 @@ def saving(n_items: int, epsilon: float) -> float:
 
 
 @claim("alabi2022:sec-local:naive")
-def check_naive() -> list[Check]:
+def check_naive() -> Iterator[Check]:
     """Naive randomised response against Duchi, Jordan and Wainwright's, and against one random pair a voter."""
     naive = max(entry_deviation("every pair (naive)", m, e) * e / m**2 for m, e in product(SIZES, WIDE))
     exact = exact_errors(8, 1000, (0.1, 1.0))
@@ -274,16 +273,14 @@ def check_naive() -> list[Check]:
     ]
     growth = exponent(SIZES[-4:], [saving(m, 1.0) for m in SIZES[-4:]])
     shares = exact["every pair (naive)"] / exact.cube / 8
-    return [
-        Check("naive: error of an entry / (m²/(ε√n)), all ε, m ≤ 300", naive, "<=", 0.5),
-        Check("error of naive response over the sphere's, ε = 1: exponent in m", growth, "==", 1, error=0.02),
-        Check("error of naive response over the sphere's, m = 4, ε = 8", saving(4, 8.0), ">=", 1),
-        Check("saving / m, ε ≤ 1, m ≤ 300: least", min(savings), ">=", 0.4, "supplied"),
-        Check("saving / m, ε ≤ 1, m ≤ 300: largest", max(savings), "<=", 0.6, "supplied"),
-        Check("saving / m of exact errors, cube, n = 1000 unanimous voters, m = 8", min(shares), ">=", 0.4, "supplied"),
-        Check("variance of the sphere over that of one pair: least", min(ratios), ">=", 1, "corrected"),
-        Check("variance of the sphere over that of one pair: largest", max(ratios), "<=", 1.6, "corrected"),
-    ]
+    yield printed("naive: error of an entry / (m²/(ε√n)), all ε, m ≤ 300", naive, "<=", 0.5)
+    yield printed("error of naive response over the sphere's, ε = 1: exponent in m", growth, "==", 1, error=0.02)
+    yield printed("error of naive response over the sphere's, m = 4, ε = 8", saving(4, 8.0), ">=", 1)
+    yield supplied("saving / m, ε ≤ 1, m ≤ 300: least", min(savings), ">=", 0.4)
+    yield supplied("saving / m, ε ≤ 1, m ≤ 300: largest", max(savings), "<=", 0.6)
+    yield supplied("saving / m of exact errors, cube, n = 1000 unanimous voters, m = 8", min(shares), ">=", 0.4)
+    yield amended("variance of the sphere over that of one pair: least", min(ratios), ">=", 1)
+    yield amended("variance of the sphere over that of one pair: largest", max(ratios), "<=", 1.6)
 
 
 # --- simulations of whole releases -----------------------------------------------------------------------------------

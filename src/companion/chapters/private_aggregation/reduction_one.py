@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import combinations_with_replacement, pairwise, permutations
 from typing import Literal
 
@@ -12,11 +13,19 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from companion.instruments.aggregation import BAR, Z, best_order, exponential_needs, matrix_error, printed, split_vote
+from companion.instruments.aggregation import (
+    BAR,
+    Z,
+    best_order,
+    exponential_needs,
+    matrix_error,
+    printed_rate,
+    split_vote,
+)
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed.alabi2022 import corollary_3, corollary_4
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
@@ -56,15 +65,15 @@ def fact_2_ratios(n_items: int) -> dict[str, float]:
 
 
 @claim("alabi2022:fact-2")
-def check_fact_2(most_items: int = 5) -> list[Check]:
+def check_fact_2(most_items: int = 5) -> Iterator[Check]:
     """Fact 2 at its extreme points, and the half of it that the constraints allow."""
     ratios = pd.DataFrame([fact_2_ratios(m) for m in range(2, most_items + 1)])
     where = f"every order of 2 to {most_items} items"
-    return [
-        Check(f"change of K over change of the matrix, any matrices, {where}", ratios["any matrices"].max(), "<=", 1),
-        Check("the same where the two entries of a pair sum to 1", ratios["with constraints"].max(), "<=", 1),
-        Check("the same, against one half", ratios["with constraints"].max(), "<=", 0.5, "corrected"),
-    ]
+    yield printed(
+        f"change of K over change of the matrix, any matrices, {where}", ratios["any matrices"].max(), "<=", 1
+    )
+    yield printed("the same where the two entries of a pair sum to 1", ratios["with constraints"].max(), "<=", 1)
+    yield amended("the same, against one half", ratios["with constraints"].max(), "<=", 0.5)
 
 
 def loose_answers(alpha: float, epsilon: float, rng: np.random.Generator, repetitions: int = 1000) -> pd.Series:
@@ -111,22 +120,22 @@ def transfer(n_items: int, alpha: float, trials: int, rng: np.random.Generator) 
 
 
 @claim("alabi2022:thm-1")
-def check_thm_1(rng: np.random.Generator, alpha: float = 2.0, epsilon: float = 1.0, trials: int = 3000) -> list[Check]:
+def check_thm_1(
+    rng: np.random.Generator, alpha: float = 2.0, epsilon: float = 1.0, trials: int = 3000
+) -> Iterator[Check]:
     """Theorem 1 with answers that are no fractions, then with answers that are."""
     loose = loose_answers(alpha, epsilon, rng)
     ratio = max(transfer(m, alpha, trials, rng) for m in (2, 3, 4))
     excess = f"constraints met: cost beyond α OPT over the change of the matrix, 2 to 4 items, α = {alpha:g}"
-    return [
-        Check(
-            f"cost, 2 items, {loose.voters:.0f} voters who agree, ε = {epsilon:g}, α = {alpha:g}, answers as drawn",
-            loose.cost,
-            "<=",
-            loose.promised,
-        ),
-        # the sum over ordered pairs is twice that over pairs
-        Check(f"{excess}, ordered pairs", ratio / 2, "<=", alpha + 1, "supplied", error=ROUNDING),
-        Check(f"{excess}, each pair once", ratio, "==", alpha + 1, "corrected", error=1e-6),
-    ]
+    yield printed(
+        f"cost, 2 items, {loose.voters:.0f} voters who agree, ε = {epsilon:g}, α = {alpha:g}, answers as drawn",
+        loose.cost,
+        "<=",
+        loose.promised,
+    )
+    # the sum over ordered pairs is twice that over pairs
+    yield supplied(f"{excess}, ordered pairs", ratio / 2, "<=", alpha + 1, error=ROUNDING)
+    yield amended(f"{excess}, each pair once", ratio, "==", alpha + 1, error=1e-6)
 
 
 # --- Corollaries 3 and 4: privacy ------------------------------------------------------------------------------------
@@ -342,7 +351,7 @@ def over_bound(worst: pd.DataFrame) -> pd.DataFrame:
 
 
 @claim("alabi2022:cor-3")
-def check_cor_3(worst: pd.DataFrame, repetitions: int, epsilon: float = 1.0) -> list[Check]:
+def check_cor_3(worst: pd.DataFrame, repetitions: int, epsilon: float = 1.0) -> Iterator[Check]:
     """Corollary 3: exact privacy loss, exact error of an answer, measured error of the order; and what is better.
 
     Parameters
@@ -357,32 +366,25 @@ def check_cor_3(worst: pd.DataFrame, repetitions: int, epsilon: float = 1.0) -> 
     losses = {m: matrix_loss(m, epsilon) / epsilon for m in sizes}
     answers = max(clipped_error(w, b) / b for w in np.linspace(0, 1, 21) for b in np.geomspace(1e-3, 1e3, 13))
     unused = max(abs(loss - (m - 1) / (2 * m)) for m, loss in losses.items())
-    return [
-        Check(
-            "exact loss of the noisy matrix over ε, all rankings of 2 to 6 items",
-            max(losses.values()),
-            "<=",
-            1,
-        ),
-        Check("mean error of a clipped answer over its Laplace scale, largest", answers, "<=", 1),
-        _largest(
-            "mean K − OPT over m³(m − 1)/(εn), printed releases, best order",
-            promised_share(3, repetitions),
-            1,
-            "printed",
-        ),
-        Check("exact loss over ε, distance from (m − 1)/(2m)", unused, "==", 0, "corrected", error=ROUNDING),
-        _largest(
-            "gain of the best order of pure noise over the bound with √(log m! (C(m,2) + log m!))",
-            over_bound(worst),
-            1,
-            "corrected",
-        ),
-    ]
+    yield printed("exact loss of the noisy matrix over ε, all rankings of 2 to 6 items", max(losses.values()), "<=", 1)
+    yield printed("mean error of a clipped answer over its Laplace scale, largest", answers, "<=", 1)
+    yield _largest(
+        "mean K − OPT over m³(m − 1)/(εn), printed releases, best order",
+        promised_share(3, repetitions),
+        1,
+        "printed",
+    )
+    yield amended("exact loss over ε, distance from (m − 1)/(2m)", unused, "==", 0, error=ROUNDING)
+    yield _largest(
+        "gain of the best order of pure noise over the bound with √(log m! (C(m,2) + log m!))",
+        over_bound(worst),
+        1,
+        "corrected",
+    )
 
 
 @claim("alabi2022:cor-4")
-def check_cor_4(worst: pd.DataFrame, repetitions: int, delta: float = 1e-6) -> list[Check]:
+def check_cor_4(worst: pd.DataFrame, repetitions: int, delta: float = 1e-6) -> Iterator[Check]:
     """Corollary 4 with several constants for its O(); with a condition; and the error that an exact order has.
 
     Parameters
@@ -394,10 +396,10 @@ def check_cor_4(worst: pd.DataFrame, repetitions: int, delta: float = 1e-6) -> l
     delta : float
     """
     bad = gaussian_privacy(delta=delta)
-    printed = [
-        Check(f"exact δ, 10 items, constant {row.constant:.4g}, ε = {row['ε']:.7g}", row["δ exact"], "<=", delta)
-        for _, row in bad.iterrows()
-    ]
+    for _, row in bad.iterrows():
+        yield printed(
+            f"exact δ, 10 items, constant {row.constant:.4g}, ε = {row['ε']:.7g}", row["δ exact"], "<=", delta
+        )
     near = bad.iloc[0]["1 − δ claimed"]
     exact = bad.iloc[0]["1 − δ exact"]
     extremes = [(10, 128.0, delta), (10, 1e4, delta), (10, 1.0, 1 - 1e-6), (100, 1e-3, 1e-12)]
@@ -408,18 +410,15 @@ def check_cor_4(worst: pd.DataFrame, repetitions: int, delta: float = 1e-6) -> l
         / d
         for m, e, d in extremes
     )
-    return [
-        *printed,
-        Check(f"exact δ, 10 items, constant {CONSTANT:.4g}, ε = 1", 1 - exact, "<=", 1 - near),
-        Check("exact δ over δ, constant (1 + √2)/2, ε up to log(1/δ), largest", supplied_delta(), "<=", 1, "supplied"),
-        _largest(
-            "mean K − OPT over 2 e m(m−1)/2 with this noise, largest", promised_share(4, repetitions), 1, "supplied"
-        ),
-        Check("exact δ over δ of the calibrated noise, extreme ε and δ", calibrated, "<=", 1, "corrected"),
-        _largest(
-            "mean K − OPT over √(m(m−1) log m!) noise deviations, planted orders", over_bound(worst), 1, "corrected"
-        ),
-    ]
+    yield printed(f"exact δ, 10 items, constant {CONSTANT:.4g}, ε = 1", 1 - exact, "<=", 1 - near)
+    yield supplied("exact δ over δ, constant (1 + √2)/2, ε up to log(1/δ), largest", supplied_delta(), "<=", 1)
+    yield _largest(
+        "mean K − OPT over 2 e m(m−1)/2 with this noise, largest", promised_share(4, repetitions), 1, "supplied"
+    )
+    yield amended("exact δ over δ of the calibrated noise, extreme ε and δ", calibrated, "<=", 1)
+    yield _largest(
+        "mean K − OPT over √(m(m−1) log m!) noise deviations, planted orders", over_bound(worst), 1, "corrected"
+    )
 
 
 # --- the exponential mechanism ---------------------------------------------------------------------------------------
@@ -469,25 +468,23 @@ def exponential_errors(items: tuple[int, ...] = (2, 3, 5, 8, 11, 14), epsilon: f
                 upper = np.triu(np.full((m, m), agree * voters), 1)
                 votes = upper + np.tril((1 - agree) * voters * np.ones((m, m)), -1)
                 error = mechanism.expected_disagreements(votes) / voters - (1 - agree) * pairs
-                of_printed = error * voters / printed(6, m, epsilon)
+                of_printed = error * voters / printed_rate(6, m, epsilon)
                 rows.append((m, agree, voters, error, of_printed, error / mechanism.additive_error(voters)))
     return pd.DataFrame(rows, columns=["n_items", "agree", "voters", "error", "of printed", "of ours"])
 
 
 @claim("alabi2022:table-1:hay")
-def check_hay() -> list[Check]:
+def check_hay() -> Iterator[Check]:
     """The exponential mechanism: privacy over all data (`ROUNDING` allowed), error with constant 1, operations."""
     every = max(exponential_loss(3, n, "all") for n in (1, 2, 3, 5, 8))
     crowd = max(exponential_loss(m, 10**k, "unanimous") for m in (2, 4, 6) for k in range(5))
     errors = exponential_errors()
     work = max(m * 2.0 ** (m - 1) / math.factorial(m) for m in range(2, 23))
-    return [
-        Check("exact loss over ε, all data of 3 items and up to 8 voters", every, "<=", 1 + ROUNDING),
-        Check("the same, 2 to 6 items, up to 10⁴ voters who agree but for one", crowd, "<=", 1 + ROUNDING),
-        Check("exact K − OPT over m³ log m/(εn), planted orders, largest", errors["of printed"].max(), "<=", 1),
-        Check("terms of the programme over subsets over m!, 2 to 22 items, largest", work, "<=", 2),
-        Check("exact K − OPT over m(m−1) log(m!)/(εn), largest", errors["of ours"].max(), "<=", 1, "corrected"),
-    ]
+    yield printed("exact loss over ε, all data of 3 items and up to 8 voters", every, "<=", 1 + ROUNDING)
+    yield printed("the same, 2 to 6 items, up to 10⁴ voters who agree but for one", crowd, "<=", 1 + ROUNDING)
+    yield printed("exact K − OPT over m³ log m/(εn), planted orders, largest", errors["of printed"].max(), "<=", 1)
+    yield printed("terms of the programme over subsets over m!, 2 to 22 items, largest", work, "<=", 2)
+    yield amended("exact K − OPT over m(m−1) log(m!)/(εn), largest", errors["of ours"].max(), "<=", 1)
 
 
 def bounds_table(items: tuple[int, ...] = (5, 10, 20, 50, 100), delta: float = 1e-6) -> pd.DataFrame:

@@ -15,10 +15,19 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.chapters.private_aggregation.kwiksort import any_queries
-from companion.instruments.aggregation import BAR, Z, gain, gaussian_constant, numbered, printed, rule_for, split_vote
+from companion.instruments.aggregation import (
+    BAR,
+    Z,
+    gain,
+    gaussian_constant,
+    numbered,
+    printed_rate,
+    rule_for,
+    split_vote,
+)
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed.alabi2022 import corollary_3, corollary_6
 from dprank.aggregation import laws
 from dprank.aggregation.kemeny import kemeny
@@ -225,7 +234,7 @@ def _spread(places: float) -> str:
 
 
 @claim("alabi2022:thm-5")
-def check_thm_5(voters: int, repetitions: int) -> list[Check]:
+def check_thm_5(voters: int, repetitions: int) -> Iterator[Check]:
     """Theorem 5: an algorithm that the printed condition does not tame; explicit constants where answers are fractions.
 
     Parameters
@@ -237,23 +246,22 @@ def check_thm_5(voters: int, repetitions: int) -> list[Check]:
     """
     frame = contrary_error(4, (10**3, 10**5, 10**7), 1.0)
     what = "error over m²e + 1/(εn), 4 items, voters agree, answers of any kind: 10⁷ voters against 10³"
-    checks = [Check(what, frame.ratio.iloc[-1], "<=", frame.ratio.iloc[0])]
+    yield printed(what, frame.ratio.iloc[-1], "<=", frame.ratio.iloc[0])
     for epsilon in (4.0, 40.0):
         exact = three_items(voters, epsilon)
         what = f"cost minus bound, one noise a pair: all {len(exact)} data sets of 3 items, ε = {epsilon:g}"
-        checks.append(Check(what, float((exact.cost - exact.bound).max()), "<=", ROUNDING, "supplied"))
+        yield supplied(what, float((exact.cost - exact.bound).max()), "<=", ROUNDING)
     cells = [{"n_items": 16, "spread": spread, "voters": 60, "epsilon": 20.0} for spread in (0.0, 4.0)]
     seen = sweep(excess, cells, experiment="alabi2022: Theorem 5", repetitions=repetitions)
     q = queries(16, 16**-4.0)
     allowed = 4 * math.comb(16, 2) * 2 * q / (20.0 * 60) + 6 / (20.0 * 60)
     for row in seen.itertuples():
         what = f"cost − 2 OPT, 16 items, 60 voters{_spread(row.spread)}, q = {q}"
-        checks.append(Check(what, row.mean, "<=", allowed, "corrected", error=Z * row.se + 1e-12))
-    return checks
+        yield amended(what, row.mean, "<=", allowed, error=Z * row.se + 1e-12)
 
 
 @claim("alabi2022:thm-5:proof")
-def check_thm_5_proof(voters: int) -> list[Check]:
+def check_thm_5_proof(voters: int) -> Iterator[Check]:
     """The first display of the proof, with the event and its complement as printed and exchanged.
 
     Parameters
@@ -266,13 +274,12 @@ def check_thm_5_proof(voters: int) -> list[Check]:
     spare = _mean_cost(kemeny_law(n / len(FIVE) * half_margins(FIVE), corollary_3(3, 0.5).mechanism.scale), w)
     shares = "10⁵ voters, two fifths abc, two fifths bca, one fifth cab"
     what = f"E K(σ) of KwikSort, q = 3 (P(E) = 0), {shares}, ε = 1; the printed right side"
-    checks = [Check(what, algorithm, "<=", spare + ROUNDING)]
+    yield printed(what, algorithm, "<=", spare + ROUNDING)
     for epsilon in (4.0, 40.0):
         exact = three_items(voters, epsilon)
         right = exact.free + exact.falls_back * exact.spare
         what = f"E K(σ) − E K(σ_A) − P(E) E K(σ_F), all {len(exact)} data sets of 3 items, q = 2, ε = {epsilon:g}"
-        checks.append(Check(what, float((exact.cost - right).max()), "<=", ROUNDING, "corrected"))
-    return checks
+        yield amended(what, float((exact.cost - right).max()), "<=", ROUNDING)
 
 
 #: A cycle of unequal majorities: KwikSort returns each of its three orders equally often, and their costs differ.
@@ -302,7 +309,7 @@ def error_bounds(sizes: Sequence[int], xi: float) -> pd.DataFrame:
                 "items": m,
                 "queries": q,
                 "pairs": pairs,
-                "pure": (8 * pairs * q + 6 * min(xi, 1.0)) / printed(6, m),
+                "pure": (8 * pairs * q + 6 * min(xi, 1.0)) / printed_rate(6, m),
                 "approximate": (gaussian + 12 * min(xi, 1.0)) / (m**2.5 * math.sqrt(log)),
             }
         )
@@ -310,7 +317,7 @@ def error_bounds(sizes: Sequence[int], xi: float) -> pd.DataFrame:
 
 
 @claim("alabi2022:cor-6")
-def check_cor_6(sizes: Sequence[int], repetitions: int) -> list[Check]:
+def check_cor_6(sizes: Sequence[int], repetitions: int) -> Iterator[Check]:
     """Corollary 6 with explicit constants: noise 2 q / (epsilon n) a query, ratio 2 + xi / 8.
 
     Parameters
@@ -320,28 +327,26 @@ def check_cor_6(sizes: Sequence[int], repetitions: int) -> list[Check]:
     repetitions : int
         Simulated releases of 16 items.
     """
-    checks = []
     for xi in (1.0, 0.01):
         frame = error_bounds(sizes, xi)
         constant = 33 + 3.2 * math.log(1 / xi) / math.log(2)
         what = f"our bound on the error over m³ log m/(εn), our constant, largest of {len(frame)} sizes, ξ = {xi:g}"
-        checks.append(Check(what, float(frame.pure.max()), "<=", constant))
+        yield printed(what, float(frame.pure.max()), "<=", constant)
     cells = [{"n_items": 16, "spread": s, "voters": n, "epsilon": 5.0} for s in (0.0, 4.0) for n in (10, 40)]
     seen = sweep(excess, cells, experiment="alabi2022: Corollary 6", repetitions=repetitions)
     for row in seen.itertuples():
-        allowed = 33 * printed(6, 16, 5.0) / row.voters
+        allowed = 33 * printed_rate(6, 16, 5.0) / row.voters
         what = f"cost − 2 OPT with our 33 m³ log m/(εn), 16 items, {row.voters} voters{_spread(row.spread)}, ε = 5"
-        checks.append(Check(what, row.mean, "<=", allowed, error=Z * row.se + 1e-12))
+        yield printed(what, row.mean, "<=", allowed, error=Z * row.se + 1e-12)
     loss = max(
         PrivateKwikSort.calibrated(n_items=16, epsilon=e, queries=110, share=0.5).guarantee.epsilon / e
         for e in (0.1, 1, 10)
     )
-    checks.append(Check("privacy loss over ε, Laplace(2q/(εn)) and fallback of ε/2", loss, "<=", 1.0))
-    return checks
+    yield printed("privacy loss over ε, Laplace(2q/(εn)) and fallback of ε/2", loss, "<=", 1.0)
 
 
 @claim("alabi2022:cor-7")
-def check_cor_7(sizes: Sequence[int]) -> list[Check]:
+def check_cor_7(sizes: Sequence[int]) -> Iterator[Check]:
     """Corollary 7: no constant does for all epsilon; one does for epsilon up to log(1 / delta).
 
     Parameters
@@ -349,11 +354,10 @@ def check_cor_7(sizes: Sequence[int]) -> list[Check]:
     sizes : sequence of int
         Numbers of items, from 2 to 256.
     """
-    checks = []
     for delta in (0.5, 1e-6):
         grown = gaussian_constant(1e5, delta) / gaussian_constant(1e1, delta)
         what = f"least constant of the printed noise, δ = {delta:g}: its growth from ε = 10 to ε = 10⁵"
-        checks.append(Check(what, grown, "<=", 1.0))
+        yield printed(what, grown, "<=", 1.0)
     grid = [
         gaussian_constant(share * math.log(1 / delta), delta)
         for delta in (1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99)
@@ -361,14 +365,13 @@ def check_cor_7(sizes: Sequence[int]) -> list[Check]:
     ]
     frame = error_bounds(sizes, 1.0)
     what = "least constant where ε ≤ log(1/δ), largest of 28 pairs (ε, δ)"
-    checks.append(Check(what, max(grid), "<=", 1 + math.sqrt(0.5), "supplied"))
+    yield supplied(what, max(grid), "<=", 1 + math.sqrt(0.5))
     what = f"our bound over m^2.5 √(log m log(1/δ))/(εn), largest of {len(frame)} sizes, δ ≤ 1/2"
-    checks.append(Check(what, float(frame.approximate.max()), "<=", 18.0, "supplied"))
+    yield supplied(what, float(frame.approximate.max()), "<=", 18.0)
     delta, q, epsilon = 1e-6, 100, 1.0
     scale = (2 + math.sqrt(2)) * math.sqrt(q * math.log(1 / delta)) / epsilon
     loss = gaussian_epsilon(math.sqrt(q), scale, delta)
-    checks.append(Check("loss of 100 such answers at δ = 10⁻⁶, budget ε/2", loss, "<=", epsilon / 2, "corrected"))
-    return checks
+    yield amended("loss of 100 such answers at δ = 10⁻⁶, budget ε/2", loss, "<=", epsilon / 2)
 
 
 # --- the budget of Corollary 6, Algorithm 1 --------------------------------------------------------------------------
@@ -429,7 +432,7 @@ def ranking_loss(n_items: int, limit: int, epsilon: float, data: Sequence[tuple[
 
 
 @claim("alabi2022:cor-6:budget")
-def check_cor_6_budget(voters: int) -> list[Check]:
+def check_cor_6_budget(voters: int) -> Iterator[Check]:
     """Laplace(q / (epsilon n)) a query and a fallback of epsilon / 2, together.
 
     Parameters
@@ -437,29 +440,27 @@ def check_cor_6_budget(voters: int) -> list[Check]:
     voters : int
         Data of three items up to so many voters, and of four items up to two, are searched for KwikSort's ranking.
     """
-    checks = []
     for m, limit in ((3, 2), (8, 20), (64, 900)):
         loss = run_loss(corollary_6(m, limit, 1.0).mechanism, 10)
         what = f"loss of what is drawn, answers and fallback's matrix, ε = 1, {m} items, q = {limit}"
-        checks.append(Check(what, loss, "<=", 1.0))
+        yield printed(what, loss, "<=", 1.0)
     for epsilon in (1.0, 4.0):
         what = f"loss of the ranking alone, another algorithm than KwikSort, 3 items, 2 voters, q = 2, ε = {epsilon:g}"
-        checks.append(Check(what, coded_loss(epsilon, 2), "<=", epsilon))
+        yield printed(what, coded_loss(epsilon, 2), "<=", epsilon)
     for m, limit in ((3, 2), (8, 20), (64, 900)):
         right = PrivateKwikSort.calibrated(n_items=m, epsilon=1.0, queries=limit, share=0.5, law="continuous")
         what = f"loss of what is drawn with Laplace(2q/(εn)), ε = 1, {m} items, q = {limit}"
-        checks.append(Check(what, run_loss(right, 10), "<=", 1.0 + ROUNDING, "corrected"))
+        yield amended(what, run_loss(right, 10), "<=", 1.0 + ROUNDING)
     small = [x for n in range(1, voters + 1) for x in data_sets(3, n)] + list(data_sets(3, 2, copies=10))
     four = [x for n in (1, 2) for x in data_sets(4, n) if x[0] == (0, 1, 2, 3)]
     for epsilon in (0.5, 4.0, 20.0):
         what = (
             f"largest loss of KwikSort's ranking alone, printed noise, 3 items, {len(small)} data sets, ε = {epsilon:g}"
         )
-        checks.append(Check(what, ranking_loss(3, 2, epsilon, small), "<=", epsilon * (1 + ROUNDING), "corrected"))
+        yield amended(what, ranking_loss(3, 2, epsilon, small), "<=", epsilon * (1 + ROUNDING))
         loss = max(ranking_loss(4, limit, epsilon, four) for limit in (4, 5))
         what = f"the same, 4 items, q = 4 and 5, {len(four)} data sets"
-        checks.append(Check(what, loss, "<=", epsilon * (1 + ROUNDING), "corrected"))
-    return checks
+        yield amended(what, loss, "<=", epsilon * (1 + ROUNDING))
 
 
 @cache
@@ -536,7 +537,7 @@ def _limit(n_items: int) -> int:
 
 
 @claim("alabi2022:alg-1")
-def check_alg_1(sizes: Sequence[int], repetitions: int) -> list[Check]:
+def check_alg_1(sizes: Sequence[int], repetitions: int) -> Iterator[Check]:
     """Algorithm 1: queries that are answered before it falls back, by either reading of its counter.
 
     Parameters
@@ -546,19 +547,17 @@ def check_alg_1(sizes: Sequence[int], repetitions: int) -> list[Check]:
     repetitions : int
         Runs with one counter.
     """
-    checks = []
     for m, limit, most in counters(sizes)[["items", "q", "most"]].itertuples(index=False):
         rng = stream("alabi2022: Algorithm 1", {"items": m})
         seen = answered(m, limit, repetitions, rng, handed_down=False).max()
         what = f"most queries answered{{}}, {m} items, q = {limit}"
-        checks.append(Check(what.format(""), most, "<=", limit, reading="c handed down, as in the code"))
+        yield printed(what.format(""), most, "<=", limit, reading="c handed down, as in the code")
         runs = what.format(f" in {repetitions} runs")
-        checks.append(Check(runs, seen, "<=", limit, reading="c global, as in the text"))
+        yield printed(runs, seen, "<=", limit, reading="c global, as in the text")
     for delta in (0.0, 1e-6):
         right = PrivateKwikSort.calibrated(n_items=6, epsilon=2.0, delta=delta, queries=9, share=0.5)
         what = f"loss, one counter, 6 items, q = 9, ε = 2, δ = {delta:g}"
-        checks.append(Check(what, right.guarantee.epsilon, "<=", 2.0, "corrected"))
-    return checks
+        yield amended(what, right.guarantee.epsilon, "<=", 2.0)
 
 
 # --- what is gained over Reduction I ---------------------------------------------------------------------------------
@@ -691,7 +690,7 @@ def in_words(part: pd.DataFrame) -> str:
 
 
 @claim("alabi2022:sec-central:factor")
-def check_sec_central_factor(errors: pd.DataFrame, sizes: Sequence[int]) -> list[Check]:
+def check_sec_central_factor(errors: pd.DataFrame, sizes: Sequence[int]) -> Iterator[Check]:
     """The factors of the printed bounds, and of the errors of the algorithms.
 
     Parameters
@@ -701,7 +700,6 @@ def check_sec_central_factor(errors: pd.DataFrame, sizes: Sequence[int]) -> list
     sizes : sequence of int
         Numbers of items for the bounds, to 256.
     """
-    checks = []
     frame = error_bounds(sizes, 1.0)
     log = np.log(frame["items"])
     for kind, factor in (
@@ -711,7 +709,7 @@ def check_sec_central_factor(errors: pd.DataFrame, sizes: Sequence[int]) -> list
         what = (
             f"{kind}: bound of I over bound of II over the printed factor, largest over smallest of {len(frame)} sizes"
         )
-        checks.append(Check(what, float(factor.max() / factor.min()), "<=", 1.5, reading="of the bounds"))
+        yield printed(what, float(factor.max() / factor.min()), "<=", 1.5, reading="of the bounds")
     for delta, part in gains(errors).groupby("δ"):
         low, high = part.iloc[0], part.iloc[-1]
         grown = high.gain / low.gain
@@ -722,13 +720,12 @@ def check_sec_central_factor(errors: pd.DataFrame, sizes: Sequence[int]) -> list
         sizes_text = f"from {low['items']:g} to {high['items']:g} items"
         factor = "m/log m" if delta == 0 else "√(m/log m)"
         what = f"error of I over error of II, worst found, δ = {delta:g}: growth {sizes_text}; growth of {factor}"
-        checks.append(Check(what, grown, ">=", need, reading="of the errors", error=error))
+        yield printed(what, grown, ">=", need, reading="of the errors", error=error)
         most = 1.0 if delta else math.sqrt(high["items"] / math.log(high["items"]))
         what = (
             f"error of I over error of II at {high['items']:g} items, δ = {delta:g}; {'1' if delta else '√(m/log m)'}"
         )
-        checks.append(Check(what, high.gain, "<=", most, "corrected", error=Z * high.se))
-    return checks
+        yield amended(what, high.gain, "<=", most, error=Z * high.se)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -37,13 +37,13 @@ from companion.instruments.aggregation import (
     gaussian_constant,
     matrix_error,
     one_pair_error,
-    printed,
+    printed_rate,
     rule_for,
 )
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import exponent
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed.alabi2022 import PrintedAnswers, PrintedKwikSort
 from dprank._require import settle
 from dprank.aggregation.exponential import ExponentialMechanism
@@ -85,7 +85,7 @@ class Row:
     """
 
     table: int
-    printed: Callable[[int], float] | None = None
+    as_printed: Callable[[int], float] | None = None
     proved: Callable[[int], float] | None = None
     constant: float = math.inf
 
@@ -94,18 +94,18 @@ _LOG = math.log(1 / DELTA)
 
 #: The rows of both tables, and noisy Borda scores beside them.
 ROWS = {
-    "I, Laplace": Row(1, lambda m: printed(3, m), lambda m: EPSILON * matrix_error(m, EPSILON), constant=0.75),
+    "I, Laplace": Row(1, lambda m: printed_rate(3, m), lambda m: EPSILON * matrix_error(m, EPSILON), constant=0.75),
     "I, Gaussian": Row(
-        1, lambda m: printed(4, m, 1.0, DELTA), lambda m: EPSILON * matrix_error(m, EPSILON, DELTA), constant=1.5
+        1, lambda m: printed_rate(4, m, 1.0, DELTA), lambda m: EPSILON * matrix_error(m, EPSILON, DELTA), constant=1.5
     ),
-    "II, Laplace": Row(1, lambda m: printed(6, m), constant=33.0),
-    "II, Gaussian": Row(1, lambda m: printed(7, m, 1.0, DELTA), constant=18.0),
+    "II, Laplace": Row(1, lambda m: printed_rate(6, m), constant=33.0),
+    "II, Gaussian": Row(1, lambda m: printed_rate(7, m, 1.0, DELTA), constant=18.0),
     # the printed error of Hay et al. is that of Corollary 6
-    "exponential": Row(1, lambda m: printed(6, m), lambda m: exponential_needs(m, 1.0), constant=1.0),
+    "exponential": Row(1, lambda m: printed_rate(6, m), lambda m: exponential_needs(m, 1.0), constant=1.0),
     "scores, Laplace": Row(1, None, lambda m: EPSILON * scores.additive("central", m, EPSILON)),
     "scores, Gaussian": Row(1, None, lambda m: EPSILON * scores.additive("central", m, EPSILON, DELTA)),
     "local I": Row(
-        2, lambda m: printed(9, m), lambda m: LOCAL_EPSILON * one_pair_error(m, LOCAL_EPSILON), constant=1.5
+        2, lambda m: printed_rate(9, m), lambda m: LOCAL_EPSILON * one_pair_error(m, LOCAL_EPSILON), constant=1.5
     ),
     "local II, ours": Row(
         2,
@@ -116,7 +116,7 @@ ROWS = {
             * math.sqrt(designs(m, LOCAL_EPSILON)["fresh blocks"].blocks)
         ),
     ),
-    "local II": Row(2, lambda m: printed(12, m), constant=22 * PER_QUERY),
+    "local II": Row(2, lambda m: printed_rate(12, m), constant=22 * PER_QUERY),
     "local scores": Row(2, None, lambda m: LOCAL_EPSILON * scores.additive("local", m, LOCAL_EPSILON)),
 }
 
@@ -287,25 +287,24 @@ def _within(errors: pd.DataFrame, table: int) -> list[Check]:
     checks = []
     for row, entry in ROWS.items():
         part = errors[(errors.row == row) & (entry.table == table)]
-        for name, limit, about in (("printed", entry.constant, "supplied"), ("proved", 1.0, "corrected")):
+        for name, limit, says in ((printed, entry.constant, supplied), ("proved", 1.0, amended)):
             if part.empty or part[name].isna().any():
                 continue
             worst = part.loc[(part.error / part[name]).idxmax()]
             what = f"{row}: largest error over the {name} one, {part['items'].min():g} to {part['items'].max():g} items"
             error = Z * worst.se / worst[name]
-            checks.append(Check(what, worst.error / worst[name], "<=", limit, about, error=error))
+            checks.append(says(what, worst.error / worst[name], "<=", limit, error=error))
     return checks
 
 
 def _flatter(errors: pd.DataFrame, rows: Iterable[str]) -> list[Check]:
     fits = exponents(errors).set_index("row").loc[list(rows)]
     return [
-        Check(
+        amended(
             f"{row}: measured exponent of m, less the printed one on the same sizes",
             fit.measured - fit.printed,
             "<",
             0,
-            "corrected",
             error=Z * fit.se,
         )
         for row, fit in fits.iterrows()
@@ -313,7 +312,7 @@ def _flatter(errors: pd.DataFrame, rows: Iterable[str]) -> list[Check]:
 
 
 @claim("alabi2022:table-1")
-def check_table_1(errors: pd.DataFrame, fits: pd.DataFrame) -> list[Check]:
+def check_table_1(errors: pd.DataFrame, fits: pd.DataFrame) -> Iterator[Check]:
     """Table 1: no constant for the approximate rows at large epsilon; explicit ones at epsilon 1; what is measured.
 
     The constants are those of the proofs: for the rows at ratio 1 + xi, 3/2 times all pairs times the mean noise at
@@ -322,26 +321,22 @@ def check_table_1(errors: pd.DataFrame, fits: pd.DataFrame) -> list[Check]:
     grown = gaussian_constant(1e5, DELTA) / gaussian_constant(10.0, DELTA)
     what = "Gaussian rows: least constant of their noise, δ = 10⁻⁶, growth from ε = 10 to ε = 10⁵"
     least = max(gaussian_constant(share * _LOG, DELTA) for share in np.geomspace(1e-3, 1, 13))
-    return [
-        Check(what, grown, "<=", 1.0),
-        Check("the same constant, largest where ε ≤ log(1/δ)", least, "<=", 1 + math.sqrt(0.5), "supplied"),
-        *_within(errors, 1),
-        *_flatter(errors, ("I, Laplace", "I, Gaussian")),
-        *_rates(fits, 1),
-    ]
+    yield printed(what, grown, "<=", 1.0)
+    yield supplied("the same constant, largest where ε ≤ log(1/δ)", least, "<=", 1 + math.sqrt(0.5))
+    yield from _within(errors, 1)
+    yield from _flatter(errors, ("I, Laplace", "I, Gaussian"))
+    yield from _rates(fits, 1)
 
 
 @claim("alabi2022:table-2")
-def check_table_2(errors: pd.DataFrame, fits: pd.DataFrame) -> list[Check]:
+def check_table_2(errors: pd.DataFrame, fits: pd.DataFrame) -> Iterator[Check]:
     """Table 2: the cited randomiser at large epsilon; explicit constants at epsilon 1/10; what is measured."""
     lone = [epsilon * cube_excess(epsilon) for epsilon in LARGE]
     what = "first row, one voter, 3 items: K − OPT over m³/(ε√n), exponent in ε from 10 to 1000"
-    return [
-        Check(what, exponent(LARGE, lone), "<=", 0.0),
-        *_within(errors, 2),
-        *_flatter(errors, ("local I",)),
-        *_rates(fits, 2),
-    ]
+    yield printed(what, exponent(LARGE, lone), "<=", 0.0)
+    yield from _within(errors, 2)
+    yield from _flatter(errors, ("local I",))
+    yield from _rates(fits, 2)
 
 
 #: First and second reduction in each of the three settings, with the printed power of m between their errors.
@@ -371,23 +366,21 @@ def gains(errors: pd.DataFrame) -> pd.DataFrame:
 
 
 @claim("alabi2022:sec-results:second-reduction")
-def check_second_reduction(errors: pd.DataFrame) -> list[Check]:
+def check_second_reduction(errors: pd.DataFrame) -> Iterator[Check]:
     """Does the second reduction improve on the first, in its bounds and in its errors?"""
-    checks = []
     for setting, part in gains(errors).groupby("setting", sort=False):
         last = part.loc[part["items"].idxmax()]
         few, many = 1e2, 1e6
         grown = (many / few) ** PAIRED[str(setting)][2] * math.log(few) / math.log(many)
         what = f"{setting}: bound of I over bound of II, growth from {few:,.0f} to {many:,.0f} items, at least"
-        checks.append(Check(what, grown, ">", 1.0, reading="of the bounds"))
+        yield printed(what, grown, ">", 1.0, reading="of the bounds")
         what = f"{setting}: error of I over error of II, {last['items']:g} items, all voters agree"
         if setting == "pure":
             most = math.sqrt(last["items"])
-            checks.append(Check(f"{what}; against √m", last.gain, "<=", most, "corrected", error=Z * last.se))
+            yield amended(f"{what}; against √m", last.gain, "<=", most, error=Z * last.se)
         else:
-            checks.append(Check(what, last.gain, ">", 1.0, reading="of the errors", error=Z * last.se))
-            checks.append(Check(what, last.gain, "<=", 1.0, "corrected", error=Z * last.se))
-    return checks
+            yield printed(what, last.gain, ">", 1.0, reading="of the errors", error=Z * last.se)
+            yield amended(what, last.gain, "<=", 1.0, error=Z * last.se)
 
 
 def scaling(n_items: int, products: Iterable[float], points: int = 60) -> pd.DataFrame:
@@ -618,11 +611,11 @@ def rates(fits: pd.DataFrame) -> pd.DataFrame:
             for varied, points in part.groupby("varied", sort=False)
         }
         noise = exponent(FIT_EPSILONS, [noise_unit(row, FIT_ITEMS, epsilon) for epsilon in FIT_EPSILONS])
-        printed = PRINTED[entry.table]
+        as_printed = PRINTED[entry.table]
         above = fit.get("above", (math.nan, math.nan))
         found: dict[str, Any] = {"row": row, "voters": f"{part.voters.min():,} to {part.voters.max():,}"}
-        found |= {"n": fit["n"][0], "se n": fit["n"][1], "printed n": printed[0]}
-        found |= {"ε": fit["ε"][0], "se ε": fit["ε"][1], "printed ε": printed[1], "noise ε": noise}
+        found |= {"n": fit["n"][0], "se n": fit["n"][1], "printed n": as_printed[0]}
+        found |= {"ε": fit["ε"][0], "se ε": fit["ε"][1], "printed ε": as_printed[1], "noise ε": noise}
         rows.append(found | {"above 1": above[0], "se above": above[1]})
     return pd.DataFrame(rows)
 
@@ -636,8 +629,8 @@ def _rates(fits: pd.DataFrame, table: int) -> list[Check]:
         what = f"{fit['row']}: measured exponent of"
         own = "" if abs(fit["noise ε"] - fit["printed ε"]) < 1e-3 else ", against that of its noise"
         checks += [
-            Check(f"{what} n", fit["n"], "==", fit["printed n"], "corrected", error=Z * fit["se n"]),
-            Check(f"{what} ε up to 1{own}", fit["ε"], "==", fit["noise ε"], "corrected", error=Z * fit["se ε"]),
+            amended(f"{what} n", fit["n"], "==", fit["printed n"], error=Z * fit["se n"]),
+            amended(f"{what} ε up to 1{own}", fit["ε"], "==", fit["noise ε"], error=Z * fit["se ε"]),
         ]
     return checks
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise, product
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.topk import DELTA, EPSILON, ROUNDING, printed_scale
 from companion.instruments.uniformity import wilson
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.qiao2021 import theorem_3_5
 from dprank.audit.exact import privacy_loss
 from dprank.models.bradley_terry import win_probabilities
@@ -91,8 +91,8 @@ def all_data(graph: str, samples: int, d: float | None = None) -> AllData:
         The largest degree by default.
     """
     n_items, pairs = GRAPHS[graph]
-    printed = theorem_3_5(epsilon=EPSILON, delta=DELTA, n_items=n_items, k=1, samples=samples, pairs=pairs, d=d)
-    mechanism = printed.mechanism
+    as_printed = theorem_3_5(epsilon=EPSILON, delta=DELTA, n_items=n_items, k=1, samples=samples, pairs=pairs, d=d)
+    mechanism = as_printed.mechanism
     shares = np.array(list(product(range(samples + 1), repeat=len(pairs)))) / samples
     chains = [transition_matrix(n_items, mechanism.edges, row, mechanism.normalisation) for row in shares]
     index: NDArray[np.int64] = np.arange(len(shares)).reshape((samples + 1,) * len(pairs))
@@ -354,11 +354,11 @@ def model_rho_scores(n_items: int, samples: int, wins: int) -> tuple[NDArray[np.
         That Theorem 3.5 prints for k = 1 at the coefficient of equal items.
     """
     bound = 1 - public_gap(n_items)
-    printed = theorem_3_5(epsilon=EPSILON, delta=DELTA, n_items=n_items, k=1, samples=samples, rho=bound).mechanism
-    shares = np.where(printed.edges[:, 0] < 2, 0.0, 0.5)
+    as_printed = theorem_3_5(epsilon=EPSILON, delta=DELTA, n_items=n_items, k=1, samples=samples, rho=bound).mechanism
+    shares = np.where(as_printed.edges[:, 0] < 2, 0.0, 0.5)
     shares[0] = 1 - wins / samples
-    law = stationary_distribution(transition_matrix(n_items, printed.edges, shares, printed.normalisation))
-    return law, printed.scale
+    law = stationary_distribution(transition_matrix(n_items, as_printed.edges, shares, as_printed.normalisation))
+    return law, as_printed.scale
 
 
 def model_rho_limit(n_items: int) -> float:
@@ -541,10 +541,10 @@ def least_samples(
     for m, k in cases:
         t, chance = noise_quantile(m, k), _chances(m, k, weak)
         asked: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "n_items": m, "k": k, "samples": 1}
-        printed = theorem_3_5(**asked).mechanism
+        as_printed = theorem_3_5(**asked).mechanism
         least = PrivateRankCentrality.calibrated(relative=False, **asked)
         relative = PrivateRankCentrality.calibrated(**asked)
-        shares = chance.T[printed.edges[:, 0], printed.edges[:, 1]]
+        shares = chance.T[as_printed.edges[:, 0], as_printed.edges[:, 1]]
         survey = NoisyCounts.calibrated(epsilon=epsilon, n_items=m, unit="comparison", score="wins", ties=False)
         counts = survey.scale
         row: dict[str, float] = {"m": m, "k": k}
@@ -552,7 +552,7 @@ def least_samples(
             ("win counts", counts, chance.sum(1)),
             ("chain, relative", relative.scale, relative.scores(shares)),
             ("chain, least noise", least.scale, least.scores(shares)),
-            ("chain, as printed", printed.scale, printed.scores(shares)),
+            ("chain, as printed", as_printed.scale, as_printed.scores(shares)),
         ):
             row[name] = t * scale / (scores[k - 1] - scores[k])
         rows.append(row)
@@ -591,42 +591,39 @@ def teleport_noise(teleports: Iterable[float], n_items: int = 50, k: int = 5, we
 
 
 @claim("qiao2021:def-3.4")
-def check_constrained_graph(graphs: pd.DataFrame, found: pd.DataFrame) -> list[Check]:
+def check_constrained_graph(graphs: pd.DataFrame, found: pd.DataFrame) -> Iterator[Check]:
     """Definition 3.4 as a property of the graph alone, or of its answers too."""
     complete_ones = found[
         found.graph.isin([name for name, (m, pairs) in GRAPHS.items() if len(pairs) == math.comb(m, 2)])
     ]
     degree = complete_ones.graph.map({name: m - 1 for name, (m, _) in GRAPHS.items()})
-    return [
-        Check(
-            f"largest τ₁ over the answers, least of the {len(graphs)} connected graphs of 3 to "
-            f"{graphs['items'].max()} items that lack a pair",
-            graphs["largest tau"].min(),
-            "<",
-            1,
-            reading="ρ belongs to the graph, whatever the answers",
-        ),
-        Check(
-            f"data sets with τ₁ < 1 that have, or whose neighbour has, several stationary distributions, "
-            f"all {found['data sets'].sum():,} data sets on {found.graph.nunique()} graphs",
-            found["not unique"].sum(),
-            "==",
-            0,
-            reading="ρ belongs to the graph and its answers",
-        ),
-        Check(
-            "distance of the largest τ₁ over the answers from 1 − 1/d, graphs with all pairs",
-            float((complete_ones["largest tau"] - (1 - 1 / degree)).abs().max()),
-            "==",
-            0,
-            about="corrected",
-            error=ROUNDING,
-        ),
-    ]
+    yield printed(
+        f"largest τ₁ over the answers, least of the {len(graphs)} connected graphs of 3 to "
+        f"{graphs['items'].max()} items that lack a pair",
+        graphs["largest tau"].min(),
+        "<",
+        1,
+        reading="ρ belongs to the graph, whatever the answers",
+    )
+    yield printed(
+        f"data sets with τ₁ < 1 that have, or whose neighbour has, several stationary distributions, "
+        f"all {found['data sets'].sum():,} data sets on {found.graph.nunique()} graphs",
+        found["not unique"].sum(),
+        "==",
+        0,
+        reading="ρ belongs to the graph and its answers",
+    )
+    yield amended(
+        "distance of the largest τ₁ over the answers from 1 − 1/d, graphs with all pairs",
+        float((complete_ones["largest tau"] - (1 - 1 / degree)).abs().max()),
+        "==",
+        0,
+        error=ROUNDING,
+    )
 
 
 @claim("qiao2021:def-3.4:random-graph")
-def check_random_graph(n_items: int = 10_000, margin: float = 1.2) -> list[Check]:
+def check_random_graph(n_items: int = 10_000, margin: float = 1.2) -> Iterator[Check]:
     """Erdos-Renyi comparison graphs and Definition 3.4: first-moment bounds on the chance of a coefficient below 1."""
 
     def between(low: float, high: float, p: float, note: str, bound: float, about: str = "printed") -> Check:
@@ -637,25 +634,19 @@ def check_random_graph(n_items: int = 10_000, margin: float = 1.2) -> list[Check
     model = 1 - unconstrained_at_most(n_items, dense)
     one = 1 - unconstrained_at_most(n_items, once, 1)
     above, twice = f"model's chain, {margin:g} √(2 log m/m)", f"L = 1, {2 * margin:g} √(2 log m/m), equal items"
-    return [
-        between(0, constrained_at_most(n_items, thin), thin, "twice the threshold of being connected", 0.5),
-        between(model, 1, dense, above, 0.5, "supplied"),
-        between(model, 1, dense, above, 0.99, "corrected"),
-        between(one, 1, once, twice, 0.99, "corrected"),
-    ]
+    yield between(0, constrained_at_most(n_items, thin), thin, "twice the threshold of being connected", 0.5)
+    yield between(model, 1, dense, above, 0.5, "supplied")
+    yield between(model, 1, dense, above, 0.99, "corrected")
+    yield between(one, 1, once, twice, 0.99, "corrected")
 
 
 @claim("qiao2021:sec-3:map-sensitivity")
-def check_map_sensitivity(ratios: pd.DataFrame) -> list[Check]:
+def check_map_sensitivity(ratios: pd.DataFrame) -> Iterator[Check]:
     """The sentence after Definition 3.4, from `perturbation_ratios`."""
     where = f"largest of all {ratios.pairs.sum():,} pairs of data sets on {ratios.graph.nunique()} graphs"
-    return [
-        Check(f"(1 − τ₁)‖π − π̃‖∞ / ‖P − P̃‖∞, {where}", ratios["largest"].max(), "<=", 1),
-        Check(f"(1 − τ₁)‖π − π̃‖₁ / ‖P − P̃‖∞, {where}", ratios["sum"].max() - ROUNDING, "<=", 1),
-        Check(
-            f"(1 − τ₁)‖π − π̃‖∞ / ‖P − P̃‖∞, {where}", ratios["largest"].max() - ROUNDING, "<=", 0.5, about="corrected"
-        ),
-    ]
+    yield printed(f"(1 − τ₁)‖π − π̃‖∞ / ‖P − P̃‖∞, {where}", ratios["largest"].max(), "<=", 1)
+    yield printed(f"(1 − τ₁)‖π − π̃‖₁ / ‖P − P̃‖∞, {where}", ratios["sum"].max() - ROUNDING, "<=", 1)
+    yield amended(f"(1 − τ₁)‖π − π̃‖∞ / ‖P − P̃‖∞, {where}", ratios["largest"].max() - ROUNDING, "<=", 0.5)
 
 
 def refusals(graph: str, samples: int) -> int:
@@ -665,33 +656,33 @@ def refusals(graph: str, samples: int) -> int:
 
 
 @claim("qiao2021:alg-3")
-def check_algorithm(cases: Sequence[tuple[str, int]], k: int = 1) -> list[Check]:
+def check_algorithm(cases: Sequence[tuple[str, int]], k: int = 1) -> Iterator[Check]:
     """Algorithm 3 on data that are not constrained: refused, or answered blindly."""
     refused = refusals("path of 3", 1)
     where = f"exact loss of the set over all neighbours on {len(cases)} small graphs, k = {k}, ε = {EPSILON:g}"
-    printed, least = 0.0, 0.0
+    as_printed, least = 0.0, 0.0
     for graph, samples in cases:
         n_items, pairs = GRAPHS[graph]
         public: dict[str, Any] = {"n_items": n_items, "k": k, "samples": samples, "pairs": pairs}
         theirs = theorem_3_5(epsilon=EPSILON, delta=DELTA, **public).mechanism
         ours = PrivateRankCentrality.calibrated(epsilon=EPSILON, relative=False, **public)
-        printed = max(printed, worst_loss(graph, samples, k, theirs.scale))
+        as_printed = max(as_printed, worst_loss(graph, samples, k, theirs.scale))
         least = max(least, worst_loss(graph, samples, k, ours.scale))
-    return [
-        Check(
-            f"largest change in the chance of a refusal between neighbours, path of 3 items, L = 1 ({refused} pairs)",
-            float(refused > 0),
-            "<=",
-            DELTA,
-            reading="data with τ₁ = 1 are refused",
-        ),
-        Check(f"{where}, printed noise", printed, "<=", EPSILON, reading="data with τ₁ = 1 get a set drawn uniformly"),
-        Check(f"{where}, our least noise for (ε, 0)", least, "<=", EPSILON, about="corrected"),
-    ]
+    yield printed(
+        f"largest change in the chance of a refusal between neighbours, path of 3 items, L = 1 ({refused} pairs)",
+        float(refused > 0),
+        "<=",
+        DELTA,
+        reading="data with τ₁ = 1 are refused",
+    )
+    yield printed(
+        f"{where}, printed noise", as_printed, "<=", EPSILON, reading="data with τ₁ = 1 get a set drawn uniformly"
+    )
+    yield amended(f"{where}, our least noise for (ε, 0)", least, "<=", EPSILON)
 
 
 @claim("qiao2021:thm-3.5")
-def check_theorem(found: pd.DataFrame, sizes: Sequence[int], samples: int = 1000) -> list[Check]:
+def check_theorem(found: pd.DataFrame, sizes: Sequence[int], samples: int = 1000) -> Iterator[Check]:
     """Theorem 3.5 under its three readings of rho, from `sensitivities`."""
     grid = f"m = {sizes[0]} … {sizes[-1]:,}, k = 1 … m − 1, ε ≤ {EPSILON:g}, δ ≤ {DELTA:g}"
     enumerated = f"all {found['data sets'].sum():,} data sets on {found.graph.nunique()} graphs"
@@ -702,57 +693,49 @@ def check_theorem(found: pd.DataFrame, sizes: Sequence[int], samples: int = 1000
     )
     items = smallest_model_refutation()
     exact = model_rho_delta(items, samples)
-    return [
-        Check(
-            f"half the range of the change of π, over printed s, {enumerated}",
-            found["one valid rho"].max() / 2,
-            "<=",
-            1,
-            reading=one,
-        ),
-        Check(
-            f"δ(ε) proved over δ, printed noise, π moving by s/2, {grid}",
-            largest_delta(0.5, sizes),
-            "<=",
-            1,
-            reading=one,
-        ),
-        Check(
-            f"half the range of the change of (1 − τ₁)π, over (1 − τ₁) times printed s, {enumerated}",
-            found.damped.max() / 2,
-            "<=",
-            1,
-            reading=own,
-        ),
-        Check(
-            f"δ(ε) proved over δ, printed noise, (1 − τ₁)π moving by 3(1 − τ₁)s/4, {grid}",
-            largest_delta(0.75, sizes),
-            "<=",
-            1,
-            reading=own,
-        ),
-        Check(
-            f"exact δ at ε = {EPSILON:g}: {items} items, k = 1, L = {samples} and {samples + 1}, two beat all others",
-            exact,
-            "<=",
-            DELTA,
-            reading=model,
-        ),
-        Check(
-            f"half the range of the change of (1 − τ₁)π in units of 1/(dL), {enumerated}",
-            found.damped.max() - ROUNDING,
-            "<=",
-            1.5,
-            about="corrected",
-        ),
-        Check(
-            f"half the range of the change of (1 − τ₁)π/max π in units of 1/(dL), {enumerated}",
-            found.relative.max() - ROUNDING,
-            "<=",
-            3.5,
-            about="corrected",
-        ),
-    ]
+    yield printed(
+        f"half the range of the change of π, over printed s, {enumerated}",
+        found["one valid rho"].max() / 2,
+        "<=",
+        1,
+        reading=one,
+    )
+    yield printed(
+        f"δ(ε) proved over δ, printed noise, π moving by s/2, {grid}", largest_delta(0.5, sizes), "<=", 1, reading=one
+    )
+    yield printed(
+        f"half the range of the change of (1 − τ₁)π, over (1 − τ₁) times printed s, {enumerated}",
+        found.damped.max() / 2,
+        "<=",
+        1,
+        reading=own,
+    )
+    yield printed(
+        f"δ(ε) proved over δ, printed noise, (1 − τ₁)π moving by 3(1 − τ₁)s/4, {grid}",
+        largest_delta(0.75, sizes),
+        "<=",
+        1,
+        reading=own,
+    )
+    yield printed(
+        f"exact δ at ε = {EPSILON:g}: {items} items, k = 1, L = {samples} and {samples + 1}, two beat all others",
+        exact,
+        "<=",
+        DELTA,
+        reading=model,
+    )
+    yield amended(
+        f"half the range of the change of (1 − τ₁)π in units of 1/(dL), {enumerated}",
+        found.damped.max() - ROUNDING,
+        "<=",
+        1.5,
+    )
+    yield amended(
+        f"half the range of the change of (1 − τ₁)π/max π in units of 1/(dL), {enumerated}",
+        found.relative.max() - ROUNDING,
+        "<=",
+        3.5,
+    )
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

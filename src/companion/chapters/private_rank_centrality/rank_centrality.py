@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations, product
 from typing import Any
@@ -18,7 +18,7 @@ from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.topk import ROUNDING
 from companion.instruments.uniformity import wilson
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.models.draws import binomial
 from dprank.models.likelihood import mle_from_counts
 from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
@@ -114,14 +114,12 @@ def conditional_gap(statistic: str, samples: int, weights: Sequence[ArrayLike]) 
 
 
 @claim("qiao2021:eq-3.1")
-def check_model(samples: int = 2) -> list[Check]:
+def check_model(samples: int = 2) -> Iterator[Check]:
     """Whether the averages y are sufficient, and whether less is."""
     weights = [[1, 1, 1], [1, 2, 5], [9, 1, 1]]
     form = f"3 items, L = {samples}, three ω: largest change of P(samples | "
-    return [
-        Check(f"{form}averages y)", conditional_gap("averages", samples, weights), "<=", ROUNDING),
-        Check(f"{form}wins of each item)", conditional_gap("wins", samples, weights), "<=", ROUNDING, "corrected"),
-    ]
+    yield printed(f"{form}averages y)", conditional_gap("averages", samples, weights), "<=", ROUNDING)
+    yield amended(f"{form}wins of each item)", conditional_gap("wins", samples, weights), "<=", ROUNDING)
 
 
 # --- what a neighbour is ---------------------------------------------------------------------------------------------
@@ -152,16 +150,14 @@ def added_sample(samples: int) -> float:
 
 
 @claim("qiao2021:sec-3:adjacency")
-def check_adjacency(samples: int = 2) -> list[Check]:
+def check_adjacency(samples: int = 2) -> Iterator[Check]:
     """Whether one sample moves P by no more than 2 / (d L), the sensitivity that Theorem 3.5 builds on."""
     bound = 2 / (2 * samples)
     replaced, added = replaced_sample(samples), added_sample(samples)
     form = f"‖P̃ − P‖∞, 3 items, d = 2, L = {samples}"
-    return [
-        Check(f"{form}, worst case", replaced, "<=", bound + ROUNDING, reading="a sample is replaced"),
-        Check(f"{form}, a new edge", added, "<=", bound + ROUNDING, reading="a sample is added (Definition 1.1)"),
-        Check(f"{form}, one sample replaced, worst case", replaced, "==", bound, "corrected", error=ROUNDING),
-    ]
+    yield printed(f"{form}, worst case", replaced, "<=", bound + ROUNDING, reading="a sample is replaced")
+    yield printed(f"{form}, a new edge", added, "<=", bound + ROUNDING, reading="a sample is added (Definition 1.1)")
+    yield amended(f"{form}, one sample replaced, worst case", replaced, "==", bound, error=ROUNDING)
 
 
 # --- equation (3.2): the transition matrix ---------------------------------------------------------------------------
@@ -211,26 +207,23 @@ def transition_entries(factors: Iterable[float], n: int = 4) -> pd.DataFrame:
 
 
 @claim("qiao2021:eq-3.2")
-def check_transition() -> list[Check]:
+def check_transition() -> Iterator[Check]:
     """Whether equation (3.2) gives probabilities, and from which d on."""
     ceiling = 4
     frame = transition_entries([0.99, 1.0], ceiling)
     low, right = frame.iloc[0], frame.iloc[1]
     form = f"least entry of P, all graphs of {ceiling} items, all outcomes, d = maximum degree"
-    return [
-        Check(
-            "least entry of P, 2 items, d = 1/2, one lost all comparisons", least_entry(2, all_pairs(2), 0.5), ">=", 0
-        ),
-        Check("least entry of P, 3 items on a path, d = 1, worst outcome", least_entry(3, path(3), 0.5), ">=", 0),
-        Check(form, right["least entry"], ">=", -ROUNDING, "supplied"),
-        Check(
-            f"share of graphs of {ceiling} items where d = 0.99 maximum degree fails for some outcome",
-            low["graphs with a negative entry"],
-            "==",
-            1,
-            "corrected",
-        ),
-    ]
+    yield printed(
+        "least entry of P, 2 items, d = 1/2, one lost all comparisons", least_entry(2, all_pairs(2), 0.5), ">=", 0
+    )
+    yield printed("least entry of P, 3 items on a path, d = 1, worst outcome", least_entry(3, path(3), 0.5), ">=", 0)
+    yield supplied(form, right["least entry"], ">=", -ROUNDING)
+    yield amended(
+        f"share of graphs of {ceiling} items where d = 0.99 maximum degree fails for some outcome",
+        low["graphs with a negative entry"],
+        "==",
+        1,
+    )
 
 
 def degrees_within(n: int, steps: int = 2) -> NDArray[np.int64]:
@@ -270,7 +263,7 @@ def petersen() -> NDArray[np.int64]:
 
 
 @claim("qiao2021:sec-3:d-grows")
-def check_growth(sizes: Sequence[int] = (5, 50, 500), most: int = 6) -> list[Check]:
+def check_growth(sizes: Sequence[int] = (5, 50, 500), most: int = 6) -> Iterator[Check]:
     """Whether the maximum degree must grow with the number of items."""
     cycles = [rivals(n, cycle(n)) for n in sizes]
     slack = min(int((degrees_within(n) ** 2 + 1 - n).min()) for n in range(2, most + 1))
@@ -279,11 +272,9 @@ def check_growth(sizes: Sequence[int] = (5, 50, 500), most: int = 6) -> list[Che
     cycle_growth = f"maximum degree of a cycle of {sizes[-1]} items over that of {sizes[0]}"
     form = f"least of d² + 1 − m, d the maximum degree, all graphs of 2 to {most} items that may have τ₁ < 1"
     attained = "τ₁ of the Petersen graph, m = d² + 1 = 10, all shares 1/2"
-    return [
-        Check(cycle_growth, cycles[-1] / cycles[0], ">", 1),
-        Check(form, slack, ">=", 0, "supplied"),
-        Check(attained, ergodicity_coefficient(even), "<", 1, "corrected"),
-    ]
+    yield printed(cycle_growth, cycles[-1] / cycles[0], ">", 1)
+    yield supplied(form, slack, ">=", 0)
+    yield amended(attained, ergodicity_coefficient(even), "<", 1)
 
 
 # --- Algorithm 2: the spectral method --------------------------------------------------------------------------------
@@ -464,7 +455,7 @@ def undefeated(items: int, comparisons: int) -> float:
 
 
 @claim("qiao2021:alg-2")
-def check_spectral(frame: pd.DataFrame) -> list[Check]:
+def check_spectral(frame: pd.DataFrame) -> Iterator[Check]:
     """Whether Algorithm 2 finds the strengths: with expected shares, and from samples."""
     apart = np.array([[0, 1], [2, 3]])
     weights = np.array([1, 2, 3, 4]) / 10
@@ -476,39 +467,26 @@ def check_spectral(frame: pd.DataFrame) -> list[Check]:
     }
     errors = [population_error(20, pairs, strengths(20)) for pairs in forms.values()]
     unique = [(connected(4, pairs), laws_of(4, pairs, even_shares(weights, pairs)) == 1) for pairs in graphs(4)]
-    checks = [
-        Check(
-            "independent stationary vectors, 4 items, two separate pairs, L → ∞",
-            laws_of(4, apart, even_shares(weights, apart)),
-            "==",
-            1,
-        ),
-        Check(
-            "relative error of π, L → ∞, path, star, random and complete graph of 20 items",
-            max(errors),
-            "<=",
-            ROUNDING,
-            "supplied",
-        ),
-    ]
+    yield printed(
+        "independent stationary vectors, 4 items, two separate pairs, L → ∞",
+        laws_of(4, apart, even_shares(weights, apart)),
+        "==",
+        1,
+    )
+    yield supplied(
+        "relative error of π, L → ∞, path, star, random and complete graph of 20 items", max(errors), "<=", ROUNDING
+    )
     central = frame[frame.method == "rank centrality"]
     for probability, part in central.groupby("probability", sort=False):
         few, many = part[part.samples == 16].iloc[0], part[part.samples == 256].iloc[0]
         gain, error = many["mean"] - few["mean"] / 2, Z * np.hypot(many.se, few.se / 2)
         what = f"l1 error at L = 256 less half of that at L = 16, 20 items, p = {probability:g}"
-        checks.append(Check(what, gain, "<", 0, "supplied", error=error))
-    checks.append(
-        Check(
-            "graphs of 4 items where a unique π and connectedness differ, L → ∞",
-            sum(a != b for a, b in unique),
-            "==",
-            0,
-            "corrected",
-        )
+        yield supplied(what, gain, "<", 0, error=error)
+    yield amended(
+        "graphs of 4 items where a unique π and connectedness differ, L → ∞", sum(a != b for a, b in unique), "==", 0
     )
     three = stationary_distribution(transition_matrix(3, all_pairs(3), [0, 0, 0.5]))
-    checks.append(Check("π of an item that won all its comparisons, 3 items", three[0], "==", 1, "corrected"))
-    return checks
+    yield amended("π of an item that won all its comparisons, 3 items", three[0], "==", 1)
 
 
 # --- small chains, exactly -------------------------------------------------------------------------------------------
@@ -551,7 +529,7 @@ def random_chains(n: int, count: int, rng: np.random.Generator) -> NDArray[np.fl
 
 
 @claim("qiao2021:def-3.1")
-def check_coefficient(repetitions: int = 500) -> list[Check]:
+def check_coefficient(repetitions: int = 500) -> Iterator[Check]:
     """The supremum of the definition against half the largest distance of two rows."""
     rng = stream("qiao2021 ergodicity coefficient", {})
     excess, missed = 0.0, 0.0
@@ -565,15 +543,12 @@ def check_coefficient(repetitions: int = 500) -> list[Check]:
         i, j = all_pairs(n).T
         ends = np.abs(((np.eye(n)[i] - np.eye(n)[j]) / 2) @ chain).sum(1)
         missed = max(missed, abs(float(ends.max()) - tau))
-    return [
-        Check("‖vᵀA‖₁ beyond half the largest distance of two rows, random v, 2 to 6 states", excess, "<=", ROUNDING),
-        Check(
-            "half the largest distance of two rows less the largest ‖vᵀA‖₁ over v = (e_i − e_j)/2",
-            missed,
-            "<=",
-            ROUNDING,
-        ),
-    ]
+    yield printed(
+        "‖vᵀA‖₁ beyond half the largest distance of two rows, random v, 2 to 6 states", excess, "<=", ROUNDING
+    )
+    yield printed(
+        "half the largest distance of two rows less the largest ‖vᵀA‖₁ over v = (e_i − e_j)/2", missed, "<=", ROUNDING
+    )
 
 
 # --- Definition 3.2: the condition number ----------------------------------------------------------------------------
@@ -609,7 +584,7 @@ def moved(chain: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np
 
 
 @claim("qiao2021:def-3.2")
-def check_condition(n: int = 4, repetitions: int = 500) -> list[Check]:
+def check_condition(n: int = 4, repetitions: int = 500) -> Iterator[Check]:
     """Whether the printed bound determines a number."""
     rng = stream("qiao2021 condition number", {"n": n})
     chain = random_chains(n, 50, rng)
@@ -620,55 +595,47 @@ def check_condition(n: int = 4, repetitions: int = 500) -> list[Check]:
     ratio = float(moved(chain, others).max())
     allowed = [factor * kappa for factor in (0.5, 0.9, 1, 2, 10) if ratio <= factor * kappa * (1 + ROUNDING)]
     form = f"a chain of {n} states"
-    return [
-        Check(
-            f"largest over smallest of the κ tried that satisfy the bound, {form}",
-            max(allowed) / min(allowed),
-            "==",
-            1,
-            reading="any κ that satisfies the bound",
-        ),
-        Check(
-            f"‖π − π̃‖∞ / ‖P − P̃‖∞ found, over the least κ, {form}",
-            ratio / kappa,
-            "==",
-            1,
-            reading="the least κ",
-            error=ROUNDING,
-        ),
-        Check(
-            f"‖π − π̃‖∞ / ‖P − P̃‖∞ over the least κ, largest over {len(others)} chains",
-            ratio / kappa,
-            "<=",
-            1 + ROUNDING,
-            "corrected",
-        ),
-    ]
+    yield printed(
+        f"largest over smallest of the κ tried that satisfy the bound, {form}",
+        max(allowed) / min(allowed),
+        "==",
+        1,
+        reading="any κ that satisfies the bound",
+    )
+    yield printed(
+        f"‖π − π̃‖∞ / ‖P − P̃‖∞ found, over the least κ, {form}",
+        ratio / kappa,
+        "==",
+        1,
+        reading="the least κ",
+        error=ROUNDING,
+    )
+    yield amended(
+        f"‖π − π̃‖∞ / ‖P − P̃‖∞ over the least κ, largest over {len(others)} chains", ratio / kappa, "<=", 1 + ROUNDING
+    )
 
 
 # --- after Definition 3.2: coefficient and rank ----------------------------------------------------------------------
 
 
 @claim("qiao2021:sec-3:tau-rank-one")
-def check_rank_one() -> list[Check]:
+def check_rank_one() -> Iterator[Check]:
     """Whether the coefficient is 1 for chains of rank one, and for these only."""
     even, still = np.full((2, 2), 0.5), np.eye(2)
     chains = grid_chains(3, 4)
     tau, rank = coefficients(chains), np.linalg.matrix_rank(chains, tol=1e-6)
     form = f"{len(chains)} chains of 3 states, probabilities in quarters"
-    return [
-        Check(f"largest τ₁, {form}", tau.max(), "<=", 1 + ROUNDING),
-        Check(f"least τ₁, {form}", tau.min(), ">=", -ROUNDING),
-        Check("τ₁ of two states with all probabilities 1/2, rank 1", ergodicity_coefficient(even), "==", 1),
-        Check(
-            f"rank of the identity of two states, where τ₁ = {ergodicity_coefficient(still):g}",
-            np.linalg.matrix_rank(still),
-            "==",
-            1,
-        ),
-        Check(f"largest τ₁ at rank 1, {form}", tau[rank == 1].max(), "<=", ROUNDING, "corrected"),
-        Check(f"least τ₁ at rank 2 or 3, {form}", tau[rank > 1].min(), ">", ROUNDING, "corrected"),
-    ]
+    yield printed(f"largest τ₁, {form}", tau.max(), "<=", 1 + ROUNDING)
+    yield printed(f"least τ₁, {form}", tau.min(), ">=", -ROUNDING)
+    yield printed("τ₁ of two states with all probabilities 1/2, rank 1", ergodicity_coefficient(even), "==", 1)
+    yield printed(
+        f"rank of the identity of two states, where τ₁ = {ergodicity_coefficient(still):g}",
+        np.linalg.matrix_rank(still),
+        "==",
+        1,
+    )
+    yield amended(f"largest τ₁ at rank 1, {form}", tau[rank == 1].max(), "<=", ROUNDING)
+    yield amended(f"least τ₁ at rank 2 or 3, {form}", tau[rank > 1].min(), ">", ROUNDING)
 
 
 # --- Lemma 3.3: how far the law moves --------------------------------------------------------------------------------
@@ -729,35 +696,27 @@ def _ratios(
 
 
 @claim("qiao2021:lem-3.3")
-def check_perturbation(frame: pd.DataFrame) -> list[Check]:
+def check_perturbation(frame: pd.DataFrame) -> Iterator[Check]:
     """Lemma 3.3 in the two norms that its words allow, and how sharp it is."""
     pairs, exact = int(frame.pairs.sum()), frame[frame.chains.str.startswith("2 states, prob")].iloc[0]
     form = f"over the bound, {pairs} pairs of chains"
     flip = flip_changes(2, 1.0, 10, stream("qiao2021 flipped comparisons", {"n": 2}))
     # laws of nearly equal chains are differenced: changes of about NEAREST, with ten digits of precision
     allowance = 1 + 1e-6
-    return [
-        Check(f"largest entry of π − π̃ {form}", frame["largest entry"].max(), "<=", allowance, reading="largest entry"),
-        Check(f"sum of abs(π − π̃) {form}", frame["sum"].max(), "<=", allowance, reading="row sum, as for matrices"),
-        Check(f"largest entry of π − π̃ {form}", frame["largest entry"].max(), "<=", allowance / 2, "corrected"),
-        Check(
-            "largest entry over the bound, 2 states, attained",
-            exact["largest entry"],
-            "==",
-            0.5,
-            "corrected",
-            error=ROUNDING,
-        ),
-        Check("pairs of chains of 3 states whose second has τ₁ = 1", frame.hard.iloc[1], ">", 0, "corrected"),
-        Check(
-            "largest change by a flip over half the bound, 2 items, L = 10",
-            flip["change"] / flip["halved"],
-            "==",
-            1,
-            "corrected",
-            error=ROUNDING,
-        ),
-    ]
+    yield printed(
+        f"largest entry of π − π̃ {form}", frame["largest entry"].max(), "<=", allowance, reading="largest entry"
+    )
+    yield printed(f"sum of abs(π − π̃) {form}", frame["sum"].max(), "<=", allowance, reading="row sum, as for matrices")
+    yield amended(f"largest entry of π − π̃ {form}", frame["largest entry"].max(), "<=", allowance / 2)
+    yield amended("largest entry over the bound, 2 states, attained", exact["largest entry"], "==", 0.5, error=ROUNDING)
+    yield amended("pairs of chains of 3 states whose second has τ₁ = 1", frame.hard.iloc[1], ">", 0)
+    yield amended(
+        "largest change by a flip over half the bound, 2 items, L = 10",
+        flip["change"] / flip["halved"],
+        "==",
+        1,
+        error=ROUNDING,
+    )
 
 
 def flip_changes(n: int, probability: float, samples: int, rng: np.random.Generator) -> dict[str, float]:
@@ -794,8 +753,8 @@ def flip_changes(n: int, probability: float, samples: int, rng: np.random.Genera
             # new law: pi + step (pi~_i + pi~_j) row
             mass = (law[i] + law[j]) / (1 - step * (row[i] + row[j]))
             worst = max(worst, float(np.abs(step * mass * row).max()))
-    printed = 2 / (d * samples) / (1 - tau) if tau < 1 - ROUNDING else np.inf
-    return {"change": worst, "printed": printed, "halved": printed / 2}
+    as_printed = 2 / (d * samples) / (1 - tau) if tau < 1 - ROUNDING else np.inf
+    return {"change": worst, "printed": as_printed, "halved": as_printed / 2}
 
 
 def flip_draws(n: int, probability: float, samples: int, repetitions: int) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from itertools import product
 from typing import Any, cast
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.topk import DELTA, EPSILON, ROUNDING, certified, ends, printed_scale, split, theorem_2_1
 from companion.instruments.uniformity import least
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.privacy.composition import Composition, epsilon_per_round
 from dprank.privacy.divergence import PairLaw
 from dprank.topk.bound import shift_for
@@ -179,37 +179,34 @@ def boundary_grid() -> pd.DataFrame:
         turning |= {k, k + 1}
         cases = ((k, k + more) for k in sorted(turning) for more in (0, 1, k, 10**6))
         for k, m in ((k, max(2, m)) for k, m in cases):
-            printed = printed_scale(k, EPSILON, delta, m)
+            as_printed = printed_scale(k, EPSILON, delta, m)
             pure, ours = EPSILON / (2 * k), shift_for(k, EPSILON, delta)
-            rows.append((k, m, delta, max(pure, ours) * printed, pure >= ours))
+            rows.append((k, m, delta, max(pure, ours) * as_printed, pure >= ours))
     return pd.DataFrame(rows, columns=["k", "m", "delta", "ratio", "theorem 2.1"])
 
 
 @claim("qiao2021:thm-2.2")
-def check_thm_2_2(ks: Iterable[int]) -> list[Check]:
+def check_thm_2_2(ks: Iterable[int]) -> Iterator[Check]:
     """Theorem 2.2 for the index set: the proof's number, its boundary, and exact curves."""
     ratio = proof_ratio()
     what = "our proof for k > 16 log(m/δ): cost of the k items over log(m/δ), certified; bound: what is left"
-    checks = [certified(what, ratio, "<=", proof_room(math.log(2 / DELTA)))]
+    yield certified(what, ratio, "<=", proof_room(math.log(2 / DELTA)))
     grid = boundary_grid()
     worst = grid.ratio.min()
     what = (
         f"noise of Theorem 2.2 over noise proved enough, ε = {EPSILON}, least of {len(grid)} boundary cases of k, m, δ"
     )
-    checks.append(Check(what, worst, ">=", 1 - ROUNDING))
+    yield printed(what, worst, ">=", 1 - ROUNDING)
     for k in ks:
         law = equal_values(k, k, k, printed_scale(k, EPSILON, DELTA, 2 * k))
-        checks.append(
-            _exact(f"exact δ, {2 * k} equal values, half go up by s and half down, k = {k}", law, EPSILON, DELTA)
-        )
+        yield _exact(f"exact δ, {2 * k} equal values, half go up by s and half down, k = {k}", law, EPSILON, DELTA)
     law = equal_values(1, 1, 1, printed_scale(1, EPSILON, DELTA, 2))
-    checks.append(_exact("exact δ, 2 equal values that move apart, k = 1", law, EPSILON, DELTA))
-    return checks
+    yield _exact("exact δ, 2 equal values that move apart, k = 1", law, EPSILON, DELTA)
 
 
 def _exact(what: str, law: PairLaw, epsilon: float, delta: float) -> Check:
     found = float(law.delta(epsilon))
-    return Check(f"{what}, ε = {epsilon:g}", found, "<=", delta, error=ROUNDING * found)
+    return printed(f"{what}, ε = {epsilon:g}", found, "<=", delta, error=ROUNDING * found)
 
 
 def one_set_deltas(k: int, scale: float, epsilons: Iterable[float]) -> pd.DataFrame:
@@ -235,32 +232,30 @@ def one_set_deltas(k: int, scale: float, epsilons: Iterable[float]) -> pd.DataFr
 
 
 @claim("qiao2021:lem-4.1")
-def check_lem_4_1(k: int) -> list[Check]:
+def check_lem_4_1(k: int) -> Iterator[Check]:
     """Lemma 4.1 for one set and for families of sets, and the 0.99 epsilon of its proof."""
     epsilon, delta = EPSILON, DELTA
     at = one_set_deltas(k, printed_scale(k, epsilon, delta, 2 * k), [epsilon]).iloc[0]
-    return [
-        Check(
-            f"least δ that single sets need, {2 * k} equal values, half up, half down, k = {k}",
-            at["δ for one set"],
-            "<=",
-            delta,
-            reading="one set",
-        ),
-        Check(
-            f"least δ that families of sets need, {2 * k} equal values, half up, half down, k = {k}",
-            at["δ for families of sets"],
-            "<=",
-            delta,
-            reading="families of sets",
-        ),
-        certified(
-            "our proof at 0.99ε, 7.92 for 8: cost of the k items over log(m/δ), certified; bound: what is left",
-            proof_ratio(reach=1.0, constant=7.92),
-            "<=",
-            proof_room(math.log(2 / DELTA), 7.92),
-        ),
-    ]
+    yield printed(
+        f"least δ that single sets need, {2 * k} equal values, half up, half down, k = {k}",
+        at["δ for one set"],
+        "<=",
+        delta,
+        reading="one set",
+    )
+    yield printed(
+        f"least δ that families of sets need, {2 * k} equal values, half up, half down, k = {k}",
+        at["δ for families of sets"],
+        "<=",
+        delta,
+        reading="families of sets",
+    )
+    yield certified(
+        "our proof at 0.99ε, 7.92 for 8: cost of the k items over log(m/δ), certified; bound: what is left",
+        proof_ratio(reach=1.0, constant=7.92),
+        "<=",
+        proof_room(math.log(2 / DELTA), 7.92),
+    )
 
 
 def beyond_range(k: int, delta: float, factors: Iterable[float]) -> pd.DataFrame:
@@ -281,16 +276,15 @@ def beyond_range(k: int, delta: float, factors: Iterable[float]) -> pd.DataFrame
 
 
 @claim("qiao2021:sec-2:epsilon-range")
-def check_epsilon_range(k: int) -> list[Check]:
+def check_epsilon_range(k: int) -> Iterator[Check]:
     """Theorem 2.2's noise is enough for every epsilon up to 16 log(m / delta), by the same proof."""
     shortest = _shortest_length()
     what = f"our proof, ε ≤ {RANGE:g} log(m/δ): cost of the k items over log(m/δ), certified; bound: what is left"
-    checks = [certified(what, proof_ratio(), "<=", proof_room(shortest))]
+    yield certified(what, proof_ratio(), "<=", proof_room(shortest))
     at = beyond_range(k, DELTA, [1.0, RANGE])
     for row in at.itertuples():
         what = f"exact δ at ε = {row[1]:g} log(m/δ), {2 * k} equal values, half up, half down, k = {k}"
-        checks.append(Check(what, float(row[4]), "<=", DELTA))
-    return checks
+        yield printed(what, float(row[4]), "<=", DELTA)
 
 
 def _shortest_length() -> float:
@@ -312,8 +306,8 @@ def first_useful(deltas: Iterable[float]) -> pd.DataFrame:
     """
     rows = []
     for delta in deltas:
-        printed = [partial(_saves, n_items=n_items, delta=delta) for n_items in (_next, _twice, _million)]
-        smallest = [least(useful) for useful in (*printed, partial(_we_save, delta=delta))]
+        as_printed = [partial(_saves, n_items=n_items, delta=delta) for n_items in (_next, _twice, _million)]
+        smallest = [least(useful) for useful in (*as_printed, partial(_we_save, delta=delta))]
         rows.append((delta, *smallest))
     return pd.DataFrame(rows, columns=["δ", "m = k + 1", "m = 2k", "m = 10⁶", "our bound"])
 
@@ -344,31 +338,24 @@ def _million(k: int) -> int:
 
 
 @claim("qiao2021:thm-2.2:useful")
-def check_useful(deltas: Iterable[float]) -> list[Check]:
+def check_useful(deltas: Iterable[float]) -> Iterator[Check]:
     """Theorem 2.2 against Theorem 2.1, and against our bound."""
 
     def ratio(k: int, m: int, delta: float) -> float:
         return printed_scale(k, 1.0, delta, m) / theorem_2_1(k, 1.0)
 
     what = "noise of Theorem 2.2 over noise of Theorem 2.1"
-    checks = [
-        Check(f"{what}, k = {k}, m = {m:,}, δ = {DELTA}", ratio(k, m, DELTA), "<", 1)
-        for k, m in ((1, 2), (10, 11), (100, 101), (100, 10**6))
-    ]
+    for k, m in ((1, 2), (10, 11), (100, 101), (100, 10**6)):
+        yield printed(f"{what}, k = {k}, m = {m:,}, δ = {DELTA}", ratio(k, m, DELTA), "<", 1)
     for row in first_useful(deltas).itertuples():
         delta, k, twice = float(cast(float, row[1])), int(row[2]), int(row[3])
         cases = (k, k + 1), (twice, 2 * twice), (100 * k, 200 * k)
         names = ", ".join(f"({n:,}, {m:,})" for n, m in cases)
         most = max(ratio(n, m, delta) for n, m in cases)
         before = ratio(k - 1, k, delta)
-        checks += [
-            Check(
-                f"{what}, largest over (k, m) = {names}, all k > 16 log(m/δ), δ = {delta:g}", most, "<", 1, "supplied"
-            ),
-            Check(f"{what}, k = {k - 1}, m = {k}, δ = {delta:g}", before, ">=", 1, "corrected"),
-            Check(f"least k at which our bound saves noise, δ = {delta:g}", int(row[5]), "<", k, "corrected"),
-        ]
-    return checks
+        yield supplied(f"{what}, largest over (k, m) = {names}, all k > 16 log(m/δ), δ = {delta:g}", most, "<", 1)
+        yield amended(f"{what}, k = {k - 1}, m = {k}, δ = {delta:g}", before, ">=", 1)
+        yield amended(f"least k at which our bound saves noise, δ = {delta:g}", int(row[5]), "<", k)
 
 
 def simple_slack(epsilon: float = 1.0, delta: float = DELTA) -> tuple[float, float]:
@@ -409,45 +396,38 @@ def constants(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
 
 
 @claim("qiao2021:sec-5:better-bounds")
-def check_better_bounds(ks: Iterable[int]) -> list[Check]:
+def check_better_bounds(ks: Iterable[int]) -> Iterator[Check]:
     """The constant 8 can be lowered to 1 + sqrt 5 with k for m inside the logarithm, and not below what is needed."""
     ks = list(ks)
-    checks = [
-        certified(
-            "room left in the proof of our noise 2(√(k log(k/δ)) + log(k/δ))s/ε, ε ≤ 1, δ ≤ 0.05, certified",
-            simple_slack(),
-            ">",
-            0,
-        )
-    ]
+    yield certified(
+        "room left in the proof of our noise 2(√(k log(k/δ)) + log(k/δ))s/ε, ε ≤ 1, δ ≤ 0.05, certified",
+        simple_slack(),
+        ">",
+        0,
+    )
     grid = [
         min(2 * k, epsilon * simple_scale(k, epsilon, delta)) / math.sqrt(k * math.log(k / delta))
         for k, epsilon, delta in product(
             np.unique(np.geomspace(1, 1e6, 300).astype(int)).tolist(), (1.0,), (DELTA, 1e-6)
         )
     ]
-    checks.append(
-        Check(
-            "constant in place of 8 (and k for m) at the lesser of our noise and Theorem 2.1's, largest over k ≤ 10⁶",
-            max(grid),
-            "<",
-            8,
-        )
+    yield printed(
+        "constant in place of 8 (and k for m) at the lesser of our noise and Theorem 2.1's, largest over k ≤ 10⁶",
+        max(grid),
+        "<",
+        8,
     )
     needed = [needed_scale(k, EPSILON, 1e-6) / printed_scale(k, EPSILON, 1e-6, 2 * k) for k in ks]
-    checks.append(
-        Check(
-            f"share of Theorem 2.2's noise that the worst pairs need, m = 2k, k = {', '.join(map(str, ks))}, largest",
-            max(needed),
-            "<",
-            1,
-        )
+    yield printed(
+        f"share of Theorem 2.2's noise that the worst pairs need, m = 2k, k = {', '.join(map(str, ks))}, largest",
+        max(needed),
+        "<",
+        1,
     )
-    return checks
 
 
 @claim("qiao2021:abstract:noise-level")
-def check_noise_level(ks: Iterable[int]) -> list[Check]:
+def check_noise_level(ks: Iterable[int]) -> Iterator[Check]:
     """The abstract's noise level: enough with explicit constants, and no lower power of k would do."""
     ks = list(ks)
     grid = [
@@ -455,20 +435,18 @@ def check_noise_level(ks: Iterable[int]) -> list[Check]:
         for k, delta in product((1, 3, 10, 30, 100, 1000, 10**4, 10**5, 10**6), (DELTA, 1e-6, 1e-12))
     ]
     needed = [needed_scale(k, EPSILON, DELTA) * EPSILON / math.sqrt(k) for k in ks]
-    return [
-        Check(
-            "enough: λε/(s√(k log(k/δ))) of the least noise proved, largest over k ≤ 10⁶, δ ≤ 0.05",
-            max(grid),
-            "<=",
-            1 + math.sqrt(5),
-        ),
-        Check(
-            f"needed: λε/(s√k) at the worst pairs found, least over k = {', '.join(map(str, ks))}, δ = {DELTA}",
-            min(needed),
-            ">=",
-            0.5,
-        ),
-    ]
+    yield printed(
+        "enough: λε/(s√(k log(k/δ))) of the least noise proved, largest over k ≤ 10⁶, δ ≤ 0.05",
+        max(grid),
+        "<=",
+        1 + math.sqrt(5),
+    )
+    yield printed(
+        f"needed: λε/(s√k) at the worst pairs found, least over k = {', '.join(map(str, ks))}, δ = {DELTA}",
+        min(needed),
+        ">=",
+        0.5,
+    )
 
 
 # --- exponential noise ------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.topk import NAMES, ROUNDING, gaussian_delta, printed_scale, split, theorem_2_1
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, claim, printed
 from dprank.privacy import composition
 from dprank.privacy.divergence import PairLaw
 from dprank.privacy.gaussian import zcdp
@@ -173,7 +173,7 @@ def over_gaussian(law: PairLaw, mu: float) -> float:
 
 
 @claim("qiao2021:sec-1:equal-values")
-def check_equal_values(ks: Iterable[int], shifts: Iterable[float]) -> list[Check]:
+def check_equal_values(ks: Iterable[int], shifts: Iterable[float]) -> Iterator[Check]:
     """Equal values: how far the true set moves, and how little the law of the private set does.
 
     Parameters
@@ -186,14 +186,16 @@ def check_equal_values(ks: Iterable[int], shifts: Iterable[float]) -> list[Check
     frame = first_order(ks, shifts)
     k, where = max(ks), f"2k equal values, k = {min(ks)} to {max(ks)}, a = s/λ = {min(shifts):g} to {max(shifts):g}"
     gaussian = max(over_gaussian(half_and_half(k, a), a * math.sqrt(2 * k)) for k in ks for a in shifts)
-    return [
-        Check(f"members of the true top {k} that one record replaces, 2k equal values", replaced(k, 0), "==", k),
-        Check(
-            f"members of the true top {k} that one record replaces, the others 2.5s below", replaced(k, 2.5), "==", 0
-        ),
-        Check(f"mean privacy loss over k a², largest, {where}", frame["mean loss / (k a²)"].max(), "<=", 1 + ROUNDING),
-        Check(f"δ over that of a Gaussian mechanism with μ = a√(2k), largest, {where}", gaussian, "<=", 1 + ROUNDING),
-    ]
+    yield printed(f"members of the true top {k} that one record replaces, 2k equal values", replaced(k, 0), "==", k)
+    yield printed(
+        f"members of the true top {k} that one record replaces, the others 2.5s below", replaced(k, 2.5), "==", 0
+    )
+    yield printed(
+        f"mean privacy loss over k a², largest, {where}", frame["mean loss / (k a²)"].max(), "<=", 1 + ROUNDING
+    )
+    yield printed(
+        f"δ over that of a Gaussian mechanism with μ = a√(2k), largest, {where}", gaussian, "<=", 1 + ROUNDING
+    )
 
 
 # --- Section 5: other notions of privacy -----------------------------------------------------------------------------
@@ -209,9 +211,9 @@ def notions(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     """
     rows = []
     for k in ks:
-        printed = printed_scale(k, epsilon, delta, 2 * k)
+        as_printed = printed_scale(k, epsilon, delta, 2 * k)
         ours = 1 / shift_for(k, epsilon, delta)
-        rows.append((k, printed, ours, ours / printed))
+        rows.append((k, as_printed, ours, ours / as_printed))
     return pd.DataFrame(rows, columns=["k", "Theorem 2.2", "Rényi (ours)", "ours / Theorem 2.2"])
 
 
@@ -241,15 +243,13 @@ def strongest(ks: Iterable[int], shift: float) -> pd.DataFrame:
 
 
 @claim("qiao2021:sec-5:notions")
-def check_notions(ks: Iterable[int], settings: Iterable[tuple[float, float]]) -> list[Check]:
+def check_notions(ks: Iterable[int], settings: Iterable[tuple[float, float]]) -> Iterator[Check]:
     """A Rényi analysis against Theorem 2.2, at several (epsilon, delta)."""
     ks = list(ks)
-    checks = []
     for epsilon, delta in settings:
         frame = notions(ks, epsilon, delta)
         what = f"noise by our Rényi analysis over Theorem 2.2's, largest for k = {ks[0]} to {ks[-1]:,}, m = 2k"
-        checks.append(Check(f"{what}, ε = {epsilon:g}, δ = {delta:g}", frame["ours / Theorem 2.2"].max(), "<", 1))
-    return checks
+        yield printed(f"{what}, ε = {epsilon:g}, δ = {delta:g}", frame["ours / Theorem 2.2"].max(), "<", 1)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

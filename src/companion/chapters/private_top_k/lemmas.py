@@ -7,7 +7,7 @@ probability q_i, independently; what it leaks is a finite sum, and a bound of ou
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from scipy import special
 from scipy.optimize import brentq
 
 from companion.instruments.topk import ROUNDING, Array, certified, ends
-from companion.ledger.claim import RELATIONS, Check, claim
+from companion.ledger.claim import RELATIONS, Check, amended, claim, printed
 from dprank.topk.noise_laws import LAPLACE
 
 #: The constants of Lemmas 4.4 and 4.5, the root of C0 as the proof writes it, and the ends of Theorem 2.2's ranges.
@@ -104,9 +104,10 @@ def constants() -> pd.DataFrame:
 
 
 @claim("qiao2021:lem-4.4:constants")
-def check_constants() -> list[Check]:
+def check_constants() -> Iterator[Check]:
     """The chain with C0 = 3.9 squared; 3.92 contradicts the 3.9 that the proof writes for its root."""
-    return [_check(*row) for row in _chain("restored")[1:]]
+    for row in _chain("restored")[1:]:
+        yield _check(*row)
 
 
 # --- closeness and Lemma 4.3 -----------------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ def shift_ratio(z: ArrayLike, shift: ArrayLike, factor: bool = True) -> Array:
 
 
 @claim("qiao2021:lem-4.3")
-def check_shift() -> list[Check]:
+def check_shift() -> Iterator[Check]:
     """Lemma 4.3 on a grid, its constant in the limit, and what the factor exp(d) is needed for."""
     z = np.r_[0.0, np.linspace(-30, 30, 601)][:, None]
     d = np.geomspace(1e-6, 30, 400)
@@ -146,25 +147,14 @@ def check_shift() -> list[Check]:
         float(shift_ratio(-small * np.linspace(0, 1, 101), small, factor=False).max()),
     )
     limit, far = float(shift_ratio(0.0, 1e-6)), float(shift_ratio(-30.0, 2.0, factor=False))
-    return [
-        Check("largest left side over right side, d = abs(z − z') from 10⁻⁶ to 30", most, "<=", 1, error=ROUNDING),
-        Check(
-            "left side over right side at z = 0, d = 10⁻⁶: the constant 2 is least", limit, ">=", 1 - 2e-6, "corrected"
-        ),
-        Check(
-            "largest left side over right side without its factor e^d, d ≤ 0.75",
-            plain,
-            "<=",
-            1,
-            "corrected",
-            error=ROUNDING,
-        ),
-        Check("left side over right side without its factor e^d, d = 2, far to the left", far, ">", 1, "corrected"),
-    ]
+    yield printed("largest left side over right side, d = abs(z − z') from 10⁻⁶ to 30", most, "<=", 1, error=ROUNDING)
+    yield amended("left side over right side at z = 0, d = 10⁻⁶: the constant 2 is least", limit, ">=", 1 - 2e-6)
+    yield amended("largest left side over right side without its factor e^d, d ≤ 0.75", plain, "<=", 1, error=ROUNDING)
+    yield amended("left side over right side without its factor e^d, d = 2, far to the left", far, ">", 1)
 
 
 @claim("qiao2021:def-4.2")
-def check_closeness(taus: Sequence[float] = (0.001, TAU, 0.1, 0.5, 1.0)) -> list[Check]:
+def check_closeness(taus: Sequence[float] = (0.001, TAU, 0.1, 0.5, 1.0)) -> Iterator[Check]:
     """Definition 4.2: q' is a vector of probabilities, and the order of q and q' matters little."""
     q = np.r_[np.geomspace(1e-6, 0.5, 200), 1 - np.geomspace(1e-6, 0.5, 200)]
     tau = np.array(taus)[:, None]
@@ -176,12 +166,10 @@ def check_closeness(taus: Sequence[float] = (0.001, TAU, 0.1, 0.5, 1.0)) -> list
     d = np.geomspace(1e-6, 5, 100)
     shifted = float(shift_ratio(np.linspace(-20, 20, 401)[:, None], np.r_[d, -d]).max())
     what = "largest closeness of two Laplace laws a shift d apart, over 2de^d"
-    return [
-        Check("how far a vector τ-close to one in (0,1) can leave [0,1], τ ≤ 1", outside, "<=", 0),
-        Check(what, shifted, "<=", 1, error=ROUNDING),
-        Check("closeness the other way round, over τ/(1 − τ): largest", back, "<=", 1 + ROUNDING, "corrected"),
-        Check("closeness the other way round, over τ/(1 − τ): largest, is it reached", back, ">", 0.999, "corrected"),
-    ]
+    yield printed("how far a vector τ-close to one in (0,1) can leave [0,1], τ ≤ 1", outside, "<=", 0)
+    yield printed(what, shifted, "<=", 1, error=ROUNDING)
+    yield amended("closeness the other way round, over τ/(1 − τ): largest", back, "<=", 1 + ROUNDING)
+    yield amended("closeness the other way round, over τ/(1 − τ): largest, is it reached", back, ">", 0.999)
 
 
 # --- Lemma 4.5 -------------------------------------------------------------------------------------------------------
@@ -287,7 +275,7 @@ def failing_table(logs: Iterable[float] = (5, 10, 20, 50, 200, 500)) -> pd.DataF
 
 
 @claim("qiao2021:lem-4.5")
-def check_tail() -> list[Check]:
+def check_tail() -> Iterator[Check]:
     """Lemma 4.5, general part: exact tails over the bound for equal, unequal and extreme probabilities."""
     worst = -math.inf
     for m, k, t in (
@@ -308,25 +296,23 @@ def check_tail() -> list[Check]:
             if q.sum() >= mean - 1e-9:
                 worst = max(worst, log_poisson_binomial_tail(q.tolist(), k) - bound)
     share = np.linspace(0, 1, 1001)[1:-1]
-    chernoff, printed = (1 - share) * np.log1p(-share) + share, (1 + share) * np.log1p(share) - share
-    return [
-        Check(
-            "log of exact P(Σ Z ≤ k) less log of the bound, largest over 7 sizes, 3 kinds of probabilities each",
-            worst,
-            "<=",
-            0,
-        ),
-        Check(
-            "Chernoff's exponent less the printed one, over its mean, least over all t",
-            float((chernoff - printed).min()),
-            ">=",
-            0,
-        ),
-    ]
+    chernoff, as_printed = (1 - share) * np.log1p(-share) + share, (1 + share) * np.log1p(share) - share
+    yield printed(
+        "log of exact P(Σ Z ≤ k) less log of the bound, largest over 7 sizes, 3 kinds of probabilities each",
+        worst,
+        "<=",
+        0,
+    )
+    yield printed(
+        "Chernoff's exponent less the printed one, over its mean, least over all t",
+        float((chernoff - as_printed).min()),
+        ">=",
+        0,
+    )
 
 
 @claim("qiao2021:lem-4.5:specific")
-def check_tail_specific(smallest: dict[str, Any]) -> list[Check]:
+def check_tail_specific(smallest: dict[str, Any]) -> Iterator[Check]:
     """Lemma 4.5, 'Specifically': false for small k, true from C0 log(m / delta), and from 2.16 log(m / delta)."""
     m, k, delta = smallest["items"], smallest["k"], smallest["delta"]
     what = f"P(Σ Z ≤ {k}), {m} variables with q = {float(smallest['q']):g}, δ = {float(delta):g}"
@@ -335,13 +321,11 @@ def check_tail_specific(smallest: dict[str, Any]) -> list[Check]:
     few = int(at * log)
     excess = _log_poisson_tail(few, few + float(C) * math.sqrt(few * log)) + log
     least = least_ratio(float(C))
-    return [
-        Check(what, float(smallest["probability"]), "<=", float(smallest["allowed"]), error=1e-18),
-        Check(f"largest P(Σ Z ≤ k)/(δ/m), below {m} variables, any k, δ", smallest["smaller"], "<=", 1, "corrected"),
-        _check(f"k ≥ 3.9² log(m/δ), {name}", value, relation, bound, "supplied"),
-        Check("least C0 for which Chernoff's bound gives δ/m", least, "<=", 2.16, "corrected", error=ROUNDING),
-        Check(f"k = 2 log(m/δ) = {few}, many items: log of P(Σ Z ≤ k)/(δ/m)", excess, ">", 0, "corrected"),
-    ]  # fmt: skip
+    yield printed(what, float(smallest["probability"]), "<=", float(smallest["allowed"]), error=1e-18)
+    yield amended(f"largest P(Σ Z ≤ k)/(δ/m), below {m} variables, any k, δ", smallest["smaller"], "<=", 1)
+    yield _check(f"k ≥ 3.9² log(m/δ), {name}", value, relation, bound, "supplied")
+    yield amended("least C0 for which Chernoff's bound gives δ/m", least, "<=", 2.16, error=ROUNDING)
+    yield amended(f"k = 2 log(m/δ) = {few}, many items: log of P(Σ Z ≤ k)/(δ/m)", excess, ">", 0)  # fmt: skip
 
 
 # --- Lemma 4.4 -------------------------------------------------------------------------------------------------------
@@ -493,7 +477,7 @@ def without_condition(delta: Fraction | None = None) -> dict[str, Any]:
 
 
 @claim("qiao2021:lem-4.4")
-def check_subsets(without: dict[str, Any]) -> list[Check]:
+def check_subsets(without: dict[str, Any]) -> Iterator[Check]:
     """Lemma 4.4: our exponent certified on all its range, exact values at its boundary, and the condition's use."""
     found = pd.concat([worst_found(float(SQUARE_C0)), worst_found(float(LITERAL_C0))], ignore_index=True)
     what = "certified least exponent of our proof of Lemma 4.4 / log(m/δ), all k ≥"
@@ -504,40 +488,26 @@ def check_subsets(without: dict[str, Any]) -> list[Check]:
         math.log(float(one_kind_excess(10**7, k, log, k * (1 + x * t) / 10**7)) or 1e-300) for x in (1.01, 1.02, 1.05)
     ]
     name = f"k = 1, {without['items']} items, δ = {float(without['delta']):g}, no condition on k: excess over δ/m"
-    return [
-        _check(f"{what} 3.9² log(m/δ)", certified_share(SQUARE_C0), ">=", 1),
-        Check(
-            "largest exact P(q, S) − e^ε P(q', S) found over δ/m, smallest k allowed",
-            float(found["excess"].max()),
-            "<=",
-            1,
-        ),
-        Check(
-            "largest exact excess found over that of our proof of Lemma 4.4, smallest k allowed",
-            float((found["excess"] / found["bound"]).max()),
-            "<=",
-            1,
-            "corrected",
-        ),
-        Check(
-            "largest exact excess found over that of our proof of Lemma 4.4, k − 1 of m − 1 items",
-            float((found["excess, k − 1 of m − 1"] / found["bound"]).max()),
-            "<=",
-            1,
-            "corrected",
-        ),
-        _check(f"{what} 3.92 log(m/δ)", certified_share(LITERAL_C0), ">=", 1, "corrected"),
-        _check(name, without["excess"], ">", 1, "corrected"),
-        Check(
-            "least C0 for which Chernoff's bound gives δ/m, with C1 for c",
-            limit,
-            "<=",
-            1.8,
-            "corrected",
-            error=ROUNDING,
-        ),
-        Check(f"k = 1.5 log(m/δ) = {k}, 10⁷ items: log of excess over δ/m", max(many), ">", 0, "corrected"),
-    ]
+    yield _check(f"{what} 3.9² log(m/δ)", certified_share(SQUARE_C0), ">=", 1)
+    yield printed(
+        "largest exact P(q, S) − e^ε P(q', S) found over δ/m, smallest k allowed", float(found["excess"].max()), "<=", 1
+    )
+    yield amended(
+        "largest exact excess found over that of our proof of Lemma 4.4, smallest k allowed",
+        float((found["excess"] / found["bound"]).max()),
+        "<=",
+        1,
+    )
+    yield amended(
+        "largest exact excess found over that of our proof of Lemma 4.4, k − 1 of m − 1 items",
+        float((found["excess, k − 1 of m − 1"] / found["bound"]).max()),
+        "<=",
+        1,
+    )
+    yield _check(f"{what} 3.92 log(m/δ)", certified_share(LITERAL_C0), ">=", 1, "corrected")
+    yield _check(name, without["excess"], ">", 1, "corrected")
+    yield amended("least C0 for which Chernoff's bound gives δ/m, with C1 for c", limit, "<=", 1.8, error=ROUNDING)
+    yield amended(f"k = 1.5 log(m/δ) = {k}, 10⁷ items: log of excess over δ/m", max(many), ">", 0)
 
 
 # --- the proof of Lemma 4.4 ------------------------------------------------------------------------------------------
@@ -556,7 +526,7 @@ def loss_range(q: ArrayLike, move: ArrayLike) -> Array:
 
 
 @claim("qiao2021:lem-4.4:proof")
-def check_proof() -> list[Check]:
+def check_proof() -> Iterator[Check]:
     """The steps of the proof of Lemma 4.4 that are not numbers, each at its worst."""
     q = np.r_[0.0, np.geomspace(1e-9, 0.5, 400), 1 - np.geomspace(1e-9, 0.5, 400), 1.0]
     move = np.outer(np.r_[-1, 1], np.geomspace(1e-4, TAU, 30)).reshape(-1, 1)
@@ -566,26 +536,21 @@ def check_proof() -> list[Check]:
     u = np.geomspace(1e-3, 1e3, 2000)
     h = (1 + u) * np.log1p(u) - u
     exact, star = _subset_sums()
-    return [
-        Check(
-            "excess of the best family of sets less the probability of S* (6 items, 3 chosen)", exact - star, "<=", 0
-        ),
-        Check("largest abs(mean of a log-ratio)/(τ²q)", mean, "<=", 1),
-        Check("largest range of a log-ratio over τ, τ ≤ 0.0072", width, "<=", 1 / (1 - TAU)),
-        Check(
-            "largest step of h(u)/u² on a grid: decreasing, h(u) = (1 + u) log(1 + u) − u",
-            float(np.diff(h / u**2).max()),
-            "<",
-            0,
-        ),
-        Check(
-            "least step of h(u)/u on a grid: increasing, so v h(a/v) falls as v grows",
-            float(np.diff(h / u).min()),
-            ">",
-            0,
-        ),
-        Check("largest abs(mean of a log-ratio)/(τ²q): half will do", mean, "<=", 0.503, "corrected"),
-    ]
+    yield printed(
+        "excess of the best family of sets less the probability of S* (6 items, 3 chosen)", exact - star, "<=", 0
+    )
+    yield printed("largest abs(mean of a log-ratio)/(τ²q)", mean, "<=", 1)
+    yield printed("largest range of a log-ratio over τ, τ ≤ 0.0072", width, "<=", 1 / (1 - TAU))
+    yield printed(
+        "largest step of h(u)/u² on a grid: decreasing, h(u) = (1 + u) log(1 + u) − u",
+        float(np.diff(h / u**2).max()),
+        "<",
+        0,
+    )
+    yield printed(
+        "least step of h(u)/u on a grid: increasing, so v h(a/v) falls as v grows", float(np.diff(h / u).min()), ">", 0
+    )
+    yield amended("largest abs(mean of a log-ratio)/(τ²q): half will do", mean, "<=", 0.503)
 
 
 def _subset_sums(epsilon: float = 0.2) -> tuple[float, float]:
@@ -607,25 +572,24 @@ def range_counterexample(q: str = "0.1", tau: str = "0.007") -> tuple[Any, Any]:
 
 
 @claim("qiao2021:lem-4.4:range")
-def check_range() -> list[Check]:
+def check_range() -> Iterator[Check]:
     """The display before (4.3), which forgets items that move down, and what holds for both directions."""
     left, right = range_counterexample()
     q = np.linspace(0, 1, 1001)
     move = np.outer(np.r_[-1, 1], np.geomspace(1e-4, 0.9, 30)).reshape(-1, 1)
     most = float((loss_range(q, move) / -np.log1p(-np.abs(move))).max())
     what = "range of ζ of an item that moves down, less the printed bound, q = 0.1, τ = 0.007, certified"
-    return [
-        _check(what, left - right, "<=", 0),
-        Check("largest range of ζ over −log(1 − τ), τ ≤ 0.9, items up and down", most, "<=", 1 + ROUNDING, "corrected"),
-        _check("−log(1 − 0.0072)/0.0072", -iv.log(1 - iv.mpf("0.0072")) / iv.mpf("0.0072"), "<=", 1.0073, "corrected"),
-    ]  # fmt: skip
+    yield _check(what, left - right, "<=", 0)
+    yield amended("largest range of ζ over −log(1 − τ), τ ≤ 0.9, items up and down", most, "<=", 1 + ROUNDING)
+    least = -iv.log(1 - iv.mpf("0.0072")) / iv.mpf("0.0072")
+    yield _check("−log(1 − 0.0072)/0.0072", least, "<=", 1.0073, "corrected")
 
 
 # --- the proof of Lemma 4.1 ------------------------------------------------------------------------------------------
 
 
 @claim("qiao2021:lem-4.1:conditioning")
-def check_conditioning() -> list[Check]:
+def check_conditioning() -> Iterator[Check]:
     """What the proof of Lemma 4.1 conditions on, and the constant that conditioning on the noisy value gives.
 
     An item at 0 moves to 1, the scale is 1. Given its noise the other items see it move as well: shifts of up to 2, and
@@ -641,18 +605,14 @@ def check_conditioning() -> list[Check]:
     pure = constant / math.sqrt(float(c0))
     lemma = f"given the noisy value: exponent of Lemma 4.4 over log(m/δ), C0 = {c0}, C1 = {c1}, certified"
     what = "displayed log ratio of the densities at g = 0 for x = 0 and x' = λ, less the true one"
-    return [
-        Check(what, displayed - noise, "==", 0, reading="g is the noise"),
-        Check(what, displayed - value, "==", 0, reading="g is the noisy value"),
-        _check(lemma, certified_share(c0, c1), ">=", 1, "corrected"),
-        _check(
-            "given the noisy value: share of ε that λ = 4√(k log(m/δ))/ε uses, k ≥ 4 log(m/δ), certified",
-            total,
-            "<",
-            1,
-            "corrected",
-        ),
-        Check(
-            "λ = 4√(k log(m/δ))/ε over k/ε, k ≤ 4 log(m/δ), least: Theorem 2.1 asks for 2", pure, ">=", 2, "corrected"
-        ),
-    ]
+    yield printed(what, displayed - noise, "==", 0, reading="g is the noise")
+    yield printed(what, displayed - value, "==", 0, reading="g is the noisy value")
+    yield _check(lemma, certified_share(c0, c1), ">=", 1, "corrected")
+    yield _check(
+        "given the noisy value: share of ε that λ = 4√(k log(m/δ))/ε uses, k ≥ 4 log(m/δ), certified",
+        total,
+        "<",
+        1,
+        "corrected",
+    )
+    yield amended("λ = 4√(k log(m/δ))/ε over k/ε, k ≤ 4 log(m/δ), least: Theorem 2.1 asks for 2", pure, ">=", 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import permutations, product
 from typing import Any
@@ -15,7 +15,7 @@ from scipy.special import softmax
 
 from companion.instruments.topk import NAMES, ROUNDING, hockey_stick, list_chances, theorem_2_1, theorem_2_2
 from companion.instruments.uniformity import exponent
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed
 from dprank.privacy.composition import Composition
 from dprank.topk.noise_laws import Noise
 from dprank.topk.peeling import Peeling
@@ -38,7 +38,7 @@ def peeled_scale(k: int, epsilon: float, delta: float, composition: Composition)
 
 
 @claim("qiao2021:sec-1:peeling")
-def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence[float]) -> list[Check]:
+def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence[float]) -> Iterator[Check]:
     """Scales of peeling and of the two theorems on a grid, up to the end of Theorem 2.2's range."""
     grid = list(product(ks, epsilons, deltas))
     what = f"k = {min(ks)} to {max(ks):,}, ε ≤ {max(epsilons):g}, δ = {min(deltas):g} to {max(deltas):g}"
@@ -59,43 +59,29 @@ def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence
                 least.append(theorem_2_2(k, log_m, e, d) / zcdp[k, e, d])
     wrong = same_noise(5, [0.0, 0.5, 1.0, 3.0, 10.0, 20.0])
     most = f"scale × ε / (s √(k log(1/δ))) of Laplace noise peeled by zCDP, largest, {what}"
-    return [
-        Check(f"pure scale of peeling over 2ks/ε, largest, {what}", max(pure), "<=", 1 + ROUNDING),
-        Check(f"pure scale of peeling over 2ks/ε, least, {what}", min(pure), ">=", 1 - ROUNDING),
-        Check(most, max(zcdp[c] / units[c] for c in grid), "<=", ZCDP_CONSTANT),
-        Check(
-            f"scale × ε / (s √(k log(1/δ))) of Laplace noise peeled by zCDP, k = {ks[0]}, ε = log(1/δ), largest",
-            max(ends),
-            "<=",
-            ZCDP_CONSTANT,
-        ),
-        Check(
-            f"noise of Theorem 2.2 over peeled noise (advanced), over 2√2 √(log(m/δ)/log(1/δ)), largest, {what}",
-            max(excess),
-            "<=",
-            1,
-        ),
-        Check(
-            "chance of a wrong set in one pass over that of k rounds at the same Laplace noise, over k, m = 5, largest",
-            (wrong["one pass"] / wrong.peeling / wrong.k).max(),
-            "<=",
-            1,
-        ),
-        Check(
-            f"noise of Theorem 2.2 over peeled noise (advanced), δ ≤ 1/m, largest, {what}",
-            max(small),
-            "<=",
-            4,
-            "corrected",
-        ),
-        Check(
-            f"noise of Theorem 2.2 over peeled noise (zCDP), least, {what}",
-            min(least),
-            ">=",
-            8 / ZCDP_CONSTANT,
-            "corrected",
-        ),
-    ]
+    yield printed(f"pure scale of peeling over 2ks/ε, largest, {what}", max(pure), "<=", 1 + ROUNDING)
+    yield printed(f"pure scale of peeling over 2ks/ε, least, {what}", min(pure), ">=", 1 - ROUNDING)
+    yield printed(most, max(zcdp[c] / units[c] for c in grid), "<=", ZCDP_CONSTANT)
+    yield printed(
+        f"scale × ε / (s √(k log(1/δ))) of Laplace noise peeled by zCDP, k = {ks[0]}, ε = log(1/δ), largest",
+        max(ends),
+        "<=",
+        ZCDP_CONSTANT,
+    )
+    yield printed(
+        f"noise of Theorem 2.2 over peeled noise (advanced), over 2√2 √(log(m/δ)/log(1/δ)), largest, {what}",
+        max(excess),
+        "<=",
+        1,
+    )
+    yield printed(
+        "chance of a wrong set in one pass over that of k rounds at the same Laplace noise, over k, m = 5, largest",
+        (wrong["one pass"] / wrong.peeling / wrong.k).max(),
+        "<=",
+        1,
+    )
+    yield amended(f"noise of Theorem 2.2 over peeled noise (advanced), δ ≤ 1/m, largest, {what}", max(small), "<=", 4)
+    yield amended(f"noise of Theorem 2.2 over peeled noise (zCDP), least, {what}", min(least), ">=", 8 / ZCDP_CONSTANT)
 
 
 def growth(k: int, epsilon: float, delta: float, digits: Sequence[int] = (6, 9, 12, 100)) -> pd.DataFrame:
@@ -112,20 +98,18 @@ def growth(k: int, epsilon: float, delta: float, digits: Sequence[int] = (6, 9, 
 
 
 @claim("qiao2021:sec-5:linear-k")
-def check_linear_k(ks: Sequence[int], epsilon: float, delta: float) -> list[Check]:
+def check_linear_k(ks: Sequence[int], epsilon: float, delta: float) -> Iterator[Check]:
     """Growth of the noise in k: of the printed theorems, and of peeling as it was known."""
     log_m, ends = math.log(max(ks)), [min(ks), max(ks)]
     peeled = exponent(ends, [peeled_scale(k, epsilon, delta, "advanced") for k in ends])
     pure = exponent(ends, [theorem_2_1(k, epsilon) for k in ends])
-    printed = exponent(ends, [theorem_2_2(k, log_m, epsilon, delta) for k in ends])
+    as_printed = exponent(ends, [theorem_2_2(k, log_m, epsilon, delta) for k in ends])
     what = f"growth exponent in k, {min(ks):,} to {max(ks):,}, of the noise of"
     mine, theirs = "of the one-shot Laplace mechanism", "of private top-k"
-    return [
-        Check(f"{what} Theorem 2.1", pure, ">=", 1 - ROUNDING, reading=mine),
-        Check(f"{what} Theorem 2.2", printed, "<=", 0.5 + ROUNDING, reading=mine),
-        Check(f"{what} peeling by advanced composition (2010)", peeled, ">=", 1 - ROUNDING, reading=theirs),
-        Check(f"{what} peeling by advanced composition (2010)", peeled, "<=", 0.5 + ROUNDING, "corrected"),
-    ]
+    yield printed(f"{what} Theorem 2.1", pure, ">=", 1 - ROUNDING, reading=mine)
+    yield printed(f"{what} Theorem 2.2", as_printed, "<=", 0.5 + ROUNDING, reading=mine)
+    yield printed(f"{what} peeling by advanced composition (2010)", peeled, ">=", 1 - ROUNDING, reading=theirs)
+    yield amended(f"{what} peeling by advanced composition (2010)", peeled, "<=", 0.5 + ROUNDING)
 
 
 def factor(log_m: float, log_d: float) -> float:
@@ -134,18 +118,18 @@ def factor(log_m: float, log_d: float) -> float:
 
 
 @claim("qiao2021:sec-2:log-factor")
-def check_log_factor(log_ms: Sequence[float], deltas: Sequence[float]) -> list[Check]:
+def check_log_factor(log_ms: Sequence[float], deltas: Sequence[float]) -> Iterator[Check]:
     """The cost of m in Theorem 2.2 wherever m delta is at most 1, at the boundary, and where m delta vanishes."""
     logs = [-math.log(d) for d in deltas]
     within = [factor(t, log_d) for t, log_d in product([*log_ms, *logs], logs) if t <= log_d]
     vanishing = [factor(t, t + math.log(t)) for t in log_ms if t > 1]
     root = math.sqrt(2) * (1 + ROUNDING)
-    return [
-        Check("√(log(m/δ)/log(1/δ)), largest on a grid with δ ≤ 1/m, the boundary included", max(within), "<=", root),
-        Check(
-            f"√(log(m/δ)/log(1/δ)), largest for δ = 1/(m log m), m up to e^{max(log_ms):g}", max(vanishing), "<=", root
-        ),
-    ]
+    yield printed(
+        "√(log(m/δ)/log(1/δ)), largest on a grid with δ ≤ 1/m, the boundary included", max(within), "<=", root
+    )
+    yield printed(
+        f"√(log(m/δ)/log(1/δ)), largest for δ = 1/(m log m), m up to e^{max(log_ms):g}", max(vanishing), "<=", root
+    )
 
 
 # --- exact laws of ordered lists -------------------------------------------------------------------------------------
@@ -239,18 +223,16 @@ def distances(n_items: int) -> pd.DataFrame:
 
 
 @claim("qiao2021:sec-1:gumbel")
-def check_gumbel(n_items: int, noise: Noise = "gumbel") -> list[Check]:
+def check_gumbel(n_items: int, noise: Noise = "gumbel") -> Iterator[Check]:
     """One-shot noise against peeling, all m up to `n_items` and all k: the claim is about Gumbel noise."""
     frame = identity(n_items, noise)
     what = f"largest total variation between one pass and peeling, m ≤ {n_items}, all k, 3 kinds of values"
-    return [
-        Check(f"{what}: ordered lists", frame.lists.max(), "<=", ROUNDING),
-        Check(f"{what}: sets", frame.sets.max(), "<=", ROUNDING),
-    ]
+    yield printed(f"{what}: ordered lists", frame.lists.max(), "<=", ROUNDING)
+    yield printed(f"{what}: sets", frame.sets.max(), "<=", ROUNDING)
 
 
 @claim("qiao2021:sec-1:gumbel-order")
-def check_gumbel_order(shifts: Sequence[float], deltas: Sequence[float], n_items: int = 4) -> list[Check]:
+def check_gumbel_order(shifts: Sequence[float], deltas: Sequence[float], n_items: int = 4) -> Iterator[Check]:
     """Exact privacy of the ordered Gumbel list at all corner neighbours, against the composition of its rounds.
 
     Parameters
@@ -272,10 +254,10 @@ def check_gumbel_order(shifts: Sequence[float], deltas: Sequence[float], n_items
                     proved = Peeling(k, 1 / a, "gumbel", delta=d, composition="zcdp").guarantee.epsilon
                     approximate.append(hockey_stick(p, q, proved) / d)
     what = f"m = {n_items}, k < m, values moved by ±s, s/λ = {', '.join(f'{a:g}' for a in shifts)}"
-    return [
-        Check(f"pure loss of the ordered list over 2ks/λ, largest, {what}", max(pure), "<=", 1),
-        Check(f"exact δ of the ordered list over the δ that zCDP proves, largest, {what}", max(approximate), "<=", 1),
-    ]
+    yield printed(f"pure loss of the ordered list over 2ks/λ, largest, {what}", max(pure), "<=", 1)
+    yield printed(
+        f"exact δ of the ordered list over the δ that zCDP proves, largest, {what}", max(approximate), "<=", 1
+    )
 
 
 def same_noise(n_items: int, gaps: Iterable[float], noise: Noise = "laplace") -> pd.DataFrame:
@@ -327,7 +309,7 @@ def draws(n_items: Iterable[int], ks: Iterable[int]) -> pd.DataFrame:
 
 
 @claim("qiao2021:sec-1:efficiency")
-def check_efficiency(frame: pd.DataFrame, distance: float) -> list[Check]:
+def check_efficiency(frame: pd.DataFrame, distance: float) -> Iterator[Check]:
     """Draws of k passes against one pass, as counted by `draws`.
 
     Parameters
@@ -343,10 +325,8 @@ def check_efficiency(frame: pd.DataFrame, distance: float) -> list[Check]:
     # where the law of k rounds is that of one pass, one pass is all it takes
     passes = 1 if distance <= ROUNDING else int(most.k)
     what = f"m = {most.m:,}, k = {most.k:,}"
-    return [
-        Check("draws of peeling over draws of one pass, over (k + 1)/2", surplus.min(), ">=", 1, reading=laplace),
-        Check(f"passes that peeling needs, {what}", passes, "==", int(most.k), reading=exponential),
-        Check(f"passes that peeled Gumbel noise needs, {what}", passes, "==", 1, "corrected"),
-        Check("draws of peeling − (km − k(k − 1)/2), largest",
-              np.abs(drawn - frame.k * frame.m + frame.k * (frame.k - 1) / 2).max(), "==", 0, "corrected"),
-    ]  # fmt: skip
+    yield printed("draws of peeling over draws of one pass, over (k + 1)/2", surplus.min(), ">=", 1, reading=laplace)
+    yield printed(f"passes that peeling needs, {what}", passes, "==", int(most.k), reading=exponential)
+    yield amended(f"passes that peeled Gumbel noise needs, {what}", passes, "==", 1)
+    yield amended("draws of peeling − (km − k(k − 1)/2), largest",
+              np.abs(drawn - frame.k * frame.m + frame.k * (frame.k - 1) / 2).max(), "==", 0)  # fmt: skip

@@ -7,7 +7,7 @@ sensitivity in the same units.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations, combinations_with_replacement, permutations, product
 
@@ -34,7 +34,7 @@ from companion.instruments.topk import (
     theorem_2_1,
 )
 from companion.instruments.uniformity import least
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, content, printed, supplied
 from dprank.privacy.composition import epsilon_per_round, rho
 from dprank.topk.bound import log_delta, shift_for
 from dprank.topk.curve import log_set_probability
@@ -456,27 +456,25 @@ _READINGS = {
 
 
 @claim("qiao2021:def-1.1")
-def check_adjacency(epsilon: float) -> list[Check]:
+def check_adjacency(epsilon: float) -> Iterator[Check]:
     """Whether the two adjacencies make one promise of one mechanism, and how their losses are related."""
     shift = epsilon / 4
-    checks = []
     for reading, adjacency in _READINGS.items():
         loss = found_loss("set, fresh values", 4, 2, shift, adjacency)
         what = f"set and fresh values, 2 of 4 items, noise λ = 4s/ε, ε = {epsilon:g}"
-        checks.append(_loss(what, loss, epsilon, reading=reading))
+        yield _loss(what, loss, epsilon, reading=reading)
     for release, ratio in (("set", 2.0), ("list", 2.0), ("set, fresh values", 1.5), ("set, own noisy values", 1.0)):
         both = [found_loss(release, 4, 2, shift, adjacency) for adjacency in WORST_MOVE]
         what = f"privacy loss in any direction over that all one way, {release}, 2 of 4 items, far pair"
-        checks.append(Check(what, both[0] / both[1], "==", ratio, "corrected", error=4 / FAR))
+        yield amended(what, both[0] / both[1], "==", ratio, error=4 / FAR)
     moved = found_loss("set", 4, 2, shift, "any direction", gap=3.0)
     halved = found_loss("set", 4, 2, 2 * shift, "all one way", gap=3.0)
     what = "privacy loss of the set, any direction with sensitivity s, less that all one way with 2s, 2 of 4 items"
-    checks.append(Check(what, abs(moved - halved), "<=", ROUNDING, "corrected"))
-    return checks
+    yield amended(what, abs(moved - halved), "<=", ROUNDING)
 
 
 @claim("qiao2021:def-1.2")
-def check_definition(epsilon: float, records: int) -> list[Check]:
+def check_definition(epsilon: float, records: int) -> Iterator[Check]:
     """Whether the inequality for all events is the hockey-stick divergence, and whether it excludes anything."""
     p, q = (_laws(x, 2, order=False) for x in ([0.0, 0.0, 0.5, 1.0], [epsilon, -epsilon, 0.5 + epsilon, 1.0 - epsilon]))
     gap = max(
@@ -488,153 +486,123 @@ def check_definition(epsilon: float, records: int) -> list[Check]:
     events = (
         f"worst of all {2 ** len(p)} events less the sum over single sets, 2 of 4 items, both ways, three ε: largest"
     )
-    return [
-        Check(events, gap, "<=", 1e-12),
-        Check(
-            "least δ at the largest log ratio of a single set (pure privacy)", hockey_stick(p, q, largest), "<=", 1e-12
-        ),
-        Check(
-            f"least δ of publishing a record, ε = {epsilon:g}",
-            hockey_stick([1, 0], [0, 1], epsilon),
-            "==",
-            1,
-            "content",
-        ),
-        Check(
-            f"least δ of publishing one record of {records} drawn at random, ε = {epsilon:g}",
-            random_record_delta(records, epsilon),
-            ">",
-            1 / (2 * records),
-            "content",
-        ),
-    ]
+    yield printed(events, gap, "<=", 1e-12)
+    yield printed(
+        "least δ at the largest log ratio of a single set (pure privacy)", hockey_stick(p, q, largest), "<=", 1e-12
+    )
+    yield content(f"least δ of publishing a record, ε = {epsilon:g}", hockey_stick([1, 0], [0, 1], epsilon), "==", 1)
+    yield content(
+        f"least δ of publishing one record of {records} drawn at random, ε = {epsilon:g}",
+        random_record_delta(records, epsilon),
+        ">",
+        1 / (2 * records),
+    )
 
 
 @claim("qiao2021:sec-1:pure-k")
-def check_pure_k(epsilon: float) -> list[Check]:
+def check_pure_k(epsilon: float) -> Iterator[Check]:
     """Scale k s / epsilon, as the introduction says, in each adjacency."""
-    checks = []
     for reading, adjacency in _READINGS.items():
         for m, k in ((2, 1), (6, 3)):
             loss = max(_behind_loss(m, k, epsilon / k, adjacency, gap) for gap in (0.0, 5.0, FAR))
             what = f"the set, {k} of {m} items, noise λ = {k if k > 1 else ''}s/ε, ε = {epsilon:g}, largest of 3 pairs"
-            checks.append(_loss(what, loss, epsilon, reading=reading))
+            yield _loss(what, loss, epsilon, reading=reading)
     for adjacency, times in (("all one way", 1), ("any direction", 2)):
         shapes = ((2, 1), (6, 3), (6, 5))
         losses = [found_loss("set", m, k, epsilon / (times * min(k, m - k)), adjacency) for m, k in shapes]
         what = f"the set, noise λ = {times if times > 1 else ''}min(k, m − k)s/ε, {adjacency}, ε = {epsilon:g}"
-        checks.append(_loss(f"{what}, largest of k of m = 1 of 2, 3 of 6, 5 of 6", max(losses), epsilon, "corrected"))
-    return checks
+        yield _loss(f"{what}, largest of k of m = 1 of 2, 3 of 6, 5 of 6", max(losses), epsilon, "corrected")
 
 
 @claim("qiao2021:sec-2:rnm-value")
-def check_noisy_min(epsilon: float) -> list[Check]:
+def check_noisy_min(epsilon: float) -> Iterator[Check]:
     """Report Noisy Min with a fresh value, index and value together."""
     shift = epsilon / 2
     at = f"index and fresh value, 2 items, noise λ = 2s/ε, ε = {epsilon:g}"
     far = {adjacency: found_loss("set, fresh values", 2, 1, shift, adjacency) for adjacency in WORST_MOVE}
     equal = _behind_loss(2, 1, shift, "all one way", 0.0) + shift
-    return [
-        _loss(f"{at}, any direction, equal values", equal_pair_loss(shift), epsilon),
-        _loss(f"{at}, any direction, chosen {FAR:g}λ behind", far["any direction"], epsilon),
-        _loss(f"{at}, all one way, equal values", equal, epsilon, "supplied"),
-        _loss(f"{at}, all one way, chosen {FAR:g}λ behind", far["all one way"], epsilon, "supplied"),
-        _loss(f"{at}, any direction, against 1.5ε", far["any direction"], 1.5 * epsilon, "corrected"),
-        Check(
-            f"privacy loss of {at}, any direction: 1.5ε is approached",
-            far["any direction"],
-            ">=",
-            1.49 * epsilon,
-            "corrected",
-        ),
-        _loss(
-            "index and fresh value, 2 items, noise λ = 3s/ε, any direction",
-            found_loss("set, fresh values", 2, 1, epsilon / 3, "any direction"),
-            epsilon,
-            "corrected",
-        ),
-    ]
+    yield _loss(f"{at}, any direction, equal values", equal_pair_loss(shift), epsilon)
+    yield _loss(f"{at}, any direction, chosen {FAR:g}λ behind", far["any direction"], epsilon)
+    yield _loss(f"{at}, all one way, equal values", equal, epsilon, "supplied")
+    yield _loss(f"{at}, all one way, chosen {FAR:g}λ behind", far["all one way"], epsilon, "supplied")
+    yield _loss(f"{at}, any direction, against 1.5ε", far["any direction"], 1.5 * epsilon, "corrected")
+    yield amended(
+        f"privacy loss of {at}, any direction: 1.5ε is approached", far["any direction"], ">=", 1.49 * epsilon
+    )
+    yield _loss(
+        "index and fresh value, 2 items, noise λ = 3s/ε, any direction",
+        found_loss("set, fresh values", 2, 1, epsilon / 3, "any direction"),
+        epsilon,
+        "corrected",
+    )
 
 
 @claim("qiao2021:sec-2:fresh-noise")
-def check_fresh_noise(epsilon: float) -> list[Check]:
+def check_fresh_noise(epsilon: float) -> Iterator[Check]:
     """The noisy minimum itself, with its index, against the epsilon that fresh noise is to keep."""
     shift = epsilon / 2
     own = {m: found_loss("set, own noisy values", m, 1, shift, "all one way") for m in (2, 3, 10)}
     small = epsilon / 10
-    return [
-        Check(
-            f"privacy loss of index and noisy minimum, 2 items, all one way, noise λ = 2s/ε, ε = {epsilon:g}",
-            own[2],
+    yield printed(
+        f"privacy loss of index and noisy minimum, 2 items, all one way, noise λ = 2s/ε, ε = {epsilon:g}",
+        own[2],
+        ">",
+        epsilon * (1 + ROUNDING),
+    )
+    for m in (3, 10):
+        yield supplied(
+            f"privacy loss of index and noisy minimum, {m} items, all one way, noise λ = 2s/ε",
+            own[m],
             ">",
             epsilon * (1 + ROUNDING),
-        ),
-        *(
-            Check(
-                f"privacy loss of index and noisy minimum, {m} items, all one way, noise λ = 2s/ε",
-                own[m],
-                ">",
-                epsilon * (1 + ROUNDING),
-                "supplied",
-            )
-            for m in (3, 10)
-        ),
-        *(
-            Check(
-                f"privacy loss of index and noisy minimum, {m} items, all one way, noise λ = 2s/ε: mε/2",
-                own[m],
-                "==",
-                m * epsilon / 2,
-                "corrected",
-                error=ROUNDING,
-            )
-            for m in own
-        ),
-        _loss(
-            "index and noisy minimum, 10 items, all one way, noise λ = 10s/ε",
-            found_loss("set, own noisy values", 10, 1, epsilon / 10, "all one way"),
-            epsilon,
-            "corrected",
-        ),
-        *(
-            Check(
-                f"δ of index and noisy minimum, {m} equal items, noise λ = 10s/ε, over our bound for any m",
-                own_value_delta(m, small, epsilon) / math.exp(log_delta(1, small, epsilon)),
-                "<=",
-                1,
-                "corrected",
-            )
-            for m in (30, 1000)
-        ),
-    ]
+        )
+    for m in own:
+        yield amended(
+            f"privacy loss of index and noisy minimum, {m} items, all one way, noise λ = 2s/ε: mε/2",
+            own[m],
+            "==",
+            m * epsilon / 2,
+            error=ROUNDING,
+        )
+    yield _loss(
+        "index and noisy minimum, 10 items, all one way, noise λ = 10s/ε",
+        found_loss("set, own noisy values", 10, 1, epsilon / 10, "all one way"),
+        epsilon,
+        "corrected",
+    )
+    for m in (30, 1000):
+        yield amended(
+            f"δ of index and noisy minimum, {m} equal items, noise λ = 10s/ε, over our bound for any m",
+            own_value_delta(m, small, epsilon) / math.exp(log_delta(1, small, epsilon)),
+            "<=",
+            1,
+        )
 
 
 @claim("qiao2021:alg-1")
-def check_algorithm_1(epsilon: float) -> list[Check]:
+def check_algorithm_1(epsilon: float) -> Iterator[Check]:
     """All that Algorithm 1 returns, with the noise of Theorem 2.1."""
-    checks = []
     for m, k in ((2, 1), (6, 3)):
         at = f"set and values, {k} of {m} items, noise λ = {2 * k}s/ε, ε = {epsilon:g}"
         for adjacency, about in (("any direction", "printed"), ("all one way", "supplied")):
             loss = found_loss("set, fresh values", m, k, epsilon / (2 * k), adjacency)
-            checks.append(_loss(f"{at}, {adjacency}", loss, epsilon, about))
+            yield _loss(f"{at}, {adjacency}", loss, epsilon, about)
     shapes = ((2, 1), (4, 2), (4, 3), (5, 4))
     for release in ("set, fresh values", "list, fresh values"):
         each = [(m, k, supremum(release, m, k, "any direction")) for m, k in shapes]
         loss = max(found_loss(release, m, k, epsilon / times, "any direction") for m, k, times in each)
         noise = ", ".join(f"{times:g}s/ε for {k} of {m}" for m, k, times in each)
-        checks.append(_loss(f"{release}, any direction, largest over noise λ = {noise}", loss, epsilon, "corrected"))
+        yield _loss(f"{release}, any direction, largest over noise λ = {noise}", loss, epsilon, "corrected")
     spare = theorem_2_2_spare((0.2, 0.02), (0.05, 1e-3, 1e-6, 1e-12))
     what = "log δ proved for set and fresh values over log δ promised, noise of Theorem 2.2, k up to 10⁶: least"
-    return [*checks, Check(what, float(spare.fresh.min()), ">=", 1, "corrected")]
+    yield amended(what, float(spare.fresh.min()), ">=", 1)
 
 
 @claim("qiao2021:thm-2.1")
-def check_theorem_2_1(epsilons: Iterable[float], items: int, most: int) -> list[Check]:
+def check_theorem_2_1(epsilons: Iterable[float], items: int, most: int) -> Iterator[Check]:
     """The index set with the noise of Theorem 2.1: all counts and neighbours on a lattice, and far pairs."""
     epsilons, shapes = list(epsilons), ((2, 1), (6, 3), (6, 5), (10, 5))
     at = f"ε = {', '.join(f'{epsilon:g}' for epsilon in epsilons)}"
-    checks = []
     for adjacency in WORST_MOVE:
         losses = [
             lattice_loss(m, k, theorem_2_1(k, epsilon), most, adjacency) / epsilon
@@ -643,15 +611,14 @@ def check_theorem_2_1(epsilons: Iterable[float], items: int, most: int) -> list[
             for k in range(1, m)
         ]
         what = f"privacy loss of the set over ε, counts 0 to {most} of 2 to {items} items, all k < m, {adjacency}, {at}"
-        checks.append(Check(f"{what}: largest", max(losses), "<=", 1 + ROUNDING))
+        yield printed(f"{what}: largest", max(losses), "<=", 1 + ROUNDING)
     far = {(m, k): [_behind_loss(m, k, e / (2 * k), "any direction", FAR) / e for e in epsilons] for m, k in shapes}
     what = f"privacy loss of the set over ε, any direction, chosen items {FAR:g}λ behind, {at}"
-    checks.append(
-        Check(f"{what}: largest over 1 of 2, 3 of 6, 5 of 6, 5 of 10", max(map(max, far.values())), "<=", 1 + ROUNDING)
+    yield printed(
+        f"{what}: largest over 1 of 2, 3 of 6, 5 of 6, 5 of 10", max(map(max, far.values())), "<=", 1 + ROUNDING
     )
     used = min(min(losses) for (m, k), losses in far.items() if 2 * k <= m)
-    checks.append(Check(f"{what}: least over 1 of 2, 3 of 6, 5 of 10 (is ε used up)", used, ">=", 0.99, "content"))
-    return checks
+    yield content(f"{what}: least over 1 of 2, 3 of 6, 5 of 10 (is ε used up)", used, ">=", 0.99)
 
 
 def cross_ratio(values: ArrayLike, threshold: float, order: bool) -> float:
@@ -685,7 +652,7 @@ def cross_ratio(values: ArrayLike, threshold: float, order: bool) -> float:
 
 
 @claim("qiao2021:sec-4:set-only")
-def check_set_only() -> list[Check]:
+def check_set_only() -> Iterator[Check]:
     """Whether the proof, or the privacy, of the one-shot mechanism needs that the order is kept back."""
     proof, privacy = "the proof as printed needs it", "the privacy needs it"
     values, thresholds = [0.0, 1.0, 2.0, 3.0], (-1.0, 0.0, 0.5)
@@ -705,22 +672,18 @@ def check_set_only() -> list[Check]:
     pure = [found_loss("list", m, k, 0.5, "any direction") / supremum("list", m, k, "any direction") for m, k in shapes]
     loss = "pure loss of the ordered list over 2 min(k, ⌊m/2⌋)s/λ, any direction, far pairs of 4 shapes, largest"
     shown = "chance that Algorithm 1's values show the order of two chosen items 20λ apart"
-    return [
-        Check(f"{where}, set: largest (0: independent choices)", max(sets), "<=", ROUNDING, reading=proof),
-        Check(f"{where}, list: least", min(lists), ">", 0.1, reading=proof),
-        Check(what, own, "<", 1, reading=privacy),
-        Check(shown, agree, ">", 0.99, "corrected"),
-        Check(what, own, ">=", 1, "corrected"),
-        Check(
-            "room in the inequality for one item and its noisy value, least on a grid", room, ">=", -1e-12, "corrected"
-        ),
-        Check(exact, ahead["δ of the ordered list"] / ahead["δ of the set"], ">", 1, "corrected"),
-        Check(loss, max(pure) / 0.5, "<=", 1 + ROUNDING, "corrected"),
-    ]
+    yield printed(f"{where}, set: largest (0: independent choices)", max(sets), "<=", ROUNDING, reading=proof)
+    yield printed(f"{where}, list: least", min(lists), ">", 0.1, reading=proof)
+    yield printed(what, own, "<", 1, reading=privacy)
+    yield amended(shown, agree, ">", 0.99)
+    yield amended(what, own, ">=", 1)
+    yield amended("room in the inequality for one item and its noisy value, least on a grid", room, ">=", -1e-12)
+    yield amended(exact, ahead["δ of the ordered list"] / ahead["δ of the set"], ">", 1)
+    yield amended(loss, max(pure) / 0.5, "<=", 1 + ROUNDING)
 
 
 @claim("qiao2021:sec-4:gaussian")
-def check_gaussian(epsilon: float, delta: float) -> list[Check]:
+def check_gaussian(epsilon: float, delta: float) -> Iterator[Check]:
     """Largest noise of Gaussian scores of k items against the claimed rate."""
     ks = [2, 3, 5, 10, 100, 1000, 10**4, 10**6]
     one = gaussian_scores([1], epsilon, delta).iloc[0]
@@ -729,32 +692,17 @@ def check_gaussian(epsilon: float, delta: float) -> list[Check]:
     spent = float(gaussian_delta(1 / one.sigma, epsilon))
     honest = gaussian_scores([1, *ks], epsilon, delta)
     most = (honest["mean"] / (honest.sigma * np.sqrt(2 * np.log(2 * honest.k)))).max()
-    return [
-        Check(
-            f"expected noise of one score, k = 1, {at}, against C √(k log k), whatever C", one["mean"], "<=", one.unit
-        ),
-        Check(
-            f"expected largest noise over σ₁ √(k log k), k from 2 to {ks[-1]:,}, {at}: largest",
-            float((many["mean"] / many.unit).max()),
-            "<=",
-            2,
-            "supplied",
-        ),
-        Check(
-            f"δ that the Gaussian noise spends at ε = {epsilon:g}, exact, over δ",
-            spent / delta,
-            "<=",
-            1 + 1e-6,
-            "supplied",
-        ),
-        Check(
-            f"expected largest noise over σ₁ √(2k log 2k), k from 1 to {ks[-1]:,}: largest",
-            float(most),
-            "<=",
-            1,
-            "corrected",
-        ),
-    ]
+    yield printed(
+        f"expected noise of one score, k = 1, {at}, against C √(k log k), whatever C", one["mean"], "<=", one.unit
+    )
+    yield supplied(
+        f"expected largest noise over σ₁ √(k log k), k from 2 to {ks[-1]:,}, {at}: largest",
+        float((many["mean"] / many.unit).max()),
+        "<=",
+        2,
+    )
+    yield supplied(f"δ that the Gaussian noise spends at ε = {epsilon:g}, exact, over δ", spent / delta, "<=", 1 + 1e-6)
+    yield amended(f"expected largest noise over σ₁ √(2k log 2k), k from 1 to {ks[-1]:,}: largest", float(most), "<=", 1)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ largest. Failure probabilities are exact, with full relative accuracy however sm
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.topk import ROUNDING, Array, panels
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed
 from dprank.pairwise.rank_law import top_set_law
 from dprank.topk.noise_laws import LAPLACE
 
@@ -110,7 +110,7 @@ def most_items(gap: float, failure: float) -> int:
 
 
 @claim("qiao2021:thm-2.3")
-def check_utility(gaps: Sequence[float] = (0.25, 0.5, 1, 2, 5, 10, 20, 40)) -> list[Check]:
+def check_utility(gaps: Sequence[float] = (0.25, 0.5, 1, 2, 5, 10, 20, 40)) -> Iterator[Check]:
     """Theorem 2.3 against exact probabilities: equal and unequal gaps, ties, all k."""
     equal = [
         exact_failure(m, k, x) / min(1.0, (m - 1) * float(swapped(x)))
@@ -128,66 +128,45 @@ def check_utility(gaps: Sequence[float] = (0.25, 0.5, 1, 2, 5, 10, 20, 40)) -> l
     tied = 1 - top_set_law(-np.repeat([0.0, 20.0], 3), 1.0, 3)[0, 1, 2]
     ours = max(exact_failure(m, m // 2, x) / float(our_failure(x)) for m in (2, 3, 10, 10**6) for x in gaps)
     far = exact_failure(10**6, 5 * 10**5, 40.0) / float(our_failure(40.0))
-    return [
-        Check(
-            "exact chance of a wrong set over 1 − p, equal gaps Δ = 0.25λ to 40λ, up to 50 items: largest",
-            max(equal),
-            "<=",
-            1 + ROUNDING,
-        ),
-        Check(
-            "exact chance of a wrong set over 1 − p, unequal gaps and ties, all k: largest",
-            max(unequal),
-            "<=",
-            1 + ROUNDING,
-        ),
-        Check(
-            "abs(exact chance of a wrong item over 1 − p, less 1), two items: largest", two, "<=", ROUNDING, "corrected"
-        ),
-        Check(
-            "exact chance of a wrong set over our bound without m, up to 10⁶ items: largest",
-            ours,
-            "<=",
-            1 + ROUNDING,
-            "corrected",
-        ),
-        Check(
-            "share by which our bound without m exceeds the exact chance of a wrong set, Δ = 40λ, 10⁶ items",
-            1 - far,
-            "<",
-            1e-3,
-            "corrected",
-        ),
-        Check(
-            "exact chance of a wrong set, 3 and 3 tied values 20λ apart, k = 3 (p = 0)",
-            tied,
-            "<=",
-            9 * float(swapped(20)),
-            "corrected",
-        ),
-    ]
+    yield printed(
+        "exact chance of a wrong set over 1 − p, equal gaps Δ = 0.25λ to 40λ, up to 50 items: largest",
+        max(equal),
+        "<=",
+        1 + ROUNDING,
+    )
+    yield printed(
+        "exact chance of a wrong set over 1 − p, unequal gaps and ties, all k: largest",
+        max(unequal),
+        "<=",
+        1 + ROUNDING,
+    )
+    yield amended("abs(exact chance of a wrong item over 1 − p, less 1), two items: largest", two, "<=", ROUNDING)
+    yield amended(
+        "exact chance of a wrong set over our bound without m, up to 10⁶ items: largest", ours, "<=", 1 + ROUNDING
+    )
+    yield amended(
+        "share by which our bound without m exceeds the exact chance of a wrong set, Δ = 40λ, 10⁶ items",
+        1 - far,
+        "<",
+        1e-3,
+    )
+    yield amended(
+        "exact chance of a wrong set, 3 and 3 tied values 20λ apart, k = 3 (p = 0)", tied, "<=", 9 * float(swapped(20))
+    )
 
 
 @claim("qiao2021:thm-2.3:example")
-def check_example() -> list[Check]:
+def check_example() -> Iterator[Check]:
     """The closing sentence of Section 2: Theorem 2.3's p at a gap of 20 scales and eight million items."""
     items, gap = 8 * 10**6, 20.0
     p = 1 - float(printed_failure(items, gap))
     exact = exact_failure(items, items // 2, gap)
     tenth, wider = float(printed_failure(items // 10, gap)), float(printed_failure(items, 22.31))
-    return [
-        Check("p of Theorem 2.3, Δ = 20λ, m = 8·10⁶", p, ">", 0.99),
-        Check("1 − p of Theorem 2.3, Δ = 20λ, m = 8·10⁵", tenth, "<", 0.01, "corrected"),
-        Check("1 − p of Theorem 2.3, Δ = 22.31λ, m = 8·10⁶", wider, "<", 0.01, "corrected"),
-        Check(
-            "our bound without m on the chance of a wrong set, Δ = 20λ",
-            float(our_failure(gap)),
-            "<",
-            1.2e-8,
-            "corrected",
-        ),
-        Check("exact chance of a wrong set, Δ = 20λ, m = 8·10⁶, k = m/2", exact, "<", 1.2e-8, "corrected"),
-    ]
+    yield printed("p of Theorem 2.3, Δ = 20λ, m = 8·10⁶", p, ">", 0.99)
+    yield amended("1 − p of Theorem 2.3, Δ = 20λ, m = 8·10⁵", tenth, "<", 0.01)
+    yield amended("1 − p of Theorem 2.3, Δ = 22.31λ, m = 8·10⁶", wider, "<", 0.01)
+    yield amended("our bound without m on the chance of a wrong set, Δ = 20λ", float(our_failure(gap)), "<", 1.2e-8)
+    yield amended("exact chance of a wrong set, Δ = 20λ, m = 8·10⁶, k = m/2", exact, "<", 1.2e-8)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------
@@ -198,8 +177,8 @@ def draw_failure(frame: pd.DataFrame) -> Figure:
     """Probability of a wrong set against the gap: bounds as lines, exact values as marks."""
     figure = Figure(figsize=(5.8, 4.8))
     axes = figure.subplots()
-    printed = frame[frame.kind == "as printed"]
-    for (items, part), line in zip(printed.groupby("items"), (":", "--", "-"), strict=False):
+    as_printed = frame[frame.kind == "as printed"]
+    for (items, part), line in zip(as_printed.groupby("items"), (":", "--", "-"), strict=False):
         label = f"Theorem 2.3, m = {items:,}"
         axes.plot(part["gap"], part.failure, color=CALIBRATION["as printed"]["color"], ls=line, label=label)
     ours, exact = (frame[frame.kind == kind] for kind in ("corrected", "exact"))

@@ -7,7 +7,7 @@ enumeration, convolution, linear programming, and inequalities whose short proof
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, product
 
 import numpy as np
@@ -18,7 +18,7 @@ from scipy import optimize, sparse, special, stats
 
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.uniformity import exponent, least, mean_square_bias
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
 from dprank.audit.exact import privacy_loss
 from dprank.models.mallows import Mallows, theta_at
@@ -86,23 +86,17 @@ def sensitivities(sizes: Iterable[tuple[int, int]]) -> pd.DataFrame:
 
 
 @claim("busafekete2021:sec-5:sensitivity")
-def check_sensitivity(sizes: Iterable[tuple[int, int]]) -> list[Check]:
+def check_sensitivity(sizes: Iterable[tuple[int, int]]) -> Iterator[Check]:
     """Claim 10, reconstructed, and the sum of signs that is said to govern it."""
-    checks: list[Check] = []
     for row in sensitivities(sizes).to_dict("records"):
         m, of = row["items"], f"all data, m = {row['items']}, k = {row['rankings']}"
-        checks.append(Check(f"largest change of Y by one ranking, {of}", row["largest change"], "<=", 2 * m))
+        yield printed(f"largest change of Y by one ranking, {of}", row["largest change"], "<=", 2 * m)
         if row["rankings"] % 2 == 0:
-            checks += [
-                Check(f"largest change of Y where ΣΣX = 0, {of}", row["same, signs cancel"], "==", 0),
-                Check(f"largest (4/k)|ΣΣX|, {of}", row["largest (4/k)|ΣΣX|"], "==", 4 * (m // 2), error=ROUNDING),
-            ]
+            yield printed(f"largest change of Y where ΣΣX = 0, {of}", row["same, signs cancel"], "==", 0)
+            yield printed(f"largest (4/k)|ΣΣX|, {of}", row["largest (4/k)|ΣΣX|"], "==", 4 * (m // 2), error=ROUNDING)
         what = f"largest change of Y, against 4⌊m/2⌋(1 − 1/k), {of}"
-        checks += [
-            Check(what, row["largest change"], "==", row["4P(1 − 1/k)"], "corrected", error=ROUNDING),
-            Check(f"largest change less (4/k) Σ(|S| + 1), {of}", row["beyond local"], "<=", ROUNDING, "corrected"),
-        ]
-    return checks
+        yield amended(what, row["largest change"], "==", row["4P(1 − 1/k)"], error=ROUNDING)
+        yield amended(f"largest change less (4/k) Σ(|S| + 1), {of}", row["beyond local"], "<=", ROUNDING)
 
 
 # --- Laplace noise on Y ----------------------------------------------------------------------------------------------
@@ -143,45 +137,35 @@ def laplace_losses(sizes: Iterable[tuple[int, int]], epsilon: float, delta: floa
 
 
 @claim("busafekete2021:alg-4")
-def check_laplace(epsilon: float, delta: float, tiny: Iterable[tuple[int, int]]) -> list[Check]:
+def check_laplace(epsilon: float, delta: float, tiny: Iterable[tuple[int, int]]) -> Iterator[Check]:
     """Algorithm 4: its decision on all tiny data, its noisy statistic at the sizes of Figure 3."""
-    checks = []
     for m, k in tiny:
         test = paper.laplace_unif(m, k, epsilon, delta).mechanism
         what = f"privacy loss of the decision, all data, m = {m}, k = {k}"
-        checks.append(Check(what, laplace_loss(test), "<=", epsilon))
+        yield printed(what, laplace_loss(test), "<=", epsilon)
     for row in laplace_losses(FIGURE_3, epsilon, delta).to_dict("records"):
         of = f"m = {row['items']}, k = {row['rankings']}"
-        checks.append(Check(f"privacy loss of Y + Z, {of}", row["loss of Y + Z"], "<=", epsilon))
-    return checks
+        yield printed(f"privacy loss of Y + Z, {of}", row["loss of Y + Z"], "<=", epsilon)
 
 
 @claim("busafekete2021:alg-4:variance")
-def check_variance(epsilon: float) -> list[Check]:
+def check_variance(epsilon: float) -> Iterator[Check]:
     """Variance of Y against m, and of the noise against it."""
-    checks = []
     for m, k in ((2, 2), (4, 3), *FIGURE_3):
         of = f"m = {m}, k = {k}"
         variance = y_variance(m // 2, k, 0.0)
-        checks += [
-            Check(f"V[Y], uniform rankings, {of}", variance, "<=", m, reading="under H₀"),
-            Check(
-                f"V[noise] / V[Y], uniform rankings, {of}",
-                8 * (m / epsilon) ** 2 / variance,
-                ">",
-                100,
-                reading="under H₀",
-            ),
-            Check(f"V[Y], {of}", variance, "==", 2 * (m // 2) * (1 - 1 / k), "corrected", error=ROUNDING * m),
-        ]
+        yield printed(f"V[Y], uniform rankings, {of}", variance, "<=", m, reading="under H₀")
+        yield printed(
+            f"V[noise] / V[Y], uniform rankings, {of}", 8 * (m / epsilon) ** 2 / variance, ">", 100, reading="under H₀"
+        )
+        yield amended(f"V[Y], {of}", variance, "==", 2 * (m // 2) * (1 - 1 / k), error=ROUNDING * m)
     m, k, bias = 2, 4, 0.6
     what = f"V[Y], m = {m}, k = {k}, orders of probability {(1 + bias) / 2:g} and {(1 - bias) / 2:g}"
-    checks.append(Check(what, y_variance(1, k, bias), "<=", m, reading="under H₁ too"))
+    yield printed(what, y_variance(1, k, bias), "<=", m, reading="under H₁ too")
     m, k = FIGURE_3[0]
     what = f"largest V[Y] / V[noise] over biases of independent pairs, m = {m}, k = {k}"
     most = max(y_variance(m // 2, k, bias) for bias in np.linspace(0, 1, 21))
-    checks.append(Check(what, most / (8 * (m / epsilon) ** 2), "<", 1, reading="under H₁ too"))
-    return checks
+    yield printed(what, most / (8 * (m / epsilon) ** 2), "<", 1, reading="under H₁ too")
 
 
 def y_variance(n_pairs: int, n_rankings: int, bias: float) -> float:
@@ -291,7 +275,7 @@ def laplace_enough(bias: float, epsilon: float, delta: float) -> int:
 
 
 @claim("busafekete2021:alg-4:samples")
-def check_laplace_samples(frame: pd.DataFrame, bias: float, epsilon: float, delta: float) -> list[Check]:
+def check_laplace_samples(frame: pd.DataFrame, bias: float, epsilon: float, delta: float) -> Iterator[Check]:
     """The factor m^(3/2) / epsilon_0 and the root of log(1/delta).
 
     Parameters
@@ -310,13 +294,11 @@ def check_laplace_samples(frame: pd.DataFrame, bias: float, epsilon: float, delt
     rising = "k that any threshold needs, over m √log(1/δ)/(μ²ε₀), m = 2, φ = 0: δ = 1e-128 over δ = 1e-2"
     low, high = (frame.Laplace * epsilon * bias**2).agg(["min", "max"])
     certain = laplace_least(bias**2, epsilon, delta)
-    return [
-        Check(slope, factor, "==", 1.5, error=0.1),
-        Check(rising, outgrow[-1] / outgrow[0], "<=", 1),
-        Check(slope, factor, "==", 0.5, "corrected", error=0.1),
-        Check(f"k ε₀β² of Laplace, largest over smallest, {sizes}", high / low, "<=", 1.1, "corrected"),
-        Check(f"k of Laplace less our lower bound, {sizes}", frame.Laplace.min() - certain, ">=", 0, "corrected"),
-    ]
+    yield printed(slope, factor, "==", 1.5, error=0.1)
+    yield printed(rising, outgrow[-1] / outgrow[0], "<=", 1)
+    yield amended(slope, factor, "==", 0.5, error=0.1)
+    yield amended(f"k ε₀β² of Laplace, largest over smallest, {sizes}", high / low, "<=", 1.1)
+    yield amended(f"k of Laplace less our lower bound, {sizes}", frame.Laplace.min() - certain, ">=", 0)
 
 
 # --- batches ---------------------------------------------------------------------------------------------------------
@@ -365,41 +347,30 @@ def enumerated_loss(test: Bucketed) -> float:
 
 
 @claim("busafekete2021:sec-5:bucketing")
-def check_bucketing(epsilon: float, delta: float) -> list[Check]:
+def check_bucketing(epsilon: float, delta: float) -> Iterator[Check]:
     """BUNIF as printed on the smallest data on which it can reject, and at the sizes of Figure 3; then with a coin."""
-    checks = []
     batches = math.ceil(1 / epsilon)
     for m, n in ((2, 6 * batches), *FIGURE_3):
         test = paper.bucketed(m, n, epsilon, delta).mechanism
         loss = enumerated_loss(test) if m == 2 else bucketed_loss(test)
         of = f"m = {m}, {test.n_batches} batches of {test.batch_voters}"
-        checks += [
-            Check(f"privacy loss as printed, {of}", loss, "<=", epsilon),
-            Check(
-                f"δ₀ that it needs at any ε₀, {of}",
-                bucketed_delta(test, 50.0),
-                "==",
-                1 / test.n_batches,
-                "corrected",
-                error=ROUNDING,
-            ),
-        ]
+        yield printed(f"privacy loss as printed, {of}", loss, "<=", epsilon)
+        yield amended(
+            f"δ₀ that it needs at any ε₀, {of}", bucketed_delta(test, 50.0), "==", 1 / test.n_batches, error=ROUNDING
+        )
     for m, n in FIGURE_3:
         coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
         of = f"m = {m}, {coin.n_batches} batches of {coin.batch_voters}"
-        checks += [
-            Check(f"privacy loss with a coin, {of}", bucketed_loss(coin), "==", epsilon, "corrected", error=ROUNDING),
-            Check(f"its size, {of}", coin.exact_size, "<=", delta, "corrected"),
-        ]
-    return checks
+        yield amended(f"privacy loss with a coin, {of}", bucketed_loss(coin), "==", epsilon, error=ROUNDING)
+        yield amended(f"its size, {of}", coin.exact_size, "<=", delta)
 
 
 def batch_tests(m: int, n: int, epsilon: float, delta: float) -> pd.DataFrame:
     """Tests on batches: ``test``, ``batches``, ``rankings in each``, ``proved ε₀`` and ``δ₀``, ``size``."""
-    printed = paper.bucketed(m, n, epsilon, delta).mechanism
+    as_printed = paper.bucketed(m, n, epsilon, delta).mechanism
     coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
     vote = BatchVote.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
-    tests: dict[str, Bucketed | BatchVote] = {"as printed": printed, "with a coin": coin, "noisy vote": vote}
+    tests: dict[str, Bucketed | BatchVote] = {"as printed": as_printed, "with a coin": coin, "noisy vote": vote}
     return pd.DataFrame(
         {
             "test": name,
@@ -423,11 +394,11 @@ def privacy_profiles(epsilon: float, delta: float, grid: ArrayLike) -> pd.DataFr
     """
     m, n = FIGURE_3[1]
     x = np.asarray(grid, float)
-    printed = paper.bucketed(m, n, epsilon, delta).mechanism
+    as_printed = paper.bucketed(m, n, epsilon, delta).mechanism
     coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
     laplace = LaplaceUnif.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
     curves = {
-        "BUNIF as printed": np.array([bucketed_delta(printed, e) for e in x]),
+        "BUNIF as printed": np.array([bucketed_delta(as_printed, e) for e in x]),
         "BUNIF with a coin": np.array([bucketed_delta(coin, e) for e in x]),
         "noisy vote": vote_delta(BatchVote.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta), x),
         "Laplace on Y": -np.expm1(np.minimum((x - laplace.guarantee.epsilon) / 2, 0)),
@@ -457,7 +428,7 @@ def private_least(epsilon: ArrayLike, delta: ArrayLike, distance: float = 1.0) -
 
 
 @claim("busafekete2021:sec-5:bucketing:samples")
-def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -> list[Check]:
+def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -> Iterator[Check]:
     """The rate of bucketing, which leaves out what privacy costs in delta and what a fixed distance costs in m.
 
     Parameters
@@ -468,37 +439,30 @@ def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -
     """
     deltas = np.array([1e-2, 1e-8, 1e-32, 1e-128])
     items = 2 * np.ceil(np.log(1 / deltas) / 2)
-    printed = np.maximum(np.sqrt(np.log(1 / deltas) / items), 2) / epsilon
-    ratio = private_least(epsilon, deltas) / printed
+    as_printed = np.maximum(np.sqrt(np.log(1 / deltas) / items), 2) / epsilon
+    ratio = private_least(epsilon, deltas) / as_printed
     last = frame.iloc[-2:]
     batches, votes = (
         Bucketed.calibrated(epsilon=epsilon, n_items=2, n_voters=10**4, size=delta),
         BatchVote.calibrated(epsilon=epsilon, n_items=2, n_voters=10**4, size=delta),
     )
     least_batches = (1 / delta - 2) / math.expm1(epsilon)
-    checks = [
-        Check(
-            "rankings any ε₀-private test needs, over the printed rate, φ = 0, m ≥ log(1/δ): δ = 1e-128 over δ = 1e-2",
-            ratio[-1] / ratio[0],
-            "<=",
-            1,
-        ),
-        Check(
-            f"printed rate at fixed distance, m = {last['items'].iloc[1]} over m = {last['items'].iloc[0]}",
-            last.bucketing.iloc[1] / last.bucketing.iloc[0],
-            "<=",
-            1,
-        ),
-        Check(
-            "exponent of m in that rate, last two sizes",
-            exponent(last["items"], last.bucketing),
-            "==",
-            0.5,
-            "corrected",
-            error=0.02,
-        ),
-        Check("batches with a coin less (1/δ − 2)/(e^ε₀ − 1)", batches.n_batches - least_batches, ">=", 0, "corrected"),
-    ]
+    yield printed(
+        "rankings any ε₀-private test needs, over the printed rate, φ = 0, m ≥ log(1/δ): δ = 1e-128 over δ = 1e-2",
+        ratio[-1] / ratio[0],
+        "<=",
+        1,
+    )
+    yield printed(
+        f"printed rate at fixed distance, m = {last['items'].iloc[1]} over m = {last['items'].iloc[0]}",
+        last.bucketing.iloc[1] / last.bucketing.iloc[0],
+        "<=",
+        1,
+    )
+    yield amended(
+        "exponent of m in that rate, last two sizes", exponent(last["items"], last.bucketing), "==", 0.5, error=0.02
+    )
+    yield amended("batches with a coin less (1/δ − 2)/(e^ε₀ − 1)", batches.n_batches - least_batches, ">=", 0)
     grid = [(e, d) for e in (1.0, 1 / 3, 0.1) for d in (0.1, 0.05, 0.01, 1e-4)]
     worst = max(
         BatchVote.calibrated(epsilon=e, n_items=2, n_voters=10**4, size=d).n_batches
@@ -506,11 +470,8 @@ def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -
         for e, d in grid
     )
     what = "batches of a noisy vote over log(2/δ) max{1/0.08, 1/(0.2 ε₀)}, largest on a grid"
-    return [
-        *checks,
-        Check(what, worst, "<=", 1, "corrected"),
-        Check("batches of a noisy vote", votes.n_batches, "<", batches.n_batches, "corrected"),
-    ]
+    yield amended(what, worst, "<=", 1)
+    yield amended("batches of a noisy vote", votes.n_batches, "<", batches.n_batches)
 
 
 # --- the abstract's rate ---------------------------------------------------------------------------------------------
@@ -544,7 +505,7 @@ def rate_at_distance(sizes: Iterable[int], distance: float, epsilon: float, delt
 
 
 @claim("busafekete2021:abstract:cdp-rate")
-def check_rate(frame: pd.DataFrame, epsilon: float, delta: float, phi: float) -> list[Check]:
+def check_rate(frame: pd.DataFrame, epsilon: float, delta: float, phi: float) -> Iterator[Check]:
     """The abstract's rate at a fixed distance, and at a fixed spread.
 
     Parameters
@@ -558,40 +519,36 @@ def check_rate(frame: pd.DataFrame, epsilon: float, delta: float, phi: float) ->
     ratio = frame.Laplace / frame.claimed
     first, last = int(frame["items"].iloc[0]), int(frame["items"].iloc[-1])
     bias = (1 - phi) / (1 + phi)
-    checks = [
-        Check(
-            f"rankings Algorithm 4 needs over max{{1/ε₀, 1/√m}} at fixed distance, m = {last} over m = {first}",
-            ratio.iloc[-1] / ratio.iloc[0],
-            "<=",
-            1,
-        ),
-        Check(
-            "BUNIF's privacy loss, m = 1000",
-            bucketed_loss(paper.bucketed(*FIGURE_3[-1], epsilon, delta).mechanism),
-            "<=",
-            epsilon,
-        ),
-        Check(
-            "exponent of m in that need, last two sizes",
-            exponent(frame["items"][-2:], frame.Laplace[-2:]),
-            "==",
-            1,
-            "corrected",
-            error=0.02,
-        ),
-    ]
+    yield printed(
+        f"rankings Algorithm 4 needs over max{{1/ε₀, 1/√m}} at fixed distance, m = {last} over m = {first}",
+        ratio.iloc[-1] / ratio.iloc[0],
+        "<=",
+        1,
+    )
+    yield printed(
+        "BUNIF's privacy loss, m = 1000",
+        bucketed_loss(paper.bucketed(*FIGURE_3[-1], epsilon, delta).mechanism),
+        "<=",
+        epsilon,
+    )
+    yield amended(
+        "exponent of m in that need, last two sizes",
+        exponent(frame["items"][-2:], frame.Laplace[-2:]),
+        "==",
+        1,
+        error=0.02,
+    )
     epsilons = np.array([1.0, epsilon, 0.1, 0.01])
     enough = np.array([laplace_enough(bias, e, delta) for e in epsilons])
     ceiling = 1 + 3 / bias**2 + 8 * math.log(1 / (2 * delta**2)) / bias**2 + 1 + 32 * math.log(2 / delta) / bias**4
     what = f"rankings that suffice × ε₀, for all m ≥ 4, φ = {phi:g}, largest over ε₀ = 1 to 0.01"
-    checks.append(Check(what, float((enough * epsilons).max()), "<=", ceiling, "supplied"))
+    yield supplied(what, float((enough * epsilons).max()), "<=", ceiling)
     for m in (4, 10, 100):
         test = LaplaceUnif.calibrated(
             epsilon=epsilon, n_items=m, n_voters=laplace_enough(bias, epsilon, delta), size=delta
         )
         what = f"exact power at that number, ε₀ = {epsilon:.3g}, m = {m}"
-        checks.append(Check(what, laplace_power(test, bias), ">=", 1 - delta, "supplied"))
-    return checks
+        yield supplied(what, laplace_power(test, bias), ">=", 1 - delta)
 
 
 # --- Section 8 and Definition 1 --------------------------------------------------------------------------------------
@@ -637,7 +594,7 @@ def bernoulli_needs(epsilons: Sequence[float], p: float, delta: float) -> pd.Dat
 
 
 @claim("busafekete2021:sec-8:cdp-lower")
-def check_lower(frame: pd.DataFrame, p: float, delta: float) -> list[Check]:
+def check_lower(frame: pd.DataFrame, p: float, delta: float) -> Iterator[Check]:
     """No private test with o(1/epsilon_0) bits.
 
     Parameters
@@ -647,22 +604,20 @@ def check_lower(frame: pd.DataFrame, p: float, delta: float) -> list[Check]:
     p, delta : float
         As there.
     """
-    checks = [
-        Check(
+    for row in frame.to_dict("records"):
+        yield printed(
             f"bits the best private test needs, less our bound, ε₀ = {row['ε₀']:g}, p = {p:g}",
             row["bits needed"] - row["lower bound"],
             ">=",
             0,
         )
-        for row in frame.to_dict("records")
-    ]
     constant = math.log((1 - delta) / delta) / (abs(p - 0.5) * math.expm1(1))
     smallest = float(frame["bits × ε₀"].min())
-    return [*checks, Check("ε₀ × bits, smallest over ε₀ ≤ 1", smallest, ">=", constant)]
+    yield printed("ε₀ × bits, smallest over ε₀ ≤ 1", smallest, ">=", constant)
 
 
 @claim("busafekete2021:sec-8:cdp-optimal")
-def check_optimal(epsilon: float, delta: float, phi: float) -> list[Check]:
+def check_optimal(epsilon: float, delta: float, phi: float) -> Iterator[Check]:
     """Whether 'our central DP algorithm' is optimal in epsilon_0 among private ones."""
     bias = (1 - phi) / (1 + phi)
     epsilons = 10.0 ** -np.arange(7)
@@ -671,30 +626,27 @@ def check_optimal(epsilon: float, delta: float, phi: float) -> list[Check]:
     limit = 8 * math.log(1 / (2 * delta**2)) / (bias**2 * math.log((1 - delta) / delta))
     test = paper.laplace_unif(*FIGURE_3[1], epsilon, delta).mechanism
     bucketed = paper.bucketed(*FIGURE_3[1], epsilon, delta).mechanism
-    return [
-        Check("privacy loss, m = 100, k = 1000", test.guarantee.epsilon, "<=", epsilon, reading="Algorithm 4"),
-        Check(
-            f"rankings that suffice over rankings any private test needs, φ = {phi:g}, at ε₀ = {epsilons[-1]:g}",
-            float(ratio[-1]),
-            "<=",
-            1.01 * limit,
-            reading="Algorithm 4",
-        ),
-        Check("privacy loss, m = 100, k = 1000", bucketed_loss(bucketed), "<=", epsilon, reading="bucketing"),
-        Check(
-            "batches of a noisy vote × ε₀ / log(1/δ), ε₀ = 0.01",
-            BatchVote.calibrated(epsilon=0.01, n_items=2, n_voters=10**4, size=delta).n_batches
-            * 0.01
-            / math.log(1 / delta),
-            "<=",
-            5,
-            "corrected",
-        ),
-    ]
+    yield printed("privacy loss, m = 100, k = 1000", test.guarantee.epsilon, "<=", epsilon, reading="Algorithm 4")
+    yield printed(
+        f"rankings that suffice over rankings any private test needs, φ = {phi:g}, at ε₀ = {epsilons[-1]:g}",
+        float(ratio[-1]),
+        "<=",
+        1.01 * limit,
+        reading="Algorithm 4",
+    )
+    yield printed("privacy loss, m = 100, k = 1000", bucketed_loss(bucketed), "<=", epsilon, reading="bucketing")
+    yield amended(
+        "batches of a noisy vote × ε₀ / log(1/δ), ε₀ = 0.01",
+        BatchVote.calibrated(epsilon=0.01, n_items=2, n_voters=10**4, size=delta).n_batches
+        * 0.01
+        / math.log(1 / delta),
+        "<=",
+        5,
+    )
 
 
 @claim("busafekete2021:sec-8:bernoulli")
-def check_bernoulli(points: int) -> list[Check]:
+def check_bernoulli(points: int) -> Iterator[Check]:
     """Mallows laws of two items against all Bernoulli laws, and their distances from uniform."""
     p = np.linspace(0, 1, points)
     more, less = np.maximum(p, 1 - p), np.minimum(p, 1 - p)
@@ -702,42 +654,34 @@ def check_bernoulli(points: int) -> list[Check]:
     first = np.array([float(Mallows.of_phi(2, x).before(1)) for x in phi])
     reached = np.where(p >= 0.5, first, 1 - first)
     distance = np.array([Mallows.of_phi(2, x).total_variation() for x in phi])
-    return [
-        Check(
-            f"P(first item first) less p, largest of {points} p in [0, 1]",
-            np.abs(reached - p).max(),
-            "==",
-            0,
-            error=ROUNDING,
-        ),
-        Check(
-            "total variation distance from uniform less |p − 1/2|, largest",
-            np.abs(distance - np.abs(p - 0.5)).max(),
-            "==",
-            0,
-            error=ROUNDING,
-        ),
-    ]
+    yield printed(
+        f"P(first item first) less p, largest of {points} p in [0, 1]",
+        np.abs(reached - p).max(),
+        "==",
+        0,
+        error=ROUNDING,
+    )
+    yield printed(
+        "total variation distance from uniform less |p − 1/2|, largest",
+        np.abs(distance - np.abs(p - 0.5)).max(),
+        "==",
+        0,
+        error=ROUNDING,
+    )
 
 
 @claim("busafekete2021:def-1")
-def check_definition(epsilon: float, delta: float) -> list[Check]:
+def check_definition(epsilon: float, delta: float) -> Iterator[Check]:
     """'Pure if delta = 0' where delta is the significance of a test, on a test that is pure."""
     m, n = FIGURE_3[1]
     coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
-    printed = paper.bucketed(m, n, epsilon, delta).mechanism
-    return [
-        Check("δ, the significance, of a test whose privacy loss is at most ε₀", delta, "==", 0),
-        Check("δ₀ that this test needs at ε₀", bucketed_delta(coin, epsilon), "==", 0, "supplied", error=ROUNDING),
-        Check("its exact privacy loss", bucketed_loss(coin), "<=", epsilon + ROUNDING, "supplied"),
-        Check(
-            "δ₀ that BUNIF needs at ε₀, not pure at any significance",
-            bucketed_delta(printed, epsilon),
-            ">",
-            0,
-            "corrected",
-        ),
-    ]
+    as_printed = paper.bucketed(m, n, epsilon, delta).mechanism
+    yield printed("δ, the significance, of a test whose privacy loss is at most ε₀", delta, "==", 0)
+    yield supplied("δ₀ that this test needs at ε₀", bucketed_delta(coin, epsilon), "==", 0, error=ROUNDING)
+    yield supplied("its exact privacy loss", bucketed_loss(coin), "<=", epsilon + ROUNDING)
+    yield amended(
+        "δ₀ that BUNIF needs at ε₀, not pure at any significance", bucketed_delta(as_printed, epsilon), ">", 0
+    )
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -23,7 +23,7 @@ from companion.chapters.private_uniformity.central import (
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import least
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, content, printed, supplied
 from companion.printed import busafekete2021 as paper
 from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows, theta_at
@@ -445,26 +445,24 @@ def needed_table(items: Sequence[int], bias: float) -> pd.DataFrame:
 
 
 @claim("busafekete2021:alg-3")
-def check_alg_3() -> list[Check]:
+def check_alg_3() -> Iterator[Check]:
     """Algorithm 3 as a definition, on its smallest data and one larger case."""
-    checks = []
     for m, k, mu in ((2, 2, 0.5), (100, 1000, 0.05)):
-        printed = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
+        as_printed = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
         right = paper.trun(m, k, EPSILON_0, DELTA, mu, accept_large=False).mechanism
         at = f"m = {m}, k = {k}, μ = {mu:g}"
         # at even k all pair sums can be 0; S = (k, -k, ...) has mean sign 0 where the number of pairs is even
         none, full = (0.0, 0.0), (m / 2 * k, k * (m // 2 % 2))
-        checks.append(Check(f"least p that line 15 asks for, {at}", -printed.start / printed.width, ">=", 0))
-        for test, about in ((printed, "printed"), (right, "corrected")):
+        yield printed(f"least p that line 15 asks for, {at}", -as_printed.start / as_printed.width, ">=", 0)
+        for test, says in ((as_printed, printed), (right, amended)):
             what = f"P(accept) when each pair splits evenly less when all agree, {at}"
-            checks.append(Check(what, float(test.acceptance(*none) - test.acceptance(*full)), ">", 0, about))
+            yield says(what, float(test.acceptance(*none) - test.acceptance(*full)), ">", 0)
         clipped = np.clip((np.array([none[0], full[0]]) - right.start) / right.width, 0, 1)
-        checks.append(Check(f"least p after clipping, {at}", clipped.min(), ">=", 0, "corrected"))
-    return checks
+        yield amended(f"least p after clipping, {at}", clipped.min(), ">=", 0)
 
 
 @claim("busafekete2021:thm-6:privacy")
-def check_thm_6_privacy(figure_3: pd.DataFrame, by_items: pd.DataFrame) -> list[Check]:
+def check_thm_6_privacy(figure_3: pd.DataFrame, by_items: pd.DataFrame) -> Iterator[Check]:
     """Privacy of Algorithm 3 with the sample size of Theorem 6, for every constant in front of it.
 
     Parameters
@@ -472,22 +470,20 @@ def check_thm_6_privacy(figure_3: pd.DataFrame, by_items: pd.DataFrame) -> list[
     figure_3, by_items : pandas.DataFrame
         As of `figure_3_losses` and `losses_by_items`, the latter at tolerance 1/2.
     """
-    checks = []
     for row in losses_by_constant((0.1, 1, 10, 100), EPSILON_0, 0.5).itertuples():
         what = (
             f"attained loss, δ = 1/2, k = {row.constant:g} × the printed maximum, μ = {row.mu:.2g}, m = {row.items:.2g}"
         )
-        checks.append(Check(what, row.attained, "<=", EPSILON_0))
+        yield printed(what, row.attained, "<=", EPSILON_0)
     for row in by_items[by_items["items"] >= 1000].itertuples():
         what = f"attained loss, δ = 0.05, ε = 1/2, constant 1, m = {row.items:,}, k = {row.rankings:,}"
-        checks.append(Check(what, row.attained, "<=", EPSILON_0))
+        yield printed(what, row.attained, "<=", EPSILON_0)
     worst = figure_3[figure_3["items"] > 10]
     row = worst.loc[worst.attained.idxmin()]
     what = f"attained loss at Figure 3's sizes with 1000 rankings, least bad: m = {row['items']:.0f}, ε = {row['ε']:g}"
-    checks.append(Check(what, row.attained, "<=", EPSILON_0))
+    yield printed(what, row.attained, "<=", EPSILON_0)
     what = "largest bound on loss / ε₀ with 64/(μ²ε₀δ)^(2/3) and 182/(με₀δ), grid of m, μ, ε₀, δ"
-    checks.append(Check(what, corrected_margin(), "<=", 1, "corrected"))
-    return checks
+    yield amended(what, corrected_margin(), "<=", 1)
 
 
 def corrected_margin() -> float:
@@ -499,37 +495,33 @@ def corrected_margin() -> float:
 
 
 @claim("busafekete2021:thm-6:samples")
-def check_thm_6_samples(repetitions: int) -> list[Check]:
+def check_thm_6_samples(repetitions: int) -> Iterator[Check]:
     """Size of Algorithm 3 with the sample size of Theorem 6, as printed and with its answers exchanged."""
-    checks = []
     for constant, delta in ((1, 0.05), (1, 1e-3), (0.1, 1e-3), (10, 0.05)):
         m, mu = 100, mu_at(100, 0.5)
         k = printed_rankings(m, mu, EPSILON_0, delta, constant)
         size = least_size(paper.trun(m, k, EPSILON_0, delta, mu).mechanism)
         what = f"P(reject uniform rankings) is at least, m = 100, ε = 1/2, δ = {delta:g}, constant {constant:g}"
-        checks.append(Check(what, size, "<=", delta))
+        yield printed(what, size, "<=", delta)
     m, mu = 100, mu_at(100, 0.5)
     test = paper.trun(m, printed_rankings(m, mu, EPSILON_0, DELTA), EPSILON_0, DELTA, mu).mechanism
     size, se = simulated_size(test, repetitions, stream("06: size of TRUN", {"m": m}))
-    checks.append(
-        Check("P(reject uniform rankings), simulated, same case, constant 1", size, "<=", DELTA, error=Z * se)
-    )
+    yield printed("P(reject uniform rankings), simulated, same case, constant 1", size, "<=", DELTA, error=Z * se)
     for constant in (0.1, 1, 10):
         k = printed_rankings(2, 0.02, 1.0, DELTA, constant)
         what = f"P(reject uniform) by coin and gate alone, m = 2, μ = 0.02, ε₀ = 1, δ = 0.05, constant {constant:g}"
         size = gate_size(2, k, 1.0, DELTA, 0.02)
-        checks.append(Check(what, size, "<=", DELTA, reading="Accept and Reject exchanged"))
+        yield printed(what, size, "<=", DELTA, reading="Accept and Reject exchanged")
     for m, k in ((2, 100_000), (10, 10_000), (100, 3000)):
         repaired = Trun.calibrated(epsilon=EPSILON_0, n_items=m, n_voters=k, size=DELTA)
         what = f"repaired: P(reject uniform), exact, m = {m}, k = {k:,}"
-        checks.append(Check(what, calibrated_size(repaired), "<=", DELTA * (1 + ROUNDING), "corrected"))
+        yield amended(what, calibrated_size(repaired), "<=", DELTA * (1 + ROUNDING))
         what = f"repaired: provable privacy, m = {m}, k = {k:,}"
-        checks.append(Check(what, repaired.guarantee.epsilon, "<=", EPSILON_0 * (1 + ROUNDING), "corrected"))
+        yield amended(what, repaired.guarantee.epsilon, "<=", EPSILON_0 * (1 + ROUNDING))
     for bias in (0.1, 0.3):
         k = repaired_rankings(bias)
         what = f"repaired: power on two items, bias {bias:g}, k = {k:,}"
-        checks.append(Check(what, repaired_power(k, bias), ">=", 1 - DELTA, "corrected"))
-    return checks
+        yield amended(what, repaired_power(k, bias), ">=", 1 - DELTA)
 
 
 def calibrated_size(test: Trun) -> float:
@@ -562,7 +554,7 @@ def unif_rankings(m: float, mu: float, delta: float) -> float:
 
 
 @claim("busafekete2021:thm-6:free")
-def check_thm_6_free(costs: pd.DataFrame) -> list[Check]:
+def check_thm_6_free(costs: pd.DataFrame) -> Iterator[Check]:
     """Whether the first term dominates near uniformity, and whether it is free.
 
     Parameters
@@ -570,20 +562,18 @@ def check_thm_6_free(costs: pd.DataFrame) -> list[Check]:
     costs : pandas.DataFrame
         As of `two_items_costs`, with a bias of 0.5 or more first and one of 0.03 or less last.
     """
-    checks = []
     for m, mu in ((10, 1e-2), (10, 1e-4), (100, 1e-4)):
         terms = theorem_6(m, mu, EPSILON_0, DELTA)
         at = f"m = {m}, μ = {mu:g}"
-        checks.append(Check(f"second and third term over the first, {at}", terms[1:].max() / terms[0], "<", 1))
+        yield printed(f"second and third term over the first, {at}", terms[1:].max() / terms[0], "<", 1)
         test = paper.trun(m, math.ceil(terms[0]), EPSILON_0, DELTA, mu).mechanism
-        checks.append(Check(f"bound on the loss with k the first term, {at}", test.guarantee.epsilon, "<=", EPSILON_0))
+        yield printed(f"bound on the loss with k the first term, {at}", test.guarantee.epsilon, "<=", EPSILON_0)
     for m in (10, 100):
         ratio = theorem_6(m, 1e-4, EPSILON_0, DELTA)[0] / unif_rankings(m, 1e-4, DELTA)
-        checks.append(Check(f"first term over UNIF's own sample size, δ = 0.05, m = {m}", ratio, "<=", 2, "content"))
+        yield content(f"first term over UNIF's own sample size, δ = 0.05, m = {m}", ratio, "<=", 2)
     for row, relation, bound in zip(costs.iloc[[0, -1]].itertuples(), (">", "<="), (1.5, 1.02), strict=True):
         what = f"rankings of the noisy norm over those without privacy, two items, bias {row.bias:g}"
-        checks.append(Check(what, row.ratio, relation, bound, "corrected"))
-    return checks
+        yield amended(what, row.ratio, relation, bound)
 
 
 def bucket_rankings(m: float, mu: float, epsilon_0: float, delta: float) -> float:
@@ -597,27 +587,25 @@ def bucket_ratio(m: float, mu: float, epsilon_0: float, delta: float) -> float:
 
 
 @claim("busafekete2021:sec-5:trunc-vs-bucket")
-def check_trunc_vs_bucket() -> list[Check]:
+def check_trunc_vs_bucket() -> Iterator[Check]:
     """The printed sample sizes of Theorem 6 and of bucketing, near uniformity."""
-    checks = []
     for m in (10, 100, 1000):
         what = f"Theorem 6 over bucketing, δ = 0.05, ε₀ = 1/3, μ = 10⁻⁵, m = {m}"
-        checks.append(Check(what, bucket_ratio(m, 1e-5, EPSILON_0, DELTA), "<", 1))
+        yield printed(what, bucket_ratio(m, 1e-5, EPSILON_0, DELTA), "<", 1)
     # below this epsilon_0 the first term is less than bucketing's
     for m in (10, 100, 1000):
         most = DELTA**1.5 * math.sqrt(math.log(1 / DELTA)) / (1 + DELTA**-1.5 / math.sqrt(m))
         what = f"Theorem 6 over bucketing, δ = 0.05, ε₀ = {most / 2:.2g}, μ = 10⁻⁵, m = {m}"
-        checks.append(Check(what, bucket_ratio(m, 1e-5, most / 2, DELTA), "<", 1, "supplied"))
+        yield supplied(what, bucket_ratio(m, 1e-5, most / 2, DELTA), "<", 1)
     grid = [
         bucket_ratio(m, mu, 1.001 * delta**1.5 * math.sqrt(math.log(1 / delta)), delta)
         for m, mu, delta in product((2, 10, 1e3, 1e9), (1e-12, 1e-4, 0.5), (1e-3, 0.05, 0.3))
         if unif_rankings(m, mu, delta) >= 2
     ]
     what = "least of Theorem 6 over bucketing with ε₀ above δ^(3/2) √(log(1/δ)), grid of m, μ, δ"
-    checks.append(Check(what, min(grid), ">=", 1, "corrected"))
+    yield amended(what, min(grid), ">=", 1)
     ratio = bucket_ratio(10, 1e-5, EPSILON_0, DELTA) / bucket_ratio(1000, 1e-5, EPSILON_0, DELTA)
-    checks.append(Check("the ratio at m = 10 over that at m = 1000: worse at few items", ratio, ">", 1, "corrected"))
-    return checks
+    yield amended("the ratio at m = 10 over that at m = 1000: worse at few items", ratio, ">", 1)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import combinations, product
 from typing import Any
@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from companion.instruments import surveys as datasets
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import sweep
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed.cai2025 import algorithm_2, algorithm_3
 from dprank.audit import privacy_loss
 from dprank.audit.neighbours import edge_data, voter_scores, worst_pair
@@ -105,20 +105,18 @@ def edge_privacy(n_items: int, epsilon: float) -> pd.DataFrame:
 
 
 @claim("cai2025:alg-2")
-def check_alg_2(n_items: int, epsilons: Iterable[float]) -> list[Check]:
+def check_alg_2(n_items: int, epsilons: Iterable[float]) -> Iterator[Check]:
     """Algorithm 2 on all data of up to `n_items` items."""
-    checks = []
     for n in range(n_items, 1, -1):
         wins, neighbours = edge_data(n)
         moved = max(int(np.abs(wins[a] - wins[b]).sum()) for a, b in neighbours)
         what = f"ℓ1 change of the counts, {n} items, adjacent pairs: all {len(neighbours):,}"
-        checks.append(Check(what, moved, "<=", 2))
+        yield printed(what, moved, "<=", 2)
     for epsilon in epsilons:
         frame = edge_privacy(n_items, epsilon)
         what = f"{n_items} items, worst neighbours, ε = {epsilon:g}"
-        checks.append(_loss(f"noisy vector, {what}", frame.loss[frame.k == 0].max(), epsilon))
-        checks.append(_loss(f"released set, any k, {what}", frame.loss[frame.k > 0].max(), epsilon))
-    return checks
+        yield _loss(f"noisy vector, {what}", frame.loss[frame.k == 0].max(), epsilon)
+        yield _loss(f"released set, any k, {what}", frame.loss[frame.k > 0].max(), epsilon)
 
 
 def _loss(what: str, loss: float, epsilon: float, about: str = "printed", reading: str = "") -> Check:
@@ -166,7 +164,7 @@ def two_items_curve(epsilon: float, answers: int, voters: Iterable[int]) -> pd.D
         distance that answer sheets can move them, by listing the sheets, over the scale).
     """
     moved, _, _ = worst_pair(voter_scores(2, answers, repeats=True, ties=False, score="wins"))
-    printed = algorithm_3(epsilon, 2, per_person=answers).mechanism
+    as_printed = algorithm_3(epsilon, 2, per_person=answers).mechanism
     corrected = NoisyCounts.calibrated(epsilon=epsilon, n_items=2, per_person=answers, score="wins", law="continuous")
     return pd.DataFrame(
         {
@@ -176,7 +174,7 @@ def two_items_curve(epsilon: float, answers: int, voters: Iterable[int]) -> pd.D
             "claimed": epsilon,
             "vector": moved / mechanism.scale,
         }
-        for name, mechanism in (("as printed", printed), ("corrected", corrected))
+        for name, mechanism in (("as printed", as_printed), ("corrected", corrected))
         for m in voters
     )
 
@@ -222,41 +220,38 @@ def questionnaire_losses(n_items: int, voters: int, scale: float) -> pd.DataFram
 
 
 @claim("cai2025:alg-3")
-def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> list[Check]:
+def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> Iterator[Check]:
     """Algorithm 3 as printed, and with the noise that the counts need."""
     sheets = voter_scores(3, answers, repeats=True, ties=False, score="wins")
     distance, _, _ = worst_pair(sheets)
     each = int(np.abs(sheets[:, None] - sheets).max())
     of = f"all answer sheets, 3 items, L = {answers}"
     students = len(survey_data("CEMS").voters)
-    checks = [
-        Check(f"change of one count, {of}", each, "<=", answers),
-        Check(f"ℓ1 change of the counts, {of}", distance, "==", 2 * answers, "corrected"),
-    ]
+    yield printed(f"change of one count, {of}", each, "<=", answers)
+    yield amended(f"ℓ1 change of the counts, {of}", distance, "==", 2 * answers)
     for epsilon in epsilons:
         curve = two_items_curve(epsilon, answers, [1, 2, voters])
         for row in curve[curve.calibration == "as printed"].itertuples():
             at = f"2 items, {row.voters} voter{'s' * (row.voters > 1)}, L = {answers}, ε = {epsilon:g}"
-            checks.append(_loss(f"released order, {at}", row.loss, epsilon))
-        checks.append(_loss(f"noisy counts, {at}", row.vector, epsilon))
+            yield _loss(f"released order, {at}", row.loss, epsilon)
+        yield _loss(f"noisy counts, {at}", row.vector, epsilon)
         single = f"released set, 3 items, 1 voter, L = 1, ε = {epsilon:g}"
-        printed = algorithm_3(epsilon, 3).mechanism
-        checks.append(_loss(single, one_answer_loss(3, printed.scale), epsilon))
+        as_printed = algorithm_3(epsilon, 3).mechanism
+        yield _loss(single, one_answer_loss(3, as_printed.scale), epsilon)
         form = f"released top 3, 6 items, {students} voters, each pair at most once, ε = {epsilon:g}"
-        printed = survey_mechanism("as printed", epsilon, "CEMS")
-        losses = questionnaire_losses(6, students, printed.scale).loss
-        checks.append(_loss(f"{form}, others cancel out", losses.iloc[0], epsilon))
-        checks.append(_loss(f"{form}, others agree", losses.iloc[-1], epsilon))
+        as_printed = survey_mechanism("as printed", epsilon, "CEMS")
+        losses = questionnaire_losses(6, students, as_printed.scale).loss
+        yield _loss(f"{form}, others cancel out", losses.iloc[0], epsilon)
+        yield _loss(f"{form}, others agree", losses.iloc[-1], epsilon)
         row = curve.iloc[-1]
-        checks.append(_loss(f"released order, 2L/ε, {at}", row.loss, epsilon, "corrected"))
+        yield _loss(f"released order, 2L/ε, {at}", row.loss, epsilon, "corrected")
         attained = f"privacy loss of the noisy counts, 2L/ε, {at}"
-        checks.append(Check(attained, row.vector, "==", epsilon, "corrected", error=ROUNDING))
+        yield amended(attained, row.vector, "==", epsilon, error=ROUNDING)
         corrected = NoisyCounts.calibrated(epsilon=epsilon, per_person=1, n_items=3, score="wins", law="continuous")
-        checks.append(_loss(f"{single}, 2L/ε", one_answer_loss(3, corrected.scale), epsilon, "corrected"))
+        yield _loss(f"{single}, 2L/ε", one_answer_loss(3, corrected.scale), epsilon, "corrected")
         corrected = survey_mechanism("corrected", epsilon, "CEMS")
         losses = questionnaire_losses(6, students, corrected.scale).loss
-        checks.append(_loss(f"{form}, 24/ε", losses.max(), epsilon, "corrected"))
-    return checks
+        yield _loss(f"{form}, 24/ε", losses.max(), epsilon, "corrected")
 
 
 # --- Section 3.1: what a neighbour is --------------------------------------------------------------------------------
@@ -319,23 +314,19 @@ def adjacency_readings(epsilon: float, grid: int = 1001) -> pd.DataFrame:
 
 
 @claim("cai2025:sec-3.1:adjacency")
-def check_adjacency(epsilon: float) -> list[Check]:
+def check_adjacency(epsilon: float) -> Iterator[Check]:
     """Whether the printed definition limits what one user's change can do, in each of its readings."""
     calibrated = NoisyCounts.calibrated(epsilon=epsilon, per_person=1, n_items=2, score="wins", law="continuous")
     published = answer_loss(1.0)
-    return [
-        *(
-            _loss(f"least private release that passes, ε = {epsilon:g}", row.loss, epsilon, reading=row.reading)
-            for row in adjacency_readings(epsilon).itertuples()
-        ),
-        Check("privacy loss of publishing the answer: it must not pass", published, ">", epsilon, "corrected"),
-        _loss(
-            f"calibrated order, 30 voters, ε = {epsilon:g}",
-            two_items_loss(30, 1, calibrated.scale),
-            epsilon,
-            "corrected",
-        ),
-    ]
+    for row in adjacency_readings(epsilon).itertuples():
+        yield _loss(f"least private release that passes, ε = {epsilon:g}", row.loss, epsilon, reading=row.reading)
+    yield amended("privacy loss of publishing the answer: it must not pass", published, ">", epsilon)
+    yield _loss(
+        f"calibrated order, 30 voters, ε = {epsilon:g}",
+        two_items_loss(30, 1, calibrated.scale),
+        epsilon,
+        "corrected",
+    )
 
 
 # --- sensitivity of a survey's counts --------------------------------------------------------------------------------
@@ -423,33 +414,31 @@ def figure_8(
 
 
 @claim("cai2025:fig-8:counts")
-def check_figure_8(frame: pd.DataFrame) -> list[Check]:
+def check_figure_8(frame: pd.DataFrame) -> Iterator[Check]:
     """The published counting curves against noise that has the epsilon of their axis, and against the printed noise.
 
     Published values are compared with exact ones, whatever was simulated; the simulation with its own exact values.
     """
-    checks = []
     for survey, published in PUBLISHED.items():
         items = survey_data(survey).n_items
         ratio = _furthest_sheets(items)[0] / math.comb(items, 2)
-        printed = {epsilon: exact_difference(survey, "as printed", epsilon) for epsilon in published}
+        as_printed = {epsilon: exact_difference(survey, "as printed", epsilon) for epsilon in published}
         for epsilon, value in published.items():
             honest = exact_difference(survey, "corrected", epsilon)
             what = "mean rank difference at privacy loss"
-            checks.append(Check(f"{what} ε = {epsilon:g}, {survey}", honest, "==", value, error=READING))
+            yield printed(f"{what} ε = {epsilon:g}, {survey}", honest, "==", value, error=READING)
             what += f" {ratio:.3g} ε, ε = {epsilon:g}, {survey}"
-            checks.append(Check(what, printed[epsilon], "==", value, "supplied", error=READING))
-        rise = float(np.diff([*printed.values()]).max())
-        checks.append(Check(f"largest rise from one ε to the next, {survey}", rise, "<", 0, "supplied"))
+            yield supplied(what, as_printed[epsilon], "==", value, error=READING)
+        rise = float(np.diff([*as_printed.values()]).max())
+        yield supplied(f"largest rise from one ε to the next, {survey}", rise, "<", 0)
         spent = survey_mechanism("as printed", 1.0, survey).guarantee.epsilon
         what = f"privacy loss of the printed noise, per ε of the axis, {survey}"
-        checks.append(Check(what, spent, "==", ratio, "corrected", error=ROUNDING))
+        yield amended(what, spent, "==", ratio, error=ROUNDING)
         simulated = frame[(frame.survey == survey) & (frame.se > 0)].sort_values("epsilon")
         for calibration, part in simulated.groupby("calibration", sort=False):
             row = part.iloc[0]
             what = f"simulated mean rank difference, {calibration}, {survey}, ε = {row.epsilon:g}"
-            checks.append(Check(what, row["mean"], "==", row.exact, "corrected", error=Z * row.se))
-    return checks
+            yield amended(what, row["mean"], "==", row.exact, error=Z * row.se)
 
 
 def figure_8_by_data() -> pd.DataFrame:

@@ -6,7 +6,7 @@ The counting half of Figure 8 is in `companion.chapters.ranking_universities.uni
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import product
 from typing import Any
@@ -31,7 +31,7 @@ from companion.chapters.ranking_universities.universities import (
 from companion.instruments import surveys as datasets
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import algorithm_1, algorithm_3, proposition_3_1
 from dprank.data.counting import Score, pairwise_wins
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts, objective_loss
@@ -127,7 +127,7 @@ def missing_answers() -> dict[str, float]:
 
 
 @claim("cai2025:sec-4.3:cems")
-def check_cems() -> list[Check]:
+def check_cems() -> Iterator[Check]:
     """Section 4.3.1, University Preferences: m, n and L, for what was asked and for what was answered."""
     m, n, answers = PRINTED["CEMS"]
     rows = datasets.read("cems")
@@ -141,20 +141,20 @@ def check_cems() -> list[Check]:
         ("students", len(asked), "==", m),
         ("universities", items, "==", n),
     ]
-    return [
-        *(Check(*check, reading=reading) for reading in (form, model) for check in size),
-        Check("fewest pairs of a student on file", asked.min(), "==", answers, reading=form),
-        Check("most pairs of a student on file", asked.max(), "==", answers, reading=form),
-        Check("fewest comparisons of a student", given.min(), "==", answers, reading=model),
-        Check("most comparisons of a student", given.max(), "<=", answers, "corrected"),
-        Check("students who lack an answer", missing["students"], "==", int((given < answers).sum()), "corrected"),
-        Check("pairs on which answers are missing", missing["pairs"], "==", 1, "corrected"),
-        Check("last of these students on file", missing["last"], "==", missing["students"], "corrected"),
-    ]
+    for reading in (form, model):
+        for check in size:
+            yield printed(*check, reading=reading)
+    yield printed("fewest pairs of a student on file", asked.min(), "==", answers, reading=form)
+    yield printed("most pairs of a student on file", asked.max(), "==", answers, reading=form)
+    yield printed("fewest comparisons of a student", given.min(), "==", answers, reading=model)
+    yield amended("most comparisons of a student", given.max(), "<=", answers)
+    yield amended("students who lack an answer", missing["students"], "==", int((given < answers).sum()))
+    yield amended("pairs on which answers are missing", missing["pairs"], "==", 1)
+    yield amended("last of these students on file", missing["last"], "==", missing["students"])
 
 
 @claim("cai2025:sec-4.3:immigration")
-def check_immigration() -> list[Check]:
+def check_immigration() -> Iterator[Check]:
     """Section 4.3.1, Student Attitudes on Immigration, as far as published totals can tell."""
     m, n, answers = PRINTED["immigration"]
     facts = answers_given().set_index("survey").loc["immigration"]
@@ -169,13 +169,13 @@ def check_immigration() -> list[Check]:
         ("pairs of statements", facts.pairs, "==", answers),
         ("students who may have answered a pair, for all that the totals tell", possible, "==", m),
     ]
-    return [
-        *(Check(*check, reading=reading) for reading in (most, model) for check in size),
-        Check("answers", facts.answers, "==", m * answers, reading=model),
-        Check("answers", facts.answers, "<", m * answers, "corrected"),
-        Check("students who can have answered all pairs", facts.full, "<", m, "corrected"),
-        Check("students who must have answered a pair", facts.some, "<", m, "corrected"),
-    ]
+    for reading in (most, model):
+        for check in size:
+            yield printed(*check, reading=reading)
+    yield printed("answers", facts.answers, "==", m * answers, reading=model)
+    yield amended("answers", facts.answers, "<", m * answers)
+    yield amended("students who can have answered all pairs", facts.full, "<", m)
+    yield amended("students who must have answered a pair", facts.some, "<", m)
 
 
 # --- Figure 8, the perturbed MLE -------------------------------------------------------------------------------------
@@ -472,26 +472,24 @@ def noise_needed(epsilon: float) -> pd.DataFrame:
 
 
 @claim("cai2025:fig-8:mle")
-def check_figure_8_mle() -> list[Check]:
+def check_figure_8_mle() -> Iterator[Check]:
     """The published curve of the perturbed MLE, its privacy, and that it falls; simulated with `REPETITIONS`."""
-    checks = []
     for survey, published in PUBLISHED_MLE.items():
         frame = mle_curve(published, REPETITIONS)
         part = frame[frame.survey == survey].sort_values("epsilon")
         for row in part.itertuples():
             loss = survey_mle("as printed", row.epsilon, survey).guarantee.epsilon
-            checks.append(Check(f"privacy loss, {survey}, ε = {row.epsilon:g}", loss, "<=", row.epsilon))
+            yield printed(f"privacy loss, {survey}, ε = {row.epsilon:g}", loss, "<=", row.epsilon)
             theirs = row.se * math.sqrt(row.repetitions / PUBLISHED_REPETITIONS)
             error = READING + PUBLISHED_Z * math.hypot(row.se, theirs)
             what = f"mean rank difference, λ = 8L/ε, γ = 2L/ε, {survey}, ε = {row.epsilon:g}"
-            checks.append(Check(what, row.mean, "==", published[row.epsilon], error=error))
-        checks += _falls(survey, part)
-    return checks
+            yield printed(what, row.mean, "==", published[row.epsilon], error=error)
+        yield from _falls(survey, part)
 
 
 def _falls(survey: str, part: pd.DataFrame, reading: str = "") -> list[Check]:
     return [
-        Check(
+        printed(
             f"change of the MLE's mean rank difference from ε = {a.epsilon:g} to {b.epsilon:g}, {survey}",
             b.mean - a.mean,
             "<",
@@ -504,7 +502,7 @@ def _falls(survey: str, part: pd.DataFrame, reading: str = "") -> list[Check]:
 
 
 @claim("cai2025:fig-8")
-def check_figure_8(epsilons: Iterable[float]) -> list[Check]:
+def check_figure_8(epsilons: Iterable[float]) -> Iterator[Check]:
     """Whether the private rankings are close to the noiseless ones, and noisier at a smaller epsilon.
 
     Parameters
@@ -513,7 +511,6 @@ def check_figure_8(epsilons: Iterable[float]) -> list[Check]:
         At which the exact counting curve is compared with itself.
     """
     some, every = "at some ε of the figure", "at every ε of the figure"
-    checks = []
     smallest = min(PUBLISHED_MLE["CEMS"])
     frame = mle_curve([*PUBLISHED_MLE["CEMS"], LARGEST], REPETITIONS)
     for survey in SURVEYS:
@@ -523,14 +520,13 @@ def check_figure_8(epsilons: Iterable[float]) -> list[Check]:
         counts = [exact_difference(survey, "as printed", e) for e in sorted({smallest, LARGEST, *epsilons})]
         for reading, row, exact in ((some, part.iloc[-1], counts[-1]), (every, part.iloc[0], counts[0])):
             at = f"share of a random order's rank difference, {survey}, ε = {row.epsilon:g}"
-            checks.append(Check(f"counts: {at}", exact / chance, "<", CLOSE, reading=reading))
+            yield printed(f"counts: {at}", exact / chance, "<", CLOSE, reading=reading)
             share, error = row["mean"] / chance, Z * row.se / chance
-            checks.append(Check(f"MLE: {at}", share, "<", CLOSE, reading=reading, error=error))
+            yield printed(f"MLE: {at}", share, "<", CLOSE, reading=reading, error=error)
             rise = float(np.diff(counts).max())
-            checks.append(Check(f"largest rise of the counts' curve, {survey}", rise, "<", 0, reading=reading))
-            checks += _falls(survey, part, reading)
-        checks += _corrected(survey, part.set_index("epsilon"), chance)
-    return checks
+            yield printed(f"largest rise of the counts' curve, {survey}", rise, "<", 0, reading=reading)
+            yield from _falls(survey, part, reading)
+        yield from _corrected(survey, part.set_index("epsilon"), chance)
 
 
 def _corrected(survey: str, printed: pd.DataFrame, chance: float) -> list[Check]:
@@ -542,22 +538,22 @@ def _corrected(survey: str, printed: pd.DataFrame, chance: float) -> list[Check]
     for epsilon, relation in ((before, ">"), (close, "<")):
         row = printed.loc[epsilon]
         what = f"printed MLE: share of a random order's rank difference, {survey}, ε = {epsilon:g}"
-        checks.append(Check(what, row["mean"] / chance, relation, CLOSE, "corrected", error=Z * row.se / chance))
+        checks.append(amended(what, row["mean"] / chance, relation, CLOSE, error=Z * row.se / chance))
     mechanism = survey_mle("as printed", smallest, survey)
     loss = questionnaire_loss(n, mechanism.scale, mechanism.ridge) / smallest
     what = f"privacy loss of the printed MLE, per ε, each pair at most once, {survey}"
-    checks.append(Check(what, loss, "<", 0.35, "corrected"))
+    checks.append(amended(what, loss, "<", 0.35))
     honest = mle_curve([smallest], REPETITIONS, ["private graph"]).set_index("survey").loc[survey]
     net = exact_difference(survey, "net wins", smallest)
     what = f"calibrated MLE against net wins, relative change of the rank difference at ε = {smallest:g}, {survey}"
     change, error = abs(honest["mean"] / net - 1), Z * honest.se / net
-    checks.append(Check(what, change, "<=", 0.15, "corrected", error=error))
+    checks.append(amended(what, change, "<=", 0.15, error=error))
     what = f"printed MLE over calibrated MLE, rank differences at ε = {smallest:g}, {survey}"
     ratio = printed.loc[smallest, "mean"] / honest["mean"]
     error = (
         ratio * Z * math.hypot(honest.se / honest["mean"], printed.loc[smallest, "se"] / printed.loc[smallest, "mean"])
     )
-    checks.append(Check(what, ratio, ">", 2, "corrected", error=error))
+    checks.append(amended(what, ratio, ">", 2, error=error))
     return checks
 
 

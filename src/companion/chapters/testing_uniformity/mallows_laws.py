@@ -6,7 +6,7 @@ Small numbers of items are enumerated with exact fractions; for many there are b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, permutations
@@ -20,7 +20,7 @@ from scipy import special, stats
 
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.uniformity import all_rankings, distance_law, divergence, exponent
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, content, printed, supplied
 from companion.printed import busafekete2021 as paper
 from dprank.aggregation import lower_bounds
 from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
@@ -72,7 +72,7 @@ def normaliser(items: int, phi: Fraction) -> Fraction:
 
 
 @claim("busafekete2021:eq-z")
-def check_z(items: Iterable[int] = range(2, 8)) -> list[Check]:
+def check_z(items: Iterable[int] = range(2, 8)) -> Iterator[Check]:
     """Definition and product formula of Z."""
     phis = [Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(99, 100), Fraction(1)]
     half = Fraction(1, 2)
@@ -85,36 +85,30 @@ def check_z(items: Iterable[int] = range(2, 8)) -> list[Check]:
         for phi in phis
     )
     fixed = math.sqrt(normaliser(2, half))
-    return [
-        Check("m = 2, φ = 1/2: Σ p(π), which is 1, against the product", 1, "==", float(normaliser(2, half))),
-        Check("the same with p = φ^d / Z and Z = Σ p solved for Z", fixed, "==", float(normaliser(2, half))),
-        Check(
-            f"Σ φ^d over all rankings against the product, m = 2 to {max(items)}, largest difference",
-            float(off),
-            "==",
-            0,
-            "corrected",
-        ),
-    ]
+    yield printed("m = 2, φ = 1/2: Σ p(π), which is 1, against the product", 1, "==", float(normaliser(2, half)))
+    yield printed("the same with p = φ^d / Z and Z = Σ p solved for Z", fixed, "==", float(normaliser(2, half)))
+    yield amended(
+        f"Σ φ^d over all rankings against the product, m = 2 to {max(items)}, largest difference", float(off), "==", 0
+    )
 
 
 @claim("busafekete2021:sec-4.1:tv-formula")
-def check_tv_formula(items: Iterable[int] = range(2, 7)) -> list[Check]:
+def check_tv_formula(items: Iterable[int] = range(2, 7)) -> Iterator[Check]:
     """The printed sum against the largest difference of probabilities of an event."""
     phis = [Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(99, 100)]
     zero = Fraction(0)
     ratios = [printed_sum(m, phi) / best_event(m, phi) for m in items for phi in phis]
     what = f"the sum over the total variation distance, m = 2 to {max(items)}, φ = 0, 0.1, 0.5, 0.99"
-    return [
-        Check("the sum at m = 2, φ = 0, against its total variation distance", float(printed_sum(2, zero)), "==", 0.5),
-        Check(f"{what}: smallest", float(min(ratios)), "==", 1),
-        Check(f"{what}: smallest", float(min(ratios)), "==", 2, "corrected"),
-        Check(f"{what}: largest", float(max(ratios)), "==", 2, "corrected"),
-    ]
+    yield printed(
+        "the sum at m = 2, φ = 0, against its total variation distance", float(printed_sum(2, zero)), "==", 0.5
+    )
+    yield printed(f"{what}: smallest", float(min(ratios)), "==", 1)
+    yield amended(f"{what}: smallest", float(min(ratios)), "==", 2)
+    yield amended(f"{what}: largest", float(max(ratios)), "==", 2)
 
 
 @claim("busafekete2021:sec-4.1:tv-monotone")
-def check_tv_monotone(items: Sequence[int] = (2, 3, 5, 8, 12), tolerance: float = 1e-9) -> list[Check]:
+def check_tv_monotone(items: Sequence[int] = (2, 3, 5, 8, 12), tolerance: float = 1e-9) -> Iterator[Check]:
     """Total variation falls in phi, in fractions, and halving finds phi_epsilon."""
     phis = [
         Fraction(0),
@@ -136,17 +130,15 @@ def check_tv_monotone(items: Sequence[int] = (2, 3, 5, 8, 12), tolerance: float 
                 low, high = (middle, high) if far else (low, middle)
             steps, off = max(steps, count), max(off, abs(low - math.exp(-theta_at(m, epsilon))))
     grid = f"{len(items)} m from 2 to {max(items)}"
-    return [
-        Check(f"smallest fall from one φ to the next, {len(phis)} of them from 0 to 1, {grid}", falls, ">", 0),
-        Check(
-            f"φ_ε by halving against φ_ε by another root finder, {grid}, ε = 0.01, 0.25, 0.49", off, "<=", 2 * tolerance
-        ),
-        Check(f"steps of halving until φ_ε is known to within {tolerance:g}", steps, "<=", 30),
-    ]
+    yield printed(f"smallest fall from one φ to the next, {len(phis)} of them from 0 to 1, {grid}", falls, ">", 0)
+    yield printed(
+        f"φ_ε by halving against φ_ε by another root finder, {grid}, ε = 0.01, 0.25, 0.49", off, "<=", 2 * tolerance
+    )
+    yield printed(f"steps of halving until φ_ε is known to within {tolerance:g}", steps, "<=", 30)
 
 
 @claim("busafekete2021:def-phi-eps")
-def check_phi_eps(items: Iterable[int] = range(2, 8)) -> list[Check]:
+def check_phi_eps(items: Iterable[int] = range(2, 8)) -> Iterator[Check]:
     """Is phi_epsilon defined, an end of an interval, and free of the centre?"""
     grid = [Fraction(i, 50) for i in range(51)]
     found = sum(best_event(2, phi) > Fraction(1, 2) for phi in grid)
@@ -159,14 +151,11 @@ def check_phi_eps(items: Iterable[int] = range(2, 8)) -> list[Check]:
     )
     closed = max(abs(math.exp(-theta_at(2, e)) - (1 - 2 * e) / (1 + 2 * e)) for e in (0.01, 0.1, 0.25, 0.4, 0.49))
     what = f"distance at φ_ε against ε, ε = 0.001 to 0.999 times 1 − 1/m!, m = 2 to {max(items)}, in fractions"
-    checks = [Check("m = 2, ε = 1/2: how many φ in 0, 0.02, ..., 1 lie at distance > ε", found, ">=", 1)]
-    for about in ("supplied", "corrected"):
-        checks += [
-            Check(what, off, "<=", INVERSION, about),
-            Check("φ_ε at m = 2 against (1 − 2ε)/(1 + 2ε)", closed, "<=", ROUNDING, about),
-            Check("distinct distances of M(1/3, π₀) from uniform, over the 24 centres π₀", len(spread), "==", 1, about),
-        ]
-    return checks
+    yield printed("m = 2, ε = 1/2: how many φ in 0, 0.02, ..., 1 lie at distance > ε", found, ">=", 1)
+    for says in (supplied, amended):
+        yield says(what, off, "<=", INVERSION)
+        yield says("φ_ε at m = 2 against (1 − 2ε)/(1 + 2ε)", closed, "<=", ROUNDING)
+        yield says("distinct distances of M(1/3, π₀) from uniform, over the 24 centres π₀", len(spread), "==", 1)
 
 
 # --- the tester ------------------------------------------------------------------------------------------------------
@@ -190,7 +179,7 @@ def two_item_power(rankings: int, lead: int, before: float) -> float:
 
 
 @claim("busafekete2021:def-tester")
-def check_tester(epsilon: float = 0.25, delta: float = 0.05) -> list[Check]:
+def check_tester(epsilon: float = 0.25, delta: float = 0.05) -> Iterator[Check]:
     """The definition of a tester: something satisfies it, and not without data."""
     n, lead = two_item_tester(epsilon, delta)
     biases = np.linspace(epsilon, 0.5, 200)
@@ -199,11 +188,9 @@ def check_tester(epsilon: float = 0.25, delta: float = 0.05) -> list[Check]:
         max(two_item_power(n - 1, least, 0.5), 1 - two_item_power(n - 1, least, 0.5 + epsilon)) for least in range(1, n)
     )
     case = f"m = 2, ε = {epsilon:g}, δ = {delta:g}"
-    return [
-        Check(f"{case}, n = {n}: probability to reject uniform rankings", two_item_power(n, lead, 0.5), "<=", delta),
-        Check(f"{case}, n = {n}: least power over the alternatives, either centre", power, ">=", 1 - delta),
-        Check(f"{case}, n = {n - 1}: larger error of the best symmetric threshold", fewer, ">", delta, "content"),
-    ]
+    yield printed(f"{case}, n = {n}: probability to reject uniform rankings", two_item_power(n, lead, 0.5), "<=", delta)
+    yield printed(f"{case}, n = {n}: least power over the alternatives, either centre", power, ">=", 1 - delta)
+    yield content(f"{case}, n = {n - 1}: larger error of the best symmetric threshold", fewer, ">", delta)
 
 
 # --- known or unknown centre -----------------------------------------------------------------------------------------
@@ -256,7 +243,7 @@ def chi_square(items: int, theta: float, n: int) -> float:
 
 
 @claim("busafekete2021:def-h1")
-def check_h1(items: int = 10, epsilon: float = 0.95, delta: float = 0.05) -> list[Check]:
+def check_h1(items: int = 10, epsilon: float = 0.95, delta: float = 0.05) -> Iterator[Check]:
     """What a tester that knows the centre can do with one ranking, and one that does not."""
     theta = theta_at(items, epsilon)
     known, unknown = "the tester knows the centre", "the tester does not know the centre"
@@ -265,33 +252,23 @@ def check_h1(items: int = 10, epsilon: float = 0.95, delta: float = 0.05) -> lis
     blind = delta * (1 + mixture_excess(6, theta_at(6, epsilon)))
     two = [chi_square(m, theta_at(m, 0.4), 2) for m in range(3, 8)]
     most = max(known_centre_samples(m, 0.5, delta) for m in (3, 5, 10, 20))
-    return [
-        Check(
-            f"{what} {delta:g}, m = {items}, ε = {epsilon:g}: one ranking must not suffice (Section 4.1)",
-            known_centre_power(items, theta, 1, delta),
-            "<",
-            1 - delta,
-            reading=known,
-        ),
-        Check(
-            f"least {what} {delta:g} over the centres, m = 6, ε = {epsilon:g}: one ranking must not suffice",
-            blind,
-            "<",
-            1 - delta,
-            reading=unknown,
-        ),
-        Check(
-            "one ranking, random centre: largest relative deviation from uniform", excess, "<=", ROUNDING, "corrected"
-        ),
-        Check(
-            "two rankings, random centre, ε = 0.4: χ² from uniform, m = 7 over m = 3",
-            two[-1] / two[0],
-            "<",
-            1,
-            "corrected",
-        ),
-        Check(f"known centre, ε = 0.5, δ = {delta:g}: most rankings needed, m = 3 to 20", most, "<=", 7, "corrected"),
-    ]
+    yield printed(
+        f"{what} {delta:g}, m = {items}, ε = {epsilon:g}: one ranking must not suffice (Section 4.1)",
+        known_centre_power(items, theta, 1, delta),
+        "<",
+        1 - delta,
+        reading=known,
+    )
+    yield printed(
+        f"least {what} {delta:g} over the centres, m = 6, ε = {epsilon:g}: one ranking must not suffice",
+        blind,
+        "<",
+        1 - delta,
+        reading=unknown,
+    )
+    yield amended("one ranking, random centre: largest relative deviation from uniform", excess, "<=", ROUNDING)
+    yield amended("two rankings, random centre, ε = 0.4: χ² from uniform, m = 7 over m = 3", two[-1] / two[0], "<", 1)
+    yield amended(f"known centre, ε = 0.5, δ = {delta:g}: most rankings needed, m = 3 to 20", most, "<=", 7)
 
 
 # --- what a fixed epsilon means --------------------------------------------------------------------------------------
@@ -429,7 +406,7 @@ def always_met(delta: float, most: int = 10**4) -> list[int]:
 
 
 @claim("busafekete2021:thm-4:epsilon")
-def check_condition(frame: pd.DataFrame, delta: float, phi: float = 0.9) -> list[Check]:
+def check_condition(frame: pd.DataFrame, delta: float, phi: float = 0.9) -> Iterator[Check]:
     """Theorem 4's condition, at a fixed phi and at a fixed epsilon."""
     some = [m for m in [*range(2, 2000), *np.geomspace(2000, 1e12, 40)] if paper.two_sample_gap(m, delta) > 0]
     since = 1 + max(m for m in range(2, 10**5) if paper.two_sample_gap(m, delta) > 1 - phi)
@@ -437,44 +414,35 @@ def check_condition(frame: pd.DataFrame, delta: float, phi: float = 0.9) -> list
     best = least_epsilon([*range(2, 300), 10**3, 10**4], delta)
     large = frame[frame["items"] == frame["items"].max()]
     share, free = float((large.gap / large.printed_gap).max()), always_met(delta)
-    return [
-        Check(
-            f"m times the least 1 − φ_ε allowed, where it is positive, m ≤ 10¹², δ = {delta:g}: smallest",
-            min(m * paper.two_sample_gap(m, delta) for m in some),
-            ">=",
-            8 * (1 - 1e-6),
-        ),
-        Check(
-            "the same from m = 10⁴ on: largest",
-            max(m * paper.two_sample_gap(m, delta) for m in some if m >= 10**4),
-            "<=",
-            9,
-        ),
-        Check(f"φ_ε = {phi:g}: largest 1 − φ_ε asked for from m = {since} to 10¹²", later, "<=", 1 - phi),
-        Check(
-            f"fixed ε = {large.epsilon.max():g}, m = {large['items'].max():,}: 1 − φ_ε over what is asked",
-            share,
-            ">=",
-            1,
-            "content",
-        ),
-        Check(f"δ = {delta:g}: numbers of items at which even φ_ε = 1 passes", len(free), "==", 0, "content"),
-        Check(
-            f"−log₁₀(1 − ε) where the condition can fail and can be met, smallest, m ≤ 10⁴, δ = {delta:g}",
-            float(best.zeros.min()),
-            ">=",
-            22,
-            "corrected",
-        ),
-        Check(
-            "the same over its proved bound, smallest", float((best.zeros / best.proved).min()), ">=", 1, "corrected"
-        ),
-        Check("proved bound at m = 10⁴, over m", float(best.proved.iloc[-1]) / 10**4, ">=", 0.07, "corrected"),
-    ]
+    yield printed(
+        f"m times the least 1 − φ_ε allowed, where it is positive, m ≤ 10¹², δ = {delta:g}: smallest",
+        min(m * paper.two_sample_gap(m, delta) for m in some),
+        ">=",
+        8 * (1 - 1e-6),
+    )
+    yield printed(
+        "the same from m = 10⁴ on: largest",
+        max(m * paper.two_sample_gap(m, delta) for m in some if m >= 10**4),
+        "<=",
+        9,
+    )
+    yield printed(f"φ_ε = {phi:g}: largest 1 − φ_ε asked for from m = {since} to 10¹²", later, "<=", 1 - phi)
+    yield content(
+        f"fixed ε = {large.epsilon.max():g}, m = {large['items'].max():,}: 1 − φ_ε over what is asked", share, ">=", 1
+    )
+    yield content(f"δ = {delta:g}: numbers of items at which even φ_ε = 1 passes", len(free), "==", 0)
+    yield amended(
+        f"−log₁₀(1 − ε) where the condition can fail and can be met, smallest, m ≤ 10⁴, δ = {delta:g}",
+        float(best.zeros.min()),
+        ">=",
+        22,
+    )
+    yield amended("the same over its proved bound, smallest", float((best.zeros / best.proved).min()), ">=", 1)
+    yield amended("proved bound at m = 10⁴, over m", float(best.proved.iloc[-1]) / 10**4, ">=", 0.07)
 
 
 @claim("busafekete2021:thm-5:epsilon")
-def check_phi_eps_rate(frame: pd.DataFrame, epsilon: float = 0.5) -> list[Check]:
+def check_phi_eps_rate(frame: pd.DataFrame, epsilon: float = 0.5) -> Iterator[Check]:
     """Is 1 - phi_epsilon at least of order epsilon / m? It is of order epsilon m^-3/2."""
     part = frame[frame.epsilon == epsilon]
     first, last = int(part["items"].min()), int(part["items"].max())
@@ -484,34 +452,23 @@ def check_phi_eps_rate(frame: pd.DataFrame, epsilon: float = 0.5) -> list[Check]
     off = abs(float(part.theta.iloc[-1]) * math.sqrt(null_variance(last)) / limit(epsilon) - 1)
     what, grid = f"ε = {epsilon:g}, m = {first} to {last:,}", f"m = {first} to {last:,}, {frame.epsilon.nunique()} ε"
     proved = bracket(10**12, epsilon)[1] * 10**12 / epsilon
-    return [
-        Check(
-            f"{what}: exponent of m(1 − φ_ε)/ε, which is to be ≥ c > 0",
-            exponent_at(scaled, "scaled", epsilon),
-            ">=",
-            -0.1,
-        ),
-        Check(
-            f"ε = {epsilon:g}: proved bound on mθ_ε/ε at m = 10¹², against its value at m = {first}",
-            proved,
-            ">=",
-            float(scaled.scaled.iloc[0]),
-        ),
-        Check(f"ε = 1/√m: mθ_ε/ε at m = {last:,} over its value at m = {first}", edge[1] / edge[0], ">=", 0.5),
-        Check(f"{what}: exponent of μ, which is to be free of m", exponent_at(part, "mu", epsilon), ">=", -0.1),
-        Check(
-            f"θ_ε over its proved lower bound, smallest, {grid}", float((frame.theta / low).min()), ">=", 1, "corrected"
-        ),
-        Check(
-            f"θ_ε over its upper bound, largest where that is proved, {grid}",
-            float((frame.theta / high).max()),
-            "<=",
-            1,
-            "corrected",
-        ),
-        Check(f"{what}: exponent of μ, plus 1/2", abs(exponent_at(part, "mu", epsilon) + 0.5), "<=", 0.01, "corrected"),
-        Check(f"ε = {epsilon:g}, m = {last:,}: θ_ε times sd over its limit, less 1", off, "<=", 1 / last, "corrected"),
-    ]
+    yield printed(
+        f"{what}: exponent of m(1 − φ_ε)/ε, which is to be ≥ c > 0", exponent_at(scaled, "scaled", epsilon), ">=", -0.1
+    )
+    yield printed(
+        f"ε = {epsilon:g}: proved bound on mθ_ε/ε at m = 10¹², against its value at m = {first}",
+        proved,
+        ">=",
+        float(scaled.scaled.iloc[0]),
+    )
+    yield printed(f"ε = 1/√m: mθ_ε/ε at m = {last:,} over its value at m = {first}", edge[1] / edge[0], ">=", 0.5)
+    yield printed(f"{what}: exponent of μ, which is to be free of m", exponent_at(part, "mu", epsilon), ">=", -0.1)
+    yield amended(f"θ_ε over its proved lower bound, smallest, {grid}", float((frame.theta / low).min()), ">=", 1)
+    yield amended(
+        f"θ_ε over its upper bound, largest where that is proved, {grid}", float((frame.theta / high).max()), "<=", 1
+    )
+    yield amended(f"{what}: exponent of μ, plus 1/2", abs(exponent_at(part, "mu", epsilon) + 0.5), "<=", 0.01)
+    yield amended(f"ε = {epsilon:g}, m = {last:,}: θ_ε times sd over its limit, less 1", off, "<=", 1 / last)
 
 
 # --- how many rankings any test needs --------------------------------------------------------------------------------
@@ -571,7 +528,7 @@ def proved_samples(items: float, epsilon: float, delta: float) -> float:
 
 
 @claim("busafekete2021:abstract:rate")
-def check_rate(frame: pd.DataFrame, epsilon: float = 0.5, delta: float = 0.05) -> list[Check]:
+def check_rate(frame: pd.DataFrame, epsilon: float = 0.5, delta: float = 0.05) -> Iterator[Check]:
     """Samples at a fixed epsilon and at a fixed phi."""
     part = frame[frame.epsilon == epsilon]
     if (large := part["items"] >= 300).sum() > 1:  # a grid of a reader's may end before
@@ -583,19 +540,15 @@ def check_rate(frame: pd.DataFrame, epsilon: float = 0.5, delta: float = 0.05) -
     decades = math.log(sizes[1] / sizes[0])
     slopes = [math.log(k[1] / k[0]) / decades for k in (any_test, unif)]
     grid = f"m = {part['items'].min()} to {part['items'].max():,}"
-    return [
-        Check(f"{what}, {grid}: exponent of the k that UNIF draws", exponent_at(part, "unif", epsilon), "<=", -0.5),
-        Check(f"{what}, m = 10¹²: rankings from which provably no test is enough; two are to be", any_test[0], "<", 2),
-        Check(f"{what}, m = 10¹² to 10¹⁶: exponent of that bound on any test", slopes[0], ">=", 0.49, "corrected"),
-        Check(
-            f"{what}, m = 10¹² to 10¹⁶: exponent of a lower bound on UNIF's k, less 1/2",
-            abs(slopes[1] - 0.5),
-            "<=",
-            0.01,
-            "corrected",
-        ),
-        Check("UNIF's k at a fixed φ = 0.9, m = 10⁶", unif_samples(10**6, -math.log(0.9), delta), "==", 2, "corrected"),
-    ]
+    yield printed(f"{what}, {grid}: exponent of the k that UNIF draws", exponent_at(part, "unif", epsilon), "<=", -0.5)
+    yield printed(
+        f"{what}, m = 10¹²: rankings from which provably no test is enough; two are to be", any_test[0], "<", 2
+    )
+    yield amended(f"{what}, m = 10¹² to 10¹⁶: exponent of that bound on any test", slopes[0], ">=", 0.49)
+    yield amended(
+        f"{what}, m = 10¹² to 10¹⁶: exponent of a lower bound on UNIF's k, less 1/2", abs(slopes[1] - 0.5), "<=", 0.01
+    )
+    yield amended("UNIF's k at a fixed φ = 0.9, m = 10⁶", unif_samples(10**6, -math.log(0.9), delta), "==", 2)
 
 
 def overlap_table(items: Iterable[int], epsilon: float, n: int) -> pd.DataFrame:
@@ -618,7 +571,7 @@ def overlap_table(items: Iterable[int], epsilon: float, n: int) -> pd.DataFrame:
 
 
 @claim("busafekete2021:sec-7.2:moments")
-def check_moments(items: Iterable[int] = range(2, 61)) -> list[Check]:
+def check_moments(items: Iterable[int] = range(2, 61)) -> Iterator[Check]:
     """Mean, variance and symmetry of the null distance, in whole numbers."""
     worst = [Fraction(0)] * 3
     for m in items:
@@ -632,10 +585,8 @@ def check_moments(items: Iterable[int] = range(2, 61)) -> list[Check]:
         )
         worst = [max(a, b) for a, b in zip(worst, off, strict=True)]
     names = ("mean against m(m−1)/4", "variance against m(m−1)(2m+5)/72", "numbers that differ from their mirror image")
-    return [
-        Check(f"{name}: largest difference, m = 2 to {max(items)}, exact", float(off), "==", 0)
-        for name, off in zip(names, worst, strict=True)
-    ]
+    for name, most in zip(names, worst, strict=True):
+        yield printed(f"{name}: largest difference, m = 2 to {max(items)}, exact", float(most), "==", 0)
 
 
 def kolmogorov(items: int) -> float:
@@ -661,40 +612,30 @@ def normal_table(items: Iterable[int]) -> pd.DataFrame:
 
 
 @claim("busafekete2021:sec-7.2:normal")
-def check_normal(frame: pd.DataFrame) -> list[Check]:
+def check_normal(frame: pd.DataFrame) -> Iterator[Check]:
     """Is symmetry a reason, and is there no guarantee?"""
     m = int(frame["items"].max())
     ends = float(stats.norm.cdf(1) - 0.5)
     guarantee = max(berry_esseen(k) * math.sqrt(k) for k in [*range(2, 200), 10**3, 10**4, 10**6])
     grid = f"m = 2 to {m}"
-    return [
-        Check("guaranteed error at m = 10⁴ (no guarantee would be 1 or more)", berry_esseen(10**4), ">=", 1),
-        Check(
-            f"symmetric law, half at 0 and half at m(m−1)/2, any m: its error, against the guarantee at m = {m}",
-            ends,
-            "<=",
-            berry_esseen(m),
-        ),
-        Check("guarantee times √m, largest, m = 2 to 10⁶", guarantee, "<=", 0.95, "corrected"),
-        Check(
-            f"exact error over its guarantee, largest, {grid}",
-            float((frame.kolmogorov / frame.guarantee).max()),
-            "<=",
-            1,
-            "corrected",
-        ),
-        Check(
-            f"exact error times m, largest, {grid}",
-            float((frame.kolmogorov * frame["items"]).max()),
-            "<=",
-            0.7,
-            "corrected",
-        ),
-    ]
+    yield printed("guaranteed error at m = 10⁴ (no guarantee would be 1 or more)", berry_esseen(10**4), ">=", 1)
+    yield printed(
+        f"symmetric law, half at 0 and half at m(m−1)/2, any m: its error, against the guarantee at m = {m}",
+        ends,
+        "<=",
+        berry_esseen(m),
+    )
+    yield amended("guarantee times √m, largest, m = 2 to 10⁶", guarantee, "<=", 0.95)
+    yield amended(
+        f"exact error over its guarantee, largest, {grid}", float((frame.kolmogorov / frame.guarantee).max()), "<=", 1
+    )
+    yield amended(f"exact error times m, largest, {grid}", float((frame.kolmogorov * frame["items"]).max()), "<=", 0.7)
 
 
 @claim("busafekete2021:sec-8:kl")
-def check_kl(items: Iterable[int] = (2, 3, 10, 100, 1000), thetas: Iterable[float] = (0.01, 0.1, 0.5)) -> list[Check]:
+def check_kl(
+    items: Iterable[int] = (2, 3, 10, 100, 1000), thetas: Iterable[float] = (0.01, 0.1, 0.5)
+) -> Iterator[Check]:
     """The Taylor remainder in Section 8, with and without its factor 1/2."""
     least, most = [], []
     for m in items:
@@ -706,17 +647,12 @@ def check_kl(items: Iterable[int] = (2, 3, 10, 100, 1000), thetas: Iterable[floa
     two = math.log(2)
     grid = f"m = {min(items)} to {max(items):,}, θ·sd = {min(thetas):g} to {max(thetas):g}"
     what = "KL/(ln φ)² over the"
-    return [
-        Check(
-            f"m = 2, φ = 1/2: {what} least ∇² ln Z on [ln φ, 0]",
-            divergence(Mallows(2, two)) / two**2 / (2 / 9),
-            ">=",
-            1,
-        ),
-        Check(f"{what} least ∇² ln Z on [ln φ, 0]: largest, {grid}", max(least), ">=", 1),
-        Check(f"{what} least ∇² ln Z on [ln φ, 0]: smallest, {grid}", min(least), ">=", 0.5 - 1e-6, "corrected"),
-        Check(f"{what} largest ∇² ln Z on [ln φ, 0]: largest, {grid}", max(most), "<=", 0.5 + 1e-6, "corrected"),
-    ]
+    yield printed(
+        f"m = 2, φ = 1/2: {what} least ∇² ln Z on [ln φ, 0]", divergence(Mallows(2, two)) / two**2 / (2 / 9), ">=", 1
+    )
+    yield printed(f"{what} least ∇² ln Z on [ln φ, 0]: largest, {grid}", max(least), ">=", 1)
+    yield amended(f"{what} least ∇² ln Z on [ln φ, 0]: smallest, {grid}", min(least), ">=", 0.5 - 1e-6)
+    yield amended(f"{what} largest ∇² ln Z on [ln φ, 0]: largest, {grid}", max(most), "<=", 0.5 + 1e-6)
 
 
 def output_bits(items: int) -> int:
@@ -725,7 +661,7 @@ def output_bits(items: int) -> int:
 
 
 @claim("busafekete2021:sec-4.1:mahonian")
-def check_mahonian(sizes: Sequence[int] = (10, 20, 40, 80)) -> list[Check]:
+def check_mahonian(sizes: Sequence[int] = (10, 20, 40, 80)) -> Iterator[Check]:
     """Cost of the Mahonian table, and of the total variation distance without it."""
     entries, bits = (exponent(sizes, [f(s) for s in sizes]) for f in (table_entries, output_bits))
     grid = f"m = {min(sizes)} to {max(sizes)}"
@@ -734,18 +670,10 @@ def check_mahonian(sizes: Sequence[int] = (10, 20, 40, 80)) -> list[Check]:
         for s in (2, 3, 10, 30)
         for gap in (Fraction(3, 4), Fraction(1, 10), Fraction(1, 100), Fraction(1, 10**4))
     )
-    return [
-        Check(f"exponent of the numbers that the recursion computes, {grid}", entries, "<=", 2),
-        Check(f"exponent of the binary digits of its result, which any method writes, {grid}", bits, "<=", 2),
-        Check("numbers computed at m = 1000, over m³/6", table_entries(1000) / (1000**3 / 6), "<=", 1.01, "corrected"),
-        Check(
-            "TV without the table against exact fractions, m = 2 to 30, largest difference",
-            off,
-            "<=",
-            INVERSION,
-            "corrected",
-        ),
-    ]
+    yield printed(f"exponent of the numbers that the recursion computes, {grid}", entries, "<=", 2)
+    yield printed(f"exponent of the binary digits of its result, which any method writes, {grid}", bits, "<=", 2)
+    yield amended("numbers computed at m = 1000, over m³/6", table_entries(1000) / (1000**3 / 6), "<=", 1.01)
+    yield amended("TV without the table against exact fractions, m = 2 to 30, largest difference", off, "<=", INVERSION)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------
@@ -760,11 +688,11 @@ def draw_condition(frame: pd.DataFrame) -> Figure:
     for colour, (epsilon, part) in zip(COLOURS[2:], laws.groupby("epsilon", sort=False), strict=False):
         left.plot(part["items"], part.gap, marker="o", color=colour, label=f"ε = {epsilon:g}")
     bound = frame[frame.epsilon.isna()]
-    printed = CALIBRATION["as printed"]["color"]
-    left.plot(bound["items"], bound.gap, color=printed, lw=2.2, label="Theorem 4 asks for")
+    as_printed = CALIBRATION["as printed"]["color"]
+    left.plot(bound["items"], bound.gap, color=as_printed, lw=2.2, label="Theorem 4 asks for")
     left.set(xscale="log", yscale="log", xlabel="items m", ylabel="1 − φ", xlim=(laws["items"].min() / 1.3, None))
     left.legend(fontsize=8)
-    right.plot(bound["items"], bound.zeros, color=printed, lw=2.2, label="exact")
+    right.plot(bound["items"], bound.zeros, color=as_printed, lw=2.2, label="exact")
     right.plot(bound["items"], bound.proved, color="black", lw=1, ls=":", label="proved: at least")
     right.legend(fontsize=8)
     right.set(xscale="log", yscale="log", xlabel="items m", ylabel="zeros after the point in 1 − ε")
@@ -779,11 +707,11 @@ def draw_samples(frame: pd.DataFrame) -> Figure:
     """Rankings against items at a fixed epsilon: what UNIF draws, what any test needs, what the abstract says."""
     figure = Figure(figsize=(6.4, 3.8))
     axes = figure.subplots()
-    items, printed = frame["items"], CALIBRATION["as printed"]["color"]
+    items, as_printed = frame["items"], CALIBRATION["as printed"]["color"]
     axes.plot(items, frame.unif, "s-", color=COLOURS[0], label="UNIF, its own k")
     axes.plot(items, frame.bound, "o-", color=COLOURS[2], label="any test, centre unknown (leading order)")
     axes.plot(items, frame.known, "D-", color=COLOURS[3], label="best test, centre known")
-    axes.plot(items, frame.claimed, "--", color=printed, label="the abstract's rate, through UNIF's least k")
+    axes.plot(items, frame.claimed, "--", color=as_printed, label="the abstract's rate, through UNIF's least k")
     axes.set(xscale="log", yscale="log", xlabel="items m", ylabel="rankings")
     figure.legend(fontsize=8, loc="outside upper center", ncols=2)
     return figure

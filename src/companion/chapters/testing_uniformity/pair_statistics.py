@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy import stats
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_pairings, all_rankings, divergence, exponent, mean_square_bias
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows
@@ -132,27 +132,26 @@ def squares_covariance(phi: float, n_rankings: int, pairs: Pairs) -> float:
 
 
 @claim("busafekete2021:sec-4.2:independence")
-def check_independence() -> list[Check]:
+def check_independence() -> Iterator[Check]:
     """Mutual independence of the pairs' statistics, under both hypotheses."""
     all_of_six = all_pairings(6)
     uniform = max(dependence(6, 1.0, pairs) for pairs in all_of_six)
     what = "distance of the signs from independence, "
-    checks = [Check(f"{what}all {len(all_of_six)} pairings of 6 items, φ = 1", uniform, "==", 0, error=ROUNDING)]
+    yield printed(f"{what}all {len(all_of_six)} pairings of 6 items, φ = 1", uniform, "==", 0, error=ROUNDING)
     for name, pairs in CONFIGURATIONS.items():
         what = f"covariance of the squares of two {name} pairs, 4 items, φ = 1/2, k = 2"
-        checks.append(Check(what, squares_covariance(0.5, 2, pairs), "==", 0, error=ROUNDING))
+        yield printed(what, squares_covariance(0.5, 2, pairs), "==", 0, error=ROUNDING)
     for phi in (0.1, 0.5, 0.9):
         table = pairings(6, phi)
         calm, crossed = table[table.crossings == 0], table[table.crossings > 0]
         what = f"distance of the signs from independence, 6 items, φ = {phi:g}, "
         these = f"the {calm.pairings.sum()} pairings without crossings"
-        checks.append(Check(what + these, calm.largest.max(), "==", 0, "corrected", error=ROUNDING))
+        yield amended(what + these, calm.largest.max(), "==", 0, error=ROUNDING)
         these = f"least of the {crossed.pairings.sum()} with crossings"
-        checks.append(Check(what + these, crossed.least.min(), ">", ROUNDING, "corrected"))
+        yield amended(what + these, crossed.least.min(), ">", ROUNDING)
     least = min(crossing_rates(m, theta).covariance.min() for m in (4, 5, 6) for theta in (0.1, 0.5, 1.0, 2.0))
     what = "least covariance of two crossing pairs that reach over 4, 5 or 6 items, θ = 0.1 .. 2"
-    checks.append(Check(what, least, ">", ROUNDING, "corrected"))
-    return checks
+    yield amended(what, least, ">", ROUNDING)
 
 
 # --- bias -------------------------------------------------------------------------------------------------------------
@@ -191,7 +190,7 @@ def least_failing_items() -> int:
 
 
 @claim("busafekete2021:sec-4.2:bias")
-def check_bias() -> list[Check]:
+def check_bias() -> Iterator[Check]:
     """The printed lower bound on the bias, in three readings, and ours."""
     frame = _bias_grid()
     failing = frame[frame.ratio < 1 - ROUNDING]
@@ -199,21 +198,19 @@ def check_bias() -> list[Check]:
     first = least.loc[least.ratio.idxmin()]
     worst = frame.loc[frame.ratio.idxmin()]
     chance = frame[frame.before < frame.mu - ROUNDING].iloc[0]
-    checks = []
     for row in (first, worst):
         what = f"P(i first) - P(j first), {row.apart:.0f} places apart, m = {row.m:.0f}, φ = {row.phi:.6g}"
-        checks.append(Check(what, row.bias, ">=", row.mu, reading="bias is a difference of probabilities"))
+        yield printed(what, row.bias, ">=", row.mu, reading="bias is a difference of probabilities")
     what = f"P(i first) - 1/2, {first.apart:.0f} places apart, m = {first.m:.0f}, φ = {first.phi:.6g}"
-    checks.append(Check(what, first.bias / 2, ">=", first.mu, reading="bias is an excess over 1/2"))
+    yield printed(what, first.bias / 2, ">=", first.mu, reading="bias is an excess over 1/2")
     what = f"P(j first), {chance.apart:.0f} places apart, m = {chance.m:.0f}, φ = {chance.phi:.6g}, at most 1 − μ"
-    checks.append(Check(what, 1 - chance.before, "<=", 1 - chance.mu, reading="bias is the probability"))
+    yield printed(what, 1 - chance.before, "<=", 1 - chance.mu, reading="bias is the probability")
     what = "least ratio of the bias to tanh(θg/2), g = 1 .. 2000 places apart, θg from 1e-6 to 60"
     places, ratios = np.arange(1, 2001), []
     for theta in np.geomspace(1e-6 / 2000, 60, 300).tolist():
         g = places[(theta * places >= 1e-6) & (theta * places <= 60)]
         ratios.append(float((Mallows(2001, theta).bias(g) / np.tanh(theta * g / 2)).min()))
-    checks.append(Check(what, min(ratios), ">=", 2 / 3, "corrected", error=1e-6))
-    return checks
+    yield amended(what, min(ratios), ">=", 2 / 3, error=1e-6)
 
 
 # --- pairs that lie far apart -----------------------------------------------------------------------------------------
@@ -292,21 +289,19 @@ def far_pairs(sizes: Iterable[int], delta: float) -> pd.DataFrame:
 
 
 @claim("busafekete2021:sec-4.2:m1")
-def check_m1(delta: float = 0.05) -> list[Check]:
+def check_m1(delta: float = 0.05) -> Iterator[Check]:
     """The number of pairs that are far apart."""
-    checks = []
     for m in (64, 10**4, 10**8):
         what = f"mean number of pairs at least m/8 apart, per m/8, m = {m:,} (≈ read as within a factor of 2)"
-        checks.append(Check(what, far_mean(m, math.ceil(m / 8)) / (m / 8), "<=", 2))
+        yield printed(what, far_mean(m, math.ceil(m / 8)) / (m / 8), "<=", 2)
     law = far_law(64, 8)
     what = "chance that at most twice m/8 pairs are that far apart, m = 64"
-    checks.append(Check(what, law[:17].sum(), ">=", 0.5))
+    yield printed(what, law[:17].sum(), ">=", 0.5)
     frame = far_pairs(range(16, 57, 8), delta)
     what = f"largest chance of fewer than m₁ such pairs, m = 16 .. 56, δ = {delta:g}"
-    checks.append(Check(what, frame.below.max(), "<=", delta / 2, "corrected"))
+    yield amended(what, frame.below.max(), "<=", delta / 2)
     what = "mean number of such pairs per m/8, m = 10⁸"
-    checks.append(Check(what, far_mean(10**8, 10**8 // 8) / (10**8 / 8), "==", 49 / 16, "corrected", error=1e-6))
-    return checks
+    yield amended(what, far_mean(10**8, 10**8 // 8) / (10**8 / 8), "==", 49 / 16, error=1e-6)
 
 
 # --- size -------------------------------------------------------------------------------------------------------------
@@ -363,15 +358,15 @@ def null_curves(sizes: Iterable[tuple[int, int]], points: int = 150) -> pd.DataF
 
 
 @claim("busafekete2021:alg-2")
-def check_alg_2() -> list[Check]:
+def check_alg_2() -> Iterator[Check]:
     """Size of UNIF with the printed threshold, with one that holds for every significance, and with the exact one."""
     few = paper.unif(2, 0.015).threshold
-    checks = [Check("size, m = 2, k = 7, δ = 0.015", null_size(2, 7, few), "<=", 0.015)]
+    yield printed("size, m = 2, k = 7, δ = 0.015", null_size(2, 7, few), "<=", 0.015)
     k, delta = paper.unif_samples(2, math.log(3), 1e-3), 1e-3
     size = null_size(2, int(k), paper.unif(2, delta).threshold)
-    checks.append(Check(f"size, m = 2, φ_ε = 1/3, the algorithm's k = {k:,.0f}, δ = 0.001", size, "<=", delta))
+    yield printed(f"size, m = 2, φ_ε = 1/3, the algorithm's k = {k:,.0f}, δ = 0.001", size, "<=", delta)
     size = null_size(10, 10_000, paper.unif(10, 1e-4).threshold)
-    checks.append(Check("size, m = 10, k = 10,000, δ = 0.0001", size, "<=", 1e-4))
+    yield printed("size, m = 10, k = 10,000, δ = 0.0001", size, "<=", 1e-4)
     calm, ours = [], []
     for m in (2, 4, 6, 8, 10, 14, 20, 30, 40, 60):
         for k in (2, 3, 4, 5, 6, 7, 9, 12, 20, 51, 200):
@@ -380,20 +375,17 @@ def check_alg_2() -> list[Check]:
             calm += [(inside["size"] / inside.delta).max()] if len(inside) else []
             ours += [(frame["size"] / frame.ours).max()] if len(frame) else []
     what = f"largest size / δ, m = 2 .. 60, k = 2 .. 200, all δ with m ≥ {CALM} log(1/δ)"
-    checks.append(Check(what, max(calm), "<=", 1, "supplied", error=1e-6))
+    yield supplied(what, max(calm), "<=", 1, error=1e-6)
     what = "largest size / δ with the threshold m/2 + √(2m log(1/δ)) + 2 log(1/δ), all δ"
-    checks.append(Check(what, max(ours), "<=", 1, "corrected", error=1e-6))
+    yield amended(what, max(ours), "<=", 1, error=1e-6)
     few = max(
         null_size(m, k, paper.unif(m, 0.05).threshold) for m in range(2, 19) for k in (*range(2, 31), 50, 100, 1000)
     )
     what = "size as printed at δ = 0.05, largest, m = 2 .. 18, k = 2 .. 30, 50, 100, 1000"
-    checks.append(Check(what, few, "<=", 0.05, "corrected"))
+    yield amended(what, few, "<=", 0.05)
     for m, k in ((2, 7), (10, 20), (100, 2), (10000, 2)):
         size = null_size(m, k, Unif.calibrated(n_items=m, n_voters=k, size=0.05).threshold)
-        checks.append(
-            Check(f"size with the exact threshold, m = {m}, k = {k}, δ = 0.05", size, "<=", 0.05, "corrected")
-        )
-    return checks
+        yield amended(f"size with the exact threshold, m = {m}, k = {k}, δ = 0.05", size, "<=", 0.05)
 
 
 def thresholds(sizes: Iterable[tuple[int, int]], delta: float) -> pd.DataFrame:
@@ -406,13 +398,13 @@ def thresholds(sizes: Iterable[tuple[int, int]], delta: float) -> pd.DataFrame:
     """
     rows = []
     for m, k in sizes:
-        printed, exact = paper.unif(m, delta).threshold, Unif.calibrated(n_items=m, n_voters=k, size=delta).threshold
-        sizes_of = unif_null_sf(m // 2, k, [printed, exact])
+        as_printed, exact = paper.unif(m, delta).threshold, Unif.calibrated(n_items=m, n_voters=k, size=delta).threshold
+        sizes_of = unif_null_sf(m // 2, k, [as_printed, exact])
         rows.append(
             {
                 "m": m,
                 "k": k,
-                "as printed": printed,
+                "as printed": as_printed,
                 "size as printed": sizes_of[0],
                 "exact": exact,
                 "size exact": sizes_of[1],
@@ -431,20 +423,13 @@ def square_moments(n_rankings: int, bias: float) -> tuple[float, float]:
 
 
 @claim("busafekete2021:sec-4.2:moments")
-def check_moments() -> list[Check]:
+def check_moments() -> Iterator[Check]:
     """Moments of one pair's statistic and the orders the paper gives them."""
-    checks = [
-        Check(
-            "largest mean of Y_i under H₀, k = 2 .. 10⁶", max(square_moments(k, 0)[0] for k in (2, 10, 10**6)), "<=", 1
-        )
-    ]
-    checks.append(
-        Check(
-            "largest variance of Y_i under H₀, k = 2 .. 10⁶",
-            max(square_moments(k, 0)[1] for k in (2, 10, 10**6)),
-            "<=",
-            2,
-        )
+    yield printed(
+        "largest mean of Y_i under H₀, k = 2 .. 10⁶", max(square_moments(k, 0)[0] for k in (2, 10, 10**6)), "<=", 1
+    )
+    yield printed(
+        "largest variance of Y_i under H₀, k = 2 .. 10⁶", max(square_moments(k, 0)[1] for k in (2, 10, 10**6)), "<=", 2
     )
     ratios, sizes = [], [10**4, 10**6, 10**8, 10**10]
     for m in sizes:
@@ -453,8 +438,8 @@ def check_moments() -> list[Check]:
         ratios.append(square_moments(k, float(Mallows(m, theta).bias(m // 8)))[1] / (k * 1e-6))
     slope = exponent(sizes, ratios)
     what = "V[Y_i] / (kμ²) under H₁, a pair m/8 apart, line 5's k, μ = 0.001, m = 10¹⁰, against m = 10⁴: growth"
-    checks.append(Check(what, ratios[-1] / ratios[0], "<=", 10))
-    checks.append(Check("exponent of m in that ratio (0 for a bounded one)", slope, "<=", 0.1))
+    yield printed(what, ratios[-1] / ratios[0], "<=", 10)
+    yield printed("exponent of m in that ratio (0 for a bounded one)", slope, "<=", 0.1)
     means, spreads, sums = [], [], []
     for m in (16, 100, 1000):
         for theta in np.geomspace(1e-6, 2, 25) / m * 16:
@@ -465,10 +450,9 @@ def check_moments() -> list[Check]:
                 means.append(mean / (k * mu**2))
                 spreads.append(variance / (2 + 4 * k * b * b))
                 sums.append((1 + (k - 1) * mean_square_bias(law)) / (2 * k * mu**2))
-    checks.append(Check("least E[Y_i] / (kμ²), pairs m/8 apart", min(means), ">=", 4 / 9, "corrected"))
-    checks.append(Check("largest V[Y_i] / (2 + 4k b²)", max(spreads), "<=", 1, "corrected"))
-    checks.append(Check("least E[Y] / (mkμ²), random pairing", min(sums), ">=", 0.17, "corrected"))
-    return checks
+    yield amended("least E[Y_i] / (kμ²), pairs m/8 apart", min(means), ">=", 4 / 9)
+    yield amended("largest V[Y_i] / (2 + 4k b²)", max(spreads), "<=", 1)
+    yield amended("least E[Y] / (mkμ²), random pairing", min(sums), ">=", 0.17)
 
 
 # --- samples and power ------------------------------------------------------------------------------------------------
@@ -560,18 +544,16 @@ def one_pair_power(n_items: int, theta: float, delta: float) -> float:
 
 
 @claim("busafekete2021:alg-2:k")
-def check_alg_2_k(frame: pd.DataFrame, delta: float = 0.05) -> list[Check]:
+def check_alg_2_k(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
     """The number of samples in line 5: where it is defined, and whether it is enough there."""
-    checks = [
-        Check("k, m = 12, δ = 2e⁻³, φ_ε = 1/2", paper.unif_samples(12, math.log(2), 2 * math.exp(-3)), "<", math.inf)
-    ]
+    yield printed(
+        "k, m = 12, δ = 2e⁻³, φ_ε = 1/2", paper.unif_samples(12, math.log(2), 2 * math.exp(-3)), "<", math.inf
+    )
     for m in (16, 24, 32, 40, 56):
         for mu in (0.01, 0.5, 0.99):
             power = one_pair_power(m, 16 / m * math.atanh(mu), delta)
-            checks.append(
-                Check(f"power, one pair alone, m = {m}, μ = {mu:g}, δ = {delta:g}", power, ">=", 1 - delta, "corrected")
-            )
-    return [*checks, *_simulated(frame, "line 5", delta)]
+            yield amended(f"power, one pair alone, m = {m}, μ = {mu:g}, δ = {delta:g}", power, ">=", 1 - delta)
+    yield from _simulated(frame, "line 5", delta)
 
 
 def _simulated(
@@ -615,26 +597,23 @@ def needed_over_stated(deltas: Iterable[float], n_items: int = 10, phi: float = 
 
 
 @claim("busafekete2021:thm-5")
-def check_thm_5(frame: pd.DataFrame, delta: float = 0.05) -> list[Check]:
+def check_thm_5(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
     """Theorem 5's order of the samples: many items, small significance, and line 5 in its place."""
-    checks = []
     for constant in (1, 10, 100):
         m, k = too_few(constant, delta)
         power = null_size(m, k, paper.unif(m, delta).threshold)  # of one ranking Y is always m / 2
         what = f"power, k = ⌈{constant} μ⁻² √(log(1/δ)/m)⌉ = {k}, m = {m:,}, φ_ε = 1/2, δ = {delta:g}"
-        checks.append(Check(what, power, ">=", 1 - delta))
+        yield printed(what, power, ">=", 1 - delta)
     ratios = needed_over_stated([1e-20, 1e-40, 1e-80, 1e-160])
     slope = exponent(ratios.log, ratios.ratio)
     what = (
         "exponent of log(1/δ) in (samples any test needs) / (μ⁻² √(log(1/δ)/m)), m = 10, φ_ε = 1/2, δ = 10⁻²⁰ .. 10⁻¹⁶⁰"
     )
-    checks.append(Check(what, slope, "<=", 0))
+    yield printed(what, slope, "<=", 0)
     for m in (32, 100, 1000):
         size = null_size(m, 12, paper.unif(m, delta).threshold)
-        checks.append(
-            Check(f"size of the printed threshold, m = {m}, k = 12, δ = {delta:g}", size, "<=", delta, "corrected")
-        )
-    return [*checks, *_simulated(frame, "line 5", delta)]
+        yield amended(f"size of the printed threshold, m = {m}, k = 12, δ = {delta:g}", size, "<=", delta)
+    yield from _simulated(frame, "line 5", delta)
 
 
 def mean_statistic(law: Mallows, n_rankings: int) -> float:
@@ -666,7 +645,7 @@ def adjacent_power(n_items: int, mu: float, delta: float, n_rankings: int) -> fl
 
 
 @claim("busafekete2021:sec-4.2:small-m")
-def check_small_m() -> list[Check]:
+def check_small_m() -> Iterator[Check]:
     """The mean of Y by the bias of neighbours, and the number of samples that goes with it."""
     phi, k = 0.5, 10
     law, mu = Mallows.of_phi(4, phi), (1 - phi) / (1 + phi)
@@ -675,23 +654,21 @@ def check_small_m() -> list[Check]:
     what = f"E[Y], m = 4, φ = 1/2, k = {k}"
     signs = sign_law(4, phi, CONFIGURATIONS["separated"]) @ np.array([[-1.0], [1.0]])
     nearest = 2 * float(signs.sum()) ** 2 * (k - 1) + 2
-    checks = [
-        Check(what, mean_statistic(law, k), "==", stated, reading=drawn, error=ROUNDING),
-        Check(what, nearest, "==", stated, reading=chosen, error=ROUNDING),
-    ]
+    yield printed(what, mean_statistic(law, k), "==", stated, reading=drawn, error=ROUNDING)
+    yield printed(what, nearest, "==", stated, reading=chosen, error=ROUNDING)
     k, delta = small_samples(2, math.log(3), 1e-3), 1e-3
     size = null_size(2, k, paper.unif(2, delta).threshold)
     what = f"size, m = 2, φ_ε = 1/3, k = {k}, δ = 0.001"
-    checks += [Check(what, size, "<=", delta, reading=reading) for reading in (drawn, chosen)]
+    for reading in (drawn, chosen):
+        yield printed(what, size, "<=", delta, reading=reading)
     grid = [Mallows.of_phi(m, phi) for m in (2, 4, 10, 50) for phi in (0.1, 0.5, 0.9, 0.999)]
     least = min(mean_square_bias(law) / float(law.bias(1)) ** 2 for law in grid)
     what = "least (E[Y] - m/2) / ((k-1) m μ′²/2), random pairing, m = 2 .. 50"
-    checks.append(Check(what, least, ">=", 1 - ROUNDING, "corrected"))
+    yield amended(what, least, ">=", 1 - ROUNDING)
     worst, size = adjacent_margins(small_samples)
-    checks.append(Check("least (power - (1-δ)) / δ, all pairs neighbours, m = 2 .. 1000", worst, ">=", 0, "corrected"))
+    yield amended("least (power - (1-δ)) / δ, all pairs neighbours, m = 2 .. 1000", worst, ">=", 0)
     what = f"largest size / δ of them where m ≥ {CALM} log(1/δ)"
-    checks.append(Check(what, size, "<=", 1, "corrected"))
-    return checks
+    yield amended(what, size, "<=", 1)
 
 
 def adjacent_margins(samples: Callable[[int, float, float], int]) -> tuple[float, float]:
@@ -711,17 +688,17 @@ def adjacent_margins(samples: Callable[[int, float, float], int]) -> tuple[float
 
 
 @claim("busafekete2021:sec-4.2:small-m-family")
-def check_family(frame: pd.DataFrame, delta: float = 0.05) -> list[Check]:
+def check_family(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
     """The last member of the family, exponent 1 and m_1 = m: as a number of pairs, and as a number in a formula."""
     counts, formula = "m₁ is a number of pairs", "m₁ is a number in the formula"
-    checks = [Check("pairs at least 1 place apart, m = 10", 10 // 2, ">=", 10, reading=counts)]
+    yield printed("pairs at least 1 place apart, m = 10", 10 // 2, ">=", 10, reading=counts)
     worst, _ = adjacent_margins(lambda m, theta, delta: family_samples(m, theta, delta, 1, m))
     what = "least (power - (1-δ)) / δ, exponent 1, m₁ = m, all pairs neighbours, m = 2 .. 1000"
-    checks.append(Check(what, worst, ">=", 0, reading=formula))
-    checks += _simulated(frame, "family", delta, "printed", formula)
+    yield printed(what, worst, ">=", 0, reading=formula)
+    yield from _simulated(frame, "family", delta, "printed", formula)
     worst, _ = adjacent_margins(lambda m, theta, delta: family_samples(m, theta, delta, 1, m / 2))
     what = "least (power - (1-δ)) / δ, exponent 1, m₁ = m/2, all pairs neighbours, m = 2 .. 1000"
-    return [*checks, Check(what, worst, ">=", 0, "corrected")]
+    yield amended(what, worst, ">=", 0)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

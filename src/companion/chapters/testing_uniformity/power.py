@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -24,7 +24,7 @@ from scipy import stats
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import certain, exponent, mean_square_bias, wilson
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances
 from dprank.models.draws import binomial
@@ -302,14 +302,13 @@ def _at(frame: pd.DataFrame, n_items: int, scaled: float, test: str, calibration
 
 
 @claim("busafekete2021:fig-1")
-def check_figure_1(frame: pd.DataFrame) -> list[Check]:
+def check_figure_1(frame: pd.DataFrame) -> Iterator[Check]:
     """2SAMP against UNIF on two rankings, with the printed thresholds."""
-    checks = []
     for m in sorted(frame.n_items.unique()):
         size = float(printed_sizes([m])[TWO].iloc[0])
-        checks.append(Check(f"probability that 2SAMP rejects uniform rankings, m = {m}", size, "<=", DELTA))
+        yield printed(f"probability that 2SAMP rejects uniform rankings, m = {m}", size, "<=", DELTA)
         row = _at(frame, m, 25, TWO, PRINTED)
-        checks.append(_power_check(f"power of 2SAMP, m = {m}, 1 − φ = {row.gap:.2g}", row, ">=", 0.9))
+        yield _power_check(f"power of 2SAMP, m = {m}, 1 − φ = {row.gap:.2g}", row, ">=", 0.9)
         gains = frame[(frame.n_items == m) & (frame.test == "gain")]
         worst = gains.loc[gains["mean"].idxmin()]
         best = gains.loc[gains["mean"].idxmax()]
@@ -317,8 +316,7 @@ def check_figure_1(frame: pd.DataFrame) -> list[Check]:
             # a difference that no repetition showed may still be one in as many
             error = Z * math.hypot(2 * row.se, 1 / row.repetitions)
             what = f"{word} gain in power of 2SAMP over UNIF over the grid, m = {m}"
-            checks.append(Check(what, 2 * row["mean"] - 1, relation, bound, error=error))
-    return checks
+            yield printed(what, 2 * row["mean"] - 1, relation, bound, error=error)
 
 
 def first_sizes(most: int = 100, delta: float = DELTA) -> dict[str, int]:
@@ -402,17 +400,17 @@ def pairing_power(
 
 
 @claim("busafekete2021:sec-7.1:why")
-def check_why(n_items: int, scaled: float, repetitions: int) -> list[Check]:
+def check_why(n_items: int, scaled: float, repetitions: int) -> Iterator[Check]:
     """At equal size and on the same rankings: all pairs against one pairing."""
     frame = pairing_power(n_items, scaled, [1, n_items - 1], repetitions)
     one, every = frame["mean"]
     error = certain(one, repetitions) + certain(every, repetitions)
     what = f"power at size {DELTA} from all pairs less that from one pairing, m = {n_items}, two rankings"
-    return [
-        Check(what, every - one, ">", 0, error=error),
-        Check(f"signal over noise, all pairs to one pairing, m = {n_items}", float(signal_gain(n_items - 1)), ">", 1),
-        Check("the same at its least, m = 4", float(signal_gain(3)), ">", 1),
-    ]
+    yield printed(what, every - one, ">", 0, error=error)
+    yield printed(
+        f"signal over noise, all pairs to one pairing, m = {n_items}", float(signal_gain(n_items - 1)), ">", 1
+    )
+    yield printed("the same at its least, m = 4", float(signal_gain(3)), ">", 1)
 
 
 def known_centre_power(n_items: int, theta: float, count: int = 2, delta: float = DELTA) -> float:
@@ -440,7 +438,7 @@ def margins(frame: pd.DataFrame, n_items: int) -> pd.DataFrame:
 
 
 @claim("busafekete2021:sec-7.1:margin")
-def check_margin(frame: pd.DataFrame, n_items: int = 10_000) -> list[Check]:
+def check_margin(frame: pd.DataFrame, n_items: int = 10_000) -> Iterator[Check]:
     """What two rankings detect at the largest m."""
     rows = [
         ("2SAMP as printed", TWO, PRINTED, "printed", 2),
@@ -449,15 +447,15 @@ def check_margin(frame: pd.DataFrame, n_items: int = 10_000) -> list[Check]:
         ("2SAMP as printed", TWO, PRINTED, "corrected", 20),
         ("UNIF as printed", UNIF, PRINTED, "corrected", 30),
     ]
-    checks = []
     for name, test, calibration, about, scaled in rows:
         row = _at(frame, n_items, scaled, test, calibration)
         what = f"power of {name}, m = {n_items}, two rankings, 1 − φ = {row.gap:.2g}"
         bound = DETECTED if about == "printed" else 0.9
-        checks.append(_power_check(what, row, ">=", bound, about))
+        yield _power_check(what, row, ">=", bound, about)
     power = known_centre_power(n_items, -math.log1p(-1e-5))
     what = f"power of the best test of size {DELTA} that knows the centre, m = {n_items}, two rankings, 1 − φ = 1e-05"
-    return [*checks, Check(what, power, ">=", DETECTED), Check(what, power, "<", 0.77, "corrected")]
+    yield printed(what, power, ">=", DETECTED)
+    yield amended(what, power, "<", 0.77)
 
 
 # --- Section 7: what epsilon does ------------------------------------------------------------------------------------
@@ -476,19 +474,17 @@ def trun_power(n_rankings: int, phi: float, epsilon: float, epsilon_0: float = 1
 
 
 @claim("busafekete2021:sec-7:epsilon-role")
-def check_epsilon_role(n_rankings: int, n_items: int, epsilons: tuple[float, float]) -> list[Check]:
+def check_epsilon_role(n_rankings: int, n_items: int, epsilons: tuple[float, float]) -> Iterator[Check]:
     """Whether a test's answers at a fixed number of rankings depend on the tolerance."""
     low, high = epsilons
     moved = trun_power(n_rankings, 0.5, high) - trun_power(n_rankings, 0.5, low)
     answer = f"power of TRUN, m = 2, k = {n_rankings}, φ = 1/2, ε₀ = 1/3: at ε = {high} less that at ε = {low}"
     limit = f"total variation at the least 1 − φ_ε at which 2SAMP does not stop in line 3, m = {n_items}"
     distance = Mallows.of_gap(n_items, paper.two_sample_gap(n_items, DELTA)).total_variation()
-    return [
-        Check(answer, moved, "==", 0, error=1e-9),
-        Check(limit, distance, "<=", high),
-        Check(answer, moved, ">", 0.01, "corrected"),
-        Check(limit, distance, ">=", 1 - 1e-9, "corrected"),
-    ]
+    yield printed(answer, moved, "==", 0, error=1e-9)
+    yield printed(limit, distance, "<=", high)
+    yield amended(answer, moved, ">", 0.01)
+    yield amended(limit, distance, ">=", 1 - 1e-9)
 
 
 # --- Figure 2 --------------------------------------------------------------------------------------------------------
@@ -535,31 +531,30 @@ def estimated_centre_sizes(panels: Iterable[tuple[int, int]], repetitions: int, 
 
 
 @claim("busafekete2021:fig-2")
-def check_figure_2(frame: pd.DataFrame, sizes: pd.DataFrame, panels: Iterable[tuple[int, int]]) -> list[Check]:
+def check_figure_2(frame: pd.DataFrame, sizes: pd.DataFrame, panels: Iterable[tuple[int, int]]) -> Iterator[Check]:
     """MA, in each reading of its centre, against UNIF."""
     two = [m for m, n in panels if n == 2]
     more = [(m, n) for m, n in panels if n > 2]
-    checks = []
     for m in two:
         what = f"limit of MA's power as φ → 0, m = {m}, two rankings"
         for reading, sides in (("any fixed centre, two-sided", 2), ("any fixed centre, one-sided", 1)):
-            checks.append(Check(what, fixed_centre_limit(m, 2, sides), ">=", DETECTED, reading=reading))
-        checks.append(Check(f"{what}, any fixed centre", fixed_centre_limit(m, 2), "<", 0.17, "corrected"))
+            yield printed(what, fixed_centre_limit(m, 2, sides), ">=", DETECTED, reading=reading)
+        yield amended(f"{what}, any fixed centre", fixed_centre_limit(m, 2), "<", 0.17)
         ahead, behind = (_at(frame, m, 15, test, PRINTED) for test in (FIRST, UNIF))
-        checks.append(_lead("UNIF", behind, "MA", ahead, "printed", "first ranking as centre"))
-        checks.append(_lead("MA, first ranking as centre,", ahead, "UNIF", behind, "corrected"))
+        yield _lead("UNIF", behind, "MA", ahead, "printed", "first ranking as centre")
+        yield _lead("MA, first ranking as centre,", ahead, "UNIF", behind, "corrected")
         row = _at(frame, m, 50, UNIF, PRINTED)
         what = f"power of UNIF, m = {m}, two rankings, 1 − φ = {row.gap:.2g}"
-        checks.append(_power_check(what, row, ">=", 0.9, "corrected"))
+        yield _power_check(what, row, ">=", 0.9, "corrected")
     for row in sizes.itertuples():
         error = certain(row.mean, row.repetitions)
         what = f"MA rejects uniform rankings, m = {row.n_items}, {row.n_rankings} rankings"
-        checks.append(Check(what, row.mean, "<=", 0.5, reading="estimated centre (Borda)", error=error))
+        yield printed(what, row.mean, "<=", 0.5, reading="estimated centre (Borda)", error=error)
     for m, n in more:
         unif = _at(frame, m, 25, UNIF, PRINTED, n)
         others = [(test, _at(frame, m, 25, test, PRINTED, n)) for test in (FIXED, FIRST)]
-        checks += [_lead("UNIF", unif, test, row, "corrected") for test, row in others]
-    return checks
+        for test, row in others:
+            yield _lead("UNIF", unif, test, row, "corrected")
 
 
 def _lead(name: str, row: Any, other: str, than: Any, about: str, reading: str = "") -> Check:

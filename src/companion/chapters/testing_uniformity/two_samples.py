@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy.optimize import brentq, linprog
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import all_rankings, distance_law
-from companion.ledger.claim import Check, claim
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
@@ -103,45 +103,43 @@ def thresholds(items: Iterable[int], delta: float) -> pd.DataFrame:
     """
     rows = []
     for m in items:
-        printed, exact = paper.two_sample(m, delta), TwoSample.calibrated(n_items=m, size=delta)
-        least = printed.least_gap
+        as_printed, exact = paper.two_sample(m, delta), TwoSample.calibrated(n_items=m, size=delta)
+        least = as_printed.least_gap
         rows.append(
             {
                 "items": m,
                 "runs from": "always" if least < 0 else "never" if least > 1 else f"{least:.3g}",
-                "printed": math.floor(printed.threshold),
+                "printed": math.floor(as_printed.threshold),
                 "exact": int(exact.threshold),
-                "size, printed": printed.exact_size,
+                "size, printed": as_printed.exact_size,
                 "size, exact": exact.exact_size,
-                "equal rankings": "rejected" if printed.threshold >= 0 else "accepted",
+                "equal rankings": "rejected" if as_printed.threshold >= 0 else "accepted",
             }
         )
     return pd.DataFrame(rows)
 
 
 @claim("busafekete2021:sec-4.1:null")
-def check_null(most_items: int) -> list[Check]:
+def check_null(most_items: int) -> Iterator[Check]:
     """The null bound with the constant 1/sqrt(12): over all delta for few items, and its proof for many."""
     worst = max(null_excess(m) for m in range(2, most_items + 1))
     variances = {m: Mallows(m, 0.0).distance_moments()[1] for m in (*range(2, 200), 10**3, 10**4, 10**5)}
-    return [
-        Check(f"P(d ≤ m(m−1)/4 − √(m³ ln(1/δ)/12)) / δ, largest over all δ and m = 2..{most_items}", worst, "<=", 1),
-        Check(
-            "2 Var[d] / (m³/12), largest over m = 2..199, 10³, 10⁴, 10⁵",
-            max(24 * variance / m**3 for m, variance in variances.items()),
-            "<=",
-            1,
-        ),
-    ]
+    yield printed(f"P(d ≤ m(m−1)/4 − √(m³ ln(1/δ)/12)) / δ, largest over all δ and m = 2..{most_items}", worst, "<=", 1)
+    yield printed(
+        "2 Var[d] / (m³/12), largest over m = 2..199, 10³, 10⁴, 10⁵",
+        max(24 * variance / m**3 for m, variance in variances.items()),
+        "<=",
+        1,
+    )
 
 
 @claim("busafekete2021:sec-4.1:alt")
-def check_alt(phis: Iterable[float]) -> list[Check]:
+def check_alt(phis: Iterable[float]) -> Iterator[Check]:
     """The alternative's bound with the constant 1/sqrt(3), over all delta, by enumeration of up to 6 items."""
     phis = list(phis)
     worst = max(alternative_excess(m, phi) for m in range(2, 7) for phi in phis)
     what = "P(d > 2φm/(1−φ) + √(m³ ln(1/δ)/3)) / δ, largest over all δ"
-    checks = [Check(f"{what}, m = 2..6, {len(phis)} spreads from {min(phis):g} to {max(phis):g}", worst, "<=", 1)]
+    yield printed(f"{what}, m = 2..6, {len(phis)} spreads from {min(phis):g} to {max(phis):g}", worst, "<=", 1)
     for m, gap in ((30, 0.5), (100, 0.2), (100, 0.02)):
         start = 2 * m * (1 - gap) / gap
         ratios = [
@@ -149,19 +147,17 @@ def check_alt(phis: Iterable[float]) -> list[Check]:
             for delta in (0.5, 0.05, 1e-3, 1e-6)
         ]
         what = f"the same with d ≤ D + D′, largest over δ = 0.5, 0.05, 10⁻³, 10⁻⁶, m = {m}, 1 − φ = {gap:g}"
-        checks.append(Check(what, max(ratios), "<=", 1))
-    return checks
+        yield printed(what, max(ratios), "<=", 1)
 
 
 @claim("busafekete2021:alg-1")
-def check_alg_1(most_items: int, deltas: Sequence[float]) -> list[Check]:
+def check_alg_1(most_items: int, deltas: Sequence[float]) -> Iterator[Check]:
     """Size of 2SAMP as printed: over all delta for few items, on a grid at the paper's sizes."""
     worst = max(null_excess(m) for m in range(2, most_items + 1))
-    checks = [Check(f"size / δ, largest over all δ in (0, 1), m = 2..{most_items}", worst, "<=", 1)]
+    yield printed(f"size / δ, largest over all δ in (0, 1), m = 2..{most_items}", worst, "<=", 1)
     for m in (100, 1000, 10_000):
         ratio = max(paper.two_sample(m, delta).exact_size / delta for delta in deltas)
-        checks.append(Check(f"size / δ, largest over {len(deltas)} values of δ, m = {m:,}", ratio, "<=", 1))
-    return checks
+        yield printed(f"size / δ, largest over {len(deltas)} values of δ, m = {m:,}", ratio, "<=", 1)
 
 
 def theorem_4(items: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame:
@@ -188,20 +184,18 @@ def theorem_4(items: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame:
 
 
 @claim("busafekete2021:thm-4")
-def check_thm_4(frame: pd.DataFrame, delta: float) -> list[Check]:
+def check_thm_4(frame: pd.DataFrame, delta: float) -> Iterator[Check]:
     """Theorem 4 on two items, and where its denominator is positive."""
     few, epsilon = paper.two_sample(2, delta), 0.25
     if not few.applies(epsilon):
         raise ValueError(f"delta = {delta}; line 3 must let two items pass for this counterexample")
     about = f"{len(frame)} pairs (m, δ), m = {frame['items'].min()}..{frame['items'].max()}"
     size, miss = (frame["size"] / frame.delta).max(), (frame.miss / frame.delta).max()
-    return [
-        Check(f"power at m = 2, δ = {delta:g}, ε = {epsilon:g}, φ = 0", float(few.threshold >= 0), ">=", 1 - delta),
-        Check(f"size / δ, denominator positive, {about}", size, "<=", 1, "supplied"),
-        Check(f"(1 − power) / δ, no more than, at φ_ε = 1 − 8/(…), {about}", miss, "<=", 1, "supplied"),
-        Check(f"size / δ, {about}", size, "<=", 1, "corrected"),
-        Check(f"(1 − power) / (δ/2), no more than, at φ_ε = 1 − 8/(…), {about}", 2 * miss, "<=", 1, "corrected"),
-    ]
+    yield printed(f"power at m = 2, δ = {delta:g}, ε = {epsilon:g}, φ = 0", float(few.threshold >= 0), ">=", 1 - delta)
+    yield supplied(f"size / δ, denominator positive, {about}", size, "<=", 1)
+    yield supplied(f"(1 − power) / δ, no more than, at φ_ε = 1 − 8/(…), {about}", miss, "<=", 1)
+    yield amended(f"size / δ, {about}", size, "<=", 1)
+    yield amended(f"(1 − power) / (δ/2), no more than, at φ_ε = 1 − 8/(…), {about}", 2 * miss, "<=", 1)
 
 
 def printed_failure(n_items: int, gap: float, eights: float = 9.0) -> float:
@@ -230,7 +224,7 @@ def free_delta(phi: float) -> dict[str, float]:
 
 
 @claim("busafekete2021:sec-4.1:alternative-reading")
-def check_alternative(phi: float, items: Iterable[int], gaps: Iterable[float]) -> list[Check]:
+def check_alternative(phi: float, items: Iterable[int], gaps: Iterable[float]) -> Iterator[Check]:
     """The sentence after Theorem 4 with delta free, with the delta that its formula gives, and with an 8."""
     free = free_delta(phi)
     grid = [(m, gap) for m in items for gap in gaps]
@@ -249,18 +243,12 @@ def check_alternative(phi: float, items: Iterable[int], gaps: Iterable[float]) -
     what = f"power at m = {free['items']:.0f}, φ = φ_ε = {phi:g}, δ = {free['delta']:.2g}"
     about = f"{len(size)} pairs (m, φ_ε)"
     fixed = "δ = 2 exp(…)"
-    return [
-        Check(what, free["power"], ">=", free["promised"], reading="any δ"),
-        Check(f"size / δ, {about}", max(size), "<=", 1, reading=fixed),
-        Check(f"(1 − power) / δ, no more than, {about}", max(miss), "<=", 1, reading=fixed),
-        Check(
-            f"(1 − power) / exp(−(m+7−8/(1−φ_ε))²/(12m)), no more than, least δ, {len(better)} pairs",
-            max(better),
-            "<=",
-            1,
-            "corrected",
-        ),
-    ]
+    yield printed(what, free["power"], ">=", free["promised"], reading="any δ")
+    yield printed(f"size / δ, {about}", max(size), "<=", 1, reading=fixed)
+    yield printed(f"(1 − power) / δ, no more than, {about}", max(miss), "<=", 1, reading=fixed)
+    yield amended(
+        f"(1 − power) / exp(−(m+7−8/(1−φ_ε))²/(12m)), no more than, least δ, {len(better)} pairs", max(better), "<=", 1
+    )
 
 
 # --- one ranking -----------------------------------------------------------------------------------------------------
@@ -311,7 +299,7 @@ def known_centre(items: Iterable[int], delta: float) -> pd.DataFrame:
 
 
 @claim("busafekete2021:sec-4.1:one-sample")
-def check_one_sample(delta: float, n_items: int = 4, phi: float = 0.0) -> list[Check]:
+def check_one_sample(delta: float, n_items: int = 4, phi: float = 0.0) -> Iterator[Check]:
     """One ranking with the centre unknown and with the centre given; the least m at which delta can be reached."""
     epsilon = 1 - delta
     test = TwoSample.calibrated(n_items=n_items, size=delta)
@@ -319,13 +307,11 @@ def check_one_sample(delta: float, n_items: int = 4, phi: float = 0.0) -> list[C
     unknown = one_ranking_power(n_items, phi, delta)
     best = f"best least power of one ranking, size {delta:g}, m = {n_items}, φ = {phi:g}, all centres"
     known = f"power with the centre given, m = {n_items}, ε = {epsilon:g}"
-    return [
-        Check(best, unknown, "<", 1 - delta, reading="centre unknown", error=ROUNDING),
-        Check(known, power, "<", 1 - delta, reading="centre given"),
-        Check(best, unknown, "==", delta, "corrected", error=ROUNDING),
-        Check(f"size with the centre given, m = {n_items}", test.exact_size, "<=", delta, "corrected"),
-        Check(known, power, ">=", 1 - delta, "corrected"),
-    ]
+    yield printed(best, unknown, "<", 1 - delta, reading="centre unknown", error=ROUNDING)
+    yield printed(known, power, "<", 1 - delta, reading="centre given")
+    yield amended(best, unknown, "==", delta, error=ROUNDING)
+    yield amended(f"size with the centre given, m = {n_items}", test.exact_size, "<=", delta)
+    yield amended(known, power, ">=", 1 - delta)
 
 
 # --- MA --------------------------------------------------------------------------------------------------------------
@@ -443,11 +429,11 @@ def fixed_centre_limit(n_items: int) -> dict[str, float]:
 
 
 @claim("busafekete2021:sec-7.2:ma")
-def check_ma(frame: pd.DataFrame, delta: float) -> list[Check]:
+def check_ma(frame: pd.DataFrame, delta: float) -> Iterator[Check]:
     """Size of every reading of MA, and of its exact form with the first ranking as the centre."""
     readings = {"fixed": "any fixed centre", "first": "first ranking", "borda": "estimated centre"}
-    checks = [
-        Check(
+    for row in frame.itertuples():
+        yield printed(
             f"size, {row.sided}-sided, δ = {delta:g}, m = {row.items:,}, n = {row.rankings:,}",
             row.size,
             "<=",
@@ -455,13 +441,10 @@ def check_ma(frame: pd.DataFrame, delta: float) -> list[Check]:
             reading=readings[str(row.centre)],
             error=row.error,
         )
-        for row in frame.itertuples()
-    ]
     for m, n in dict.fromkeys(zip(frame["items"], frame["rankings"], strict=True)):
         size = MallowsApproximate.calibrated(n_items=int(m), n_voters=int(n), size=delta).exact_size
         what = f"size, first ranking as the centre, exact threshold, m = {m:,}, n = {n:,}"
-        checks.append(Check(what, size, "<=", delta, "corrected"))
-    return checks
+        yield amended(what, size, "<=", delta)
 
 
 # --- the law that 2SAMP looks at -------------------------------------------------------------------------------------
@@ -486,7 +469,7 @@ def distance_laws(
         ``law`` ("uniform" or "1 - phi = ..."), ``distance``, ``probability``, ``se`` (0 if exact), ``printed``,
         ``exact`` (thresholds).
     """
-    printed, exact = (
+    as_printed, exact = (
         paper.two_sample(n_items, delta).threshold,
         TwoSample.calibrated(n_items=n_items, size=delta).threshold,
     )
@@ -501,7 +484,7 @@ def distance_laws(
         laws[f"1 - phi = {gap:.3g}"] = share, np.sqrt(share * (1 - share) / repetitions)
     return pd.concat(
         [
-            pd.DataFrame({"law": law, "distance": x, "probability": p, "se": se, "printed": printed, "exact": exact})
+            pd.DataFrame({"law": law, "distance": x, "probability": p, "se": se, "printed": as_printed, "exact": exact})
             for law, (p, se) in laws.items()
         ],
         ignore_index=True,

@@ -1,0 +1,202 @@
+"""Would a verdict see a slip of the pen? Single mutants of the code behind each claim, each judged as the book does.
+
+    .venv/bin/python tests/claim_mutants.py                          # every claim whose function needs no argument
+    .venv/bin/python tests/claim_mutants.py -n 12 --seed 7 qiao2021 cai2025:lem-b.2   # of these papers or claims
+
+A mutant is one changed expression (as in `mutants.py`) of a function of a chapter's section that the claim reaches. It
+is noticed by an *exception* (or because it does not end), by the *verdict* (the ledger's verdict, or a check of the
+corrected statement, is no longer met), by the *numbers* alone (`make verify` would see it), or not at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import builtins
+import contextlib
+import copy
+import hashlib
+import importlib
+import inspect
+import math
+import multiprocessing
+import os
+import random
+import resource
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from mutants import MEMORY, PRELOAD, ROOT, Mutant, _changes, _Finder, _path, _shorten, _walk
+
+from companion.ledger.claim import SETTLED
+from companion.ledger.files import Claim, load_ledger
+from companion.ledger.judge import judge
+from companion.press.verify import differences
+
+CHAPTERS = ROOT / "src" / "companion" / "chapters"
+OUTCOMES = ("verdict", "exception", "numbers", "nothing")
+
+
+def sections() -> list[str]:
+    """Names of all modules of the chapters."""
+    return [
+        ".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in sorted(CHAPTERS.rglob("[a-z]*.py"))
+    ]
+
+
+def watched(module: str) -> ast.Module:
+    """The tree of a module in which every function says that it is reached, under its module's full name."""
+    tree = ast.parse(_path(module).read_text(encoding="utf-8"))
+    for name, node in functions(tree):
+        node.body.insert(0, ast.parse(f"reached({module!r}, {name!r})").body[0])
+    return ast.fix_missing_locations(tree)
+
+
+def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Functions and methods of a module by their names; what is compiled cannot say that it is reached."""
+    for top in tree.body:
+        inner = top.body if isinstance(top, ast.ClassDef) else [top]
+        for node in inner:
+            if isinstance(node, ast.FunctionDef) and "jit" not in "".join(map(ast.unparse, node.decorator_list)):
+                yield f"{top.name}.{node.name}" if isinstance(top, ast.ClassDef) else node.name, node
+
+
+def mutants_of(module: str, name: str) -> list[tuple[ast.Module, ast.AST, Any, str]]:
+    """Every change within one function: its tree, the statement, the change."""
+    tree = ast.parse(_path(module).read_text(encoding="utf-8"))
+    node = dict(functions(tree))[name]
+    return [
+        (tree, statement, change, name)
+        for inner, _, statement in _walk(node, name, node)
+        for change in _changes(inner)
+        if id(statement) != id(node)  # not the defaults of arguments, which the profiles set
+    ]
+
+
+def draw(claim: str, reached: list[tuple[str, str]], n: int, seed: int) -> list[Mutant]:
+    """`n` mutants of the functions that a claim reaches, drawn by the seed and its name."""
+    every = [(module, change) for module, name in reached for change in mutants_of(module, name)]
+    key = int.from_bytes(hashlib.blake2b(f"{seed} {claim}".encode(), digest_size=8).digest())
+    found = []
+    for i in sorted(random.Random(key).sample(range(len(every)), min(n, len(every)))):
+        module, (tree, statement, change, name) = every[i]
+        before = ast.unparse(statement)
+        with change():
+            after, changed = ast.unparse(statement), copy.deepcopy(tree)
+        found.append(Mutant(module, getattr(statement, "lineno", 0), name, *_shorten(before, after), changed))
+    return found
+
+
+def _settle(trees: dict[str, ast.Module], module: str, claim: str, seconds: float, reply: Any, watch: bool) -> None:
+    """In a process of its own: the record of a claim with changed modules, or nothing if it raises."""
+    for kind, most in (
+        (resource.RLIMIT_CPU, math.ceil(seconds)),
+        (resource.RLIMIT_AS, MEMORY),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    seen: dict[tuple[str, str], None] = {}
+    vars(builtins)["reached"] = lambda *place: seen.setdefault(place)
+    sys.meta_path.insert(0, _Finder(trees))
+    importlib.import_module(module)
+    seen.clear()
+    start = time.process_time()
+    record = SETTLED[claim]().to_json()
+    reply.send((record, list(seen) if watch else [], time.process_time() - start))
+    reply.close()
+    os._exit(0)
+
+
+def settle(trees: dict[str, ast.Module], module: str, claim: str, seconds: float = 600, watch: bool = False) -> Any:
+    """Record, functions reached and seconds; None if it raised or did not end."""
+    answer, reply = multiprocessing.Pipe(duplex=False)
+    arguments = (trees, module, claim, seconds, reply, watch)
+    process = multiprocessing.get_context("forkserver").Process(target=_settle, args=arguments)
+    process.start()
+    reply.close()
+    found = None
+    with contextlib.suppress(EOFError):
+        if answer.poll(20 * seconds):
+            found = answer.recv()
+    if found is None and process.is_alive():
+        os.kill(process.pid or 0, signal.SIGKILL)
+    process.join()
+    return found
+
+
+def outcome(ledger: Mapping[str, Claim], clean: dict[str, Any], found: Any) -> str:
+    """How a mutant was noticed."""
+    if found is None:
+        return "exception"
+    claim = ledger[clean["claim"]]
+    before, after = ({"records": [record | {"chapter": claim.chapter}]} for record in (clean, found[0]))
+    faults = [bool(judge({claim.id: claim}, side["records"], "standard")) for side in (before, after)]
+    if clean["verdict"] != found[0]["verdict"] or faults[0] != faults[1]:
+        return "verdict"
+    return "numbers" if any(differences(ledger, before, after)) else "nothing"
+
+
+def main() -> int:
+    """Draw, run, report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("of", nargs="*", help="beginnings of ids, or parts of a module's name; all by default")
+    parser.add_argument("-n", type=int, default=8, help="mutants a claim")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("-v", "--verbose", action="store_true", help="list those noticed by numbers alone, too")
+    options = parser.parse_args()
+    os.chdir(ROOT)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([*PRELOAD, "matplotlib.figure", "seaborn", "companion.press.verify"])
+    for module in sections():
+        importlib.import_module(module)
+    ledger = load_ledger(ROOT)
+    free = {
+        name: inspect.getmodule(function).__name__  # type: ignore[union-attr]
+        for name, function in sorted(SETTLED.items())
+        if all(p.default is not p.empty for p in inspect.signature(function).parameters.values())
+    }
+    if options.of:
+        free = {
+            name: module for name, module in free.items() if any(name.startswith(o) or o in module for o in options.of)
+        }
+
+    trees = {module: watched(module) for module in sections()}
+    total: Counter[str] = Counter()
+    with ThreadPoolExecutor(options.jobs) as pool:
+        surveys = dict(zip(free, pool.map(lambda name: settle(trees, free[name], name, watch=True), free), strict=True))
+        work = [
+            (name, mutant)
+            for name in free
+            if surveys[name]
+            for mutant in draw(name, surveys[name][1], options.n, options.seed)
+        ]
+        print(f"{len(free)} claims, {len(work)} mutants", flush=True)
+        for name in free:
+            if not surveys[name]:
+                print(f"  {name}: does not run as it stands")
+
+        def verdict(task: tuple[str, Mutant]) -> str:
+            name, mutant = task
+            limit = 30 + 10 * surveys[name][2]
+            return outcome(ledger, surveys[name][0], settle({mutant.module: mutant.tree}, free[name], name, limit))
+
+        for (name, mutant), said in zip(work, pool.map(verdict, work), strict=True):
+            total[said] += 1
+            if said == "nothing" or (said == "numbers" and options.verbose):
+                print(f"  {said:8} {name}  {mutant}", flush=True)
+    shares = {said: total[said] / max(len(work), 1) for said in OUTCOMES}
+    print(", ".join(f"{said} {total[said]} ({100 * share:.1f} %)" for said, share in shares.items()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
