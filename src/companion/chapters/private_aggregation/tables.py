@@ -85,7 +85,7 @@ class Row:
     """
 
     table: int
-    as_printed: Callable[[int], float] | None = None
+    printed: Callable[[int], float] | None = None
     proved: Callable[[int], float] | None = None
     constant: float = math.inf
 
@@ -287,7 +287,7 @@ def _within(errors: pd.DataFrame, table: int) -> list[Check]:
     checks = []
     for row, entry in ROWS.items():
         part = errors[(errors.row == row) & (entry.table == table)]
-        for name, limit, says in ((printed, entry.constant, supplied), ("proved", 1.0, amended)):
+        for name, limit, says in (("printed", entry.constant, supplied), ("proved", 1.0, amended)):
             if part.empty or part[name].isna().any():
                 continue
             worst = part.loc[(part.error / part[name]).idxmax()]
