@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from bs4 import BeautifulSoup
 
 from companion.ledger.claim import Check, Record
 from companion.ledger.files import find_root
@@ -44,25 +45,27 @@ def test_verdicts_come_from_the_records_not_from_the_ledger(board):
     assert "cai2025:a" not in board.errata()
 
 
-def test_settled_links_to_the_cards(board):
-    html = board.settled()
-    assert 'href="01-x.html#cai2025-a"' in html
-    assert "first &lt;one&gt;" in html
-    assert "no picture" in html
-    assert "third" not in html
-
-
-def test_pending(board):
-    assert "1 pending" in board.pending()
-    assert "third" in board.pending()
-    assert "second" not in board.pending()
+def test_claims_link_to_their_cards(board):
+    """Whoever has a card is linked to it; text is escaped, and a claim without a check says why."""
+    rows = BeautifulSoup(board.claims(), "html.parser").tbody.find_all("tr")
+    shown = [[cell.get_text(" ") for cell in row.find_all("td")] for row in rows]
+    assert [row.a and row.a["href"] for row in rows] == ["01-x.html#cai2025-a", "01-x.html#cai2025-b", None, None]
+    assert shown[0] == ["cai2025:a A", "first <one>", "refuted"]
+    assert [statement for _, statement, _ in shown[1:]] == ["second", "third", "no picture"]
 
 
 def test_errata_show_the_failing_check_and_the_correction(board):
-    html = board.errata()
-    assert "loss is 2, and should be ≤ 1" in html
-    assert "the right one" in html
-    assert "second" not in html
+    [erratum] = BeautifulSoup(board.errata(), "html.parser").find_all("section")
+    assert [item.get_text() for item in erratum.find_all("li")] == ["loss is 2, and should be ≤ 1"]
+    assert erratum.find(class_="claim-corrected").get_text() == "Instead: the right one"
+
+
+def test_errata_quote_some_checks_and_count_the_others(board):
+    checks = tuple(Check(f"loss {i}", 2, "<=", 1) for i in range(5))
+    board.records["cai2025:a"] = Record("cai2025:a", checks)
+    items = BeautifulSoup(board.errata(), "html.parser").find_all("li")
+    assert len(items) == 4
+    assert items[-1].get_text() == "and 2 more checks, on the card"
 
 
 def test_every_file_of_the_ledger_has_a_heading():

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from html import escape
 from typing import Any
 
 import pandas as pd
 
-from companion.ledger.card import anchor, show_number
-from companion.ledger.claim import RELATIONS, Check, Record
+from companion.ledger.card import fill
+from companion.ledger.claim import Record
 from companion.ledger.files import VERDICTS, Claim, find_root, load_ledger
 
 #: Whose claims the ledger holds, by the file stem: four papers', and our own.
@@ -66,54 +65,21 @@ class Scoreboard:
         table.loc["all"] = table.sum()
         return table.assign(claims=table.sum(axis=1)).rename_axis(index=None, columns=None)
 
-    def settled(self) -> _Html:
-        """The claims that have a verdict, each linked to its card."""
-        rows = [self._row(c) for c in self.ledger.values() if c.id in self.records or c.verdict == "unchecked"]
-        return _Html(_table(rows))
-
-    def pending(self) -> _Html:
-        """The claims that wait for their chapter, folded up by paper."""
-        blocks = []
-        for stem, paper in PAPERS.items():
-            claims = [c for c in self.ledger.values() if c.id.startswith(f"{stem}:") and self.verdict(c) == "pending"]
-            if claims:
-                summary = f"<summary>{escape(paper)}: {len(claims)} pending</summary>"
-                blocks.append(f'<details class="pending">{summary}{_table([self._row(c) for c in claims])}</details>')
-        return _Html("\n".join(blocks))
+    def claims(self) -> _Html:
+        """Every claim with its verdict, linked to its card where it has one."""
+        rows = [(claim, self.verdict(claim), claim.id in self.records) for claim in self.ledger.values()]
+        return _Html(fill("scoreboard.html", rows=rows))
 
     def errata(self) -> _Html:
-        """For every printed statement that does not stand as it is: the decisive check, and what holds instead."""
-        blocks = []
+        """For every printed statement that does not stand as it is: the decisive checks, and what holds instead."""
+        entries = []
         for claim in self.ledger.values():
             if claim.id not in self.records or (verdict := self.verdict(claim)) == "holds":
                 continue
-            checks = self.records[claim.id].checks
-            against = [c for c in checks if c.about in ("printed", "content") and c.outcome is False]
-            reasons = "".join(f"<li>{escape(_sentence(c))}</li>" for c in against[:SHOWN])
-            if len(against) > SHOWN:
-                more = len(against) - SHOWN
-                reasons += f"<li>and {more} more check{'s' * (more > 1)}, on the card</li>"
-            readings = {c.reading for c in against if c.reading}
-            lead = "Under some readings it fails:" if readings and verdict == "underspecified" else "What fails:"
-            blocks.append(
-                f'<section class="erratum claim claim-verdict-{verdict.split()[0]}">'
-                f'<p class="claim-head">{_link(claim)} <span class="claim-where">{escape(claim.where)}</span>'
-                f'<span class="claim-badge">{escape(verdict)}</span></p>'
-                f"<p><strong>Printed:</strong> {escape(claim.statement)}</p>"
-                f"<p><strong>{lead}</strong></p><ul>{reasons}</ul>"
-                f'<p class="claim-corrected"><strong>Instead:</strong> {escape(claim.corrected or "")}</p></section>'
-            )
-        return _Html("\n".join(blocks))
-
-    def _row(self, claim: Claim) -> str:
-        verdict = self.verdict(claim)
-        name = _link(claim) if claim.id in self.records else f"<code>{escape(claim.id)}</code>"
-        note = claim.reason or claim.statement
-        badge = f'<span class="claim-badge">{escape(verdict)}</span>'
-        return (
-            f'<tr><td>{name}<span class="claim-about">{escape(claim.where)}</span></td><td>{escape(note)}</td>'
-            f'<td class="claim-verdict-{verdict.split()[0]}">{badge}</td></tr>'
-        )
+            against = [c for c in self.records[claim.id] if c.about in ("printed", "content") and c.outcome is False]
+            some = verdict == "underspecified" and any(check.reading for check in against)
+            entries.append((claim, verdict, "Under some readings it fails:" if some else "What fails:", against))
+        return _Html(fill("errata.html", entries=entries, shown=SHOWN))
 
 
 class _Html(str):
@@ -121,19 +87,3 @@ class _Html(str):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/html": str(self), "text/plain": f"{len(self)} characters of HTML"}
-
-
-def _table(rows: list[str]) -> str:
-    head = "<thead><tr><th>claim</th><th>statement</th><th>verdict</th></tr></thead>"
-    return f'<div class="scoreboard"><table>{head}<tbody>{"".join(rows)}</tbody></table></div>'
-
-
-def _link(claim: Claim) -> str:
-    return f'<a href="{escape(claim.chapter)}.html#{anchor(claim.id)}"><code>{escape(claim.id)}</code></a>'
-
-
-def _sentence(check: Check) -> str:
-    reading = f" ({check.reading})" if check.reading else ""
-    error = f" ± {show_number(check.error)}" if check.error else ""
-    bound = f"{RELATIONS[check.relation]} {show_number(check.bound)}"
-    return f"{check.what}{reading} is {show_number(check.observed)}{error}, and should be {bound}"

@@ -18,6 +18,7 @@ PACKAGES = ("companion", "dprank")
 #: Modules that read files, and which.
 READS = {
     "companion.instruments.surveys": "data/surveys/**/*",
+    "companion.ledger.card": "src/companion/ledger/templates/*",
     "dprank.data.examples": "src/dprank/examples/*",
 }
 #: What no chapter loads.

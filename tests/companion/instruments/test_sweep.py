@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client, LocalCluster
 
 import companion
 from companion.instruments import sweep as sweeping
@@ -27,6 +30,27 @@ def run(cells=CELLS, **changes):
 
 def test_any_number_of_workers_gives_the_same_bits():
     pd.testing.assert_frame_equal(run(jobs=1), run(jobs=2), check_exact=True)
+
+
+THREADS: set[str] = set()
+
+
+def draw_there(scale, repetitions, rng):
+    THREADS.add(threading.current_thread().name)
+    return draw(scale, repetitions, rng)
+
+
+def test_workers_of_a_cluster_give_the_same_bits():
+    """Off one machine: joblib's Dask backend, here with a cluster of two threads in this process."""
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        Client(cluster),
+        joblib.parallel_config("dask"),
+    ):
+        there = sweep(draw_there, CELLS, experiment="test", repetitions=600, jobs=2)
+    assert len(THREADS) > 0
+    assert all("Dask" in name for name in THREADS)
+    pd.testing.assert_frame_equal(run(), there, check_exact=True)
 
 
 def test_a_cell_can_be_recomputed_alone_and_in_any_order():
