@@ -118,9 +118,9 @@ def verify(
     built, claims, differences = compare(Layout(_root().resolve()), profile, update, every)
     for line in differences:
         _say(line)
-    if differences:
+    if differences and not update:
         raise typer.Exit(1)
-    _say(f"{claims} record{'' if claims == 1 else 's'} of profile {built} as expected")
+    _say(f"{claims} record{'' if claims == 1 else 's'} of profile {built} {'are now' if update else 'as'} expected")
 
 
 @app.command()

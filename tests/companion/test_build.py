@@ -429,7 +429,9 @@ def test_verify(book: Path) -> None:
     layout = Layout(book)
     with pytest.raises(BuildError, match=r"^data/expected/standard.json: not there; `companion verify --update`"):
         verify(layout)
-    assert verify(layout, "standard", update=True) == ("standard", 2, [])
+    fresh = ["now expected: mini2020:alg-1: expected nothing, observed a record"]
+    fresh += ["now expected: mini2020:thm-1: expected nothing, observed a record"]
+    assert verify(layout, "standard", update=True) == ("standard", 2, fresh)
     with pytest.raises(BuildError, match="of profile 'standard'; allowed: 'paper'"):
         verify(layout, "paper")
     with pytest.raises(UsageError, match="profile: 'nope'"):
@@ -457,6 +459,8 @@ def test_verify(book: Path) -> None:
     line = f"made with numpy 1.9; this is numpy {numpy.__version__}: 2 numbers in 2 claims differ (--every lists them)"
     assert verify(layout)[2] == [line, *differences[1::2]]
     assert verify(layout, every=True)[2] == [line, *differences]
+    assert verify(layout, update=True)[2] == [f"now expected: {it}" for it in differences]
+    assert verify(layout, update=True)[2] == verify(layout)[2] == []
     records["versions"] = {}
     expected.write_text(json.dumps(records))
     assert verify(layout)[2] == differences

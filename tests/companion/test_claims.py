@@ -18,7 +18,7 @@ from checks import each
 
 from companion import chapters
 from companion.ledger.card import anchor, card
-from companion.ledger.claim import SETTLED, UNDECIDED, Check, Record, claim, decisive, derive
+from companion.ledger.claim import SETTLED, UNDECIDED, Check, Record, bearing, claim, decisive, derive
 from companion.ledger.files import VERDICTS, Claim, find_root, load_ledger
 from companion.ledger.judge import judge, summary
 
@@ -187,6 +187,22 @@ def test_derive_gives_known_verdicts_only() -> None:
         checks = [check(o, *kind) for o, kind in zip(outcomes, kinds, strict=True) if o != "absent"]
         if any(c.about == "printed" for c in checks):
             assert derive(checks) in {*VERDICTS[1:-1], UNDECIDED}
+
+
+@each(
+    ("checks", "expected"),
+    [
+        ([check(True), check(True)], [True, True]),
+        ([check(False), check(False)], [False, False]),
+        ([check(False), check(True)], [True, False]),
+        ([check(False), check(False), check(True, "supplied")], [False, False, True]),
+        ([check(True, reading="a"), check(False, reading="b")], [True, True]),
+        ([check(True), check(False, "content")], [True, True]),
+        ([check(False), check(False), check(True, "corrected"), check(True, "argument")], [False, False, True, True]),
+    ],
+)
+def test_a_check_bears_where_a_verdict_turns_on_it(checks: list[Check], expected: list[bool]) -> None:
+    assert bearing(checks) == expected
 
 
 def test_derive_needs_the_printed_statement() -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "Record",
     "amended",
     "argument",
+    "bearing",
     "claim",
     "content",
     "decisive",
@@ -31,6 +32,8 @@ __all__ = [
 P = ParamSpec("P")
 UNDECIDED = "undecided here"
 RELATIONS = {"<=": "≤", ">=": "≥", "==": "=", "<": "<", ">": ">"}
+#: What must be true whatever the verdict, in words.
+HELD = {"corrected": "the corrected statement", "argument": "a step of the argument"}
 ABOUT = ("printed", "supplied", "content", "corrected", "argument")
 
 
@@ -181,9 +184,14 @@ def derive(checks: Iterable[Check]) -> str:
     ValueError
         If no check is about the printed statement.
     """
+    return _verdict((check.about, check.reading, check.outcome) for check in checks)
+
+
+def _verdict(checks: Iterable[tuple[str, str, bool | None]]) -> str:
+    """By what each check is about, its reading and its outcome."""
     outcomes: dict[str, dict[str, list[bool | None]]] = {}
-    for check in checks:
-        outcomes.setdefault(check.about, {}).setdefault(check.reading, []).append(check.outcome)
+    for about, reading, outcome in checks:
+        outcomes.setdefault(about, {}).setdefault(reading, []).append(outcome)
     if "printed" not in outcomes:
         raise ValueError(f"checks: about {sorted(outcomes)} only; allowed: at least one about 'printed'")
     readings = {_all(reading) for reading in outcomes["printed"].values()}
@@ -296,6 +304,24 @@ def claim(name: str) -> Callable[[Callable[P, Iterable[Check]]], Callable[P, Rec
         return observed
 
     return settle
+
+
+def bearing(checks: Iterable[Check]) -> list[bool]:
+    """Of each check, whether a build would end otherwise if it came out the other way round.
+
+    Parameters
+    ----------
+    checks : iterable of Check
+        Of one claim. Those of a corrected statement or an argument always bear: a build fails where one is not true.
+    """
+    seen = [(check.about, check.reading, check.outcome) for check in checks]
+    verdict = _verdict(seen)
+
+    def other(i: int) -> bool:
+        about, reading, outcome = seen[i]
+        return _verdict([*seen[:i], (about, reading, not outcome), *seen[i + 1 :]]) != verdict
+
+    return [about in HELD or other(i) for i, (about, _, _) in enumerate(seen)]
 
 
 def decisive(checks: Iterable[Check]) -> list[Check]:

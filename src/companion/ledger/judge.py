@@ -6,13 +6,10 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from companion.ledger.claim import UNDECIDED, Record
+from companion.ledger.claim import HELD, UNDECIDED, Record
 from companion.ledger.files import NEEDS_CORRECTION, VERDICTS, Claim
 
 __all__ = ["judge", "summary"]
-
-#: What must be true whatever the verdict, in words.
-HELD = {"corrected": "the corrected statement", "argument": "a step of the argument"}
 
 
 def judge(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from companion.instruments.seed import ROOT
+from companion.ledger.claim import Check, bearing
 from companion.ledger.files import Claim, load_ledger
 from companion.press import BuildError, UsageError
 from companion.press.layout import Layout
@@ -23,6 +24,8 @@ class Difference(NamedTuple):
     claim: str
     what: str
     numeric: bool = False
+    #: Whether the build would end otherwise if the check came out the other way round.
+    bears: bool = True
 
     def __str__(self) -> str:
         return f"{self.claim}: {self.what}"
@@ -40,7 +43,8 @@ def verify(
     claims : int
         How many records were compared.
     differences : list of str
-        One line each; where other versions made the expected records, one line for all numbers, unless `every`.
+        One line each; where other versions made the expected records, one line for all numbers, unless `every`. After
+        an update those that it blesses and that a verdict turns on, and how many others.
     """
     if profile is not None and profile not in PROFILES:
         raise UsageError(f"profile: {profile!r}; allowed: {', '.join(PROFILES)}")
@@ -60,14 +64,24 @@ def verify(
             f"{layout.name(layout.records)}: not of this tree: {'; '.join(stale)}; run `companion book` first"
         )
     target = layout.expected(built["profile"])
+    ledger = load_ledger(layout.root)
     if update:
+        before = _load(layout, target, "") if target.exists() else {"records": []}
         layout.write(target, layout.records.read_bytes())
+        return built["profile"], len(built["records"]), _blessed(list(differences(ledger, before, built)))
     expected = _load(layout, target, "`companion verify --update` writes it")
-    found = list(differences(load_ledger(layout.root), expected, built))
+    found = list(differences(ledger, expected, built))
     other = _other_versions(expected.get("versions", {}), built["versions"])
     lines = [f"{other}: {_count(found)}"] if found and other else []
     lines += [str(it) for it in found if every or not (other and it.numeric)]
     return built["profile"], len(built["records"]), lines
+
+
+def _blessed(found: Sequence[Difference]) -> list[str]:
+    """What an update changes: line by line where a verdict turns on it."""
+    telling = [f"now expected: {it}" for it in found if it.bears]
+    rest = len(found) - len(telling)
+    return telling + ([f"now expected: {rest} more, on which no verdict turns"] if rest else [])
 
 
 def _load(layout: Layout, path: Any, hint: str) -> dict[str, Any]:
@@ -109,11 +123,14 @@ def differences(
         checks = old[name]["checks"], new[name]["checks"]
         if len(checks[0]) != len(checks[1]):
             yield Difference(name, f"checks: expected {len(checks[0])}, observed {len(checks[1])}")
-        for before, after in zip(*checks, strict=False):
+        telling = bearing(map(Check.from_json, checks[1]))
+        for before, after, bears in zip(*checks, telling, strict=False):
             for key in before:
                 if not same(before[key], after.get(key), tolerance):
                     values = f"expected {before[key]!r}, observed {after.get(key)!r}"
-                    yield Difference(name, f"{before['what']}: {key}: {values}", isinstance(before[key], int | float))
+                    yield Difference(
+                        name, f"{before['what']}: {key}: {values}", isinstance(before[key], int | float), bears
+                    )
 
 
 def same(expected: Any, observed: Any, tolerance: float) -> bool:
