@@ -160,7 +160,7 @@ def main() -> int:
         importlib.import_module(module)
     ledger = load_ledger(ROOT)
     free = {
-        name: inspect.getmodule(function).__name__  # type: ignore[union-attr]
+        name: inspect.getmodule(function).__name__
         for name, function in sorted(SETTLED.items())
         if all(p.default is not p.empty for p in inspect.signature(function).parameters.values())
     }

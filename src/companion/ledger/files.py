@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ ALLOWED = {
     "kind": ("definition", "condition", "algorithm", "theorem", "lemma", "proof", "figure", "table", "sentence"),
     "verdict": VERDICTS,
     "method": ("exact", "bound", "simulation", "argument"),
+    "impact": ("privacy broken", "theorem false", "not as described", "proof gap", "slip of the pen"),
 }
 
 
@@ -46,7 +48,29 @@ def find_root(start: Path | None = None) -> Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One entry of the ledger; see `data/claims/` for the meaning of the keys."""
+    """One entry of the ledger.
+
+    Parameters
+    ----------
+    id : str
+        ``paper:place``, as in ``cai2025:thm-2.1``.
+    where, kind, statement : str
+        Where the paper prints it, what it is, and what it says, in our words.
+    chapter : str
+        The notebook that settles it.
+    verdict, method : str
+        What a build is held to, and how it is reached.
+    corrected : str
+        What holds instead.
+    impact : str
+        What it comes to that the statement does not stand as printed.
+    uses : tuple of str
+        Ids of the claims that its proof rests on.
+    tolerance : float
+        Relative, of its numbers when two builds are compared.
+    reason : str
+        Why it is not checked.
+    """
 
     id: str
     where: str
@@ -56,6 +80,8 @@ class Claim:
     verdict: str
     method: str | None = None
     corrected: str | None = None
+    impact: str | None = None
+    uses: tuple[str, ...] = ()
     tolerance: float = 1e-9
     reason: str | None = None
 
@@ -87,6 +113,13 @@ def load_ledger(root: Path) -> dict[str, Claim]:
             if claim.id in ledger:
                 raise ValueError(f"{name}: {claim.id}: id: used twice; allowed: once in the ledger")
             ledger[claim.id] = claim
+    for claim in ledger.values():
+        if unknown := [other for other in claim.uses if other not in ledger]:
+            raise ValueError(f"{claim.id}: uses: {unknown[0]!r}; allowed: ids of the ledger")
+    try:
+        TopologicalSorter({claim.id: claim.uses for claim in ledger.values()}).prepare()
+    except CycleError as error:
+        raise ValueError(f"uses: a circle, {' -> '.join(error.args[1])}; allowed: proofs that end") from None
     return ledger
 
 
@@ -111,6 +144,11 @@ def _claim(file: str, paper: str, position: int, entry: object) -> Claim:
         if key == "tolerance":
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
                 raise refuse(key, value, "a number in [0, 1)")
+        elif key == "uses":
+            if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+                raise refuse(key, value, "a list of ids")
+            if len(set(value)) < len(value):
+                raise refuse(key, value, "every id once")
         elif not isinstance(value, str) or not value.strip() or "\n" in value.strip():
             raise refuse(key, value, "one line of text")
         elif key in ALLOWED and value not in ALLOWED[key]:
@@ -122,7 +160,9 @@ def _claim(file: str, paper: str, position: int, entry: object) -> Claim:
         raise refuse("method", None, f"{', '.join(ALLOWED['method'])} (due when the verdict is {verdict!r})")
     if verdict in NEEDS_CORRECTION and "corrected" not in entry:
         raise refuse("corrected", None, f"text (due when the verdict is {verdict!r})")
+    if "impact" in entry and verdict not in NEEDS_CORRECTION:
+        raise refuse("impact", entry["impact"], f"none when the verdict is {verdict!r}")
     if verdict == "unchecked" and "reason" not in entry:
         raise refuse("reason", None, "text (due when the verdict is 'unchecked')")
     values: dict[str, Any] = {k: v.strip() if isinstance(v, str) else v for k, v in entry.items()}
-    return Claim(**values)
+    return Claim(**values | {"uses": tuple(values.get("uses", ()))})

@@ -1,0 +1,38 @@
+"""The card of a claim."""
+
+from __future__ import annotations
+
+import math
+
+from bs4 import BeautifulSoup
+from ledgers import ENTRY, check, record
+
+from companion.ledger.card import anchor, card
+from companion.ledger.claim import Check
+from companion.ledger.files import Claim
+
+
+def test_card() -> None:
+    claim = Claim(**ENTRY | {"statement": "<b> & co", "corrected": "b < c"})
+    checks = [check(True), check(None, "content"), check(False, "corrected"), check(True, "argument")]
+    page = BeautifulSoup(card(claim, record(claim.id, *checks), "paper"), "html.parser")
+    assert page.div["id"] == anchor("mini2020:alg-1") == "mini2020-alg-1"
+    assert page.div["class"] == ["claim", "claim-verdict-undecided"]
+    assert page.find(class_="claim-statement").get_text() == "<b> & co"
+    assert page.find("p", class_="claim-corrected").get_text() == "Corrected: b < c"
+    assert page.find(class_="claim-foot").get_text().endswith("profile paper")
+    assert not page.find_all(style=True)
+    decisive, every = ([row.get_text("|") for row in body.find_all("tr")] for body in page.find_all("tbody"))
+    assert [row.rpartition("|")[2] for row in decisive] == ["true", "undecided", "false"]
+    assert every == [*decisive, "a number|a step of the argument|0|≤ 1|true"]
+    assert page.summary.get_text() == "all 4 checks"
+
+
+def test_card_of_few_checks_shows_them_once() -> None:
+    claim = Claim(**ENTRY)
+    page = BeautifulSoup(
+        card(claim, record(claim.id, Check("x", math.inf, "<=", 1, error=0.5)), "smoke"), "html.parser"
+    )
+    assert page.details is None
+    [row] = page.tbody.find_all("tr")
+    assert [cell.get_text("|") for cell in row.find_all("td")] == ["x|as printed", "∞ ± 0.5", "≤ 1", "false"]
