@@ -17,7 +17,7 @@ from ledgers import check, record
 
 from companion import chapters
 from companion.ledger.claim import SETTLED, UNDECIDED, Check, Record, bearing, claim, decisive, derive
-from companion.ledger.files import VERDICTS, load_ledger
+from companion.ledger.files import VERDICTS, find_root, load_ledger
 
 # --- checks ----------------------------------------------------------------------------------------------------------
 
