@@ -6,12 +6,16 @@ travel in the metadata of a notebook's output. The build holds them against the 
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
+from types import ModuleType
 from typing import Any, ParamSpec, overload
+
+from IPython.display import display
 
 __all__ = [
     "RELATIONS",
@@ -25,6 +29,7 @@ __all__ = [
     "content",
     "decisive",
     "derive",
+    "others",
     "printed",
     "supplied",
 ]
@@ -272,6 +277,8 @@ class Record:
 
 #: The function that settles each claim, of all modules that are imported.
 SETTLED: dict[str, Callable[..., Record]] = {}
+#: Claims that were settled in this process.
+_shown: set[str] = set()
 
 
 def claim(name: str) -> Callable[[Callable[P, Iterable[Check]]], Callable[P, Record]]:
@@ -295,6 +302,7 @@ def claim(name: str) -> Callable[[Callable[P, Iterable[Check]]], Callable[P, Rec
     def settle(function: Callable[P, Iterable[Check]]) -> Callable[P, Record]:
         @wraps(function)
         def observed(*args: P.args, **kwargs: P.kwargs) -> Record:
+            _shown.add(name)
             return Record(name, tuple(function(*args, **kwargs)))
 
         other = SETTLED.get(name)
@@ -304,6 +312,15 @@ def claim(name: str) -> Callable[[Callable[P, Iterable[Check]]], Callable[P, Rec
         return observed
 
     return settle
+
+
+def others(*sections: ModuleType) -> None:
+    """Show the claims of these sections that no cell above has shown, as far as their functions need no argument."""
+    for name, function in SETTLED.items():
+        parameters = inspect.signature(function).parameters.values()
+        here = function.__module__ in {section.__name__ for section in sections}
+        if here and name not in _shown and all(p.default is not p.empty for p in parameters):
+            display(function())
 
 
 def bearing(checks: Iterable[Check]) -> list[bool]:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import walk_packages
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from checks import each
 from ledgers import check, record
 
 from companion import chapters
-from companion.ledger.claim import SETTLED, UNDECIDED, Check, Record, bearing, claim, decisive, derive
+from companion.ledger import claim as claims
+from companion.ledger.claim import SETTLED, UNDECIDED, Check, Record, bearing, claim, decisive, derive, others
 from companion.ledger.files import VERDICTS, find_root, load_ledger
 
 # --- checks ----------------------------------------------------------------------------------------------------------
@@ -210,6 +212,24 @@ def test_a_claim_is_a_function_that_carries_its_id() -> None:
             claim("mini2020:lem-1")(lambda: [check(True)])
     finally:
         del SETTLED["mini2020:lem-1"]
+
+
+def test_claims_without_a_cell_are_shown_together(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """Of the given sections, in their order, once each, and those only that need no argument."""
+    monkeypatch.setattr(claims, "SETTLED", {})
+    section, elsewhere = ModuleType("section"), ModuleType("elsewhere")
+    for name, module in (("a", section), ("b", section), ("c", elsewhere)):
+        function = lambda truth=True: [check(truth)]  # noqa: E731
+        function.__module__ = module.__name__
+        setattr(module, name, claim(f"mini2020:{name}")(function))
+    needy = lambda truth: [check(truth)]  # noqa: E731
+    needy.__module__ = section.__name__
+    claim("mini2020:d")(needy)
+    section.a()
+    others(section)
+    assert capsys.readouterr().out.splitlines() == ["mini2020:b: holds", "  a number (printed): 0 <= 1: true"]
+    others(section)
+    assert capsys.readouterr().out == ""
 
 
 def test_every_settled_claim_has_one_function_and_every_function_a_claim() -> None:
