@@ -18,8 +18,6 @@ from dprank.aggregation.rules import Rule
 from dprank.data.rankings import Rankings
 from dprank.privacy.gaussian import gaussian_scale
 
-#: Standard errors that a simulation may be off: false alarm 6e-7 a check.
-Z = 5.0
 #: Standard errors of a 95 % interval.
 BAR = 1.96
 #: Up to so many items a simulated noisy matrix is ordered exactly, above by local search.

@@ -22,8 +22,6 @@ Array = NDArray[np.float64]
 
 #: The largest privacy parameters that Theorems 2.2 and 3.5 allow.
 EPSILON, DELTA = 0.2, 0.05
-#: Relative rounding of closed forms, quadratures and bisections, far above what tests find.
-ROUNDING = 1e-9
 #: What readers call the noise laws.
 NAMES: dict[Noise, str] = {"laplace": "Laplace", "gumbel": "Gumbel", "exponential": "exponential"}
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import roots_jacobi
 
 from companion.instruments.aggregation import exponential_needs, matrix_error, one_pair_error
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, certain, exponent
@@ -33,8 +34,6 @@ from dprank.aggregation.private_borda import PrivateBorda
 from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.privacy.gaussian import gaussian_scale
 
-#: Rounding of closed forms in floats.
-ROUNDING = 1e-9
 #: The printed additive error as a share of m^2.
 SHARE = Fraction(1, 100)
 #: Pairs (d, t) of which all vectors and all rankings are listed.

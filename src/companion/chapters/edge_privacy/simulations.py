@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from companion.instruments.allowance import Z
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, content, printed, supplied
@@ -28,8 +29,6 @@ from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.noise import laplace
 
-#: Standard errors that a simulated mean may be off: false alarm 6e-7 a check.
-Z = 5.0
 #: Relative errors on the log scale, and the share of the true top k that was missed.
 LINF, L2, MISSED = "log ℓ∞", "log ℓ2", "missed"
 #: How much more of the top k a method misses than another, on the same data.

@@ -8,13 +8,11 @@ import numpy as np
 import pandas as pd
 
 from companion.chapters.privacy_audited import bugs, floats, promises
-from companion.chapters.privacy_audited.promises import ROUNDING
+from companion.instruments.allowance import ROUNDING, Z
 from companion.ledger.claim import Check, claim, printed
 
 #: Largest relative distance of a quadrature from a closed form.
 QUADRATURE = 1e-6
-#: Standard errors that a simulated share may be off: false alarm 6e-7 a check.
-Z = 5.0
 #: Share of its guarantee from which a loss counts as tight.
 TIGHT = 0.99
 

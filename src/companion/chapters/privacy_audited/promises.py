@@ -21,6 +21,7 @@ import dprank
 from companion.chapters.privacy_audited.bugs import planted
 from companion.chapters.privacy_audited.cases import cases
 from companion.chapters.privacy_audited.cases.case import Case, sampler
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream
 from dprank.audit.betting import lower_bound
@@ -30,8 +31,6 @@ from dprank.privacy.laws import NoExactRoute, exact
 ALARM = 0.001
 #: Losses that the lower bounds are tried at, as shares of the loss that is expected.
 LEVELS = np.r_[0.02, 0.05, np.arange(0.1, 1.0, 0.1), 0.95, 0.98]
-#: Rounding of an exact loss, as a share of what it is compared with.
-ROUNDING = 1e-9
 #: Papers by the room of the library that holds their mechanisms.
 PAPERS = {
     "pairwise": "Cai et al.",

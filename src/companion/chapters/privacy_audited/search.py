@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from companion.chapters.privacy_audited.cases import aggregation, local, pairwise, topk, uniformity
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, claim, printed
 from dprank.aggregation.exponential import ExponentialMechanism
@@ -39,8 +40,6 @@ from dprank.uniformity.truncated import Trun
 
 # modules in which the families register their exact routes
 ROUTES = (aggregation, local, pairwise, topk, uniformity)
-#: Relative difference below which two searches found the same loss.
-ROUNDING = 1e-9
 #: Of a search: at most one climb in four misses the worst neighbours of a small family, so all do once in 10^9 seeds.
 EFFORT = {"steps": 80, "restarts": 16}
 

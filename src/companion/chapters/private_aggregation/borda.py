@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
 from companion.instruments import surveys as datasets
-from companion.instruments.aggregation import Z, matrix_error, printed_rate
+from companion.instruments.aggregation import matrix_error, printed_rate
+from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import all_rankings, exponent
@@ -38,8 +39,6 @@ from dprank.models.mallows import Mallows
 from dprank.privacy.guarantee import Guarantee, compose
 from dprank.release import Ranking
 
-#: Rounding of linear programmes and sums, far above what tests find.
-ROUNDING = 1e-9
 #: What the theorem of the chapter says: K is at most OPTIMUM times OPT plus NOISE times the sum of absolute noise.
 OPTIMUM, NOISE = 5, 2
 

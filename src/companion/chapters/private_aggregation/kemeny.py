@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.aggregation import numbered
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.uniformity import all_rankings
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.aggregation.kemeny import kemeny
@@ -19,9 +20,6 @@ from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, require_
 from dprank.data.kendall import pairwise_kendall_distances
 from dprank.data.rankings import Rankings
 from dprank.models.mallows import Mallows
-
-#: Rounding of a sum of at most a hundred fractions.
-ROUNDING = 1e-9
 
 
 def disagreements(n_items: int) -> NDArray[np.int64]:

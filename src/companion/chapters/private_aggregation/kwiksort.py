@@ -15,6 +15,7 @@ from scipy import special
 from scipy.optimize import linprog
 
 from companion.instruments.aggregation import numbered
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.uniformity import all_rankings
 from companion.ledger.claim import Check, amended, claim, printed, supplied
@@ -30,8 +31,6 @@ from dprank.aggregation.kwiksort import (
 from dprank.aggregation.matrix import pairwise_fractions
 from dprank.data.kendall import pairwise_kendall_distances
 
-#: Rounding of the linear programmes and of the exact recursions, far above what tests find.
-ROUNDING = 1e-9
 #: Arguments at which exponential moments are computed.
 THETA = np.geomspace(1e-3, 10, 200)
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from companion.instruments.aggregation import numbered, printed_rate
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import exponent, least
@@ -30,8 +31,6 @@ from dprank.audit import privacy_loss
 from dprank.data.rankings import Rankings
 from dprank.models.draws import binomial
 
-#: Rounding of our closed forms, far above what tests find.
-ROUNDING = 1e-9
 #: A standard deviation over q / (epsilon sqrt(n m)), at most: that of Algorithm 2's answers while epsilon_0 <= 1.
 PER_QUERY = 2 / math.tanh(0.5)
 

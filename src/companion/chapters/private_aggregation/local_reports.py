@@ -12,7 +12,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from companion.instruments.aggregation import EXACT_ITEMS, Z, numbered, one_pair_error, rule_for, split_vote
+from companion.instruments.aggregation import EXACT_ITEMS, numbered, one_pair_error, rule_for, split_vote
+from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, exponent
@@ -28,8 +29,6 @@ from dprank.audit.exact import privacy_loss
 from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows
 
-#: Rounding of closed forms and of enumerations, far above what tests find.
-ROUNDING = 1e-9
 #: Randomisers of the tables and figures, by number of items and epsilon.
 RANDOMISERS: dict[str, Callable[[int, float], Randomiser]] = {
     "every pair (naive)": lambda n_items, epsilon: SplitResponse.calibrated(epsilon=epsilon, n_items=n_items),

@@ -13,15 +13,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from companion.instruments.aggregation import (
-    BAR,
-    Z,
-    best_order,
-    exponential_needs,
-    matrix_error,
-    printed_rate,
-    split_vote,
-)
+from companion.instruments.aggregation import BAR, best_order, exponential_needs, matrix_error, printed_rate, split_vote
+from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings
@@ -33,8 +26,6 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.privacy.gaussian import gaussian_delta
 
-#: Rounding of sums and quadratures, far above what tests find.
-ROUNDING = 1e-9
 #: With this in place of the O() of Corollary 4, its noise is private for every epsilon up to log(1 / delta).
 CONSTANT = (1 + math.sqrt(2)) / 2
 #: Up to so many items a simulated release is ordered exactly; above by local search.

@@ -15,16 +15,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.chapters.private_aggregation.kwiksort import any_queries
-from companion.instruments.aggregation import (
-    BAR,
-    Z,
-    gain,
-    gaussian_constant,
-    numbered,
-    printed_rate,
-    rule_for,
-    split_vote,
-)
+from companion.instruments.aggregation import BAR, gain, gaussian_constant, numbered, printed_rate, rule_for, split_vote
+from companion.instruments.allowance import Z
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed, supplied

@@ -30,7 +30,6 @@ from companion.chapters.private_aggregation.reduction_two import worst_errors
 from companion.instruments.aggregation import (
     BAR,
     EXACT_ITEMS,
-    Z,
     best_order,
     exponential_needs,
     gain,
@@ -40,6 +39,7 @@ from companion.instruments.aggregation import (
     printed_rate,
     rule_for,
 )
+from companion.instruments.allowance import Z
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import exponent

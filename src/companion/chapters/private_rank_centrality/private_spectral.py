@@ -26,9 +26,10 @@ from companion.chapters.private_rank_centrality.rank_centrality import (
     path,
     star,
 )
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
-from companion.instruments.topk import DELTA, EPSILON, ROUNDING, printed_scale
+from companion.instruments.topk import DELTA, EPSILON, printed_scale
 from companion.instruments.uniformity import wilson
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.qiao2021 import theorem_3_5

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csgraph
 
+from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from companion.instruments.topk import ROUNDING
 from companion.instruments.uniformity import wilson
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.models.draws import binomial
@@ -25,8 +25,6 @@ from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution
 
 #: Chains nearer than this in norm: differences of their laws are rounding.
 NEAREST = 1e-6
-#: Standard errors that a simulated mean may be off: false alarm 6e-7 a check.
-Z = 5.0
 #: Of the likelihood that is fitted beside rank centrality: small, so that it always has a maximum.
 RIDGE = 0.01
 

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import CALIBRATION, COLOURS, styled
-from companion.instruments.topk import DELTA, EPSILON, ROUNDING, certified, ends, printed_scale, split, theorem_2_1
+from companion.instruments.topk import DELTA, EPSILON, certified, ends, printed_scale, split, theorem_2_1
 from companion.instruments.uniformity import least
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.privacy.composition import Composition, epsilon_per_round

@@ -11,8 +11,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
-from companion.instruments.topk import NAMES, ROUNDING, gaussian_delta, printed_scale, split, theorem_2_1
+from companion.instruments.topk import NAMES, gaussian_delta, printed_scale, split, theorem_2_1
 from companion.ledger.claim import Check, claim, printed
 from dprank.privacy import composition
 from dprank.privacy.divergence import PairLaw

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 from scipy.optimize import brentq
 
-from companion.instruments.topk import ROUNDING, Array, certified, ends
+from companion.instruments.allowance import ROUNDING
+from companion.instruments.topk import Array, certified, ends
 from companion.ledger.claim import RELATIONS, Check, amended, claim, printed
 from dprank.topk.noise_laws import LAPLACE
 

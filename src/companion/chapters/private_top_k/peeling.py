@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 
-from companion.instruments.topk import NAMES, ROUNDING, hockey_stick, list_chances, theorem_2_1, theorem_2_2
+from companion.instruments.allowance import ROUNDING
+from companion.instruments.topk import NAMES, hockey_stick, list_chances, theorem_2_1, theorem_2_2
 from companion.instruments.uniformity import exponent
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.privacy.composition import Composition

@@ -20,10 +20,10 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from companion.chapters.ranking_universities.universities import log_first_wins
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.topk import (
     NAMES,
-    ROUNDING,
     TAIL,
     gaussian_delta,
     hockey_stick,

@@ -15,8 +15,9 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import CALIBRATION, COLOURS, styled
-from companion.instruments.topk import ROUNDING, Array, panels
+from companion.instruments.topk import Array, panels
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.pairwise.rank_law import top_set_law
 from dprank.topk.noise_laws import LAPLACE

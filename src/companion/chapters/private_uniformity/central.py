@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, sparse, special, stats
 
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.uniformity import exponent, least, mean_square_bias
 from companion.ledger.claim import Check, amended, claim, printed, supplied
@@ -29,8 +30,6 @@ from dprank.uniformity.unif import unif_null_threshold, unif_sf
 Array = NDArray[np.float64]
 #: Items and rankings of Figure 3.
 FIGURE_3 = ((10, 10_000), (100, 1000), (500, 1000), (1000, 1000))
-#: Rounding of our closed forms and sums, relative.
-ROUNDING = 1e-9
 
 
 # --- all data, and all their neighbours ------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom, chi2, ncx2, norm
 
 from companion.chapters.private_uniformity.central import unif_power
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import all_pairings, all_rankings, exponent, mean_square_bias
@@ -30,8 +31,6 @@ from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.pairs import pair_signs
 from dprank.uniformity.unif import unif_null_sf, unif_null_threshold, unif_sf
 
-#: Rounding of enumerations and of exact laws, far above what tests find.
-ROUNDING = 1e-9
 #: Up to so many items the joint law of all signs of a voter is used; beyond, independent counts.
 JOINT = 10
 #: Beyond so many voters the null law of the statistic is taken to be chi-square.

@@ -18,6 +18,7 @@ from scipy.optimize import brentq
 from companion.chapters.private_uniformity.local_privacy import local_power
 from companion.chapters.private_uniformity.truncated import agreeing_loss, least_step, simulated_size, theorem_6
 from companion.chapters.testing_uniformity.power import crossing, spread
+from companion.instruments.allowance import Z
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import certain, wilson
@@ -34,8 +35,6 @@ from dprank.uniformity.truncated import Trun
 from dprank.uniformity.unif import Unif, unif_null_sf, unif_null_threshold, unif_sf
 
 DELTA = 0.05
-#: Standard errors that a simulated difference may be off: false alarm 6e-7 a check.
-Z = 5.0
 #: Section 7.3 says both 0.33 and 1/3.
 EPSILON = 1 / 3
 #: Panels of Figure 3: items, rankings in the central model, rankings in the local one.

@@ -20,6 +20,7 @@ from companion.chapters.private_uniformity.central import (
     unif_power,
     vote_power,
 )
+from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import least
@@ -33,10 +34,6 @@ from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.truncated import Trun
 from dprank.uniformity.unif import square_law
 
-#: Rounding of our closed forms, far above what tests find.
-ROUNDING = 1e-9
-#: Standard errors that a simulation may be off its exact value: false alarm 6e-7 a check.
-Z = 5.0
 #: Up to so many pairs all values of the sum of their orientations are summed.
 MOST_PAIRS = 10_000_000
 #: Scale of whole noise that no double tells from none: it is not 0 with chance exp(-10^4).

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from companion.instruments import surveys as datasets
+from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.ledger.claim import Check, amended, claim, printed, supplied
@@ -26,12 +27,8 @@ from dprank.data.counting import GRAIN, Score, pairwise_wins, win_counts
 from dprank.pairwise import NoisyCounts, l1_sensitivity, mean_rank_difference, rank_law, top_set_law
 from dprank.pairwise.rank_law import places
 
-#: Rounding of our quadratures and closed forms, far above what tests find.
-ROUNDING = 1e-9
 #: What a published value may be off: the simulation behind it (1000 repetitions) and reading it from a figure.
 READING = 0.01
-#: Standard errors that a simulation may be off its exact value: false alarm 6e-7 a check.
-Z = 5.0
 
 SURVEYS: dict[str, Callable[[], Comparisons]] = {
     "CEMS": datasets.cems,

@@ -21,14 +21,13 @@ from scipy.special import expit, gammaln
 
 from companion.chapters.ranking_universities.universities import (
     READING,
-    ROUNDING,
     SURVEYS,
-    Z,
     exact_difference,
     survey_data,
     survey_mechanism,
 )
 from companion.instruments import surveys as datasets
+from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed

@@ -18,6 +18,7 @@ from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.uniformity import all_rankings, distance_law, divergence, exponent
 from companion.ledger.claim import Check, amended, claim, content, printed, supplied
@@ -26,8 +27,6 @@ from dprank.aggregation import lower_bounds
 from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 
-#: Rounding of our closed forms.
-ROUNDING = 1e-9
 #: What a total variation distance by Fourier inversion may be off.
 INVERSION = 1e-10
 #: Constant of the Berry-Esseen inequality for independent summands that need not be alike (Shevtsova 2010).

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_pairings, all_rankings, divergence, exponent, mean_square_bias
@@ -22,8 +23,6 @@ from dprank.models.mallows import Mallows
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import Unif, pair_statistic, unif_null_sf, unif_sf
 
-#: Rounding of sums over all rankings and of tabulated laws.
-ROUNDING = 1e-9
 #: Probability that an interval of a simulated power misses it.
 MISS = 1e-4
 #: The printed threshold keeps its size from m = CALM log(1 / delta) on; see `check_alg_2`.

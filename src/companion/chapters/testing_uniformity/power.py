@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from companion.instruments.allowance import Z
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import certain, exponent, mean_square_bias, wilson
@@ -35,8 +36,6 @@ from dprank.uniformity.friedman import friedman_statistic
 DETECTED = 0.99
 #: What two curves of 1000 repetitions can hide: their 95 % intervals together.
 READING = 0.05
-#: Standard errors that a simulated mean may be off: false alarm 6e-7 a check.
-Z = 5.0
 DELTA = 0.05
 #: Panels of Figure 2: items and rankings.
 PANELS = ((10, 10_000), (100, 100), (1000, 2), (10_000, 2))

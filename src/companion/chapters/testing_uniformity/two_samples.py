@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.optimize import brentq, linprog
 
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import all_rankings, distance_law
@@ -22,8 +23,6 @@ from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.mallows_approximate import Centre, MallowsApproximate, Sides
 from dprank.uniformity.two_sample import TwoSample
 
-#: Rounding of our sums and inversions, far above what tests find.
-ROUNDING = 1e-9
 #: Chance that the half-width of a simulated share is too small (Hoeffding), a check.
 FALSE_ALARM = 1e-6
 #: The normal approximation is to keep its size to this share of it.
