@@ -15,8 +15,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from companion.chapters.private_uniformity.local_privacy import local_power
-from companion.chapters.private_uniformity.truncated import agreeing_loss, least_step, simulated_size, theorem_6
+from companion.chapters.private_uniformity.local_voters import local_power
+from companion.chapters.private_uniformity.truncated import agreeing_loss, theorem_6
+from companion.chapters.private_uniformity.truncated_samples import least_step, simulated_size
 from companion.chapters.testing_uniformity.power import crossing, spread
 from companion.instruments.allowance import Z
 from companion.instruments.style import COLOURS, styled

@@ -12,10 +12,19 @@ import pytest
 from checks import each
 from scipy.stats import binom
 
-from companion.chapters.private_uniformity import local_privacy as experiment
+from companion.chapters.private_uniformity import (
+    local_adversary,
+    local_channels,
+    local_moments,
+    local_samples,
+    local_voters,
+)
+from companion.chapters.private_uniformity.central_samples import unif_power
 from companion.instruments.sweep import stream
+from companion.instruments.uniformity import all_pairings, all_rankings
 from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
+from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows
 from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.pairs import pair_signs
@@ -25,18 +34,18 @@ from dprank.uniformity.unif import pair_statistic, unif_null_threshold
 @each(
     ("checks", "verdict"),
     lambda: [
-        (experiment.check_def_2(), "holds"),
-        (experiment.check_def_3(), "holds"),
-        (experiment.check_ldp_stronger(), "holds"),
-        (experiment.check_alg_5([1.0]), "holds"),
-        (experiment.check_null(), "holds"),
-        (experiment.check_alternative(), "constants"),
-        (experiment.check_tanh(), "refuted"),
-        (experiment.check_thm_7(), "refuted"),
-        (experiment.check_randomness(), "refuted"),
-        (experiment.check_private_randomness(500), "constants"),
-        (experiment.check_adversary(), "underspecified"),
-        (experiment.check_ldp_lower(), "constants"),
+        (local_channels.check_def_2(), "holds"),
+        (local_channels.check_def_3(), "holds"),
+        (local_channels.check_ldp_stronger(), "holds"),
+        (local_channels.check_alg_5([1.0]), "holds"),
+        (local_moments.check_null(), "holds"),
+        (local_moments.check_alternative(), "constants"),
+        (local_moments.check_tanh(), "refuted"),
+        (local_samples.check_thm_7(), "refuted"),
+        (local_samples.check_randomness(), "refuted"),
+        (local_samples.check_private_randomness(500), "constants"),
+        (local_adversary.check_adversary(), "underspecified"),
+        (local_adversary.check_ldp_lower(), "constants"),
     ],
 )
 @pytest.mark.slow
@@ -52,59 +61,59 @@ def test_events_cannot_do_worse_than_points_on_random_channels():
     rng = np.random.default_rng(0)
     for _ in range(20):
         law = rng.dirichlet(np.ones(5), 3)
-        assert experiment.eventwise_loss(law) == pytest.approx(experiment.pointwise_loss(law), abs=1e-12)
+        assert local_channels.eventwise_loss(law) == pytest.approx(local_channels.pointwise_loss(law), abs=1e-12)
 
 
 def test_a_channel_that_leaves_the_last_bit_alone_is_seen(monkeypatch):
-    whole = experiment.channel
+    whole = local_channels.channel
 
     def leaky(n_items, shrinkage, pairs):
-        last = pair_signs(experiment.all_rankings(n_items), pairs[-1:])
-        kept = experiment.sign_vectors(len(pairs))[:, -1] == last
+        last = pair_signs(all_rankings(n_items), pairs[-1:])
+        kept = local_channels.sign_vectors(len(pairs))[:, -1] == last
         law = whole(n_items, shrinkage, pairs) * np.where(kept, 1.0, 1e-6)
         return law / law.sum(1, keepdims=True)
 
-    monkeypatch.setattr(experiment, "channel", leaky)
-    assert derive(experiment.check_alg_5([1.0])) == "refuted"
+    monkeypatch.setattr(local_channels, "channel", leaky)
+    assert derive(local_channels.check_alg_5([1.0])) == "refuted"
 
 
 def test_the_whole_budget_on_every_bit_is_seen(monkeypatch):
     printed = paper.local_pairs
     monkeypatch.setattr(paper, "local_pairs", lambda m, epsilon: printed(m, epsilon * (m // 2)))
-    assert derive(experiment.check_alg_5([1.0])) == "refuted"
+    assert derive(local_channels.check_alg_5([1.0])) == "refuted"
 
 
 def test_bits_of_rankings_and_pairings():
-    assert experiment.pairing_bits(2) == 0
-    assert experiment.pairing_bits(6) == pytest.approx(math.log2(15))
-    assert experiment.ranking_bits(5) == pytest.approx(math.log2(120))
+    assert local_samples.pairing_bits(2) == 0
+    assert local_samples.pairing_bits(6) == pytest.approx(math.log2(15))
+    assert local_samples.ranking_bits(5) == pytest.approx(math.log2(120))
 
 
 def test_joint_laws_by_dynamic_programming_are_those_of_the_enumeration():
     rng = np.random.default_rng(1)
     for m, theta in ((4, 0.3), (5, 0.7), (6, 0.1), (6, 2.0)):
-        pairs = experiment.random_pairings(m, m // 2, 5, rng)
-        laws = experiment.joint_sign_laws(m, theta, pairs)
+        pairs = local_voters.random_pairings(m, m // 2, 5, rng)
+        laws = local_voters.joint_sign_laws(m, theta, pairs)
         for p, law in zip(pairs, laws, strict=True):
-            np.testing.assert_allclose(law, experiment.sign_law(m, theta, p), atol=1e-12)
+            np.testing.assert_allclose(law, local_moments.sign_law(m, theta, p), atol=1e-12)
 
 
 def test_randomised_law_is_the_channel():
-    m, pairs = 4, experiment.all_pairings(4)[1]
-    weights = experiment.sign_law(m, 0.5, pairs)
-    rankings = experiment.all_rankings(m)
+    m, pairs = 4, all_pairings(4)[1]
+    weights = local_moments.sign_law(m, 0.5, pairs)
+    rankings = all_rankings(m)
     law = Mallows(m, 0.5)
-    chance = np.exp(-0.5 * experiment.kendall_distances(rankings, np.arange(m)) - law.log_normaliser)
-    np.testing.assert_allclose(experiment.randomised(weights, 0.3), chance @ experiment.channel(m, 0.3, pairs))
+    chance = np.exp(-0.5 * kendall_distances(rankings, np.arange(m)) - law.log_normaliser)
+    np.testing.assert_allclose(local_moments.randomised(weights, 0.3), chance @ local_channels.channel(m, 0.3, pairs))
 
 
 # --- moments
 
 
-@each("pairs", experiment.all_pairings(6))
+@each("pairs", all_pairings(6))
 def test_signs_are_independent_exactly_if_no_two_pairs_cross(pairs):
-    signs = experiment.sign_vectors(3)
-    law = experiment.sign_law(6, 0.7, pairs)
+    signs = local_channels.sign_vectors(3)
+    law = local_moments.sign_law(6, 0.7, pairs)
     gap = np.abs(law - ((1 + (law @ signs) * signs) / 2).prod(1)).max()
     crossing = any(a < c < b < d for a, b in pairs for c, d in pairs)
     assert (gap > 1e-4) == crossing
@@ -112,13 +121,13 @@ def test_signs_are_independent_exactly_if_no_two_pairs_cross(pairs):
 
 
 @each("samples", [1, 2, 5])
-@each("pairs", experiment.all_pairings(4))
+@each("pairs", all_pairings(4))
 def test_moment_formula_with_products_is_exact(samples, pairs):
-    law = experiment.sign_law(4, 0.8, pairs)
-    signs = experiment.sign_vectors(2)
+    law = local_moments.sign_law(4, 0.8, pairs)
+    signs = local_channels.sign_vectors(2)
     products = np.einsum("z,zi,zj->ij", law, signs, signs)
-    exact = experiment.statistic_moments(law, samples)
-    assert experiment.unif_moments(law @ signs, samples, products) == pytest.approx(exact, abs=1e-12)
+    exact = local_moments.statistic_moments(law, samples)
+    assert local_moments.unif_moments(law @ signs, samples, products) == pytest.approx(exact, abs=1e-12)
 
 
 # --- Theorem 7
@@ -126,31 +135,31 @@ def test_moment_formula_with_products_is_exact(samples, pairs):
 
 def test_two_item_errors_by_hand():
     # three samples at most: the printed threshold is not reached, the test misses always
-    assert experiment.two_item_errors(0.5, 1e-3, 8) <= 1
-    k, bias, threshold = 30, 0.5, experiment.paper.unif_threshold(2, 0.05)
+    assert local_samples.two_item_errors(0.5, 1e-3, 8) <= 1
+    k, bias, threshold = 30, 0.5, paper.unif_threshold(2, 0.05)
     totals = np.arange(-k, k + 1, 2)
     far = totals**2 / k >= threshold
     size = binom.pmf((totals + k) // 2, k, 0.5)[far].sum()
     miss = 1 - binom.pmf((totals + k) // 2, k, 0.75)[far].sum()
-    assert experiment.two_item_errors(bias, 0.05, 30) <= max(size, miss)
+    assert local_samples.two_item_errors(bias, 0.05, 30) <= max(size, miss)
 
 
 def test_no_number_of_pairs_breaks_the_bound_on_few_samples():
-    grid = experiment.power_gap((2, 6, 40), (0.05, 0.3), (0.05, 0.3))
+    grid = local_samples.power_gap((2, 6, 40), (0.05, 0.3), (0.05, 0.3))
     assert (grid["power − size"] <= grid["upper bound"] + 1e-9).all()
     assert (grid["P(miss)"] <= grid["δ"]).all()
 
 
 def test_a_tenth_of_the_samples_would_not_always_do():
     m, bias, delta = 2, 0.3, 1e-3
-    few = math.ceil(experiment.sufficient_samples(m, bias, delta) / 40)
-    assert 1 - experiment.unif_power(m, few, bias, delta) > delta
+    few = math.ceil(local_samples.sufficient_samples(m, bias, delta) / 40)
+    assert 1 - unif_power(m, few, bias, delta) > delta
 
 
 def test_own_numbering_leaves_nothing_but_a_common_one_does():
     for theta in (0.3, math.inf):
-        np.testing.assert_allclose(experiment.own_ranking_law(5, theta), 0.25)
-    assert np.abs(experiment.sign_law(5, 0.3, experiment.pairing(5)) - 0.25).max() > 0.05
+        np.testing.assert_allclose(local_samples.own_ranking_law(5, theta), 0.25)
+    assert np.abs(local_moments.sign_law(5, 0.3, local_channels.pairing(5)) - 0.25).max() > 0.05
 
 
 def test_own_rankings_have_the_power_of_their_size():
@@ -160,7 +169,7 @@ def test_own_rankings_have_the_power_of_their_size():
     threshold = unif_null_threshold(3, n, 0.05)
     for _ in range(400):
         rankings = Mallows(m, math.inf).sample(n, rng=rng)
-        pairs = experiment.random_pairings(m, 3, n, rng)
+        pairs = local_voters.random_pairings(m, 3, n, rng)
         signs = np.where(
             np.take_along_axis(rankings, pairs[..., 0], 1) < np.take_along_axis(rankings, pairs[..., 1], 1), 1, -1
         )
@@ -178,10 +187,10 @@ def test_best_guess_bounds_every_private_channel():
         for _ in range(50):
             law = rng.uniform(1, math.exp(epsilon / 2), (6, 4))
             law /= law.sum(1, keepdims=True)
-            assert experiment.pointwise_loss(law) <= epsilon + 1e-12
-            assert law.max(0).sum() / 6 <= experiment.best_guess(3, epsilon) + 1e-12
-    assert experiment.best_guess(2, 0.0) == 0.5
-    assert experiment.best_guess(4, 1.0) == pytest.approx(math.e / (math.e + 23))
+            assert local_channels.pointwise_loss(law) <= epsilon + 1e-12
+            assert law.max(0).sum() / 6 <= local_adversary.best_guess(3, epsilon) + 1e-12
+    assert local_adversary.best_guess(2, 0.0) == 0.5
+    assert local_adversary.best_guess(4, 1.0) == pytest.approx(math.e / (math.e + 23))
 
 
 # --- power
@@ -207,7 +216,7 @@ def test_fast_simulation_agrees_with_the_library(one_bit):
         else:
             reports = test.report(rows, pairs, rng)
         slow += test.decide(reports).reject
-    fast = experiment.local_power(m, n, epsilon, [gap], 4_000, one_bit=one_bit).iloc[0]
+    fast = local_voters.local_power(m, n, epsilon, [gap], 4_000, one_bit=one_bit).iloc[0]
     p = fast["mean"]
     assert 0.2 < p < 0.98
     assert abs(slow / runs - p) < 4 * math.sqrt(p * (1 - p) * (1 / runs + 1 / 4_000))
@@ -216,7 +225,7 @@ def test_fast_simulation_agrees_with_the_library(one_bit):
 @pytest.mark.slow
 def test_the_fast_simulation_keeps_its_size():
     for options in ({}, {"one_bit": True}, {"independent": True}, {"public": False}):
-        power = experiment.local_power(8, 2_000, 1.0, [0.0], 2_000, **options).iloc[0]["mean"]
+        power = local_voters.local_power(8, 2_000, 1.0, [0.0], 2_000, **options).iloc[0]["mean"]
         assert binom.sf(round(power * 2_000) - 1, 2_000, 0.05) > 1e-4
         assert binom.cdf(round(power * 2_000), 2_000, 0.04) > 1e-4
 
@@ -225,13 +234,13 @@ def test_replacement_bound_holds_where_the_joint_law_is_known():
     m, theta, epsilon = 6, 0.5, 1.0
     t = LocalPairs.calibrated(epsilon=epsilon, n_items=m).shrinkage
     worst = 0.0
-    for pairs in experiment.all_pairings(m):
-        joint = experiment.randomised(experiment.sign_law(m, theta, pairs), t)
-        b = joint @ experiment.sign_vectors(3)
-        product = ((1 + b * experiment.sign_vectors(3)) / 2).prod(1)
+    for pairs in all_pairings(m):
+        joint = local_moments.randomised(local_moments.sign_law(m, theta, pairs), t)
+        b = joint @ local_channels.sign_vectors(3)
+        product = ((1 + b * local_channels.sign_vectors(3)) / 2).prod(1)
         worst = max(worst, float((joint**2 / product).sum()) - 1)
     gap = -math.expm1(-theta)
-    bounds = [experiment.replacement_error(m, gap, epsilon, 100, 3_200, np.random.default_rng(s)) for s in range(20)]
+    bounds = [local_voters.replacement_error(m, gap, epsilon, 100, 3_200, np.random.default_rng(s)) for s in range(20)]
     divergences = [math.expm1(2 * bound["distance"] ** 2 / 100) for bound in bounds]
     assert max(divergences) >= worst > 0
     for bound in bounds:
@@ -243,13 +252,14 @@ def test_replacement_bound_holds_where_the_joint_law_is_known():
 def test_covariances_are_estimated_without_bias():
     m, theta = 6, 0.5
     exact = []
-    for pairs in experiment.all_pairings(m):
-        law, signs = experiment.sign_law(m, theta, pairs), experiment.sign_vectors(3)
+    for pairs in all_pairings(m):
+        law, signs = local_moments.sign_law(m, theta, pairs), local_channels.sign_vectors(3)
         covariance = np.einsum("z,zi,zj->ij", law, signs, signs) - np.outer(law @ signs, law @ signs)
         exact.append((np.triu(covariance, 1) ** 2).sum())
     gap = -math.expm1(-theta)
     found = [
-        experiment.replacement_error(m, gap, 1.0, 1, 1_600, np.random.default_rng(s))["Σκ², pairs"] for s in range(300)
+        local_voters.replacement_error(m, gap, 1.0, 1, 1_600, np.random.default_rng(s))["Σκ², pairs"]
+        for s in range(300)
     ]
     assert abs(np.mean(found) - np.mean(exact)) < 5 * np.std(found) / math.sqrt(300)
 
@@ -257,26 +267,26 @@ def test_covariances_are_estimated_without_bias():
 @pytest.mark.slow
 def test_ceilings_are_the_simulated_power_of_full_agreement():
     cells = [(10, 2_000), (40, 20_000)]
-    frame = experiment.ceilings(cells, 1 / 3)
+    frame = local_voters.ceilings(cells, 1 / 3)
     for (m, n), row in zip(cells, frame.itertuples(index=False), strict=True):
         for options, limit in (({"threshold": "printed"}, row[2]), ({}, row[3])):
-            power = experiment.local_power(m, n, 1 / 3, [1.0], 2_000, **options).iloc[0]
+            power = local_voters.local_power(m, n, 1 / 3, [1.0], 2_000, **options).iloc[0]
             assert abs(power["mean"] - limit) < 4 * power.se + 0.01
 
 
 @pytest.mark.slow
 def test_needed_voters_give_the_power():
-    needed = experiment.needed_table((10, 30), 1 / 3, 0.5, 400)
-    power = experiment.confirm_needed(needed, 1 / 3, 0.5, 1_000)
+    needed = local_voters.needed_table((10, 30), 1 / 3, 0.5, 400)
+    power = local_voters.confirm_needed(needed, 1 / 3, 0.5, 1_000)
     assert (abs(power.power - 0.8) < 0.08).all()
-    assert experiment.draw_voters_needed(needed).axes
+    assert local_voters.draw_voters_needed(needed).axes
     one = needed[needed.test == "one bit"].voters.to_numpy()
     assert (one < needed[needed.test == "all bits"].voters.to_numpy() / 3).all()
 
 
 def test_group_rule_is_near_the_best():
-    table = experiment.group_choice(100, 1 / 3, (1, 2, 4, 8, 16, 32), (0.8, 0.95), 500)
+    table = local_voters.group_choice(100, 1 / 3, (1, 2, 4, 8, 16, 32), (0.8, 0.95), 500)
     for power in (0.8, 0.95):
         best = table[f"power {power:g}"].idxmin()
-        assert 0.4 < best / experiment.best_groups(power) < 2.5
+        assert 0.4 < best / local_voters.best_groups(power) < 2.5
     assert (table.loc[8] < 1.15).all()

@@ -9,8 +9,10 @@ import pytest
 from checks import each, refused
 
 from companion.chapters.private_uniformity import truncated as trun
+from companion.chapters.private_uniformity import truncated_samples
 from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
+from dprank.uniformity import LaplaceUnif
 from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import pair_signs
 from dprank.uniformity.truncated import Trun
@@ -105,12 +107,12 @@ def test_simulated_and_least_size_against_all_data(pairs, k, accept_large):
     signs = np.array(list(product((-1, 1), repeat=pairs)))
     sums = np.array([signs[list(rows)].sum(0) for rows in product(range(len(signs)), repeat=k)])
     exact = 1 - test.accepts(sums).mean()
-    size, se = trun.simulated_size(test, 20_000, np.random.default_rng(2))
+    size, se = truncated_samples.simulated_size(test, 20_000, np.random.default_rng(2))
     assert abs(size - exact) <= Z * se
     if accept_large:
-        assert trun.least_size(test) <= exact
+        assert truncated_samples.least_size(test) <= exact
     else:
-        assert trun.gate_size(2 * pairs, k, 1.0, 0.2, 1.0) <= exact + 1e-12
+        assert truncated_samples.gate_size(2 * pairs, k, 1.0, 0.2, 1.0) <= exact + 1e-12
 
 
 def test_gate_size_without_noise_is_a_binomial_tail():
@@ -118,7 +120,7 @@ def test_gate_size_without_noise_is_a_binomial_tail():
     k, delta = 10_001, 0.05
     gate = math.sqrt(math.log(2 / delta) / k)
     tail = np.abs(2 * np.random.default_rng(0).binomial(k, 0.5, 200_000) / k - 1) > gate
-    found = trun.gate_size(2, k, 1e9, delta, 0.1)
+    found = truncated_samples.gate_size(2, k, 1e9, delta, 0.1)
     se = math.sqrt(0.06 / len(tail))
     assert abs(found - (delta / 2 + (1 - delta) * tail.mean())) < Z * se
 
@@ -144,14 +146,14 @@ def test_two_items_power_by_enumeration():
     for signs in product((-1, 1), repeat=3):
         chance = math.prod((1 + s * bias) / 2 for s in signs)
         power += chance * float(test.noise_sf(test.threshold() - test.on_grid(sum(signs) ** 2)))
-    assert trun.two_items_power(test, bias) == pytest.approx(power)
+    assert truncated_samples.two_items_power(test, bias) == pytest.approx(power)
 
 
-@each("method", trun.METHODS)
+@each("method", truncated_samples.METHODS)
 def test_exact_power_at_no_bias_is_the_size(method):
-    size = trun.exact_power(method, 10, 1200, 0.0, trun.EPSILON_0, trun.DELTA)
+    size = truncated_samples.exact_power(method, 10, 1200, 0.0, trun.EPSILON_0, trun.DELTA)
     assert 0.02 < size <= trun.DELTA * (1 + 1e-6)
-    assert trun.exact_power(method, 10, 1200, 0.5, trun.EPSILON_0, trun.DELTA) > 0.75
+    assert truncated_samples.exact_power(method, 10, 1200, 0.5, trun.EPSILON_0, trun.DELTA) > 0.75
 
 
 @pytest.mark.parametrize("method", ["noisy norm", "TRUN, repaired", "UNIF, no privacy", "Laplace on Y"])
@@ -168,41 +170,45 @@ def test_exact_power_against_simulated_pairs(method):
     elif method == "UNIF, no privacy":
         found = (squared / k >= Unif.calibrated(n_items=m, n_voters=k, size=delta).threshold).astype(float)
     else:
-        plain = trun.LaplaceUnif.calibrated(epsilon=epsilon, n_items=m, n_voters=k, size=delta)
+        plain = LaplaceUnif.calibrated(epsilon=epsilon, n_items=m, n_voters=k, size=delta)
         noise = np.random.default_rng(5).laplace(0, 4 * plain.scale / k, draws)
         found = (squared / k + noise >= plain.threshold - 2 / k).astype(float)
-    exact = trun.exact_power(method, m, k, bias, epsilon, delta)
+    exact = truncated_samples.exact_power(method, m, k, bias, epsilon, delta)
     # whole noise against noise on the line: half a step either way
     slack = 0.01 if method == "Laplace on Y" else 1e-9
     assert abs(found.mean() - exact) <= Z * found.std() / math.sqrt(draws) + slack
 
 
 def test_rankings_needed_is_a_crossing():
-    k = trun.rankings_needed("noisy norm", 10, 0.3)
-    power = [trun.exact_power("noisy norm", 10, n, 0.3, trun.EPSILON_0, trun.DELTA) for n in (k - k // 25, k)]
+    k = truncated_samples.rankings_needed("noisy norm", 10, 0.3)
+    power = [
+        truncated_samples.exact_power("noisy norm", 10, n, 0.3, trun.EPSILON_0, trun.DELTA) for n in (k - k // 25, k)
+    ]
     assert power[0] < 0.8 <= power[1]
 
 
 def test_power_of_all_ranks_rises_from_its_size():
-    assert trun.ranks_power(10, 40, 0.0) == pytest.approx(trun.DELTA, abs=0.03)
-    assert trun.ranks_power(10, 40, 0.3) > trun.exact_power("noisy norm", 10, 40, 0.3, trun.EPSILON_0, trun.DELTA)
+    assert truncated_samples.ranks_power(10, 40, 0.0) == pytest.approx(trun.DELTA, abs=0.03)
+    assert truncated_samples.ranks_power(10, 40, 0.3) > truncated_samples.exact_power(
+        "noisy norm", 10, 40, 0.3, trun.EPSILON_0, trun.DELTA
+    )
 
 
 def test_unknown_method():
     with refused("method = 'x'", "noisy norm"):
-        trun.exact_power("x", 10, 10, 0.3, 1.0, 0.1)
+        truncated_samples.exact_power("x", 10, 10, 0.3, 1.0, 0.1)
 
 
 @pytest.mark.slow
 def test_verdicts():
     figure_3, items = trun.figure_3_losses([0.5]), trun.losses_by_items([1000], 0.5)
-    costs = trun.two_items_costs([0.5, 0.03], trun.EPSILON_0, trun.DELTA)
+    costs = truncated_samples.two_items_costs([0.5, 0.03], trun.EPSILON_0, trun.DELTA)
     for checks, verdict in (
         (trun.check_alg_3(), "refuted"),
         (trun.check_thm_6_privacy(figure_3, items), "refuted"),
-        (trun.check_thm_6_samples(200), "refuted"),
-        (trun.check_thm_6_free(costs), "vacuous"),
-        (trun.check_trunc_vs_bucket(), "constants"),
+        (truncated_samples.check_thm_6_samples(200), "refuted"),
+        (truncated_samples.check_thm_6_free(costs), "vacuous"),
+        (truncated_samples.check_trunc_vs_bucket(), "constants"),
     ):
         assert derive(checks) == verdict
         assert outcomes(checks, "corrected")

@@ -1,0 +1,250 @@
+"""Approximate privacy: fingerprints, and who is traced."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.special import roots_jacobi
+
+from companion.chapters.aggregation_lower_bounds.cube import observation_16
+from companion.instruments.allowance import ROUNDING
+from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.sweep import sweep
+from companion.instruments.uniformity import all_rankings, certain, exponent
+from companion.ledger.claim import Check, amended, claim, printed
+from dprank.aggregation.lower_bounds import tracing_threshold
+from dprank.aggregation.private_borda import PrivateBorda
+from dprank.data.kendall import pairwise_kendall_distances
+from dprank.privacy.gaussian import gaussian_scale
+
+# --- approximate privacy ---------------------------------------------------------------------------------------------
+
+
+def best_tracing(n_items: int, epsilon: float, delta: float, *, ratio: float = 1.0, error: float) -> float:
+    """`tracing_threshold` for all items at the best of a grid of d and spread."""
+    ds = {max(1, round(f * n_items)) for f in np.arange(0.1, 0.5, 0.05)}
+    spreads = np.geomspace(1e-3 / ratio, 1.0, 40)
+    sheet = {"epsilon": epsilon, "delta": delta, "ratio": ratio, "error": error}
+    return max(tracing_threshold(d, n_items - 2 * d, float(a), **sheet) for d in ds for a in spreads)
+
+
+def theorem_14(n_items: int, epsilon: float, ratio: float) -> tuple[float, float]:
+    """Our Theorem 14 at its own n and delta: that n, and the threshold there that the tracing argument gives."""
+    n = math.sqrt(n_items / ratio) / (40 * math.sinh(epsilon))
+    d = n_items // 3
+    found = tracing_threshold(
+        d,
+        n_items - 2 * d,
+        1 / (32 * ratio),
+        epsilon=epsilon,
+        delta=1 / (272 * ratio * n),
+        ratio=ratio,
+        error=n_items**2 / 72,
+    )
+    return n, found
+
+
+def idle_epsilon(n_items: float, power: float = 0.4) -> tuple[float, float]:
+    """What (1, 1/n^2)-DP can do at epsilon = m^-power and n = m^(0.45 + power), fewer than sqrt(m) / epsilon voters.
+
+    Returns
+    -------
+    tuple of float
+        n epsilon / sqrt(m), and a bound on the Gaussian matrix's additive error over m^2, at ratio 1.
+    """
+    n = n_items ** (0.45 + power)
+    # log m! < m log m, so that no m is too large for floats
+    deviation = gaussian_scale(1.0, 1.0, n**-2)
+    return n_items**-0.05, deviation / 2 * math.sqrt(2 * n_items * math.log(n_items)) / n
+
+
+def random_voter(n_items: int, voters: int) -> tuple[float, float]:
+    """Publishing the ranking of a random voter: exact worst cost over the optimum, exact delta at epsilon 0.
+
+    All data sets of a few voters and items, and for delta all neighbours that differ in the last voter.
+    """
+    rankings = all_rankings(n_items)
+    table = pairwise_kendall_distances(rankings)
+    data = np.array(list(product(range(len(rankings)), repeat=voters)))
+    scores = table[data].mean(1)
+    cost = np.take_along_axis(scores, data, 1).mean(1)
+    best = scores.min(1)
+    law = (data[:, :, None] == np.arange(len(rankings))).mean(1).reshape(-1, len(rankings), len(rankings))
+    moved = np.abs(law[:, :, None] - law[:, None]).sum(-1).max() / 2
+    return float((cost[best > 0] / best[best > 0]).max(initial=0.0)), float(moved)
+
+
+def majority_identity(voters: int, spread: float, grid: int = 20) -> tuple[float, float]:
+    """Both sides of the tracing identity for the majority of a few voters, by Gauss-Gegenbauer quadrature.
+
+    Returns
+    -------
+    tuple of float
+        E[y sum_i (x_i - p)], by enumerating the votes, and 2 a E[p y]; y is the majority, or 1 in a tie.
+    """
+    p, weight = roots_jacobi(grid, spread - 1, spread - 1)
+    weight = weight / weight.sum()
+    k = np.arange(voters + 1)
+    log_count = np.array([math.log(math.comb(voters, int(i))) for i in k])
+    law = np.exp(log_count + k * np.log((1 + p[:, None]) / 2) + (voters - k) * np.log((1 - p[:, None]) / 2))
+    y = np.where(2 * k >= voters, 1, -1)
+    traced = (law * y * (2 * k - voters - voters * p[:, None])).sum(1)
+    return float(weight @ traced), float(2 * spread * (weight @ (p * (law @ y))))
+
+
+@claim("alabi2022:thm-14")
+def check_thm_14(
+    items: Sequence[int] = (5, 10**2, 10**4, 10**6, 10**9), ratios: Sequence[float] = (1, 2, 5, 50)
+) -> Iterator[Check]:
+    """Theorem 14: epsilon idle and fixed, epsilon idle and falling with m, and epsilon where it belongs."""
+    fixed, falling = "ε fixed", "ε may depend on m"
+    at = {(m, e, a): theorem_14(m, e, a) for m in items for e in (1e-4, 0.01, 0.1, 1.0) for a in ratios}
+    one = [found / n for (_, e, _), (n, found) in at.items() if e == 1.0 and n >= 1]
+    every = [found / n for n, found in at.values() if n >= 1]
+    yield printed(
+        "least of (voters needed) / (√m / (40 √α sinh 1)), c = 1/72, all m, α", min(one), ">=", 1, reading=fixed
+    )
+    for m in (1e12, 1e24, 1e48):
+        below, error = idle_epsilon(m)
+        what = f"error / m² of a (1, 1/n²)-DP algorithm, ratio 1, m = {m:.0e}, ε = m^-0.4, n = {below:.2g} √m / ε"
+        yield printed(what, error, ">=", 1 / 72, reading=falling)
+    ms = np.array([1e12, 1e24, 1e48])
+    slope = exponent(ms, [idle_epsilon(m)[1] for m in ms])
+    yield printed("exponent of that error / m² in m: any c is passed", slope, ">=", 0, reading=falling)
+    for spread, voters in ((1.0, 3), (0.25, 5), (0.05, 4)):
+        left, right = majority_identity(voters, spread)
+        what = f"E Σ_i y (x_i − p) over 2a E[p y], majority of {voters}, a = {spread:g}"
+        yield amended(what, left / right, "==", 1, error=ROUNDING)
+    yield amended("least of (voters needed) / (√m / (40 √α sinh ε)), δ = 1/(272 α n), ε ≤ 1", min(every), ">=", 1)
+    for m, n in ((3, 2), (3, 3), (3, 4)):
+        ratio, delta = random_voter(m, n)
+        yield amended(f"a random voter's ranking: δ at ε = 0, m = {m}, n = {n}", delta, "<=", 1 / n + ROUNDING)
+        yield amended(f"a random voter's ranking: most cost / OPT, m = {m}, n = {n}", ratio, "<=", 2)
+
+
+# --- tracing at work -------------------------------------------------------------------------------------------------
+
+#: Outsiders whose scores set the threshold: one more outsider passes it with chance 2 / 200.
+OUTSIDERS, PASS = 199, 2
+DELTA = 1e-6
+
+
+def voters_at(n_items: int, share: float) -> int:
+    """Voters, at least one, that are nearest to a share of the root of the items."""
+    return max(1, round(share * math.sqrt(n_items)))
+
+
+def trace(
+    n_items: int, share: float, epsilon: float | None, repetitions: int, rng: np.random.Generator
+) -> dict[tuple[str], NDArray[np.float64]]:
+    """Attack the Borda order, published exactly or with Gaussian noise on its scores.
+
+    Voters have the rankings pi^x, with independent signs of means p_j uniform on [-1, 1]. Items j and j + d + t are a
+    distance d + t apart, so the released signs are those of (d + t) sum_i x^i_j plus two items' noise.
+
+    Parameters
+    ----------
+    n_items : int
+        At least 3; a third of them, rounded down, is d.
+    share : float
+        Voters over sqrt(items).
+    epsilon : float or None
+        With delta = 1e-6; None for no noise.
+    repetitions : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    dict
+        ``("traced",)``: share of voters whose score exceeds a threshold that an outsider passes in 1 % of cases;
+        ``("wrong",)``: signs of voters got wrong, as a share, beyond the majority's.
+    """
+    d, n = n_items // 3, voters_at(n_items, share)
+    noise = 0.0
+    if epsilon is not None:
+        noise = (
+            PrivateBorda.calibrated(n_items=n_items, epsilon=epsilon, delta=DELTA, law="continuous").scale
+            * math.sqrt(2)
+            / (n_items - d)
+        )
+    traced, wrong = np.empty((2, repetitions))
+    for r in range(repetitions):
+        p = rng.uniform(-1, 1, d)
+        x, outside = (np.where(rng.random((size, d), np.float32) < (1 + p) / 2, 1.0, -1.0) for size in (n, OUTSIDERS))
+        total = x.sum(0)
+        y = np.where(total + noise * rng.standard_normal(d) >= 0, 1.0, -1.0)
+        threshold = np.partition(outside @ y, -PASS)[-PASS]
+        traced[r] = (x @ y > threshold).mean()
+        wrong[r] = (np.abs(total) - y * total).mean() / (2 * n)
+    return {("traced",): traced, ("wrong",): wrong}
+
+
+def tracing(
+    items: Sequence[int], shares: Sequence[float], epsilons: Sequence[float | None], repetitions: int
+) -> pd.DataFrame:
+    """`trace` on a grid.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``n_items``, ``share``, ``epsilon`` (NaN for no noise), ``outcome``, ``mean``, ``se``, ``repetitions``.
+    """
+    cells = [{"n_items": m, "share": s, "epsilon": e} for m in items for e in epsilons for s in shares]
+    return sweep(trace, cells, experiment="alabi2022-tracing", repetitions=repetitions, outcomes=["outcome"])
+
+
+@claim("alabi2022:sec-lower:signs")
+def check_signs(frame: pd.DataFrame) -> Iterator[Check]:
+    """Whether the signs of the marginals alone give voters away: few voters, many items, in the one cell with fewest.
+
+    A stranger passes with chance PASS / (OUTSIDERS + 1), a voter of a (1, delta)-DP release at most e times that, plus
+    delta.
+    """
+    exact = frame[(frame.outcome == "traced") & frame.epsilon.isna()]
+    most = exact[exact.n_items == exact.n_items.max()]
+    first = most.loc[most.share.idxmin()]
+    allowed = math.e * PASS / (OUTSIDERS + 1) + 0.1
+    n = voters_at(first.n_items, first.share)
+    what = f"share of voters traced at 1 % false alarms, exact signs, m = {first.n_items:,}, n = {n}"
+    error = certain(float(first["mean"]), int(first.repetitions))
+    yield printed(f"{what}; (1, 0.1)-DP allows e/100 + 0.1", float(first["mean"]), ">", allowed, error=error)
+
+
+def table_16(cases: Iterable[tuple[int, int, int]]) -> pd.DataFrame:
+    """Rows of `observation_16` at chosen (d, t, h), with headings for readers."""
+    rows = pd.DataFrame([observation_16(d, t).loc[h] for d, t, h in cases]).reset_index(drop=True)
+    return rows.drop(columns="formula").rename(columns={"cost": "counted", "corrected": "2th + d²"})
+
+
+@styled
+def draw_tracing(frame: pd.DataFrame) -> Figure:
+    """Voters traced (linear below 1 %, logarithmic above), and wrong signs, against voters over the root of items."""
+    figure = Figure(figsize=(7.2, 3.9))
+    left, right = figure.subplots(1, 2)
+    marks = dict(zip(sorted(frame.n_items.unique()), ("o", "s"), strict=True))
+    kinds = frame.epsilon.fillna(math.inf)
+    for epsilon, colour in zip(sorted(kinds.unique(), reverse=True), COLOURS, strict=False):
+        for items, mark in marks.items():
+            label = f"{'exact' if math.isinf(epsilon) else f'ε = {epsilon:g}'}, m = {items:,}"
+            rows = frame[(kinds == epsilon) & (frame.n_items == items)]
+            part = rows[rows.outcome == "traced"]
+            left.errorbar(
+                part.share, part["mean"], BAR * part.se, color=colour, marker=mark, lw=1.2, capsize=2, label=label
+            )
+            part = rows[rows.outcome == "wrong"]
+            if not math.isinf(epsilon):
+                right.errorbar(part.share, part["mean"], BAR * part.se, color=colour, marker=mark, lw=1.2, capsize=2)
+    left.axhline(0.01, color=COLOURS[6], lw=0.8, ls=":")
+    left.set(title="voters traced, 1 % false alarms", xlabel="n / √m", ylabel="share of the n voters", xscale="log")
+    left.set_yscale("symlog", linthresh=0.01)
+    left.set(ylim=(0, 1), yticks=[0, 0.01, 0.1, 1], yticklabels=["0", "1 %", "10 %", "100 %"])
+    right.set(title="wrong signs beyond the majority's", xlabel="n / √m", ylabel="share of all d n signs", xscale="log")
+    right.set_ylim(bottom=0)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure

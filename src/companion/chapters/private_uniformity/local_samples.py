@@ -1,0 +1,290 @@
+"""Theorem 7: how many samples the local test needs, and what public and private randomness cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import binom, chi2
+
+from companion.chapters.private_uniformity.central_samples import unif_power
+from companion.chapters.private_uniformity.local_channels import channel_losses, pairing, sign_vectors
+from companion.chapters.private_uniformity.local_moments import randomised, sign_law
+from companion.instruments.allowance import ROUNDING
+from companion.instruments.sweep import stream
+from companion.instruments.uniformity import all_pairings, all_rankings, exponent, mean_square_bias
+from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.printed import busafekete2021 as paper
+from dprank.models.draws import multinomial
+from dprank.models.mallows import Mallows, theta_at
+from dprank.uniformity.local import LocalPairs
+from dprank.uniformity.unif import unif_null_sf, unif_null_threshold, unif_sf
+
+# --- Theorem 7 -------------------------------------------------------------------------------------------------------
+
+
+def printed_order(n_items: int, theta: float, epsilon: float, delta: float, *, private: bool = False) -> float:
+    """Theorem 7's number of samples without its constant; `private` for the second bullet."""
+    mu = math.tanh(theta / 2) if private else paper.unif_bias(n_items, theta)
+    return math.sqrt(math.log(1 / delta) / n_items) / (mu * math.tanh(epsilon / n_items)) ** 2
+
+
+def sufficient_samples(n_items: int, bias: float, delta: float) -> int:
+    """1 + (24 sqrt(L/m) + 58 L/m) / bias^2, rounded up, L = log(1/delta): enough for independent pairs of such a bias.
+
+    Parameters
+    ----------
+    n_items : int
+        m; of an odd number, m - 1 counts.
+    bias : float
+        Least mean sign of the pairs after randomised response, in (0, 1].
+    delta : float
+        Bounds both errors of the test with the exact threshold.
+    """
+    share = math.log(1 / delta) / (2 * (n_items // 2))
+    return 1 + math.ceil((24 * math.sqrt(share) + 58 * share) / bias**2)
+
+
+def growth(values: Sequence[float], arguments: Sequence[float]) -> float:
+    """Exponent between the last two of several values."""
+    return exponent(arguments[-2:], values[-2:])
+
+
+def orders(epsilon: float, delta: float, items: Sequence[int]) -> pd.DataFrame:
+    """Theorem 7's expression against m: at fixed phi, and at a fixed distance 1/2 from uniform.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``φ = 0.9``, ``distance ½``, ``distance ½, fixed pairing``.
+    """
+    rows = []
+    for m in items:
+        theta = theta_at(m, 0.5)
+        row = {"items": m, "φ = 0.9": printed_order(m, -math.log(0.9), epsilon, delta)}
+        row["distance ½"] = printed_order(m, theta, epsilon, delta)
+        rows.append(row | {"distance ½, fixed pairing": printed_order(m, theta, epsilon, delta, private=True)})
+    return pd.DataFrame(rows)
+
+
+def two_item_errors(bias: float, delta: float, most: int = 150_000) -> float:
+    """Two items, printed threshold: the least value, over all numbers of samples, of the larger error.
+
+    Parameters
+    ----------
+    bias : float
+        Mean sign of the pair after randomised response.
+    delta : float
+    most : int
+        Exact up to so many samples; for more of them the size alone is bounded, by its normal limit less twice the
+        Berry-Esseen distance 0.4748 / sqrt(k).
+    """
+    k = np.arange(2, most + 1)
+    least = np.ceil(np.sqrt(k * paper.unif_threshold(2, delta)) - ROUNDING)
+    least += (least + k) % 2
+    heads = (least + k) / 2 - 1
+    size = 2 * binom.sf(heads, k, 0.5)
+    power = binom.sf(heads, k, (1 + bias) / 2) + binom.sf(heads, k, (1 - bias) / 2)
+    limit = float(chi2.sf(paper.unif_threshold(2, delta), 1)) - 2 * 0.4748 / math.sqrt(most)
+    return float(min(np.maximum(size, 1 - power).min(), limit))
+
+
+def least_errors(constant: float, log_inverse_delta: float) -> float:
+    """Log of a lower bound on size plus miss of any test of two items from C sqrt(L/2) / bias^2 + 1 private reports.
+
+    Bretagnolle and Huber: the sum is at least exp(-k KL) / 2, and the KL divergence of a fair coin from one of bias b
+    is -log(1 - b^2) / 2, at most b^2 for b^2 up to 0.79.
+    """
+    return -math.log(2) - constant * math.sqrt(log_inverse_delta / 2) - 1
+
+
+def indistinguishable(n_items: int, samples: int, bias: float) -> float:
+    """Bound on power less size: half the root of exp(k^2 sum b^4 / 2) - 1, see the chapter."""
+    return 0.5 * math.sqrt(math.expm1(samples**2 * (n_items // 2) * bias**4 / 2))
+
+
+@lru_cache
+def power_gap(sizes: tuple[int, ...], biases: tuple[float, ...], deltas: tuple[float, ...]) -> pd.DataFrame:
+    """Errors with `sufficient_samples`, and what 1 / (2 b^2 sqrt(m)) samples gain over the size; independent pairs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``bias``, ``δ``, ``voters``, ``P(miss)``, ``few voters``, ``power − size`` with these, and its
+        ``upper bound``.
+    """
+    rows = []
+    for m, bias, delta in product(sizes, biases, deltas):
+        samples = sufficient_samples(m, bias, delta)
+        miss = 1 - unif_power(m, samples, bias, delta)
+        few = max(2, math.ceil(0.5 / bias**2 / math.sqrt(m)))
+        threshold = unif_null_threshold(m // 2, few, delta)
+        size, bound = float(unif_null_sf(m // 2, few, threshold)), indistinguishable(m, few, bias)
+        power = float(unif_sf(m // 2, few, threshold, bias))
+        row = {"items": m, "bias": bias, "δ": delta, "voters": samples, "P(miss)": max(0.0, round(miss, 12))}
+        rows.append(row | {"few voters": few, "power − size": power - size, "upper bound": bound})
+    return pd.DataFrame(rows)
+
+
+@claim("busafekete2021:thm-7")
+def check_thm_7(epsilon: float = 1.0, delta: float = 0.05) -> Iterator[Check]:
+    """Privacy, orders and errors of Theorem 7, first bullet."""
+    m = [2_500, 10_000]
+    order = orders(epsilon, delta, m)
+    wide = [1e3, 1e4]
+    saturated = growth([printed_order(10, 0.1, e, delta) for e in wide], wide)
+    narrow = [1e-3, 1e-4]
+    fine = growth([printed_order(10, 0.1, e, delta) for e in narrow], narrow)
+    worse = two_item_errors(math.tanh(0.5), 1e-3)
+    grid = power_gap((2, 4, 10, 100), (0.2, 0.5), (0.05, 1e-3, 1e-6))
+    loss = channel_losses(epsilon).loss.max() / epsilon
+    yield printed("largest loss over ε₀, 2 to 6 items", loss, "<=", 1 + ROUNDING)
+    yield printed(
+        "exponent of m at fixed φ = 0.9, m = 2500 to 10000", growth(order["φ = 0.9"].tolist(), m), "==", 1.5, error=0.02
+    )
+    yield printed(
+        "exponent of m at fixed distance ε = 1/2", growth(order["distance ½"].tolist(), m), "==", 1.5, error=0.02
+    )
+    yield printed("exponent of ε₀, ε₀ = 1000 to 10000, m = 10", saturated, "==", -2, error=0.02)
+    yield printed(
+        "m = 2, φ = 0, ε₀ = 1, printed threshold, δ = 0.001, best k: larger of size and miss", worse, "<=", 1e-3
+    )
+    yield amended("largest loss over ε₀, 2 to 6 items", loss, "<=", 1 + ROUNDING)
+    yield amended(
+        "exponent of m at fixed distance ε = 1/2", growth(order["distance ½"].tolist(), m), "==", 2.5, error=0.02
+    )
+    yield amended("exponent of ε₀, ε₀ = 1e-3 to 1e-4, m = 10", fine, "==", -2, error=0.02)
+    yield amended("exponent of ε₀, ε₀ = 1000 to 10000, m = 10", saturated, "==", 0, error=0.02)
+    yield amended(
+        "exact threshold, our k: most miss / δ, m = 2, 4, 10, 100",
+        (grid["P(miss)"] / grid["δ"]).max(),
+        "<=",
+        1,
+        error=ROUNDING / 1e-6,
+    )
+    yield amended(
+        "k = 1/(2 b² √m): most of (power − size) / our bound on it",
+        (grid["power − size"] / grid["upper bound"]).max(),
+        "<=",
+        1,
+    )
+
+
+# --- public and private randomness -----------------------------------------------------------------------------------
+
+
+def ranking_bits(n_items: int) -> float:
+    """log2 m!, the bits that a uniformly random ranking needs."""
+    return math.lgamma(n_items + 1) / math.log(2)
+
+
+def pairing_bits(n_items: int) -> float:
+    """log2 of the number of ways to cut an even number of items into pairs."""
+    pairs = n_items // 2
+    return max(0.0, (math.lgamma(n_items + 1) - math.lgamma(pairs + 1)) / math.log(2) - pairs)
+
+
+def own_ranking_law(n_items: int, theta: float) -> NDArray[np.float64]:
+    """Law of a peer's signs, pair by pair, if each peer has a random numbering of the items to itself.
+
+    Averaged over all numberings, shape (2^pairs,). At most 5 items.
+    """
+    numberings = all_rankings(n_items)
+    return np.mean([sign_law(n_items, theta, order[: n_items // 2 * 2].reshape(-1, 2)) for order in numberings], axis=0)
+
+
+def bias_ratios(items: Sequence[int], scaled: Sequence[float]) -> pd.DataFrame:
+    """Mean squared bias of a random pair over the square of the paper's mu, at theta = scaled / m."""
+    rows = []
+    for m, x in product(items, scaled):
+        ratio = mean_square_bias(Mallows(m, x / m)) / paper.unif_bias(m, x / m) ** 2
+        rows.append({"items": m, "theta times m": x, "ratio": ratio})
+    return pd.DataFrame(rows)
+
+
+@claim("busafekete2021:thm-7:randomness")
+def check_randomness() -> Iterator[Check]:
+    """Bits, one ranking for all against one for each, and what a random pair's bias is."""
+    ratio = bias_ratios((2, 3, 10, 100, 1000), tuple(np.geomspace(1e-3, 1e3, 13))).ratio.min()
+    own = own_ranking_law(4, math.inf)
+    common = sign_law(4, 2.0, pairing(4))
+    uniform = np.full(4, 0.25)
+    yield printed("bits of a random ranking, 4 items; m", ranking_bits(4), "<=", 4)
+    yield printed("bits of a random pairing, 12 items; m", pairing_bits(12), "<=", 12)
+    yield printed(
+        "4 items, φ = 0, a ranking of its own for each peer: distance of the signs from fair coins",
+        0.5 * float(np.abs(own - uniform).sum()),
+        ">",
+        ROUNDING,
+    )
+    yield amended(
+        "bits of a random pairing over (m/2) log2 m, 10000 items",
+        pairing_bits(10_000) / (5_000 * math.log2(10_000)),
+        "<=",
+        1,
+    )
+    yield amended("the same, from below", pairing_bits(10_000) / (5_000 * math.log2(10_000)), ">=", 0.85)
+    yield amended(
+        "4 items, φ = e⁻², one ranking for all: distance of the signs from fair coins",
+        0.5 * float(np.abs(common - uniform).sum()),
+        ">",
+        0.1,
+    )
+    yield amended("least mean squared bias of a random pair over μ², m = 2 ... 1000, all φ", ratio, ">=", 0.8)
+
+
+def crossing_power(samples: int, epsilon: float, theta: float, repetitions: int) -> pd.DataFrame:
+    """Four items in every fixed pairing, exact threshold: simulated power, all dependence included.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``pairing``, ``power``, ``error`` (four standard errors, and 1 / repetitions).
+    """
+    test = LocalPairs.calibrated(epsilon=epsilon, n_items=4)
+    threshold = unif_null_threshold(2, samples, test.size)
+    rows = []
+    for name, pairs in zip(("side by side", "crossing", "nested"), all_pairings(4), strict=True):
+        law = randomised(sign_law(4, theta, pairs), test.shrinkage)
+        rng = stream("06: fixed pairing", {"pairing": name, "samples": samples})
+        sums = multinomial(samples, law, repetitions, rng=rng) @ sign_vectors(2)
+        power = float(((sums**2).sum(-1) / samples >= threshold).mean())
+        error = 4 * math.sqrt(power * (1 - power) / repetitions) + 1 / repetitions
+        rows.append({"pairing": name, "samples": samples, "power": power, "error": error})
+    return pd.DataFrame(rows)
+
+
+@claim("busafekete2021:thm-7:private-randomness")
+def check_private_randomness(repetitions: int = 2_000) -> Iterator[Check]:
+    """Second bullet of Theorem 7: no constant serves all delta, ours with a second term does."""
+    for constant in (10.0, 100.0, 1000.0):
+        log = constant**2
+        what = (
+            f"m = 2, k = 1 + {constant:g} √(log(1/δ)/m)/μ₀′², δ = e^−{log:g}: log of (size + miss) of any test; log 2δ"
+        )
+        yield printed(what, least_errors(constant, log), "<=", math.log(2) - log)
+    grid = power_gap((2, 4, 10, 100), (0.2, 0.5), (0.05, 1e-3, 1e-6))
+    worst = (grid["P(miss)"] / grid["δ"]).max()
+    gap = np.arange(1, 1000)
+    least = min((Mallows(1000, x).bias(gap) / math.tanh(x / 2)).min() for x in (1e-6, 1e-3, 0.1, 1.0, 10.0))
+    theta, epsilon = 0.5, 1.0
+    bias = math.tanh(theta / 2) * LocalPairs.calibrated(epsilon=epsilon, n_items=4).shrinkage
+    other = crossing_power(sufficient_samples(4, bias, 0.05), epsilon, theta, repetitions)
+    for says in (supplied, amended):
+        yield says(
+            "m = 2, 4, 10, 100, k with a term log(1/δ)/m: most miss / δ, exact threshold",
+            worst,
+            "<=",
+            1,
+            error=ROUNDING / 1e-6,
+        )
+        yield says("least bias of two items over μ′, any gap, m = 1000", least, ">=", 1 - ROUNDING)
+        for row in other.itertuples():
+            yield says(
+                f"m = 4, {row.pairing}, k = {row.samples}, δ = 0.05: power", row.power, ">=", 0.95, error=row.error
+            )
