@@ -1,18 +1,12 @@
-"""Busa-Fekete, Fotakis and Zampetakis (2021), Sections 7, 7.1 and 7.2: power without privacy, and a better test.
-
-Rankings are drawn around the identity and the items then get random names. That is the paper's random centre; only
-tests that look at fixed items, or at a fixed centre, notice it.
-"""
+"""Power of the tests on one grid: Figures 1 and 2, and the tests beside them."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-import joblib
 import numba
 import numpy as np
 import pandas as pd
@@ -22,15 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from companion.instruments.allowance import Z
-from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
-from companion.instruments.sweep import stream, sweep
-from companion.instruments.uniformity import certain, exponent, mean_square_bias, wilson
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.instruments.style import CALIBRATION, styled
+from companion.instruments.sweep import sweep
+from companion.instruments.uniformity import certain, wilson
+from companion.ledger.claim import Check, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances
 from dprank.models.draws import binomial
-from dprank.models.mallows import Mallows, theta_at
-from dprank.uniformity.friedman import friedman_statistic
+from dprank.models.mallows import Mallows
 
 #: What "power equal to 1" asks at least, when 1000 repetitions that all reject are its evidence.
 DETECTED = 0.99
@@ -286,12 +279,12 @@ def scale_exponents(frame: pd.DataFrame, level: float = 0.5) -> pd.DataFrame:
     )
 
 
-def _power_check(what: str, row: Any, relation: str, bound: float, about: str = "printed", reading: str = "") -> Check:
+def power_check(what: str, row: Any, relation: str, bound: float, about: str = "printed", reading: str = "") -> Check:
     mean = float(row["mean"])
     return Check(what, mean, relation, bound, about, reading, error=certain(mean, int(row.repetitions)))
 
 
-def _at(frame: pd.DataFrame, n_items: int, scaled: float, test: str, calibration: str, n_rankings: int = 2) -> Any:
+def row_at(frame: pd.DataFrame, n_items: int, scaled: float, test: str, calibration: str, n_rankings: int = 2) -> Any:
     of = frame[(frame.n_items == n_items) & (frame.n_rankings == n_rankings)]
     of = of[(of.test == test) & (of.calibration == calibration)]
     return of.iloc[(of.scaled - scaled).abs().argmin()]
@@ -306,8 +299,8 @@ def check_figure_1(frame: pd.DataFrame) -> Iterator[Check]:
     for m in sorted(frame.n_items.unique()):
         size = float(printed_sizes([m])[TWO].iloc[0])
         yield printed(f"probability that 2SAMP rejects uniform rankings, m = {m}", size, "<=", DELTA)
-        row = _at(frame, m, 25, TWO, PRINTED)
-        yield _power_check(f"power of 2SAMP, m = {m}, 1 − φ = {row.gap:.2g}", row, ">=", 0.9)
+        row = row_at(frame, m, 25, TWO, PRINTED)
+        yield power_check(f"power of 2SAMP, m = {m}, 1 − φ = {row.gap:.2g}", row, ">=", 0.9)
         gains = frame[(frame.n_items == m) & (frame.test == "gain")]
         worst = gains.loc[gains["mean"].idxmin()]
         best = gains.loc[gains["mean"].idxmax()]
@@ -338,394 +331,13 @@ def printed_sizes(n_items: Iterable[int]) -> pd.DataFrame:
     )
 
 
-# --- Section 7.1: why, and from which 1 - phi on ---------------------------------------------------------------------
-
-
-def rounds(n_items: int) -> NDArray[np.int64]:
-    """All pairs of an even number of items as m - 1 pairings, the rounds of a tournament; shape (m - 1, m / 2, 2)."""
-    turn, seat = np.arange(n_items - 1)[:, None], np.arange(1, n_items // 2)
-    first = np.c_[turn, (turn + seat) % (n_items - 1)]
-    second = np.c_[np.full_like(turn, n_items - 1), (turn - seat) % (n_items - 1)]
-    return np.stack([first, second], axis=-1)
-
-
-def signal_gain(pairings: ArrayLike) -> NDArray[np.float64]:
-    """Signal over noise of the agreement of two rankings on several pairings, relative to one pairing.
-
-    The product of a pair's two signs has variance 1 under uniform rankings, and covariance 1 / 9 with that of a pair
-    that shares an item: 1 / 3 in either ranking. With J pairings a pair meets 2 (J - 1) such pairs.
-    """
-    j = np.asarray(pairings, float)
-    return np.sqrt(j / (1 + 2 * (j - 1) / 9))
-
-
-def agreement(law: Mallows, pairings: Sequence[int], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Pairs that two rankings order alike less those they do not, among the first J pairings; shape (J, size).
-
-    With one pairing this is UNIF's ``Y - m / 2``, with all m - 1 it is the number of pairs less twice 2SAMP's distance.
-    """
-    m = law.n_items
-    names = rng.permuted(np.tile(np.arange(m), (size, 1)), axis=1)
-    pairs = rounds(m).reshape(-1, 2)
-    signs = []
-    for _ in range(2):
-        rows = np.take_along_axis(law.sample(size, rng=rng), names, axis=1)
-        signs.append(rows[:, pairs[:, 0]] < rows[:, pairs[:, 1]])
-    total = np.where(signs[0] == signs[1], 1, -1).reshape(size, m - 1, m // 2).sum(axis=2).cumsum(axis=1)
-    return total[:, np.asarray(pairings) - 1].T
-
-
-def pairing_power(
-    n_items: int, scaled: float, pairings: Sequence[int], repetitions: int, draws: int = 1999
-) -> pd.DataFrame:
-    """Power at equal size on two rankings when J pairings are looked at.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``pairings``, ``mean``, ``low``, ``high``, ``repetitions``, ``gain`` (`signal_gain`) and ``normal`` (the power
-        of a normal statistic with that signal over noise).
-    """
-    law = Mallows(n_items, spread(n_items, 2, scaled))
-    cell = {"n_items": n_items, "scaled": scaled}
-    null = agreement(Mallows(n_items, 0.0), pairings, draws, stream("busafekete2021 pairings, null", cell))
-    rows = agreement(law, pairings, repetitions, stream("busafekete2021 pairings", cell))
-    mean = [against_draws(row, base, DELTA).mean() for row, base in zip(rows, null, strict=True)]
-    gain = signal_gain(pairings)
-    signal = gain * mean_square_bias(law) * math.sqrt(n_items / 2)
-    frame = pd.DataFrame({"pairings": pairings, "mean": mean, "repetitions": repetitions, "gain": gain})
-    frame["low"], frame["high"] = wilson(frame["mean"], repetitions)
-    return frame.assign(normal=stats.norm.cdf(stats.norm.ppf(DELTA) + signal))
-
-
-@claim("busafekete2021:sec-7.1:why")
-def check_why(n_items: int, scaled: float, repetitions: int) -> Iterator[Check]:
-    """At equal size and on the same rankings: all pairs against one pairing."""
-    frame = pairing_power(n_items, scaled, [1, n_items - 1], repetitions)
-    one, every = frame["mean"]
-    error = certain(one, repetitions) + certain(every, repetitions)
-    what = f"power at size {DELTA} from all pairs less that from one pairing, m = {n_items}, two rankings"
-    yield printed(what, every - one, ">", 0, error=error)
-    yield printed(
-        f"signal over noise, all pairs to one pairing, m = {n_items}", float(signal_gain(n_items - 1)), ">", 1
-    )
-    yield printed("the same at its least, m = 4", float(signal_gain(3)), ">", 1)
-
-
-def known_centre_power(n_items: int, theta: float, count: int = 2, delta: float = DELTA) -> float:
-    """Power of the most powerful test when the centre is known, from above: its size is just over `delta`.
-
-    The likelihood ratio falls with the sum of the distances from the centre (Neyman and Pearson). No test that has to
-    do without the centre does better on average over random centres.
-    """
-    uniform, law = Mallows(n_items, 0.0), Mallows(n_items, theta)
-    low, high = -1, count * uniform.n_pairs
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if uniform.distance_cdf(middle, count) <= delta else (low, middle)
-    # one distance more than the size allows: an upper bound that spares the randomisation
-    return float(law.distance_cdf(high, count))
-
-
-def margins(frame: pd.DataFrame, n_items: int) -> pd.DataFrame:
-    """Power on two rankings against 1 - phi, and what is possible with a known centre."""
-    part = frame[(frame.n_items == n_items) & (frame.n_rankings == 2) & frame.test.isin([TWO, UNIF])]
-    wide = part.assign(label=part.test + ", " + part.calibration)
-    wide = wide.pivot_table(index="gap", columns="label", values="mean").reset_index()
-    best = [known_centre_power(n_items, -math.log1p(-gap)) if 0 < gap < 1e-4 else math.nan for gap in wide.gap]
-    return wide.assign(**{"known centre": best})
-
-
-@claim("busafekete2021:sec-7.1:margin")
-def check_margin(frame: pd.DataFrame, n_items: int = 10_000) -> Iterator[Check]:
-    """What two rankings detect at the largest m."""
-    rows = [
-        ("2SAMP as printed", TWO, PRINTED, "printed", 2),
-        ("UNIF as printed", UNIF, PRINTED, "printed", 2),
-        (f"2SAMP at size {DELTA}", TWO, EXACT, "printed", 2),
-        ("2SAMP as printed", TWO, PRINTED, "corrected", 20),
-        ("UNIF as printed", UNIF, PRINTED, "corrected", 30),
-    ]
-    for name, test, calibration, about, scaled in rows:
-        row = _at(frame, n_items, scaled, test, calibration)
-        what = f"power of {name}, m = {n_items}, two rankings, 1 − φ = {row.gap:.2g}"
-        bound = DETECTED if about == "printed" else 0.9
-        yield _power_check(what, row, ">=", bound, about)
-    power = known_centre_power(n_items, -math.log1p(-1e-5))
-    what = f"power of the best test of size {DELTA} that knows the centre, m = {n_items}, two rankings, 1 − φ = 1e-05"
-    yield printed(what, power, ">=", DETECTED)
-    yield amended(what, power, "<", 0.77)
-
-
-# --- Section 7: what epsilon does ------------------------------------------------------------------------------------
-
-
-def trun_power(n_rankings: int, phi: float, epsilon: float, epsilon_0: float = 1 / 3, delta: float = DELTA) -> float:
-    """Probability that Algorithm 3 as printed rejects, for two items. Exact.
-
-    A negative probability in line 15 is read as 0.
-    """
-    test = paper.trun(2, n_rankings, epsilon_0, delta, paper.unif_bias(2, theta_at(2, epsilon))).mechanism
-    first = np.arange(n_rankings + 1)
-    total = 2 * first - n_rankings
-    reject = 1 - test.acceptance(total**2 / n_rankings, total)
-    return float(stats.binom(n_rankings, 1 / (1 + phi)).pmf(first) @ reject)
-
-
-@claim("busafekete2021:sec-7:epsilon-role")
-def check_epsilon_role(n_rankings: int, n_items: int, epsilons: tuple[float, float]) -> Iterator[Check]:
-    """Whether a test's answers at a fixed number of rankings depend on the tolerance."""
-    low, high = epsilons
-    moved = trun_power(n_rankings, 0.5, high) - trun_power(n_rankings, 0.5, low)
-    answer = f"power of TRUN, m = 2, k = {n_rankings}, φ = 1/2, ε₀ = 1/3: at ε = {high} less that at ε = {low}"
-    limit = f"total variation at the least 1 − φ_ε at which 2SAMP does not stop in line 3, m = {n_items}"
-    distance = Mallows.of_gap(n_items, paper.two_sample_gap(n_items, DELTA)).total_variation()
-    yield printed(answer, moved, "==", 0, error=1e-9)
-    yield printed(limit, distance, "<=", high)
-    yield amended(answer, moved, ">", 0.01)
-    yield amended(limit, distance, ">=", 1 - 1e-9)
-
-
-# --- Figure 2 --------------------------------------------------------------------------------------------------------
-
-
-def fixed_centre_limit(n_items: int, n_rankings: int, sides: int = 2, delta: float = DELTA) -> float:
-    """Power of MA with an arbitrary centre when phi = 0: all rankings equal the true, random centre. Exact."""
-    uniform = Mallows(n_items, 0.0)
-    mean, variance = uniform.distance_moments()
-    reach = -stats.norm.ppf(delta / sides) * math.sqrt(variance / n_rankings)
-    # the law is symmetric about its mean
-    return sides * float(uniform.distance_cdf(mean - reach))
-
-
-def figure_2_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """What Figure 2 shows: the rows of its panels, and in ``limit`` what MA with any fixed centre tends to."""
-    shown = frame[frame.test.isin([UNIF, FIXED, FIRST]) & (frame.scaled > 0)]
-    shown = shown.merge(pd.DataFrame(PANELS, columns=["n_items", "n_rankings"]))
-    limits = {panel: fixed_centre_limit(*panel) for panel in PANELS}
-    return shown.assign(limit=[limits[panel] for panel in zip(shown.n_items, shown.n_rankings, strict=True)])
-
-
-def estimated_centre(
-    n_items: int, n_rankings: int, *, repetitions: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Whether MA rejects uniform rankings when their Borda ranking stands for the centre; for `sweep`."""
-    uniform = Mallows(n_items, 0.0)
-    mean, variance = uniform.distance_moments()
-    rejects = np.zeros(repetitions)
-    for r in range(repetitions):
-        rows = uniform.sample(n_rankings, rng=rng)
-        centre = np.argsort(np.argsort(rows.sum(axis=0) + 0.5 * rng.random(n_items)))
-        z = (kendall_distances(rows, centre).mean() - mean) / math.sqrt(variance / n_rankings)
-        rejects[r] = z <= stats.norm.ppf(DELTA)
-    return rejects
-
-
-def estimated_centre_sizes(panels: Iterable[tuple[int, int]], repetitions: int, jobs: int = 1) -> pd.DataFrame:
-    """Probability that MA with an estimated centre rejects uniform rankings."""
-    cells = [{"n_items": m, "n_rankings": n} for m, n in panels]
-    return sweep(
-        estimated_centre, cells, experiment="busafekete2021 estimated centre", repetitions=repetitions, jobs=jobs
-    )
-
-
-@claim("busafekete2021:fig-2")
-def check_figure_2(frame: pd.DataFrame, sizes: pd.DataFrame, panels: Iterable[tuple[int, int]]) -> Iterator[Check]:
-    """MA, in each reading of its centre, against UNIF."""
-    two = [m for m, n in panels if n == 2]
-    more = [(m, n) for m, n in panels if n > 2]
-    for m in two:
-        what = f"limit of MA's power as φ → 0, m = {m}, two rankings"
-        for reading, sides in (("any fixed centre, two-sided", 2), ("any fixed centre, one-sided", 1)):
-            yield printed(what, fixed_centre_limit(m, 2, sides), ">=", DETECTED, reading=reading)
-        yield amended(f"{what}, any fixed centre", fixed_centre_limit(m, 2), "<", 0.17)
-        ahead, behind = (_at(frame, m, 15, test, PRINTED) for test in (FIRST, UNIF))
-        yield _lead("UNIF", behind, "MA", ahead, "printed", "first ranking as centre")
-        yield _lead("MA, first ranking as centre,", ahead, "UNIF", behind, "corrected")
-        row = _at(frame, m, 50, UNIF, PRINTED)
-        what = f"power of UNIF, m = {m}, two rankings, 1 − φ = {row.gap:.2g}"
-        yield _power_check(what, row, ">=", 0.9, "corrected")
-    for row in sizes.itertuples():
-        error = certain(row.mean, row.repetitions)
-        what = f"MA rejects uniform rankings, m = {row.n_items}, {row.n_rankings} rankings"
-        yield printed(what, row.mean, "<=", 0.5, reading="estimated centre (Borda)", error=error)
-    for m, n in more:
-        unif = _at(frame, m, 25, UNIF, PRINTED, n)
-        others = [(test, _at(frame, m, 25, test, PRINTED, n)) for test in (FIXED, FIRST)]
-        for test, row in others:
-            yield _lead("UNIF", unif, test, row, "corrected")
-
-
-def _lead(name: str, row: Any, other: str, than: Any, about: str, reading: str = "") -> Check:
-    """Whether one test has more power than another in a cell."""
-    # a difference that no repetition showed may still be one in as many
-    error = Z * math.hypot(row.se, than.se, 1 / row.repetitions)
-    cell = f"m = {row.n_items}, {row.n_rankings} rankings, 1 − φ = {row.gap:.2g}"
-    return Check(
-        f"power of {name} less that of {other}, {cell}", row["mean"] - than["mean"], ">", 0, about, reading, error
-    )
-
-
-# --- better: all ranks -----------------------------------------------------------------------------------------------
-
-
-@numba.njit(cache=True, error_model="numpy")
-def _running(rows, order, marks):
-    n, m = rows.shape
-    pairs = m // 2
-    sums, signs = np.zeros(m), np.zeros(pairs)
-    out = np.empty((2, len(marks)))
-    mark = 0
-    for r in range(n):
-        for i in range(m):
-            sums[i] += rows[r, i]
-        for p in range(pairs):
-            signs[p] += 1.0 if rows[r, order[2 * p]] < rows[r, order[2 * p + 1]] else -1.0
-        if r + 1 == marks[mark]:
-            centre = (r + 1) * (m - 1) / 2
-            out[0, mark] = (signs**2).sum()
-            out[1, mark] = ((sums - centre) ** 2).sum()
-            mark += 1
-    return out
-
-
-def running_statistics(
-    law: Mallows, marks: NDArray[np.int64], repetitions: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """k times UNIF's Y, and the sum of the squared centred rank sums, after each number of rankings in `marks`.
-
-    Returns
-    -------
-    ndarray of float, shape (2, marks, repetitions)
-    """
-    m = law.n_items
-    draws = (_running(law.sample(int(marks[-1]), rng=rng), rng.permutation(m), marks) for _ in range(repetitions))
-    return np.stack(list(draws), axis=-1)
-
-
-def rankings_needed(
-    n_items: int, theta: float, repetitions: int, level: float = 0.8, resamples: int = 100
-) -> dict[str, float]:
-    """Rankings with which UNIF and Friedman's test, both of size exactly 0.05, reach a power.
-
-    Parameters
-    ----------
-    n_items : int
-    theta : float
-        -log phi.
-    repetitions : int
-        Under the alternative; twice as many under the null.
-    level : float
-    resamples : int
-        Of the bootstrap, over alternative and null draws, that gives the standard errors.
-
-    Returns
-    -------
-    dict
-        ``n_items``, ``theta``, ``UNIF``, ``Friedman``, ``ratio``, with ``… se``, and ``known centre``: what the normal
-        approximation gives for the most powerful test when the centre is known.
-    """
-    law, uniform = Mallows(n_items, theta), Mallows(n_items, 0.0)
-    z = stats.norm.ppf(level) - stats.norm.ppf(DELTA)
-    guess = 2 * z / (math.sqrt(n_items) * mean_square_bias(law))
-    marks = np.unique(np.maximum(2, np.round(1 + guess * np.geomspace(0.25, 2, 16)))).astype(np.int64)
-    cell = {"n_items": n_items, "theta": theta}
-    rng = stream("busafekete2021 rankings needed", cell)
-    null = running_statistics(uniform, marks, 2 * repetitions, rng)
-    drawn = running_statistics(law, marks, repetitions, rng)
-
-    def needed(null: NDArray[np.float64], drawn: NDArray[np.float64]) -> tuple[float, ...]:
-        answers = []
-        for one, other in zip(drawn, null, strict=True):
-            curve = [against_draws(x, y, DELTA).mean() for x, y in zip(one, other, strict=True)]
-            answers.append(math.exp(crossing(np.log(marks), curve, level)))
-        return answers[0], answers[1], answers[0] / answers[1]
-
-    def resample(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return values[..., rng.integers(values.shape[-1], size=values.shape[-1])]
-
-    again = [needed(resample(null), resample(drawn)) for _ in range(resamples)]
-    names = (*RIVALS, "ratio")
-    result: dict[str, float] = {"n_items": n_items, "theta": theta}
-    result |= dict(zip(names, needed(null, drawn), strict=True))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Degrees of freedom")  # of what no resample reaches: NaN
-        errors = np.nanstd(again, axis=0).tolist()
-    result |= dict(zip((f"{name} se" for name in names), errors, strict=True))
-    _, variance = uniform.distance_moments()
-    return result | {"known centre": max(1.0, (z / theta) ** 2 / variance)}
-
-
-def needed_table(cells: Iterable[Mapping[str, float]], repetitions: int, jobs: int = 1) -> pd.DataFrame:
-    """`rankings_needed` over a grid of items and spreads; columns of a cell that it does not know are kept."""
-    grid = [dict(cell) for cell in cells]
-    rows = joblib.Parallel(n_jobs=jobs)(
-        joblib.delayed(rankings_needed)(int(cell["n_items"]), cell["theta"], repetitions) for cell in grid
-    )
-    return pd.DataFrame([cell | row for cell, row in zip(grid, rows, strict=True)])
-
-
-def growth_cells(
-    gap: float, gap_items: Iterable[int], epsilon: float, epsilon_items: Iterable[int]
-) -> list[dict[str, Any]]:
-    """Cells at a fixed 1 - phi, and at a fixed total variation distance from uniform."""
-    fixed = [{"held": f"1 − φ = {gap:g}", "n_items": m, "theta": -math.log1p(-gap)} for m in gap_items]
-    return fixed + [{"held": f"TV = {epsilon:g}", "n_items": m, "theta": theta_at(m, epsilon)} for m in epsilon_items]
-
-
-def growth_exponents(frame: pd.DataFrame) -> pd.DataFrame:
-    """Fitted exponent of m in the number of rankings beyond the first, by what is held fixed and by test."""
-    return pd.DataFrame(
-        {"held": held, "test": test, "exponent": exponent(part.n_items, part[test] - 1)}
-        for held, part in frame.groupby("held", sort=False)
-        for test in RIVALS
-    )
-
-
-def rivals(n_items: int, n_rankings: int, scaled: float, repetitions: int) -> dict[str, float]:
-    """Power at equal size of UNIF, of Friedman's test and of two tests that look at all pairs in O(n m^2).
-
-    One is the mean Kendall distance between rankings, 2SAMP for any number of them. The other is MA with the items in
-    the order of their mean positions for a centre, ties broken at random, and a simulated null law.
-    """
-    cell = {"n_items": n_items, "n_rankings": n_rankings, "scaled": scaled}
-    rng = stream("busafekete2021 rivals", cell)
-
-    def draws(law: Mallows, size: int) -> NDArray[np.float64]:
-        out = np.empty((4, size))
-        for r in range(size):
-            rows = law.sample(n_rankings, rng=rng)
-            wins = pairwise_wins(rows)
-            squares = (2 * wins - n_rankings) ** 2
-            order = rng.permutation(n_items)
-            half = n_items // 2 * 2
-            out[0, r] = squares[order[0:half:2], order[1:half:2]].sum()
-            out[1, r] = friedman_statistic(rows.sum(axis=0), n_rankings)
-            out[2, r] = np.triu(squares, 1).sum()
-            centre = np.lexsort((rng.random(n_items), rows.sum(axis=0)))
-            out[3, r] = np.triu(wins[np.ix_(centre, centre)], 1).sum()  # pairs ordered as in the estimated centre
-        return out
-
-    null = draws(Mallows(n_items, 0.0), 2 * repetitions - 1)
-    drawn = draws(Mallows(n_items, spread(n_items, n_rankings, scaled)), repetitions)
-    powers = [against_draws(x, y, DELTA).mean() for x, y in zip(drawn, null, strict=True)]
-    named = dict(zip((UNIF, "Friedman", "mean distance", "MA, estimated centre"), powers, strict=True))
-    return {"m": n_items, "n": n_rankings} | named | {"±": 1.96 * 0.5 / math.sqrt(repetitions)}
-
-
 # --- figures ----------------------------------------------------------------------------------------------------------
 
 
-_SIZE: dict[str, dict[str, Any]] = {"as printed": CALIBRATION["as printed"], "equal size": CALIBRATION["corrected"]}
+SIZE: dict[str, dict[str, Any]] = {"as printed": CALIBRATION["as printed"], "equal size": CALIBRATION["corrected"]}
 
 
-_MALLOWS: dict[str, dict[str, Any]] = {
-    "MA, any centre": {"color": COLOURS[3], "marker": "^"},
-    "MA, first ranking": {"color": COLOURS[2], "marker": "D"},
-}
-
-
-def _curve(axes: Axes, part: pd.DataFrame, label: str, **look: Any) -> None:
+def curve(axes: Axes, part: pd.DataFrame, label: str, **look: Any) -> None:
     bars = np.stack([part["mean"] - part.low, part.high - part["mean"]]).clip(0)
     axes.errorbar(part.gap, part["mean"], bars, capsize=2, lw=1.2, ms=3.5, label=label, **look)
 
@@ -739,53 +351,10 @@ def draw_two_rankings(frame: pd.DataFrame) -> Figure:
     for axes, (items, rows) in zip(panels, groups, strict=True):
         for (test, calibration), part in rows.groupby(["test", "calibration"], sort=False):
             line = {"2SAMP": "-", "UNIF": ":"}[str(test)]
-            _curve(axes, part, f"{test}, {calibration}", ls=line, **_SIZE[str(calibration)])
+            curve(axes, part, f"{test}, {calibration}", ls=line, **SIZE[str(calibration)])
         axes.axhline(0.05, color="black", lw=0.8, ls="--")
         axes.ticklabel_format(axis="x", style="sci", scilimits=(-3, 3))
         axes.set(title=f"m = {items}", xlabel="1 − φ")
     panels[0].set(ylabel="power", ylim=(-0.03, 1.03))
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=8.5)
-    return figure
-
-
-@styled
-def draw_any_centre(frame: pd.DataFrame) -> Figure:
-    """Power of UNIF and of two readings of MA against 1 - phi, a panel for each number of items and of rankings."""
-    groups = list(frame.groupby(["n_items", "n_rankings"], sort=True))
-    figure = Figure(figsize=(7.2, 2.6 * ((len(groups) + 1) // 2) + 0.4))
-    panels = figure.subplots((len(groups) + 1) // 2, 2, sharey=True, squeeze=False)
-    for axes, ((items, rankings), rows) in zip(panels.flat, groups, strict=False):
-        for (test, calibration), part in rows.groupby(["test", "calibration"], sort=False):
-            unif = test == "UNIF"
-            look = _SIZE[str(calibration)] | {"ls": ":"} if unif else _MALLOWS[str(test)]
-            _curve(axes, part, f"{test}, {calibration}" if unif else str(test), **look)
-        axes.axhline(rows.limit.iloc[0], color=COLOURS[3], lw=1, ls="--", label="MA, any centre: limit as φ → 0")
-        axes.set(title=f"m = {items}, {rankings} rankings", xscale="log", ylim=(-0.03, 1.05))
-    for axes in panels[-1]:
-        axes.set_xlabel("1 − φ")
-    for axes in panels[:, 0]:
-        axes.set_ylabel("power")
-    for axes in panels.flat[len(groups) :]:
-        axes.set_axis_off()
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=8.5)
-    return figure
-
-
-@styled
-def draw_rankings_needed(frame: pd.DataFrame) -> Figure:
-    """Rankings for power 0.8 against the number of items, at fixed spread and at fixed distance from uniform."""
-    groups = list(frame.groupby("held", sort=False))
-    figure = Figure(figsize=(7.2, 3.4))
-    panels = figure.subplots(1, len(groups), squeeze=False)[0]
-    looks = {"UNIF": CALIBRATION["corrected"], "Friedman": CALIBRATION["net wins"]}
-    for axes, (held, rows) in zip(panels, groups, strict=True):
-        for test, look in looks.items():
-            axes.errorbar(rows.n_items, rows[test], BAR * rows[f"{test} se"], capsize=2, label=test, **look)
-        axes.plot(rows.n_items, rows["known centre"], color="black", ls="--", lw=1.2, label="centre known (normal)")
-        axes.set(title=str(held), xlabel="items m", xscale="log", yscale="log")
-        ticks = sorted(rows.n_items)
-        axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
-        axes.minorticks_off()
-        axes.set_ylabel("rankings for power 0.8")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=9)
     return figure

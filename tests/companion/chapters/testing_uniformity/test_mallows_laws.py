@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from companion.chapters.testing_uniformity import fewest_rankings, fixed_epsilon, null_moments
 from companion.chapters.testing_uniformity import mallows_laws as laws
 from companion.ledger.claim import derive
 from dprank.models.mallows import Mallows, theta_at
@@ -22,7 +23,7 @@ ITEMS = (30, 100, 300, 1000)
 
 @pytest.fixture(scope="module")
 def frame():
-    return laws.sample_table(ITEMS, (0.1, 0.5, 0.99), 0.05)
+    return fixed_epsilon.sample_table(ITEMS, (0.1, 0.5, 0.99), 0.05)
 
 
 def inversions(ranking):
@@ -30,8 +31,11 @@ def inversions(ranking):
 
 
 def changed(monkeypatch, name, change):
-    original = getattr(laws, name)
-    monkeypatch.setattr(laws, name, lambda *args: change(original(*args)))
+    """Wherever a section calls it."""
+    sections = [section for section in (laws, fixed_epsilon, fewest_rankings, null_moments) if hasattr(section, name)]
+    original = getattr(sections[0], name)
+    for section in sections:
+        monkeypatch.setattr(section, name, lambda *args: change(original(*args)))
 
 
 # --- few items -------------------------------------------------------------------------------------------------------
@@ -103,7 +107,7 @@ def test_covariance_formula_and_its_variances(m):
     first, second = np.triu_indices(m, 1)
     signs = np.where(laws.all_rankings(m)[:, first] < laws.all_rankings(m)[:, second], 1, -1)
     assert signs @ ((2 * (second - first) + 1) / 12) == pytest.approx(exact, abs=1e-9)
-    variance, proxy = laws.shared_variance(m)
+    variance, proxy = fixed_epsilon.shared_variance(m)
     assert variance == pytest.approx(exact.var(), rel=1e-9)
     assert proxy <= m * ((m**2 - 1) / 12) ** 2 * (1 + 1e-12)
     for t in (-2.0, -0.1, 0.1, 0.5, 2.0):
@@ -115,8 +119,8 @@ def test_remainder_bounds_what_the_second_order_leaves(m):
     for share in (0.05, 0.3, 0.9):
         theta = share * 0.5 / (2 * math.e * (2 * m - 3))
         off = np.abs(np.log(laws.overlaps(m, theta)) - theta**2 * covariances(m)).max()
-        assert off <= laws.remainder(m, theta) < math.inf
-    assert laws.remainder(m, 1.0) == math.inf
+        assert off <= fewest_rankings.remainder(m, theta) < math.inf
+    assert fewest_rankings.remainder(m, 1.0) == math.inf
 
 
 def test_cumulants_obey_the_bound_that_the_remainder_sums():
@@ -130,18 +134,22 @@ def test_cumulants_obey_the_bound_that_the_remainder_sums():
 
 def test_leading_form_is_right_where_theta_is_small():
     for m in (4, 6):
-        row = laws.overlap_table([m], 0.01, 5).iloc[0]
+        row = fewest_rankings.overlap_table([m], 0.01, 5).iloc[0]
         assert row.exact == pytest.approx(row.leading, rel=0.01)
 
 
 def test_proved_samples_solve_the_bound_and_stay_below_the_leading_order():
     m, epsilon, delta = 10**12, 0.5, 0.05
-    theta = laws.bracket(m, epsilon)[1]
-    k = laws.proved_samples(m, epsilon, delta)
-    exponent = k**2 * theta**4 * m * ((m**2 - 1) / 12) ** 2 / 2 + k * laws.remainder(m, theta)
+    theta = fixed_epsilon.bracket(m, epsilon)[1]
+    k = fewest_rankings.proved_samples(m, epsilon, delta)
+    exponent = k**2 * theta**4 * m * ((m**2 - 1) / 12) ** 2 / 2 + k * fewest_rankings.remainder(m, theta)
     assert math.sqrt(math.expm1(exponent)) / 2 == pytest.approx(1 - 2 * delta, rel=1e-9)
-    assert laws.proved_samples(100, epsilon, delta) == 0
-    assert k < math.sqrt(2 * math.log(1 + 4 * 0.81) * 1296 / m**5) / (laws.limit(epsilon) / math.sqrt(m**3 / 36)) ** 2
+    assert fewest_rankings.proved_samples(100, epsilon, delta) == 0
+    assert (
+        k
+        < math.sqrt(2 * math.log(1 + 4 * 0.81) * 1296 / m**5)
+        / (fixed_epsilon.limit(epsilon) / math.sqrt(m**3 / 36)) ** 2
+    )
 
 
 # --- a fixed epsilon -------------------------------------------------------------------------------------------------
@@ -152,7 +160,7 @@ def test_affinity_is_the_sum_of_roots_and_brackets_the_distance(m):
     for theta in (0.01, 0.5, 2.0):
         law = laws.distance_law(m, theta)
         null = laws.distance_law(m, 0.0)
-        affinity = math.exp(laws.log_affinity(m, theta))
+        affinity = math.exp(fixed_epsilon.log_affinity(m, theta))
         assert affinity == pytest.approx(np.sqrt(law * null).sum(), rel=1e-10)
         near = 1 - np.maximum(law - null, 0).sum()
         assert affinity**2 / 2 <= near <= affinity
@@ -161,17 +169,17 @@ def test_affinity_is_the_sum_of_roots_and_brackets_the_distance(m):
 @pytest.mark.parametrize("m", [30, 100, 500])
 def test_bracket_holds_the_truth_and_asks_for_enough_items(m):
     for epsilon in (0.01, 0.5, 0.9, 0.999):
-        low, high = laws.bracket(m, epsilon)
+        low, high = fixed_epsilon.bracket(m, epsilon)
         assert low <= theta_at(m, epsilon) <= high
-    assert laws.bracket(3, 0.9)[1] == math.inf
+    assert fixed_epsilon.bracket(3, 0.9)[1] == math.inf
 
 
 def test_variance_is_bounded_as_the_proof_says():
     for m in (2, 10, 100):
         for s in np.geomspace(1e-4, 3, 30):
             variance = Mallows(m, s).distance_moments()[1]
-            assert variance <= laws.null_variance(m) * (1 + 1e-12)
-            assert variance >= laws.null_variance(m) - s**2 * (m + 1) ** 5 / 1200
+            assert variance <= fixed_epsilon.null_variance(m) * (1 + 1e-12)
+            assert variance >= fixed_epsilon.null_variance(m) - s**2 * (m + 1) ** 5 / 1200
 
 
 def test_printed_samples_are_line_5():
@@ -179,8 +187,8 @@ def test_printed_samples_are_line_5():
     q = math.exp(-theta * m / 8)
     mu, m1, log = (1 - q) / (1 + q), m / 8 - math.sqrt(m * math.log(40) / 16), math.log(40)
     k = 1 + math.ceil((12 * m * log / m1**2 + 10 * math.sqrt(m * log / m1**2)) / mu**2)
-    assert laws.unif_samples(m, theta, delta) == k
-    assert math.isnan(laws.unif_samples(10, theta, delta))
+    assert fixed_epsilon.unif_samples(m, theta, delta) == k
+    assert math.isnan(fixed_epsilon.unif_samples(10, theta, delta))
 
 
 def test_zeros_against_fractions():
@@ -190,14 +198,14 @@ def test_zeros_against_fractions():
     total, all_of_them = sum(weights), math.factorial(m)
     near = sum(min(w / total, Fraction(n, all_of_them)) for w, n in zip(weights, counts, strict=True))
     theta = -math.log1p(-float(gap))
-    assert laws.zeros(m, theta) == pytest.approx(-math.log10(near), rel=1e-9)
-    best = laws.least_epsilon(range(2, 120), 0.05)
+    assert fixed_epsilon.zeros(m, theta) == pytest.approx(-math.log10(near), rel=1e-9)
+    best = fixed_epsilon.least_epsilon(range(2, 120), 0.05)
     assert (best.proved <= best.zeros).all()
     assert (best.zeros <= 2 * best.proved + math.log10(2)).all()
 
 
 def test_condition_is_met_by_all_below_29_items():
-    assert laws.always_met(0.05) == list(range(2, 29))
+    assert fixed_epsilon.always_met(0.05) == list(range(2, 29))
 
 
 # --- the normal law --------------------------------------------------------------------------------------------------
@@ -206,12 +214,12 @@ def test_condition_is_met_by_all_below_29_items():
 @pytest.mark.parametrize("m", [2, 3, 4, 7, 12])
 def test_berry_esseen_moments_and_kolmogorov_distance(m):
     thirds = [(np.abs(np.arange(j) - (j - 1) / 2) ** 3).mean() for j in range(2, m + 1)]
-    sd = math.sqrt(laws.null_variance(m))
-    assert laws.berry_esseen(m) == pytest.approx(laws.BERRY_ESSEEN * sum(thirds) / sd**3, rel=1e-12)
+    sd = math.sqrt(fixed_epsilon.null_variance(m))
+    assert null_moments.berry_esseen(m) == pytest.approx(laws.BERRY_ESSEEN * sum(thirds) / sd**3, rel=1e-12)
     below = np.cumsum(laws.distance_law(m, 0.0))
     normal = stats.norm.cdf((np.arange(len(below)) - m * (m - 1) / 4) / sd)
     exact = max(np.abs(below - normal).max(), np.abs(np.r_[0, below[:-1]] - normal).max())
-    assert laws.kolmogorov(m) == pytest.approx(exact, abs=1e-6)
+    assert null_moments.kolmogorov(m) == pytest.approx(exact, abs=1e-6)
 
 
 # --- verdicts --------------------------------------------------------------------------------------------------------
@@ -219,7 +227,7 @@ def test_berry_esseen_moments_and_kolmogorov_distance(m):
 
 @pytest.mark.slow
 def test_verdicts(frame):
-    normal = laws.normal_table((2, 5, 20, 60))
+    normal = null_moments.normal_table((2, 5, 20, 60))
     told = {
         "z": (laws.check_z(range(2, 6)), "refuted"),
         "tv": (laws.check_tv_formula(range(2, 5)), "refuted"),
@@ -227,14 +235,14 @@ def test_verdicts(frame):
         "phi_eps": (laws.check_phi_eps((2, 4, 5)), "constants"),
         "tester": (laws.check_tester(), "holds"),
         "h1": (laws.check_h1(), "underspecified"),
-        "condition": (laws.check_condition(frame, 0.05), "vacuous"),
-        "phi_eps rate": (laws.check_phi_eps_rate(frame), "refuted"),
-        "rate": (laws.check_rate(frame), "refuted"),
-        "rate, few items": (laws.check_rate(laws.sample_table([30, 50], [0.5], 0.05)), "refuted"),
-        "moments": (laws.check_moments(range(2, 20)), "holds"),
-        "normal": (laws.check_normal(normal), "refuted"),
-        "kl": (laws.check_kl(), "refuted"),
-        "mahonian": (laws.check_mahonian((10, 20, 40)), "refuted"),
+        "condition": (fixed_epsilon.check_condition(frame, 0.05), "vacuous"),
+        "phi_eps rate": (fixed_epsilon.check_phi_eps_rate(frame), "refuted"),
+        "rate": (fewest_rankings.check_rate(frame), "refuted"),
+        "rate, few items": (fewest_rankings.check_rate(fixed_epsilon.sample_table([30, 50], [0.5], 0.05)), "refuted"),
+        "moments": (null_moments.check_moments(range(2, 20)), "holds"),
+        "normal": (null_moments.check_normal(normal), "refuted"),
+        "kl": (null_moments.check_kl(), "refuted"),
+        "mahonian": (null_moments.check_mahonian((10, 20, 40)), "refuted"),
     }
     for name, (checks, verdict) in told.items():
         assert derive(checks) == verdict, name
@@ -246,14 +254,14 @@ def test_verdicts(frame):
     [
         ("normaliser", lambda z: z * 2, lambda: laws.check_z(range(2, 4))),
         ("printed_sum", lambda s: s / 2, lambda: laws.check_tv_formula(range(2, 4))),
-        ("divergence", lambda kl: 2 * kl, lambda: laws.check_kl((2, 10))),
+        ("divergence", lambda kl: 2 * kl, lambda: null_moments.check_kl((2, 10))),
         (
             "bracket",
             lambda b: (b[0] * 3, b[1] / 3),
-            lambda: laws.check_phi_eps_rate(laws.sample_table(ITEMS, (0.5,), 0.05)),
+            lambda: fixed_epsilon.check_phi_eps_rate(fixed_epsilon.sample_table(ITEMS, (0.5,), 0.05)),
         ),
-        ("berry_esseen", lambda b: b / 2, lambda: laws.check_normal(laws.normal_table((2, 5)))),
-        ("table_entries", lambda n: n**2, lambda: laws.check_mahonian((5, 10, 20))),
+        ("berry_esseen", lambda b: b / 2, lambda: null_moments.check_normal(null_moments.normal_table((2, 5)))),
+        ("table_entries", lambda n: n**2, lambda: null_moments.check_mahonian((5, 10, 20))),
         ("chi_square", lambda x: 1.0, laws.check_h1),
     ],
 )
@@ -267,7 +275,7 @@ def test_a_mutant_makes_the_corrected_statement_false(monkeypatch, name, change,
 def test_mutants_of_what_holds(monkeypatch):
     with monkeypatch.context() as patch:
         changed(patch, "mahonian", lambda counts: (counts[0] + 1, *counts[1:]))
-        assert derive(laws.check_moments(range(2, 6))) == "refuted"
+        assert derive(null_moments.check_moments(range(2, 6))) == "refuted"
     with monkeypatch.context() as patch:
         changed(patch, "two_item_tester", lambda plan: (plan[0], plan[1] - 2))
         assert derive(laws.check_tester()) == "refuted"
@@ -282,14 +290,14 @@ def test_mutants_of_what_holds(monkeypatch):
 @pytest.mark.slow
 def test_a_law_at_the_claimed_rate_would_pass(frame):
     claimed = frame.assign(gap=frame.epsilon * 20 / frame["items"])
-    checks = laws.check_phi_eps_rate(claimed)
+    checks = fixed_epsilon.check_phi_eps_rate(claimed)
     assert checks[0].outcome
-    assert derive(laws.check_condition(claimed[claimed["items"] > 100], 0.05)) == "vacuous"
+    assert derive(fixed_epsilon.check_condition(claimed[claimed["items"] > 100], 0.05)) == "vacuous"
 
 
 @pytest.mark.slow
 def test_figures_draw(frame):
-    for some in (frame, laws.sample_table([30, 31], [0.5], 0.05)):
-        assert len(laws.draw_condition(laws.condition_table(some, 0.05)).axes) == 2
-    assert len(laws.draw_samples(laws.rate_table((30, 300, 10**5), 0.5, 0.05)).axes) == 1
-    assert list(laws.fixed_phi((1000, 10**6), 0.9, 0.05).unif)[-1] == 2
+    for some in (frame, fixed_epsilon.sample_table([30, 31], [0.5], 0.05)):
+        assert len(fixed_epsilon.draw_condition(fixed_epsilon.condition_table(some, 0.05)).axes) == 2
+    assert len(fewest_rankings.draw_samples(fixed_epsilon.rate_table((30, 300, 10**5), 0.5, 0.05)).axes) == 1
+    assert list(fixed_epsilon.fixed_phi((1000, 10**6), 0.9, 0.05).unif)[-1] == 2

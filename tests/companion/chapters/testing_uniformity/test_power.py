@@ -13,12 +13,12 @@ import pytest
 from checks import all_rankings
 from scipy import stats
 
-from companion.chapters.testing_uniformity import power
+from companion.chapters.testing_uniformity import all_ranks, any_centre, power, power_reasons
 from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distance
 from dprank.data.rankings import Rankings
-from dprank.models.mallows import Mallows
+from dprank.models.mallows import Mallows, theta_at
 
 PANELS = ((10, 200), (100, 2), (300, 2))
 SCALED = (0, 2, 8, 15, 20, 25, 30, 50)
@@ -158,7 +158,7 @@ def test_scales_move_like_the_balance(frame):
 
 @pytest.mark.parametrize("m", [4, 6, 10])
 def test_rounds_hold_every_pair_once(m):
-    pairs = power.rounds(m)
+    pairs = power_reasons.rounds(m)
     assert sorted(tuple(sorted(p)) for p in pairs.reshape(-1, 2).tolist()) == list(combinations(range(m), 2))
     assert all(sorted(r.ravel().tolist()) == list(range(m)) for r in pairs)
 
@@ -167,20 +167,20 @@ def test_variance_behind_the_gain():
     """By enumeration over all pairs of rankings of six items, one of which may be the identity."""
     m = 6
     rows = all_rankings(m)
-    pairs = power.rounds(m).reshape(-1, 2)
+    pairs = power_reasons.rounds(m).reshape(-1, 2)
     signs = np.where(rows[:, pairs[:, 0]] < rows[:, pairs[:, 1]], 1, -1)
     for j in range(1, m):
         used = signs[:, : j * m // 2]
         covariance = (used.T @ used / len(rows)) ** 2
         assert covariance.sum() == pytest.approx(j * m / 2 * (1 + 2 * (j - 1) / 9))
-        assert power.signal_gain(j) == pytest.approx(j * math.sqrt(m / 2) / math.sqrt(covariance.sum()))
+        assert power_reasons.signal_gain(j) == pytest.approx(j * math.sqrt(m / 2) / math.sqrt(covariance.sum()))
     distance = Mallows(m, 0.0).distance_moments()[1]
     assert covariance.sum() == pytest.approx(4 * distance)
 
 
 def test_all_pairings_are_the_kendall_distance():
     law, m = Mallows(8, 0.1), 8
-    total = power.agreement(law, [1, m - 1], 5, np.random.default_rng(5))
+    total = power_reasons.agreement(law, [1, m - 1], 5, np.random.default_rng(5))
     rng = np.random.default_rng(5)
     rng.permuted(np.tile(np.arange(m), (5, 1)), axis=1)
     a, b = law.sample(5, rng=rng), law.sample(5, rng=rng)
@@ -189,8 +189,8 @@ def test_all_pairings_are_the_kendall_distance():
 
 @pytest.mark.slow
 def test_why_holds_and_equal_statistics_are_not_enough():
-    assert derive(power.check_why(100, 9.0, 1000)) == "holds"
-    assert derive(power.check_why(100, 0.0, 1000)) == "undecided here"
+    assert derive(power_reasons.check_why(100, 9.0, 1000)) == "holds"
+    assert derive(power_reasons.check_why(100, 0.0, 1000)) == "undecided here"
 
 
 # --- margin ----------------------------------------------------------------------------------------------------------
@@ -205,23 +205,27 @@ def test_known_centre_by_enumeration():
     null, other = np.convolve(uniform, uniform).cumsum(), np.convolve(law, law).cumsum()
     limit = int(np.searchsorted(null, 0.05, "right"))
     assert null[limit - 1] <= 0.05 < null[limit]
-    assert power.known_centre_power(m, theta) == pytest.approx(other[limit])
+    assert power_reasons.known_centre_power(m, theta) == pytest.approx(other[limit])
 
 
 def test_known_centre_at_the_largest_size_is_normal():
     m, gap = 10_000, 1e-5
     shift = gap * math.sqrt(2 * Mallows(m, 0.0).distance_moments()[1])
-    assert power.known_centre_power(m, gap) == pytest.approx(stats.norm.cdf(stats.norm.ppf(0.05) + shift), abs=2e-3)
-    assert power.known_centre_power(m, gap) < power.DETECTED
+    assert power_reasons.known_centre_power(m, gap) == pytest.approx(
+        stats.norm.cdf(stats.norm.ppf(0.05) + shift), abs=2e-3
+    )
+    assert power_reasons.known_centre_power(m, gap) < power.DETECTED
 
 
 def test_margin_is_refuted_and_would_not_be_for_a_tenfold_margin():
     frame = power.power([(2000, 2)], [2, 20, 30], 150)
-    assert all(outcomes(power.check_margin(frame, 2000), "corrected"))
-    assert derive(power.check_margin(frame, 2000)) == "refuted"
+    assert all(outcomes(power_reasons.check_margin(frame, 2000), "corrected"))
+    assert derive(power_reasons.check_margin(frame, 2000)) == "refuted"
     shifted = frame.assign(scaled=frame.scaled / 10)
     strong = [
-        check for check in power.check_margin(shifted, 2000) if check.what.startswith("power of 2SAMP as printed")
+        check
+        for check in power_reasons.check_margin(shifted, 2000)
+        if check.what.startswith("power of 2SAMP as printed")
     ]
     assert all(check.outcome is not False for check in strong)
 
@@ -236,25 +240,25 @@ def test_trun_power_by_simulation():
     b = 4 / (k * delta * epsilon_0)
     z = rng.laplace(scale=b, size=draws)
     s = 2 * rng.binomial(k, 1 / (1 + phi), draws) - k
-    root = math.exp(-power.theta_at(2, epsilon) / 4)
+    root = math.exp(-theta_at(2, epsilon) / 4)
     mu = (1 - root) / (1 + root)
     p = np.clip(16 * (s**2 / k - 1) / (2 * mu**2 * (k - 1)), 0, 1)
     far = np.abs(s / k + z) > math.sqrt(2 * math.log(2 / delta) / (2 * k)) + b * math.log(1 / delta)
     coin = np.abs(z) > b * math.log(1 / delta)
     reject = np.where(coin, 0.5, np.where(far, 1.0, 1 - p))
     error = 5 * reject.std() / math.sqrt(draws)
-    assert power.trun_power(k, phi, epsilon, epsilon_0) == pytest.approx(reject.mean(), abs=error)
+    assert power_reasons.trun_power(k, phi, epsilon, epsilon_0) == pytest.approx(reject.mean(), abs=error)
 
 
 def test_seven_rankings_are_the_least():
     grid = (0.05, 0.25, 0.4, 0.499, 0.49999)
     for k in range(2, 7):
-        assert np.ptp([power.trun_power(k, 0.5, epsilon) for epsilon in grid]) < 1e-12
-    assert np.ptp([power.trun_power(7, 0.5, epsilon) for epsilon in grid]) > 0.05
-    checks = power.check_epsilon_role(7, 10_000, (0.25, 0.499))
+        assert np.ptp([power_reasons.trun_power(k, 0.5, epsilon) for epsilon in grid]) < 1e-12
+    assert np.ptp([power_reasons.trun_power(7, 0.5, epsilon) for epsilon in grid]) > 0.05
+    checks = power_reasons.check_epsilon_role(7, 10_000, (0.25, 0.499))
     assert derive(checks) == "refuted"
     assert outcomes(checks, "corrected") == [True, True]
-    assert outcomes(power.check_epsilon_role(6, 10_000, (0.25, 0.499)), "printed")[0] is True
+    assert outcomes(power_reasons.check_epsilon_role(6, 10_000, (0.25, 0.499)), "printed")[0] is True
 
 
 # --- Figure 2 --------------------------------------------------------------------------------------------------------
@@ -265,14 +269,14 @@ def test_limit_of_an_arbitrary_centre_by_enumeration():
         distance = np.array([kendall_distance(row, range(m)) for row in permutations(range(m))])
         mean, variance = Mallows(m, 0.0).distance_moments()
         z = (distance - mean) / math.sqrt(variance / n)
-        assert power.fixed_centre_limit(m, n) == pytest.approx((np.abs(z) >= stats.norm.ppf(0.975)).mean())
-        assert power.fixed_centre_limit(m, n, 1) == pytest.approx((z <= stats.norm.ppf(0.05)).mean())
+        assert any_centre.fixed_centre_limit(m, n) == pytest.approx((np.abs(z) >= stats.norm.ppf(0.975)).mean())
+        assert any_centre.fixed_centre_limit(m, n, 1) == pytest.approx((z <= stats.norm.ppf(0.05)).mean())
 
 
 def test_figure_2_is_refuted_in_every_reading(frame):
     panels = ((10, 200), (300, 2))
-    sizes = power.estimated_centre_sizes(((100, 30), (300, 2)), 60)
-    checks = power.check_figure_2(frame, sizes, panels)
+    sizes = any_centre.estimated_centre_sizes(((100, 30), (300, 2)), 60)
+    checks = any_centre.check_figure_2(frame, sizes, panels)
     assert derive(checks) == "refuted"
     for reading in {check.reading for check in checks if check.about == "printed"}:
         assert False in [check.outcome for check in checks if check.reading == reading]
@@ -284,7 +288,7 @@ def test_figure_2_is_refuted_in_every_reading(frame):
 
 def test_running_statistics_are_those_of_each_prefix():
     law, marks = Mallows(6, 0.2), np.array([2, 5, 9])
-    got = power.running_statistics(law, marks, 1, np.random.default_rng(7))[..., 0]
+    got = all_ranks.running_statistics(law, marks, 1, np.random.default_rng(7))[..., 0]
     rng = np.random.default_rng(7)
     rows, order = law.sample(9, rng=rng), rng.permutation(6)
     for column, n in enumerate(marks):
@@ -304,17 +308,17 @@ def test_mean_ranks_move_as_the_chapter_says():
 
 @pytest.mark.slow
 def test_friedman_needs_fewer_rankings():
-    table = power.needed_table(power.growth_cells(0.02, [20, 40], 0.5, [10]), 150)
+    table = all_ranks.needed_table(all_ranks.growth_cells(0.02, [20, 40], 0.5, [10]), 150)
     low = table["ratio"] - 4 * table["ratio se"]
     assert (low.to_numpy() < 3 / math.sqrt(2)).all()
     assert (table["Friedman"] < table["UNIF"]).all()
     assert (table["known centre"] < table["Friedman"]).all()
-    exponents = power.growth_exponents(table[table.held == "1 − φ = 0.02"])
+    exponents = all_ranks.growth_exponents(table[table.held == "1 − φ = 0.02"])
     assert (exponents.exponent + 2.5).abs().max() < 0.8
 
 
 def test_rivals():
-    powers = power.rivals(30, 10, 9.0, 400)
+    powers = all_ranks.rivals(30, 10, 9.0, 400)
     assert powers["Friedman"] > powers["UNIF"] + 0.1
     assert abs(powers["Friedman"] - powers["mean distance"]) < 0.1
     assert abs(powers["Friedman"] - powers["MA, estimated centre"]) < 0.1
@@ -326,10 +330,12 @@ def test_figures_draw(frame):
     part = frame[frame.test.isin(["UNIF", "MA, any centre", "MA, first ranking"]) & (frame.scaled > 0)].assign(
         limit=0.2
     )
-    assert len(power.draw_any_centre(part).axes) == 4
-    table = power.needed_table(power.growth_cells(0.02, [20], 0.5, [10]), 40)
-    assert len(power.draw_rankings_needed(table).axes) == 2
-    rarely = power.needed_table(power.growth_cells(0.01, [5], 0.5, [5]), 5)  # too few data sets to find a size at all
+    assert len(any_centre.draw_any_centre(part).axes) == 4
+    table = all_ranks.needed_table(all_ranks.growth_cells(0.02, [20], 0.5, [10]), 40)
+    assert len(all_ranks.draw_rankings_needed(table).axes) == 2
+    rarely = all_ranks.needed_table(
+        all_ranks.growth_cells(0.01, [5], 0.5, [5]), 5
+    )  # too few data sets to find a size at all
     assert rarely["ratio se"].isna().any()
 
 

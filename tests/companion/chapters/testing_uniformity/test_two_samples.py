@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from checks import each, law_p_value
 
+from companion.chapters.testing_uniformity import first_ranking
 from companion.chapters.testing_uniformity import two_samples as experiment
 from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
@@ -26,7 +27,10 @@ VERDICTS = {
     "thm-4": (lambda: experiment.check_thm_4(experiment.theorem_4([30, 47, 100], [0.2, 0.05]), 0.05), "constants"),
     "alternative": (lambda: experiment.check_alternative(0.01, [20, 100], [0.2, 0.9, 1.0]), "underspecified"),
     "one-sample": (lambda: experiment.check_one_sample(0.05), "underspecified"),
-    "ma": (lambda: experiment.check_ma(experiment.ma_sizes(0.05, 40, [(100, 100), (1000, 2)]), 0.05), "underspecified"),
+    "ma": (
+        lambda: first_ranking.check_ma(first_ranking.ma_sizes(0.05, 40, [(100, 100), (1000, 2)]), 0.05),
+        "underspecified",
+    ),
 }
 
 
@@ -41,7 +45,7 @@ def test_verdicts(name):
 
 
 def test_a_coarse_normal_approximation_is_no_right_size():
-    checks = experiment.check_ma(experiment.ma_sizes(0.05, 40, [(5, 3)]), 0.05)
+    checks = first_ranking.check_ma(first_ranking.ma_sizes(0.05, 40, [(5, 3)]), 0.05)
     assert derive(checks) == "refuted"
 
 
@@ -130,9 +134,9 @@ def test_simulated_pairs_have_the_enumerated_law():
 
 
 def test_first_ranking_limit_is_reached_by_many_rankings():
-    limit = experiment.first_ranking_limit(4, [0.0, 0.6]).power.tolist()
+    limit = first_ranking.first_ranking_limit(4, [0.0, 0.6]).power.tolist()
     assert limit[0] == 1
-    rows = experiment.ma_rejections(
+    rows = first_ranking.ma_rejections(
         4, 3000, 0.4, 0.05, ["first ranking"], repetitions=300, rng=np.random.default_rng(6)
     )
     share = rows["first ranking",].mean()
@@ -140,8 +144,8 @@ def test_first_ranking_limit_is_reached_by_many_rankings():
 
 
 def test_fixed_centre_limit_counts_the_centres_on_the_near_side():
-    assert experiment.fixed_centre_limit(3) == pytest.approx({"one": 0.5, "two": 1.0})
-    assert experiment.fixed_centre_limit(4) == pytest.approx({"one": 9 / 24, "two": 18 / 24})
+    assert first_ranking.fixed_centre_limit(3) == pytest.approx({"one": 0.5, "two": 1.0})
+    assert first_ranking.fixed_centre_limit(4) == pytest.approx({"one": 9 / 24, "two": 18 / 24})
 
 
 def test_figures_draw_every_law_and_reading():
@@ -149,8 +153,8 @@ def test_figures_draw_every_law_and_reading():
     assert laws.law.nunique() == 3
     axes = experiment.draw_distance_laws(laws).axes[0]
     assert len(axes.get_legend().get_texts()) == 5
-    powers = experiment.ma_power(5, 10, [0.0, 0.5], 0.05, 10)
-    bars = experiment.draw_ma_power(powers).axes[0].containers
+    powers = first_ranking.ma_power(5, 10, [0.0, 0.5], 0.05, 10)
+    bars = first_ranking.draw_ma_power(powers).axes[0].containers
     assert [bar.get_label() for bar in bars] == list(experiment.READINGS)
     half = [(top[1] - bottom[1]) / 2 for bottom, top in bars[0].lines[2][0].get_segments()]
     part = powers[powers.reading == bars[0].get_label()]

@@ -1,0 +1,103 @@
+"""How many rankings any test needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy import special
+
+from companion.chapters.testing_uniformity.fixed_epsilon import bracket, exponent_at, shared_variance, unif_samples
+from companion.chapters.testing_uniformity.mallows_laws import chi_square
+from companion.instruments.style import CALIBRATION, COLOURS, styled
+from companion.ledger.claim import Check, amended, claim, printed
+from dprank.models.mallows import theta_at
+
+
+def remainder(items: float, theta: float) -> float:
+    """Bound on log overlap - theta^2 C(c): cumulants of order 4, 6, ... of a sum with a dependency graph.
+
+    Janson's bound for N = m (m - 1) / 2 pairs, each sharing an item with at most 2m - 4 others.
+    """
+    pairs, degree = items * (items - 1) / 2, 2 * items - 3
+    x = 2 * math.e * degree * theta
+    if x >= 0.5:
+        return math.inf
+    r = np.arange(4, 60, 2)
+    logs = (
+        r * math.log(theta)
+        + (r - 1) * math.log(2 * degree)
+        + (r - 2) * np.log(r)
+        + math.log(pairs)
+        - special.gammaln(r + 1)
+    )
+    tail = pairs / degree * x**60
+    return float(np.exp(logs).sum() + tail + theta**4 * (items + 1) ** 5 / 1200)
+
+
+def proved_samples(items: float, epsilon: float, delta: float) -> float:
+    """Rankings up to which it is proved that no test with unknown centre has both errors at most delta."""
+    theta = bracket(items, epsilon)[1]
+    room, linear = math.log1p(4 * (1 - 2 * delta) ** 2), remainder(items, theta)
+    if not math.isfinite(linear):
+        return 0.0
+    square = theta**4 * items * ((items**2 - 1) / 12) ** 2 / 2
+    return 2 * room / (linear + math.sqrt(linear**2 + 4 * square * room))
+
+
+@claim("busafekete2021:abstract:rate")
+def check_rate(frame: pd.DataFrame, epsilon: float = 0.5, delta: float = 0.05) -> Iterator[Check]:
+    """Samples at a fixed epsilon and at a fixed phi."""
+    part = frame[frame.epsilon == epsilon]
+    if (large := part["items"] >= 300).sum() > 1:  # a grid of a reader's may end before
+        part = part[large]
+    what = f"ε = {epsilon:g}, δ = {delta:g}"
+    sizes = (10**12, 10**16)
+    any_test = [proved_samples(m, epsilon, delta) for m in sizes]
+    unif = [unif_samples(m, bracket(m, epsilon)[1], delta) for m in sizes]
+    decades = math.log(sizes[1] / sizes[0])
+    slopes = [math.log(k[1] / k[0]) / decades for k in (any_test, unif)]
+    grid = f"m = {part['items'].min()} to {part['items'].max():,}"
+    yield printed(f"{what}, {grid}: exponent of the k that UNIF draws", exponent_at(part, "unif", epsilon), "<=", -0.5)
+    yield printed(
+        f"{what}, m = 10¹²: rankings from which provably no test is enough; two are to be", any_test[0], "<", 2
+    )
+    yield amended(f"{what}, m = 10¹² to 10¹⁶: exponent of that bound on any test", slopes[0], ">=", 0.49)
+    yield amended(
+        f"{what}, m = 10¹² to 10¹⁶: exponent of a lower bound on UNIF's k, less 1/2", abs(slopes[1] - 0.5), "<=", 0.01
+    )
+    yield amended("UNIF's k at a fixed φ = 0.9, m = 10⁶", unif_samples(10**6, -math.log(0.9), delta), "==", 2)
+
+
+def overlap_table(items: Iterable[int], epsilon: float, n: int) -> pd.DataFrame:
+    """Exact chi-square of n rankings with a random common centre, beside its leading-order form.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``exact``, ``leading``: exp(n (n - 1) theta^4 V / 2) - 1, V the variance of `shared_variance`.
+    """
+    rows = []
+    for m in items:
+        theta = theta_at(m, epsilon)
+        leading = math.expm1(n * (n - 1) * theta**4 * shared_variance(m)[0] / 2)
+        rows.append({"items": m, "exact": chi_square(m, theta, n), "leading": leading})
+    return pd.DataFrame(rows)
+
+
+@styled
+def draw_samples(frame: pd.DataFrame) -> Figure:
+    """Rankings against items at a fixed epsilon: what UNIF draws, what any test needs, what the abstract says."""
+    figure = Figure(figsize=(6.4, 3.8))
+    axes = figure.subplots()
+    items, as_printed = frame["items"], CALIBRATION["as printed"]["color"]
+    axes.plot(items, frame.unif, "s-", color=COLOURS[0], label="UNIF, its own k")
+    axes.plot(items, frame.bound, "o-", color=COLOURS[2], label="any test, centre unknown (leading order)")
+    axes.plot(items, frame.known, "D-", color=COLOURS[3], label="best test, centre known")
+    axes.plot(items, frame.claimed, "--", color=as_printed, label="the abstract's rate, through UNIF's least k")
+    axes.set(xscale="log", yscale="log", xlabel="items m", ylabel="rankings")
+    figure.legend(fontsize=8, loc="outside upper center", ncols=2)
+    return figure

@@ -1,0 +1,268 @@
+"""What a fixed epsilon means as the number of items grows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
+from scipy import stats
+
+from companion.instruments.style import CALIBRATION, COLOURS, styled
+from companion.instruments.uniformity import exponent
+from companion.ledger.claim import Check, amended, claim, content, printed
+from companion.printed import busafekete2021 as paper
+from dprank.models.mallows import Mallows, theta_at
+
+# --- what a fixed epsilon means --------------------------------------------------------------------------------------
+
+
+def null_variance(items: float) -> float:
+    """Variance of the Kendall distance of a uniform ranking from a given one."""
+    return items * (items - 1) * (2 * items + 5) / 72
+
+
+def limit(epsilon: float) -> float:
+    """Where theta_epsilon times the standard deviation of the null distance goes: 2 Phi^-1((1 + epsilon) / 2)."""
+    return float(2 * stats.norm.ppf((1 + epsilon) / 2))
+
+
+def log_affinity(items: int, theta: float) -> float:
+    """log of the sum of sqrt(p u), p Mallows and u uniform; 1 - TV lies between half its square and itself."""
+    ends = Mallows(items, theta).log_normaliser + math.lgamma(items + 1)
+    return Mallows(items, theta / 2).log_normaliser - ends / 2
+
+
+def bracket(items: float, epsilon: float) -> tuple[float, float]:
+    """Proved bounds on theta_epsilon: 2 epsilon / sd and 4 sqrt(L) / sd, L = -log(1 - epsilon).
+
+    Here var and sd are those of the null distance. The upper bound asks that 16 L (m + 1)^5 <= 600 var^2; else it is
+    infinite.
+    """
+    variance, spread = null_variance(items), -math.log1p(-epsilon)
+    upper = 4 * math.sqrt(spread / variance) if 16 * spread * (items + 1) ** 5 <= 600 * variance**2 else math.inf
+    return 2 * epsilon / math.sqrt(variance), upper
+
+
+def known_limit(epsilon: float, delta: float) -> int:
+    """Rankings of an (epsilon, delta)-tester of many items that knows the centre: normal limit."""
+    return math.ceil((2 * stats.norm.isf(delta) / limit(epsilon)) ** 2)
+
+
+def unif_samples(items: int, theta: float, delta: float) -> float:
+    """Line 5 of UNIF where the number of pairs that it counts on, m_1, is positive; NaN elsewhere."""
+    return paper.unif_samples(items, theta, delta) if items > 4 * math.log(2 / delta) else math.nan
+
+
+def sample_table(items: Iterable[int], epsilons: Iterable[float], delta: float) -> pd.DataFrame:
+    """What a fixed epsilon asks for.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``epsilon``, ``theta`` (theta_epsilon), ``gap`` (1 - phi_epsilon), ``printed_gap`` (Theorem 4's),
+        ``mu``, ``unif`` (line 5 of UNIF).
+    """
+    rows = []
+    for epsilon in epsilons:
+        for m in items:
+            theta = theta_at(m, epsilon)
+            rows.append(
+                {
+                    "items": m,
+                    "epsilon": epsilon,
+                    "theta": theta,
+                    "gap": -math.expm1(-theta),
+                    "printed_gap": paper.two_sample_gap(m, delta),
+                    "mu": math.tanh(m * theta / 16),
+                    "unif": unif_samples(m, theta, delta),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def condition_table(frame: pd.DataFrame, delta: float) -> pd.DataFrame:
+    """A `sample_table` and below it, with no ``epsilon``, `least_epsilon` over the same range of items, or to 100."""
+    most = max(100, frame["items"].max())  # below about 40 no law that is not constant meets the condition
+    items = np.unique(np.geomspace(max(always_met(delta)) + 1, most, 200).astype(int))
+    return pd.concat([frame[["items", "epsilon", "gap"]], least_epsilon(items, delta)], ignore_index=True)
+
+
+def rate_table(items: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
+    """Rankings needed at one epsilon.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``unif`` (line 5 of UNIF), ``bound`` (no test below it, to leading order), ``known`` (enough if the
+        centre is known, normal limit), ``claimed`` (the abstract's m^-1/2 through the least ``unif``).
+    """
+    rows = []
+    for m in items:
+        theta = theta_at(m, epsilon)
+        rows.append((m, unif_samples(m, theta, delta), least_samples(m, theta, delta), known_limit(epsilon, delta)))
+    frame = pd.DataFrame(rows, columns=["items", "unif", "bound", "known"])
+    least = frame.loc[frame.unif.idxmin()]
+    return frame.assign(claimed=least.unif * (frame["items"] / least["items"]) ** -0.5)
+
+
+def fixed_phi(items: Iterable[int], phi: float, delta: float) -> pd.DataFrame:
+    """UNIF's k at a fixed phi: ``items``, ``unif``, and the `zeros` of 1 - TV."""
+    theta = -math.log(phi)
+    rows = [(m, unif_samples(m, theta, delta), zeros(m, theta)) for m in items]
+    return pd.DataFrame(rows, columns=["items", "unif", "zeros"])
+
+
+def exponent_at(frame: pd.DataFrame, column: str, epsilon: float) -> float:
+    """Slope of log column against log items at one epsilon, by least squares."""
+    part = frame[frame.epsilon == epsilon].dropna(subset=column)
+    return exponent(part["items"], part[column])
+
+
+def zeros(items: int, theta: float) -> float:
+    """-log10(1 - TV) of a Mallows law and the uniform one: how many zeros follow the point in 1 - TV."""
+    return -Mallows(items, theta).log_overlap() / math.log(10)
+
+
+def least_epsilon(items: Iterable[int], delta: float) -> pd.DataFrame:
+    """How far from uniform a law must be to meet Theorem 4's condition.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``items``, ``gap`` (the printed one), ``zeros`` (-log10(1 - TV) of the law with 1 - phi = gap), ``proved`` (at
+        least so many, by the affinity); only rows with 0 < gap < 1, for the others are met always or never.
+    """
+    rows = []
+    for m in items:
+        gap = paper.two_sample_gap(m, delta)
+        if 0 < gap < 1:
+            theta = -math.log1p(-gap)
+            proved = -log_affinity(m, theta) / math.log(10)
+            rows.append({"items": m, "gap": gap, "zeros": zeros(m, theta), "proved": proved})
+    return pd.DataFrame(rows)
+
+
+def always_met(delta: float, most: int = 10**4) -> list[int]:
+    """The numbers of items at which Theorem 4's condition is met even by the uniform law."""
+    return [m for m in range(2, most) if paper.two_sample_gap(m, delta) < 0]
+
+
+@claim("busafekete2021:thm-4:epsilon")
+def check_condition(frame: pd.DataFrame, delta: float, phi: float = 0.9) -> Iterator[Check]:
+    """Theorem 4's condition, at a fixed phi and at a fixed epsilon."""
+    some = [m for m in [*range(2, 2000), *np.geomspace(2000, 1e12, 40)] if paper.two_sample_gap(m, delta) > 0]
+    since = 1 + max(m for m in range(2, 10**5) if paper.two_sample_gap(m, delta) > 1 - phi)
+    later = max(paper.two_sample_gap(m, delta) for m in np.geomspace(since, 1e12, 200))
+    best = least_epsilon([*range(2, 300), 10**3, 10**4], delta)
+    large = frame[frame["items"] == frame["items"].max()]
+    share, free = float((large.gap / large.printed_gap).max()), always_met(delta)
+    yield printed(
+        f"m times the least 1 − φ_ε allowed, where it is positive, m ≤ 10¹², δ = {delta:g}: smallest",
+        min(m * paper.two_sample_gap(m, delta) for m in some),
+        ">=",
+        8 * (1 - 1e-6),
+    )
+    yield printed(
+        "the same from m = 10⁴ on: largest",
+        max(m * paper.two_sample_gap(m, delta) for m in some if m >= 10**4),
+        "<=",
+        9,
+    )
+    yield printed(f"φ_ε = {phi:g}: largest 1 − φ_ε asked for from m = {since} to 10¹²", later, "<=", 1 - phi)
+    yield content(
+        f"fixed ε = {large.epsilon.max():g}, m = {large['items'].max():,}: 1 − φ_ε over what is asked", share, ">=", 1
+    )
+    yield content(f"δ = {delta:g}: numbers of items at which even φ_ε = 1 passes", len(free), "==", 0)
+    yield amended(
+        f"−log₁₀(1 − ε) where the condition can fail and can be met, smallest, m ≤ 10⁴, δ = {delta:g}",
+        float(best.zeros.min()),
+        ">=",
+        22,
+    )
+    yield amended("the same over its proved bound, smallest", float((best.zeros / best.proved).min()), ">=", 1)
+    yield amended("proved bound at m = 10⁴, over m", float(best.proved.iloc[-1]) / 10**4, ">=", 0.07)
+
+
+@claim("busafekete2021:thm-5:epsilon")
+def check_phi_eps_rate(frame: pd.DataFrame, epsilon: float = 0.5) -> Iterator[Check]:
+    """Is 1 - phi_epsilon at least of order epsilon / m? It is of order epsilon m^-3/2."""
+    part = frame[frame.epsilon == epsilon]
+    first, last = int(part["items"].min()), int(part["items"].max())
+    scaled = part.assign(scaled=part.gap * part["items"] / epsilon)
+    edge = [theta_at(m, m**-0.5) * m**1.5 for m in (first, last)]
+    low, high = np.array([bracket(m, e) for m, e in zip(frame["items"], frame.epsilon, strict=True)]).T
+    off = abs(float(part.theta.iloc[-1]) * math.sqrt(null_variance(last)) / limit(epsilon) - 1)
+    what, grid = f"ε = {epsilon:g}, m = {first} to {last:,}", f"m = {first} to {last:,}, {frame.epsilon.nunique()} ε"
+    proved = bracket(10**12, epsilon)[1] * 10**12 / epsilon
+    yield printed(
+        f"{what}: exponent of m(1 − φ_ε)/ε, which is to be ≥ c > 0", exponent_at(scaled, "scaled", epsilon), ">=", -0.1
+    )
+    yield printed(
+        f"ε = {epsilon:g}: proved bound on mθ_ε/ε at m = 10¹², against its value at m = {first}",
+        proved,
+        ">=",
+        float(scaled.scaled.iloc[0]),
+    )
+    yield printed(f"ε = 1/√m: mθ_ε/ε at m = {last:,} over its value at m = {first}", edge[1] / edge[0], ">=", 0.5)
+    yield printed(f"{what}: exponent of μ, which is to be free of m", exponent_at(part, "mu", epsilon), ">=", -0.1)
+    yield amended(f"θ_ε over its proved lower bound, smallest, {grid}", float((frame.theta / low).min()), ">=", 1)
+    yield amended(
+        f"θ_ε over its upper bound, largest where that is proved, {grid}", float((frame.theta / high).max()), "<=", 1
+    )
+    yield amended(f"{what}: exponent of μ, plus 1/2", abs(exponent_at(part, "mu", epsilon) + 0.5), "<=", 0.01)
+    yield amended(f"ε = {epsilon:g}, m = {last:,}: θ_ε times sd over its limit, less 1", off, "<=", 1 / last)
+
+
+# --- how many rankings any test needs --------------------------------------------------------------------------------
+
+
+def shared_variance(items: int) -> tuple[float, float]:
+    """Of the covariance C(c) of the distances of a uniform ranking from two centres: its variance over a random c, and
+    the sub-Gaussian variance that the bounded differences inequality proves.
+
+    C(c) is the sum over items i < j of (2 (j - i) + 1) / 12, with the sign of their order in c.
+    """
+    i = np.arange(1, items + 1, dtype=float)
+    above, below = (items - i) * (items - i + 2) / 12, (i - 1) * (i + 1) / 12
+    gap = np.arange(1, items, dtype=float)
+    squares = ((items - gap) * (2 * gap + 1) ** 2).sum() / 144
+    return float(squares / 3 + ((above - below) ** 2).sum() / 3), float(((above + below) ** 2).sum())
+
+
+def least_samples(items: int, theta: float, delta: float) -> float:
+    """Rankings below which no test with unknown centre has both errors at most delta, to leading order in theta.
+
+    Solves exp(n (n - 1) theta^4 V / 2) - 1 = 4 (1 - 2 delta)^2 for n, V the variance of `shared_variance`.
+    """
+    room = 2 * math.log1p(4 * (1 - 2 * delta) ** 2) / shared_variance(items)[0] / theta**4
+    return 0.5 + math.sqrt(0.25 + room)
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def draw_condition(frame: pd.DataFrame) -> Figure:
+    """1 - phi_epsilon against m for several epsilon with Theorem 4's line; and the least epsilon that reaches it."""
+    figure = Figure(figsize=(7.2, 3.6))
+    left, right = figure.subplots(1, 2)
+    laws = frame.dropna(subset="epsilon")
+    for colour, (epsilon, part) in zip(COLOURS[2:], laws.groupby("epsilon", sort=False), strict=False):
+        left.plot(part["items"], part.gap, marker="o", color=colour, label=f"ε = {epsilon:g}")
+    bound = frame[frame.epsilon.isna()]
+    as_printed = CALIBRATION["as printed"]["color"]
+    left.plot(bound["items"], bound.gap, color=as_printed, lw=2.2, label="Theorem 4 asks for")
+    left.set(xscale="log", yscale="log", xlabel="items m", ylabel="1 − φ", xlim=(laws["items"].min() / 1.3, None))
+    left.legend(fontsize=8)
+    right.plot(bound["items"], bound.zeros, color=as_printed, lw=2.2, label="exact")
+    right.plot(bound["items"], bound.proved, color="black", lw=1, ls=":", label="proved: at least")
+    right.legend(fontsize=8)
+    right.set(xscale="log", yscale="log", xlabel="items m", ylabel="zeros after the point in 1 − ε")
+    right.yaxis.set_minor_formatter(NullFormatter())
+    ticks = [t for t in (20, 100, 500, 2000, 10_000, 50_000) if t < bound.zeros.max()]
+    right.set_yticks(ticks, [f"{t:,}" for t in ticks])
+    return figure

@@ -1,0 +1,131 @@
+"""Moments, normality and divergence of the null distance, and what its table costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from companion.chapters.testing_uniformity.fixed_epsilon import null_variance
+from companion.chapters.testing_uniformity.mallows_laws import (
+    BERRY_ESSEEN,
+    INVERSION,
+    mahonian,
+    printed_sum,
+    table_entries,
+)
+from companion.instruments.uniformity import divergence, exponent
+from companion.ledger.claim import Check, amended, claim, printed
+from dprank.models.mallows import Mallows
+
+# --- moments, normality, divergence, cost ----------------------------------------------------------------------------
+
+
+@claim("busafekete2021:sec-7.2:moments")
+def check_moments(items: Iterable[int] = range(2, 61)) -> Iterator[Check]:
+    """Mean, variance and symmetry of the null distance, in whole numbers."""
+    worst = [Fraction(0)] * 3
+    for m in items:
+        counts, total = mahonian(m), math.factorial(m)
+        mean = Fraction(sum(i * n for i, n in enumerate(counts)), total)
+        square = Fraction(sum(i * i * n for i, n in enumerate(counts)), total)
+        off = (
+            abs(mean - Fraction(m * (m - 1), 4)),
+            abs(square - mean**2 - Fraction(m * (m - 1) * (2 * m + 5), 72)),
+            Fraction(sum(a != b for a, b in zip(counts, counts[::-1], strict=True))),
+        )
+        worst = [max(a, b) for a, b in zip(worst, off, strict=True)]
+    names = ("mean against m(m−1)/4", "variance against m(m−1)(2m+5)/72", "numbers that differ from their mirror image")
+    for name, most in zip(names, worst, strict=True):
+        yield printed(f"{name}: largest difference, m = 2 to {max(items)}, exact", float(most), "==", 0)
+
+
+def kolmogorov(items: int) -> float:
+    """Largest distance between the exact null law of the Kendall distance and the normal law of its moments."""
+    law = Mallows(items, 0.0)
+    d = np.arange(law.n_pairs + 1)
+    mean, variance = law.distance_moments()
+    exact, normal = law.distance_cdf(d), stats.norm.cdf((d - mean) / math.sqrt(variance))
+    return float(max(np.abs(exact - normal).max(), np.abs(np.append(0.0, exact[:-1]) - normal).max()))
+
+
+def berry_esseen(items: int) -> float:
+    """Proved bound on `kolmogorov`, for any number of items: 0.56 times the sum of third absolute moments over sd^3."""
+    j = np.arange(2, items + 1, dtype=float)
+    odd, even = ((j**2 - 1) / 4) ** 2 / (2 * j), j * (j**2 / 2 - 1) / 16
+    thirds = np.where(np.arange(2, items + 1) % 2, odd, even)
+    return float(BERRY_ESSEEN * thirds.sum() / null_variance(items) ** 1.5)
+
+
+def normal_table(items: Iterable[int]) -> pd.DataFrame:
+    """Distance of the null law from normal: ``items``, ``kolmogorov`` (exact), ``guarantee`` (Berry and Esseen)."""
+    return pd.DataFrame([{"items": m, "kolmogorov": kolmogorov(m), "guarantee": berry_esseen(m)} for m in items])
+
+
+@claim("busafekete2021:sec-7.2:normal")
+def check_normal(frame: pd.DataFrame) -> Iterator[Check]:
+    """Is symmetry a reason, and is there no guarantee?"""
+    m = int(frame["items"].max())
+    ends = float(stats.norm.cdf(1) - 0.5)
+    guarantee = max(berry_esseen(k) * math.sqrt(k) for k in [*range(2, 200), 10**3, 10**4, 10**6])
+    grid = f"m = 2 to {m}"
+    yield printed("guaranteed error at m = 10⁴ (no guarantee would be 1 or more)", berry_esseen(10**4), ">=", 1)
+    yield printed(
+        f"symmetric law, half at 0 and half at m(m−1)/2, any m: its error, against the guarantee at m = {m}",
+        ends,
+        "<=",
+        berry_esseen(m),
+    )
+    yield amended("guarantee times √m, largest, m = 2 to 10⁶", guarantee, "<=", 0.95)
+    yield amended(
+        f"exact error over its guarantee, largest, {grid}", float((frame.kolmogorov / frame.guarantee).max()), "<=", 1
+    )
+    yield amended(f"exact error times m, largest, {grid}", float((frame.kolmogorov * frame["items"]).max()), "<=", 0.7)
+
+
+@claim("busafekete2021:sec-8:kl")
+def check_kl(
+    items: Iterable[int] = (2, 3, 10, 100, 1000), thetas: Iterable[float] = (0.01, 0.1, 0.5)
+) -> Iterator[Check]:
+    """The Taylor remainder in Section 8, with and without its factor 1/2."""
+    least, most = [], []
+    for m in items:
+        for theta in np.array([*thetas]) / math.sqrt(null_variance(m)):
+            curvatures = [Mallows(m, s).distance_moments()[1] for s in np.linspace(0, theta, 21)]
+            ratio = divergence(Mallows(m, theta)) / theta**2
+            least.append(ratio / min(curvatures))
+            most.append(ratio / max(curvatures))
+    two = math.log(2)
+    grid = f"m = {min(items)} to {max(items):,}, θ·sd = {min(thetas):g} to {max(thetas):g}"
+    what = "KL/(ln φ)² over the"
+    yield printed(
+        f"m = 2, φ = 1/2: {what} least ∇² ln Z on [ln φ, 0]", divergence(Mallows(2, two)) / two**2 / (2 / 9), ">=", 1
+    )
+    yield printed(f"{what} least ∇² ln Z on [ln φ, 0]: largest, {grid}", max(least), ">=", 1)
+    yield amended(f"{what} least ∇² ln Z on [ln φ, 0]: smallest, {grid}", min(least), ">=", 0.5 - 1e-6)
+    yield amended(f"{what} largest ∇² ln Z on [ln φ, 0]: largest, {grid}", max(most), "<=", 0.5 + 1e-6)
+
+
+def output_bits(items: int) -> int:
+    """Binary digits of all Mahonian numbers of one order: what any method has to write."""
+    return sum(n.bit_length() for n in mahonian(items))
+
+
+@claim("busafekete2021:sec-4.1:mahonian")
+def check_mahonian(sizes: Sequence[int] = (10, 20, 40, 80)) -> Iterator[Check]:
+    """Cost of the Mahonian table, and of the total variation distance without it."""
+    entries, bits = (exponent(sizes, [f(s) for s in sizes]) for f in (table_entries, output_bits))
+    grid = f"m = {min(sizes)} to {max(sizes)}"
+    off = max(
+        abs(float(printed_sum(s, 1 - gap) / 2) - Mallows.of_gap(s, float(gap)).total_variation())
+        for s in (2, 3, 10, 30)
+        for gap in (Fraction(3, 4), Fraction(1, 10), Fraction(1, 100), Fraction(1, 10**4))
+    )
+    yield printed(f"exponent of the numbers that the recursion computes, {grid}", entries, "<=", 2)
+    yield printed(f"exponent of the binary digits of its result, which any method writes, {grid}", bits, "<=", 2)
+    yield amended("numbers computed at m = 1000, over m³/6", table_entries(1000) / (1000**3 / 6), "<=", 1.01)
+    yield amended("TV without the table against exact fractions, m = 2 to 30, largest difference", off, "<=", INVERSION)

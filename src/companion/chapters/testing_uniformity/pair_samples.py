@@ -1,0 +1,267 @@
+"""How many rankings the test of pairs needs, and what fewer pairs cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from companion.chapters.testing_uniformity.independence import CONFIGURATIONS, far_law, sign_law
+from companion.chapters.testing_uniformity.pair_statistics import CALM, MISS, null_size
+from companion.instruments.allowance import ROUNDING
+from companion.instruments.sweep import sweep
+from companion.instruments.uniformity import divergence, exponent, mean_square_bias
+from companion.ledger.claim import Check, amended, claim, printed
+from companion.printed import busafekete2021 as paper
+from dprank.models.mallows import Mallows
+from dprank.uniformity.pairs import disjoint_pairs, pair_signs
+from dprank.uniformity.unif import pair_statistic, unif_sf
+
+# --- samples and power ------------------------------------------------------------------------------------------------
+
+
+def small_samples(n_items: int, theta: float, delta: float) -> int:
+    """The paper's number of samples for small m, by the bias of neighbours."""
+    need = math.log(1 / delta) / n_items
+    return 1 + math.ceil((48 * need + 16 * math.sqrt(need)) / math.tanh(theta / 2) ** 2)
+
+
+def family_samples(n_items: int, theta: float, delta: float, exponent: float, far: float) -> int:
+    """Line 5 of Algorithm 2 with another exponent of phi in mu, and another number of far pairs for m_1."""
+    spread = n_items * math.log(2 / delta)
+    mu = math.tanh(theta * exponent / 2)
+    return 1 + math.ceil((12 * spread / far**2 + 10 * math.sqrt(spread) / far) / mu**2)
+
+
+def line_5(sizes: Iterable[int], mu: float, delta: float) -> pd.DataFrame:
+    """The printed number of samples at a given mu: ``m``, ``m1``, ``k``."""
+    rows = [
+        {
+            "m": m,
+            "m1": m / 8 - math.sqrt(m * math.log(2 / delta) / 16),
+            "k": paper.unif_samples(m, 16 / m * math.atanh(mu), delta),
+        }
+        for m in sizes
+    ]
+    return pd.DataFrame(rows)
+
+
+def rejections(
+    n_items: int, theta: float, n_rankings: int, threshold: float, *, repetitions: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """UNIF on Mallows rankings, a fresh pairing every time; the centre does not matter then."""
+    law = Mallows(n_items, theta)
+    rejected = np.zeros(repetitions, bool)
+    for r in range(repetitions):
+        signs = pair_signs(law.sample(n_rankings, rng=rng), disjoint_pairs(n_items, rng=rng))
+        rejected[r] = pair_statistic(signs) >= threshold
+    return rejected
+
+
+def powers(sizes: Iterable[int], biases: Iterable[float], delta: float, repetitions: int) -> pd.DataFrame:
+    """Power of UNIF as printed with the printed number of samples, and with a middle member of the paper's family.
+
+    Parameters
+    ----------
+    sizes : iterable of int
+    biases : iterable of float
+        Values of the paper's mu, which say how far the alternative is.
+    delta : float
+    repetitions : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of `sweep`, ``mean`` the power; ``samples`` ("line 5" or "family"), ``mu``.
+    """
+    cells, about = [], []
+    for m in sizes:
+        for mu in biases:
+            theta = 16 / m * math.atanh(mu)
+            for name, k in (
+                ("line 5", int(paper.unif_samples(m, theta, delta))),
+                ("family", family_samples(m, theta, delta, m / 16, 9 * m / 16)),
+            ):
+                threshold = paper.unif(m, delta).threshold
+                cells.append({"n_items": m, "theta": theta, "n_rankings": k, "threshold": threshold})
+                about.append({"samples": name, "mu": mu})
+    frame = sweep(rejections, cells, experiment="busafekete2021:thm-5", repetitions=repetitions)
+    return pd.concat([pd.DataFrame(about), frame], axis=1)
+
+
+def at_least(what: str, row: pd.Series, bound: float, about: str = "corrected", reading: str = "") -> Check:
+    """A simulated power against a bound, with a Clopper-Pearson interval that misses it with probability `MISS`."""
+    hits = round(row["mean"] * row.repetitions)
+    low = stats.beta.ppf(MISS / 2, hits, row.repetitions - hits + 1) if hits else 0.0
+    high = stats.beta.ppf(1 - MISS / 2, hits + 1, row.repetitions - hits) if hits < row.repetitions else 1.0
+    return Check(what, (low + high) / 2, ">=", bound, about, reading, (high - low) / 2)
+
+
+def one_pair_power(n_items: int, theta: float, delta: float) -> float:
+    """A lower bound on the power of UNIF as printed with the printed samples: a single far pair must do it alone."""
+    k, threshold = int(paper.unif_samples(n_items, theta, delta)), paper.unif(n_items, delta).threshold
+    apart_by = math.ceil(n_items / 8)
+    alone = float(unif_sf(1, k, threshold, float(Mallows(n_items, theta).bias(apart_by))))
+    return (1 - float(far_law(n_items, apart_by)[0])) * alone
+
+
+@claim("busafekete2021:alg-2:k")
+def check_alg_2_k(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
+    """The number of samples in line 5: where it is defined, and whether it is enough there."""
+    yield printed(
+        "k, m = 12, δ = 2e⁻³, φ_ε = 1/2", paper.unif_samples(12, math.log(2), 2 * math.exp(-3)), "<", math.inf
+    )
+    for m in (16, 24, 32, 40, 56):
+        for mu in (0.01, 0.5, 0.99):
+            power = one_pair_power(m, 16 / m * math.atanh(mu), delta)
+            yield amended(f"power, one pair alone, m = {m}, μ = {mu:g}, δ = {delta:g}", power, ">=", 1 - delta)
+    yield from _simulated(frame, "line 5", delta)
+
+
+def _simulated(
+    frame: pd.DataFrame, samples: str, delta: float, about: str = "corrected", reading: str = ""
+) -> list[Check]:
+    return [
+        at_least(
+            f"power (mid-interval), {samples}, m = {row.n_items}, μ = {row.mu:g}, k = {row.n_rankings}, δ = {delta:g}",
+            row, 1 - delta, about, reading,
+        )
+        for _, row in frame[frame.samples == samples].iterrows()
+    ]  # fmt: skip
+
+
+def too_few(constant: float, delta: float, phi: float = 0.5) -> tuple[int, int]:
+    """The least m (a power of ten) at which Theorem 5's samples, times a constant and rounded up, are a single one."""
+    m = 10
+    while True:
+        mu = paper.unif_bias(m, -math.log(phi))
+        k = math.ceil(constant / mu**2 * math.sqrt(math.log(1 / delta) / m))
+        if k <= 1:
+            return m, k
+        m *= 10
+
+
+def needed_over_stated(deltas: Iterable[float], n_items: int = 10, phi: float = 0.5) -> pd.DataFrame:
+    """Samples that any test needs, over Theorem 5's without its constant, as the significance shrinks.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``delta``, ``log`` (of 1 / delta), ``needed`` (log(1 / (4 delta)) over the divergence), ``stated``, ``ratio``.
+    """
+    law = Mallows.of_phi(n_items, phi)
+    mu = paper.unif_bias(n_items, law.theta)
+    frame = pd.DataFrame({"delta": list(deltas)})
+    frame["log"] = -np.log(frame.delta)
+    frame["needed"] = (frame.log - math.log(4)) / divergence(law)
+    frame["stated"] = np.sqrt(frame.log / n_items) / mu**2
+    return frame.assign(ratio=frame.needed / frame.stated)
+
+
+@claim("busafekete2021:thm-5")
+def check_thm_5(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
+    """Theorem 5's order of the samples: many items, small significance, and line 5 in its place."""
+    for constant in (1, 10, 100):
+        m, k = too_few(constant, delta)
+        power = null_size(m, k, paper.unif(m, delta).threshold)  # of one ranking Y is always m / 2
+        what = f"power, k = ⌈{constant} μ⁻² √(log(1/δ)/m)⌉ = {k}, m = {m:,}, φ_ε = 1/2, δ = {delta:g}"
+        yield printed(what, power, ">=", 1 - delta)
+    ratios = needed_over_stated([1e-20, 1e-40, 1e-80, 1e-160])
+    slope = exponent(ratios.log, ratios.ratio)
+    what = (
+        "exponent of log(1/δ) in (samples any test needs) / (μ⁻² √(log(1/δ)/m)), m = 10, φ_ε = 1/2, δ = 10⁻²⁰ .. 10⁻¹⁶⁰"
+    )
+    yield printed(what, slope, "<=", 0)
+    for m in (32, 100, 1000):
+        size = null_size(m, 12, paper.unif(m, delta).threshold)
+        yield amended(f"size of the printed threshold, m = {m}, k = 12, δ = {delta:g}", size, "<=", delta)
+    yield from _simulated(frame, "line 5", delta)
+
+
+def mean_statistic(law: Mallows, n_rankings: int) -> float:
+    """Exact mean of UNIF's Y for Mallows rankings of an even number of items, over rankings and pairings."""
+    return law.n_items / 2 * (1 + (n_rankings - 1) * mean_square_bias(law))
+
+
+def pairing_gain(sizes: Iterable[int], mu: float) -> pd.DataFrame:
+    """What a random pairing gains over a fixed one whose pairs an adversary made neighbours in the centre.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``m``, ``1 - phi``, ``random`` and ``neighbours`` (mean squared bias of a pair), ``gain`` (their ratio: that of
+        the rankings that move Y equally far), ``2m²/27`` (its limit near the uniform law).
+    """
+    rows = []
+    for m in sizes:
+        law = Mallows(m, 16 / m * math.atanh(mu))
+        random, near = mean_square_bias(law), float(law.bias(1)) ** 2
+        row = {"m": m, "1 - phi": -math.expm1(-law.theta), "random": random, "neighbours": near}
+        rows.append(row | {"gain": random / near, "2m²/27": 2 * m * m / 27})
+    return pd.DataFrame(rows)
+
+
+def adjacent_power(n_items: int, mu: float, delta: float, n_rankings: int) -> float:
+    """Exact power of UNIF as printed where all pairs are neighbours in the centre, whose signs have mean `mu`."""
+    return float(unif_sf(n_items // 2, n_rankings, paper.unif(n_items, delta).threshold, mu))
+
+
+@claim("busafekete2021:sec-4.2:small-m")
+def check_small_m() -> Iterator[Check]:
+    """The mean of Y by the bias of neighbours, and the number of samples that goes with it."""
+    phi, k = 0.5, 10
+    law, mu = Mallows.of_phi(4, phi), (1 - phi) / (1 + phi)
+    stated = 4 * (1 + (k - 1) * mu**2) / 2
+    drawn, chosen = "the pairing is random", "all pairs are neighbours in the centre"
+    what = f"E[Y], m = 4, φ = 1/2, k = {k}"
+    signs = sign_law(4, phi, CONFIGURATIONS["separated"]) @ np.array([[-1.0], [1.0]])
+    nearest = 2 * float(signs.sum()) ** 2 * (k - 1) + 2
+    yield printed(what, mean_statistic(law, k), "==", stated, reading=drawn, error=ROUNDING)
+    yield printed(what, nearest, "==", stated, reading=chosen, error=ROUNDING)
+    k, delta = small_samples(2, math.log(3), 1e-3), 1e-3
+    size = null_size(2, k, paper.unif(2, delta).threshold)
+    what = f"size, m = 2, φ_ε = 1/3, k = {k}, δ = 0.001"
+    for reading in (drawn, chosen):
+        yield printed(what, size, "<=", delta, reading=reading)
+    grid = [Mallows.of_phi(m, phi) for m in (2, 4, 10, 50) for phi in (0.1, 0.5, 0.9, 0.999)]
+    least = min(mean_square_bias(law) / float(law.bias(1)) ** 2 for law in grid)
+    what = "least (E[Y] - m/2) / ((k-1) m μ′²/2), random pairing, m = 2 .. 50"
+    yield amended(what, least, ">=", 1 - ROUNDING)
+    worst, size = adjacent_margins(small_samples)
+    yield amended("least (power - (1-δ)) / δ, all pairs neighbours, m = 2 .. 1000", worst, ">=", 0)
+    what = f"largest size / δ of them where m ≥ {CALM} log(1/δ)"
+    yield amended(what, size, "<=", 1)
+
+
+def adjacent_margins(samples: Callable[[int, float, float], int]) -> tuple[float, float]:
+    """Least margin of the exact power, and largest size / delta, of a number of samples where all pairs are neighbours.
+
+    Over m = 2 .. 1000, mean signs 0.1 .. 0.99 and delta = 0.5 .. 0.01; the size only where m >= CALM log(1 / delta).
+    """
+    margins, sizes = [], [0.0]
+    for m in (2, 4, 6, 10, 30, 100, 1000):
+        for mu in (0.1, 0.3, 0.6, 0.9, 0.99):
+            for delta in (0.5, 0.2, 0.05, 0.01):
+                k = samples(m, 2 * math.atanh(mu), delta)
+                margins.append((adjacent_power(m, mu, delta, k) - (1 - delta)) / delta)
+                if m >= CALM * math.log(1 / delta):
+                    sizes.append(adjacent_power(m, 0, delta, k) / delta)
+    return min(margins), max(sizes)
+
+
+@claim("busafekete2021:sec-4.2:small-m-family")
+def check_family(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
+    """The last member of the family, exponent 1 and m_1 = m: as a number of pairs, and as a number in a formula."""
+    counts, formula = "m₁ is a number of pairs", "m₁ is a number in the formula"
+    yield printed("pairs at least 1 place apart, m = 10", 10 // 2, ">=", 10, reading=counts)
+    worst, _ = adjacent_margins(lambda m, theta, delta: family_samples(m, theta, delta, 1, m))
+    what = "least (power - (1-δ)) / δ, exponent 1, m₁ = m, all pairs neighbours, m = 2 .. 1000"
+    yield printed(what, worst, ">=", 0, reading=formula)
+    yield from _simulated(frame, "family", delta, "printed", formula)
+    worst, _ = adjacent_margins(lambda m, theta, delta: family_samples(m, theta, delta, 1, m / 2))
+    what = "least (power - (1-δ)) / δ, exponent 1, m₁ = m/2, all pairs neighbours, m = 2 .. 1000"
+    yield amended(what, worst, ">=", 0)
