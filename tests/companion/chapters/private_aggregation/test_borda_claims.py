@@ -7,6 +7,7 @@ import pytest
 from checks import all_rankings, each, refused
 
 from companion.chapters.private_aggregation import borda as study
+from companion.chapters.private_aggregation import borda_guarantee
 from companion.ledger.claim import derive
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
@@ -18,7 +19,7 @@ SIZES = [2**k for k in range(3, 10)]
 
 @pytest.fixture(scope="module")
 def constants():
-    return study.constants(4)
+    return borda_guarantee.constants(4)
 
 
 @pytest.mark.slow
@@ -34,7 +35,7 @@ def test_programmes_find_what_grids_of_voters_find():
         sorted_ = [c for o, c in costs.items() if (np.diff(places[list(o)]) >= 0).all()]
         if min(costs.values()) > 0:
             ratio = max(ratio, max(sorted_) / min(costs.values()))
-    assert study.worst_case(3, noise=False) == pytest.approx(ratio)
+    assert borda_guarantee.worst_case(3, noise=False) == pytest.approx(ratio)
 
 
 def test_constants(constants):
@@ -42,13 +43,13 @@ def test_constants(constants):
     assert constants["K/OPT, true rankings"].tolist() == pytest.approx([1, 3 / 2, 5 / 3])
     assert constants["noise"].tolist() == pytest.approx(constants["noise, formula"].tolist())
     with refused("votes = False"):
-        study.worst_case(3, noise=True, votes=False)
+        borda_guarantee.worst_case(3, noise=True, votes=False)
 
 
 def test_smaller_constants_are_rejected(constants):
-    assert [c.outcome for c in study.check_theorem(constants)] == [True, True]
-    assert [c.outcome for c in study.check_theorem(constants, noise=1)] == [True, False]
-    assert [c.outcome for c in study.check_theorem(constants, optimum=2)] == [False, True]
+    assert [c.outcome for c in borda_guarantee.check_theorem(constants)] == [True, True]
+    assert [c.outcome for c in borda_guarantee.check_theorem(constants, noise=1)] == [True, False]
+    assert [c.outcome for c in borda_guarantee.check_theorem(constants, optimum=2)] == [False, True]
 
 
 @pytest.mark.slow
@@ -59,14 +60,14 @@ def test_stretched_blocks_against_the_definition():
     places = np.argsort(few)
     w = (1 - share) * (i[:, None] < i) + share * (places[:, None] < places)
     expected = kemeny_score(np.argsort(w.sum(axis=0), kind="stable"), w) / kemeny_score(i, w)
-    assert study.stretched_blocks(items, block, stretch, share) == pytest.approx(expected)
-    assert study.bad_for_borda([(2000, 10, 12)])["ratio"][0] > 2.5
+    assert borda_guarantee.stretched_blocks(items, block, stretch, share) == pytest.approx(expected)
+    assert borda_guarantee.bad_for_borda([(2000, 10, 12)])["ratio"][0] > 2.5
 
 
 def test_condorcet_holds_and_borda_fails():
-    checks = study.check_condorcet()
+    checks = borda_guarantee.check_condorcet()
     assert derive(checks) == "holds"
-    assert derive(study.check_condorcet(lambda w: borda(w)[None])) == "refuted"
+    assert derive(borda_guarantee.check_condorcet(lambda w: borda(w)[None])) == "refuted"
 
 
 def test_either_or():
@@ -105,7 +106,7 @@ def test_interactive(constants):
 
 
 def test_interactive_rejects_the_noise_of_all_pairs(constants, monkeypatch):
-    honest = study.additive
+    honest = borda_guarantee.additive
     monkeypatch.setattr(study, "additive", lambda model, m, *rest: honest(model, m, *rest) * m**0.5)
     checks = study.check_interactive(constants, SIZES, [0.1, 1.0], study.local_noise(["parties"], 1.0, 60))
     assert derive(checks) == "holds"
@@ -124,8 +125,8 @@ def test_local_noise_against_its_bound():
 
 def test_local_additive_error_is_twice_the_mean_of_the_noise():
     for m in (3, 10):
-        assert study.additive("central", m, 0.5) == pytest.approx(2 * m * (m * m // 2) / 0.5)
-        assert study.additive("local", m, 0.5) <= 2**-0.5 * m**2.5 / np.tanh(0.25)
+        assert borda_guarantee.additive("central", m, 0.5) == pytest.approx(2 * m * (m * m // 2) / 0.5)
+        assert borda_guarantee.additive("local", m, 0.5) <= 2**-0.5 * m**2.5 / np.tanh(0.25)
 
 
 @each("name", study.INSTANCES)

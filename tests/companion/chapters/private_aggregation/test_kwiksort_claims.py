@@ -9,6 +9,7 @@ import pytest
 from checks import each, law_p_value
 
 from companion.chapters.private_aggregation import kwiksort as sorting
+from companion.chapters.private_aggregation import kwiksort_queries
 from companion.ledger.claim import derive
 from dprank.aggregation.kwiksort import comparisons_law, expected_cost, majority, queries
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
@@ -105,21 +106,21 @@ def test_kwiksort_claim():
 
 @each(("m", "classes"), [(1, 1), (2, 1), (3, 2), (4, 4), (5, 12), (6, 56)])
 def test_number_of_tournaments(m, classes):
-    found = sorting.tournaments(m)
+    found = kwiksort_queries.tournaments(m)
     assert len(found) == classes
     assert sorted(found[0].sum(axis=1).tolist()) == list(range(m))
 
 
 def test_law_on_tournaments():
-    cycle = sorting.tournaments(3)[1]
-    assert sorting.tournament_law(cycle).tolist() == [0, 0, 1, 0]
+    cycle = kwiksort_queries.tournaments(3)[1]
+    assert kwiksort_queries.tournament_law(cycle).tolist() == [0, 0, 1, 0]
     np.testing.assert_allclose(
-        sorting.tournament_law(np.triu(np.ones((7, 7), bool), 1)), comparisons_law(7), atol=1e-15
+        kwiksort_queries.tournament_law(np.triu(np.ones((7, 7), bool), 1)), comparisons_law(7), atol=1e-15
     )
 
 
 def test_no_cycles_is_worst_in_moments_but_not_at_every_q():
-    frame = sorting.worst_tournament(6)
+    frame = kwiksort_queries.worst_tournament(6)
     assert frame["mean"].max() == 0
     assert frame.moment.max() <= 1e-12
     assert frame["tail"].max() > 0.1
@@ -130,13 +131,13 @@ def test_no_cycles_is_worst_in_moments_but_not_at_every_q():
 def test_chernoff_is_enough_without_cycles(m):
     law = comparisons_law(m)
     for tail in (0.2, 1e-4):
-        q = sorting.any_queries(m, tail)
+        q = kwiksort_queries.any_queries(m, tail)
         assert law[q + 1 :].sum() <= tail
         assert queries(m, tail) <= q <= math.comb(m, 2)
 
 
 def test_counts():
-    frame = sorting.counts([10, 50], [1.0])
+    frame = kwiksort_queries.counts([10, 50], [1.0])
     assert frame.q[0] == frame.pairs[0]
     assert (frame.q <= frame["any"]).all()
     assert (frame["any"] <= frame.proved).all()
@@ -145,7 +146,7 @@ def test_counts():
 def test_the_depth_bound_is_above_the_exact_tail():
     for m in (16, 64):
         exact = comparisons_law(m)[math.ceil(8 * m * math.log(m)) + 1 :].sum()
-        assert exact <= sorting.deep(m) / m**4 + 1e-12
+        assert exact <= kwiksort_queries.deep(m) / m**4 + 1e-12
     # the recursion that it comes from, and the convexity that the proof needs
     x, depths = 3.6, [0.0]
     for m in range(1, 40):
@@ -171,7 +172,7 @@ def test_the_depth_bound_holds_on_every_small_tournament():
         bound.append(1 + 2 * x / m * sum(bound))
         depths = [
             total((1 << m) - 1, [sum(1 << int(j) for j in np.flatnonzero(row)) for row in beats])
-            for beats in sorting.tournaments(m)
+            for beats in kwiksort_queries.tournaments(m)
         ]
         assert max(depths) == pytest.approx(bound[m])
 
@@ -179,13 +180,13 @@ def test_the_depth_bound_holds_on_every_small_tournament():
 @pytest.mark.parametrize("m", [2, 5, 16])
 def test_the_printed_rule_compares_all_tied_pairs(m):
     rng = np.random.default_rng(0)
-    assert {sorting.printed_comparisons(np.full((m, m), 0.5), rng=rng) for _ in range(5)} == {math.comb(m, 2)}
+    assert {kwiksort_queries.printed_comparisons(np.full((m, m), 0.5), rng=rng) for _ in range(5)} == {math.comb(m, 2)}
 
 
 def test_the_printed_rule_without_ties_is_quicksort():
     rng = np.random.default_rng(1)
     w = np.triu(np.ones((5, 5)), 1)
-    made = [sorting.printed_comparisons(w, rng=rng) for _ in range(2000)]
+    made = [kwiksort_queries.printed_comparisons(w, rng=rng) for _ in range(2000)]
     law = comparisons_law(5)
     assert law_p_value(np.bincount(made, minlength=11)[law > 0], law[law > 0]) > 1e-6
 
@@ -193,16 +194,18 @@ def test_the_printed_rule_without_ties_is_quicksort():
 @pytest.mark.slow
 def test_q_claim_and_a_twin_with_ties_decided(monkeypatch):
     few = (range(3, 31), (1.0, 0.01), 5)
-    checks = sorting.check_q(*few, rng=np.random.default_rng(0))
+    checks = kwiksort_queries.check_q(*few, rng=np.random.default_rng(0))
     assert derive(checks) == "constants"
     assert all(check.outcome for check in checks if check.about != "printed")
-    true = sorting.printed_comparisons
+    true = kwiksort_queries.printed_comparisons
     monkeypatch.setattr(
-        sorting, "printed_comparisons", lambda w, rng: true(np.triu(np.ones(w.shape), 1), rng=np.random.default_rng(3))
+        kwiksort_queries,
+        "printed_comparisons",
+        lambda w, rng: true(np.triu(np.ones(w.shape), 1), rng=np.random.default_rng(3)),
     )
-    assert derive(sorting.check_q(*few, rng=np.random.default_rng(0))) == "holds"
-    monkeypatch.setattr(sorting, "proved_queries", lambda m, xi: m * math.log(m))
-    short = sorting.check_q(*few, rng=np.random.default_rng(0))
+    assert derive(kwiksort_queries.check_q(*few, rng=np.random.default_rng(0))) == "holds"
+    monkeypatch.setattr(kwiksort_queries, "proved_queries", lambda m, xi: m * math.log(m))
+    short = kwiksort_queries.check_q(*few, rng=np.random.default_rng(0))
     assert [check.outcome for check in short if check.about == "supplied"] == [False, False]
 
 
@@ -224,17 +227,17 @@ def stopped_brute(size, rest):
 def test_stopped_cost_against_all_pivots(m):
     limit = math.comb(m, 2)
     exact = [float(sum(c * p for (c, _), p in stopped_brute(m, r).items())) for r in range(limit + 1)]
-    np.testing.assert_allclose(sorting.stopped_cost(m, limit), exact, atol=1e-14)
+    np.testing.assert_allclose(kwiksort_queries.stopped_cost(m, limit), exact, atol=1e-14)
     assert exact[limit] == 0
 
 
 def test_error_remains_from_eleven_items_on():
-    frame = sorting.stopped([10, 11], 1.0, 1.0)
+    frame = kwiksort_queries.stopped([10, 11], 1.0, 1.0)
     assert frame.error.tolist()[0] == 0
     assert frame.voters[0] == math.inf
     assert frame.error[1] > frame["P(more)"][1] / 2 > 0
 
 
 def test_hay_claim_and_a_mutant_with_a_limit_that_is_never_hit():
-    assert derive(sorting.check_hay(range(11, 16), 1.0)) == "holds"
-    assert derive(sorting.check_hay(range(9, 12), 1.0)) == "refuted"
+    assert derive(kwiksort_queries.check_hay(range(11, 16), 1.0)) == "holds"
+    assert derive(kwiksort_queries.check_hay(range(9, 12), 1.0)) == "refuted"

@@ -5,14 +5,17 @@ from collections import Counter
 from itertools import permutations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from checks import each
 
-from companion.chapters.private_aggregation import local_reduction_two as blocks
+from companion.chapters.private_aggregation import local_answers, local_bounds, local_costs
 from companion.ledger.claim import derive
+from companion.printed.alabi2022 import plus_chances, report_loss
 from dprank.aggregation.kwiksort import expected_cost
 from dprank.aggregation.local_kwiksort import LocalKwikSort
-from dprank.aggregation.matrix import kemeny_score
+from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
+from dprank.data.rankings import Rankings
 
 Z = 5.0
 
@@ -34,21 +37,22 @@ Z = 5.0
 @pytest.mark.slow
 def test_verdict(name, verdict):
     args = {"error": [(3, 8)], "bottom": [(38,)], "thm_11_proof": [400]}.get(name, [])
-    checks = getattr(blocks, f"check_{name}")(*args)
+    section = next(s for s in (local_answers, local_bounds) if hasattr(s, f"check_{name}"))
+    checks = getattr(section, f"check_{name}")(*args)
     assert derive(checks) == verdict
     assert {c.outcome for c in checks if c.about == "corrected"} == {True}
 
 
 def test_privacy_holds_and_a_report_of_twice_the_budget_would_not(monkeypatch):
-    assert derive(blocks.check_privacy((2, 8), (1.0, 10.0))) == "holds"
-    loss = blocks.report_loss
-    monkeypatch.setattr(blocks, "report_loss", lambda e, report: loss(2.05 * e, report))
-    assert derive(blocks.check_privacy((2, 8), (1.0, 10.0))) == "refuted"
+    assert derive(local_answers.check_privacy((2, 8), (1.0, 10.0))) == "holds"
+    loss = report_loss
+    monkeypatch.setattr(local_answers, "report_loss", lambda e, report: loss(2.05 * e, report))
+    assert derive(local_answers.check_privacy((2, 8), (1.0, 10.0))) == "refuted"
 
 
 def test_supplied_constants_are_tight(monkeypatch):
-    monkeypatch.setattr(blocks, "PER_QUERY", 0.999 * blocks.PER_QUERY)
-    assert derive(blocks.check_error((3,))) == "refuted"
+    monkeypatch.setattr(local_answers, "PER_QUERY", 0.999 * local_answers.PER_QUERY)
+    assert derive(local_answers.check_error((3,))) == "refuted"
 
 
 @pytest.mark.parametrize("dummies", [0, 2])
@@ -62,7 +66,7 @@ def test_variance_of_an_answer(report, dummies):
     member = (asked[:, :, None] == np.arange(n)).sum(axis=1)
     variance = (member @ mean).var() + (member @ (d**2 - mean**2)).mean()
     scale = m / n * (1 if report == "printed" else 0.5)
-    seen = blocks.answer_variance(yes / n, n, m, e, report, dummies)
+    seen = local_answers.answer_variance(yes / n, n, m, e, report, dummies)
     assert seen == pytest.approx(scale**2 * variance)
 
 
@@ -70,7 +74,7 @@ def test_variance_ratio_at_equal_loss():
     for e in (0.1, 2.0):
         loss = float(np.logaddexp(0, e) - math.log(2))
         printed, centred = (
-            blocks.answer_variance(np.array([0.0, 1.0]), 100, 1, x, report)
+            local_answers.answer_variance(np.array([0.0, 1.0]), 100, 1, x, report)
             for x, report in ((e, "printed"), (loss, "centred"))
         )
         assert printed / centred == pytest.approx([math.exp(loss), 2 - math.exp(-loss)])
@@ -80,7 +84,7 @@ def test_overload_by_enumeration():
     for balls, bins, most in ((5, 3, 2), (6, 2, 4), (4, 4, 1), (3, 3, 3), (5, 2, 2)):
         throws = list(product(range(bins), repeat=balls))
         share = np.mean([max(Counter(t).values()) > most for t in throws])
-        assert blocks.overload(balls, bins, most) == pytest.approx(share, abs=1e-13)
+        assert local_answers.overload(balls, bins, most) == pytest.approx(share, abs=1e-13)
 
 
 @pytest.mark.parametrize(("before", "behind"), [(0.0, 0.0), (0.2, 0.2), (0.1, 0.4), (1.0, 0.0), (0.5, 0.5)])
@@ -104,7 +108,7 @@ def test_placement_cost_by_enumeration(before, behind):
         return total / len(items)
 
     for m in (2, 3, 4, 5):
-        assert blocks.placement_cost(m, before, behind) == pytest.approx(cost(list(range(m))), abs=1e-12)
+        assert local_costs.placement_cost(m, before, behind) == pytest.approx(cost(list(range(m))), abs=1e-12)
 
 
 def test_placement_cost_agrees_with_kwiksort_on_random_tournaments():
@@ -116,22 +120,22 @@ def test_placement_cost_agrees_with_kwiksort_on_random_tournaments():
         for (i, j), flip in zip(first, flips, strict=True):
             t[(j, i) if flip else (i, j)] = 1
         cost += math.prod(p if flip else 1 - p for flip in flips) * expected_cost(t, truth)
-    assert blocks.placement_cost(m, p, p) == pytest.approx(cost)
+    assert local_costs.placement_cost(m, p, p) == pytest.approx(cost)
 
 
 @pytest.mark.parametrize("name", ["as printed", "corrected", "fresh blocks"])
 @pytest.mark.slow
 def test_design_cost_is_what_runs_cost(name):
-    design, n, truth = blocks.designs(8, 4.0)[name], 4000, np.triu(np.ones((8, 8)), 1)
-    rng, data = np.random.default_rng(7), blocks.unanimous(8, 4000)
+    design, n, truth = local_costs.designs(8, 4.0)[name], 4000, np.triu(np.ones((8, 8)), 1)
+    rng, data = np.random.default_rng(7), local_answers.unanimous(8, 4000)
     costs = np.array([kemeny_score(design.release(data, rng).order, truth) for _ in range(400)])
-    assert abs(costs.mean() - blocks.design_cost(design, n)) <= Z * costs.std() / 20 + 1e-3
+    assert abs(costs.mean() - local_costs.design_cost(design, n)) <= Z * costs.std() / 20 + 1e-3
 
 
 @pytest.mark.parametrize("report", ["printed", "centred"])
 def test_wrong_chances_by_enumeration(report):
     for size in (1, 2, 5):
-        no, yes = blocks.plus_chances(0.9, report)
+        no, yes = plus_chances(0.9, report)
         d, seen = 1 / math.tanh(0.45), []
         for p, right in ((yes, True), (no, False)):
             wrong = 0.0
@@ -141,7 +145,7 @@ def test_wrong_chances_by_enumeration(report):
                 half = 0.5 if report == "centred" and sum(signs) * 2 == size else (answer <= 0.5) == right
                 wrong += math.prod(p if s else 1 - p for s in signs) * half
             seen.append(wrong)
-        assert blocks.wrong_chances(size, 0.9, report) == pytest.approx(tuple(seen))
+        assert local_costs.wrong_chances(size, 0.9, report) == pytest.approx(tuple(seen))
 
 
 def test_mean_rounds_by_enumeration():
@@ -152,12 +156,12 @@ def test_mean_rounds_by_enumeration():
         return 1 + max(depth([i for i in order if i < pivot]), depth([i for i in order if i > pivot]))
 
     for m in (2, 3, 5):
-        assert blocks.mean_rounds(m) == pytest.approx(np.mean([depth(p) for p in permutations(range(m))]))
+        assert local_costs.mean_rounds(m) == pytest.approx(np.mean([depth(p) for p in permutations(range(m))]))
 
 
 def test_two_approximation_needs_its_constant():
     """With a quarter of the noise term the bound fails for voters who agree: the noise is all there is."""
-    seen = blocks.two_approximation(
+    seen = local_bounds.two_approximation(
         np.tile(np.arange(4), (2, 1)), LocalKwikSort.calibrated(n_items=4, epsilon=0.05), 60
     )
     assert seen["optimum"] == 0
@@ -171,52 +175,52 @@ def test_two_approximation_is_what_runs_on_drawn_voters_cost():
         np.array([rng.permutation(4) for _ in range(5)]),
         LocalKwikSort.calibrated(n_items=4, epsilon=2.0),
     )
-    w = blocks.pairwise_fractions(blocks.Rankings(rankings, "abcd"))
+    w = pairwise_fractions(Rankings(rankings, "abcd"))
     costs = []
     for _ in range(2000):
-        drawn = blocks.Rankings(rankings[rng.integers(5, size=30)], "abcd")
+        drawn = Rankings(rankings[rng.integers(5, size=30)], "abcd")
         costs.append(kemeny_score(design.release(drawn, rng).order, w))
-    exact = blocks.two_approximation(rankings, design, 30)["cost"]
+    exact = local_bounds.two_approximation(rankings, design, 30)["cost"]
     assert abs(np.mean(costs) - exact) < Z * np.std(costs) / 2000**0.5
 
 
 def test_copied_counters_are_what_lets_a_voter_report_too_often():
-    assert blocks.most_sent("voter") == 2 < blocks.most_sent("copied")
+    assert local_answers.most_sent("voter") == 2 < local_answers.most_sent("copied")
 
 
 def test_thresholds():
-    found = blocks.thresholds()
+    found = local_bounds.thresholds()
     for name, short in (("ordered", 1), ("unordered", 2)):
         m = found[name]
-        assert short * blocks.lemma_queries(m) <= m * (m - 1)
-        assert short * blocks.lemma_queries(m - 1) > (m - 1) * (m - 2)
-    assert blocks.spoiled(8, 8000, 1.0) == 0
+        assert short * local_answers.lemma_queries(m) <= m * (m - 1)
+        assert short * local_answers.lemma_queries(m - 1) > (m - 1) * (m - 2)
+    assert local_bounds.spoiled(8, 8000, 1.0) == 0
 
 
 def test_budgets_and_figure():
-    assert (blocks.budgets((3, 30), 1.0).exact / 0.5 - 1).abs().max() < 0.02
-    curves = blocks.cost_curves((8,), 1.0, points=3)
-    simulated = blocks.matrix_curve((8,), 1.0, 10, points=2)
+    assert (local_answers.budgets((3, 30), 1.0).exact / 0.5 - 1).abs().max() < 0.02
+    curves = local_costs.cost_curves((8,), 1.0, points=3)
+    simulated = local_costs.matrix_curve((8,), 1.0, 10, points=2)
     assert curves.error.between(0, 0.5).all()
-    frame = blocks.pd.concat([curves, simulated])
-    assert len(blocks.draw_cost_curves(frame).axes) == 1
-    needed = blocks.voters_needed((8,), 1.0).iloc[0]
+    frame = pd.concat([curves, simulated])
+    assert len(local_costs.draw_cost_curves(frame).axes) == 1
+    needed = local_costs.voters_needed((8,), 1.0).iloc[0]
     assert needed["as printed"] > needed["corrected"] > needed["fresh blocks"]
 
 
 def test_overtaking_finds_where_the_exact_error_meets_a_constant():
     """Errors of Borda's that do not depend on the number of voters: the level is met between two grid points."""
     level, sizes = 0.05, np.geomspace(100, 1600, 9).astype(int)
-    row = blocks.overtaking(blocks.pd.DataFrame({"items": 8, "voters": sizes, "mean": level}), 1.0).iloc[0]
-    design = blocks.designs(8, 1.0)["fresh blocks"]
+    row = local_costs.overtaking(pd.DataFrame({"items": 8, "voters": sizes, "mean": level}), 1.0).iloc[0]
+    design = local_costs.designs(8, 1.0)["fresh blocks"]
     assert row["share"] == pytest.approx(level)
-    errors = [blocks.design_cost(design, n) / 28 for n in (row["fresh blocks"] / 1.2, row["fresh blocks"] * 1.2)]
+    errors = [local_costs.design_cost(design, n) / 28 for n in (row["fresh blocks"] / 1.2, row["fresh blocks"] * 1.2)]
     assert errors[1] < level < errors[0]
 
 
 def test_gain_at_equal_numbers_of_queries(monkeypatch):
     monkeypatch.setattr(
-        blocks, "lemma_queries", lambda m: blocks.LocalKwikSort.calibrated(n_items=m, epsilon=1, tail=m**-4.0).blocks
+        local_bounds, "lemma_queries", lambda m: LocalKwikSort.calibrated(n_items=m, epsilon=1, tail=m**-4.0).blocks
     )
-    q = blocks.lemma_queries(30)
-    assert blocks.answer_gain(30, 0.01) == pytest.approx(4 * (q / 30) ** 0.5, rel=1e-3)
+    q = local_bounds.lemma_queries(30)
+    assert local_bounds.answer_gain(30, 0.01) == pytest.approx(4 * (q / 30) ** 0.5, rel=1e-3)

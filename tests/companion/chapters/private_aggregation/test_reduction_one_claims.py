@@ -7,6 +7,7 @@ import pytest
 from checks import each
 from scipy import integrate
 
+from companion.chapters.private_aggregation import matrix_order
 from companion.chapters.private_aggregation import reduction_one as module
 from companion.instruments.uniformity import all_rankings
 from companion.ledger.claim import derive
@@ -54,7 +55,7 @@ def test_error_of_a_clipped_answer_is_its_integral(fraction, scale):
     exact = sum(
         integrate.quad(term, *ends, limit=200)[0] for ends in zip(sorted(pieces), sorted(pieces)[1:], strict=False)
     )
-    assert module.clipped_error(fraction, scale) == pytest.approx(exact, rel=1e-6)
+    assert matrix_order.clipped_error(fraction, scale) == pytest.approx(exact, rel=1e-6)
 
 
 def test_half_the_budget_of_corollary_3_is_unused():
@@ -82,10 +83,10 @@ def test_printed_delta_is_that_of_the_fractions():
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_order_bound_holds_on_pure_noise_and_is_not_idle(noise):
-    gain = module.over_bound(module.gain_sweep([3, 6, 9], 200, noise))
+    gain = matrix_order.over_bound(matrix_order.gain_sweep([3, 6, 9], 200, noise))
     assert (gain["mean"] + 5 * gain.se < 1).all()
     # a twin without the logarithm of the number of orders, at m^1.5 / 2, is rejected
-    twin = gain["mean"] * [module.order_bound(m, noise) / (m**1.5 / 2) for m in gain.n_items]
+    twin = gain["mean"] * [matrix_order.order_bound(m, noise) / (m**1.5 / 2) for m in gain.n_items]
     assert (twin - 5 * gain.se > 1).any()
 
 
@@ -97,23 +98,23 @@ def test_order_bound_is_the_infimum_of_its_family(noise):
     grid = np.linspace(1e-3, 0.999, 5000)
     log_moment = grid**2 / 2 if noise == "gaussian" else -np.log1p(-(grid**2))
     least = ((orders + pairs * log_moment) / grid).min()
-    assert least <= module.order_bound(m, noise) * (1 + 1e-6)
-    assert module.order_bound(m, noise) <= 1.1 * least
+    assert least <= matrix_order.order_bound(m, noise) * (1 + 1e-6)
+    assert matrix_order.order_bound(m, noise) <= 1.1 * least
 
 
 def test_planted_errors_count_wrong_pairs():
     rng = np.random.default_rng(3)
-    assert module.planted_errors(5, 1e4, "gaussian", 20, rng) == pytest.approx(0)
-    errors = module.planted_errors(5, 1.0, "gaussian", 50, rng) / (2 / math.sqrt(5))
+    assert matrix_order.planted_errors(5, 1e4, "gaussian", 20, rng) == pytest.approx(0)
+    errors = matrix_order.planted_errors(5, 1.0, "gaussian", 50, rng) / (2 / math.sqrt(5))
     assert errors == pytest.approx(np.rint(errors))
     assert errors.max() > 0
 
 
 @pytest.mark.slow
 def test_verdicts_of_the_corollaries():
-    frames = [module.gain_sweep([4, 7], 30, noise) for noise in ("laplace", "gaussian")]
+    frames = [matrix_order.gain_sweep([4, 7], 30, noise) for noise in ("laplace", "gaussian")]
     for frame, check, verdict in zip(
-        frames, (module.check_cor_3, module.check_cor_4), ("holds", "constants"), strict=True
+        frames, (matrix_order.check_cor_3, matrix_order.check_cor_4), ("holds", "constants"), strict=True
     ):
         checks = check(frame, 20)
         assert derive(checks) == verdict
@@ -124,34 +125,37 @@ def test_verdicts_of_the_corollaries():
 
 def test_the_worst_crowd_of_the_exponential_mechanism_agrees():
     for voters in (1, 2, 4, 6):
-        every, crowd = (module.exponential_loss(3, voters, kind) for kind in ("all", "unanimous"))
+        every, crowd = (matrix_order.exponential_loss(3, voters, kind) for kind in ("all", "unanimous"))
         assert every == pytest.approx(crowd, rel=1e-12)
-    assert module.exponential_loss(4, 1, "unanimous") == pytest.approx(0.5)
-    assert 0.9999 < module.exponential_loss(3, 2000, "unanimous") <= 1 + 1e-12
+    assert matrix_order.exponential_loss(4, 1, "unanimous") == pytest.approx(0.5)
+    assert 0.9999 < matrix_order.exponential_loss(3, 2000, "unanimous") <= 1 + 1e-12
 
 
 def test_exact_errors_of_the_exponential_mechanism():
-    frame = module.exponential_errors((2, 4))
+    frame = matrix_order.exponential_errors((2, 4))
     row = frame[(frame.n_items == 4) & (frame["agree"] == 0.75) & (frame.voters == 80)].iloc[0]
     orders, votes = all_rankings(4), np.triu(np.full((4, 4), 60.0), 1) + np.tril(np.full((4, 4), 20.0), -1)
     cost = np.array([kemeny_score(order, votes) for order in orders])
     law = np.exp(-cost / 12) / np.exp(-cost / 12).sum()
     assert row.error == pytest.approx((law @ cost - cost.min()) / 80)
     assert frame["of ours"].max() < 1
-    assert derive(module.check_hay()) == "holds"
+    assert derive(matrix_order.check_hay()) == "holds"
 
 
 def test_curves_and_table():
-    curves = module.error_curves(module.planted_sweep([3, 5, 8], 10))
+    curves = matrix_order.error_curves(matrix_order.planted_sweep([3, 5, 8], 10))
     assert sorted(curves.curve.unique()) == ["measured", "our bound", "printed bound"]
-    rise = module.slopes(curves)
+    rise = matrix_order.slopes(curves)
     assert rise["printed bound"].tolist() == pytest.approx([2, 2])
-    bound = math.log(module.order_bound(8, "gaussian") / module.order_bound(5, "gaussian")) / math.log(8 / 5)
+    bound = math.log(matrix_order.order_bound(8, "gaussian") / matrix_order.order_bound(5, "gaussian")) / math.log(
+        8 / 5
+    )
     assert rise["our bound"].iloc[1] == pytest.approx(bound)
     far = [
-        math.log2(module.order_bound(2 * m, "gaussian") / module.order_bound(m, "gaussian")) for m in (10, 1000, 10**5)
+        math.log2(matrix_order.order_bound(2 * m, "gaussian") / matrix_order.order_bound(m, "gaussian"))
+        for m in (10, 1000, 10**5)
     ]
     assert 1.5 < far[2] < far[1] < far[0] < 2
-    bounds = module.bounds_table((5, 100))
+    bounds = matrix_order.bounds_table((5, 100))
     assert (bounds["Gaussian, ours"] < bounds["Gaussian, printed"]).all()
     assert bounds["Laplace, printed"].tolist() == [2 * 5.0**4, 2 * 100.0**4]

@@ -9,8 +9,10 @@ import pytest
 from checks import law_p_value
 from scipy import stats
 
+from companion.chapters.private_aggregation import query_budget, second_gain
 from companion.chapters.private_aggregation import reduction_two as experiment
 from companion.chapters.private_aggregation.kwiksort import draw_noise_ratio
+from companion.instruments.aggregation import gaussian_constant
 from companion.instruments.style import show
 from companion.ledger.claim import derive
 from companion.printed import Printed
@@ -72,33 +74,33 @@ def test_without_noise_the_fallback_is_quicksorts_tail(limit):
 
 @pytest.mark.slow
 def test_a_counter_for_the_run_and_one_handed_down():
-    assert experiment.by_value_law(6, 15) == pytest.approx(comparisons_law(6), abs=1e-12)
-    law = experiment.by_value_law(7, 9)
+    assert query_budget.by_value_law(6, 15) == pytest.approx(comparisons_law(6), abs=1e-12)
+    law = query_budget.by_value_law(7, 9)
     for handed_down in (True, False):
-        seen = experiment.answered(7, 9, 4000, np.random.default_rng(3), handed_down)
+        seen = query_budget.answered(7, 9, 4000, np.random.default_rng(3), handed_down)
         assert (seen.max() > 9) == handed_down
     # runs that fall back late may have answered more too
-    more = (experiment.answered(7, 9, 4000, np.random.default_rng(3), handed_down=True) > 9).sum()
+    more = (query_budget.answered(7, 9, 4000, np.random.default_rng(3), handed_down=True) > 9).sum()
     assert stats.binom.cdf(more, 4000, law[10:].sum()) > FALSE_ALARM
-    five = experiment.answered(5, 5, 4000, np.random.default_rng(4), handed_down=True) == 6
+    five = query_budget.answered(5, 5, 4000, np.random.default_rng(4), handed_down=True) == 6
     assert law_p_value([five.sum(), 4000 - five.sum()], [0.2, 0.8]) > FALSE_ALARM
-    assert experiment.counters([5]).iloc[0].tolist() == [5, 5, 6, pytest.approx(0.2), 1.2]
+    assert query_budget.counters([5]).iloc[0].tolist() == [5, 5, 6, pytest.approx(0.2), 1.2]
 
 
 @pytest.mark.parametrize(("m", "limit"), [(3, 2), (8, 20)])
 def test_the_loss_of_a_run_is_the_guarantee(m, limit):
     printed = corollary_6(m, limit, 1.3).mechanism
-    assert experiment.run_loss(printed, 4) == pytest.approx(printed.guarantee.epsilon, rel=1e-9)
+    assert query_budget.run_loss(printed, 4) == pytest.approx(printed.guarantee.epsilon, rel=1e-9)
 
 
 @pytest.mark.slow
 def test_verdicts():
     assert derive(experiment.check_thm_5(2, 10)) == "constants"
     assert derive(experiment.check_thm_5_proof(2)) == "refuted"
-    assert derive(experiment.check_cor_6([2, 3, 8, 32], 5)) == "holds"
-    assert derive(experiment.check_cor_7([2, 3, 8, 32])) == "constants"
-    assert derive(experiment.check_cor_6_budget(1)) == "refuted"
-    assert derive(experiment.check_alg_1([5, 16], 50)) == "underspecified"
+    assert derive(query_budget.check_cor_6([2, 3, 8, 32], 5)) == "holds"
+    assert derive(query_budget.check_cor_7([2, 3, 8, 32])) == "constants"
+    assert derive(query_budget.check_cor_6_budget(1)) == "refuted"
+    assert derive(query_budget.check_alg_1([5, 16], 50)) == "underspecified"
 
 
 def test_a_tame_algorithm_passes_theorem_5(monkeypatch):
@@ -118,14 +120,14 @@ def test_the_right_noise_passes_the_budget(monkeypatch):
         )
         return Printed(right, claims=Guarantee(epsilon))
 
-    monkeypatch.setattr(experiment, "corollary_6", twice)
-    assert derive(experiment.check_cor_6_budget(1)) == "holds"
+    monkeypatch.setattr(query_budget, "corollary_6", twice)
+    assert derive(query_budget.check_cor_6_budget(1)) == "holds"
 
 
 def test_a_counter_that_stops_passes_algorithm_1(monkeypatch):
-    honest = experiment.by_value_law
-    monkeypatch.setattr(experiment, "by_value_law", lambda m, q: np.where(np.arange(len(honest(m, q))) <= q, 1, 0))
-    assert derive(experiment.check_alg_1([5, 16], 50)) == "holds"
+    honest = query_budget.by_value_law
+    monkeypatch.setattr(query_budget, "by_value_law", lambda m, q: np.where(np.arange(len(honest(m, q))) <= q, 1, 0))
+    assert derive(query_budget.check_alg_1([5, 16], 50)) == "holds"
 
 
 def test_too_little_noise_fails_corollary_6(monkeypatch):
@@ -136,20 +138,20 @@ def test_too_little_noise_fails_corollary_6(monkeypatch):
         return replace(made, scale=made.scale / 2)
 
     monkeypatch.setattr(PrivateKwikSort, "calibrated", classmethod(less))
-    assert derive(experiment.check_cor_6([2, 8], 5)) == "refuted"
+    assert derive(query_budget.check_cor_6([2, 8], 5)) == "refuted"
 
 
 def test_small_constants_fail():
-    frame = experiment.error_bounds([16, 32, 64], 1.0)
+    frame = query_budget.error_bounds([16, 32, 64], 1.0)
     assert frame.pure.min() > 5
-    assert experiment.gaussian_constant(math.log(1e6), 1e-6) > 1.5
+    assert gaussian_constant(math.log(1e6), 1e-6) > 1.5
 
 
 def test_where_the_second_reduction_has_less_noise():
-    laplace, gaussian = experiment.pays(range(3, 45)), experiment.pays([8, 30], 1e-6)
+    laplace, gaussian = second_gain.pays(range(3, 45)), second_gain.pays([8, 30], 1e-6)
     assert laplace["printed"].iloc[0] == 2
     assert laplace.printed.iloc[-1] == pytest.approx(2 * queries(44, 44**-4.0) / math.comb(44, 2))
-    least = experiment.helps_from(laplace, "printed")
+    least = second_gain.helps_from(laplace, "printed")
     assert 2 * queries(least, least**-4.0) < math.comb(least, 2)
     assert 2 * queries(least - 1, (least - 1) ** -4.0) >= math.comb(least - 1, 2)
     assert (laplace.planned <= 1 + experiment.ROUNDING).all()
@@ -161,25 +163,25 @@ def test_where_the_second_reduction_has_less_noise():
 
 def test_gains_in_words():
     rows = pd.DataFrame({"items": [8, 16], "gain": [0.5, 1.02], "se": [0.1, 0.1]})
-    assert "Reduction I errs less at 8 items" in experiment.in_words(rows)
-    assert "1.02 ± 0.20" in experiment.in_words(rows)
-    assert "no size" in experiment.in_words(rows.assign(se=1.0))
-    assert "Reduction II errs less at 8, 16 items" in experiment.in_words(rows.assign(gain=2.0))
+    assert "Reduction I errs less at 8 items" in second_gain.in_words(rows)
+    assert "1.02 ± 0.20" in second_gain.in_words(rows)
+    assert "no size" in second_gain.in_words(rows.assign(se=1.0))
+    assert "Reduction II errs less at 8, 16 items" in second_gain.in_words(rows.assign(gain=2.0))
 
 
 @pytest.mark.slow
 def test_errors_scale_and_the_factor_is_judged():
-    errors = experiment.worst_errors([4, 6], [0.0, 1e-6], 20)
+    errors = second_gain.worst_errors([4, 6], [0.0, 1e-6], 20)
     assert len(errors) == 8
     assert (errors["mean"] > 0).all()
-    again = show("errors", errors.copy(), experiment.draw_worst_errors)
-    assert show("errors", errors, experiment.draw_worst_errors).svg == again.svg
-    table = experiment.gains(errors)
+    again = show("errors", errors.copy(), second_gain.draw_worst_errors)
+    assert show("errors", errors, second_gain.draw_worst_errors).svg == again.svg
+    table = second_gain.gains(errors)
     assert table.gain.between(0.3, 3).all()
     grown = errors.copy()
     second = (grown.n_items == 6) & (grown.reduction == "I")
     grown.loc[second, "mean"] *= 100
     grown["se"] = 0.0
-    assert derive(experiment.check_sec_central_factor(grown, [16, 32, 64])) == "holds"
+    assert derive(second_gain.check_sec_central_factor(grown, [16, 32, 64])) == "holds"
     flat = errors.assign(mean=1.0, se=0.0)
-    assert derive(experiment.check_sec_central_factor(flat, [16, 32, 64])) == "underspecified"
+    assert derive(second_gain.check_sec_central_factor(flat, [16, 32, 64])) == "underspecified"

@@ -6,8 +6,10 @@ import pandas as pd
 import pytest
 from checks import all_rankings, each, refused
 
+from companion.chapters.private_aggregation import crossings, fitted_rates, table_rows, what_to_use
 from companion.chapters.private_aggregation import tables as study
-from companion.chapters.private_aggregation.local_reduction_two import answer_variance, design_cost, designs, form_of
+from companion.chapters.private_aggregation.local_answers import answer_variance
+from companion.chapters.private_aggregation.local_costs import design_cost, designs, form_of
 from companion.ledger.claim import derive
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import kemeny
@@ -35,12 +37,12 @@ def inversions(orders):
 
 @pytest.fixture(scope="module")
 def errors():
-    return study.measured([8, 16, 32], 20)
+    return table_rows.measured([8, 16, 32], 20)
 
 
 @pytest.fixture(scope="module")
 def fits():
-    return study.fitted(16)
+    return fitted_rates.fitted(16)
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
@@ -50,10 +52,10 @@ def test_exponential_error_is_that_of_the_mechanism():
     mechanism = ExponentialMechanism.calibrated(n_items=5, epsilon=1.0)
     votes = np.triu(np.ones((5, 5)), 1)
     seen = max(mechanism.expected_disagreements(n * votes) for n in range(1, 120))
-    assert study.exponential_error(5) == pytest.approx(seen, rel=1e-3)
+    assert table_rows.exponential_error(5) == pytest.approx(seen, rel=1e-3)
 
 
-@pytest.mark.parametrize("delta", [0.0, study.DELTA])
+@pytest.mark.parametrize("delta", [0.0, table_rows.DELTA])
 def test_scores_error_is_that_of_the_mechanism(delta):
     mechanism = PrivateBorda.calibrated(n_items=6, epsilon=1.0, delta=delta, law="continuous")
     rng = np.random.default_rng(1)
@@ -64,7 +66,7 @@ def test_scores_error_is_that_of_the_mechanism(delta):
         costs = voters * inversions(np.argsort(noisy, axis=1))
         seen.append((costs.mean(), Z * costs.std() / math.sqrt(len(costs))))
     best, error = max(seen)
-    assert best - error <= study.scores_error(6, delta) <= 1.05 * best + error
+    assert best - error <= table_rows.scores_error(6, delta) <= 1.05 * best + error
 
 
 @pytest.mark.slow
@@ -72,7 +74,7 @@ def test_one_pair_margins_have_the_law_of_the_reports():
     law, voters, runs = Mallows.of_phi(4, 0.6), 400, 1500
     true = np.asarray(law.bias(np.arange(4) - np.arange(4)[:, None]))
     rng = np.random.default_rng(2)
-    ours = np.array([study.one_pair_margins(true, voters, 1.0, rng) for _ in range(runs)])
+    ours = np.array([table_rows.one_pair_margins(true, voters, 1.0, rng) for _ in range(runs)])
     matrix = LocalMatrix(SampledOrder.calibrated(n_items=4, epsilon=1.0, length=2))
     theirs = np.array([2 * matrix.fractions(law.sample(voters, rng=rng), rng) - 1 for _ in range(runs)])
     pairs = np.triu_indices(4, 1)
@@ -88,16 +90,18 @@ def test_one_pair_margins_have_the_law_of_the_reports():
 
 def test_slope():
     sizes = np.array([8, 16, 32, 64])
-    assert study.slope(sizes, 3 * sizes**2.5, 0 * sizes) == pytest.approx((2.5, 0))
+    assert table_rows.slope(sizes, 3 * sizes**2.5, 0 * sizes) == pytest.approx((2.5, 0))
     rng = np.random.default_rng(3)
     truth = sizes**3.0
-    fits = [study.slope(sizes, truth * (1 + 0.02 * rng.standard_normal(4)), 0.02 * truth) for _ in range(2000)]
+    fits = [table_rows.slope(sizes, truth * (1 + 0.02 * rng.standard_normal(4)), 0.02 * truth) for _ in range(2000)]
     assert np.std([fit for fit, _ in fits]) == pytest.approx(fits[0][1], rel=0.1)
 
 
 def test_error_depends_on_epsilon_n_only_until_all_pairs_are_lost():
     frame = study.scaling(8, [1.0, 1e3, 1e4, 1e5])
-    assert frame["error × epsilon n"].iloc[1:].tolist() == pytest.approx([study.exponential_error(8)] * 3, rel=0.01)
+    assert frame["error × epsilon n"].iloc[1:].tolist() == pytest.approx(
+        [table_rows.exponential_error(8)] * 3, rel=0.01
+    )
     assert frame.margin.iloc[0] == 1
     assert frame.share.iloc[0] == pytest.approx(0.5, abs=0.02)
 
@@ -109,21 +113,23 @@ def test_error_depends_on_epsilon_n_only_until_all_pairs_are_lost():
 def test_planted_error_of_the_exponential_mechanism():
     voters, epsilon, signal = 4001, 0.5, 0.8
     rng = np.random.default_rng(8)
-    seen = study.planted_error("exponential", 5, voters, epsilon, signal, 4000, rng)
-    wanted = signal * study.noise_unit("exponential", 5, epsilon)
+    seen = fitted_rates.planted_error("exponential", 5, voters, epsilon, signal, 4000, rng)
+    wanted = signal * fitted_rates.noise_unit("exponential", 5, epsilon)
     margin = (2 * round((voters + wanted) / 2) - voters) / voters
     exact = margin * Mallows(5, voters * margin * epsilon / 20).distance_moments()[0]
     assert abs(seen.mean() - exact) < Z * seen.std() / math.sqrt(len(seen))
 
 
-@each("row", list(study.ROWS))
+@each("row", list(table_rows.ROWS))
 @pytest.mark.slow
 def test_the_order_is_lost_in_noise_and_found_without(row):
     rng = np.random.default_rng(9)
-    lost = study.planted_error(row, 5, 1001, 0.001, 0.0, 400, rng)
+    lost = fitted_rates.planted_error(row, 5, 1001, 0.001, 0.0, 400, rng)
     lost *= 1001  # one vote decides
     assert abs(lost.mean() - 5) < Z * lost.std() / math.sqrt(len(lost))
-    assert study.planted_error(row, 5, 100 * study.fewest_voters(row, 5, 1.0), 1.0, 25.0, 3, rng).max() == 0
+    assert (
+        fitted_rates.planted_error(row, 5, 100 * fitted_rates.fewest_voters(row, 5, 1.0), 1.0, 25.0, 3, rng).max() == 0
+    )
 
 
 @pytest.mark.parametrize("name", ["as printed", "fresh blocks"])
@@ -137,7 +143,7 @@ def test_split_answers_have_the_law_of_adaptive_answers(name):
     ours, theirs = (
         np.array([[answers.query(*pair) for pair in pairs] for answers in made])
         for made in (
-            (study.split_answers(design, ahead, behind, rng) for _ in range(runs)),
+            (fitted_rates.split_answers(design, ahead, behind, rng) for _ in range(runs)),
             (design.poll(data, rng) for _ in range(runs)),
         )
     )
@@ -154,7 +160,7 @@ def test_split_answers_of_unanimous_voters_have_the_exact_error(name):
     design = designs(6, 1.0)[name]
     voters = design.blocks * (40 if name == "fresh blocks" else 50_000)
     rng = np.random.default_rng(11)
-    costs = inversions([design.sort(study.split_answers(design, voters, 0, rng)) for _ in range(1500)])
+    costs = inversions([design.sort(fitted_rates.split_answers(design, voters, 0, rng)) for _ in range(1500)])
     assert abs(costs.mean() - design_cost(design, voters)) < Z * costs.std() / math.sqrt(len(costs))
 
 
@@ -163,7 +169,7 @@ def test_noise_unit_is_the_deviation_of_an_answer(row):
     design = designs(8, 1.0)["fresh blocks" if row.endswith("ours") else "as printed"]
     n = 10**4 * design.blocks
     deviation = 2 * math.sqrt(n * answer_variance(0.5, n, design.blocks, design.report_epsilon, form_of(design)))
-    assert study.noise_unit(row, 8, 1.0) == pytest.approx(deviation, rel=1e-2)
+    assert fitted_rates.noise_unit(row, 8, 1.0) == pytest.approx(deviation, rel=1e-2)
 
 
 # --- where the lines cross -------------------------------------------------------------------------------------------
@@ -172,14 +178,14 @@ def test_noise_unit_is_the_deviation_of_an_answer(row):
 def test_crossing():
     sizes = np.array([8, 16, 32, 64])
     ratio = np.sqrt(sizes / 24)
-    at, low, high = study.crossing(sizes, ratio, 0 * ratio)
+    at, low, high = crossings.crossing(sizes, ratio, 0 * ratio)
     assert at == low == high == pytest.approx(24)
-    at, low, high = study.crossing(sizes, ratio, ratio * 0.1 / 1.96)
+    at, low, high = crossings.crossing(sizes, ratio, ratio * 0.1 / 1.96)
     assert (at, low, high) == pytest.approx((24, 24 * math.exp(-0.2), 24 * math.exp(0.2)))
-    assert study.crossing(sizes, 1 / ratio, ratio / ratio**2 * 0.1 / 1.96) == pytest.approx((at, low, high))
-    assert study.crossing(sizes, 9 * ratio, 0 * ratio) == (0, 0, 0)
-    assert study.crossing(sizes, ratio**0 * 1.01, 0 * ratio + 0.1) == (0, 0, math.inf)
-    at, low, high = study.crossing(sizes, ratio / math.sqrt(2.6), 0.1 * ratio)
+    assert crossings.crossing(sizes, 1 / ratio, ratio / ratio**2 * 0.1 / 1.96) == pytest.approx((at, low, high))
+    assert crossings.crossing(sizes, 9 * ratio, 0 * ratio) == (0, 0, 0)
+    assert crossings.crossing(sizes, ratio**0 * 1.01, 0 * ratio + 0.1) == (0, 0, math.inf)
+    at, low, high = crossings.crossing(sizes, ratio / math.sqrt(2.6), 0.1 * ratio)
     assert (at, high) == (pytest.approx(62.4), math.inf)
     assert 32 < low < at
 
@@ -190,11 +196,11 @@ def test_crossings_in_words(errors):
     first = some[some.row == "I, Laplace"].set_index("items").error
     mine = some.row == "II, Laplace"
     some.loc[mine, "error"] = (first / np.sqrt(first.index / 24)).reindex(some.loc[mine, "items"]).to_numpy()
-    words = study.crossings(some).set_index(["setting", "I against"])["cross at"]
+    words = crossings.crossings(some).set_index(["setting", "I against"])["cross at"]
     assert words["pure", "II, Laplace"] == "24 (24 to 24)"
     assert words["local", "local II"] == "none: I errs less"
     assert words["pure", "scores, Laplace"] == "none: I errs more"
-    vague = study.crossings(some.assign(se=some.error)).set_index(["setting", "I against"])["cross at"]
+    vague = crossings.crossings(some.assign(se=some.error)).set_index(["setting", "I against"])["cross at"]
     assert vague["pure", "II, Laplace"].startswith("undecided (")
 
 
@@ -237,20 +243,20 @@ def test_the_printed_growth_is_seen(errors, fits):
     assert outcome[1] is not False
 
 
-@pytest.mark.parametrize("row", list(study.ROWS))
+@pytest.mark.parametrize("row", list(table_rows.ROWS))
 @pytest.mark.parametrize(("varied", "by"), [("n", "voters"), ("ε", "epsilon")])
 @pytest.mark.slow
 def test_a_wrong_exponent_of_n_or_epsilon_is_seen(errors, fits, row, varied, by):
     times = np.where((fits.row == row) & (fits.varied == varied), fits[by] ** 0.5, 1.0)
     broken = fits.assign(error=fits.error * times, se=fits.se * times)
-    check = (study.check_table_1, study.check_table_2)[study.ROWS[row].table - 1]
+    check = (study.check_table_1, study.check_table_2)[table_rows.ROWS[row].table - 1]
     seen = [one.what for one in check(errors, broken) if one.about == "corrected" and one.outcome is False]
     assert len(seen) == 1
     assert seen[0].startswith(f"{row}: measured exponent of {varied}")
 
 
 def test_local_errors_stop_falling_above_epsilon_1(fits):
-    above = study.rates(fits).set_index("row")
+    above = fitted_rates.rates(fits).set_index("row")
     for row in ("local I", "local II, ours", "local scores"):
         assert above["above 1"][row] > -0.5
     assert above["above 1"]["local II"] < -0.5
@@ -269,24 +275,24 @@ def test_a_second_reduction_that_gains_would_hold(errors):
 def test_populations():
     voters = [np.arange(6)] * 11 + [np.r_[3:6, 0:3]] * 9
     w = pairwise_fractions(Rankings(np.array(voters), list("abcdef")))
-    assert study.population("two camps", 6) == pytest.approx(w - w.T)
-    for name in study.FAMILIES:
+    assert what_to_use.population("two camps", 6) == pytest.approx(w - w.T)
+    for name in what_to_use.FAMILIES:
         for m in (5, 8):
-            margins = study.population(name, m)
+            margins = what_to_use.population(name, m)
             assert margins == pytest.approx(-margins.T)
             w = (1 + margins) / 2
             assert kemeny(w).cost == pytest.approx(kemeny_score(np.arange(m), w))
-    margins = study.population("Mallows", 7)
-    assert (1 - margins[np.triu_indices(7, 1)]).sum() / 2 == pytest.approx(study.SPREAD * 21)
+    margins = what_to_use.population("Mallows", 7)
+    assert (1 - margins[np.triu_indices(7, 1)]).sum() / 2 == pytest.approx(what_to_use.SPREAD * 21)
     rows = all_rankings(4)
-    costs = [kemeny_score(np.argsort(row), (1 + study.population("two camps", 4)) / 2) for row in rows]
-    least = kemeny_score(np.arange(4), (1 + study.population("two camps", 4)) / 2)
-    assert study.random_excess("two camps", 4) == pytest.approx((np.mean(costs) - least) / 6)
+    costs = [kemeny_score(np.argsort(row), (1 + what_to_use.population("two camps", 4)) / 2) for row in rows]
+    least = kemeny_score(np.arange(4), (1 + what_to_use.population("two camps", 4)) / 2)
+    assert what_to_use.random_excess("two camps", 4) == pytest.approx((np.mean(costs) - least) / 6)
 
 
 def test_votes_stand_for_rankings():
     rankings = Rankings(np.random.default_rng(4).permuted(np.tile(np.arange(7), (50, 1)), axis=1), list("abcdefg"))
-    votes = study.Votes(rankings.pairwise().astype(float))
+    votes = fitted_rates.Votes(rankings.pairwise().astype(float))
     for delta in (0.0, 1e-6):
         mechanism = PrivateKwikSort.calibrated(
             n_items=7, epsilon=5.0, delta=delta, queries=12, share=0.2, law="continuous"
@@ -299,14 +305,14 @@ def test_votes_stand_for_rankings():
 def test_local_kwiksort_has_its_exact_error():
     design = LocalKwikSort.calibrated(n_items=6, epsilon=1.0)
     voters = 6 * design.blocks
-    orders = study._local_orders(signs(6), voters, 1.0, 1500, np.random.default_rng(6))["KwikSort"]
+    orders = what_to_use._local_orders(signs(6), voters, 1.0, 1500, np.random.default_rng(6))["KwikSort"]
     costs = inversions(orders)
     assert abs(costs.mean() - design_cost(design, voters)) < Z * costs.std() / math.sqrt(len(costs))
 
 
 @pytest.mark.slow
 def test_ties_do_not_know_the_order():
-    orders = study._local_orders(0 * signs(5), 60, 1.0, 1000, np.random.default_rng(7))
+    orders = what_to_use._local_orders(0 * signs(5), 60, 1.0, 1000, np.random.default_rng(7))
     for found in orders.values():
         costs = inversions(found)
         assert abs(costs.mean() - 5) < Z * costs.std() / math.sqrt(len(costs))
@@ -318,24 +324,24 @@ def frame(**means):
 
 
 def test_winners():
-    clear = study.winners(frame(matrix=(0.1, 0.01), scores=(0.2, 0.01))).iloc[0]
+    clear = what_to_use.winners(frame(matrix=(0.1, 0.01), scores=(0.2, 0.01))).iloc[0]
     assert (clear["first"], clear.use, clear["mean"]) == ("matrix", "matrix", 0.1)
-    tie = study.winners(frame(matrix=(0.21, 0.01), scores=(0.2, 0.01), KwikSort=(0.3, 0.01))).iloc[0]
+    tie = what_to_use.winners(frame(matrix=(0.21, 0.01), scores=(0.2, 0.01), KwikSort=(0.3, 0.01))).iloc[0]
     assert (tie["first"], tie.use) == ("scores", "scores or matrix")
-    assert study.winners(frame(matrix=(0.46, 0.01), scores=(0.5, 0.01))).iloc[0].use == "coin toss"
-    assert study.winners(frame(matrix=(0.0, 0.0), scores=(4e-4, 0.0))).iloc[0].use == "matrix or scores"
+    assert what_to_use.winners(frame(matrix=(0.46, 0.01), scores=(0.5, 0.01))).iloc[0].use == "coin toss"
+    assert what_to_use.winners(frame(matrix=(0.0, 0.0), scores=(4e-4, 0.0))).iloc[0].use == "matrix or scores"
 
 
 def test_answers_take_the_worse_family():
     other = frame(matrix=(0.2, 0.01), scores=(0.3, 0.01)).assign(data="two camps")
     both = pd.concat([frame(matrix=(0.15, 0.01), scores=(0.05, 0.01)), other])
-    both = pd.concat([both.assign(model=model) for model in study.MODELS])
-    answer = study.answers(both, 1.0).iloc[0]
+    both = pd.concat([both.assign(model=model) for model in what_to_use.MODELS])
+    answer = what_to_use.answers(both, 1.0).iloc[0]
     assert answer.pure == answer.local == "matrix, 20.0 ± 2.0 %"
 
 
 def test_comparison():
-    seen = study.compare([5], [50, 5000], [1.0], 3)
+    seen = what_to_use.compare([5], [50, 5000], [1.0], 3)
     assert len(seen.groupby(["data", "voters", "model"])) == 2 * 2 * 3 + 2 * 3
     pure = seen[(seen["data"] == "Mallows") & (seen.model == "pure")]
     few, many = (part["mean"].mean() for _, part in pure.groupby("voters"))
@@ -345,6 +351,6 @@ def test_comparison():
 
 def test_bad_input():
     with refused("data", "nobody"):
-        study.population("nobody", 5)
+        what_to_use.population("nobody", 5)
     with refused("model", "shuffled"):
-        study.excess("Mallows", 5, 10, 1.0, "shuffled", 2, np.random.default_rng(0))
+        what_to_use.excess("Mallows", 5, 10, 1.0, "shuffled", 2, np.random.default_rng(0))

@@ -1,0 +1,229 @@
+"""What the second reduction gains over the first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from companion.chapters.private_aggregation.query_budget import error_bounds
+from companion.chapters.private_aggregation.reduction_two import ROUNDING
+from companion.instruments.aggregation import BAR, gain, rule_for, split_vote
+from companion.instruments.allowance import Z
+from companion.instruments.style import COLOURS, styled
+from companion.instruments.sweep import sweep
+from companion.ledger.claim import Check, amended, claim, printed
+from dprank.aggregation.kwiksort import comparisons_law, queries
+from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
+from dprank.aggregation.noisy_matrix import NoisyMatrix
+from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.privacy.gaussian import gaussian_scale
+
+# --- what is gained over Reduction I ---------------------------------------------------------------------------------
+
+#: Half the number of voters over the scale of the noise on a count, at which errors are measured; of Reduction I times
+#: the root of the number of items, since it averages over so many pairs.
+SIGNALS = {"I": (1.0, 2.0, 4.0), "II": (0.6, 1.0, 1.6)}
+
+
+def pays(sizes: Sequence[int], delta: float = 0.0) -> pd.DataFrame:
+    """Noise on an answer of Reduction II over that of Reduction I, at epsilon = 1, before any order is made.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+    delta : float
+        0: Laplace noise; else Gaussian.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a number of items: ``items``, ``noise``, ``pairs``, ``q`` (exceeded with chance 1 / m^4 without cycles),
+        ``printed`` (2 q over pairs, or 2 sqrt(q over pairs): half of the budget for q answers, all of it for all
+        pairs), the same with ``ξ = 0.01`` in place of 1, ``planned`` (expected deciding scale of
+        `PrivateKwikSort.calibrated` over that of the noisy matrix) with its ``planned q``.
+    """
+    unit = gaussian_scale(1.0, 1.0, delta) if delta else 1.0
+    rows = []
+    for m in sizes:
+        best, pairs = PrivateKwikSort.calibrated(n_items=m, epsilon=1.0, delta=delta, law="continuous"), math.comb(m, 2)
+        whole = unit * math.sqrt(pairs) if delta else pairs
+        beyond, spare = comparisons_law(m)[best.queries + 1 :].sum(), best.fallback.scale if best.fallback else 0.0
+        few, more = (2 * (queries(m, xi / m**4) / pairs) ** (0.5 if delta else 1.0) for xi in (1.0, 0.01))
+        rows.append(
+            {
+                "items": m,
+                "noise": "Gaussian" if delta else "Laplace",
+                "pairs": pairs,
+                "q": queries(m, m**-4.0),
+                "printed": few,
+                "ξ = 0.01": more,
+                "planned": ((1 - beyond) * best.scale + beyond * spare) / whole,
+                "planned q": best.queries,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def helps_from(frame: pd.DataFrame, column: str) -> int:
+    """The number of items from which on, to the end of a frame of `pays`, a column is below 1."""
+    return int(frame.loc[frame[column] >= 1 - ROUNDING, "items"].max()) + 1
+
+
+def scaled_error(
+    reduction: str, n_items: int, delta: float, signal: float, repetitions: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Kemeny score times epsilon n where all voters agree, one number a release at epsilon = 1; the best order costs 0.
+
+    Parameters
+    ----------
+    reduction : {"I", "II"}
+        The noisy matrix, ordered exactly up to 12 items and by local search above; private KwikSort, best split.
+    n_items : int
+    delta : float
+    signal : float
+        Half the number of voters over the scale of the noise. Only that matters, so one voter stands for all, and the
+        noise is divided by their number.
+    repetitions : int
+    rng : numpy.random.Generator
+    """
+    rule = rule_for(n_items)
+    make = NoisyMatrix if reduction == "I" else PrivateKwikSort
+    mechanism: NoisyMatrix | PrivateKwikSort = make.calibrated(
+        n_items=n_items, epsilon=1.0, delta=delta, law="continuous", rule=rule
+    )
+    voters = 2 * signal * mechanism.scale
+    small = replace(mechanism, scale=mechanism.scale / voters)
+    if isinstance(small, PrivateKwikSort) and small.fallback:
+        small = replace(small, fallback=replace(small.fallback, scale=small.fallback.scale / voters))
+    one = split_vote(n_items, 1)
+    w = pairwise_fractions(one)
+    return voters * np.array([kemeny_score(small.release(one, rng).order, w) for _ in range(repetitions)])
+
+
+def worst_errors(sizes: Sequence[int], deltas: Sequence[float], repetitions: int) -> pd.DataFrame:
+    """The largest error times epsilon n over the numbers of voters tried.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a reduction, ``n_items`` and ``delta``: ``signal``, ``mean``, ``se``, ``repetitions`` at the worst.
+    """
+    cells = [
+        {"reduction": r, "n_items": m, "delta": delta, "signal": signal / (math.sqrt(m) if r == "I" else 1.0)}
+        for r, m, delta in product(SIGNALS, sizes, deltas)
+        for signal in SIGNALS[r]
+    ]
+    seen = sweep(scaled_error, cells, experiment="alabi2022: reductions", repetitions=repetitions)
+    worst = seen.groupby(["reduction", "n_items", "delta"])["mean"].idxmax()
+    return seen.loc[worst].reset_index(drop=True)
+
+
+def gains(errors: pd.DataFrame) -> pd.DataFrame:
+    """Error of Reduction I over that of Reduction II.
+
+    Parameters
+    ----------
+    errors : pandas.DataFrame
+        Of `worst_errors`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``δ``, ``items``, ``gain`` and its standard error ``se``.
+    """
+    key = ["delta", "n_items"]
+    one, two = (errors[errors.reduction == r].set_index(key).sort_index() for r in ("I", "II"))
+    return gain(one, two, "mean").reset_index().rename(columns={"delta": "δ", "n_items": "items"})
+
+
+def in_words(part: pd.DataFrame) -> str:
+    """Which reduction errs less in rows of `gains`, as far as 95 % intervals tell: a clause for the reader."""
+    last = part.iloc[-1]
+    clear = {name: part.loc[sign * (part.gain - 1) > BAR * part.se, "items"] for name, sign in (("I", -1), ("II", 1))}
+    told = [f"Reduction {n} errs less at {', '.join(map(str, at))} items" for n, at in clear.items() if len(at)]
+    apart = " and ".join(told) or "no size sets the two apart"
+    return (
+        f"the gain at {last['items']:.0f} items is {last.gain:.2f} ± {BAR * last.se:.2f}; at 95 % confidence, {apart}"
+    )
+
+
+@claim("alabi2022:sec-central:factor")
+def check_sec_central_factor(errors: pd.DataFrame, sizes: Sequence[int]) -> Iterator[Check]:
+    """The factors of the printed bounds, and of the errors of the algorithms.
+
+    Parameters
+    ----------
+    errors : pandas.DataFrame
+        Of `worst_errors`, at delta = 0 and another one.
+    sizes : sequence of int
+        Numbers of items for the bounds, to 256.
+    """
+    frame = error_bounds(sizes, 1.0)
+    log = np.log(frame["items"])
+    for kind, factor in (
+        ("Θ̃(m), pure", frame.pairs / (2 * frame.queries) * log / frame["items"]),
+        ("Θ̃(√m), approximate", np.sqrt(frame.pairs / frame.queries * log / frame["items"])),
+    ):
+        what = (
+            f"{kind}: bound of I over bound of II over the printed factor, largest over smallest of {len(frame)} sizes"
+        )
+        yield printed(what, float(factor.max() / factor.min()), "<=", 1.5, reading="of the bounds")
+    for delta, part in gains(errors).groupby("δ"):
+        low, high = part.iloc[0], part.iloc[-1]
+        grown = high.gain / low.gain
+        error = Z * grown * math.hypot(low.se / low.gain, high.se / high.gain)
+        span = high["items"] / low["items"]
+        logs = math.log(high["items"]) / math.log(low["items"])
+        need = span / logs if delta == 0 else math.sqrt(span / logs)
+        sizes_text = f"from {low['items']:g} to {high['items']:g} items"
+        factor = "m/log m" if delta == 0 else "√(m/log m)"
+        what = f"error of I over error of II, worst found, δ = {delta:g}: growth {sizes_text}; growth of {factor}"
+        yield printed(what, grown, ">=", need, reading="of the errors", error=error)
+        most = 1.0 if delta else math.sqrt(high["items"] / math.log(high["items"]))
+        what = (
+            f"error of I over error of II at {high['items']:g} items, δ = {delta:g}; {'1' if delta else '√(m/log m)'}"
+        )
+        yield amended(what, high.gain, "<=", most, error=Z * high.se)
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+_LOOK = {
+    "I": {"color": COLOURS[0], "marker": "o", "label": "I: noise on all pairs"},
+    "II": {"color": COLOURS[1], "marker": "s", "label": "II: private KwikSort"},
+}
+
+
+@styled
+def draw_worst_errors(frame: pd.DataFrame) -> Figure:
+    """Largest error found over m^2.5, against the number of items m; a panel a delta, bars are 95 % intervals."""
+    figure = Figure(figsize=(5.6, 5.8))
+    panels = np.atleast_1d(figure.subplots(frame.delta.nunique(), 1, sharex=True))
+    ticks = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
+    for axes, (delta, rows) in zip(panels, frame.groupby("delta"), strict=True):
+        for reduction, part in rows.groupby("reduction"):
+            unit = part.n_items**2.5
+            # side by side, so that no bar hides another
+            at = part.n_items * (0.97 if reduction == "I" else 1.03)
+            axes.errorbar(at, part["mean"] / unit, BAR * part.se / unit, capsize=2, **_LOOK[str(reduction)])
+        axes.set(
+            title=f"δ = $10^{{{math.log10(delta):.0f}}}$" if delta else "δ = 0",
+            ylabel="error × εn / m$^{2.5}$",
+            xscale="log",
+            yscale="log",
+        )
+        low, high = axes.get_ylim()
+        axes.set_yticks([t for t in ticks if low <= t <= high], [f"{t:g}" for t in ticks if low <= t <= high])
+        axes.set_xticks(rows.n_items.unique(), [str(m) for m in rows.n_items.unique()])
+        axes.minorticks_off()
+    panels[-1].set_xlabel("items m")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return figure

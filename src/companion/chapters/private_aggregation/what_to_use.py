@@ -1,0 +1,294 @@
+"""What a person should use: Mallows populations, surveys, and who wins where."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from companion.chapters.private_aggregation import borda as scores
+from companion.chapters.private_aggregation.fitted_rates import Votes
+from companion.chapters.private_aggregation.table_rows import DELTA, one_pair_margins
+from companion.instruments.aggregation import EXACT_ITEMS, best_order, rule_for
+from companion.instruments.style import COLOURS, styled
+from companion.instruments.sweep import sweep
+from dprank.aggregation.exponential import ExponentialMechanism
+from dprank.aggregation.kemeny import kemeny
+from dprank.aggregation.kwiksort import kwiksort
+from dprank.aggregation.local_kwiksort import LocalKwikSort
+from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
+from dprank.aggregation.noisy_matrix import NoisyMatrix
+from dprank.aggregation.private_borda import PrivateBorda
+from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.rules import borda
+from dprank.models.draws import binomial
+from dprank.models.mallows import Mallows
+
+# --- what a person should use ----------------------------------------------------------------------------------------
+
+#: Share of all pairs in which a voter of the Mallows data contradicts the centre, on average.
+SPREAD = 1 / 3
+#: Share of the larger of two camps; the other one has the halves of its order exchanged.
+CAMP = 0.55
+#: The best mechanism counts as a coin toss where its excess is above this share of a random order's.
+COIN = 0.9
+#: Differences of excess up to this share of all pairs do not matter.
+TIE = 5e-4
+#: Data of any size; each can be had with any number of voters, up to rounding.
+FAMILIES = ("Mallows", "two camps")
+#: The rankings of real voters of the section on Borda's count.
+SURVEYS = ("parties", "universities")
+#: Models of privacy, and the delta of each.
+MODELS = {"pure": 0.0, "approximate": DELTA, "local": 0.0}
+
+
+@cache
+def population(data: str, n_items: int) -> NDArray[np.float64]:
+    """Margins w[i, j] - w[j, i] of one of `FAMILIES`, whose optimal order is 0, 1, ...; or of one of `SURVEYS`."""
+    if data not in (*FAMILIES, *SURVEYS):
+        raise ValueError(f"data = {data!r}; allowed are {', '.join((*FAMILIES, *SURVEYS))}")
+    if data in SURVEYS:
+        w = pairwise_fractions(scores.instance(data))
+        return w - w.T
+    item = np.arange(n_items)
+    if data == "two camps":
+        half = -(-n_items // 2)
+        other = (item + n_items - half) % n_items
+        signs = [np.sign(row - row[:, None]) for row in (item, other)]
+        return CAMP * signs[0] + (1 - CAMP) * signs[1]
+    pairs = math.comb(n_items, 2)
+    theta = brentq(lambda x: Mallows(n_items, x).distance_moments()[0] - SPREAD * pairs, 1e-9, 50.0)
+    return np.asarray(Mallows(n_items, theta).bias(item - item[:, None]))
+
+
+@cache
+def _central(n_items: int, epsilon: float, delta: float) -> tuple[NoisyMatrix, PrivateKwikSort, PrivateBorda]:
+    rule = rule_for(n_items)
+    return (
+        NoisyMatrix.calibrated(n_items=n_items, epsilon=epsilon, delta=delta, law="continuous", rule=rule),
+        PrivateKwikSort.calibrated(n_items=n_items, epsilon=epsilon, delta=delta, law="continuous", rule=rule),
+        PrivateBorda.calibrated(n_items=n_items, epsilon=epsilon, delta=delta, law="continuous"),
+    )
+
+
+def _central_orders(
+    margins: NDArray[np.float64], voters: int, epsilon: float, delta: float, repetitions: int, rng: np.random.Generator
+) -> dict[str, list[NDArray[np.int64]]]:
+    matrix, sorter, places = _central(len(margins), epsilon, delta)
+    counts = voters * (1 + margins) / 2
+    np.fill_diagonal(counts, 0)
+    votes = Votes(counts)
+    orders = {
+        "matrix": [best_order(matrix.perturb(voters * margins, rng)) for _ in range(repetitions)],
+        "KwikSort": [sorter.release(votes, rng).order for _ in range(repetitions)],
+        "scores": list(np.argsort(places.perturb(np.tile(counts.sum(axis=0), (repetitions, 1)), rng), axis=1)),
+    }
+    if not delta and len(margins) <= EXACT_ITEMS:
+        orders["exponential"] = list(
+            ExponentialMechanism.calibrated(n_items=len(margins), epsilon=epsilon).draw(counts, repetitions, rng)
+        )
+    return orders
+
+
+def _local_orders(
+    margins: NDArray[np.float64], voters: int, epsilon: float, repetitions: int, rng: np.random.Generator
+) -> dict[str, list[NDArray[np.int64]]]:
+    design = LocalKwikSort.calibrated(n_items=len(margins), epsilon=epsilon)
+    orders: dict[str, list[NDArray[np.int64]]] = {"matrix": [], "scores": []}
+    if voters >= design.blocks:
+        orders["KwikSort"] = []
+    for _ in range(repetitions):
+        names = rng.permutation(len(margins))  # ties must not know the order
+        true = margins[np.ix_(names, names)]
+        seen = one_pair_margins(true, voters, epsilon, rng)
+        orders["matrix"].append(names[best_order(seen)])
+        orders["scores"].append(names[borda(seen)])
+        if "KwikSort" in orders:
+            plus = binomial(voters // design.blocks, (1 + math.tanh(epsilon / 2) * np.triu(true, 1)) / 2, rng=rng)
+            upper = np.triu(plus / (voters // design.blocks), 1)
+            orders["KwikSort"].append(names[kwiksort(upper + np.tril(1 - upper.T, -1), rng=rng)])
+    return orders
+
+
+def excess(
+    data: str, n_items: int, voters: int, epsilon: float, model: str, repetitions: int, rng: np.random.Generator
+) -> dict[tuple[str], NDArray[np.float64]]:
+    """K - OPT as a share of all pairs, of releases of all mechanisms of one model.
+
+    Central mechanisms are given the margins; local ones draw reports of voters drawn from the population, one pair a
+    voter, with the exact law. KwikSort's answers are independent over pairs, as its fresh blocks make them.
+
+    Parameters
+    ----------
+    data : str
+        Of `FAMILIES` or `SURVEYS`.
+    n_items, voters : int
+    epsilon : float
+        At most 1 in the local model, where longer reports would be better above.
+    model : {"pure", "approximate", "local"}
+    repetitions : int
+    rng : numpy.random.Generator
+    """
+    if model not in MODELS:
+        raise ValueError(f"model = {model!r}; allowed are {', '.join(MODELS)}")
+    margins = population(data, n_items)
+    if model == "local":
+        orders = _local_orders(margins, voters, epsilon, repetitions, rng)
+    else:
+        orders = _central_orders(margins, voters, epsilon, MODELS[model], repetitions, rng)
+    w, pairs = (1 + margins) / 2, math.comb(n_items, 2)
+    least = kemeny_score(np.arange(n_items), w) if data in FAMILIES else kemeny(w).cost
+    return {
+        (name,): np.array([kemeny_score(order, w) - least for order in found]) / pairs for name, found in orders.items()
+    }
+
+
+def random_excess(data: str, n_items: int) -> float:
+    """Exact mean of `excess` of a random order."""
+    margins, pairs = population(data, n_items), math.comb(n_items, 2)
+    order = np.arange(n_items) if data in FAMILIES else kemeny((1 + margins) / 2).order
+    return 0.5 - kemeny_score(order, (1 + margins) / 2) / pairs
+
+
+def compare(
+    sizes: Iterable[int], voters: Iterable[int], epsilons: Sequence[float], repetitions: int, jobs: int = 1
+) -> pd.DataFrame:
+    """`excess` on both families for all sizes, and on the surveys.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``data``, ``n_items``, ``voters``, ``epsilon``, ``model``, ``mechanism``, ``mean``, ``se``, ``repetitions``,
+        ``random`` (`random_excess`).
+    """
+    shapes = [(data, m, n) for data, m, n in product(FAMILIES, sizes, voters)]
+    shapes += [(name, scores.instance(name).n_items, len(scores.instance(name))) for name in SURVEYS]
+    cells = [
+        {"data": data, "n_items": m, "voters": n, "epsilon": epsilon, "model": model}
+        for (data, m, n), epsilon, model in product(shapes, epsilons, MODELS)
+    ]
+    frame = sweep(
+        excess, cells, experiment="alabi2022: who", repetitions=repetitions, outcomes=["mechanism"], jobs=jobs
+    )
+    chance = [random_excess(data, m) for data, m in zip(frame["data"], frame.n_items, strict=True)]
+    return frame.assign(random=chance)
+
+
+_CELL = ["n_items", "voters", "epsilon", "model"]
+
+
+def _best(part: pd.DataFrame) -> dict[str, Any]:
+    """The least mean, and those within two standard errors of the difference or `TIE`; a coin where none beats one."""
+    best = part.loc[part["mean"].idxmin()]
+    tied = part[part["mean"] - best["mean"] <= np.maximum(2 * np.hypot(part.se, best.se), TIE)].sort_values(
+        "mean", kind="stable"
+    )
+    coin = best["mean"] > COIN * best.random
+    use = "coin toss" if coin else " or ".join(tied.mechanism)
+    return {"first": "coin toss" if coin else best.mechanism, "use": use, "mean": best["mean"], "se": best.se}
+
+
+def winners(frame: pd.DataFrame) -> pd.DataFrame:
+    """The mechanism of least measured excess in every cell of `compare`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``data`` and the cell; ``first``; ``use``, ties included; ``mean``, ``se`` of the first.
+    """
+    rows = [
+        dict(zip(["data", *_CELL], key, strict=True)) | _best(part)
+        for key, part in frame.groupby(["data", *_CELL], sort=False)
+    ]
+    return pd.DataFrame(rows)
+
+
+def answers(frame: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+    """What to use where one does not know the data: least excess on the worse of the two families.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a number of items and voters; a column a model, each with the mechanism, ties included, and its excess in
+        per cent of all pairs on the family that is worse for it.
+    """
+    known = frame[frame["data"].isin(FAMILIES) & (frame.epsilon == epsilon)].reset_index(drop=True)
+    worst = known.loc[known.groupby([*_CELL, "mechanism"])["mean"].idxmax()]
+    rows: dict[tuple[int, int], dict[str, Any]] = {}
+    for (m, n, _, model), part in worst.sort_index().groupby(_CELL, sort=False):
+        best = _best(part)
+        text = f"{best['use']}, {100 * best['mean']:.1f} ± {196 * best['se']:.1f} %"
+        rows.setdefault((m, n), {"items": m, "voters": n})[str(model)] = text
+    return pd.DataFrame([rows[key] for key in sorted(rows)])[["items", "voters", *MODELS]]
+
+
+def tally(best: pd.DataFrame) -> pd.DataFrame:
+    """In how many cells of `winners` a mechanism is the only best one, or one of several.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``mechanism``, ``alone``, ``tied``; a row for the coin toss.
+    """
+    sets = [use.split(" or ") for use in best.use]
+    names = ["matrix", "scores", "KwikSort", "exponential", "coin toss"]
+    return pd.DataFrame(
+        {
+            "mechanism": name,
+            "alone": sum(found == [name] for found in sets),
+            "tied": sum(name in found and len(found) > 1 for found in sets),
+        }
+        for name in names
+    )
+
+
+_MECHANISMS = {
+    "matrix": ("M", COLOURS[0]),
+    "KwikSort": ("K", COLOURS[1]),
+    "scores": ("S", COLOURS[2]),
+    "exponential": ("E", COLOURS[3]),
+    "coin toss": ("coin", "#bbbbbb"),
+}
+
+
+@styled
+def draw_winners(frame: pd.DataFrame) -> Figure:
+    """The mechanism of least excess in every cell, with the excess in per cent; a row of panels a kind of data."""
+    data, models = list(frame["data"].unique()), list(frame["model"].unique())
+    figure = Figure(figsize=(7.2, 3.1 * len(data)))
+    panels = figure.subplots(len(data), len(models), squeeze=False, sharex=True, sharey=True)
+    voters = sorted(frame["voters"].unique())
+    lines = sorted({(row.n_items, -row.epsilon) for row in frame.itertuples()}, reverse=True)
+    for (i, kind), (j, model) in ((a, b) for a in enumerate(data) for b in enumerate(models)):
+        axes = panels[i, j]
+        for cell in frame[(frame["data"] == kind) & (frame["model"] == model)].to_dict("records"):
+            x, y = voters.index(cell["voters"]), lines.index((cell["n_items"], -cell["epsilon"]))
+            tied = (
+                "coin"
+                if cell["first"] == "coin toss"
+                else "".join(_MECHANISMS[t][0] for t in cell["use"].split(" or "))
+            )
+            axes.add_patch(Rectangle((x, y), 1, 1, color=_MECHANISMS[cell["first"]][1], alpha=0.4, lw=0))
+            axes.annotate(f"{tied}\n{100 * cell['mean']:.1f}", (x + 0.5, y + 0.5), ha="center", va="center", fontsize=7)
+        axes.set(xlim=(0, len(voters)), ylim=(0, len(lines)), title=f"{kind}, {model}")
+        axes.set_xticks(
+            [x + 0.5 for x in range(len(voters))], [f"{n / 1e6:g} M" if n >= 1e6 else f"{n:,}" for n in voters]
+        )
+        axes.set_yticks([y + 0.5 for y in range(len(lines))], [f"{m}, {-e:g}" for m, e in lines])
+        axes.grid(visible=False)
+    figure.supxlabel("voters", fontsize=10)
+    figure.supylabel("items, ε", fontsize=10)
+    handles = [
+        Patch(color=c, alpha=0.4, label=n if n == "coin toss" else f"{s} {n}") for n, (s, c) in _MECHANISMS.items()
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), fontsize=8.5)
+    return figure
