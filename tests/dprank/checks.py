@@ -90,3 +90,16 @@ def certified_epsilon(p, q, false_alarm):
 
     (p_low, p_high), (q_low, q_high) = bounds(np.asarray(p)), bounds(np.asarray(q))
     return float(np.log(max((p_low / q_high).max(), (q_low / p_high).max())))
+
+
+def patch_all(monkeypatch, sections, name, change):
+    """Give `change(original)` for a function, in every one of these modules that has it."""
+    sections = [section for section in sections if hasattr(section, name)]
+    changed = change(getattr(sections[0], name))
+    for section in sections:
+        monkeypatch.setattr(section, name, changed)
+
+
+def one_of(sections, name):
+    """What has this name in the first of these modules that has it."""
+    return getattr(next(section for section in sections if hasattr(section, name)), name)

@@ -1,13 +1,9 @@
-"""Qiao, Su and Zhang (2021), Section 4: closeness, the lemmas and every number of the proof of Theorem 2.2.
-
-Numbers are enclosed by interval arithmetic with outward rounding. The mechanism of Lemma 4.4 includes item i with
-probability q_i, independently; what it leaks is a finite sum, and a bound of ours has a proof of a few lines.
-"""
+"""Lemma 4.4 and what it rests on: closeness, Lemma 4.3, and subsets of coins."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -20,8 +16,7 @@ from scipy.optimize import brentq
 
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.topk import Array, certified, ends
-from companion.ledger.claim import RELATIONS, Check, amended, claim, printed
-from dprank.topk.noise_laws import LAPLACE
+from companion.ledger.claim import Check, amended, claim, printed
 
 #: The constants of Lemmas 4.4 and 4.5, the root of C0 as the proof writes it, and the ends of Theorem 2.2's ranges.
 ROOT_C0, C1, C, EPSILON, DELTA = "3.9", "1.95", "1.9", "0.2", "0.05"
@@ -36,14 +31,14 @@ def bennett(u: Any) -> Any:
     return (1 + u) * iv.log(1 + u) - u
 
 
-def _check(what: str, value: Any, relation: str, bound: float, about: str = "printed") -> Check:
+def enclosed(what: str, value: Any, relation: str, bound: float, about: str = "printed") -> Check:
     return certified(what, ends(value), relation, bound, about)
 
 
 # --- the numbers of the proof ----------------------------------------------------------------------------------------
 
 
-def _chain(reading: Literal["restored", "literal"]) -> list[tuple[str, Any, str, float]]:
+def chain(reading: Literal["restored", "literal"]) -> list[tuple[str, Any, str, float]]:
     """Every numeric inequality: name, enclosure of its left side, relation, right side.
 
     The worst case is epsilon = 0.2, m / delta = 40 and k = C0 log(m / delta): all left sides are monotone in them.
@@ -83,32 +78,6 @@ def _chain(reading: Literal["restored", "literal"]) -> list[tuple[str, Any, str,
         ("λε > 8√C0 log 40", 8 * root * log, ">", 115),
         ("total share of ε, 0.9785 + 1/115", iv.mpf("0.9785") + 1 / iv.mpf(115), "<", 0.99),
     ]  # fmt: skip
-
-
-def constants() -> pd.DataFrame:
-    """The numeric inequalities of the proofs of Lemmas 4.5, 4.4 and 4.1, with lost superscripts restored and without.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``step`` and ``printed`` (the bound); for both readings the value as text, with "false" where the inequality is.
-    """
-    rows = []
-    for restored, literal in zip(_chain("restored"), _chain("literal"), strict=True):
-        step, _, relation, bound = restored
-        row: dict[str, Any] = {"step": step, "printed": f"{RELATIONS[relation]} {bound:g}"}
-        for name, (what, value, *_) in (("3.9²", restored), ("3.92", literal)):
-            outcome = _check(what, value, relation, bound).outcome
-            row[name] = f"{float(value.mid):.5f}{'' if outcome else ', false'}"
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-@claim("qiao2021:lem-4.4:constants")
-def check_constants() -> Iterator[Check]:
-    """The chain with C0 = 3.9 squared; 3.92 contradicts the 3.9 that the proof writes for its root."""
-    for row in _chain("restored")[1:]:
-        yield _check(*row)
 
 
 # --- closeness and Lemma 4.3 -----------------------------------------------------------------------------------------
@@ -181,152 +150,8 @@ def least_ratio(c: float) -> float:
     return float(brentq(lambda c0: c0 * (c / c0**0.5 - math.log1p(c / c0**0.5)) - 1, 0.01 * c, 1e6 * c**2))
 
 
-def least_ratio_bennett(c: float) -> float:
-    """The same with the exponent that Lemma 4.5 prints."""
-
-    def excess(c0: float) -> float:
-        t = c / c0**0.5
-        u = t / (1 + t)
-        return c0 * (1 + t) * ((1 + u) * math.log1p(u) - u) - 1
-
-    return float(brentq(excess, 0.1 * c, 100 * c**2))
-
-
-def log_poisson_binomial_tail(q: Sequence[float], k: int) -> float:
-    """Log probability that at most k of independent events of probabilities q happen; O(k * len(q))."""
-    law = np.full(k + 1, -np.inf)
-    law[0] = 0.0
-    for p in q:
-        with np.errstate(divide="ignore"):
-            stay, move = np.log1p(-p), np.log(p)
-        law[1:] = np.logaddexp(law[1:] + stay, law[:-1] + move)
-        law[0] += stay
-    return float(np.logaddexp.reduce(law))
-
-
-def log_binomial_tail(k: int, m: int, q: ArrayLike) -> Array:
-    """Log probability that at most k of m events of probability q happen, for an array of q in (0, 1)."""
-    q = np.asarray(q, float)[..., None]
-    a = np.arange(k + 1)
-    return np.asarray(special.logsumexp(_log_choose(m, a) + a * np.log(q) + (m - a) * np.log1p(-q), axis=-1))
-
-
-def _log_choose(m: int, a: Any) -> Any:
+def log_choose(m: int, a: Any) -> Any:
     return special.gammaln(m + 1) - special.gammaln(a + 1) - special.gammaln(m - a + 1)
-
-
-def tail_over_bound(m: int, k: int, c: float = float(C), cells: int = 4000) -> tuple[float, float]:
-    """Largest P(at most k) / (delta / m) over delta in (0, 1), all q = K / m, bracketed from below and above.
-
-    Both the tail and delta / m fall as log(m / delta) grows, so on a cell of it the tail of its left end and the
-    delta / m of its right end bound the ratio. Equal q are the worst for K >= k + 1 (Hoeffding 1956).
-    """
-    log = np.linspace(math.log(m), ((m - k) / c) ** 2 / k, cells + 1)
-    if log[-1] <= log[0]:
-        return 0.0, 0.0  # K > m for every delta: no such vector
-    q = (k + c * np.sqrt(k * log)) / m
-    inside = q < 1
-    tail = np.where(inside, log_binomial_tail(k, m, np.where(inside, q, 0.5)), -np.inf)
-    return float(np.exp((tail + log).max())), float(np.exp((tail[:-1] + log[1:]).max()))
-
-
-def smallest_tail_counterexample(c: float = float(C)) -> dict[str, Any]:
-    """The fewest items at which 'Specifically' fails, certified: probabilities are fractions, K is enclosed.
-
-    Returns
-    -------
-    dict
-        ``items``, ``k``, ``delta``, ``q`` (fractions), ``probability`` (exact), ``allowed`` (delta / m), and
-        ``smaller``: an upper bound of probability / allowed over all fewer items, all k and delta.
-    """
-    smaller, m = 0.0, 2
-    while True:
-        found = [(*tail_over_bound(m, k, c), k) for k in range(1, m)]
-        low, _, k = max(found)
-        if low > 1:
-            break
-        smaller = max(smaller, *(high for _, high, _ in found))
-        m += 1
-    for delta in (Fraction(digit, 10**power) for power in range(1, 40) for digit in (5, 2, 1)):
-        target = k + iv.mpf(str(c)) * iv.sqrt(k * iv.log(iv.mpf(m * delta.denominator) / delta.numerator))
-        q = Fraction(math.ceil(float(target.b) / m * 10**6), 10**6)
-        if q < 1:
-            tail = sum((math.comb(m, a) * q**a * (1 - q) ** (m - a) for a in range(k + 1)), Fraction(0))
-            if tail > delta / m:
-                break
-    return {"items": m, "k": k, "delta": delta, "q": q, "probability": tail, "allowed": delta / m, "smaller": smaller}
-
-
-def largest_failing_k(log: float, c: float = float(C)) -> int:
-    """Largest k at which the Poisson tail (any number of items, at last) exceeds exp(-log); 0 if none does."""
-    k = np.arange(1, math.ceil(least_ratio(c) * log) + 1)  # Chernoff's bound covers larger ones
-    tail = np.array([_log_poisson_tail(int(i), i + c * math.sqrt(i * log)) for i in k])
-    return int(k[tail > -log].max(initial=0))
-
-
-def _log_poisson_tail(k: int, mean: float) -> float:
-    a = np.arange(k + 1)
-    return float(special.logsumexp(a * math.log(mean) - mean - special.gammaln(a + 1)))
-
-
-def failing_table(logs: Iterable[float] = (5, 10, 20, 50, 200, 500)) -> pd.DataFrame:
-    """By log(m / delta): the largest k at which 'Specifically' fails for many items, and its share of the logarithm."""
-    frame = pd.DataFrame({"log(m/δ)": float(log), "largest failing k": largest_failing_k(log)} for log in logs)
-    return frame.assign(ratio=frame["largest failing k"] / frame["log(m/δ)"])
-
-
-@claim("qiao2021:lem-4.5")
-def check_tail() -> Iterator[Check]:
-    """Lemma 4.5, general part: exact tails over the bound for equal, unequal and extreme probabilities."""
-    worst = -math.inf
-    for m, k, t in (
-        (2, 1, 0.5),
-        (5, 1, 1.0),
-        (5, 4, 0.2),
-        (20, 5, 0.5),
-        (100, 30, 0.3),
-        (400, 100, 1e-3),
-        (400, 3, 60),
-    ):
-        mean = (1 + t) * k
-        u = t / (1 + t)
-        bound = -mean * ((1 + u) * math.log1p(u) - u)
-        spread = np.linspace(0.5, 1.5, m) * mean / m
-        certain = np.r_[np.ones(int(mean)), mean % 1, np.zeros(m - int(mean))][:m]
-        for q in (np.full(m, mean / m), np.minimum(spread, 1), certain):
-            if q.sum() >= mean - 1e-9:
-                worst = max(worst, log_poisson_binomial_tail(q.tolist(), k) - bound)
-    share = np.linspace(0, 1, 1001)[1:-1]
-    chernoff, as_printed = (1 - share) * np.log1p(-share) + share, (1 + share) * np.log1p(share) - share
-    yield printed(
-        "log of exact P(Σ Z ≤ k) less log of the bound, largest over 7 sizes, 3 kinds of probabilities each",
-        worst,
-        "<=",
-        0,
-    )
-    yield printed(
-        "Chernoff's exponent less the printed one, over its mean, least over all t",
-        float((chernoff - as_printed).min()),
-        ">=",
-        0,
-    )
-
-
-@claim("qiao2021:lem-4.5:specific")
-def check_tail_specific(smallest: dict[str, Any]) -> Iterator[Check]:
-    """Lemma 4.5, 'Specifically': false for small k, true from C0 log(m / delta), and from 2.16 log(m / delta)."""
-    m, k, delta = smallest["items"], smallest["k"], smallest["delta"]
-    what = f"P(Σ Z ≤ {k}), {m} variables with q = {float(smallest['q']):g}, δ = {float(delta):g}"
-    name, value, relation, bound = _chain("restored")[0]
-    at, log = 2.0, 300.0
-    few = int(at * log)
-    excess = _log_poisson_tail(few, few + float(C) * math.sqrt(few * log)) + log
-    least = least_ratio(float(C))
-    yield printed(what, float(smallest["probability"]), "<=", float(smallest["allowed"]), error=1e-18)
-    yield amended(f"largest P(Σ Z ≤ k)/(δ/m), below {m} variables, any k, δ", smallest["smaller"], "<=", 1)
-    yield _check(f"k ≥ 3.9² log(m/δ), {name}", value, relation, bound, "supplied")
-    yield amended("least C0 for which Chernoff's bound gives δ/m", least, "<=", 2.16, error=ROUNDING)
-    yield amended(f"k = 2 log(m/δ) = {few}, many items: log of P(Σ Z ≤ k)/(δ/m)", excess, ">", 0)  # fmt: skip
 
 
 # --- Lemma 4.4 -------------------------------------------------------------------------------------------------------
@@ -356,7 +181,7 @@ def log_excess(k: int, counts: Sequence[int], q: ArrayLike, moved: ArrayLike, ep
     a = np.arange(max(0, k - v), min(u, k) + 1)
     taken = np.stack([a, k - a])
     left = np.array([[u], [v]]) - taken
-    before = _log_choose(u, a) + _log_choose(v, k - a) + np.log(q) @ taken + np.log1p(-q) @ left
+    before = log_choose(u, a) + log_choose(v, k - a) + np.log(q) @ taken + np.log1p(-q) @ left
     loss = np.log(q / moved) @ taken + (np.log1p(-q) - np.log1p(-moved)) @ left
     with np.errstate(divide="ignore"):
         return float(special.logsumexp(before + np.log(-np.expm1(np.minimum(epsilon - loss, 0.0)))))
@@ -438,7 +263,7 @@ def one_kind_excess(m: int, k: int, log: float, q: ArrayLike, epsilon: float = f
     q = np.asarray(q, float)
     tau = closeness_limit(k, log, epsilon)
     loss = -k * np.log1p(tau * (1 - q)) - (m - k) * np.log1p(-tau * q)
-    law = _log_choose(m, k) + k * np.log(q) + (m - k) * np.log1p(-q)
+    law = log_choose(m, k) + k * np.log(q) + (m - k) * np.log1p(-q)
     return np.asarray(np.exp(law + log) * -np.expm1(np.minimum(epsilon - loss, 0.0)))
 
 
@@ -489,7 +314,7 @@ def check_subsets(without: dict[str, Any]) -> Iterator[Check]:
         math.log(float(one_kind_excess(10**7, k, log, k * (1 + x * t) / 10**7)) or 1e-300) for x in (1.01, 1.02, 1.05)
     ]
     name = f"k = 1, {without['items']} items, δ = {float(without['delta']):g}, no condition on k: excess over δ/m"
-    yield _check(f"{what} 3.9² log(m/δ)", certified_share(SQUARE_C0), ">=", 1)
+    yield enclosed(f"{what} 3.9² log(m/δ)", certified_share(SQUARE_C0), ">=", 1)
     yield printed(
         "largest exact P(q, S) − e^ε P(q', S) found over δ/m, smallest k allowed", float(found["excess"].max()), "<=", 1
     )
@@ -505,115 +330,7 @@ def check_subsets(without: dict[str, Any]) -> Iterator[Check]:
         "<=",
         1,
     )
-    yield _check(f"{what} 3.92 log(m/δ)", certified_share(LITERAL_C0), ">=", 1, "corrected")
-    yield _check(name, without["excess"], ">", 1, "corrected")
+    yield enclosed(f"{what} 3.92 log(m/δ)", certified_share(LITERAL_C0), ">=", 1, "corrected")
+    yield enclosed(name, without["excess"], ">", 1, "corrected")
     yield amended("least C0 for which Chernoff's bound gives δ/m, with C1 for c", limit, "<=", 1.8, error=ROUNDING)
     yield amended(f"k = 1.5 log(m/δ) = {k}, 10⁷ items: log of excess over δ/m", max(many), ">", 0)
-
-
-# --- the proof of Lemma 4.4 ------------------------------------------------------------------------------------------
-
-
-def mean_loss(q: ArrayLike, move: ArrayLike) -> Array:
-    """Mean of zeta, the log ratio of an item with q' = q + move * q (1 - q)."""
-    q, move = np.asarray(q, float), np.asarray(move, float)
-    return q * np.log1p(move * (1 - q)) + (1 - q) * np.log1p(-move * q)
-
-
-def loss_range(q: ArrayLike, move: ArrayLike) -> Array:
-    """Absolute difference of the two values of zeta."""
-    q, move = np.asarray(q, float), np.asarray(move, float)
-    return np.abs(np.log1p(move * (1 - q)) - np.log1p(-move * q))
-
-
-@claim("qiao2021:lem-4.4:proof")
-def check_proof() -> Iterator[Check]:
-    """The steps of the proof of Lemma 4.4 that are not numbers, each at its worst."""
-    q = np.r_[0.0, np.geomspace(1e-9, 0.5, 400), 1 - np.geomspace(1e-9, 0.5, 400), 1.0]
-    move = np.outer(np.r_[-1, 1], np.geomspace(1e-4, TAU, 30)).reshape(-1, 1)
-    inside = q[(q > 0) & (q < 1)]
-    mean = float((np.abs(mean_loss(inside, move)) / move**2 / inside).max())
-    width = float((loss_range(q, move) / np.abs(move)).max())
-    u = np.geomspace(1e-3, 1e3, 2000)
-    h = (1 + u) * np.log1p(u) - u
-    exact, star = _subset_sums()
-    yield printed(
-        "excess of the best family of sets less the probability of S* (6 items, 3 chosen)", exact - star, "<=", 0
-    )
-    yield printed("largest abs(mean of a log-ratio)/(τ²q)", mean, "<=", 1)
-    yield printed("largest range of a log-ratio over τ, τ ≤ 0.0072", width, "<=", 1 / (1 - TAU))
-    yield printed(
-        "largest step of h(u)/u² on a grid: decreasing, h(u) = (1 + u) log(1 + u) − u",
-        float(np.diff(h / u**2).max()),
-        "<",
-        0,
-    )
-    yield printed(
-        "least step of h(u)/u on a grid: increasing, so v h(a/v) falls as v grows", float(np.diff(h / u).min()), ">", 0
-    )
-    yield amended("largest abs(mean of a log-ratio)/(τ²q): half will do", mean, "<=", 0.503)
-
-
-def _subset_sums(epsilon: float = 0.2) -> tuple[float, float]:
-    """By enumeration: the best family of 3-subsets of 6 items, and the mass of all vectors whose ratio exceeds."""
-    q = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.9])
-    moved = q + 0.3 * np.array([1, -1, 1, 1, -1, -1]) * q * (1 - q)
-    z = (np.arange(64)[:, None] >> np.arange(6)) & 1
-    before, after = (np.where(z, p, 1 - p).prod(1) for p in (q, moved))
-    best = np.maximum(before - math.exp(epsilon) * after, 0)[z.sum(1) == 3].sum()
-    return float(best), float(before[before >= math.exp(epsilon) * after].sum())
-
-
-def range_counterexample(q: str = "0.1", tau: str = "0.007") -> tuple[Any, Any]:
-    """Enclosures of both sides of the displayed bound on the range of zeta for an item that moves down."""
-    x, t = iv.mpf(q), iv.mpf(tau)
-    left = iv.log((1 + t * x) / (1 - t * (1 - x)))
-    right = iv.log((1 + t * (1 - x)) / (1 - t * x))
-    return left, right
-
-
-@claim("qiao2021:lem-4.4:range")
-def check_range() -> Iterator[Check]:
-    """The display before (4.3), which forgets items that move down, and what holds for both directions."""
-    left, right = range_counterexample()
-    q = np.linspace(0, 1, 1001)
-    move = np.outer(np.r_[-1, 1], np.geomspace(1e-4, 0.9, 30)).reshape(-1, 1)
-    most = float((loss_range(q, move) / -np.log1p(-np.abs(move))).max())
-    what = "range of ζ of an item that moves down, less the printed bound, q = 0.1, τ = 0.007, certified"
-    yield _check(what, left - right, "<=", 0)
-    yield amended("largest range of ζ over −log(1 − τ), τ ≤ 0.9, items up and down", most, "<=", 1 + ROUNDING)
-    least = -iv.log(1 - iv.mpf("0.0072")) / iv.mpf("0.0072")
-    yield _check("−log(1 − 0.0072)/0.0072", least, "<=", 1.0073, "corrected")
-
-
-# --- the proof of Lemma 4.1 ------------------------------------------------------------------------------------------
-
-
-@claim("qiao2021:lem-4.1:conditioning")
-def check_conditioning() -> Iterator[Check]:
-    """What the proof of Lemma 4.1 conditions on, and the constant that conditioning on the noisy value gives.
-
-    An item at 0 moves to 1, the scale is 1. Given its noise the other items see it move as well: shifts of up to 2, and
-    densities that agree. Given its noisy value they see shifts of up to 1, and densities a factor e apart.
-    """
-    g, x, moved = 0.0, 0.0, 1.0
-    displayed = abs(g - moved) - abs(g - x)
-    noise = abs(g) - abs(g)
-    value = float(LAPLACE.log_density(g - x) - LAPLACE.log_density(g - moved))
-    constant, c0, c1 = 4, "4", "1.8"
-    shift = 1 / (constant * iv.sqrt(iv.mpf(c0)) * iv.log(2 / iv.mpf(DELTA)))  # 1 / (scale * epsilon)
-    total = 2 * iv.exp(shift * iv.mpf(EPSILON)) * iv.mpf(c1) / constant + shift
-    pure = constant / math.sqrt(float(c0))
-    lemma = f"given the noisy value: exponent of Lemma 4.4 over log(m/δ), C0 = {c0}, C1 = {c1}, certified"
-    what = "displayed log ratio of the densities at g = 0 for x = 0 and x' = λ, less the true one"
-    yield printed(what, displayed - noise, "==", 0, reading="g is the noise")
-    yield printed(what, displayed - value, "==", 0, reading="g is the noisy value")
-    yield _check(lemma, certified_share(c0, c1), ">=", 1, "corrected")
-    yield _check(
-        "given the noisy value: share of ε that λ = 4√(k log(m/δ))/ε uses, k ≥ 4 log(m/δ), certified",
-        total,
-        "<",
-        1,
-        "corrected",
-    )
-    yield amended("λ = 4√(k log(m/δ))/ε over k/ε, k ≤ 4 log(m/δ), least: Theorem 2.1 asks for 2", pure, ">=", 2)

@@ -7,7 +7,7 @@ from itertools import permutations, product
 import numpy as np
 import pandas as pd
 import pytest
-from checks import each
+from checks import each, one_of
 
 from companion.chapters.private_aggregation import local_answers, local_bounds, local_costs
 from companion.ledger.claim import derive
@@ -37,8 +37,7 @@ Z = 5.0
 @pytest.mark.slow
 def test_verdict(name, verdict):
     args = {"error": [(3, 8)], "bottom": [(38,)], "thm_11_proof": [400]}.get(name, [])
-    section = next(s for s in (local_answers, local_bounds) if hasattr(s, f"check_{name}"))
-    checks = getattr(section, f"check_{name}")(*args)
+    checks = one_of((local_answers, local_bounds), f"check_{name}")(*args)
     assert derive(checks) == verdict
     assert {c.outcome for c in checks if c.about == "corrected"} == {True}
 

@@ -5,9 +5,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from checks import patch_all
 from numpy.testing import assert_allclose
 
 from companion.chapters.private_top_k import approximate as approx
+from companion.chapters.private_top_k import noise_need
 from companion.ledger.claim import derive
 from dprank.pairwise import top_set_law
 from dprank.topk.bound import log_delta, shift_for
@@ -63,7 +65,7 @@ def test_range_of_epsilon():
 
 
 def test_useful():
-    frame = approx.first_useful([0.05, 1e-6])
+    frame = noise_need.first_useful([0.05, 1e-6])
     assert frame["m = k + 1"].tolist() == [126, 314]  # the ledger prints these
     assert frame["our bound"].tolist() == [5, 26]
     for row in frame.itertuples():
@@ -72,20 +74,20 @@ def test_useful():
         assert k - 1 <= 16 * math.log(k / delta)
         assert shift_for(row[5], 0.2, delta) > 0.1 / row[5]
         assert shift_for(row[5] - 1, 0.2, delta) <= 0.1 / (row[5] - 1)
-    k = approx.first_useful_square()
+    k = noise_need.first_useful_square()
     assert k > 48 * math.log(k + 1) > 47 * math.log(k)
-    assert derive(approx.check_useful([0.05])) == "constants"
+    assert derive(noise_need.check_useful([0.05])) == "constants"
 
 
 def test_closed_form_is_enough():
     for k, epsilon, delta in product((1, 3, 8, 20, 100, 10**4, 10**6), (0.01, 0.2, 1.0), (0.05, 1e-3, 1e-9, 1e-100)):
         proved = max(epsilon / (2 * k), shift_for(k, epsilon, delta))
         assert 1 / approx.simple_scale(k, epsilon, delta) <= proved * (1 + 1e-12)
-    low, high = approx.simple_slack()
+    low, high = noise_need.simple_slack()
     assert 0 < low <= high < low + 1e-9
-    assert approx.simple_slack(epsilon=4.0)[1] < 0  # the proof has its range
-    assert derive(approx.check_better_bounds([10])) == "holds"
-    assert derive(approx.check_noise_level([10])) == "holds"
+    assert noise_need.simple_slack(epsilon=4.0)[1] < 0  # the proof has its range
+    assert derive(noise_need.check_better_bounds([10])) == "holds"
+    assert derive(noise_need.check_noise_level([10])) == "holds"
 
 
 def test_pieces_of_the_proof_of_the_closed_form():
@@ -130,11 +132,11 @@ def test_exponential_noise():
     law = approx.equal_values(1, 4, 4, 5.0, "exponential")
     assert_allclose(law.epsilon(0.0), 8 / 5, rtol=1e-9)
     assert_allclose(law.delta(0.3), -np.expm1(0.3 - 8 / 5) / 5, rtol=1e-9)
-    frame = approx.exponential_needs([10, 50], 0.2, 1e-3)
+    frame = noise_need.exponential_needs([10, 50], 0.2, 1e-3)
     for row in frame.itertuples():
         law = approx.equal_values(1, row.k, row.k, row[3] * row[2], "exponential")
         assert_allclose(law.delta(0.2), 1e-3, rtol=1e-6)
-    frame = approx.exponential_needs([10, 50], 0.2, 1e-6)
+    frame = noise_need.exponential_needs([10, 50], 0.2, 1e-6)
     assert (frame["k of k + 1"] > 0.999).all()
     assert (np.diff(frame["k of 2k"]) < 0).all()
 
@@ -155,13 +157,12 @@ def test_scales_and_winners():
     ("name", "factor", "check", "verdict"),
     [
         ("printed_scale", 1 / 100, lambda: approx.check_epsilon_range(500), "refuted"),
-        ("printed_scale", 1 / 10, lambda: approx.check_useful([0.05]), "holds"),
-        ("needed_scale", 10, lambda: approx.check_better_bounds([10]), "refuted"),
-        ("needed_scale", 1 / 10, lambda: approx.check_noise_level([10]), "refuted"),
+        ("printed_scale", 1 / 10, lambda: noise_need.check_useful([0.05]), "holds"),
+        ("needed_scale", 10, lambda: noise_need.check_better_bounds([10]), "refuted"),
+        ("needed_scale", 1 / 10, lambda: noise_need.check_noise_level([10]), "refuted"),
     ],
 )
 @pytest.mark.slow
 def test_other_noise_changes_the_verdict(monkeypatch, name, factor, check, verdict):
-    true = getattr(approx, name)
-    monkeypatch.setattr(approx, name, lambda *args: factor * true(*args))
+    patch_all(monkeypatch, (approx, noise_need), name, lambda true: lambda *args: factor * true(*args))
     assert derive(check()) == verdict

@@ -11,12 +11,13 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from checks import each, refused
+from checks import each, one_of, patch_all, refused
 from scipy import stats
 
-from companion.chapters.private_top_k import lemmas
+from companion.chapters.private_top_k import lemma_proofs, lemmas, tail
 from companion.ledger.claim import derive
 
+SECTIONS = (lemmas, lemma_proofs, tail)
 VERDICTS = {
     "check_closeness": "holds",
     "check_shift": "holds",
@@ -34,7 +35,7 @@ def supported(checks):
 
 @each(("name", "verdict"), VERDICTS.items())
 def test_verdicts(name, verdict):
-    checks = getattr(lemmas, name)()
+    checks = one_of(SECTIONS, name)()
     assert derive(checks) == verdict
     assert supported(checks)
 
@@ -61,12 +62,12 @@ def test_the_chain_is_what_plain_floats_give():
         8 * root * log,
         0.9785 + 1 / 115,
     ]
-    certified = [float(value.mid) for _, value, *_ in lemmas._chain("restored")]
+    certified = [float(value.mid) for _, value, *_ in lemmas.chain("restored")]
     assert certified == pytest.approx(plain, rel=1e-12)
 
 
 def test_every_printed_number_is_right_with_squares_and_most_are_wrong_without():
-    frame = lemmas.constants()
+    frame = lemma_proofs.constants()
     assert not frame["3.9²"].str.contains("false").any()
     assert frame["3.92"].str.contains("false").sum() == 8
 
@@ -76,7 +77,7 @@ def test_every_printed_number_is_right_with_squares_and_most_are_wrong_without()
 )
 def test_the_chain_breaks_for_other_constants(monkeypatch, name, value):
     monkeypatch.setattr(lemmas, name, value)
-    assert derive(lemmas.check_constants()) == "refuted"
+    assert derive(lemma_proofs.check_constants()) == "refuted"
 
 
 # --- Lemma 4.3 -------------------------------------------------------------------------------------------------------
@@ -109,9 +110,9 @@ def test_tails_are_enumerations():
             for zs in product((0, 1), repeat=6)
             if sum(zs) <= k
         )
-        assert math.exp(lemmas.log_poisson_binomial_tail(q, k)) == pytest.approx(total, rel=1e-12)
+        assert math.exp(tail.log_poisson_binomial_tail(q, k)) == pytest.approx(total, rel=1e-12)
     two = np.array([0.1, 0.7])
-    assert np.exp(lemmas.log_binomial_tail(3, 8, two)) == pytest.approx(stats.binom.cdf(3, 8, two), rel=1e-12)
+    assert np.exp(tail.log_binomial_tail(3, 8, two)) == pytest.approx(stats.binom.cdf(3, 8, two), rel=1e-12)
 
 
 def test_equal_probabilities_are_the_worst():
@@ -120,11 +121,11 @@ def test_equal_probabilities_are_the_worst():
         m, k = int(rng.integers(3, 12)), 1
         q = rng.beta(0.7, 0.7, m)
         if q.sum() >= k + 1:
-            assert lemmas.log_poisson_binomial_tail(q, k) <= lemmas.log_binomial_tail(k, m, q.mean()) + 1e-12
+            assert tail.log_poisson_binomial_tail(q, k) <= tail.log_binomial_tail(k, m, q.mean()) + 1e-12
 
 
 def test_the_smallest_counterexample_is_exact_and_smallest():
-    smallest = lemmas.smallest_tail_counterexample()
+    smallest = tail.smallest_tail_counterexample()
     m, k, q, delta = (smallest[name] for name in ("items", "k", "q", "delta"))
     assert (m, k) == (9, 1)
     assert smallest["probability"] == (1 - q) ** m + m * q * (1 - q) ** (m - 1) > delta / m
@@ -136,15 +137,15 @@ def test_the_smallest_counterexample_is_exact_and_smallest():
                 mean = below + 1.9 * math.sqrt(below * math.log(items / d))
                 if mean <= items:
                     assert stats.binom.cdf(below, items, mean / items) <= smallest["smaller"] * d / items + 1e-15
-    checks = lemmas.check_tail_specific(smallest)
+    checks = tail.check_tail_specific(smallest)
     assert derive(checks) == "constants"
     assert supported(checks)
 
 
 def test_a_larger_c_is_not_refuted_by_the_same_vector():
-    low, high = lemmas.tail_over_bound(9, 1, c=2.5)
+    low, high = tail.tail_over_bound(9, 1, c=2.5)
     assert low <= high < 1
-    low, high = lemmas.tail_over_bound(9, 1)
+    low, high = tail.tail_over_bound(9, 1)
     assert 1 < low <= high < 1.01 * low
 
 
@@ -152,17 +153,17 @@ def test_least_ratios_solve_their_equations_and_chernoff_is_the_better():
     for c in (1.8, 1.9, 3.0):
         t = c / math.sqrt(lemmas.least_ratio(c))
         assert (t - math.log1p(t)) / t**2 * c**2 == pytest.approx(1, rel=1e-9)
-        assert lemmas.least_ratio(c) < lemmas.least_ratio_bennett(c)
+        assert lemmas.least_ratio(c) < tail.least_ratio_bennett(c)
     # just above 1.9 the printed constants hold, at sqrt(2) nothing does
     assert lemmas.least_ratio(math.sqrt(2.01)) > 100
 
 
 def test_failing_k():
     for log in (5.0, 20.0):
-        k = lemmas.largest_failing_k(log)
+        k = tail.largest_failing_k(log)
         for at, fails in ((k, True), (k + 1, False)):
             assert (stats.poisson.cdf(at, at + 1.9 * math.sqrt(at * log)) > math.exp(-log)) == fails
-    assert (lemmas.failing_table().ratio < lemmas.least_ratio(1.9)).all()
+    assert (tail.failing_table().ratio < lemmas.least_ratio(1.9)).all()
 
 
 # --- Lemma 4.4 -------------------------------------------------------------------------------------------------------
@@ -266,21 +267,21 @@ def test_moments_are_those_of_the_two_point_law():
     q, move = rng.uniform(0.01, 0.99, 50), rng.uniform(-0.9, 0.9, 50)
     moved = q + move * q * (1 - q)
     up, down = np.log(moved / q), np.log((1 - moved) / (1 - q))
-    assert lemmas.mean_loss(q, move) == pytest.approx(q * up + (1 - q) * down, rel=1e-9)
-    assert lemmas.loss_range(q, move) == pytest.approx(np.abs(up - down), rel=1e-9)
-    assert (lemmas.mean_loss(q, move) <= 0).all()
+    assert lemma_proofs.mean_loss(q, move) == pytest.approx(q * up + (1 - q) * down, rel=1e-9)
+    assert lemma_proofs.loss_range(q, move) == pytest.approx(np.abs(up - down), rel=1e-9)
+    assert (lemma_proofs.mean_loss(q, move) <= 0).all()
 
 
 def test_the_display_fails_below_a_half_only():
     for q, fails in (("0.1", True), ("0.49", True), ("0.51", False), ("0.9", False)):
-        left, right = lemmas.range_counterexample(q=q)
+        left, right = lemma_proofs.range_counterexample(q=q)
         assert (left > right) == fails
 
 
 def test_a_mean_bound_below_half_is_rejected(monkeypatch):
-    right = lemmas.mean_loss
-    monkeypatch.setattr(lemmas, "mean_loss", lambda q, move: 2 * right(q, move))
-    assert derive(lemmas.check_proof()) == "refuted"
+    right = lemma_proofs.mean_loss
+    monkeypatch.setattr(lemma_proofs, "mean_loss", lambda q, move: 2 * right(q, move))
+    assert derive(lemma_proofs.check_proof()) == "refuted"
 
 
 @pytest.mark.parametrize(
@@ -291,16 +292,15 @@ def test_a_mean_bound_below_half_is_rejected(monkeypatch):
     ],
 )
 def test_broken_bounds_are_rejected(monkeypatch, name, twin, check):
-    monkeypatch.setattr(lemmas, name, twin(getattr(lemmas, name)))
-    assert derive(getattr(lemmas, check)()) == "refuted"
+    patch_all(monkeypatch, SECTIONS, name, twin)
+    assert derive(one_of(SECTIONS, check)()) == "refuted"
 
 
 def test_corrected_statements_that_claim_more_are_rejected(monkeypatch):
-    smallest = lemmas.smallest_tail_counterexample()
-    assert not supported(lemmas.check_tail_specific(smallest | {"smaller": 1.1}))
-    right = lemmas.certified_share
-    monkeypatch.setattr(lemmas, "certified_share", lambda c0, c1: right(c0, "1.7"))
-    assert not supported(lemmas.check_conditioning())
-    above = lemmas.range_counterexample("0.9")
-    monkeypatch.setattr(lemmas, "range_counterexample", lambda: above)
-    assert derive(lemmas.check_range()) == "holds"
+    smallest = tail.smallest_tail_counterexample()
+    assert not supported(tail.check_tail_specific(smallest | {"smaller": 1.1}))
+    patch_all(monkeypatch, SECTIONS, "certified_share", lambda right: lambda c0, c1: right(c0, "1.7"))
+    assert not supported(lemma_proofs.check_conditioning())
+    above = lemma_proofs.range_counterexample("0.9")
+    monkeypatch.setattr(lemma_proofs, "range_counterexample", lambda: above)
+    assert derive(lemma_proofs.check_range()) == "holds"

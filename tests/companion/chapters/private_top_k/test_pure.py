@@ -12,16 +12,19 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from checks import each, refused
+from checks import each, patch_all, refused
+from dp_accounting import get_sigma_gaussian
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from companion.chapters.private_top_k import pure
+from companion.chapters.private_top_k import order_and_values, pure
+from companion.instruments.topk import hockey_stick, noise_grid
 from companion.ledger.claim import derive
 from dprank.audit import privacy_loss
 from dprank.pairwise.rank_law import top_set_law
-from dprank.privacy.composition import zcdp
+from dprank.privacy.composition import rho, zcdp
+from dprank.topk.bound import shift_for
 
 Z = 5.0
 NOISES = ("laplace", "gumbel", "exponential")
@@ -172,18 +175,18 @@ def test_worst_event_is_the_hockey_stick():
     rng = np.random.default_rng(7)
     for epsilon in (0.0, 0.3, 2.0):
         p, q = rng.dirichlet(np.ones(7), size=2)
-        assert pure.worst_event(p, q, epsilon) == pytest.approx(pure.hockey_stick(p, q, epsilon), abs=1e-14)
+        assert order_and_values.worst_event(p, q, epsilon) == pytest.approx(hockey_stick(p, q, epsilon), abs=1e-14)
 
 
 @pytest.mark.parametrize("records", [1, 2, 20])
 def test_a_random_record_costs_its_share(records):
     for epsilon in (0.0, 5.0):
-        assert pure.random_record_delta(records, epsilon) == pytest.approx(1 / records, rel=1e-12)
+        assert order_and_values.random_record_delta(records, epsilon) == pytest.approx(1 / records, rel=1e-12)
 
 
 def test_order_of_two_equal_items_in_closed_form():
     ahead = 1 - math.exp(-0.4) * 1.2 / 2
-    row = pure.order_deltas([0.0, 0.0], 1, 0.2, [0.1]).iloc[0]
+    row = order_and_values.order_deltas([0.0, 0.0], 1, 0.2, [0.1]).iloc[0]
     # the other way round e^-epsilon / 2 is compared with what is left
     expected = max(ahead - math.exp(0.1) / 2, 0.5 - math.exp(0.1) * (1 - ahead))
     assert row["δ of the set"] == pytest.approx(expected, rel=1e-9)
@@ -197,24 +200,24 @@ def test_own_value_delta_against_adaptive_quadrature():
 
     expected = quad(lambda v: max(density(v, 0) - math.exp(0.5) * density(v, 0.3), 0), -40, 40, limit=500)[0]
     other = quad(lambda v: max(density(v, 0) - math.exp(0.5) * density(v, -0.3), 0), -40, 40, limit=500)[0]
-    assert pure.own_value_delta(3, 0.3, 0.5) >= max(expected, other) - 1e-6
-    assert pure.own_value_delta(3, 0.3, 0.9) == pytest.approx(0, abs=1e-9)  # beyond the pure loss
+    assert order_and_values.own_value_delta(3, 0.3, 0.5) >= max(expected, other) - 1e-6
+    assert order_and_values.own_value_delta(3, 0.3, 0.9) == pytest.approx(0, abs=1e-9)  # beyond the pure loss
 
 
 def test_room_for_one_item_and_a_twin_that_moves_too_far(monkeypatch):
     alpha = 0.5 * math.log1p(math.exp(-0.5)) / 0.5
-    assert pure.item_room(10, 0.5, alpha) >= -1e-12
-    grid = pure.noise_grid
-    monkeypatch.setattr(pure, "noise_grid", lambda values, noise: grid(1.2 * np.array(values), noise))
-    assert pure.item_room(10, 0.5, alpha) < -1e-3
+    assert order_and_values.item_room(10, 0.5, alpha) >= -1e-12
+    grid = noise_grid
+    monkeypatch.setattr(order_and_values, "noise_grid", lambda values, noise: grid(1.2 * np.array(values), noise))
+    assert order_and_values.item_room(10, 0.5, alpha) < -1e-3
 
 
 @pytest.mark.parametrize(("threshold", "list_too"), [(-1.0, False), (3.0, True)])
 def test_sets_above_a_value_are_choices_of_each_item_and_lists_are_not(threshold, list_too):
     values = [0.0, 1.0, 2.0, 3.0]
-    assert abs(pure.cross_ratio(values, threshold, order=False)) < 1e-12
+    assert abs(order_and_values.cross_ratio(values, threshold, order=False)) < 1e-12
     # above all values Laplace tails have no memory: the order is a fair coin
-    assert (abs(pure.cross_ratio(values, threshold, order=True)) < 1e-12) == list_too
+    assert (abs(order_and_values.cross_ratio(values, threshold, order=True)) < 1e-12) == list_too
 
 
 def test_cross_ratio_of_lists_by_adaptive_quadrature():
@@ -230,38 +233,40 @@ def test_cross_ratio_of_lists_by_adaptive_quadrature():
 
     pairs = [(0, 1), (2, 3), (0, 3), (2, 1)]
     logs = [math.log(first_of_two(*pair)) for pair in pairs]
-    assert pure.cross_ratio(x, v, order=True) == pytest.approx(logs[0] + logs[1] - logs[2] - logs[3], rel=1e-6)
+    assert order_and_values.cross_ratio(x, v, order=True) == pytest.approx(
+        logs[0] + logs[1] - logs[2] - logs[3], rel=1e-6
+    )
 
 
 @pytest.mark.slow
 def test_choices_that_hang_together_are_noticed(monkeypatch):
-    ratio = pure.cross_ratio
-    monkeypatch.setattr(pure, "cross_ratio", lambda values, v, order: ratio(values, v, order=True))
-    assert derive(pure.check_set_only()) == "refuted"
-    monkeypatch.setattr(pure, "cross_ratio", lambda values, v, order: ratio(values, v, order=False))
-    assert derive(pure.check_set_only()) == "refuted"
+    ratio = order_and_values.cross_ratio
+    monkeypatch.setattr(order_and_values, "cross_ratio", lambda values, v, order: ratio(values, v, order=True))
+    assert derive(order_and_values.check_set_only()) == "refuted"
+    monkeypatch.setattr(order_and_values, "cross_ratio", lambda values, v, order: ratio(values, v, order=False))
+    assert derive(order_and_values.check_set_only()) == "refuted"
 
 
 def test_values_after_gumbel_noise_spend_all_of_the_budget():
-    frame = pure.value_costs((5, 40), 0.5, 1e-5)
+    frame = order_and_values.value_costs((5, 40), 0.5, 1e-5)
     costs = frame["Gumbel, fresh values, δ = 1e-05"]
     for k, scale in zip(frame.k, costs, strict=True):
-        assert zcdp(pure.rho(k, 2 / scale, True) + pure.rho(k, 1 / scale), 1e-5) == pytest.approx(0.5, rel=1e-6)
-    own, gumbel = pure.values_pay(0.5, 1e-5)
-    at = pure.value_costs((own - 1, own, gumbel - 1, gumbel), 0.5, 1e-5).to_numpy()
+        assert zcdp(rho(k, 2 / scale, True) + rho(k, 1 / scale), 1e-5) == pytest.approx(0.5, rel=1e-6)
+    own, gumbel = order_and_values.values_pay(0.5, 1e-5)
+    at = order_and_values.value_costs((own - 1, own, gumbel - 1, gumbel), 0.5, 1e-5).to_numpy()
     assert (at[:2, 2] < at[:2, 1]).tolist() == (at[2:, 3] < at[2:, 1]).tolist() == [False, True]
 
 
 def test_own_noisy_values_beat_a_small_second_phase():
-    frame = pure.second_phase((0.05, 1.0), 1000, 100, 0.2, 1e-6)
+    frame = order_and_values.second_phase((0.05, 1.0), 1000, 100, 0.2, 1e-6)
     worse = frame["Theorem 2.2, Gaussian scores"] > frame["own noisy values"]
     assert worse.tolist() == [True, False]
-    alone = pure.second_phase((1.0,), 10, 1, 0.2, 1e-6).iloc[0]
-    assert alone["own noisy values"] == pytest.approx(1 / pure.shift_for(1, 0.4, 2e-6))
+    alone = order_and_values.second_phase((1.0,), 10, 1, 0.2, 1e-6).iloc[0]
+    assert alone["own noisy values"] == pytest.approx(1 / shift_for(1, 0.4, 2e-6))
 
 
 def test_theorem_2_2_covers_order_and_values():
-    spare = pure.theorem_2_2_spare((0.2,), (0.05, 1e-6))
+    spare = order_and_values.theorem_2_2_spare((0.2,), (0.05, 1e-6))
     few = spare.k <= 16 * np.log(spare.m / spare.delta)
     assert np.isinf(spare.own[few]).all()
     assert (spare[["own", "fresh"]] > 1).all(axis=None)
@@ -271,12 +276,12 @@ def test_theorem_2_2_covers_order_and_values():
 
 
 def test_largest_of_one_and_two_gaussians():
-    assert pure.mean_largest(1) == pytest.approx(math.sqrt(2 / math.pi), rel=1e-8)
-    assert pure.mean_largest(2) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-8)
+    assert order_and_values.mean_largest(1) == pytest.approx(math.sqrt(2 / math.pi), rel=1e-8)
+    assert order_and_values.mean_largest(2) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-8)
 
 
 def test_gaussian_scores_spend_delta_and_no_more():
-    row = pure.gaussian_scores([9], 0.7, 1e-5).iloc[0]
+    row = order_and_values.gaussian_scores([9], 0.7, 1e-5).iloc[0]
 
     def excess(sigma):
         a = 1 / sigma
@@ -289,14 +294,14 @@ def test_gaussian_scores_spend_delta_and_no_more():
 
 CHECKS = [
     (lambda: pure.check_adjacency(1.0), "underspecified"),
-    (lambda: pure.check_definition(0.5, 20), "holds"),
+    (lambda: order_and_values.check_definition(0.5, 20), "holds"),
     (lambda: pure.check_pure_k(1.0), "underspecified"),
     (lambda: pure.check_noisy_min(1.0), "constants"),
-    (lambda: pure.check_fresh_noise(1.0), "constants"),
-    (lambda: pure.check_algorithm_1(1.0), "constants"),
+    (lambda: order_and_values.check_fresh_noise(1.0), "constants"),
+    (lambda: order_and_values.check_algorithm_1(1.0), "constants"),
     (lambda: pure.check_theorem_2_1((1.0,), 3, 2), "holds"),
-    (pure.check_set_only, "underspecified"),
-    (lambda: pure.check_gaussian(1.0, 1e-6), "constants"),
+    (order_and_values.check_set_only, "underspecified"),
+    (lambda: order_and_values.check_gaussian(1.0, 1e-6), "constants"),
 ]
 
 
@@ -330,36 +335,36 @@ def test_theorem_2_1_would_not_pass_unnoticed_if_it_were_loose(monkeypatch):
 
 def test_twins_that_move_one_way_only_refute_nothing(monkeypatch):
     monkeypatch.setitem(pure.WORST_MOVE, "any direction", (-1.0, 0.0))
-    assert not falls(pure.check_algorithm_1(1.0))
+    assert not falls(order_and_values.check_algorithm_1(1.0))
     assert derive(pure.check_pure_k(1.0)) == "holds"
     assert derive(pure.check_adjacency(1.0)) == "holds"
 
 
 def test_one_sided_hockey_stick_is_noticed(monkeypatch):
-    monkeypatch.setattr(pure, "hockey_stick", lambda p, q, epsilon: float(np.abs(np.subtract(p, q)).sum()))
-    assert falls(pure.check_definition(0.5, 20))
+    monkeypatch.setattr(order_and_values, "hockey_stick", lambda p, q, epsilon: float(np.abs(np.subtract(p, q)).sum()))
+    assert falls(order_and_values.check_definition(0.5, 20))
 
 
 def test_halved_losses_are_noticed(monkeypatch):
-    found = pure.found_loss
-    monkeypatch.setattr(pure, "found_loss", lambda *args, **more: found(*args, **more) / 2)
+    halved = lambda found: lambda *args, **more: found(*args, **more) / 2  # noqa: E731
+    patch_all(monkeypatch, (pure, order_and_values), "found_loss", halved)
     assert falls(pure.check_noisy_min(1.0), "corrected")
-    assert derive(pure.check_fresh_noise(1.0)) == "refuted"
-    assert derive(pure.check_algorithm_1(1.0)) == "holds"
+    assert derive(order_and_values.check_fresh_noise(1.0)) == "refuted"
+    assert derive(order_and_values.check_algorithm_1(1.0)) == "holds"
 
 
 @pytest.mark.slow
 def test_order_that_costs_more_than_is_promised_is_noticed(monkeypatch):
-    spare = pure.theorem_2_2_spare
-    monkeypatch.setattr(pure, "theorem_2_2_spare", lambda *args: spare(*args).clip(upper=0.9))
-    assert falls(pure.check_set_only(), "corrected")
-    assert falls(pure.check_algorithm_1(1.0), "corrected")
+    spare = order_and_values.theorem_2_2_spare
+    monkeypatch.setattr(order_and_values, "theorem_2_2_spare", lambda *args: spare(*args).clip(upper=0.9))
+    assert falls(order_and_values.check_set_only(), "corrected")
+    assert falls(order_and_values.check_algorithm_1(1.0), "corrected")
 
 
 def test_gaussian_noise_that_spends_too_much_is_noticed(monkeypatch):
-    sigma = pure.get_sigma_gaussian
-    monkeypatch.setattr(pure, "get_sigma_gaussian", lambda *args: 0.9 * sigma(*args))
-    assert derive(pure.check_gaussian(1.0, 1e-6)) == "refuted"
+    sigma = get_sigma_gaussian
+    monkeypatch.setattr(order_and_values, "get_sigma_gaussian", lambda *args: 0.9 * sigma(*args))
+    assert derive(order_and_values.check_gaussian(1.0, 1e-6)) == "refuted"
 
 
 def test_bad_input_is_refused():
@@ -372,4 +377,4 @@ def test_bad_input_is_refused():
     with refused("adjacency = 'replace'", "any direction"):
         pure.supremum("set", 3, 1, "replace")
     with refused("alpha = 5"):
-        pure.item_room(2, 1.0, 5)
+        order_and_values.item_room(2, 1.0, 5)

@@ -11,6 +11,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from checks import patch_all
 from scipy import stats
 
 from companion.chapters.testing_uniformity import fewest_rankings, fixed_epsilon, null_moments
@@ -26,16 +27,15 @@ def frame():
     return fixed_epsilon.sample_table(ITEMS, (0.1, 0.5, 0.99), 0.05)
 
 
+SECTIONS = (laws, fixed_epsilon, fewest_rankings, null_moments)
+
+
 def inversions(ranking):
     return sum(a > b for a, b in combinations(ranking, 2))
 
 
 def changed(monkeypatch, name, change):
-    """Wherever a section calls it."""
-    sections = [section for section in (laws, fixed_epsilon, fewest_rankings, null_moments) if hasattr(section, name)]
-    original = getattr(sections[0], name)
-    for section in sections:
-        monkeypatch.setattr(section, name, lambda *args: change(original(*args)))
+    patch_all(monkeypatch, SECTIONS, name, lambda original: lambda *args: change(original(*args)))
 
 
 # --- few items -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,202 @@
+"""How much noise approximate privacy needs, and when delta is of use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import product
+from typing import cast
+
+import mpmath
+import numpy as np
+import pandas as pd
+
+from companion.chapters.private_top_k.approximate import needed_scale, simple_scale
+from companion.instruments.topk import DELTA, EPSILON, certified, ends, printed_scale, split, theorem_2_1
+from companion.instruments.uniformity import least
+from companion.ledger.claim import Check, amended, claim, printed, supplied
+from dprank.topk.bound import shift_for
+from dprank.topk.curve import least_scale
+from dprank.topk.noise_laws import Noise
+
+# --- how much noise, and when delta is of use ------------------------------------------------------------------------
+
+
+def first_useful(deltas: Iterable[float]) -> pd.DataFrame:
+    """Smallest k from which a delta saves noise.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``δ``; Theorem 2.2 below Theorem 2.1 for ``m = k + 1`` (the best), ``m = 2k``, ``m = 10⁶``; and
+        ``our bound``, which knows no m. For delta = 1 / m^2 see `first_useful_square`.
+    """
+    rows = []
+    for delta in deltas:
+        as_printed = [partial(_saves, n_items=n_items, delta=delta) for n_items in (_next, _twice, _million)]
+        smallest = [least(useful) for useful in (*as_printed, partial(_we_save, delta=delta))]
+        rows.append((delta, *smallest))
+    return pd.DataFrame(rows, columns=["δ", "m = k + 1", "m = 2k", "m = 10⁶", "our bound"])
+
+
+def first_useful_square() -> int:
+    """Smallest k with Theorem 2.2 below Theorem 2.1 when delta = 1 / m^2, at m = k + 1."""
+    return least(lambda k: k > 48 * math.log(k + 1))
+
+
+def _saves(k: int, n_items: Callable[[int], int], delta: float) -> bool:
+    return printed_scale(k, 1.0, delta, n_items(k)) < 2 * k
+
+
+def _we_save(k: int, delta: float) -> bool:
+    return shift_for(k, EPSILON, delta) > EPSILON / (2 * k)
+
+
+def _next(k: int) -> int:
+    return k + 1
+
+
+def _twice(k: int) -> int:
+    return 2 * k
+
+
+def _million(k: int) -> int:
+    return 10**6
+
+
+@claim("qiao2021:thm-2.2:useful")
+def check_useful(deltas: Iterable[float]) -> Iterator[Check]:
+    """Theorem 2.2 against Theorem 2.1, and against our bound."""
+
+    def ratio(k: int, m: int, delta: float) -> float:
+        return printed_scale(k, 1.0, delta, m) / theorem_2_1(k, 1.0)
+
+    what = "noise of Theorem 2.2 over noise of Theorem 2.1"
+    for k, m in ((1, 2), (10, 11), (100, 101), (100, 10**6)):
+        yield printed(f"{what}, k = {k}, m = {m:,}, δ = {DELTA}", ratio(k, m, DELTA), "<", 1)
+    for row in first_useful(deltas).itertuples():
+        delta, k, twice = float(cast(float, row[1])), int(row[2]), int(row[3])
+        cases = (k, k + 1), (twice, 2 * twice), (100 * k, 200 * k)
+        names = ", ".join(f"({n:,}, {m:,})" for n, m in cases)
+        most = max(ratio(n, m, delta) for n, m in cases)
+        before = ratio(k - 1, k, delta)
+        yield supplied(f"{what}, largest over (k, m) = {names}, all k > 16 log(m/δ), δ = {delta:g}", most, "<", 1)
+        yield amended(f"{what}, k = {k - 1}, m = {k}, δ = {delta:g}", before, ">=", 1)
+        yield amended(f"least k at which our bound saves noise, δ = {delta:g}", int(row[5]), "<", k)
+
+
+def simple_slack(epsilon: float = 1.0, delta: float = DELTA) -> tuple[float, float]:
+    """Certified room that the proof of `simple_scale` has left, at the largest epsilon and delta.
+
+    Returns
+    -------
+    tuple of float
+        Bounds of log(1 + alpha) - 1 / (2 alpha + 1) - 2 u - (lost to the second corner), with alpha = 2 L / epsilon at
+        the least L = log(1 / delta), u at its largest, where Theorem 2.1 takes over.
+    """
+    iv = mpmath.iv
+    least = iv.log(iv.mpf(1) / iv.mpf(str(delta)))
+    golden = (iv.sqrt(5) - 1) / 2  # t at which 2 (sqrt(k L) + L) = 2 k
+    u, k = golden / (1 + golden), least / golden**2
+    alpha, shift = 2 * least / epsilon, epsilon / (2 * k * golden * (1 + golden))
+    # (e^a - 1) / a at the largest a, times epsilon / (2 k), bounds the second corner's cross term
+    cross = iv.mpf(epsilon) / 2 * (iv.exp(shift) - 1) / shift
+    kept = 1 - (iv.exp(u) - 1) ** 2 - cross / k
+    slack = iv.log(1 + alpha) - 1 / (2 * alpha + 1) - 2 * u - cross / kept
+    return ends(slack)
+
+
+def constants(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
+    """The constant that replaces 8 in 8 sqrt(k log(k / delta)) / epsilon, by what is proved and what is needed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``k``, ``Theorem 2.1``, ``our bound``, ``closed form``, ``needed`` (at least, at pairs found).
+    """
+    rows = []
+    for k in ks:
+        unit = math.sqrt(k * math.log(k / delta)) / epsilon
+        found = (theorem_2_1(k, epsilon), 1 / shift_for(k, epsilon, delta), simple_scale(k, epsilon, delta))
+        rows.append((k, *(scale / unit for scale in (*found, needed_scale(k, epsilon, delta)))))
+    return pd.DataFrame(rows, columns=["k", "Theorem 2.1", "our bound", "closed form", "needed"])
+
+
+@claim("qiao2021:sec-5:better-bounds")
+def check_better_bounds(ks: Iterable[int]) -> Iterator[Check]:
+    """The constant 8 can be lowered to 1 + sqrt 5 with k for m inside the logarithm, and not below what is needed."""
+    ks = list(ks)
+    yield certified(
+        "room left in the proof of our noise 2(√(k log(k/δ)) + log(k/δ))s/ε, ε ≤ 1, δ ≤ 0.05, certified",
+        simple_slack(),
+        ">",
+        0,
+    )
+    grid = [
+        min(2 * k, epsilon * simple_scale(k, epsilon, delta)) / math.sqrt(k * math.log(k / delta))
+        for k, epsilon, delta in product(
+            np.unique(np.geomspace(1, 1e6, 300).astype(int)).tolist(), (1.0,), (DELTA, 1e-6)
+        )
+    ]
+    yield printed(
+        "constant in place of 8 (and k for m) at the lesser of our noise and Theorem 2.1's, largest over k ≤ 10⁶",
+        max(grid),
+        "<",
+        8,
+    )
+    needed = [needed_scale(k, EPSILON, 1e-6) / printed_scale(k, EPSILON, 1e-6, 2 * k) for k in ks]
+    yield printed(
+        f"share of Theorem 2.2's noise that the worst pairs need, m = 2k, k = {', '.join(map(str, ks))}, largest",
+        max(needed),
+        "<",
+        1,
+    )
+
+
+@claim("qiao2021:abstract:noise-level")
+def check_noise_level(ks: Iterable[int]) -> Iterator[Check]:
+    """The abstract's noise level: enough with explicit constants, and no lower power of k would do."""
+    ks = list(ks)
+    grid = [
+        EPSILON * min(2 * k / EPSILON, 1 / shift_for(k, EPSILON, delta)) / math.sqrt(k * math.log(k / delta))
+        for k, delta in product((1, 3, 10, 30, 100, 1000, 10**4, 10**5, 10**6), (DELTA, 1e-6, 1e-12))
+    ]
+    needed = [needed_scale(k, EPSILON, DELTA) * EPSILON / math.sqrt(k) for k in ks]
+    yield printed(
+        "enough: λε/(s√(k log(k/δ))) of the least noise proved, largest over k ≤ 10⁶, δ ≤ 0.05",
+        max(grid),
+        "<=",
+        1 + math.sqrt(5),
+    )
+    yield printed(
+        f"needed: λε/(s√k) at the worst pairs found, least over k = {', '.join(map(str, ks))}, δ = {DELTA}",
+        min(needed),
+        ">=",
+        0.5,
+    )
+
+
+# --- exponential noise ------------------------------------------------------------------------------------------------
+
+
+def exponential_needs(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
+    """Scale of exponential noise over its pure scale 2k / epsilon: k of k + 1 items, k of 2k; and Laplace's, k of 2k.
+
+    Of k + 1 equal values one goes up and all others down: it is left out with probability 1 / (k + 1) before and
+    exp(-2 k shift) / (k + 1) after.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``k``, ``pure scale``, ``k of k + 1``, ``k of 2k``, ``Laplace, k of 2k``: shares of the pure scale that a pair
+        of neighbours needs.
+    """
+    rows = []
+    for k in ks:
+        room = -math.log1p(-delta * (k + 1)) if delta * (k + 1) < 1 else math.inf
+        edge = epsilon / (epsilon + room)
+        noises: tuple[Noise, Noise] = "exponential", "laplace"
+        half = [least_scale(split(k, k), k, epsilon, delta, noise) * epsilon / (2 * k) for noise in noises]
+        rows.append((k, 2 * k / epsilon, edge, *half))
+    return pd.DataFrame(rows, columns=["k", "pure scale", "k of k + 1", "k of 2k", "Laplace, k of 2k"])

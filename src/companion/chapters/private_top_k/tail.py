@@ -1,0 +1,164 @@
+"""Lemma 4.5: tails of sums of coins that differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from mpmath import iv
+from numpy.typing import ArrayLike
+from scipy import special
+from scipy.optimize import brentq
+
+from companion.chapters.private_top_k.lemmas import C, chain, enclosed, least_ratio, log_choose
+from companion.instruments.allowance import ROUNDING
+from companion.instruments.topk import Array
+from companion.ledger.claim import Check, amended, claim, printed
+
+
+def least_ratio_bennett(c: float) -> float:
+    """The same with the exponent that Lemma 4.5 prints."""
+
+    def excess(c0: float) -> float:
+        t = c / c0**0.5
+        u = t / (1 + t)
+        return c0 * (1 + t) * ((1 + u) * math.log1p(u) - u) - 1
+
+    return float(brentq(excess, 0.1 * c, 100 * c**2))
+
+
+def log_poisson_binomial_tail(q: Sequence[float], k: int) -> float:
+    """Log probability that at most k of independent events of probabilities q happen; O(k * len(q))."""
+    law = np.full(k + 1, -np.inf)
+    law[0] = 0.0
+    for p in q:
+        with np.errstate(divide="ignore"):
+            stay, move = np.log1p(-p), np.log(p)
+        law[1:] = np.logaddexp(law[1:] + stay, law[:-1] + move)
+        law[0] += stay
+    return float(np.logaddexp.reduce(law))
+
+
+def log_binomial_tail(k: int, m: int, q: ArrayLike) -> Array:
+    """Log probability that at most k of m events of probability q happen, for an array of q in (0, 1)."""
+    q = np.asarray(q, float)[..., None]
+    a = np.arange(k + 1)
+    return np.asarray(special.logsumexp(log_choose(m, a) + a * np.log(q) + (m - a) * np.log1p(-q), axis=-1))
+
+
+def tail_over_bound(m: int, k: int, c: float = float(C), cells: int = 4000) -> tuple[float, float]:
+    """Largest P(at most k) / (delta / m) over delta in (0, 1), all q = K / m, bracketed from below and above.
+
+    Both the tail and delta / m fall as log(m / delta) grows, so on a cell of it the tail of its left end and the
+    delta / m of its right end bound the ratio. Equal q are the worst for K >= k + 1 (Hoeffding 1956).
+    """
+    log = np.linspace(math.log(m), ((m - k) / c) ** 2 / k, cells + 1)
+    if log[-1] <= log[0]:
+        return 0.0, 0.0  # K > m for every delta: no such vector
+    q = (k + c * np.sqrt(k * log)) / m
+    inside = q < 1
+    tail = np.where(inside, log_binomial_tail(k, m, np.where(inside, q, 0.5)), -np.inf)
+    return float(np.exp((tail + log).max())), float(np.exp((tail[:-1] + log[1:]).max()))
+
+
+def smallest_tail_counterexample(c: float = float(C)) -> dict[str, Any]:
+    """The fewest items at which 'Specifically' fails, certified: probabilities are fractions, K is enclosed.
+
+    Returns
+    -------
+    dict
+        ``items``, ``k``, ``delta``, ``q`` (fractions), ``probability`` (exact), ``allowed`` (delta / m), and
+        ``smaller``: an upper bound of probability / allowed over all fewer items, all k and delta.
+    """
+    smaller, m = 0.0, 2
+    while True:
+        found = [(*tail_over_bound(m, k, c), k) for k in range(1, m)]
+        low, _, k = max(found)
+        if low > 1:
+            break
+        smaller = max(smaller, *(high for _, high, _ in found))
+        m += 1
+    for delta in (Fraction(digit, 10**power) for power in range(1, 40) for digit in (5, 2, 1)):
+        target = k + iv.mpf(str(c)) * iv.sqrt(k * iv.log(iv.mpf(m * delta.denominator) / delta.numerator))
+        q = Fraction(math.ceil(float(target.b) / m * 10**6), 10**6)
+        if q < 1:
+            tail = sum((math.comb(m, a) * q**a * (1 - q) ** (m - a) for a in range(k + 1)), Fraction(0))
+            if tail > delta / m:
+                break
+    return {"items": m, "k": k, "delta": delta, "q": q, "probability": tail, "allowed": delta / m, "smaller": smaller}
+
+
+def largest_failing_k(log: float, c: float = float(C)) -> int:
+    """Largest k at which the Poisson tail (any number of items, at last) exceeds exp(-log); 0 if none does."""
+    k = np.arange(1, math.ceil(least_ratio(c) * log) + 1)  # Chernoff's bound covers larger ones
+    tail = np.array([_log_poisson_tail(int(i), i + c * math.sqrt(i * log)) for i in k])
+    return int(k[tail > -log].max(initial=0))
+
+
+def _log_poisson_tail(k: int, mean: float) -> float:
+    a = np.arange(k + 1)
+    return float(special.logsumexp(a * math.log(mean) - mean - special.gammaln(a + 1)))
+
+
+def failing_table(logs: Iterable[float] = (5, 10, 20, 50, 200, 500)) -> pd.DataFrame:
+    """By log(m / delta): the largest k at which 'Specifically' fails for many items, and its share of the logarithm."""
+    frame = pd.DataFrame({"log(m/δ)": float(log), "largest failing k": largest_failing_k(log)} for log in logs)
+    return frame.assign(ratio=frame["largest failing k"] / frame["log(m/δ)"])
+
+
+@claim("qiao2021:lem-4.5")
+def check_tail() -> Iterator[Check]:
+    """Lemma 4.5, general part: exact tails over the bound for equal, unequal and extreme probabilities."""
+    worst = -math.inf
+    for m, k, t in (
+        (2, 1, 0.5),
+        (5, 1, 1.0),
+        (5, 4, 0.2),
+        (20, 5, 0.5),
+        (100, 30, 0.3),
+        (400, 100, 1e-3),
+        (400, 3, 60),
+    ):
+        mean = (1 + t) * k
+        u = t / (1 + t)
+        bound = -mean * ((1 + u) * math.log1p(u) - u)
+        spread = np.linspace(0.5, 1.5, m) * mean / m
+        certain = np.r_[np.ones(int(mean)), mean % 1, np.zeros(m - int(mean))][:m]
+        for q in (np.full(m, mean / m), np.minimum(spread, 1), certain):
+            if q.sum() >= mean - 1e-9:
+                worst = max(worst, log_poisson_binomial_tail(q.tolist(), k) - bound)
+    share = np.linspace(0, 1, 1001)[1:-1]
+    chernoff, as_printed = (1 - share) * np.log1p(-share) + share, (1 + share) * np.log1p(share) - share
+    yield printed(
+        "log of exact P(Σ Z ≤ k) less log of the bound, largest over 7 sizes, 3 kinds of probabilities each",
+        worst,
+        "<=",
+        0,
+    )
+    yield printed(
+        "Chernoff's exponent less the printed one, over its mean, least over all t",
+        float((chernoff - as_printed).min()),
+        ">=",
+        0,
+    )
+
+
+@claim("qiao2021:lem-4.5:specific")
+def check_tail_specific(smallest: dict[str, Any]) -> Iterator[Check]:
+    """Lemma 4.5, 'Specifically': false for small k, true from C0 log(m / delta), and from 2.16 log(m / delta)."""
+    m, k, delta = smallest["items"], smallest["k"], smallest["delta"]
+    what = f"P(Σ Z ≤ {k}), {m} variables with q = {float(smallest['q']):g}, δ = {float(delta):g}"
+    name, value, relation, bound = chain("restored")[0]
+    at, log = 2.0, 300.0
+    few = int(at * log)
+    excess = _log_poisson_tail(few, few + float(C) * math.sqrt(few * log)) + log
+    least = least_ratio(float(C))
+    yield printed(what, float(smallest["probability"]), "<=", float(smallest["allowed"]), error=1e-18)
+    yield amended(f"largest P(Σ Z ≤ k)/(δ/m), below {m} variables, any k, δ", smallest["smaller"], "<=", 1)
+    yield enclosed(f"k ≥ 3.9² log(m/δ), {name}", value, relation, bound, "supplied")
+    yield amended("least C0 for which Chernoff's bound gives δ/m", least, "<=", 2.16, error=ROUNDING)
+    yield amended(f"k = 2 log(m/δ) = {few}, many items: log of P(Σ Z ≤ k)/(δ/m)", excess, ">", 0)  # fmt: skip
