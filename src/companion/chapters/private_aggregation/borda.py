@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from companion.chapters.private_aggregation.borda_guarantee import NOISE, additive, check_theorem
+from companion.chapters.private_aggregation.local_costs import mean_rounds
 from companion.instruments import surveys as datasets
 from companion.instruments.aggregation import matrix_error, printed_rate
 from companion.instruments.allowance import Z
@@ -249,29 +250,25 @@ def check_either_or(sizes: Iterable[int], epsilon: float, delta: float) -> Itera
     yield amended(f"largest of these ratios, {sizes[0]} ≤ m ≤ {sizes[-1]}", (proved / better).max(), "<=", 1)
 
 
+#: Items at which the rounds of sorting are counted.
+DEEP = 64
+
+
 @claim("alabi2022:sec-conclusions:interactive")
 def check_interactive(
     table: pd.DataFrame, sizes: Iterable[int], epsilons: Iterable[float], measured: pd.DataFrame
 ) -> Iterator[Check]:
-    """A protocol of one round with the error of Corollary 12, and without its logarithm.
+    """Corollary 12 sorts in rounds; a protocol of one round has its error, without its logarithm.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Of `constants`.
-    sizes : iterable of int
-        At which the proved error is evaluated.
-    epsilons : iterable of float
-        Up to 1.
-    measured : pandas.DataFrame
-        Of `local_noise`.
+    `table` is of `constants`, `measured` of `local_noise`; the proved error is evaluated at epsilons up to 1.
     """
     sizes, epsilons = list(sizes), list(epsilons)
     factors = {e: [additive("local", m, e) / printed_rate(12, m, e) for m in sizes] for e in epsilons}
     slope = max(exponent(sizes, values) for values in factors.values())
     plain = max(additive("local", m, e) * e / m**2.5 for m, e in product(sizes, epsilons))
     what = f"largest power of m by which one round's proved error exceeds Corollary 12's, {sizes[0]} ≤ m ≤ {sizes[-1]}"
-    yield printed(what, slope, ">", 0)
+    yield printed(f"mean rounds of questions, each chosen by answers before, m = {DEEP}", mean_rounds(DEEP), ">", 2)
+    yield amended(what, slope, "<=", 0)
     yield amended("largest ratio of that error to m^2.5/(ε√n), ε ≤ 1", plain, "<=", 1.6)
     yield from check_theorem(table)
     yield from check_local_noise(measured)

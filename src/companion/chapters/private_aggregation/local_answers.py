@@ -273,18 +273,29 @@ def literal_answers(n_items: int, q: int, voters: Iterable[int]) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
+def shrinkage(epsilon: float, n_items: int, *, base: float) -> float:
+    """1/d of Algorithm 2, at the q of Lemma 10: by how much a report's mean shrinks, tanh(epsilon_0 / 2) at base e."""
+    each = base ** (epsilon * n_items / (2 * lemma_queries(n_items)))
+    return (each - 1) / (each + 1)
+
+
 @claim("alabi2022:alg-2")
 def check_alg_2(n_items: int = 40) -> Iterator[Check]:
-    """Algorithm 2 run literally, and with its counter outside of the loop over voters."""
+    """Algorithm 2 run literally, and with its counter outside of the loop over voters; d with either base."""
+    e, other = "base e", "base ε, as our copy has it"
+    for epsilon in (1.0, 0.5):
+        what = f"1/d, ε = {epsilon:g}, m = {n_items}, q = {lemma_queries(n_items)}"
+        yield printed(what, shrinkage(epsilon, n_items, base=math.e), ">", 0, reading=e)
+        yield printed(what, shrinkage(epsilon, n_items, base=epsilon), ">", 0, reading=other)
     q = lemma_queries(n_items)
     for m, some in ((2, 14), (n_items, q)):
         n = (2 * some // m + 1) * m
         seen = int(literal_answers(m, some, [n]).voter.iloc[0])
-        yield printed(f"answers before ⊥, m = {m}, q = {some}, n = {n}", seen, ">=", 1)
+        yield printed(f"answers before ⊥, m = {m}, q = {some}, n = {n}", seen, ">=", 1, reading=e)
     n = 4 * n_items
     frame = literal_answers(n_items, q, [n])
     what = f"answers before ⊥ to q = {q} distinct queries, m = {n_items}, n = {n}"
-    yield printed(what, int(frame.voter.iloc[0]), ">=", q)
+    yield printed(what, int(frame.voter.iloc[0]), ">=", q, reading=e)
     yield amended(f"{what}, one count a query", int(frame["query"].iloc[0]), ">=", q)
 
 

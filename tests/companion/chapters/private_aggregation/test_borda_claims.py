@@ -101,16 +101,21 @@ def test_matrix_error_bounds_the_excess():
 
 def test_interactive(constants):
     checks = study.check_interactive(constants, SIZES, [0.1, 1.0], study.local_noise(["parties"], 1.0, 60))
-    assert derive(checks) == "refuted"
+    assert derive(checks) == "holds"
     assert all(c.outcome for c in checks if c.about == "corrected")
 
 
 def test_interactive_rejects_the_noise_of_all_pairs(constants, monkeypatch):
-    honest = borda_guarantee.additive
+    honest = study.additive
     monkeypatch.setattr(study, "additive", lambda model, m, *rest: honest(model, m, *rest) * m**0.5)
     checks = study.check_interactive(constants, SIZES, [0.1, 1.0], study.local_noise(["parties"], 1.0, 60))
-    assert derive(checks) == "holds"
-    assert not checks[1].outcome
+    assert [check.outcome for check in checks[:3]] == [True, False, False]
+
+
+def test_interactive_rejects_sorting_in_one_round(constants, monkeypatch):
+    monkeypatch.setattr(study, "mean_rounds", lambda n_items: 1.0)
+    checks = study.check_interactive(constants, SIZES, [1.0], study.local_noise(["parties"], 1.0, 60))
+    assert derive(checks) == "refuted"
 
 
 def test_local_noise_against_its_bound():
