@@ -313,7 +313,7 @@ def check_algorithm_1(epsilon: float) -> Iterator[Check]:
     """All that Algorithm 1 returns, with the noise of Theorem 2.1."""
     for m, k in ((2, 1), (6, 3)):
         at = f"set and values, {k} of {m} items, noise λ = {2 * k}s/ε, ε = {epsilon:g}"
-        for adjacency, about in (("any direction", "printed"), ("all one way", "supplied")):
+        for adjacency, about in (("any direction", "printed"), ("all one way", "corrected")):
             loss = found_loss("set, fresh values", m, k, epsilon / (2 * k), adjacency)
             yield loss_check(f"{at}, {adjacency}", loss, epsilon, about)
     shapes = ((2, 1), (4, 2), (4, 3), (5, 4))
