@@ -30,8 +30,6 @@ from companion.instruments.uniformity import exponent, mean_square_bias
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.friedman import friedman_statistic
 
-# --- better: all ranks -----------------------------------------------------------------------------------------------
-
 
 @numba.njit(cache=True, error_model="numpy")
 def _running(rows, order, marks):
@@ -58,8 +56,6 @@ def running_statistics(
 ) -> NDArray[np.float64]:
     """k times UNIF's Y, and the sum of the squared centred rank sums, after each number of rankings in `marks`.
 
-    Returns
-    -------
     ndarray of float, shape (2, marks, repetitions)
     """
     m = law.n_items
@@ -72,22 +68,8 @@ def rankings_needed(
 ) -> dict[str, float]:
     """Rankings with which UNIF and Friedman's test, both of size exactly 0.05, reach a power.
 
-    Parameters
-    ----------
-    n_items : int
-    theta : float
-        -log phi.
-    repetitions : int
-        Under the alternative; twice as many under the null.
-    level : float
-    resamples : int
-        Of the bootstrap, over alternative and null draws, that gives the standard errors.
-
-    Returns
-    -------
-    dict
-        ``n_items``, ``theta``, ``UNIF``, ``Friedman``, ``ratio``, with ``… se``, and ``known centre``: what the normal
-        approximation gives for the most powerful test when the centre is known.
+    ``n_items``, ``theta``, ``UNIF``, ``Friedman``, ``ratio``, with ``… se``, and ``known centre``: what the normal
+    approximation gives for the most powerful test when the centre is known.
     """
     law, uniform = Mallows(n_items, theta), Mallows(n_items, 0.0)
     z = stats.norm.ppf(level) - stats.norm.ppf(DELTA)

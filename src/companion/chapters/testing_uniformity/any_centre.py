@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from companion.chapters.testing_uniformity.power import (
     SIZE,
     UNIF,
     curve,
-    power_check,
+    off,
     row_at,
 )
 from companion.instruments.allowance import Z
@@ -32,8 +33,6 @@ from companion.instruments.uniformity import certain
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows
-
-# --- Figure 2 --------------------------------------------------------------------------------------------------------
 
 
 def fixed_centre_limit(n_items: int, n_rankings: int, sides: int = 2, delta: float = DELTA) -> float:
@@ -71,9 +70,16 @@ def estimated_centre(
 def estimated_centre_sizes(panels: Iterable[tuple[int, int]], repetitions: int, jobs: int = 1) -> pd.DataFrame:
     """Probability that MA with an estimated centre rejects uniform rankings."""
     cells = [{"n_items": m, "n_rankings": n} for m, n in panels]
-    return sweep(
-        estimated_centre, cells, experiment="busafekete2021 estimated centre", repetitions=repetitions, jobs=jobs
-    )
+    name = "busafekete2021 estimated centre"
+    return sweep(estimated_centre, cells, experiment=name, repetitions=repetitions, jobs=jobs)
+
+
+def lead(says: Callable[..., Check], name: str, row: Any, other: str, than: Any) -> Check:
+    """Whether one test has more power than another in a cell."""
+    # a difference that no repetition showed may still be one in as many
+    error = Z * math.hypot(row.se, than.se, 1 / row.repetitions)
+    cell = f"m = {row.n_items}, {row.n_rankings} rankings, 1 − φ = {row.gap:.2g}"
+    return says(f"power of {name} less that of {other}, {cell}", row["mean"] - than["mean"], ">", 0, error=error)
 
 
 @claim("busafekete2021:fig-2")
@@ -87,30 +93,19 @@ def check_figure_2(frame: pd.DataFrame, sizes: pd.DataFrame, panels: Iterable[tu
             yield printed(what, fixed_centre_limit(m, 2, sides), ">=", DETECTED, reading=reading)
         yield amended(f"{what}, any fixed centre", fixed_centre_limit(m, 2), "<", 0.17)
         ahead, behind = (row_at(frame, m, 15, test, PRINTED) for test in (FIRST, UNIF))
-        yield _lead("UNIF", behind, "MA", ahead, "printed", "first ranking as centre")
-        yield _lead("MA, first ranking as centre,", ahead, "UNIF", behind, "corrected")
+        yield lead(partial(printed, reading="first ranking as centre"), "UNIF", behind, "MA", ahead)
+        yield lead(amended, "MA, first ranking as centre,", ahead, "UNIF", behind)
         row = row_at(frame, m, 50, UNIF, PRINTED)
         what = f"power of UNIF, m = {m}, two rankings, 1 − φ = {row.gap:.2g}"
-        yield power_check(what, row, ">=", 0.9, "corrected")
+        yield amended(what, row["mean"], ">=", 0.9, error=off(row))
     for row in sizes.itertuples():
         error = certain(row.mean, row.repetitions)
         what = f"MA rejects uniform rankings, m = {row.n_items}, {row.n_rankings} rankings"
         yield printed(what, row.mean, "<=", 0.5, reading="estimated centre (Borda)", error=error)
     for m, n in more:
         unif = row_at(frame, m, 25, UNIF, PRINTED, n)
-        others = [(test, row_at(frame, m, 25, test, PRINTED, n)) for test in (FIXED, FIRST)]
-        for test, row in others:
-            yield _lead("UNIF", unif, test, row, "corrected")
-
-
-def _lead(name: str, row: Any, other: str, than: Any, about: str, reading: str = "") -> Check:
-    """Whether one test has more power than another in a cell."""
-    # a difference that no repetition showed may still be one in as many
-    error = Z * math.hypot(row.se, than.se, 1 / row.repetitions)
-    cell = f"m = {row.n_items}, {row.n_rankings} rankings, 1 − φ = {row.gap:.2g}"
-    return Check(
-        f"power of {name} less that of {other}, {cell}", row["mean"] - than["mean"], ">", 0, about, reading, error
-    )
+        for test in (FIXED, FIRST):
+            yield lead(amended, "UNIF", unif, test, row_at(frame, m, 25, test, PRINTED, n))
 
 
 _MALLOWS: dict[str, dict[str, Any]] = {

@@ -27,13 +27,8 @@ def remainder(items: float, theta: float) -> float:
     if x >= 0.5:
         return math.inf
     r = np.arange(4, 60, 2)
-    logs = (
-        r * math.log(theta)
-        + (r - 1) * math.log(2 * degree)
-        + (r - 2) * np.log(r)
-        + math.log(pairs)
-        - special.gammaln(r + 1)
-    )
+    logs = r * math.log(theta) + (r - 1) * math.log(2 * degree) + (r - 2) * np.log(r)
+    logs += math.log(pairs) - special.gammaln(r + 1)
     tail = pairs / degree * x**60
     return float(np.exp(logs).sum() + tail + theta**4 * (items + 1) ** 5 / 1200)
 
@@ -75,10 +70,7 @@ def check_rate(frame: pd.DataFrame, epsilon: float = 0.5, delta: float = 0.05) -
 def overlap_table(items: Iterable[int], epsilon: float, n: int) -> pd.DataFrame:
     """Exact chi-square of n rankings with a random common centre, beside its leading-order form.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``exact``, ``leading``: exp(n (n - 1) theta^4 V / 2) - 1, V the variance of `shared_variance`.
+    ``items``, ``exact``, ``leading``: exp(n (n - 1) theta^4 V / 2) - 1, V the variance of `shared_variance`.
     """
     rows = []
     for m in items:

@@ -17,8 +17,6 @@ from companion.ledger.claim import Check, amended, claim, content, printed
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows, theta_at
 
-# --- what a fixed epsilon means --------------------------------------------------------------------------------------
-
 
 def null_variance(items: float) -> float:
     """Variance of the Kendall distance of a uniform ranking from a given one."""
@@ -42,8 +40,8 @@ def bracket(items: float, epsilon: float) -> tuple[float, float]:
     Here var and sd are those of the null distance. The upper bound asks that 16 L (m + 1)^5 <= 600 var^2; else it is
     infinite.
     """
-    variance, spread = null_variance(items), -math.log1p(-epsilon)
-    upper = 4 * math.sqrt(spread / variance) if 16 * spread * (items + 1) ** 5 <= 600 * variance**2 else math.inf
+    variance, apart = null_variance(items), -math.log1p(-epsilon)
+    upper = 4 * math.sqrt(apart / variance) if 16 * apart * (items + 1) ** 5 <= 600 * variance**2 else math.inf
     return 2 * epsilon / math.sqrt(variance), upper
 
 
@@ -60,27 +58,16 @@ def unif_samples(items: int, theta: float, delta: float) -> float:
 def sample_table(items: Iterable[int], epsilons: Iterable[float], delta: float) -> pd.DataFrame:
     """What a fixed epsilon asks for.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``epsilon``, ``theta`` (theta_epsilon), ``gap`` (1 - phi_epsilon), ``printed_gap`` (Theorem 4's),
-        ``mu``, ``unif`` (line 5 of UNIF).
+    ``items``, ``epsilon``, ``theta`` (theta_epsilon), ``gap`` (1 - phi_epsilon), ``printed_gap`` (Theorem 4's), ``mu``,
+    ``unif`` (line 5 of UNIF).
     """
     rows = []
     for epsilon in epsilons:
         for m in items:
             theta = theta_at(m, epsilon)
-            rows.append(
-                {
-                    "items": m,
-                    "epsilon": epsilon,
-                    "theta": theta,
-                    "gap": -math.expm1(-theta),
-                    "printed_gap": paper.two_sample_gap(m, delta),
-                    "mu": math.tanh(m * theta / 16),
-                    "unif": unif_samples(m, theta, delta),
-                }
-            )
+            row = {"items": m, "epsilon": epsilon, "theta": theta, "gap": -math.expm1(-theta)}
+            row |= {"printed_gap": paper.two_sample_gap(m, delta), "mu": math.tanh(m * theta / 16)}
+            rows.append(row | {"unif": unif_samples(m, theta, delta)})
     return pd.DataFrame(rows)
 
 
@@ -94,11 +81,8 @@ def condition_table(frame: pd.DataFrame, delta: float) -> pd.DataFrame:
 def rate_table(items: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     """Rankings needed at one epsilon.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``unif`` (line 5 of UNIF), ``bound`` (no test below it, to leading order), ``known`` (enough if the
-        centre is known, normal limit), ``claimed`` (the abstract's m^-1/2 through the least ``unif``).
+    ``items``, ``unif`` (line 5 of UNIF), ``bound`` (no test below it, to leading order), ``known`` (enough if the
+    centre is known, normal limit), ``claimed`` (the abstract's m^-1/2 through the least ``unif``).
     """
     rows = []
     for m in items:
@@ -130,11 +114,8 @@ def zeros(items: int, theta: float) -> float:
 def least_epsilon(items: Iterable[int], delta: float) -> pd.DataFrame:
     """How far from uniform a law must be to meet Theorem 4's condition.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``gap`` (the printed one), ``zeros`` (-log10(1 - TV) of the law with 1 - phi = gap), ``proved`` (at
-        least so many, by the affinity); only rows with 0 < gap < 1, for the others are met always or never.
+    ``items``, ``gap`` (the printed one), ``zeros`` (-log10(1 - TV) of the law with 1 - phi = gap), ``proved`` (at least
+    so many, by the affinity); only rows with 0 < gap < 1, for the others are met always or never.
     """
     rows = []
     for m in items:
@@ -217,9 +198,6 @@ def check_phi_eps_rate(frame: pd.DataFrame, epsilon: float = 0.5) -> Iterator[Ch
     yield amended(f"ε = {epsilon:g}, m = {last:,}: θ_ε times sd over its limit, less 1", off, "<=", 1 / last)
 
 
-# --- how many rankings any test needs --------------------------------------------------------------------------------
-
-
 def shared_variance(items: int) -> tuple[float, float]:
     """Of the covariance C(c) of the distances of a uniform ranking from two centres: its variance over a random c, and
     the sub-Gaussian variance that the bounded differences inequality proves.
@@ -240,9 +218,6 @@ def least_samples(items: int, theta: float, delta: float) -> float:
     """
     room = 2 * math.log1p(4 * (1 - 2 * delta) ** 2) / shared_variance(items)[0] / theta**4
     return 0.5 + math.sqrt(0.25 + room)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 @styled

@@ -5,48 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.uniformity import all_pairings, all_rankings
+from companion.instruments.uniformity import all_distances, all_pairings, all_rankings
 from companion.ledger.claim import Check, amended, claim, printed
-from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows
 from dprank.uniformity.pairs import pair_signs
 
 #: How two pairs can lie in the centre: places of the items.
-CONFIGURATIONS = {
-    "separated": ((0, 1), (2, 3)),
-    "nested": ((0, 3), (1, 2)),
-    "crossing": ((0, 2), (1, 3)),
-}
+CONFIGURATIONS = {"separated": ((0, 1), (2, 3)), "nested": ((0, 3), (1, 2)), "crossing": ((0, 2), (1, 3))}
 
 Pairs = tuple[tuple[int, int], ...] | NDArray[np.int64]
-
-
-# --- which pairs are independent --------------------------------------------------------------------------------------
-
-
-@cache
-def _distances(n_items: int) -> NDArray[np.int64]:
-    """Distances of all rankings from the identity."""
-    return kendall_distances(all_rankings(n_items), np.arange(n_items))
 
 
 def sign_law(n_items: int, phi: float, pairs: Pairs) -> NDArray[np.float64]:
     """Exact joint law of the signs of pairs, by enumeration of all rankings.
 
-    Returns
-    -------
-    ndarray of float, shape (2,) * pairs
-        Index 1 where the first item of the pair comes first.
+    Index 1 where the first item of the pair comes first.
     """
     index = tuple((pair_signs(all_rankings(n_items), np.array(pairs)).T + 1) // 2)
     law = np.zeros((2,) * len(pairs))
-    np.add.at(law, index, phi ** _distances(n_items).astype(float))
+    np.add.at(law, index, phi ** all_distances(n_items)[0].astype(float))
     return law / law.sum()
 
 
@@ -75,39 +59,23 @@ def covariance(n_items: int, phi: float, pairs: Pairs) -> float:
 def pairings(n_items: int, phi: float) -> pd.DataFrame:
     """All pairings of a few items: are the signs of all pairs jointly independent?
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``crossings`` of the pairing, ``pairings`` (how many), ``least`` and ``largest`` total variation distance from
-        independence among them.
+    ``crossings`` of the pairing, ``pairings`` (how many), ``least`` and ``largest`` total variation distance from
+    independence among them.
     """
-    rows = [
-        {"crossings": crossings(pairs), "distance": dependence(n_items, phi, pairs)} for pairs in all_pairings(n_items)
-    ]
-    spread = pd.DataFrame(rows).groupby("crossings").distance
-    return spread.agg(pairings="count", least="min", largest="max").round(12).reset_index()
+    rows = [(crossings(pairs), dependence(n_items, phi, pairs)) for pairs in all_pairings(n_items)]
+    distance = pd.DataFrame(rows, columns=["crossings", "distance"]).groupby("crossings").distance
+    return distance.agg(pairings="count", least="min", largest="max").round(12).reset_index()
 
 
 def crossing_rates(n_items: int, theta: float) -> pd.DataFrame:
     """Covariance of crossing pairs that reach over all items.
 
-    Returns
-    -------
-    pandas.DataFrame
-        For pairs (a, b), (c, d) with a < c < b < d, a = 0 and d the last of the items: ``c``, ``b``,
-        ``covariance``.
+    For pairs (a, b), (c, d) with a < c < b < d, a = 0 and d the last of the items: ``c``, ``b``, ``covariance``.
     """
     last, phi = n_items - 1, math.exp(-theta)
-    rows = [
-        {
-            "c": c,
-            "b": b,
-            "covariance": covariance(n_items, phi, ((0, b), (c, last))),
-        }
-        for c in range(1, last)
-        for b in range(c + 1, last)
-    ]
-    return pd.DataFrame(rows)
+    inner = list(combinations(range(1, last), 2))
+    rows = [(c, b, covariance(n_items, phi, ((0, b), (c, last)))) for c, b in inner]
+    return pd.DataFrame(rows, columns=["c", "b", "covariance"])
 
 
 def squares_covariance(phi: float, n_rankings: int, pairs: Pairs) -> float:
@@ -149,11 +117,8 @@ def check_independence() -> Iterator[Check]:
 def bias_ratios(sizes: Iterable[int], phis: ArrayLike) -> pd.DataFrame:
     """Bias of the closest pair that counts as far, against the printed bound.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``phi``, ``apart`` (places between the items: m / 8 rounded up), ``bias``, ``mu``, ``ratio``, ``before``
-        (probability of the centre's order).
+    ``m``, ``phi``, ``apart`` (places between the items: m / 8 rounded up), ``bias``, ``mu``, ``ratio``, ``before``
+    (probability of the centre's order).
     """
     m = np.array(list(sizes))
     apart_by = np.ceil(m / 8).astype(int)
@@ -208,23 +173,9 @@ def check_bias() -> Iterator[Check]:
 def far_law(n_items: int, apart_by: int) -> NDArray[np.float64]:
     """Exact law of the number of pairs at least `apart_by` places apart in the centre, for a random pairing.
 
-    Parameters
-    ----------
-    n_items : int
-        Even.
-    apart_by : int
-        At most 14 or so: the cost grows as 2^apart_by times the square of the items.
-
-    Returns
-    -------
-    ndarray of float, shape (n_items / 2 + 1,)
-        Probability of 0, 1, ... such pairs.
-
-    Notes
-    -----
-    The number of ways to choose r disjoint pairs that are all closer is counted item by item, in whole numbers, with
-    the set of the recent items that are taken as the state. Inclusion and exclusion over the pairings of the other
-    items gives the law.
+    Probability of 0, 1, ... such pairs. The number of ways to choose r disjoint pairs that are all closer is counted
+    item by item, in whole numbers, with the set of the recent items that are taken as the state. Inclusion and
+    exclusion over the pairings of the other items gives the law.
     """
     width, total = apart_by - 1, n_items // 2
     # bit g of a state: the item g + 1 places back is taken, as are those before the first; ways by number of pairs
@@ -257,20 +208,23 @@ def far_mean(n_items: int, apart_by: int) -> float:
     return (n_items - apart_by) * (n_items - apart_by + 1) / (2 * (n_items - 1))
 
 
+def m_1(n_items: ArrayLike, delta: float) -> NDArray[np.float64]:
+    """The paper's number of pairs that are far apart."""
+    m = np.asarray(n_items, float)
+    return m / 8 - np.sqrt(m * math.log(2 / delta) / 16)
+
+
 def far_pairs(sizes: Iterable[int], delta: float) -> pd.DataFrame:
     """Pairs at least m / 8 places apart in a random pairing, exactly.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``m / 8``, ``mean``, ``low`` (the number is below it with probability at most `delta` / 2), ``m1`` (the
-        paper's), ``below`` (probability of fewer than m1).
+    ``m``, ``m / 8``, ``mean``, ``low`` (the number is below it with probability at most `delta` / 2), ``m1`` (the
+    paper's), ``below`` (probability of fewer than m1).
     """
     rows = []
     for m in sizes:
         law = far_law(m, math.ceil(m / 8))
         below = np.cumsum(law)
-        m1 = m / 8 - math.sqrt(m * math.log(2 / delta) / 16)
+        m1 = float(m_1(m, delta))
         short = float(law[: max(0, math.ceil(m1))].sum())
         row = {"m": m, "m / 8": m / 8, "mean": law @ np.arange(len(law)), "low": int((below <= delta / 2).sum())}
         rows.append(row | {"m1": m1, "below": short})

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.uniformity import all_rankings, distance_law
+from companion.instruments.uniformity import all_distances, all_rankings, distance_law
 from companion.ledger.claim import Check, amended, claim, content, printed, supplied
 from dprank.aggregation import lower_bounds
-from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
+from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 
 #: What a total variation distance by Fourier inversion may be off.
@@ -25,9 +25,6 @@ INVERSION = 1e-10
 BERRY_ESSEEN = 0.56
 
 Array = NDArray[np.float64]
-
-
-# --- exact laws of few items -----------------------------------------------------------------------------------------
 
 
 @cache
@@ -207,24 +204,18 @@ def known_centre_samples(items: int, epsilon: float, delta: float, coin: bool = 
     return next(n for n in range(1, 10**4) if known_centre_power(items, theta, n, delta, coin) >= 1 - delta)
 
 
-@cache
-def _distances(items: int) -> NDArray[np.uint8]:
-    """Kendall distances of all pairs of rankings."""
-    return pairwise_kendall_distances(all_rankings(items)).astype(np.uint8)
-
-
 def mixture_excess(items: int, theta: float) -> float:
     """Largest relative deviation of a single ranking from uniform if its centre is uniformly random."""
     law = np.exp(-theta * np.arange(items * (items - 1) // 2 + 1))
-    mean = law[_distances(items)].mean(axis=1)
+    mean = law[all_distances(items)].mean(axis=1)
     return float(np.abs(mean / mean.mean() - 1).max())
 
 
 def overlaps(items: int, theta: float) -> Array:
     """For every centre c: m! times the sum of p(ranking, identity) p(ranking, c), exact. O(m!^2)."""
     weights = np.exp(-theta * np.arange(items * (items - 1) // 2 + 1))
-    one = weights[_distances(items)[0]]
-    sums = np.concatenate([weights[_distances(items)[i : i + 500]] @ one for i in range(0, len(one), 500)])
+    one = weights[all_distances(items)[0]]
+    sums = np.concatenate([weights[all_distances(items)[i : i + 500]] @ one for i in range(0, len(one), 500)])
     return np.asarray(sums * len(one) / one.sum() ** 2)
 
 

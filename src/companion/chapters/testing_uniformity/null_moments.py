@@ -22,8 +22,6 @@ from companion.instruments.uniformity import divergence, exponent
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.models.mallows import Mallows
 
-# --- moments, normality, divergence, cost ----------------------------------------------------------------------------
-
 
 @claim("busafekete2021:sec-7.2:moments")
 def check_moments(items: Iterable[int] = range(2, 61)) -> Iterator[Check]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from companion.chapters.testing_uniformity.independence import CONFIGURATIONS, far_law, sign_law
+from companion.chapters.testing_uniformity.independence import CONFIGURATIONS, far_law, m_1, sign_law
 from companion.chapters.testing_uniformity.pair_statistics import CALM, MISS, null_size
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.sweep import sweep
@@ -20,8 +21,6 @@ from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import pair_statistic, unif_sf
-
-# --- samples and power ------------------------------------------------------------------------------------------------
 
 
 def small_samples(n_items: int, theta: float, delta: float) -> int:
@@ -39,15 +38,9 @@ def family_samples(n_items: int, theta: float, delta: float, exponent: float, fa
 
 def line_5(sizes: Iterable[int], mu: float, delta: float) -> pd.DataFrame:
     """The printed number of samples at a given mu: ``m``, ``m1``, ``k``."""
-    rows = [
-        {
-            "m": m,
-            "m1": m / 8 - math.sqrt(m * math.log(2 / delta) / 16),
-            "k": paper.unif_samples(m, 16 / m * math.atanh(mu), delta),
-        }
-        for m in sizes
-    ]
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame({"m": list(sizes)})
+    k = [paper.unif_samples(m, 16 / m * math.atanh(mu), delta) for m in frame.m]
+    return frame.assign(m1=m_1(frame.m, delta), k=k)
 
 
 def rejections(
@@ -65,18 +58,7 @@ def rejections(
 def powers(sizes: Iterable[int], biases: Iterable[float], delta: float, repetitions: int) -> pd.DataFrame:
     """Power of UNIF as printed with the printed number of samples, and with a middle member of the paper's family.
 
-    Parameters
-    ----------
-    sizes : iterable of int
-    biases : iterable of float
-        Values of the paper's mu, which say how far the alternative is.
-    delta : float
-    repetitions : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        As of `sweep`, ``mean`` the power; ``samples`` ("line 5" or "family"), ``mu``.
+    As of `sweep`, ``mean`` the power; ``samples`` ("line 5" or "family"), ``mu``.
     """
     cells, about = [], []
     for m in sizes:
@@ -93,12 +75,20 @@ def powers(sizes: Iterable[int], biases: Iterable[float], delta: float, repetiti
     return pd.concat([pd.DataFrame(about), frame], axis=1)
 
 
-def at_least(what: str, row: pd.Series, bound: float, about: str = "corrected", reading: str = "") -> Check:
-    """A simulated power against a bound, with a Clopper-Pearson interval that misses it with probability `MISS`."""
+def interval(row: pd.Series) -> tuple[float, float]:
+    """Middle and half-width of the Clopper-Pearson interval that misses a simulated power with probability `MISS`."""
     hits = round(row["mean"] * row.repetitions)
     low = stats.beta.ppf(MISS / 2, hits, row.repetitions - hits + 1) if hits else 0.0
     high = stats.beta.ppf(1 - MISS / 2, hits + 1, row.repetitions - hits) if hits < row.repetitions else 1.0
-    return Check(what, (low + high) / 2, ">=", bound, about, reading, (high - low) / 2)
+    return (low + high) / 2, (high - low) / 2
+
+
+def simulated(says: Callable[..., Check], frame: pd.DataFrame, samples: str, delta: float) -> Iterator[Check]:
+    """Every power of `powers` with these samples is to be at least 1 - delta."""
+    for _, row in frame[frame.samples == samples].iterrows():
+        cell = f"{samples}, m = {row.n_items}, μ = {row.mu:g}, k = {row.n_rankings}, δ = {delta:g}"
+        middle, half = interval(row)
+        yield says(f"power (mid-interval), {cell}", middle, ">=", 1 - delta, error=half)
 
 
 def one_pair_power(n_items: int, theta: float, delta: float) -> float:
@@ -119,19 +109,7 @@ def check_alg_2_k(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
         for mu in (0.01, 0.5, 0.99):
             power = one_pair_power(m, 16 / m * math.atanh(mu), delta)
             yield amended(f"power, one pair alone, m = {m}, μ = {mu:g}, δ = {delta:g}", power, ">=", 1 - delta)
-    yield from _simulated(frame, "line 5", delta)
-
-
-def _simulated(
-    frame: pd.DataFrame, samples: str, delta: float, about: str = "corrected", reading: str = ""
-) -> list[Check]:
-    return [
-        at_least(
-            f"power (mid-interval), {samples}, m = {row.n_items}, μ = {row.mu:g}, k = {row.n_rankings}, δ = {delta:g}",
-            row, 1 - delta, about, reading,
-        )
-        for _, row in frame[frame.samples == samples].iterrows()
-    ]  # fmt: skip
+    yield from simulated(amended, frame, "line 5", delta)
 
 
 def too_few(constant: float, delta: float, phi: float = 0.5) -> tuple[int, int]:
@@ -148,10 +126,7 @@ def too_few(constant: float, delta: float, phi: float = 0.5) -> tuple[int, int]:
 def needed_over_stated(deltas: Iterable[float], n_items: int = 10, phi: float = 0.5) -> pd.DataFrame:
     """Samples that any test needs, over Theorem 5's without its constant, as the significance shrinks.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``delta``, ``log`` (of 1 / delta), ``needed`` (log(1 / (4 delta)) over the divergence), ``stated``, ``ratio``.
+    ``delta``, ``log`` (of 1 / delta), ``needed`` (log(1 / (4 delta)) over the divergence), ``stated``, ``ratio``.
     """
     law = Mallows.of_phi(n_items, phi)
     mu = paper.unif_bias(n_items, law.theta)
@@ -172,14 +147,12 @@ def check_thm_5(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
         yield printed(what, power, ">=", 1 - delta)
     ratios = needed_over_stated([1e-20, 1e-40, 1e-80, 1e-160])
     slope = exponent(ratios.log, ratios.ratio)
-    what = (
-        "exponent of log(1/δ) in (samples any test needs) / (μ⁻² √(log(1/δ)/m)), m = 10, φ_ε = 1/2, δ = 10⁻²⁰ .. 10⁻¹⁶⁰"
-    )
-    yield printed(what, slope, "<=", 0)
+    what = "exponent of log(1/δ) in (samples any test needs) / (μ⁻² √(log(1/δ)/m)), m = 10, φ_ε = 1/2"
+    yield printed(f"{what}, δ = 10⁻²⁰ .. 10⁻¹⁶⁰", slope, "<=", 0)
     for m in (32, 100, 1000):
         size = null_size(m, 12, paper.unif(m, delta).threshold)
         yield amended(f"size of the printed threshold, m = {m}, k = 12, δ = {delta:g}", size, "<=", delta)
-    yield from _simulated(frame, "line 5", delta)
+    yield from simulated(amended, frame, "line 5", delta)
 
 
 def mean_statistic(law: Mallows, n_rankings: int) -> float:
@@ -190,11 +163,8 @@ def mean_statistic(law: Mallows, n_rankings: int) -> float:
 def pairing_gain(sizes: Iterable[int], mu: float) -> pd.DataFrame:
     """What a random pairing gains over a fixed one whose pairs an adversary made neighbours in the centre.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``1 - phi``, ``random`` and ``neighbours`` (mean squared bias of a pair), ``gain`` (their ratio: that of
-        the rankings that move Y equally far), ``2m²/27`` (its limit near the uniform law).
+    ``m``, ``1 - phi``, ``random`` and ``neighbours`` (mean squared bias of a pair), ``gain`` (their ratio: that of the
+    rankings that move Y equally far), ``2m²/27`` (its limit near the uniform law).
     """
     rows = []
     for m in sizes:
@@ -261,7 +231,7 @@ def check_family(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
     worst, _ = adjacent_margins(lambda m, theta, delta: family_samples(m, theta, delta, 1, m))
     what = "least (power - (1-δ)) / δ, exponent 1, m₁ = m, all pairs neighbours, m = 2 .. 1000"
     yield printed(what, worst, ">=", 0, reading=formula)
-    yield from _simulated(frame, "family", delta, "printed", formula)
+    yield from simulated(partial(printed, reading=formula), frame, "family", delta)
     worst, _ = adjacent_margins(lambda m, theta, delta: family_samples(m, theta, delta, 1, m / 2))
     what = "least (power - (1-δ)) / δ, exponent 1, m₁ = m/2, all pairs neighbours, m = 2 .. 1000"
     yield amended(what, worst, ">=", 0)

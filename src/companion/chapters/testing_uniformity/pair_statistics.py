@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,20 +23,14 @@ MISS = 1e-4
 CALM = 6.1
 
 
-# --- size -------------------------------------------------------------------------------------------------------------
-
-
 def size_at_atoms(n_items: int, n_rankings: int) -> pd.DataFrame:
     """The printed threshold against the exact law of Y, for all significances at once.
 
     A value v of Y above m/2 is rejected if log(1/delta) <= (v - m/2)^2 / (4m). The size is at most delta for every
     delta if and only if P(Y >= v) <= exp(-(v - m/2)^2 / (4m)) at every v that Y can take.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``value``, ``size`` (P(Y >= value)), ``delta`` (the least with which `value` is rejected), ``ours`` (the same
-        for the threshold m/2 + sqrt(2 m log(1/delta)) + 2 log(1/delta)).
+    ``value``, ``size`` (P(Y >= value)), ``delta`` (the least with which `value` is rejected), ``ours`` (the same for
+    the threshold m/2 + sqrt(2 m log(1/delta)) + 2 log(1/delta)).
     """
     pairs, k = n_items // 2, n_rankings
     # the lattice of `dprank.uniformity.unif`: k Y is 4 w or N + 8 w
@@ -59,11 +54,8 @@ def null_size(n_items: int, n_rankings: int, threshold: float) -> float:
 def null_curves(sizes: Iterable[tuple[int, int]], points: int = 150) -> pd.DataFrame:
     """The exact law of Y for uniform rankings, in the unit of the printed threshold.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``k``, ``excess`` ((y - m/2) / sqrt(m)), ``size`` (P(Y >= y)), ``promised`` (the delta whose printed
-        threshold is y).
+    ``m``, ``k``, ``excess`` ((y - m/2) / sqrt(m)), ``size`` (P(Y >= y)), ``promised`` (the delta whose printed
+    threshold is y).
     """
     frames = []
     for m, k in sizes:
@@ -109,29 +101,14 @@ def check_alg_2() -> Iterator[Check]:
 def thresholds(sizes: Iterable[tuple[int, int]], delta: float) -> pd.DataFrame:
     """Thresholds of UNIF and their exact sizes.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``k``, ``as printed``, ``size as printed``, ``exact``, ``size exact``.
+    ``m``, ``k``, ``as printed``, ``size as printed``, ``exact``, ``size exact``.
     """
     rows = []
     for m, k in sizes:
-        as_printed, exact = paper.unif(m, delta).threshold, Unif.calibrated(n_items=m, n_voters=k, size=delta).threshold
-        sizes_of = unif_null_sf(m // 2, k, [as_printed, exact])
-        rows.append(
-            {
-                "m": m,
-                "k": k,
-                "as printed": as_printed,
-                "size as printed": sizes_of[0],
-                "exact": exact,
-                "size exact": sizes_of[1],
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-# --- moments ----------------------------------------------------------------------------------------------------------
+        at = [paper.unif(m, delta).threshold, Unif.calibrated(n_items=m, n_voters=k, size=delta).threshold]
+        as_printed, exact = zip(at, unif_null_sf(m // 2, k, at), strict=True)
+        rows.append((m, k, *as_printed, *exact))
+    return pd.DataFrame(rows, columns=["m", "k", "as printed", "size as printed", "exact", "size exact"])
 
 
 def square_moments(n_rankings: int, bias: float) -> tuple[float, float]:
@@ -173,9 +150,6 @@ def check_moments() -> Iterator[Check]:
     yield amended("least E[Y] / (mkμ²), random pairing", min(sums), ">=", 0.17)
 
 
-# --- figures ----------------------------------------------------------------------------------------------------------
-
-
 @styled
 def draw_null_law(frame: pd.DataFrame) -> Figure:
     """Exact tails of UNIF's statistic for uniform rankings against what the printed threshold promises."""
@@ -183,11 +157,8 @@ def draw_null_law(frame: pd.DataFrame) -> Figure:
     axes = figure.subplots()
     for (sizes, part), colour, mark in zip(frame.groupby(["m", "k"], sort=False), COLOURS, "osD^v", strict=False):
         m, k = sizes
-        few = len(part) < 12
-        label = f"m = {m:,}, k = {k:,}"
-        axes.plot(
-            part.excess, part["size"], color=colour, marker=mark if few else "", ls=":" if few else "-", label=label
-        )
+        look: dict[str, Any] = {"marker": mark, "ls": ":"} if len(part) < 12 else {"ls": "-"}
+        axes.plot(part.excess, part["size"], color=colour, label=f"m = {m:,}, k = {k:,}", **look)
     excess = np.linspace(0, frame.excess.max(), 200)
     axes.plot(excess, np.exp(-(excess**2) / 4), color="black", lw=1.2, label="promised δ")
     axes.set(xlabel="(y − m/2) / √m", ylabel="P(Y ≥ y), uniform rankings", yscale="log", ylim=(1e-6, 1.3))

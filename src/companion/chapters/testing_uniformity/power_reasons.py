@@ -18,17 +18,16 @@ from companion.chapters.testing_uniformity.power import (
     TWO,
     UNIF,
     against_draws,
-    power_check,
+    off,
     row_at,
     spread,
+    two_rankings,
 )
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import certain, mean_square_bias, wilson
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows, theta_at
-
-# --- Section 7.1: why, and from which 1 - phi on ---------------------------------------------------------------------
 
 
 def rounds(n_items: int) -> NDArray[np.int64]:
@@ -55,12 +54,8 @@ def agreement(law: Mallows, pairings: Sequence[int], size: int, rng: np.random.G
     With one pairing this is UNIF's ``Y - m / 2``, with all m - 1 it is the number of pairs less twice 2SAMP's distance.
     """
     m = law.n_items
-    names = rng.permuted(np.tile(np.arange(m), (size, 1)), axis=1)
-    pairs = rounds(m).reshape(-1, 2)
-    signs = []
-    for _ in range(2):
-        rows = np.take_along_axis(law.sample(size, rng=rng), names, axis=1)
-        signs.append(rows[:, pairs[:, 0]] < rows[:, pairs[:, 1]])
+    first, second = rounds(m).reshape(-1, 2).T
+    signs = [rows[:, first] < rows[:, second] for rows in two_rankings(law, size, rng)]
     total = np.where(signs[0] == signs[1], 1, -1).reshape(size, m - 1, m // 2).sum(axis=2).cumsum(axis=1)
     return total[:, np.asarray(pairings) - 1].T
 
@@ -70,11 +65,8 @@ def pairing_power(
 ) -> pd.DataFrame:
     """Power at equal size on two rankings when J pairings are looked at.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``pairings``, ``mean``, ``low``, ``high``, ``repetitions``, ``gain`` (`signal_gain`) and ``normal`` (the power
-        of a normal statistic with that signal over noise).
+    ``pairings``, ``mean``, ``low``, ``high``, ``repetitions``, ``gain`` (`signal_gain`) and ``normal`` (the power of a
+    normal statistic with that signal over noise).
     """
     law = Mallows(n_items, spread(n_items, 2, scaled))
     cell = {"n_items": n_items, "scaled": scaled}
@@ -96,13 +88,12 @@ def check_why(n_items: int, scaled: float, repetitions: int) -> Iterator[Check]:
     error = certain(one, repetitions) + certain(every, repetitions)
     what = f"power at size {DELTA} from all pairs less that from one pairing, m = {n_items}, two rankings"
     yield printed(what, every - one, ">", 0, error=error)
-    yield printed(
-        f"signal over noise, all pairs to one pairing, m = {n_items}", float(signal_gain(n_items - 1)), ">", 1
-    )
+    gain = float(signal_gain(n_items - 1))
+    yield printed(f"signal over noise, all pairs to one pairing, m = {n_items}", gain, ">", 1)
     yield printed("the same at its least, m = 4", float(signal_gain(3)), ">", 1)
 
 
-def known_centre_power(n_items: int, theta: float, count: int = 2, delta: float = DELTA) -> float:
+def known_centre_bound(n_items: int, theta: float, count: int = 2, delta: float = DELTA) -> float:
     """Power of the most powerful test when the centre is known, from above: its size is just over `delta`.
 
     The likelihood ratio falls with the sum of the distances from the centre (Neyman and Pearson). No test that has to
@@ -122,7 +113,7 @@ def margins(frame: pd.DataFrame, n_items: int) -> pd.DataFrame:
     part = frame[(frame.n_items == n_items) & (frame.n_rankings == 2) & frame.test.isin([TWO, UNIF])]
     wide = part.assign(label=part.test + ", " + part.calibration)
     wide = wide.pivot_table(index="gap", columns="label", values="mean").reset_index()
-    best = [known_centre_power(n_items, -math.log1p(-gap)) if 0 < gap < 1e-4 else math.nan for gap in wide.gap]
+    best = [known_centre_bound(n_items, -math.log1p(-gap)) if 0 < gap < 1e-4 else math.nan for gap in wide.gap]
     return wide.assign(**{"known centre": best})
 
 
@@ -130,24 +121,20 @@ def margins(frame: pd.DataFrame, n_items: int) -> pd.DataFrame:
 def check_margin(frame: pd.DataFrame, n_items: int = 10_000) -> Iterator[Check]:
     """What two rankings detect at the largest m."""
     rows = [
-        ("2SAMP as printed", TWO, PRINTED, "printed", 2),
-        ("UNIF as printed", UNIF, PRINTED, "printed", 2),
-        (f"2SAMP at size {DELTA}", TWO, EXACT, "printed", 2),
-        ("2SAMP as printed", TWO, PRINTED, "corrected", 20),
-        ("UNIF as printed", UNIF, PRINTED, "corrected", 30),
+        (printed, "2SAMP as printed", TWO, PRINTED, 2, DETECTED),
+        (printed, "UNIF as printed", UNIF, PRINTED, 2, DETECTED),
+        (printed, f"2SAMP at size {DELTA}", TWO, EXACT, 2, DETECTED),
+        (amended, "2SAMP as printed", TWO, PRINTED, 20, 0.9),
+        (amended, "UNIF as printed", UNIF, PRINTED, 30, 0.9),
     ]
-    for name, test, calibration, about, scaled in rows:
+    for says, name, test, calibration, scaled, bound in rows:
         row = row_at(frame, n_items, scaled, test, calibration)
         what = f"power of {name}, m = {n_items}, two rankings, 1 − φ = {row.gap:.2g}"
-        bound = DETECTED if about == "printed" else 0.9
-        yield power_check(what, row, ">=", bound, about)
-    power = known_centre_power(n_items, -math.log1p(-1e-5))
+        yield says(what, row["mean"], ">=", bound, error=off(row))
+    power = known_centre_bound(n_items, -math.log1p(-1e-5))
     what = f"power of the best test of size {DELTA} that knows the centre, m = {n_items}, two rankings, 1 − φ = 1e-05"
     yield printed(what, power, ">=", DETECTED)
     yield amended(what, power, "<", 0.77)
-
-
-# --- Section 7: what epsilon does ------------------------------------------------------------------------------------
 
 
 def trun_power(n_rankings: int, phi: float, epsilon: float, epsilon_0: float = 1 / 3, delta: float = DELTA) -> float:

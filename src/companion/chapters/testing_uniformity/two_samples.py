@@ -1,10 +1,9 @@
-"""Busa-Fekete, Fotakis and Zampetakis (2021), Section 4.1 and the test MA of Section 7.2: one or two rankings."""
+"""One or two rankings: the test 2SAMP, Theorem 4, and what a single ranking tells."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -15,36 +14,12 @@ from scipy.optimize import brentq, linprog
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream
-from companion.instruments.uniformity import all_rankings, distance_law
+from companion.instruments.uniformity import all_distances, distance_law
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
-from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
+from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows, theta_at
-from dprank.uniformity.mallows_approximate import Centre, MallowsApproximate, Sides
 from dprank.uniformity.two_sample import TwoSample
-
-#: Chance that the half-width of a simulated share is too small (Hoeffding), a check.
-FALSE_ALARM = 1e-6
-#: The normal approximation is to keep its size to this share of it.
-APPROXIMATE = 0.01
-#: Readings of MA's 'centre is unknown': the null law, centre, sides.
-READINGS: dict[str, tuple[type[MallowsApproximate], Centre, Sides]] = {
-    "fixed centre, one-sided": (MallowsApproximate, "fixed", "one"),
-    "fixed centre, two-sided": (MallowsApproximate, "fixed", "two"),
-    "first ranking": (MallowsApproximate, "first", "one"),
-    "mean positions, naive": (paper.NormalMallows, "borda", "one"),
-    "mean positions, simulated null": (MallowsApproximate, "borda", "one"),
-}
-#: Items and rankings of the paper's Figure 2.
-SETTINGS = ((10, 10_000), (100, 100), (1000, 2), (10_000, 2))
-
-
-# --- exact laws ------------------------------------------------------------------------------------------------------
-
-
-@cache
-def all_distances(n_items: int) -> NDArray[np.int64]:
-    return pairwise_kendall_distances(all_rankings(n_items))
 
 
 def pair_law(n_items: int, phi: float) -> NDArray[np.float64]:
@@ -93,28 +68,18 @@ def alternative_excess(n_items: int, phi: float) -> float:
 def thresholds(items: Iterable[int], delta: float) -> pd.DataFrame:
     """2SAMP as printed and with its exact threshold.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``runs from`` (the least 1 - phi_epsilon that line 3 asks for), ``printed`` and ``exact`` threshold,
-        the largest distance that is rejected, ``size, printed``, ``size, exact``, ``equal rankings`` (what the printed
-        test does with them).
+    ``items``, ``runs from`` (the least 1 - phi_epsilon that line 3 asks for), ``printed`` and ``exact`` threshold, the
+    largest distance that is rejected, ``size, printed``, ``size, exact``, ``equal rankings`` (what the printed test
+    does with them).
     """
     rows = []
     for m in items:
         as_printed, exact = paper.two_sample(m, delta), TwoSample.calibrated(n_items=m, size=delta)
         least = as_printed.least_gap
-        rows.append(
-            {
-                "items": m,
-                "runs from": "always" if least < 0 else "never" if least > 1 else f"{least:.3g}",
-                "printed": math.floor(as_printed.threshold),
-                "exact": int(exact.threshold),
-                "size, printed": as_printed.exact_size,
-                "size, exact": exact.exact_size,
-                "equal rankings": "rejected" if as_printed.threshold >= 0 else "accepted",
-            }
-        )
+        runs = "always" if least < 0 else "never" if least > 1 else f"{least:.3g}"
+        row = {"items": m, "runs from": runs, "printed": math.floor(as_printed.threshold)}
+        row |= {"exact": int(exact.threshold), "size, printed": as_printed.exact_size, "size, exact": exact.exact_size}
+        rows.append(row | {"equal rankings": "rejected" if as_printed.threshold >= 0 else "accepted"})
     return pd.DataFrame(rows)
 
 
@@ -162,24 +127,16 @@ def check_alg_1(most_items: int, deltas: Sequence[float]) -> Iterator[Check]:
 def theorem_4(items: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame:
     """Size and a lower bound of the power of 2SAMP where the denominator is positive and a spread satisfies line 3.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``delta``, ``gap`` (1 - phi_epsilon, the least that is allowed), ``size``, ``miss`` (no less than 1 -
-        power, at every phi up to phi_epsilon).
+    ``items``, ``delta``, ``gap`` (1 - phi_epsilon, the least that is allowed), ``size``, ``miss`` (no less than 1 -
+    power, at every phi up to phi_epsilon).
     """
     tests = [paper.two_sample(m, delta) for m in items for delta in deltas]
-    return pd.DataFrame(
-        {
-            "items": test.n_items,
-            "delta": test.size,
-            "gap": test.least_gap,
-            "size": test.exact_size,
-            "miss": 1 - least_power(test.n_items, test.least_gap, test.threshold),
-        }
-        for test in tests
-        if 0 < test.least_gap <= 1
-    )
+    rows = [
+        (t.n_items, t.size, t.least_gap, t.exact_size, 1 - least_power(t.n_items, t.least_gap, t.threshold))
+        for t in tests
+        if 0 < t.least_gap <= 1
+    ]
+    return pd.DataFrame(rows, columns=["items", "delta", "gap", "size", "miss"])
 
 
 @claim("busafekete2021:thm-4")
@@ -203,13 +160,9 @@ def printed_failure(n_items: int, gap: float, eights: float = 9.0) -> float:
 
 
 def free_delta(phi: float) -> dict[str, float]:
-    """The fewest items for which the alternative reading promises any power at phi_epsilon = phi, and a delta at
-    which 2SAMP runs and never rejects.
+    """A number of items, and a delta at which 2SAMP runs and never rejects, though power is promised at phi.
 
-    Returns
-    -------
-    dict
-        ``items``, ``promised`` (power), ``delta``, ``threshold`` (below 0), ``power`` (no more than).
+    ``items`` (the fewest), ``promised`` (power), ``delta``, ``threshold`` (below 0), ``power`` (no more than).
     """
     m = next(m for m in range(2, 10_000) if m + 7 > 9 / (1 - phi) and printed_failure(m, 1 - phi) < 1)
     test = paper.two_sample(m, math.exp(-0.75 * (m - 1) ** 2 / m) / 2)
@@ -270,11 +223,8 @@ def one_ranking_power(n_items: int, phi: float, delta: float) -> float:
 def known_centre(items: Iterable[int], delta: float) -> pd.DataFrame:
     """One ranking, known centre: reject near it.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``radius``, ``size``, ``1 - phi`` at which the power reaches 1 - delta, ``epsilon``: how far that law
-        is from uniform.
+    ``items``, ``radius``, ``size``, ``1 - phi`` at which the power reaches 1 - delta, ``epsilon``: how far that law is
+    from uniform.
     """
     rows = []
     for m in items:
@@ -284,16 +234,8 @@ def known_centre(items: Iterable[int], delta: float) -> pd.DataFrame:
             return 1 - delta - float(Mallows(m, theta).distance_cdf(radius))
 
         law = Mallows(m, brentq(lack, 1e-3 * m**-1.5, 30.0, xtol=1e-15))
-        gap = -math.expm1(-law.theta)
-        rows.append(
-            {
-                "items": m,
-                "radius": int(test.threshold),
-                "size": test.exact_size,
-                "1 - phi": gap,
-                "epsilon": law.total_variation(),
-            }
-        )
+        row = {"items": m, "radius": int(test.threshold), "size": test.exact_size}
+        rows.append(row | {"1 - phi": -math.expm1(-law.theta), "epsilon": law.total_variation()})
     return pd.DataFrame(rows)
 
 
@@ -329,16 +271,11 @@ def distance_laws(
 ) -> pd.DataFrame:
     """P(d <= x) of two rankings: exact for uniform ones, simulated for the others; and the two thresholds.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``law`` ("uniform" or "1 - phi = ..."), ``distance``, ``probability``, ``se`` (0 if exact), ``printed``,
-        ``exact`` (thresholds).
+    ``law`` ("uniform" or "1 - phi = ..."), ``distance``, ``probability``, ``se`` (0 if exact), ``printed``, ``exact``
+    (thresholds).
     """
-    as_printed, exact = (
-        paper.two_sample(n_items, delta).threshold,
-        TwoSample.calibrated(n_items=n_items, size=delta).threshold,
-    )
+    limits = {"printed": paper.two_sample(n_items, delta), "exact": TwoSample.calibrated(n_items=n_items, size=delta)}
+    at = {name: test.threshold for name, test in limits.items()}
     uniform = Mallows(n_items, 0.0)
     mean, variance = uniform.distance_moments()
     x = np.unique(np.floor(np.linspace(0, mean + 4 * math.sqrt(variance), points)))
@@ -348,16 +285,10 @@ def distance_laws(
         drawn = np.sort(pair_distances(n_items, gap, repetitions=repetitions, rng=rng))
         share = np.searchsorted(drawn, x, side="right") / repetitions
         laws[f"1 - phi = {gap:.3g}"] = share, np.sqrt(share * (1 - share) / repetitions)
-    return pd.concat(
-        [
-            pd.DataFrame({"law": law, "distance": x, "probability": p, "se": se, "printed": as_printed, "exact": exact})
-            for law, (p, se) in laws.items()
-        ],
-        ignore_index=True,
-    )
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
+    frames = [
+        pd.DataFrame({"law": law, "distance": x, "probability": p, "se": se} | at) for law, (p, se) in laws.items()
+    ]
+    return pd.concat(frames, ignore_index=True)
 
 
 @styled
