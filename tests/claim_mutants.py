@@ -127,7 +127,8 @@ def settle(trees: dict[str, ast.Module], module: str, claim: str, seconds: float
         if answer.poll(20 * seconds):
             found = answer.recv()
     if found is None and process.is_alive():
-        os.kill(process.pid or 0, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may end meanwhile
+            os.kill(process.pid or 0, signal.SIGKILL)
     process.join()
     return found
 

@@ -24,20 +24,14 @@ def all_signs(d: int) -> NDArray[np.int64]:
     return np.array(list(product((-1, 1), repeat=d)))
 
 
-# --- the map, its inverse and the two observations -------------------------------------------------------------------
-
-
 @cache
 def observation_15(d: int, middle: int, convention: Convention) -> tuple[int, int, int]:
     """Least surplus of Observation 15 over all rankings and all vectors, for one voter.
 
     Both sides are averages over the voters, so that one voter is the worst case.
 
-    Returns
-    -------
-    tuple of int
-        The least of K - t h, that of K - (t + 1) h, and the K where the first is attained; h counts the coordinates in
-        which rho of the ranking and x differ.
+    The least of K - t h, that of K - (t + 1) h, and the K where the first is attained; h counts the coordinates in
+    which rho of the ranking and x differ.
     """
     x, rankings = all_signs(d), all_rankings(2 * d + middle)
     cost = pairwise_kendall_distances(rankings, embed(x, middle, convention=convention))
@@ -49,11 +43,8 @@ def observation_15(d: int, middle: int, convention: Convention) -> tuple[int, in
 def observation_16(d: int, middle: int) -> pd.DataFrame:
     """Cost of pi^y for one voter with pi^x, by the number h of coordinates in which x and y differ.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``d``, ``t``, ``h``, ``cost`` (counted on rankings), ``formula``, ``printed`` (bound of Observation 16),
-        ``corrected``.
+    Columns: ``d``, ``t``, ``h``, ``cost`` (counted on rankings), ``formula``, ``printed`` (bound of Observation 16),
+    ``corrected``.
     """
     h = np.arange(d + 1)
     x = np.where(np.arange(d) < h[:, None], -1, 1)

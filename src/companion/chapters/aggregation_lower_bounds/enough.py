@@ -19,8 +19,6 @@ from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.aggregation.lower_bounds import local_threshold, pure_threshold
 from dprank.data.kendall import kendall_distances
 
-# --- what is enough --------------------------------------------------------------------------------------------------
-
 
 def one_bit_needs(n_items: int, epsilon: float, error: float) -> float:
     """Voters with which one randomized answer each, on a random pair, gives that additive error at ratio 1.
@@ -38,11 +36,8 @@ def local_needs(n_items: int, epsilon: float, error: float) -> float:
 def thresholds(items: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     """Voters for an additive error of 0.01 m^2: necessary and sufficient numbers.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``model`` ("pure", "approximate", "local"), ``kind`` ("needed", "enough"), ``voters``. What is needed
-        is for any ratio in the pure and the local model, and for ratio 1 in the approximate one.
+    Columns: ``items``, ``model`` ("pure", "approximate", "local"), ``kind`` ("needed", "enough"), ``voters``. What is
+    needed is for any ratio in the pure and the local model, and for ratio 1 in the approximate one.
     """
     rows = []
     for m in items:
@@ -63,11 +58,8 @@ def thresholds(items: Iterable[int], epsilon: float, delta: float) -> pd.DataFra
 def drift(frame: pd.DataFrame, since: int = 30) -> pd.DataFrame:
     """How far apart the lines of `thresholds` run.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``model``; ``slope needed`` and ``slope enough`` on doubly logarithmic axes, from `since` items on; ``orders
-        differ by``, and the ``least`` and ``most`` of enough / needed over that, for all sizes.
+    Columns: ``model``; ``slope needed`` and ``slope enough`` on doubly logarithmic axes, from `since` items on;
+    ``orders differ by``, and the ``least`` and ``most`` of enough / needed over that, for all sizes.
     """
     rows = []
     for model, power, name in (("pure", 1.0, "log m"), ("approximate", 0.5, "√log m"), ("local", 1.0, "log m")):
@@ -173,9 +165,6 @@ def check_lower_match(items: Sequence[int] = (30, 100, 300)) -> Iterator[Check]:
         for n in (2 * m, m**2, m**3):
             low = padded_error(m, n, 1.0) / (m**3 / n)
             yield amended(f"ratio 1: least additive error / (m³/(εn)), m = {m}, n = {n:,}", low, ">=", 0.01)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 _MODELS = {"pure": "pure", "approximate": "approximate", "local": "local, pure"}

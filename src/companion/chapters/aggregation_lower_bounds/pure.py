@@ -18,9 +18,6 @@ from dprank.aggregation.lower_bounds import coded_threshold, pure_threshold
 SHARE = Fraction(1, 100)
 
 
-# --- pure privacy ----------------------------------------------------------------------------------------------------
-
-
 def pure_floor(n_items: int, share: float = float(SHARE)) -> float:
     """A bound below `pure_threshold` for an error of share * items^2, share at most 1/25; it grows faster than items.
 
@@ -48,12 +45,9 @@ def best_code(n_items: int) -> float:
 def pure_table(items: Iterable[int]) -> pd.DataFrame:
     """Voters by number of items, for pure privacy with epsilon 1 and an additive error of 0.01 m^2.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``; ``needed`` (unanimous voters with any ranking), ``needed (π^x)`` (the paper's route) and ``enough
-        (exponential mechanism)``, whole voters, rounded up; ``ε n / items``: the first of these before it is rounded,
-        over items, rounded down.
+    Columns: ``items``; ``needed`` (unanimous voters with any ranking), ``needed (π^x)`` (the paper's route) and
+    ``enough (exponential mechanism)``, whole voters, rounded up; ``ε n / items``: the first of these before it is
+    rounded, over items, rounded down.
     """
     rows = []
     for m in items:

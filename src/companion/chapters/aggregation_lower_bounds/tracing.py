@@ -23,8 +23,6 @@ from dprank.aggregation.private_borda import PrivateBorda
 from dprank.data.kendall import pairwise_kendall_distances
 from dprank.privacy.gaussian import gaussian_scale
 
-# --- approximate privacy ---------------------------------------------------------------------------------------------
-
 
 def best_tracing(n_items: int, epsilon: float, delta: float, *, ratio: float = 1.0, error: float) -> float:
     """`tracing_threshold` for all items at the best of a grid of d and spread."""
@@ -53,10 +51,7 @@ def theorem_14(n_items: int, epsilon: float, ratio: float) -> tuple[float, float
 def idle_epsilon(n_items: float, power: float = 0.4) -> tuple[float, float]:
     """What (1, 1/n^2)-DP can do at epsilon = m^-power and n = m^(0.45 + power), fewer than sqrt(m) / epsilon voters.
 
-    Returns
-    -------
-    tuple of float
-        n epsilon / sqrt(m), and a bound on the Gaussian matrix's additive error over m^2, at ratio 1.
+    n epsilon / sqrt(m), and a bound on the Gaussian matrix's additive error over m^2, at ratio 1.
     """
     n = n_items ** (0.45 + power)
     # log m! < m log m, so that no m is too large for floats
@@ -83,10 +78,7 @@ def random_voter(n_items: int, voters: int) -> tuple[float, float]:
 def majority_identity(voters: int, spread: float, grid: int = 20) -> tuple[float, float]:
     """Both sides of the tracing identity for the majority of a few voters, by Gauss-Gegenbauer quadrature.
 
-    Returns
-    -------
-    tuple of float
-        E[y sum_i (x_i - p)], by enumerating the votes, and 2 a E[p y]; y is the majority, or 1 in a tie.
+    E[y sum_i (x_i - p)], by enumerating the votes, and 2 a E[p y]; y is the majority, or 1 in a tie.
     """
     p, weight = roots_jacobi(grid, spread - 1, spread - 1)
     weight = weight / weight.sum()
@@ -128,8 +120,6 @@ def check_thm_14(
         yield amended(f"a random voter's ranking: most cost / OPT, m = {m}, n = {n}", ratio, "<=", 2)
 
 
-# --- tracing at work -------------------------------------------------------------------------------------------------
-
 #: Outsiders whose scores set the threshold: one more outsider passes it with chance 2 / 200.
 OUTSIDERS, PASS = 199, 2
 DELTA = 1e-6
@@ -148,22 +138,8 @@ def trace(
     Voters have the rankings pi^x, with independent signs of means p_j uniform on [-1, 1]. Items j and j + d + t are a
     distance d + t apart, so the released signs are those of (d + t) sum_i x^i_j plus two items' noise.
 
-    Parameters
-    ----------
-    n_items : int
-        At least 3; a third of them, rounded down, is d.
-    share : float
-        Voters over sqrt(items).
-    epsilon : float or None
-        With delta = 1e-6; None for no noise.
-    repetitions : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    dict
-        ``("traced",)``: share of voters whose score exceeds a threshold that an outsider passes in 1 % of cases;
-        ``("wrong",)``: signs of voters got wrong, as a share, beyond the majority's.
+    ``("traced",)``: share of voters whose score exceeds a threshold that an outsider passes in 1 % of cases;
+    ``("wrong",)``: signs of voters got wrong, as a share, beyond the majority's.
     """
     d, n = n_items // 3, voters_at(n_items, share)
     noise = 0.0
@@ -190,10 +166,7 @@ def tracing(
 ) -> pd.DataFrame:
     """`trace` on a grid.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``n_items``, ``share``, ``epsilon`` (NaN for no noise), ``outcome``, ``mean``, ``se``, ``repetitions``.
+    Columns: ``n_items``, ``share``, ``epsilon`` (NaN for no noise), ``outcome``, ``mean``, ``se``, ``repetitions``.
     """
     cells = [{"n_items": m, "share": s, "epsilon": e} for m in items for e in epsilons for s in shares]
     return sweep(trace, cells, experiment="alabi2022-tracing", repetitions=repetitions, outcomes=["outcome"])

@@ -21,8 +21,6 @@ from dprank.audit.exact import privacy_loss
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.laplace import LaplaceUnif
 
-# --- batches ---------------------------------------------------------------------------------------------------------
-
 
 def outcome_laws(test: Bucketed) -> Array:
     """P(reject) of a bucketed test by the number 0 .. B of batches that reject."""
@@ -107,10 +105,7 @@ def batch_tests(m: int, n: int, epsilon: float, delta: float) -> pd.DataFrame:
 def privacy_profiles(epsilon: float, delta: float, grid: ArrayLike) -> pd.DataFrame:
     """The delta that each test needs at every epsilon, exactly, for 1000 rankings of 100 items.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``test``, ``epsilon``, ``delta``. For Laplace noise and votes, of all that they release.
+    Columns: ``test``, ``epsilon``, ``delta``. For Laplace noise and votes, of all that they release.
     """
     m, n = FIGURE_3[1]
     x = np.asarray(grid, float)
@@ -149,14 +144,7 @@ def private_least(epsilon: ArrayLike, delta: ArrayLike, distance: float = 1.0) -
 
 @claim("busafekete2021:sec-5:bucketing:samples")
 def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -> Iterator[Check]:
-    """The rate of bucketing, which leaves out what privacy costs in delta and what a fixed distance costs in m.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of `rate_at_distance`.
-    epsilon, delta : float
-    """
+    """The rate of bucketing, which leaves out what privacy costs in delta and what a fixed distance costs in m."""
     deltas = np.array([1e-2, 1e-8, 1e-32, 1e-128])
     items = 2 * np.ceil(np.log(1 / deltas) / 2)
     as_printed = np.maximum(np.sqrt(np.log(1 / deltas) / items), 2) / epsilon
@@ -192,9 +180,6 @@ def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -
     what = "batches of a noisy vote over log(2/δ) max{1/0.08, 1/(0.2 ε₀)}, largest on a grid"
     yield amended(what, worst, "<=", 1)
     yield amended("batches of a noisy vote", votes.n_batches, "<", batches.n_batches)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 @styled

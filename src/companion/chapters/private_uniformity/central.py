@@ -21,16 +21,11 @@ Array = NDArray[np.float64]
 FIGURE_3 = ((10, 10_000), (100, 1000), (500, 1000), (1000, 1000))
 
 
-# --- all data, and all their neighbours ------------------------------------------------------------------------------
-
-
 def sign_data(n_pairs: int, n_rankings: int) -> NDArray[np.int64]:
     """Sums of signs of all data sets: what k rankings say of P disjoint pairs, every combination being possible.
 
-    Returns
-    -------
-    ndarray of int, shape (data sets without the last ranking, choices of the last ranking, pairs)
-        Entries of one row are neighbours, and up to the order of the rankings there are no others.
+    Shape (data sets without the last ranking, choices of the last ranking, pairs). Entries of one row are neighbours,
+    and up to the order of the rankings there are no others.
     """
     signs = np.array(list(product((1, -1), repeat=n_pairs)))
     rest = np.array([signs[list(rows)].sum(0) for rows in product(range(len(signs)), repeat=n_rankings - 1)])
@@ -45,12 +40,9 @@ def statistic(sums: NDArray[np.int64], n_rankings: int) -> Array:
 def sensitivities(sizes: Iterable[tuple[int, int]]) -> pd.DataFrame:
     """How far one ranking moves Y, over all data.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``rankings``, ``largest change``; ``4P(1 − 1/k)``, P = floor(m/2) pairs; ``same, signs cancel``,
-        the largest change of data whose signs add up to 0; ``largest (4/k)|ΣΣX|``, of all signs; ``beyond local``, the
-        most by which a change exceeds (4/k) times the sum of abs(S_i) + 1 over the pairs.
+    Columns: ``items``, ``rankings``, ``largest change``; ``4P(1 − 1/k)``, P = floor(m/2) pairs; ``same, signs cancel``,
+    the largest change of data whose signs add up to 0; ``largest (4/k)|ΣΣX|``, of all signs; ``beyond local``, the most
+    by which a change exceeds (4/k) times the sum of abs(S_i) + 1 over the pairs.
     """
     rows = []
     for m, k in sizes:
@@ -85,9 +77,6 @@ def check_sensitivity(sizes: Iterable[tuple[int, int]]) -> Iterator[Check]:
         what = f"largest change of Y, against 4⌊m/2⌋(1 − 1/k), {of}"
         yield amended(what, row["largest change"], "==", row["4P(1 − 1/k)"], error=ROUNDING)
         yield amended(f"largest change less (4/k) Σ(|S| + 1), {of}", row["beyond local"], "<=", ROUNDING)
-
-
-# --- Laplace noise on Y ----------------------------------------------------------------------------------------------
 
 
 def laplace_loss(test: LaplaceUnif) -> float:

@@ -19,8 +19,6 @@ from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 
-# --- Section 8 and Definition 1 --------------------------------------------------------------------------------------
-
 
 def best_private_power(n: int, p: float, epsilon: float, delta: float) -> float:
     """Largest power at Bernoulli(p) of all epsilon-private tests of n bits with size delta at p = 1/2, exactly.
@@ -47,10 +45,7 @@ def best_private_power(n: int, p: float, epsilon: float, delta: float) -> float:
 def bernoulli_needs(epsilons: Sequence[float], p: float, delta: float) -> pd.DataFrame:
     """Bits that the best private test of Bernoulli(1/2) against Bernoulli(p) needs for both errors at most delta.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``ε₀``, ``bits needed`` (exact), ``lower bound`` (`private_least`), ``bits × ε₀``.
+    Columns: ``ε₀``, ``bits needed`` (exact), ``lower bound`` (`private_least`), ``bits × ε₀``.
     """
     rows = []
     for epsilon in epsilons:
@@ -63,15 +58,7 @@ def bernoulli_needs(epsilons: Sequence[float], p: float, delta: float) -> pd.Dat
 
 @claim("busafekete2021:sec-8:cdp-lower")
 def check_lower(frame: pd.DataFrame, p: float, delta: float) -> Iterator[Check]:
-    """No private test with o(1/epsilon_0) bits.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of `bernoulli_needs`.
-    p, delta : float
-        As there.
-    """
+    """No private test with o(1/epsilon_0) bits."""
     for row in frame.to_dict("records"):
         yield printed(
             f"bits the best private test needs, less our bound, ε₀ = {row['ε₀']:g}, p = {p:g}",

@@ -19,8 +19,6 @@ from dprank.uniformity.bucketed import BatchVote, Bucketed, vote_sf
 from dprank.uniformity.laplace import LaplaceUnif, discrete_laplace_cdf
 from dprank.uniformity.unif import unif_null_threshold, unif_sf
 
-# --- how many rankings each test needs -------------------------------------------------------------------------------
-
 
 def laplace_power(test: LaplaceUnif, bias: float) -> float:
     """Exact power of a calibrated `LaplaceUnif` if all pairs are independent and of that bias."""
@@ -119,15 +117,7 @@ def laplace_enough(bias: float, epsilon: float, delta: float) -> int:
 
 @claim("busafekete2021:alg-4:samples")
 def check_laplace_samples(frame: pd.DataFrame, bias: float, epsilon: float, delta: float) -> Iterator[Check]:
-    """The factor m^(3/2) / epsilon_0 and the root of log(1/delta).
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of `needed_by_items`.
-    bias, epsilon, delta : float
-        As there.
-    """
+    """The factor m^(3/2) / epsilon_0 and the root of log(1/delta)."""
     sizes = f"m = {frame['items'].min()} to {frame['items'].max()}"
     last = frame.iloc[-2:]
     slope = f"exponent of m in the increase over UNIF, m = {last['items'].iloc[0]} to {last['items'].iloc[1]}"
@@ -144,17 +134,11 @@ def check_laplace_samples(frame: pd.DataFrame, bias: float, epsilon: float, delt
     yield amended(f"k of Laplace less our lower bound, {sizes}", frame.Laplace.min() - certain, ">=", 0)
 
 
-# --- the abstract's rate ---------------------------------------------------------------------------------------------
-
-
 def rate_at_distance(sizes: Iterable[int], distance: float, epsilon: float, delta: float) -> pd.DataFrame:
     """What tests need at a fixed total variation distance from uniform.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``; ``1 − φ``; ``mean squared bias`` of a random pair; ``Laplace``, rankings that Algorithm 4 needs,
-        from below; ``claimed``, the abstract's maximum; ``μ`` as printed; ``bucketing``, its printed rate.
+    Columns: ``items``; ``1 − φ``; ``mean squared bias`` of a random pair; ``Laplace``, rankings that Algorithm 4 needs,
+    from below; ``claimed``, the abstract's maximum; ``μ`` as printed; ``bucketing``, its printed rate.
     """
     rows = []
     for m in sizes:
@@ -176,16 +160,7 @@ def rate_at_distance(sizes: Iterable[int], distance: float, epsilon: float, delt
 
 @claim("busafekete2021:abstract:cdp-rate")
 def check_rate(frame: pd.DataFrame, epsilon: float, delta: float, phi: float) -> Iterator[Check]:
-    """The abstract's rate at a fixed distance, and at a fixed spread.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of `rate_at_distance`.
-    epsilon, delta : float
-    phi : float
-        Spread at which the rate is right.
-    """
+    """The abstract's rate at a fixed distance, and at a fixed spread."""
     ratio = frame.Laplace / frame.claimed
     first, last = int(frame["items"].iloc[0]), int(frame["items"].iloc[-1])
     bias = (1 - phi) / (1 + phi)

@@ -14,8 +14,6 @@ from companion.instruments.allowance import ROUNDING
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
 
-# --- the adversary, and m = 2 ----------------------------------------------------------------------------------------
-
 
 def best_guess(n_items: int, epsilon: float) -> float:
     """Most probable success of a guess at a uniform ranking after any epsilon-LDP output: e^eps / (e^eps + m! - 1)."""

@@ -18,8 +18,6 @@ from dprank.audit.exact import privacy_loss
 from dprank.privacy.laws import signs_law
 from dprank.uniformity.pairs import pair_signs
 
-# --- channels, by enumeration ----------------------------------------------------------------------------------------
-
 
 def sign_vectors(n_pairs: int) -> NDArray[np.int64]:
     """All vectors of signs, shape (2^pairs, pairs)."""
@@ -27,19 +25,9 @@ def sign_vectors(n_pairs: int) -> NDArray[np.int64]:
 
 
 def channel(n_items: int, shrinkage: float, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """W(z given ranking) when the signs of `pairs` go through randomised response one by one.
+    """W(z given ranking) when the signs of `pairs` go through randomised response, shape (n_items!, 2^pairs).
 
-    Parameters
-    ----------
-    n_items : int
-    shrinkage : float
-        Probability that a sign is kept, less that it is reversed.
-    pairs : numpy.ndarray of int, shape (pairs, 2)
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (n_items!, 2^pairs)
-        Columns as in `sign_vectors`.
+    Columns as in `sign_vectors`; the shrinkage is the chance that a sign is kept less that it is reversed.
     """
     return signs_law(pair_signs(all_rankings(n_items), pairs), (1 - shrinkage) / 2)
 
@@ -124,10 +112,7 @@ def check_def_3() -> Iterator[Check]:
 def channel_losses(epsilon: float, most: int = 6) -> pd.DataFrame:
     """Exact privacy loss of Algorithm 6 as printed, from all rankings and outputs, beside the library's guarantee.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``pairs``, ``loss``, ``guarantee``.
+    Columns: ``items``, ``pairs``, ``loss``, ``guarantee``.
     """
     rows = []
     for m in range(2, most + 1):

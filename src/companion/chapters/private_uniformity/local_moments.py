@@ -18,8 +18,6 @@ from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances
 from dprank.uniformity.pairs import pair_signs
 
-# --- the statistic's moments -----------------------------------------------------------------------------------------
-
 
 def sign_law(n_items: int, theta: float, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     """Law of the signs of `pairs` in one Mallows ranking with centre 0, 1, ..., by enumeration; shape (2^pairs,)."""
@@ -51,15 +49,7 @@ def statistic_moments(law: NDArray[np.float64], samples: int) -> tuple[float, fl
 
 
 def unif_moments(biases: ArrayLike, samples: int, products: ArrayLike | None = None) -> tuple[float, float]:
-    """Mean and variance of Y from the mean signs b_i of the pairs and the mean products E_ij of two signs.
-
-    Parameters
-    ----------
-    biases : array_like of float, shape (pairs,)
-    samples : int
-    products : array_like of float, shape (pairs, pairs), optional
-        Off the diagonal; by default b_i b_j, independent pairs.
-    """
+    """Mean and variance of Y from mean signs b_i of pairs and mean products E_ij of two signs, b_i b_j by default."""
     b, k = np.asarray(biases, float), samples
     both = np.multiply.outer(b, b)
     e = both if products is None else np.asarray(products, float)
@@ -71,12 +61,9 @@ def unif_moments(biases: ArrayLike, samples: int, products: ArrayLike | None = N
 def moment_table(theta: float, shrinkage: float, samples: int) -> pd.DataFrame:
     """Four items in every pairing: enumerated moments of the local statistic, and what the two formulas say.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``pairing``; ``mean`` and ``variance``, enumerated; ``mean, bias shrunk`` and ``variance, bias shrunk``, UNIF's
-        functions of the pairs' biases, multiplied by the shrinkage t; ``variance, products shrunk``, with the mean
-        products multiplied by t^2 as well.
+    Columns: ``pairing``; ``mean`` and ``variance``, enumerated; ``mean, bias shrunk`` and ``variance, bias shrunk``,
+    UNIF's functions of the pairs' biases, multiplied by the shrinkage t; ``variance, products shrunk``, with the mean
+    products multiplied by t^2 as well.
     """
     rows = []
     signs = sign_vectors(2)

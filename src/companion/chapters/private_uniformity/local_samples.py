@@ -25,8 +25,6 @@ from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.local import LocalPairs
 from dprank.uniformity.unif import unif_null_sf, unif_null_threshold, unif_sf
 
-# --- Theorem 7 -------------------------------------------------------------------------------------------------------
-
 
 def printed_order(n_items: int, theta: float, epsilon: float, delta: float, *, private: bool = False) -> float:
     """Theorem 7's number of samples without its constant; `private` for the second bullet."""
@@ -35,16 +33,9 @@ def printed_order(n_items: int, theta: float, epsilon: float, delta: float, *, p
 
 
 def sufficient_samples(n_items: int, bias: float, delta: float) -> int:
-    """1 + (24 sqrt(L/m) + 58 L/m) / bias^2, rounded up, L = log(1/delta): enough for independent pairs of such a bias.
+    """1 + (24 sqrt(L/m) + 58 L/m) / bias^2, rounded up, L = log(1/delta): both errors at most delta, exact threshold.
 
-    Parameters
-    ----------
-    n_items : int
-        m; of an odd number, m - 1 counts.
-    bias : float
-        Least mean sign of the pairs after randomised response, in (0, 1].
-    delta : float
-        Bounds both errors of the test with the exact threshold.
+    For independent pairs whose mean signs, after randomised response, are `bias` at least; of an odd m, m - 1 counts.
     """
     share = math.log(1 / delta) / (2 * (n_items // 2))
     return 1 + math.ceil((24 * math.sqrt(share) + 58 * share) / bias**2)
@@ -58,10 +49,7 @@ def growth(values: Sequence[float], arguments: Sequence[float]) -> float:
 def orders(epsilon: float, delta: float, items: Sequence[int]) -> pd.DataFrame:
     """Theorem 7's expression against m: at fixed phi, and at a fixed distance 1/2 from uniform.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``φ = 0.9``, ``distance ½``, ``distance ½, fixed pairing``.
+    Columns: ``items``, ``φ = 0.9``, ``distance ½``, ``distance ½, fixed pairing``.
     """
     rows = []
     for m in items:
@@ -75,14 +63,8 @@ def orders(epsilon: float, delta: float, items: Sequence[int]) -> pd.DataFrame:
 def two_item_errors(bias: float, delta: float, most: int = 150_000) -> float:
     """Two items, printed threshold: the least value, over all numbers of samples, of the larger error.
 
-    Parameters
-    ----------
-    bias : float
-        Mean sign of the pair after randomised response.
-    delta : float
-    most : int
-        Exact up to so many samples; for more of them the size alone is bounded, by its normal limit less twice the
-        Berry-Esseen distance 0.4748 / sqrt(k).
+    Exact up to `most` samples; beyond, the size alone is bounded, by its normal limit less twice the Berry-Esseen
+    distance 0.4748 / sqrt(k). The bias is the mean sign of the pair after randomised response.
     """
     k = np.arange(2, most + 1)
     least = np.ceil(np.sqrt(k * paper.unif_threshold(2, delta)) - ROUNDING)
@@ -112,11 +94,8 @@ def indistinguishable(n_items: int, samples: int, bias: float) -> float:
 def power_gap(sizes: tuple[int, ...], biases: tuple[float, ...], deltas: tuple[float, ...]) -> pd.DataFrame:
     """Errors with `sufficient_samples`, and what 1 / (2 b^2 sqrt(m)) samples gain over the size; independent pairs.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``bias``, ``δ``, ``voters``, ``P(miss)``, ``few voters``, ``power − size`` with these, and its
-        ``upper bound``.
+    Columns: ``items``, ``bias``, ``δ``, ``voters``, ``P(miss)``, ``few voters``, ``power − size`` with these, and its
+    ``upper bound``.
     """
     rows = []
     for m, bias, delta in product(sizes, biases, deltas):
@@ -173,9 +152,6 @@ def check_thm_7(epsilon: float = 1.0, delta: float = 0.05) -> Iterator[Check]:
         "<=",
         1,
     )
-
-
-# --- public and private randomness -----------------------------------------------------------------------------------
 
 
 def ranking_bits(n_items: int) -> float:
@@ -241,10 +217,7 @@ def check_randomness() -> Iterator[Check]:
 def crossing_power(samples: int, epsilon: float, theta: float, repetitions: int) -> pd.DataFrame:
     """Four items in every fixed pairing, exact threshold: simulated power, all dependence included.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``pairing``, ``power``, ``error`` (four standard errors, and 1 / repetitions).
+    Columns: ``pairing``, ``power``, ``error`` (four standard errors, and 1 / repetitions).
     """
     test = LocalPairs.calibrated(epsilon=epsilon, n_items=4)
     threshold = unif_null_threshold(2, samples, test.size)

@@ -32,23 +32,12 @@ JOINT = 10
 MANY = 1_000_000
 
 
-# --- power at scale --------------------------------------------------------------------------------------------------
-
-
 def joint_sign_laws(n_items: int, theta: float, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     """Exact laws of the signs of many pairings under one Mallows law, centre 0, 1, ...; for up to a dozen items.
 
-    Parameters
-    ----------
-    n_items : int
-    theta : float
-    pairs : numpy.ndarray of int, shape (pairings, pairs, 2)
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (pairings, 2^pairs)
-        Columns as in `sign_vectors`. A ranking is built from the top: given the set of items placed, item i comes next
-        with probability proportional to phi^(items not placed before i in the centre). O(2^items items 2^pairs) each.
+    Of pairs of shape (pairings, pairs, 2), shape (pairings, 2^pairs), columns as in `sign_vectors`. A ranking is built
+    from the top: given the set of items placed, item i comes next with probability proportional to phi^(items not
+    placed before i in the centre). O(2^items items 2^pairs) each.
     """
     signs = sign_vectors(pairs.shape[1]) > 0
     rows = np.arange(len(pairs))
@@ -97,30 +86,11 @@ def local_rejections(
 ) -> NDArray[np.float64]:
     """Simulated decisions (1 = reject) of the local tests, each with a random centre or, equally, a random pairing.
 
-    Parameters
-    ----------
-    n_items, n_rankings : int
-    epsilon : float
-        epsilon_0, spent in full.
-    gap : float
-        1 - phi of the rankings.
-    repetitions : int
-    rng : numpy.random.Generator
-    public : bool
-        False for the fixed pairing with the centre that is worst for it: every pair adjacent.
-    one_bit : bool
-        `LocalOneBit` with its default groups, else `LocalPairs`.
-    delta : float
-    threshold : {'exact', 'printed'}
-        Exact null quantile (chi-square beyond 10^6 voters), or the paper's (all bits only).
-    independent : bool
-        Independent counts even where the joint law could be used.
-
-    Notes
-    -----
     Counts of different pairs are drawn independently, each from its exact binomial law: exact for one bit a voter, for
     pairs that do not cross in the centre and for uniform rankings; else the error is bounded by `replacement_error`,
-    and up to 10 items the joint law is used instead.
+    and up to 10 items the joint law is used instead, unless `independent`. Not `public`: the fixed pairing with the
+    centre that is worst for it, every pair adjacent. The threshold is "exact" (chi-square beyond 10^6 voters) or, with
+    all bits, "printed"; gap is 1 - phi.
     """
     law = Mallows.of_gap(n_items, gap)
     test = (
@@ -158,10 +128,7 @@ def local_power(
 ) -> pd.DataFrame:
     """Simulated power of a local test along 1 - phi, see `local_rejections`.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row a gap: the parameters, ``mean`` (the power), ``se``, ``repetitions``.
+    A row a gap: the parameters, ``mean`` (the power), ``se``, ``repetitions``.
     """
     fixed: dict[str, Any] = {
         "n_items": n_items,
@@ -185,24 +152,9 @@ def replacement_error(
     prod(1 - t^2 b_i^2). Sets of two are estimated without bias from simulated rankings; all larger ones are bounded by
     abs(kappa_A) <= 2^size(A).
 
-    Parameters
-    ----------
-    n_items : int
-    gap : float
-        1 - phi.
-    epsilon : float
-    n_rankings : int
-        Voters.
-    samples : int
-        Simulated rankings, a multiple of 16.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    dict of str to float
-        ``Σκ², pairs``, estimated, with its ``error`` (four standard errors); ``V, pairs``, its part of the divergence
-        at the upper end; ``V, larger sets``, a bound; ``distance``, the bound for all reports:
-        sqrt(voters log(1 + divergence) / 2).
+    ``Σκ², pairs``, estimated, with its ``error`` (four standard errors); ``V, pairs``, its part of the divergence at
+    the upper end; ``V, larger sets``, a bound; ``distance``, the bound for all reports: sqrt(voters log(1 + divergence)
+    / 2).
     """
     test, law = LocalPairs.calibrated(epsilon=epsilon, n_items=n_items), Mallows.of_gap(n_items, gap)
     pairs = random_pairings(n_items, test.n_pairs, 1, rng)[0]
@@ -232,10 +184,7 @@ def replacement_table(cells: Iterable[tuple[int, int, float]], epsilon: float, s
 def replacement_by_power(n_rankings: int, epsilon: float, gaps: Sequence[float], repetitions: int) -> pd.DataFrame:
     """Ten items, all bits: simulated power by the joint law of the signs, and with independent counts in its place.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``1 − φ``, ``joint``, ``independent``, ``error`` (1.96 standard errors of the difference).
+    Columns: ``1 − φ``, ``joint``, ``independent``, ``error`` (1.96 standard errors of the difference).
     """
     joint = local_power(JOINT, n_rankings, epsilon, gaps, repetitions)
     apart = local_power(JOINT, n_rankings, epsilon, gaps, repetitions, independent=True)
@@ -248,10 +197,7 @@ def ceilings(cells: Iterable[tuple[int, int]], epsilon: float, delta: float = 0.
 
     The limit for many voters, noncentral chi-square.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``voters``, ``power, printed threshold``, ``power, exact threshold``.
+    Columns: ``items``, ``voters``, ``power, printed threshold``, ``power, exact threshold``.
     """
     rows = []
     for m, n in cells:
@@ -275,24 +221,9 @@ def samples_needed(
 ) -> tuple[float, float]:
     """Voters for a given mean power over random pairings, and the standard error of its logarithm.
 
-    Parameters
-    ----------
-    n_items : int
-    theta : float
-        -log phi of the rankings.
-    epsilon : float
-    test : {'all bits', 'fixed pairing', 'one bit'}
-    pairings : int
-        Random pairings to average over.
-    rng : numpy.random.Generator
-    power, delta : float
-    groups : int, optional
-        For one bit; the library's choice by default.
-
-    Notes
-    -----
-    Given the pairing, the statistic of many voters is noncentral chi-square; a shift of both the null and the
-    alternative by their discreteness is of relative order 1 / voters a pair.
+    The test is "all bits", "fixed pairing" or "one bit". Given the pairing, the statistic of many voters is noncentral
+    chi-square; a shift of both the null and the alternative by their discreteness is of relative order 1 / voters a
+    pair.
     """
     if test == "one bit":
         one = LocalOneBit.calibrated(epsilon=epsilon, n_items=n_items, size=delta, groups=groups)
@@ -320,10 +251,7 @@ def samples_needed(
 def needed_table(items: Sequence[int], epsilon: float, distance: float, pairings: int) -> pd.DataFrame:
     """Voters for power 0.8 at a fixed total variation distance from uniform, size 0.05.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``test``, ``voters``, ``low``, ``high`` (95 % interval over pairings).
+    Columns: ``items``, ``test``, ``voters``, ``low``, ``high`` (95 % interval over pairings).
     """
     rows = []
     for m, test in product(items, ("all bits", "fixed pairing", "one bit")):
@@ -337,10 +265,7 @@ def needed_table(items: Sequence[int], epsilon: float, distance: float, pairings
 def confirm_needed(needed: pd.DataFrame, epsilon: float, distance: float, repetitions: int) -> pd.DataFrame:
     """Simulated power at the numbers of `needed_table`: it should be 0.8.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``test``, ``voters``, ``power``, ``error`` (1.96 standard errors).
+    Columns: ``items``, ``test``, ``voters``, ``power``, ``error`` (1.96 standard errors).
     """
     rows = []
     for row in needed.itertuples():
@@ -369,10 +294,7 @@ def group_choice(
 ) -> pd.DataFrame:
     """Voters that `LocalOneBit` needs, by number of groups and power, over the least among those tried.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Index ``groups``, a column a power.
+    Index ``groups``, a column a power.
     """
     theta = theta_at(n_items, 0.5)
     table = {
@@ -386,9 +308,6 @@ def group_choice(
     }
     frame = pd.DataFrame(table, index=pd.Index(groups, name="groups"))
     return frame / frame.min()
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 _LOOK = {

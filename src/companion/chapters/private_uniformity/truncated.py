@@ -26,9 +26,6 @@ HARDLY = 1e-4
 DELTA, EPSILON_0 = 0.05, 1 / 3
 
 
-# --- sample sizes as printed -----------------------------------------------------------------------------------------
-
-
 def theorem_6(m: float, mu: float, epsilon_0: float, delta: float) -> NDArray[np.float64]:
     """The three terms of the sample size of Theorem 6, shape (3,)."""
     log = math.log(1 / delta)
@@ -52,9 +49,6 @@ def mu_at(m: int, epsilon: float) -> float:
     return math.tanh(theta_at(m, epsilon) * m / 16)
 
 
-# --- privacy loss ----------------------------------------------------------------------------------------------------
-
-
 def ramp_sums(test: paper.PrintedTrun) -> NDArray[np.float64]:
     """Sizes of pair sums that k rankings can have, above 0, from a little below the ramp to a little above it."""
     k, pairs = test.n_voters, test.n_items // 2
@@ -70,11 +64,8 @@ def agreeing_acceptance(
 
     Each pair sum is s or -s, by a fair coin: the algorithm draws the pairs, in random order, and publishes neither.
 
-    Returns
-    -------
-    tuple of ndarray of float
-        Lower and upper bound. Both are the exact value for up to `MOST_PAIRS` pairs. For more of them Hoeffding's
-        inequality says that the sum of the coins is at most 8 sqrt(pairs) but with probability 2 exp(-32).
+    Lower and upper bound. Both are the exact value for up to `MOST_PAIRS` pairs. For more of them Hoeffding's
+    inequality says that the sum of the coins is at most 8 sqrt(pairs) but with probability 2 exp(-32).
     """
     pairs = test.n_items // 2
     y = pairs * s**2 / test.n_voters
@@ -105,13 +96,10 @@ def worst_neighbours(test: paper.PrintedTrun) -> pd.Series:
 
     All pair sums are plus or minus s or s + 2, and 2 closer to 0 instead.
 
-    Returns
-    -------
-    pandas.Series
-        ``y`` and ``y_less`` (UNIF's statistic of either), ``accept`` and ``accept_less``, ``loss``. A lower bound on
-        the privacy loss given the pairing: these data exist for s of the parity of k, since one ranking may have every
-        sign. Half of the sums have either sign, so that the gate sees a mean sign of 0, or of one pair if their number
-        is odd.
+    Columns: ``y`` and ``y_less`` (UNIF's statistic of either), ``accept`` and ``accept_less``, ``loss``. A lower bound
+    on the privacy loss given the pairing: these data exist for s of the parity of k, since one ranking may have every
+    sign. Half of the sums have either sign, so that the gate sees a mean sign of 0, or of one pair if their number is
+    odd.
     """
     k, pairs = test.n_voters, test.n_items // 2
     s = ramp_sums(test)[:, None]
@@ -142,11 +130,8 @@ def exhaustive_loss(test: paper.PrintedTrun) -> float:
 def small_losses(sizes: Iterable[tuple[int, int]], epsilon_0: float, delta: float, mu: float) -> pd.DataFrame:
     """Privacy loss at tiny sizes, between two bounds, and the bound of the guarantee.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``rankings``, ``attained`` (`agreeing_loss`), ``known pairing`` (`exhaustive_loss`: over all data),
-        ``proved``.
+    Columns: ``items``, ``rankings``, ``attained`` (`agreeing_loss`), ``known pairing`` (`exhaustive_loss`: over all
+    data), ``proved``.
     """
     tests = [paper.trun(m, k, epsilon_0, delta, mu).mechanism for m, k in sizes]
     return pd.DataFrame(
@@ -164,11 +149,8 @@ def small_losses(sizes: Iterable[tuple[int, int]], epsilon_0: float, delta: floa
 def figure_3_losses(epsilons: Iterable[float]) -> pd.DataFrame:
     """Privacy loss of Algorithm 3 at the sizes of Figure 3, for several tolerances: the paper names none.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``rankings``, ``ε``, the tolerance, ``μ``, ``attained`` (`agreeing_loss`), ``known pairing`` (loss of
-        `worst_neighbours`), ``proved``.
+    Columns: ``items``, ``rankings``, ``ε``, the tolerance, ``μ``, ``attained`` (`agreeing_loss`), ``known pairing``
+    (loss of `worst_neighbours`), ``proved``.
     """
     rows = []
     for (m, k), epsilon in product(FIGURE_3, epsilons):
@@ -191,11 +173,8 @@ def figure_3_losses(epsilons: Iterable[float]) -> pd.DataFrame:
 def losses_by_items(items: Iterable[int], epsilon: float, constant: float = 1.0) -> pd.DataFrame:
     """Privacy loss with the sample size of Theorem 6 at a fixed tolerance.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``μ``, ``rankings``, ``attained`` (`agreeing_loss`), ``known pairing`` (loss of `worst_neighbours`),
-        ``private rankings`` (by `private_rankings`).
+    Columns: ``items``, ``μ``, ``rankings``, ``attained`` (`agreeing_loss`), ``known pairing`` (loss of
+    `worst_neighbours`), ``private rankings`` (by `private_rankings`).
     """
     rows = []
     for m in items:
@@ -221,10 +200,7 @@ def losses_by_constant(constants: Iterable[float], epsilon_0: float, delta: floa
     With mu = x / C^3 and m = 2 ceil(mu^(-4) / 2) items the second of the corrected terms outgrows all printed ones by a
     factor of mu^(-1/3).
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``constant``, ``mu``, ``items``, ``rankings``, ``attained`` (`agreeing_loss`).
+    Columns: ``constant``, ``mu``, ``items``, ``rankings``, ``attained`` (`agreeing_loss`).
     """
     rows = []
     for constant in constants:
@@ -239,12 +215,9 @@ def losses_by_constant(constants: Iterable[float], epsilon_0: float, delta: floa
 def acceptance_curve(m: int, k: int, epsilon: float) -> pd.DataFrame:
     """What Algorithm 3 answers and what it reveals; the mean sign is 0.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``panel`` ("acceptance" or "loss"), ``x`` (Y over its null mean; number of rankings), ``value`` (probability of
-        acceptance at k rankings; loss of `worst_neighbours`, pairing known), ``low`` and ``high`` (the probability at a
-        norm 2 sqrt(pairs) smaller and larger; `agreeing_loss`, pairing secret, and the guarantee's bound).
+    Columns: ``panel`` ("acceptance" or "loss"), ``x`` (Y over its null mean; number of rankings), ``value``
+    (probability of acceptance at k rankings; loss of `worst_neighbours`, pairing known), ``low`` and ``high`` (the
+    probability at a norm 2 sqrt(pairs) smaller and larger; `agreeing_loss`, pairing secret, and the guarantee's bound).
     """
     mu = mu_at(m, epsilon)
     test = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
@@ -262,9 +235,6 @@ def acceptance_curve(m: int, k: int, epsilon: float) -> pd.DataFrame:
         for t in tests
     )
     return pd.concat([acceptance.assign(panel="acceptance"), loss.assign(panel="loss")], ignore_index=True)
-
-
-# --- claims ----------------------------------------------------------------------------------------------------------
 
 
 @claim("busafekete2021:alg-3")
@@ -286,13 +256,7 @@ def check_alg_3() -> Iterator[Check]:
 
 @claim("busafekete2021:thm-6:privacy")
 def check_thm_6_privacy(figure_3: pd.DataFrame, by_items: pd.DataFrame) -> Iterator[Check]:
-    """Privacy of Algorithm 3 with the sample size of Theorem 6, for every constant in front of it.
-
-    Parameters
-    ----------
-    figure_3, by_items : pandas.DataFrame
-        As of `figure_3_losses` and `losses_by_items`, the latter at tolerance 1/2.
-    """
+    """Privacy of Algorithm 3 with the sample size of Theorem 6, for every constant in front of it."""
     for row in losses_by_constant((0.1, 1, 10, 100), EPSILON_0, 0.5).itertuples():
         what = (
             f"attained loss, δ = 1/2, k = {row.constant:g} × the printed maximum, μ = {row.mu:.2g}, m = {row.items:.2g}"
@@ -315,9 +279,6 @@ def corrected_margin() -> float:
     return max(
         paper.trun(m, private_rankings(mu, e, d), e, d, mu).mechanism.guarantee.epsilon / e for m, mu, e, d in grid
     )
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 @styled

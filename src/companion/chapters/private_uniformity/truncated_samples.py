@@ -26,8 +26,6 @@ from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.truncated import Trun
 from dprank.uniformity.unif import square_law
 
-# --- size ------------------------------------------------------------------------------------------------------------
-
 
 def least_size(test: paper.PrintedTrun) -> float:
     """Lower bound on the probability that the printed test rejects uniform rankings.
@@ -60,9 +58,6 @@ def gate_size(m: int, k: int, epsilon_0: float, delta: float, mu: float) -> floa
     return 1 - float(stats.binom.pmf(heads, n, 0.5) @ passing)
 
 
-# --- exact power on two items ----------------------------------------------------------------------------------------
-
-
 def two_items_power(test: NoisyNorm, bias: float) -> float:
     """Exact power on two items, of which one comes first with probability (1 + bias) / 2."""
     k = test.n_voters
@@ -89,10 +84,7 @@ def two_items_needed(bias: float, epsilon_0: float, delta: float) -> int:
 def two_items_costs(biases: Iterable[float], epsilon_0: float, delta: float) -> pd.DataFrame:
     """What privacy costs the noisy norm on two items.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``bias``, ``rankings`` (without privacy), ``private rankings``, ``ratio``.
+    Columns: ``bias``, ``rankings`` (without privacy), ``private rankings``, ``ratio``.
     """
     frame = pd.DataFrame(
         {
@@ -105,19 +97,8 @@ def two_items_costs(biases: Iterable[float], epsilon_0: float, delta: float) -> 
     return frame.assign(ratio=frame["private rankings"] / frame.rankings)
 
 
-# --- equal privacy, exact size: how many rankings -------------------------------------------------------------------
-
-
 def exact_power(method: str, m: int, k: int, bias: float, epsilon_0: float, delta: float) -> float:
-    """Exact power on independent pairs that all have the same bias, as pairs of neighbours in the centre have.
-
-    Parameters
-    ----------
-    method : str
-        One of ``METHODS``: all of size delta at most, and all but the first pure epsilon_0-DP.
-    m, k : int
-    bias, epsilon_0, delta : float
-    """
+    """Exact power of one of `METHODS` on independent pairs of one bias, as pairs of neighbours in the centre have."""
     if method == "UNIF, no privacy":
         return unif_power(m, k, bias, delta)
     if method == "batches and a coin":
@@ -245,13 +226,7 @@ def unif_rankings(m: float, mu: float, delta: float) -> float:
 
 @claim("busafekete2021:thm-6:free")
 def check_thm_6_free(costs: pd.DataFrame) -> Iterator[Check]:
-    """Whether the first term dominates near uniformity, and whether it is free.
-
-    Parameters
-    ----------
-    costs : pandas.DataFrame
-        As of `two_items_costs`, with a bias of 0.5 or more first and one of 0.03 or less last.
-    """
+    """Whether the first term dominates near uniformity, and whether it is free."""
     for m, mu in ((10, 1e-2), (10, 1e-4), (100, 1e-4)):
         terms = theorem_6(m, mu, EPSILON_0, DELTA)
         at = f"m = {m}, μ = {mu:g}"
