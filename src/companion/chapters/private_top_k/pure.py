@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from companion.chapters.ranking_universities.universities import log_first_wins
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.topk import (
@@ -33,6 +32,7 @@ from companion.instruments.topk import (
     printed_scale,
     theorem_2_1,
 )
+from companion.instruments.two_items import log_first_wins
 from companion.instruments.uniformity import least
 from companion.ledger.claim import Check, amended, claim, content, printed, supplied
 from dprank.privacy.composition import epsilon_per_round, rho
