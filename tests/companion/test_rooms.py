@@ -20,10 +20,8 @@ MAY = {
 #: Sections that read what another chapter has computed.
 ACROSS = {
     ("edge_privacy", "privacy_audited"),
-    ("edge_privacy", "ranking_universities"),
-    ("private_rank_centrality", "edge_privacy"),
-    ("private_top_k", "ranking_universities"),
     ("private_uniformity", "testing_uniformity"),
+    ("real_surveys", "edge_privacy"),
     ("real_surveys", "ranking_universities"),
 }
 

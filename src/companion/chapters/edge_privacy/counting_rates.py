@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special, stats
 from scipy.sparse.csgraph import connected_components
 
-from companion.chapters.ranking_universities.universities import log_first_wins
+from companion.instruments.two_items import log_first_wins
 from companion.ledger.claim import Check, amended, claim, content, printed
 from dprank.audit.neighbours import edge_data
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT

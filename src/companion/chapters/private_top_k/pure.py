@@ -12,10 +12,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from companion.chapters.ranking_universities.universities import log_first_wins
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.topk import NAMES, list_chances, theorem_2_1
+from companion.instruments.two_items import log_first_wins
 from companion.ledger.claim import Check, amended, claim, content, printed
 from dprank.topk.curve import log_set_probability
 from dprank.topk.noise_laws import LAWS, Noise
