@@ -17,16 +17,13 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import BAR, CALIBRATION, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link, voter_counts
 from dprank.models.likelihood import mle_from_counts
 
-#: Rounding of our closed forms and linear algebra, relative.
-ROUNDING = 1e-9
-#: Standard errors that a simulated mean is given: it leaves the interval with probability 6e-7.
-Z = 5.0
 #: Chernoff exponents of a Poisson mean at 3/2 and at 1/2 of itself, per unit of the mean.
 UPPER, LOWER = 1.5 * math.log(1.5) - 0.5, 0.5 - 0.5 * math.log(2)
 #: Deviations t = A sqrt(D log n), B sqrt(D log n) of the two sums in (A.33), D = np, that fail w.p. n^-9 each.
@@ -153,7 +150,7 @@ def laplace_failure(items: int) -> tuple[float, float]:
     return largest, 2 * laplace_sum_tail(items, 8 * math.sqrt(items * math.log(items)))
 
 
-def _laplace_checks(items: Sequence[int]) -> list[Check]:
+def laplace_checks(items: Sequence[int]) -> list[Check]:
     laws = {n: laplace_failure(n) for n in items}
     grid = f"n = {min(items)} to {max(items):,}"
     total = max(min(1.0, sum(law)) * float(n) ** 8 for n, law in laws.items())
@@ -167,7 +164,7 @@ def _laplace_checks(items: Sequence[int]) -> list[Check]:
 @claim("cai2025:lem-a.2")
 def check_lemma_a2(items: Sequence[int] = SUMS) -> Iterator[Check]:
     """Lemma A.2 from the exact laws of maximum and sum."""
-    yield from _laplace_checks(items)
+    yield from laplace_checks(items)
 
 
 @claim("cai2025:lem-a.2:proof")
@@ -188,7 +185,7 @@ def check_lemma_a2_proof(scale: float = 8.0) -> Iterator[Check]:
 @claim("cai2025:lem-b.3")
 def check_lemma_b3(items: Sequence[int] = SUMS) -> Iterator[Check]:
     """Lemma B.3 from the exact laws: the sum alone within 2 n^-8, as its proof concludes."""
-    yield from _laplace_checks(items)
+    yield from laplace_checks(items)
 
 
 def last_linear() -> int:

@@ -18,12 +18,11 @@ from scipy import sparse, special, stats
 from scipy.sparse.csgraph import connected_components
 
 from companion.chapters.ranking_universities.universities import log_first_wins
+from companion.instruments.allowance import ROUNDING
 from companion.ledger.claim import Check, amended, claim, content, printed
 from dprank.audit.neighbours import edge_data
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT
 
-#: Rounding of our closed forms and sums, relative.
-ROUNDING = 1e-9
 #: The constant of Theorem 2.3 and Corollary 2.2 that is large enough; ours.
 SUFFICIENT = 15.0
 

@@ -14,12 +14,11 @@ from scipy import sparse
 from scipy.optimize import brentq, linprog, minimize_scalar
 from scipy.stats import binom
 
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import CALIBRATION, styled
 from companion.ledger.claim import Check, amended, claim, content, printed, supplied
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 
-#: Rounding of enumerations, quadratures and linear programs, far above what tests find.
-ROUNDING = 1e-9
 #: (A1) asks for a constant above the supremum 1 of the logistic link.
 KAPPA_1 = 1.001
 #: Supremum of the logistic density.
@@ -149,7 +148,7 @@ def pure_ratio(n_items: int, p: float, epsilon: float) -> float:
     return (n_items - 1) * math.tanh(epsilon / 2) / 2 / (4 * KAPPA_1 * n_items * p * epsilon)
 
 
-def _private(
+def private_rows(
     neighbours: Iterable[tuple[int, int]], data: int, outputs: int, epsilon: float, delta: float, extra: int = 0
 ) -> tuple[sparse.csr_array, NDArray[np.float64], int]:
     """Rows A x <= b that say (epsilon, delta)-private; x are the laws, `extra` variables, and slacks."""
@@ -180,7 +179,7 @@ def _private(
     return sparse.csr_array((values, (rows, columns)), shape=shape), np.array(right), slacks
 
 
-def _laws(data: int, outputs: int, total: int) -> sparse.csr_array:
+def sum_rows(data: int, outputs: int, total: int) -> sparse.csr_array:
     """Rows that say that laws sum to one."""
     index = np.arange(data * outputs)
     return sparse.csr_array((np.ones(len(index)), (index // outputs, index)), shape=(data, total))
@@ -202,8 +201,8 @@ def worst_attack(
     score = (wins - d * chance) * density / (chance * (1 - chance))
     errors = np.array([-1.0, own, 1.0]) - own
     gain = law[:, None] * (score[:, None] * errors - price * np.abs(errors))
-    a, b, slacks = _private(pairwise(wins.tolist()), d + 1, 3, epsilon, delta)
-    solved = linprog(-np.r_[gain.ravel(), np.zeros(slacks)], a, b, _laws(d + 1, 3, gain.size + slacks), np.ones(d + 1))
+    a, b, slacks = private_rows(pairwise(wins.tolist()), d + 1, 3, epsilon, delta)
+    solved = linprog(-np.r_[gain.ravel(), np.zeros(slacks)], a, b, sum_rows(d + 1, 3, gain.size + slacks), np.ones(d + 1))
     return 0.0 - float(solved.fun)
 
 
@@ -591,7 +590,7 @@ def private_risk(
     """
     laws, losses = np.asarray(laws, float), np.asarray(losses, float)
     (count, data), outputs = laws.shape, len(losses)
-    a, b, slacks = _private(neighbours, data, outputs, epsilon, delta, extra=1)
+    a, b, slacks = private_rows(neighbours, data, outputs, epsilon, delta, extra=1)
     total = data * outputs + 1 + slacks
     risk = np.zeros((count, total))
     risk[:, : data * outputs] = np.einsum("ix,oi->ixo", laws, losses).reshape(count, -1)
@@ -602,7 +601,7 @@ def private_risk(
         cost,
         sparse.vstack([a, sparse.csr_array(risk)]),
         np.r_[b, np.zeros(count)],
-        _laws(data, outputs, total),
+        sum_rows(data, outputs, total),
         np.ones(data),
     )
     return float(solved.fun)

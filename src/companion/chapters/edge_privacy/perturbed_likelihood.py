@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import integrate
 
 from companion.chapters.privacy_audited.cases.pairwise import worst_neighbours
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, amended, claim, printed
@@ -25,8 +26,6 @@ from dprank.models.likelihood import gradient, hessian, mle, mle_from_counts
 from dprank.pairwise import PerturbedMLE, objective_loss
 from dprank.pairwise.laws import log_density
 
-#: Rounding of our closed forms and searches, far above what tests find.
-ROUNDING = 1e-9
 #: On the l2 norm of the gradient of a computed estimate.
 TOLERANCE = 1e-8
 #: The links that satisfy (A0), (A1) and (A2), and one that does not.
@@ -322,12 +321,11 @@ def determinants(answers: int, ridge: float) -> tuple[float, int]:
     return math.exp(alone - len(t) * math.log(ridge)), int(np.linalg.matrix_rank(new - old))
 
 
-_MASS = "integral of the {} density, two items, one comparison, λ = γ = 1"
-
-
-def _mass(power: int, about: str) -> Check:
-    what = _MASS.format("printed" if power < 0 else "corrected (det¹)")
-    return Check(what, density_mass(power), "==", 1, about, error=1e-3)
+def density_check(power: int) -> Check:
+    """Whether the density integrates to one: with the determinant as printed (-1), and the other way up (1)."""
+    says, name = (printed, "printed") if power < 0 else (amended, "corrected (det¹)")
+    what = f"integral of the {name} density, two items, one comparison, λ = γ = 1"
+    return says(what, density_mass(power), "==", 1, error=1e-3)
 
 
 @claim("cai2025:prop-2.1:proof")
@@ -336,11 +334,11 @@ def check_prop_2_1_proof(trials: int) -> Iterator[Check]:
     steps = steps_of_the_proof(1, trials)
     what = f"{trials} random data sets and outputs"
     ratio, _ = determinants(1, 1.0)
-    yield _mass(-1, "printed")
+    yield density_check(-1)
     yield printed(f"largest change of ‖∇R‖₁ over 4κ₁, {what}", steps.gradient.max(), "<=", 1 + ROUNDING)
     yield printed(f"largest ratio of determinants, γ = 1, {what}", steps.determinant.max(), "<=", 1.5)
     yield printed("ratio of determinants, one edge on its own, γ = 1", ratio, "<=", 1.5 * (1 + ROUNDING))
-    yield _mass(1, "corrected")
+    yield density_check(1)
     yield amended("log density ratio of explicit neighbours over the claim", *_attained_share(1))
 
 
@@ -349,7 +347,7 @@ def check_prop_3_1_proof(answers: int, trials: int) -> Iterator[Check]:
     """The displayed steps of Appendix B.1: density, rank and determinant."""
     steps = steps_of_the_proof(answers, trials)
     _, rank = determinants(answers, 1.0)
-    yield _mass(-1, "printed")
+    yield density_check(-1)
     yield printed(f"rank of the change of the Hessian, L = {answers} disjoint pairs", rank, "<=", answers)
     yield printed(f"largest change of ‖∇R‖₁ over 4Lκ₁, {trials} random cases", steps.gradient.max(), "<=", 1 + ROUNDING)
     for epsilon in (1.0, 10.0):
@@ -358,7 +356,7 @@ def check_prop_3_1_proof(answers: int, trials: int) -> Iterator[Check]:
         what = f"ratio of determinants, L = {answers} disjoint pairs, ε = {epsilon:g}"
         yield printed(what, ratio, "<=", 1 + 4 * answers * LOGISTIC.kappa_2 / ridge)
         yield amended(f"{what}, against e^(ε/2)", ratio, "<=", math.exp(epsilon / 2))
-    yield _mass(1, "corrected")
+    yield density_check(1)
     yield amended(f"rank of the change of the Hessian, L = {answers}", rank, "<=", 2 * answers)
 
 

@@ -13,16 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special, stats
 
 from companion.chapters.edge_privacy.perturbed_likelihood import attained_loss
+from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.models.bradley_terry import LOGISTIC, Link, erdos_renyi_counts
 from dprank.pairwise import mle_from_counts, objective_loss
 
-#: Rounding of our closed forms, far above what tests find.
-ROUNDING = 1e-9
-#: Standard errors that a simulation may be off: false alarm 6e-7 a check.
-Z = 5.0
 #: Least slope of the logistic function where strengths of at most 1 differ: at 2.
 SLOPE = float(LOGISTIC.pdf(2.0))
 #: Half of F(4) - F(2): how steeply F rises at least on average, from a gap within 2, over a step of at most 2.

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
+from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, content, printed, supplied
@@ -19,10 +20,6 @@ from companion.printed.cai2025 import proposition_3_1
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 from dprank.models.draws import binomial, multinomial
 
-#: Rounding of our closed forms, far above what tests find.
-ROUNDING = 1e-9
-#: Standard errors that a simulated mean may be off: false alarm 6e-7 a check.
-Z = 5.0
 #: The one constant that both halves of (A2) need for the logistic link: 1 / F'(4).
 KAPPA_2 = float(1 / LOGISTIC.curvature(4.0))
 #: Our constant in Theorem 3.3, for any number of answers.
@@ -39,11 +36,6 @@ def rate(n_items: ArrayLike, voters: ArrayLike, epsilon: ArrayLike) -> NDArray[n
     n = np.asarray(n_items, float)
     share = n * np.log(n) / np.asarray(voters, float)
     return np.sqrt(share) + share / epsilon
-
-
-def _whole(name: str, value: float, least: int) -> None:
-    if value != value // 1 or value < least:
-        raise ValueError(f"{name} = {value}; a whole number of at least {least} is needed")
 
 
 # --- Section 3.2: the likelihood -------------------------------------------------------------------------------------
@@ -207,7 +199,6 @@ def estimation_errors(
         raise ValueError(f"calibration = {calibration!r}; allowed are 'as printed', 'centred', 'larger ridge'")
     if strengths not in STRENGTHS:
         raise ValueError(f"strengths = {strengths!r}; allowed are {', '.join(map(repr, STRENGTHS))}")
-    _whole("voters", voters, 1)
     theta = STRENGTHS[strengths](n_items)
     first, second = np.triu_indices(n_items, 1)
     games = multinomial(voters * answers, np.full(first.size, 1 / first.size), repetitions, rng=rng)
@@ -523,7 +514,6 @@ def check_optimal(frame: pd.DataFrame, times: float = 100.0) -> Iterator[Check]:
 
 def swapped_pair(n_items: int, place: int, risk: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Two centred strength vectors that differ in places K and K + 1 only, which are 100 risks apart and exchanged."""
-    _whole("n_items", n_items, 2)
     if not 1 <= place < n_items:
         raise ValueError(f"place = {place}; it must lie between 1 and {n_items - 1}")
     theta: NDArray[np.float64] = 100 * risk * (np.arange(n_items, 0.0, -1) - (n_items + 1) / 2)
@@ -934,13 +924,11 @@ def check_thm_3_4_proof() -> Iterator[Check]:
     )
 
 
-def summary_numbers(frame: pd.DataFrame) -> dict[str, str]:
-    """Numbers of the chapter's prose, as text; `frame` is that of `estimation_curve`."""
+def estimation_numbers(frame: pd.DataFrame) -> dict[str, str]:
+    """Numbers of the text on Theorem 3.1; `frame` is that of `estimation_curve`."""
     n = int(frame.n_items.min())
     last = frame[(frame.voters == frame.voters.max()) & (frame.n_items == n) & (frame.strengths == "spread")]
     mean = last.set_index("calibration")["mean"]
-    sizes = np.arange(2.0, 1000)
-    worst = float((failure_bound(sizes, ENOUGH) * sizes**5).max())
     return {
         "voter-kappa": f"{KAPPA_2:.1f}",
         "voter-items": f"{n}",
@@ -949,6 +937,14 @@ def summary_numbers(frame: pd.DataFrame) -> dict[str, str]:
         "voter-printed": f"{mean['as printed']:.2f}",
         "voter-centred": f"{mean['centred']:.4f}",
         "voter-spread": f"{float((frame['mean'] / frame.rate)[frame.calibration != 'as printed'].max()):.1f}",
+    }
+
+
+def count_numbers() -> dict[str, str]:
+    """Numbers of the text on Theorem 3.3."""
+    n = np.arange(2.0, 1000)
+    worst = float((failure_bound(n, ENOUGH) * n**5).max())
+    return {
         "voter-cosh": f"{(math.cosh(1 / 2.2) - 1) * 2.2**2:.3f}",
         "voter-eighth": f"{math.ceil(100 * worst) / 100:.2f}",
     }

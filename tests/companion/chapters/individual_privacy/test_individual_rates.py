@@ -117,7 +117,7 @@ def test_figure_shows_every_curve(curve):
     assert [panel.get_title(loc="left") for panel in axes] == ["16 items"]
     labels = axes[0].get_legend_handles_labels()[1]
     assert {"as printed", "centred", "larger ridge", "the rate"} < set(labels)
-    assert set(experiment.summary_numbers(curve)) >= {"voter-floor", "voter-printed", "voter-centred"}
+    assert set(experiment.estimation_numbers(curve)) >= {"voter-floor", "voter-printed", "voter-centred"}
 
 
 def test_chance_within_falls_with_voters_and_is_cut():
@@ -249,8 +249,6 @@ def test_same_data_and_swapped_pair():
     assert theta[1] - theta[2] == pytest.approx(1)
     with pytest.raises(ValueError, match=r"place .*4"):
         experiment.swapped_pair(4, 4, 0.1)
-    with pytest.raises(ValueError, match=r"n_items .*1"):
-        experiment.swapped_pair(1, 1, 0.1)
 
 
 # --- Theorem 3.3 -----------------------------------------------------------------------------------------------------
@@ -402,7 +400,5 @@ def test_bad_input():
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match=r"calibration .*best"):
         experiment.estimation_errors("best", 4, 10, 1.0, 1, repetitions=2, rng=rng)
-    with pytest.raises(ValueError, match=r"voters .*0"):
-        experiment.estimation_errors("centred", 4, 0, 1.0, 1, repetitions=2, rng=rng)
     with pytest.raises(ValueError, match=r"strengths .*odd"):
         experiment.estimation_errors("centred", 4, 10, 1.0, 1, "odd", repetitions=2, rng=rng)
