@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import integrate
 
+from companion.chapters.edge_privacy.link_conditions import link_constants
 from companion.chapters.privacy_audited.cases.pairwise import worst_neighbours
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, COLOURS, styled
@@ -21,79 +22,13 @@ from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import algorithm_1, proposition_3_1
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import pairwise_wins, win_counts
-from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, Link, sample_erdos_renyi
+from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link, sample_erdos_renyi
 from dprank.models.likelihood import gradient, hessian, mle, mle_from_counts
 from dprank.pairwise import PerturbedMLE, objective_loss
 from dprank.pairwise.laws import log_density
 
 #: On the l2 norm of the gradient of a computed estimate.
 TOLERANCE = 1e-8
-#: The links that satisfy (A0), (A1) and (A2), and one that does not.
-LINKS = (LOGISTIC, ARCTAN, PROBIT)
-_LINE = np.linspace(-30, 30, 60_001)
-_FOUR = _LINE[np.abs(_LINE) <= 4 + 1e-9]
-
-
-# --- conditions on the link ------------------------------------------------------------------------------------------
-
-
-def link_constants() -> pd.DataFrame:
-    """What (A0), (A1) and (A2) ask of a link, found on a fine grid.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``link``, ``asymmetry`` (largest of F(x) + F(-x) - 1 in absolute value), ``steepness`` (largest
-        F' / (F (1 - F))), ``curvature`` (largest (-log F)''), ``curvature to 4`` (its least value for x from -4 to 4),
-        ``kappa_2`` (the one constant that both halves of (A2) need).
-    """
-    rows = []
-    for link in LINKS:
-        curvature, within = link.curvature(_LINE), link.curvature(_FOUR).min()
-        rows.append(
-            {
-                "link": link.name,
-                "asymmetry": np.abs(link.cdf(_LINE) + link.cdf(-_LINE) - 1).max(),
-                "steepness": steepness(link, _LINE).max(),
-                "curvature": curvature.max(),
-                "curvature to 4": within,
-                "kappa_2": max(curvature.max(), 1 / within),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def steepness(link: Link, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """F' / (F (1 - F)) of equation (2.3): the scores of both outcomes together."""
-    return link.score(x) + link.score(-x)
-
-
-@claim("cai2025:cond-a0")
-def check_cond_a0() -> Iterator[Check]:
-    """(A0) for the logistic link: symmetric, strictly increasing, from 0 to 1."""
-    far = np.linspace(-700, 700, 14_001)
-    yield printed("largest |F(x) + F(−x) − 1|, x from −30 to 30", link_constants().asymmetry.iloc[0], "<=", 1e-15)
-    yield printed("least F′(x), x from −700 to 700", LOGISTIC.pdf(far).min(), ">", 0)
-    yield printed("least F(x), x from −700 to 700", LOGISTIC.cdf(far).min(), ">", 0)
-
-
-@claim("cai2025:cond-a1")
-def check_cond_a1() -> Iterator[Check]:
-    """(A1) for the logistic link, whose F' / (F (1 - F)) is 1 everywhere: any constant above 1 will do."""
-    ratio = steepness(LOGISTIC, _LINE)
-    yield printed("largest F′/(F(1 − F)): it is 1 for every x", ratio.max(), "==", 1, error=ROUNDING)
-    yield printed("least F′/(F(1 − F))", ratio.min(), "==", 1, error=ROUNDING)
-    yield printed("largest F′/(F(1 − F)), with κ₁ = 1.001", ratio.max(), "<", 1.001)
-
-
-@claim("cai2025:cond-a2")
-def check_cond_a2() -> Iterator[Check]:
-    """(A2) for the logistic link with one constant for both halves."""
-    row = link_constants().iloc[0]
-    kappa = row.kappa_2 * (1 + 1e-6)
-    yield printed("least (−log F)″, x from −30 to 30", LOGISTIC.curvature(_LINE).min(), ">", 0)
-    yield printed(f"largest (−log F)″, with κ₂ = {kappa:.2f}", row.curvature, "<", kappa)
-    yield printed(f"least (−log F)″ for |x| ≤ 4, with κ₂ = {kappa:.2f}", row["curvature to 4"], ">", 1 / kappa)
 
 
 # --- Algorithm 1 -----------------------------------------------------------------------------------------------------
@@ -243,18 +178,6 @@ def check_prop_2_1(epsilons: Iterable[float]) -> Iterator[Check]:
         yield printed(what, reached, "<=", epsilon)
 
 
-@claim("cai2025:prop-3.1")
-def check_prop_3_1(epsilons: Iterable[float], answers: int) -> Iterator[Check]:
-    """The same for a voter with several answers."""
-    for epsilon in epsilons:
-        for link in (LOGISTIC, ARCTAN):
-            as_printed = proposition_3_1(epsilon, 2, per_person=answers, link=link).mechanism
-            what = f"{link.name} link, L = {answers}, ε = {epsilon:g}"
-            yield printed(f"exact privacy loss, {what}", as_printed.guarantee.epsilon, "<=", epsilon)
-            reached = attained_loss(as_printed.scale, as_printed.ridge, answers=answers, link=link)
-            yield printed(f"log density ratio of explicit neighbours, {what}", reached, "<=", epsilon)
-
-
 def density_mass(power: int, scale: float = 1.0, ridge: float = 1.0) -> float:
     """Integral of exp(-norm of grad R / lambda) det(Hessian)^power / (2 lambda)^n for two items that met once.
 
@@ -340,24 +263,6 @@ def check_prop_2_1_proof(trials: int) -> Iterator[Check]:
     yield printed("ratio of determinants, one edge on its own, γ = 1", ratio, "<=", 1.5 * (1 + ROUNDING))
     yield density_check(1)
     yield amended("log density ratio of explicit neighbours over the claim", *_attained_share(1))
-
-
-@claim("cai2025:prop-3.1:proof")
-def check_prop_3_1_proof(answers: int, trials: int) -> Iterator[Check]:
-    """The displayed steps of Appendix B.1: density, rank and determinant."""
-    steps = steps_of_the_proof(answers, trials)
-    _, rank = determinants(answers, 1.0)
-    yield density_check(-1)
-    yield printed(f"rank of the change of the Hessian, L = {answers} disjoint pairs", rank, "<=", answers)
-    yield printed(f"largest change of ‖∇R‖₁ over 4Lκ₁, {trials} random cases", steps.gradient.max(), "<=", 1 + ROUNDING)
-    for epsilon in (1.0, 10.0):
-        ridge = 8 * answers * LOGISTIC.kappa_2 / epsilon
-        ratio, _ = determinants(answers, ridge)
-        what = f"ratio of determinants, L = {answers} disjoint pairs, ε = {epsilon:g}"
-        yield printed(what, ratio, "<=", 1 + 4 * answers * LOGISTIC.kappa_2 / ridge)
-        yield amended(f"{what}, against e^(ε/2)", ratio, "<=", math.exp(epsilon / 2))
-    yield density_check(1)
-    yield amended(f"rank of the change of the Hessian, L = {answers}", rank, "<=", 2 * answers)
 
 
 def _attained_share(epsilon: float) -> tuple[float, str, float]:

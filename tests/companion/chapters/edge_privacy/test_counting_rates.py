@@ -15,6 +15,7 @@ from checks import refused
 from scipy import integrate, optimize
 
 from companion.chapters.edge_privacy import counting_rates as experiment
+from companion.chapters.edge_privacy import estimand
 from companion.ledger.claim import derive
 from dprank.models.bradley_terry import LOGISTIC
 from dprank.pairwise import top_set_law
@@ -55,12 +56,12 @@ def failed(checks, about="printed"):
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_neighbours_are_counted_right_and_are_those_of_the_library(n):
     pairs = math.comb(n, 2)
-    found = experiment.adjacency(n)
+    found = estimand.adjacency(n)
     steps = sum(math.comb(pairs, e) * 2**e * (e + 2 * e * (pairs - e)) for e in range(pairs + 1))
     assert found["neighbours"] == steps // 2
     assert found["unlike library"] == found["comparisons differ"] == 0
     assert found["parts"] == found["totals"]
-    assert derive(experiment.check_adjacency(n)) == "holds"
+    assert derive(estimand.check_adjacency(n)) == "holds"
 
 
 def test_neighbours_are_those_of_the_printed_cases():
@@ -72,7 +73,7 @@ def test_neighbours_are_those_of_the_printed_cases():
         differ = sum(x[pair] != y[pair] for pair in x.keys() & y.keys())
         cases[0] += x.keys() == y.keys() and differ == 1
         cases[1] += len(x.keys() - y.keys()) == len(y.keys() - x.keys()) == 1 and differ == 0
-    assert experiment.adjacency(3)["neighbours"] == sum(cases)
+    assert estimand.adjacency(3)["neighbours"] == sum(cases)
     assert min(cases) > 0
 
 
@@ -80,7 +81,7 @@ def test_adding_a_comparison_is_not_a_step(monkeypatch):
     """A library whose neighbours also add a comparison is found out."""
     twin = SimpleNamespace(neighbours=[*experiment.edge_data(3).neighbours, (0, 1)])
     monkeypatch.setattr(experiment, "edge_data", lambda n: twin)
-    assert experiment.adjacency(3)["unlike library"] == 1
+    assert estimand.adjacency(3)["unlike library"] == 1
 
 
 # --- the estimand ----------------------------------------------------------------------------------------------------
@@ -88,37 +89,37 @@ def test_adding_a_comparison_is_not_a_step(monkeypatch):
 
 def test_targets():
     levels = np.array([0, 1, 1, 2])
-    assert experiment.targets(levels, 2, "kept") == [{0, 1, 2}]
-    assert experiment.targets(levels, 2, "broken") == [{0, 1}, {0, 2}]
-    assert len(list(experiment.tie_patterns(4))) == 8
+    assert estimand.targets(levels, 2, "kept") == [{0, 1, 2}]
+    assert estimand.targets(levels, 2, "broken") == [{0, 1}, {0, 2}]
+    assert len(list(estimand.tie_patterns(4))) == 8
     with refused("ties", "'random'", "'kept', 'broken'"):
-        experiment.targets(levels, 2, "random")
+        estimand.targets(levels, 2, "random")
 
 
 def test_excess_distance_by_listing_orders():
     """The same from all orders of four items in which every separated pair is in the right order."""
     for ties in ("kept", "broken"):
         worst = -9
-        for levels, k in product(experiment.tie_patterns(4), range(1, 4)):
-            for m, target in product(range(min(k - 1, 3 - k) + 1), experiment.targets(levels, k, ties)):
+        for levels, k in product(estimand.tie_patterns(4), range(1, 4)):
+            for m, target in product(range(min(k - 1, 3 - k) + 1), estimand.targets(levels, k, ties)):
                 best_first = sorted(range(4), key=lambda i: levels[i] + (i not in target) / 2)
                 for released in permutations(range(4)) if levels[k - m - 1] < levels[k + m] else ():
                     pairs = product(best_first[: k - m], best_first[k + m :])
                     if all(released.index(a) < released.index(b) for a, b in pairs):
                         worst = max(worst, len(target ^ set(released[:k])) - 2 * m)
-        assert experiment.excess_distance(4, ties)[1] == worst
-    assert experiment.excess_distance(2, "kept")[0] == 1
-    assert derive(experiment.check_top_k(5)) == "underspecified"
+        assert estimand.excess_distance(4, ties)[1] == worst
+    assert estimand.excess_distance(2, "kept")[0] == 1
+    assert derive(estimand.check_top_k(5)) == "underspecified"
 
 
 def test_order_of_strengths():
-    checks = experiment.check_same_order(3)
+    checks = estimand.check_same_order(3)
     assert derive(checks) == "underspecified"
     assert not failed(checks, "corrected")
-    tau = experiment.mean_win_probabilities([1.0, -0.5, 0.25], LOGISTIC.cdf)
+    tau = estimand.mean_win_probabilities([1.0, -0.5, 0.25], LOGISTIC.cdf)
     assert tau[0] == pytest.approx((0.5 + LOGISTIC.cdf(1.5) + LOGISTIC.cdf(0.75)) / 3)
-    assert experiment.order_differs(2, experiment.flat_middle) > 0
-    assert experiment.order_differs(3, lambda x: LOGISTIC.cdf(-x)) > 0
+    assert estimand.order_differs(2, estimand.flat_middle) > 0
+    assert estimand.order_differs(3, lambda x: LOGISTIC.cdf(-x)) > 0
 
 
 # --- the class -------------------------------------------------------------------------------------------------------

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from checks import each
 
+from companion.chapters.edge_privacy import link_conditions
 from companion.chapters.edge_privacy import perturbed_likelihood as experiment
+from companion.chapters.individual_privacy import voter_likelihood
 from companion.ledger.claim import derive
 from dprank.data.comparisons import Comparisons
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC
@@ -65,14 +67,14 @@ def test_determinants_in_closed_form():
 
 @pytest.mark.slow
 def test_verdicts():
-    assert derive(experiment.check_cond_a0()) == "holds"
-    assert derive(experiment.check_cond_a1()) == "holds"
-    assert derive(experiment.check_cond_a2()) == "holds"
+    assert derive(link_conditions.check_cond_a0()) == "holds"
+    assert derive(link_conditions.check_cond_a1()) == "holds"
+    assert derive(link_conditions.check_cond_a2()) == "holds"
     assert derive(experiment.check_alg_1([1.0])) == "holds"
     assert derive(experiment.check_prop_2_1([0.1, 1.0, 20.0])) == "holds"
-    assert derive(experiment.check_prop_3_1([0.1, 1.0, 20.0], 5)) == "holds"
+    assert derive(voter_likelihood.check_prop_3_1([0.1, 1.0, 20.0], 5)) == "holds"
     assert derive(experiment.check_prop_2_1_proof(60)) == "refuted"
-    assert derive(experiment.check_prop_3_1_proof(5, 60)) == "refuted"
+    assert derive(voter_likelihood.check_prop_3_1_proof(5, 60)) == "refuted"
 
 
 @pytest.mark.parametrize("weaker", [0.3, 0.5])

@@ -13,7 +13,7 @@ import pytest
 from checks import each
 from scipy import integrate
 
-from companion.chapters.edge_privacy import rates
+from companion.chapters.edge_privacy import estimation, link_conditions, optimality, ordering
 from companion.ledger.claim import derive
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, erdos_renyi_counts
 from dprank.pairwise import mle_from_counts
@@ -21,7 +21,7 @@ from dprank.pairwise import mle_from_counts
 
 @pytest.fixture(scope="module")
 def frame():
-    return rates.error_ratios((50, 100, 200), 60)
+    return estimation.error_ratios((50, 100, 200), 60)
 
 
 def outcomes(checks, about):
@@ -46,7 +46,7 @@ def spread_bound(theta, score, gamma):
 def test_the_proof_bounds_every_single_draw_on_the_complete_graph(n, scale):
     rng = np.random.default_rng(n)
     for c_0 in (0.1, 2.0):
-        gamma = rates.ridge(n, 1.0, c_0)
+        gamma = estimation.ridge(n, 1.0, c_0)
         theta = rng.uniform(-1, 1, n)
         theta -= theta.mean()
         theta /= max(1, np.abs(theta).max())
@@ -72,8 +72,8 @@ def test_the_bound_holds_in_simulation(p):
     rng = np.random.default_rng(3)
     theta = np.linspace(-1, 1, n)
     played, wins = erdos_renyi_counts(theta, p, 10, rng=rng)
-    estimate, _ = mle_from_counts(played, wins - rng.laplace(0, scale, wins.shape), ridge=rates.ridge(n, p))
-    assert np.abs(estimate - theta).max() <= rates.error_bound(n, p, scale)[0]
+    estimate, _ = mle_from_counts(played, wins - rng.laplace(0, scale, wins.shape), ridge=estimation.ridge(n, p))
+    assert np.abs(estimate - theta).max() <= estimation.error_bound(n, p, scale)[0]
 
 
 def test_score_noise_and_sum_exceed_their_bounds_as_seldom_as_claimed():
@@ -90,11 +90,13 @@ def test_score_noise_and_sum_exceed_their_bounds_as_seldom_as_claimed():
 
 def test_promise_follows_for_every_n_from_the_boundary():
     for factor, power in ((8.0, 0.0), (8.0, 0.5), (20.0, 0.0)):
-        least = rates.smallest_dense(factor, power)
+        least = estimation.smallest_dense(factor, power)
         for n in np.geomspace(least, 10**14, 60).astype(int):
             scale = factor * math.log(n) ** power
             for c_0 in (0.01, 1.0, 5.0):
-                assert rates.error_bound(int(n), 1.0, scale, c_0)[0] <= rates.promised(int(n), 1.0, scale, c_0)
+                assert estimation.error_bound(int(n), 1.0, scale, c_0)[0] <= estimation.promised(
+                    int(n), 1.0, scale, c_0
+                )
 
 
 def test_two_groups_solve_the_full_problem():
@@ -102,8 +104,8 @@ def test_two_groups_solve_the_full_problem():
     theta = np.r_[np.full(n // 2, t), np.full(n // 2, -t)]
     wins = LOGISTIC.cdf(theta[:, None] - theta).sum(1) - 0.5
     played = np.ones((n, n)) - np.eye(n)
-    estimate, _ = mle_from_counts(played, wins[None], ridge=rates.ridge(n, 1.0))
-    row = rates.two_groups(n, [t]).iloc[0]
+    estimate, _ = mle_from_counts(played, wins[None], ridge=estimation.ridge(n, 1.0))
+    row = estimation.two_groups(n, [t]).iloc[0]
     np.testing.assert_allclose(np.abs(estimate), row.estimate, atol=1e-6)
 
 
@@ -111,12 +113,12 @@ def test_estimates_stay_bounded_however_far_the_truth():
     n = 20
     rng = np.random.default_rng(1)
     played, wins = erdos_renyi_counts(np.linspace(-400, 400, n), 1.0, 50, rng=rng)
-    estimate, _ = mle_from_counts(played, wins - rng.laplace(0, 1.0, wins.shape), ridge=rates.ridge(n, 1.0))
-    assert np.abs(estimate).max() <= rates.largest_estimate(n, 1.0, 1.0)
+    estimate, _ = mle_from_counts(played, wins - rng.laplace(0, 1.0, wins.shape), ridge=estimation.ridge(n, 1.0))
+    assert np.abs(estimate).max() <= estimation.largest_estimate(n, 1.0, 1.0)
 
 
 def test_proposition_and_theorem(frame):
-    for checks in (rates.check_prop_2_2(frame), rates.check_thm_2_1(frame)):
+    for checks in (estimation.check_prop_2_2(frame), estimation.check_thm_2_1(frame)):
         assert derive(checks) == "constants"
         assert set(outcomes(checks, "printed")) == {False}
         assert set(outcomes(checks, "corrected")) == {True}
@@ -124,23 +126,23 @@ def test_proposition_and_theorem(frame):
 
 def test_a_faster_rate_is_not_confirmed(frame):
     """Mutant: without log n / (n p eps) constant along p = 4 log n / (n eps), an error over 1 / sqrt(n) grows."""
-    slope, se = rates.growth(frame[frame.privacy == "ε = 1"].assign(mean=lambda f: f["mean"] * f["items"] ** 0.5))
+    slope, se = estimation.growth(frame[frame.privacy == "ε = 1"].assign(mean=lambda f: f["mean"] * f["items"] ** 0.5))
     assert slope - 5 * se > 0.2
 
 
 def test_a_wrong_promise_is_refuted(monkeypatch, frame):
-    monkeypatch.setattr(rates, "constants", lambda c_0=2.0: (14.7, 24.1))
-    assert derive(rates.check_prop_2_2(frame)) == "refuted"
+    monkeypatch.setattr(estimation, "constants", lambda c_0=2.0: (14.7, 24.1))
+    assert derive(estimation.check_prop_2_2(frame)) == "refuted"
 
 
 def test_without_the_larger_ridge_the_supplied_privacy_fails(monkeypatch, frame):
-    monkeypatch.setattr(rates, "KAPPA_2", 0.05)
-    assert False in outcomes(rates.check_thm_2_1(frame), "supplied")
+    monkeypatch.setattr(estimation, "KAPPA_2", 0.05)
+    assert False in outcomes(estimation.check_thm_2_1(frame), "supplied")
 
 
 def test_growth_recovers_a_power(frame):
     exact = frame.assign(mean=3 * frame["items"] ** 0.3, se=0.1)
-    np.testing.assert_allclose(rates.growth(exact)[0], 0.3)
+    np.testing.assert_allclose(estimation.growth(exact)[0], 0.3)
 
 
 # --- the corollary ---------------------------------------------------------------------------------------------------
@@ -151,7 +153,7 @@ def test_tail_is_that_of_a_difference_of_laplace_variables():
     density = np.exp(-np.abs(x)) / 2
     for u in (0.0, 0.5, 3.0):
         below = np.where(x < u, np.exp(np.minimum(x - u, 0)) / 2, 1 - np.exp(-np.maximum(x - u, 0)) / 2)
-        np.testing.assert_allclose(rates.tail(u), integrate.simpson(density * below, x=x), rtol=1e-5)
+        np.testing.assert_allclose(ordering.tail(u), integrate.simpson(density * below, x=x), rtol=1e-5)
 
 
 @pytest.mark.parametrize("scale", [0.5, 8.0])
@@ -167,35 +169,37 @@ def test_swap_probability_by_enumeration(scale):
             chance *= f if first else 1 - f
             wins[i if first else j] += 1
         lead = (wins[0] - wins[1]) / scale
-        total += chance * (rates.tail(lead) if lead >= 0 else 1 - rates.tail(-lead))
-    np.testing.assert_allclose(rates.swap_probability(n, gap, scale), total, rtol=1e-12)
+        total += chance * (ordering.tail(lead) if lead >= 0 else 1 - ordering.tail(-lead))
+    np.testing.assert_allclose(ordering.swap_probability(n, gap, scale), total, rtol=1e-12)
 
 
 def test_swap_probability_of_equal_items_is_a_half_and_bad_input_is_refused():
-    np.testing.assert_allclose(rates.swap_probability(50, 0.0, 3.0), 0.5)
+    np.testing.assert_allclose(ordering.swap_probability(50, 0.0, 3.0), 0.5)
     with pytest.raises(ValueError, match=r"^n = 2; at least 3 items"):
-        rates.swap_probability(2, 0.1, 1.0)
+        ordering.swap_probability(2, 0.1, 1.0)
     with pytest.raises(ValueError, match=r"^privacy = 'ε = 2'; allowed"):
-        rates.budget(10, "ε = 2")
+        estimation.budget(10, "ε = 2")
 
 
 def test_swap_probability_is_below_the_bound_of_the_proof():
     for n in (100, 3000):
         for epsilon in (0.5, 1.0):
-            gap = rates.separation(n, epsilon)
+            gap = ordering.separation(n, epsilon)
             # the proof needs a slope of F'(2), so test it where the gap is within 2
             if gap <= 2:
-                assert rates.swap_probability(n, gap, 8 / epsilon) <= n**-7.0 + rates.tail(8 * math.log(n))
-    assert rates.separation(rates.separable(1.0), 1.0) <= 2 < rates.separation(rates.separable(1.0) - 1, 1.0)
+                assert ordering.swap_probability(n, gap, 8 / epsilon) <= n**-7.0 + ordering.tail(8 * math.log(n))
+    assert (
+        ordering.separation(ordering.separable(1.0), 1.0) <= 2 < ordering.separation(ordering.separable(1.0) - 1, 1.0)
+    )
 
 
 def test_corollary(monkeypatch):
-    checks = rates.check_cor_2_1()
+    checks = ordering.check_cor_2_1()
     assert derive(checks) == "constants"
     assert set(outcomes(checks, "corrected")) == {True}
-    monkeypatch.setattr(rates, "separation", lambda n, epsilon: 3 * rates.rate(n, 1.0, 1 / epsilon))
-    monkeypatch.setattr(rates, "separable", lambda epsilon: 5300)
-    assert derive(rates.check_cor_2_1()) == "refuted"
+    monkeypatch.setattr(ordering, "separation", lambda n, epsilon: 3 * estimation.rate(n, 1.0, 1 / epsilon))
+    monkeypatch.setattr(ordering, "separable", lambda epsilon: 5300)
+    assert derive(ordering.check_cor_2_1()) == "refuted"
 
 
 # --- ranking everything ----------------------------------------------------------------------------------------------
@@ -212,7 +216,7 @@ def test_telling_comparisons_by_brute_force():
                 abs(LOGISTIC.cdf(theta[i] - theta[j]) - LOGISTIC.cdf(swapped[i] - swapped[j]))
                 for i, j in combinations(range(n), 2)
             )
-            np.testing.assert_allclose(rates.changed(theta)[k], moved)
+            np.testing.assert_allclose(ordering.changed(theta)[k], moved)
 
 
 def test_ranking_limit_on_two_items_exactly():
@@ -221,9 +225,9 @@ def test_ranking_limit_on_two_items_exactly():
         epsilon = 2 / scale
         for gap in (0.1, 1.0, 30.0):
             win = float(LOGISTIC.cdf(gap))
-            behind = rates.tail(1 / scale)
+            behind = ordering.tail(1 / scale)
             right = win * (1 - behind) + (1 - win) * behind
-            assert right <= rates.ranking_limit(epsilon, rates.changed([gap, 0])) + 1e-12
+            assert right <= ordering.ranking_limit(epsilon, ordering.changed([gap, 0])) + 1e-12
 
 
 def test_one_step_of_the_mixing_argument():
@@ -236,45 +240,45 @@ def test_one_step_of_the_mixing_argument():
 
 
 def test_rank_all(monkeypatch):
-    assert derive(rates.check_rank_all(500)) == "refuted"
-    monkeypatch.setattr(rates, "most_comparisons", lambda n: 0.3)
-    assert False in outcomes(rates.check_rank_all(500), "corrected")
+    assert derive(ordering.check_rank_all(500)) == "refuted"
+    monkeypatch.setattr(ordering, "most_comparisons", lambda n: 0.3)
+    assert False in outcomes(ordering.check_rank_all(500), "corrected")
 
 
 # --- the other sentences ---------------------------------------------------------------------------------------------
 
 
 def test_dominates(monkeypatch):
-    assert derive(rates.check_dominates()) == "holds"
-    plain = rates.dominance
-    monkeypatch.setattr(rates, "dominance", lambda logs: plain(logs).assign(inside=lambda f: f.outside))
-    assert derive(rates.check_dominates()) == "refuted"
+    assert derive(ordering.check_dominates()) == "holds"
+    plain = ordering.dominance
+    monkeypatch.setattr(ordering, "dominance", lambda logs: plain(logs).assign(inside=lambda f: f.outside))
+    assert derive(ordering.check_dominates()) == "refuted"
 
 
 def test_flat_link_is_what_it_is_said_to_be():
     x = np.linspace(-6, 6, 4001)
-    numeric = np.gradient(rates.flat_cdf(x), x)
-    f = rates.flat_cdf(x)
-    np.testing.assert_allclose(numeric, rates.flat_steepness(x) * f * (1 - f), atol=1e-5)
-    np.testing.assert_allclose(rates.flat_steepness(math.sqrt(3)), 9 / 8)
+    numeric = np.gradient(link_conditions.flat_cdf(x), x)
+    f = link_conditions.flat_cdf(x)
+    np.testing.assert_allclose(numeric, link_conditions.flat_steepness(x) * f * (1 - f), atol=1e-5)
+    np.testing.assert_allclose(link_conditions.flat_steepness(math.sqrt(3)), 9 / 8)
     for n in (2, 6):
         t = 0.2
         theta = np.r_[np.full(n // 2, t), np.full(n // 2, -t)]
-        tau = rates.flat_cdf(theta[:, None] - theta).mean(1)
-        np.testing.assert_allclose(tau[0] - tau[-1], rates.gaps([t])["tau gap"].iloc[0])
+        tau = link_conditions.flat_cdf(theta[:, None] - theta).mean(1)
+        np.testing.assert_allclose(tau[0] - tau[-1], link_conditions.gaps([t])["tau gap"].iloc[0])
 
 
 def test_remark_1(monkeypatch):
-    assert derive(rates.check_rem_1((LOGISTIC, ARCTAN))) == "constants"
+    assert derive(link_conditions.check_rem_1((LOGISTIC, ARCTAN))) == "constants"
     # mutant: with a proportional link the gaps are of one order and nothing is refuted
-    frame = rates.gaps((0.1, 0.01, 0.001, 0.0001))
-    monkeypatch.setattr(rates, "gaps", lambda halves: frame.assign(ratio=0.25))
-    assert derive(rates.check_rem_1((LOGISTIC,))) == "holds"
+    frame = link_conditions.gaps((0.1, 0.01, 0.001, 0.0001))
+    monkeypatch.setattr(link_conditions, "gaps", lambda halves: frame.assign(ratio=0.25))
+    assert derive(link_conditions.check_rem_1((LOGISTIC,))) == "holds"
 
 
 def test_truncated_laplace_is_private_by_integration():
     for epsilon, delta in ((1.0, 0.01), (0.1, 0.01)):
-        cut, b = rates.truncation(epsilon, delta), 2 / epsilon
+        cut, b = optimality.truncation(epsilon, delta), 2 / epsilon
         x = np.linspace(-cut - 1, cut + 1, 400_001)
 
         def law(centre, x=x, cut=cut, b=b):
@@ -287,7 +291,7 @@ def test_truncated_laplace_is_private_by_integration():
 
 def test_bounded_noise_finds_the_best():
     n, bounded = 2000, 5.0
-    gap = rates.enough(n, bounded)
+    gap = optimality.enough(n, bounded)
     theta = np.zeros(n)
     theta[0] = gap
     rng = np.random.default_rng(4)
@@ -299,7 +303,7 @@ def test_bounded_noise_finds_the_best():
 def test_lower_bound_binds_a_private_method_on_few_items():
     """At a tenth of its noise the counts beat the bound, as they must if the bound says anything."""
     n, epsilon = 64, 0.05
-    gap = rates.lower_bound(n, epsilon)[0]
+    gap = optimality.lower_bound(n, epsilon)[0]
     theta = np.zeros(n)
     theta[0] = gap
     rng = np.random.default_rng(6)
@@ -308,12 +312,12 @@ def test_lower_bound_binds_a_private_method_on_few_items():
 
 
 def test_optimality(frame):
-    checks = rates.check_optimal(frame, 500)
+    checks = optimality.check_optimal(frame, 500)
     assert derive(checks) == "constants"
     assert set(outcomes(checks, "corrected")) == {True}
 
 
 def test_figure_draws_every_series(frame):
-    axes = rates.draw_error_ratios(frame).axes[0]
+    axes = estimation.draw_error_ratios(frame).axes[0]
     assert len(axes.containers) == 2
     assert axes.get_ylim()[0] == 0

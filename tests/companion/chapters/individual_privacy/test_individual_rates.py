@@ -14,7 +14,14 @@ import pytest
 from checks import each
 from scipy import integrate, stats
 
-from companion.chapters.individual_privacy import individual_rates as experiment
+from companion.chapters.individual_privacy import (
+    estimation_limits,
+    noisy_counts,
+    packings,
+    recovery_limits,
+    voter_estimation,
+    voter_likelihood,
+)
 from companion.ledger.claim import derive
 from dprank.data.comparisons import Comparisons
 from dprank.models.likelihood import log_likelihood
@@ -23,22 +30,22 @@ from dprank.pairwise import mle_from_counts, top_set_law
 
 @pytest.fixture(scope="module")
 def curve():
-    return experiment.estimation_curve([16], [1000, 10**5], 0.5, 5, 40)
+    return voter_estimation.estimation_curve([16], [1000, 10**5], 0.5, 5, 40)
 
 
 def test_verdicts(curve):
     checks = {
-        "likelihood": experiment.check_likelihood(),
-        "thm-3.1": experiment.check_thm_3_1(curve),
-        "thm-3.2": experiment.check_thm_3_2(),
-        "optimal": experiment.check_optimal(curve),
-        "thm-3.2:proof": experiment.check_thm_3_2_proof(),
-        "thm-3.3": experiment.check_thm_3_3(),
-        "thm-3.3:proof": experiment.check_thm_3_3_proof(np.random.default_rng(1)),
-        "rank-all": experiment.check_rank_all(),
-        "thm-3.4": experiment.check_thm_3_4(),
-        "u0": experiment.check_thm_3_4_u0(),
-        "thm-3.4:proof": experiment.check_thm_3_4_proof(),
+        "likelihood": voter_likelihood.check_likelihood(),
+        "thm-3.1": voter_estimation.check_thm_3_1(curve),
+        "thm-3.2": estimation_limits.check_thm_3_2(),
+        "optimal": estimation_limits.check_optimal(curve),
+        "thm-3.2:proof": estimation_limits.check_thm_3_2_proof(),
+        "thm-3.3": noisy_counts.check_thm_3_3(),
+        "thm-3.3:proof": noisy_counts.check_thm_3_3_proof(np.random.default_rng(1)),
+        "rank-all": noisy_counts.check_rank_all(),
+        "thm-3.4": recovery_limits.check_thm_3_4(),
+        "u0": recovery_limits.check_thm_3_4_u0(),
+        "thm-3.4:proof": recovery_limits.check_thm_3_4_proof(),
     }
     assert {name: derive(made) for name, made in checks.items()} == {
         "likelihood": "holds",
@@ -67,32 +74,32 @@ def test_likelihood_is_that_of_the_package():
         log_likelihood(theta, data),
         sum(math.log(1 / (1 + math.exp(-(theta[a] - theta[b])))) for a, b in ((0, 1), (1, 0), (2, 1), (1, 2))),
     )
-    gaps = experiment.likelihood_gaps(3, 2, 0.5)
+    gaps = voter_likelihood.likelihood_gaps(3, 2, 0.5)
     assert gaps.shape == (11, 36)
     assert np.allclose(gaps, 2 * math.log(3), atol=1e-12)
 
 
 def test_likelihood_with_signs_in_place_of_shares_is_rejected(monkeypatch):
-    honest = experiment.win_shares
-    monkeypatch.setattr(experiment, "win_shares", lambda *data: 2 * honest(*data) - 1)
-    assert derive(experiment.check_likelihood()) == "refuted"
+    honest = voter_likelihood.win_shares
+    monkeypatch.setattr(voter_likelihood, "win_shares", lambda *data: 2 * honest(*data) - 1)
+    assert derive(voter_likelihood.check_likelihood()) == "refuted"
 
 
 # --- Theorem 3.1 -----------------------------------------------------------------------------------------------------
 
 
 def test_law_of_the_mean_noise():
-    assert experiment.mean_noise(1) == pytest.approx(1)
-    assert experiment.mean_noise(2) == pytest.approx(0.75)
-    assert experiment.sum_peak(1) == pytest.approx(0.5)
-    assert experiment.sum_peak(2) == pytest.approx(0.25)
+    assert voter_estimation.mean_noise(1) == pytest.approx(1)
+    assert voter_estimation.mean_noise(2) == pytest.approx(0.75)
+    assert voter_estimation.sum_peak(1) == pytest.approx(0.5)
+    assert voter_estimation.sum_peak(2) == pytest.approx(0.25)
     for n in (3, 16):
         peak = integrate.quad(lambda x, n=n: stats.gamma.pdf(x, n) ** 2, 0, 200)[0]
-        assert experiment.sum_peak(n) == pytest.approx(peak, rel=1e-7)
+        assert voter_estimation.sum_peak(n) == pytest.approx(peak, rel=1e-7)
     sums = np.random.default_rng(2).laplace(size=(40_000, 16)).sum(-1)
-    assert np.abs(sums).mean() / 16 == pytest.approx(experiment.mean_noise(16), abs=5 * sums.std() / 16 / 200)
+    assert np.abs(sums).mean() / 16 == pytest.approx(voter_estimation.mean_noise(16), abs=5 * sums.std() / 16 / 200)
     density = (np.abs(sums) < 0.5).mean()  # the density is largest at 0
-    assert density <= experiment.sum_peak(16) + 5 * math.sqrt(density / 40_000)
+    assert density <= voter_estimation.sum_peak(16) + 5 * math.sqrt(density / 40_000)
 
 
 def test_mean_of_the_estimate_is_that_of_the_noise():
@@ -113,27 +120,29 @@ def test_printed_estimates_miss_and_centred_ones_do_not(curve):
 
 
 def test_figure_shows_every_curve(curve):
-    axes = experiment.draw_estimation_error(curve[curve.strengths == "spread"]).axes
+    axes = voter_estimation.draw_estimation_error(curve[curve.strengths == "spread"]).axes
     assert [panel.get_title(loc="left") for panel in axes] == ["16 items"]
     labels = axes[0].get_legend_handles_labels()[1]
     assert {"as printed", "centred", "larger ridge", "the rate"} < set(labels)
-    assert set(experiment.estimation_numbers(curve)) >= {"voter-floor", "voter-printed", "voter-centred"}
+    assert set(voter_estimation.estimation_numbers(curve)) >= {"voter-floor", "voter-printed", "voter-centred"}
 
 
 def test_chance_within_falls_with_voters_and_is_cut():
-    few, many = (float(experiment.chance_within(10, 16, m, 0.5, 0.25)) for m in (10, 10**8))
+    few, many = (float(voter_estimation.chance_within(10, 16, m, 0.5, 0.25)) for m in (10, 10**8))
     assert few == 1
     assert many < 1e-2
     rng = np.random.default_rng(4)
     reach = 0.05
     hit = (np.abs(rng.laplace(size=(20_000, 16)).mean(-1)) / 0.25 <= reach).mean()
-    bound = float(experiment.chance_within(reach / float(experiment.rate(16, 10**6, 0.5)), 16, 10**6, 0.5, 0.25))
+    bound = float(
+        voter_estimation.chance_within(reach / float(voter_estimation.rate(16, 10**6, 0.5)), 16, 10**6, 0.5, 0.25)
+    )
     assert hit <= bound + 5 * math.sqrt(hit / 20_000)
 
 
 def test_uncompared_items():
     n, share, epsilon = 1000, 10.0, 0.9
-    row = experiment.uncompared([n], share, epsilon).iloc[0]
+    row = voter_estimation.uncompared([n], share, epsilon).iloc[0]
     draws = round(n * math.log(n) / (share * epsilon))
     rng = np.random.default_rng(5)
     alone, worst = [], []
@@ -149,8 +158,8 @@ def test_uncompared_items():
 
 def test_a_broken_correction_is_seen(curve):
     worse = curve.assign(mean=curve["mean"] * 30)
-    assert any(c.outcome is False for c in experiment.check_thm_3_1(worse) if c.about == "corrected")
-    assert any(c.outcome is False for c in experiment.check_optimal(worse) if c.about == "corrected")
+    assert any(c.outcome is False for c in voter_estimation.check_thm_3_1(worse) if c.about == "corrected")
+    assert any(c.outcome is False for c in estimation_limits.check_optimal(worse) if c.about == "corrected")
 
 
 # --- lower bounds ----------------------------------------------------------------------------------------------------
@@ -169,7 +178,7 @@ def test_distances_of_one_answer_by_listing(n, a, b):
         for rho in (packed(n, a, lead), packed(n, b, lead))
     )
     assert p.sum() == pytest.approx(1)
-    tv, kl = experiment.draw_distances(n, len(set(a) - set(b)), lead)
+    tv, kl = packings.draw_distances(n, len(set(a) - set(b)), lead)
     assert tv == pytest.approx(np.abs(p - q).sum() / 2)
     assert kl == pytest.approx((p * np.log(p / q)).sum())
     gap = np.sort(packed(n, a, lead).mean(1))[::-1]
@@ -189,27 +198,27 @@ def test_fano_is_below_a_mechanism_that_exists():
         choice = np.exp(epsilon / 2 * wins)  # a count changes by at most one
         choice /= choice.sum()
         wrong += sum(np.prod(law[list(data)]) * (1 - choice[a]) for a, law in enumerate(laws)) / 3
-    tv, kl = experiment.draw_distances(3, 1, lead)
-    bound = experiment.fano(math.log(3), voters * tv, voters * kl, epsilon, -np.inf)
+    tv, kl = packings.draw_distances(3, 1, lead)
+    bound = packings.fano(math.log(3), voters * tv, voters * kl, epsilon, -np.inf)
     assert 0 < bound < wrong < 2 / 3
 
 
 def test_fano_without_alternatives_or_privacy():
-    assert experiment.fano(0.0, 0.0, 0.0, 1.0, -np.inf) == 0
-    assert experiment.fano(math.log(10), 0.0, 0.0, 1.0, -np.inf) == pytest.approx(0.81)
-    assert experiment.fano(math.log(10), 50.0, 50.0, 1.0, 0.0) == 0
+    assert packings.fano(0.0, 0.0, 0.0, 1.0, -np.inf) == 0
+    assert packings.fano(math.log(10), 0.0, 0.0, 1.0, -np.inf) == pytest.approx(0.81)
+    assert packings.fano(math.log(10), 50.0, 50.0, 1.0, 0.0) == 0
 
 
 def test_exact_recovery_needs_its_condition_on_delta(monkeypatch):
-    frame = experiment.exact_recovery([4, 100], [0.1, 1.0], [1e-3, 1.0])
-    assert np.allclose(experiment.rate(frame["items"], frame.voters, frame.epsilon), frame.rate)
-    honest = experiment.fano
-    monkeypatch.setattr(experiment, "fano", lambda *a: honest(*a[:4], a[4] + np.log(1e6)))
-    assert any(c.outcome is False for c in experiment.check_thm_3_4_u0() if c.about == "corrected")
-    monkeypatch.setattr(experiment, "fano", honest)
-    near = experiment.draw_distances
-    monkeypatch.setattr(experiment, "draw_distances", lambda *a: tuple(1000 * x for x in near(*a)))
-    assert any(c.outcome is False for c in experiment.check_thm_3_2() if c.about == "corrected")
+    frame = packings.exact_recovery([4, 100], [0.1, 1.0], [1e-3, 1.0])
+    assert np.allclose(voter_estimation.rate(frame["items"], frame.voters, frame.epsilon), frame.rate)
+    honest = packings.fano
+    monkeypatch.setattr(packings, "fano", lambda *a: honest(*a[:4], a[4] + np.log(1e6)))
+    assert any(c.outcome is False for c in recovery_limits.check_thm_3_4_u0() if c.about == "corrected")
+    monkeypatch.setattr(packings, "fano", honest)
+    near = packings.draw_distances
+    monkeypatch.setattr(packings, "draw_distances", lambda *a: tuple(1000 * x for x in near(*a)))
+    assert any(c.outcome is False for c in estimation_limits.check_thm_3_2() if c.about == "corrected")
 
 
 def test_pair_estimate_bound_covers_a_simulation():
@@ -224,31 +233,31 @@ def test_pair_estimate_bound_covers_a_simulation():
         gap = np.zeros((n, n))
         gap[first, second] = np.log(np.clip(share, 0.12, 0.88) / np.clip(1 - share, 0.12, 0.88))
         errors.append(np.abs((gap - gap.T).mean(1) - theta).max())
-    assert np.mean(errors) < experiment.pair_estimate_risk(n, mu)
-    assert experiment.pair_estimate_risk(n, 1e8) < experiment.pair_estimate_risk(n, 1e8, 4.0) < 0.05
-    assert experiment.pair_estimate_risk(n, 10, 50.0) == 2
+    assert np.mean(errors) < estimation_limits.pair_estimate_risk(n, mu)
+    assert estimation_limits.pair_estimate_risk(n, 1e8) < estimation_limits.pair_estimate_risk(n, 1e8, 4.0) < 0.05
+    assert estimation_limits.pair_estimate_risk(n, 10, 50.0) == 2
 
 
 def test_publishing_a_few_answers_beats_the_uncorrected_bound():
-    ratio = experiment.published_subset(2, [1e-6, 1e-8, 1e-10, 1e-12])["over rate"]
+    ratio = estimation_limits.published_subset(2, [1e-6, 1e-8, 1e-10, 1e-12])["over rate"]
     assert ratio.is_monotonic_decreasing
     assert np.allclose(ratio.to_numpy()[1:] / ratio.to_numpy()[:-1], 0.11, atol=0.01), "about the root of epsilon"
 
 
 def test_the_cube_without_centring_is_not_the_content_of_theorem_3_2():
-    checks = experiment.check_thm_3_2()
+    checks = estimation_limits.check_thm_3_2()
     assert [c.outcome for c in checks if c.about == "content"] == [False]
     assert derive([c for c in checks if c.about != "content"]) == "holds"
 
 
 def test_same_data_and_swapped_pair():
-    assert experiment.same_data(5) == (0, 1)
-    theta, other = experiment.swapped_pair(4, 2, 0.01)
+    assert estimation_limits.same_data(5) == (0, 1)
+    theta, other = estimation_limits.swapped_pair(4, 2, 0.01)
     assert np.count_nonzero(theta != other) == 2
     assert theta.mean() == pytest.approx(0)
     assert theta[1] - theta[2] == pytest.approx(1)
     with pytest.raises(ValueError, match=r"place .*4"):
-        experiment.swapped_pair(4, 4, 0.1)
+        estimation_limits.swapped_pair(4, 4, 0.1)
 
 
 # --- Theorem 3.3 -----------------------------------------------------------------------------------------------------
@@ -272,10 +281,10 @@ def exact_reversal(rho, a, b, games, scale):
 def test_reversal_bound_is_above_the_exact_chance(n, voters, answers, epsilon):
     for lead in (0.1, 0.3, 0.5):
         rho = packed(n, [0], lead)
-        constant = lead / experiment.rate(n, voters, epsilon)
+        constant = lead / voter_estimation.rate(n, voters, epsilon)
         for noise in (1.0, 2.0):
             exact = exact_reversal(rho, 0, 1, voters * answers, noise * answers / epsilon)
-            assert exact <= experiment.reversal_bound(n, constant, answers, noise)
+            assert exact <= noisy_counts.reversal_bound(n, constant, answers, noise)
 
 
 def test_two_items_failure_is_the_mixture_of_exact_laws():
@@ -283,22 +292,22 @@ def test_two_items_failure_is_the_mixture_of_exact_laws():
     mixture = sum(
         stats.binom.pmf(w, games, 0.5 + gap) * top_set_law([w, games - w], 1 / epsilon, 1)[(1,)] for w in range(4)
     )
-    assert experiment.two_items_failure(3, epsilon, gap) == pytest.approx(mixture, rel=1e-9)
+    assert noisy_counts.two_items_failure(3, epsilon, gap) == pytest.approx(mixture, rel=1e-9)
     exact = exact_reversal(packed(2, [0], gap), 0, 1, 10, 5 / epsilon)
-    assert experiment.two_items_failure(2, epsilon, gap, 5) == pytest.approx(exact)
+    assert noisy_counts.two_items_failure(2, epsilon, gap, 5) == pytest.approx(exact)
     with pytest.raises(ValueError, match=r"gap .*0.6"):
-        experiment.two_items_failure(3, 1.0, 0.6)
+        noisy_counts.two_items_failure(3, 1.0, 0.6)
 
 
 def test_a_smaller_constant_is_not_enough_for_our_proof(monkeypatch):
-    monkeypatch.setattr(experiment, "ENOUGH", 6.0)
-    assert any(c.outcome is False for c in experiment.check_thm_3_3())
-    assert any(c.outcome is False for c in experiment.check_rank_all())
+    monkeypatch.setattr(noisy_counts, "ENOUGH", 6.0)
+    assert any(c.outcome is False for c in noisy_counts.check_thm_3_3())
+    assert any(c.outcome is False for c in noisy_counts.check_rank_all())
 
 
 def test_noise_that_privacy_needs_takes_twice_the_constant():
     n = np.arange(2, 1000)
-    assert (experiment.failure_bound(n, 16, noise=2.0) * n**5.0 <= 1).all()
+    assert (noisy_counts.failure_bound(n, 16, noise=2.0) * n**5.0 <= 1).all()
 
 
 def test_items_in_order_keep_the_set_within_tolerance():
@@ -323,33 +332,37 @@ def test_widest_gap_by_listing(n):
             for u in range(min(k, n - k)):
                 widest[k, u] = max(widest.get((k, u), 0), tau[k - u - 1] - tau[k + u])
     for (_, u), gap in widest.items():
-        assert gap == pytest.approx(experiment.widest_gap(n, u))
+        assert gap == pytest.approx(noisy_counts.widest_gap(n, u))
 
 
 def test_least_voters_is_least():
     for n, epsilon, gap in ((2, 1.0, 0.5), (16, 0.1, 0.5), (6, 1.0, 1 / 6)):
-        m = experiment.least_voters(n, epsilon, gap)
-        assert experiment.ENOUGH * experiment.rate(n, m, epsilon) <= gap < 8 * experiment.rate(n, m - 1, epsilon)
-    assert np.allclose(np.diff(np.sort(experiment.clear_ranking(7).mean(1))), 1 / 7)
+        m = noisy_counts.least_voters(n, epsilon, gap)
+        assert (
+            noisy_counts.ENOUGH * voter_estimation.rate(n, m, epsilon)
+            <= gap
+            < 8 * voter_estimation.rate(n, m - 1, epsilon)
+        )
+    assert np.allclose(np.diff(np.sort(noisy_counts.clear_ranking(7).mean(1))), 1 / 7)
 
 
 def test_draw_moments():
-    rho = experiment.random_matrix(5, np.random.default_rng(7))
-    out = experiment.draw_moments(rho, 3, 1)
+    rho = noisy_counts.random_matrix(5, np.random.default_rng(7))
+    out = noisy_counts.draw_moments(rho, 3, 1)
     assert out["mean"] == pytest.approx(out["printed mean"])
     assert out["second"] == pytest.approx(out["closed second"])
     assert out["joint"] == 0
     rho[np.diag_indices(5)] = 0  # a diagonal of 0 shifts every tau alike: only the second moment notices
     with pytest.raises(ValueError, match=r"rho has shape"):
-        experiment.draw_moments(rho, 3, 1)
+        noisy_counts.draw_moments(rho, 3, 1)
 
 
 def test_a_wrong_mean_is_rejected(monkeypatch):
-    honest = experiment.draw_moments
+    honest = noisy_counts.draw_moments
     monkeypatch.setattr(
-        experiment, "draw_moments", lambda *a: honest(*a) | {"printed mean": 0.9 * honest(*a)["printed mean"]}
+        noisy_counts, "draw_moments", lambda *a: honest(*a) | {"printed mean": 0.9 * honest(*a)["printed mean"]}
     )
-    assert experiment.check_thm_3_3_proof(np.random.default_rng(1))[0].outcome is False
+    assert noisy_counts.check_thm_3_3_proof(np.random.default_rng(1))[0].outcome is False
 
 
 # --- Theorem 3.4 -----------------------------------------------------------------------------------------------------
@@ -359,19 +372,19 @@ def test_blind_sets_by_listing():
     for n, k, u in ((4, 2, 1), (6, 3, 2), (7, 3, 1), (5, 2, 0)):
         sets = list(combinations(range(n), k))
         far = [len(set(s) ^ set(range(k))) > 2 * u for s in sets]
-        assert experiment.random_set_failure(n, k, u) == pytest.approx(np.mean(far))
-    assert experiment.random_set_failure(6, 3, 2) == pytest.approx(1 / 20)
+        assert recovery_limits.random_set_failure(n, k, u) == pytest.approx(np.mean(far))
+    assert recovery_limits.random_set_failure(6, 3, 2) == pytest.approx(1 / 20)
     with pytest.raises(ValueError, match=r"tolerance .*3"):
-        experiment.random_set_failure(6, 3, 3)
+        recovery_limits.random_set_failure(6, 3, 3)
     with pytest.raises(ValueError, match=r"k .*6"):
-        experiment.random_set_failure(6, 6, 0)
+        recovery_limits.random_set_failure(6, 6, 0)
 
 
 def test_no_smaller_number_of_items_has_a_blind_counterexample():
     for n in range(2, 6):
         for k in range(1, n):
             for u in range(min(k, n - k)):
-                assert experiment.random_set_failure(n, k, u) >= 0.1
+                assert recovery_limits.random_set_failure(n, k, u) >= 0.1
 
 
 def test_sets_that_certainly_exist_do():
@@ -380,25 +393,25 @@ def test_sets_that_certainly_exist_do():
     for s in combinations(range(half), w):
         if all(2 * (w - len(set(s) & set(t))) > 4 * u for t in code):
             code.append(s)
-    frame = experiment.tolerant_recovery([2 * half], [1], [1.0], [0.1])
+    frame = recovery_limits.tolerant_recovery([2 * half], [1], [1.0], [0.1])
     assert len(code) >= math.exp(frame["log code"].iloc[0])
 
 
 def test_tolerances_beyond_the_proof_are_left_out():
-    frame = experiment.tolerant_recovery([10**4], [1, 33, 34], [1.0], [0.1])
+    frame = recovery_limits.tolerant_recovery([10**4], [1, 33, 34], [1.0], [0.1])
     assert frame.u.tolist() == [1, 33]
 
 
 def test_constant_and_noiseless_procedures():
     rho = packed(4, [0, 1], 0.2)
-    assert experiment.constant_failure(rho, [0, 1]) == 0
-    assert experiment.constant_failure(rho, [0, 2]) == 1
-    assert experiment.noiseless_failure(1 / 160, 1e-3) > 0.1 > experiment.noiseless_failure(1 / 160, 1e-7)
+    assert recovery_limits.constant_failure(rho, [0, 1]) == 0
+    assert recovery_limits.constant_failure(rho, [0, 2]) == 1
+    assert recovery_limits.noiseless_failure(1 / 160, 1e-3) > 0.1 > recovery_limits.noiseless_failure(1 / 160, 1e-7)
 
 
 def test_bad_input():
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match=r"calibration .*best"):
-        experiment.estimation_errors("best", 4, 10, 1.0, 1, repetitions=2, rng=rng)
+        voter_estimation.estimation_errors("best", 4, 10, 1.0, 1, repetitions=2, rng=rng)
     with pytest.raises(ValueError, match=r"strengths .*odd"):
-        experiment.estimation_errors("centred", 4, 10, 1.0, 1, "odd", repetitions=2, rng=rng)
+        voter_estimation.estimation_errors("centred", 4, 10, 1.0, 1, "odd", repetitions=2, rng=rng)

@@ -1,0 +1,180 @@
+"""Fano's inequality under privacy: Theorem A.1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq, minimize_scalar
+
+from companion.chapters.edge_privacy.private_programs import least_coupling, private_risk
+from companion.instruments.allowance import ROUNDING
+from companion.ledger.claim import Check, amended, claim, printed, supplied
+
+# --- Theorem A.1: DP Fano --------------------------------------------------------------------------------------------
+
+
+def fano_bound(laws: int, epsilon: float, delta: float, moved: float) -> float:
+    """Our lower bound on the minimax risk over alpha, for a loss with the triangle inequality.
+
+    The least over z in [0, 1] of (1 - z + (M - 1) z exp(-epsilon D / z)) / 2, less (M - 1) D delta / 2. At least what
+    Theorem A.1 says.
+    """
+    if laws < 2:
+        raise ValueError(f"laws = {laws}; allowed: at least 2")
+    if moved < 0:
+        raise ValueError(f"moved = {moved}; allowed: at least 0")
+    y = epsilon * moved
+
+    def risk(z: ArrayLike) -> NDArray[np.float64]:
+        z = np.asarray(z, float)
+        return np.asarray(1 - z + np.exp(math.log(laws - 1) + np.log(z) - y / z)) / 2
+
+    grid = np.linspace(1e-6, 1, 2001)
+    best = int(np.argmin(risk(grid)))
+    inside = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
+    found = minimize_scalar(lambda z: float(risk(z)), bounds=inside, method="bounded").fun  # convex: no other minimum
+    return min(float(found), float(risk(grid).min())) - (laws - 1) * moved * delta / 2
+
+
+def printed_fano(laws: int, epsilon: float, delta: float, moved: float, divergence: float = math.inf) -> float:
+    """The lower bound of Theorem A.1 over alpha."""
+    first = (1 - (divergence + math.log(2)) / math.log(laws)) / 2
+    second = 0.45 * (min(1.0, math.exp(math.log(laws - 1) - 10 * epsilon * moved)) - 10 * (laws - 1) * moved * delta)
+    return max(first, second)
+
+
+def guaranteed_error(log_others: float, y: float, log_slack: float = -math.inf) -> float:
+    """Least average error of a private guess among M laws: the root of b = (M - 1) ((1 - b) exp(-y / (1 - b)) - s).
+
+    Parameters
+    ----------
+    log_others : float
+        log(M - 1).
+    y : float
+        epsilon D.
+    log_slack : float
+        log s, where s = D delta.
+    """
+
+    def excess(b: float) -> float:
+        private = math.exp(min(log_others + math.log1p(-b) - y / (1 - b), 50.0))
+        return b - private + math.exp(log_others + log_slack)
+
+    return float(brentq(excess, 0.0, 1 - 1e-9)) if excess(0.0) < 0 else 0.0
+
+
+def star(laws: int) -> NDArray[np.float64]:
+    """Losses of the worst metric: guesses 1 apart, and one output, the last, at 1/2 from all."""
+    return np.vstack([1 - np.eye(laws), np.full(laws, 0.5)])
+
+
+def fano_cases(epsilons: Sequence[float], delta: float = 0.0, bits: int = 3) -> pd.DataFrame:
+    """Exact private minimax risk in the worst metric against Theorem A.1 and our bound, for a few families of laws.
+
+    Data are `bits` bits, neighbours differ in one; laws are as many product or mixed laws as the family has.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``family``, ``laws``, ``epsilon``, ``delta``, ``moved`` (D, the largest least coupling), ``risk`` (exact),
+        ``ours``, ``printed``.
+    """
+    data = np.array(list(product((0, 1), repeat=bits)))
+    distance = np.abs(data[:, None] - data).sum(-1)
+    neighbours = [(a, b) for a, b in combinations(range(len(data)), 2) if distance[a, b] == 1]
+
+    def bernoulli(chances: ArrayLike) -> NDArray[np.float64]:
+        return np.asarray(np.where(data, chances, 1 - np.asarray(chances)).prod(-1))
+
+    corners = np.eye(len(data))
+    families = {
+        "two product laws": [bernoulli([0.4] * bits), bernoulli([0.6] * bits)],
+        "two constants": [corners[0], corners[-1]],
+        "two neighbours": [corners[0], corners[1]],
+        "one bit raised": [bernoulli(0.1 + 0.8 * np.eye(bits)[i]) for i in range(bits)],
+        "rarely a giveaway": [0.85 * corners[0] + 0.15 * corners[i] for i in range(1, len(data))],
+        "all constants": list(corners),
+    }
+    rows = []
+    for family, members in families.items():
+        laws = np.array(members)
+        moved = max(least_coupling(p, q, distance) for p, q in combinations(laws, 2))
+        for epsilon in epsilons:
+            risk = private_risk(laws, epsilon, delta, star(len(laws)), neighbours)
+            bounds = [f(len(laws), epsilon, delta, moved) for f in (fano_bound, printed_fano)]
+            values = (family, len(laws), epsilon, delta, moved, risk, *bounds)
+            names = ("family", "laws", "epsilon", "delta", "moved", "risk", "ours", "printed")
+            rows.append(dict(zip(names, values, strict=True)))
+    return pd.DataFrame(rows)
+
+
+def squared_loss(epsilon: float, lean: float) -> dict[str, float]:
+    """Two coins, squared loss: risk over alpha of always answering 1/2, and what Theorem A.1 promises."""
+    return {"risk": lean**2 / (2 * lean) ** 2, "promised": printed_fano(2, epsilon, 0.0, 2 * lean)}
+
+
+def fano_margin(delta: float) -> float:
+    """Least of our bound minus that of Theorem A.1 over alpha, on a grid of M, epsilon and D."""
+    return min(
+        fano_bound(m, epsilon, delta, moved) - printed_fano(m, epsilon, delta, moved)
+        for m in (2, 3, 10, 1_000, 10**6, 10**12)
+        for epsilon in (0.05, 1.0)
+        for moved in (0.0, *np.geomspace(1e-3, 30, 30), math.log(m) / (10 * epsilon))
+    )
+
+
+@claim("cai2025:thm-a.1")
+def check_thm_a_1(epsilons: Sequence[float] = (0.01, 0.2, 1.0, 3.0)) -> Iterator[Check]:
+    """DP Fano for squared loss, and for losses with the triangle inequality."""
+    case = squared_loss(1.0, 0.01)
+    yield printed(
+        "risk/α of answering ½: coins of chance 0.49 and 0.51, squared loss, ε = 1, D = 0.02",
+        case["risk"],
+        ">=",
+        case["promised"],
+    )
+    for delta in (0.0, 1e-9, 0.01, 1.0):
+        yield supplied(
+            f"our bound minus that of Theorem A.1, least over M, ε, D, δ = {delta:g}", fano_margin(delta), ">=", 0
+        )
+    for delta in (0.0, 0.01):
+        cases = fano_cases(epsilons, delta)
+        for about, column in (("supplied", "printed"), ("corrected", "ours")):
+            worst = float((cases.risk - cases[column]).min())
+            bound = "Theorem A.1" if about == "supplied" else "our bound"
+            what = f"exact minimax risk minus {bound}, worst metric, {len(cases)} cases, δ = {delta:g}: least"
+            yield Check(what, worst, ">=", -ROUNDING, about)
+
+
+@claim("cai2025:thm-a.1:proof")
+def check_thm_a_1_proof() -> Iterator[Check]:
+    """Steps of the proof in A.7.2."""
+    delta, epsilon, a = 0.01, 1.0, 1.0
+    z = np.linspace(1e-3, 1, 400)
+    ys, count = np.geomspace(1e-3, 10, 40), np.array([2, 10, 10**4])
+    y, others = ys[:, None, None], count[:, None] - 1
+    ours = (1 - z + others * z * np.exp(-y / z)) / 2
+    wanted = 0.45 * np.minimum(1, others * np.exp(-10 * y))
+    k = np.arange(1, 200)[:, None]
+    e = np.array([0.01, 0.1, 1.0, 3.0])
+    group = -np.expm1(-e * k) / np.expm1(e) / (k * np.exp(-e))
+    yield printed("last step at (M-1)e^(-10εD) = 1: 0.9a/(1+a)", 0.9 * a / (1 + a), ">=", 0.9 * min(1, a))
+    yield printed(
+        "group privacy as printed, 10D = 1, ε = 1: a bit that is published with probability δ = 0.01",
+        delta,
+        "<=",
+        delta * math.exp(epsilon * (1 - 10)),
+    )
+    yield printed("squared loss of 0 and 1 against the way over ½", 1.0**2, "<=", 0.5**2 + 0.5**2)
+    yield amended("e^(-kε)·(sum of δe^(iε), i < k) over kδe^(-ε), largest", float(group.max()), "<=", 1 + ROUNDING)
+    yield amended(
+        "½(1 - z + (M-1)ze^(-y/z)) minus 0.45 min(1, (M-1)e^(-10y)), least on a grid",
+        float((ours - wanted).min()),
+        ">=",
+        0,
+    )

@@ -1,0 +1,127 @@
+"""The minimax risk under edge privacy: Theorem 2.2 and the rate without privacy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from companion.chapters.edge_privacy.attack import PRIOR_SLOPE, least_risk
+from companion.chapters.edge_privacy.attack_limit import SMALLEST, STEEPEST
+from companion.chapters.edge_privacy.fano import fano_bound
+from companion.instruments.allowance import ROUNDING
+from companion.ledger.claim import Check, amended, claim, content, printed
+from dprank.models.bradley_terry import LOGISTIC
+
+# --- Theorem 2.2 -----------------------------------------------------------------------------------------------------
+
+
+def rates(n_items: float, p: float, epsilon: float) -> tuple[float, float]:
+    """The two terms of (2.10)."""
+    return math.sqrt(math.log(n_items) / (n_items * p)), 1 / (n_items * p * epsilon)
+
+
+def corrected_bounds(n_items: int, p: float, epsilon: float, delta: float) -> dict[str, float]:
+    """Lower bounds on the sup-norm risk over centred strengths of at most 1, logistic link.
+
+    ``fano``: without privacy; ``private``: DP Fano on n strengths h (e_a - 1 / n); ``score``: the score attack, which
+    bounds the mean absolute error of every single item.
+    """
+    if not 6 * math.log(n_items) / n_items < p <= 1:
+        raise ValueError(f"p = {p}; allowed: above 6 log n / n = {6 * math.log(n_items) / n_items:.6g} and at most 1")
+    n, gain = n_items, math.expm1(epsilon)
+    h = math.sqrt(math.log(n) / (n * p))
+    fano = h / 2 * (1 - (n * p * h * h / 4 + math.log(2)) / math.log(n))
+    step = min(1.0, math.log(n - 1) / (5 * epsilon * p * (n - 1)))
+    moved = p * (n - 1) * (2 * float(LOGISTIC.cdf(step)) - 1)
+    private = step * fano_bound(n, epsilon, delta, moved)
+    top = 1 - 1 / n - 2 * STEEPEST * gain / n - 2 * STEEPEST * (n - 1) * p * delta
+    score = max(0.0, top) / (2 * PRIOR_SLOPE + 2 * STEEPEST * gain * n * p)
+    return {"fano": fano, "private": private, "score": score}
+
+
+def corrected_grid(sizes: Sequence[int] = (SMALLEST, 100, 10_000, 1_000_000)) -> pd.DataFrame:
+    """`corrected_bounds` against what we state, at delta = epsilon / (n log n), over sparse and full graphs."""
+    rows = []
+    for n in sizes:
+        for p in (6 * math.log(n) / n * (1 + 1e-9), 1.0):
+            for epsilon in (0.999, 1 / math.log(n), 1 / math.sqrt(n), 1 / n):
+                delta = epsilon / (n * math.log(n))
+                first, second = rates(n, p, epsilon)
+                rows.append(
+                    {"n": n, "p": p, "epsilon": epsilon, "delta": delta}
+                    | corrected_bounds(n, p, epsilon, delta)
+                    | {
+                        "stated_fano": first / 4,
+                        "stated_private": min(0.4, 0.08 * math.log(n) * second),
+                        "stated_score": 0.2 / (1 + 1 / (4 * second)),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+@claim("cai2025:thm-2.2")
+def check_thm_2_2(sizes: Sequence[int] = (SMALLEST, 100, 10_000, 1_000_000)) -> Iterator[Check]:
+    """(2.10) over the cube, what privacy has to do with it, and lower bounds over centred strengths."""
+    zero = 1.0  # sup-norm risk of the estimate 0, which is (0, 0)-private
+    what = "minimax risk over the cube with privacy (the estimate 0) minus the least without any"
+    yield content(what, zero - least_risk(4), ">", 0)
+    for least in (0.1, 1.0):
+        constant = 1 / (1 / math.sqrt(6) + 1 / (6 * least))
+        worst, ratios = 0.0, []
+        for n in sizes:
+            p, epsilon = 6 * math.log(n) / n, least / math.log(n)
+            first, second = rates(n, p, epsilon)
+            worst = max(worst, constant * (first + second))
+            ratios.append(second / first)
+        what = f"C times the right side of (2.10), C = {constant:.3g}, largest under ε ≥ {least:g}/log n"
+        yield printed(f"{what}; the minimax risk over the cube is 1", worst, "<=", least_risk(4) + ROUNDING)
+        what = f"privacy term over the other, largest under ε ≥ {least:g}/log n: n = {sizes[-1]:,} against {sizes[0]}"
+        yield content(what, ratios[-1] / ratios[0], ">", 1 + ROUNDING)
+    grid = corrected_grid(sizes)
+    yield amended(
+        "centred strengths: Fano bound over ¼√(log n/(np)), smallest",
+        float((grid.fano / grid.stated_fano).min()),
+        ">=",
+        1,
+    )
+    yield amended(
+        "centred strengths: DP Fano bound over min(0.4, 0.08 log n/(npε)), smallest",
+        float((grid.private / grid.stated_private).min()),
+        ">=",
+        1,
+    )
+    yield amended(
+        "centred strengths: score-attack bound, every item, over 0.2/(1 + npε/4), smallest",
+        float((grid.score / grid.stated_score).min()),
+        ">=",
+        1,
+    )
+    yield amended(
+        "largest (privacy bound) / (non-private rate), now that ε may be small: n = 10⁶ against n = 100",
+        float((grid.stated_private / grid.stated_fano)[grid.n == sizes[-1]].max())
+        / float((grid.stated_private / grid.stated_fano)[grid.n == sizes[1]].max()),
+        ">",
+        2,
+    )
+
+
+def nearest_risk(n_items: int) -> float:
+    """Upper bound on the sup-norm risk over centred strengths of at most 1, all pairs compared, logistic link.
+
+    Of the centred strengths whose average win probabilities are nearest to the observed shares of wins.
+    """
+    return 2 * math.sqrt(math.log(2 * n_items) / (2 * n_items)) / float(LOGISTIC.pdf(2.0))
+
+
+@claim("cai2025:sec-2.2.2:nonprivate-rate")
+def check_nonprivate_rate(sizes: Sequence[int] = (100, 10_000, 1_000_000)) -> Iterator[Check]:
+    """Whether the minimax risk without privacy has the rate of the first term of (2.10)."""
+    ratios = [least_risk(4) / rates(n, 1.0, 1.0)[0] for n in sizes]
+    what = f"minimax risk over the cube / √(log n/(np)), p = 1: growth from n = {sizes[0]} to {sizes[-1]:,}"
+    upper = max(nearest_risk(n) / rates(n, 1.0, 1.0)[0] for n in sizes)
+    lower = min(corrected_bounds(n, 1.0, 0.5, 0.0)["fano"] / rates(n, 1.0, 1.0)[0] for n in sizes)
+    yield printed(what, ratios[-1] / ratios[0], "<=", 1 + ROUNDING)
+    yield amended("centred, p = 1: lower bound / √(log n/n), smallest", lower, ">=", 0.25)
+    yield amended("centred, p = 1: risk of an estimator / √(log n/n), largest", upper, "<=", 15)

@@ -1,0 +1,208 @@
+"""The l2 error of the perturbed MLE under a voter's privacy, and the penalty it needs: Appendix B.2."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from companion.chapters.edge_privacy.tails import UPPER, Array, condition_number, last_linear
+from companion.chapters.individual_privacy.voter_tails import C_GRADIENT_VOTERS, C_SPECTRUM_VOTERS
+from companion.instruments.allowance import ROUNDING, Z
+from companion.instruments.style import BAR, CALIBRATION, styled
+from companion.instruments.sweep import sweep
+from companion.ledger.claim import Check, amended, claim, printed, supplied
+from dprank.models.bradley_terry import voter_counts
+from dprank.models.likelihood import mle_from_counts
+
+# --- the individual case ---------------------------------------------------------------------------------------------
+
+
+def first_step_norm(items: float, mean: float, scale: float, c0: float = 1.0) -> float:
+    """A lower bound of the l2 error after one step from the truth 0; it fails with probability at most exp(-n / 8).
+
+    A symmetric noise entry moves any centre by more than lambda log 2 with probability at least 1/2, so at least a
+    quarter of the entries of gradient plus noise are that large but for exp(-n / 8) (Hoeffding).
+    """
+    gamma = c0 * math.sqrt(mean * math.log(items))
+    return scale * math.log(2) * math.sqrt(items) / 2 / (gamma + 3 * condition_number() * mean)
+
+
+def voter_rates(items: float, mean: float, scale: float, answers: int = 1) -> tuple[float, float]:
+    """Right side of (H1) without its constant: as printed, and with the factor sqrt(n) on both terms of (H2)."""
+    log = math.log(items)
+    as_printed = math.sqrt(log / mean) + answers * scale * log / (math.sqrt(items) * mean)
+    return as_printed, math.sqrt(items) * (math.sqrt(log / mean) + answers * scale * log / mean)
+
+
+def norm_ratio(
+    items: int, density: float, scale: float, rate: str, *, repetitions: int, rng: np.random.Generator
+) -> Array:
+    """Distance of the perturbed MLE from the truth over the rate of (H1), with L = 1 and gamma = sqrt(S log n).
+
+    Parameters
+    ----------
+    items : int
+    density, scale : float
+        S = density log n comparisons of an item; Laplace scale.
+    rate : {"as printed", "corrected"}
+    repetitions : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    numpy.ndarray, shape (repetitions,)
+    """
+    if rate not in ("as printed", "corrected"):
+        raise ValueError(f"rate = {rate!r}; allowed are 'as printed' and 'corrected'")
+    mean = density * math.log(items)
+    theta, gamma = np.linspace(-1, 1, items), math.sqrt(mean * math.log(items))
+    played, wins = voter_counts(theta, round(mean * items / 2), 1, repetitions, rng=rng)
+    noisy = wins - rng.laplace(0, scale, wins.shape)
+    error = np.linalg.norm(mle_from_counts(played, noisy, ridge=gamma)[0] - theta, axis=1)
+    return np.asarray(error / voter_rates(items, mean, scale)[rate == "corrected"])
+
+
+def norm_ratios(items: Iterable[int], repetitions: int, density: float = 20.0, scale: float = 8.0) -> pd.DataFrame:
+    """`norm_ratio` against the number of items: ``items``, ``rate``, ``mean``, ``se``, ``repetitions``."""
+    cells = [
+        {"items": n, "density": density, "scale": scale, "rate": rate}
+        for rate in ("as printed", "corrected")
+        for n in items
+    ]
+    return sweep(norm_ratio, cells, experiment="cai2025:sec-b.2:induction", repetitions=repetitions)
+
+
+def norm_growth(items: Iterable[float], density: float = 144.0, scale: float = 8.0) -> pd.DataFrame:
+    """Lower bounds of the l2 error after one step over both rates of (H1): ``items``, ``as printed``, ``corrected``."""
+    rows = []
+    for n in items:
+        mean = density * math.log(n)
+        least = first_step_norm(n, mean, scale)
+        as_printed, corrected = voter_rates(n, mean, scale)
+        rows.append({"items": n, "as printed": least / as_printed, "corrected": least / corrected})
+    return pd.DataFrame(rows)
+
+
+@claim("cai2025:sec-b.2:induction")
+def check_induction(frame: pd.DataFrame) -> Iterator[Check]:
+    """Hypothesis (H1) as printed and with the missing factor; a step of (A.33) that repeated pairs break."""
+    growth = norm_growth([1e8, 1e12, 1e16])
+    for a, b, x, y in zip(
+        growth["items"], growth["items"][1:], growth["as printed"], growth["as printed"][1:], strict=False
+    ):
+        yield printed(
+            f"least ℓ2 error after one step over (H1), growth from n = {a:.0e} to {b:.0e}, S = 144 log n",
+            y / x,
+            "<=",
+            1,
+        )
+    # two items, seven draws of their one pair, all won by the same item: the degree is S = 7, F = 1/2
+    yield printed("Σ A_j², two items, 7 draws, all won by one, θ* = 0", (7 / 2) ** 2, "<=", 1.5 * 7)
+    for row in frame[frame.rate == "corrected"].itertuples():
+        what = f"mean ℓ2 error of θ̃ over √n times the ℓ∞ rate, n = {row.items}, S = {row.density:g} log n"
+        yield amended(what, row.mean, "<=", 2, error=Z * row.se)
+    down = growth["corrected"].iloc[-1] / growth["corrected"].iloc[0]
+    yield amended("the same lower bound over the corrected rate, growth", down, "<=", 1)
+
+
+def penalty_margin(items: float, epsilon: float, c0: float, answers: int, ratio: float) -> tuple[float, float]:
+    """Both sides of the two inequalities that the proof of Theorem 3.1 calls equivalent, as quotients.
+
+    Parameters
+    ----------
+    items, epsilon, c0 : float
+    answers : int
+        L.
+    ratio : float
+        n log n / (m epsilon).
+
+    Returns
+    -------
+    tuple of float
+        c0 sqrt(2 m L log n / n) over 8 L kappa_2 / epsilon, and c' epsilon log(n)^2 over the ratio, with
+        c' = c0^2 / (32 L kappa_2^2); logistic link.
+    """
+    kappa, log = condition_number(), math.log(items)
+    voters = items * log / (ratio * epsilon)
+    penalty = c0 * math.sqrt(2 * voters * answers * log / items)
+    share = c0**2 / (32 * answers * kappa**2)
+    return penalty * epsilon / (8 * answers * kappa), share * epsilon * log**2 / ratio
+
+
+def private_from(epsilon: float, c0: float = 1.0, answers: int = 1, ratio: float = 1.0) -> float:
+    """Decimal logarithm of the number of items from which the penalty of the proof is large enough."""
+    kappa = condition_number()
+    return math.sqrt(ratio * 32 * answers * kappa**2 / (c0**2 * epsilon)) / math.log(10)
+
+
+def sufficient_c0(answers: int, ratio: float, c2: float = 1.0) -> float:
+    """A constant c0 with which that penalty is large enough for all n >= 3 and all epsilon > c2 / sqrt(log n)."""
+    return 8 * condition_number() * math.sqrt(answers * ratio / (2 * c2)) * math.log(3) ** -0.75
+
+
+@claim("cai2025:thm-3.1:proof")
+def check_thm_3_1_proof() -> Iterator[Check]:
+    """The equivalence, which is algebra, and the conclusion, which depends on the constant c0."""
+    cases = list(product((1e1, 1e3, 1e6, 1e9, 1e40), (0.3, 0.9), (0.1, 1.0, 100.0), (1, 5), (0.01, 1.0, 10.0)))
+    apart = 0.0
+    for case in cases:
+        first, second = penalty_margin(*case)
+        apart = max(apart, abs(first**2 / second - 1))
+    n, epsilon = 1e6, 0.9
+    what = "γ = c₀ √(2mL log n / n) over 8Lκ₂/ε, n log n / (mε) = 1, L = 1"
+    yield printed(f"the first inequality, squared, over the second, {len(cases)} cases, off 1", apart, "<=", ROUNDING)
+    yield printed(f"{what}, c₀ = 1, n = 10⁶, ε = 0.9", penalty_margin(n, epsilon, 1.0, 1, 1.0)[0], ">=", 1)
+    worst = min(
+        penalty_margin(n, epsilon, sufficient_c0(answers, ratio), answers, ratio)[0]
+        for n in (3, 10, 1e3, 1e6, 1e12)
+        for answers, ratio in product((1, 5), (0.1, 1.0, 10.0))
+        for epsilon in np.linspace(1 / math.sqrt(math.log(n)), 1, 5)
+    )
+    what = "least γ over 8Lκ₂/ε, c₀ supplied, n = 3 to 10¹², all ε > 1/√(log n)"
+    for says in (supplied, amended):
+        yield says(what, worst, ">=", 1 - ROUNDING)
+
+
+def voter_numbers() -> dict[str, str]:
+    """Numbers of the text on Appendix B.2."""
+    return {
+        "lemma-b-sharp": f"{9 / (2 * UPPER):.1f}",
+        "lemma-b-gradient": f"{C_GRADIENT_VOTERS:.0f}",
+        "lemma-b-spectrum": f"{C_SPECTRUM_VOTERS:.0f}",
+        "lemma-b-linear": f"{last_linear()}",
+        "lemma-b-kappa": f"{condition_number():.0f}",
+        "lemma-b-digits": f"{private_from(0.9):.0f}",
+        "lemma-b-digits-low": f"{low_privacy_digits():.0f}",
+    }
+
+
+def low_privacy_digits() -> float:
+    """Decimal logarithm of the number of items from which c0 = 1 suffices at epsilon = 1 / sqrt(log n), L = 1."""
+    return (32 * condition_number() ** 2) ** (2 / 3) / math.log(10)
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def draw_norm_ratios(frame: pd.DataFrame) -> Figure:
+    """Distance of the perturbed MLE from the truth over two candidate rates, against the number of items."""
+    figure = Figure(figsize=(6.4, 3.4))
+    axes = figure.subplots()
+    for rate, part in frame.groupby("rate", sort=False):
+        look = CALIBRATION[str(rate)]
+        axes.errorbar(part["items"], part["mean"], BAR * part.se, capsize=2, label=f"rate {rate}", **look)
+    first = frame[frame.rate == "as printed"].iloc[0]
+    root = (frame["items"] / first["items"]) ** 0.5 * first["mean"]
+    axes.plot(frame["items"], root, color="black", lw=0.8, ls=":", label="√n through the first mark")
+    axes.set(xlabel="items n", ylabel="ℓ2 error over its rate", xscale="log", yscale="log")
+    ticks = sorted(frame["items"].unique())
+    axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
+    axes.minorticks_off()
+    axes.legend()
+    return figure
