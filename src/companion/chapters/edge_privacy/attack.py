@@ -46,16 +46,8 @@ def score_terms(theta: ArrayLike, outcomes: ArrayLike, link: Link = LOGISTIC) ->
 def attack(errors: ArrayLike, terms: NDArray[np.float64], k: int, *, printed: bool) -> NDArray[np.float64]:
     """Attack of Section 2.2.2 on item k, of every pair i < j, shape (..., items, items), zero elsewhere.
 
-    Parameters
-    ----------
-    errors : array_like of float, shape (..., items)
-        Estimate minus target.
-    terms : numpy.ndarray of float, shape (..., items, items)
-        As of `score_terms`.
-    k : int
-        From 0.
-    printed : bool
-        Outcome and probability of the pair (i, k) as printed, those of item i; else those of item k.
+    As printed, outcome and probability of the pair (i, k) are those of item i; else those of item k. `errors` are
+    estimate minus target, k counts from 0.
     """
     result = np.zeros(np.broadcast_shapes((*np.shape(errors)[:-1], 1, 1), terms.shape))
     error = np.asarray(errors, float)[..., k, None]
@@ -67,11 +59,8 @@ def attack(errors: ArrayLike, terms: NDArray[np.float64], k: int, *, printed: bo
 def attack_gaps(n_items: int, link: Link = LOGISTIC, *, printed: bool) -> pd.DataFrame:
     """Largest distance of the attack from what it should equal, over all outcomes and estimates in corners.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``k`` (from 1), ``from_score`` (the attack summed over pairs against the error of item k times its score, eq.
-        (A.36)), ``from_l2`` (the attack summed over items against the score attack of a pair; the same in every row).
+    Columns: ``k`` (from 1), ``from_score`` (the attack summed over pairs against the error of item k times its score,
+    eq. (A.36)), ``from_l2`` (the attack summed over items against the score attack of a pair; the same in every row).
     """
     theta = 0.3 * np.arange(n_items) - 0.2
     terms = score_terms(theta, all_outcomes(n_items), link)
@@ -142,10 +131,7 @@ def expected_attacks(n_items: int, slope: float, radius: float, link: Link = LOG
     Such an estimate has E M_k = slope (sum of F(theta_k - theta_j) - 1 / 2), so every pair adds slope E F' to the
     attack, with the sign that the definition gives it.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``k`` (from 1), ``calibration`` ("as printed", "corrected"), ``attack``.
+    Columns: ``k`` (from 1), ``calibration`` ("as printed", "corrected"), ``attack``.
     """
     k = np.arange(1, n_items + 1)
     each = slope * mean_density(radius, link)
@@ -166,10 +152,7 @@ def enumerated_attack(
 ) -> dict[str, float]:
     """Expected attack by listing all outcomes and integrating over the prior, target the centred strengths.
 
-    Returns
-    -------
-    dict of str to float
-        ``attack`` and ``by_parts``: 1 - 1 / n + E (target - mean estimate) pi' / pi.
+    ``attack`` and ``by_parts``: 1 - 1 / n + E (target - mean estimate) pi' / pi.
     """
     x, w = prior_rule(1.0, nodes)
     outcomes = all_outcomes(n_items)

@@ -73,10 +73,8 @@ def least_items(constant: float, probability: float, epsilon: float) -> int:
 def emptiness(items: Iterable[int], epsilons: Iterable[float], constant: float = SUFFICIENT) -> pd.DataFrame:
     """The gap that is asked for, and the number of items from which it is possible, p = 1.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``epsilon``, a column for each number of items (the gap asked for; at most 1/2 is possible), ``possible from``.
+    Columns: ``epsilon``, a column for each number of items (the gap asked for; at most 1/2 is possible), ``possible
+    from``.
     """
     items = list(items)
     rows = []
@@ -115,20 +113,9 @@ def scaled_bound(items: float, constant: float, pairs: float, power: float) -> f
 def difference_law(
     items: int, probability: float, direct: float, first: float, second: float
 ) -> tuple[NDArray[np.int64], Array]:
-    """Exact law of N_a - N_b.
+    """Exact law of N_a - N_b, if a beats b with chance `direct`, and a and b beat the others with `first` and `second`.
 
-    Parameters
-    ----------
-    items : int
-    probability : float
-        That a pair is compared.
-    direct, first, second : float
-        Probabilities that a beats b, and that a and b beat any of the others.
-
-    Returns
-    -------
-    tuple of ndarray
-        Values and probabilities.
+    Values and probabilities.
     """
     others = np.arange(items - 1)
     wins_a = stats.binom.pmf(others, items - 2, probability * first)
@@ -145,11 +132,8 @@ def pair_failure(
     The others tie with each other. If ``first >= second >= 1/2`` the two are the best and the second best item, so the
     matrix lies in the class for k = 1, m = 0.
 
-    Returns
-    -------
-    dict
-        ``constant`` C; ``counts`` (probability that N_a - N_b falls C sqrt(np log n) short of its mean); ``reversed``
-        (that the noisy counts are in the wrong order).
+    ``constant`` C; ``counts`` (probability that N_a - N_b falls C sqrt(np log n) short of its mean); ``reversed`` (that
+    the noisy counts are in the wrong order).
     """
     values, law = difference_law(items, probability, direct, first, second)
     gap = (2 * direct - 1 + (items - 2) * (first - second)) / items
@@ -169,11 +153,8 @@ def pair_failure(
 def leader(items: Sequence[int], probability: float, epsilon: float = math.inf) -> pd.DataFrame:
     """One item beats all others, which tie, k = 1: the proof's bound on the counts.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``constant`` (the largest C of which the matrix is in the class), ``exact`` (probability that N_a -
-        N_b falls C sqrt(np log n) short of its mean), ``printed`` n^(-C^2), ``corrected`` n^(-C^2 / 4).
+    Columns: ``items``, ``constant`` (the largest C of which the matrix is in the class), ``exact`` (probability that
+    N_a - N_b falls C sqrt(np log n) short of its mean), ``printed`` n^(-C^2), ``corrected`` n^(-C^2 / 4).
     """
     rows = []
     for n in items:
@@ -230,10 +211,7 @@ def sufficiency(constants: Iterable[float], items: Sequence[float]) -> pd.DataFr
 
     Two items are added to each n, a power of ten, so that half of them is odd.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``C`` and a column for each number of items.
+    Columns: ``C`` and a column for each number of items.
     """
     return pd.DataFrame(
         {"C": c} | {f"n = {n:.0e}": n**5.0 * block_failure(n + 2, block_epsilon(n + 2, c)) for n in items}

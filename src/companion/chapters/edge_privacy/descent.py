@@ -20,18 +20,7 @@ from dprank.models.likelihood import mle_from_counts
 def leave_one_out(wins: Array, theta: Array, pair: float, link: Link = LOGISTIC) -> Array:
     """Copies of `wins` (A.5): in copy m all comparisons of item m are replaced by their expectation.
 
-    Parameters
-    ----------
-    wins : numpy.ndarray, shape (items, items)
-    theta : numpy.ndarray, shape (items,)
-        The truth.
-    pair : float
-        Expected number of comparisons of a pair.
-    link : Link
-
-    Returns
-    -------
-    numpy.ndarray, shape (items, items, items)
+    `pair` is how often a pair is compared, on average; the copies come first in the shape (items, items, items).
     """
     n = len(wins)
     expected = pair * link.cdf(theta[:, None] - theta)
@@ -59,20 +48,7 @@ def minimise(wins: Array, noise: Array, gamma: float) -> Array:
 
 
 def draw_wins(theta: Array, p: float, rng: np.random.Generator) -> Array:
-    """Outcomes on an Erdos-Renyi graph, logistic link.
-
-    Parameters
-    ----------
-    theta : numpy.ndarray, shape (items,)
-    p : float
-        Chance that a pair is compared, once.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    numpy.ndarray, shape (items, items)
-        1 where the row beat the column.
-    """
+    """Outcomes on an Erdos-Renyi graph, logistic link: 1 where the row beat the column."""
     first, second = np.triu_indices(len(theta), 1)
     met = rng.random(first.size) < p
     won = rng.random(first.size) < LOGISTIC.cdf(theta[first] - theta[second])
@@ -91,24 +67,11 @@ def rates(items: int, mean: float, scale: float) -> dict[str, float]:
 def watch(items: int, p: float, scale: float, steps: int, c0: float = 1.0, repetition: int = 0) -> dict[str, float]:
     """One run of (A.4) and of all its leave-one-out copies, from the truth, logistic link, kappa_2 = 57.
 
-    Parameters
-    ----------
-    items, steps : int
-    p : float
-        Chance that a pair is compared.
-    scale : float
-        Of the Laplace noise.
-    c0 : float
-        gamma = c0 sqrt(np log n).
-    repetition : int
-        Names the random stream.
+    Noise is Laplace(`scale`), gamma = c0 sqrt(np log n); `repetition` names the random stream.
 
-    Returns
-    -------
-    dict
-        ``C1`` to ``C4``: the largest error over its rate, over all steps; ``A.33``: its left side over
-        sqrt(np log n) (1 + the largest error of the copy); ``drift``: difference of the coordinate sums of the copies
-        and of the descent; ``progress``: what the last 1 % of the steps changed.
+    ``C1`` to ``C4``: the largest error over its rate, over all steps; ``A.33``: its left side over sqrt(np log n) (1 +
+    the largest error of the copy); ``drift``: difference of the coordinate sums of the copies and of the descent;
+    ``progress``: what the last 1 % of the steps changed.
     """
     cell = {"items": items, "p": p, "scale": scale, "c0": c0}
     rng = stream("cai2025:prop-a.1", cell, repetition)

@@ -23,21 +23,12 @@ Array = NDArray[np.float64]
 
 
 def adjacency(n_items: int) -> pd.Series:
-    """The two printed cases of edge adjacency against each other and against the printed definition for sets.
+    """The printed cases of edge adjacency against each other and the printed definition for sets, on all data.
 
-    Parameters
-    ----------
-    n_items : int
-        All 3^(n (n - 1) / 2) data sets are compared with each other.
-
-    Returns
-    -------
-    pandas.Series
-        ``data sets``; ``neighbours`` (unordered pairs in one of the cases); ``both`` (pairs in both cases);
-        ``unlike sets`` (pairs in a case but not different in one element as sets of outcomes, or the reverse);
-        ``unlike library`` (the same for `edge_data`); ``comparisons differ`` (neighbours with different numbers of
-        comparisons); ``parts`` and ``totals`` (parts that steps between neighbours connect, and possible numbers of
-        comparisons).
+    ``data sets``; ``neighbours`` (unordered pairs in one of the cases); ``both`` (pairs in both cases); ``unlike sets``
+    (pairs in a case but not different in one element as sets of outcomes, or the reverse); ``unlike library`` (the same
+    for `edge_data`); ``comparisons differ`` (neighbours with different numbers of comparisons); ``parts`` and
+    ``totals`` (parts that steps between neighbours connect, and possible numbers of comparisons).
     """
     pairs = math.comb(n_items, 2)
     data = np.array(list(product((-1, 0, 1), repeat=pairs)))
@@ -90,15 +81,9 @@ def tie_patterns(n_items: int) -> Iterator[NDArray[np.int64]]:
 
 
 def targets(levels: NDArray[np.int64], k: int, ties: str) -> list[frozenset[int]]:
-    """The sets that can be called the top k.
+    """The sets that can be called the top k; `levels` ascend from the best.
 
-    Parameters
-    ----------
-    levels : ndarray of int
-        Ascending; smaller is better.
-    k : int
-    ties : {"kept", "broken"}
-        All items at least as good as the k-th, or k items of which none is worse than one left out.
+    Ties are "kept" (all items at least as good as the k-th) or "broken" (k items, none worse than one left out).
     """
     if ties == "kept":
         return [frozenset(np.flatnonzero(levels <= levels[k - 1]).tolist())]
@@ -112,14 +97,11 @@ def targets(levels: NDArray[np.int64], k: int, ties: str) -> list[frozenset[int]
 def excess_distance(n_items: int, ties: str) -> tuple[int, int]:
     """How far from the target a release can be that is as good as the proof of Theorem 2.3 makes it.
 
-    Items are numbered from best to worst, among tied ones those in the target first. The proof shows that the first
-    k - m come out before all from number k + m + 1 on. Given that, every released set of k items is tried, for all tie
+    Items are numbered from best to worst, among tied ones those in the target first. The proof shows that the first k -
+    m come out before all from number k + m + 1 on. Given that, every released set of k items is tried, for all tie
     patterns with a gap between these places.
 
-    Returns
-    -------
-    tuple of int
-        Largest abs(size of the target - k) over all patterns, k; largest Hamming distance less 2 m.
+    Largest abs(size of the target - k) over all patterns, k; largest Hamming distance less 2 m.
     """
     size, excess = 0, -n_items
     for levels, k in product(tie_patterns(n_items), range(1, n_items)):

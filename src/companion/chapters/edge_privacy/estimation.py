@@ -108,10 +108,7 @@ def largest_estimate(n: int, p: float, scale: float, c_0: float = C_0) -> float:
 def two_groups(n: int, halves: Iterable[float], c_0: float = C_0) -> pd.DataFrame:
     """What the ridge leaves of two equal groups at +t and -t: complete graph, no noise, expected outcomes.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``t``, ``estimate`` (the s with n / 2 (F(2 t) - F(2 s)) = gamma s), ``error`` (t - s), ``over rate``.
+    Columns: ``t``, ``estimate`` (the s with n / 2 (F(2 t) - F(2 s)) = gamma s), ``error`` (t - s), ``over rate``.
     """
     gamma = ridge(n, 1.0, c_0)
     rows = []
@@ -240,11 +237,8 @@ def privacy_size(c_0: float, c_1: float = 1.0, c_2: float = 1.0, kappa_2: float 
 def ridges(sizes: Iterable[int], epsilons: Iterable[float], p: float = 1.0, c_0: float = C_0) -> pd.DataFrame:
     """Privacy of Theorem 2.1.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``epsilon``, ``ridge``, ``loss`` (exact), ``needed`` (4 kappa_2 / epsilon with kappa_2 = 1/4), ``both
-        halves`` (the same with the one kappa_2 that both halves of (A2) need).
+    Columns: ``items``, ``epsilon``, ``ridge``, ``loss`` (exact), ``needed`` (4 kappa_2 / epsilon with kappa_2 = 1/4),
+    ``both halves`` (the same with the one kappa_2 that both halves of (A2) need).
     """
     both = 1 / float(LOGISTIC.curvature(4.0))
     rows = []

@@ -51,14 +51,7 @@ def printed_fano(laws: int, epsilon: float, delta: float, moved: float, divergen
 def guaranteed_error(log_others: float, y: float, log_slack: float = -math.inf) -> float:
     """Least average error of a private guess among M laws: the root of b = (M - 1) ((1 - b) exp(-y / (1 - b)) - s).
 
-    Parameters
-    ----------
-    log_others : float
-        log(M - 1).
-    y : float
-        epsilon D.
-    log_slack : float
-        log s, where s = D delta.
+    `log_others` is log(M - 1), y is epsilon D, and s is D delta.
     """
 
     def excess(b: float) -> float:
@@ -78,11 +71,8 @@ def fano_cases(epsilons: Sequence[float], delta: float = 0.0, bits: int = 3) -> 
 
     Data are `bits` bits, neighbours differ in one; laws are as many product or mixed laws as the family has.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``family``, ``laws``, ``epsilon``, ``delta``, ``moved`` (D, the largest least coupling), ``risk`` (exact),
-        ``ours``, ``printed``.
+    Columns: ``family``, ``laws``, ``epsilon``, ``delta``, ``moved`` (D, the largest least coupling), ``risk`` (exact),
+    ``ours``, ``printed``.
     """
     data = np.array(list(product((0, 1), repeat=bits)))
     distance = np.abs(data[:, None] - data).sum(-1)

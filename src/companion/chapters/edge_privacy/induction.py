@@ -32,19 +32,9 @@ SUM_A, SUM_B = math.sqrt(6.75), 2.3
 def closing_constants(kappa_1: float, kappa_2: float, c0: float, c2: float, slope: float) -> dict[str, float]:
     """Constants with which the induction of Propositions A.1 to A.4 closes.
 
-    Parameters
-    ----------
-    kappa_1, kappa_2 : float
-        Of conditions (A1) and (A2).
-    c0, c2 : float
-        Of Proposition 2.2.
-    slope : float
-        A lower bound of F'(a) F'(b) / (F(b)(1 - F(b))) at differences of at most 4.
+    `slope` is a lower bound of F'(a) F'(b) / (F(b)(1 - F(b))) at differences of at most 4.
 
-    Returns
-    -------
-    dict
-        ``C1`` to ``C4``, ``A.33`` (its constant), ``c1`` (of p >= c1 lambda log n / n).
+    ``C1`` to ``C4``, ``A.33`` (its constant), ``c1`` (of p >= c1 lambda log n / n).
     """
     lead = math.sqrt(3 * kappa_1**2 + 0.75 * kappa_1**4 + (SUM_A * kappa_1 + SUM_B * kappa_1**2) ** 2)
     first, third = 2 * kappa_2 * (3 * kappa_1 + c0 + 2), 2.02 * kappa_2 * lead

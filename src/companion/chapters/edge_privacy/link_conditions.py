@@ -27,12 +27,9 @@ _FOUR = _LINE[np.abs(_LINE) <= 4 + 1e-9]
 def link_constants() -> pd.DataFrame:
     """What (A0), (A1) and (A2) ask of a link, found on a fine grid.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``link``, ``asymmetry`` (largest of F(x) + F(-x) - 1 in absolute value), ``steepness`` (largest
-        F' / (F (1 - F))), ``curvature`` (largest (-log F)''), ``curvature to 4`` (its least value for x from -4 to 4),
-        ``kappa_2`` (the one constant that both halves of (A2) need).
+    Columns: ``link``, ``asymmetry`` (largest of F(x) + F(-x) - 1 in absolute value), ``steepness`` (largest F' / (F (1
+    - F))), ``curvature`` (largest (-log F)''), ``curvature to 4`` (its least value for x from -4 to 4), ``kappa_2``
+    (the one constant that both halves of (A2) need).
     """
     rows = []
     for link in LINKS:

@@ -62,11 +62,8 @@ def found_best(n: int, epsilon: float, gap: float, draws: int) -> tuple[float, f
 def cheaper(sizes: Iterable[int], delta: float) -> pd.DataFrame:
     """p = 1 and epsilon = 10 log n / n: the gap that privacy is said to force, and what bounded noise needs.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``epsilon``, ``forced`` (first gap of `lower_bound`), ``enough`` (for noise cut off at `truncation`),
-        ``most delta``.
+    Columns: ``items``, ``epsilon``, ``forced`` (first gap of `lower_bound`), ``enough`` (for noise cut off at
+    `truncation`), ``most delta``.
     """
     rows = []
     for n in sizes:

@@ -81,10 +81,7 @@ def separable(epsilon: float) -> int:
 def swaps(sizes: Iterable[int], constants: Iterable[float], epsilon: float = 1.0) -> pd.DataFrame:
     """Swap of the best item with one other, for gaps of several multiples of the right side of (2.7), p = 1.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``constant``, ``items``, ``gap``, ``swap`` (exact probability), ``exponent`` (it is n to the minus this).
+    Columns: ``constant``, ``items``, ``gap``, ``swap`` (exact probability), ``exponent`` (it is n to the minus this).
     """
     rows = []
     for c in constants:
@@ -140,11 +137,7 @@ def changed(theta: ArrayLike) -> NDArray[np.float64]:
 def ranking_limit(epsilon: float, comparisons: ArrayLike) -> float:
     """Upper bound on P(all items in the right order) under epsilon edge privacy, by exchanges of neighbours.
 
-    Parameters
-    ----------
-    epsilon : float
-    comparisons : array_like of float
-        D of `changed`, for each pair of neighbours in the order; the bound is 1 / (1 + sum exp(-(e^epsilon - 1) D)).
+    It is 1 / (1 + sum exp(-(e^epsilon - 1) D)) with D of `changed`, for each pair of neighbours in the order.
     """
     return float(1 / (1 + np.exp(-math.expm1(epsilon) * np.asarray(comparisons, float)).sum()))
 
@@ -211,11 +204,8 @@ def check_rank_all(draws: int) -> Iterator[Check]:
 def dominance(log_sizes: Iterable[float], c_1: float = 1.0) -> pd.DataFrame:
     """Privacy term of (2.7) over the other at epsilon = 1 / sqrt(log n), for degrees n p = (log n)^a and at c_1's edge.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``log n``, ``largest`` (ratio at the least p of Theorem 2.1: (log n)^(1/4) / sqrt(c_1)), ``inside`` (at
-        n p = (log n)^1.75), ``edge`` (at n p = (log n)^2), ``outside`` (at n p = (log n)^2.25).
+    Columns: ``log n``, ``largest`` (ratio at the least p of Theorem 2.1: (log n)^(1/4) / sqrt(c_1)), ``inside`` (at n p
+    = (log n)^1.75), ``edge`` (at n p = (log n)^2), ``outside`` (at n p = (log n)^2.25).
     """
     rows = []
     for log in log_sizes:

@@ -37,11 +37,8 @@ TOLERANCE = 1e-8
 def algorithm_1_runs(epsilon: float) -> pd.DataFrame:
     """Algorithm 1 on graphs of every kind: the gradient at its output, and how far that can be from the minimiser.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``graph``, ``link``, ``items``, ``comparisons``, ``gradient`` (l2 norm), ``distance`` (bound on the l2 distance
-        to the one minimiser).
+    Columns: ``graph``, ``link``, ``items``, ``comparisons``, ``gradient`` (l2 norm), ``distance`` (bound on the l2
+    distance to the one minimiser).
     """
     rng = stream("algorithm 1", {"epsilon": epsilon})
     theta = rng.uniform(-1, 1, 300)
@@ -102,12 +99,9 @@ def attained_loss(scale: float, ridge: float, far: float = 60.0, answers: int = 
 def printed_losses(epsilons: Iterable[float], answers: int = 1) -> pd.DataFrame:
     """Exact loss of the perturbed MLE at the printed constants, and the noise that would be enough.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``epsilon``, ``scale`` and ``ridge`` as printed (least constants of the logistic link), ``loss`` (exact),
-        ``attained`` (by explicit neighbours), ``enough`` (least scale at that ridge), ``public`` (least scale if the
-        compared pairs are public), ``counts`` (scale of noisy counts).
+    Columns: ``epsilon``, ``scale`` and ``ridge`` as printed (least constants of the logistic link), ``loss`` (exact),
+    ``attained`` (by explicit neighbours), ``enough`` (least scale at that ridge), ``public`` (least scale if the
+    compared pairs are public), ``counts`` (scale of noisy counts).
     """
     rows = []
     for epsilon in epsilons:
@@ -141,11 +135,8 @@ def printed_losses(epsilons: Iterable[float], answers: int = 1) -> pd.DataFrame:
 def least_noise(epsilons: Iterable[float], ridges: Iterable[float]) -> pd.DataFrame:
     """Least noise scale against the ridge, when the compared pairs are private.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``epsilon``, ``ridge``, ``scaled`` (scale times epsilon), and ``printed``, ``printed_ridge`` (the same of
-        Algorithm 1). Ridges at which no noise is enough are left out.
+    Columns: ``epsilon``, ``ridge``, ``scaled`` (scale times epsilon), and ``printed``, ``printed_ridge`` (the same of
+    Algorithm 1). Ridges at which no noise is enough are left out.
     """
     rows = []
     for epsilon in epsilons:
@@ -194,19 +185,10 @@ def density_mass(power: int, scale: float = 1.0, ridge: float = 1.0) -> float:
 
 
 def steps_of_the_proof(answers: int, trials: int) -> pd.DataFrame:
-    """How far random data and outputs exhaust the inequalities of Appendices A.1 and B.1.
+    """How far random data and outputs exhaust the inequalities of Appendices A.1 and B.1; `answers` move.
 
-    Parameters
-    ----------
-    answers : int
-        Comparisons that move.
-    trials : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``gradient`` (change of the l1 norm over 4 L kappa_1), ``determinant`` (ratio of determinants), a row a trial,
-        at ridge 1 and with the least constants of the logistic link.
+    Columns: ``gradient`` (change of the l1 norm over 4 L kappa_1), ``determinant`` (ratio of determinants), a row a
+    trial, at ridge 1 and with the least constants of the logistic link.
     """
     rng = stream("steps of the proof", {"answers": answers})
     rows = []
@@ -280,11 +262,8 @@ def order_differences(
 
     All three use one and the same noise w: strengths from wins - w, wins - w, and net wins - 2 w.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``probability`` of a comparison, ``ridge``, ``score`` ("wins", "net wins"), ``mean`` (percent of the pairs),
-        ``se``.
+    Columns: ``probability`` of a comparison, ``ridge``, ``score`` ("wins", "net wins"), ``mean`` (percent of the
+    pairs), ``se``.
     """
     rows = []
     upper = np.triu_indices(n_items, 1)

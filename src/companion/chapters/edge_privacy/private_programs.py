@@ -53,13 +53,7 @@ def private_risk(
 ) -> float:
     """Exact minimax risk over all (epsilon, delta)-private estimators, by a linear program.
 
-    Parameters
-    ----------
-    laws : array_like of float, shape (laws, data)
-    epsilon, delta : float
-    losses : array_like of float, shape (outputs, laws)
-    neighbours : iterable of tuple of int
-        Pairs of neighbouring data.
+    `laws` has the shape (laws, data), `losses` (outputs, laws); `neighbours` are pairs of data.
     """
     laws, losses = np.asarray(laws, float), np.asarray(losses, float)
     (count, data), outputs = laws.shape, len(losses)

@@ -37,10 +37,7 @@ def log_packing(log_items: float, size: int, m: int) -> float:
 def exchange(n_items: int, k: int, exchanged: int) -> dict[str, float]:
     """Two matrices of A.7.1 whose top sets differ in `exchanged` items each, by listing all pairs.
 
-    Returns
-    -------
-    dict of str to float
-        ``moved``: mean number of changed answers, in units of p Delta; ``gap``: tau(k) - tau(k + 1) in units of Delta.
+    ``moved``: mean number of changed answers, in units of p Delta; ``gap``: tau(k) - tau(k + 1) in units of Delta.
     """
     if not 0 < exchanged <= min(k, n_items - k):
         raise ValueError(f"exchanged = {exchanged}; allowed: 1 to min(k, n - k) = {min(k, n_items - k)}")
@@ -65,11 +62,8 @@ def large_enough(nu_1: float, nu_2: float) -> float:
 def recovery_grid(nus: Sequence[float] = (0.1, 0.5, 0.9), c_0: float = 0.5) -> pd.DataFrame:
     """Theorem 2.4 at our constants, k up to n / 2, from our smallest n on and m from 1 to the largest allowed.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``nu_1``, ``nu_2``, ``log_n``, ``m``; logarithms of how many sets there are at least (``log_packing``), of the
-        paper's number (``log_printed``) and of those that the argument needs (``log_needed``); ``error`` (guaranteed).
+    Columns: ``nu_1``, ``nu_2``, ``log_n``, ``m``; logarithms of how many sets there are at least (``log_packing``), of
+    the paper's number (``log_printed``) and of those that the argument needs (``log_needed``); ``error`` (guaranteed).
     """
     rows = []
     for nu_1, nu_2, factor in product(nus, nus, (1.0, 1.5, 2.5)):
@@ -258,11 +252,8 @@ def jump_gap(n_items: int, jump: float = 0.25) -> float:
 def jump_recovery(n_items: float, epsilon: float, jump: float = 0.25) -> dict[str, float]:
     """Algorithm 2 under a link with a jump, all pairs compared, k = n / 2.
 
-    Returns
-    -------
-    dict of str to float
-        ``m``: a tolerance; ``error``: bound on P(Hamming error > 2m) for every strengths with tau(k-m) > tau(k+m+1);
-        ``power``: log_n of 2.2 m, which must be at most 1 - nu_1 (nu_2 = 0.1).
+    ``m``: a tolerance; ``error``: bound on P(Hamming error > 2m) for every strengths with tau(k-m) > tau(k+m+1);
+    ``power``: log_n of 2.2 m, which must be at most 1 - nu_1 (nu_2 = 0.1).
     """
     n = n_items
     m = math.ceil(math.sqrt(n * (2 * math.log(n) + 3)) / jump)

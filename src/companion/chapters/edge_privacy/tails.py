@@ -259,15 +259,7 @@ def check_lemma_a3(items: Sequence[int] = SIZES) -> Iterator[Check]:
 
 
 def gradient(wins: Array, theta: Array, link: Link = LOGISTIC) -> Array:
-    """Gradient of the negative log-likelihood (A.8).
-
-    Parameters
-    ----------
-    wins : numpy.ndarray, shape (..., items, items)
-        How often, or with which expectation, the row beat the column.
-    theta : numpy.ndarray, shape (..., items)
-    link : Link
-    """
+    """Gradient of the negative log-likelihood (A.8); `wins`, (..., items, items), counts or expects the row's wins."""
     score = link.score(theta[..., :, None] - theta[..., None, :])
     moved = wins * score
     return moved.sum(-2) - moved.sum(-1)

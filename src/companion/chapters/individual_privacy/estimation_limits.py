@@ -21,19 +21,10 @@ def pair_estimate_risk(n_items: int, comparisons: float, scale: float = 0.0, lin
     r"""Upper bound on the worst expected largest error of a plain estimate of centred strengths in [-1, 1].
 
     It takes the share of wins of every pair, inverts the link and averages over opponents. If each pair is compared mu
-    times on average (a sum of independent draws), then except with chance
-    :math:`\binom n2 (e^{-\mu/8} + 2 e^{-t^2 \mu})` every pair is compared mu / 2 times and every share is within t; the
-    inverse link has slope at most 1 / F'(2). Laplace noise on each of the n (n - 1) counts is at most B except with
-    chance :math:`n (n - 1) e^{-B / \text{scale}}`. Where one of these fails the error is at most 2.
-
-    Parameters
-    ----------
-    n_items : int
-    comparisons : float
-        mu.
-    scale : float
-        Of the Laplace noise on the counts of wins of each ordered pair.
-    link : Link
+    times on average (a sum of independent draws), then except with chance :math:`\binom n2 (e^{-\mu/8} + 2 e^{-t^2
+    \mu})` every pair is compared mu / 2 times and every share is within t; the inverse link has slope at most 1 /
+    F'(2). Laplace noise on each of the n (n - 1) counts is at most B except with chance :math:`n (n - 1) e^{-B /
+    \text{scale}}`. Where one of these fails the error is at most 2.
     """
     pairs = math.comb(n_items, 2)
     spread = math.sqrt(math.log(8 * pairs * comparisons) / comparisons)
@@ -49,18 +40,10 @@ def pair_estimate_risk(n_items: int, comparisons: float, scale: float = 0.0, lin
 def published_subset(n_items: int, epsilons: Iterable[float], reached: float = 0.1) -> pd.DataFrame:
     """An estimate that publishes every voter's answer with probability delta = n^-2: (0, delta)-private, L = 1.
 
-    Parameters
-    ----------
-    n_items : int
-    epsilons : iterable of float
-        Ever smaller ones; the number of voters is chosen so that n log n / (m epsilon) = reached.
-    reached : float
+    The number of voters is chosen so that n log n / (m epsilon) = reached.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``epsilon``, ``delta``, ``voters``, ``rate``, ``risk`` (upper bound on the worst risk),
-        ``over rate``.
+    Columns: ``items``, ``epsilon``, ``delta``, ``voters``, ``rate``, ``risk`` (upper bound on the worst risk), ``over
+    rate``.
     """
     epsilon = np.array(list(epsilons), float)
     delta = float(n_items) ** -2
@@ -83,11 +66,8 @@ def published_subset(n_items: int, epsilons: Iterable[float], reached: float = 0
 def same_data(n_items: int, shift: float = 1.0, link: Link = LOGISTIC) -> tuple[float, float]:
     """Two strength vectors of equal items, all at plus and all at minus `shift`.
 
-    Returns
-    -------
-    tuple of float
-        Largest difference of any winning probability, and half the distance of the two vectors: if the first is 0, the
-        worst error of every estimate is at least the second.
+    Largest difference of any winning probability, and half the distance of the two vectors: if the first is 0, the
+    worst error of every estimate is at least the second.
     """
     up, down = np.full(n_items, shift), np.full(n_items, -shift)
     moved = link.cdf(up[:, None] - up) - link.cdf(down[:, None] - down)
@@ -116,11 +96,8 @@ def check_thm_3_2() -> Iterator[Check]:
 def suboptimality(n_items: int, epsilon: float, voters: Iterable[float], kappa_2: float) -> pd.DataFrame:
     """Risk of the printed estimate against that of another private estimate, L = 1, logistic.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``voters``, ``printed`` (lower bound, for any strengths of mean 0), ``other`` (upper bound on the worst risk of
-        the epsilon-private `pair_estimate_risk` with Laplace(2 / epsilon) noise), ``ratio``.
+    Columns: ``voters``, ``printed`` (lower bound, for any strengths of mean 0), ``other`` (upper bound on the worst
+    risk of the epsilon-private `pair_estimate_risk` with Laplace(2 / epsilon) noise), ``ratio``.
     """
     m = np.array(list(voters), float)
     other = [pair_estimate_risk(n_items, x / math.comb(n_items, 2), 2 / epsilon) for x in m]

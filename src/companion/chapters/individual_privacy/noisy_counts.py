@@ -26,17 +26,8 @@ def reversal_bound(n_items: ArrayLike, constant: float, answers: int = 1, noise:
     r"""Bound on the chance that two items a gap of C times the rate apart come out in the wrong order.
 
     It is :math:`n^{-L C^2 / 8.8} + \frac12 n^{-C/s} (1 + \frac{C}{2s} \log n)` for Laplace(s L / epsilon) noise, for
-    every number of voters, every epsilon and every matrix of probabilities; the chapter has the proof.
-
-    Parameters
-    ----------
-    n_items : array_like of float
-    constant : float
-        C.
-    answers : int
-        L.
-    noise : float
-        s: 1 as printed, 2 as privacy needs.
+    every number of voters, every epsilon and every matrix of probabilities; the chapter has the proof. As printed s is
+    1; privacy needs 2.
     """
     log_n = np.log(np.asarray(n_items, float))
     far = constant / noise * log_n
@@ -49,16 +40,7 @@ def failure_bound(n_items: ArrayLike, constant: float, answers: int = 1, noise: 
 
 
 def two_items_failure(voters: int, epsilon: float, gap: float, answers: int = 1) -> float:
-    """Exact chance that Algorithm 3 puts two items in the wrong order.
-
-    Parameters
-    ----------
-    voters, answers : int
-    epsilon : float
-        Noise as printed, Laplace(answers / epsilon).
-    gap : float
-        tau_1 - tau_2, at most 1/2: the first item wins with probability 1/2 + gap.
-    """
+    """Exact chance that Algorithm 3 puts two items in the wrong order: the first wins with chance 1/2 + gap."""
     if not 0 <= gap <= 0.5:
         raise ValueError(f"gap = {gap}; two items have gaps from 0 to 0.5")
     games = voters * answers
@@ -83,10 +65,7 @@ def least_voters(n_items: int, epsilon: float, gap: float, constant: float = ENO
 def voters_needed(n_items: Iterable[int], epsilons: Iterable[float]) -> pd.DataFrame:
     """Voters from which on Theorem 3.3 and its corollary speak of any matrix at all, with our constant.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``epsilon``, ``top set`` (exact recovery of some top set), ``ranking`` (of all items).
+    Columns: ``items``, ``epsilon``, ``top set`` (exact recovery of some top set), ``ranking`` (of all items).
     """
     return pd.DataFrame(
         {
@@ -125,21 +104,12 @@ def check_thm_3_3() -> Iterator[Check]:
 
 
 def draw_moments(rho: NDArray[np.float64], a: int, b: int) -> dict[str, float]:
-    """What one answer adds to N_a - N_b, by listing the pairs and outcomes that it can be.
+    """What one answer adds to N_a - N_b, by listing what it can be; `rho` is 1/2 on the diagonal.
 
-    Parameters
-    ----------
-    rho : ndarray of float, shape (items, items)
-        Probability that the row's item is preferred; 1/2 on the diagonal.
-    a, b : int
-
-    Returns
-    -------
-    dict of str to float
-        ``mean`` and ``second`` moment; ``printed mean`` n (tau_a - tau_b) / pairs; ``closed second``
-        (n (tau_a + tau_b) - 1) / pairs; ``direct`` and ``others``: the chances that the pair of a and b, or a win of
-        one of them against the first other item, is drawn, and ``joint``, that both are; ``square``, the second moment
-        of that second term, and ``printed square``, what Appendix B.4 has for it.
+    ``mean`` and ``second`` moment; ``printed mean`` n (tau_a - tau_b) / pairs; ``closed second`` (n (tau_a + tau_b) -
+    1) / pairs; ``direct`` and ``others``: the chances that the pair of a and b, or a win of one of them against the
+    first other item, is drawn, and ``joint``, that both are; ``square``, the second moment of that second term, and
+    ``printed square``, what Appendix B.4 has for it.
     """
     rho = np.asarray(rho, float)
     n = len(rho)

@@ -25,13 +25,8 @@ def draw_distances(
     r"""Total variation and divergence of one answer under two matrices of the packing of Appendix B.5.
 
     Under each of them the members of a top set of k items beat every other item with probability 1/2 + lead, and all
-    else is even. Two top sets of equal size that differ in `swapped` items each way give
-    :math:`2 h (n - h)` times the lead in total variation, summed over the pairs.
-
-    Parameters
-    ----------
-    n_items, swapped, lead : array_like
-        n, h and Delta.
+    else is even. Two top sets of equal size that differ in `swapped` items each way give :math:`2 h (n - h)` times the
+    lead in total variation, summed over the pairs.
     """
     n, h, d = (np.asarray(x, float) for x in (n_items, swapped, lead))
     pairs = n * (n - 1) / 2
@@ -45,14 +40,9 @@ def fano(
 ) -> NDArray[np.float64]:
     r"""Least mean error of guessing which of M hypotheses is true, for every private procedure.
 
-    With M = exp(log_size), D the expected number of voters that a coupling changes and
-    :math:`x = (M - 1) e^{-10 \varepsilon D}` it is at least :math:`(0.9 x - 10 (M-1) D \delta) / (1 + x)`, by
-    Markov's inequality and the privacy of groups (Theorem A.1), and at least Fano's bound without privacy.
-
-    Parameters
-    ----------
-    log_size, changed, divergence, epsilon, log_delta : array_like of float
-        log M; D; divergence of the data under two hypotheses; epsilon; log delta.
+    With M = exp(log_size), D the expected number of voters that a coupling changes and :math:`x = (M - 1) e^{-10
+    \varepsilon D}` it is at least :math:`(0.9 x - 10 (M-1) D \delta) / (1 + x)`, by Markov's inequality and the privacy
+    of groups (Theorem A.1), and at least Fano's bound without privacy.
     """
     log_size, changed = np.asarray(log_size, float), np.asarray(changed, float)
     # log(M - 1); minus infinity for M = 1
@@ -71,23 +61,14 @@ def exact_recovery(
 ) -> pd.DataFrame:
     r"""Theorem 3.4 with u = 0 on a grid: lower bound on the worst chance of a wrong top set of any size.
 
+    `reached` are values of the rate; the number of voters follows (a real number).
+
     The hypotheses are the top sets that share all but one item: max(k, n - k) + 1 of them, so at least n / 2 + 1, with
     gap c times the rate, c = 1 / (160 L), and delta = epsilon / (10 n log n).
 
-    Parameters
-    ----------
-    n_items, epsilons : iterable of float
-    reached : iterable of float
-        Values of the rate; the number of voters follows (a real number).
-    answers : int
-        L.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``epsilon``, ``rate``, ``voters``, ``c``, ``gap``, ``wrong`` (the bound for the least favourable k),
-        ``strength`` (distance of two logistic strengths with that gap), ``risk over rate`` (bound on the largest error
-        of any private estimate of centred logistic strengths, k = 1, over the rate).
+    Columns: ``items``, ``epsilon``, ``rate``, ``voters``, ``c``, ``gap``, ``wrong`` (the bound for the least favourable
+    k), ``strength`` (distance of two logistic strengths with that gap), ``risk over rate`` (bound on the largest error
+    of any private estimate of centred logistic strengths, k = 1, over the rate).
     """
     grid = pd.DataFrame(product(n_items, epsilons, reached), columns=["items", "epsilon", "rate"]).astype(float)
     n, epsilon, r = (grid[name].to_numpy() for name in ("items", "epsilon", "rate"))

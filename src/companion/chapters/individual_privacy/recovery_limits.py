@@ -34,10 +34,7 @@ def random_set_failure(n_items: int, k: int, tolerance: int) -> float:
 def blind_sets(sizes: Iterable[int]) -> pd.DataFrame:
     """Failure of a blindly drawn half of n items at the largest printed tolerance, and at three quarters of k.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``k``, ``largest u``, ``failure``, ``u``, ``failure at u``.
+    Columns: ``items``, ``k``, ``largest u``, ``failure``, ``u``, ``failure at u``.
     """
     rows = []
     for n in sizes:
@@ -69,11 +66,8 @@ def tolerant_recovery(
     Top sets of k items, 3u <= k <= n - 3u, that exchange up to w = 3u items; M = n^(0.225 u) of them at distances above
     4u; gap c times the rate with c = 1 / (1500 L); delta = epsilon / (u n^(10 u) log n).
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``u``, ``epsilon``, ``rate``, ``log size`` (log M), ``log code`` (log of a number of sets that
-        certainly exist, by Gilbert's greedy argument), ``changed over printed`` (D over its printed bound), ``fails``.
+    Columns: ``items``, ``u``, ``epsilon``, ``rate``, ``log size`` (log M), ``log code`` (log of a number of sets that
+    certainly exist, by Gilbert's greedy argument), ``changed over printed`` (D over its printed bound), ``fails``.
     """
     grid = pd.DataFrame(
         [

@@ -68,12 +68,9 @@ def chance_within(
 def drift(n_items: Iterable[float], power: float, epsilon: float, times: float) -> pd.DataFrame:
     """How the printed estimate misses its rate when there are n^power voters.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``voters``, ``rate``, ``mean of the error`` (expected absolute value, exact, least kappa_2),
-        ``chance`` (upper bound on the chance of an error within `times` the rate, same kappa_2), ``chance, A2`` (the
-        same for the kappa_2 that both halves of (A2) need).
+    Columns: ``items``, ``voters``, ``rate``, ``mean of the error`` (expected absolute value, exact, least kappa_2),
+    ``chance`` (upper bound on the chance of an error within `times` the rate, same kappa_2), ``chance, A2`` (the same
+    for the kappa_2 that both halves of (A2) need).
     """
     n = np.array(list(n_items), float)
     return pd.DataFrame(
@@ -94,11 +91,8 @@ def uncompared(n_items: Iterable[float], share: float, epsilon: float, answers: 
     Such an item is estimated by minus its noise over gamma. The number of them beyond a threshold has first and second
     moments in closed form, so by the second moment inequality the median error is at least the threshold.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``expected`` (number of items that are never compared), ``rate``, ``median`` (lower bound on the
-        median error, printed constants, logistic), ``over rate``.
+    Columns: ``items``, ``expected`` (number of items that are never compared), ``rate``, ``median`` (lower bound on the
+    median error, printed constants, logistic), ``over rate``.
     """
     n = np.array(list(n_items), float)
     draws = answers * n * np.log(n) / (share * epsilon)
@@ -132,13 +126,8 @@ def estimation_errors(
 ) -> NDArray[np.float64]:
     """Largest error of the perturbed MLE over the items, from the law of the sufficient statistics.
 
-    Parameters
-    ----------
-    calibration : {"as printed", "centred", "larger ridge"}
-        Theorem 3.1 with the least kappa_2; the same estimate minus its mean; the ridge sqrt(S log n) of Appendix B.2.
-    n_items, voters, answers : int
-    epsilon : float
-    strengths : {"spread", "equal"}
+    Calibrations: "as printed" is Theorem 3.1 with the least kappa_2; "centred" the same estimate minus its mean;
+    "larger ridge" has the ridge sqrt(S log n) of Appendix B.2.
     """
     if calibration not in ("as printed", "centred", "larger ridge"):
         raise ValueError(f"calibration = {calibration!r}; allowed are 'as printed', 'centred', 'larger ridge'")
@@ -165,11 +154,9 @@ def estimation_curve(
 ) -> pd.DataFrame:
     """Mean error of the perturbed MLE, printed and corrected, beside the rate.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``calibration``, ``n_items``, ``voters``, ``strengths``, ``mean``, ``se``, ``repetitions``, ``rate``, ``floor``
-        (what the mean of the noise alone contributes to the printed estimate, exact), ``loss`` (provable epsilon).
+    Columns: ``calibration``, ``n_items``, ``voters``, ``strengths``, ``mean``, ``se``, ``repetitions``, ``rate``,
+    ``floor`` (what the mean of the noise alone contributes to the printed estimate, exact), ``loss`` (provable
+    epsilon).
     """
     cells = [
         {
@@ -195,15 +182,7 @@ def estimation_curve(
 
 @claim("cai2025:thm-3.1")
 def check_thm_3_1(frame: pd.DataFrame, times: float = 100.0) -> Iterator[Check]:
-    """Theorem 3.1: the printed ridge, and the centred estimate.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of `estimation_curve`.
-    times : float
-        Constant that is granted to the printed bound.
-    """
+    """Theorem 3.1: the printed ridge, granted `times` the rate, and the centred estimate."""
     epsilon = frame.epsilon.iloc[0]
     yield printed(f"privacy loss of the printed calibration, ε = {epsilon:g}", frame.loss.max(), "<=", epsilon)
     say = f"chance (at most) of an error within {times:g} × the rate"

@@ -44,18 +44,7 @@ def norm_ratio(
 ) -> Array:
     """Distance of the perturbed MLE from the truth over the rate of (H1), with L = 1 and gamma = sqrt(S log n).
 
-    Parameters
-    ----------
-    items : int
-    density, scale : float
-        S = density log n comparisons of an item; Laplace scale.
-    rate : {"as printed", "corrected"}
-    repetitions : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    numpy.ndarray, shape (repetitions,)
+    An item has S = density log n comparisons; the rate is "as printed" or "corrected".
     """
     if rate not in ("as printed", "corrected"):
         raise ValueError(f"rate = {rate!r}; allowed are 'as printed' and 'corrected'")
@@ -111,21 +100,10 @@ def check_induction(frame: pd.DataFrame) -> Iterator[Check]:
 
 
 def penalty_margin(items: float, epsilon: float, c0: float, answers: int, ratio: float) -> tuple[float, float]:
-    """Both sides of the two inequalities that the proof of Theorem 3.1 calls equivalent, as quotients.
+    """Both sides of two inequalities that the proof of Theorem 3.1 calls equivalent, at `ratio` n log n / (m epsilon).
 
-    Parameters
-    ----------
-    items, epsilon, c0 : float
-    answers : int
-        L.
-    ratio : float
-        n log n / (m epsilon).
-
-    Returns
-    -------
-    tuple of float
-        c0 sqrt(2 m L log n / n) over 8 L kappa_2 / epsilon, and c' epsilon log(n)^2 over the ratio, with
-        c' = c0^2 / (32 L kappa_2^2); logistic link.
+    c0 sqrt(2 m L log n / n) over 8 L kappa_2 / epsilon, and c' epsilon log(n)^2 over the ratio, with c' = c0^2 / (32 L
+    kappa_2^2); logistic link.
     """
     kappa, log = condition_number(), math.log(items)
     voters = items * log / (ratio * epsilon)

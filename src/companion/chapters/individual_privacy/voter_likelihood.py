@@ -32,18 +32,10 @@ def win_shares(wins: NDArray[np.float64], played: NDArray[np.float64], unseen: f
 def likelihood_gaps(n_items: int, answers: int, unseen: float, link: Link = LOGISTIC) -> NDArray[np.float64]:
     """Minus log probability of every possible data set, less the printed sum, at eleven strength vectors.
 
-    Parameters
-    ----------
-    n_items, answers : int
-        All (n (n - 1))^answers data sets are listed: which pair, which outcome, answer by answer.
-    unseen : float
-        Share of wins that is put where a pair was never compared.
-    link : Link
+    All (n (n - 1))^answers data sets are listed: which pair, which outcome; a pair that was never compared is given
+    the share of wins `unseen`.
 
-    Returns
-    -------
-    ndarray of float, shape (strength vectors, data sets)
-        Constant if the printed sum is right: it may not depend on the strengths.
+    Constant if the printed sum is right: it may not depend on the strengths.
     """
     first, second = np.triu_indices(n_items, 1)
     pairs = len(first)
