@@ -121,19 +121,23 @@ def mean_density(radius: float, link: Link = LOGISTIC) -> float:
     return float(w @ link.pdf(x[:, None] - x) @ w)
 
 
+def total_variation(theta: ArrayLike, other: ArrayLike, link: Link) -> float:
+    """Distance in total variation of the laws of all outcomes under two vectors of strengths."""
+    outcomes = all_outcomes(len(np.asarray(theta)))
+    upper = np.triu(np.ones(outcomes.shape[1:], bool), 1)
+    wins = [link.cdf(np.subtract.outer(at, at)) for at in (np.asarray(theta, float), np.asarray(other, float))]
+    laws = [np.where(outcomes, win, 1 - win)[:, upper].prod(-1) for win in wins]
+    return float(np.abs(laws[0] - laws[1]).sum() / 2)
+
+
 def least_risk(n_items: int, link: Link = LOGISTIC) -> float:
     """Lower bound on the sup-norm risk over the cube of any estimator (Le Cam), from all strengths 1 and all -1.
 
     One minus the total variation distance of the two laws of the outcomes, which is 0: only differences count. The
     estimate 0 attains 1.
     """
-    outcomes = all_outcomes(n_items)
-    rows, columns = np.triu_indices(n_items, 1)
-    laws = []
-    for theta in (np.ones(n_items), -np.ones(n_items)):
-        win = link.cdf(theta[:, None] - theta)
-        laws.append(np.where(outcomes, win, 1 - win)[:, rows, columns].prod(-1))
-    return 1 - float(np.abs(laws[0] - laws[1]).sum() / 2)
+    ones = np.ones(n_items)
+    return 1 - total_variation(ones, -ones, link)
 
 
 def expected_attacks(n_items: int, slope: float, radius: float, link: Link = LOGISTIC) -> pd.DataFrame:
@@ -209,6 +213,9 @@ def check_prop_2_4(n_items: int = 10_000) -> Iterator[Check]:
             what = f"least sup-norm risk over the cube, {n} items, {link.name} link"
             yield printed(f"{what}: c = 1/4 excludes all estimators", risk, ">=", 0.25)
             yield content(f"{what}: an estimator with c = 1/4", risk, "<", 0.25)
+        apart = total_variation([1, 0], [-1, 0], link)
+        what = f"total variation of one comparison at gaps 1 and −1, {link.name} link, off 2F(1) − 1"
+        yield argument(what, abs(apart - 2 * float(link.cdf(1.0)) + 1), "<=", ROUNDING)
     risk = linear_risk(n_items, RADIUS)
     attacks = expected_attacks(n_items, 4 / n_items, RADIUS).set_index(["calibration", "k"]).attack
     bound = 1 - 1 / n_items - PRIOR_SLOPE / RADIUS * risk

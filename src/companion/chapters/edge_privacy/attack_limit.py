@@ -112,9 +112,8 @@ def leak_checks(comparisons: int, epsilon: float = 0.5, delta: float = 0.01, siz
     closed = rare_leak(n, epsilon, delta, size) | {"ratio": pure_ratio(n, 0.5, epsilon)}
     off = max(abs(listed[name] - closed[name]) for name in closed)
     yield argument(f"closed forms off the listing of the wins of one of {n} items", off, "<=", ROUNDING)
-    yield argument(
-        "privacy loss of the estimate that is huge if all pairs met, over ε", listed["loss"] / epsilon, "<=", 1
-    )
+    what = f"privacy loss over ε of the estimate that is huge if all pairs met, {n} items"
+    yield argument(what, listed["loss"] / epsilon, "==", 1, error=ROUNDING)
 
 
 @claim("cai2025:prop-2.3")
@@ -131,9 +130,10 @@ def check_prop_2_3(epsilons: Sequence[float] = (0.01, 0.3, 0.999)) -> Iterator[C
     for epsilon in epsilons:
         for delta in (0.0, 0.01):
             most = max(worst_attack(n - 1, epsilon, delta, 4 * KAPPA_1 * n * epsilon, *at) for at in PLACES)
-            what = f"worst attack minus 4κ₁npε·error, any estimate in [-1, 1], n = {n}, p = 1, ε = {epsilon:g}, δ = {delta:g}"
+            what = f"worst attack minus 4κ₁npε·error, any estimate in [-1, 1], n = {n}, p = 1, ε = {epsilon:g}"
             bound = printed_bound(n, 1.0, epsilon, delta, 0.0)
-            yield supplied(f"{what}; the terms of (2.8) are larger than need be", most, "<=", bound, error=ROUNDING)
+            what = f"{what}, δ = {delta:g}; the terms of (2.8) are larger than need be"
+            yield supplied(what, most, "<=", bound, error=ROUNDING)
         gain, over = math.expm1(epsilon), 0.0
         for place in PLACES:
             density = float(LOGISTIC.pdf(np.subtract(*place)))
@@ -165,8 +165,8 @@ def check_prop_2_3_proof() -> Iterator[Check]:
     epsilon, n = 0.9, 100
     yield printed("largest attack term, link 1/(1 + e^(-2x)), κ₁ = 2, estimate 2 off", term, "<=", 2)
     yield amended("the same attack term, against 2κ₁", term, "<=", 2 * steep)
-    yield printed("e^ε / (1 + 2ε), largest for ε < 1", (np.exp(EPSILONS) / (1 + 2 * EPSILONS)).max(), "<=", 1)
-    yield printed("log P(degree > 2np) + np/3, largest, n = 17 to 10⁶", tail, "<=", 0)
+    yield argument("e^ε / (1 + 2ε), largest for ε < 1", (np.exp(EPSILONS) / (1 + 2 * EPSILONS)).max(), "<=", 1)
+    yield argument("log P(degree > 2np) + np/3, largest, n = 17 to 10⁶", tail, "<=", 0)
     yield argument("2 log n - np/3 at p = 6 log n/n, off 0, largest, n = 17 to 10⁶", union, "<=", ROUNDING)
     yield argument("left-over term 2ε·κ₁·2/n at κ₁ = 1, ε = 0.9, n = 100", 2 * epsilon * 2 / n, ">", 2 * epsilon / n)
     ours = 2 * STEEPEST * math.expm1(epsilon) / n

@@ -126,7 +126,7 @@ def check_thm_3_1_proof() -> Iterator[Check]:
     margins = np.array([penalty_margin(*case) for case in CASES])
     apart = np.abs(margins[:, 0] ** 2 / margins[:, 1] - 1).max()
     what = f"the first inequality, squared, over the second, {len(CASES)} cases, off 1"
-    yield printed(what, apart, "<=", ROUNDING)
+    yield argument(what, apart, "<=", ROUNDING)
     n, epsilon = 1e6, 0.9
     margin = penalty_margin(n, epsilon, 1.0, 1, 1.0)[0]
     what = "γ = c₀ √(2mL log n / n) over 8Lκ₂/ε, n log n / (mε) = 1, L = 1, c₀ = 1"
