@@ -144,8 +144,10 @@ def check_rem_1(links: Iterable[Link]) -> Iterator[Check]:
     yield amended("largest |F(x) + F(−x) − 1| of this F", odd, "<=", ROUNDING)
     for says in (supplied, amended):
         for link in links:
-            within = np.linspace(-4, 4, 8001)
-            kappa_2 = max(1 / link.curvature(within).min(), link.kappa_2)
             low, high = gap_ratios(link)
-            yield says(f"least τ gap over θ gap, {link.name}, with (A2)", low, ">=", 1 / kappa_2)
+            least = float(link.pdf(2.0))
+            yield says(f"least τ gap over θ gap over F′(2), {link.name}, with (A2)", low / least, ">=", 1)
             yield says(f"largest, {link.name}", high, "<=", link.kappa_1 / 4 + ROUNDING)
+    for link in links:
+        kappa_2 = max(1 / link.curvature(FOUR).min(), link.kappa_2)
+        yield argument(f"F′(2) over 1/κ₂, {link.name}", float(link.pdf(2.0)) * kappa_2, ">=", 1)

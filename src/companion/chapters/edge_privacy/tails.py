@@ -257,7 +257,7 @@ def check_lemma_a1_proof() -> Iterator[Check]:
         surplus = ((wins + wins.T) * link.cdf(theta[:, None] - theta) - wins).sum(1)
         slope = gradient(wins, theta, link)
         what = f"4 items, {link.name} link, outcomes as expected"
-        yield printed(f"‖∇L(θ)‖₂ where its bound is 0, {what}", np.linalg.norm(slope), "==", 0, error=ROUNDING)
+        yield printed(f"‖∇L(θ)‖₂ where its bound is 0, {what}", float(np.linalg.norm(slope)), "==", 0, error=ROUNDING)
         yield argument(f"that bound without κ₁, {what}", np.abs(surplus).max(), "==", 0, error=ROUNDING)
         off = np.abs(slope - numeric_gradient(wins, theta, link)).max()
         yield argument(f"the gradient off central differences, {what}", off, "<=", 1e-8)
