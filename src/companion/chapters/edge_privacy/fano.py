@@ -17,6 +17,8 @@ from companion.ledger.claim import Check, amended, argument, claim, printed, sup
 
 #: Numbers of laws, epsilons and changed data at which our bound is compared with the printed one; with a fine grid.
 LAWS, EPSILONS, MOVED = (2, 3, 10, 1_000, 10**6, 10**12), (0.05, 1.0), np.geomspace(1e-3, 30, 30)
+#: Epsilons of the steps of group privacy; the last inequality: epsilon D, M - 1, and chances of being near.
+STEPS, LAST = (0.01, 0.1, 1.0, 3.0), (np.geomspace(1e-3, 10, 40), (1, 9, 10**4 - 1), np.linspace(1e-3, 1, 400))
 FINE = ((2, 0.1), (5, 2.0), (10**6, 5.0), (10**6, 14.0))
 
 
@@ -174,13 +176,11 @@ def check_thm_a_1_proof() -> Iterator[Check]:
     over = np.divide(straight, way, out=np.zeros_like(way), where=way > 0).max()
     yield printed("squared loss of two guesses against the way over a third, largest quotient", over, "<=", 1)
     yield argument("the same: it is 2 half-way", over, "==", 2, error=ROUNDING)
-    k = np.arange(1, 200)[:, None]
-    e = np.array([0.01, 0.1, 1.0, 3.0])
+    k, e = np.meshgrid(np.arange(1, 200), STEPS)
     group = -np.expm1(-e * k) / np.expm1(e) / (k * np.exp(-e))
     yield amended("e^(-kε)·(sum of δe^(iε), i < k) over kδe^(-ε), largest", float(group.max()), "<=", 1 + ROUNDING)
     yield argument("the same: equal for k = 1", float(group.max()), "==", 1, error=ROUNDING)
-    z = np.linspace(1e-3, 1, 400)
-    y, others = np.geomspace(1e-3, 10, 40)[:, None, None], np.array([2, 10, 10**4])[:, None] - 1
+    y, others, z = np.meshgrid(*LAST)
     ours = (1 - z + others * z * np.exp(-y / z)) / 2
     spare = float((ours - 0.45 * np.minimum(1, others * np.exp(-10 * y))).min())
     yield amended("½(1 - z + (M-1)ze^(-y/z)) minus 0.45 min(1, (M-1)e^(-10y)), least on a grid", spare, ">=", 0)

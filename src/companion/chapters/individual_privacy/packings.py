@@ -94,36 +94,28 @@ def packing_checks(n: int, answers: int) -> Iterator[Check]:
 def exact_recovery(
     n_items: Iterable[float], epsilons: Iterable[float], rates: Iterable[float], answers: int = 1
 ) -> pd.DataFrame:
-    r"""Theorem 3.4 with u = 0 on a grid: lower bound on the worst chance of a wrong top set of any size.
+    """Theorem 3.4 with u = 0 on a grid: lower bound on the worst chance of a wrong top set of any size.
 
     `rates` are values of the rate; the number of voters follows (a real number).
 
     The hypotheses are the top sets that share all but one item: max(k, n - k) + 1 of them, so at least n / 2 + 1, with
     gap c times the rate, c = 1 / (160 L), and delta = epsilon / (10 n log n).
 
-    Columns: ``items``, ``epsilon``, ``rate``, ``voters``, ``c``, ``gap``, ``wrong`` (the bound for the least favourable
-    k), ``strength`` (distance of two logistic strengths with that gap), ``risk over rate`` (bound on the largest error
-    of any private estimate of centred logistic strengths, k = 1, over the rate).
+    Columns: ``items``, ``epsilon``, ``rate``, ``voters``, ``gap``, ``wrong`` (the bound for the least favourable k),
+    ``best`` (for k = 1).
     """
     grid = pd.DataFrame(product(n_items, epsilons, rates), columns=["items", "epsilon", "rate"]).astype(float)
     n, epsilon, r = (grid[name].to_numpy() for name in ("items", "epsilon", "rate"))
-    root = epsilon / 2 * (np.sqrt(1 + 4 * r / epsilon) - 1)
-    voters = n * np.log(n) / root**2
+    voters = n * np.log(n) / (epsilon / 2 * (np.sqrt(1 + 4 * r / epsilon) - 1)) ** 2
     gap = r / (160 * answers)
-    tv, kl = draw_distances(n, 1, gap)
+    tv, kl = (voters * answers * distance for distance in draw_distances(n, 1, gap))
+    wrong, best = (fano(np.log(sets), tv, kl, epsilon, log_delta(n, epsilon)) for sets in (np.ceil(n / 2) + 1, n))
+    return grid.assign(voters=voters, gap=gap, wrong=wrong, best=best)
 
-    def wrong(size: NDArray[np.float64]) -> NDArray[np.float64]:
-        return fano(np.log(size), voters * answers * tv, voters * answers * kl, epsilon, log_delta(n, epsilon))
 
-    strength = special.logit(0.5 + gap)
-    return grid.assign(
-        voters=voters,
-        c=1 / (160 * answers),
-        gap=gap,
-        wrong=wrong(np.ceil(n / 2) + 1),
-        strength=strength,
-        **{"risk over rate": strength / 2 * wrong(n) / r},
-    )
+def estimation_risk(frame: pd.DataFrame) -> pd.Series:
+    """Bound on the largest error of any private estimate of centred logistic strengths over the rate."""
+    return special.logit(0.5 + frame.gap) / 2 * frame.best / frame.rate
 
 
 #: Grid on which the lower bounds are evaluated: items, epsilon, rate.
