@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.style import CALIBRATION, styled
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
@@ -64,7 +64,7 @@ def score_checks(n_items: int, link: Link) -> Iterator[Check]:
     numeric = np.array([log_likelihood(theta + h) - log_likelihood(theta - h) for h in step]) / 2e-6
     off = np.abs(score_terms(theta, outcomes, link).sum(-1).T - numeric).max()
     what = f"{n_items} items, {link.name} link: scores of all outcomes, off central differences"
-    yield argument(what, off, "<=", 1e-8)
+    yield agree(what, off, 1e-8)
     listed = len({outcome.tobytes() for outcome in outcomes})
     yield argument(f"outcomes that are listed, {n_items} items", listed, "==", 2 ** math.comb(n_items, 2))
 
@@ -201,7 +201,7 @@ def listed_attacks(slope: float) -> Iterator[Check]:
     for name, k in product(("as printed", "corrected"), range(2)):
         listed = enumerated_attack(2, lambda y: slope * (y.sum(-1) - 0.5), k, printed=name == "as printed")
         what = f"expected attack on item {k + 1} of 2, {name}, off the listing of outcomes and strengths"
-        yield argument(what, abs(frame[name, k + 1] - listed["attack"]), "<=", 1e-6)
+        yield agree(what, abs(frame[name, k + 1] - listed["attack"]), 1e-6)
 
 
 @claim("cai2025:prop-2.4")
@@ -215,7 +215,7 @@ def check_prop_2_4(n_items: int = 10_000) -> Iterator[Check]:
             yield content(f"{what}: an estimator with c = 1/4", risk, "<", 0.25)
         apart = total_variation([1, 0], [-1, 0], link)
         what = f"total variation of one comparison at gaps 1 and −1, {link.name} link, off 2F(1) − 1"
-        yield argument(what, abs(apart - 2 * float(link.cdf(1.0)) + 1), "<=", ROUNDING)
+        yield agree(what, abs(apart - 2 * float(link.cdf(1.0)) + 1))
     risk = linear_risk(n_items, RADIUS)
     attacks = expected_attacks(n_items, 4 / n_items, RADIUS).set_index(["calibration", "k"]).attack
     bound = 1 - 1 / n_items - PRIOR_SLOPE / RADIUS * risk
@@ -226,9 +226,7 @@ def check_prop_2_4(n_items: int = 10_000) -> Iterator[Check]:
     yield amended(f"with the printed sign, k = n, {what}", attacks["as printed"].iloc[-1], "<", 0)
     x = np.linspace(-2 * RADIUS, 2 * RADIUS, 401)
     bias = np.abs(4 * LOGISTIC.cdf(x) - 2 - x).max() + 4 * math.sqrt(math.log(2 * n_items) / (2 * n_items))
-    yield argument(
-        "that risk, off the largest bias on a grid and the same deviations", abs(risk - bias), "<=", ROUNDING
-    )
+    yield agree("that risk, off the largest bias on a grid and its deviations", abs(risk - bias))
     yield from listed_attacks(0.8)
 
 
@@ -252,14 +250,11 @@ def check_prop_2_4_proof() -> Iterator[Check]:
             both = enumerated_attack(n, estimate, k, printed=False)
             gap = abs(both["attack"] - both["by_parts"])
             what = f"{n} items, k = {k + 1}: expected attack against 1 - 1/n + E(θ - g)π'/π, centred"
-            yield amended(what, gap, "<=", ROUNDING)
+            yield amended(what, gap, "==", 0, error=ROUNDING)
     x, w = prior_rule(1.0)
     slope = float(w @ np.abs(-4 * x / (1 - x * x)))
     yield printed("1 - c E|π'/π| at c = 1/4", 1 - slope / 4, ">=", 0.5)
-    yield argument("E|π'/π| by quadrature, off twice the prior's density at 0", abs(slope - PRIOR_SLOPE), "<=", 5e-3)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
+    yield agree("E|π'/π| by quadrature, off twice the prior's density at 0", abs(slope - PRIOR_SLOPE), 5e-3)
 
 
 @styled

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.stats import binom
 
 from companion.chapters.edge_privacy.private_programs import private_rows, sum_rows
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import LOGISTIC
 
@@ -111,7 +111,7 @@ def leak_checks(comparisons: int, epsilon: float = 0.5, delta: float = 0.01, siz
     listed = listed_leak(comparisons, epsilon, delta, size)
     closed = rare_leak(n, epsilon, delta, size) | {"ratio": pure_ratio(n, 0.5, epsilon)}
     off = max(abs(listed[name] - closed[name]) for name in closed)
-    yield argument(f"closed forms off the listing of the wins of one of {n} items", off, "<=", ROUNDING)
+    yield agree(f"closed forms off the listing of the wins of one of {n} items", off)
     what = f"privacy loss over ε of the estimate that is huge if all pairs met, {n} items"
     yield argument(what, listed["loss"] / epsilon, "==", 1, error=ROUNDING)
 
@@ -147,7 +147,7 @@ def check_prop_2_3(epsilons: Sequence[float] = (0.01, 0.3, 0.999)) -> Iterator[C
         yield argument(what, (ours / (KAPPA_1 * np.array([4, 4, 2]))).max(), "<=", 1)
     keep = 1 / (1 + math.exp(-0.7))
     one = [worst_attack(1, 0.7, 0.0, 0.0) - keep + 0.5, worst_attack(1, 0.0, 0.3, 0.0) - 0.5 * 0.3]
-    yield argument("worst free attack on one comparison, off its closed forms", np.abs(one).max(), "<=", ROUNDING)
+    yield agree("worst free attack on one comparison, off its closed forms", np.abs(one).max())
     yield from leak_checks(4)
     yield from leak_checks(n - 1)
 
@@ -167,7 +167,7 @@ def check_prop_2_3_proof() -> Iterator[Check]:
     yield amended("the same attack term, against 2κ₁", term, "<=", 2 * steep)
     yield argument("e^ε / (1 + 2ε), largest for ε < 1", (np.exp(EPSILONS) / (1 + 2 * EPSILONS)).max(), "<=", 1)
     yield argument("log P(degree > 2np) + np/3, largest, n = 17 to 10⁶", tail, "<=", 0)
-    yield argument("2 log n - np/3 at p = 6 log n/n, off 0, largest, n = 17 to 10⁶", union, "<=", ROUNDING)
+    yield agree("2 log n - np/3 at p = 6 log n/n, off 0, largest, n = 17 to 10⁶", union)
     yield argument("left-over term 2ε·κ₁·2/n at κ₁ = 1, ε = 0.9, n = 100", 2 * epsilon * 2 / n, ">", 2 * epsilon / n)
     ours = 2 * STEEPEST * math.expm1(epsilon) / n
     yield argument("our left-over term 2·sup F'·(e^ε - 1)/n, the same case", ours, "<=", 2 / n)

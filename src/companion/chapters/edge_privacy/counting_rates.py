@@ -18,7 +18,7 @@ from scipy import stats
 
 from companion.chapters.edge_privacy.estimand import Array, excess_distance
 from companion.chapters.ranking_universities.universities import log_first_wins
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.pairwise import top_set_law
 
@@ -286,7 +286,7 @@ def check_cor_2_2() -> Iterator[Check]:
     yield printed(f"{what}, C = {SUFFICIENT:g}", exact[0], "<=", 1)
     yield argument(f"{what}, C = {SUFFICIENT - 1:g}: no smaller whole C will do", exact[1], ">", 1)
     off = abs(block_failure(6, 1.0) - 1 + top_set_law(np.repeat([4.0, 1.0], 3), 2.0, 3)[0, 1, 2])
-    yield argument("P(S̃ ≠ S), two blocks of 3, ε = 1, off the exact law", off, "<=", ROUNDING)
+    yield agree("P(S̃ ≠ S), two blocks of 3, ε = 1, off the exact law", off)
     yield from size_checks()
 
 
@@ -314,10 +314,10 @@ def check_thm_2_3_proof(probability: float = 0.5) -> Iterator[Check]:
     yield amended("exact P(W_b − W_a ≥ C log n/ε) over n^(−C/4), largest", noise, "<=", 1)
     log = min(NOISY) * math.log(min(ITEMS))
     closed = math.exp(-log / 4) * (1 + log / 4) / 2
-    yield argument("the same, off ½ n^(−C/4)(1 + C log(n)/4), n = 2, C = 0.01", abs(noise - closed), "<=", ROUNDING)
+    yield agree("the same, off ½ n^(−C/4)(1 + C log(n)/4), n = 2, C = 0.01", abs(noise - closed))
     yield amended("our bound over n²/4 (n^(−C²) + n^(−C/4)), largest, C ≥ 8", final, "<=", 1)
     off = max(map(law_off, DESIGNS))
-    yield argument("mass and mean of the law of N_a − N_b, off 1 and np(τ_a − τ_b)", off, "<=", ROUNDING)
+    yield agree("mass and mean of the law of N_a − N_b, off 1 and np(τ_a − τ_b)", off)
 
 
 def law_off(design: tuple[int, float, float, float, float, float]) -> float:
@@ -350,9 +350,8 @@ def check_rank_all(items: int) -> Iterator[Check]:
     pairs = max(scaled_bound(n, SUFFICIENT, n * (n - 1) / 2, 5) for n in ITEMS)
     c = f"C = {SUFFICIENT:g}"
     yield printed(f"largest n⁴ × union bound over all k, {c}, n = 2 to 10¹²", union, "<=", 1)
-    yield content(
-        f"gap asked for over the largest possible, {c}, p = 1, ε = ∞, least of n = 2 to {items:,}", least, "<=", 1
-    )
+    what = f"gap asked for over the largest possible, {c}, p = 1, ε = ∞, least of n = 2 to {items:,}"
+    yield content(what, least, "<=", 1)
     yield amended(f"largest n⁵ × union bound over all separated pairs, {c}, n = 2 to 10¹²", pairs, "<=", 1)
     yield amended(f"groups that can be ranked, {c}, n = 10⁶, p = 1, ε = 1", groups(10**6, 1), ">=", 2)
 
@@ -385,19 +384,12 @@ def check_inclusion(epsilon: float = 1.0) -> Iterator[Check]:
     grid = f"{len(cases)} choices of n, p, ε"
     part = "{gap ≥ ca/10}, {gap ≥ cb/10}"
     yield argument(f"c(a + b) over the smaller of 2ca and 2cb, least, {grid}", inside, ">=", 1 - ROUNDING)
-    yield printed(
-        f"inference, with another union that holds Θ: error over Θ against the smaller of those over {part}, {at}",
-        whole,
-        ">=",
-        parts,
-    )
+    what = f"inference, with another union that holds Θ: error over Θ against the smaller of those over {part}, {at}"
+    yield printed(what, whole, ">=", parts)
     yield amended(f"the larger of 2ca and 2cb over c(a + b), least, {grid}", reverse, ">=", 1 - ROUNDING)
-    yield amended(
-        f"error over Θ against the smaller of those over {{gap ≥ 2ca}}, {{gap ≥ 2cb}}, {at}",
-        whole,
-        ">=",
-        min(two_items_error(2 * c * x, epsilon) for x in (a, b)),
-    )
+    parts = min(two_items_error(2 * c * x, epsilon) for x in (a, b))
+    what = f"error over Θ against the smaller of those over {{gap ≥ 2ca}}, {{gap ≥ 2cb}}, {at}"
+    yield amended(what, whole, ">=", parts)
     better, worse = (top_set_law([1, 0], 2 / epsilon, 1)[item,] for item in (0, 1))
     off = max(abs(two_items_error(x, epsilon) - (0.5 + x) * worse - (0.5 - x) * better) for x in (c * (a + b), 0.5))
-    yield argument("error on two items, off the exact law of the top set, two gaps", off, "<=", ROUNDING)
+    yield agree("error on two items, off the exact law of the top set, two gaps", off)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from companion.chapters.edge_privacy.tails import C_SPECTRUM, Array, condition_number, gradient
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, amended, argument, claim, printed
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
@@ -158,7 +158,7 @@ def check_lemma_a4(items: int = 8) -> Iterator[Check]:
     what = f"largest |Σ θ_i| over its bound, {len(most)} cases of link, graph and γ, {len(sums)} steps"
     yield printed(what, max(most), "<=", 1 + ROUNDING)
     yield argument("the same where γ is largest: the bound is attained", most[-1], ">=", 1 - ROUNDING)
-    yield printed("largest relative distance of Σ θ_i from its closed form", max(apart), "<=", ROUNDING)
+    yield printed("largest relative distance of Σ θ_i from its closed form", max(apart), "==", 0, error=ROUNDING)
 
 
 def delayed(wins: Array, start: Array, noise: Array, gamma: float, eta: float) -> Iterator[Array]:
@@ -183,9 +183,9 @@ def check_eq_a7(items: int = 6, steps: int = 50) -> Iterator[Check]:
             for old, step in moved
         )
         what = f"largest relative residual of (A.21), gradient at {index}, {items} items, {len(moved)} steps"
-        yield says(what, worst, "<=", ROUNDING)
+        yield says(what, worst, "==", 0, error=ROUNDING)
     own = np.abs(np.diag(gradient(copies, start))).max()
-    yield argument("entry m of the gradient of copy m at the truth: no surprise is left", own, "<=", ROUNDING)
+    yield agree("entry m of the gradient of copy m at the truth: no surprise is left", own)
     kept = max(np.abs(np.delete(np.delete(copy - wins, m, 0), m, 1)).max() for m, copy in enumerate(copies))
     yield argument("what the other items' comparisons change in copy m", kept, "==", 0)
 
@@ -252,7 +252,7 @@ def check_prop_2_2_proof(items: Sequence[int] = (2, 3, 4)) -> Iterator[Check]:
     yield printed(what, min(ratios), ">=", 1)
     c0 = min(CONSTANTS)
     closed = few * (c0 + slope) / (c0 + slope * math.sqrt(few / math.log(few)))
-    yield argument(f"the same, off its value at n = np = {few}, c₀ = {c0:g}", abs(min(ratios) - closed), "<=", ROUNDING)
+    yield agree(f"the same, off its value at n = np = {few}, c₀ = {c0:g}", abs(min(ratios) - closed))
     last, start = np.max([run for n in items for run in small_descents(n)], axis=0)
     sizes = f"n = {min(items)} to {max(items)}, p = 1"
     yield printed(f"distance left after n³(c₀ + 3κ₂)/c₀ steps, over e^(−n²) times the first, {sizes}", last, "<=", 1)
@@ -266,7 +266,7 @@ def check_prop_2_2_proof(items: Sequence[int] = (2, 3, 4)) -> Iterator[Check]:
     yield printed(what, max(initial), "<=", 1)
     small = [n**1.5 * math.exp(-(n**2)) for n in range(1, 100)]
     yield printed(f"e^(−n²) √n log n over log n / n, largest of n = 1 to {len(small)}", max(small), "<=", 1)
-    yield argument("the same, off 1/e at n = 1", abs(max(small) - 1 / math.e), "<=", ROUNDING)
+    yield agree("the same, off 1/e at n = 1", abs(max(small) - 1 / math.e))
     total = max(map(total_failure, np.geomspace(100, 1e9, 15)))
     bound = 4 * (1 + slope) + 1
     yield printed("n⁵ times the sum of all failure probabilities, c₀ = 1, n ≥ 100", total, "<=", bound)
@@ -286,9 +286,8 @@ def check_prop_2_2_distance(items: int = 2) -> Iterator[Check]:
     yield amended(f"(γ/2)‖θ* − θ̃‖², {what}", gamma * square / 2, "<=", fall - float(slope @ (limit - theta)))
     yield amended(f"γ‖θ* − θ̃‖², {what}", gamma * square, "<=", float(slope @ (theta - limit)))
     left = np.abs(gradient(wins, limit) + gamma * limit + noise).max()
-    yield argument("largest entry of the gradient at θ̃", left, "<=", ROUNDING)
+    yield agree("largest entry of the gradient at θ̃", left)
     step = 1e-6 * np.eye(items)
     numeric = [objective(wins, theta + h, noise, gamma) - objective(wins, theta - h, noise, gamma) for h in step]
-    yield argument(
-        "gradient at θ*, off central differences", np.abs(np.array(numeric) / 2e-6 - slope).max(), "<=", 1e-7
-    )
+    off = np.abs(np.array(numeric) / 2e-6 - slope).max()
+    yield agree("gradient at θ*, off central differences", off, 1e-7)

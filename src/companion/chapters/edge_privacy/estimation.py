@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -122,11 +122,11 @@ def two_groups(n: int, halves: Iterable[float], c_0: float = C_0) -> pd.DataFram
 # --- Proposition 2.2 on sparse graphs: simulated ---------------------------------------------------------------------
 
 
-def budget(items: int, privacy: str) -> float:
-    """epsilon = 1, or 1 / sqrt(log n), the least that Theorem 2.1 allows with c_2 = 1."""
-    if privacy not in ("ε = 1", "ε = 1/√log n"):
-        raise ValueError(f"privacy = {privacy!r}; allowed are 'ε = 1', 'ε = 1/√log n'")
-    return 1.0 if privacy == "ε = 1" else 1 / math.sqrt(math.log(items))
+#: epsilon = 1, and 1 / sqrt(log n), the least that Theorem 2.1 allows with c_2 = 1.
+BUDGETS: dict[str, Callable[[int], float]] = {
+    "ε = 1": lambda n: 1.0,
+    "ε = 1/√log n": lambda n: 1 / math.sqrt(math.log(n)),
+}
 
 
 def sparsest(items: int, epsilon: float, c_1: float = 4.0) -> float:
@@ -136,7 +136,7 @@ def sparsest(items: int, epsilon: float, c_1: float = 4.0) -> float:
 
 def errors(items: int, privacy: str, repetitions: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Largest error over its rate (2.6): sparse graphs, strengths equally spaced from -1 to 1, lambda = 8 / epsilon."""
-    epsilon = budget(items, privacy)
+    epsilon = BUDGETS[privacy](items)
     p, theta = sparsest(items, epsilon), np.linspace(-1, 1, items)
     largest: list[float] = []
     while len(largest) < repetitions:
@@ -151,11 +151,9 @@ def errors(items: int, privacy: str, repetitions: int, rng: np.random.Generator)
 
 def error_ratios(sizes: Iterable[int], repetitions: int) -> pd.DataFrame:
     """Mean of `errors`: ``items``, ``privacy``, ``probability``, ``mean``, ``se``."""
-    cells: list[dict[str, Any]] = [
-        {"items": n, "privacy": privacy} for privacy in ("ε = 1", "ε = 1/√log n") for n in sizes
-    ]
+    cells: list[dict[str, Any]] = [{"items": n, "privacy": privacy} for privacy in BUDGETS for n in sizes]
     frame = sweep(errors, cells, experiment="largest error over its rate", repetitions=repetitions)
-    pairs = [(n, budget(n, privacy)) for n, privacy in zip(frame["items"], frame.privacy, strict=True)]
+    pairs = [(n, BUDGETS[privacy](n)) for n, privacy in zip(frame["items"], frame.privacy, strict=True)]
     frame["probability"] = [sparsest(n, epsilon) for n, epsilon in pairs]
     return frame
 
@@ -282,9 +280,6 @@ def check_thm_2_1(frame: pd.DataFrame) -> Iterator[Check]:
         loss = objective_loss(8 / e, c_0 * math.sqrt(size / e * size))
         what = f"exact privacy loss over ε, c₀ = {c_0:g}, c₁ = c₂ = 1, at the n with log n = {size:.4g}"
         yield amended(what, loss / e, "<=", 1)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 @styled

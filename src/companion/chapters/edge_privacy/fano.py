@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, minimize_scalar
 
 from companion.chapters.edge_privacy.private_programs import least_coupling, private_risk
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 
 #: Numbers of laws, epsilons and changed data at which our bound is compared with the printed one; with a fine grid.
@@ -150,7 +150,7 @@ def check_thm_a_1(epsilons: Sequence[float] = (0.01, 0.2, 1.0, 3.0)) -> Iterator
             worst = float((cases.risk - cases[column]).min())
             what = f"exact minimax risk minus {bound}, worst metric, {len(cases)} cases, δ = {delta:g}: least"
             yield says(what, worst, ">=", -ROUNDING)
-    yield argument("our bound, off the least on a fine grid", fine_gap(), "<=", 1e-7)
+    yield agree("our bound, off the least on a fine grid", fine_gap(), 1e-7)
     slope = (fano_bound(3, 1.0, 0.0, 0.2) - fano_bound(3, 1.0, 0.01, 0.2)) / 0.01
     yield argument("what δ takes off our bound, M = 3, D = 0.2, over (M − 1)D/2", slope / 0.2, "==", 1, error=ROUNDING)
     named = private_risk(np.eye(2), 0.0, 0.2, 1 - np.eye(2), [(0, 1)])

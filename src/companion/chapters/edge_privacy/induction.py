@@ -26,9 +26,6 @@ from dprank.models.bradley_terry import LOGISTIC
 SUM_A, SUM_B = math.sqrt(6.75), 2.3
 
 
-# --- the induction with explicit constants ---------------------------------------------------------------------------
-
-
 def closing_constants(kappa_1: float, kappa_2: float, c0: float, c2: float, slope: float) -> dict[str, float]:
     """Constants with which the induction of Propositions A.1 to A.4 closes.
 

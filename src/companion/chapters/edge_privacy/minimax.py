@@ -11,7 +11,7 @@ import pandas as pd
 from companion.chapters.edge_privacy.attack import PRIOR_SLOPE, least_risk
 from companion.chapters.edge_privacy.attack_limit import SMALLEST, STEEPEST
 from companion.chapters.edge_privacy.fano import fano_bound
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.models.bradley_terry import LOGISTIC
 
@@ -121,6 +121,6 @@ def check_nonprivate_rate(sizes: Sequence[int] = (100, 10_000, 1_000_000)) -> It
     yield amended("centred, p = 1: risk of an estimator / √(log n/n), largest", upper, "<=", 15)
     n = sizes[0]
     closed = (0.75 - math.log(2) / math.log(n)) / 2
-    yield argument(f"that lower bound, off (¾ − log 2/log n)/2 at n = {n}", abs(lower - closed), "<=", ROUNDING)
+    yield agree(f"that lower bound, off (¾ − log 2/log n)/2 at n = {n}", abs(lower - closed))
     closed = math.sqrt(2 * math.log(2 * n) / math.log(n)) / float(LOGISTIC.pdf(2.0))
-    yield argument(f"that risk, off √(2 log(2n)/log n)/F'(2) at n = {n}", abs(upper - closed), "<=", ROUNDING)
+    yield agree(f"that risk, off √(2 log(2n)/log n)/F'(2) at n = {n}", abs(upper - closed))

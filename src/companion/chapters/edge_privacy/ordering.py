@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
 from companion.chapters.edge_privacy.estimation import rate, sparsest
-from companion.instruments.allowance import ROUNDING, Z
+from companion.instruments.allowance import ROUNDING, Z, agree
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import LOGISTIC, erdos_renyi_counts
@@ -86,14 +86,11 @@ def swaps(sizes: Iterable[int], constants: Iterable[float], epsilon: float = 1.0
     Columns: ``constant``, ``items``, ``gap``, ``swap`` (exact probability), ``exponent`` (it is n to the minus this).
     """
     rows = []
-    for c in constants:
-        for n in sizes:
-            gap = c * rate(n, 1.0, 1 / epsilon)
-            swap = swap_probability(n, gap, 8 / epsilon)
-            rows.append(
-                {"constant": c, "items": n, "gap": gap, "swap": swap, "exponent": -math.log(swap) / math.log(n)}
-            )
-    return pd.DataFrame(rows)
+    for c, n in product(constants, sizes):
+        gap = c * rate(n, 1.0, 1 / epsilon)
+        swap = swap_probability(n, gap, 8 / epsilon)
+        rows.append((c, n, gap, swap, -math.log(swap) / math.log(n)))
+    return pd.DataFrame(rows, columns=["constant", "items", "gap", "swap", "exponent"])
 
 
 def listed_swap(gap: float, scale: float) -> float:
@@ -134,7 +131,7 @@ def check_cor_2_1() -> Iterator[Check]:
         for says in (supplied, amended):
             yield says(what, bound, "<=", 1)
         closed = (1 + (1 + 4 * math.log(least)) / (2 * least)) / 4
-        yield argument("the same, off its value at the least n", abs(bound - closed), "<=", ROUNDING)
+        yield agree("the same, off its value at the least n", abs(bound - closed))
         fits = separation(least, epsilon) <= 2 < separation(least - 1, epsilon)
         yield argument(f"whether n = {least:,} is the least for such a gap within 2", fits, "==", True)
     n = SWAPPED[2]
@@ -143,7 +140,7 @@ def check_cor_2_1() -> Iterator[Check]:
     for says in (supplied, amended):
         yield says(f"{what}, p = 1, ε = 1", share, "<=", 1)
     off = max(abs(swap_probability(4, 0.7, scale) - listed_swap(0.7, scale)) for scale in (0.5, 8.0))
-    yield argument("P(the best falls behind one other), off the listing of outcomes, 4 items", off, "<=", ROUNDING)
+    yield agree("P(the best falls behind one other), off the listing of outcomes, 4 items", off)
 
 
 # --- ranking everything ----------------------------------------------------------------------------------------------
@@ -257,9 +254,9 @@ def check_dominates() -> Iterator[Check]:
     yield printed("at np = (log n)^2.25: it is the other way round, n = 10⁶", small.outside, "<", 1)
     powers = {"largest": 1 / 4, "inside": 1 / 8, "edge": 0.0, "outside": -1 / 8}
     off = max(np.abs(frame[name] / frame["log n"] ** power - 1).max() for name, power in powers.items())
-    yield argument("those ratios, off (log n)^(1 − a/2) at np = (log n)^a", off, "<=", ROUNDING)
+    yield agree("those ratios, off (log n)^(1 − a/2) at np = (log n)^a", off)
     n, log = 10**6, math.log(1e6)
     degree = n * sparsest(n, log**-0.5, 1.0)
     yield printed("least np of Theorem 2.1 over (log n)^1.75, c₁ = 1, n = 10⁶", degree / log**1.75, "<=", 1)
     terms = rate(n, degree / n, log**0.5) / rate(n, degree / n, 0) - 1
-    yield argument("the two terms of (2.7) there, off the largest ratio", abs(terms - small.largest), "<=", ROUNDING)
+    yield agree("the two terms of (2.7) there, off the largest ratio", abs(terms - small.largest))

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from companion.chapters.edge_privacy.attack import all_outcomes
 from companion.chapters.edge_privacy.fano import guaranteed_error
 from companion.chapters.edge_privacy.private_programs import private_risk
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC
 
@@ -100,7 +100,7 @@ def shape_checks(per_item: float, bound: str) -> Iterator[Check]:
     most = max(moved / (per_item * u * n) for n, u, moved in shapes)
     yield argument(f"mean number of changed answers over {bound}, largest", most, "<=", 1)
     off = max(abs(moved - 2 * u * (n - u)) for n, u, moved in shapes)
-    yield argument(f"that number off 2s(n − s)·pΔ, {len(shapes)} matrices", off, "<=", ROUNDING)
+    yield agree(f"that number off 2s(n − s)·pΔ, {len(shapes)} matrices", off)
 
 
 def greedy_packing(items: int, size: int, m: int) -> list[tuple[int, ...]]:
@@ -125,7 +125,7 @@ def check_thm_2_4() -> Iterator[Check]:
     yield printed(f"log of the number of sets minus log of those needed, least of {at}", spare, ">=", 0)
     least = min(guaranteed_error(row.moved / 0.85, row.moved, row.log_slack) for row in grid.itertuples())
     yield printed(f"least guaranteed P(Hamming error > 2m), {at}", least, ">=", 0.1)
-    yield argument("the same, off its limit 0.15 for many items", abs(least - 0.15), "<=", ROUNDING)
+    yield agree("the same, off its limit 0.15 for many items", abs(least - 0.15))
     spare = min(math.log(len(greedy_packing(n, s, m))) - log_packing(math.log(n), s, m) for n, s, m in PACKED)
     yield argument(f"log of sets that are found less their bound, {len(PACKED)} packings", spare, ">=", 0)
 
@@ -154,7 +154,7 @@ def check_thm_2_4_proof() -> Iterator[Check]:
     yield amended(what, spare, ">=", 0)
     r = size - 2 * m
     off = abs(log_packing(log_n, size, m) - r * math.log(n * r / (math.e * size) ** 2))
-    yield argument("bound on the log of the number of sets off r log(Nr/(es)²), N = 10⁶", off, "<=", ROUNDING)
+    yield agree("bound on the log of the number of sets off r log(Nr/(es)²), N = 10⁶", off)
 
 
 def largest_packing(sets: Sequence[tuple[int, ...]], apart: int) -> int:
@@ -214,7 +214,7 @@ def check_thm_2_4_m0() -> Iterator[Check]:
         what = f"P(counting wins misses the top set), δ = 1, p = 1, n = {n:.0e}, ε = {epsilon:.2g}, c = c₀ = {c:g}"
         error = counting_error(n, gap)
         yield printed(what, error, ">=", 0.1)
-        yield argument("the same, off e⁻³/4", abs(error - math.exp(-3) / 4), "<=", ROUNDING)
+        yield agree("the same, off e⁻³/4", abs(error - math.exp(-3) / 4))
         yield argument(f"log n/(npε) over c there, n = {n:.0e}", math.log(n) / (n * epsilon) / c, "<", 1)
     least = min(exact_recovery(n, k, 0.4) for n, k in SETS)
     what = "guaranteed P(wrong set), c = 0.4, δ = ε/(n log n), n = 20 to 10⁸, k = 1 to n - 1: least"
@@ -281,6 +281,6 @@ def check_thm_2_4_parametric() -> Iterator[Check]:
         roots = [brentq(lambda x, d=d, link=link: float(link.cdf(x)) - 0.5 - d, 0, 5, xtol=1e-14) for d in DELTAS]
         off = np.abs(link.cdf(np.array(roots)) - 0.5 - DELTAS).max()
         what = f"distance of F(α - β) from ½ + Δ, {link.name} link, Δ from 10⁻⁹ to 0.3, largest"
-        yield supplied(what, off, "<=", ROUNDING)
+        yield supplied(what, off, "==", 0, error=ROUNDING)
     what = "n(τ(k-m) - τ(k+m+1)) over (2m+2)·jump, all orders of 8 items with ties, all k and m: least"
     yield amended(what, jump_gap(8), ">=", 1 - ROUNDING)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, special, stats
 
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 
@@ -119,9 +119,7 @@ def check_degrees(items: Sequence[int] = SIZES) -> Iterator[Check]:
     what = "n = 10⁶ to 10⁹, np = 100 log n: the exponent a is short of 10"
     yield amended(what, decay(nearly, TOO_SMALL[nearly], 1), "<", 10)
     off = np.ptp([[degree_failure(*case), listed_degrees(*case)] for case in LISTED], axis=1).max()
-    yield argument(
-        "the two bounds on P(some degree outside), off the listing of all graphs, n = 4, 5", off, "<=", ROUNDING
-    )
+    yield agree("both bounds on P(some degree outside), off the listing of graphs, n = 4, 5", off)
 
 
 # --- Laplace noise ---------------------------------------------------------------------------------------------------
@@ -160,9 +158,9 @@ def laplace_checks(items: Sequence[int]) -> Iterator[Check]:
     yield printed(f"largest n⁸ P(the sum exceeds its bound), {grid}", each, "<=", 2)
     two = 2 * integrated_tail(2, 8 * math.sqrt(2 * math.log(2)))
     off = np.abs(np.array(laplace_failure(2)) / [1 - (1 - 2.0**-9) ** 2, two] - 1).max()
-    yield argument("both probabilities for n = 2, off the product and the integral, relative", off, "<=", 1e-6)
+    yield agree("both probabilities for n = 2, off the product and the integral, relative", off, 1e-6)
     off = max(abs(laplace_sum_tail(*case) - integrated_tail(*case)) for case in INTEGRATED)
-    yield argument("P(Σ w > t), off the integral over two Gamma laws, n = 1, 2, 7", off, "<=", 1e-7)
+    yield agree("P(Σ w > t), off the integral over two Gamma laws, n = 1, 2, 7", off, 1e-7)
 
 
 @claim("cai2025:lem-a.2")
@@ -223,7 +221,7 @@ def gradient_checks(what: str, least: int, worst: float, c: float, deviation: fl
     power = 11 - deviation**2 / (0.5 + 2 * deviation / (3 * math.sqrt(c)))
     yield printed(what, math.exp(worst), "<=", 2)
     closed = math.log(2) + power * math.log(least)
-    yield argument(f"its logarithm, off log(2 n^({power:.3f})), n = {least}", abs(worst - closed), "<=", ROUNDING)
+    yield agree(f"its logarithm, off log(2 n^({power:.3f})), n = {least}", abs(worst - closed))
 
 
 @claim("cai2025:lem-a.1")
@@ -258,9 +256,9 @@ def check_lemma_a1_proof() -> Iterator[Check]:
         slope = gradient(wins, theta, link)
         what = f"4 items, {link.name} link, outcomes as expected"
         yield printed(f"‖∇L(θ)‖₂ where its bound is 0, {what}", float(np.linalg.norm(slope)), "==", 0, error=ROUNDING)
-        yield argument(f"that bound without κ₁, {what}", np.abs(surplus).max(), "==", 0, error=ROUNDING)
+        yield agree(f"that bound without κ₁, {what}", np.abs(surplus).max())
         off = np.abs(slope - numeric_gradient(wins, theta, link)).max()
-        yield argument(f"the gradient off central differences, {what}", off, "<=", 1e-8)
+        yield agree(f"the gradient off central differences, {what}", off, 1e-8)
     ratio = 0.0
     for gaps in map(np.array, GAPS):
         p = ARCTAN.cdf(gaps)
@@ -299,7 +297,7 @@ def curvature_checks() -> Iterator[Check]:
     wins, theta, step = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([4.0, -4.0]), 1e-5
     hessian = [(gradient(wins, theta + step * e) - gradient(wins, theta - step * e)) / (2 * step) for e in np.eye(2)]
     off = abs(two_items_eigenvalue(4.0) - np.linalg.eigvalsh(hessian)[1])
-    yield argument("λ₂ of two items, off that of the differences of the gradient", off, "<=", ROUNDING)
+    yield agree("λ₂ of two items, off that of the differences of the gradient", off)
 
 
 @claim("cai2025:lem-a.3")
@@ -316,7 +314,7 @@ def check_lemma_a3(items: Sequence[int] = SIZES) -> Iterator[Check]:
     for says in (supplied, amended):
         yield says(what, math.exp(worst), "<=", 1)
     closed = math.log(cases[0][0] - 1) + (10 - C_SPECTRUM * LOWER / 2) * math.log(cases[0][0])
-    yield argument(f"its logarithm, off the closed form at n = {cases[0][0]}", abs(worst - closed), "<=", ROUNDING)
+    yield agree(f"its logarithm, off the closed form at n = {cases[0][0]}", abs(worst - closed))
     closed = 2 - 2 * math.cos(2 * math.pi / n)
-    yield argument(f"λ₂ of a cycle of {n} items, off 2 − 2 cos(2π/n)", abs(cycle - closed), "<=", ROUNDING)
+    yield agree(f"λ₂ of a cycle of {n} items, off 2 − 2 cos(2π/n)", abs(cycle - closed))
     yield from curvature_checks()

@@ -21,7 +21,7 @@ from companion.chapters.individual_privacy.packings import (
     tolerant_log_delta,
 )
 from companion.chapters.individual_privacy.voter_estimation import KAPPA_2, WITHIN, mean_noise, rate
-from companion.instruments.allowance import ROUNDING, Z
+from companion.instruments.allowance import ROUNDING, Z, agree
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.models.bradley_terry import LOGISTIC, Link
 
@@ -154,7 +154,7 @@ def check_thm_3_2_proof(risk: float = 1e-3) -> Iterator[Check]:
         worst = (theta[place - 1] - theta[place] - 20 * risk) / risk
         what = f"least estimated lead of K over K + 1 within 10 risks of the truth, in risks, {at}"
         yield amended(what, worst, ">", 0)
-        yield argument(f"sum of the strengths in risks, {at}", theta.sum() / risk, "==", 0, error=ROUNDING)
+        yield agree(f"sum of the strengths in risks, {at}", theta.sum() / risk)
     many, epsilon = 1000.0, 1.0
     log = -2 * math.log(many)
     what = "log of δ = n^−2 (ω = 1) less log of the δ that Theorem 3.4 allows with u = 1, c0 = 1, n = 1000, ε = 1"
@@ -162,4 +162,4 @@ def check_thm_3_2_proof(risk: float = 1e-3) -> Iterator[Check]:
     what = "log of δ = n^−2 less log of ε/(10 n log n), which suffices here, n = 1000, ε = 1"
     yield amended(what, log - float(log_delta(many, epsilon)), "<=", 0)
     off = abs(log - float(log_delta(many, epsilon)) - math.log(10 * math.log(many) / many))
-    yield argument("the same, off log(10 log(n)/n)", off, "<=", ROUNDING)
+    yield agree("the same, off log(10 log(n)/n)", off)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from companion.chapters.individual_privacy.voter_estimation import rate
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.pairwise import top_set_law
 
@@ -20,9 +20,6 @@ from dprank.pairwise import top_set_law
 ENOUGH = 8.0
 #: Numbers of items at which bounds are evaluated, and epsilons of the exact failure of two items.
 SIZES, BUDGETS = np.unique(np.r_[2:1000, np.geomspace(1000, 1e12, 50)]), (0.1, 1.0, 10.0)
-
-
-# --- Theorem 3.3: noisy counts ---------------------------------------------------------------------------------------
 
 
 def reversal_bound(n_items: ArrayLike, constant: float, answers: int = 1, noise: float = 1.0) -> NDArray[np.float64]:
@@ -68,15 +65,9 @@ def voters_needed(n_items: Iterable[int], epsilons: Iterable[float]) -> pd.DataF
 
     Columns: ``items``, ``epsilon``, ``top set`` (exact recovery of some top set), ``ranking`` (of all items).
     """
-    return pd.DataFrame(
-        {
-            "items": n,
-            "epsilon": epsilon,
-            "top set": least_voters(n, epsilon, float(widest_gap(n))),
-            "ranking": least_voters(n, epsilon, 1 / n),
-        }
-        for n, epsilon in product(n_items, epsilons)
-    )
+    cases = list(product(n_items, epsilons))
+    rows = [(n, e, least_voters(n, e, float(widest_gap(n))), least_voters(n, e, 1 / n)) for n, e in cases]
+    return pd.DataFrame(rows, columns=["items", "epsilon", "top set", "ranking"])
 
 
 @claim("cai2025:thm-3.3")
@@ -91,7 +82,7 @@ def check_thm_3_3() -> Iterator[Check]:
         what = f"n^5 × bound on the failure, C = {ENOUGH:g}, L = {answers}, worst of {SIZES.size} n up to 10^12"
         yield printed(what, worst, "<=", 1)
         closed = 32 * (2 ** (-answers * 64 / 8.8) + 2**-9 * (1 + 4 * math.log(2)))
-        yield argument("the same, off its value at n = 2", abs(worst - closed), "<=", ROUNDING)
+        yield agree("the same, off its value at n = 2", abs(worst - closed))
     exact = []
     for epsilon in BUDGETS:
         m = least_voters(2, epsilon, 0.5)
@@ -106,7 +97,7 @@ def check_thm_3_3() -> Iterator[Check]:
     yield argument("2^5 × exact failure, 2 items, m = 10^5, ε = 0.001: C = 1 is too small", 2**5 * little, ">", 1)
     law = stats.binom.pmf(range(4), 3, 0.7) @ [top_set_law([w, 3 - w], 1 / 0.7, 1)[1,] for w in range(4)]
     off = abs(two_items_failure(3, 0.7, 0.2) - law)
-    yield argument("exact failure of three voters, off the mixture of the laws of the top set", off, "<=", ROUNDING)
+    yield agree("exact failure of three voters, off the mixture of the laws of the top set", off)
     yield content(*room_for(16, float(widest_gap(16)), "widest gap", "u = 0"))
 
 
@@ -178,22 +169,15 @@ def check_thm_3_3_proof(rng: np.random.Generator) -> Iterator[Check]:
         for c, row in zip(constants, as_printed, strict=True)
     )
     second = max(abs(x["second"] - x["closed second"]) for x in moments)
-    yield printed(f"error of the printed mean of N_a − N_b per answer, {cases}", off, "<=", ROUNDING)
-    yield printed(
-        "P(d_0 ≠ 0 and d_j ≠ 0) − product of their chances, one answer, 3 items, ρ = ½", depend, "==", 0, error=ROUNDING
-    )
-    yield printed(
-        "second moment of d_j, 3 items, ρ = ½, against the printed one",
-        even["square"],
-        "==",
-        even["printed square"],
-        error=ROUNDING,
-    )
+    yield printed(f"error of the printed mean of N_a − N_b per answer, {cases}", off, "==", 0, error=ROUNDING)
+    what = "P(d_0 ≠ 0 and d_j ≠ 0) − product of their chances, one answer, 3 items, ρ = ½"
+    yield printed(what, depend, "==", 0, error=ROUNDING)
+    what = "second moment of d_j, 3 items, ρ = ½, against the printed one"
+    yield printed(what, even["square"], "==", even["printed square"], error=ROUNDING)
     yield printed("proved failure over the printed bound (both cut at 1), C = 0.5 to 40", ratio, "<=", 1)
     yield amended(f"error of (n(τ_a + τ_b) − 1)/pairs as second moment of an answer, {cases}", second, "<=", ROUNDING)
-    yield amended(
-        "proved failure × n^5, C = 8, L = 1, worst n", float((failure_bound(n, ENOUGH) * n**5).max()), "<=", 1
-    )
+    worst = float((failure_bound(n, ENOUGH) * n**5).max())
+    yield amended("proved failure × n^5, C = 8, L = 1, worst n", worst, "<=", 1)
 
 
 @claim("cai2025:sec-3.3:rank-all")
@@ -204,10 +188,10 @@ def check_rank_all() -> Iterator[Check]:
         what = f"n^4 × bound on a wrong ranking, all pairs, C = {ENOUGH:g}, L = {answers}"
         yield printed(f"{what}, worst of {SIZES.size} n up to 10^12", worst, "<=", 1)
         closed = 16 * (2 ** (-answers * 64 / 8.8) + 2**-9 * (1 + 4 * math.log(2)))
-        yield argument("the same, off its value at n = 2", abs(worst - closed), "<=", ROUNDING)
+        yield agree("the same, off its value at n = 2", abs(worst - closed))
     gaps = np.diff(clear_ranking(16).mean(1)[::-1])
     yield content(*room_for(16, float(gaps.min()), "least gap of the clearest ranking", "all items"))
-    yield argument("gaps of the clearest ranking off 1/n, n = 16", np.abs(gaps - 1 / 16).max(), "<=", ROUNDING)
+    yield agree("gaps of the clearest ranking off 1/n, n = 16", np.abs(gaps - 1 / 16).max())
 
 
 def clear_ranking(n_items: int) -> NDArray[np.float64]:

@@ -11,10 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from companion.instruments.allowance import ROUNDING
-from companion.ledger.claim import Check, argument
-
-# --- lower bounds: packings and Fano's inequality --------------------------------------------------------------------
+from companion.instruments.allowance import agree
+from companion.ledger.claim import Check
 
 
 def _divergence(p: float | NDArray[np.float64], q: float | NDArray[np.float64]) -> NDArray[np.float64]:
@@ -78,17 +76,17 @@ def packing_checks(n: int, answers: int) -> Iterator[Check]:
     p, q = ((0.5 + lead * (top[:, None] - top))[~np.eye(n, dtype=bool)] for top in tops)
     listed = np.array([np.abs(p - q).sum() / 2, (p * np.log(p / q)).sum()]) / pairs
     off = np.abs(np.array(draw_distances(n, h, lead)) - listed).max()
-    yield argument(f"total variation and divergence of one answer, off the listing, {n} items", off, "<=", ROUNDING)
+    yield agree(f"total variation and divergence of one answer, off the listing, {n} items", off)
     frame = exact_recovery(ITEMS, EPSILONS, RATES, answers)
     share = frame["items"] * np.log(frame["items"]) / frame.voters
     off = np.abs((np.sqrt(share) + share / frame.epsilon) / frame.rate - 1).max()
     what = f"the rate of the voters of {len(frame):,} cases, relative, L = {answers}"
-    yield argument(what, off, "==", 0, error=ROUNDING)
+    yield agree(what, off)
     moved, leak = 0.1, 1e-3
     x = (n - 1) * math.exp(-10 * moved)
     by_hand = [(0.9 * x - 10 * (n - 1) * moved * leak) / (1 + x), 1 - (0.2 + math.log(2)) / math.log(n)]
     off = np.abs(fano(math.log(n), [moved, 10.0], [10.0, 0.2], 1.0, math.log(leak)) - by_hand).max()
-    yield argument(f"least error of a guess among {n}, off both bounds by hand", off, "<=", ROUNDING)
+    yield agree(f"least error of a guess among {n}, off both bounds by hand", off)
 
 
 def exact_recovery(

@@ -23,14 +23,11 @@ from companion.chapters.individual_privacy.packings import (
     tolerant_log_delta,
 )
 from companion.chapters.individual_privacy.voter_estimation import rate
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 
 #: Theorem 3.4 is evaluated at nu_1 = nu_2 = NU.
 NU = 0.5
-
-
-# --- Theorem 3.4: what no private procedure can do -------------------------------------------------------------------
 
 
 def random_set_failure(n_items: int, k: int, tolerance: int) -> float:
@@ -119,7 +116,7 @@ def check_thm_3_4() -> Iterator[Check]:
             yield printed(f"{at}, u = {row.u}", row[-1], ">=", 0.1)
     cases = [(n, k, u) for n in range(4, 8) for k in range(1, n) for u in range(min(k, n - k))]
     off = max(abs(random_set_failure(*case) - listed_failure(*case)) for case in cases)
-    yield argument(f"failure of a blindly drawn set, off the listing of sets, {len(cases)} cases", off, "<=", ROUNDING)
+    yield agree(f"failure of a blindly drawn set, off the listing of sets, {len(cases)} cases", off)
     yield from tolerance_checks(amended, amended)
     frame = exact_recovery(ITEMS, EPSILONS, RATES)
     what = f"least bound on the worst failure, u = 0, δ = ε/(10 n log n), c = 1/160, L = 1, {len(frame):,} cases, n ≥ 4"
@@ -135,7 +132,7 @@ def tolerance_checks(fails: Callable[..., Check], exist: Callable[..., Check]) -
     spare = (frame["log code"] - frame["log size"]).min()
     yield exist(f"log of sets that exist for k ≤ n/2 less log M, {cases}", spare, ">=", 0)
     off = np.abs(frame["changed over printed"] * (frame["items"] - 1) / (frame["items"] - 3 * frame.u) - 0.5).max()
-    yield argument("D over its printed bound, times (n − 1)/(n − 3u), off ½", off, "<=", ROUNDING)
+    yield agree("D over its printed bound, times (n − 1)/(n − 3u), off ½", off)
     wanted = 0.225 * frame.u * np.log(frame["items"])
     yield argument("log M over 0.225 u log n: M is rounded down", (frame["log size"] / wanted).max(), "<=", 1)
     yield argument("sets that M leaves out", (np.exp(wanted) - np.exp(frame["log size"]))[wanted < 30].max(), "<", 1)

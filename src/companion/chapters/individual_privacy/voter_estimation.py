@@ -34,9 +34,6 @@ def rate(n_items: ArrayLike, voters: ArrayLike, epsilon: ArrayLike) -> NDArray[n
     return np.sqrt(share) + share / epsilon
 
 
-# --- Theorem 3.1: the estimate ---------------------------------------------------------------------------------------
-
-
 def mean_noise(n_items: ArrayLike) -> NDArray[np.float64]:
     r"""Expected absolute mean of n standard Laplace variables, :math:`2 \Gamma(n + 1/2) / (\sqrt\pi \, n!)`."""
     n = np.asarray(n_items, float)
@@ -239,9 +236,6 @@ def estimation_numbers(frame: pd.DataFrame) -> dict[str, str]:
         "voter-centred": f"{mean['centred']:.4f}",
         "voter-spread": f"{float((frame['mean'] / frame.rate)[frame.calibration != 'as printed'].max()):.1f}",
     }
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 _LOOKS = {

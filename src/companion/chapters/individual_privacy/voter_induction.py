@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from companion.chapters.edge_privacy.tails import UPPER, Array, condition_number, gradient, last_linear
 from companion.chapters.individual_privacy.voter_tails import C_GRADIENT_VOTERS, C_SPECTRUM_VOTERS
-from companion.instruments.allowance import ROUNDING, Z
+from companion.instruments.allowance import ROUNDING, Z, agree
 from companion.instruments.style import BAR, CALIBRATION, styled
 from companion.instruments.sweep import sweep
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
@@ -126,7 +126,7 @@ def check_thm_3_1_proof() -> Iterator[Check]:
     margins = np.array([penalty_margin(*case) for case in CASES])
     apart = np.abs(margins[:, 0] ** 2 / margins[:, 1] - 1).max()
     what = f"the first inequality, squared, over the second, {len(CASES)} cases, off 1"
-    yield argument(what, apart, "<=", ROUNDING)
+    yield agree(what, apart)
     n, epsilon = 1e6, 0.9
     margin = penalty_margin(n, epsilon, 1.0, 1, 1.0)[0]
     what = "γ = c₀ √(2mL log n / n) over 8Lκ₂/ε, n log n / (mε) = 1, L = 1, c₀ = 1"
@@ -159,9 +159,6 @@ def voter_numbers() -> dict[str, str]:
 def low_privacy_digits() -> float:
     """Decimal logarithm of the number of items from which c0 = 1 suffices at epsilon = 1 / sqrt(log n), L = 1."""
     return (32 * condition_number() ** 2) ** (2 / 3) / math.log(10)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 @styled

@@ -61,7 +61,7 @@ def check_likelihood(n_items: int = 3, answers: int = 4) -> Iterator[Check]:
         of = f"{n_items} items, all {gaps.shape[1]:,} data of {answers} answers, {link.name}, 0/0 read as {unseen:g}"
         yield printed(f"most that the difference moves with θ, {of}", np.ptp(gaps, axis=0).max(), "<=", ROUNDING)
         constant = abs(gaps / answers - math.log(pairs)).max()
-        yield printed(f"difference per answer less log {pairs}, {of}", constant, "<=", ROUNDING)
+        yield printed(f"difference per answer less log {pairs}, {of}", constant, "==", 0, error=ROUNDING)
         every = (n_items * (n_items - 1)) ** answers
         yield argument(f"data sets that are listed, {link.name}, 0/0 read as {unseen:g}", gaps.shape[1], "==", every)
 

@@ -25,7 +25,7 @@ from companion.chapters.edge_privacy.tails import (
     spectrum_failure,
     two_items_eigenvalue,
 )
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 
 #: Constants in mL >= c n log n, ours: for the gradient, the spectrum, and the least whole one for the degrees.
@@ -63,7 +63,7 @@ def check_lemma_b1(items: Sequence[int] = SIZES) -> Iterator[Check]:
     ratio = max(voter_degree_failure(n, draws)[0] / (2 * math.exp(-draws / (6 * n))) for n, draws in FEW)
     yield printed("P(one degree outside) over its printed Chernoff bound, n ≤ 100 and mL ≤ 200", ratio, "<=", 1)
     off = abs(voter_degree_failure(3, 5)[0] - listed_degree_failure(3, 5))
-    yield argument("P(one degree outside), off the listing of all draws, n = 3, mL = 5", off, "<=", ROUNDING)
+    yield agree("P(one degree outside), off the listing of all draws, n = 3, mL = 5", off)
 
 
 @claim("cai2025:lem-b.3")
@@ -114,12 +114,12 @@ def check_lemma_b2_proof() -> Iterator[Check]:
     growth = math.log(law @ np.exp(s * values))
     yield printed(f"log E exp(s g) per draw, θ* = 0, n = {n}, s = {s:g}", growth, "<=", s**2 / n)
     closed = math.log1p(2 / n * (math.cosh(s / 2) - 1))
-    yield argument("the same, off log(1 + 2(cosh(s/2) − 1)/n)", abs(growth - closed), "<=", ROUNDING)
+    yield agree("the same, off log(1 + 2(cosh(s/2) − 1)/n)", abs(growth - closed))
     n, t = 100, 0.499
     values, law = coordinate_law(n, 1)
     beyond = law[np.abs(values) > t].sum()  # S = 2/n
     yield printed(f"P(|g| > {t}), θ* = 0, n = {n}, one comparison", beyond, "<=", 2 * math.exp(-(t**2) * n / 4))
-    yield argument("the same, off 2/n", abs(beyond - 2 / n), "<=", ROUNDING)
+    yield agree("the same, off 2/n", abs(beyond - 2 / n))
     worst, off = 0.0, 0.0
     for items, draws in DESIGNS:
         values, law = coordinate_law(items, draws)
@@ -128,7 +128,7 @@ def check_lemma_b2_proof() -> Iterator[Check]:
             bound = 2 * math.exp(-(t**2) / (2 * (draws / items / 2 + t / 3)))
             worst = max(worst, float(law[np.abs(values) > t].sum()) / bound)
     yield amended("largest P(|g| > t) / (2 exp(−t²/(S/2 + 2t/3))), all t, four designs", worst, "<=", 1)
-    yield argument("mass, mean and variance of those laws, off 1, 0 and mL/(2n)", off, "<=", ROUNDING)
+    yield agree("mass, mean and variance of those laws, off 1, 0 and mL/(2n)", off)
 
 
 @claim("cai2025:lem-b.4")
@@ -144,9 +144,8 @@ def check_lemma_b4(items: Sequence[int] = SIZES) -> Iterator[Check]:
     yield printed("λ₂ / mL, two items, θ* = (4, −4), at θ = θ*", two_items_eigenvalue(4.0), ">=", 1 / (2 * kappa))
     for says in (supplied, amended):
         yield says(what, worst, "<=", 1)
-    yield argument(
-        "log of the matrix Chernoff bound, off log(n − 1) − (1 − log 2)/2 · mL/(n − 1)", apart, "<=", ROUNDING
-    )
+    what = "log of the matrix Chernoff bound, off log(n − 1) − (1 − log 2)/2 · mL/(n − 1)"
+    yield agree(what, apart)
     yield from curvature_checks()
 
 
@@ -169,4 +168,4 @@ def check_lemma_b4_proof() -> Iterator[Check]:
     what = "e^(−δ) / (1 − δ)^(1 − δ) at δ = 1/2"
     yield printed(what, base, "==", as_printed, error=ROUNDING)
     yield amended(f"{what}, against e^(−1/8)", base, "<=", as_printed)
-    yield argument(f"{what}, off √(2/e)", abs(base - math.sqrt(2 / math.e)), "<=", ROUNDING)
+    yield agree(f"{what}, off √(2/e)", abs(base - math.sqrt(2 / math.e)))
