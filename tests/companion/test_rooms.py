@@ -20,6 +20,7 @@ MAY = {
 #: Sections that read what another chapter has computed.
 ACROSS = {
     ("edge_privacy", "privacy_audited"),
+    ("individual_privacy", "edge_privacy"),
     ("private_uniformity", "testing_uniformity"),
     ("real_surveys", "edge_privacy"),
     ("real_surveys", "ranking_universities"),

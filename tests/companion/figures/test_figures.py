@@ -39,7 +39,7 @@ def test_a_figure_is_reproducible_and_carries_its_data(name):
         pd.read_csv(io.StringIO(metadata["figure"]["data"])), frame.reset_index(drop=True), check_dtype=False
     )
     links = shown.links.data
-    assert f"_modules/companion/chapters/ranking_universities/universities.html#{draw.__name__}" in links
+    assert f"_modules/{draw.__module__.replace('.', '/')}.html#{draw.__name__}" in links
     encoded = re.search(r"base64,([^\"]+)", links)[1]
     assert base64.b64decode(encoded).decode() == metadata["figure"]["data"]
 

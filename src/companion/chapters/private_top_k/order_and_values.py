@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from companion.chapters.private_top_k.pure import LAPLACE, found_loss, loss_check, supremum
-from companion.chapters.ranking_universities.universities import log_first_wins
+from companion.instruments.two_items import log_first_wins
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.topk import (
     TAIL,
