@@ -215,14 +215,17 @@ def check_setup(sizes: Iterable[int], n: int, repetitions: int) -> Iterator[Chec
     sizes = list(sizes)
     odd = sum(size % 4 != 0 for size in sizes)
     whole = [size for size in sizes if size % 4 == 0] or [n]
-    short = max(size // 4 - sum(i < size // 4 for i in range(1, size + 1)) for size in whole)
+    short = [max(size // 4 - sum(i < size // 4 for i in range(at, at + size)) for size in whole) for at in (0, 1)]
     rate = exact_recovery(n, repetitions)
     gain, error = rate["mean"][1] - rate["mean"][0], math.hypot(*rate.se)
     gap = -math.log(0.7)
     ordered = [np.sort(strengths(size, rng=stream("cai2025 gap", {"n": size}))[0])[::-1] for size in sizes]
     apart = min(theta[top_size(len(theta)) - 1] - theta[top_size(len(theta))] for theta in ordered)
-    yield printed(f"of {len(sizes)} numbers of items in Experiments 1 to 4, those with n / 4 not whole", odd, "==", 0)
-    yield printed("items missing from the k strong ones where items are numbered 1, ..., n and i < k", short, "==", 0)
+    what = f"of {len(sizes)} numbers of items in Experiments 1 to 4, those with n / 4 not whole"
+    yield printed(what, odd, "==", 0, reading="k is n/4, not rounded")
+    for number, missing in enumerate(short):
+        what = f"items missing from the k strong ones, n / 4 whole, items numbered from {number}"
+        yield printed(what, missing, "==", 0, reading=f"k is n/4 rounded, items numbered from {number}")
     yield amended(f"gap of strengths at the top set, i ≤ k and k rounded, {len(sizes)} sizes", apart, ">=", gap)
     what = f"n = {n}, p = 1, ε = ∞: chance to find all of the top k, k strong items minus k − 1"
     yield amended(what, gain, ">", 0, error=Z * error)

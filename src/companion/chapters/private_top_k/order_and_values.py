@@ -14,7 +14,6 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from companion.chapters.private_top_k.pure import LAPLACE, found_loss, loss_check, supremum
-from companion.instruments.two_items import log_first_wins
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.topk import (
     TAIL,
@@ -25,6 +24,7 @@ from companion.instruments.topk import (
     noise_grid,
     printed_scale,
 )
+from companion.instruments.two_items import log_first_wins
 from companion.instruments.uniformity import least
 from companion.ledger.claim import Check, amended, claim, content, printed, supplied
 from dprank.privacy.composition import epsilon_per_round, rho

@@ -179,17 +179,17 @@ def check_phi_eps_rate(frame: pd.DataFrame, epsilon: float = 0.5) -> Iterator[Ch
     off = abs(float(part.theta.iloc[-1]) * math.sqrt(null_variance(last)) / limit(epsilon) - 1)
     what, grid = f"ε = {epsilon:g}, m = {first} to {last:,}", f"m = {first} to {last:,}, {frame.epsilon.nunique()} ε"
     proved = bracket(10**12, epsilon)[1] * 10**12 / epsilon
-    yield printed(
-        f"{what}: exponent of m(1 − φ_ε)/ε, which is to be ≥ c > 0", exponent_at(scaled, "scaled", epsilon), ">=", -0.1
-    )
-    yield printed(
-        f"ε = {epsilon:g}: proved bound on mθ_ε/ε at m = 10¹², against its value at m = {first}",
-        proved,
-        ">=",
-        float(scaled.scaled.iloc[0]),
-    )
-    yield printed(f"ε = 1/√m: mθ_ε/ε at m = {last:,} over its value at m = {first}", edge[1] / edge[0], ">=", 0.5)
-    yield printed(f"{what}: exponent of μ, which is to be free of m", exponent_at(part, "mu", epsilon), ">=", -0.1)
+    below, above = "the garbled sign is ≤", "the garbled sign is ≥"
+    slope = exponent_at(scaled, "scaled", epsilon)
+    yield printed(f"{what}: exponent of m(1 − φ_ε)/ε, which is to be ≥ c > 0", slope, ">=", -0.1, reading=below)
+    long = f"ε = {epsilon:g}: proved bound on mθ_ε/ε at m = 10¹², against its value at m = {first}"
+    yield printed(long, proved, ">=", float(scaled.scaled.iloc[0]), reading=below)
+    short = f"ε = 1/√m: mθ_ε/ε at m = {last:,} over its value at m = {first}"
+    yield printed(short, edge[1] / edge[0], ">=", 0.5, reading=below)
+    yield printed(f"{what}: exponent of m(1 − φ_ε)/ε, which is to be ≤ c", slope, "<=", 0, reading=above)
+    for reading in (below, above):
+        told = f"{what}: exponent of μ, which is to be free of m"
+        yield printed(told, exponent_at(part, "mu", epsilon), ">=", -0.1, reading=reading)
     yield amended(f"θ_ε over its proved lower bound, smallest, {grid}", float((frame.theta / low).min()), ">=", 1)
     yield amended(
         f"θ_ε over its upper bound, largest where that is proved, {grid}", float((frame.theta / high).max()), "<=", 1

@@ -35,13 +35,10 @@ def test_published_curve_rejects_noise_that_is_too_small_for_its_epsilon(monkeyp
 
 
 @pytest.mark.slow
-def test_close_is_a_matter_of_reading_and_of_the_threshold(monkeypatch):
+def test_close_is_a_matter_of_the_threshold(monkeypatch):
     checks = published_curve.check_figure_8([0.5, 1.0, 2.0, 4.0])
-    assert derive(checks) == "underspecified"
+    assert derive(checks) == "holds"
     assert [str(c) for c in checks if c.about == "corrected" and not c.outcome] == []
-    monkeypatch.setattr(published_curve, "REPETITIONS", 2000)
-    monkeypatch.setattr(published_curve, "CLOSE", 0.95)
-    assert derive(published_curve.check_figure_8([0.5, 1.0])) == "holds"
     monkeypatch.setattr(published_curve, "CLOSE", 0.01)
     assert derive(published_curve.check_figure_8([0.5, 1.0])) == "refuted"
 
