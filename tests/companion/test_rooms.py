@@ -21,6 +21,7 @@ MAY = {
 ACROSS = {
     ("edge_privacy", "privacy_audited"),
     ("edge_privacy", "ranking_universities"),
+    ("individual_privacy", "edge_privacy"),
     ("private_rank_centrality", "edge_privacy"),
     ("private_top_k", "ranking_universities"),
     ("private_uniformity", "testing_uniformity"),

@@ -11,21 +11,19 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.style import CALIBRATION, styled
-from companion.ledger.claim import Check, amended, claim, content, printed
+from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 
 #: E abs(pi' / pi) under the prior (15 / 16) (1 - t^2)^2 on (-1, 1): twice its density at 0.
 PRIOR_SLOPE = 15 / 8
-
-# --- the attack ------------------------------------------------------------------------------------------------------
+#: Strengths of up to three items whose attack is listed, and nodes and radius of the integration over the prior.
+THETA, NODES, RADIUS = 0.3 * np.arange(3) - 0.2, 12, 0.5
 
 
 def all_outcomes(n_items: int) -> NDArray[np.int64]:
     """Every outcome of one comparison a pair, shape (2^pairs, items, items), [i, j] = 1 if i beats j; diagonal 0."""
-    if not 2 <= n_items <= 5:
-        raise ValueError(f"n_items = {n_items}; allowed: 2 to 5, all outcomes are listed")
     rows, columns = np.triu_indices(n_items, 1)
     wins = np.array(list(product((0, 1), repeat=len(rows))))
     outcomes = np.zeros((len(wins), n_items, n_items), np.int64)
@@ -56,13 +54,28 @@ def attack(errors: ArrayLike, terms: NDArray[np.float64], k: int, *, printed: bo
     return result
 
 
+def score_checks(n_items: int, link: Link) -> Iterator[Check]:
+    """The scores of all outcomes against central differences of their log likelihood; how many outcomes there are."""
+    outcomes, theta, step = all_outcomes(n_items), THETA[:n_items], 1e-6 * np.eye(n_items)
+
+    def log_likelihood(at: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray((outcomes * link.log_cdf(at[:, None] - at)).sum((1, 2)))
+
+    numeric = np.array([log_likelihood(theta + h) - log_likelihood(theta - h) for h in step]) / 2e-6
+    off = np.abs(score_terms(theta, outcomes, link).sum(-1).T - numeric).max()
+    what = f"{n_items} items, {link.name} link: scores of all outcomes, off central differences"
+    yield agree(what, off, 1e-8)
+    listed = len({outcome.tobytes() for outcome in outcomes})
+    yield argument(f"outcomes that are listed, {n_items} items", listed, "==", 2 ** math.comb(n_items, 2))
+
+
 def attack_gaps(n_items: int, link: Link = LOGISTIC, *, printed: bool) -> pd.DataFrame:
     """Largest distance of the attack from what it should equal, over all outcomes and estimates in corners.
 
     Columns: ``k`` (from 1), ``from_score`` (the attack summed over pairs against the error of item k times its score,
     eq. (A.36)), ``from_l2`` (the attack summed over items against the score attack of a pair; the same in every row).
     """
-    theta = 0.3 * np.arange(n_items) - 0.2
+    theta = THETA[:n_items]
     terms = score_terms(theta, all_outcomes(n_items), link)
     corners = np.array(list(product((-1.0, 1.0), repeat=n_items)))[:, None] - theta
     each = [attack(corners, terms, k, printed=printed) for k in range(n_items)]
@@ -85,12 +98,12 @@ def check_attack_sum() -> Iterator[Check]:
     tiny = sum(attack([1.0, 1.0], terms, k, printed=True).sum() for k in range(2))
     what = "2 items of strength 0, both overestimated by 1: the summed attack; the score attack is 0"
     yield printed(what, tiny, "==", 0, error=ROUNDING)
-    for n in (2, 3):
-        for link in (LOGISTIC, ARCTAN):
-            for as_printed, says in ((True, printed), (False, amended)):
-                gap = attack_gaps(n, link, printed=as_printed).from_l2.max()
-                what = f"{n} items, {link.name} link: largest distance from the score attack, all outcomes"
-                yield says(what, gap, "==", 0, error=ROUNDING)
+    for n, link in product((2, 3), (LOGISTIC, ARCTAN)):
+        for as_printed, says in ((True, printed), (False, amended)):
+            gap = attack_gaps(n, link, printed=as_printed).from_l2.max()
+            what = f"{n} items, {link.name} link: largest distance from the score attack, all outcomes"
+            yield says(what, gap, "==", 0, error=ROUNDING)
+        yield from score_checks(n, link)
 
 
 # --- Proposition 2.4 -------------------------------------------------------------------------------------------------
@@ -98,8 +111,6 @@ def check_attack_sum() -> Iterator[Check]:
 
 def prior_rule(radius: float, nodes: int = 40) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Nodes and weights of the prior (15 / 16) (1 - t^2)^2 stretched to (-radius, radius); weights sum to one."""
-    if radius <= 0:
-        raise ValueError(f"radius = {radius}; allowed: above 0")
     x, w = np.polynomial.legendre.leggauss(nodes)
     return radius * x, w * 15 / 16 * (1 - x * x) ** 2
 
@@ -110,19 +121,23 @@ def mean_density(radius: float, link: Link = LOGISTIC) -> float:
     return float(w @ link.pdf(x[:, None] - x) @ w)
 
 
+def total_variation(theta: ArrayLike, other: ArrayLike, link: Link) -> float:
+    """Distance in total variation of the laws of all outcomes under two vectors of strengths."""
+    outcomes = all_outcomes(len(np.asarray(theta)))
+    upper = np.triu(np.ones(outcomes.shape[1:], bool), 1)
+    wins = [link.cdf(np.subtract.outer(at, at)) for at in (np.asarray(theta, float), np.asarray(other, float))]
+    laws = [np.where(outcomes, win, 1 - win)[:, upper].prod(-1) for win in wins]
+    return float(np.abs(laws[0] - laws[1]).sum() / 2)
+
+
 def least_risk(n_items: int, link: Link = LOGISTIC) -> float:
     """Lower bound on the sup-norm risk over the cube of any estimator (Le Cam), from all strengths 1 and all -1.
 
     One minus the total variation distance of the two laws of the outcomes, which is 0: only differences count. The
     estimate 0 attains 1.
     """
-    outcomes = all_outcomes(n_items)
-    rows, columns = np.triu_indices(n_items, 1)
-    laws = []
-    for theta in (np.ones(n_items), -np.ones(n_items)):
-        win = link.cdf(theta[:, None] - theta)
-        laws.append(np.where(outcomes, win, 1 - win)[:, rows, columns].prod(-1))
-    return 1 - float(np.abs(laws[0] - laws[1]).sum() / 2)
+    ones = np.ones(n_items)
+    return 1 - total_variation(ones, -ones, link)
 
 
 def expected_attacks(n_items: int, slope: float, radius: float, link: Link = LOGISTIC) -> pd.DataFrame:
@@ -148,7 +163,7 @@ def enumerated_attack(
     k: int,
     *,
     printed: bool,
-    nodes: int = 12,
+    nodes: int = NODES,
 ) -> dict[str, float]:
     """Expected attack by listing all outcomes and integrating over the prior, target the centred strengths.
 
@@ -180,6 +195,15 @@ def linear_risk(n_items: int, radius: float) -> float:
     return bias + 4 * math.sqrt(math.log(2 * n_items) / (2 * n_items))
 
 
+def listed_attacks(slope: float) -> Iterator[Check]:
+    """`expected_attacks` of two items against the listing of their outcomes."""
+    frame = expected_attacks(2, slope, 1.0).set_index(["calibration", "k"]).attack
+    for name, k in product(("as printed", "corrected"), range(2)):
+        listed = enumerated_attack(2, lambda y: slope * (y.sum(-1) - 0.5), k, printed=name == "as printed")
+        what = f"expected attack on item {k + 1} of 2, {name}, off the listing of outcomes and strengths"
+        yield agree(what, abs(frame[name, k + 1] - listed["attack"]), 1e-6)
+
+
 @claim("cai2025:prop-2.4")
 def check_prop_2_4(n_items: int = 10_000) -> Iterator[Check]:
     """Whether an estimator meets the hypothesis, and the corrected bound for centred strengths."""
@@ -189,15 +213,21 @@ def check_prop_2_4(n_items: int = 10_000) -> Iterator[Check]:
             what = f"least sup-norm risk over the cube, {n} items, {link.name} link"
             yield printed(f"{what}: c = 1/4 excludes all estimators", risk, ">=", 0.25)
             yield content(f"{what}: an estimator with c = 1/4", risk, "<", 0.25)
-    radius = 0.5
-    risk = linear_risk(n_items, radius)
-    attacks = expected_attacks(n_items, 4 / n_items, radius).set_index(["calibration", "k"]).attack
-    bound = 1 - 1 / n_items - PRIOR_SLOPE / radius * risk
+        apart = total_variation([1, 0], [-1, 0], link)
+        what = f"total variation of one comparison at gaps 1 and −1, {link.name} link, off 2F(1) − 1"
+        yield agree(what, abs(apart - 2 * float(link.cdf(1.0)) + 1))
+    risk = linear_risk(n_items, RADIUS)
+    attacks = expected_attacks(n_items, 4 / n_items, RADIUS).set_index(["calibration", "k"]).attack
+    bound = 1 - 1 / n_items - PRIOR_SLOPE / RADIUS * risk
     what = f"n = {n_items:,}, p = 1, centred strengths of a cube of half width 1/2, linear estimate"
     yield amended(f"sup-norm risk, {what}", risk, "<", 0.25)
     yield amended(f"our bound 1 - 1/n - 15c/4, {what}", bound, ">", 0)
     yield amended(f"expected attack, every k, {what}", attacks["corrected"].min(), ">=", bound)
     yield amended(f"with the printed sign, k = n, {what}", attacks["as printed"].iloc[-1], "<", 0)
+    x = np.linspace(-2 * RADIUS, 2 * RADIUS, 401)
+    bias = np.abs(4 * LOGISTIC.cdf(x) - 2 - x).max() + 4 * math.sqrt(math.log(2 * n_items) / (2 * n_items))
+    yield agree("that risk, off the largest bias on a grid and its deviations", abs(risk - bias))
+    yield from listed_attacks(0.8)
 
 
 @claim("cai2025:prop-2.4:proof")
@@ -220,13 +250,11 @@ def check_prop_2_4_proof() -> Iterator[Check]:
             both = enumerated_attack(n, estimate, k, printed=False)
             gap = abs(both["attack"] - both["by_parts"])
             what = f"{n} items, k = {k + 1}: expected attack against 1 - 1/n + E(θ - g)π'/π, centred"
-            yield amended(what, gap, "<=", ROUNDING)
+            yield amended(what, gap, "==", 0, error=ROUNDING)
     x, w = prior_rule(1.0)
     slope = float(w @ np.abs(-4 * x / (1 - x * x)))
     yield printed("1 - c E|π'/π| at c = 1/4", 1 - slope / 4, ">=", 0.5)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
+    yield agree("E|π'/π| by quadrature, off twice the prior's density at 0", abs(slope - PRIOR_SLOPE), 5e-3)
 
 
 @styled

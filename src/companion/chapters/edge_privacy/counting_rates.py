@@ -18,8 +18,9 @@ from scipy import stats
 
 from companion.chapters.edge_privacy.estimand import Array, excess_distance
 from companion.chapters.ranking_universities.universities import log_first_wins
-from companion.instruments.allowance import ROUNDING
-from companion.ledger.claim import Check, amended, claim, content, printed
+from companion.instruments.allowance import ROUNDING, agree
+from companion.ledger.claim import Check, amended, argument, claim, content, printed
+from dprank.pairwise import top_set_law
 
 #: The constant of Theorem 2.3 and Corollary 2.2 that is large enough; ours.
 SUFFICIENT = 15.0
@@ -30,11 +31,6 @@ SUFFICIENT = 15.0
 
 def rate(items: float, probability: float, epsilon: float) -> tuple[float, float]:
     """The two parts of the separation: sqrt(log n / (np)) and log n / (n p epsilon)."""
-    if items < 2 or not 0 < probability <= 1 or not epsilon > 0:
-        raise ValueError(
-            f"items = {items}, probability = {probability}, epsilon = {epsilon}; "
-            "at least 2 items, (0, 1] and above 0 are allowed"
-        )
     log, mean = math.log(items), items * probability
     return math.sqrt(log / mean), log / (mean * epsilon)
 
@@ -45,8 +41,6 @@ def largest_gap(items: int, tolerance: int = 0) -> float:
     The s = k - m items at the top share s^2 / 2 points among themselves, so their worst has at most n - s / 2; the
     t = n - k - m at the bottom have t / 2 at least for their best. Three tied blocks attain it.
     """
-    if not 0 <= 2 * tolerance <= items - 2:
-        raise ValueError(f"tolerance = {tolerance}; 0 .. {(items - 2) // 2} is allowed for {items} items")
     return 0.5 + tolerance / items
 
 
@@ -177,8 +171,6 @@ def first_violation(probability: float) -> int:
 def block_epsilon(items: float, constant: float) -> float:
     """Epsilon at which two blocks of equal size, of which one always beats the other, are just in the class, p = 1."""
     room = items / (2 * constant) - math.sqrt(items * math.log(items))
-    if room <= 0:
-        raise ValueError(f"items = {items}; more are needed for a gap of 1/2 with the constant {constant:g}")
     return math.log(items) / room
 
 
@@ -223,20 +215,25 @@ def sufficiency(constants: Iterable[float], items: Sequence[float]) -> pd.DataFr
 
 #: Numbers of items on which closed forms are evaluated: all small ones, then powers up to 10^12.
 ITEMS = (*range(2, 200), *(round(10 ** (e / 4)) for e in range(10, 49)))
+POWERS = tuple(10**e for e in range(5, 13))
+#: Constants at which the noise and the final bound of the proof are evaluated; n, p and epsilon of two rates.
+NOISY, LARGE = np.geomspace(0.01, 200, 40), np.geomspace(8, 200, 40)
+RATES = tuple(product((2, 3, 10, 10**3, 10**6, 10**12), (1e-3, 0.1, 1.0), (1e-6, 0.01, 1.0, 10.0, 1e6)))
 
 
-def _content(constant: float = SUFFICIENT) -> Check:
-    what = f"items from which some ρ has the gap, C = {constant:g}, m = 0, p = 1, ε = 1"
-    return content(what, least_items(constant, 1, 1), "<=", 10**6)
+def size_checks() -> Iterator[Check]:
+    """Whether any matrix has the gap at a million items, and from how many items on."""
+    asked, at = SUFFICIENT * sum(rate(10**6, 1, 1)), f"C = {SUFFICIENT:g}, m = 0, p = 1, ε = 1"
+    yield content(f"largest gap of any ρ over the gap asked for, {at}, n = 10⁶", largest_gap(10**6) / asked, ">=", 1)
+    least = least_items(SUFFICIENT, 1, 1)
+    for n, relation in ((least, "<="), (least - 1, ">")):
+        asked = SUFFICIENT * sum(rate(n, 1, 1))
+        yield argument(f"gap asked for over the largest of any ρ, {at}, n = {n:,}", asked / largest_gap(n), relation, 1)
 
 
-def boundary_designs() -> list[tuple[int, float, float, float, float, float]]:
-    """Matrices at the border of their class: items, probability, direct, first, second, epsilon."""
-    return [
-        (n, p, direct, first, second, epsilon)
-        for n, p, epsilon in product((10, 100, 1000), (0.05, 0.3, 1.0), (0.05, 0.3, 1.0, 10.0, math.inf))
-        for direct, first, second in ((1, 1, 0.5), (1, 1, 0.8), (0.5, 0.9, 0.5))
-    ]
+#: Matrices at the border of their class: items, probability, epsilon; direct, first, second.
+BORDER = tuple(product((10, 100, 1000), (0.05, 0.3, 1.0), (0.05, 0.3, 1.0, 10.0, math.inf)))
+DESIGNS = tuple((n, p, *wins, e) for n, p, e in BORDER for wins in ((1, 1, 0.5), (1, 1, 0.8), (0.5, 0.9, 0.5)))
 
 
 def worst_ratios() -> tuple[float, float, int]:
@@ -245,7 +242,7 @@ def worst_ratios() -> tuple[float, float, int]:
     Designs for which a bound is 1 or more play no part.
     """
     counts, pair, used = 0.0, 0.0, 0
-    for n, *design in boundary_designs():
+    for n, *design in DESIGNS:
         found = pair_failure(n, *design)
         bound = math.exp(log_count_bound(n, found["constant"]))
         both = math.exp(log_pair_bound(n, found["constant"]))
@@ -269,56 +266,66 @@ def check_thm_2_3(n_items: int) -> Iterator[Check]:
     )
     grid = "n = 2 to 10¹², any p, ε, k, m"
     yield printed(f"largest n⁵ × bound on P(d_H > 2m), C = {SUFFICIENT:g} and more, {grid}", worst, "<=", 1)
-    yield printed(f"exact P(the counts fall short) over its bound, {len(boundary_designs())} designs", counts, "<=", 1)
+    yield printed(f"exact P(the counts fall short) over its bound, {len(DESIGNS)} designs", counts, "<=", 1)
     yield printed(f"exact P(a pair is reversed) over its bound, {used} designs", ratio, "<=", 1)
-    yield printed(
-        "exact P(the set is missed) over its bound, two blocks, C = 8 to 20, n = 10⁵ to 10¹²", blocks, "<=", 1
-    )
-    yield printed(
-        f"largest d_H − 2m with separated items in order, all tie patterns, {n_items} items",
-        excess_distance(n_items, "broken")[1],
-        "<=",
-        0,
-    )
-    yield _content()
+    what = "exact P(the set is missed) over its bound, two blocks, C = 8 to 20, n = 10⁵ to 10¹²"
+    yield printed(what, blocks, "<=", 1)
+    _, excess = excess_distance(n_items, "broken")
+    what = f"largest d_H − 2m with separated items in order, all tie patterns, {n_items} items"
+    yield printed(what, excess, "<=", 0)
+    yield from size_checks()
 
 
 @claim("cai2025:cor-2.2")
 def check_cor_2_2() -> Iterator[Check]:
-    """Corollary 2.2 with C = 15: the bound for m = 0, and the exact failure of two blocks."""
+    """Corollary 2.2 with C = 15: the bound for m = 0, and the exact failure of two blocks, for which 14 will not do."""
     worst = max(scaled_bound(n, SUFFICIENT, n * n / 4, 5) for n in ITEMS)
-    exact = max(sufficiency([SUFFICIENT], [10**e for e in range(5, 13)]).iloc[0, 1:])
-    at = f"C = {SUFFICIENT:g}, n = 10⁵ to 10¹²"
+    exact = sufficiency([SUFFICIENT, SUFFICIENT - 1], POWERS).iloc[:, 1:].max(axis=1)
+    what = "largest n⁵ × exact P(S̃ ≠ S), two blocks at the border, n = 10⁵ to 10¹²"
     yield printed(f"largest n⁵ × bound on P(S̃ ≠ S), C = {SUFFICIENT:g}, n = 2 to 10¹², any p, ε, k", worst, "<=", 1)
-    yield printed(f"largest n⁵ × exact P(S̃ ≠ S), two blocks at the border, {at}", exact, "<=", 1)
-    yield _content()
+    yield printed(f"{what}, C = {SUFFICIENT:g}", exact[0], "<=", 1)
+    yield argument(f"{what}, C = {SUFFICIENT - 1:g}: no smaller whole C will do", exact[1], ">", 1)
+    off = abs(block_failure(6, 1.0) - 1 + top_set_law(np.repeat([4.0, 1.0], 3), 2.0, 3)[0, 1, 2])
+    yield agree("P(S̃ ≠ S), two blocks of 3, ε = 1, off the exact law", off)
+    yield from size_checks()
 
 
 @claim("cai2025:thm-2.3:proof")
 def check_thm_2_3_proof(probability: float = 0.5) -> Iterator[Check]:
     """The bound on the counts that Appendix A.6 prints, what holds instead, and the bound it concludes with."""
-    cases = [([first_violation(probability), 100, 3000], math.inf), ([300], 10.0)]
-    for items, epsilon in cases:
+    first = first_violation(probability)
+    for items, epsilon in (([first, 100, 3000], math.inf), ([300], 10.0)):
         for row in leader(items, probability, epsilon).itertuples():
             at = f"n = {row.items}, p = {probability:g}, ε = {epsilon:g}, one leader, C = {row.constant:.3g}"
             what = f"P(N_a − N_b falls C√(np log n) short) over n^(−C²), {at}".replace("inf", "∞")
             yield printed(what, row.exact / row.printed, "<=", 1)
+    before = leader([first - 1], probability).iloc[0]
+    yield argument(f"the same for n = {first - 1}, the last before that", before.exact / before.printed, "<=", 1)
     # the printed denominator is 4np - Cx / 3 and Cx <= np (gap), x = sqrt(np log n) + log(n) / epsilon
     least = min(4 - largest_gap(n, m) / 3 for n in range(2, 200) for m in range((n - 2) // 2 + 1))
     yield printed("printed denominator of Bernstein's bound over np, smallest, n < 200, any m", least, "<=", 1)
     counts, _, _ = worst_ratios()
-    designs = len(boundary_designs())
-    noise = max(
-        math.exp(log_noise_tail(n, c) + c / 4 * math.log(n)) for n in ITEMS for c in np.geomspace(0.01, 200, 40)
-    )
+    noise = max(math.exp(log_noise_tail(n, c) + c / 4 * math.log(n)) for n, c in product(ITEMS, NOISY))
     final = max(
-        math.exp(log_pair_bound(n, c) + math.log(1 / 4) - np.logaddexp(-c * c * math.log(n), -c / 4 * math.log(n)))
-        for n in ITEMS
-        for c in np.geomspace(8, 200, 40)
+        math.exp(log_pair_bound(n, c) - np.logaddexp(-c * c * math.log(n), -c / 4 * math.log(n)))
+        for n, c in product(ITEMS, LARGE)
     )
-    yield amended(f"the same exact probability over n^(−C²/4), largest of {designs} designs", counts, "<=", 1)
+    yield amended(f"the same exact probability over n^(−C²/4), largest of {len(DESIGNS)} designs", counts, "<=", 1)
     yield amended("exact P(W_b − W_a ≥ C log n/ε) over n^(−C/4), largest", noise, "<=", 1)
-    yield amended("our bound over n²(n^(−C²) + n^(−C/4)), largest, C ≥ 8", final, "<=", 1)
+    log = min(NOISY) * math.log(min(ITEMS))
+    closed = math.exp(-log / 4) * (1 + log / 4) / 2
+    yield agree("the same, off ½ n^(−C/4)(1 + C log(n)/4), n = 2, C = 0.01", abs(noise - closed))
+    yield amended("our bound over n²/4 (n^(−C²) + n^(−C/4)), largest, C ≥ 8", final, "<=", 1)
+    off = max(map(law_off, DESIGNS))
+    yield agree("mass and mean of the law of N_a − N_b, off 1 and np(τ_a − τ_b)", off)
+
+
+def law_off(design: tuple[int, float, float, float, float, float]) -> float:
+    """How far the mass of `difference_law` is from one, and its mean, over n, from its closed form."""
+    n, p, direct, first, second, _ = design
+    values, law = difference_law(n, p, direct, first, second)
+    mean = p * (2 * direct - 1 + (n - 2) * (first - second))
+    return max(abs(law.sum() - 1), abs(values @ law - mean) / n)
 
 
 def ranking_demand(items: int, constant: float, probability: float = 1.0, epsilon: float = math.inf) -> float:
@@ -343,9 +350,8 @@ def check_rank_all(items: int) -> Iterator[Check]:
     pairs = max(scaled_bound(n, SUFFICIENT, n * (n - 1) / 2, 5) for n in ITEMS)
     c = f"C = {SUFFICIENT:g}"
     yield printed(f"largest n⁴ × union bound over all k, {c}, n = 2 to 10¹²", union, "<=", 1)
-    yield content(
-        f"gap asked for over the largest possible, {c}, p = 1, ε = ∞, least of n = 2 to {items:,}", least, "<=", 1
-    )
+    what = f"gap asked for over the largest possible, {c}, p = 1, ε = ∞, least of n = 2 to {items:,}"
+    yield content(what, least, "<=", 1)
     yield amended(f"largest n⁵ × union bound over all separated pairs, {c}, n = 2 to 10¹²", pairs, "<=", 1)
     yield amended(f"groups that can be ranked, {c}, n = 10⁶, p = 1, ε = 1", groups(10**6, 1), ">=", 2)
 
@@ -358,8 +364,6 @@ def two_items_error(gap: float, epsilon: float) -> float:
 
     The error decreases in the win probability 1/2 + gap of the better item.
     """
-    if not 0 < gap <= 0.5:
-        raise ValueError(f"gap = {gap}; (0, 1/2] is allowed")
     wrong = math.exp(log_first_wins(-1, 2 / epsilon))
     win = 0.5 + gap
     return win * wrong + (1 - win) * (1 - wrong)
@@ -368,10 +372,7 @@ def two_items_error(gap: float, epsilon: float) -> float:
 @claim("cai2025:sec-2.3.2:inclusion")
 def check_inclusion(epsilon: float = 1.0) -> Iterator[Check]:
     """The printed inclusion, the inference from it, and the inclusion that carries a lower bound over."""
-    cases = [
-        rate(n, p, e)
-        for n, p, e in product((2, 3, 10, 10**3, 10**6, 10**12), (1e-3, 0.1, 1.0), (1e-6, 0.01, 1.0, 10.0, 1e6))
-    ]
+    cases = [rate(*case) for case in RATES]
     inside = min((a + b) / (2 * min(a, b)) for a, b in cases)
     reverse = min(2 * max(a, b) / (a + b) for a, b in cases)
     a, b = rate(2, 1, epsilon)
@@ -382,17 +383,13 @@ def check_inclusion(epsilon: float = 1.0) -> Iterator[Check]:
     at = f"2 items, p = 1, ε = {epsilon:g}, c = {c:g}"
     grid = f"{len(cases)} choices of n, p, ε"
     part = "{gap ≥ ca/10}, {gap ≥ cb/10}"
-    yield printed(f"c(a + b) over the smaller of 2ca and 2cb, least, {grid}", inside, ">=", 1 - ROUNDING)
-    yield printed(
-        f"inference, with another union that holds Θ: error over Θ against the smaller of those over {part}, {at}",
-        whole,
-        ">=",
-        parts,
-    )
+    yield argument(f"c(a + b) over the smaller of 2ca and 2cb, least, {grid}", inside, ">=", 1 - ROUNDING)
+    what = f"inference, with another union that holds Θ: error over Θ against the smaller of those over {part}, {at}"
+    yield printed(what, whole, ">=", parts)
     yield amended(f"the larger of 2ca and 2cb over c(a + b), least, {grid}", reverse, ">=", 1 - ROUNDING)
-    yield amended(
-        f"error over Θ against the smaller of those over {{gap ≥ 2ca}}, {{gap ≥ 2cb}}, {at}",
-        whole,
-        ">=",
-        min(two_items_error(2 * c * x, epsilon) for x in (a, b)),
-    )
+    parts = min(two_items_error(2 * c * x, epsilon) for x in (a, b))
+    what = f"error over Θ against the smaller of those over {{gap ≥ 2ca}}, {{gap ≥ 2cb}}, {at}"
+    yield amended(what, whole, ">=", parts)
+    better, worse = (top_set_law([1, 0], 2 / epsilon, 1)[item,] for item in (0, 1))
+    off = max(abs(two_items_error(x, epsilon) - (0.5 + x) * worse - (0.5 - x) * better) for x in (c * (a + b), 0.5))
+    yield agree("error on two items, off the exact law of the top set, two gaps", off)

@@ -66,9 +66,8 @@ def check_adjacency(n_items: int) -> Iterator[Check]:
         found = adjacency(n)
         of = f"all {found['data sets']} data sets of {n} items"
         yield printed(f"pairs in both cases, {of}", found["both"], "==", 0)
-        yield printed(
-            f"pairs in a case but not |X∖X′| = |X′∖X| = 1, or the reverse, {of}", found["unlike sets"], "==", 0
-        )
+        what = f"pairs in a case but not |X∖X′| = |X′∖X| = 1, or the reverse, {of}"
+        yield printed(what, found["unlike sets"], "==", 0)
 
 
 # --- the estimand ----------------------------------------------------------------------------------------------------

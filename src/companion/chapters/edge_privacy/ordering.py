@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
-from companion.chapters.edge_privacy.estimation import rate
-from companion.instruments.allowance import ROUNDING, Z
+from companion.chapters.edge_privacy.estimation import rate, sparsest
+from companion.instruments.allowance import ROUNDING, Z, agree
 from companion.instruments.sweep import stream
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import LOGISTIC, erdos_renyi_counts
 
 #: Least slope of the logistic function where strengths of at most 1 differ: at 2.
 SLOPE = float(LOGISTIC.pdf(2.0))
 #: Probability that `swap_probability` may leave out: Hoeffding, 12 sqrt(n) from the mean.
 LEFT_OUT = 1e-120
+#: Numbers of items whose best one is swapped, epsilons of our constants, and log n at which two terms are compared.
+SWAPPED, EPSILONS = (100, 1000, 10_000, 100_000), (1.0, 0.5)
+LOGS = tuple(math.log(10) * k for k in (2, 6, 12, 300, 10**6))
 
 
 # --- Corollary 2.1 ---------------------------------------------------------------------------------------------------
@@ -37,8 +41,6 @@ def swap_probability(n: int, gap: float, scale: float) -> float:
     this is P(N_2 + w_2 > N_1 + w_1) for one given other item, and a lower bound on the failure of the top one.
     Outcomes farther than 24 standard deviations are left out: less than `LEFT_OUT`.
     """
-    if n < 3:
-        raise ValueError(f"n = {n}; at least 3 items are needed")
     others, reach = n - 2, math.ceil(12 * math.sqrt(n))
     laws, starts = [], []
     for chance in (LOGISTIC.cdf(gap), 0.5):
@@ -84,37 +86,61 @@ def swaps(sizes: Iterable[int], constants: Iterable[float], epsilon: float = 1.0
     Columns: ``constant``, ``items``, ``gap``, ``swap`` (exact probability), ``exponent`` (it is n to the minus this).
     """
     rows = []
-    for c in constants:
-        for n in sizes:
-            gap = c * rate(n, 1.0, 1 / epsilon)
-            swap = swap_probability(n, gap, 8 / epsilon)
-            rows.append(
-                {"constant": c, "items": n, "gap": gap, "swap": swap, "exponent": -math.log(swap) / math.log(n)}
-            )
-    return pd.DataFrame(rows)
+    for c, n in product(constants, sizes):
+        gap = c * rate(n, 1.0, 1 / epsilon)
+        swap = swap_probability(n, gap, 8 / epsilon)
+        rows.append((c, n, gap, swap, -math.log(swap) / math.log(n)))
+    return pd.DataFrame(rows, columns=["constant", "items", "gap", "swap", "exponent"])
+
+
+def listed_swap(gap: float, scale: float) -> float:
+    """`swap_probability` of four items by listing all outcomes."""
+    pairs, theta, total = list(combinations(range(4), 2)), np.array([gap, 0, 0, 0]), 0.0
+    for result in product((0, 1), repeat=len(pairs)):
+        chance, wins = 1.0, np.zeros(4)
+        for (i, j), first in zip(pairs, result, strict=True):
+            chance *= float(LOGISTIC.cdf((theta[i] - theta[j]) * (1 if first else -1)))
+            wins[i if first else j] += 1
+        lead = (wins[0] - wins[1]) / scale
+        total += chance * (tail(lead) if lead >= 0 else 1 - tail(-lead))
+    return total
+
+
+def rarely_swapped(n: int, power: float = 5.0) -> float:
+    """The gap, epsilon = 1, at which the best item falls behind a given one with probability n^-power / (n - 1)."""
+
+    def excess(gap: float) -> float:
+        return math.log(swap_probability(n, gap, 8.0) + LEFT_OUT) + power * math.log(n) + math.log(n - 1)
+
+    return float(optimize.brentq(excess, 0, 2))
 
 
 @claim("cai2025:cor-2.1")
 def check_cor_2_1() -> Iterator[Check]:
     """Corollary 2.1 with a small constant in (2.7), and with ours."""
-    for row in swaps((100, 1000, 10_000, 100_000), (0.1,)).itertuples():
-        at = f"gap 0.1 times the rate, p = 1, ε = 1, n = {row.items:,}"
-        yield printed(
-            f"b, where the best item falls behind one other with probability n^−b: {at}", row.exponent, ">=", 5
+    for row in swaps(SWAPPED, (0.1,)).itertuples():
+        what = (
+            "b, where the best item falls behind one other with probability n^−b: gap 0.1 times the rate, p = 1, ε = 1"
         )
-    for says in (supplied, amended):
-        for epsilon in (1.0, 0.5):
-            least = separable(epsilon)
-            sizes = [least, *(10**k for k in range(4, 10) if 10**k > least)]
-            bound = max(n**5 * n**2 / 4 * (n**-7.0 + tail(8 * math.log(n))) for n in sizes)
-            what = (
-                f"n⁵ times the bound on P(wrong top k), our constants, every k, p = 1, ε = {epsilon:g}, n ≥ {least:,}"
-            )
+        yield printed(f"{what}, n = {row.items:,}", row.exponent, ">=", 5)
+    for epsilon in EPSILONS:
+        least = separable(epsilon)
+        sizes = [least, *(10**k for k in range(4, 10) if 10**k > least)]
+        bound = max(n**5 * n**2 / 4 * (n**-7.0 + tail(8 * math.log(n))) for n in sizes)
+        what = f"n⁵ times the bound on P(wrong top k), our constants, every k, p = 1, ε = {epsilon:g}, n ≥ {least:,}"
+        for says in (supplied, amended):
             yield says(what, bound, "<=", 1)
-        n = 10_000
-        swap = swap_probability(n, separation(n, 1.0), 8.0)
-        what = f"n⁵ times n − 1 times the exact probability of a swap at that gap, p = 1, ε = 1, n = {n:,}"
-        yield says(what, n**5 * (n - 1) * (swap + LEFT_OUT), "<=", 1)
+        closed = (1 + (1 + 4 * math.log(least)) / (2 * least)) / 4
+        yield agree("the same, off its value at the least n", abs(bound - closed))
+        fits = separation(least, epsilon) <= 2 < separation(least - 1, epsilon)
+        yield argument(f"whether n = {least:,} is the least for such a gap within 2", fits, "==", True)
+    n = SWAPPED[2]
+    share = rarely_swapped(n) / separation(n, 1.0)
+    what = f"gap at which the best falls behind one of {n:,} with probability n⁻⁵/(n − 1), exactly, over our gap"
+    for says in (supplied, amended):
+        yield says(f"{what}, p = 1, ε = 1", share, "<=", 1)
+    off = max(abs(swap_probability(4, 0.7, scale) - listed_swap(0.7, scale)) for scale in (0.5, 8.0))
+    yield agree("P(the best falls behind one other), off the listing of outcomes, 4 items", off)
 
 
 # --- ranking everything ----------------------------------------------------------------------------------------------
@@ -218,14 +244,19 @@ def dominance(log_sizes: Iterable[float], c_1: float = 1.0) -> pd.DataFrame:
 @claim("cai2025:sec-2.2:dominates")
 def check_dominates() -> Iterator[Check]:
     """The privacy term wins for n p well below (log n)^2, loses above, and Theorem 2.1 allows such p."""
-    frame = dominance([math.log(10) * k for k in (2, 6, 12, 300, 10**6)])
-    last = frame.iloc[-1]
-    small = frame.iloc[1]
+    frame = dominance(LOGS)
+    last, small = frame.iloc[-1], frame.iloc[1]
+    least = (frame.inside / frame.inside.shift()).min()
     yield printed("privacy term over the other, np = (log n)^1.75, ε = 1/√log n, n = 10⁶", small.inside, ">", 1)
     yield printed("the same, n = 10^(10⁶)", last.inside, ">", 4)
-    yield printed(
-        "least ratio of successive values, n = 10² to 10^(10⁶)", (frame.inside / frame.inside.shift()).min(), ">", 1
-    )
+    yield printed("least ratio of successive values, n = 10² to 10^(10⁶)", least, ">", 1)
     yield printed("the same terms at np = (log n)²: no domination at the edge", last.edge, "==", 1, error=ROUNDING)
     yield printed("at np = (log n)^2.25: it is the other way round, n = 10⁶", small.outside, "<", 1)
-    yield printed("least p of Theorem 2.1 over (log n)^1.75/n, c₁ = 1, n = 10⁶", math.log(1e6) ** -0.25, "<=", 1)
+    powers = {"largest": 1 / 4, "inside": 1 / 8, "edge": 0.0, "outside": -1 / 8}
+    off = max(np.abs(frame[name] / frame["log n"] ** power - 1).max() for name, power in powers.items())
+    yield agree("those ratios, off (log n)^(1 − a/2) at np = (log n)^a", off)
+    n, log = 10**6, math.log(1e6)
+    degree = n * sparsest(n, log**-0.5, 1.0)
+    yield printed("least np of Theorem 2.1 over (log n)^1.75, c₁ = 1, n = 10⁶", degree / log**1.75, "<=", 1)
+    terms = rate(n, degree / n, log**0.5) / rate(n, degree / n, 0) - 1
+    yield agree("the two terms of (2.7) there, off the largest ratio", abs(terms - small.largest))

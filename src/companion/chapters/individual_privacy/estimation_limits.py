@@ -10,11 +10,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from companion.chapters.individual_privacy.packings import EPSILONS, ITEMS, RATES, exact_recovery
+from companion.chapters.individual_privacy.packings import (
+    EPSILONS,
+    ITEMS,
+    RATES,
+    estimation_risk,
+    exact_recovery,
+    log_delta,
+    packing_checks,
+    tolerant_log_delta,
+)
 from companion.chapters.individual_privacy.voter_estimation import KAPPA_2, WITHIN, mean_noise, rate
-from companion.instruments.allowance import Z
-from companion.ledger.claim import Check, amended, claim, content, printed
+from companion.instruments.allowance import ROUNDING, Z, agree
+from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.models.bradley_terry import LOGISTIC, Link
+
+#: Numbers of items and the place of the pair that the proof of Theorem 3.2 exchanges.
+SWAPPED = ((2, 1), (5, 2), (5, 4))
 
 
 def pair_estimate_risk(n_items: int, comparisons: float, scale: float = 0.0, link: Link = LOGISTIC) -> float:
@@ -37,30 +49,21 @@ def pair_estimate_risk(n_items: int, comparisons: float, scale: float = 0.0, lin
     return min(2.0, (spread + noisy) / float(link.pdf(2.0)) + 2 * fails)
 
 
-def published_subset(n_items: int, epsilons: Iterable[float], reached: float = 0.1) -> pd.DataFrame:
+def published_subset(n_items: int, epsilons: Iterable[float], share: float = 0.1) -> pd.DataFrame:
     """An estimate that publishes every voter's answer with probability delta = n^-2: (0, delta)-private, L = 1.
 
-    The number of voters is chosen so that n log n / (m epsilon) = reached.
+    The number of voters is chosen so that n log n / (m epsilon) = share.
 
     Columns: ``items``, ``epsilon``, ``delta``, ``voters``, ``rate``, ``risk`` (upper bound on the worst risk), ``over
     rate``.
     """
     epsilon = np.array(list(epsilons), float)
     delta = float(n_items) ** -2
-    voters = np.ceil(n_items * math.log(n_items) / (reached * epsilon))
+    voters = np.ceil(n_items * math.log(n_items) / (share * epsilon))
     r = rate(n_items, voters, epsilon)
     risk = np.array([pair_estimate_risk(n_items, delta * m / math.comb(n_items, 2)) for m in voters])
-    return pd.DataFrame(
-        {
-            "items": n_items,
-            "epsilon": epsilon,
-            "delta": delta,
-            "voters": voters,
-            "rate": r,
-            "risk": risk,
-            "over rate": risk / r,
-        }
-    )
+    known = {"items": n_items, "epsilon": epsilon, "delta": delta, "voters": voters}
+    return pd.DataFrame(known | {"rate": r, "risk": risk, "over rate": risk / r})
 
 
 def same_data(n_items: int, shift: float = 1.0, link: Link = LOGISTIC) -> tuple[float, float]:
@@ -78,19 +81,24 @@ def same_data(n_items: int, shift: float = 1.0, link: Link = LOGISTIC) -> tuple[
 def check_thm_3_2() -> Iterator[Check]:
     """Theorem 3.2 over the printed strengths, and over centred ones with delta tied to epsilon."""
     moved, half = same_data(6)
-    zero = 1.0  # worst error of the estimate 0, which uses no data
+    zero = max(max(map(abs, corner)) for corner in product((-1.0, 1.0), repeat=6))  # worst error of the estimate 0
+
     yield printed("change of the winning probabilities from θ = (1, ..., 1) to −θ", moved, "<=", 0)
     yield printed("worst error of every estimate, private or not, at least; any rate up to 1", half, ">=", 1)
     yield content("least worst error with perfect privacy (the estimate 0) less that without any", zero - half, ">", 0)
     for answers in (1, 5):
         frame = exact_recovery(ITEMS, EPSILONS, RATES, answers)
         what = f"centred: least bound on worst risk over rate, δ = ε/(10 n log n), L = {answers}, {len(frame):,} cases"
-        yield amended(what, frame["risk over rate"].min(), ">=", 1 / (800 * answers))
+        yield amended(what, estimation_risk(frame).min(), ">=", 1 / (800 * answers))
+        yield from packing_checks(6 + answers, answers)
     for n in (2, 10, 100):
-        row = published_subset(n, [1e-12 * n**-5.0]).iloc[0]
-        at = f"n = {n}, L = 1, ε = {row.epsilon:.3g}, m = {row.voters:.3g}"
+        frame = published_subset(n, 10.0 ** -np.arange(2, 40))
+        row = frame[frame["over rate"] < 1 / 800].iloc[0]
+        at = f"n = {n}, L = 1, ε = {row.epsilon:.3g} (the first power of ten), m = {row.voters:.3g}"
         what = f"centred, δ = n^−2 far above ε: answers published with chance δ, worst risk (at most) over rate, {at}"
         yield amended(what, row["over rate"], "<", 1 / 800)
+        part = n * math.log(n) / (row.voters * row.epsilon)
+        yield argument(f"n log n / (mε) there, n = {n}", part, "==", 0.1, error=1e-3)
 
 
 def suboptimality(n_items: int, epsilon: float, voters: Iterable[float], kappa_2: float) -> pd.DataFrame:
@@ -115,20 +123,18 @@ def check_optimal(frame: pd.DataFrame, times: float = 100.0) -> Iterator[Check]:
         what = f"risk of the printed estimate over that of a private average of pairs, at least, {at}"
         yield printed(what, row.ratio, "<=", times)
     centred = frame[frame.calibration == "centred"]
-    for row in centred.itertuples():
-        at = f"n = {row.n_items}, m = {row.voters:,}, {row.strengths} strengths"
-        ratio, error = row.mean / row.rate, Z * row.se / row.rate
-        what = f"mean error of the centred estimate over the rate, {at}"
-        yield amended(what, ratio, "<=", WITHIN, error=error)
-    least = exact_recovery(ITEMS, [epsilon], RATES, answers)["risk over rate"].min()
+    ratios = centred["mean"] / centred.rate
+    row, worst = centred.loc[ratios.idxmax()], ratios.max()
+    at = f"largest of {len(centred)}, n = {row.n_items}, m = {row.voters:,}, {row.strengths} strengths"
+    what = f"mean error of the centred estimate over the rate, {at}"
+    yield amended(what, worst, "<=", WITHIN, error=Z * row.se / row.rate)
+    least = estimation_risk(exact_recovery(ITEMS, [epsilon], RATES, answers)).min()
     what = f"worst risk of every private estimate over the rate, L = {answers}, at least"
     yield amended(what, least, ">=", 1 / (800 * answers))
 
 
 def swapped_pair(n_items: int, place: int, risk: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Two centred strength vectors that differ in places K and K + 1 only, which are 100 risks apart and exchanged."""
-    if not 1 <= place < n_items:
-        raise ValueError(f"place = {place}; it must lie between 1 and {n_items - 1}")
     theta: NDArray[np.float64] = 100 * risk * (np.arange(n_items, 0.0, -1) - (n_items + 1) / 2)
     other = theta.copy()
     other[[place - 1, place]] = theta[[place, place - 1]]
@@ -138,18 +144,22 @@ def swapped_pair(n_items: int, place: int, risk: float) -> tuple[NDArray[np.floa
 @claim("cai2025:thm-3.2:proof")
 def check_thm_3_2_proof(risk: float = 1e-3) -> Iterator[Check]:
     """The reduction of Appendix B.3: its two vectors, and the delta that its lower bound can use."""
-    for n, place in ((2, 1), (5, 2), (5, 4)):
+    for n, place in SWAPPED:
         theta, other = swapped_pair(n, place, risk)
         apart = np.abs(theta - other).max() / risk
         at = f"n = {n}, K = {place}"
         yield printed(f"ℓ∞ distance of the two vectors, in units of the risk, {at}", apart, "<=", 10)
+        yield argument("the same: they are 100 risks apart", apart, "==", 100, error=ROUNDING)
+        yield argument(f"places in which they differ, {at}", int(np.count_nonzero(theta - other)), "==", 2)
         worst = (theta[place - 1] - theta[place] - 20 * risk) / risk
         what = f"least estimated lead of K over K + 1 within 10 risks of the truth, in risks, {at}"
         yield amended(what, worst, ">", 0)
+        yield agree(f"sum of the strengths in risks, {at}", theta.sum() / risk)
     many, epsilon = 1000.0, 1.0
-    allowed = math.log(epsilon) - math.log(math.log(many)) - 10 * math.log(many)
+    log = -2 * math.log(many)
     what = "log of δ = n^−2 (ω = 1) less log of the δ that Theorem 3.4 allows with u = 1, c0 = 1, n = 1000, ε = 1"
-    yield printed(what, -2 * math.log(many) - allowed, "<=", 0)
-    ours = math.log(epsilon / (10 * many * math.log(many)))
+    yield printed(what, log - float(tolerant_log_delta(many, 1.0, epsilon)), "<=", 0)
     what = "log of δ = n^−2 less log of ε/(10 n log n), which suffices here, n = 1000, ε = 1"
-    yield amended(what, -2 * math.log(many) - ours, "<=", 0)
+    yield amended(what, log - float(log_delta(many, epsilon)), "<=", 0)
+    off = abs(log - float(log_delta(many, epsilon)) - math.log(10 * math.log(many) / many))
+    yield agree("the same, off log(10 log(n)/n)", off)

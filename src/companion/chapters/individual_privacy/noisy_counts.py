@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from companion.chapters.individual_privacy.voter_estimation import rate
-from companion.instruments.allowance import ROUNDING
-from companion.ledger.claim import Check, amended, claim, content, printed
+from companion.instruments.allowance import ROUNDING, agree
+from companion.ledger.claim import Check, amended, argument, claim, content, printed
+from dprank.pairwise import top_set_law
 
 #: Our constant in Theorem 3.3, for any number of answers.
 ENOUGH = 8.0
-
-
-# --- Theorem 3.3: noisy counts ---------------------------------------------------------------------------------------
+#: Numbers of items at which bounds are evaluated, and epsilons of the exact failure of two items.
+SIZES, BUDGETS = np.unique(np.r_[2:1000, np.geomspace(1000, 1e12, 50)]), (0.1, 1.0, 10.0)
 
 
 def reversal_bound(n_items: ArrayLike, constant: float, answers: int = 1, noise: float = 1.0) -> NDArray[np.float64]:
@@ -41,8 +41,6 @@ def failure_bound(n_items: ArrayLike, constant: float, answers: int = 1, noise: 
 
 def two_items_failure(voters: int, epsilon: float, gap: float, answers: int = 1) -> float:
     """Exact chance that Algorithm 3 puts two items in the wrong order: the first wins with chance 1/2 + gap."""
-    if not 0 <= gap <= 0.5:
-        raise ValueError(f"gap = {gap}; two items have gaps from 0 to 0.5")
     games = voters * answers
     wins = np.arange(games + 1)
     lead = (2 * wins - games) * epsilon / answers
@@ -67,40 +65,46 @@ def voters_needed(n_items: Iterable[int], epsilons: Iterable[float]) -> pd.DataF
 
     Columns: ``items``, ``epsilon``, ``top set`` (exact recovery of some top set), ``ranking`` (of all items).
     """
-    return pd.DataFrame(
-        {
-            "items": n,
-            "epsilon": epsilon,
-            "top set": least_voters(n, epsilon, float(widest_gap(n))),
-            "ranking": least_voters(n, epsilon, 1 / n),
-        }
-        for n, epsilon in product(n_items, epsilons)
-    )
+    cases = list(product(n_items, epsilons))
+    rows = [(n, e, least_voters(n, e, float(widest_gap(n))), least_voters(n, e, 1 / n)) for n, e in cases]
+    return pd.DataFrame(rows, columns=["items", "epsilon", "top set", "ranking"])
 
 
 @claim("cai2025:thm-3.3")
 def check_thm_3_3() -> Iterator[Check]:
     """Theorem 3.3 with C = 8: our bound for all cases, and two items exactly where the class begins."""
-    n = np.unique(np.r_[2:1000, np.geomspace(1000, 1e12, 50)])
     s = np.linspace(1e-3, 1 / 2.2, 1000)
-    steps = float(((np.cosh(s) - 1) / s**2).max())
-    yield printed("step of our proof: largest (cosh s − 1)/s² for s up to 1/2.2", steps, "<=", 0.55)
+    steps = ((np.cosh(s) - 1) / s**2).max()
+    yield argument("step of our proof: largest (cosh s − 1)/s² for s up to 1/2.2", steps, "<=", 0.55)
+    yield argument("the same: at s = 1/2.2", steps, "==", 2.2**2 * (math.cosh(1 / 2.2) - 1), error=ROUNDING)
     for answers in (1, 5):
-        worst = float((failure_bound(n, ENOUGH, answers) * n**5).max())
-        what = f"n^5 × bound on the failure, C = {ENOUGH:g}, L = {answers}, worst of {n.size} n up to 10^12"
+        worst = float((failure_bound(SIZES, ENOUGH, answers) * SIZES**5).max())
+        what = f"n^5 × bound on the failure, C = {ENOUGH:g}, L = {answers}, worst of {SIZES.size} n up to 10^12"
         yield printed(what, worst, "<=", 1)
-    for epsilon, answers in product((0.1, 1.0, 10.0), (1, 5)):
+        closed = 32 * (2 ** (-answers * 64 / 8.8) + 2**-9 * (1 + 4 * math.log(2)))
+        yield agree("the same, off its value at n = 2", abs(worst - closed))
+    exact = []
+    for epsilon in BUDGETS:
         m = least_voters(2, epsilon, 0.5)
-        exact = two_items_failure(m, epsilon, 0.5, answers)
-        what = f"exact failure, 2 items, m = {m:,} (the least), ε = {epsilon:g}, L = {answers}"
-        yield printed(what, exact, "<=", 2**-5.0)
-        exact = two_items_failure(10 * m, epsilon, float(ENOUGH * rate(2, 10 * m, epsilon)), answers)
-        what = f"exact failure, 2 items, m = {10 * m:,}, gap C × rate, ε = {epsilon:g}, L = {answers}"
-        yield printed(what, exact, "<=", 2**-5.0)
-    m = 10**6
-    what = f"widest gap over the gap asked for, u = 0, n = 16, m = {m:,}, ε = 1"
-    room = float(widest_gap(16) / (ENOUGH * rate(16, m, 1.0)))
-    yield content(what, room, ">=", 1)
+        gap = float(ENOUGH * rate(2, 10 * m, epsilon))
+        for answers in (1, 5):
+            exact += [two_items_failure(m, epsilon, 0.5, answers), two_items_failure(10 * m, epsilon, gap, answers)]
+        asked = ENOUGH * float(rate(2, m - 1, epsilon))
+        yield argument(f"gap asked of two items with one voter less than m = {m:,}, ε = {epsilon:g}", asked, ">", 0.5)
+    what = f"2^5 × exact failure, 2 items, largest of {len(exact)} cases of m, ε and L, gap C × rate"
+    yield printed(f"{what}, C = {ENOUGH:g}; two items are far from the worst", 2**5 * max(exact), "<=", 1)
+    little = two_items_failure(10**5, 1e-3, float(rate(2, 10**5, 1e-3)))
+    yield argument("2^5 × exact failure, 2 items, m = 10^5, ε = 0.001: C = 1 is too small", 2**5 * little, ">", 1)
+    law = stats.binom.pmf(range(4), 3, 0.7) @ [top_set_law([w, 3 - w], 1 / 0.7, 1)[1,] for w in range(4)]
+    off = abs(two_items_failure(3, 0.7, 0.2) - law)
+    yield agree("exact failure of three voters, off the mixture of the laws of the top set", off)
+    yield content(*room_for(16, float(widest_gap(16)), "widest gap", "u = 0"))
+
+
+def room_for(items: int, gap: float, name: str, at: str, voters: int = 10**6) -> tuple[str, float, str, float]:
+    """How often the gap that is asked for goes into one that there is."""
+    what = f"{name} over the gap asked for, {at}, n = {items}, m = {voters:,}, ε = 1"
+    return what, gap / (ENOUGH * float(rate(items, voters, 1.0))), ">=", 1
 
 
 def draw_moments(rho: NDArray[np.float64], a: int, b: int) -> dict[str, float]:
@@ -165,38 +169,29 @@ def check_thm_3_3_proof(rng: np.random.Generator) -> Iterator[Check]:
         for c, row in zip(constants, as_printed, strict=True)
     )
     second = max(abs(x["second"] - x["closed second"]) for x in moments)
-    yield printed(f"error of the printed mean of N_a − N_b per answer, {cases}", off, "<=", ROUNDING)
-    yield printed(
-        "P(d_0 ≠ 0 and d_j ≠ 0) − product of their chances, one answer, 3 items, ρ = ½", depend, "==", 0, error=ROUNDING
-    )
-    yield printed(
-        "second moment of d_j, 3 items, ρ = ½, against the printed one",
-        even["square"],
-        "==",
-        even["printed square"],
-        error=ROUNDING,
-    )
+    yield printed(f"error of the printed mean of N_a − N_b per answer, {cases}", off, "==", 0, error=ROUNDING)
+    what = "P(d_0 ≠ 0 and d_j ≠ 0) − product of their chances, one answer, 3 items, ρ = ½"
+    yield printed(what, depend, "==", 0, error=ROUNDING)
+    what = "second moment of d_j, 3 items, ρ = ½, against the printed one"
+    yield printed(what, even["square"], "==", even["printed square"], error=ROUNDING)
     yield printed("proved failure over the printed bound (both cut at 1), C = 0.5 to 40", ratio, "<=", 1)
     yield amended(f"error of (n(τ_a + τ_b) − 1)/pairs as second moment of an answer, {cases}", second, "<=", ROUNDING)
-    yield amended(
-        "proved failure × n^5, C = 8, L = 1, worst n", float((failure_bound(n, ENOUGH) * n**5).max()), "<=", 1
-    )
+    worst = float((failure_bound(n, ENOUGH) * n**5).max())
+    yield amended("proved failure × n^5, C = 8, L = 1, worst n", worst, "<=", 1)
 
 
 @claim("cai2025:sec-3.3:rank-all")
 def check_rank_all() -> Iterator[Check]:
     """The ranking of all items: the union bound, and whether any matrix has such gaps."""
-    n = np.unique(np.r_[2:1000, np.geomspace(1000, 1e12, 50)])
     for answers in (1, 5):
-        worst = float((n * (n - 1) / 2 * reversal_bound(n, ENOUGH, answers) * n**4).max())
-        what = (
-            f"n^4 × bound on a wrong ranking, all pairs, C = {ENOUGH:g}, L = {answers}, worst of {n.size} n up to 10^12"
-        )
-        yield printed(what, worst, "<=", 1)
+        worst = float((SIZES * (SIZES - 1) / 2 * reversal_bound(SIZES, ENOUGH, answers) * SIZES**4).max())
+        what = f"n^4 × bound on a wrong ranking, all pairs, C = {ENOUGH:g}, L = {answers}"
+        yield printed(f"{what}, worst of {SIZES.size} n up to 10^12", worst, "<=", 1)
+        closed = 16 * (2 ** (-answers * 64 / 8.8) + 2**-9 * (1 + 4 * math.log(2)))
+        yield agree("the same, off its value at n = 2", abs(worst - closed))
     gaps = np.diff(clear_ranking(16).mean(1)[::-1])
-    m = 10**6
-    what = f"least gap of the clearest ranking over the gap asked for, n = 16, m = {m:,}, ε = 1"
-    yield content(what, float(gaps.min() / (ENOUGH * rate(16, m, 1.0))), ">=", 1)
+    yield content(*room_for(16, float(gaps.min()), "least gap of the clearest ranking", "all items"))
+    yield agree("gaps of the clearest ranking off 1/n, n = 16", np.abs(gaps - 1 / 16).max())
 
 
 def clear_ranking(n_items: int) -> NDArray[np.float64]:
