@@ -18,8 +18,8 @@ from companion.chapters.edge_privacy.tails import (
     flattest,
     last_linear,
 )
-from companion.instruments.allowance import ROUNDING
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.instruments.allowance import ROUNDING, agree
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import LOGISTIC
 
 #: Deviations t = A sqrt(D log n), B sqrt(D log n) of the two sums in (A.33), D = np, that fail w.p. n^-9 each.
@@ -138,14 +138,12 @@ def check_prop_a1(frame: pd.DataFrame) -> Iterator[Check]:
     grid = closure()
     yield printed(what, first_step_error(bound, n, scale), "<", claim)
     for name in ("C1", "C2", "C3", "C4"):
-        what = (
-            f"bound at t + 1 over hypothesis at t + 1, {name} = {constants[name]:,.0f}, ‖θ*‖∞ ≤ 1, worst of {len(grid)}"
-        )
-        yield supplied(what, grid[name].max(), "<", 1)
+        at = f"{name} = {constants[name]:,.0f}, ‖θ*‖∞ ≤ 1, worst of {len(grid)}"
+        yield supplied(f"bound at t + 1 over hypothesis at t + 1, {at}", grid[name].max(), "<", 1)
     yield supplied("(C3 + C4) times the ℓ∞ rate, worst", grid.reach.max(), "<=", 1)
     exponent = SUM_B**2 / (0.5 + SUM_B / 3 / math.sqrt(C_SPECTRUM))
-    yield supplied("(A.33), exponent of the sum of the B_j", exponent, ">=", 9)
-    yield supplied("(A.33), exponent of the sum of the A_j", 4 * SUM_A**2 / 3, ">=", 9 - ROUNDING)
+    yield argument("(A.33), exponent of the sum of the B_j, by Bernstein", exponent, ">=", 9)
+    yield agree("(A.33), exponent of the sum of the A_j, by Hoeffding, off 9", 4 * SUM_A**2 / 3 - 9)
     what = f"largest measured A.33, {len(frame)} runs with ‖θ*‖∞ = 1"
     yield amended(what, frame["A.33"].max(), "<=", constants["A.33"])
     what = f"largest ‖θ_t − θ*‖₂ over what the first step and the spectrum of a run allow, {len(frame)} runs"

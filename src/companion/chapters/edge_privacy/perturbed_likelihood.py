@@ -1,4 +1,4 @@
-"""The perturbed likelihood of Cai, Chakraborty and Wang (2025): its conditions, its privacy, its order."""
+"""The perturbed likelihood of Cai, Chakraborty and Wang (2025): Algorithm 1, its privacy, its order."""
 
 from __future__ import annotations
 

@@ -35,11 +35,12 @@ def first_step_norm(items: float, mean: float, scale: float, c0: float = 1.0) ->
     return scale * math.log(2) * math.sqrt(items) / 2 / (gamma + 3 * condition_number() * mean)
 
 
-def voter_rates(items: float, mean: float, scale: float, answers: int = 1) -> tuple[float, float]:
+def voter_rates(items: float, mean: float, scale: float, answers: int = 1) -> dict[str, float]:
     """Right side of (H1) without its constant: as printed, and with the factor sqrt(n) on both terms of (H2)."""
     log = math.log(items)
     as_printed = math.sqrt(log / mean) + answers * scale * log / (math.sqrt(items) * mean)
-    return as_printed, math.sqrt(items) * (math.sqrt(log / mean) + answers * scale * log / mean)
+    corrected = math.sqrt(items) * (math.sqrt(log / mean) + answers * scale * log / mean)
+    return {"as printed": as_printed, "corrected": corrected}
 
 
 def norm_ratio(
@@ -54,7 +55,7 @@ def norm_ratio(
     played, wins = voter_counts(theta, round(mean * items / 2), 1, repetitions, rng=rng)
     noisy = wins - rng.laplace(0, scale, wins.shape)
     error = np.linalg.norm(mle_from_counts(played, noisy, ridge=gamma)[0] - theta, axis=1)
-    return np.asarray(error / voter_rates(items, mean, scale)[rate == "corrected"])
+    return np.asarray(error / voter_rates(items, mean, scale)[rate])
 
 
 def norm_ratios(items: Iterable[int], repetitions: int, density: float = 20.0, scale: float = 8.0) -> pd.DataFrame:
@@ -73,8 +74,7 @@ def norm_growth(items: Iterable[float], density: float = 144.0, scale: float = 8
     for n in items:
         mean = density * math.log(n)
         least = first_step_norm(n, mean, scale)
-        as_printed, corrected = voter_rates(n, mean, scale)
-        rows.append({"items": n, "as printed": least / as_printed, "corrected": least / corrected})
+        rows.append({"items": n} | {name: least / rate for name, rate in voter_rates(n, mean, scale).items()})
     return pd.DataFrame(rows)
 
 
