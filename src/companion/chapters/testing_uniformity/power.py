@@ -58,9 +58,6 @@ def against_draws(observed: NDArray[Any], null: NDArray[Any], delta: float) -> N
     return randomised(more / (len(null) + 1), same / (len(null) + 1), delta)
 
 
-# --- one grid for Figures 1 and 2 ------------------------------------------------------------------------------------
-
-
 def spread(n_items: int, n_rankings: int, scaled: float) -> float:
     """-log phi at ``scaled`` units of ``m^(-5/4) (n - 1)^(-1/2)``, in which the power curves of all panels agree."""
     return scaled * n_items**-1.25 * (n_rankings - 1) ** -0.5
@@ -249,9 +246,6 @@ def row_at(frame: pd.DataFrame, n_items: int, scaled: float, test: str, calibrat
     of = frame[(frame.n_items == n_items) & (frame.n_rankings == n_rankings)]
     of = of[(of.test == test) & (of.calibration == calibration)]
     return of.iloc[(of.scaled - scaled).abs().argmin()]
-
-
-# --- Figure 1 --------------------------------------------------------------------------------------------------------
 
 
 @claim("busafekete2021:fig-1")

@@ -63,10 +63,6 @@ def test_zeros_against_fractions():
     assert (best.zeros <= 2 * best.proved + math.log10(2)).all()
 
 
-def test_condition_is_met_by_all_below_29_items():
-    assert fixed_epsilon.always_met(0.05) == list(range(2, 29))
-
-
 @pytest.mark.slow
 def test_a_law_at_the_claimed_rate_would_pass(frame):
     claimed = frame.assign(gap=frame.epsilon * 20 / frame["items"])
