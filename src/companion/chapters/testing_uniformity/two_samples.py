@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,13 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.optimize import brentq, linprog
 
+from companion.chapters.testing_uniformity.power import row_distances
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import all_distances, distance_law
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
-from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.two_sample import TwoSample
 
@@ -99,11 +100,9 @@ def check_alt(phis: Iterable[float]) -> Iterator[Check]:
     yield printed(f"{what}, m = 2..6, {len(phis)} spreads from {min(phis):g} to {max(phis):g}", worst, "<=", 1)
     for m, gap in ((30, 0.5), (100, 0.2), (100, 0.02)):
         start = 2 * m * (1 - gap) / gap
-        ratios = [
-            (1 - least_power(m, gap, start + math.sqrt(m**3 * math.log(1 / delta) / 3))) / delta
-            for delta in (0.5, 0.05, 1e-3, 1e-6)
-        ]
-        what = f"the same with d ≤ D + D′, largest over δ = 0.5, 0.05, 10⁻³, 10⁻⁶, m = {m}, 1 − φ = {gap:g}"
+        reach = {delta: start + math.sqrt(m**3 * math.log(1 / delta) / 3) for delta in (0.5, 0.05, 1e-3, 1e-6)}
+        ratios = [(1 - least_power(m, gap, far)) / delta for delta, far in reach.items()]
+        what = f"the same, from above by d ≤ D + D′, largest over {len(reach)} δ, m = {m}, 1 − φ = {gap:g}"
         yield printed(what, max(ratios), "<=", 1)
 
 
@@ -157,22 +156,15 @@ def free_delta(phi: float) -> dict[str, float]:
     """
     m = next(m for m in range(2, 10_000) if m + 7 > 9 / (1 - phi) and printed_failure(m, 1 - phi) < 1)
     test = paper.two_sample(m, math.exp(-0.75 * (m - 1) ** 2 / m) / 2)
-    return {
-        "items": m,
-        "promised": 1 - printed_failure(m, 1 - phi),
-        "delta": test.size,
-        "threshold": test.threshold,
-        "power": float(test.least_gap <= 1 - phi and test.threshold >= 0),  # no distance is negative
-    }
+    found = {"items": m, "promised": 1 - printed_failure(m, 1 - phi), "delta": test.size, "threshold": test.threshold}
+    return found | {"power": float(test.least_gap <= 1 - phi and test.threshold >= 0)}  # no distance is negative
 
 
 @claim("busafekete2021:sec-4.1:alternative-reading")
 def check_alternative(phi: float, items: Iterable[int], gaps: Iterable[float]) -> Iterator[Check]:
     """The sentence after Theorem 4 with delta free, with the delta that its formula gives, and with an 8."""
-    free = free_delta(phi)
-    grid = [(m, gap) for m in items for gap in gaps]
-    size, miss, better = [], [], []
-    for m, gap in grid:
+    free, size, miss, better = free_delta(phi), [], [], []
+    for m, gap in product(items, gaps):
         if m + 7 > 9 / gap and (delta := printed_failure(m, gap)) < 1:
             test = paper.two_sample(m, delta)
             if test.least_gap > gap:
@@ -184,8 +176,7 @@ def check_alternative(phi: float, items: Iterable[int], gaps: Iterable[float]) -
             test = paper.two_sample(m, bound)
             better.append((1 - least_power(m, gap, test.threshold)) / bound)
     what = f"power at m = {free['items']:.0f}, φ = φ_ε = {phi:g}, δ = {free['delta']:.2g}"
-    about = f"{len(size)} pairs (m, φ_ε)"
-    fixed = "δ = 2 exp(…)"
+    about, fixed = f"{len(size)} pairs (m, φ_ε)", "δ = 2 exp(…)"
     yield printed(what, free["power"], ">=", free["promised"], reading="any δ")
     yield printed(f"size / δ, {about}", max(size), "<=", 1, reading=fixed)
     yield printed(f"(1 − power) / δ, no more than, {about}", max(miss), "<=", 1, reading=fixed)
@@ -245,9 +236,7 @@ def check_one_sample(delta: float, n_items: int = 4, phi: float = 0.0) -> Iterat
 def pair_distances(n_items: int, gap: float, *, repetitions: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Kendall distances of `repetitions` pairs of Mallows rankings of one centre."""
     draws = Mallows.of_gap(n_items, gap).sample(2 * repetitions, rng=rng)
-    first, second = draws[:repetitions], draws[repetitions:]
-    relative = np.take_along_axis(second, np.argsort(first, axis=1), axis=1)
-    return kendall_distances(relative, np.arange(n_items))
+    return row_distances(draws[repetitions:], draws[:repetitions])
 
 
 def distance_laws(

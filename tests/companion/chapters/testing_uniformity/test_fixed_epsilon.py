@@ -8,10 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from companion.chapters.testing_uniformity import (
-    fixed_epsilon,
-    mallows_laws,
-)
+from companion.chapters.testing_uniformity import fixed_epsilon, mallows_laws
 from companion.ledger.claim import derive
 from dprank.models.mallows import Mallows, theta_at
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from companion.chapters.testing_uniformity import (
-    independence,
-)
+from companion.chapters.testing_uniformity import independence
 from companion.instruments.uniformity import all_pairings
 
 

@@ -8,9 +8,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from companion.chapters.testing_uniformity import (
-    mallows_laws,
-)
+from companion.chapters.testing_uniformity import mallows_laws
 
 
 def inversions(ranking):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from companion.chapters.testing_uniformity import (
-    pair_statistics,
-)
+from companion.chapters.testing_uniformity import pair_statistics
 from companion.printed import busafekete2021 as paper
 
 

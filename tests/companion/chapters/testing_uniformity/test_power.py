@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from companion.chapters.testing_uniformity import (
-    any_centre,
-    power,
-)
+from companion.chapters.testing_uniformity import any_centre, power
 from companion.instruments.uniformity import certain
 from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
@@ -63,20 +60,6 @@ def test_many_rankings_agree_with_the_definitions():
     assert got["y"][0] == pytest.approx((signs**2).sum() / n)
     assert got["fixed"][0] == pytest.approx(np.mean([kendall_distance(row, centre) for row in rows]))
     assert got["first"][0] == pytest.approx(np.mean([kendall_distance(row, rows[0]) for row in rows[1:]]))
-
-
-def test_two_rankings_agree_with_the_library():
-    """The printed decisions are those of the classes on the same data."""
-    rng = np.random.default_rng(3)
-    m, delta = 60, 0.05
-    two = paper.two_sample(m, delta)
-    unif = paper.unif(m, delta)
-    assert two.threshold == pytest.approx(power.two_threshold(m))
-    assert unif.threshold == pytest.approx(power.unif_threshold(m))
-    items = [str(i) for i in range(m)]
-    for scaled in (0.0, 12.0, 40.0):
-        rows = Mallows(m, power.spread(m, 2, scaled)).sample(2, rng=rng)
-        assert two.test(Rankings(rows, items)).statistic == power.row_distances(rows[:1], rows[1:])[0]
 
 
 def test_readings_of_ma_agree_with_the_library():

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from checks import each, law_p_value
 
-from companion.chapters.testing_uniformity import (
-    two_samples,
-)
+from companion.chapters.testing_uniformity import two_samples
 from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distance
