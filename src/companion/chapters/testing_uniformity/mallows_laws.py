@@ -127,14 +127,17 @@ def check_phi_eps(
     off = max(abs(float(printed_sum(m, Fraction(math.exp(-theta))) / 2) - e) for m, e, theta in cells)
     closed = max(abs(math.exp(-theta) - (1 - 2 * e) / (1 + 2 * e)) for m, e, theta in cells if m == min(most))
     found = sum(best_event(2, phi) > Fraction(1, 2) for phi in SPREADS)
-    centres = [best_event(4, Fraction(1, 3), centre) for centre in range(len(all_distances(4)))]
+    centres = range(len(all_distances(3)))
+    distances = {(phi, best_event(3, phi, centre)) for phi in SPREADS for centre in centres}
     ends = max(abs(top + Fraction(1, math.factorial(m)) - 1) for m, top in most.items())
     grid = f"ε = {min(shares)} to {max(shares)} times 1 − 1/m!, m = 2 to {max(most)}"
     yield printed(f"m = 2, ε = 1/2: how many of {len(SPREADS)} φ from 0 to 1 lie at distance > ε", found, ">=", 1)
     yield supplied(f"distance at φ_ε against ε, {grid}, in fractions", off, "<=", INVERSION)
     yield supplied("φ_ε at m = 2 against (1 − 2ε)/(1 + 2ε)", closed, "<=", ROUNDING)
-    what = f"distinct distances of M(1/3, π₀) from uniform, over the {len(centres)} centres π₀"
-    yield supplied(what, len(set(centres)), "==", 1)
+    what = (
+        f"distances of M(φ, π₀) from uniform, m = 3, {len(SPREADS)} φ: distinct ones over the {len(centres)} centres π₀"
+    )
+    yield supplied(what, len(distances) / len(SPREADS), "==", 1)
     yield amended(f"distance at φ = 0, the largest, and 1/m!, less 1, m = 2 to {max(most)}", float(ends), "==", 0)
 
 
@@ -153,24 +156,28 @@ def two_item_power(rankings: int, lead: int, before: float) -> float:
     return float(stats.binom.pmf(ones, rankings, before)[abs(2 * ones - rankings) >= lead].sum())
 
 
+def larger_error(rankings: int, epsilon: float) -> float:
+    """Larger of the errors of the best symmetric test of two items at a tolerance."""
+    return min(
+        max(two_item_power(rankings, lead, 0.5), 1 - two_item_power(rankings, lead, 0.5 + epsilon))
+        for lead in range(rankings % 2, rankings + 1, 2)
+    )
+
+
 @claim("busafekete2021:def-tester")
 def check_tester(epsilon: float = 0.25, delta: float = 0.05, points: int = 200) -> Iterator[Check]:
     """The definition of a tester: something satisfies it, and not without data."""
     n, lead = two_item_tester(epsilon, delta)
-    size, powers = (
-        two_item_power(n, lead, 0.5),
-        [two_item_power(n, lead, 0.5 + bias) for bias in np.linspace(epsilon, 0.5, points)],
-    )
-    fewer = min(
-        max(two_item_power(k, least, 0.5), 1 - two_item_power(k, least, 0.5 + epsilon))
-        for k in range(1, n)
-        for least in range(k % 2, k + 1, 2)
-    )
+    size = two_item_power(n, lead, 0.5)
+    powers = [two_item_power(n, lead, 0.5 + bias) for bias in np.linspace(epsilon, 0.5, points)]
     case = f"m = 2, ε = {epsilon:g}, δ = {delta:g}"
     yield printed(f"{case}, n = {n}: probability to reject uniform rankings", size, "<=", delta)
     yield printed(f"{case}, n = {n}: least power over the alternatives, either centre", min(powers), ">=", 1 - delta)
     yield argument(f"{case}, n = {n}: power where one order is sure", powers[-1], "==", 1, error=ROUNDING)
-    yield content(f"{case}, n < {n}: larger error of the best symmetric threshold", fewer, ">", delta)
+    what = "larger error of the best symmetric threshold"
+    yield argument(f"{case}, n = {n}: {what}", larger_error(n, epsilon), "==", max(size, 1 - powers[0]), error=ROUNDING)
+    fewer = min(larger_error(k, epsilon) for k in range(1, n))
+    yield content(f"{case}, n < {n}: {what}", fewer, ">", delta)
 
 
 def known_centre_power(items: int, theta: float, n: int, size: float, coin: bool = True) -> float:
