@@ -166,10 +166,8 @@ def check_bias(most: int = 2000, points: int = 300) -> Iterator[Check]:
     fails = next(m for m in count(2) if 8 * (2 * math.ceil(m / 8) + 1) < 3 * m)
     what = "least m at which some φ of ours breaks the printed bound, against that of φ → 1: 8(2⌈m/8⌉ + 1) < 3m"
     yield amended(what, failing, "==", fails)
-    limit = (2 * worst.apart + 1) / 6 / (worst.m / 16)
-    yield amended(
-        f"bias over μ, {cell}, against its limit", worst.ratio, "==", limit, error=((1 - worst.phi) * worst.m) ** 2
-    )
+    limit, square = (2 * worst.apart + 1) / 6 / (worst.m / 16), ((1 - worst.phi) * worst.m) ** 2
+    yield amended(f"bias over μ, {cell}, against its limit", worst.ratio, "==", limit, error=square)
     laws = [(sign_law(5, phi, ((0, g),)), Mallows.of_phi(5, phi).bias(g)) for phi in PHIS[:40:8] for g in range(1, 5)]
     off = max(abs(law[1] - law[0] - bias) for law, bias in laws)
     yield amended(f"bias by enumeration of 5 items, {len(laws)} cells, against the closed form", off, "<=", ROUNDING)

@@ -134,9 +134,7 @@ def check_phi_eps(
     yield printed(f"m = 2, ε = 1/2: how many of {len(SPREADS)} φ from 0 to 1 lie at distance > ε", found, ">=", 1)
     yield supplied(f"distance at φ_ε against ε, {grid}, in fractions", off, "<=", INVERSION)
     yield supplied("φ_ε at m = 2 against (1 − 2ε)/(1 + 2ε)", closed, "<=", ROUNDING)
-    what = (
-        f"distances of M(φ, π₀) from uniform, m = 3, {len(SPREADS)} φ: distinct ones over the {len(centres)} centres π₀"
-    )
+    what = f"distinct distances of M(φ, π₀) from uniform, m = 3, {len(SPREADS)} φ, over the {len(centres)} centres π₀"
     yield supplied(what, len(distances) / len(SPREADS), "==", 1)
     yield amended(f"distance at φ = 0, the largest, and 1/m!, less 1, m = 2 to {max(most)}", float(ends), "==", 0)
 

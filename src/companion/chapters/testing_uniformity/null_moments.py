@@ -26,20 +26,17 @@ from dprank.models.mallows import Mallows
 @claim("busafekete2021:sec-7.2:moments")
 def check_moments(items: Iterable[int] = range(2, 61)) -> Iterator[Check]:
     """Mean, variance and symmetry of the null distance, in whole numbers."""
-    worst = [Fraction(0)] * 3
+    items, off = list(items), []
     for m in items:
         counts, total = mahonian(m), math.factorial(m)
         mean = Fraction(sum(i * n for i, n in enumerate(counts)), total)
         square = Fraction(sum(i * i * n for i, n in enumerate(counts)), total)
-        off = (
-            abs(mean - Fraction(m * (m - 1), 4)),
-            abs(square - mean**2 - Fraction(m * (m - 1) * (2 * m + 5), 72)),
-            Fraction(sum(a != b for a, b in zip(counts, counts[::-1], strict=True))),
-        )
-        worst = [max(a, b) for a, b in zip(worst, off, strict=True)]
+        by_mean, by_variance = Fraction(m * (m - 1), 4), Fraction(m * (m - 1) * (2 * m + 5), 72)
+        unlike = sum(a != b for a, b in zip(counts, counts[::-1], strict=True))
+        off.append((abs(mean - by_mean), abs(square - mean**2 - by_variance), unlike))
     names = ("mean against m(m−1)/4", "variance against m(m−1)(2m+5)/72", "numbers that differ from their mirror image")
-    for name, most in zip(names, worst, strict=True):
-        yield printed(f"{name}: largest difference, m = 2 to {max(items)}, exact", float(most), "==", 0)
+    for name, of_all in zip(names, zip(*off, strict=True), strict=True):
+        yield printed(f"{name}: largest difference, m = 2 to {max(items)}, exact", float(max(of_all)), "==", 0)
 
 
 def kolmogorov(items: int) -> float:

@@ -108,10 +108,8 @@ def check_alg_2_k(
     yield printed("k, m = 12, δ = 2e⁻³, φ_ε = 1/2", k, "<", math.inf)
     yield argument("m₁ there", m_1(12, 2 * math.exp(-3)).item(), "==", 0, error=ROUNDING)
     cells = {(m, mu): one_pair_power(m, 16 / m * math.atanh(mu), delta) for m in items for mu in biases}
-    what = (
-        f"least power, one far pair alone, {len(cells)} pairs (m, μ), m = {min(items)} .. {max(items)}, δ = {delta:g}"
-    )
-    yield amended(what, min(cells.values()), ">=", 1 - delta)
+    what = f"least power, one far pair alone, {len(cells)} pairs (m, μ), m = {min(items)} .. {max(items)}"
+    yield amended(f"{what}, δ = {delta:g}", min(cells.values()), ">=", 1 - delta)
 
 
 def too_few(constant: float, delta: float, phi: float = 0.5) -> tuple[int, int]:
@@ -197,13 +195,8 @@ def check_small_m(phi: float = 0.5, k: int = 10, delta: float = 1e-3) -> Iterato
     mean = mean_statistic(law, k)
     yield printed(what, mean, "==", stated, reading=drawn, error=ROUNDING)
     yield amended(f"{what}, {chosen}", min(by_pairing), "==", stated, error=ROUNDING)
-    yield amended(
-        f"{what}, {drawn}, against all rankings and pairings",
-        mean,
-        "==",
-        sum(by_pairing) / len(by_pairing),
-        error=ROUNDING,
-    )
+    listed = sum(by_pairing) / len(by_pairing)
+    yield amended(f"{what}, {drawn}, against all rankings and pairings", mean, "==", listed, error=ROUNDING)
     few = small_samples(2, math.log(3), delta)
     size = null_size(2, few, paper.unif(2, delta).threshold)
     for reading in (drawn, chosen):

@@ -95,14 +95,15 @@ def check_alg_2(
     size = null_size(2, 7, paper.unif(2, 0.015).threshold)
     yield printed("size, m = 2, k = 7, δ = 0.015", size, "<=", 0.015)
     yield argument("the same, against the chance that 7 rankings agree on a pair", size, "==", 2**-6)
-    k, least = int(paper.unif_samples(2, math.log(3), 1e-3)), 1e-3
-    threshold = paper.unif(2, least).threshold
-    size = null_size(2, k, threshold)
-    yield printed(f"size, m = 2, φ_ε = 1/3, the algorithm's k = {k:,}, δ = {least:g}", size, "<=", least)
-    # Y is the square of a sum of k signs over √k; a step of the sum changes its tail at z by a share of some 2z/√k
-    z = math.sqrt(threshold)
-    tail = 2 * stats.norm.sf(z)
-    yield argument("the same, against the normal tail", size, "==", tail, error=2 * z / math.sqrt(k) * tail)
+    own = int(paper.unif_samples(2, math.log(3), 1e-3))
+    for m, k, least, about in ((2, own, 1e-3, ", the algorithm's for φ_ε = 1/3"), (10, 10_000, 1e-4, "")):
+        threshold = paper.unif(m, least).threshold
+        size, tail = null_size(m, k, threshold), stats.chi2.sf(threshold, m // 2)
+        what = f"size, m = {m}, k = {k:,}{about}, δ = {least:g}"
+        yield printed(what, size, "<=", least)
+        # a sum of k signs moves in steps of 2: at Y = z² one step changes the tail by a share of some 2z / √k
+        error = 2 * math.sqrt(threshold / k) * tail
+        yield argument(f"{what}, against χ² of {m // 2} degrees of freedom", size, "==", tail, error=error)
     calm, ours, last = [], [], []
     cells = [(m, k) for m in items for k in rankings]
     for m, k in cells:

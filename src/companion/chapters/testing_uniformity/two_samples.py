@@ -139,9 +139,8 @@ def check_thm_4(frame: pd.DataFrame, delta: float) -> Iterator[Check]:
     size, miss = (frame["size"] / frame.delta).max(), (frame.miss / frame.delta).max()
     yield printed(f"power at m = 2, δ = {delta:g}, ε = {epsilon:g}, φ = 0", float(few.threshold >= 0), ">=", 1 - delta)
     yield supplied(f"size / δ, denominator positive, {about}", size, "<=", 1)
-    yield supplied(
-        f"(1 − power) / δ, no more than, at φ_ε = 1 − 8/(…), {about}, next to 0: the proof leaves much", miss, "<=", 1
-    )
+    what = f"(1 − power) / δ, no more than, at φ_ε = 1 − 8/(…), {about}, next to 0: the proof leaves much"
+    yield supplied(what, miss, "<=", 1)
     yield amended("(1 − power) / (δ/2), no more than, there", 2 * miss, "<=", 1)
 
 

@@ -57,11 +57,11 @@ def test_a_constant_too_small_is_caught(monkeypatch):
 
 def test_a_threshold_too_low_loses_theorem_4(monkeypatch):
     real = paper.two_sample
-    monkeypatch.setattr(
-        paper,
-        "two_sample",
-        lambda m, d: replace(real(m, d), threshold=min(real(m, d).threshold, m * (m - 1) / 20)),
-    )
+
+    def low(m, d):
+        return replace(real(m, d), threshold=min(real(m, d).threshold, m * (m - 1) / 20))
+
+    monkeypatch.setattr(paper, "two_sample", low)
     checks = two_samples.check_thm_4(two_samples.theorem_4([100], [0.05]), 0.05)
     assert derive(checks) == "refuted"
 
