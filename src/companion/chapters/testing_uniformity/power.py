@@ -58,9 +58,6 @@ def against_draws(observed: NDArray[Any], null: NDArray[Any], delta: float) -> N
     return randomised(more / (len(null) + 1), same / (len(null) + 1), delta)
 
 
-# --- one grid for Figures 1 and 2 ------------------------------------------------------------------------------------
-
-
 def spread(n_items: int, n_rankings: int, scaled: float) -> float:
     """-log phi at ``scaled`` units of ``m^(-5/4) (n - 1)^(-1/2)``, in which the power curves of all panels agree."""
     return scaled * n_items**-1.25 * (n_rankings - 1) ** -0.5
@@ -138,16 +135,6 @@ def pairwise_wins(rows: Any) -> Any:
     return wins
 
 
-def unif_threshold(n_items: int, delta: float = DELTA) -> float:
-    """Line 10 of Algorithm 2, at our significance: UNIF rejects from there on."""
-    return paper.unif_threshold(n_items, delta)
-
-
-def two_threshold(n_items: int, delta: float = DELTA) -> float:
-    """Line 6 of Algorithm 1, at our significance: 2SAMP rejects up to that distance."""
-    return paper.two_sample(n_items, delta).threshold
-
-
 def _decisions(
     n_items: int,
     n_rankings: int,
@@ -169,7 +156,7 @@ def _decisions(
         signs = 2 * binomial(n_rankings, 0.5, (4999, pairs), rng=rng) - n_rankings
         exact = against_draws(y, (signs**2).sum(axis=1) / n_rankings, DELTA)
     decisions = {
-        (UNIF, PRINTED): y >= unif_threshold(n_items),
+        (UNIF, PRINTED): y >= paper.unif_threshold(n_items, DELTA),
         (UNIF, EXACT): exact,
         (FIXED, PRINTED): np.abs(z_fixed) >= -two,
         (ONE_SIDED, PRINTED): z_fixed <= one,
@@ -177,7 +164,7 @@ def _decisions(
     }
     if n_rankings == 2:
         below, upto = uniform.distance_cdf(first - 1), uniform.distance_cdf(first)
-        close = first <= two_threshold(n_items)
+        close = first <= paper.two_sample(n_items, DELTA).threshold
         decisions |= {(TWO, PRINTED): close, (TWO, EXACT): randomised(below, upto - below, DELTA)}
         decisions["gain", PRINTED] = (1.0 + close - decisions[UNIF, PRINTED]) / 2
     return {label: np.asarray(value, float) for label, value in decisions.items()}
@@ -251,9 +238,6 @@ def row_at(frame: pd.DataFrame, n_items: int, scaled: float, test: str, calibrat
     return of.iloc[(of.scaled - scaled).abs().argmin()]
 
 
-# --- Figure 1 --------------------------------------------------------------------------------------------------------
-
-
 @claim("busafekete2021:fig-1")
 def check_figure_1(frame: pd.DataFrame) -> Iterator[Check]:
     """2SAMP against UNIF on two rankings, with the printed thresholds."""
@@ -274,8 +258,8 @@ def check_figure_1(frame: pd.DataFrame) -> Iterator[Check]:
 def first_sizes(most: int = 100, delta: float = DELTA) -> dict[str, int]:
     """The least m at which each test as printed can reject anything, on two rankings. Exact."""
     return {
-        TWO: next(m for m in range(2, most) if two_threshold(m, delta) >= 0),
-        UNIF: next(m for m in range(2, most) if 2 * (m // 2) >= unif_threshold(m, delta)),
+        TWO: next(m for m in range(2, most) if paper.two_sample(m, delta).threshold >= 0),
+        UNIF: next(m for m in range(2, most) if 2 * (m // 2) >= paper.unif_threshold(m, delta)),
     }
 
 
@@ -284,8 +268,8 @@ def printed_sizes(n_items: Iterable[int]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "n_items": m,
-            TWO: float(Mallows(m, 0.0).distance_cdf(two_threshold(m))),
-            UNIF: float(stats.binom(m // 2, 0.5).sf(math.ceil(unif_threshold(m) / 2) - 1)),
+            TWO: float(Mallows(m, 0.0).distance_cdf(paper.two_sample(m, DELTA).threshold)),
+            UNIF: float(stats.binom(m // 2, 0.5).sf(math.ceil(paper.unif_threshold(m, DELTA) / 2) - 1)),
         }
         for m in n_items
     )

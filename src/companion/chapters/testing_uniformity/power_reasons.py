@@ -10,19 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from companion.chapters.testing_uniformity.power import (
-    DELTA,
-    DETECTED,
-    EXACT,
-    PRINTED,
-    TWO,
-    UNIF,
-    against_draws,
-    off,
-    row_at,
-    spread,
-    two_rankings,
-)
+from companion.chapters.testing_uniformity import power
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import certain, mean_square_bias, wilson
 from companion.ledger.claim import Check, amended, claim, printed
@@ -55,7 +43,7 @@ def agreement(law: Mallows, pairings: Sequence[int], size: int, rng: np.random.G
     """
     m = law.n_items
     first, second = rounds(m).reshape(-1, 2).T
-    signs = [rows[:, first] < rows[:, second] for rows in two_rankings(law, size, rng)]
+    signs = [rows[:, first] < rows[:, second] for rows in power.two_rankings(law, size, rng)]
     total = np.where(signs[0] == signs[1], 1, -1).reshape(size, m - 1, m // 2).sum(axis=2).cumsum(axis=1)
     return total[:, np.asarray(pairings) - 1].T
 
@@ -68,16 +56,16 @@ def pairing_power(
     ``pairings``, ``mean``, ``low``, ``high``, ``repetitions``, ``gain`` (`signal_gain`) and ``normal`` (the power of a
     normal statistic with that signal over noise).
     """
-    law = Mallows(n_items, spread(n_items, 2, scaled))
+    law = Mallows(n_items, power.spread(n_items, 2, scaled))
     cell = {"n_items": n_items, "scaled": scaled}
     null = agreement(Mallows(n_items, 0.0), pairings, draws, stream("busafekete2021 pairings, null", cell))
     rows = agreement(law, pairings, repetitions, stream("busafekete2021 pairings", cell))
-    mean = [against_draws(row, base, DELTA).mean() for row, base in zip(rows, null, strict=True)]
+    mean = [power.against_draws(row, base, power.DELTA).mean() for row, base in zip(rows, null, strict=True)]
     gain = signal_gain(pairings)
     signal = gain * mean_square_bias(law) * math.sqrt(n_items / 2)
     frame = pd.DataFrame({"pairings": pairings, "mean": mean, "repetitions": repetitions, "gain": gain})
     frame["low"], frame["high"] = wilson(frame["mean"], repetitions)
-    return frame.assign(normal=stats.norm.cdf(stats.norm.ppf(DELTA) + signal))
+    return frame.assign(normal=stats.norm.cdf(stats.norm.ppf(power.DELTA) + signal))
 
 
 @claim("busafekete2021:sec-7.1:why")
@@ -86,14 +74,14 @@ def check_why(n_items: int, scaled: float, repetitions: int) -> Iterator[Check]:
     frame = pairing_power(n_items, scaled, [1, n_items - 1], repetitions)
     one, every = frame["mean"]
     error = certain(one, repetitions) + certain(every, repetitions)
-    what = f"power at size {DELTA} from all pairs less that from one pairing, m = {n_items}, two rankings"
+    what = f"power at size {power.DELTA} from all pairs less that from one pairing, m = {n_items}, two rankings"
     yield printed(what, every - one, ">", 0, error=error)
     gain = float(signal_gain(n_items - 1))
     yield printed(f"signal over noise, all pairs to one pairing, m = {n_items}", gain, ">", 1)
     yield printed("the same at its least, m = 4", float(signal_gain(3)), ">", 1)
 
 
-def known_centre_bound(n_items: int, theta: float, count: int = 2, delta: float = DELTA) -> float:
+def known_centre_bound(n_items: int, theta: float, count: int = 2, delta: float = power.DELTA) -> float:
     """Power of the most powerful test when the centre is known, from above: its size is just over `delta`.
 
     The likelihood ratio falls with the sum of the distances from the centre (Neyman and Pearson). No test that has to
@@ -110,7 +98,7 @@ def known_centre_bound(n_items: int, theta: float, count: int = 2, delta: float 
 
 def margins(frame: pd.DataFrame, n_items: int) -> pd.DataFrame:
     """Power on two rankings against 1 - phi, and what is possible with a known centre."""
-    part = frame[(frame.n_items == n_items) & (frame.n_rankings == 2) & frame.test.isin([TWO, UNIF])]
+    part = frame[(frame.n_items == n_items) & (frame.n_rankings == 2) & frame.test.isin([power.TWO, power.UNIF])]
     wide = part.assign(label=part.test + ", " + part.calibration)
     wide = wide.pivot_table(index="gap", columns="label", values="mean").reset_index()
     best = [known_centre_bound(n_items, -math.log1p(-gap)) if 0 < gap < 1e-4 else math.nan for gap in wide.gap]
@@ -121,23 +109,26 @@ def margins(frame: pd.DataFrame, n_items: int) -> pd.DataFrame:
 def check_margin(frame: pd.DataFrame, n_items: int = 10_000) -> Iterator[Check]:
     """What two rankings detect at the largest m."""
     rows = [
-        (printed, "2SAMP as printed", TWO, PRINTED, 2, DETECTED),
-        (printed, "UNIF as printed", UNIF, PRINTED, 2, DETECTED),
-        (printed, f"2SAMP at size {DELTA}", TWO, EXACT, 2, DETECTED),
-        (amended, "2SAMP as printed", TWO, PRINTED, 20, 0.9),
-        (amended, "UNIF as printed", UNIF, PRINTED, 30, 0.9),
+        (printed, "2SAMP as printed", power.TWO, power.PRINTED, 2, power.DETECTED),
+        (printed, "UNIF as printed", power.UNIF, power.PRINTED, 2, power.DETECTED),
+        (printed, f"2SAMP at size {power.DELTA}", power.TWO, power.EXACT, 2, power.DETECTED),
+        (amended, "2SAMP as printed", power.TWO, power.PRINTED, 20, 0.9),
+        (amended, "UNIF as printed", power.UNIF, power.PRINTED, 30, 0.9),
     ]
     for says, name, test, calibration, scaled, bound in rows:
-        row = row_at(frame, n_items, scaled, test, calibration)
+        row = power.row_at(frame, n_items, scaled, test, calibration)
         what = f"power of {name}, m = {n_items}, two rankings, 1 − φ = {row.gap:.2g}"
-        yield says(what, row["mean"], ">=", bound, error=off(row))
-    power = known_centre_bound(n_items, -math.log1p(-1e-5))
-    what = f"power of the best test of size {DELTA} that knows the centre, m = {n_items}, two rankings, 1 − φ = 1e-05"
-    yield printed(what, power, ">=", DETECTED)
-    yield amended(what, power, "<", 0.77)
+        yield says(what, row["mean"], ">=", bound, error=power.off(row))
+    best = known_centre_bound(n_items, -math.log1p(-1e-5))
+    what = f"power of the best test of size {power.DELTA} that knows the centre, m = {n_items}"
+    what = f"{what}, two rankings, 1 − φ = 1e-05"
+    yield printed(what, best, ">=", power.DETECTED)
+    yield amended(what, best, "<", 0.77)
 
 
-def trun_power(n_rankings: int, phi: float, epsilon: float, epsilon_0: float = 1 / 3, delta: float = DELTA) -> float:
+def trun_power(
+    n_rankings: int, phi: float, epsilon: float, epsilon_0: float = 1 / 3, delta: float = power.DELTA
+) -> float:
     """Probability that Algorithm 3 as printed rejects, for two items. Exact.
 
     A negative probability in line 15 is read as 0.
@@ -156,7 +147,7 @@ def check_epsilon_role(n_rankings: int, n_items: int, epsilons: tuple[float, flo
     moved = trun_power(n_rankings, 0.5, high) - trun_power(n_rankings, 0.5, low)
     answer = f"power of TRUN, m = 2, k = {n_rankings}, φ = 1/2, ε₀ = 1/3: at ε = {high} less that at ε = {low}"
     limit = f"total variation at the least 1 − φ_ε at which 2SAMP does not stop in line 3, m = {n_items}"
-    distance = Mallows.of_gap(n_items, paper.two_sample_gap(n_items, DELTA)).total_variation()
+    distance = Mallows.of_gap(n_items, paper.two_sample_gap(n_items, power.DELTA)).total_variation()
     yield printed(answer, moved, "==", 0, error=1e-9)
     yield printed(limit, distance, "<=", high)
     yield amended(answer, moved, ">", 0.01)

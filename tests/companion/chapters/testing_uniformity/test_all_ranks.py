@@ -7,9 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from companion.chapters.testing_uniformity import (
-    all_ranks,
-)
+from companion.chapters.testing_uniformity import all_ranks
 from dprank.models.mallows import Mallows
 
 

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from companion.chapters.testing_uniformity import (
-    any_centre,
-)
+from companion.chapters.testing_uniformity import any_centre
 from dprank.data.kendall import kendall_distance
 from dprank.models.mallows import Mallows
 

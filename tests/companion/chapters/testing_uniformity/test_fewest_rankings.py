@@ -7,11 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from companion.chapters.testing_uniformity import (
-    fewest_rankings,
-    fixed_epsilon,
-    mallows_laws,
-)
+from companion.chapters.testing_uniformity import fewest_rankings, fixed_epsilon, mallows_laws
 from companion.instruments.uniformity import all_distances, all_rankings
 
 

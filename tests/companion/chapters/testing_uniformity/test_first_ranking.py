@@ -6,9 +6,7 @@ import math
 
 import numpy as np
 
-from companion.chapters.testing_uniformity import (
-    first_ranking,
-)
+from companion.chapters.testing_uniformity import first_ranking
 from companion.instruments.style import BAR
 from companion.ledger.claim import derive
 

@@ -8,10 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from companion.chapters.testing_uniformity import (
-    fixed_epsilon,
-    mallows_laws,
-)
+from companion.chapters.testing_uniformity import fixed_epsilon, mallows_laws
 from companion.ledger.claim import derive
 from dprank.models.mallows import Mallows, theta_at
 
@@ -61,10 +58,6 @@ def test_zeros_against_fractions():
     best = fixed_epsilon.least_epsilon(range(2, 120), 0.05)
     assert (best.proved <= best.zeros).all()
     assert (best.zeros <= 2 * best.proved + math.log10(2)).all()
-
-
-def test_condition_is_met_by_all_below_29_items():
-    assert fixed_epsilon.always_met(0.05) == list(range(2, 29))
 
 
 @pytest.mark.slow

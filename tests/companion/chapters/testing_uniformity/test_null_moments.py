@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from companion.chapters.testing_uniformity import (
-    fixed_epsilon,
-    mallows_laws,
-    null_moments,
-)
+from companion.chapters.testing_uniformity import fixed_epsilon, mallows_laws, null_moments
 
 
 @pytest.mark.parametrize("m", [2, 3, 4, 7, 12])

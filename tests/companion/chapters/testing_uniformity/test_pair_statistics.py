@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from companion.chapters.testing_uniformity import (
-    pair_statistics,
-)
+from companion.chapters.testing_uniformity import pair_statistics
 from companion.printed import busafekete2021 as paper
-
-
-@pytest.mark.parametrize(("k", "b"), [(2, 0.3), (5, 0.0), (6, 0.7)])
-def test_square_moments(k, b):
-    ones = np.arange(k + 1)
-    p, y = stats.binom.pmf(ones, k, (1 + b) / 2), (2 * ones - k) ** 2 / k
-    mean, variance = pair_statistics.square_moments(k, b)
-    assert mean == pytest.approx(p @ y)
-    assert variance == pytest.approx(p @ y**2 - mean**2)
 
 
 def test_size_at_atoms_finds_the_smallest_counterexample():

@@ -10,10 +10,7 @@ import pytest
 from checks import all_rankings
 from scipy import stats
 
-from companion.chapters.testing_uniformity import (
-    power,
-    power_reasons,
-)
+from companion.chapters.testing_uniformity import power, power_reasons
 from companion.ledger.claim import derive
 from dprank.data.kendall import kendall_distance
 from dprank.models.mallows import Mallows, theta_at
