@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from companion.chapters.aggregation_lower_bounds.pure import SHARE, pure_floor
+from companion.chapters.aggregation_lower_bounds.packing import SHARE, pure_floor
 from companion.chapters.aggregation_lower_bounds.tracing import best_tracing
 from companion.instruments.aggregation import exponential_needs, matrix_error, one_pair_error
 from companion.instruments.allowance import ROUNDING
