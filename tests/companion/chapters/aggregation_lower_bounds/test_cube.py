@@ -1,8 +1,4 @@
-"""Checks of the lower bounds against brute force and broken twins.
-
-Random tests have fixed seeds; each fails by chance less than once in a thousand runs of new seeds (four standard
-errors, or the bound stated).
-"""
+"""The map of the lower bounds, and broken twins."""
 
 from itertools import product
 
@@ -41,3 +37,13 @@ def test_borda_scores_of_embedded_rankings_are_sums_of_signs():
     m = 2 * d + t
     reverse = np.arange(m)[::-1]
     assert ((np.arange(m) - reverse) ** 2).sum() == m * (m * m - 1) // 3
+
+
+def test_a_broken_distance_is_rejected(monkeypatch):
+    monkeypatch.setattr(cube, "embedded_distance", lambda h, d, t: h * (t + 2 * d - h))
+    assert not all(check.outcome for check in cube.check_obs_16() if check.about == "corrected")
+
+
+def test_table_for_readers():
+    row = cube.table_16([(10, 100, 3)]).iloc[0]
+    assert row.tolist() == [10, 100, 3, 3 * (200 + 20 - 3), 300 + 200, 600 + 100]

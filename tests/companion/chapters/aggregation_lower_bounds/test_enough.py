@@ -1,8 +1,4 @@
-"""Checks of the lower bounds against brute force and broken twins.
-
-Random tests have fixed seeds; each fails by chance less than once in a thousand runs of new seeds (four standard
-errors, or the bound stated).
-"""
+"""What is enough, against simulation: the bounds have room to spare, four standard errors or more."""
 
 import math
 
