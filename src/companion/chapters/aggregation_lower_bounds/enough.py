@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from companion.chapters.aggregation_lower_bounds.pure import SHARE, pure_floor
+from companion.chapters.aggregation_lower_bounds.packing import SHARE, pure_floor
 from companion.chapters.aggregation_lower_bounds.tracing import best_tracing
-from companion.instruments.aggregation import exponential_needs, matrix_error, one_pair_error
+from companion.instruments.aggregation import exponential_needs, matrix_error, one_pair_error, printed_rate
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.uniformity import exponent
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.aggregation.lower_bounds import local_threshold, pure_threshold
 from dprank.data.kendall import kendall_distances
 
@@ -33,6 +34,16 @@ def local_needs(n_items: int, epsilon: float, error: float) -> float:
     return local_threshold(n_items, error) / (epsilon * math.tanh(epsilon / 2))
 
 
+def sufficient(n_items: int, epsilon: float, delta: float) -> dict[str, float]:
+    """Voters that suffice, by model, for an additive error of 0.01 m^2 at ratio 1."""
+    error = float(SHARE * n_items**2)
+    return {
+        "pure": exponential_needs(n_items, error) / epsilon,
+        "approximate": matrix_error(n_items, epsilon, delta) / error,
+        "local": one_bit_needs(n_items, epsilon, error),
+    }
+
+
 def thresholds(items: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     """Voters for an additive error of 0.01 m^2: necessary and sufficient numbers.
 
@@ -41,17 +52,12 @@ def thresholds(items: Iterable[int], epsilon: float, delta: float) -> pd.DataFra
     """
     rows = []
     for m in items:
-        error = 0.01 * m * m
-        pure = pure_threshold(m, SHARE * m * m) / epsilon
-        found = {
-            ("pure", "needed"): pure,
-            ("pure", "enough"): exponential_needs(m, error) / epsilon,
-            ("approximate", "needed"): best_tracing(m, epsilon, delta, error=error),
-            ("approximate", "enough"): matrix_error(m, epsilon, delta) / error,
-            ("local", "needed"): max(pure, local_needs(m, epsilon, error)),
-            ("local", "enough"): one_bit_needs(m, epsilon, error),
-        }
-        rows += [{"items": m, "model": a, "kind": b, "voters": n} for (a, b), n in found.items()]
+        error = SHARE * m * m
+        pure, local = pure_threshold(m, error) / epsilon, local_needs(m, epsilon, float(error))
+        traced = best_tracing(m, epsilon, delta, error=float(error))
+        needed = {"pure": pure, "approximate": traced, "local": max(pure, local)}
+        for kind, found in (("needed", needed), ("enough", sufficient(m, epsilon, delta))):
+            rows += [{"items": m, "model": model, "kind": kind, "voters": n} for model, n in found.items()]
     return pd.DataFrame(rows)
 
 
@@ -71,54 +77,72 @@ def drift(frame: pd.DataFrame, since: int = 30) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+#: The rates of the three models with the constants that we supply, and what they are called.
+RATES: dict[str, tuple[str, float, Callable[[int, float, float], float]]] = {
+    "pure": ("m log m / ε", 100.0, lambda m, e, d: m * math.log(m) / e),
+    "approximate": ("√(m log m log(1/δ)) / ε", 100.0, lambda m, e, d: math.sqrt(m * math.log(m) * -math.log(d)) / e),
+    "local": ("m log m / ε²", 6000.0, lambda m, e, d: m * math.log(m) / e**2),
+}
+
+
 @claim("alabi2022:sec-lower:trivial")
-def check_trivial(items: Sequence[int] = (10, 100, 10**4, 10**6)) -> Iterator[Check]:
+def check_trivial(
+    items: Sequence[int] = (10, 100, 10**4, 10**6),
+    epsilons: Sequence[float] = (0.01, 0.1, 1.0),
+    deltas: Sequence[float] = (1e-6, 1e-12),
+    beyond: tuple[int, float] = (10**12, 0.9),
+) -> Iterator[Check]:
     """From which number of voters on the errors beat the trivial one."""
-    for m in items:
-        costs = kendall_distances(np.arange(m)[None, ::-1], np.arange(m)) if m <= 10**4 else [math.comb(m, 2)]
-        yield printed(f"most cost of any ranking / m², m = {m:,}", int(costs[0]) / m**2, "<=", 0.5)
-    m, power = 10**12, 0.9
-    # printed for any epsilon: with epsilon = m^0.9 a single voter has (m / epsilon^2) polylog(m) beaten
-    enough, needed = math.log(m) ** 4 * m ** (1 - 2 * power), pure_floor(m) / m**power
-    what = f"voters needed for 0.01 m² at ε = m^{power}, m = 10^12, over max(1, m log⁴ m / ε²)"
-    yield printed(f"local model: {what}", needed / max(1.0, enough), "<=", 1)
-    for says in (supplied, amended):
-        rates: dict[str, list[float]] = {"pure": [], "approximate": [], "local": []}
-        for m in items:
-            error, log_m = 0.01 * m * m, math.log(m)
-            for epsilon in (0.01, 0.1, 1.0):
-                rates["pure"].append(exponential_needs(m, error) / (m * log_m))
-                for delta in (1e-6, 1e-12):
-                    gauss = matrix_error(m, epsilon, delta) / error
-                    rates["approximate"].append(gauss * epsilon / math.sqrt(m * log_m * -math.log(delta)))
-                rates["local"].append(one_bit_needs(m, epsilon, error) * epsilon**2 / (m * log_m))
-        names = {"pure": "m log m / ε", "approximate": "√(m log m log(1/δ)) / ε", "local": "m log m / ε²"}
-        bounds = {"pure": 100.0, "approximate": 100.0, "local": 6000.0}
-        for model in rates:
-            yield says(
-                f"{model}: most of n / ({names[model]}) for 0.01 m², ε ≤ 1", max(rates[model]), "<=", bounds[model]
-            )
+    for m in items[:3]:
+        most = int(kendall_distances(np.arange(m)[None, ::-1], np.arange(m))[0]) / m**2
+        yield printed(f"most cost of any ranking / m², m = {m:,}", most, "<=", 0.5)
+        yield argument(f"the same: (1 − 1/m)/2, m = {m:,}", most, "==", (1 - 1 / m) / 2, error=ROUNDING)
+    m, power = beyond
+    # printed for any epsilon: with epsilon = m^0.9 one voter is more than (m / epsilon^2) polylog(m)
+    what = f"ε = m^{power}, m = {m:.0e}"
+    yield argument(f"m log⁴ m / ε² voters, {what}", (printed_rate(12, m, m**power) / m**2 * math.log(m)) ** 2, "<", 1)
+    yield printed(f"local model: voters needed for 0.01 m², {what}", pure_floor(m) / m**power, "<=", 1)
+    cells, over = list(product(items, epsilons, deltas)), []
+    for model, (name, constant, rate) in RATES.items():
+        most = max(sufficient(*cell)[model] / rate(*cell) for cell in cells)
+        over.append(most / constant)
+        what = f"{model}: most of n / ({name}) for 0.01 m², ε ≤ 1, {len(cells)} cases"
+        yield supplied(what, most, "<=", constant)
+    yield amended("most of n over these rates with 100, 100 and 6000", max(over), "<=", 1)
+    # at ratio 1: 100 (1 - 1/m) log m! / ε; 1250 (1 - 1/m)² log m! / tanh²(ε/2)
+    m, log_factorial, found = items[-1], math.lgamma(items[-1] + 1), sufficient(items[-1], 1.0, deltas[0])
+    pure, local = 100 * log_factorial, 1250 * log_factorial / math.tanh(0.5) ** 2
+    for model, closed in (("pure", pure * (1 - 1 / m)), ("local", local * (1 - 1 / m) ** 2)):
+        what = f"{model}: voters enough over the closed form, m = {m:,}, ε = 1"
+        yield argument(what, found[model] / closed, "==", 1, error=ROUNDING)
 
 
 @claim("alabi2022:sec-lower:local")
 def check_local(
-    items: Sequence[int] = (10**2, 10**4, 10**8, 10**16), own: Sequence[int] = (3, 30, 300)
+    far: tuple[int, int] = (10**2, 10**16),
+    own: Sequence[int] = (3, 30, 300),
+    epsilons: Sequence[float] = (0.01, 1.0),
+    exact_to: int = 100,
 ) -> Iterator[Check]:
     """How far Corollary 12's number of voters is from Theorem 13's, and ours from each other."""
-    for epsilon in (1.0, 0.1):
+    for epsilon in epsilons:
         # both printed bounds with constant 1, error m^2
-        first, last = (math.log(m) ** 2 * m / epsilon**2 / (m / epsilon) * epsilon for m in (items[0], items[-1]))
-        what = f"ε (m log² m / ε²) / (m / ε), ε = {epsilon:g}: growth from m = {items[0]:.0e} to {items[-1]:.0e}"
+        first, last = (epsilon * (printed_rate(12, m, epsilon) / m**2) ** 2 / (m / epsilon) for m in far)
+        what = f"ε (m log² m / ε²) / (m / ε), ε = {epsilon:g}: growth from m = {far[0]:.0e} to {far[1]:.0e}"
         yield printed(what, last / first, "<=", 1 + ROUNDING)
-    for m in own:
-        for epsilon in (0.01, 1.0):
-            error = 0.01 * m * m
-            ratio = one_bit_needs(m, epsilon, error) / local_needs(m, epsilon, error) / math.log(m)
-            what = f"local voters enough / needed / log m, one bit each, m = {m}, ε = {epsilon:g}"
-            yield amended(what, ratio, "<=", 2000)
-    floor = {m: local_threshold(m, 0.01 * m * m) / m for m in range(2, 101)}
+        yield argument(f"the same: that of log² m, ε = {epsilon:g}", last / first, "==", 64, error=ROUNDING)
+    for m, epsilon in product(own, epsilons):
+        error = float(SHARE * m * m)
+        bits = one_bit_needs(m, epsilon, error)
+        sure = 1250 * (1 - 1 / m) ** 2 * math.lgamma(m + 1) / math.tanh(epsilon / 2) ** 2
+        what = f"one bit each: voters enough over 1250 (1 − 1/m)² log m! / tanh²(ε/2), m = {m}, ε = {epsilon:g}"
+        yield argument(what, bits / sure, "==", 1, error=ROUNDING)
+        ratio = bits / local_needs(m, epsilon, error) / math.log(m)
+        what = f"local voters enough / needed / log m, one bit each, m = {m}, ε = {epsilon:g}"
+        yield amended(what, ratio, "<=", 2000)
+    floor = {m: local_needs(m, 1.0, float(SHARE * m * m)) * math.tanh(0.5) / m for m in range(2, exact_to + 1)}
     least = min(floor, key=lambda m: floor[m])
-    what = f"local voters needed / (m / (ε tanh(ε/2))), 2 to 100 items (at m = {least})"
+    what = f"local voters needed / (m / (ε tanh(ε/2))), ε = 1, 2 to {1 + len(floor)} items (at m = {least})"
     yield amended(what, floor[least], ">=", 0.25)
 
 
@@ -148,25 +172,35 @@ def padded_error(n_items: int, voters: int, epsilon: float) -> float:
 
 
 @claim("alabi2022:sec-results:lower-match")
-def check_lower_match(items: Sequence[int] = (30, 100, 300)) -> Iterator[Check]:
+def check_lower_match(items: Sequence[int] = (30, 100, 300), delta: float = 1e-6) -> Iterator[Check]:
     """Whether lower and upper bounds on the additive error match: at the threshold (constants ours), and beyond."""
     threshold, beyond = "the n from which errors are below m²", "the additive error at every larger n"
     for m in items:
-        frame = thresholds([m], 1.0, 1e-6).set_index(["model", "kind"]).voters
-        for model, log_power, most in (("pure", 1.0, 100.0), ("approximate", 0.5, 5000.0)):
+        frame = thresholds([m], 1.0, delta).set_index(["model", "kind"]).voters
+        for model, log_power, most in MATCHES:
             ratio = frame[model, "enough"] / frame[model, "needed"] / math.log(m) ** log_power
             what = f"{model} DP: (voters enough) / (voters needed) / log^{log_power:g} m for 0.01 m², m = {m}, ε = 1"
             yield printed(what, ratio, "<=", most, reading=threshold)
-        n = m**3
-        small = math.exp(unanimous_excess(m, n, 1.0)) / (m**3 / n)
-        what = f"log⁶ m × error of the exponential mechanism at ratio 3 / (m³/(εn)), m = {m}, n = m³, ε = 1"
-        yield printed(what, small * math.log(m) ** 6, ">=", 1.0, reading=beyond)
-        yield amended(f"the same without log⁶ m, m = {m}", small, "<", 1e-3)
+        n, phi = m**3, m**3 / (4 * math.comb(m, 2))
+        log_error = unanimous_excess(m, n, 1.0)
+        what = f"log of log⁶ m × error of the exponential mechanism at ratio 3 / (m³/(εn)), m = {m}, n = m³, ε = 1"
+        yield printed(what, log_error + 6 * math.log(math.log(m)), ">=", 0, reading=beyond)
+        # orders at distance 1; those farther away, at most m^D at distance D, add 3 m exp(-phi) at most
+        what = f"log of that error, without log⁶ m: log(m − 1) − εn/(4 C(m, 2)), m = {m}"
+        rest = 3 * m * math.exp(-phi) + ROUNDING
+        yield amended(what, log_error, "==", math.log(m - 1) - phi, error=rest)
         for n in (2 * m, m**2, m**3):
             low = padded_error(m, n, 1.0) / (m**3 / n)
             yield amended(f"ratio 1: least additive error / (m³/(εn)), m = {m}, n = {n:,}", low, ">=", 0.01)
+        agreed = padded_error(m, m**3, 1.0) * m**3 / float(SHARE * m**2)
+        what = f"voters who agree with no opponent, n = m³, m = {m}, less the εn of Theorem 13"
+        yield argument(what, agreed - pure_threshold(m, SHARE * m**2), "<", 0)
+        yield argument(f"the same and two more, m = {m}", agreed + 2 - pure_threshold(m, SHARE * m**2), ">=", 0)
 
 
+#: Model of privacy, power of log m between the two numbers of voters, and what is then left at most: in the pure one by
+#: Theorem 13's 3/2, since log m! < m log m.
+MATCHES = (("pure", 1.0, 200 / 3), ("approximate", 0.5, 5000.0))
 _MODELS = {"pure": "pure", "approximate": "approximate", "local": "local, pure"}
 
 

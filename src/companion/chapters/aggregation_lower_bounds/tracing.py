@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -12,51 +12,41 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.special import roots_jacobi
 
-from companion.chapters.aggregation_lower_bounds.cube import observation_16
+from companion.instruments.aggregation import matrix_error
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, certain, exponent
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.ledger.claim import Check, amended, argument, claim, printed
 from dprank.aggregation.lower_bounds import tracing_threshold
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.data.kendall import pairwise_kendall_distances
-from dprank.privacy.gaussian import gaussian_scale
+
+#: Shares of the items that are d, and spreads of the marginals at ratio 1, of which `best_tracing` takes the best.
+D_SHARES, SPREADS = np.arange(0.1, 0.5, 0.05), np.geomspace(1e-3, 1.0, 40)
 
 
-def best_tracing(n_items: int, epsilon: float, delta: float, *, ratio: float = 1.0, error: float) -> float:
-    """`tracing_threshold` for all items at the best of a grid of d and spread."""
-    ds = {max(1, round(f * n_items)) for f in np.arange(0.1, 0.5, 0.05)}
-    spreads = np.geomspace(1e-3 / ratio, 1.0, 40)
-    sheet = {"epsilon": epsilon, "delta": delta, "ratio": ratio, "error": error}
-    return max(tracing_threshold(d, n_items - 2 * d, float(a), **sheet) for d in ds for a in spreads)
+def best_tracing(n_items: int, epsilon: float, delta: float, *, error: float) -> float:
+    """`tracing_threshold` for all items and ratio 1 at the best of a grid of d and spread."""
+    ds = {max(1, round(f * n_items)) for f in D_SHARES}
+    sheet = {"epsilon": epsilon, "delta": delta, "error": error}
+    return max(tracing_threshold(d, n_items - 2 * d, float(a), **sheet) for d in ds for a in SPREADS)
 
 
 def theorem_14(n_items: int, epsilon: float, ratio: float) -> tuple[float, float]:
     """Our Theorem 14 at its own n and delta: that n, and the threshold there that the tracing argument gives."""
-    n = math.sqrt(n_items / ratio) / (40 * math.sinh(epsilon))
-    d = n_items // 3
-    found = tracing_threshold(
-        d,
-        n_items - 2 * d,
-        1 / (32 * ratio),
-        epsilon=epsilon,
-        delta=1 / (272 * ratio * n),
-        ratio=ratio,
-        error=n_items**2 / 72,
-    )
-    return n, found
+    n, d = math.sqrt(n_items / ratio) / (40 * math.sinh(epsilon)), n_items // 3
+    sheet = {"epsilon": epsilon, "delta": 1 / (272 * ratio * n), "ratio": ratio, "error": n_items**2 / 72}
+    return n, tracing_threshold(d, n_items - 2 * d, 1 / (32 * ratio), **sheet)
 
 
-def idle_epsilon(n_items: float, power: float = 0.4) -> tuple[float, float]:
-    """What (1, 1/n^2)-DP can do at epsilon = m^-power and n = m^(0.45 + power), fewer than sqrt(m) / epsilon voters.
+def idle_error(n_items: int) -> float:
+    """Proved additive error over m^2, ratio 1, of a (1, 1/n^2)-DP noisy matrix of n = m^0.85 voters.
 
-    n epsilon / sqrt(m), and a bound on the Gaussian matrix's additive error over m^2, at ratio 1.
+    At epsilon = m^-0.4, which only the printed theorem knows of, n is m^-0.05 times sqrt(m) / epsilon.
     """
-    n = n_items ** (0.45 + power)
-    # log m! < m log m, so that no m is too large for floats
-    deviation = gaussian_scale(1.0, 1.0, n**-2)
-    return n_items**-0.05, deviation / 2 * math.sqrt(2 * n_items * math.log(n_items)) / n
+    n = n_items**0.85
+    return matrix_error(n_items, 1.0, n**-2) / n / n_items**2
 
 
 def random_voter(n_items: int, voters: int) -> tuple[float, float]:
@@ -92,32 +82,38 @@ def majority_identity(voters: int, spread: float, grid: int = 20) -> tuple[float
 
 @claim("alabi2022:thm-14")
 def check_thm_14(
-    items: Sequence[int] = (5, 10**2, 10**4, 10**6, 10**9), ratios: Sequence[float] = (1, 2, 5, 50)
+    items: Sequence[int] = (5, 10**2, 10**4, 10**6, 10**9),
+    ratios: Sequence[float] = (1, 2, 5, 50),
+    epsilons: Sequence[float] = (1e-4, 0.01, 0.1, 1.0),
+    far: Sequence[int] = (10**11, 10**13, 10**15),
+    votes: Sequence[tuple[float, int]] = ((1.0, 3), (0.25, 5), (0.05, 4)),
+    elections: Sequence[tuple[int, int]] = ((3, 2), (3, 3), (3, 4)),
 ) -> Iterator[Check]:
     """Theorem 14: epsilon idle and fixed, epsilon idle and falling with m, and epsilon where it belongs."""
     fixed, falling = "ε fixed", "ε may depend on m"
-    at = {(m, e, a): theorem_14(m, e, a) for m in items for e in (1e-4, 0.01, 0.1, 1.0) for a in ratios}
-    one = [found / n for (_, e, _), (n, found) in at.items() if e == 1.0 and n >= 1]
-    every = [found / n for n, found in at.values() if n >= 1]
-    yield printed(
-        "least of (voters needed) / (√m / (40 √α sinh 1)), c = 1/72, all m, α", min(one), ">=", 1, reading=fixed
-    )
-    for m in (1e12, 1e24, 1e48):
-        below, error = idle_epsilon(m)
-        what = f"error / m² of a (1, 1/n²)-DP algorithm, ratio 1, m = {m:.0e}, ε = m^-0.4, n = {below:.2g} √m / ε"
-        yield printed(what, error, ">=", 1 / 72, reading=falling)
-    ms = np.array([1e12, 1e24, 1e48])
-    slope = exponent(ms, [idle_epsilon(m)[1] for m in ms])
-    yield printed("exponent of that error / m² in m: any c is passed", slope, ">=", 0, reading=falling)
-    for spread, voters in ((1.0, 3), (0.25, 5), (0.05, 4)):
+    at = {(m, e, a): theorem_14(m, e, a) for m, e, a in product(items, epsilons, ratios)}
+    ratio = {cell: found / n for cell, (n, found) in at.items() if n >= 1}
+    one = min(over for (_, e, _), over in ratio.items() if e == epsilons[-1])
+    yield printed("least of (voters needed) / (√m / (40 √α sinh 1)), c = 1/72, all m, α", one, ">=", 1, reading=fixed)
+    for m in far:
+        what = f"error / m² of a (1, 1/n²)-DP algorithm, ratio 1, m = {m:.0e}, ε = m^-0.4, n = m^-0.05 √m / ε"
+        yield printed(what, idle_error(m), ">=", 1 / 72, reading=falling)
+    # √(m log m log n) / n for n = m^0.85
+    slope = exponent(np.array(far, float), [idle_error(m) / math.log(m) for m in far])
+    yield argument("exponent in m of that error / m² over log m", slope, "==", 0.5 - 0.85, error=0.01)
+    for spread, voters in votes:
         left, right = majority_identity(voters, spread)
         what = f"E Σ_i y (x_i − p) over 2a E[p y], majority of {voters}, a = {spread:g}"
         yield amended(what, left / right, "==", 1, error=ROUNDING)
-    yield amended("least of (voters needed) / (√m / (40 √α sinh ε)), δ = 1/(272 α n), ε ≤ 1", min(every), ">=", 1)
-    for m, n in ((3, 2), (3, 3), (3, 4)):
-        ratio, delta = random_voter(m, n)
-        yield amended(f"a random voter's ranking: δ at ε = 0, m = {m}, n = {n}", delta, "<=", 1 / n + ROUNDING)
-        yield amended(f"a random voter's ranking: most cost / OPT, m = {m}, n = {n}", ratio, "<=", 2)
+    # given p the majority of three has the mean (3p − p³)/2
+    yield argument("2a E[p y], majority of 3, a = 1", majority_identity(3, 1.0)[1], "==", 1 - 1 / 5, error=ROUNDING)
+    least = min(ratio.values())
+    yield amended("least of (voters needed) / (√m / (40 √α sinh ε)), δ = 1/(272 α n), ε ≤ 1", least, ">=", 1)
+    for m, n in elections:
+        cost, delta = random_voter(m, n)
+        yield amended(f"a random voter's ranking: δ at ε = 0, m = {m}, n = {n}", delta, "==", 1 / n, error=ROUNDING)
+        what = f"a random voter's ranking: most cost / OPT, m = {m}, n = {n}; 2 − 2/n"
+        yield amended(what, cost, "==", 2 - 2 / n, error=ROUNDING)
 
 
 #: Outsiders whose scores set the threshold: one more outsider passes it with chance 2 / 200.
@@ -187,12 +183,6 @@ def check_signs(frame: pd.DataFrame) -> Iterator[Check]:
     what = f"share of voters traced at 1 % false alarms, exact signs, m = {first.n_items:,}, n = {n}"
     error = certain(float(first["mean"]), int(first.repetitions))
     yield printed(f"{what}; (1, 0.1)-DP allows e/100 + 0.1", float(first["mean"]), ">", allowed, error=error)
-
-
-def table_16(cases: Iterable[tuple[int, int, int]]) -> pd.DataFrame:
-    """Rows of `observation_16` at chosen (d, t, h), with headings for readers."""
-    rows = pd.DataFrame([observation_16(d, t).loc[h] for d, t, h in cases]).reset_index(drop=True)
-    return rows.drop(columns="formula").rename(columns={"cost": "counted", "corrected": "2th + d²"})
 
 
 @styled

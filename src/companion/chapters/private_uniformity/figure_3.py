@@ -22,7 +22,7 @@ from companion.chapters.private_uniformity.same_data import (
     printed_mu,
     trun_size,
 )
-from companion.chapters.private_uniformity.truncated import agreeing_loss, theorem_6
+from companion.chapters.private_uniformity.trun import agreeing_loss, theorem_6
 from companion.chapters.testing_uniformity.power import crossing
 from companion.instruments.allowance import Z
 from companion.instruments.style import COLOURS, styled

@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from companion.chapters.private_uniformity.truncated import theorem_6
-from companion.chapters.private_uniformity.truncated_samples import least_step, simulated_size
+from companion.chapters.private_uniformity.trun import theorem_6
+from companion.chapters.private_uniformity.trun_samples import least_step, simulated_size
 from companion.chapters.testing_uniformity.power import spread
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import wilson

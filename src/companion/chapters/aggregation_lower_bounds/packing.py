@@ -6,23 +6,24 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-import numpy as np
 import pandas as pd
+from scipy.special import entr
 
 from companion.instruments.aggregation import exponential_needs
 from companion.instruments.allowance import ROUNDING
-from companion.ledger.claim import Check, claim, printed
+from companion.ledger.claim import Check, argument, claim, printed
 from dprank.aggregation.lower_bounds import coded_threshold, pure_threshold
 
 #: The printed additive error as a share of m^2.
 SHARE = Fraction(1, 100)
 
 
-def pure_floor(n_items: int, share: float = float(SHARE)) -> float:
-    """A bound below `pure_threshold` for an error of share * items^2, share at most 1/25; it grows faster than items.
+def pure_floor(n_items: int) -> float:
+    """A bound below `pure_threshold` for an error of `SHARE` items^2; it grows faster than items.
 
     At most C(m + r, m) <= (e (m + r)/m)^m rankings are within r, and m! >= (m/e)^m.
     """
+    share = float(SHARE)
     return n_items * (math.log(n_items / (1 + share * n_items)) - 2) + math.log((1 - 1 / n_items) / (4 * share) - 1)
 
 
@@ -38,8 +39,7 @@ def code_floor(n_items: int) -> float:
 
 def best_code(n_items: int) -> float:
     """The paper's route to Theorem 13, at the best d for all items: `coded_threshold` with error 0.01 m^2."""
-    ds = {max(1, round(f * n_items)) for f in np.arange(0.1, 0.51, 0.02)}
-    return max(coded_threshold(d, n_items - 2 * d, SHARE * n_items**2) for d in ds if 2 * d <= n_items)
+    return max(coded_threshold(d, n_items - 2 * d, SHARE * n_items**2) for d in range(1, n_items // 2 + 1))
 
 
 def pure_table(items: Iterable[int]) -> pd.DataFrame:
@@ -69,23 +69,34 @@ def check_thm_13(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6, 1
     """Theorem 13 with the constant 3/2."""
     exact = {m: pure_threshold(m, SHARE * m * m) / m for m in range(2, exact_to + 1)}
     worst = min(exact, key=lambda m: exact[m])
-    gap = min(exact[m] - pure_floor(m) / m for m in range(2, exact_to + 1))
+    yield argument("numbers of items with an exact value", len(exact), "==", exact_to - 1)
     yield printed(f"least ε n / m, exact for 2 to {exact_to} items (at m = {worst})", exact[worst], ">=", 1.5)
     for m in far:
         yield printed(f"bound below ε n / m, m = {m:.0e}", pure_floor(m) / m, ">=", 1.5)
+    gap = min(exact[m] - pure_floor(m) / m for m in exact)
     yield printed(f"least of the exact value minus that bound, over m, 2 to {exact_to} items", gap, ">=", 0)
+    limit = pure_floor(far[-1]) / far[-1]
+    yield argument(f"that bound at m = {far[-1]:.0e}: log 100 − 2", limit, "==", math.log(100) - 2, error=ROUNDING)
+    # the bound less what is left of m! / C(m + r, m) by the two inequalities
+    rest = pure_floor(exact_to) - exact_to * (math.log(exact_to / (1 + exact_to / 100)) - 2)
+    most = math.log(25 * (1 - 1 / exact_to) - 1)
+    yield argument(f"its last term at m = {exact_to}: log((m(m − 1)/4 − r)/r)", rest, "==", most, error=ROUNDING)
 
 
 @claim("alabi2022:sec-lower:codes")
-def check_codes(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6)) -> Iterator[Check]:
+def check_codes(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6, 10**12)) -> Iterator[Check]:
     """The sketch for pure privacy: the rankings of vectors, Observation 15 and packing."""
     exact = {m: best_code(m) for m in range(2, exact_to + 1)}
     worst = min(exact, key=lambda m: exact[m] / m)
-    gap = min(exact[m] - code_floor(m) for m in exact if m > 3)
-    share = max(exact[m] / pure_threshold(m, SHARE * m * m) for m in exact)
+    yield argument("numbers of items with an exact value", len(exact), "==", exact_to - 1)
     what = f"least ε n / m by the π^x alone, exact for 2 to {exact_to} items (at m = {worst})"
     yield printed(what, exact[worst] / worst, ">=", 0.1)
     for m in far:
-        yield printed(f"bound below ε n / m by the π^x alone, m = {m:,}", code_floor(m) / m, ">=", 0.1)
+        yield printed(f"bound below ε n / m by the π^x alone, m = {m:.0e}", code_floor(m) / m, ">=", 0.1)
+    gap = min(exact[m] - code_floor(m) for m in range(4, exact_to + 1))
     yield printed(f"least of the exact ε n minus that bound, 4 to {exact_to} items", gap, ">=", 0)
+    limit = (math.log(2) - float(entr([0.09, 0.91]).sum())) / 3
+    what = f"that bound over m at m = {far[-1]:.0e}: (log 2 − h(0.09))/3"
+    yield argument(what, code_floor(far[-1]) / far[-1], "==", limit, error=ROUNDING)
+    share = max(exact[m] / pure_threshold(m, SHARE * m * m) for m in exact)
     yield printed(f"most of ε n by the π^x over ε n by all rankings, 2 to {exact_to} items", share, "<=", 1 + ROUNDING)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.chapters.private_uniformity.central_samples import coin_power, laplace_power, unif_power, vote_power
-from companion.chapters.private_uniformity.truncated import DELTA, EPSILON_0, HARDLY, mu_at, printed_rankings, theorem_6
+from companion.chapters.private_uniformity.trun import DELTA, EPSILON_0, HARDLY, mu_at, printed_rankings, theorem_6
 from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import least

@@ -1,0 +1,35 @@
+"""Bounds below the exact thresholds, broken twins, and the table."""
+
+import math
+
+from companion.chapters.aggregation_lower_bounds import packing
+from companion.ledger.claim import derive
+from dprank.aggregation.lower_bounds import coded_threshold, local_threshold, pure_threshold
+
+
+def test_floor_is_below_both_thresholds():
+    for m in (10, 50, 150):
+        assert packing.pure_floor(m) < pure_threshold(m, packing.SHARE * m * m)
+        log_term = packing.pure_floor(m) - m * (math.log(m / (1 + m / 100)) - 2)
+        assert packing.pure_floor(m) - log_term < local_threshold(m, 0.01 * m * m)
+
+
+def test_code_floor_is_below_the_codes_and_grows():
+    floors = {m: packing.code_floor(m) / m for m in range(4, 200)}
+    assert list(floors.values()) == sorted(floors.values())
+    for m in (4, 5, 7, 60, 100, 301):
+        assert packing.code_floor(m) < coded_threshold(m // 3, m - 2 * (m // 3), packing.SHARE * m * m)
+
+
+def test_broken_thresholds_are_rejected(monkeypatch):
+    monkeypatch.setattr(packing, "pure_threshold", lambda m, error: math.log(m))
+    assert derive(packing.check_thm_13()) == "refuted"
+    monkeypatch.setattr(packing, "coded_threshold", lambda d, *args: math.log(d + 1))
+    assert derive(packing.check_codes()) == "refuted"
+
+
+def test_table_for_readers():
+    row = packing.pure_table([30]).iloc[0]
+    assert row["needed"] - 1 < pure_threshold(30, 9) < row["needed"]
+    assert row["ε n / items"] <= pure_threshold(30, 9) / 30 < row["ε n / items"] + 0.001
+    assert row["needed (π^x)"] <= row["needed"] < row["enough (exponential mechanism)"]

@@ -1,0 +1,39 @@
+"""Tracing at work, its identity, and a broken twin."""
+
+import math
+
+import pytest
+
+from companion.chapters.aggregation_lower_bounds import tracing
+from companion.ledger.claim import derive
+
+
+def outcomes(checks, about):
+    return [check.outcome for check in checks if check.about == about]
+
+
+def test_a_broken_threshold_is_rejected(monkeypatch):
+    monkeypatch.setattr(tracing, "tracing_threshold", lambda d, *args, **sheet: 0.01 * math.sqrt(d))
+    assert not all(outcomes(tracing.check_thm_14(), "corrected"))
+
+
+def test_tracing_identity_for_any_rule():
+    for voters, spread in ((1, 1.0), (2, 0.5), (6, 0.1)):
+        left, right = tracing.majority_identity(voters, spread)
+        assert left == pytest.approx(right, rel=1e-9)
+
+
+def test_tracing_at_work():
+    frame = tracing.tracing([90], [0.3, 20.0], [None, 1.0], 40)
+    traced = frame[frame.outcome == "traced"].set_index(["share", "epsilon"])["mean"]
+    exact = frame[frame.epsilon.isna() & (frame.outcome == "traced")].set_index("share")["mean"]
+    private = frame[frame.epsilon.eq(1) & (frame.outcome == "traced")]
+    assert len(traced) == 4
+    assert exact[0.3] > 0.2 > exact[20.0]
+    # mean of 40 numbers of [0, 1], each with a mean of at most 0.0272; Chernoff at 0.2: below 1e-4
+    assert (private["mean"] < 0.2).all()
+    wrong = frame[(frame.outcome == "wrong") & frame.epsilon.isna()]
+    assert (wrong["mean"] == 0).all()
+    assert derive(tracing.check_signs(frame)) in ("holds", "undecided here")
+    broken = frame.assign(mean=frame["mean"] * 0)
+    assert derive(tracing.check_signs(broken)) != "holds"

@@ -1,0 +1,39 @@
+"""Checks of central privacy against brute force and broken twins. Nothing is random here."""
+
+import math
+from itertools import product
+
+import pytest
+
+from companion.chapters.private_uniformity import central_bounds
+from companion.ledger.claim import derive
+
+EPSILON, DELTA = 1 / 3, 0.05
+
+
+def outcomes(checks, about):
+    return [check.outcome for check in checks if check.about == about]
+
+
+def test_no_private_test_of_bits_beats_the_bound():
+    for n, epsilon in product((1, 3, 8), (0.2, 1.0)):
+        for p in (0.6, 1.0):
+            power = central_bounds.best_private_power(n, p, epsilon, DELTA)
+            assert power <= DELTA * (1 + (p - 0.5) * math.expm1(epsilon)) ** n + 1e-9
+            assert power >= DELTA - 1e-9
+    assert central_bounds.best_private_power(1, 1.0, 1.0, 0.05) == pytest.approx(
+        0.05 * (1 + math.expm1(1.0)) / (math.e / 2 + 0.5)
+    )
+
+
+@pytest.mark.slow
+def test_lower_bound_definition_and_bernoulli():
+    needs = central_bounds.bernoulli_needs([1.0, 0.3], 0.75, DELTA)
+    assert derive(central_bounds.check_lower(needs, 0.75, DELTA)) == "holds"
+    mutant = needs.assign(**{"bits needed": needs["lower bound"] * 0.9})
+    assert derive(central_bounds.check_lower(mutant, 0.75, DELTA)) == "refuted"
+    assert derive(central_bounds.check_bernoulli(21)) == "holds"
+    assert derive(central_bounds.check_definition(EPSILON, DELTA)) == "constants"
+    optimal = central_bounds.check_optimal(EPSILON, DELTA, 0.25)
+    assert derive(optimal) == "underspecified"
+    assert all(outcomes(optimal, "corrected"))

@@ -1,0 +1,69 @@
+"""Local privacy of the uniformity test: enumerations, closed forms and broken twins.
+
+Statistical checks raise a false alarm with probability below 1e-4 each; seeds are fixed.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from companion.chapters.private_uniformity import local_channels, local_moments, local_samples, local_voters
+from companion.chapters.private_uniformity.central_samples import unif_power
+from companion.instruments.sweep import stream
+from companion.printed import busafekete2021 as paper
+from dprank.models.mallows import Mallows
+from dprank.uniformity.local import LocalPairs
+from dprank.uniformity.unif import pair_statistic, unif_null_threshold
+
+
+def test_bits_of_rankings_and_pairings():
+    assert local_samples.pairing_bits(2) == 0
+    assert local_samples.pairing_bits(6) == pytest.approx(math.log2(15))
+    assert local_samples.ranking_bits(5) == pytest.approx(math.log2(120))
+
+
+def test_two_item_errors_by_hand():
+    # three samples at most: the printed threshold is not reached, the test misses always
+    assert local_samples.two_item_errors(0.5, 1e-3, 8) <= 1
+    k, bias, threshold = 30, 0.5, paper.unif_threshold(2, 0.05)
+    totals = np.arange(-k, k + 1, 2)
+    far = totals**2 / k >= threshold
+    size = binom.pmf((totals + k) // 2, k, 0.5)[far].sum()
+    miss = 1 - binom.pmf((totals + k) // 2, k, 0.75)[far].sum()
+    assert local_samples.two_item_errors(bias, 0.05, 30) <= max(size, miss)
+
+
+def test_no_number_of_pairs_breaks_the_bound_on_few_samples():
+    grid = local_samples.power_gap((2, 6, 40), (0.05, 0.3), (0.05, 0.3))
+    assert (grid["power − size"] <= grid["upper bound"] + 1e-9).all()
+    assert (grid["P(miss)"] <= grid["δ"]).all()
+
+
+def test_a_tenth_of_the_samples_would_not_always_do():
+    m, bias, delta = 2, 0.3, 1e-3
+    few = math.ceil(local_samples.sufficient_samples(m, bias, delta) / 40)
+    assert 1 - unif_power(m, few, bias, delta) > delta
+
+
+def test_own_numbering_leaves_nothing_but_a_common_one_does():
+    for theta in (0.3, math.inf):
+        np.testing.assert_allclose(local_samples.own_ranking_law(5, theta), 0.25)
+    assert np.abs(local_moments.sign_law(5, 0.3, local_channels.pairing(5)) - 0.25).max() > 0.05
+
+
+def test_own_rankings_have_the_power_of_their_size():
+    m, n, test = 6, 200, LocalPairs.calibrated(epsilon=50.0, n_items=6)
+    rng = stream("test own", {})
+    rejections = 0
+    threshold = unif_null_threshold(3, n, 0.05)
+    for _ in range(400):
+        rankings = Mallows(m, math.inf).sample(n, rng=rng)
+        pairs = local_voters.random_pairings(m, 3, n, rng)
+        signs = np.where(
+            np.take_along_axis(rankings, pairs[..., 0], 1) < np.take_along_axis(rankings, pairs[..., 1], 1), 1, -1
+        )
+        rejections += bool(pair_statistic(signs) >= threshold)
+    assert binom.sf(rejections - 1, 400, 0.05) > 1e-4
+    assert test.shrinkage > 0.9999
