@@ -10,6 +10,7 @@ import pytest
 from checks import all_rankings
 from scipy import stats
 
+from companion.chapters.private_uniformity import epsilon_role
 from companion.chapters.testing_uniformity import power, power_reasons
 from companion.ledger.claim import derive
 from dprank.data.kendall import kendall_distance
@@ -97,12 +98,12 @@ def test_trun_power_by_simulation():
     coin = np.abs(z) > b * math.log(1 / delta)
     reject = np.where(coin, 0.5, np.where(far, 1.0, 1 - p))
     error = 5 * reject.std() / math.sqrt(draws)
-    assert power_reasons.trun_power(k, phi, epsilon, epsilon_0) == pytest.approx(reject.mean(), abs=error)
+    assert epsilon_role.trun_power(k, phi, epsilon, epsilon_0) == pytest.approx(reject.mean(), abs=error)
 
 
 def test_seven_rankings_are_the_least():
     grid = (0.05, 0.25, 0.4, 0.499, 0.49999)
     for k in range(2, 7):
-        assert np.ptp([power_reasons.trun_power(k, 0.5, epsilon) for epsilon in grid]) < 1e-12
-    assert np.ptp([power_reasons.trun_power(7, 0.5, epsilon) for epsilon in grid]) > 0.05
-    assert power_reasons.check_epsilon_role(6, 10_000, (0.25, 0.499))[0].outcome
+        assert np.ptp([epsilon_role.trun_power(k, 0.5, epsilon) for epsilon in grid]) < 1e-12
+    assert np.ptp([epsilon_role.trun_power(7, 0.5, epsilon) for epsilon in grid]) > 0.05
+    assert epsilon_role.check_epsilon_role(6, 10_000, (0.25, 0.499))[0].outcome
