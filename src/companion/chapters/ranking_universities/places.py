@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
@@ -138,14 +139,9 @@ def draw_place_probabilities(frame: pd.DataFrame) -> Figure:
     order = frame.university.unique()
     for axes, (epsilon, part) in zip(np.atleast_1d(panels), groups, strict=True):
         table = part.pivot(index="university", columns="place", values="probability").loc[order]
-        axes.imshow(table, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        for (row, column), p in np.ndenumerate(table.to_numpy()):
-            if p >= 0.005:
-                shade = "white" if p > 0.6 else "black"
-                axes.text(column, row, f"{100 * p:.0f}", ha="center", va="center", color=shade, fontsize=8)
-        axes.set(title=f"ε = {epsilon:g}", xlabel="place")
-        axes.set_xticks(range(len(order)), range(1, len(order) + 1))
-        axes.set_yticks(range(len(order)), order)
-        axes.grid(False)
-        axes.tick_params(length=0)
+        percent = table.map(lambda p: f"{100 * p:.0f}" if p >= 0.005 else "")
+        look = {"cmap": "Blues", "vmin": 0, "vmax": 1, "cbar": False, "annot_kws": {"size": 8}}
+        sns.heatmap(table, ax=axes, annot=percent, fmt="", xticklabels=range(1, len(order) + 1), **look)
+        axes.set(title=f"ε = {epsilon:g}", xlabel="place", ylabel="")
+        axes.tick_params(length=0, labelrotation=0)
     return figure

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.figure import Figure
 
 from companion.chapters.edge_privacy.oneshot import oneshot_checks
@@ -125,14 +126,11 @@ def draw_advantage(frame: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(7.2, 3.2))
     for axes, (unit, rows) in zip(figure.subplots(1, len(groups), squeeze=False)[0], groups, strict=True):
         table = rows.pivot_table(index="along", columns="epsilon", values="more")
-        axes.imshow(table, cmap="RdBu", vmin=-0.3, vmax=0.3, aspect="auto", origin="lower")
-        for (row, column), value in np.ndenumerate(table.to_numpy()):
-            shade = "white" if abs(value) > 0.2 else "black"
-            whole = round(100 * value)
-            text = f"{whole:+d}".replace("-", "−") if whole else "0"
-            axes.text(column, row, text, ha="center", va="center", color=shade, fontsize=9)
+        table = table.rename(index=label_of, columns=label_of)
+        percent = table.map(lambda more: f"{round(100 * more):+d}".replace("-", "−").replace("+0", "0"))
+        look = {"cmap": "RdBu", "vmin": -0.3, "vmax": 0.3, "cbar": False, "annot_kws": {"size": 9}}
+        sns.heatmap(table, ax=axes, annot=percent, fmt="", **look)
+        axes.invert_yaxis()
+        axes.tick_params(length=0, labelrotation=0)
         axes.set(title=f"{unit} privacy, n = {rows.n.iloc[0]}", xlabel="ε", ylabel=AXES["p" if unit == "edge" else "m"])
-        axes.set_xticks(range(table.shape[1]), [label_of(e) for e in table.columns])
-        axes.set_yticks(range(table.shape[0]), [label_of(a) for a in table.index])
-        axes.grid(False)
     return figure
