@@ -175,7 +175,8 @@ def check_thm_3_3_proof(rng: np.random.Generator) -> Iterator[Check]:
     what = "second moment of d_j, 3 items, ρ = ½, against the printed one"
     yield printed(what, even["square"], "==", even["printed square"], error=ROUNDING)
     yield printed("proved failure over the printed bound (both cut at 1), C = 0.5 to 40", ratio, "<=", 1)
-    yield amended(f"error of (n(τ_a + τ_b) − 1)/pairs as second moment of an answer, {cases}", second, "<=", ROUNDING)
+    what = f"error of (n(τ_a + τ_b) − 1)/pairs as second moment of an answer, {cases}"
+    yield amended(what, second, "==", 0, error=ROUNDING)
     worst = float((failure_bound(n, ENOUGH) * n**5).max())
     yield amended("proved failure × n^5, C = 8, L = 1, worst n", worst, "<=", 1)
 

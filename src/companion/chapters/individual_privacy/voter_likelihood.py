@@ -59,7 +59,8 @@ def check_likelihood(n_items: int = 3, answers: int = 4) -> Iterator[Check]:
     for link, unseen in product((LOGISTIC, ARCTAN), (0.0, 0.5, 1.0)):
         gaps = likelihood_gaps(n_items, answers, unseen, link)
         of = f"{n_items} items, all {gaps.shape[1]:,} data of {answers} answers, {link.name}, 0/0 read as {unseen:g}"
-        yield printed(f"most that the difference moves with θ, {of}", np.ptp(gaps, axis=0).max(), "<=", ROUNDING)
+        moved = np.ptp(gaps, axis=0).max()
+        yield printed(f"most that the difference moves with θ, {of}", moved, "==", 0, error=ROUNDING)
         constant = abs(gaps / answers - math.log(pairs)).max()
         yield printed(f"difference per answer less log {pairs}, {of}", constant, "==", 0, error=ROUNDING)
         every = (n_items * (n_items - 1)) ** answers

@@ -57,7 +57,7 @@ def check_lemma_b1(items: Sequence[int] = SIZES) -> Iterator[Check]:
     mean = {n: 2 * C_DEGREES_VOTERS * math.log(n) for n in items}
     enough = max(n**9 * (math.exp(-UPPER * s) + math.exp(-LOWER * s)) for n, s in mean.items())
     grid = f"n = {min(items)} to {max(items):.0e}"
-    yield printed(f"largest n⁸ P(some degree outside), mL = 60 n log n, {grid}", worst, "<=", 1)
+    yield printed(f"largest n⁸ P(some degree outside), mL = 60 n log n, more than need be, {grid}", worst, "<=", 1)
     what = f"largest n⁸ × Chernoff's bound on that, already from mL = {C_DEGREES_VOTERS:g} n log n on, {grid}"
     yield argument(what, enough, "<=", 1)
     ratio = max(voter_degree_failure(n, draws)[0] / (2 * math.exp(-draws / (6 * n))) for n, draws in FEW)
