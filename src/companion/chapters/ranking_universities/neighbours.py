@@ -23,8 +23,8 @@ def answer_loss(truthful: float) -> float:
 def passes_printed(truthful: float, epsilon: float, first: float, averaged: bool) -> bool:
     """Whether that release satisfies the printed inequality, delta = 0, for the one voter's two possible answers.
 
-    `first`, the paper's rho, is the chance that a redrawn answer prefers the first item. Averaged, the redraw is part of
-    the probability on the right; else the inequality is to hold for every answer that the redraw can give.
+    `first`, the paper's rho, is the chance that a redrawn answer prefers the first item. Averaged, the redraw is part
+    of the probability on the right; else the inequality is to hold for every answer that the redraw can give.
     """
     law = np.array([[truthful, 1 - truthful], [1 - truthful, truthful]])
     chance = np.array([first, 1 - first])
