@@ -81,7 +81,7 @@ def conditional_laws(statistic: str, samples: int) -> tuple[NDArray[np.float64],
     pairs = all_pairs(3)
     won = np.array(list(product((0, 1), repeat=3 * samples))).reshape(-1, 3, samples).sum(2)
     each = np.eye(3, dtype=int)
-    wins = won @ each[pairs[:, 1]] + (samples - won) @ each[pairs[:, 0]]
+    wins = won @ (each[pairs[:, 1]] - each[pairs[:, 0]])  # of each item, up to a constant
     group = np.unique(STATISTICS[statistic](won, wins), axis=0, return_inverse=True)[1].ravel()
     shares = [even_shares(omega, pairs) for omega in OMEGAS]
     chances = [(p**won * (1 - p) ** (samples - won)).prod(1) for p in shares]
@@ -195,8 +195,8 @@ def degrees_within(n: int, steps: int = 2) -> NDArray[np.int64]:
     near = np.zeros((len(masks), n, n))
     near[:, i, j] = near[:, j, i] = masks
     degrees = near.sum(2).max(1).astype(int)
-    reached = np.linalg.matrix_power(near + np.eye(n), steps)
-    return degrees[(reached > 0).all((1, 2))]
+    walks = np.linalg.matrix_power(near + np.eye(n), steps)
+    return degrees[(walks > 0).all((1, 2))]
 
 
 def path(n: int) -> NDArray[np.int64]:

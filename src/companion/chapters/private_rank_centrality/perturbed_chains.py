@@ -95,10 +95,9 @@ def check_coefficient(sizes: Sequence[int] = (2, 3, 4, 5, 6), repetitions: int =
 def least_condition(chain: NDArray[np.float64]) -> float:
     """Least kappa for changes of one chain in the largest entry, if its stationary distribution is unique.
 
-    Half the largest spread in a column of the group inverse of I - P.
+    Half the largest spread in a column of the group inverse of I - P, here up to a number a column.
     """
-    law = stationary_distribution(chain)
-    inverse = np.linalg.inv(np.eye(len(chain)) - chain + law) - law
+    inverse = np.linalg.inv(np.eye(len(chain)) - chain + stationary_distribution(chain))
     return float(np.ptp(inverse, axis=0).max() / 2)
 
 

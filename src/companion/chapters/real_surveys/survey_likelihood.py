@@ -155,7 +155,7 @@ def mle_differences(
 ) -> NDArray[np.float64]:
     """Mean absolute rank difference between private estimates and the same estimate without noise."""
     private, target = ESTIMATES[calibration](survey, epsilon, repetitions, rng)
-    return np.abs(places(private) - places(target)).mean(-1)
+    return np.asarray(np.abs(places(private) - places(target)).mean(1))
 
 
 def mle_curve(
