@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import combinations, product
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csgraph
+from scipy.special import comb
 
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.sweep import stream
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.topk.spectral import ergodicity_coefficient, transition_matrix
 
 
@@ -66,34 +67,43 @@ def strengths(n: int) -> NDArray[np.float64]:
 # --- equation (3.1): the model and its statistics --------------------------------------------------------------------
 
 
-def conditional_gap(statistic: str, samples: int, weights: Sequence[ArrayLike]) -> float:
-    """How much the law of all samples given a statistic depends on the strengths.
+#: Strengths of three items.
+OMEGAS = ((1, 1, 1), (1, 2, 5), (9, 1, 1))
+STATISTICS: dict[str, Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]] = {
+    "averages y": lambda averages, wins: averages,
+    "wins of each item": lambda averages, wins: wins,
+    "wins of the first item": lambda averages, wins: wins[:, :1],
+}
 
-    Largest difference of a conditional probability; 0 says that the statistic is sufficient.
-    """
+
+def conditional_laws(statistic: str, samples: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """P(all samples | statistic) of three items by `OMEGAS`, and the wins of the second item of each pair."""
     pairs = all_pairs(3)
     won = np.array(list(product((0, 1), repeat=3 * samples))).reshape(-1, 3, samples).sum(2)
-    wins = np.zeros((len(won), 3), int)
-    for column, (i, j) in enumerate(pairs):
-        wins[:, j] += won[:, column]
-        wins[:, i] += samples - won[:, column]
-    values = {"averages": won, "wins": wins, "wins of all but one": wins[:, 2:]}[statistic]
-    group = np.unique(values, axis=0, return_inverse=True)[1].ravel()
-    conditional = []
-    for w in weights:
-        p = even_shares(w, pairs)
-        chance = (p**won * (1 - p) ** (samples - won)).prod(1)
-        conditional.append(chance / np.bincount(group, chance)[group])
-    return float(np.ptp(conditional, axis=0).max())
+    each = np.eye(3, dtype=int)
+    wins = won @ (each[pairs[:, 1]] - each[pairs[:, 0]])  # of each item, up to a constant
+    group = np.unique(STATISTICS[statistic](won, wins), axis=0, return_inverse=True)[1].ravel()
+    shares = [even_shares(omega, pairs) for omega in OMEGAS]
+    chances = [(p**won * (1 - p) ** (samples - won)).prod(1) for p in shares]
+    return np.array([chance / np.bincount(group, chance)[group] for chance in chances]), won
+
+
+def conditional_gap(statistic: str, samples: int) -> float:
+    """Largest change of a conditional probability with the strengths; 0 says that the statistic is sufficient."""
+    return float(np.ptp(conditional_laws(statistic, samples)[0], axis=0).max())
 
 
 @claim("qiao2021:eq-3.1")
 def check_model(samples: int = 2) -> Iterator[Check]:
     """Whether the averages y are sufficient, and whether less is."""
-    weights = [[1, 1, 1], [1, 2, 5], [9, 1, 1]]
-    form = f"3 items, L = {samples}, three ω: largest change of P(samples | "
-    yield printed(f"{form}averages y)", conditional_gap("averages", samples, weights), "<=", ROUNDING)
-    yield amended(f"{form}wins of each item)", conditional_gap("wins", samples, weights), "<=", ROUNDING)
+    laws, won = conditional_laws("averages y", samples)
+    exact = 1 / comb(samples, won).prod(1)
+    form = f"3 items, L = {samples}, {len(OMEGAS)} ω, all {len(won)} samples: largest change of P(samples | "
+    off = f"3 items, L = {samples}: P(samples | averages y) off one over the number of samples with these averages"
+    yield printed(f"{form}averages y)", np.ptp(laws, axis=0).max(), "<=", ROUNDING)
+    yield amended(off, np.abs(laws - exact).max(), "<=", ROUNDING)
+    yield amended(f"{form}wins of each item)", conditional_gap("wins of each item", samples), "<=", ROUNDING)
+    yield amended(f"{form}wins of the first item)", conditional_gap("wins of the first item", samples), ">", 0.1)
 
 
 # --- what a neighbour is ---------------------------------------------------------------------------------------------
@@ -104,34 +114,32 @@ def norm(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.abs(matrix).sum(-1).max(-1))
 
 
-def replaced_sample(samples: int) -> float:
-    """Most that one replaced sample moves P in the norm of the paper: three items, all data, d = 2."""
+def replaced_sample(samples: int, d: float) -> float:
+    """Most that one replaced sample moves P in the norm of the paper: three items, all data."""
     pairs = all_pairs(3)
-    worst = 0.0
-    for won in product(range(samples + 1), repeat=3):
-        here = printed_matrix(3, pairs, np.array(won) / samples, 2)
-        for edge in range(3):
-            if won[edge] < samples:
-                other = np.array(won) + (np.arange(3) == edge)
-                worst = max(worst, float(norm(printed_matrix(3, pairs, other / samples, 2) - here)))
-    return worst
+    chains = {
+        won: printed_matrix(3, pairs, np.array(won) / samples, d) for won in product(range(samples + 1), repeat=3)
+    }
+    near = ((a, b) for a, b in combinations(chains, 2) if np.abs(np.subtract(a, b)).sum() == 1)
+    return max(float(norm(chains[a] - chains[b])) for a, b in near)
 
 
-def added_sample(samples: int) -> float:
-    """How far the first sample of a new edge moves P: three items, two edges with L samples each, d = 2."""
+def added_sample(d: float) -> float:
+    """How far the first sample of a new edge moves P: three items, two edges, won and lost."""
     pairs, shares = all_pairs(3), np.array([1.0, 0.0, 0.0])
-    return float(norm(printed_matrix(3, pairs, shares, 2) - printed_matrix(3, pairs[:2], shares[:2], 2)))
+    return float(norm(printed_matrix(3, pairs, shares, d) - printed_matrix(3, pairs[:2], shares[:2], d)))
 
 
 @claim("qiao2021:sec-3:adjacency")
-def check_adjacency(samples: int = 2) -> Iterator[Check]:
+def check_adjacency(samples: int = 2, d: float = 2) -> Iterator[Check]:
     """Whether one sample moves P by no more than 2 / (d L), the sensitivity that Theorem 3.5 builds on."""
-    bound = 2 / (2 * samples)
-    replaced, added = replaced_sample(samples), added_sample(samples)
-    form = f"‖P̃ − P‖∞, 3 items, d = 2, L = {samples}"
+    bound = 2 / (d * samples)
+    replaced, added = replaced_sample(samples, d), added_sample(d)
+    form = f"‖P̃ − P‖∞, 3 items, d = {d:g}, L = {samples}"
     yield printed(f"{form}, worst case", replaced, "<=", bound + ROUNDING, reading="a sample is replaced")
     yield printed(f"{form}, a new edge", added, "<=", bound + ROUNDING, reading="a sample is added (Definition 1.1)")
     yield amended(f"{form}, one sample replaced, worst case", replaced, "==", bound, error=ROUNDING)
+    yield amended(f"{form}, the first sample of a new edge, L times that", added, "==", samples * bound, error=ROUNDING)
 
 
 # --- equation (3.2): the transition matrix ---------------------------------------------------------------------------
@@ -158,43 +166,23 @@ def least_entry(n: int, pairs: NDArray[np.int64], factor: float) -> float:
     return min(float(printed_matrix(n, pairs, y, d).min()) for y in product((0.0, 1.0), repeat=len(pairs)))
 
 
-def transition_entries(factors: Iterable[float], n: int = 4) -> pd.DataFrame:
-    """What d does to equation (3.2), over all graphs of n items and all outcomes.
-
-    ``d over maximum degree``, ``least entry`` and ``graphs with a negative entry``, a share.
-    """
-    rows = []
-    for factor in factors:
-        least = np.array([least_entry(n, pairs, factor) for pairs in graphs(n)])
-        shares = (least < -ROUNDING).mean()
-        rows.append(
-            {
-                "d over maximum degree": factor,
-                "least entry": least.min(),
-                "graphs with a negative entry": shares,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
 @claim("qiao2021:eq-3.2")
-def check_transition() -> Iterator[Check]:
+def check_transition(n: int = 4) -> Iterator[Check]:
     """Whether equation (3.2) gives probabilities, and from which d on."""
-    ceiling = 4
-    frame = transition_entries([0.99, 1.0], ceiling)
-    low, right = frame.iloc[0], frame.iloc[1]
-    form = f"least entry of P, all graphs of {ceiling} items, all outcomes, d = maximum degree"
-    yield printed(
-        "least entry of P, 2 items, d = 1/2, one lost all comparisons", least_entry(2, all_pairs(2), 0.5), ">=", 0
-    )
+    every = graphs(n)
+    least = {factor: np.array([least_entry(n, pairs, factor) for pairs in every]) for factor in (0.5, 0.99, 1.0)}
+    two = least_entry(2, all_pairs(2), 0.5)
+    form = f"all graphs of {n} items, all outcomes"
+    yield printed("least entry of P, 2 items, d = 1/2, one lost all comparisons", two, ">=", 0)
     yield printed("least entry of P, 3 items on a path, d = 1, worst outcome", least_entry(3, path(3), 0.5), ">=", 0)
-    yield supplied(form, right["least entry"], ">=", -ROUNDING)
-    yield amended(
-        f"share of graphs of {ceiling} items where d = 0.99 maximum degree fails for some outcome",
-        low["graphs with a negative entry"],
-        "==",
-        1,
-    )
+    yield supplied(f"least entry of P, {form}, d = maximum degree", least[1.0].min(), ">=", -ROUNDING)
+    different = len({pairs.tobytes() for pairs in every})
+    yield argument(f"different graphs of {n} items with an edge", different, "==", 2 ** math.comb(n, 2) - 1)
+    for factor, entries in least.items():
+        off = np.abs(entries - (1 - 1 / factor)).max()
+        yield amended(
+            f"least entry of P off 1 − 1/{factor:g}, {form}, d = {factor:g} maximum degree", off, "<=", ROUNDING
+        )
 
 
 def degrees_within(n: int, steps: int = 2) -> NDArray[np.int64]:
@@ -207,8 +195,8 @@ def degrees_within(n: int, steps: int = 2) -> NDArray[np.int64]:
     near = np.zeros((len(masks), n, n))
     near[:, i, j] = near[:, j, i] = masks
     degrees = near.sum(2).max(1).astype(int)
-    reached = np.linalg.matrix_power(near + np.eye(n), steps)
-    return degrees[(reached > 0).all((1, 2))]
+    walks = np.linalg.matrix_power(near + np.eye(n), steps)
+    return degrees[(walks > 0).all((1, 2))]
 
 
 def path(n: int) -> NDArray[np.int64]:
@@ -237,12 +225,15 @@ def petersen() -> NDArray[np.int64]:
 def check_growth(sizes: Sequence[int] = (5, 50, 500), most: int = 6) -> Iterator[Check]:
     """Whether the maximum degree must grow with the number of items."""
     cycles = [rivals(n, cycle(n)) for n in sizes]
-    slack = min(int((degrees_within(n) ** 2 + 1 - n).min()) for n in range(2, most + 1))
+    least = {n: int(degrees_within(n).min()) for n in range(2, most + 1)}
+    slack = min(degree**2 + 1 - n for n, degree in least.items())
+    off = max(abs(degree - math.ceil(math.sqrt(n - 1))) for n, degree in least.items())
     tight = petersen()
     even = transition_matrix(10, tight, np.full(len(tight), 0.5))
-    cycle_growth = f"maximum degree of a cycle of {sizes[-1]} items over that of {sizes[0]}"
-    form = f"least of d² + 1 − m, d the maximum degree, all graphs of 2 to {most} items that may have τ₁ < 1"
-    attained = "τ₁ of the Petersen graph, m = d² + 1 = 10, all shares 1/2"
-    yield printed(cycle_growth, cycles[-1] / cycles[0], ">", 1)
-    yield supplied(form, slack, ">=", 0)
-    yield amended(attained, ergodicity_coefficient(even), "<", 1)
+    form = f"all graphs of 2 to {most} items that may have τ₁ < 1"
+    growth = f"maximum degree of a cycle of {sizes[-1]} items over that of {sizes[0]}"
+    yield printed(growth, cycles[-1] / cycles[0], ">", 1)
+    yield supplied(f"least of d² + 1 − m, d the maximum degree, {form}", slack, ">=", 0)
+    yield amended(f"least maximum degree off ⌈√(m − 1)⌉, {form}", off, "==", 0)
+    attained = "τ₁ of the Petersen graph, m = d² + 1 = 10, all shares 1/2: one of six equal steps in common"
+    yield amended(attained, ergodicity_coefficient(even), "==", 5 / 6, error=ROUNDING)

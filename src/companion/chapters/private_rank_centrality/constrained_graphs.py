@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from scipy.stats import binom
 
-from companion.chapters.private_rank_centrality.comparison_graphs import all_pairs, connected, graphs
+from companion.chapters.private_rank_centrality.comparison_graphs import all_pairs, connected, graphs, printed_matrix
 from companion.chapters.private_rank_centrality.small_graphs import GRAPHS
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
@@ -105,33 +107,32 @@ def unconstrained_at_most(n_items: int, p: float, samples: int = 0) -> float:
 @claim("qiao2021:def-3.4")
 def check_constrained_graph(graphs: pd.DataFrame, found: pd.DataFrame) -> Iterator[Check]:
     """Definition 3.4 as a property of the graph alone, or of its answers too."""
-    complete_ones = found[
-        found.graph.isin([name for name, (m, pairs) in GRAPHS.items() if len(pairs) == math.comb(m, 2)])
-    ]
-    degree = complete_ones.graph.map({name: m - 1 for name, (m, _) in GRAPHS.items()})
-    yield printed(
-        f"largest τ₁ over the answers, least of the {len(graphs)} connected graphs of 3 to "
-        f"{graphs['items'].max()} items that lack a pair",
-        graphs["largest tau"].min(),
-        "<",
-        1,
-        reading="ρ belongs to the graph, whatever the answers",
-    )
-    yield printed(
-        f"data sets with τ₁ < 1 that have, or whose neighbour has, several stationary distributions, "
-        f"all {found['data sets'].sum():,} data sets on {found.graph.nunique()} graphs",
-        found["not unique"].sum(),
-        "==",
-        0,
-        reading="ρ belongs to the graph and its answers",
-    )
-    yield amended(
-        "distance of the largest τ₁ over the answers from 1 − 1/d, graphs with all pairs",
-        float((complete_ones["largest tau"] - (1 - 1 / degree)).abs().max()),
-        "==",
-        0,
-        error=ROUNDING,
-    )
+    complete = {name: m - 1 for name, (m, pairs) in GRAPHS.items() if len(pairs) == math.comb(m, 2)}
+    ones = found[found.graph.isin(complete)]
+    off = (ones["largest tau"] - (1 - 1 / ones.graph.map(complete))).abs().max()
+    lacking = f"the {len(graphs)} connected graphs of 3 to {graphs['items'].max()} items that lack a pair"
+    what = f"largest τ₁ over the answers, least of {lacking}"
+    yield printed(what, graphs["largest tau"].min(), "<", 1, reading="ρ belongs to the graph, whatever the answers")
+    where = f"all {found['data sets'].sum():,} data sets on {found.graph.nunique()} graphs"
+    what = f"data sets with τ₁ < 1 that have, or whose neighbour has, several stationary distributions, {where}"
+    yield printed(what, found["not unique"].sum(), "==", 0, reading="ρ belongs to the graph and its answers")
+    what = "distance of the largest τ₁ over the answers from 1 − 1/d, graphs with all pairs"
+    yield amended(what, off, "==", 0, error=ROUNDING)
+
+
+def strangers(n_items: int, p: float, samples: int = 0) -> float:
+    """Expected number of pairs of rows of the chain that share nothing, by listing all graphs and all answers."""
+    answers = np.arange(samples + 1) / samples if samples else np.array([0.5])
+    law = dict(zip(answers, binom.pmf(np.arange(samples + 1), samples, 0.5), strict=True))
+    pairs, total = all_pairs(n_items), 0.0
+    for shares in product((None, *answers), repeat=len(pairs)):
+        there = [share is not None for share in shares]
+        given = [share for share in shares if share is not None]
+        chain = printed_matrix(n_items, pairs[there], given, n_items)
+        apart = np.abs(chain[:, None] - chain).sum(2)[np.triu_indices(n_items, 1)] > 2 - ROUNDING
+        chance = math.prod(p * law[share] for share in given) * (1 - p) ** (len(shares) - len(given))
+        total += chance * apart.sum()
+    return total
 
 
 @claim("qiao2021:def-3.4:random-graph")
@@ -150,6 +151,16 @@ def check_random_graph(n_items: int = 10_000, margin: float = 1.2) -> Iterator[C
     yield between(model, 1, dense, above, 0.5, "supplied")
     yield between(model, 1, dense, above, 0.99, "corrected")
     yield between(one, 1, once, twice, 0.99, "corrected")
+    for samples, listed in ((0, "model's chain"), (1, "L = 1, equal items")):
+        p = threshold(n_items, samples)
+        shared = p**2 * 0.25**samples
+        # (1 - p) (1 - shared)^(m - 2) m (m - 1) / 2, where exp(-m shared) = 1 / m^2
+        what = f"expected pairs that share nothing at the threshold, m = {n_items:,}, p = {p:.4f} ({listed})"
+        near = (p + n_items * shared**2) / 2
+        yield amended(what, unconstrained_at_most(n_items, p, samples), "==", 0.5, error=near)
+        exact, bound = strangers(4, 0.9, samples), unconstrained_at_most(4, 0.9, samples)
+        what = f"expected pairs that share nothing, all graphs of 4 items and all answers, p = 0.9, {listed}"
+        yield amended(what, exact, "==", bound, error=ROUNDING)
 
 
 @styled

@@ -10,48 +10,48 @@ from scipy.special import gammaln
 
 from companion.chapters.ranking_universities.survey_counts import survey_data
 from companion.instruments import surveys as datasets
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.instruments.allowance import ROUNDING
+from companion.ledger.claim import Check, amended, argument, claim, printed
 
 #: Section 4.3.1 as printed: survey -> (m, n, L).
 PRINTED = {"CEMS": (303, 6, 15), "immigration": (98, 4, 6)}
 
 
-def answers_given() -> pd.DataFrame:
-    """What the committed data say about how much was asked and answered.
+def cems_answers() -> dict[str, int]:
+    """Students asked and answering: ``students``, ``asked``, ``full`` (who answered all pairs), ``some`` (or one)."""
+    rows = datasets.read("cems")
+    given = rows.groupby("student").outcome.count()
+    full, some = (given == PRINTED["CEMS"][2]).sum(), (given > 0).sum()
+    return {"students": len(given), "asked": len(rows), "full": int(full), "some": int(some)}
 
-    A row a survey: ``survey``, ``students``, ``items``, ``pairs``, ``asked`` (students times pairs), ``answers``
-    (undecided ones included), ``undecided``, ``full`` (most students that can have answered all pairs), ``some``
-    (fewest that must have answered one). Where only totals are known the last two are bounds.
-    """
-    cems = survey_data("CEMS")
-    given = datasets.read("cems").groupby("student").outcome.count()
+
+def immigration_answers() -> dict[str, int]:
+    """As `cems_answers`, where only totals are known: ``full`` is at most, ``some`` at least so many."""
     totals = datasets.immigration_pairs()
-    people = int(totals[["first_preferred", "undecided", "second_preferred", "missing"]].sum(axis=1).max())
-    rows = [
-        ("CEMS", len(given), cems, len(datasets.read("cems")), int((given == 15).sum()), int((given > 0).sum())),
-        (
-            "immigration",
-            people,
-            survey_data("immigration"),
-            len(totals) * people,
-            people - int(totals.missing.max()),
-            people - int(totals.missing.min()),
-        ),
-    ]
-    return pd.DataFrame(
-        {
-            "survey": survey,
-            "students": students,
-            "items": data.n_items,
-            "pairs": math.comb(data.n_items, 2),
-            "asked": asked,
-            "answers": len(data),
-            "undecided": int((data.points == 1).sum()),
-            "full": full,
-            "some": some,
-        }
-        for survey, students, data, asked, full, some in rows
-    )
+    people = immigration_people().max()
+    full, some = people - totals.missing.max(), people - totals.missing.min()
+    return {"students": int(people), "asked": len(totals) * int(people), "full": int(full), "some": int(some)}
+
+
+def immigration_people() -> pd.Series:
+    """Students in the totals of each pair."""
+    return datasets.immigration_pairs()[["first_preferred", "undecided", "second_preferred", "missing"]].sum(axis=1)
+
+
+def answers_given() -> pd.DataFrame:
+    """What the committed data say about how much was asked and answered, a row a survey.
+
+    ``survey``, ``students``, ``items``, ``pairs``, ``asked`` (students times pairs), ``answers`` (undecided ones
+    included), ``undecided``, ``full`` (most students that can have answered all pairs), ``some`` (fewest that must have
+    answered one).
+    """
+    columns = ["survey", "students", "items", "pairs", "asked", "answers", "undecided", "full", "some"]
+    rows = []
+    for survey, facts in (("CEMS", cems_answers()), ("immigration", immigration_answers())):
+        data = survey_data(survey)
+        counts = {"items": data.n_items, "pairs": math.comb(data.n_items, 2), "answers": len(data)}
+        rows.append({"survey": survey, "undecided": int((data.points == 1).sum()), **counts, **facts})
+    return pd.DataFrame(rows)[columns]
 
 
 def missing_answers() -> dict[str, float]:
@@ -85,42 +85,40 @@ def check_cems() -> Iterator[Check]:
     form = "L counts a student's pairs on file, answered or not"
     model = "L counts a student's comparisons, as in Section 3.1"
     items = len({*rows["first"], *rows["second"]})
-    size = [
-        ("students", len(asked), "==", m),
-        ("universities", items, "==", n),
-    ]
     for reading in (form, model):
-        for check in size:
-            yield printed(*check, reading=reading)
-    yield printed("fewest pairs of a student on file", asked.min(), "==", answers, reading=form)
-    yield printed("most pairs of a student on file", asked.max(), "==", answers, reading=form)
+        yield printed("students", len(asked), "==", m, reading=reading)
+        yield printed("universities", items, "==", n, reading=reading)
+    what = f"students with another number of pairs on file than {answers}"
+    yield printed(what, (asked != answers).sum(), "==", 0, reading=form)
     yield printed("fewest comparisons of a student", given.min(), "==", answers, reading=model)
-    yield amended("most comparisons of a student", given.max(), "<=", answers)
+    yield amended("most comparisons of a student", given.max(), "==", answers)
+    yield amended("answers, and answers missing", given.sum() + missing["answers"], "==", m * answers)
     yield amended("students who lack an answer", missing["students"], "==", int((given < answers).sum()))
     yield amended("pairs on which answers are missing", missing["pairs"], "==", 1)
     yield amended("last of these students on file", missing["last"], "==", missing["students"])
+    chance = sum(math.log10((i + 1) / (m - i)) for i in range(int(missing["students"])))
+    what = f"log₁₀ of the chance that any {missing['students']:g} of {m} students are the first on file"
+    yield argument(what, missing["log10"], "==", chance, error=ROUNDING)
 
 
 @claim("cai2025:sec-4.3:immigration")
 def check_immigration() -> Iterator[Check]:
     """Section 4.3.1, Student Attitudes on Immigration, as far as published totals can tell."""
     m, n, answers = PRINTED["immigration"]
-    facts = answers_given().set_index("survey").loc["immigration"]
     most, model = "L is the most that a student can answer", "L counts a student's comparisons, as in Section 3.1"
-    totals = datasets.immigration_pairs()
-    people = totals[["first_preferred", "undecided", "second_preferred", "missing"]].sum(axis=1)
-    possible = min(int(facts.students), int(facts.answers))
-    size = [
-        ("students in the totals, fewest", people.min(), "==", m),
-        ("students in the totals, most", people.max(), "==", m),
-        ("statements", facts["items"], "==", n),
-        ("pairs of statements", facts.pairs, "==", answers),
-        ("students who may have answered a pair, for all that the totals tell", possible, "==", m),
-    ]
+    facts, people, data = immigration_answers(), immigration_people(), survey_data("immigration")
+    possible = min(facts["students"], len(data))
     for reading in (most, model):
-        for check in size:
-            yield printed(*check, reading=reading)
-    yield printed("answers", facts.answers, "==", m * answers, reading=model)
-    yield amended("answers", facts.answers, "<", m * answers)
-    yield amended("students who can have answered all pairs", facts.full, "<", m)
-    yield amended("students who must have answered a pair", facts.some, "<", m)
+        yield printed(f"pairs with another number of students than {m}", (people != m).sum(), "==", 0, reading=reading)
+        yield printed("statements", data.n_items, "==", n, reading=reading)
+        yield printed("pairs of statements", len(people), "==", answers, reading=reading)
+        what = "students who may have answered a pair, for all that the totals tell"
+        yield printed(what, possible, "==", m, reading=reading)
+    yield printed("answers", len(data), "==", m * answers, reading=model)
+    yield amended("answers", len(data), "<", facts["asked"])
+    missing = datasets.immigration_pairs().missing
+    yield amended("answers, and answers missing", len(data) + missing.sum(), "==", m * answers)
+    yield amended("students who must have answered a pair", facts["some"], "<", m)
+    yield amended("the same, and fewest answers missing of a pair", missing.min() + facts["some"], "==", m)
+    yield amended("students who can have answered all pairs", facts["full"], "<", m)
+    yield amended("the same, and most answers missing of a pair", missing.max() + facts["full"], "==", m)

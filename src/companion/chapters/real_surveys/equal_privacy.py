@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import product
 
 import numpy as np
@@ -18,11 +18,13 @@ from companion.chapters.ranking_universities.survey_counts import (
 )
 from companion.chapters.real_surveys.panels import LOOK, bars, epsilon_axis, label_first, panels
 from companion.chapters.real_surveys.survey_likelihood import (
+    Table,
+    decided,
+    halved,
     mle_curve,
     questionnaire_loss,
     random_difference,
     survey_mle,
-    survey_table,
 )
 from companion.instruments.style import styled
 from companion.instruments.sweep import stream
@@ -56,6 +58,13 @@ def spent(epsilon: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["survey", "promise", "counts", "MLE"])
 
 
+def evened(survey: str) -> Table:
+    """As `decided`, with all pairs made equally often compared."""
+    played, wins = decided(survey)
+    n = len(wins)
+    return np.full((n, n), played.sum() / (n * (n - 1))) * (1 - np.eye(n)), wins
+
+
 def same_noise(epsilon: float, repetitions: int) -> pd.DataFrame:
     """How far the MLE's ranking is from that of counts with the very same noise.
 
@@ -63,11 +72,10 @@ def same_noise(epsilon: float, repetitions: int) -> pd.DataFrame:
     compared), ``score``, ``same order`` (share of draws), ``difference`` (mean rank difference between the two).
     """
     rows = []
-    for survey, table in product(SURVEYS, ("dropped", "half", "equally often")):
-        played, wins = survey_table(survey, "half" if table == "half" else "dropped")
+    tables: dict[str, Callable[[str], Table]] = {"dropped": decided, "half": halved, "equally often": evened}
+    for survey, table in product(SURVEYS, tables):
+        played, wins = tables[table](survey)
         n = len(wins)
-        if table == "equally often":
-            played = np.full((n, n), played.sum() / (n * (n - 1))) * (1 - np.eye(n))
         mechanism = survey_mle("as printed", epsilon, survey)
         rng = stream("cai2025:fig-8:same-noise", {"survey": survey, "table": table, "epsilon": epsilon})
         noisy = wins - noise.laplace(mechanism.scale, (repetitions, n), rng=rng)
@@ -85,7 +93,7 @@ def noiseless_orders() -> pd.DataFrame:
     """
     frames = []
     for survey in SURVEYS:
-        played, wins = survey_table(survey)
+        played, wins = decided(survey)
         theta = mle_from_counts(played, wins[None], ridge=1e-6)[0][0]
         scores = {"wins": wins, "net wins": 2 * wins - played.sum(1), "MLE": theta}
         columns = {name: places(score) + 1 for name, score in scores.items()}

@@ -35,10 +35,6 @@ def pair_probabilities(graph: str, n_items: int, probability: float) -> NDArray[
 
     In leagues the stronger and the weaker half meet mostly among themselves, `WITHIN` times as often, at most surely.
     """
-    if graph not in GRAPHS:
-        raise ValueError(f"graph = {graph!r}; allowed are {', '.join(map(repr, GRAPHS))}")
-    if not 0 < probability <= 1:
-        raise ValueError(f"probability = {probability}; it must be above 0 and at most 1")
     first, second = np.triu_indices(n_items, 1)
     if graph == GRAPHS[0]:
         return np.full(first.size, probability)
@@ -62,8 +58,6 @@ def incomplete_errors(
 
     One comparison of a pair at most, one comparison as the unit of privacy; strengths uniform on [log 0.2, 0].
     """
-    if method not in METHODS:
-        raise ValueError(f"method = {method!r}; allowed are {', '.join(map(repr, METHODS))}")
     # the items in order of strength: the truth is 0, 1, 2, ...
     theta = -np.sort(-rng.uniform(math.log(0.2), 0, (repetitions, n_items)), axis=1)
     played, wins = _compare(theta, pair_probabilities(graph, n_items, probability), rng)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -28,28 +28,42 @@ RIDGE = 100.0
 
 def random_difference(n_items: int) -> float:
     """Expected mean absolute rank difference between any order and a uniformly random one: (n^2 - 1) / (3 n)."""
-    if n_items < 2:
-        raise ValueError(f"n_items = {n_items}; at least two are needed")
     return (n_items**2 - 1) / (3 * n_items)
 
 
-@cache
-def survey_table(survey: str, ties: str = "dropped") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How often each pair was compared, shape (items, items), and the wins, shape (items,).
+Table = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-    Undecided answers are dropped, as in the authors' Figure 8; or half a win for both; or, by plan, so is every
-    question that was put and not answered. A student who leaves an answer open then does not change the graph. The CEMS
-    form lacked a question for some; it counts for those who were asked.
+
+@cache
+def decided(survey: str) -> Table:
+    """How often each pair was compared, (items, items), and the wins, (items,), undecided answers left out.
+
+    As in the authors' Figure 8.
     """
-    if ties not in ("dropped", "half", "plan"):
-        raise ValueError(f"ties = {ties!r}; allowed are 'dropped', 'half', 'plan'")
     data = survey_data(survey)
-    wins = pairwise_wins(data[data.points != 1] if ties == "dropped" else data)
-    played = wins + wins.T
-    if ties == "plan" and survey == "immigration":
-        full = PRINTED[survey][0] * (1 - np.eye(len(wins)))
-        wins, played = wins + (full - played) / 2, full
-    return played, wins.sum(1)
+    wins = pairwise_wins(data[data.points != 1])
+    return wins + wins.T, wins.sum(1)
+
+
+@cache
+def halved(survey: str) -> Table:
+    """As `decided`, with half a win for both where an answer is undecided."""
+    wins = pairwise_wins(survey_data(survey))
+    return wins + wins.T, wins.sum(1)
+
+
+@cache
+def planned(survey: str) -> Table:
+    """As `halved`, with every question that was put counted as answered, undecided where the answer is missing.
+
+    A student who leaves an answer open then does not change the graph. The CEMS form lacked a question for some; it
+    counts for those who were asked.
+    """
+    played, wins = halved(survey)
+    if survey == "CEMS":
+        return played, wins
+    full = PRINTED[survey][0] * (1 - np.eye(len(wins)))
+    return full, wins + (full - played).sum(1) / 2
 
 
 def questionnaire_loss(n_items: int, scale: float, ridge: float) -> float:
@@ -62,11 +76,6 @@ def questionnaire_loss(n_items: int, scale: float, ridge: float) -> float:
     :math:`2 / \lambda`; a pair of like signs only :math:`\log(1 + 1 / (2 \gamma))`. The bound is the largest sum over
     a. The maximum over r is attained where a quadratic vanishes.
     """
-    for name, value in (("scale", scale), ("ridge", ridge)):
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} = {value}; it must be above 0 and finite")
-    if n_items < 2:
-        raise ValueError(f"n_items = {n_items}; at least two are needed")
     # 2 r^2 - 2 r (1 - scale) - (ridge + scale) = 0, its positive root without cancellation
     root = math.hypot(scale - 1, math.sqrt(2 * (ridge + scale)))
     r = min((ridge + scale) / (root + scale - 1), 1.0) if scale > 1 else min((1 - scale + root) / 2, 1.0)
@@ -79,8 +88,6 @@ def questionnaire_loss(n_items: int, scale: float, ridge: float) -> float:
 
 def questionnaire_scale(n_items: int, epsilon: float, ridge: float) -> float:
     """The least noise for which `questionnaire_loss` is at most epsilon."""
-    if not questionnaire_loss(n_items, 1e12, ridge) < epsilon:
-        raise ValueError(f"ridge = {ridge} is too small for epsilon = {epsilon} at any noise")
 
     def excess(log_scale: float) -> float:
         return math.log(questionnaire_loss(n_items, math.exp(log_scale), ridge) / epsilon)
@@ -106,8 +113,6 @@ LIKELIHOODS = {"as printed": printed_mle, "private graph": questionnaire_mle}
 
 def survey_mle(calibration: str, epsilon: float, survey: str) -> PerturbedMLE:
     """The perturbed MLE for a survey, calibrated in one of `LIKELIHOODS`."""
-    if calibration not in LIKELIHOODS:
-        raise ValueError(f"calibration = {calibration!r}; allowed are {', '.join(map(repr, LIKELIHOODS))}")
     return LIKELIHOODS[calibration](epsilon, survey_data(survey).n_items)
 
 
@@ -121,24 +126,36 @@ def public_mle(scores: NDArray[np.float64], played: NDArray[np.float64], ridge: 
     return mle_from_counts(played, (net + played.sum(1)) / 2, ridge=ridge)[0]
 
 
+def with_noise_inside(
+    calibration: str, survey: str, epsilon: float, repetitions: int, rng: np.random.Generator
+) -> Table:
+    """Estimates of the perturbed MLE, a row each, and the estimate without noise."""
+    mechanism, (played, wins) = survey_mle(calibration, epsilon, survey), decided(survey)
+    private = mechanism.estimate(played, np.tile(wins, (repetitions, 1)), rng)
+    return private, mle_from_counts(played, wins[None], ridge=mechanism.ridge)[0]
+
+
+def with_noise_before(survey: str, epsilon: float, repetitions: int, rng: np.random.Generator) -> Table:
+    """As `with_noise_inside` on a public graph: net wins get noise, and the likelihood is post-processing."""
+    played, wins = planned(survey)
+    net = 2 * wins - played.sum(1)
+    drawn = noise.laplace(survey_mechanism("net wins", epsilon, survey).scale, (repetitions, len(net)), rng=rng)
+    return public_mle(net + drawn, played, 1.0), public_mle(net[None], played, 1.0)
+
+
+ESTIMATES: dict[str, Callable[..., Table]] = {
+    "as printed": partial(with_noise_inside, "as printed"),
+    "private graph": partial(with_noise_inside, "private graph"),
+    "public graph": with_noise_before,
+}
+
+
 def mle_differences(
     survey: str, calibration: str, epsilon: float, *, repetitions: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Mean absolute rank difference between private estimates and the same estimate without noise.
-
-    On a public graph it is net wins that get noise; the likelihood is post-processing.
-    """
-    if calibration == "public graph":
-        played, wins = survey_table(survey, "plan")
-        net = 2 * wins - played.sum(1)
-        drawn = noise.laplace(survey_mechanism("net wins", epsilon, survey).scale, (repetitions, len(net)), rng=rng)
-        private, target = public_mle(net + drawn, played, 1.0), public_mle(net[None], played, 1.0)
-    else:
-        mechanism = survey_mle(calibration, epsilon, survey)
-        played, wins = survey_table(survey)
-        private = mechanism.estimate(played, np.tile(wins, (repetitions, 1)), rng)
-        target = mle_from_counts(played, wins[None], ridge=mechanism.ridge)[0]
-    return np.abs(places(private) - places(target)).mean(-1)
+    """Mean absolute rank difference between private estimates and the same estimate without noise."""
+    private, target = ESTIMATES[calibration](survey, epsilon, repetitions, rng)
+    return np.asarray(np.abs(places(private) - places(target)).mean(1))
 
 
 def mle_curve(

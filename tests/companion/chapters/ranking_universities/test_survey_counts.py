@@ -68,10 +68,3 @@ def test_sensitivities_of_the_survey_bound_the_real_students():
     moved = np.abs(sheets[:, None] - sheets).sum(-1).max()
     frame = survey_counts.survey_sensitivities(6).set_index(["sheet", "score"]).sensitivity
     assert 0 < moved <= frame["each pair once, ties and gaps allowed", "net"] == 36
-
-
-def test_bad_input():
-    with pytest.raises(ValueError, match="calibration = 'wrong'; allowed are"):
-        survey_counts.survey_mechanism("wrong", 1.0, "CEMS")
-    with pytest.raises(ValueError, match="survey = 'wrong'; allowed are 'CEMS', 'immigration'"):
-        survey_counts.survey_data("wrong")

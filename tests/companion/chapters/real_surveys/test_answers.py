@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
-import pytest
-
 from companion.chapters.real_surveys import answers
 from companion.ledger.claim import derive
 
@@ -15,15 +11,12 @@ def test_what_was_answered():
     assert (frame.asked >= frame.answers).all()
     assert frame.loc["CEMS", "full"] + answers.missing_answers()["students"] == frame.loc["CEMS", "students"]
     assert frame.loc["immigration", ["full", "some"]].tolist() == [80, 88]
-    # the chance that the 91 are the first 91 of 303: a product of ratios
-    chance = sum(math.log10((i + 1) / (303 - i)) for i in range(91))
-    assert answers.missing_answers()["log10"] == pytest.approx(chance)
 
 
 def test_data_claims_and_their_mutants(monkeypatch):
     assert derive(answers.check_cems()) == "underspecified"
     assert derive(answers.check_immigration()) == "underspecified"
-    assert all(c.outcome for c in [*answers.check_cems(), *answers.check_immigration()] if c.about == "corrected")
+    assert all(c.outcome for c in [*answers.check_cems(), *answers.check_immigration()] if c.about != "printed")
     monkeypatch.setattr(answers, "PRINTED", {"CEMS": (302, 6, 15), "immigration": (97, 4, 6)})
     assert derive(answers.check_cems()) == "refuted"
     assert derive(answers.check_immigration()) == "refuted"
