@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from companion.chapters.testing_uniformity.independence import far_law, m_1, sign_law
+from companion.chapters.testing_uniformity.independence import far_law, far_mean, m_1, sign_law
 from companion.chapters.testing_uniformity.pair_statistics import CALM, MISS, null_size, square_moments
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.sweep import sweep
@@ -107,6 +107,10 @@ def check_alg_2_k(
     k = paper.unif_samples(12, math.log(2), 2 * math.exp(-3))
     yield printed("k, m = 12, δ = 2e⁻³, φ_ε = 1/2", k, "<", math.inf)
     yield argument("m₁ there", m_1(12, 2 * math.exp(-3)).item(), "==", 0, error=ROUNDING)
+    m = items[-1]
+    mean = float(far_law(m, m // 8) @ np.arange(m // 2 + 1))
+    what = f"mean number of far pairs, m = {m}, by the law that gives the chance of none"
+    yield argument(what, mean, "==", far_mean(m, m // 8), error=ROUNDING)
     cells = {(m, mu): one_pair_power(m, 16 / m * math.atanh(mu), delta) for m in items for mu in biases}
     what = f"least power, one far pair alone, {len(cells)} pairs (m, μ), m = {min(items)} .. {max(items)}"
     yield amended(f"{what}, δ = {delta:g}", min(cells.values()), ">=", 1 - delta)
