@@ -92,7 +92,7 @@ def constrained(sizes: Sequence[int], factors: Sequence[float], repetitions: int
 
 def constrained_at_most(n_items: int, p: float) -> float:
     """Bound on the chance that all items are within two edges of each other: expected number within two of one item."""
-    return min(1.0, (1 + n_items * p + (n_items * p) ** 2) / n_items)
+    return (1 + n_items * p + (n_items * p) ** 2) / n_items
 
 
 def unconstrained_at_most(n_items: int, p: float, samples: int = 0) -> float:
@@ -101,7 +101,7 @@ def unconstrained_at_most(n_items: int, p: float, samples: int = 0) -> float:
     The model's own chain for any strengths (samples = 0), or that of so many samples an edge of equal items.
     """
     shared = (p * (1 - 0.5**samples if samples else 1.0)) ** 2
-    return min(1.0, math.comb(n_items, 2) * (1 - p) * (1 - shared) ** (n_items - 2))
+    return math.comb(n_items, 2) * (1 - p) * (1 - shared) ** (n_items - 2)
 
 
 @claim("qiao2021:def-3.4")

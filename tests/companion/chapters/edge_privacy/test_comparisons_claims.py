@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from companion.chapters.edge_privacy import comparisons, oneshot
+from companion.chapters.edge_privacy import comparisons as s
+from companion.chapters.edge_privacy import oneshot
 from companion.chapters.individual_privacy import voters
 from companion.instruments import strengths
 from companion.ledger.claim import derive
@@ -23,7 +24,7 @@ def outcomes(checks, about):
 
 
 def test_falls_are_differences_of_levels():
-    frame = comparisons.edge([20], [0.5], NOISES, 30, falls=[0.5, math.inf])
+    frame = s.edge([20], [0.5], NOISES, 30, falls=[0.5, math.inf])
     frame = frame.set_index(["epsilon", "method", "loss"])["mean"]
     for method, loss in (("MLE", strengths.L2), ("counts", strengths.MISSED)):
         level = frame[0.5, method, loss] - frame[math.inf, method, loss]
@@ -32,7 +33,7 @@ def test_falls_are_differences_of_levels():
 
 def test_same_order_and_a_mutant():
     for epsilon in (0.5, math.inf):
-        same = comparisons.same_order(30, epsilon, 20, rng=rng())
+        same = s.same_order(30, epsilon, 20, rng=rng())
         assert same["differ"] == same["missed"] == 0
         assert max(same["MLE"], same["counts"]) <= epsilon or math.isinf(epsilon)
     # on an incomplete graph the orders do differ
@@ -44,7 +45,7 @@ def test_same_order_and_a_mutant():
 
 
 def test_setups():
-    checks = comparisons.check_setup([100, 175], 100, 20)
+    checks = s.check_setup([100, 175], 100, 20)
     assert derive(checks) == "refuted"
     assert checks[0].observed == 1
     assert outcomes(checks, "corrected")[0] is True
@@ -52,14 +53,14 @@ def test_setups():
 
 
 def test_copeland_is_refuted_and_corrected():
-    frame = comparisons.edge([40], [1.0], [0.5, math.inf], 60, pairs=[("MLE", "counts")])
-    checks = comparisons.check_copeland(frame, 40, 20, rng=rng())
+    frame = s.edge([40], [1.0], [0.5, math.inf], 60, pairs=[("MLE", "counts")])
+    checks = s.check_copeland(frame, 40, 20, rng=rng())
     assert derive(checks) == "refuted"
     assert set(outcomes(checks, "corrected")) == {True}
 
 
 def test_what_a_method_misses_more_is_a_difference_on_the_same_data():
-    frame = comparisons.edge([40], [1.0], [0.5], 200, pairs=[("MLE", "counts")])
+    frame = s.edge([40], [1.0], [0.5], 200, pairs=[("MLE", "counts")])
     level = frame[frame.loss == strengths.MISSED].set_index("method")
     more = strengths.missed_more(frame, "MLE", "counts", ["n"]).iloc[0]
     assert more["mean"] == pytest.approx(level["mean"]["MLE"] - level["mean"]["counts"], abs=1e-12)
