@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from ledgers import outcomes
 
 from companion.chapters.edge_privacy import comparisons as s
 from companion.chapters.edge_privacy import oneshot
@@ -13,14 +14,6 @@ from companion.ledger.claim import derive
 from dprank.pairwise import mle_from_counts
 
 NOISES = [0.5, 1.0, 2.5, math.inf]
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
 
 
 def test_falls_are_differences_of_levels():
@@ -33,12 +26,12 @@ def test_falls_are_differences_of_levels():
 
 def test_same_order_and_a_mutant():
     for epsilon in (0.5, math.inf):
-        same = s.same_order(30, epsilon, 20, rng=rng())
+        same = s.same_order(30, epsilon, 20, rng=np.random.default_rng(0))
         assert same["differ"] == same["missed"] == 0
         assert max(same["MLE"], same["counts"]) <= epsilon or math.isinf(epsilon)
     # on an incomplete graph the orders do differ
-    wins = rng().integers(0, 9, (20, 12)).astype(float)
-    played = (rng(1).random((12, 12)) < 0.5).astype(float)
+    wins = np.random.default_rng(0).integers(0, 9, (20, 12)).astype(float)
+    played = (np.random.default_rng(1).random((12, 12)) < 0.5).astype(float)
     played = np.triu(played, 1) + np.triu(played, 1).T
     theta, _ = mle_from_counts(played, wins, ridge=0.5)
     assert any((np.argsort(a) != np.argsort(b)).any() for a, b in zip(theta, wins, strict=True))
@@ -49,12 +42,12 @@ def test_setups():
     assert derive(checks) == "refuted"
     assert checks[0].observed == 1
     assert outcomes(checks, "corrected")[0] is True
-    assert derive(voters.check_voter_setup(16, 200, rng=rng())) == "underspecified"
+    assert derive(voters.check_voter_setup(16, 200, rng=np.random.default_rng(0))) == "underspecified"
 
 
 def test_copeland_is_refuted_and_corrected():
     frame = s.edge([40], [1.0], [0.5, math.inf], 60, pairs=[("MLE", "counts")])
-    checks = s.check_copeland(frame, 40, 20, rng=rng())
+    checks = s.check_copeland(frame, 40, 20, rng=np.random.default_rng(0))
     assert derive(checks) == "refuted"
     assert set(outcomes(checks, "corrected")) == {True}
 

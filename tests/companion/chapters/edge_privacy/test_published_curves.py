@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from ledgers import outcomes
 
 from companion.chapters.edge_privacy import comparisons
 from companion.chapters.edge_privacy import published_curves as s
@@ -13,10 +14,6 @@ Z = 6.0
 
 
 NOISES = [0.5, 1.0, 2.5, math.inf]
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
 
 
 def test_r_uniform_gives_the_numbers_of_r():

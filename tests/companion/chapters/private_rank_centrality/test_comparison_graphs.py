@@ -4,18 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from ledgers import outcomes
 
 from companion.chapters.private_rank_centrality import comparison_graphs as s
 from companion.ledger.claim import derive
 from dprank.topk.spectral import transition_matrix
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
 
 
 def test_model_and_a_statistic_that_does_not_suffice(monkeypatch):
@@ -34,7 +27,7 @@ def test_adjacency():
 
 
 def test_printed_matrix_is_that_of_the_library():
-    pairs, shares = s.graph(8, 0.5), rng().random(len(s.graph(8, 0.5)))
+    pairs, shares = s.graph(8, 0.5), np.random.default_rng(0).random(len(s.graph(8, 0.5)))
     d = s.rivals(8, pairs)
     np.testing.assert_allclose(
         s.printed_matrix(8, pairs, shares, d), transition_matrix(8, pairs, shares).toarray(), atol=1e-15

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from ledgers import outcomes
 
 from companion.chapters.private_rank_centrality import comparison_graphs
 from companion.chapters.private_rank_centrality import perturbed_chains as s
@@ -10,16 +11,8 @@ from companion.ledger.claim import derive
 from dprank.topk.spectral import ergodicity_coefficient, stationary_distribution, transition_matrix
 
 
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
-
-
 def test_laws_of_small():
-    chains = s.random_chains(4, 30, rng())
+    chains = s.random_chains(4, 30, np.random.default_rng(0))
     law, unique = s.laws(chains)
     assert unique.all()
     for chain, row in zip(chains, law, strict=True):
@@ -84,8 +77,8 @@ def test_chains_that_rounding_cannot_tell_apart_are_not_compared(monkeypatch):
 
 def test_flips_by_brute_force():
     n, samples = 7, 3
-    got = s.flip_changes(n, 0.8, samples, rng(5))
-    again = rng(5)
+    got = s.flip_changes(n, 0.8, samples, np.random.default_rng(5))
+    again = np.random.default_rng(5)
     pairs = comparison_graphs.all_pairs(n)
     pairs = pairs[again.random(len(pairs)) < 0.8]
     won = again.binomial(samples, comparison_graphs.even_shares(comparison_graphs.strengths(n), pairs))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from ledgers import outcomes
 
 from companion.chapters.private_rank_centrality import comparison_graphs, perturbed_chains
 from companion.chapters.private_rank_centrality import spectral_method as s
@@ -10,17 +11,9 @@ from companion.ledger.claim import derive
 from dprank.topk.spectral import stationary_distribution, transition_matrix
 
 
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
 @pytest.fixture(scope="module")
 def errors():
     return s.estimation([1, 16, 256], 60)
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
 
 
 def test_population_and_separate_graphs():
@@ -47,7 +40,9 @@ def test_limiting_covariances_against_simulation():
     pairs, weights = comparison_graphs.graph(n, 0.6), comparison_graphs.strengths(n)
     central, likely = s.log_covariances(n, pairs, weights)
     assert np.trace(central) >= np.trace(likely)
-    won = rng().binomial(samples, comparison_graphs.even_shares(weights, pairs), (repetitions, len(pairs)))
+    won = np.random.default_rng(0).binomial(
+        samples, comparison_graphs.even_shares(weights, pairs), (repetitions, len(pairs))
+    )
     logs = np.log([stationary_distribution(transition_matrix(n, pairs, w / samples)) for w in won])
     logs -= logs.mean(1, keepdims=True)
     assert samples * np.trace(np.cov(logs.T)) == pytest.approx(np.trace(central), rel=0.12)
@@ -61,7 +56,7 @@ def test_efficiency_is_one_on_trees_and_for_equals():
 
 
 def test_shapes_of_data():
-    draws = s.shape_draws(20, 0.3, 1, repetitions=100, rng=rng())
+    draws = s.shape_draws(20, 0.3, 1, repetitions=100, rng=np.random.default_rng(0))
     assert sum(draws.values()).tolist() == [1] * 100
     assert s.shapes([1, 50], 30).shape == (2, 4)
     # three comparisons of four items: by inclusion, every item escapes with chance (3/4)^3
