@@ -178,11 +178,12 @@ def check_transition(n: int = 4) -> Iterator[Check]:
     yield supplied(f"least entry of P, {form}, d = maximum degree", least[1.0].min(), ">=", -ROUNDING)
     different = len({pairs.tobytes() for pairs in every})
     yield argument(f"different graphs of {n} items with an edge", different, "==", 2 ** math.comb(n, 2) - 1)
+    sums = np.ravel([printed_matrix(n, pairs, np.ones(len(pairs)), rivals(n, pairs)).sum(1) for pairs in every])
+    rows = f"row sums of P off 1, all graphs of {n} items, higher numbers win"
+    yield amended(rows, np.abs(sums - 1).max(), "<=", ROUNDING)
     for factor, entries in least.items():
-        off = np.abs(entries - (1 - 1 / factor)).max()
-        yield amended(
-            f"least entry of P off 1 − 1/{factor:g}, {form}, d = {factor:g} maximum degree", off, "<=", ROUNDING
-        )
+        what = f"least entry of P off 1 − 1/{factor:g}, {form}, d = {factor:g} maximum degree"
+        yield amended(what, np.abs(entries - (1 - 1 / factor)).max(), "<=", ROUNDING)
 
 
 def degrees_within(n: int, steps: int = 2) -> NDArray[np.int64]:

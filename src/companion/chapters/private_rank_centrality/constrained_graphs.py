@@ -151,12 +151,11 @@ def check_random_graph(n_items: int = 10_000, margin: float = 1.2) -> Iterator[C
     yield between(model, 1, dense, above, 0.5, "supplied")
     yield between(model, 1, dense, above, 0.99, "corrected")
     yield between(one, 1, once, twice, 0.99, "corrected")
-    for samples, listed in ((0, "model's chain"), (1, "L = 1, equal items")):
-        p = threshold(n_items, samples)
-        shared = p**2 * 0.25**samples
+    for samples, listed in ((0, "model's chain"), (1, "L = 1, equal items"), (2, "L = 2, equal items")):
+        p, shared = threshold(n_items, samples), 2 * math.log(n_items) / n_items
         # (1 - p) (1 - shared)^(m - 2) m (m - 1) / 2, where exp(-m shared) = 1 / m^2
-        what = f"expected pairs that share nothing at the threshold, m = {n_items:,}, p = {p:.4f} ({listed})"
         near = (p + n_items * shared**2) / 2
+        what = f"expected pairs that share nothing at the threshold, m = {n_items:,}, p = {p:.4f} ({listed})"
         yield amended(what, unconstrained_at_most(n_items, p, samples), "==", 0.5, error=near)
         exact, bound = strangers(4, 0.9, samples), unconstrained_at_most(4, 0.9, samples)
         what = f"expected pairs that share nothing, all graphs of 4 items and all answers, p = 0.9, {listed}"
