@@ -8,16 +8,12 @@ import pytest
 from companion.instruments import strengths
 
 
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
 def test_strengths_and_sizes():
-    theta = strengths.strengths(16, 200, rng=rng())
+    theta = strengths.strengths(16, 200, rng=np.random.default_rng(0))
     assert theta.shape == (200, 16)
     assert (theta[:, :4] == 0).all()
     assert ((theta[:, 4:] > math.log(0.2)) & (theta[:, 4:] < math.log(0.7))).all()
-    assert (strengths.strengths(16, 3, rng=rng(), strong=3)[:, 3] < 0).all()
+    assert (strengths.strengths(16, 3, rng=np.random.default_rng(0), strong=3)[:, 3] < 0).all()
     assert [strengths.top_size(n) for n in (12, 150, 175, 250, 350)] == [3, 38, 44, 62, 88]
     np.testing.assert_allclose(strengths.centred(theta).sum(1), 0, atol=1e-13)
 

@@ -74,7 +74,7 @@ def check_coefficient(sizes: Sequence[int] = (2, 3, 4, 5, 6), repetitions: int =
     rng = stream("qiao2021 ergodicity coefficient", {})
     inside, corners, single = [], [], []
     for n in sizes:
-        chain = random_chains(n, 1, rng)[0]
+        (chain,) = random_chains(n, 1, rng)
         tau = ergodicity_coefficient(chain)
         v = rng.normal(size=(repetitions, n)) ** 3
         v -= v.mean(1, keepdims=True)

@@ -28,7 +28,7 @@ def cems_answers() -> dict[str, int]:
 def immigration_answers() -> dict[str, int]:
     """As `cems_answers`, where only totals are known: ``full`` is at most, ``some`` at least so many."""
     totals = datasets.immigration_pairs()
-    people = immigration_people().max()
+    (people,) = set(immigration_people())  # every pair was put to all of them
     full, some = people - totals.missing.max(), people - totals.missing.min()
     return {"students": int(people), "asked": len(totals) * int(people), "full": int(full), "some": int(some)}
 

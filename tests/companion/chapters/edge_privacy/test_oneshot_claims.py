@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from ledgers import outcomes
 
 from companion.chapters.edge_privacy import oneshot
 from companion.chapters.private_rank_centrality.comparison_graphs import all_pairs
@@ -12,20 +13,12 @@ from companion.ledger.claim import derive
 from dprank.topk.spectral import ergodicity_coefficient, transition_matrix
 
 
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
-
-
 @pytest.mark.parametrize("n", [3, 4, 9, 12])
 def test_chain_coefficient_and_law_are_those_of_the_library(n):
     pairs = all_pairs(n)
     i, j = pairs.T
     for seed in range(20):
-        answers, won = rng(seed).integers(0, 2, len(pairs)), np.zeros((n, n), np.float32)
+        answers, won = np.random.default_rng(seed).integers(0, 2, len(pairs)), np.zeros((n, n), np.float32)
         won[i, j], won[j, i] = 1 - answers, answers
         chain = transition_matrix(n, pairs, answers, n)
         np.testing.assert_allclose(chain.toarray(), oneshot.transition_matrix(won), atol=1e-15)

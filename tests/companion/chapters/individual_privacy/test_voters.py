@@ -17,10 +17,6 @@ from companion.ledger.claim import derive
 NOISES = [0.5, 1.0, 2.5, math.inf]
 
 
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
 @pytest.mark.slow
 def test_a_cell_does_not_depend_on_the_other_epsilons_or_workers():
     whole = comparisons.edge([20], [0.5], NOISES, 30)
@@ -49,7 +45,7 @@ def test_wrong_top_is_what_numpy_selects_without_vector_instructions():
 
 
 def test_wrong_top_holds_some_of_the_upper_part():
-    x = rng(3).normal(size=(300, 16))
+    x = np.random.default_rng(3).normal(size=(300, 16))
     taken, rank = voters.wrong_top(x, 4), np.argsort(np.argsort(x, axis=1), axis=1)
     places = np.take_along_axis(rank, taken, 1)
     assert places.min() >= 4
@@ -61,7 +57,7 @@ def test_wrong_top_holds_some_of_the_upper_part():
 def test_as_run_has_a_floor_and_a_wrong_truth():
     run = voters.voter([16], [100_000], [math.inf], 200, as_run=True).set_index(["method", "loss"])["mean"]
     right = voters.voter([16], [100_000], [math.inf], 200).set_index(["method", "loss"])["mean"]
-    floor = voters.truth_floor(16, 4000, rng=rng()).mean()
+    floor = voters.truth_floor(16, 4000, rng=np.random.default_rng(0)).mean()
     assert run["MLE", strengths.L2] == pytest.approx(floor, abs=0.02)
     assert right["MLE", strengths.L2] < -3.5
     assert right["counts", strengths.MISSED] == 0

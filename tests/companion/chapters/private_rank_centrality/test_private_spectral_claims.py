@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from ledgers import outcomes
 
 from companion.chapters.private_rank_centrality import constrained_graphs, small_graphs
 from companion.chapters.private_rank_centrality import private_spectral as e
@@ -17,10 +18,6 @@ CASES = [("two items", 3), ("triangle", 2), ("path of 3", 6), ("all pairs but on
 @pytest.fixture(scope="module")
 def moves():
     return small_graphs.sensitivities(CASES)
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
 
 
 def test_gap_of_equal_items():

@@ -37,10 +37,6 @@ def test_sensitivities(moves):
     row = moves.set_index("graph").loc["triangle"]
     assert row["pi"] == pytest.approx(2)  # 1 / L
     assert row.printed == pytest.approx(4)
-    assert (moves["not unique"] == 0).all()
-    assert (moves["one valid rho"] <= 1 + 1e-9).all()
-    assert (moves.damped <= 1.5 + 1e-9).all()
-    assert (moves.relative <= 3.5 + 1e-9).all()
     # the undamped shares of a graph that lacks a pair move by more than any of these
     assert moves["pi"].max() > 4
 

@@ -3,72 +3,68 @@
 import numpy as np
 import pandas as pd
 import pytest
+from ledgers import outcomes
 
-from companion.chapters.private_rank_centrality import comparison_graphs, perturbed_chains, spectral_method
+from companion.chapters.private_rank_centrality import comparison_graphs, perturbed_chains
+from companion.chapters.private_rank_centrality import spectral_method as s
 from companion.ledger.claim import derive
 from dprank.topk.spectral import stationary_distribution, transition_matrix
 
 
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
 @pytest.fixture(scope="module")
 def errors():
-    return spectral_method.estimation([1, 16, 256], 60)
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
+    return s.estimation([1, 16, 256], 60)
 
 
 def test_population_and_separate_graphs():
     weights = np.array([0.1, 0.2, 0.7])
-    assert spectral_method.population_error(3, comparison_graphs.path(3), weights) < 1e-14
-    assert spectral_method.laws_of(4, np.array([[0, 1], [2, 3]]), [0.5, 0.5]) == 2
-    assert spectral_method.laws_of(3, comparison_graphs.path(3), [0.5, 0.5]) == 1
+    assert s.population_error(3, comparison_graphs.path(3), weights) < 1e-14
+    assert s.laws_of(4, np.array([[0, 1], [2, 3]]), [0.5, 0.5]) == 2
+    assert s.laws_of(3, comparison_graphs.path(3), [0.5, 0.5]) == 1
 
 
 def test_spectral_and_mutants(errors, monkeypatch):
-    checks = spectral_method.check_spectral(errors)
+    checks = s.check_spectral(errors)
     assert derive(checks) == "constants"
     assert outcomes(checks, "corrected") == [True, True]
     stuck = errors.assign(mean=np.where(errors.samples == 256, 0.6, 0.9) * errors["mean"].max())
-    assert derive(spectral_method.check_spectral(stuck)) == "refuted"
+    assert derive(s.check_spectral(stuck)) == "refuted"
     # a walk that moves to losers
-    monkeypatch.setattr(spectral_method, "even_shares", lambda weights, pairs: np.full(len(pairs), 0.5))
-    assert derive(spectral_method.check_spectral(errors)) == "refuted"
+    monkeypatch.setattr(s, "even_shares", lambda weights, pairs: np.full(len(pairs), 0.5))
+    assert derive(s.check_spectral(errors)) == "refuted"
 
 
 @pytest.mark.slow
 def test_limiting_covariances_against_simulation():
     n, samples, repetitions = 6, 4000, 1500
     pairs, weights = comparison_graphs.graph(n, 0.6), comparison_graphs.strengths(n)
-    central, likely = spectral_method.log_covariances(n, pairs, weights)
+    central, likely = s.log_covariances(n, pairs, weights)
     assert np.trace(central) >= np.trace(likely)
-    won = rng().binomial(samples, comparison_graphs.even_shares(weights, pairs), (repetitions, len(pairs)))
+    won = np.random.default_rng(0).binomial(
+        samples, comparison_graphs.even_shares(weights, pairs), (repetitions, len(pairs))
+    )
     logs = np.log([stationary_distribution(transition_matrix(n, pairs, w / samples)) for w in won])
     logs -= logs.mean(1, keepdims=True)
     assert samples * np.trace(np.cov(logs.T)) == pytest.approx(np.trace(central), rel=0.12)
 
 
 def test_efficiency_is_one_on_trees_and_for_equals():
-    frame = spectral_method.efficiency([1, 50])
+    frame = s.efficiency([1, 50])
     assert frame["a path"].to_numpy() == pytest.approx(1)
     assert frame.iloc[0, 1:].to_numpy(float) == pytest.approx(1)
     assert (frame.iloc[1, 2:] > 1.1).all()
 
 
 def test_shapes_of_data():
-    draws = spectral_method.shape_draws(20, 0.3, 1, repetitions=100, rng=rng())
+    draws = s.shape_draws(20, 0.3, 1, repetitions=100, rng=np.random.default_rng(0))
     assert sum(draws.values()).tolist() == [1] * 100
-    assert spectral_method.shapes([1, 50], 30).shape == (2, 4)
+    assert s.shapes([1, 50], 30).shape == (2, 4)
     # three comparisons of four items: by inclusion, every item escapes with chance (3/4)^3
-    assert spectral_method.undefeated(4, 3) == pytest.approx(4 * (3 / 4) ** 3)
+    assert s.undefeated(4, 3) == pytest.approx(4 * (3 / 4) ** 3)
 
 
 def test_figures(errors):
-    drawn = spectral_method.draw_estimation_error(errors)
+    drawn = s.draw_estimation_error(errors)
     assert len(drawn.axes) == 2
     assert "1/√L" in [text.get_text() for text in drawn.legends[0].get_texts()]
     frame = perturbed_chains.flips([0.8, 1.0], 5)

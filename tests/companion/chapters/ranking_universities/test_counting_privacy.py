@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from checks import each
 
-from companion.chapters.ranking_universities import counting_privacy, survey_counts
+from companion.chapters.ranking_universities import counting_privacy as s
+from companion.chapters.ranking_universities import survey_counts
 from companion.instruments import two_items
 from companion.ledger.claim import derive
 from companion.printed.cai2025 import algorithm_2, algorithm_3
@@ -32,38 +33,36 @@ def test_two_items_closed_form_is_the_quadrature(gap):
 @each("answers", [1, 2, 5])
 def test_two_voters_break_algorithm_3_and_one_does_not(epsilon, answers):
     scale = answers / epsilon
-    one, two = (counting_privacy.two_items_loss(m, answers, scale) for m in (1, 2))
+    one, two = (s.two_items_loss(m, answers, scale) for m in (1, 2))
     assert one < epsilon < two
     assert two == pytest.approx(2 * epsilon - math.log1p(epsilon), rel=ROUNDING)
-    assert two < counting_privacy.two_items_loss(3, answers, scale) < 2 * epsilon
+    assert two < s.two_items_loss(3, answers, scale) < 2 * epsilon
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_one_answer_of_one_voter_breaks_algorithm_3_with_three_items_and_not_with_two(epsilon):
-    assert counting_privacy.one_answer_loss(2, 1 / epsilon) == pytest.approx(
-        counting_privacy.two_items_loss(1, 1, 1 / epsilon)
-    )
-    assert counting_privacy.one_answer_loss(2, 1 / epsilon) < epsilon < counting_privacy.one_answer_loss(3, 1 / epsilon)
-    assert counting_privacy.one_answer_loss(3, 2 / epsilon) < epsilon
+    assert s.one_answer_loss(2, 1 / epsilon) == pytest.approx(s.two_items_loss(1, 1, 1 / epsilon))
+    assert s.one_answer_loss(2, 1 / epsilon) < epsilon < s.one_answer_loss(3, 1 / epsilon)
+    assert s.one_answer_loss(3, 2 / epsilon) < epsilon
 
 
 @pytest.mark.slow
 def test_the_questionnaire_needs_the_sensitivity_of_its_sheets():
-    frame = counting_privacy.questionnaire_losses(6, 303, 15.0)
+    frame = s.questionnaire_losses(6, 303, 15.0)
     assert frame.agree.tolist() == [0, 3, 10, 302]
     assert frame.loss.is_monotonic_increasing
     assert frame.loss.iloc[0] > 1.0
     assert 1.59 < frame.loss.iloc[3] < 1.6
     assert np.allclose(np.abs(np.log(frame.before / frame.after)), frame.loss)
     assert min(frame.before.iloc[0], frame.after.iloc[0]) > 0.02, "an event that happens"
-    assert counting_privacy.questionnaire_losses(6, 303, 24.0).loss.max() < 1.0
-    assert len(counting_privacy.questionnaire_losses(3, 1, 1.0)) == 1
+    assert s.questionnaire_losses(6, 303, 24.0).loss.max() < 1.0
+    assert len(s.questionnaire_losses(3, 1, 1.0)) == 1
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_calibrated_noise_keeps_and_approaches_its_promise(epsilon):
     mechanism = NoisyCounts.calibrated(epsilon=epsilon, per_person=1, n_items=2, score="wins", law="continuous")
-    losses = [counting_privacy.two_items_loss(m, 1, mechanism.scale) for m in (1, 5, 50, 500)]
+    losses = [s.two_items_loss(m, 1, mechanism.scale) for m in (1, 5, 50, 500)]
     assert losses == sorted(losses)
     assert 0.98 * epsilon < losses[-1] < epsilon
 
@@ -78,32 +77,30 @@ def test_loss_covers_data_between_the_extremes():
         return np.log([p, 1 - p])
 
     brute = max(abs(law(a) - law(b)).max() for a in range(total + 1) for b in range(total + 1) if abs(a - b) <= answers)
-    assert counting_privacy.two_items_loss(voters, answers, scale) == pytest.approx(brute, rel=ROUNDING)
+    assert s.two_items_loss(voters, answers, scale) == pytest.approx(brute, rel=ROUNDING)
 
 
 def test_edge_privacy_is_tight_for_the_vector_and_rejects_half_the_noise(monkeypatch):
-    frame = counting_privacy.edge_privacy(3, 1.0)
+    frame = s.edge_privacy(3, 1.0)
     assert frame.loss[frame.k == 0].item() == pytest.approx(1.0)
     assert frame.loss[frame.k > 0].max() < 1.0
-    assert derive(counting_privacy.check_alg_2(3, [1.0])) == "holds"
+    assert derive(s.check_alg_2(3, [1.0])) == "holds"
     printed = algorithm_2
-    monkeypatch.setattr(counting_privacy, "algorithm_2", lambda epsilon, n: printed(2 * epsilon, n))
-    assert derive(counting_privacy.check_alg_2(3, [1.0])) == "refuted"
+    monkeypatch.setattr(s, "algorithm_2", lambda epsilon, n: printed(2 * epsilon, n))
+    assert derive(s.check_alg_2(3, [1.0])) == "refuted"
 
 
 def test_verdicts_follow_the_noise(monkeypatch):
-    assert derive(counting_privacy.check_alg_3([1.0], 1, 10)) == "refuted"
+    assert derive(s.check_alg_3([1.0], 1, 10)) == "refuted"
     printed = algorithm_3
-    for section in (counting_privacy, survey_counts):
+    for section in (s, survey_counts):
         monkeypatch.setattr(section, "algorithm_3", lambda epsilon, *n, **kw: printed(epsilon / 2, *n, **kw))
-    assert derive(counting_privacy.check_alg_3([1.0], 1, 10)) == "holds", (
-        "with twice the noise the print would be right"
-    )
+    assert derive(s.check_alg_3([1.0], 1, 10)) == "holds", "with twice the noise the print would be right"
 
 
 def test_a_wrong_sensitivity_cannot_confirm_itself(monkeypatch):
     """With L in place of 2L noise and guarantee would agree with each other, but not with the answer sheets."""
     right = noisy_counts.l1_sensitivity
     monkeypatch.setattr(noisy_counts, "l1_sensitivity", lambda *args, **kwargs: right(*args, **kwargs) // 2)
-    corrected = [check for check in counting_privacy.check_alg_3([1.0], 1, 10) if check.about == "corrected"]
+    corrected = [check for check in s.check_alg_3([1.0], 1, 10) if check.about == "corrected"]
     assert not all(check.outcome for check in corrected if "noisy counts" in check.what)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from checks import each
 
-from companion.chapters.ranking_universities import survey_counts
+from companion.chapters.ranking_universities import survey_counts as s
 from companion.instruments import surveys as datasets
 from companion.instruments.allowance import Z
 from companion.ledger.claim import derive
@@ -20,18 +20,18 @@ from dprank.pairwise.rank_law import places
 @each("calibration", ["as printed", "corrected", "net wins"])
 @each("survey", ["CEMS", "immigration"])
 def test_figure_8_simulation_agrees_with_the_exact_value(survey, calibration):
-    draws = survey_counts.rank_differences(survey, calibration, 1.0, repetitions=4000, rng=np.random.default_rng(8))
-    row = survey_counts.figure_8([1.0], 2, [calibration]).set_index("survey").loc[survey]
+    draws = s.rank_differences(survey, calibration, 1.0, repetitions=4000, rng=np.random.default_rng(8))
+    row = s.figure_8([1.0], 2, [calibration]).set_index("survey").loc[survey]
     assert abs(draws.mean() - row.exact) < Z * draws.std() / 4000**0.5
 
 
 def test_figure_8_check_rejects_a_simulation_that_reuses_its_noise():
     """A twin that draws one noise vector for all replicates: its mean is off by far more than its error says."""
-    mechanism = survey_counts.survey_mechanism("as printed", 0.5, "CEMS")
-    scores = survey_counts.survey_scores("CEMS", "wins")
+    mechanism = s.survey_mechanism("as printed", 0.5, "CEMS")
+    scores = s.survey_scores("CEMS", "wins")
     noise = mechanism.perturb(np.zeros(6), np.random.default_rng(1))
     draws = np.abs(places(np.tile(scores + noise, (500, 1))) - places(scores)).mean(-1)
-    exact = survey_counts.figure_8([0.5], 2, ["as printed"]).exact.iloc[0]
+    exact = s.figure_8([0.5], 2, ["as printed"]).exact.iloc[0]
     assert abs(draws.mean() - exact) > Z * draws.std() / 500**0.5
 
 
@@ -50,15 +50,15 @@ def test_figure_8_check_rejects_half_the_noise(monkeypatch, law):
 
 
 def corrected_of_figure_8():
-    return [c for c in survey_counts.check_figure_8(survey_counts.figure_8([0.5], 200)) if c.about == "corrected"]
+    return [c for c in s.check_figure_8(s.figure_8([0.5], 200)) if c.about == "corrected"]
 
 
 def test_published_figure_needs_the_printed_noise_and_the_corrected_data():
-    frame = survey_counts.figure_8([0.5, 1.0, 2.0, 4.0], 50)
-    assert derive(survey_counts.check_figure_8(frame)) == "constants"
-    table = survey_counts.figure_8_by_data()
-    assert np.abs(table.corrected - table.published).max() < survey_counts.READING
-    assert np.abs(table["1998"] - table.published).max() > 5 * survey_counts.READING
+    frame = s.figure_8([0.5, 1.0, 2.0, 4.0], 50)
+    assert derive(s.check_figure_8(frame)) == "constants"
+    table = s.figure_8_by_data()
+    assert np.abs(table.corrected - table.published).max() < s.READING
+    assert np.abs(table["1998"] - table.published).max() > 5 * s.READING
 
 
 def test_sensitivities_of_the_survey_bound_the_real_students():
@@ -66,5 +66,5 @@ def test_sensitivities_of_the_survey_bound_the_real_students():
     data = datasets.cems()
     sheets = np.stack([win_counts(data[data.voter == v], "net") for v in data.voters[:40]])
     moved = np.abs(sheets[:, None] - sheets).sum(-1).max()
-    frame = survey_counts.survey_sensitivities(6).set_index(["sheet", "score"]).sensitivity
+    frame = s.survey_sensitivities(6).set_index(["sheet", "score"]).sensitivity
     assert 0 < moved <= frame["each pair once, ties and gaps allowed", "net"] == 36

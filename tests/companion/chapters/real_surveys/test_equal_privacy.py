@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from companion.chapters.real_surveys import equal_privacy, incomplete, published_curve, survey_likelihood
+from companion.chapters.real_surveys import equal_privacy as s
+from companion.chapters.real_surveys import incomplete, published_curve, survey_likelihood
 
 
 def test_the_mle_orders_as_noisy_counts_where_all_pairs_are_compared_equally_often():
-    frame = equal_privacy.same_noise(1.0, 500).set_index(["survey", "table", "score"])
+    frame = s.same_noise(1.0, 500).set_index(["survey", "table", "score"])
     assert (frame.xs("equally often", level="table")["same order"] == 1).all()
     assert (frame.xs("dropped", level="table")["same order"] < 1).all()
     net, wins = (frame.xs(score, level="score").difference for score in ("net wins", "wins"))
@@ -14,10 +15,10 @@ def test_the_mle_orders_as_noisy_counts_where_all_pairs_are_compared_equally_oft
 
 
 def test_spent_and_needed():
-    frame = equal_privacy.spent(1.0).set_index(["survey", "promise"])
+    frame = s.spent(1.0).set_index(["survey", "promise"])
     assert (frame.counts > 1).all()
     assert (frame.MLE < 0.65).all()
-    noise = equal_privacy.noise_needed(1.0).set_index("survey")
+    noise = s.noise_needed(1.0).set_index("survey")
     assert (noise["net wins"] == noise["MLE, public graph"]).all()
     assert ((noise["MLE, private graph"] / noise["net wins"]).between(1, 1.05)).all()
     for survey in ("CEMS", "immigration"):
@@ -29,9 +30,9 @@ def test_figures_data():
     frame = published_curve.figure_8([0.5, 3.0], 20)
     assert len(frame) == 8
     assert len(published_curve.published_beside_ours(frame)) == 2
-    methods = set(equal_privacy.equal_privacy([0.5], 20).method)
+    methods = set(s.equal_privacy([0.5], 20).method)
     assert methods == {"MLE as printed", "MLE, private graph", "MLE, public graph", "wins", "net wins"}
-    orders = equal_privacy.noiseless_orders()
+    orders = s.noiseless_orders()
     assert (orders["net wins"] == orders.MLE).all()
     assert (orders.wins != orders.MLE).any()
 
@@ -39,7 +40,7 @@ def test_figures_data():
 def test_figures_draw_what_they_are_given():
     frames = {
         published_curve.draw_figure_8: published_curve.figure_8([0.5, 3.0], 20),
-        equal_privacy.draw_equal_privacy: equal_privacy.equal_privacy([0.5, 1.0], 20),
+        s.draw_equal_privacy: s.equal_privacy([0.5, 1.0], 20),
         incomplete.draw_incomplete: incomplete.incomplete(8, [0.5, 1.0], 1.0, 20),
     }
     for draw, frame in frames.items():

@@ -9,26 +9,27 @@ import pytest
 from checks import each
 from scipy.special import expit
 
-from companion.chapters.real_surveys import incomplete, survey_likelihood
+from companion.chapters.real_surveys import incomplete as s
+from companion.chapters.real_surveys import survey_likelihood
 from dprank.pairwise import PerturbedMLE, l1_sensitivity
 from dprank.pairwise.rank_law import places
 
 
 @each("n", [4, 5, 11])
-@each("graph", incomplete.GRAPHS)
+@each("graph", s.GRAPHS)
 @each("p", [0.05, 0.3, 0.8, 1.0])
 def test_pair_probabilities(graph, n, p):
-    chance = incomplete.pair_probabilities(graph, n, p)
+    chance = s.pair_probabilities(graph, n, p)
     assert chance.mean() == pytest.approx(p)
     assert ((chance >= 0) & (chance <= 1 + 1e-12)).all()
     if graph == "two leagues" and p == 0.05:
-        assert chance.max() / chance.min() == pytest.approx(incomplete.WITHIN)
+        assert chance.max() / chance.min() == pytest.approx(s.WITHIN)
 
 
 def test_sampler_has_its_law():
     theta = np.tile([0.0, -0.7, -1.5], (20000, 1))
     chance = np.array([0.2, 0.5, 0.9])
-    played, wins = incomplete._compare(theta, chance, np.random.default_rng(2))
+    played, wins = s._compare(theta, chance, np.random.default_rng(2))
     error = 5 * 0.5 / 20000**0.5
     assert np.abs(played.mean(0)[np.triu_indices(3, 1)] - chance).max() < error
     assert (played == played.transpose(0, 2, 1)).all()
@@ -62,10 +63,10 @@ def test_wins_and_losses_together_have_sensitivity_four():
 def incomplete_errors(method, epsilon):
     cell = {"graph": "Erdős–Rényi", "n_items": 30, "probability": 1.0}
     rng = np.random.default_rng(5)
-    return incomplete.incomplete_errors(method, epsilon=epsilon, repetitions=40, rng=rng, **cell)
+    return s.incomplete_errors(method, epsilon=epsilon, repetitions=40, rng=rng, **cell)
 
 
-@each("method", incomplete.METHODS)
+@each("method", s.METHODS)
 def test_every_method_gets_better_with_epsilon(method):
     draws, noisy = (incomplete_errors(method, epsilon) for epsilon in (2000.0, 0.01))
     assert draws.mean() < 0.6
@@ -74,7 +75,7 @@ def test_every_method_gets_better_with_epsilon(method):
 
 def test_on_a_complete_graph_public_mle_is_net_wins():
     rng = np.random.default_rng(6)
-    played, wins = incomplete._compare(np.zeros((50, 8)), np.ones(28), rng)
+    played, wins = s._compare(np.zeros((50, 8)), np.ones(28), rng)
     net = 2 * wins - played.sum(1) + rng.laplace(0, 3, wins.shape)
     theta = np.stack([survey_likelihood.public_mle(row[None], p, 1.0)[0] for row, p in zip(net, played, strict=True)])
     assert (places(theta) == places(net)).all()
@@ -82,10 +83,10 @@ def test_on_a_complete_graph_public_mle_is_net_wins():
 
 def test_leagues_need_the_likelihood():
     three = ("net wins", "MLE, private graph", "MLE, public graph")
-    frame = incomplete.incomplete(60, [0.5], 2.5, 60, three).set_index(["graph", "method"])["mean"]
+    frame = s.incomplete(60, [0.5], 2.5, 60, three).set_index(["graph", "method"])["mean"]
     assert frame["two leagues", "MLE, public graph"] < 0.8 * frame["two leagues", "net wins"]
     assert frame["Erdős–Rényi", "net wins"] < 0.95 * frame["Erdős–Rényi", "MLE, private graph"]
-    table = incomplete.net_or_mle([60], [0.5], [2.5], 60).set_index("graph")
+    table = s.net_or_mle([60], [0.5], [2.5], 60).set_index("graph")
     assert table.loc["two leagues", "public graph"] == "MLE"
     assert table.loc["Erdős–Rényi", "secret graph"] == "net wins"
 

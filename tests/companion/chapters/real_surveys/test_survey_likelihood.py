@@ -11,7 +11,7 @@ from checks import each
 from scipy.special import expit
 
 from companion.chapters.ranking_universities.survey_counts import survey_data
-from companion.chapters.real_surveys import survey_likelihood
+from companion.chapters.real_surveys import survey_likelihood as s
 from dprank.data.counting import win_counts
 from dprank.pairwise import l1_sensitivity
 
@@ -19,7 +19,7 @@ from dprank.pairwise import l1_sensitivity
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_rank_difference_of_a_random_order(n):
     brute = np.mean([np.abs(np.array(order) - np.arange(n)).mean() for order in permutations(range(n))])
-    assert survey_likelihood.random_difference(n) == pytest.approx(brute)
+    assert s.random_difference(n) == pytest.approx(brute)
 
 
 def largest_log_ratio(scale, ridge, draws, rng):
@@ -51,7 +51,7 @@ def largest_log_ratio(scale, ridge, draws, rng):
 @pytest.mark.slow
 def test_questionnaire_loss_bounds_every_density_ratio(scale, ridge):
     found = largest_log_ratio(scale, ridge, 1500, np.random.default_rng(4))
-    bound = survey_likelihood.questionnaire_loss(3, scale, ridge)
+    bound = s.questionnaire_loss(3, scale, ridge)
     assert 0.6 * bound < found <= bound
     assert found > 2 / scale, "one pair of unlike signs is not all there is"
 
@@ -63,32 +63,32 @@ def test_questionnaire_loss_is_the_maximum_over_a_fine_grid(n, scale, ridge):
     unlike = (2 * r / scale + np.log1p(2 * r * (1 - r) / ridge)).max()
     like = math.log1p(0.5 / ridge)
     grid = max(a * (n - a) * unlike + (math.comb(n, 2) - a * (n - a)) * like for a in range(n + 1))
-    assert survey_likelihood.questionnaire_loss(n, scale, ridge) == pytest.approx(grid, rel=1e-6)
+    assert s.questionnaire_loss(n, scale, ridge) == pytest.approx(grid, rel=1e-6)
 
 
 @pytest.mark.parametrize("n", [2, 3, 6, 7])
 def test_with_a_large_ridge_the_mle_needs_the_noise_of_net_wins(n):
     net = l1_sensitivity(n, math.comb(n, 2), score="net", design="once")
-    assert survey_likelihood.questionnaire_loss(n, 1.0, 1e12) == pytest.approx(net / 2, rel=1e-8)
+    assert s.questionnaire_loss(n, 1.0, 1e12) == pytest.approx(net / 2, rel=1e-8)
 
 
 def test_questionnaire_scale_is_the_least():
     for n, epsilon, ridge in ((6, 1.0, 100.0), (4, 0.5, 20.0), (6, 10.0, 10.0)):
-        scale = survey_likelihood.questionnaire_scale(n, epsilon, ridge)
-        assert survey_likelihood.questionnaire_loss(n, scale, ridge) <= epsilon
-        assert survey_likelihood.questionnaire_loss(n, scale * (1 - 1e-6), ridge) > epsilon
+        scale = s.questionnaire_scale(n, epsilon, ridge)
+        assert s.questionnaire_loss(n, scale, ridge) <= epsilon
+        assert s.questionnaire_loss(n, scale * (1 - 1e-6), ridge) > epsilon
 
 
 @pytest.mark.parametrize("survey", ["CEMS", "immigration"])
 def test_tables_keep_the_counts(survey):
     data = survey_data(survey)
-    played, wins = survey_likelihood.decided(survey)
+    played, wins = s.decided(survey)
     assert (wins == win_counts(data, "wins")).all()
-    for table in (survey_likelihood.decided, survey_likelihood.halved, survey_likelihood.planned):
+    for table in (s.decided, s.halved, s.planned):
         compared, won = table(survey)
         assert (2 * won - compared.sum(1) == win_counts(data, "net")).all()
     assert played.sum() == 2 * (data.points != 1).sum()
-    plan = survey_likelihood.planned("immigration")[0]
+    plan = s.planned("immigration")[0]
     assert (plan == 98 * (1 - np.eye(4))).all()
 
 
@@ -98,10 +98,10 @@ def test_simulated_mle_on_a_balanced_table_has_the_law_of_counts(monkeypatch):
 
     wins = np.array([30.0, 22.0, 21.0, 11.0])
     played = 14.0 * (1 - np.eye(4))
-    monkeypatch.setattr(survey_likelihood, "decided", lambda survey: (played, wins))
+    monkeypatch.setattr(s, "decided", lambda survey: (played, wins))
     rng = np.random.default_rng(3)
-    draws = survey_likelihood.mle_differences("immigration", "as printed", 4.0, repetitions=20000, rng=rng)
-    scale = survey_likelihood.survey_mle("as printed", 4.0, "immigration").scale
+    draws = s.mle_differences("immigration", "as printed", 4.0, repetitions=20000, rng=rng)
+    scale = s.survey_mle("as printed", 4.0, "immigration").scale
     exact = mean_rank_difference(rank_law(wins, scale), wins)
     assert abs(draws.mean() - exact) < 5 * draws.std() / 20000**0.5
     half = mean_rank_difference(rank_law(wins, scale / 2), wins)
@@ -109,8 +109,8 @@ def test_simulated_mle_on_a_balanced_table_has_the_law_of_counts(monkeypatch):
 
 
 def test_strengths_from_private_net_wins_are_centred_and_see_only_differences():
-    played, _ = survey_likelihood.planned("CEMS")
+    played, _ = s.planned("CEMS")
     net = np.random.default_rng(1).normal(0, 200, (3, 6))
-    theta = survey_likelihood.public_mle(net, played, 1.0)
+    theta = s.public_mle(net, played, 1.0)
     assert np.abs(theta.mean(1)).max() < 1e-8
-    assert np.allclose(theta, survey_likelihood.public_mle(net + 77.0, played, 1.0), atol=1e-8)
+    assert np.allclose(theta, s.public_mle(net + 77.0, played, 1.0), atol=1e-8)
