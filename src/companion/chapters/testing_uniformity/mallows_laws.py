@@ -82,7 +82,7 @@ def check_tv_formula(items: Iterable[int] = range(2, 7)) -> Iterator[Check]:
     ratios = [printed_sum(m, phi) / best_event(m, phi) for m in items for phi in SPREADS[:-1]]
     grid = f"{len(ratios)} laws, m = 2 to {max(items)}, φ = 0 to {float(max(SPREADS[:-1])):.6f}"
     what = f"the sum over the total variation distance, {grid}"
-    yield printed(f"{what}: smallest", float(min(ratios)), "==", 1)
+    yield printed(f"{what}: how many differ from 1", sum(ratio != 1 for ratio in ratios), "==", 0)
     yield amended(f"{what}: how many differ from 2", sum(ratio != 2 for ratio in ratios), "==", 0)
 
 
