@@ -36,6 +36,11 @@ def all_distances(n_items: int) -> NDArray[np.uint8]:
     return distances
 
 
+def distance_counts(n_items: int) -> NDArray[np.int64]:
+    """How many rankings stand at Kendall distance 0, 1, ... from the identity, counted."""
+    return np.bincount(all_distances(n_items)[0])
+
+
 def all_pairings(n_items: int) -> list[NDArray[np.int64]]:
     """Every way to cut an even number of items into pairs, each of shape (pairs, 2)."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 import pytest
 
@@ -45,9 +43,3 @@ def test_exact_powers():
 def test_gain_of_a_random_pairing():
     frame = pair_samples.pairing_gain([1000], 1e-3)
     assert frame.gain.iloc[0] == pytest.approx(frame["2m²/27"].iloc[0], rel=0.01)
-
-
-def test_tables():
-    frame = pair_samples.line_5([12, 100], 0.5, 2 * math.exp(-3))
-    assert frame.k.iloc[0] == math.inf
-    assert frame.m1.to_numpy() == pytest.approx([0, 12.5 - math.sqrt(300 / 16)])
