@@ -178,7 +178,7 @@ def check_figure_3(central: pd.DataFrame, local: pd.DataFrame, epsilon_0: float 
         what = f"power of BUNIF given the size of TRUN, answers exchanged, less TRUN's, m = {m}, 1 − φ = {row.gap:.2g}"
         yield amended(what, float(row["mean"]), ">", 0, error=Z * row.se)
     m, _, n_local = PANELS[-1]
-    what = f"power of the local test on {n_local:,} equal rankings, φ = 0, m = {m}"
+    what = f"power of the local test on {n_local:,} equal rankings, φ = 0, m = {m}: no more than a blind test of size δ"
     yield amended(what, local_limit(m, n_local, epsilon_0), "<=", DELTA, error=1e-6)
 
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.chapters.private_uniformity.central import FIGURE_3, sign_data
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.ledger.claim import Check, amended, argument, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import theta_at
 
@@ -238,30 +239,37 @@ def acceptance_curve(m: int, k: int, epsilon: float) -> pd.DataFrame:
 
 
 @claim("busafekete2021:alg-3")
-def check_alg_3() -> Iterator[Check]:
+def check_alg_3(
+    cases: Iterable[tuple[int, int, float]] = ((2, 2, 0.5), (100, 1000, 0.05)),
+) -> Iterator[Check]:
     """Algorithm 3 as a definition, on its smallest data and one larger case."""
-    for m, k, mu in ((2, 2, 0.5), (100, 1000, 0.05)):
-        as_printed = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
-        right = paper.trun(m, k, EPSILON_0, DELTA, mu, accept_large=False).mechanism
+    for m, k, mu in cases:
+        # at even k all pair sums can be 0; where all agree a fair coin turns each pair round
+        even, agree = np.zeros(m // 2), k * (-1.0) ** np.arange(m // 2)
+        as_printed, right = (
+            paper.trun(m, k, EPSILON_0, DELTA, mu, accept_large=large).mechanism for large in (True, False)
+        )
         at = f"m = {m}, k = {k}, μ = {mu:g}"
-        # at even k all pair sums can be 0; S = (k, -k, ...) has mean sign 0 where the number of pairs is even
-        none, full = (0.0, 0.0), (m / 2 * k, k * (m // 2 % 2))
-        yield printed(f"least p that line 15 asks for, {at}", -as_printed.start / as_printed.width, ">=", 0)
-        for test, says in ((as_printed, printed), (right, amended)):
+        least = -as_printed.start / as_printed.width
+        yield printed(f"least p that line 15 asks for, {at}", least, ">=", 0)
+        yield argument(f"the same, {at}: −8/(μ²(k − 1))", least, "==", -8 / (mu**2 * (k - 1)), error=ROUNDING)
+        for test, says, sign in ((as_printed, printed, -1), (right, amended, 1)):
             what = f"P(accept) when each pair splits evenly less when all agree, {at}"
-            yield says(what, float(test.acceptance(*none) - test.acceptance(*full)), ">", 0)
-        clipped = np.clip((np.array([none[0], full[0]]) - right.start) / right.width, 0, 1)
-        yield amended(f"least p after clipping, {at}", clipped.min(), ">=", 0)
+            gain = float(test.accepts(even) - test.accepts(agree))
+            yield says(what, gain, ">", 0)
+            yield argument(f"{what}: {sign:+d}, but for the coin", gain, "==", sign * (1 - DELTA), error=1e-6)
+        rejects = float(1 - right.accepts(even))
+        yield amended(
+            f"P(reject) where p is clipped at 0, {at}: the coin alone", rejects, "==", DELTA / 2, error=ROUNDING
+        )
 
 
 @claim("busafekete2021:thm-6:privacy")
 def check_thm_6_privacy(figure_3: pd.DataFrame, by_items: pd.DataFrame) -> Iterator[Check]:
     """Privacy of Algorithm 3 with the sample size of Theorem 6, for every constant in front of it."""
     for row in losses_by_constant((0.1, 1, 10, 100), EPSILON_0, 0.5).itertuples():
-        what = (
-            f"attained loss, δ = 1/2, k = {row.constant:g} × the printed maximum, μ = {row.mu:.2g}, m = {row.items:.2g}"
-        )
-        yield printed(what, row.attained, "<=", EPSILON_0)
+        of = f"k = {row.constant:g} × the printed maximum, μ = {row.mu:.2g}, m = {row.items:.2g}"
+        yield printed(f"attained loss, δ = 1/2, {of}", row.attained, "<=", EPSILON_0)
     for row in by_items[by_items["items"] >= 1000].itertuples():
         what = f"attained loss, δ = 0.05, ε = 1/2, constant 1, m = {row.items:,}, k = {row.rankings:,}"
         yield printed(what, row.attained, "<=", EPSILON_0)

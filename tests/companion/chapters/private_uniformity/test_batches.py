@@ -1,4 +1,4 @@
-"""Checks of central privacy against brute force and broken twins. Nothing is random here."""
+"""One vote a batch, by enumeration."""
 
 import math
 

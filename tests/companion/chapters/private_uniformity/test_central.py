@@ -1,4 +1,4 @@
-"""Checks of central privacy against brute force and broken twins. Nothing is random here."""
+"""Laplace noise on Y, by enumeration and broken twins."""
 
 from dataclasses import replace
 from itertools import permutations, product

@@ -1,4 +1,4 @@
-"""Checks of central privacy against brute force and broken twins. Nothing is random here."""
+"""No private test of bits does better, and broken twins."""
 
 import math
 from itertools import product

@@ -1,4 +1,4 @@
-"""Checks of central privacy against brute force and broken twins. Nothing is random here."""
+"""Numbers of rankings, at both sides of what is asked for."""
 
 import pytest
 
