@@ -56,16 +56,10 @@ def pure_table(items: Iterable[int]) -> pd.DataFrame:
     """
     rows = []
     for m in items:
-        low = pure_threshold(m, printed_error(m))
-        rows.append(
-            {
-                "items": m,
-                "needed": math.ceil(low),
-                "ε n / items": math.floor(1000 * low / m) / 1000,
-                "needed (π^x)": math.ceil(best_code(m)),
-                "enough (exponential mechanism)": math.ceil(exponential_needs(m, float(printed_error(m)))),
-            }
-        )
+        low, enough = pure_threshold(m, printed_error(m)), exponential_needs(m, float(printed_error(m)))
+        row = {"items": m, "needed": math.ceil(low), "ε n / items": math.floor(1000 * low / m) / 1000}
+        voters = {"needed (π^x)": math.ceil(best_code(m)), "enough (exponential mechanism)": math.ceil(enough)}
+        rows.append(row | voters)
     return pd.DataFrame(rows)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -83,21 +84,18 @@ def check_bucketing(epsilon: float, delta: float) -> Iterator[Check]:
 
 def batch_tests(m: int, n: int, epsilon: float, delta: float) -> pd.DataFrame:
     """Tests on batches: ``test``, ``batches``, ``rankings in each``, ``proved ε₀`` and ``δ₀``, ``size``."""
-    as_printed = paper.bucketed(m, n, epsilon, delta).mechanism
-    coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
-    vote = BatchVote.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
-    tests: dict[str, Bucketed | BatchVote] = {"as printed": as_printed, "with a coin": coin, "noisy vote": vote}
-    return pd.DataFrame(
-        {
-            "test": name,
-            "batches": test.n_batches,
-            "rankings in each": test.batch_voters,
-            "proved ε₀": test.guarantee.epsilon,
-            "proved δ₀": test.guarantee.delta,
-            "size": test.exact_size,
-        }
-        for name, test in tests.items()
-    )
+    sheet: dict[str, Any] = {"epsilon": epsilon, "n_items": m, "n_voters": n, "size": delta}
+    tests: dict[str, Bucketed | BatchVote] = {
+        "as printed": paper.bucketed(m, n, epsilon, delta).mechanism,
+        "with a coin": Bucketed.calibrated(**sheet),
+        "noisy vote": BatchVote.calibrated(**sheet),
+    }
+    rows = []
+    for name, test in tests.items():
+        row = {"test": name, "batches": test.n_batches, "rankings in each": test.batch_voters}
+        proved = {"proved ε₀": test.guarantee.epsilon, "proved δ₀": test.guarantee.delta}
+        rows.append(row | proved | {"size": test.exact_size})
+    return pd.DataFrame(rows)
 
 
 def privacy_profiles(epsilon: float, delta: float, grid: ArrayLike) -> pd.DataFrame:

@@ -51,17 +51,9 @@ def sensitivities(sizes: Iterable[tuple[int, int]]) -> pd.DataFrame:
         change = np.abs(y[:, :, None] - y[:, None]).max(2)
         total = np.abs(4 / k * sums.sum(-1))
         local = 4 / k * (np.abs(sums) + 1).sum(-1)
-        rows.append(
-            {
-                "items": m,
-                "rankings": k,
-                "largest change": change.max(),
-                "4P(1 − 1/k)": 4 * (m // 2) * (1 - 1 / k),
-                "same, signs cancel": change[total == 0].max(initial=0),
-                "largest (4/k)|ΣΣX|": total.max(),
-                "beyond local": (change - local).max(),
-            }
-        )
+        row = {"items": m, "rankings": k, "largest change": change.max(), "4P(1 − 1/k)": 4 * (m // 2) * (1 - 1 / k)}
+        sums_of_signs = {"same, signs cancel": change[total == 0].max(initial=0), "largest (4/k)|ΣΣX|": total.max()}
+        rows.append(row | sums_of_signs | {"beyond local": (change - local).max()})
     return pd.DataFrame(rows)
 
 

@@ -138,17 +138,10 @@ def rate_at_distance(sizes: Iterable[int], distance: float, epsilon: float, delt
     for m in sizes:
         theta = theta_at(m, distance)
         square, mu = mean_square_bias(Mallows(m, theta)), paper.unif_bias(m, theta)
-        rows.append(
-            {
-                "items": m,
-                "1 − φ": -math.expm1(-theta),
-                "mean squared bias": square,
-                "Laplace": laplace_least(square, epsilon, delta),
-                "claimed": max(1 / epsilon, m**-0.5),
-                "μ": mu,
-                "bucketing": max(math.sqrt(math.log(1 / delta) / m) / (mu**2 * epsilon), 2 / epsilon),
-            }
-        )
+        row = {"items": m, "1 − φ": -math.expm1(-theta), "mean squared bias": square}
+        row |= {"Laplace": laplace_least(square, epsilon, delta), "claimed": max(1 / epsilon, m**-0.5), "μ": mu}
+        printed_rate = math.sqrt(math.log(1 / delta) / m) / (mu**2 * epsilon)
+        rows.append(row | {"bucketing": max(printed_rate, 2 / epsilon)})
     return pd.DataFrame(rows)
 
 

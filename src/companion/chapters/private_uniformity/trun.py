@@ -128,70 +128,50 @@ def exhaustive_loss(test: paper.PrintedTrun) -> float:
     return float(max(np.ptp(np.log(p), axis=1).max() for p in (accept, 1 - accept)))
 
 
+def losses(test: paper.PrintedTrun) -> dict[str, float]:
+    """Privacy loss attained with the pairing secret (`agreeing_loss`), and known (`worst_neighbours`)."""
+    return {"attained": agreeing_loss(test), "known pairing": worst_neighbours(test).loss}
+
+
 def small_losses(sizes: Iterable[tuple[int, int]], epsilon_0: float, delta: float, mu: float) -> pd.DataFrame:
     """Privacy loss at tiny sizes, between two bounds, and the bound of the guarantee.
 
     Columns: ``items``, ``rankings``, ``attained`` (`agreeing_loss`), ``known pairing`` (`exhaustive_loss`: over all
     data), ``proved``.
     """
-    tests = [paper.trun(m, k, epsilon_0, delta, mu).mechanism for m, k in sizes]
-    return pd.DataFrame(
-        {
-            "items": t.n_items,
-            "rankings": t.n_voters,
-            "attained": agreeing_loss(t),
-            "known pairing": exhaustive_loss(t),
-            "proved": t.guarantee.epsilon,
-        }
-        for t in tests
-    )
+    rows = []
+    for m, k in sizes:
+        test = paper.trun(m, k, epsilon_0, delta, mu).mechanism
+        bounds = {"known pairing": exhaustive_loss(test), "proved": test.guarantee.epsilon}
+        rows.append({"items": m, "rankings": k, "attained": agreeing_loss(test)} | bounds)
+    return pd.DataFrame(rows)
 
 
 def figure_3_losses(epsilons: Iterable[float]) -> pd.DataFrame:
     """Privacy loss of Algorithm 3 at the sizes of Figure 3, for several tolerances: the paper names none.
 
-    Columns: ``items``, ``rankings``, ``ε``, the tolerance, ``μ``, ``attained`` (`agreeing_loss`), ``known pairing``
-    (loss of `worst_neighbours`), ``proved``.
+    Columns: ``items``, ``rankings``, ``ε``, the tolerance, ``μ``, those of `losses`, ``proved``.
     """
     rows = []
     for (m, k), epsilon in product(FIGURE_3, epsilons):
         mu = mu_at(m, epsilon)
         test = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
-        rows.append(
-            {
-                "items": m,
-                "rankings": k,
-                "ε": epsilon,
-                "μ": mu,
-                "attained": agreeing_loss(test),
-                "known pairing": worst_neighbours(test).loss,
-                "proved": test.guarantee.epsilon,
-            }
-        )
+        row = {"items": m, "rankings": k, "ε": epsilon, "μ": mu}
+        rows.append(row | losses(test) | {"proved": test.guarantee.epsilon})
     return pd.DataFrame(rows)
 
 
-def losses_by_items(items: Iterable[int], epsilon: float, constant: float = 1.0) -> pd.DataFrame:
+def losses_by_items(items: Iterable[int], epsilon: float) -> pd.DataFrame:
     """Privacy loss with the sample size of Theorem 6 at a fixed tolerance.
 
-    Columns: ``items``, ``μ``, ``rankings``, ``attained`` (`agreeing_loss`), ``known pairing`` (loss of
-    `worst_neighbours`), ``private rankings`` (by `private_rankings`).
+    Columns: ``items``, ``μ``, ``rankings``, those of `losses`, ``private rankings`` (by `private_rankings`).
     """
     rows = []
     for m in items:
         mu = mu_at(m, epsilon)
-        k = printed_rankings(m, mu, EPSILON_0, DELTA, constant)
-        test = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
-        rows.append(
-            {
-                "items": m,
-                "μ": mu,
-                "rankings": k,
-                "attained": agreeing_loss(test),
-                "known pairing": worst_neighbours(test).loss,
-                "private rankings": private_rankings(mu, EPSILON_0, DELTA),
-            }
-        )
+        k = printed_rankings(m, mu, EPSILON_0, DELTA)
+        row = {"items": m, "μ": mu, "rankings": k} | losses(paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism)
+        rows.append(row | {"private rankings": private_rankings(mu, EPSILON_0, DELTA)})
     return pd.DataFrame(rows)
 
 
@@ -226,15 +206,8 @@ def acceptance_curve(m: int, k: int, epsilon: float) -> pd.DataFrame:
     low, centre, high = (test.acceptance((norm + x) ** 2 / k) for x in (-test.reach, 0, test.reach))
     acceptance = pd.DataFrame({"x": norm**2 / k / (m // 2), "value": centre, "low": low, "high": high})
     tests = [paper.trun(m, n, EPSILON_0, DELTA, mu).mechanism for n in np.unique(np.geomspace(10, 1e6, 60).astype(int))]
-    loss = pd.DataFrame(
-        {
-            "x": float(t.n_voters),
-            "value": worst_neighbours(t).loss,
-            "low": agreeing_loss(t),
-            "high": t.guarantee.epsilon,
-        }
-        for t in tests
-    )
+    rows = [(float(t.n_voters), worst_neighbours(t).loss, agreeing_loss(t), t.guarantee.epsilon) for t in tests]
+    loss = pd.DataFrame(rows, columns=["x", "value", "low", "high"])
     return pd.concat([acceptance.assign(panel="acceptance"), loss.assign(panel="loss")], ignore_index=True)
 
 
