@@ -9,8 +9,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from scipy.special import entr
 
-from companion.chapters.aggregation_lower_bounds.packing import SHARE, pure_floor
+from companion.chapters.aggregation_lower_bounds.packing import printed_error, pure_floor
 from companion.chapters.aggregation_lower_bounds.tracing import best_tracing
 from companion.instruments.aggregation import exponential_needs, matrix_error, one_pair_error, printed_rate
 from companion.instruments.allowance import ROUNDING
@@ -36,7 +37,7 @@ def local_needs(n_items: int, epsilon: float, error: float) -> float:
 
 def sufficient(n_items: int, epsilon: float, delta: float) -> dict[str, float]:
     """Voters that suffice, by model, for an additive error of 0.01 m^2 at ratio 1."""
-    error = float(SHARE * n_items**2)
+    error = float(printed_error(n_items))
     return {
         "pure": exponential_needs(n_items, error) / epsilon,
         "approximate": matrix_error(n_items, epsilon, delta) / error,
@@ -52,7 +53,7 @@ def thresholds(items: Iterable[int], epsilon: float, delta: float) -> pd.DataFra
     """
     rows = []
     for m in items:
-        error = SHARE * m * m
+        error = printed_error(m)
         pure, local = pure_threshold(m, error) / epsilon, local_needs(m, epsilon, float(error))
         traced = best_tracing(m, epsilon, delta, error=float(error))
         needed = {"pure": pure, "approximate": traced, "local": max(pure, local)}
@@ -128,11 +129,12 @@ def check_local(
     for epsilon in epsilons:
         # both printed bounds with constant 1, error m^2
         first, last = (epsilon * (printed_rate(12, m, epsilon) / m**2) ** 2 / (m / epsilon) for m in far)
-        what = f"ε (m log² m / ε²) / (m / ε), ε = {epsilon:g}: growth from m = {far[0]:.0e} to {far[1]:.0e}"
-        yield printed(what, last / first, "<=", 1 + ROUNDING)
-        yield argument(f"the same: that of log² m, ε = {epsilon:g}", last / first, "==", 64, error=ROUNDING)
+        what = f"ε (m log² m / ε²) / (m / ε), ε = {epsilon:g}"
+        yield printed(f"{what}: growth from m = {far[0]:.0e} to {far[1]:.0e}", last / first, "<=", 1 + ROUNDING)
+        over = last / math.log(far[1]) ** 2
+        yield argument(f"{what}, over log² m, m = {far[1]:.0e}", over, "==", 1, error=ROUNDING)
     for m, epsilon in product(own, epsilons):
-        error = float(SHARE * m * m)
+        error = float(printed_error(m))
         bits = one_bit_needs(m, epsilon, error)
         sure = 1250 * (1 - 1 / m) ** 2 * math.lgamma(m + 1) / math.tanh(epsilon / 2) ** 2
         what = f"one bit each: voters enough over 1250 (1 − 1/m)² log m! / tanh²(ε/2), m = {m}, ε = {epsilon:g}"
@@ -140,10 +142,13 @@ def check_local(
         ratio = bits / local_needs(m, epsilon, error) / math.log(m)
         what = f"local voters enough / needed / log m, one bit each, m = {m}, ε = {epsilon:g}"
         yield amended(what, ratio, "<=", 2000)
-    floor = {m: local_needs(m, 1.0, float(SHARE * m * m)) * math.tanh(0.5) / m for m in range(2, exact_to + 1)}
+    floor = {m: local_threshold(m, float(printed_error(m))) / m for m in range(2, exact_to + 1)}
     least = min(floor, key=lambda m: floor[m])
-    what = f"local voters needed / (m / (ε tanh(ε/2))), ε = 1, 2 to {1 + len(floor)} items (at m = {least})"
+    what = f"local voters needed / (m / (ε tanh(ε/2))), 2 to {1 + len(floor)} items (at m = {least})"
     yield amended(what, floor[least], ">=", 0.25)
+    # two items: a bit, known but for an error of chance 0.04
+    two, bit = local_needs(2, 1.0, float(printed_error(2))) * math.tanh(0.5), math.log(2) - entr([0.04, 0.96]).sum()
+    yield argument("the same for 2 items, over (log 2 − h(0.04))/2", two / bit, "==", 1, error=ROUNDING)
 
 
 def unanimous_excess(n_items: int, voters: int, epsilon: float) -> float:
@@ -166,9 +171,9 @@ def padded_error(n_items: int, voters: int, epsilon: float) -> float:
     The most voters below the threshold of Theorem 13, of the right parity, disagree with nobody; the rest come in pairs
     of a ranking and its reverse, which cost all orders the same.
     """
-    most = math.ceil(pure_threshold(n_items, SHARE * n_items**2) / epsilon) - 1
+    most = math.ceil(pure_threshold(n_items, printed_error(n_items)) / epsilon) - 1
     core = min(voters, most - (voters - most) % 2)
-    return max(core, 0) / voters * float(SHARE) * n_items**2
+    return max(core, 0) / voters * float(printed_error(n_items))
 
 
 @claim("alabi2022:sec-results:lower-match")
@@ -192,10 +197,10 @@ def check_lower_match(items: Sequence[int] = (30, 100, 300), delta: float = 1e-6
         for n in (2 * m, m**2, m**3):
             low = padded_error(m, n, 1.0) / (m**3 / n)
             yield amended(f"ratio 1: least additive error / (m³/(εn)), m = {m}, n = {n:,}", low, ">=", 0.01)
-        agreed = padded_error(m, m**3, 1.0) * m**3 / float(SHARE * m**2)
+        agreed = padded_error(m, m**3, 1.0) * m**3 / float(printed_error(m))
         what = f"voters who agree with no opponent, n = m³, m = {m}, less the εn of Theorem 13"
-        yield argument(what, agreed - pure_threshold(m, SHARE * m**2), "<", 0)
-        yield argument(f"the same and two more, m = {m}", agreed + 2 - pure_threshold(m, SHARE * m**2), ">=", 0)
+        yield argument(what, agreed - pure_threshold(m, printed_error(m)), "<", 0)
+        yield argument(f"the same and two more, m = {m}", agreed + 2 - pure_threshold(m, printed_error(m)), ">=", 0)
 
 
 #: Model of privacy, power of log m between the two numbers of voters, and what is then left at most: in the pure one by

@@ -18,6 +18,11 @@ from dprank.aggregation.lower_bounds import coded_threshold, pure_threshold
 SHARE = Fraction(1, 100)
 
 
+def printed_error(n_items: int) -> Fraction:
+    """The additive error of the lower bounds as printed, 0.01 m^2, exactly."""
+    return SHARE * n_items**2
+
+
 def pure_floor(n_items: int) -> float:
     """A bound below `pure_threshold` for an error of `SHARE` items^2; it grows faster than items.
 
@@ -39,7 +44,7 @@ def code_floor(n_items: int) -> float:
 
 def best_code(n_items: int) -> float:
     """The paper's route to Theorem 13, at the best d for all items: `coded_threshold` with error 0.01 m^2."""
-    return max(coded_threshold(d, n_items - 2 * d, SHARE * n_items**2) for d in range(1, n_items // 2 + 1))
+    return max(coded_threshold(d, n_items - 2 * d, printed_error(n_items)) for d in range(1, n_items // 2 + 1))
 
 
 def pure_table(items: Iterable[int]) -> pd.DataFrame:
@@ -51,23 +56,17 @@ def pure_table(items: Iterable[int]) -> pd.DataFrame:
     """
     rows = []
     for m in items:
-        low = pure_threshold(m, SHARE * m * m)
-        rows.append(
-            {
-                "items": m,
-                "needed": math.ceil(low),
-                "ε n / items": math.floor(1000 * low / m) / 1000,
-                "needed (π^x)": math.ceil(best_code(m)),
-                "enough (exponential mechanism)": math.ceil(exponential_needs(m, 0.01 * m * m)),
-            }
-        )
+        low, enough = pure_threshold(m, printed_error(m)), exponential_needs(m, float(printed_error(m)))
+        row = {"items": m, "needed": math.ceil(low), "ε n / items": math.floor(1000 * low / m) / 1000}
+        voters = {"needed (π^x)": math.ceil(best_code(m)), "enough (exponential mechanism)": math.ceil(enough)}
+        rows.append(row | voters)
     return pd.DataFrame(rows)
 
 
 @claim("alabi2022:thm-13")
 def check_thm_13(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6, 10**12)) -> Iterator[Check]:
     """Theorem 13 with the constant 3/2."""
-    exact = {m: pure_threshold(m, SHARE * m * m) / m for m in range(2, exact_to + 1)}
+    exact = {m: pure_threshold(m, printed_error(m)) / m for m in range(2, exact_to + 1)}
     worst = min(exact, key=lambda m: exact[m])
     yield argument("numbers of items with an exact value", len(exact), "==", exact_to - 1)
     yield printed(f"least ε n / m, exact for 2 to {exact_to} items (at m = {worst})", exact[worst], ">=", 1.5)
@@ -98,5 +97,5 @@ def check_codes(exact_to: int = 100, far: Sequence[int] = (100, 10**3, 10**6, 10
     limit = (math.log(2) - float(entr([0.09, 0.91]).sum())) / 3
     what = f"that bound over m at m = {far[-1]:.0e}: (log 2 − h(0.09))/3"
     yield argument(what, code_floor(far[-1]) / far[-1], "==", limit, error=ROUNDING)
-    share = max(exact[m] / pure_threshold(m, SHARE * m * m) for m in exact)
+    share = max(exact[m] / pure_threshold(m, printed_error(m)) for m in exact)
     yield printed(f"most of ε n by the π^x over ε n by all rankings, 2 to {exact_to} items", share, "<=", 1 + ROUNDING)

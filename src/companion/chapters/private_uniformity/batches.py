@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,15 +68,13 @@ def enumerated_loss(test: Bucketed) -> float:
 @claim("busafekete2021:sec-5:bucketing")
 def check_bucketing(epsilon: float, delta: float) -> Iterator[Check]:
     """BUNIF as printed on the smallest data on which it can reject, and at the sizes of Figure 3; then with a coin."""
-    batches = math.ceil(1 / epsilon)
-    for m, n in ((2, 6 * batches), *FIGURE_3):
+    for m, n in ((2, 6 * math.ceil(1 / epsilon)), *FIGURE_3):
         test = paper.bucketed(m, n, epsilon, delta).mechanism
         loss = enumerated_loss(test) if m == 2 else bucketed_loss(test)
         of = f"m = {m}, {test.n_batches} batches of {test.batch_voters}"
         yield printed(f"privacy loss as printed, {of}", loss, "<=", epsilon)
-        yield amended(
-            f"δ₀ that it needs at any ε₀, {of}", bucketed_delta(test, 50.0), "==", 1 / test.n_batches, error=ROUNDING
-        )
+        least = bucketed_delta(test, 50.0)
+        yield amended(f"δ₀ that it needs at any ε₀, {of}", least, "==", 1 / test.n_batches, error=ROUNDING)
     for m, n in FIGURE_3:
         coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
         of = f"m = {m}, {coin.n_batches} batches of {coin.batch_voters}"
@@ -85,21 +84,18 @@ def check_bucketing(epsilon: float, delta: float) -> Iterator[Check]:
 
 def batch_tests(m: int, n: int, epsilon: float, delta: float) -> pd.DataFrame:
     """Tests on batches: ``test``, ``batches``, ``rankings in each``, ``proved ε₀`` and ``δ₀``, ``size``."""
-    as_printed = paper.bucketed(m, n, epsilon, delta).mechanism
-    coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
-    vote = BatchVote.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
-    tests: dict[str, Bucketed | BatchVote] = {"as printed": as_printed, "with a coin": coin, "noisy vote": vote}
-    return pd.DataFrame(
-        {
-            "test": name,
-            "batches": test.n_batches,
-            "rankings in each": test.batch_voters,
-            "proved ε₀": test.guarantee.epsilon,
-            "proved δ₀": test.guarantee.delta,
-            "size": test.exact_size,
-        }
-        for name, test in tests.items()
-    )
+    sheet: dict[str, Any] = {"epsilon": epsilon, "n_items": m, "n_voters": n, "size": delta}
+    tests: dict[str, Bucketed | BatchVote] = {
+        "as printed": paper.bucketed(m, n, epsilon, delta).mechanism,
+        "with a coin": Bucketed.calibrated(**sheet),
+        "noisy vote": BatchVote.calibrated(**sheet),
+    }
+    rows = []
+    for name, test in tests.items():
+        row = {"test": name, "batches": test.n_batches, "rankings in each": test.batch_voters}
+        proved = {"proved ε₀": test.guarantee.epsilon, "proved δ₀": test.guarantee.delta}
+        rows.append(row | proved | {"size": test.exact_size})
+    return pd.DataFrame(rows)
 
 
 def privacy_profiles(epsilon: float, delta: float, grid: ArrayLike) -> pd.DataFrame:
@@ -142,6 +138,11 @@ def private_least(epsilon: ArrayLike, delta: ArrayLike, distance: float = 1.0) -
     return np.log((1 - d) / d) / np.log1p(distance * np.expm1(e))
 
 
+def vote_batches(epsilon: float, delta: float) -> int:
+    """Batches of a noisy vote on two items."""
+    return BatchVote.calibrated(epsilon=epsilon, n_items=2, n_voters=10**4, size=delta).n_batches
+
+
 @claim("busafekete2021:sec-5:bucketing:samples")
 def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -> Iterator[Check]:
     """The rate of bucketing, which leaves out what privacy costs in delta and what a fixed distance costs in m."""
@@ -149,37 +150,20 @@ def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -
     items = 2 * np.ceil(np.log(1 / deltas) / 2)
     as_printed = np.maximum(np.sqrt(np.log(1 / deltas) / items), 2) / epsilon
     ratio = private_least(epsilon, deltas) / as_printed
-    last = frame.iloc[-2:]
-    batches, votes = (
-        Bucketed.calibrated(epsilon=epsilon, n_items=2, n_voters=10**4, size=delta),
-        BatchVote.calibrated(epsilon=epsilon, n_items=2, n_voters=10**4, size=delta),
-    )
-    least_batches = (1 / delta - 2) / math.expm1(epsilon)
-    yield printed(
-        "rankings any ε₀-private test needs, over the printed rate, φ = 0, m ≥ log(1/δ): δ = 1e-128 over δ = 1e-2",
-        ratio[-1] / ratio[0],
-        "<=",
-        1,
-    )
-    yield printed(
-        f"printed rate at fixed distance, m = {last['items'].iloc[1]} over m = {last['items'].iloc[0]}",
-        last.bucketing.iloc[1] / last.bucketing.iloc[0],
-        "<=",
-        1,
-    )
-    yield amended(
-        "exponent of m in that rate, last two sizes", exponent(last["items"], last.bucketing), "==", 0.5, error=0.02
-    )
-    yield amended("batches with a coin less (1/δ − 2)/(e^ε₀ − 1)", batches.n_batches - least_batches, ">=", 0)
-    grid = [(e, d) for e in (1.0, 1 / 3, 0.1) for d in (0.1, 0.05, 0.01, 1e-4)]
-    worst = max(
-        BatchVote.calibrated(epsilon=e, n_items=2, n_voters=10**4, size=d).n_batches
-        / (math.log(2 / d) * max(1 / 0.08, 1 / (0.2 * e)))
-        for e, d in grid
-    )
+    what = "rankings any ε₀-private test needs, over the printed rate, φ = 0, m ≥ log(1/δ): δ = 1e-128 over δ = 1e-2"
+    yield printed(what, ratio[-1] / ratio[0], "<=", 1)
+    (few, many), (low, high) = frame["items"].iloc[-2:], frame.bucketing.iloc[-2:]
+    yield printed(f"printed rate at fixed distance, m = {many} over m = {few}", high / low, "<=", 1)
+    rate = exponent([few, many], [low, high])
+    yield amended("exponent of m in that rate, last two sizes", rate, "==", 0.5, error=0.02)
+    batches = Bucketed.calibrated(epsilon=epsilon, n_items=2, n_voters=10**4, size=delta).n_batches
+    least = (1 / delta - 2) / math.expm1(epsilon)
+    yield amended("batches with a coin less (1/δ − 2)/(e^ε₀ − 1)", batches - least, ">=", 0)
+    grid = product((1.0, 1 / 3, 0.1), (0.1, 0.05, 0.01, 1e-4))
+    worst = max(vote_batches(e, d) / (math.log(2 / d) * max(1 / 0.08, 1 / (0.2 * e))) for e, d in grid)
     what = "batches of a noisy vote over log(2/δ) max{1/0.08, 1/(0.2 ε₀)}, largest on a grid"
     yield amended(what, worst, "<=", 1)
-    yield amended("batches of a noisy vote", votes.n_batches, "<", batches.n_batches)
+    yield amended("batches of a noisy vote", vote_batches(epsilon, delta), "<", batches)
 
 
 @styled

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, sparse, stats
 
-from companion.chapters.private_uniformity.batches import bucketed_delta, bucketed_loss, private_least
+from companion.chapters.private_uniformity.batches import bucketed_delta, bucketed_loss, private_least, vote_batches
 from companion.chapters.private_uniformity.central import FIGURE_3
 from companion.chapters.private_uniformity.central_samples import laplace_enough
 from companion.instruments.allowance import ROUNDING
@@ -17,7 +17,7 @@ from companion.instruments.uniformity import least
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
-from dprank.uniformity.bucketed import BatchVote, Bucketed
+from dprank.uniformity.bucketed import Bucketed
 
 
 def best_private_power(n: int, p: float, epsilon: float, delta: float) -> float:
@@ -60,12 +60,9 @@ def bernoulli_needs(epsilons: Sequence[float], p: float, delta: float) -> pd.Dat
 def check_lower(frame: pd.DataFrame, p: float, delta: float) -> Iterator[Check]:
     """No private test with o(1/epsilon_0) bits."""
     for row in frame.to_dict("records"):
-        yield printed(
-            f"bits the best private test needs, less our bound, ε₀ = {row['ε₀']:g}, p = {p:g}",
-            row["bits needed"] - row["lower bound"],
-            ">=",
-            0,
-        )
+        more = row["bits needed"] - row["lower bound"]
+        what = f"bits the best private test needs, less our bound, ε₀ = {row['ε₀']:g}, p = {p:g}"
+        yield printed(what, more, ">=", 0)
     constant = math.log((1 - delta) / delta) / (abs(p - 0.5) * math.expm1(1))
     smallest = float(frame["bits × ε₀"].min())
     yield printed("ε₀ × bits, smallest over ε₀ ≤ 1", smallest, ">=", constant)
@@ -82,22 +79,11 @@ def check_optimal(epsilon: float, delta: float, phi: float) -> Iterator[Check]:
     test = paper.laplace_unif(*FIGURE_3[1], epsilon, delta).mechanism
     bucketed = paper.bucketed(*FIGURE_3[1], epsilon, delta).mechanism
     yield printed("privacy loss, m = 100, k = 1000", test.guarantee.epsilon, "<=", epsilon, reading="Algorithm 4")
-    yield printed(
-        f"rankings that suffice over rankings any private test needs, φ = {phi:g}, at ε₀ = {epsilons[-1]:g}",
-        float(ratio[-1]),
-        "<=",
-        1.01 * limit,
-        reading="Algorithm 4",
-    )
+    what = f"rankings that suffice over rankings any private test needs, φ = {phi:g}, at ε₀ = {epsilons[-1]:g}"
+    yield printed(what, float(ratio[-1]), "<=", 1.01 * limit, reading="Algorithm 4")
     yield printed("privacy loss, m = 100, k = 1000", bucketed_loss(bucketed), "<=", epsilon, reading="bucketing")
-    yield amended(
-        "batches of a noisy vote × ε₀ / log(1/δ), ε₀ = 0.01",
-        BatchVote.calibrated(epsilon=0.01, n_items=2, n_voters=10**4, size=delta).n_batches
-        * 0.01
-        / math.log(1 / delta),
-        "<=",
-        5,
-    )
+    share = vote_batches(0.01, delta) * 0.01 / math.log(1 / delta)
+    yield amended("batches of a noisy vote × ε₀ / log(1/δ), ε₀ = 0.01", share, "<=", 5)
 
 
 @claim("busafekete2021:sec-8:bernoulli")
@@ -109,20 +95,10 @@ def check_bernoulli(points: int) -> Iterator[Check]:
     first = np.array([float(Mallows.of_phi(2, x).before(1)) for x in phi])
     reached = np.where(p >= 0.5, first, 1 - first)
     distance = np.array([Mallows.of_phi(2, x).total_variation() for x in phi])
-    yield printed(
-        f"P(first item first) less p, largest of {points} p in [0, 1]",
-        np.abs(reached - p).max(),
-        "==",
-        0,
-        error=ROUNDING,
-    )
-    yield printed(
-        "total variation distance from uniform less |p − 1/2|, largest",
-        np.abs(distance - np.abs(p - 0.5)).max(),
-        "==",
-        0,
-        error=ROUNDING,
-    )
+    off = np.abs(reached - p).max()
+    yield printed(f"P(first item first) less p, largest of {points} p in [0, 1]", off, "==", 0, error=ROUNDING)
+    off = np.abs(distance - np.abs(p - 0.5)).max()
+    yield printed("total variation distance from uniform less |p − 1/2|, largest", off, "==", 0, error=ROUNDING)
 
 
 @claim("busafekete2021:def-1")
@@ -131,9 +107,9 @@ def check_definition(epsilon: float, delta: float) -> Iterator[Check]:
     m, n = FIGURE_3[1]
     coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
     as_printed = paper.bucketed(m, n, epsilon, delta).mechanism
-    yield printed("δ, the significance, of a test whose privacy loss is at most ε₀", delta, "==", 0)
+    what = "δ, the significance: exact chance to reject uniform rankings, of a test whose privacy loss is at most ε₀"
+    yield printed(what, coin.exact_size, "==", 0)
     yield supplied("δ₀ that this test needs at ε₀", bucketed_delta(coin, epsilon), "==", 0, error=ROUNDING)
     yield supplied("its exact privacy loss", bucketed_loss(coin), "<=", epsilon + ROUNDING)
-    yield amended(
-        "δ₀ that BUNIF needs at ε₀, not pure at any significance", bucketed_delta(as_printed, epsilon), ">", 0
-    )
+    least = bucketed_delta(as_printed, epsilon)
+    yield amended("δ₀ that BUNIF needs at ε₀, not pure at any significance", least, ">", 0)

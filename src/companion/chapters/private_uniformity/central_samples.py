@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -66,30 +67,23 @@ def needed(m: int, bias: float, epsilon: float, delta: float) -> dict[str, int]:
     rankings but for the steps of whole numbers; the number given is found by bisection, with exact laws, and for
     Laplace noise with `certified_laplace`.
     """
-    batches = {
-        "coin": Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=10**4, size=delta).n_batches,
-        "vote": BatchVote.calibrated(epsilon=epsilon, n_items=m, n_voters=10**4, size=delta).n_batches,
-    }
+    sheet: dict[str, Any] = {"epsilon": epsilon, "n_items": m, "size": delta}
+    coins = Bucketed.calibrated(n_voters=10**4, **sheet).n_batches
+    votes = BatchVote.calibrated(n_voters=10**4, **sheet).n_batches
 
     def of_coin(k: int) -> bool:
-        b = batches["coin"]
-        return (
-            coin_power(Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=k * b, size=delta, n_batches=b), bias)
-            >= 1 - delta
-        )
+        test = Bucketed.calibrated(n_voters=k * coins, n_batches=coins, **sheet)
+        return coin_power(test, bias) >= 1 - delta
 
     def of_vote(k: int) -> bool:
-        b = batches["vote"]
-        return (
-            vote_power(BatchVote.calibrated(epsilon=epsilon, n_items=m, n_voters=k * b, size=delta, n_batches=b), bias)
-            >= 1 - delta
-        )
+        test = BatchVote.calibrated(n_voters=k * votes, n_batches=votes, **sheet)
+        return vote_power(test, bias) >= 1 - delta
 
     return {
         "UNIF": least(lambda k: unif_power(m, k, bias, delta) >= 1 - delta),
         "Laplace": certified_laplace(m, bias, epsilon, delta),
-        "coin": batches["coin"] * least(of_coin),
-        "vote": batches["vote"] * least(of_vote),
+        "coin": coins * least(of_coin),
+        "vote": votes * least(of_vote),
     }
 
 
@@ -144,17 +138,10 @@ def rate_at_distance(sizes: Iterable[int], distance: float, epsilon: float, delt
     for m in sizes:
         theta = theta_at(m, distance)
         square, mu = mean_square_bias(Mallows(m, theta)), paper.unif_bias(m, theta)
-        rows.append(
-            {
-                "items": m,
-                "1 − φ": -math.expm1(-theta),
-                "mean squared bias": square,
-                "Laplace": laplace_least(square, epsilon, delta),
-                "claimed": max(1 / epsilon, m**-0.5),
-                "μ": mu,
-                "bucketing": max(math.sqrt(math.log(1 / delta) / m) / (mu**2 * epsilon), 2 / epsilon),
-            }
-        )
+        row = {"items": m, "1 − φ": -math.expm1(-theta), "mean squared bias": square}
+        row |= {"Laplace": laplace_least(square, epsilon, delta), "claimed": max(1 / epsilon, m**-0.5), "μ": mu}
+        printed_rate = math.sqrt(math.log(1 / delta) / m) / (mu**2 * epsilon)
+        rows.append(row | {"bucketing": max(printed_rate, 2 / epsilon)})
     return pd.DataFrame(rows)
 
 
@@ -163,34 +150,19 @@ def check_rate(frame: pd.DataFrame, epsilon: float, delta: float, phi: float) ->
     """The abstract's rate at a fixed distance, and at a fixed spread."""
     ratio = frame.Laplace / frame.claimed
     first, last = int(frame["items"].iloc[0]), int(frame["items"].iloc[-1])
-    bias = (1 - phi) / (1 + phi)
-    yield printed(
-        f"rankings Algorithm 4 needs over max{{1/ε₀, 1/√m}} at fixed distance, m = {last} over m = {first}",
-        ratio.iloc[-1] / ratio.iloc[0],
-        "<=",
-        1,
-    )
-    yield printed(
-        "BUNIF's privacy loss, m = 1000",
-        bucketed_loss(paper.bucketed(*FIGURE_3[-1], epsilon, delta).mechanism),
-        "<=",
-        epsilon,
-    )
-    yield amended(
-        "exponent of m in that need, last two sizes",
-        exponent(frame["items"][-2:], frame.Laplace[-2:]),
-        "==",
-        1,
-        error=0.02,
-    )
-    epsilons = np.array([1.0, epsilon, 0.1, 0.01])
-    enough = np.array([laplace_enough(bias, e, delta) for e in epsilons])
+    what = f"rankings Algorithm 4 needs over max{{1/ε₀, 1/√m}} at fixed distance, m = {last} over m = {first}"
+    yield printed(what, ratio.iloc[-1] / ratio.iloc[0], "<=", 1)
+    loss = bucketed_loss(paper.bucketed(*FIGURE_3[-1], epsilon, delta).mechanism)
+    yield printed("BUNIF's privacy loss, m = 1000", loss, "<=", epsilon)
+    order = exponent(frame["items"][-2:], frame.Laplace[-2:])
+    yield amended("exponent of m in that need, last two sizes", order, "==", 1, error=0.02)
+    bias, epsilons = (1 - phi) / (1 + phi), (1.0, epsilon, 0.1, 0.01)
+    most = max(laplace_enough(bias, e, delta) * e for e in epsilons)
     ceiling = 1 + 3 / bias**2 + 8 * math.log(1 / (2 * delta**2)) / bias**2 + 1 + 32 * math.log(2 / delta) / bias**4
     what = f"rankings that suffice × ε₀, for all m ≥ 4, φ = {phi:g}, largest over ε₀ = 1 to 0.01"
-    yield supplied(what, float((enough * epsilons).max()), "<=", ceiling)
+    yield supplied(what, most, "<=", ceiling)
+    k = laplace_enough(bias, epsilon, delta)
     for m in (4, 10, 100):
-        test = LaplaceUnif.calibrated(
-            epsilon=epsilon, n_items=m, n_voters=laplace_enough(bias, epsilon, delta), size=delta
-        )
+        test = LaplaceUnif.calibrated(epsilon=epsilon, n_items=m, n_voters=k, size=delta)
         what = f"exact power at that number, ε₀ = {epsilon:.3g}, m = {m}"
         yield supplied(what, laplace_power(test, bias), ">=", 1 - delta)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from companion.chapters.private_uniformity.local_channels import pairing, sign_vectors
+from companion.chapters.private_uniformity.local_channels import pairing, printed_channel, sign_vectors
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.uniformity import all_pairings, all_rankings
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances
 from dprank.uniformity.pairs import pair_signs
@@ -80,13 +80,16 @@ def moment_table(theta: float, shrinkage: float, samples: int) -> pd.DataFrame:
 
 
 @claim("busafekete2021:sec-6:null")
-def check_null() -> Iterator[Check]:
+def check_null(sizes: Iterable[tuple[int, int]] = ((2, 6), (4, 4), (6, 3))) -> Iterator[Check]:
     """Moments of the local statistic under uniform rankings, by enumeration of rankings, noise and samples."""
-    for m, k in ((2, 1), (2, 6), (4, 1), (4, 4), (6, 3)):
+    for m, k in sizes:
         law = randomised(sign_law(m, 0.0, pairing(m)), paper.local_pairs(m, 1.0).mechanism.shrinkage)
         mean, variance = statistic_moments(law, k)
-        yield printed(f"mean, m = {m}, k = {k}; m/2", mean, "==", m / 2, error=ROUNDING)
+        pairs = m // 2
+        yield printed(f"mean, m = {m}, k = {k}; m/2", mean, "==", pairs, error=ROUNDING)
         yield printed(f"variance, m = {m}, k = {k}; m", variance, "<=", m)
+        exact = 2 * pairs * (1 - 1 / k)
+        yield argument(f"the same, m = {m}, k = {k}: 2⌊m/2⌋(1 − 1/k)", variance, "==", exact, error=ROUNDING)
 
 
 @claim("busafekete2021:sec-6:alternative")
@@ -94,33 +97,39 @@ def check_alternative(
     theta: float = math.log(2), shrinkage: float = math.tanh(0.5), samples: int = 4
 ) -> Iterator[Check]:
     """Moments under Mallows rankings against UNIF's functions of a shrunken bias."""
-    frame = moment_table(theta, shrinkage, samples)
-    gamma = 2 * math.atanh(shrinkage)
-    what = f"4 items, φ = {math.exp(-theta):.3g}, γ = {gamma:.3g}, k = {samples}, worst of 3 pairings: "
+    frame = moment_table(theta, shrinkage, samples).set_index("pairing")
+    gamma, of = 2 * math.atanh(shrinkage), f"worst of {len(frame)} pairings: "
+    what = f"4 items, φ = {math.exp(-theta):.3g}, γ = {gamma:.3g}, k = {samples}, {of}"
     mean = np.abs(frame["mean"] - frame["mean, bias shrunk"]).max()
-    scaled = np.abs(frame.variance - frame["variance, bias shrunk"]).max()
+    scaled = np.abs(frame.variance - frame["variance, bias shrunk"])
     joint = np.abs(frame.variance - frame["variance, products shrunk"]).max()
-    apart, nested = (
-        (row["variance"], row["variance, bias shrunk"])
-        for row in (frame[frame.pairing == name].iloc[0] for name in ("side by side", "nested"))
-    )
     yield printed(what + "mean less the formula's", mean, "==", 0, error=ROUNDING)
-    yield printed(what + "variance less the formula's", scaled, "==", 0, error=ROUNDING)
+    yield printed(what + "variance less the formula's", scaled.max(), "==", 0, error=ROUNDING)
     yield supplied(what + "variance, mean products shrunk too", joint, "==", 0, error=ROUNDING)
-    yield amended(what + "mean", mean, "==", 0, error=ROUNDING)
-    yield amended("pairs side by side: variance", apart[0], "==", apart[1], error=ROUNDING)
-    yield amended("nested pairs: variance", nested[0], "==", nested[1], error=ROUNDING)
-    yield amended(what + "variance, mean products shrunk too", joint, "==", 0, error=ROUNDING)
+    for name in ("side by side", "nested"):
+        yield amended(f"{name} pairs: variance less the formula's", scaled[name], "==", 0, error=ROUNDING)
+
+
+#: Values of epsilon_0 / m.
+SHARES = tuple(np.geomspace(1e-3, 1, 31))
+
+
+def sign_shrinkage(n_items: int, epsilon: float) -> float:
+    """Chance that the paper's channel keeps the sign of the first pair, less that it reverses it."""
+    law, signs = printed_channel(n_items, epsilon), sign_vectors(n_items // 2)
+    return float(law[0] @ (signs[:, 0] * pair_signs(all_rankings(n_items)[:1], pairing(n_items))[0, 0]))
 
 
 @claim("busafekete2021:sec-6:tanh")
-def check_tanh() -> Iterator[Check]:
-    """tanh(epsilon_0 / m) against 2 epsilon_0 / m."""
-    x = np.geomspace(1e-8, 1e3, 200)
-    exact = np.tanh(x)
-    yield printed(
-        "(e^γ − 1)/(e^γ + 1) over 2ε₀/m at ε₀/m = 1e-6; ≈ says 1", math.tanh(1e-6) / 2e-6, "==", 1, error=1e-3
-    )
-    yield amended("the same ratio, most on ε₀/m = 1e-8 ... 1000", (exact / (2 * x)).max(), "<=", 0.5)
-    yield amended("least of tanh x / (x − x³/3) for x ≤ 1", (exact / (x - x**3 / 3))[x <= 1].min(), ">=", 1 - ROUNDING)
-    yield amended("most of tanh x / x", (exact / x).max(), "<=", 1)
+def check_tanh(items: Sequence[int] = (2, 4)) -> Iterator[Check]:
+    """What the paper's channel keeps of a sign, (e^γ − 1)/(e^γ + 1) = tanh(epsilon_0 / m), against 2 epsilon_0 / m."""
+    x = np.array(SHARES)
+    for m in items:
+        kept = np.array([sign_shrinkage(m, m * share) for share in x])
+        of = f"{m} items: (e^γ − 1)/(e^γ + 1) by the channel"
+        yield printed(f"{of} over 2ε₀/m at ε₀/m = {x[0]:g}; ≈ says 1", kept[0] / (2 * x[0]), "==", 1, error=1e-3)
+        yield amended(f"{of} over 2ε₀/m, most for ε₀/m = {x[0]:g} ... {x[-1]:g}", (kept / (2 * x)).max(), "<=", 0.5)
+        yield argument(f"{of} over 2ε₀/m at ε₀/m = {x[0]:g}", kept[0] / (2 * x[0]), "==", 0.5, error=x[0] ** 2)
+        least = (kept / (x - x**3 / 3)).min()
+        yield amended(f"{of} over ε₀/m − (ε₀/m)³/3, least", least, ">=", 1 - ROUNDING)
+        yield argument(f"{of} at ε₀/m = 1: tanh 1", kept[-1], "==", math.tanh(1), error=ROUNDING)

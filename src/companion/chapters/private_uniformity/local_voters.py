@@ -28,6 +28,8 @@ from dprank.uniformity.unif import unif_null_threshold
 
 #: Up to so many items the joint law of all signs of a voter is used; beyond, independent counts.
 JOINT = 10
+#: Options of `local_rejections`, part of a cell's name and so of its seed.
+DEFAULTS = {"public": True, "one_bit": False, "delta": 0.05, "threshold": "exact", "independent": False}
 #: Beyond so many voters the null law of the statistic is taken to be chi-square.
 MANY = 1_000_000
 
@@ -92,12 +94,8 @@ def local_rejections(
     centre that is worst for it, every pair adjacent. The threshold is "exact" (chi-square beyond 10^6 voters) or, with
     all bits, "printed"; gap is 1 - phi.
     """
-    law = Mallows.of_gap(n_items, gap)
-    test = (
-        LocalOneBit.calibrated(epsilon=epsilon, n_items=n_items, size=delta)
-        if one_bit
-        else LocalPairs.calibrated(epsilon=epsilon, n_items=n_items, size=delta)
-    )
+    law, kind = Mallows.of_gap(n_items, gap), LocalOneBit if one_bit else LocalPairs
+    test = kind.calibrated(epsilon=epsilon, n_items=n_items, size=delta)
     groups = test.groups if isinstance(test, LocalOneBit) else test.n_pairs
     samples = n_rankings // groups if one_bit else n_rankings
     pairs = random_pairings(n_items, groups, repetitions, rng)
@@ -114,30 +112,13 @@ def local_rejections(
 
 
 def local_power(
-    n_items: int,
-    n_rankings: int,
-    epsilon: float,
-    gaps: Iterable[float],
-    repetitions: int,
-    *,
-    public: bool = True,
-    one_bit: bool = False,
-    delta: float = 0.05,
-    threshold: str = "exact",
-    independent: bool = False,
+    n_items: int, n_rankings: int, epsilon: float, gaps: Iterable[float], repetitions: int, **options: Any
 ) -> pd.DataFrame:
-    """Simulated power of a local test along 1 - phi, see `local_rejections`.
+    """Simulated power of a local test along 1 - phi; the options are those of `local_rejections`.
 
     A row a gap: the parameters, ``mean`` (the power), ``se``, ``repetitions``.
     """
-    fixed: dict[str, Any] = {
-        "n_items": n_items,
-        "n_rankings": n_rankings,
-        "epsilon": epsilon,
-        "public": public,
-        "one_bit": one_bit,
-    }
-    fixed |= {"delta": delta, "threshold": threshold, "independent": independent}
+    fixed = {"n_items": n_items, "n_rankings": n_rankings, "epsilon": epsilon} | DEFAULTS | options
     cells = [fixed | {"gap": float(gap)} for gap in gaps]
     return sweep(local_rejections, cells, experiment="06: local power", repetitions=repetitions)
 
@@ -229,11 +210,8 @@ def samples_needed(
         one = LocalOneBit.calibrated(epsilon=epsilon, n_items=n_items, size=delta, groups=groups)
         count, each, t = one.groups, 1 / one.groups, one.shrinkage
     else:
-        count, each, t = (
-            n_items // 2,
-            1.0,
-            LocalPairs.calibrated(epsilon=epsilon, n_items=n_items, size=delta).shrinkage,
-        )
+        every = LocalPairs.calibrated(epsilon=epsilon, n_items=n_items, size=delta)
+        count, each, t = every.n_pairs, 1.0, every.shrinkage
     pairs = random_pairings(n_items, count, pairings, rng)
     apart = np.ones((1, count), int) if test == "fixed pairing" else np.abs(pairs[..., 0] - pairs[..., 1])
     shift = each * t**2 * (Mallows(n_items, theta).bias(np.arange(n_items))[apart] ** 2).sum(-1)
@@ -272,15 +250,8 @@ def confirm_needed(needed: pd.DataFrame, epsilon: float, distance: float, repeti
         gap = -math.expm1(-theta_at(row.items, distance))
         options = {"public": row.test != "fixed pairing", "one_bit": row.test == "one bit"}
         power = local_power(row.items, math.ceil(row.voters), epsilon, [gap], repetitions, **options).iloc[0]
-        rows.append(
-            {
-                "items": row.items,
-                "test": row.test,
-                "voters": row.voters,
-                "power": power["mean"],
-                "error": 1.96 * power.se,
-            }
-        )
+        found = {"power": power["mean"], "error": 1.96 * power.se}
+        rows.append({"items": row.items, "test": row.test, "voters": row.voters} | found)
     return pd.DataFrame(rows)
 
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.chapters.private_uniformity.central import FIGURE_3, sign_data
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.ledger.claim import Check, amended, argument, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import theta_at
 
@@ -127,70 +128,50 @@ def exhaustive_loss(test: paper.PrintedTrun) -> float:
     return float(max(np.ptp(np.log(p), axis=1).max() for p in (accept, 1 - accept)))
 
 
+def losses(test: paper.PrintedTrun) -> dict[str, float]:
+    """Privacy loss attained with the pairing secret (`agreeing_loss`), and known (`worst_neighbours`)."""
+    return {"attained": agreeing_loss(test), "known pairing": worst_neighbours(test).loss}
+
+
 def small_losses(sizes: Iterable[tuple[int, int]], epsilon_0: float, delta: float, mu: float) -> pd.DataFrame:
     """Privacy loss at tiny sizes, between two bounds, and the bound of the guarantee.
 
     Columns: ``items``, ``rankings``, ``attained`` (`agreeing_loss`), ``known pairing`` (`exhaustive_loss`: over all
     data), ``proved``.
     """
-    tests = [paper.trun(m, k, epsilon_0, delta, mu).mechanism for m, k in sizes]
-    return pd.DataFrame(
-        {
-            "items": t.n_items,
-            "rankings": t.n_voters,
-            "attained": agreeing_loss(t),
-            "known pairing": exhaustive_loss(t),
-            "proved": t.guarantee.epsilon,
-        }
-        for t in tests
-    )
+    rows = []
+    for m, k in sizes:
+        test = paper.trun(m, k, epsilon_0, delta, mu).mechanism
+        bounds = {"known pairing": exhaustive_loss(test), "proved": test.guarantee.epsilon}
+        rows.append({"items": m, "rankings": k, "attained": agreeing_loss(test)} | bounds)
+    return pd.DataFrame(rows)
 
 
 def figure_3_losses(epsilons: Iterable[float]) -> pd.DataFrame:
     """Privacy loss of Algorithm 3 at the sizes of Figure 3, for several tolerances: the paper names none.
 
-    Columns: ``items``, ``rankings``, ``ε``, the tolerance, ``μ``, ``attained`` (`agreeing_loss`), ``known pairing``
-    (loss of `worst_neighbours`), ``proved``.
+    Columns: ``items``, ``rankings``, ``ε``, the tolerance, ``μ``, those of `losses`, ``proved``.
     """
     rows = []
     for (m, k), epsilon in product(FIGURE_3, epsilons):
         mu = mu_at(m, epsilon)
         test = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
-        rows.append(
-            {
-                "items": m,
-                "rankings": k,
-                "ε": epsilon,
-                "μ": mu,
-                "attained": agreeing_loss(test),
-                "known pairing": worst_neighbours(test).loss,
-                "proved": test.guarantee.epsilon,
-            }
-        )
+        row = {"items": m, "rankings": k, "ε": epsilon, "μ": mu}
+        rows.append(row | losses(test) | {"proved": test.guarantee.epsilon})
     return pd.DataFrame(rows)
 
 
-def losses_by_items(items: Iterable[int], epsilon: float, constant: float = 1.0) -> pd.DataFrame:
+def losses_by_items(items: Iterable[int], epsilon: float) -> pd.DataFrame:
     """Privacy loss with the sample size of Theorem 6 at a fixed tolerance.
 
-    Columns: ``items``, ``μ``, ``rankings``, ``attained`` (`agreeing_loss`), ``known pairing`` (loss of
-    `worst_neighbours`), ``private rankings`` (by `private_rankings`).
+    Columns: ``items``, ``μ``, ``rankings``, those of `losses`, ``private rankings`` (by `private_rankings`).
     """
     rows = []
     for m in items:
         mu = mu_at(m, epsilon)
-        k = printed_rankings(m, mu, EPSILON_0, DELTA, constant)
-        test = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
-        rows.append(
-            {
-                "items": m,
-                "μ": mu,
-                "rankings": k,
-                "attained": agreeing_loss(test),
-                "known pairing": worst_neighbours(test).loss,
-                "private rankings": private_rankings(mu, EPSILON_0, DELTA),
-            }
-        )
+        k = printed_rankings(m, mu, EPSILON_0, DELTA)
+        row = {"items": m, "μ": mu, "rankings": k} | losses(paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism)
+        rows.append(row | {"private rankings": private_rankings(mu, EPSILON_0, DELTA)})
     return pd.DataFrame(rows)
 
 
@@ -225,43 +206,43 @@ def acceptance_curve(m: int, k: int, epsilon: float) -> pd.DataFrame:
     low, centre, high = (test.acceptance((norm + x) ** 2 / k) for x in (-test.reach, 0, test.reach))
     acceptance = pd.DataFrame({"x": norm**2 / k / (m // 2), "value": centre, "low": low, "high": high})
     tests = [paper.trun(m, n, EPSILON_0, DELTA, mu).mechanism for n in np.unique(np.geomspace(10, 1e6, 60).astype(int))]
-    loss = pd.DataFrame(
-        {
-            "x": float(t.n_voters),
-            "value": worst_neighbours(t).loss,
-            "low": agreeing_loss(t),
-            "high": t.guarantee.epsilon,
-        }
-        for t in tests
-    )
+    rows = [(float(t.n_voters), worst_neighbours(t).loss, agreeing_loss(t), t.guarantee.epsilon) for t in tests]
+    loss = pd.DataFrame(rows, columns=["x", "value", "low", "high"])
     return pd.concat([acceptance.assign(panel="acceptance"), loss.assign(panel="loss")], ignore_index=True)
 
 
 @claim("busafekete2021:alg-3")
-def check_alg_3() -> Iterator[Check]:
+def check_alg_3(
+    cases: Iterable[tuple[int, int, float]] = ((2, 2, 0.5), (100, 1000, 0.05)),
+) -> Iterator[Check]:
     """Algorithm 3 as a definition, on its smallest data and one larger case."""
-    for m, k, mu in ((2, 2, 0.5), (100, 1000, 0.05)):
-        as_printed = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
-        right = paper.trun(m, k, EPSILON_0, DELTA, mu, accept_large=False).mechanism
+    for m, k, mu in cases:
+        # at even k all pair sums can be 0; where all agree a fair coin turns each pair round
+        even, agree = np.zeros(m // 2), k * (-1.0) ** np.arange(m // 2)
+        as_printed, right = (
+            paper.trun(m, k, EPSILON_0, DELTA, mu, accept_large=large).mechanism for large in (True, False)
+        )
         at = f"m = {m}, k = {k}, μ = {mu:g}"
-        # at even k all pair sums can be 0; S = (k, -k, ...) has mean sign 0 where the number of pairs is even
-        none, full = (0.0, 0.0), (m / 2 * k, k * (m // 2 % 2))
-        yield printed(f"least p that line 15 asks for, {at}", -as_printed.start / as_printed.width, ">=", 0)
-        for test, says in ((as_printed, printed), (right, amended)):
+        least = -as_printed.start / as_printed.width
+        yield printed(f"least p that line 15 asks for, {at}", least, ">=", 0)
+        yield argument(f"the same, {at}: −8/(μ²(k − 1))", least, "==", -8 / (mu**2 * (k - 1)), error=ROUNDING)
+        for test, says, sign in ((as_printed, printed, -1), (right, amended, 1)):
             what = f"P(accept) when each pair splits evenly less when all agree, {at}"
-            yield says(what, float(test.acceptance(*none) - test.acceptance(*full)), ">", 0)
-        clipped = np.clip((np.array([none[0], full[0]]) - right.start) / right.width, 0, 1)
-        yield amended(f"least p after clipping, {at}", clipped.min(), ">=", 0)
+            gain = float(test.accepts(even) - test.accepts(agree))
+            yield says(what, gain, ">", 0)
+            yield argument(f"{what}: {sign:+d}, but for the coin", gain, "==", sign * (1 - DELTA), error=1e-6)
+        rejects = float(1 - right.accepts(even))
+        yield amended(
+            f"P(reject) where p is clipped at 0, {at}: the coin alone", rejects, "==", DELTA / 2, error=ROUNDING
+        )
 
 
 @claim("busafekete2021:thm-6:privacy")
 def check_thm_6_privacy(figure_3: pd.DataFrame, by_items: pd.DataFrame) -> Iterator[Check]:
     """Privacy of Algorithm 3 with the sample size of Theorem 6, for every constant in front of it."""
     for row in losses_by_constant((0.1, 1, 10, 100), EPSILON_0, 0.5).itertuples():
-        what = (
-            f"attained loss, δ = 1/2, k = {row.constant:g} × the printed maximum, μ = {row.mu:.2g}, m = {row.items:.2g}"
-        )
-        yield printed(what, row.attained, "<=", EPSILON_0)
+        of = f"k = {row.constant:g} × the printed maximum, μ = {row.mu:.2g}, m = {row.items:.2g}"
+        yield printed(f"attained loss, δ = 1/2, {of}", row.attained, "<=", EPSILON_0)
     for row in by_items[by_items["items"] >= 1000].itertuples():
         what = f"attained loss, δ = 0.05, ε = 1/2, constant 1, m = {row.items:,}, k = {row.rankings:,}"
         yield printed(what, row.attained, "<=", EPSILON_0)

@@ -16,7 +16,7 @@ from companion.chapters.private_uniformity.trun import DELTA, EPSILON_0, HARDLY,
 from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import least
-from companion.ledger.claim import Check, amended, claim, content, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, content, printed, supplied
 from companion.printed import busafekete2021 as paper
 from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows
@@ -227,10 +227,15 @@ def unif_rankings(m: float, mu: float, delta: float) -> float:
 @claim("busafekete2021:thm-6:free")
 def check_thm_6_free(costs: pd.DataFrame) -> Iterator[Check]:
     """Whether the first term dominates near uniformity, and whether it is free."""
+    # of the three powers of 1/μ the first is the largest: smaller μ, and fewer items, do it more good than the others
+    terms, near = (theorem_6(100, mu, EPSILON_0, DELTA) for mu in (0.5, 5e-4))
+    share = float(terms[1:].max() / terms[0])
+    yield printed("second and third term over the first at m = 100, μ = 1/2: m ≤ 100, μ ≤ 1/2", share, "<", 1)
+    for name, power, order in zip(("first", "second", "third"), np.log10(near / terms) / 3, (2, 4 / 3, 1), strict=True):
+        yield argument(f"power of 1/μ in the {name} term of Theorem 6, m = 100", power, "==", order, error=ROUNDING)
     for m, mu in ((10, 1e-2), (10, 1e-4), (100, 1e-4)):
         terms = theorem_6(m, mu, EPSILON_0, DELTA)
         at = f"m = {m}, μ = {mu:g}"
-        yield printed(f"second and third term over the first, {at}", terms[1:].max() / terms[0], "<", 1)
         test = paper.trun(m, math.ceil(terms[0]), EPSILON_0, DELTA, mu).mechanism
         yield printed(f"bound on the loss with k the first term, {at}", test.guarantee.epsilon, "<=", EPSILON_0)
     for m in (10, 100):
@@ -252,22 +257,30 @@ def bucket_ratio(m: float, mu: float, epsilon_0: float, delta: float) -> float:
 
 
 @claim("busafekete2021:sec-5:trunc-vs-bucket")
-def check_trunc_vs_bucket() -> Iterator[Check]:
+def check_trunc_vs_bucket(
+    items: Sequence[int] = (10, 100, 1000),
+    mu: float = 1e-5,
+    grid: Sequence[tuple[float, ...]] = ((2, 10, 1e3, 1e9), (1e-12, 1e-4, 0.5), (1e-3, 0.05, 0.3)),
+) -> Iterator[Check]:
     """The printed sample sizes of Theorem 6 and of bucketing, near uniformity."""
-    for m in (10, 100, 1000):
-        what = f"Theorem 6 over bucketing, δ = 0.05, ε₀ = 1/3, μ = 10⁻⁵, m = {m}"
-        yield printed(what, bucket_ratio(m, 1e-5, EPSILON_0, DELTA), "<", 1)
-    # below this epsilon_0 the first term is less than bucketing's
-    for m in (10, 100, 1000):
+    ratios = [bucket_ratio(m, mu, EPSILON_0, DELTA) for m in items]
+    for m, ratio in zip(items, ratios, strict=True):
+        yield printed(f"Theorem 6 over bucketing, δ = 0.05, ε₀ = 1/3, μ = {mu:g}, m = {m}", ratio, "<", 1)
+    for m in items:
+        # below this epsilon_0 the first term is less than bucketing's
         most = DELTA**1.5 * math.sqrt(math.log(1 / DELTA)) / (1 + DELTA**-1.5 / math.sqrt(m))
-        what = f"Theorem 6 over bucketing, δ = 0.05, ε₀ = {most / 2:.2g}, μ = 10⁻⁵, m = {m}"
-        yield supplied(what, bucket_ratio(m, 1e-5, most / 2, DELTA), "<", 1)
-    grid = [
+        ratio = bucket_ratio(m, mu, most / 2, DELTA)
+        what = f"Theorem 6 over bucketing, δ = 0.05, ε₀ = {most / 2:.2g}, μ = {mu:g}, m = {m}"
+        yield supplied(what, ratio, "<", 1)
+        yield argument(f"{what}: 1/2, as at half of the largest such ε₀", ratio, "==", 0.5, error=ROUNDING)
+    over = [
         bucket_ratio(m, mu, 1.001 * delta**1.5 * math.sqrt(math.log(1 / delta)), delta)
-        for m, mu, delta in product((2, 10, 1e3, 1e9), (1e-12, 1e-4, 0.5), (1e-3, 0.05, 0.3))
+        for m, mu, delta in product(*grid)
         if unif_rankings(m, mu, delta) >= 2
     ]
-    what = "least of Theorem 6 over bucketing with ε₀ above δ^(3/2) √(log(1/δ)), grid of m, μ, δ"
-    yield amended(what, min(grid), ">=", 1)
-    ratio = bucket_ratio(10, 1e-5, EPSILON_0, DELTA) / bucket_ratio(1000, 1e-5, EPSILON_0, DELTA)
-    yield amended("the ratio at m = 10 over that at m = 1000: worse at few items", ratio, ">", 1)
+    what = f"least of Theorem 6 over bucketing with ε₀ above δ^(3/2) √(log(1/δ)), {len(over)} cases of m, μ, δ"
+    yield amended(what, min(over), ">=", 1)
+    worse = ratios[0] / ratios[-1]
+    yield amended(f"the ratio at m = {items[0]} over that at m = {items[-1]}: worse at few items", worse, ">", 1)
+    few, many = (1 + DELTA**-1.5 / math.sqrt(m) for m in (items[0], items[-1]))
+    yield argument("the same: that of 1 + δ^(−3/2) m^(−1/2)", worse, "==", few / many, error=ROUNDING)

@@ -2,8 +2,6 @@
 
 import math
 
-import pytest
-
 from companion.chapters.aggregation_lower_bounds import tracing
 from companion.ledger.claim import derive
 
@@ -15,12 +13,6 @@ def outcomes(checks, about):
 def test_a_broken_threshold_is_rejected(monkeypatch):
     monkeypatch.setattr(tracing, "tracing_threshold", lambda d, *args, **sheet: 0.01 * math.sqrt(d))
     assert not all(outcomes(tracing.check_thm_14(), "corrected"))
-
-
-def test_tracing_identity_for_any_rule():
-    for voters, spread in ((1, 1.0), (2, 0.5), (6, 0.1)):
-        left, right = tracing.majority_identity(voters, spread)
-        assert left == pytest.approx(right, rel=1e-9)
 
 
 def test_tracing_at_work():

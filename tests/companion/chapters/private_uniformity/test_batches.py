@@ -1,4 +1,4 @@
-"""Checks of central privacy against brute force and broken twins. Nothing is random here."""
+"""One vote a batch, by enumeration."""
 
 import math
 
@@ -6,15 +6,10 @@ import numpy as np
 import pytest
 
 from companion.chapters.private_uniformity import batches
-from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 
 EPSILON, DELTA = 1 / 3, 0.05
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
 
 
 def test_bucketing_has_no_bounded_ratio_by_enumeration():
@@ -24,9 +19,6 @@ def test_bucketing_has_no_bounded_ratio_by_enumeration():
     assert batches.enumerated_loss(coin) == pytest.approx(batches.bucketed_loss(coin))
     never = paper.bucketed(2, 6, EPSILON, DELTA).mechanism  # two rankings a batch: nothing is ever rejected
     assert batches.enumerated_loss(never) == 0 == batches.bucketed_loss(never)
-    checks = batches.check_bucketing(EPSILON, DELTA)
-    assert derive(checks) == "refuted"
-    assert all(outcomes(checks, "corrected"))
 
 
 def test_profiles_start_at_the_total_variation_and_end_at_the_claim():

@@ -1,4 +1,4 @@
-"""Checks of central privacy against brute force and broken twins. Nothing is random here."""
+"""Laplace noise on Y, by enumeration and broken twins."""
 
 from dataclasses import replace
 from itertools import permutations, product
@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 
 from companion.chapters.private_uniformity import central
-from companion.ledger.claim import derive
 from companion.printed import busafekete2021 as paper
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 
 EPSILON, DELTA = 1 / 3, 0.05
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
 
 
 @pytest.mark.parametrize(("m", "k"), [(2, 3), (3, 2), (4, 2)])
@@ -30,14 +25,10 @@ def test_sign_data_are_those_of_all_rankings(m, k):
 
 def test_sensitivity_is_refuted_by_the_sum_alone():
     checks = central.check_sensitivity([(2, 2), (4, 3), (5, 2)])
-    assert derive(checks) == "refuted"
     assert all("ΣΣX = 0" in c.what for c in checks if c.about == "printed" and not c.outcome)
-    assert all(outcomes(checks, "corrected"))
 
 
-def test_laplace_is_private_and_half_the_noise_is_not():
-    checks = central.check_laplace(EPSILON, DELTA, [(2, 2), (4, 3)])
-    assert derive(checks) == "holds"
+def test_half_the_noise_is_not_private():
     test = paper.laplace_unif(4, 6, EPSILON, DELTA).mechanism
     assert central.laplace_loss(replace(test, scale=test.scale / 2)) > EPSILON
     big = paper.laplace_unif(100, 1000, EPSILON, DELTA).mechanism
@@ -50,4 +41,3 @@ def test_variance_of_y_by_enumeration():
     for m, k in ((2, 4), (4, 3)):
         y = central.statistic(central.sign_data(m // 2, k), k)
         assert central.y_variance(m // 2, k, 0.0) == pytest.approx(y.var())
-    assert derive(central.check_variance(EPSILON)) == "underspecified"

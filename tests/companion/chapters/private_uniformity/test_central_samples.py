@@ -1,16 +1,11 @@
-"""Checks of central privacy against brute force and broken twins. Nothing is random here."""
+"""Numbers of rankings, at both sides of what is asked for."""
 
 import pytest
 
-from companion.chapters.private_uniformity import batches, central_samples
-from companion.ledger.claim import derive
+from companion.chapters.private_uniformity import central_samples
 from dprank.uniformity.laplace import LaplaceUnif
 
 EPSILON, DELTA = 1 / 3, 0.05
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
 
 
 def test_certified_rankings_are_enough_and_hardly_too_many():
@@ -26,22 +21,8 @@ def test_certified_rankings_are_enough_and_hardly_too_many():
 
 
 @pytest.mark.slow
-def test_samples_grow_as_they_should():
-    frame = central_samples.needed_by_items([10, 100, 1000, 10_000], 0.05, EPSILON, DELTA)
-    checks = central_samples.check_laplace_samples(frame, 0.05, EPSILON, DELTA)
-    assert derive(checks) == "refuted"
-    assert all(outcomes(checks, "corrected"))
+def test_a_wrong_increase_is_seen():
+    frame = central_samples.needed_by_items([10, 100, 1000], 0.05, EPSILON, DELTA)
     mutant = frame.assign(increase=frame["items"] ** 1.5)
-    assert not all(outcomes(central_samples.check_laplace_samples(mutant, 0.05, EPSILON, DELTA), "corrected"))
-
-
-@pytest.mark.slow
-def test_rates_at_a_fixed_distance():
-    frame = central_samples.rate_at_distance([10, 100, 1000], 0.5, EPSILON, DELTA)
-    assert derive(central_samples.check_rate(frame, EPSILON, DELTA, 0.25)) == "constants"
-    assert derive(batches.check_bucketing_samples(frame, EPSILON, DELTA)) == "refuted"
-    for checks in (
-        central_samples.check_rate(frame, EPSILON, DELTA, 0.25),
-        batches.check_bucketing_samples(frame, EPSILON, DELTA),
-    ):
-        assert all(outcomes(checks, "corrected"))
+    checks = central_samples.check_laplace_samples(mutant, 0.05, EPSILON, DELTA)
+    assert not all(check.outcome for check in checks if check.about == "corrected")

@@ -1,4 +1,4 @@
-"""Exact, but for shares of decisions: their z-scores are held against Z, a false alarm of 1e-6 a test."""
+"""Figure 3: mutants of its claims; z-scores are held against Z, a false alarm of 1e-6 a test."""
 
 import math
 

@@ -1,7 +1,4 @@
-"""Local privacy of the uniformity test: enumerations, closed forms and broken twins.
-
-Statistical checks raise a false alarm with probability below 1e-4 each; seeds are fixed.
-"""
+"""The best guess bounds every private channel."""
 
 import math
 

@@ -1,7 +1,4 @@
-"""Local privacy of the uniformity test: enumerations, closed forms and broken twins.
-
-Statistical checks raise a false alarm with probability below 1e-4 each; seeds are fixed.
-"""
+"""Power at scale against enumeration and the library; seeds are fixed, false alarms below 1e-4 each."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The chapter's numbers on TRUN against enumeration and closed forms. Simulations, fixed seeds: Z standard errors."""
+"""TRUN's size and power against enumeration. Simulations, fixed seeds: Z standard errors."""
 
 import math
 from itertools import product
