@@ -156,6 +156,13 @@ def check_thm_7(
     grid = power_gap(*GRID)
     share = (grid["power − size"] / grid["upper bound"]).max()
     yield amended("k = 1/(2 b² √m): most of (power − size) / our bound on it", share, "<=", 1)
+    # the exact divergence of a mixture of all signs; the bound's exponential function is its limit
+    k, b = 1000, 0.01
+    exact = 0.5 * math.sqrt((((1 + b**2) ** k + (1 - b**2) ** k) / 2) ** 2 - 1)
+    near = indistinguishable(4, k, b) / exact
+    yield argument(
+        "that bound over half the root of the exact χ², m = 4, b = 0.01, k = 1000", near, "==", 1, error=2 / k
+    )
 
 
 def ranking_bits(n_items: int) -> float:
