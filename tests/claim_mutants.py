@@ -53,7 +53,7 @@ def watched(module: str) -> ast.Module:
     """The tree of a module in which every function says that it is reached, under its module's full name."""
     tree = ast.parse(_path(module).read_text(encoding="utf-8"))
     for name, node in functions(tree):
-        node.body.insert(0, ast.parse(f"reached({module!r}, {name!r})").body[0])
+        node.body.insert(0, ast.parse(f"__reached__({module!r}, {name!r})").body[0])
     return ast.fix_missing_locations(tree)
 
 
@@ -104,7 +104,7 @@ def _settle(trees: dict[str, ast.Module], module: str, claim: str, seconds: floa
     os.dup2(silent, 1)
     os.dup2(silent, 2)
     seen: dict[tuple[str, str], None] = {}
-    vars(builtins)["reached"] = lambda *place: seen.setdefault(place)
+    vars(builtins)["__reached__"] = lambda *place: seen.setdefault(place)
     sys.meta_path.insert(0, _Finder(trees))
     importlib.import_module(module)
     seen.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -19,11 +20,24 @@ from dprank.privacy import noise
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LONGEST_CELL = 15
+CODE = ("src", "tests", "benchmarks", "book", "data")
+#: Where tools are called that nothing imports.
+TOOLS = ("Makefile", "_config.yml", ".ci/run", ".pre-commit-config.yaml", "README.md", "book/_ext/local_mathjax.py")
+#: Distributions whose module has another name.
+IMPORTED_AS = {"beautifulsoup4": "bs4", "pyyaml": "yaml"}
+#: What is at work where nobody calls it by name.
+BEHIND = {"editables": "an editable install", "hatchling": "the wheel", "pytest-xdist": "pytest -n auto"}
 
 
 @pytest.fixture(scope="module")
 def project() -> dict:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def lines(source: str) -> int:
+    """Of a cell, besides its imports."""
+    imports = [node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return len(source.splitlines()) - sum(node.end_lineno - node.lineno + 1 for node in imports)
 
 
 @each("path", NOTEBOOKS)
@@ -37,7 +51,7 @@ def test_notebook_source(path):
     ids = [cell["id"] for cell in notebook["cells"]]
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in ids), "ids are given, not generated"
-    assert not [cell["id"] for cell in code if len("".join(cell["source"]).splitlines()) > LONGEST_CELL]
+    assert not [cell["id"] for cell in code if lines("".join(cell["source"])) > LONGEST_CELL]
 
 
 @each("path", NOTEBOOKS)
@@ -91,6 +105,33 @@ def test_a_package_has_one_floor(project):
     assert [name for name in names if names.count(name) > 1] == []
     assert {"opendp>=0.14.2"} == {entry for entry in every if entry.startswith("opendp")}
     assert noise.OPENDP == (0, 14, 2)
+
+
+def imported_packages() -> set[str]:
+    """First names of all modules that our code imports, notebooks included."""
+    sources = [path.read_text(encoding="utf-8") for folder in CODE for path in (ROOT / folder).rglob("*.py")]
+    cells = [cell for path in NOTEBOOKS for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    sources += ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    names = [node for source in sources for node in ast.walk(ast.parse(source))]
+    found = {alias.name for node in names if isinstance(node, ast.Import) for alias in node.names}
+    found |= {node.module for node in names if isinstance(node, ast.ImportFrom) and node.module}
+    return {name.partition(".")[0] for name in found}
+
+
+def test_every_dependency_is_used(project):
+    """Imported somewhere, or called by name where tools are called."""
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    listed = {re.match(r"[A-Za-z0-9-]+", entry)[0] for group in groups for entry in group}
+    called = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in TOOLS)
+    modules = imported_packages()
+
+    def used(name):
+        stem = name.removeprefix("types-") if name.startswith("types-") else name
+        names = {stem, stem.replace("-", "_"), IMPORTED_AS.get(stem.lower(), stem)}
+        return names & modules or any(re.search(rf"(?<![\w-]){re.escape(n)}(?![\w-])", called) for n in names)
+
+    idle = sorted(name for name in listed if name not in BEHIND and not used(name))
+    assert not idle, " ".join(idle)
 
 
 def test_every_bootstrap_takes_hashed_wheels_only():

@@ -20,10 +20,9 @@ MAY = {
 #: Sections that read what another chapter has computed.
 ACROSS = {
     ("edge_privacy", "privacy_audited"),
-    ("edge_privacy", "ranking_universities"),
-    ("private_rank_centrality", "edge_privacy"),
-    ("private_top_k", "ranking_universities"),
+    ("individual_privacy", "edge_privacy"),
     ("private_uniformity", "testing_uniformity"),
+    ("real_surveys", "edge_privacy"),
     ("real_surveys", "ranking_universities"),
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from dprank.data.kendall import pairwise_kendall_distances
 from dprank.models.mallows import Mallows
 
 #: Chance that `certain` is wrong.
@@ -25,6 +26,19 @@ def all_rankings(n_items: int) -> NDArray[np.int64]:
     rows = np.array(list(permutations(range(n_items))))
     rows.flags.writeable = False
     return rows
+
+
+@cache
+def all_distances(n_items: int) -> NDArray[np.uint8]:
+    """Kendall distances of all pairs of rankings, in the order of `all_rankings`. Read-only."""
+    distances = pairwise_kendall_distances(all_rankings(n_items)).astype(np.uint8)
+    distances.flags.writeable = False
+    return distances
+
+
+def distance_counts(n_items: int) -> NDArray[np.int64]:
+    """How many rankings stand at Kendall distance 0, 1, ... from the identity, counted."""
+    return np.bincount(all_distances(n_items)[0])
 
 
 def all_pairings(n_items: int) -> list[NDArray[np.int64]]:

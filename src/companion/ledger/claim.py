@@ -12,7 +12,6 @@ import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
-from types import ModuleType
 from typing import Any, ParamSpec, overload
 
 from IPython.display import display
@@ -314,11 +313,11 @@ def claim(name: str) -> Callable[[Callable[P, Iterable[Check]]], Callable[P, Rec
     return settle
 
 
-def others(*sections: ModuleType) -> None:
-    """Show the claims of these sections that no cell above has shown, as far as their functions need no argument."""
+def others(chapter: str) -> None:
+    """Show the claims of a chapter's sections that no cell above has shown, if their functions need no argument."""
     for name, function in SETTLED.items():
         parameters = inspect.signature(function).parameters.values()
-        here = function.__module__ in {section.__name__ for section in sections}
+        here = f".{chapter}." in function.__module__
         if here and name not in _shown and all(p.default is not p.empty for p in parameters):
             display(function())
 

@@ -62,6 +62,9 @@ class Claim:
         What a build is held to, and how it is reached.
     corrected : str
         What holds instead.
+    left_out : str
+        What the print leaves out, and with which it is true: due for ``constants``, and for these alone. A statement in
+        which something printed must be replaced is refuted.
     impact : str
         What it comes to that the statement does not stand as printed.
     uses : tuple of str
@@ -80,6 +83,7 @@ class Claim:
     verdict: str
     method: str | None = None
     corrected: str | None = None
+    left_out: str | None = None
     impact: str | None = None
     uses: tuple[str, ...] = ()
     tolerance: float = 1e-9
@@ -160,6 +164,9 @@ def _claim(file: str, paper: str, position: int, entry: object) -> Claim:
         raise refuse("method", None, f"{', '.join(ALLOWED['method'])} (due when the verdict is {verdict!r})")
     if verdict in NEEDS_CORRECTION and "corrected" not in entry:
         raise refuse("corrected", None, f"text (due when the verdict is {verdict!r})")
+    if (verdict == "constants") != ("left_out" in entry):
+        allowed = "text, due" if verdict == "constants" else "none"
+        raise refuse("left_out", entry.get("left_out"), f"{allowed} when the verdict is {verdict!r}")
     if "impact" in entry and verdict not in NEEDS_CORRECTION:
         raise refuse("impact", entry["impact"], f"none when the verdict is {verdict!r}")
     if verdict == "unchecked" and "reason" not in entry:

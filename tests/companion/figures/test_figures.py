@@ -12,16 +12,16 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from companion.chapters.ranking_universities import universities as experiment
+from companion.chapters.ranking_universities import counting_privacy, places, survey_counts
 from companion.instruments.explorers import probability_slider
-from companion.instruments.style import show
+from companion.instruments.style import BAR, show
 from companion.instruments.table import table
 
 DRAWN = {
-    "two-items": (experiment.draw_two_items, lambda: experiment.two_items_curve(1.0, 1, range(1, 8))),
-    "rank-difference": (experiment.draw_rank_difference, lambda: experiment.figure_8([0.5, 1.0], 20)),
-    "reversed-pair": (experiment.draw_reversed_pair, experiment.reversed_pair),
-    "places": (experiment.draw_place_probabilities, lambda: experiment.place_probabilities([0.5, 1.0])),
+    "two-items": (counting_privacy.draw_two_items, lambda: counting_privacy.two_items_curve(1.0, 1, range(1, 8))),
+    "rank-difference": (survey_counts.draw_rank_difference, lambda: survey_counts.figure_8([0.5, 1.0], 20)),
+    "reversed-pair": (places.draw_reversed_pair, places.reversed_pair),
+    "places": (places.draw_place_probabilities, lambda: places.place_probabilities([0.5, 1.0])),
 }
 
 
@@ -39,21 +39,21 @@ def test_a_figure_is_reproducible_and_carries_its_data(name):
         pd.read_csv(io.StringIO(metadata["figure"]["data"])), frame.reset_index(drop=True), check_dtype=False
     )
     links = shown.links.data
-    assert f"_modules/companion/chapters/ranking_universities/universities.html#{draw.__name__}" in links
+    assert f"_modules/{draw.__module__.replace('.', '/')}.html#{draw.__name__}" in links
     encoded = re.search(r"base64,([^\"]+)", links)[1]
     assert base64.b64decode(encoded).decode() == metadata["figure"]["data"]
 
 
 def test_error_bars_are_those_of_the_frame():
-    frame = experiment.figure_8([0.5, 1.0], 20)
-    axes = experiment.draw_rank_difference(frame).axes
+    frame = survey_counts.figure_8([0.5, 1.0], 20)
+    axes = survey_counts.draw_rank_difference(frame).axes
     assert [a.get_title(loc="left") for a in axes] == ["CEMS", "immigration"]
     bars = [container for a in axes for container in a.containers]
     assert len(bars) == 6
     segments = bars[0].lines[2][0].get_segments()
     part = frame[(frame.survey == "CEMS") & (frame.calibration == "as printed")]
     half = [(top[1] - bottom[1]) / 2 for bottom, top in segments]
-    assert np.allclose(half, experiment.BAR * part.se)
+    assert np.allclose(half, BAR * part.se)
 
 
 def test_a_table_shows_numbers_as_people_write_them():
@@ -69,7 +69,7 @@ def test_a_table_shows_names_and_infinity():
 
 
 def test_a_slider_has_every_page_and_starts_in_the_middle():
-    frame = experiment.place_probabilities([0.5, 1.0, 2.0])
+    frame = places.place_probabilities([0.5, 1.0, 2.0])
     html = probability_slider("s", frame, along="epsilon", rows="university", columns="place", value="probability").data
     pages = json.loads(re.search(r"data = (\[.*?\]);", html)[1])
     assert [page["label"] for page in pages] == ["0.5", "1", "2"]

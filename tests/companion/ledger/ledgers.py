@@ -36,3 +36,7 @@ def ledger_at(root: Path, *entries: Any) -> Path:
 
 def record(name: str, *checks: Check) -> Record:
     return Record(name, checks)
+
+
+def outcomes(checks: Any, about: str) -> list[bool | None]:
+    return [check.outcome for check in checks if check.about == about]

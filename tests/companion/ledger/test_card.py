@@ -22,10 +22,17 @@ def test_card() -> None:
     assert page.find("p", class_="claim-corrected").get_text() == "Corrected: b < c"
     assert page.find(class_="claim-foot").get_text().endswith("profile paper")
     assert not page.find_all(style=True)
+    assert page.find(class_="claim-left-out") is None
     decisive, every = ([row.get_text("|") for row in body.find_all("tr")] for body in page.find_all("tbody"))
     assert [row.rpartition("|")[2] for row in decisive] == ["true", "undecided", "false"]
     assert every == [*decisive, "a number|a step of the argument|0|≤ 1|true"]
     assert page.summary.get_text() == "all 4 checks"
+
+
+def test_card_says_what_is_left_out() -> None:
+    claim = Claim(**ENTRY | {"verdict": "constants", "corrected": "x", "left_out": "that n > 1"})
+    page = BeautifulSoup(card(claim, record(claim.id, check(False), check(True, "supplied")), "paper"), "html.parser")
+    assert page.find(class_="claim-left-out").get_text() == "Left out: that n > 1"
 
 
 def test_card_of_few_checks_shows_them_once() -> None:

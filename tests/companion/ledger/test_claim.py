@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import walk_packages
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -215,21 +214,28 @@ def test_a_claim_is_a_function_that_carries_its_id() -> None:
 
 
 def test_claims_without_a_cell_are_shown_together(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """Of the given sections, in their order, once each, and those only that need no argument."""
+    """Of the chapter alone, once each, and those only that need no argument."""
     monkeypatch.setattr(claims, "SETTLED", {})
-    section, elsewhere = ModuleType("section"), ModuleType("elsewhere")
-    for name, module in (("a", section), ("b", section), ("c", elsewhere)):
-        function = lambda truth=True: [check(truth)]  # noqa: E731
-        function.__module__ = module.__name__
-        setattr(module, name, claim(f"mini2020:{name}")(function))
-    needy = lambda truth: [check(truth)]  # noqa: E731
-    needy.__module__ = section.__name__
-    claim("mini2020:d")(needy)
-    section.a()
-    others(section)
+
+    def settled(name: str, chapter: str, function: Any) -> Any:
+        function.__module__ = f"book.{chapter}.section"
+        return claim(f"mini2020:{name}")(function)
+
+    shown = settled("a", "first", lambda truth=True: [check(truth)])
+    settled("b", "first", lambda truth=True: [check(truth)])
+    settled("c", "second", lambda truth=True: [check(truth)])
+    settled("d", "first", lambda truth: [check(truth)])
+    shown()
+    others("first")
     assert capsys.readouterr().out.splitlines() == ["mini2020:b: holds", "  a number (printed): 0 <= 1: true"]
-    others(section)
+    others("first")
     assert capsys.readouterr().out == ""
+
+
+def test_a_claim_lives_in_the_room_of_its_chapter() -> None:
+    ledger = load_ledger(find_root())
+    rooms = {name: function.__module__.split(".")[2] for name, function in SETTLED.items()}
+    assert rooms == {name: ledger[name].chapter.partition("-")[2].replace("-", "_") for name in rooms}
 
 
 def test_every_settled_claim_has_one_function_and_every_function_a_claim() -> None:

@@ -35,6 +35,8 @@ def test_load(tmp_path: Path) -> None:
         ({"note": "x"}, "unknown key 'note': 'x'; allowed: id, where, kind"),
         ({"verdict": "refuted"}, "corrected: None; allowed: text .* when the verdict is 'refuted'"),
         ({"verdict": "unchecked"}, "reason: None; allowed: text"),
+        ({"left_out": "the constant"}, "left_out: 'the constant'; allowed: none when the verdict is 'holds'"),
+        ({"verdict": "constants", "corrected": "x"}, "left_out: None; allowed: text, due when the verdict is"),
         ({"impact": "bad"}, "impact: 'bad'; allowed: privacy broken, theorem false"),
         ({"impact": "proof gap"}, "impact: 'proof gap'; allowed: none when the verdict is 'holds'"),
         ({"uses": "mini2020:lem-1"}, "uses: 'mini2020:lem-1'; allowed: a list of ids"),

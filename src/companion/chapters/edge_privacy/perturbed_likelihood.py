@@ -1,10 +1,9 @@
-"""The perturbed likelihood of Cai, Chakraborty and Wang (2025): its conditions, its privacy, its order."""
+"""The perturbed likelihood of Cai, Chakraborty and Wang (2025): Algorithm 1, its privacy, its order."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,88 +12,22 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import integrate
 
+from companion.chapters.edge_privacy.link_conditions import link_constants
 from companion.chapters.privacy_audited.cases.pairwise import worst_neighbours
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import algorithm_1, proposition_3_1
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import pairwise_wins, win_counts
-from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, Link, sample_erdos_renyi
+from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link, sample_erdos_renyi
 from dprank.models.likelihood import gradient, hessian, mle, mle_from_counts
 from dprank.pairwise import PerturbedMLE, objective_loss
 from dprank.pairwise.laws import log_density
 
-#: Rounding of our closed forms and searches, far above what tests find.
-ROUNDING = 1e-9
 #: On the l2 norm of the gradient of a computed estimate.
 TOLERANCE = 1e-8
-#: The links that satisfy (A0), (A1) and (A2), and one that does not.
-LINKS = (LOGISTIC, ARCTAN, PROBIT)
-_LINE = np.linspace(-30, 30, 60_001)
-_FOUR = _LINE[np.abs(_LINE) <= 4 + 1e-9]
-
-
-# --- conditions on the link ------------------------------------------------------------------------------------------
-
-
-def link_constants() -> pd.DataFrame:
-    """What (A0), (A1) and (A2) ask of a link, found on a fine grid.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``link``, ``asymmetry`` (largest of F(x) + F(-x) - 1 in absolute value), ``steepness`` (largest
-        F' / (F (1 - F))), ``curvature`` (largest (-log F)''), ``curvature to 4`` (its least value for x from -4 to 4),
-        ``kappa_2`` (the one constant that both halves of (A2) need).
-    """
-    rows = []
-    for link in LINKS:
-        curvature, within = link.curvature(_LINE), link.curvature(_FOUR).min()
-        rows.append(
-            {
-                "link": link.name,
-                "asymmetry": np.abs(link.cdf(_LINE) + link.cdf(-_LINE) - 1).max(),
-                "steepness": steepness(link, _LINE).max(),
-                "curvature": curvature.max(),
-                "curvature to 4": within,
-                "kappa_2": max(curvature.max(), 1 / within),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def steepness(link: Link, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """F' / (F (1 - F)) of equation (2.3): the scores of both outcomes together."""
-    return link.score(x) + link.score(-x)
-
-
-@claim("cai2025:cond-a0")
-def check_cond_a0() -> Iterator[Check]:
-    """(A0) for the logistic link: symmetric, strictly increasing, from 0 to 1."""
-    far = np.linspace(-700, 700, 14_001)
-    yield printed("largest |F(x) + F(−x) − 1|, x from −30 to 30", link_constants().asymmetry.iloc[0], "<=", 1e-15)
-    yield printed("least F′(x), x from −700 to 700", LOGISTIC.pdf(far).min(), ">", 0)
-    yield printed("least F(x), x from −700 to 700", LOGISTIC.cdf(far).min(), ">", 0)
-
-
-@claim("cai2025:cond-a1")
-def check_cond_a1() -> Iterator[Check]:
-    """(A1) for the logistic link, whose F' / (F (1 - F)) is 1 everywhere: any constant above 1 will do."""
-    ratio = steepness(LOGISTIC, _LINE)
-    yield printed("largest F′/(F(1 − F)): it is 1 for every x", ratio.max(), "==", 1, error=ROUNDING)
-    yield printed("least F′/(F(1 − F))", ratio.min(), "==", 1, error=ROUNDING)
-    yield printed("largest F′/(F(1 − F)), with κ₁ = 1.001", ratio.max(), "<", 1.001)
-
-
-@claim("cai2025:cond-a2")
-def check_cond_a2() -> Iterator[Check]:
-    """(A2) for the logistic link with one constant for both halves."""
-    row = link_constants().iloc[0]
-    kappa = row.kappa_2 * (1 + 1e-6)
-    yield printed("least (−log F)″, x from −30 to 30", LOGISTIC.curvature(_LINE).min(), ">", 0)
-    yield printed(f"largest (−log F)″, with κ₂ = {kappa:.2f}", row.curvature, "<", kappa)
-    yield printed(f"least (−log F)″ for |x| ≤ 4, with κ₂ = {kappa:.2f}", row["curvature to 4"], ">", 1 / kappa)
 
 
 # --- Algorithm 1 -----------------------------------------------------------------------------------------------------
@@ -103,11 +36,8 @@ def check_cond_a2() -> Iterator[Check]:
 def algorithm_1_runs(epsilon: float) -> pd.DataFrame:
     """Algorithm 1 on graphs of every kind: the gradient at its output, and how far that can be from the minimiser.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``graph``, ``link``, ``items``, ``comparisons``, ``gradient`` (l2 norm), ``distance`` (bound on the l2 distance
-        to the one minimiser).
+    Columns: ``graph``, ``link``, ``items``, ``comparisons``, ``gradient`` (l2 norm), ``distance`` (bound on the l2
+    distance to the one minimiser).
     """
     rng = stream("algorithm 1", {"epsilon": epsilon})
     theta = rng.uniform(-1, 1, 300)
@@ -130,18 +60,9 @@ def algorithm_1_runs(epsilon: float) -> pd.DataFrame:
             as_printed = algorithm_1(epsilon, data.n_items, link=link).mechanism
             noise = rng.laplace(0, as_printed.scale, data.n_items)
             fit = mle(data, link=link, ridge=as_printed.ridge, linear=noise, tolerance=TOLERANCE)
-            exact = gradient(fit.theta, data, link) + as_printed.ridge * fit.theta + noise
-            rows.append(
-                {
-                    "graph": graph,
-                    "link": link.name,
-                    "items": data.n_items,
-                    "comparisons": len(data),
-                    "gradient": np.linalg.norm(exact),
-                    "distance": fit.distance_bound,
-                }
-            )
-    return pd.DataFrame(rows)
+            exact = np.linalg.norm(gradient(fit.theta, data, link) + as_printed.ridge * fit.theta + noise)
+            rows.append((graph, link.name, data.n_items, len(data), exact, fit.distance_bound))
+    return pd.DataFrame(rows, columns=["graph", "link", "items", "comparisons", "gradient", "distance"])
 
 
 @claim("cai2025:alg-1")
@@ -152,7 +73,8 @@ def check_alg_1(epsilons: Iterable[float]) -> Iterator[Check]:
         worst = runs.loc[runs.gradient.idxmax()]
         what = f"{len(runs)} runs on seven kinds of graph, two links, ε = {epsilon:g}"
         yield printed(f"largest gradient, {what}", worst.gradient, "<=", 2 * TOLERANCE)
-        yield printed(f"distance to the unique minimiser, {what}", runs.distance.max(), "<=", 1e-6)
+        ridge = min(algorithm_1(epsilon, 2, link=link).mechanism.ridge for link in (LOGISTIC, ARCTAN))
+        yield printed(f"distance to the unique minimiser, {what}", runs.distance.max(), "<=", 2 * TOLERANCE / ridge)
 
 
 # --- privacy: the density, its worst case ----------------------------------------------------------------------------
@@ -168,50 +90,30 @@ def attained_loss(scale: float, ridge: float, far: float = 60.0, answers: int = 
 def printed_losses(epsilons: Iterable[float], answers: int = 1) -> pd.DataFrame:
     """Exact loss of the perturbed MLE at the printed constants, and the noise that would be enough.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``epsilon``, ``scale`` and ``ridge`` as printed (least constants of the logistic link), ``loss`` (exact),
-        ``attained`` (by explicit neighbours), ``enough`` (least scale at that ridge), ``public`` (least scale if the
-        compared pairs are public), ``counts`` (scale of noisy counts).
+    Columns: ``epsilon``, ``scale`` and ``ridge`` as printed (least constants of the logistic link), ``loss`` (exact),
+    ``attained`` (by explicit neighbours), ``enough`` (least scale at that ridge), ``public`` (least scale if the
+    compared pairs are public), ``counts`` (scale of noisy counts).
     """
     rows = []
     for epsilon in epsilons:
-        several = answers > 1
-        made = proposition_3_1(epsilon, 2, per_person=answers) if several else algorithm_1(epsilon, 2)
-        as_printed: PerturbedMLE = made.mechanism
-        least = partial(
-            PerturbedMLE.calibrated,
-            epsilon=epsilon,
-            n_items=2,
-            ridge=as_printed.ridge,
-            per_person=answers,
-            unit=as_printed.unit,
-            law="continuous",
+        made = proposition_3_1(epsilon, 2, per_person=answers) if answers > 1 else algorithm_1(epsilon, 2)
+        m: PerturbedMLE = made.mechanism
+        wanted: dict[str, Any] = {"epsilon": epsilon, "ridge": m.ridge, "per_person": answers, "unit": m.unit}
+        enough, public = (
+            PerturbedMLE.calibrated(n_items=2, graph=graph, law="continuous", **wanted).scale
+            for graph in ("private", "public")
         )
-        rows.append(
-            {
-                "epsilon": epsilon,
-                "scale": as_printed.scale,
-                "ridge": as_printed.ridge,
-                "loss": as_printed.guarantee.epsilon,
-                "attained": attained_loss(as_printed.scale, as_printed.ridge, answers=answers),
-                "enough": least(graph="private").scale,
-                "public": least(graph="public").scale,
-                "counts": 2 * answers / epsilon,
-            }
-        )
-    return pd.DataFrame(rows)
+        attained = attained_loss(m.scale, m.ridge, answers=answers)
+        rows.append((epsilon, m.scale, m.ridge, m.guarantee.epsilon, attained, enough, public, 2 * answers / epsilon))
+    names = ["epsilon", "scale", "ridge", "loss", "attained", "enough", "public", "counts"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def least_noise(epsilons: Iterable[float], ridges: Iterable[float]) -> pd.DataFrame:
     """Least noise scale against the ridge, when the compared pairs are private.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``epsilon``, ``ridge``, ``scaled`` (scale times epsilon), and ``printed``, ``printed_ridge`` (the same of
-        Algorithm 1). Ridges at which no noise is enough are left out.
+    Columns: ``epsilon``, ``ridge``, ``scaled`` (scale times epsilon), and ``printed``, ``printed_ridge`` (the same of
+    Algorithm 1). Ridges at which no noise is enough are left out.
     """
     rows = []
     for epsilon in epsilons:
@@ -244,18 +146,6 @@ def check_prop_2_1(epsilons: Iterable[float]) -> Iterator[Check]:
         yield printed(what, reached, "<=", epsilon)
 
 
-@claim("cai2025:prop-3.1")
-def check_prop_3_1(epsilons: Iterable[float], answers: int) -> Iterator[Check]:
-    """The same for a voter with several answers."""
-    for epsilon in epsilons:
-        for link in (LOGISTIC, ARCTAN):
-            as_printed = proposition_3_1(epsilon, 2, per_person=answers, link=link).mechanism
-            what = f"{link.name} link, L = {answers}, ε = {epsilon:g}"
-            yield printed(f"exact privacy loss, {what}", as_printed.guarantee.epsilon, "<=", epsilon)
-            reached = attained_loss(as_printed.scale, as_printed.ridge, answers=answers, link=link)
-            yield printed(f"log density ratio of explicit neighbours, {what}", reached, "<=", epsilon)
-
-
 def density_mass(power: int, scale: float = 1.0, ridge: float = 1.0) -> float:
     """Integral of exp(-norm of grad R / lambda) det(Hessian)^power / (2 lambda)^n for two items that met once.
 
@@ -272,19 +162,10 @@ def density_mass(power: int, scale: float = 1.0, ridge: float = 1.0) -> float:
 
 
 def steps_of_the_proof(answers: int, trials: int) -> pd.DataFrame:
-    """How far random data and outputs exhaust the inequalities of Appendices A.1 and B.1.
+    """How far random data and outputs exhaust the inequalities of Appendices A.1 and B.1; `answers` move.
 
-    Parameters
-    ----------
-    answers : int
-        Comparisons that move.
-    trials : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``gradient`` (change of the l1 norm over 4 L kappa_1), ``determinant`` (ratio of determinants), a row a trial,
-        at ridge 1 and with the least constants of the logistic link.
+    Columns: ``gradient`` (change of the l1 norm over 4 L kappa_1), ``determinant`` (ratio of determinants), a row a
+    trial, at ridge 1 and with the least constants of the logistic link.
     """
     rng = stream("steps of the proof", {"answers": answers})
     rows = []
@@ -322,12 +203,11 @@ def determinants(answers: int, ridge: float) -> tuple[float, int]:
     return math.exp(alone - len(t) * math.log(ridge)), int(np.linalg.matrix_rank(new - old))
 
 
-_MASS = "integral of the {} density, two items, one comparison, λ = γ = 1"
-
-
-def _mass(power: int, about: str) -> Check:
-    what = _MASS.format("printed" if power < 0 else "corrected (det¹)")
-    return Check(what, density_mass(power), "==", 1, about, error=1e-3)
+def density_check(power: int) -> Check:
+    """Whether the density integrates to one: with the determinant as printed (-1), and the other way up (1)."""
+    says, name = (printed, "printed") if power < 0 else (amended, "corrected (det¹)")
+    what = f"integral of the {name} density, two items, one comparison, λ = γ = 1"
+    return says(what, density_mass(power), "==", 1, error=1e-3)
 
 
 @claim("cai2025:prop-2.1:proof")
@@ -336,30 +216,12 @@ def check_prop_2_1_proof(trials: int) -> Iterator[Check]:
     steps = steps_of_the_proof(1, trials)
     what = f"{trials} random data sets and outputs"
     ratio, _ = determinants(1, 1.0)
-    yield _mass(-1, "printed")
+    yield density_check(-1)
     yield printed(f"largest change of ‖∇R‖₁ over 4κ₁, {what}", steps.gradient.max(), "<=", 1 + ROUNDING)
     yield printed(f"largest ratio of determinants, γ = 1, {what}", steps.determinant.max(), "<=", 1.5)
     yield printed("ratio of determinants, one edge on its own, γ = 1", ratio, "<=", 1.5 * (1 + ROUNDING))
-    yield _mass(1, "corrected")
+    yield density_check(1)
     yield amended("log density ratio of explicit neighbours over the claim", *_attained_share(1))
-
-
-@claim("cai2025:prop-3.1:proof")
-def check_prop_3_1_proof(answers: int, trials: int) -> Iterator[Check]:
-    """The displayed steps of Appendix B.1: density, rank and determinant."""
-    steps = steps_of_the_proof(answers, trials)
-    _, rank = determinants(answers, 1.0)
-    yield _mass(-1, "printed")
-    yield printed(f"rank of the change of the Hessian, L = {answers} disjoint pairs", rank, "<=", answers)
-    yield printed(f"largest change of ‖∇R‖₁ over 4Lκ₁, {trials} random cases", steps.gradient.max(), "<=", 1 + ROUNDING)
-    for epsilon in (1.0, 10.0):
-        ridge = 8 * answers * LOGISTIC.kappa_2 / epsilon
-        ratio, _ = determinants(answers, ridge)
-        what = f"ratio of determinants, L = {answers} disjoint pairs, ε = {epsilon:g}"
-        yield printed(what, ratio, "<=", 1 + 4 * answers * LOGISTIC.kappa_2 / ridge)
-        yield amended(f"{what}, against e^(ε/2)", ratio, "<=", math.exp(epsilon / 2))
-    yield _mass(1, "corrected")
-    yield amended(f"rank of the change of the Hessian, L = {answers}", rank, "<=", 2 * answers)
 
 
 def _attained_share(epsilon: float) -> tuple[float, str, float]:
@@ -377,11 +239,8 @@ def order_differences(
 
     All three use one and the same noise w: strengths from wins - w, wins - w, and net wins - 2 w.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``probability`` of a comparison, ``ridge``, ``score`` ("wins", "net wins"), ``mean`` (percent of the pairs),
-        ``se``.
+    Columns: ``probability`` of a comparison, ``ridge``, ``score`` ("wins", "net wins"), ``mean`` (percent of the
+    pairs), ``se``.
     """
     rows = []
     upper = np.triu_indices(n_items, 1)
@@ -399,19 +258,8 @@ def order_differences(
                 gaps = [(x[:, upper[0]] - x[:, upper[1]]) for x in (strength, value)]
                 # strengths of equal scores agree up to the solver's tolerance
                 apart = 100 * ((gaps[0] * gaps[1] < 0) & (np.abs(gaps[0]) > 10 * TOLERANCE / ridge)).mean(1)
-                rows.append(
-                    {
-                        "probability": probability,
-                        "ridge": ridge,
-                        "score": score,
-                        "mean": apart.mean(),
-                        "se": apart.std(ddof=1) / math.sqrt(repetitions),
-                    }
-                )
-    return pd.DataFrame(rows)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
+                rows.append((probability, ridge, score, apart.mean(), apart.std(ddof=1) / math.sqrt(repetitions)))
+    return pd.DataFrame(rows, columns=["probability", "ridge", "score", "mean", "se"])
 
 
 @styled

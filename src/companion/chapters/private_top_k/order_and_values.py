@@ -14,7 +14,6 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from companion.chapters.private_top_k.pure import LAPLACE, found_loss, loss_check, supremum
-from companion.chapters.ranking_universities.universities import log_first_wins
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.topk import (
     TAIL,
@@ -25,6 +24,7 @@ from companion.instruments.topk import (
     noise_grid,
     printed_scale,
 )
+from companion.instruments.two_items import log_first_wins
 from companion.instruments.uniformity import least
 from companion.ledger.claim import Check, amended, claim, content, printed, supplied
 from dprank.privacy.composition import epsilon_per_round, rho
@@ -313,7 +313,7 @@ def check_algorithm_1(epsilon: float) -> Iterator[Check]:
     """All that Algorithm 1 returns, with the noise of Theorem 2.1."""
     for m, k in ((2, 1), (6, 3)):
         at = f"set and values, {k} of {m} items, noise λ = {2 * k}s/ε, ε = {epsilon:g}"
-        for adjacency, about in (("any direction", "printed"), ("all one way", "supplied")):
+        for adjacency, about in (("any direction", "printed"), ("all one way", "corrected")):
             loss = found_loss("set, fresh values", m, k, epsilon / (2 * k), adjacency)
             yield loss_check(f"{at}, {adjacency}", loss, epsilon, about)
     shapes = ((2, 1), (4, 2), (4, 3), (5, 4))

@@ -12,10 +12,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from companion.chapters.ranking_universities.universities import log_first_wins
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.topk import NAMES, list_chances, theorem_2_1
+from companion.instruments.two_items import log_first_wins
 from companion.ledger.claim import Check, amended, claim, content, printed
 from dprank.topk.curve import log_set_probability
 from dprank.topk.noise_laws import LAWS, Noise
@@ -268,10 +268,10 @@ def check_noisy_min(epsilon: float) -> Iterator[Check]:
     at = f"index and fresh value, 2 items, noise λ = 2s/ε, ε = {epsilon:g}"
     far = {adjacency: found_loss("set, fresh values", 2, 1, shift, adjacency) for adjacency in WORST_MOVE}
     equal = _behind_loss(2, 1, shift, "all one way", 0.0) + shift
-    yield loss_check(f"{at}, any direction, equal values", equal_pair_loss(shift), epsilon)
+    yield loss_check(f"{at}, any direction, x = (0, 0), x′ = (1, −1)", equal_pair_loss(shift), epsilon)
     yield loss_check(f"{at}, any direction, chosen {FAR:g}λ behind", far["any direction"], epsilon)
-    yield loss_check(f"{at}, all one way, equal values", equal, epsilon, "supplied")
-    yield loss_check(f"{at}, all one way, chosen {FAR:g}λ behind", far["all one way"], epsilon, "supplied")
+    yield loss_check(f"{at}, all one way, equal values", equal, epsilon, "corrected")
+    yield loss_check(f"{at}, all one way, chosen {FAR:g}λ behind", far["all one way"], epsilon, "corrected")
     yield loss_check(f"{at}, any direction, against 1.5ε", far["any direction"], 1.5 * epsilon, "corrected")
     yield amended(
         f"privacy loss of {at}, any direction: 1.5ε is approached", far["any direction"], ">=", 1.49 * epsilon

@@ -15,22 +15,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import stats
 
-from companion.chapters.testing_uniformity.power import (
-    DELTA,
-    RIVALS,
-    UNIF,
-    against_draws,
-    crossing,
-    pairwise_wins,
-    spread,
-)
+from companion.chapters.testing_uniformity import power
 from companion.instruments.style import BAR, CALIBRATION, styled
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import exponent, mean_square_bias
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.friedman import friedman_statistic
-
-# --- better: all ranks -----------------------------------------------------------------------------------------------
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -58,8 +48,6 @@ def running_statistics(
 ) -> NDArray[np.float64]:
     """k times UNIF's Y, and the sum of the squared centred rank sums, after each number of rankings in `marks`.
 
-    Returns
-    -------
     ndarray of float, shape (2, marks, repetitions)
     """
     m = law.n_items
@@ -72,25 +60,11 @@ def rankings_needed(
 ) -> dict[str, float]:
     """Rankings with which UNIF and Friedman's test, both of size exactly 0.05, reach a power.
 
-    Parameters
-    ----------
-    n_items : int
-    theta : float
-        -log phi.
-    repetitions : int
-        Under the alternative; twice as many under the null.
-    level : float
-    resamples : int
-        Of the bootstrap, over alternative and null draws, that gives the standard errors.
-
-    Returns
-    -------
-    dict
-        ``n_items``, ``theta``, ``UNIF``, ``Friedman``, ``ratio``, with ``… se``, and ``known centre``: what the normal
-        approximation gives for the most powerful test when the centre is known.
+    ``n_items``, ``theta``, ``UNIF``, ``Friedman``, ``ratio``, with ``… se``, and ``known centre``: what the normal
+    approximation gives for the most powerful test when the centre is known.
     """
     law, uniform = Mallows(n_items, theta), Mallows(n_items, 0.0)
-    z = stats.norm.ppf(level) - stats.norm.ppf(DELTA)
+    z = stats.norm.ppf(level) - stats.norm.ppf(power.DELTA)
     guess = 2 * z / (math.sqrt(n_items) * mean_square_bias(law))
     marks = np.unique(np.maximum(2, np.round(1 + guess * np.geomspace(0.25, 2, 16)))).astype(np.int64)
     cell = {"n_items": n_items, "theta": theta}
@@ -101,15 +75,15 @@ def rankings_needed(
     def needed(null: NDArray[np.float64], drawn: NDArray[np.float64]) -> tuple[float, ...]:
         answers = []
         for one, other in zip(drawn, null, strict=True):
-            curve = [against_draws(x, y, DELTA).mean() for x, y in zip(one, other, strict=True)]
-            answers.append(math.exp(crossing(np.log(marks), curve, level)))
+            curve = [power.against_draws(x, y, power.DELTA).mean() for x, y in zip(one, other, strict=True)]
+            answers.append(math.exp(power.crossing(np.log(marks), curve, level)))
         return answers[0], answers[1], answers[0] / answers[1]
 
     def resample(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return values[..., rng.integers(values.shape[-1], size=values.shape[-1])]
 
     again = [needed(resample(null), resample(drawn)) for _ in range(resamples)]
-    names = (*RIVALS, "ratio")
+    names = (*power.RIVALS, "ratio")
     result: dict[str, float] = {"n_items": n_items, "theta": theta}
     result |= dict(zip(names, needed(null, drawn), strict=True))
     with warnings.catch_warnings():
@@ -142,7 +116,7 @@ def growth_exponents(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {"held": held, "test": test, "exponent": exponent(part.n_items, part[test] - 1)}
         for held, part in frame.groupby("held", sort=False)
-        for test in RIVALS
+        for test in power.RIVALS
     )
 
 
@@ -159,7 +133,7 @@ def rivals(n_items: int, n_rankings: int, scaled: float, repetitions: int) -> di
         out = np.empty((4, size))
         for r in range(size):
             rows = law.sample(n_rankings, rng=rng)
-            wins = pairwise_wins(rows)
+            wins = power.pairwise_wins(rows)
             squares = (2 * wins - n_rankings) ** 2
             order = rng.permutation(n_items)
             half = n_items // 2 * 2
@@ -171,9 +145,9 @@ def rivals(n_items: int, n_rankings: int, scaled: float, repetitions: int) -> di
         return out
 
     null = draws(Mallows(n_items, 0.0), 2 * repetitions - 1)
-    drawn = draws(Mallows(n_items, spread(n_items, n_rankings, scaled)), repetitions)
-    powers = [against_draws(x, y, DELTA).mean() for x, y in zip(drawn, null, strict=True)]
-    named = dict(zip((UNIF, "Friedman", "mean distance", "MA, estimated centre"), powers, strict=True))
+    drawn = draws(Mallows(n_items, power.spread(n_items, n_rankings, scaled)), repetitions)
+    powers = [power.against_draws(x, y, power.DELTA).mean() for x, y in zip(drawn, null, strict=True)]
+    named = dict(zip((power.UNIF, "Friedman", "mean distance", "MA, estimated centre"), powers, strict=True))
     return {"m": n_items, "n": n_rankings} | named | {"±": 1.96 * 0.5 / math.sqrt(repetitions)}
 
 

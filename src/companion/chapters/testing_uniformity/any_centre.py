@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import stats
 
-from companion.chapters.testing_uniformity.power import (
-    DELTA,
-    DETECTED,
-    FIRST,
-    FIXED,
-    PANELS,
-    PRINTED,
-    SIZE,
-    UNIF,
-    curve,
-    power_check,
-    row_at,
-)
+from companion.chapters.testing_uniformity import power
 from companion.instruments.allowance import Z
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import sweep
@@ -33,10 +22,8 @@ from companion.ledger.claim import Check, amended, claim, printed
 from dprank.data.kendall import kendall_distances
 from dprank.models.mallows import Mallows
 
-# --- Figure 2 --------------------------------------------------------------------------------------------------------
 
-
-def fixed_centre_limit(n_items: int, n_rankings: int, sides: int = 2, delta: float = DELTA) -> float:
+def fixed_centre_limit(n_items: int, n_rankings: int, sides: int = 2, delta: float = power.DELTA) -> float:
     """Power of MA with an arbitrary centre when phi = 0: all rankings equal the true, random centre. Exact."""
     uniform = Mallows(n_items, 0.0)
     mean, variance = uniform.distance_moments()
@@ -47,9 +34,9 @@ def fixed_centre_limit(n_items: int, n_rankings: int, sides: int = 2, delta: flo
 
 def figure_2_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """What Figure 2 shows: the rows of its panels, and in ``limit`` what MA with any fixed centre tends to."""
-    shown = frame[frame.test.isin([UNIF, FIXED, FIRST]) & (frame.scaled > 0)]
-    shown = shown.merge(pd.DataFrame(PANELS, columns=["n_items", "n_rankings"]))
-    limits = {panel: fixed_centre_limit(*panel) for panel in PANELS}
+    shown = frame[frame.test.isin([power.UNIF, power.FIXED, power.FIRST]) & (frame.scaled > 0)]
+    shown = shown.merge(pd.DataFrame(power.PANELS, columns=["n_items", "n_rankings"]))
+    limits = {panel: fixed_centre_limit(*panel) for panel in power.PANELS}
     return shown.assign(limit=[limits[panel] for panel in zip(shown.n_items, shown.n_rankings, strict=True)])
 
 
@@ -64,16 +51,23 @@ def estimated_centre(
         rows = uniform.sample(n_rankings, rng=rng)
         centre = np.argsort(np.argsort(rows.sum(axis=0) + 0.5 * rng.random(n_items)))
         z = (kendall_distances(rows, centre).mean() - mean) / math.sqrt(variance / n_rankings)
-        rejects[r] = z <= stats.norm.ppf(DELTA)
+        rejects[r] = z <= stats.norm.ppf(power.DELTA)
     return rejects
 
 
 def estimated_centre_sizes(panels: Iterable[tuple[int, int]], repetitions: int, jobs: int = 1) -> pd.DataFrame:
     """Probability that MA with an estimated centre rejects uniform rankings."""
     cells = [{"n_items": m, "n_rankings": n} for m, n in panels]
-    return sweep(
-        estimated_centre, cells, experiment="busafekete2021 estimated centre", repetitions=repetitions, jobs=jobs
-    )
+    name = "busafekete2021 estimated centre"
+    return sweep(estimated_centre, cells, experiment=name, repetitions=repetitions, jobs=jobs)
+
+
+def lead(says: Callable[..., Check], name: str, row: Any, other: str, than: Any) -> Check:
+    """Whether one test has more power than another in a cell."""
+    # a difference that no repetition showed may still be one in as many
+    error = Z * math.hypot(row.se, than.se, 1 / row.repetitions)
+    cell = f"m = {row.n_items}, {row.n_rankings} rankings, 1 − φ = {row.gap:.2g}"
+    return says(f"power of {name} less that of {other}, {cell}", row["mean"] - than["mean"], ">", 0, error=error)
 
 
 @claim("busafekete2021:fig-2")
@@ -84,33 +78,22 @@ def check_figure_2(frame: pd.DataFrame, sizes: pd.DataFrame, panels: Iterable[tu
     for m in two:
         what = f"limit of MA's power as φ → 0, m = {m}, two rankings"
         for reading, sides in (("any fixed centre, two-sided", 2), ("any fixed centre, one-sided", 1)):
-            yield printed(what, fixed_centre_limit(m, 2, sides), ">=", DETECTED, reading=reading)
+            yield printed(what, fixed_centre_limit(m, 2, sides), ">=", power.DETECTED, reading=reading)
         yield amended(f"{what}, any fixed centre", fixed_centre_limit(m, 2), "<", 0.17)
-        ahead, behind = (row_at(frame, m, 15, test, PRINTED) for test in (FIRST, UNIF))
-        yield _lead("UNIF", behind, "MA", ahead, "printed", "first ranking as centre")
-        yield _lead("MA, first ranking as centre,", ahead, "UNIF", behind, "corrected")
-        row = row_at(frame, m, 50, UNIF, PRINTED)
+        ahead, behind = (power.row_at(frame, m, 15, test, power.PRINTED) for test in (power.FIRST, power.UNIF))
+        yield lead(partial(printed, reading="first ranking as centre"), "UNIF", behind, "MA", ahead)
+        yield lead(amended, "MA, first ranking as centre,", ahead, "UNIF", behind)
+        row = power.row_at(frame, m, 50, power.UNIF, power.PRINTED)
         what = f"power of UNIF, m = {m}, two rankings, 1 − φ = {row.gap:.2g}"
-        yield power_check(what, row, ">=", 0.9, "corrected")
+        yield amended(what, row["mean"], ">=", 0.9, error=power.off(row))
     for row in sizes.itertuples():
         error = certain(row.mean, row.repetitions)
         what = f"MA rejects uniform rankings, m = {row.n_items}, {row.n_rankings} rankings"
         yield printed(what, row.mean, "<=", 0.5, reading="estimated centre (Borda)", error=error)
     for m, n in more:
-        unif = row_at(frame, m, 25, UNIF, PRINTED, n)
-        others = [(test, row_at(frame, m, 25, test, PRINTED, n)) for test in (FIXED, FIRST)]
-        for test, row in others:
-            yield _lead("UNIF", unif, test, row, "corrected")
-
-
-def _lead(name: str, row: Any, other: str, than: Any, about: str, reading: str = "") -> Check:
-    """Whether one test has more power than another in a cell."""
-    # a difference that no repetition showed may still be one in as many
-    error = Z * math.hypot(row.se, than.se, 1 / row.repetitions)
-    cell = f"m = {row.n_items}, {row.n_rankings} rankings, 1 − φ = {row.gap:.2g}"
-    return Check(
-        f"power of {name} less that of {other}, {cell}", row["mean"] - than["mean"], ">", 0, about, reading, error
-    )
+        unif = power.row_at(frame, m, 25, power.UNIF, power.PRINTED, n)
+        for test in (power.FIXED, power.FIRST):
+            yield lead(amended, "UNIF", unif, test, power.row_at(frame, m, 25, test, power.PRINTED, n))
 
 
 _MALLOWS: dict[str, dict[str, Any]] = {
@@ -128,8 +111,8 @@ def draw_any_centre(frame: pd.DataFrame) -> Figure:
     for axes, ((items, rankings), rows) in zip(panels.flat, groups, strict=False):
         for (test, calibration), part in rows.groupby(["test", "calibration"], sort=False):
             unif = test == "UNIF"
-            look = SIZE[str(calibration)] | {"ls": ":"} if unif else _MALLOWS[str(test)]
-            curve(axes, part, f"{test}, {calibration}" if unif else str(test), **look)
+            look = power.SIZE[str(calibration)] | {"ls": ":"} if unif else _MALLOWS[str(test)]
+            power.curve(axes, part, f"{test}, {calibration}" if unif else str(test), **look)
         axes.axhline(rows.limit.iloc[0], color=COLOURS[3], lw=1, ls="--", label="MA, any centre: limit as φ → 0")
         axes.set(title=f"m = {items}, {rankings} rankings", xscale="log", ylim=(-0.03, 1.05))
     for axes in panels[-1]:

@@ -1,4 +1,4 @@
-"""MA, which takes the first ranking for the centre."""
+"""MA, with a fixed centre, the first ranking or the mean positions for a centre."""
 
 from __future__ import annotations
 
@@ -11,23 +11,26 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from companion.chapters.testing_uniformity.two_samples import (
-    APPROXIMATE,
-    FALSE_ALARM,
-    READINGS,
-    SETTINGS,
-    all_distances,
-)
+from companion.chapters.testing_uniformity.power import PANELS
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from companion.instruments.uniformity import distance_law
+from companion.instruments.uniformity import FALSE_ALARM, all_distances
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
-from dprank.uniformity.mallows_approximate import Centre, MallowsApproximate
+from dprank.uniformity.mallows_approximate import Centre, MallowsApproximate, Sides
 
-# --- MA --------------------------------------------------------------------------------------------------------------
+#: The normal approximation is to keep its size to this share of it.
+APPROXIMATE = 0.01
+#: Readings of MA's 'centre is unknown': the null law, centre, sides.
+READINGS: dict[str, tuple[type[MallowsApproximate], Centre, Sides]] = {
+    "fixed centre, one-sided": (MallowsApproximate, "fixed", "one"),
+    "fixed centre, two-sided": (MallowsApproximate, "fixed", "two"),
+    "first ranking": (MallowsApproximate, "first", "one"),
+    "mean positions, naive": (paper.NormalMallows, "borda", "one"),
+    "mean positions, simulated null": (MallowsApproximate, "borda", "one"),
+}
 
 
 @cache
@@ -61,48 +64,31 @@ def ma_rejections(
 def ma_power(n_items: int, n_rankings: int, gaps: Iterable[float], delta: float, repetitions: int) -> pd.DataFrame:
     """Power of the readings of MA; at gap 0 their size.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``rankings``, ``delta``, ``gap`` (1 - phi), ``reading``, ``mean``, ``se``, ``repetitions``.
+    ``items``, ``rankings``, ``delta``, ``gap`` (1 - phi), ``reading``, ``mean``, ``se``, ``repetitions``.
     """
     common = {"n_items": n_items, "n_rankings": n_rankings, "delta": delta, "readings": tuple(READINGS)}
-    frame = sweep(
-        ma_rejections,
-        [common | {"gap": float(gap)} for gap in gaps],
-        experiment="busafekete2021:ma:power",
-        repetitions=repetitions,
-        outcomes=("reading",),
-    )
+    cells = [common | {"gap": float(gap)} for gap in gaps]
+    name = "busafekete2021:ma:power"
+    frame = sweep(ma_rejections, cells, experiment=name, repetitions=repetitions, outcomes=("reading",))
     return frame.drop(columns="readings").rename(columns={"n_items": "items", "n_rankings": "rankings"})
 
 
-def ma_sizes(delta: float, repetitions: int, settings: Iterable[tuple[int, int]] = SETTINGS) -> pd.DataFrame:
+def ma_sizes(delta: float, repetitions: int, settings: Iterable[tuple[int, int]] = PANELS) -> pd.DataFrame:
     """Size of the readings of MA under the normal approximation, at the sizes of Figure 2.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``rankings``, ``centre``, ``sided``, ``size``, ``error`` (0 if exact, else the Hoeffding half-width).
+    ``items``, ``rankings``, ``centre``, ``sided``, ``size``, ``error`` (0 if exact, else the Hoeffding half-width).
     """
     rows = []
     for m, n in settings:
         setting = {"items": m, "rankings": n}
         centres: tuple[Centre, ...] = ("fixed", "first")
         for centre in centres:
-            one = paper.mallows_approximate(m, n, delta, centre=centre)
-            two = paper.mallows_approximate(m, n, delta, centre=centre, sided="two")
-            rows += [
-                setting | {"centre": centre, "sided": t.sided, "size": t.exact_size, "error": 0.0} for t in (one, two)
-            ]
+            for sided in ("one", "two"):
+                size = paper.mallows_approximate(m, n, delta, centre=centre, sided=sided).exact_size
+                rows.append(setting | {"centre": centre, "sided": sided, "size": size, "error": 0.0})
         cell = {"n_items": m, "n_rankings": n, "gap": 0.0, "delta": delta, "readings": ["mean positions, naive"]}
-        frame = sweep(
-            ma_rejections,
-            [cell],
-            experiment="busafekete2021:ma:size",
-            repetitions=repetitions,
-            outcomes=("reading",),
-        )
+        name = "busafekete2021:ma:size"
+        frame = sweep(ma_rejections, [cell], experiment=name, repetitions=repetitions, outcomes=("reading",))
         error = math.sqrt(math.log(2 / FALSE_ALARM) / (2 * repetitions))
         rows.append(setting | {"centre": "borda", "sided": "one", "size": frame["mean"].iloc[0], "error": error})
     return pd.DataFrame(rows)
@@ -113,10 +99,7 @@ def first_ranking_limit(n_items: int, phis: Iterable[float]) -> pd.DataFrame:
 
     The mean distance from the first ranking is then known, and the test rejects if it lies below that of uniform ones.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``1 - phi``, ``power``. Enumerates all first rankings.
+    ``1 - phi``, ``power``. Enumerates all first rankings.
     """
     distances = all_distances(n_items)
     rows = []
@@ -128,32 +111,14 @@ def first_ranking_limit(n_items: int, phis: Iterable[float]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def fixed_centre_limit(n_items: int) -> dict[str, float]:
-    """Power against phi = 0 and a random true centre, as the number of rankings grows without bound.
-
-    Returns
-    -------
-    dict
-        ``one``, ``two``: by sides. All rankings are the true centre, at one distance from the fixed one.
-    """
-    law = distance_law(n_items)
-    below = np.arange(len(law)) < n_items * (n_items - 1) / 4
-    return {"one": float(law @ below), "two": float(2 * (law @ below))}
-
-
 @claim("busafekete2021:sec-7.2:ma")
 def check_ma(frame: pd.DataFrame, delta: float) -> Iterator[Check]:
     """Size of every reading of MA, and of its exact form with the first ranking as the centre."""
     readings = {"fixed": "any fixed centre", "first": "first ranking", "borda": "estimated centre"}
     for row in frame.itertuples():
-        yield printed(
-            f"size, {row.sided}-sided, δ = {delta:g}, m = {row.items:,}, n = {row.rankings:,}",
-            row.size,
-            "<=",
-            delta * (1 + APPROXIMATE),
-            reading=readings[str(row.centre)],
-            error=row.error,
-        )
+        what = f"size, {row.sided}-sided, δ = {delta:g}, m = {row.items:,}, n = {row.rankings:,}"
+        reading, most = readings[str(row.centre)], delta * (1 + APPROXIMATE)
+        yield printed(what, row.size, "<=", most, reading=reading, error=row.error)
     for m, n in dict.fromkeys(zip(frame["items"], frame["rankings"], strict=True)):
         size = MallowsApproximate.calibrated(n_items=int(m), n_voters=int(n), size=delta).exact_size
         what = f"size, first ranking as the centre, exact threshold, m = {m:,}, n = {n:,}"
@@ -167,9 +132,8 @@ def draw_ma_power(frame: pd.DataFrame) -> Figure:
     axes = figure.subplots()
     marks = "osD^v"
     for i, (reading, part) in enumerate(frame.groupby("reading", sort=False)):
-        axes.errorbar(
-            part.gap, part["mean"], BAR * part.se, fmt=f"{marks[i]}-", capsize=2, color=COLOURS[i], label=reading
-        )
+        look = {"fmt": f"{marks[i]}-", "color": COLOURS[i], "label": reading}
+        axes.errorbar(part.gap, part["mean"], BAR * part.se, capsize=2, **look)
     axes.axhline(frame.delta.iloc[0], color="black", lw=0.8, ls=":")
     axes.set(xlabel="1 − φ", ylabel="share rejected", ylim=(-0.02, 1.02))
     figure.legend(loc="outside right center")

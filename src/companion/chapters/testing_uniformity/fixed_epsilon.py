@@ -17,8 +17,6 @@ from companion.ledger.claim import Check, amended, claim, content, printed
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows, theta_at
 
-# --- what a fixed epsilon means --------------------------------------------------------------------------------------
-
 
 def null_variance(items: float) -> float:
     """Variance of the Kendall distance of a uniform ranking from a given one."""
@@ -42,8 +40,8 @@ def bracket(items: float, epsilon: float) -> tuple[float, float]:
     Here var and sd are those of the null distance. The upper bound asks that 16 L (m + 1)^5 <= 600 var^2; else it is
     infinite.
     """
-    variance, spread = null_variance(items), -math.log1p(-epsilon)
-    upper = 4 * math.sqrt(spread / variance) if 16 * spread * (items + 1) ** 5 <= 600 * variance**2 else math.inf
+    variance, apart = null_variance(items), -math.log1p(-epsilon)
+    upper = 4 * math.sqrt(apart / variance) if 16 * apart * (items + 1) ** 5 <= 600 * variance**2 else math.inf
     return 2 * epsilon / math.sqrt(variance), upper
 
 
@@ -60,27 +58,16 @@ def unif_samples(items: int, theta: float, delta: float) -> float:
 def sample_table(items: Iterable[int], epsilons: Iterable[float], delta: float) -> pd.DataFrame:
     """What a fixed epsilon asks for.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``epsilon``, ``theta`` (theta_epsilon), ``gap`` (1 - phi_epsilon), ``printed_gap`` (Theorem 4's),
-        ``mu``, ``unif`` (line 5 of UNIF).
+    ``items``, ``epsilon``, ``theta`` (theta_epsilon), ``gap`` (1 - phi_epsilon), ``printed_gap`` (Theorem 4's), ``mu``,
+    ``unif`` (line 5 of UNIF).
     """
     rows = []
     for epsilon in epsilons:
         for m in items:
             theta = theta_at(m, epsilon)
-            rows.append(
-                {
-                    "items": m,
-                    "epsilon": epsilon,
-                    "theta": theta,
-                    "gap": -math.expm1(-theta),
-                    "printed_gap": paper.two_sample_gap(m, delta),
-                    "mu": math.tanh(m * theta / 16),
-                    "unif": unif_samples(m, theta, delta),
-                }
-            )
+            row = {"items": m, "epsilon": epsilon, "theta": theta, "gap": -math.expm1(-theta)}
+            row |= {"printed_gap": paper.two_sample_gap(m, delta), "mu": math.tanh(m * theta / 16)}
+            rows.append(row | {"unif": unif_samples(m, theta, delta)})
     return pd.DataFrame(rows)
 
 
@@ -94,11 +81,8 @@ def condition_table(frame: pd.DataFrame, delta: float) -> pd.DataFrame:
 def rate_table(items: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     """Rankings needed at one epsilon.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``unif`` (line 5 of UNIF), ``bound`` (no test below it, to leading order), ``known`` (enough if the
-        centre is known, normal limit), ``claimed`` (the abstract's m^-1/2 through the least ``unif``).
+    ``items``, ``unif`` (line 5 of UNIF), ``bound`` (no test below it, to leading order), ``known`` (enough if the
+    centre is known, normal limit), ``claimed`` (the abstract's m^-1/2 through the least ``unif``).
     """
     rows = []
     for m in items:
@@ -130,11 +114,8 @@ def zeros(items: int, theta: float) -> float:
 def least_epsilon(items: Iterable[int], delta: float) -> pd.DataFrame:
     """How far from uniform a law must be to meet Theorem 4's condition.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``gap`` (the printed one), ``zeros`` (-log10(1 - TV) of the law with 1 - phi = gap), ``proved`` (at
-        least so many, by the affinity); only rows with 0 < gap < 1, for the others are met always or never.
+    ``items``, ``gap`` (the printed one), ``zeros`` (-log10(1 - TV) of the law with 1 - phi = gap), ``proved`` (at least
+    so many, by the affinity); only rows with 0 < gap < 1, for the others are met always or never.
     """
     rows = []
     for m in items:
@@ -154,35 +135,23 @@ def always_met(delta: float, most: int = 10**4) -> list[int]:
 @claim("busafekete2021:thm-4:epsilon")
 def check_condition(frame: pd.DataFrame, delta: float, phi: float = 0.9) -> Iterator[Check]:
     """Theorem 4's condition, at a fixed phi and at a fixed epsilon."""
-    some = [m for m in [*range(2, 2000), *np.geomspace(2000, 1e12, 40)] if paper.two_sample_gap(m, delta) > 0]
+    asked = {m: paper.two_sample_gap(m, delta) for m in [*range(2, 2000), *np.geomspace(2000, 1e12, 40)]}
+    scaled = {m: m * gap for m, gap in asked.items() if gap > 0}
     since = 1 + max(m for m in range(2, 10**5) if paper.two_sample_gap(m, delta) > 1 - phi)
     later = max(paper.two_sample_gap(m, delta) for m in np.geomspace(since, 1e12, 200))
     best = least_epsilon([*range(2, 300), 10**3, 10**4], delta)
     large = frame[frame["items"] == frame["items"].max()]
     share, free = float((large.gap / large.printed_gap).max()), always_met(delta)
-    yield printed(
-        f"m times the least 1 − φ_ε allowed, where it is positive, m ≤ 10¹², δ = {delta:g}: smallest",
-        min(m * paper.two_sample_gap(m, delta) for m in some),
-        ">=",
-        8 * (1 - 1e-6),
-    )
-    yield printed(
-        "the same from m = 10⁴ on: largest",
-        max(m * paper.two_sample_gap(m, delta) for m in some if m >= 10**4),
-        "<=",
-        9,
-    )
+    what = f"m times the least 1 − φ_ε allowed, where it is positive, m ≤ 10¹², δ = {delta:g}: smallest"
+    yield printed(what, min(scaled.values()), ">=", 8 * (1 - 1e-6))
+    most = max(gap for m, gap in scaled.items() if m >= 10**4)
+    yield printed("the same from m = 10⁴ on: largest", most, "<=", 9)
     yield printed(f"φ_ε = {phi:g}: largest 1 − φ_ε asked for from m = {since} to 10¹²", later, "<=", 1 - phi)
-    yield content(
-        f"fixed ε = {large.epsilon.max():g}, m = {large['items'].max():,}: 1 − φ_ε over what is asked", share, ">=", 1
-    )
+    what = f"fixed ε = {large.epsilon.max():g}, m = {large['items'].max():,}: 1 − φ_ε over what is asked"
+    yield content(what, share, ">=", 1)
     yield content(f"δ = {delta:g}: numbers of items at which even φ_ε = 1 passes", len(free), "==", 0)
-    yield amended(
-        f"−log₁₀(1 − ε) where the condition can fail and can be met, smallest, m ≤ 10⁴, δ = {delta:g}",
-        float(best.zeros.min()),
-        ">=",
-        22,
-    )
+    what = f"−log₁₀(1 − ε) where the condition can fail and can be met, smallest, m ≤ 10⁴, δ = {delta:g}"
+    yield amended(what, float(best.zeros.min()), ">=", 22)
     yield amended("the same over its proved bound, smallest", float((best.zeros / best.proved).min()), ">=", 1)
     yield amended("proved bound at m = 10⁴, over m", float(best.proved.iloc[-1]) / 10**4, ">=", 0.07)
 
@@ -197,27 +166,22 @@ def check_phi_eps_rate(frame: pd.DataFrame, epsilon: float = 0.5) -> Iterator[Ch
     low, high = np.array([bracket(m, e) for m, e in zip(frame["items"], frame.epsilon, strict=True)]).T
     off = abs(float(part.theta.iloc[-1]) * math.sqrt(null_variance(last)) / limit(epsilon) - 1)
     what, grid = f"ε = {epsilon:g}, m = {first} to {last:,}", f"m = {first} to {last:,}, {frame.epsilon.nunique()} ε"
-    proved = bracket(10**12, epsilon)[1] * 10**12 / epsilon
-    yield printed(
-        f"{what}: exponent of m(1 − φ_ε)/ε, which is to be ≥ c > 0", exponent_at(scaled, "scaled", epsilon), ">=", -0.1
-    )
-    yield printed(
-        f"ε = {epsilon:g}: proved bound on mθ_ε/ε at m = 10¹², against its value at m = {first}",
-        proved,
-        ">=",
-        float(scaled.scaled.iloc[0]),
-    )
-    yield printed(f"ε = 1/√m: mθ_ε/ε at m = {last:,} over its value at m = {first}", edge[1] / edge[0], ">=", 0.5)
-    yield printed(f"{what}: exponent of μ, which is to be free of m", exponent_at(part, "mu", epsilon), ">=", -0.1)
+    below, above = "the garbled sign is ≤", "the garbled sign is ≥"
+    slope, slope_mu = exponent_at(scaled, "scaled", epsilon), exponent_at(part, "mu", epsilon)
+    proved, start = bracket(10**12, epsilon)[1] * 10**12 / epsilon, float(scaled.scaled.iloc[0])
+    yield printed(f"{what}: exponent of m(1 − φ_ε)/ε, which is to be ≥ c > 0", slope, ">=", -0.1, reading=below)
+    about = f"ε = {epsilon:g}: proved bound on mθ_ε/ε at m = 10¹², against its value at m = {first}"
+    yield printed(about, proved, ">=", start, reading=below)
+    about = f"ε = 1/√m: mθ_ε/ε at m = {last:,} over its value at m = {first}"
+    yield printed(about, edge[1] / edge[0], ">=", 0.5, reading=below)
+    yield printed(f"{what}: exponent of m(1 − φ_ε)/ε, which is to be ≤ c", slope, "<=", 0, reading=above)
+    for reading in (below, above):
+        yield printed(f"{what}: exponent of μ, which is to be free of m", slope_mu, ">=", -0.1, reading=reading)
     yield amended(f"θ_ε over its proved lower bound, smallest, {grid}", float((frame.theta / low).min()), ">=", 1)
-    yield amended(
-        f"θ_ε over its upper bound, largest where that is proved, {grid}", float((frame.theta / high).max()), "<=", 1
-    )
-    yield amended(f"{what}: exponent of μ, plus 1/2", abs(exponent_at(part, "mu", epsilon) + 0.5), "<=", 0.01)
+    about = f"θ_ε over its upper bound, largest where that is proved, {grid}"
+    yield amended(about, float((frame.theta / high).max()), "<=", 1)
+    yield amended(f"{what}: exponent of μ, plus 1/2", abs(slope_mu + 0.5), "<=", 0.01)
     yield amended(f"ε = {epsilon:g}, m = {last:,}: θ_ε times sd over its limit, less 1", off, "<=", 1 / last)
-
-
-# --- how many rankings any test needs --------------------------------------------------------------------------------
 
 
 def shared_variance(items: int) -> tuple[float, float]:
@@ -240,9 +204,6 @@ def least_samples(items: int, theta: float, delta: float) -> float:
     """
     room = 2 * math.log1p(4 * (1 - 2 * delta) ** 2) / shared_variance(items)[0] / theta**4
     return 0.5 + math.sqrt(0.25 + room)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 @styled

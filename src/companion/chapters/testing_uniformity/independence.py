@@ -3,50 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import combinations, count, product
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.uniformity import all_pairings, all_rankings
-from companion.ledger.claim import Check, amended, claim, printed
-from dprank.data.kendall import kendall_distances
+from companion.instruments.uniformity import all_distances, all_pairings, all_rankings
+from companion.ledger.claim import Check, amended, argument, claim, printed
 from dprank.models.mallows import Mallows
 from dprank.uniformity.pairs import pair_signs
 
 #: How two pairs can lie in the centre: places of the items.
-CONFIGURATIONS = {
-    "separated": ((0, 1), (2, 3)),
-    "nested": ((0, 3), (1, 2)),
-    "crossing": ((0, 2), (1, 3)),
-}
+CONFIGURATIONS = {"separated": ((0, 1), (2, 3)), "nested": ((0, 3), (1, 2)), "crossing": ((0, 2), (1, 3))}
+
+#: Where the bias is held against the paper's bound.
+SIZES = (*range(2, 41), 100, 1000, 10_000)
+SPANS = np.geomspace(1e-6, 60, 200)
+PHIS = np.unique(np.r_[np.linspace(0.02, 0.98, 49), 1 - np.geomspace(1e-6, 0.5, 60)])
 
 Pairs = tuple[tuple[int, int], ...] | NDArray[np.int64]
-
-
-# --- which pairs are independent --------------------------------------------------------------------------------------
-
-
-@cache
-def _distances(n_items: int) -> NDArray[np.int64]:
-    """Distances of all rankings from the identity."""
-    return kendall_distances(all_rankings(n_items), np.arange(n_items))
 
 
 def sign_law(n_items: int, phi: float, pairs: Pairs) -> NDArray[np.float64]:
     """Exact joint law of the signs of pairs, by enumeration of all rankings.
 
-    Returns
-    -------
-    ndarray of float, shape (2,) * pairs
-        Index 1 where the first item of the pair comes first.
+    Index 1 where the first item of the pair comes first.
     """
-    index = tuple((pair_signs(all_rankings(n_items), np.array(pairs)).T + 1) // 2)
+    index = tuple((pair_signs(all_rankings(n_items), np.array(pairs)).T == 1).astype(int))
     law = np.zeros((2,) * len(pairs))
-    np.add.at(law, index, phi ** _distances(n_items).astype(float))
+    np.add.at(law, index, phi ** all_distances(n_items)[0].astype(float))
     return law / law.sum()
 
 
@@ -75,85 +64,69 @@ def covariance(n_items: int, phi: float, pairs: Pairs) -> float:
 def pairings(n_items: int, phi: float) -> pd.DataFrame:
     """All pairings of a few items: are the signs of all pairs jointly independent?
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``crossings`` of the pairing, ``pairings`` (how many), ``least`` and ``largest`` total variation distance from
-        independence among them.
+    ``crossings`` of the pairing, ``pairings`` (how many), ``least`` and ``largest`` total variation distance from
+    independence among them.
     """
-    rows = [
-        {"crossings": crossings(pairs), "distance": dependence(n_items, phi, pairs)} for pairs in all_pairings(n_items)
-    ]
-    spread = pd.DataFrame(rows).groupby("crossings").distance
-    return spread.agg(pairings="count", least="min", largest="max").round(12).reset_index()
+    rows = [(crossings(pairs), dependence(n_items, phi, pairs)) for pairs in all_pairings(n_items)]
+    distance = pd.DataFrame(rows, columns=["crossings", "distance"]).groupby("crossings").distance
+    return distance.agg(pairings="count", least="min", largest="max").round(12).reset_index()
 
 
 def crossing_rates(n_items: int, theta: float) -> pd.DataFrame:
     """Covariance of crossing pairs that reach over all items.
 
-    Returns
-    -------
-    pandas.DataFrame
-        For pairs (a, b), (c, d) with a < c < b < d, a = 0 and d the last of the items: ``c``, ``b``,
-        ``covariance``.
+    For pairs (a, b), (c, d) with a < c < b < d, a = 0 and d the last of the items: ``c``, ``b``, ``covariance``.
     """
     last, phi = n_items - 1, math.exp(-theta)
-    rows = [
-        {
-            "c": c,
-            "b": b,
-            "covariance": covariance(n_items, phi, ((0, b), (c, last))),
-        }
-        for c in range(1, last)
-        for b in range(c + 1, last)
-    ]
-    return pd.DataFrame(rows)
+    inner = list(combinations(range(1, last), 2))
+    rows = [(c, b, covariance(n_items, phi, ((0, b), (c, last)))) for c, b in inner]
+    return pd.DataFrame(rows, columns=["c", "b", "covariance"])
 
 
 def squares_covariance(phi: float, n_rankings: int, pairs: Pairs) -> float:
-    """Exact covariance of the statistics of two pairs of four items, from the moments of their signs."""
-    law, k = sign_law(4, phi, pairs), n_rankings
-    sign = np.array([-1.0, 1.0])
-    one, two, both = sign @ law.sum(1), sign @ law.sum(0), sign @ law @ sign
-    same = 2 * k * (k - 1) * (both**2 - one**2 * two**2)
-    shared = 4 * k * (k - 1) * (k - 2) * (both - one * two) * one * two
-    return float((same + shared) / k**2)
+    """Exact covariance of the statistics of two pairs of four items, over all outcomes of a few rankings."""
+    outcomes = np.array(list(product((0, 1), repeat=2 * n_rankings))).reshape(-1, n_rankings, 2)
+    chance = sign_law(4, phi, pairs)[outcomes[..., 0], outcomes[..., 1]].prod(axis=1)
+    one, two = ((2 * outcomes - 1).sum(axis=1) ** 2 / n_rankings).T
+    return float(chance @ (one * two) - (chance @ one) * (chance @ two))
 
 
 @claim("busafekete2021:sec-4.2:independence")
-def check_independence() -> Iterator[Check]:
+def check_independence(
+    spreads: Sequence[float] = (0.1, 0.5, 0.9), thetas: Sequence[float] = (0.1, 0.5, 1.0, 2.0)
+) -> Iterator[Check]:
     """Mutual independence of the pairs' statistics, under both hypotheses."""
-    all_of_six = all_pairings(6)
-    uniform = max(dependence(6, 1.0, pairs) for pairs in all_of_six)
-    what = "distance of the signs from independence, "
-    yield printed(f"{what}all {len(all_of_six)} pairings of 6 items, φ = 1", uniform, "==", 0, error=ROUNDING)
-    for name, pairs in CONFIGURATIONS.items():
-        what = f"covariance of the squares of two {name} pairs, 4 items, φ = 1/2, k = 2"
-        yield printed(what, squares_covariance(0.5, 2, pairs), "==", 0, error=ROUNDING)
-    for phi in (0.1, 0.5, 0.9):
+    what = "distance of the signs from independence, 6 items"
+    null = pairings(6, 1.0)
+    yield amended(f"{what}, φ = 1, all {null.pairings.sum()} pairings", null.largest.max(), "==", 0, error=ROUNDING)
+    for says, name in ((amended, "separated"), (amended, "nested"), (printed, "crossing")):
+        squares = squares_covariance(0.5, 2, CONFIGURATIONS[name])
+        about = f"covariance of the squares of two {name} pairs, 4 items, φ = 1/2, k = 2"
+        yield says(about, squares, "==", 0, error=ROUNDING)
+    law = sign_law(4, 0.5, CONFIGURATIONS["crossing"])
+    one, two = (law.sum(axis)[1] - law.sum(axis)[0] for axis in (0, 1))
+    squared, about = (law.trace() - law[::-1].trace()) ** 2, f"{about}, against E[ss′]² − E[s]² E[s′]²"
+    yield argument(about, squares, "==", squared - (one * two) ** 2, error=ROUNDING)
+    for phi in spreads:
         table = pairings(6, phi)
         calm, crossed = table[table.crossings == 0], table[table.crossings > 0]
-        what = f"distance of the signs from independence, 6 items, φ = {phi:g}, "
-        these = f"the {calm.pairings.sum()} pairings without crossings"
-        yield amended(what + these, calm.largest.max(), "==", 0, error=ROUNDING)
-        these = f"least of the {crossed.pairings.sum()} with crossings"
-        yield amended(what + these, crossed.least.min(), ">", ROUNDING)
-    least = min(crossing_rates(m, theta).covariance.min() for m in (4, 5, 6) for theta in (0.1, 0.5, 1.0, 2.0))
-    what = "least covariance of two crossing pairs that reach over 4, 5 or 6 items, θ = 0.1 .. 2"
-    yield amended(what, least, ">", ROUNDING)
-
-
-# --- bias -------------------------------------------------------------------------------------------------------------
+        these = f"{what}, φ = {phi:g}, the {calm.pairings.sum()} pairings without crossings"
+        yield amended(these, calm.largest.max(), "==", 0, error=ROUNDING)
+        these = f"{what}, φ = {phi:g}, least of the {crossed.pairings.sum()} with crossings, clear of rounding"
+        yield amended(these, crossed.least.min(), ">", ROUNDING)
+    catalan = math.comb(6, 3) / 4
+    yield amended("pairings of 6 items without crossings, a Catalan number", calm.pairings.sum(), "==", catalan)
+    yield amended("pairings of 6 items", table.pairings.sum(), "==", math.prod(range(5, 0, -2)))
+    crossed = pd.concat(crossing_rates(m, theta) for m in (4, 5, 6) for theta in thetas)
+    what = f"least covariance of {len(crossed)} crossing pairs that reach over 4, 5 or 6 items, θ = 0.1 .. 2"
+    yield amended(f"{what}, clear of rounding", crossed.covariance.min(), ">", ROUNDING)
 
 
 def bias_ratios(sizes: Iterable[int], phis: ArrayLike) -> pd.DataFrame:
     """Bias of the closest pair that counts as far, against the printed bound.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``phi``, ``apart`` (places between the items: m / 8 rounded up), ``bias``, ``mu``, ``ratio``, ``before``
-        (probability of the centre's order).
+    ``m``, ``phi``, ``apart`` (places between the items: m / 8 rounded up), ``bias``, ``mu``, ``ratio``, ``before``
+    (probability of the centre's order).
     """
     m = np.array(list(sizes))
     apart_by = np.ceil(m / 8).astype(int)
@@ -167,64 +140,49 @@ def bias_ratios(sizes: Iterable[int], phis: ArrayLike) -> pd.DataFrame:
 
 
 @cache
-def _bias_grid() -> pd.DataFrame:
-    phis = np.unique(np.r_[np.linspace(0.02, 0.98, 49), 1 - np.geomspace(1e-6, 0.5, 60)])
-    return bias_ratios([*range(2, 41), 100, 1000, 10000], phis)
+def bias_grid() -> pd.DataFrame:
+    """`bias_ratios` of few and many items, from nearly fixed to nearly uniform rankings."""
+    return bias_ratios(SIZES, PHIS)
 
 
 def least_failing_items() -> int:
     """The smallest number of items at which the printed bound on the bias fails for some phi of our grid."""
-    frame = _bias_grid()
+    frame = bias_grid()
     return int(frame[frame.ratio < 1 - ROUNDING].m.min())
 
 
 @claim("busafekete2021:sec-4.2:bias")
-def check_bias() -> Iterator[Check]:
+def check_bias(places: Sequence[int] = (1, 2, 3, 5, 10, 50, 200, 1000, 2000)) -> Iterator[Check]:
     """The printed lower bound on the bias, in three readings, and ours."""
-    frame = _bias_grid()
-    failing = frame[frame.ratio < 1 - ROUNDING]
-    least = failing[failing.m == failing.m.min()]
-    first = least.loc[least.ratio.idxmin()]
+    frame, failing = bias_grid(), least_failing_items()
     worst = frame.loc[frame.ratio.idxmin()]
     chance = frame[frame.before < frame.mu - ROUNDING].iloc[0]
-    for row in (first, worst):
-        what = f"P(i first) - P(j first), {row.apart:.0f} places apart, m = {row.m:.0f}, φ = {row.phi:.6g}"
-        yield printed(what, row.bias, ">=", row.mu, reading="bias is a difference of probabilities")
-    what = f"P(i first) - 1/2, {first.apart:.0f} places apart, m = {first.m:.0f}, φ = {first.phi:.6g}"
-    yield printed(what, first.bias / 2, ">=", first.mu, reading="bias is an excess over 1/2")
+    cell = f"{worst.apart:.0f} places apart, m = {worst.m:.0f}, φ = {worst.phi:.6g}"
+    reading = "bias is a difference of probabilities"
+    yield printed(f"P(i first) - P(j first), {cell}", worst.bias, ">=", worst.mu, reading=reading)
+    yield printed(f"P(i first) - 1/2, {cell}", worst.before - 0.5, ">=", worst.mu, reading="bias is an excess over 1/2")
     what = f"P(j first), {chance.apart:.0f} places apart, m = {chance.m:.0f}, φ = {chance.phi:.6g}, at most 1 − μ"
     yield printed(what, 1 - chance.before, "<=", 1 - chance.mu, reading="bias is the probability")
-    what = "least ratio of the bias to tanh(θg/2), g = 1 .. 2000 places apart, θg from 1e-6 to 60"
-    places, ratios = np.arange(1, 2001), []
-    for theta in np.geomspace(1e-6 / 2000, 60, 300).tolist():
-        g = places[(theta * places >= 1e-6) & (theta * places <= 60)]
-        ratios.append(float((Mallows(2001, theta).bias(g) / np.tanh(theta * g / 2)).min()))
-    yield amended(what, min(ratios), ">=", 2 / 3, error=1e-6)
-
-
-# --- pairs that lie far apart -----------------------------------------------------------------------------------------
+    # as φ → 1 the bias is (2g+1)θ/6 and μ is mθ/16
+    fails = next(m for m in count(2) if 8 * (2 * math.ceil(m / 8) + 1) < 3 * m)
+    what = "least m at which some φ of ours breaks the printed bound, against that of φ → 1: 8(2⌈m/8⌉ + 1) < 3m"
+    yield amended(what, failing, "==", fails)
+    limit, square = (2 * worst.apart + 1) / 6 / (worst.m / 16), ((1 - worst.phi) * worst.m) ** 2
+    yield amended(f"bias over μ, {cell}, against its limit", worst.ratio, "==", limit, error=square)
+    laws = [(sign_law(5, phi, ((0, g),)), Mallows.of_phi(5, phi).bias(g)) for phi in PHIS[:40:8] for g in range(1, 5)]
+    off = sum(abs(law[1] - law[0] - bias) > ROUNDING for law, bias in laws)
+    yield amended(f"of {len(laws)} biases by enumeration of 5 items: how many are not the closed form", off, "==", 0)
+    ratios = [float(Mallows(g + 1, u / g).bias(g)) / math.tanh(u / 2) for g in places for u in SPANS]
+    what = f"least ratio of the bias to tanh(θg/2), {len(places)} g to {places[-1]}, {len(SPANS)} θg from 1e-6 to 60"
+    yield amended(f"{what}: 2/3 + 1/(3g)", min(ratios), "==", 2 / 3 + 1 / (3 * places[-1]), error=ROUNDING)
 
 
 def far_law(n_items: int, apart_by: int) -> NDArray[np.float64]:
     """Exact law of the number of pairs at least `apart_by` places apart in the centre, for a random pairing.
 
-    Parameters
-    ----------
-    n_items : int
-        Even.
-    apart_by : int
-        At most 14 or so: the cost grows as 2^apart_by times the square of the items.
-
-    Returns
-    -------
-    ndarray of float, shape (n_items / 2 + 1,)
-        Probability of 0, 1, ... such pairs.
-
-    Notes
-    -----
-    The number of ways to choose r disjoint pairs that are all closer is counted item by item, in whole numbers, with
-    the set of the recent items that are taken as the state. Inclusion and exclusion over the pairings of the other
-    items gives the law.
+    Probability of 0, 1, ... such pairs. The number of ways to choose r disjoint pairs that are all closer is counted
+    item by item, in whole numbers, with the set of the recent items that are taken as the state. Inclusion and
+    exclusion over the pairings of the other items gives the law.
     """
     width, total = apart_by - 1, n_items // 2
     # bit g of a state: the item g + 1 places back is taken, as are those before the first; ways by number of pairs
@@ -257,37 +215,44 @@ def far_mean(n_items: int, apart_by: int) -> float:
     return (n_items - apart_by) * (n_items - apart_by + 1) / (2 * (n_items - 1))
 
 
+def m_1(n_items: ArrayLike, delta: float) -> NDArray[np.float64]:
+    """The paper's number of pairs that are far apart."""
+    m = np.asarray(n_items, float)
+    return m / 8 - np.sqrt(m * math.log(2 / delta) / 16)
+
+
 def far_pairs(sizes: Iterable[int], delta: float) -> pd.DataFrame:
     """Pairs at least m / 8 places apart in a random pairing, exactly.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``m / 8``, ``mean``, ``low`` (the number is below it with probability at most `delta` / 2), ``m1`` (the
-        paper's), ``below`` (probability of fewer than m1).
+    ``m``, ``mean``, ``low`` (the number is below it with probability at most `delta` / 2), ``m1`` (the
+    paper's), ``below`` (probability of fewer than m1).
     """
     rows = []
     for m in sizes:
         law = far_law(m, math.ceil(m / 8))
         below = np.cumsum(law)
-        m1 = m / 8 - math.sqrt(m * math.log(2 / delta) / 16)
+        m1 = float(m_1(m, delta))
         short = float(law[: max(0, math.ceil(m1))].sum())
-        row = {"m": m, "m / 8": m / 8, "mean": law @ np.arange(len(law)), "low": int((below <= delta / 2).sum())}
+        row = {"m": m, "mean": law @ np.arange(len(law)), "low": int((below <= delta / 2).sum())}
         rows.append(row | {"m1": m1, "below": short})
     return pd.DataFrame(rows)
 
 
 @claim("busafekete2021:sec-4.2:m1")
-def check_m1(delta: float = 0.05) -> Iterator[Check]:
+def check_m1(delta: float = 0.05, sizes: Sequence[int] = (8, 16, 24, 32, 40, 48, 56)) -> Iterator[Check]:
     """The number of pairs that are far apart."""
-    for m in (64, 10**4, 10**8):
-        what = f"mean number of pairs at least m/8 apart, per m/8, m = {m:,} (≈ read as within a factor of 2)"
-        yield printed(what, far_mean(m, math.ceil(m / 8)) / (m / 8), "<=", 2)
-    law = far_law(64, 8)
-    what = "chance that at most twice m/8 pairs are that far apart, m = 64"
-    yield printed(what, law[:17].sum(), ">=", 0.5)
-    frame = far_pairs(range(16, 57, 8), delta)
-    what = f"largest chance of fewer than m₁ such pairs, m = 16 .. 56, δ = {delta:g}"
+    law, few = far_law(64, 64 // 8), sizes[0]
+    far = [(abs(np.diff(pairs)) >= few // 4).sum() for pairs in all_pairings(few)]
+    counted = np.bincount(far, minlength=few // 2 + 1) / len(far)
+    frame = far_pairs(sizes, delta)
+    off = sum(abs(row.mean - far_mean(row.m, row.m // 8)) > ROUNDING for row in frame.itertuples(name="Row"))
+    what = "mean number of pairs at least m/8 apart, per m/8"
+    yield printed(f"{what}, m = 64 (≈ read as within a factor of 2)", float(law @ np.arange(len(law))) / 8, "<=", 2)
+    yield printed("chance that at most twice m/8 pairs are that far apart, m = 64", law[: 2 * 8 + 1].sum(), ">=", 0.5)
+    yield amended(f"{what}, m = 10⁸", far_mean(10**8, 10**8 // 8) / (10**8 / 8), "==", 49 / 16, error=1e-6)
+    what = f"of {len(frame)} m from {few} to {sizes[-1]}: how many have an exact mean other than the formula"
+    yield amended(what, off, "==", 0)
+    what = f"law of the pairs at least {few // 4} places apart, m = {few}, against that of all {len(far)} pairings"
+    yield amended(what, abs(far_law(few, few // 4) - counted).max(), "<=", ROUNDING)
+    what = f"largest chance of fewer than m₁ such pairs, m = {few} .. {sizes[-1]}, δ = {delta:g} (the paper allows δ/2)"
     yield amended(what, frame.below.max(), "<=", delta / 2)
-    what = "mean number of such pairs per m/8, m = 10⁸"
-    yield amended(what, far_mean(10**8, 10**8 // 8) / (10**8 / 8), "==", 49 / 16, error=1e-6)

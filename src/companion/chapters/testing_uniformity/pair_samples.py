@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from companion.chapters.testing_uniformity.independence import CONFIGURATIONS, far_law, sign_law
-from companion.chapters.testing_uniformity.pair_statistics import CALM, MISS, null_size
+from companion.chapters.testing_uniformity.independence import far_law, far_mean, m_1, sign_law
+from companion.chapters.testing_uniformity.pair_statistics import CALM, MISS, null_size, square_moments
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.sweep import sweep
-from companion.instruments.uniformity import divergence, exponent, mean_square_bias
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.instruments.uniformity import all_pairings, divergence, exponent, mean_square_bias
+from companion.ledger.claim import Check, amended, argument, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import pair_statistic, unif_sf
-
-# --- samples and power ------------------------------------------------------------------------------------------------
 
 
 def small_samples(n_items: int, theta: float, delta: float) -> int:
@@ -39,15 +38,9 @@ def family_samples(n_items: int, theta: float, delta: float, exponent: float, fa
 
 def line_5(sizes: Iterable[int], mu: float, delta: float) -> pd.DataFrame:
     """The printed number of samples at a given mu: ``m``, ``m1``, ``k``."""
-    rows = [
-        {
-            "m": m,
-            "m1": m / 8 - math.sqrt(m * math.log(2 / delta) / 16),
-            "k": paper.unif_samples(m, 16 / m * math.atanh(mu), delta),
-        }
-        for m in sizes
-    ]
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame({"m": list(sizes)})
+    k = [paper.unif_samples(m, 16 / m * math.atanh(mu), delta) for m in frame.m]
+    return frame.assign(m1=m_1(frame.m, delta), k=k)
 
 
 def rejections(
@@ -65,18 +58,7 @@ def rejections(
 def powers(sizes: Iterable[int], biases: Iterable[float], delta: float, repetitions: int) -> pd.DataFrame:
     """Power of UNIF as printed with the printed number of samples, and with a middle member of the paper's family.
 
-    Parameters
-    ----------
-    sizes : iterable of int
-    biases : iterable of float
-        Values of the paper's mu, which say how far the alternative is.
-    delta : float
-    repetitions : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        As of `sweep`, ``mean`` the power; ``samples`` ("line 5" or "family"), ``mu``.
+    As of `sweep`, ``mean`` the power; ``samples`` ("line 5" or "family"), ``mu``.
     """
     cells, about = [], []
     for m in sizes:
@@ -93,12 +75,20 @@ def powers(sizes: Iterable[int], biases: Iterable[float], delta: float, repetiti
     return pd.concat([pd.DataFrame(about), frame], axis=1)
 
 
-def at_least(what: str, row: pd.Series, bound: float, about: str = "corrected", reading: str = "") -> Check:
-    """A simulated power against a bound, with a Clopper-Pearson interval that misses it with probability `MISS`."""
+def interval(row: pd.Series) -> tuple[float, float]:
+    """Middle and half-width of the Clopper-Pearson interval that misses a simulated power with probability `MISS`."""
     hits = round(row["mean"] * row.repetitions)
     low = stats.beta.ppf(MISS / 2, hits, row.repetitions - hits + 1) if hits else 0.0
     high = stats.beta.ppf(1 - MISS / 2, hits + 1, row.repetitions - hits) if hits < row.repetitions else 1.0
-    return Check(what, (low + high) / 2, ">=", bound, about, reading, (high - low) / 2)
+    return (low + high) / 2, (high - low) / 2
+
+
+def simulated(says: Callable[..., Check], frame: pd.DataFrame, samples: str, delta: float) -> Iterator[Check]:
+    """Every power of `powers` with these samples is to be at least 1 - delta."""
+    for _, row in frame[frame.samples == samples].iterrows():
+        cell = f"{samples}, m = {row.n_items}, μ = {row.mu:g}, k = {row.n_rankings}, δ = {delta:g}"
+        middle, half = interval(row)
+        yield says(f"power (mid-interval), {cell}", middle, ">=", 1 - delta, error=half)
 
 
 def one_pair_power(n_items: int, theta: float, delta: float) -> float:
@@ -110,28 +100,20 @@ def one_pair_power(n_items: int, theta: float, delta: float) -> float:
 
 
 @claim("busafekete2021:alg-2:k")
-def check_alg_2_k(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
+def check_alg_2_k(
+    delta: float = 0.05, items: Sequence[int] = (16, 24, 32, 40, 56), biases: Sequence[float] = (0.01, 0.5, 0.99)
+) -> Iterator[Check]:
     """The number of samples in line 5: where it is defined, and whether it is enough there."""
-    yield printed(
-        "k, m = 12, δ = 2e⁻³, φ_ε = 1/2", paper.unif_samples(12, math.log(2), 2 * math.exp(-3)), "<", math.inf
-    )
-    for m in (16, 24, 32, 40, 56):
-        for mu in (0.01, 0.5, 0.99):
-            power = one_pair_power(m, 16 / m * math.atanh(mu), delta)
-            yield amended(f"power, one pair alone, m = {m}, μ = {mu:g}, δ = {delta:g}", power, ">=", 1 - delta)
-    yield from _simulated(frame, "line 5", delta)
-
-
-def _simulated(
-    frame: pd.DataFrame, samples: str, delta: float, about: str = "corrected", reading: str = ""
-) -> list[Check]:
-    return [
-        at_least(
-            f"power (mid-interval), {samples}, m = {row.n_items}, μ = {row.mu:g}, k = {row.n_rankings}, δ = {delta:g}",
-            row, 1 - delta, about, reading,
-        )
-        for _, row in frame[frame.samples == samples].iterrows()
-    ]  # fmt: skip
+    k = paper.unif_samples(12, math.log(2), 2 * math.exp(-3))
+    yield printed("k, m = 12, δ = 2e⁻³, φ_ε = 1/2", k, "<", math.inf)
+    yield argument("m₁ there", m_1(12, 2 * math.exp(-3)).item(), "==", 0, error=ROUNDING)
+    m = items[-1]
+    mean = float(far_law(m, m // 8) @ np.arange(m // 2 + 1))
+    what = f"mean number of far pairs, m = {m}, by the law that gives the chance of none"
+    yield argument(what, mean, "==", far_mean(m, m // 8), error=ROUNDING)
+    cells = {(m, mu): one_pair_power(m, 16 / m * math.atanh(mu), delta) for m in items for mu in biases}
+    what = f"least power, one far pair alone, {len(cells)} pairs (m, μ), m = {min(items)} .. {max(items)}"
+    yield amended(f"{what}, δ = {delta:g}", min(cells.values()), ">=", 1 - delta)
 
 
 def too_few(constant: float, delta: float, phi: float = 0.5) -> tuple[int, int]:
@@ -148,10 +130,7 @@ def too_few(constant: float, delta: float, phi: float = 0.5) -> tuple[int, int]:
 def needed_over_stated(deltas: Iterable[float], n_items: int = 10, phi: float = 0.5) -> pd.DataFrame:
     """Samples that any test needs, over Theorem 5's without its constant, as the significance shrinks.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``delta``, ``log`` (of 1 / delta), ``needed`` (log(1 / (4 delta)) over the divergence), ``stated``, ``ratio``.
+    ``delta``, ``log`` (of 1 / delta), ``needed`` (log(1 / (4 delta)) over the divergence), ``stated``, ``ratio``.
     """
     law = Mallows.of_phi(n_items, phi)
     mu = paper.unif_bias(n_items, law.theta)
@@ -172,14 +151,12 @@ def check_thm_5(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
         yield printed(what, power, ">=", 1 - delta)
     ratios = needed_over_stated([1e-20, 1e-40, 1e-80, 1e-160])
     slope = exponent(ratios.log, ratios.ratio)
-    what = (
-        "exponent of log(1/δ) in (samples any test needs) / (μ⁻² √(log(1/δ)/m)), m = 10, φ_ε = 1/2, δ = 10⁻²⁰ .. 10⁻¹⁶⁰"
-    )
-    yield printed(what, slope, "<=", 0)
-    for m in (32, 100, 1000):
-        size = null_size(m, 12, paper.unif(m, delta).threshold)
-        yield amended(f"size of the printed threshold, m = {m}, k = 12, δ = {delta:g}", size, "<=", delta)
-    yield from _simulated(frame, "line 5", delta)
+    what = "exponent of log(1/δ) in (samples any test needs) / (μ⁻² √(log(1/δ)/m)), m = 10, φ_ε = 1/2"
+    yield printed(f"{what}, δ = 10⁻²⁰ .. 10⁻¹⁶⁰", slope, "<=", 0)
+    size = max(null_size(m, 12, paper.unif(m, delta).threshold) for m in (32, 100, 1000))
+    what = f"size of the printed threshold, largest, m = 32, 100, 1000, k = 12, δ = {delta:g} (loose: it is for all δ)"
+    yield amended(what, size, "<=", delta)
+    yield from simulated(amended, frame, "line 5", delta)
 
 
 def mean_statistic(law: Mallows, n_rankings: int) -> float:
@@ -190,11 +167,8 @@ def mean_statistic(law: Mallows, n_rankings: int) -> float:
 def pairing_gain(sizes: Iterable[int], mu: float) -> pd.DataFrame:
     """What a random pairing gains over a fixed one whose pairs an adversary made neighbours in the centre.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``1 - phi``, ``random`` and ``neighbours`` (mean squared bias of a pair), ``gain`` (their ratio: that of
-        the rankings that move Y equally far), ``2m²/27`` (its limit near the uniform law).
+    ``m``, ``1 - phi``, ``random`` and ``neighbours`` (mean squared bias of a pair), ``gain`` (their ratio: that of the
+    rankings that move Y equally far), ``2m²/27`` (its limit near the uniform law).
     """
     rows = []
     for m in sizes:
@@ -211,57 +185,60 @@ def adjacent_power(n_items: int, mu: float, delta: float, n_rankings: int) -> fl
 
 
 @claim("busafekete2021:sec-4.2:small-m")
-def check_small_m() -> Iterator[Check]:
+def check_small_m(phi: float = 0.5, k: int = 10, delta: float = 1e-3) -> Iterator[Check]:
     """The mean of Y by the bias of neighbours, and the number of samples that goes with it."""
-    phi, k = 0.5, 10
     law, mu = Mallows.of_phi(4, phi), (1 - phi) / (1 + phi)
-    stated = 4 * (1 + (k - 1) * mu**2) / 2
+    stated = law.n_items * (1 + (k - 1) * mu**2) / 2
     drawn, chosen = "the pairing is random", "all pairs are neighbours in the centre"
-    what = f"E[Y], m = 4, φ = 1/2, k = {k}"
-    signs = sign_law(4, phi, CONFIGURATIONS["separated"]) @ np.array([[-1.0], [1.0]])
-    nearest = 2 * float(signs.sum()) ** 2 * (k - 1) + 2
-    yield printed(what, mean_statistic(law, k), "==", stated, reading=drawn, error=ROUNDING)
-    yield printed(what, nearest, "==", stated, reading=chosen, error=ROUNDING)
-    k, delta = small_samples(2, math.log(3), 1e-3), 1e-3
-    size = null_size(2, k, paper.unif(2, delta).threshold)
-    what = f"size, m = 2, φ_ε = 1/3, k = {k}, δ = 0.001"
+    by_pairing = []
+    for pairs in all_pairings(law.n_items):
+        signs = sign_law(law.n_items, phi, pairs)
+        biases = [np.diff(signs.sum(axis)).item() for axis in (0, 1)]
+        by_pairing.append(sum(square_moments(k, bias)[0] for bias in biases))
+    what = f"E[Y], m = {law.n_items}, φ = {phi:g}, k = {k}"
+    mean = mean_statistic(law, k)
+    yield printed(what, mean, "==", stated, reading=drawn, error=ROUNDING)
+    yield amended(f"{what}, {chosen}", min(by_pairing), "==", stated, error=ROUNDING)
+    listed = sum(by_pairing) / len(by_pairing)
+    yield amended(f"{what}, {drawn}, against all rankings and pairings", mean, "==", listed, error=ROUNDING)
+    few = small_samples(2, math.log(3), delta)
+    size = null_size(2, few, paper.unif(2, delta).threshold)
     for reading in (drawn, chosen):
-        yield printed(what, size, "<=", delta, reading=reading)
-    grid = [Mallows.of_phi(m, phi) for m in (2, 4, 10, 50) for phi in (0.1, 0.5, 0.9, 0.999)]
-    least = min(mean_square_bias(law) / float(law.bias(1)) ** 2 for law in grid)
-    what = "least (E[Y] - m/2) / ((k-1) m μ′²/2), random pairing, m = 2 .. 50"
-    yield amended(what, least, ">=", 1 - ROUNDING)
+        yield printed(f"size, m = 2, φ_ε = 1/3, k = {few}, δ = {delta:g}", size, "<=", delta, reading=reading)
+    least = [Mallows.of_phi(m, phi) for m in (2, 4, 10, 50) for phi in (0.1, 0.5, 0.9, 0.999)]
+    ratio = min(mean_square_bias(law) / float(law.bias(1)) ** 2 for law in least)
+    what = f"least (E[Y] - m/2) / ((k-1) m μ′²/2), random pairing, {len(least)} laws, m = 2 .. 50: that of m = 2"
+    yield amended(what, ratio, "==", 1, error=ROUNDING)
     worst, size = adjacent_margins(small_samples)
     yield amended("least (power - (1-δ)) / δ, all pairs neighbours, m = 2 .. 1000", worst, ">=", 0)
-    what = f"largest size / δ of them where m ≥ {CALM} log(1/δ)"
-    yield amended(what, size, "<=", 1)
+    yield amended(f"largest size / δ of them where m ≥ {CALM} log(1/δ)", size, "<=", 1)
 
 
-def adjacent_margins(samples: Callable[[int, float, float], int]) -> tuple[float, float]:
+def adjacent_margins(
+    samples: Callable[[int, float, float], int],
+    items: Sequence[int] = (2, 4, 6, 10, 30, 100, 1000),
+    biases: Sequence[float] = (0.1, 0.3, 0.6, 0.9, 0.99),
+    deltas: Sequence[float] = (0.5, 0.2, 0.05, 0.01),
+) -> tuple[float, float]:
     """Least margin of the exact power, and largest size / delta, of a number of samples where all pairs are neighbours.
 
-    Over m = 2 .. 1000, mean signs 0.1 .. 0.99 and delta = 0.5 .. 0.01; the size only where m >= CALM log(1 / delta).
+    The biases are those of neighbours; the size only where m >= CALM log(1 / delta).
     """
-    margins, sizes = [], [0.0]
-    for m in (2, 4, 6, 10, 30, 100, 1000):
-        for mu in (0.1, 0.3, 0.6, 0.9, 0.99):
-            for delta in (0.5, 0.2, 0.05, 0.01):
-                k = samples(m, 2 * math.atanh(mu), delta)
-                margins.append((adjacent_power(m, mu, delta, k) - (1 - delta)) / delta)
-                if m >= CALM * math.log(1 / delta):
-                    sizes.append(adjacent_power(m, 0, delta, k) / delta)
-    return min(margins), max(sizes)
+    cells = [(m, mu, delta, samples(m, 2 * math.atanh(mu), delta)) for m in items for mu in biases for delta in deltas]
+    margins = [(adjacent_power(m, mu, delta, k) - (1 - delta)) / delta for m, mu, delta, k in cells]
+    calm = [(m, delta, k) for m, _, delta, k in cells if m >= CALM * math.log(1 / delta)]
+    return min(margins), max(adjacent_power(m, 0, delta, k) / delta for m, delta, k in calm)
 
 
 @claim("busafekete2021:sec-4.2:small-m-family")
 def check_family(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
     """The last member of the family, exponent 1 and m_1 = m: as a number of pairs, and as a number in a formula."""
     counts, formula = "m₁ is a number of pairs", "m₁ is a number in the formula"
-    yield printed("pairs at least 1 place apart, m = 10", 10 // 2, ">=", 10, reading=counts)
+    pairs = int(np.flatnonzero(far_law(10, 1)).max())
+    yield printed("pairs at least 1 place apart, m = 10, the most in any pairing", pairs, ">=", 10, reading=counts)
+    what = "least (power - (1-δ)) / δ, exponent 1, all pairs neighbours, m = 2 .. 1000"
     worst, _ = adjacent_margins(lambda m, theta, delta: family_samples(m, theta, delta, 1, m))
-    what = "least (power - (1-δ)) / δ, exponent 1, m₁ = m, all pairs neighbours, m = 2 .. 1000"
-    yield printed(what, worst, ">=", 0, reading=formula)
-    yield from _simulated(frame, "family", delta, "printed", formula)
+    yield printed(f"{what}, m₁ = m", worst, ">=", 0, reading=formula)
+    yield from simulated(partial(printed, reading=formula), frame, "family", delta)
     worst, _ = adjacent_margins(lambda m, theta, delta: family_samples(m, theta, delta, 1, m / 2))
-    what = "least (power - (1-δ)) / δ, exponent 1, m₁ = m/2, all pairs neighbours, m = 2 .. 1000"
-    yield amended(what, worst, ">=", 0)
+    yield amended(f"{what}, m₁ = m/2", worst, ">=", 0)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from scipy import stats
 
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.uniformity import exponent, mean_square_bias
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
 from dprank.uniformity.unif import Unif, unif_null_sf
@@ -20,9 +24,8 @@ from dprank.uniformity.unif import Unif, unif_null_sf
 MISS = 1e-4
 #: The printed threshold keeps its size from m = CALM log(1 / delta) on; see `check_alg_2`.
 CALM = 6.1
-
-
-# --- size -------------------------------------------------------------------------------------------------------------
+#: The paper's mu where many rankings are few pairs' worth.
+MU = 1e-6
 
 
 def size_at_atoms(n_items: int, n_rankings: int) -> pd.DataFrame:
@@ -31,11 +34,8 @@ def size_at_atoms(n_items: int, n_rankings: int) -> pd.DataFrame:
     A value v of Y above m/2 is rejected if log(1/delta) <= (v - m/2)^2 / (4m). The size is at most delta for every
     delta if and only if P(Y >= v) <= exp(-(v - m/2)^2 / (4m)) at every v that Y can take.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``value``, ``size`` (P(Y >= value)), ``delta`` (the least with which `value` is rejected), ``ours`` (the same
-        for the threshold m/2 + sqrt(2 m log(1/delta)) + 2 log(1/delta)).
+    ``value``, ``size`` (P(Y >= value)), ``delta`` (the least with which `value` is rejected), ``ours`` (the same for
+    the threshold m/2 + sqrt(2 m log(1/delta)) + 2 log(1/delta)).
     """
     pairs, k = n_items // 2, n_rankings
     # the lattice of `dprank.uniformity.unif`: k Y is 4 w or N + 8 w
@@ -59,11 +59,8 @@ def null_size(n_items: int, n_rankings: int, threshold: float) -> float:
 def null_curves(sizes: Iterable[tuple[int, int]], points: int = 150) -> pd.DataFrame:
     """The exact law of Y for uniform rankings, in the unit of the printed threshold.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``k``, ``excess`` ((y - m/2) / sqrt(m)), ``size`` (P(Y >= y)), ``promised`` (the delta whose printed
-        threshold is y).
+    ``m``, ``k``, ``excess`` ((y - m/2) / sqrt(m)), ``size`` (P(Y >= y)), ``promised`` (the delta whose printed
+    threshold is y).
     """
     frames = []
     for m, k in sizes:
@@ -75,63 +72,83 @@ def null_curves(sizes: Iterable[tuple[int, int]], points: int = 150) -> pd.DataF
     return pd.concat(frames, ignore_index=True)
 
 
+def off_listing(n_items: int, n_rankings: int) -> float:
+    """Largest difference of the sizes of `size_at_atoms` from those over all outcomes of all signs; few of them."""
+    signs = np.array(list(product((-1, 1), repeat=n_items // 2 * n_rankings)))
+    sums = (signs.reshape(len(signs), -1, n_rankings).sum(axis=2) ** 2).sum(axis=1)
+    values = np.unique(sums[sums > n_items * n_rankings / 2])
+    return float(abs((sums >= values[:, None]).mean(axis=1) - size_at_atoms(n_items, n_rankings)["size"]).max())
+
+
+def our_threshold(n_items: int, delta: float) -> float:
+    """A threshold of Y whose size is at most delta for all items, rankings and delta."""
+    return n_items / 2 + math.sqrt(2 * n_items * math.log(1 / delta)) + 2 * math.log(1 / delta)
+
+
 @claim("busafekete2021:alg-2")
-def check_alg_2() -> Iterator[Check]:
+def check_alg_2(
+    items: Sequence[int] = (2, 4, 6, 8, 10, 14, 20, 30, 40, 60),
+    rankings: Sequence[int] = (2, 3, 4, 5, 6, 7, 9, 12, 20, 51, 200),
+    delta: float = 0.05,
+    coarse: float = 0.015,
+) -> Iterator[Check]:
     """Size of UNIF with the printed threshold, with one that holds for every significance, and with the exact one."""
-    few = paper.unif(2, 0.015).threshold
-    yield printed("size, m = 2, k = 7, δ = 0.015", null_size(2, 7, few), "<=", 0.015)
-    k, delta = paper.unif_samples(2, math.log(3), 1e-3), 1e-3
-    size = null_size(2, int(k), paper.unif(2, delta).threshold)
-    yield printed(f"size, m = 2, φ_ε = 1/3, the algorithm's k = {k:,.0f}, δ = 0.001", size, "<=", delta)
-    size = null_size(10, 10_000, paper.unif(10, 1e-4).threshold)
-    yield printed("size, m = 10, k = 10,000, δ = 0.0001", size, "<=", 1e-4)
-    calm, ours = [], []
-    for m in (2, 4, 6, 8, 10, 14, 20, 30, 40, 60):
-        for k in (2, 3, 4, 5, 6, 7, 9, 12, 20, 51, 200):
-            frame = size_at_atoms(m, k)
-            inside = frame[np.log(1 / frame.delta) <= m / CALM]
-            calm += [(inside["size"] / inside.delta).max()] if len(inside) else []
-            ours += [(frame["size"] / frame.ours).max()] if len(frame) else []
-    what = f"largest size / δ, m = 2 .. 60, k = 2 .. 200, all δ with m ≥ {CALM} log(1/δ)"
+    size = null_size(2, 7, paper.unif(2, coarse).threshold)
+    yield printed(f"size, m = 2, k = 7, δ = {coarse:g}", size, "<=", coarse)
+    yield argument("the same, against the chance that 7 rankings agree on a pair", size, "==", 2**-6)
+    own = int(paper.unif_samples(2, math.log(3), 1e-3))
+    for m, k, least, about in ((2, own, 1e-3, ", the algorithm's for φ_ε = 1/3"), (10, 10_000, 1e-4, "")):
+        threshold = paper.unif(m, least).threshold
+        size, tail = null_size(m, k, threshold), stats.chi2.sf(threshold, m // 2)
+        what = f"size, m = {m}, k = {k:,}{about}, δ = {least:g}"
+        yield printed(what, size, "<=", least)
+        # a sum of k signs moves in steps of 2: at Y = z² one step changes the tail by a share of some 2z / √k
+        error = 2 * math.sqrt(threshold / k) * tail
+        yield argument(f"{what}, against χ² of {m // 2} degrees of freedom", size, "==", tail, error=error)
+    calm, ours, last = [], [], []
+    cells = [(m, k) for m in items for k in rankings]
+    for m, k in cells:
+        frame = size_at_atoms(m, k)
+        inside = frame[np.log(1 / frame.delta) <= m / CALM]
+        calm += (inside["size"] / inside.delta).tolist()
+        ours += (frame["size"] / frame.ours).tolist()
+        end = frame.iloc[-1]
+        last += [paper.unif(m, end.delta).threshold / end.value, our_threshold(m, end.ours) / end.value]
+    grid = f"{len(cells)} pairs, m = {items[0]} .. {items[-1]}, k = {rankings[0]} .. {rankings[-1]}"
+    what = f"largest size / δ, all δ with m ≥ {CALM} log(1/δ), {grid}"
     yield supplied(what, max(calm), "<=", 1, error=1e-6)
-    what = "largest size / δ with the threshold m/2 + √(2m log(1/δ)) + 2 log(1/δ), all δ"
+    what = f"largest size / δ with the threshold m/2 + √(2m log(1/δ)) + 2 log(1/δ), all δ, {grid}"
     yield amended(what, max(ours), "<=", 1, error=1e-6)
-    few = max(
-        null_size(m, k, paper.unif(m, 0.05).threshold) for m in range(2, 19) for k in (*range(2, 31), 50, 100, 1000)
-    )
-    what = "size as printed at δ = 0.05, largest, m = 2 .. 18, k = 2 .. 30, 50, 100, 1000"
-    yield amended(what, few, "<=", 0.05)
-    for m, k in ((2, 7), (10, 20), (100, 2), (10000, 2)):
-        size = null_size(m, k, Unif.calibrated(n_items=m, n_voters=k, size=0.05).threshold)
-        yield amended(f"size with the exact threshold, m = {m}, k = {k}, δ = 0.05", size, "<=", 0.05)
+    wrong = sum(abs(ratio - 1) > ROUNDING for ratio in last)
+    what = f"of {len(last)} thresholds at the δ that rejects the largest y: how many are not that y, {grid}"
+    yield argument(what, wrong, "==", 0)
+    few = [(m, k) for m, k in cells if m // 2 * k <= 14]
+    what = f"of {len(few)} pairs (m, k): how many have a P(Y ≥ y) other than over all outcomes of all signs"
+    yield argument(what, sum(off_listing(m, k) > ROUNDING for m, k in few), "==", 0)
+    most = max(null_size(m, k, paper.unif(m, delta).threshold) for m in range(2, 19) for k in (*range(2, 31), 50, 1000))
+    what = f"size as printed at δ = {delta:g}, largest, m = 2 .. 18, k = 2 .. 30, 50, 1000"
+    yield amended(what, most, "<=", delta)
+    yield amended(f"{what}: that of 6 rankings that agree on a pair", most, "==", 2**-5)
+    for m, k in ((2, 7), (10, 20), (100, 2), (10_000, 2)):
+        frame = size_at_atoms(m, k)
+        size = null_size(m, k, Unif.calibrated(n_items=m, n_voters=k, size=delta).threshold)
+        what = f"size with the exact threshold, m = {m}, k = {k}, δ = {delta:g}"
+        yield amended(what, size, "<=", delta)
+        what = f"{what}, the largest that is at most δ"
+        yield amended(what, size, "==", frame["size"][frame["size"] <= delta].max(), error=ROUNDING)
 
 
 def thresholds(sizes: Iterable[tuple[int, int]], delta: float) -> pd.DataFrame:
     """Thresholds of UNIF and their exact sizes.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``k``, ``as printed``, ``size as printed``, ``exact``, ``size exact``.
+    ``m``, ``k``, ``as printed``, ``size as printed``, ``exact``, ``size exact``.
     """
     rows = []
     for m, k in sizes:
-        as_printed, exact = paper.unif(m, delta).threshold, Unif.calibrated(n_items=m, n_voters=k, size=delta).threshold
-        sizes_of = unif_null_sf(m // 2, k, [as_printed, exact])
-        rows.append(
-            {
-                "m": m,
-                "k": k,
-                "as printed": as_printed,
-                "size as printed": sizes_of[0],
-                "exact": exact,
-                "size exact": sizes_of[1],
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-# --- moments ----------------------------------------------------------------------------------------------------------
+        at = [paper.unif(m, delta).threshold, Unif.calibrated(n_items=m, n_voters=k, size=delta).threshold]
+        as_printed, exact = zip(at, unif_null_sf(m // 2, k, at), strict=True)
+        rows.append((m, k, *as_printed, *exact))
+    return pd.DataFrame(rows, columns=["m", "k", "as printed", "size as printed", "exact", "size exact"])
 
 
 def square_moments(n_rankings: int, bias: float) -> tuple[float, float]:
@@ -141,39 +158,49 @@ def square_moments(n_rankings: int, bias: float) -> tuple[float, float]:
 
 
 @claim("busafekete2021:sec-4.2:moments")
-def check_moments() -> Iterator[Check]:
+def check_moments(
+    items: Sequence[int] = (16, 100, 1000), rankings: Sequence[int] = (2, 10, 10**4), delta: float = 0.05
+) -> Iterator[Check]:
     """Moments of one pair's statistic and the orders the paper gives them."""
-    yield printed(
-        "largest mean of Y_i under H₀, k = 2 .. 10⁶", max(square_moments(k, 0)[0] for k in (2, 10, 10**6)), "<=", 1
-    )
-    yield printed(
-        "largest variance of Y_i under H₀, k = 2 .. 10⁶", max(square_moments(k, 0)[1] for k in (2, 10, 10**6)), "<=", 2
-    )
-    ratios, sizes = [], [10**4, 10**6, 10**8, 10**10]
+    off = []
+    for k in rankings:
+        ones = np.arange(k + 1)
+        for b in (0.0, 0.01, 0.9):
+            p, y = stats.binom.pmf(ones, k, (1 + b) / 2), (2 * ones - k) ** 2 / k
+            both = np.array([p @ y, p @ (y - p @ y) ** 2])
+            off.append(float(abs(both / square_moments(k, b) - 1).max()))
+    null = [square_moments(k, 0) for k in rankings]
+    grid = f"k = {rankings[0]} .. {rankings[-1]:,}"
+    what = f"mean and variance of Y_i against those of the binomial law, {grid}, {len(off)} laws"
+    yield argument(f"{what}: how many differ", sum(share > ROUNDING for share in off), "==", 0)
+    yield printed(f"largest mean of Y_i under H₀, {grid}", max(mean for mean, _ in null), "<=", 1)
+    yield printed(f"largest variance of Y_i under H₀, {grid}", max(variance for _, variance in null), "<=", 2)
+    ratios, sizes = [], [10**10, 10**12, 10**14]
     for m in sizes:
-        theta = 16 / m * math.atanh(1e-3)  # mu = 0.001
-        k = int(paper.unif_samples(m, theta, 0.05))
-        ratios.append(square_moments(k, float(Mallows(m, theta).bias(m // 8)))[1] / (k * 1e-6))
+        theta = 16 / m * math.atanh(MU)
+        k = int(paper.unif_samples(m, theta, delta))
+        ratios.append(square_moments(k, float(Mallows(m, theta).bias(m // 8)))[1] / (k * MU**2))
+    what = f"V[Y_i] / (kμ²) under H₁, a pair m/8 apart, line 5's k, μ = {MU:g}"
     slope = exponent(sizes, ratios)
-    what = "V[Y_i] / (kμ²) under H₁, a pair m/8 apart, line 5's k, μ = 0.001, m = 10¹⁰, against m = 10⁴: growth"
-    yield printed(what, ratios[-1] / ratios[0], "<=", 10)
-    yield printed("exponent of m in that ratio (0 for a bounded one)", slope, "<=", 0.1)
+    yield printed(f"{what}, m = 10¹⁰ to 10¹⁴: exponent of m (0 for a bounded one)", slope, "<=", 0.1)
+    # kμ² tends to 80x, x = √(log(2/δ) / m), and V to 2; the next terms are 4kb² / 2 = 71x of it, less 12x in k
+    for m, ratio in zip(sizes, ratios, strict=True):
+        x = math.sqrt(math.log(2 / delta) / m)
+        yield amended(f"{what}, m = {m:.0e}, times 40 √(log(2/δ) / m)", 40 * x * ratio, "==", 1, error=100 * x)
     means, spreads, sums = [], [], []
-    for m in (16, 100, 1000):
+    for m in items:
         for theta in np.geomspace(1e-6, 2, 25) / m * 16:
             law, mu = Mallows(m, float(theta)), paper.unif_bias(m, float(theta))
             b = float(law.bias(math.ceil(m / 8)))
-            for k in (2, 10, 10**4):
+            for k in rankings:
                 mean, variance = square_moments(k, b)
                 means.append(mean / (k * mu**2))
                 spreads.append(variance / (2 + 4 * k * b * b))
                 sums.append((1 + (k - 1) * mean_square_bias(law)) / (2 * k * mu**2))
-    yield amended("least E[Y_i] / (kμ²), pairs m/8 apart", min(means), ">=", 4 / 9)
-    yield amended("largest V[Y_i] / (2 + 4k b²)", max(spreads), "<=", 1)
-    yield amended("least E[Y] / (mkμ²), random pairing", min(sums), ">=", 0.17)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
+    grid = f"{len(means)} laws, m = {items[0]} .. {items[-1]}, {grid}"
+    yield amended(f"least E[Y_i] / (kμ²), pairs m/8 apart, {grid}", min(means), ">=", 4 / 9)
+    yield amended(f"largest V[Y_i] / (2 + 4k b²), {grid}", max(spreads), "<=", 1)
+    yield amended(f"least E[Y] / (mkμ²), random pairing, far pairs alone give 0.17, {grid}", min(sums), ">=", 0.17)
 
 
 @styled
@@ -183,11 +210,8 @@ def draw_null_law(frame: pd.DataFrame) -> Figure:
     axes = figure.subplots()
     for (sizes, part), colour, mark in zip(frame.groupby(["m", "k"], sort=False), COLOURS, "osD^v", strict=False):
         m, k = sizes
-        few = len(part) < 12
-        label = f"m = {m:,}, k = {k:,}"
-        axes.plot(
-            part.excess, part["size"], color=colour, marker=mark if few else "", ls=":" if few else "-", label=label
-        )
+        look: dict[str, Any] = {"marker": mark, "ls": ":"} if len(part) < 12 else {"ls": "-"}
+        axes.plot(part.excess, part["size"], color=colour, label=f"m = {m:,}, k = {k:,}", **look)
     excess = np.linspace(0, frame.excess.max(), 200)
     axes.plot(excess, np.exp(-(excess**2) / 4), color="black", lw=1.2, label="promised δ")
     axes.set(xlabel="(y − m/2) / √m", ylabel="P(Y ≥ y), uniform rankings", yscale="log", ylim=(1e-6, 1.3))

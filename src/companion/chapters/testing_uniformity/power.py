@@ -40,18 +40,8 @@ PRINTED, EXACT = "as printed", "equal size"
 RIVALS = (UNIF, "Friedman")
 
 
-# --- simulated power and its errors ----------------------------------------------------------------------------------
-
-
 def randomised(above: ArrayLike, at: ArrayLike, delta: float) -> NDArray[np.float64]:
-    """Probability of rejecting in the test of size exactly `delta`, given the null law around what was observed.
-
-    Parameters
-    ----------
-    above, at : array_like of float
-        Null probabilities of a statistic more extreme than the observed one, and of just the same.
-    delta : float
-    """
+    """Probability of rejecting in the test of size exactly `delta`, given the null law around what was observed."""
     at = np.asarray(at, float)
     spare = delta - np.asarray(above, float)
     return np.where(spare <= 0, 0.0, np.clip(spare / np.maximum(at, 1e-300), 0, 1))
@@ -66,9 +56,6 @@ def against_draws(observed: NDArray[Any], null: NDArray[Any], delta: float) -> N
     more = len(null) - np.searchsorted(null, observed, "right")
     same = 1 + np.searchsorted(null, observed, "right") - np.searchsorted(null, observed, "left")
     return randomised(more / (len(null) + 1), same / (len(null) + 1), delta)
-
-
-# --- one grid for Figures 1 and 2 ------------------------------------------------------------------------------------
 
 
 def spread(n_items: int, n_rankings: int, scaled: float) -> float:
@@ -88,19 +75,7 @@ def power_draws(
 ) -> dict[tuple[str, str], NDArray[np.float64]]:
     """Chance that each test rejects, given the same sampled rankings; for `sweep`.
 
-    Parameters
-    ----------
-    n_items, n_rankings : int
-        Two rankings, or few items: the pairwise matrix of the rankings is formed for more than two.
-    scaled : float
-        See `spread`.
-    repetitions : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    dict
-        By test and calibration: 0 or 1 as printed, a probability at equal size.
+    By test and calibration: 0 or 1 as printed, a probability at equal size.
     """
     law = Mallows(n_items, spread(n_items, n_rankings, scaled))
     if n_rankings == 2:
@@ -110,10 +85,15 @@ def power_draws(
     return _decisions(n_items, n_rankings, rng=rng, **statistics)
 
 
+def two_rankings(law: Mallows, size: int, rng: np.random.Generator) -> Iterator[NDArray[Any]]:
+    """Twice `size` rankings, those of the same row around a common random centre."""
+    names: Any = rng.permuted(np.tile(np.arange(law.n_items), (size, 1)), axis=1)
+    return (np.take_along_axis(law.sample(size, rng=rng), names, axis=1) for _ in range(2))
+
+
 def _two_rankings(law: Mallows, repetitions: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
     m = law.n_items
-    names = rng.permuted(np.tile(np.arange(m), (repetitions, 1)), axis=1)
-    a, b = (np.take_along_axis(law.sample(repetitions, rng=rng), names, axis=1) for _ in range(2))
+    a, b = two_rankings(law, repetitions, rng)
     pairs = slice(0, m // 2 * 2, 2), slice(1, m // 2 * 2, 2)
     agree = ((a[:, pairs[0]] < a[:, pairs[1]]) == (b[:, pairs[0]] < b[:, pairs[1]])).sum(axis=1)
     middle = np.arange(m)
@@ -155,16 +135,6 @@ def pairwise_wins(rows: Any) -> Any:
     return wins
 
 
-def unif_threshold(n_items: int, delta: float = DELTA) -> float:
-    """Line 10 of Algorithm 2, at our significance: UNIF rejects from there on."""
-    return paper.unif_threshold(n_items, delta)
-
-
-def two_threshold(n_items: int, delta: float = DELTA) -> float:
-    """Line 6 of Algorithm 1, at our significance: 2SAMP rejects up to that distance."""
-    return paper.two_sample(n_items, delta).threshold
-
-
 def _decisions(
     n_items: int,
     n_rankings: int,
@@ -186,7 +156,7 @@ def _decisions(
         signs = 2 * binomial(n_rankings, 0.5, (4999, pairs), rng=rng) - n_rankings
         exact = against_draws(y, (signs**2).sum(axis=1) / n_rankings, DELTA)
     decisions = {
-        (UNIF, PRINTED): y >= unif_threshold(n_items),
+        (UNIF, PRINTED): y >= paper.unif_threshold(n_items, DELTA),
         (UNIF, EXACT): exact,
         (FIXED, PRINTED): np.abs(z_fixed) >= -two,
         (ONE_SIDED, PRINTED): z_fixed <= one,
@@ -194,42 +164,22 @@ def _decisions(
     }
     if n_rankings == 2:
         below, upto = uniform.distance_cdf(first - 1), uniform.distance_cdf(first)
-        decisions |= {
-            (TWO, PRINTED): first <= two_threshold(n_items),
-            (TWO, EXACT): randomised(below, upto - below, DELTA),
-            ("gain", PRINTED): ((first <= two_threshold(n_items)).astype(float) - (y >= unif_threshold(n_items)) + 1)
-            / 2,
-        }
+        close = first <= paper.two_sample(n_items, DELTA).threshold
+        decisions |= {(TWO, PRINTED): close, (TWO, EXACT): randomised(below, upto - below, DELTA)}
+        decisions["gain", PRINTED] = (1.0 + close - decisions[UNIF, PRINTED]) / 2
     return {label: np.asarray(value, float) for label, value in decisions.items()}
 
 
 def power(panels: Iterable[tuple[int, int]], scaled: Sequence[float], repetitions: int, jobs: int = 1) -> pd.DataFrame:
     """Power of every test on a grid of spreads, all tests on the same rankings.
 
-    Parameters
-    ----------
-    panels : iterable of (int, int)
-        Items and rankings.
-    scaled : sequence of float
-        See `spread`; 0 gives the size.
-    repetitions, jobs : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``n_items``, ``n_rankings``, ``scaled``, ``gap`` (1 - phi), ``test``, ``calibration``, ``mean``, ``se``,
-        ``low`` and ``high`` (Wilson, 95 %), ``repetitions``. The rows of the test "gain" hold (1 + g) / 2, g the power
-        of 2SAMP less that of UNIF, paired and as printed.
+    ``n_items``, ``n_rankings``, ``scaled``, ``gap`` (1 - phi), ``test``, ``calibration``, ``mean``, ``se``, ``low`` and
+    ``high`` (Wilson, 95 %), ``repetitions``. The rows of the test "gain" hold (1 + g) / 2, g the power of 2SAMP less
+    that of UNIF, paired and as printed.
     """
     cells = [{"n_items": m, "n_rankings": n, "scaled": float(s)} for m, n in panels for s in scaled]
-    frame = sweep(
-        power_draws,
-        cells,
-        experiment="busafekete2021 power",
-        repetitions=repetitions,
-        outcomes=("test", "calibration"),
-        jobs=jobs,
-    )
+    name, outcomes = "busafekete2021 power", ("test", "calibration")
+    frame = sweep(power_draws, cells, experiment=name, repetitions=repetitions, outcomes=outcomes, jobs=jobs)
     frame["gap"] = _gap(frame)
     frame["low"], frame["high"] = wilson(frame["mean"], frame.repetitions)
     return frame
@@ -264,10 +214,7 @@ def critical(frame: pd.DataFrame, level: float = 0.5) -> pd.DataFrame:
 def scale_exponents(frame: pd.DataFrame, level: float = 0.5) -> pd.DataFrame:
     """Exponent of m in the 1 - phi that two rankings detect, from each number of items to the next.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``test``, ``calibration``, ``from``, ``to``, ``exponent``.
+    ``test``, ``calibration``, ``from``, ``to``, ``exponent``.
     """
     two = critical(frame, level)
     two = two[(two.n_rankings == 2) & two.gap.notna() & two.test.isin([TWO, UNIF])]
@@ -279,18 +226,16 @@ def scale_exponents(frame: pd.DataFrame, level: float = 0.5) -> pd.DataFrame:
     )
 
 
-def power_check(what: str, row: Any, relation: str, bound: float, about: str = "printed", reading: str = "") -> Check:
-    mean = float(row["mean"])
-    return Check(what, mean, relation, bound, about, reading, error=certain(mean, int(row.repetitions)))
+def off(row: Any) -> float:
+    """How far a power can be from that of a row of `power`."""
+    return certain(float(row["mean"]), int(row.repetitions))
 
 
 def row_at(frame: pd.DataFrame, n_items: int, scaled: float, test: str, calibration: str, n_rankings: int = 2) -> Any:
+    """The row of a test in `power` that is nearest to a spread."""
     of = frame[(frame.n_items == n_items) & (frame.n_rankings == n_rankings)]
     of = of[(of.test == test) & (of.calibration == calibration)]
     return of.iloc[(of.scaled - scaled).abs().argmin()]
-
-
-# --- Figure 1 --------------------------------------------------------------------------------------------------------
 
 
 @claim("busafekete2021:fig-1")
@@ -300,10 +245,9 @@ def check_figure_1(frame: pd.DataFrame) -> Iterator[Check]:
         size = float(printed_sizes([m])[TWO].iloc[0])
         yield printed(f"probability that 2SAMP rejects uniform rankings, m = {m}", size, "<=", DELTA)
         row = row_at(frame, m, 25, TWO, PRINTED)
-        yield power_check(f"power of 2SAMP, m = {m}, 1 − φ = {row.gap:.2g}", row, ">=", 0.9)
+        yield printed(f"power of 2SAMP, m = {m}, 1 − φ = {row.gap:.2g}", row["mean"], ">=", 0.9, error=off(row))
         gains = frame[(frame.n_items == m) & (frame.test == "gain")]
-        worst = gains.loc[gains["mean"].idxmin()]
-        best = gains.loc[gains["mean"].idxmax()]
+        worst, best = (gains.loc[at] for at in (gains["mean"].idxmin(), gains["mean"].idxmax()))
         for word, row, relation, bound in (("least", worst, ">=", -READING), ("largest", best, ">", 0.0)):
             # a difference that no repetition showed may still be one in as many
             error = Z * math.hypot(2 * row.se, 1 / row.repetitions)
@@ -314,8 +258,8 @@ def check_figure_1(frame: pd.DataFrame) -> Iterator[Check]:
 def first_sizes(most: int = 100, delta: float = DELTA) -> dict[str, int]:
     """The least m at which each test as printed can reject anything, on two rankings. Exact."""
     return {
-        TWO: next(m for m in range(2, most) if two_threshold(m, delta) >= 0),
-        UNIF: next(m for m in range(2, most) if 2 * (m // 2) >= unif_threshold(m, delta)),
+        TWO: next(m for m in range(2, most) if paper.two_sample(m, delta).threshold >= 0),
+        UNIF: next(m for m in range(2, most) if 2 * (m // 2) >= paper.unif_threshold(m, delta)),
     }
 
 
@@ -324,14 +268,11 @@ def printed_sizes(n_items: Iterable[int]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "n_items": m,
-            TWO: float(Mallows(m, 0.0).distance_cdf(two_threshold(m))),
-            UNIF: float(stats.binom(m // 2, 0.5).sf(math.ceil(unif_threshold(m) / 2) - 1)),
+            TWO: float(Mallows(m, 0.0).distance_cdf(paper.two_sample(m, DELTA).threshold)),
+            UNIF: float(stats.binom(m // 2, 0.5).sf(math.ceil(paper.unif_threshold(m, DELTA) / 2) - 1)),
         }
         for m in n_items
     )
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 SIZE: dict[str, dict[str, Any]] = {"as printed": CALIBRATION["as printed"], "equal size": CALIBRATION["corrected"]}
@@ -352,7 +293,7 @@ def draw_two_rankings(frame: pd.DataFrame) -> Figure:
         for (test, calibration), part in rows.groupby(["test", "calibration"], sort=False):
             line = {"2SAMP": "-", "UNIF": ":"}[str(test)]
             curve(axes, part, f"{test}, {calibration}", ls=line, **SIZE[str(calibration)])
-        axes.axhline(0.05, color="black", lw=0.8, ls="--")
+        axes.axhline(DELTA, color="black", lw=0.8, ls="--")
         axes.ticklabel_format(axis="x", style="sci", scilimits=(-3, 3))
         axes.set(title=f"m = {items}", xlabel="1 − φ")
     panels[0].set(ylabel="power", ylim=(-0.03, 1.03))

@@ -10,25 +10,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from companion.chapters.testing_uniformity.power import (
-    DELTA,
-    DETECTED,
-    EXACT,
-    PRINTED,
-    TWO,
-    UNIF,
-    against_draws,
-    power_check,
-    row_at,
-    spread,
-)
+from companion.chapters.testing_uniformity import power
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import certain, mean_square_bias, wilson
 from companion.ledger.claim import Check, amended, claim, printed
-from companion.printed import busafekete2021 as paper
-from dprank.models.mallows import Mallows, theta_at
-
-# --- Section 7.1: why, and from which 1 - phi on ---------------------------------------------------------------------
+from dprank.models.mallows import Mallows
 
 
 def rounds(n_items: int) -> NDArray[np.int64]:
@@ -55,12 +41,8 @@ def agreement(law: Mallows, pairings: Sequence[int], size: int, rng: np.random.G
     With one pairing this is UNIF's ``Y - m / 2``, with all m - 1 it is the number of pairs less twice 2SAMP's distance.
     """
     m = law.n_items
-    names = rng.permuted(np.tile(np.arange(m), (size, 1)), axis=1)
-    pairs = rounds(m).reshape(-1, 2)
-    signs = []
-    for _ in range(2):
-        rows = np.take_along_axis(law.sample(size, rng=rng), names, axis=1)
-        signs.append(rows[:, pairs[:, 0]] < rows[:, pairs[:, 1]])
+    first, second = rounds(m).reshape(-1, 2).T
+    signs = [rows[:, first] < rows[:, second] for rows in power.two_rankings(law, size, rng)]
     total = np.where(signs[0] == signs[1], 1, -1).reshape(size, m - 1, m // 2).sum(axis=2).cumsum(axis=1)
     return total[:, np.asarray(pairings) - 1].T
 
@@ -70,22 +52,19 @@ def pairing_power(
 ) -> pd.DataFrame:
     """Power at equal size on two rankings when J pairings are looked at.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``pairings``, ``mean``, ``low``, ``high``, ``repetitions``, ``gain`` (`signal_gain`) and ``normal`` (the power
-        of a normal statistic with that signal over noise).
+    ``pairings``, ``mean``, ``low``, ``high``, ``repetitions``, ``gain`` (`signal_gain`) and ``normal`` (the power of a
+    normal statistic with that signal over noise).
     """
-    law = Mallows(n_items, spread(n_items, 2, scaled))
+    law = Mallows(n_items, power.spread(n_items, 2, scaled))
     cell = {"n_items": n_items, "scaled": scaled}
     null = agreement(Mallows(n_items, 0.0), pairings, draws, stream("busafekete2021 pairings, null", cell))
     rows = agreement(law, pairings, repetitions, stream("busafekete2021 pairings", cell))
-    mean = [against_draws(row, base, DELTA).mean() for row, base in zip(rows, null, strict=True)]
+    mean = [power.against_draws(row, base, power.DELTA).mean() for row, base in zip(rows, null, strict=True)]
     gain = signal_gain(pairings)
     signal = gain * mean_square_bias(law) * math.sqrt(n_items / 2)
     frame = pd.DataFrame({"pairings": pairings, "mean": mean, "repetitions": repetitions, "gain": gain})
     frame["low"], frame["high"] = wilson(frame["mean"], repetitions)
-    return frame.assign(normal=stats.norm.cdf(stats.norm.ppf(DELTA) + signal))
+    return frame.assign(normal=stats.norm.cdf(stats.norm.ppf(power.DELTA) + signal))
 
 
 @claim("busafekete2021:sec-7.1:why")
@@ -94,15 +73,14 @@ def check_why(n_items: int, scaled: float, repetitions: int) -> Iterator[Check]:
     frame = pairing_power(n_items, scaled, [1, n_items - 1], repetitions)
     one, every = frame["mean"]
     error = certain(one, repetitions) + certain(every, repetitions)
-    what = f"power at size {DELTA} from all pairs less that from one pairing, m = {n_items}, two rankings"
+    what = f"power at size {power.DELTA} from all pairs less that from one pairing, m = {n_items}, two rankings"
     yield printed(what, every - one, ">", 0, error=error)
-    yield printed(
-        f"signal over noise, all pairs to one pairing, m = {n_items}", float(signal_gain(n_items - 1)), ">", 1
-    )
+    gain = float(signal_gain(n_items - 1))
+    yield printed(f"signal over noise, all pairs to one pairing, m = {n_items}", gain, ">", 1)
     yield printed("the same at its least, m = 4", float(signal_gain(3)), ">", 1)
 
 
-def known_centre_power(n_items: int, theta: float, count: int = 2, delta: float = DELTA) -> float:
+def known_centre_bound(n_items: int, theta: float, count: int = 2, delta: float = power.DELTA) -> float:
     """Power of the most powerful test when the centre is known, from above: its size is just over `delta`.
 
     The likelihood ratio falls with the sum of the distances from the centre (Neyman and Pearson). No test that has to
@@ -119,10 +97,10 @@ def known_centre_power(n_items: int, theta: float, count: int = 2, delta: float 
 
 def margins(frame: pd.DataFrame, n_items: int) -> pd.DataFrame:
     """Power on two rankings against 1 - phi, and what is possible with a known centre."""
-    part = frame[(frame.n_items == n_items) & (frame.n_rankings == 2) & frame.test.isin([TWO, UNIF])]
+    part = frame[(frame.n_items == n_items) & (frame.n_rankings == 2) & frame.test.isin([power.TWO, power.UNIF])]
     wide = part.assign(label=part.test + ", " + part.calibration)
     wide = wide.pivot_table(index="gap", columns="label", values="mean").reset_index()
-    best = [known_centre_power(n_items, -math.log1p(-gap)) if 0 < gap < 1e-4 else math.nan for gap in wide.gap]
+    best = [known_centre_bound(n_items, -math.log1p(-gap)) if 0 < gap < 1e-4 else math.nan for gap in wide.gap]
     return wide.assign(**{"known centre": best})
 
 
@@ -130,47 +108,18 @@ def margins(frame: pd.DataFrame, n_items: int) -> pd.DataFrame:
 def check_margin(frame: pd.DataFrame, n_items: int = 10_000) -> Iterator[Check]:
     """What two rankings detect at the largest m."""
     rows = [
-        ("2SAMP as printed", TWO, PRINTED, "printed", 2),
-        ("UNIF as printed", UNIF, PRINTED, "printed", 2),
-        (f"2SAMP at size {DELTA}", TWO, EXACT, "printed", 2),
-        ("2SAMP as printed", TWO, PRINTED, "corrected", 20),
-        ("UNIF as printed", UNIF, PRINTED, "corrected", 30),
+        (printed, "2SAMP as printed", power.TWO, power.PRINTED, 2, power.DETECTED),
+        (printed, "UNIF as printed", power.UNIF, power.PRINTED, 2, power.DETECTED),
+        (printed, f"2SAMP at size {power.DELTA}", power.TWO, power.EXACT, 2, power.DETECTED),
+        (amended, "2SAMP as printed", power.TWO, power.PRINTED, 20, 0.9),
+        (amended, "UNIF as printed", power.UNIF, power.PRINTED, 30, 0.9),
     ]
-    for name, test, calibration, about, scaled in rows:
-        row = row_at(frame, n_items, scaled, test, calibration)
+    for says, name, test, calibration, scaled, bound in rows:
+        row = power.row_at(frame, n_items, scaled, test, calibration)
         what = f"power of {name}, m = {n_items}, two rankings, 1 − φ = {row.gap:.2g}"
-        bound = DETECTED if about == "printed" else 0.9
-        yield power_check(what, row, ">=", bound, about)
-    power = known_centre_power(n_items, -math.log1p(-1e-5))
-    what = f"power of the best test of size {DELTA} that knows the centre, m = {n_items}, two rankings, 1 − φ = 1e-05"
-    yield printed(what, power, ">=", DETECTED)
-    yield amended(what, power, "<", 0.77)
-
-
-# --- Section 7: what epsilon does ------------------------------------------------------------------------------------
-
-
-def trun_power(n_rankings: int, phi: float, epsilon: float, epsilon_0: float = 1 / 3, delta: float = DELTA) -> float:
-    """Probability that Algorithm 3 as printed rejects, for two items. Exact.
-
-    A negative probability in line 15 is read as 0.
-    """
-    test = paper.trun(2, n_rankings, epsilon_0, delta, paper.unif_bias(2, theta_at(2, epsilon))).mechanism
-    first = np.arange(n_rankings + 1)
-    total = 2 * first - n_rankings
-    reject = 1 - test.acceptance(total**2 / n_rankings, total)
-    return float(stats.binom(n_rankings, 1 / (1 + phi)).pmf(first) @ reject)
-
-
-@claim("busafekete2021:sec-7:epsilon-role")
-def check_epsilon_role(n_rankings: int, n_items: int, epsilons: tuple[float, float]) -> Iterator[Check]:
-    """Whether a test's answers at a fixed number of rankings depend on the tolerance."""
-    low, high = epsilons
-    moved = trun_power(n_rankings, 0.5, high) - trun_power(n_rankings, 0.5, low)
-    answer = f"power of TRUN, m = 2, k = {n_rankings}, φ = 1/2, ε₀ = 1/3: at ε = {high} less that at ε = {low}"
-    limit = f"total variation at the least 1 − φ_ε at which 2SAMP does not stop in line 3, m = {n_items}"
-    distance = Mallows.of_gap(n_items, paper.two_sample_gap(n_items, DELTA)).total_variation()
-    yield printed(answer, moved, "==", 0, error=1e-9)
-    yield printed(limit, distance, "<=", high)
-    yield amended(answer, moved, ">", 0.01)
-    yield amended(limit, distance, ">=", 1 - 1e-9)
+        yield says(what, row["mean"], ">=", bound, error=power.off(row))
+    best = known_centre_bound(n_items, -math.log1p(-1e-5))
+    what = f"power of the best test of size {power.DELTA} that knows the centre, m = {n_items}"
+    what = f"{what}, two rankings, 1 − φ = 1e-05"
+    yield printed(what, best, ">=", power.DETECTED)
+    yield amended(what, best, "<", 0.77)

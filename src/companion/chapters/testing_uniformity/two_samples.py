@@ -1,10 +1,10 @@
-"""Busa-Fekete, Fotakis and Zampetakis (2021), Section 4.1 and the test MA of Section 7.2: one or two rankings."""
+"""One or two rankings: the test 2SAMP, Theorem 4, and what a single ranking tells."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -12,39 +12,15 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.optimize import brentq, linprog
 
+from companion.chapters.testing_uniformity.power import row_distances
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream
-from companion.instruments.uniformity import all_rankings, distance_law
+from companion.instruments.uniformity import all_distances, distance_law
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
-from dprank.data.kendall import kendall_distances, pairwise_kendall_distances
 from dprank.models.mallows import Mallows, theta_at
-from dprank.uniformity.mallows_approximate import Centre, MallowsApproximate, Sides
 from dprank.uniformity.two_sample import TwoSample
-
-#: Chance that the half-width of a simulated share is too small (Hoeffding), a check.
-FALSE_ALARM = 1e-6
-#: The normal approximation is to keep its size to this share of it.
-APPROXIMATE = 0.01
-#: Readings of MA's 'centre is unknown': the null law, centre, sides.
-READINGS: dict[str, tuple[type[MallowsApproximate], Centre, Sides]] = {
-    "fixed centre, one-sided": (MallowsApproximate, "fixed", "one"),
-    "fixed centre, two-sided": (MallowsApproximate, "fixed", "two"),
-    "first ranking": (MallowsApproximate, "first", "one"),
-    "mean positions, naive": (paper.NormalMallows, "borda", "one"),
-    "mean positions, simulated null": (MallowsApproximate, "borda", "one"),
-}
-#: Items and rankings of the paper's Figure 2.
-SETTINGS = ((10, 10_000), (100, 100), (1000, 2), (10_000, 2))
-
-
-# --- exact laws ------------------------------------------------------------------------------------------------------
-
-
-@cache
-def all_distances(n_items: int) -> NDArray[np.int64]:
-    return pairwise_kendall_distances(all_rankings(n_items))
 
 
 def pair_law(n_items: int, phi: float) -> NDArray[np.float64]:
@@ -87,34 +63,21 @@ def alternative_excess(n_items: int, phi: float) -> float:
     return float((above[d] / np.exp(-3 * (d - start) ** 2 / n_items**3)).max(initial=0.0))
 
 
-# --- Section 4.1 -----------------------------------------------------------------------------------------------------
-
-
 def thresholds(items: Iterable[int], delta: float) -> pd.DataFrame:
     """2SAMP as printed and with its exact threshold.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``runs from`` (the least 1 - phi_epsilon that line 3 asks for), ``printed`` and ``exact`` threshold,
-        the largest distance that is rejected, ``size, printed``, ``size, exact``, ``equal rankings`` (what the printed
-        test does with them).
+    ``items``, ``runs from`` (the least 1 - phi_epsilon that line 3 asks for), ``printed`` and ``exact`` threshold, the
+    largest distance that is rejected, ``size, printed``, ``size, exact``, ``equal rankings`` (what the printed test
+    does with them).
     """
     rows = []
     for m in items:
         as_printed, exact = paper.two_sample(m, delta), TwoSample.calibrated(n_items=m, size=delta)
         least = as_printed.least_gap
-        rows.append(
-            {
-                "items": m,
-                "runs from": "always" if least < 0 else "never" if least > 1 else f"{least:.3g}",
-                "printed": math.floor(as_printed.threshold),
-                "exact": int(exact.threshold),
-                "size, printed": as_printed.exact_size,
-                "size, exact": exact.exact_size,
-                "equal rankings": "rejected" if as_printed.threshold >= 0 else "accepted",
-            }
-        )
+        runs = "always" if least < 0 else "never" if least > 1 else f"{least:.3g}"
+        row = {"items": m, "runs from": runs, "printed": math.floor(as_printed.threshold)}
+        row |= {"exact": int(exact.threshold), "size, printed": as_printed.exact_size, "size, exact": exact.exact_size}
+        rows.append(row | {"equal rankings": "rejected" if as_printed.threshold >= 0 else "accepted"})
     return pd.DataFrame(rows)
 
 
@@ -122,14 +85,10 @@ def thresholds(items: Iterable[int], delta: float) -> pd.DataFrame:
 def check_null(most_items: int) -> Iterator[Check]:
     """The null bound with the constant 1/sqrt(12): over all delta for few items, and its proof for many."""
     worst = max(null_excess(m) for m in range(2, most_items + 1))
-    variances = {m: Mallows(m, 0.0).distance_moments()[1] for m in (*range(2, 200), 10**3, 10**4, 10**5)}
+    sizes = (*range(2, 200), 10**3, 10**4, 10**5)
+    twice = max(24 * Mallows(m, 0.0).distance_moments()[1] / m**3 for m in sizes)
     yield printed(f"P(d ≤ m(m−1)/4 − √(m³ ln(1/δ)/12)) / δ, largest over all δ and m = 2..{most_items}", worst, "<=", 1)
-    yield printed(
-        "2 Var[d] / (m³/12), largest over m = 2..199, 10³, 10⁴, 10⁵",
-        max(24 * variance / m**3 for m, variance in variances.items()),
-        "<=",
-        1,
-    )
+    yield printed("2 Var[d] / (m³/12), largest over m = 2..199, 10³, 10⁴, 10⁵", twice, "<=", 1)
 
 
 @claim("busafekete2021:sec-4.1:alt")
@@ -141,19 +100,15 @@ def check_alt(phis: Iterable[float]) -> Iterator[Check]:
     yield printed(f"{what}, m = 2..6, {len(phis)} spreads from {min(phis):g} to {max(phis):g}", worst, "<=", 1)
     for m, gap in ((30, 0.5), (100, 0.2), (100, 0.02)):
         start = 2 * m * (1 - gap) / gap
-        ratios = [
-            (1 - least_power(m, gap, start + math.sqrt(m**3 * math.log(1 / delta) / 3))) / delta
-            for delta in (0.5, 0.05, 1e-3, 1e-6)
-        ]
-        what = f"the same with d ≤ D + D′, largest over δ = 0.5, 0.05, 10⁻³, 10⁻⁶, m = {m}, 1 − φ = {gap:g}"
+        reach = {delta: start + math.sqrt(m**3 * math.log(1 / delta) / 3) for delta in (0.5, 0.05, 1e-3, 1e-6)}
+        ratios = [(1 - least_power(m, gap, far)) / delta for delta, far in reach.items()]
+        what = f"the same, from above by d ≤ D + D′, largest over {len(reach)} δ, m = {m}, 1 − φ = {gap:g}"
         yield printed(what, max(ratios), "<=", 1)
 
 
 @claim("busafekete2021:alg-1")
-def check_alg_1(most_items: int, deltas: Sequence[float]) -> Iterator[Check]:
-    """Size of 2SAMP as printed: over all delta for few items, on a grid at the paper's sizes."""
-    worst = max(null_excess(m) for m in range(2, most_items + 1))
-    yield printed(f"size / δ, largest over all δ in (0, 1), m = 2..{most_items}", worst, "<=", 1)
+def check_alg_1(deltas: Sequence[float]) -> Iterator[Check]:
+    """Size of 2SAMP as printed at the paper's sizes; for fewer items over all delta in `check_null`."""
     for m in (100, 1000, 10_000):
         ratio = max(paper.two_sample(m, delta).exact_size / delta for delta in deltas)
         yield printed(f"size / δ, largest over {len(deltas)} values of δ, m = {m:,}", ratio, "<=", 1)
@@ -162,24 +117,16 @@ def check_alg_1(most_items: int, deltas: Sequence[float]) -> Iterator[Check]:
 def theorem_4(items: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame:
     """Size and a lower bound of the power of 2SAMP where the denominator is positive and a spread satisfies line 3.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``delta``, ``gap`` (1 - phi_epsilon, the least that is allowed), ``size``, ``miss`` (no less than 1 -
-        power, at every phi up to phi_epsilon).
+    ``items``, ``delta``, ``gap`` (1 - phi_epsilon, the least that is allowed), ``size``, ``miss`` (no less than 1 -
+    power, at every phi up to phi_epsilon).
     """
     tests = [paper.two_sample(m, delta) for m in items for delta in deltas]
-    return pd.DataFrame(
-        {
-            "items": test.n_items,
-            "delta": test.size,
-            "gap": test.least_gap,
-            "size": test.exact_size,
-            "miss": 1 - least_power(test.n_items, test.least_gap, test.threshold),
-        }
-        for test in tests
-        if 0 < test.least_gap <= 1
-    )
+    rows = [
+        (t.n_items, t.size, t.least_gap, t.exact_size, 1 - least_power(t.n_items, t.least_gap, t.threshold))
+        for t in tests
+        if 0 < t.least_gap <= 1
+    ]
+    return pd.DataFrame(rows, columns=["items", "delta", "gap", "size", "miss"])
 
 
 @claim("busafekete2021:thm-4")
@@ -192,9 +139,9 @@ def check_thm_4(frame: pd.DataFrame, delta: float) -> Iterator[Check]:
     size, miss = (frame["size"] / frame.delta).max(), (frame.miss / frame.delta).max()
     yield printed(f"power at m = 2, δ = {delta:g}, ε = {epsilon:g}, φ = 0", float(few.threshold >= 0), ">=", 1 - delta)
     yield supplied(f"size / δ, denominator positive, {about}", size, "<=", 1)
-    yield supplied(f"(1 − power) / δ, no more than, at φ_ε = 1 − 8/(…), {about}", miss, "<=", 1)
-    yield amended(f"size / δ, {about}", size, "<=", 1)
-    yield amended(f"(1 − power) / (δ/2), no more than, at φ_ε = 1 − 8/(…), {about}", 2 * miss, "<=", 1)
+    what = f"(1 − power) / δ, no more than, at φ_ε = 1 − 8/(…), {about}, next to 0: the proof leaves much"
+    yield supplied(what, miss, "<=", 1)
+    yield amended("(1 − power) / (δ/2), no more than, there", 2 * miss, "<=", 1)
 
 
 def printed_failure(n_items: int, gap: float, eights: float = 9.0) -> float:
@@ -203,32 +150,21 @@ def printed_failure(n_items: int, gap: float, eights: float = 9.0) -> float:
 
 
 def free_delta(phi: float) -> dict[str, float]:
-    """The fewest items for which the alternative reading promises any power at phi_epsilon = phi, and a delta at
-    which 2SAMP runs and never rejects.
+    """A number of items, and a delta at which 2SAMP runs and never rejects, though power is promised at phi.
 
-    Returns
-    -------
-    dict
-        ``items``, ``promised`` (power), ``delta``, ``threshold`` (below 0), ``power`` (no more than).
+    ``items`` (the fewest), ``promised`` (power), ``delta``, ``threshold`` (below 0), ``power`` (no more than).
     """
     m = next(m for m in range(2, 10_000) if m + 7 > 9 / (1 - phi) and printed_failure(m, 1 - phi) < 1)
     test = paper.two_sample(m, math.exp(-0.75 * (m - 1) ** 2 / m) / 2)
-    return {
-        "items": m,
-        "promised": 1 - printed_failure(m, 1 - phi),
-        "delta": test.size,
-        "threshold": test.threshold,
-        "power": float(test.least_gap <= 1 - phi and test.threshold >= 0),  # no distance is negative
-    }
+    found = {"items": m, "promised": 1 - printed_failure(m, 1 - phi), "delta": test.size, "threshold": test.threshold}
+    return found | {"power": float(test.least_gap <= 1 - phi and test.threshold >= 0)}  # no distance is negative
 
 
 @claim("busafekete2021:sec-4.1:alternative-reading")
 def check_alternative(phi: float, items: Iterable[int], gaps: Iterable[float]) -> Iterator[Check]:
     """The sentence after Theorem 4 with delta free, with the delta that its formula gives, and with an 8."""
-    free = free_delta(phi)
-    grid = [(m, gap) for m in items for gap in gaps]
-    size, miss, better = [], [], []
-    for m, gap in grid:
+    free, size, miss, better = free_delta(phi), [], [], []
+    for m, gap in product(items, gaps):
         if m + 7 > 9 / gap and (delta := printed_failure(m, gap)) < 1:
             test = paper.two_sample(m, delta)
             if test.least_gap > gap:
@@ -240,17 +176,12 @@ def check_alternative(phi: float, items: Iterable[int], gaps: Iterable[float]) -
             test = paper.two_sample(m, bound)
             better.append((1 - least_power(m, gap, test.threshold)) / bound)
     what = f"power at m = {free['items']:.0f}, φ = φ_ε = {phi:g}, δ = {free['delta']:.2g}"
-    about = f"{len(size)} pairs (m, φ_ε)"
-    fixed = "δ = 2 exp(…)"
+    about, fixed = f"{len(size)} pairs (m, φ_ε)", "δ = 2 exp(…)"
     yield printed(what, free["power"], ">=", free["promised"], reading="any δ")
     yield printed(f"size / δ, {about}", max(size), "<=", 1, reading=fixed)
     yield printed(f"(1 − power) / δ, no more than, {about}", max(miss), "<=", 1, reading=fixed)
-    yield amended(
-        f"(1 − power) / exp(−(m+7−8/(1−φ_ε))²/(12m)), no more than, least δ, {len(better)} pairs", max(better), "<=", 1
-    )
-
-
-# --- one ranking -----------------------------------------------------------------------------------------------------
+    what = "(1 − power) / exp(−(m+7−8/(1−φ_ε))²/(12m)), no more than, least δ"
+    yield amended(f"{what}, {len(better)} pairs", max(better), "<=", 1)
 
 
 def one_ranking_power(n_items: int, phi: float, delta: float) -> float:
@@ -270,11 +201,8 @@ def one_ranking_power(n_items: int, phi: float, delta: float) -> float:
 def known_centre(items: Iterable[int], delta: float) -> pd.DataFrame:
     """One ranking, known centre: reject near it.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``radius``, ``size``, ``1 - phi`` at which the power reaches 1 - delta, ``epsilon``: how far that law
-        is from uniform.
+    ``items``, ``radius``, ``size``, ``1 - phi`` at which the power reaches 1 - delta, ``epsilon``: how far that law is
+    from uniform.
     """
     rows = []
     for m in items:
@@ -284,16 +212,8 @@ def known_centre(items: Iterable[int], delta: float) -> pd.DataFrame:
             return 1 - delta - float(Mallows(m, theta).distance_cdf(radius))
 
         law = Mallows(m, brentq(lack, 1e-3 * m**-1.5, 30.0, xtol=1e-15))
-        gap = -math.expm1(-law.theta)
-        rows.append(
-            {
-                "items": m,
-                "radius": int(test.threshold),
-                "size": test.exact_size,
-                "1 - phi": gap,
-                "epsilon": law.total_variation(),
-            }
-        )
+        row = {"items": m, "radius": int(test.threshold), "size": test.exact_size}
+        rows.append(row | {"1 - phi": -math.expm1(-law.theta), "epsilon": law.total_variation()})
     return pd.DataFrame(rows)
 
 
@@ -313,15 +233,10 @@ def check_one_sample(delta: float, n_items: int = 4, phi: float = 0.0) -> Iterat
     yield amended(known, power, ">=", 1 - delta)
 
 
-# --- the law that 2SAMP looks at -------------------------------------------------------------------------------------
-
-
 def pair_distances(n_items: int, gap: float, *, repetitions: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Kendall distances of `repetitions` pairs of Mallows rankings of one centre."""
     draws = Mallows.of_gap(n_items, gap).sample(2 * repetitions, rng=rng)
-    first, second = draws[:repetitions], draws[repetitions:]
-    relative = np.take_along_axis(second, np.argsort(first, axis=1), axis=1)
-    return kendall_distances(relative, np.arange(n_items))
+    return row_distances(draws[repetitions:], draws[:repetitions])
 
 
 def distance_laws(
@@ -329,16 +244,11 @@ def distance_laws(
 ) -> pd.DataFrame:
     """P(d <= x) of two rankings: exact for uniform ones, simulated for the others; and the two thresholds.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``law`` ("uniform" or "1 - phi = ..."), ``distance``, ``probability``, ``se`` (0 if exact), ``printed``,
-        ``exact`` (thresholds).
+    ``law`` ("uniform" or "1 - phi = ..."), ``distance``, ``probability``, ``se`` (0 if exact), ``printed``, ``exact``
+    (thresholds).
     """
-    as_printed, exact = (
-        paper.two_sample(n_items, delta).threshold,
-        TwoSample.calibrated(n_items=n_items, size=delta).threshold,
-    )
+    limits = {"printed": paper.two_sample(n_items, delta), "exact": TwoSample.calibrated(n_items=n_items, size=delta)}
+    at = {name: test.threshold for name, test in limits.items()}
     uniform = Mallows(n_items, 0.0)
     mean, variance = uniform.distance_moments()
     x = np.unique(np.floor(np.linspace(0, mean + 4 * math.sqrt(variance), points)))
@@ -348,16 +258,10 @@ def distance_laws(
         drawn = np.sort(pair_distances(n_items, gap, repetitions=repetitions, rng=rng))
         share = np.searchsorted(drawn, x, side="right") / repetitions
         laws[f"1 - phi = {gap:.3g}"] = share, np.sqrt(share * (1 - share) / repetitions)
-    return pd.concat(
-        [
-            pd.DataFrame({"law": law, "distance": x, "probability": p, "se": se, "printed": as_printed, "exact": exact})
-            for law, (p, se) in laws.items()
-        ],
-        ignore_index=True,
-    )
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
+    frames = [
+        pd.DataFrame({"law": law, "distance": x, "probability": p, "se": se} | at) for law, (p, se) in laws.items()
+    ]
+    return pd.concat(frames, ignore_index=True)
 
 
 @styled

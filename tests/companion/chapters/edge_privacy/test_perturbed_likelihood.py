@@ -9,12 +9,10 @@ import pytest
 from checks import each
 
 from companion.chapters.edge_privacy import perturbed_likelihood as experiment
-from companion.ledger.claim import derive
 from dprank.data.comparisons import Comparisons
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC
 from dprank.pairwise import objective_loss
 
-#: Share of the loss that the explicit neighbours must reach.
 REACHED = 1 - 1e-6
 
 
@@ -26,12 +24,6 @@ def test_the_loss_is_attained_and_not_passed(link, answers, scale, ridge):
     loss = objective_loss(scale, ridge, link=link, per_person=answers)
     attained = experiment.attained_loss(scale, ridge, answers=answers, link=link)
     assert REACHED * loss <= attained <= loss
-
-
-def test_nearer_worst_cases_are_weaker():
-    losses = [experiment.attained_loss(8, 1, far) for far in (2, 4, 8, 16)]
-    assert losses == sorted(losses)
-    assert losses[0] < 0.99 * losses[-1]
 
 
 def test_neighbours_differ_in_one_comparison():
@@ -61,18 +53,6 @@ def test_determinants_in_closed_form():
     assert ratio == pytest.approx((1 + 2 * 0.25 / 2) ** 5)
     assert rank == 10
     assert experiment.determinants(1, 1.0)[0] == pytest.approx(1.5)
-
-
-@pytest.mark.slow
-def test_verdicts():
-    assert derive(experiment.check_cond_a0()) == "holds"
-    assert derive(experiment.check_cond_a1()) == "holds"
-    assert derive(experiment.check_cond_a2()) == "holds"
-    assert derive(experiment.check_alg_1([1.0])) == "holds"
-    assert derive(experiment.check_prop_2_1([0.1, 1.0, 20.0])) == "holds"
-    assert derive(experiment.check_prop_3_1([0.1, 1.0, 20.0], 5)) == "holds"
-    assert derive(experiment.check_prop_2_1_proof(60)) == "refuted"
-    assert derive(experiment.check_prop_3_1_proof(5, 60)) == "refuted"
 
 
 @pytest.mark.parametrize("weaker", [0.3, 0.5])

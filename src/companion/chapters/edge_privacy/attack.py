@@ -1,0 +1,271 @@
+"""The score attack of Section 2.2.2, and what Proposition 2.4 says it gains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+from companion.instruments.allowance import ROUNDING, agree
+from companion.instruments.style import CALIBRATION, styled
+from companion.ledger.claim import Check, amended, argument, claim, content, printed
+from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
+
+#: E abs(pi' / pi) under the prior (15 / 16) (1 - t^2)^2 on (-1, 1): twice its density at 0.
+PRIOR_SLOPE = 15 / 8
+#: Strengths of up to three items whose attack is listed, and nodes and radius of the integration over the prior.
+THETA, NODES, RADIUS = 0.3 * np.arange(3) - 0.2, 12, 0.5
+
+
+def all_outcomes(n_items: int) -> NDArray[np.int64]:
+    """Every outcome of one comparison a pair, shape (2^pairs, items, items), [i, j] = 1 if i beats j; diagonal 0."""
+    rows, columns = np.triu_indices(n_items, 1)
+    wins = np.array(list(product((0, 1), repeat=len(rows))))
+    outcomes = np.zeros((len(wins), n_items, n_items), np.int64)
+    outcomes[:, rows, columns] = wins
+    outcomes[:, columns, rows] = 1 - wins
+    return outcomes
+
+
+def score_terms(theta: ArrayLike, outcomes: ArrayLike, link: Link = LOGISTIC) -> NDArray[np.float64]:
+    """Derivative in theta_i of the log likelihood of the comparison of i and j, [..., i, j]; antisymmetric."""
+    theta = np.asarray(theta, float)
+    gaps = theta[:, None] - theta
+    win = link.cdf(gaps)
+    terms = (np.asarray(outcomes) - win) * link.pdf(gaps) / (win * link.cdf(-gaps))
+    return np.asarray(terms * (1 - np.eye(len(theta))))
+
+
+def attack(errors: ArrayLike, terms: NDArray[np.float64], k: int, *, printed: bool) -> NDArray[np.float64]:
+    """Attack of Section 2.2.2 on item k, of every pair i < j, shape (..., items, items), zero elsewhere.
+
+    As printed, outcome and probability of the pair (i, k) are those of item i; else those of item k. `errors` are
+    estimate minus target, k counts from 0.
+    """
+    result = np.zeros(np.broadcast_shapes((*np.shape(errors)[:-1], 1, 1), terms.shape))
+    error = np.asarray(errors, float)[..., k, None]
+    result[..., k, k + 1 :] = error * terms[..., k, k + 1 :]
+    result[..., :k, k] = error * (terms[..., :k, k] if printed else terms[..., k, :k])
+    return result
+
+
+def score_checks(n_items: int, link: Link) -> Iterator[Check]:
+    """The scores of all outcomes against central differences of their log likelihood; how many outcomes there are."""
+    outcomes, theta, step = all_outcomes(n_items), THETA[:n_items], 1e-6 * np.eye(n_items)
+
+    def log_likelihood(at: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray((outcomes * link.log_cdf(at[:, None] - at)).sum((1, 2)))
+
+    numeric = np.array([log_likelihood(theta + h) - log_likelihood(theta - h) for h in step]) / 2e-6
+    off = np.abs(score_terms(theta, outcomes, link).sum(-1).T - numeric).max()
+    what = f"{n_items} items, {link.name} link: scores of all outcomes, off central differences"
+    yield agree(what, off, 1e-8)
+    listed = len({outcome.tobytes() for outcome in outcomes})
+    yield argument(f"outcomes that are listed, {n_items} items", listed, "==", 2 ** math.comb(n_items, 2))
+
+
+def attack_gaps(n_items: int, link: Link = LOGISTIC, *, printed: bool) -> pd.DataFrame:
+    """Largest distance of the attack from what it should equal, over all outcomes and estimates in corners.
+
+    Columns: ``k`` (from 1), ``from_score`` (the attack summed over pairs against the error of item k times its score,
+    eq. (A.36)), ``from_l2`` (the attack summed over items against the score attack of a pair; the same in every row).
+    """
+    theta = THETA[:n_items]
+    terms = score_terms(theta, all_outcomes(n_items), link)
+    corners = np.array(list(product((-1.0, 1.0), repeat=n_items)))[:, None] - theta
+    each = [attack(corners, terms, k, printed=printed) for k in range(n_items)]
+    wanted = np.triu((corners[..., :, None] - corners[..., None, :]) * terms)
+    l2 = np.abs(sum(each) - wanted).max()
+    return pd.DataFrame(
+        {
+            "k": k + 1,
+            "from_score": np.abs(each[k].sum((-1, -2)) - corners[..., k] * terms[..., k, :].sum(-1)).max(),
+            "from_l2": l2,
+        }
+        for k in range(n_items)
+    )
+
+
+@claim("cai2025:sec-2.2.2:attack-sum")
+def check_attack_sum() -> Iterator[Check]:
+    """The attack summed over items against the score attack for the l2 risk."""
+    terms = score_terms([0.0, 0.0], [[0, 1], [0, 0]])
+    tiny = sum(attack([1.0, 1.0], terms, k, printed=True).sum() for k in range(2))
+    what = "2 items of strength 0, both overestimated by 1: the summed attack; the score attack is 0"
+    yield printed(what, tiny, "==", 0, error=ROUNDING)
+    for n, link in product((2, 3), (LOGISTIC, ARCTAN)):
+        for as_printed, says in ((True, printed), (False, amended)):
+            gap = attack_gaps(n, link, printed=as_printed).from_l2.max()
+            what = f"{n} items, {link.name} link: largest distance from the score attack, all outcomes"
+            yield says(what, gap, "==", 0, error=ROUNDING)
+        yield from score_checks(n, link)
+
+
+# --- Proposition 2.4 -------------------------------------------------------------------------------------------------
+
+
+def prior_rule(radius: float, nodes: int = 40) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes and weights of the prior (15 / 16) (1 - t^2)^2 stretched to (-radius, radius); weights sum to one."""
+    x, w = np.polynomial.legendre.leggauss(nodes)
+    return radius * x, w * 15 / 16 * (1 - x * x) ** 2
+
+
+def mean_density(radius: float, link: Link = LOGISTIC) -> float:
+    """E F'(a - b) for two independent strengths from the prior."""
+    x, w = prior_rule(radius)
+    return float(w @ link.pdf(x[:, None] - x) @ w)
+
+
+def total_variation(theta: ArrayLike, other: ArrayLike, link: Link) -> float:
+    """Distance in total variation of the laws of all outcomes under two vectors of strengths."""
+    outcomes = all_outcomes(len(np.asarray(theta)))
+    upper = np.triu(np.ones(outcomes.shape[1:], bool), 1)
+    wins = [link.cdf(np.subtract.outer(at, at)) for at in (np.asarray(theta, float), np.asarray(other, float))]
+    laws = [np.where(outcomes, win, 1 - win)[:, upper].prod(-1) for win in wins]
+    return float(np.abs(laws[0] - laws[1]).sum() / 2)
+
+
+def least_risk(n_items: int, link: Link = LOGISTIC) -> float:
+    """Lower bound on the sup-norm risk over the cube of any estimator (Le Cam), from all strengths 1 and all -1.
+
+    One minus the total variation distance of the two laws of the outcomes, which is 0: only differences count. The
+    estimate 0 attains 1.
+    """
+    ones = np.ones(n_items)
+    return 1 - total_variation(ones, -ones, link)
+
+
+def expected_attacks(n_items: int, slope: float, radius: float, link: Link = LOGISTIC) -> pd.DataFrame:
+    """Expected attack on every item, all pairs compared, for the estimate slope times (wins minus half the matches).
+
+    Such an estimate has E M_k = slope (sum of F(theta_k - theta_j) - 1 / 2), so every pair adds slope E F' to the
+    attack, with the sign that the definition gives it.
+
+    Columns: ``k`` (from 1), ``calibration`` ("as printed", "corrected"), ``attack``.
+    """
+    k = np.arange(1, n_items + 1)
+    each = slope * mean_density(radius, link)
+    signs = {"as printed": (n_items - k) - (k - 1), "corrected": np.full(n_items, n_items - 1)}
+    return pd.concat(
+        [pd.DataFrame({"k": k, "calibration": name, "attack": each * sign}) for name, sign in signs.items()],
+        ignore_index=True,
+    )
+
+
+def enumerated_attack(
+    n_items: int,
+    estimate: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    k: int,
+    *,
+    printed: bool,
+    nodes: int = NODES,
+) -> dict[str, float]:
+    """Expected attack by listing all outcomes and integrating over the prior, target the centred strengths.
+
+    ``attack`` and ``by_parts``: 1 - 1 / n + E (target - mean estimate) pi' / pi.
+    """
+    x, w = prior_rule(1.0, nodes)
+    outcomes = all_outcomes(n_items)
+    rows, columns = np.triu_indices(n_items, 1)
+    values = estimate(outcomes)
+    total = parts = 0.0
+    for index in product(range(nodes), repeat=n_items):
+        theta, weight = x[list(index)], w[list(index)].prod()
+        win = LOGISTIC.cdf(theta[:, None] - theta)
+        law = np.where(outcomes, win, 1 - win)[:, rows, columns].prod(-1)
+        errors = values - (theta - theta.mean())
+        summed = attack(errors, score_terms(theta, outcomes), k, printed=printed).sum((-1, -2))
+        total += weight * float(law @ summed)
+        parts += weight * float(law @ errors[:, k]) * 4 * theta[k] / (1 - theta[k] ** 2)
+    return {"attack": total, "by_parts": 1 - 1 / n_items + parts}
+
+
+def linear_risk(n_items: int, radius: float) -> float:
+    """Upper bound on the sup-norm risk, over all strengths up to `radius`, of the estimate (4 / n) (wins - half).
+
+    All pairs compared, target the centred strengths, logistic link: the bias, the largest 4 F(x) - 2 - x up to twice
+    the radius, and the expected largest of 2 n sub-Gaussian errors.
+    """
+    bias = abs(4 * float(LOGISTIC.cdf(2 * radius)) - 2 - 2 * radius)
+    return bias + 4 * math.sqrt(math.log(2 * n_items) / (2 * n_items))
+
+
+def listed_attacks(slope: float) -> Iterator[Check]:
+    """`expected_attacks` of two items against the listing of their outcomes."""
+    frame = expected_attacks(2, slope, 1.0).set_index(["calibration", "k"]).attack
+    for name, k in product(("as printed", "corrected"), range(2)):
+        listed = enumerated_attack(2, lambda y: slope * (y.sum(-1) - 0.5), k, printed=name == "as printed")
+        what = f"expected attack on item {k + 1} of 2, {name}, off the listing of outcomes and strengths"
+        yield agree(what, abs(frame[name, k + 1] - listed["attack"]), 1e-6)
+
+
+@claim("cai2025:prop-2.4")
+def check_prop_2_4(n_items: int = 10_000) -> Iterator[Check]:
+    """Whether an estimator meets the hypothesis, and the corrected bound for centred strengths."""
+    for link in (LOGISTIC, ARCTAN):
+        for n in (2, 4):
+            risk = least_risk(n, link)
+            what = f"least sup-norm risk over the cube, {n} items, {link.name} link"
+            yield printed(f"{what}: c = 1/4 excludes all estimators", risk, ">=", 0.25)
+            yield content(f"{what}: an estimator with c = 1/4", risk, "<", 0.25)
+        apart = total_variation([1, 0], [-1, 0], link)
+        what = f"total variation of one comparison at gaps 1 and −1, {link.name} link, off 2F(1) − 1"
+        yield agree(what, abs(apart - 2 * float(link.cdf(1.0)) + 1))
+    risk = linear_risk(n_items, RADIUS)
+    attacks = expected_attacks(n_items, 4 / n_items, RADIUS).set_index(["calibration", "k"]).attack
+    bound = 1 - 1 / n_items - PRIOR_SLOPE / RADIUS * risk
+    what = f"n = {n_items:,}, p = 1, centred strengths of a cube of half width 1/2, linear estimate"
+    yield amended(f"sup-norm risk, {what}", risk, "<", 0.25)
+    yield amended(f"our bound 1 - 1/n - 15c/4, {what}", bound, ">", 0)
+    yield amended(f"expected attack, every k, {what}", attacks["corrected"].min(), ">=", bound)
+    yield amended(f"with the printed sign, k = n, {what}", attacks["as printed"].iloc[-1], "<", 0)
+    x = np.linspace(-2 * RADIUS, 2 * RADIUS, 401)
+    bias = np.abs(4 * LOGISTIC.cdf(x) - 2 - x).max() + 4 * math.sqrt(math.log(2 * n_items) / (2 * n_items))
+    yield agree("that risk, off the largest bias on a grid and its deviations", abs(risk - bias))
+    yield from listed_attacks(0.8)
+
+
+@claim("cai2025:prop-2.4:proof")
+def check_prop_2_4_proof() -> Iterator[Check]:
+    """(A.36) on all outcomes; the constant; integration by parts."""
+    for n in (2, 3):
+        for row in attack_gaps(n, printed=True).itertuples():
+            what = f"{n} items, k = {row.k}: distance of the attack from (M - θ) times the score, all outcomes"
+            yield printed(what, row.from_score, "==", 0, error=ROUNDING)
+        worst = attack_gaps(n, printed=False).from_score.max()
+        what = f"{n} items, every k, sign corrected: distance from (M - θ) times the score"
+        yield amended(what, worst, "==", 0, error=ROUNDING)
+
+    def estimate(outcomes: NDArray[np.int64]) -> NDArray[np.float64]:
+        wins = outcomes.sum(-1)
+        return np.sign(wins - wins.mean(-1, keepdims=True)) * wins**1.5 / 3
+
+    for n in (2, 3):
+        for k in range(n):
+            both = enumerated_attack(n, estimate, k, printed=False)
+            gap = abs(both["attack"] - both["by_parts"])
+            what = f"{n} items, k = {k + 1}: expected attack against 1 - 1/n + E(θ - g)π'/π, centred"
+            yield amended(what, gap, "==", 0, error=ROUNDING)
+    x, w = prior_rule(1.0)
+    slope = float(w @ np.abs(-4 * x / (1 - x * x)))
+    yield printed("1 - c E|π'/π| at c = 1/4", 1 - slope / 4, ">=", 0.5)
+    yield agree("E|π'/π| by quadrature, off twice the prior's density at 0", abs(slope - PRIOR_SLOPE), 5e-3)
+
+
+@styled
+def draw_attack_by_item(frame: pd.DataFrame) -> Figure:
+    """Expected attack on every item against its number, printed and corrected."""
+    figure = Figure(figsize=(6.4, 3.0))
+    axes = figure.subplots()
+    for calibration, part in frame.groupby("calibration", sort=False):
+        look = CALIBRATION[str(calibration)]
+        axes.plot(part.k, part.attack, label=calibration, lw=1, **look)
+    axes.axhline(0, color="black", lw=1)
+    axes.set(xlabel="attacked item k", ylabel="expected attack (exact)", xlim=(0, frame.k.max() + 1))
+    axes.legend(loc="lower left")
+    return figure

@@ -1,0 +1,297 @@
+"""Experiments 1 to 3: losses of the MLE and of counts as items, comparisons and epsilon grow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from companion.instruments.allowance import Z
+from companion.instruments.loss_curves import FLOOR, band, draw_losses, epsilon_falls, label_of, monotone
+from companion.instruments.strengths import (
+    L2,
+    MISSED,
+    Data,
+    Draws,
+    Method,
+    WithoutNoise,
+    centred,
+    estimated,
+    fallen,
+    in_chunks,
+    losses_of,
+    missed,
+    missed_more,
+    more_missed,
+    noisy_counts,
+    noisy_net,
+    strengths,
+    top_size,
+)
+from companion.instruments.style import COLOURS, styled
+from companion.instruments.sweep import stream, sweep
+from companion.ledger.claim import Check, amended, claim, printed
+from companion.printed.cai2025 import algorithm_1, algorithm_2
+from dprank.models.bradley_terry import erdos_renyi_counts
+from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts
+
+
+def curvature(n: int, p: float, factor: float = 2.0) -> float:
+    """gamma = factor sqrt(n p log n); the authors' code has factor 2, at infinite epsilon as well."""
+    return factor * math.sqrt(n * p * math.log(n))
+
+
+def noisy_wins(epsilon: float, n: int) -> NoisyCounts | WithoutNoise:
+    """Algorithm 2 as printed."""
+    return WithoutNoise() if math.isinf(epsilon) else algorithm_2(epsilon, n).mechanism
+
+
+@cache
+def edge_mle(epsilon: float, n: int, p: float, factor: float = 2.0, equal: bool = False) -> PerturbedMLE | WithoutNoise:
+    """The perturbed MLE of Experiments 1 to 4, as printed or with the noise that epsilon needs.
+
+    At p = 1 everybody knows the graph.
+    """
+    gamma = curvature(n, p, factor)
+    if math.isinf(epsilon):
+        return WithoutNoise(gamma)
+    if not equal:
+        return algorithm_1(epsilon, n, ridge=gamma).mechanism
+    return PerturbedMLE.calibrated(
+        epsilon=epsilon,
+        n_items=n,
+        ridge=gamma,
+        graph="public" if p == 1 else "private",
+        unit="comparison",
+        law="continuous",
+    )
+
+
+def noisy_net_wins(epsilon: float, n: int) -> NoisyCounts | WithoutNoise:
+    """Wins minus losses with the least noise that epsilon needs."""
+    if math.isinf(epsilon):
+        return WithoutNoise()
+    return NoisyCounts.calibrated(epsilon=epsilon, n_items=n, score="net", unit="comparison")
+
+
+def edge_methods(n: int, p: float, factor: float = 2.0) -> dict[str, Method]:
+    """MLE and counts as printed, and the two methods with the least noise that epsilon needs."""
+    likelihood = partial(edge_mle, n=n, p=p, factor=factor)
+    return {
+        "MLE": Method(likelihood, estimated, estimates=True),
+        "counts": Method(partial(noisy_wins, n=n), noisy_counts),
+        "MLE, equal privacy": Method(partial(likelihood, equal=True), estimated, estimates=True),
+        "net wins": Method(partial(noisy_net_wins, n=n), noisy_net),
+    }
+
+
+def edge_data(truth: NDArray[np.float64], p: float, rng: np.random.Generator) -> Data:
+    """Erdos-Renyi comparisons of the Bradley-Terry-Luce model; strong items are last, as in the authors' code."""
+    truth = centred(truth[:, ::-1])
+    played, wins = erdos_renyi_counts(truth, p, rng=rng)
+    return Data(truth, played[:1] if p == 1 else played, wins, int(rng.integers(2**62)), rng.random(wins.shape))
+
+
+def edge_draws(
+    n: int,
+    p: float,
+    *,
+    epsilons: Sequence[float],
+    methods: Sequence[str] = ("MLE", "counts"),
+    factor: float = 2.0,
+    falls: Sequence[float] = (),
+    pairs: Sequence[tuple[str, str]] = (),
+    repetitions: int,
+    rng: np.random.Generator,
+) -> Draws:
+    """Losses under edge privacy by epsilon, method and loss, strengths new in every data set.
+
+    `factor` is c0 in gamma = c0 sqrt(n p log n). Of `falls` and `pairs`, see `fallen` and `more_missed`.
+    """
+    table = edge_methods(n, p, factor)
+    chosen = {name: table[name] for name in methods}
+
+    def draw(rows: int) -> Draws:
+        return losses_of(edge_data(strengths(n, rows, rng=rng), p, rng), chosen, epsilons)
+
+    draws = in_chunks(n, repetitions, draw)
+    return draws | fallen(draws, falls) | more_missed(draws, pairs)
+
+
+def edge(
+    sizes: Iterable[int],
+    probabilities: Iterable[float],
+    epsilons: Sequence[float],
+    repetitions: int,
+    *,
+    methods: Sequence[str] = ("MLE", "counts"),
+    factor: float = 2.0,
+    falls: Sequence[float] = (),
+    pairs: Sequence[tuple[str, str]] = (),
+    jobs: int = 1,
+) -> pd.DataFrame:
+    """Experiments 1 to 3: ``n``, ``p``, ``epsilon``, ``method``, ``loss``, ``mean``, ``se``, ``repetitions``.
+
+    Noise and strengths are new in every replicate; see `edge_draws`.
+    """
+    return sweep(
+        partial(edge_draws, epsilons=epsilons, methods=methods, factor=factor, falls=falls, pairs=pairs),
+        [{"n": int(n), "p": float(p)} for n, p in product(sizes, probabilities)],
+        experiment="cai2025 edge",
+        repetitions=repetitions,
+        outcomes=("epsilon", "method", "loss"),
+        jobs=jobs,
+    )
+
+
+def ridge_influence(
+    n: int, p: float, factors: Iterable[float], epsilons: Sequence[float], repetitions: int
+) -> pd.DataFrame:
+    """The MLE's losses against c0 in gamma = c0 sqrt(n p log n), as printed otherwise: ``factor`` and as `edge`."""
+    frames = [edge([n], [p], epsilons, repetitions, methods=["MLE"], factor=c).assign(factor=c) for c in factors]
+    return pd.concat(frames, ignore_index=True)
+
+
+def equal_data(sizes: Iterable[int], total: int, epsilons: Sequence[float], repetitions: int) -> pd.DataFrame:
+    """Edge privacy with as many comparisons on average whatever the number of items: p = total / pairs; as `edge`."""
+    frames = [edge([n], [total / math.comb(n, 2)], epsilons, repetitions) for n in sizes]
+    return pd.concat(frames, ignore_index=True)
+
+
+def exact_recovery(n: int, repetitions: int) -> pd.DataFrame:
+    """How often counts without noise find the top k at p = 1, with k - 1 strong items (as printed) and with k."""
+    return sweep(
+        recovery_draws,
+        [{"n": n, "short": short} for short in (1, 0)],
+        experiment="cai2025 recovery",
+        repetitions=repetitions,
+    )
+
+
+def recovery_draws(n: int, short: int, *, repetitions: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draws of `exact_recovery`: 1 where all of the top k are found."""
+
+    def found(rows: int) -> Draws:
+        truth = strengths(n, rows, rng=rng, strong=top_size(n) - short)
+        wins = erdos_renyi_counts(truth, 1.0, rng=rng)[1]
+        return {(): missed(wins, truth, rng.random(wins.shape)) == 0}
+
+    return in_chunks(n, repetitions, found)[()].astype(float)
+
+
+def same_order(n: int, epsilon: float, repetitions: int, *, rng: np.random.Generator) -> dict[str, float]:
+    """Perturbed MLE against noisy counts at p = 1, both with the counts' noise scale and the same noise.
+
+    ``differ``: data sets in which the MLE puts any two items in another order than the noisy counts; ``missed``: how
+    much more of the top k it misses, equal scores treated alike; ``MLE`` and ``counts``: the provable losses.
+    """
+    truth = centred(strengths(n, repetitions, rng=rng)[:, ::-1])
+    played, wins = erdos_renyi_counts(truth, 1.0, rng=rng)
+    counts, fit = noisy_wins(epsilon, n), edge_mle(epsilon, n, 1.0, equal=True)
+    noisy = wins + counts.perturb(np.zeros(n), rng, repetitions)
+    theta, _ = mle_from_counts(played[:1], noisy, ridge=fit.ridge)
+    order = np.argsort(noisy, axis=1)
+    steps = np.diff(np.take_along_axis(theta, order, 1), axis=1)
+    apart = np.diff(np.take_along_axis(noisy, order, 1), axis=1) > 1e-6
+    favour = rng.random(wins.shape)
+    more = missed(theta, truth, favour) - missed(noisy, truth, favour)
+    return {
+        "differ": float(((steps <= 0) & apart).any(1).sum()),
+        "missed": float(np.abs(more).max()),
+        "MLE": fit.guarantee.epsilon,
+        "counts": counts.guarantee.epsilon,
+    }
+
+
+@claim("cai2025:sec-4.1:setup")
+def check_setup(sizes: Iterable[int], n: int, repetitions: int) -> Iterator[Check]:
+    """Section 4.1.1 as printed: the size of the top set and the strong items, on the sizes of the paper."""
+    sizes = list(sizes)
+    odd = sum(size % 4 != 0 for size in sizes)
+    whole = [size for size in sizes if size % 4 == 0] or [n]
+    short = [max(size // 4 - sum(i < size // 4 for i in range(at, at + size)) for size in whole) for at in (0, 1)]
+    rate = exact_recovery(n, repetitions)
+    gain, error = rate["mean"][1] - rate["mean"][0], math.hypot(*rate.se)
+    gap = -math.log(0.7)
+    ordered = [np.sort(strengths(size, rng=stream("cai2025 gap", {"n": size}))[0])[::-1] for size in sizes]
+    apart = min(theta[top_size(len(theta)) - 1] - theta[top_size(len(theta))] for theta in ordered)
+    what = f"of {len(sizes)} numbers of items in Experiments 1 to 4, those with n / 4 not whole"
+    yield printed(what, odd, "==", 0, reading="k is n/4, not rounded")
+    for number, missing in enumerate(short):
+        what = f"items missing from the k strong ones, n / 4 whole, items numbered from {number}"
+        yield printed(what, missing, "==", 0, reading=f"k is n/4 rounded, items numbered from {number}")
+    yield amended(f"gap of strengths at the top set, i ≤ k and k rounded, {len(sizes)} sizes", apart, ">=", gap)
+    what = f"n = {n}, p = 1, ε = ∞: chance to find all of the top k, k strong items minus k − 1"
+    yield amended(what, gain, ">", 0, error=Z * error)
+
+
+@claim("cai2025:exp-1")
+def check_exp_1(frame: pd.DataFrame) -> Iterator[Check]:
+    """All losses fall as n grows, with new noise and strengths in every replicate."""
+    yield from monotone(frame, "n")
+
+
+@claim("cai2025:exp-1:copeland")
+def check_copeland(frame: pd.DataFrame, n: int, repetitions: int, *, rng: np.random.Generator) -> Iterator[Check]:
+    """Counts against MLE at p = 1: as printed; with no noise; with equal noise."""
+    free = same_order(n, math.inf, repetitions, rng=rng)
+    what = f"ε = ∞, n = {n}: most that the MLE missed more than counts, {repetitions} data sets"
+    yield printed(what, free["missed"], ">", 0)
+    rows = frame[(frame.loss == MISSED) & (frame.method == "MLE") & np.isfinite(frame.epsilon)]
+    kept = rows[rows["mean"] >= FLOOR].set_index(["n", "epsilon"]).index
+    more = missed_more(frame, "MLE", "counts", ["n"]).loc[kept]
+    size, epsilon = where = (more["mean"] - Z * more.se).idxmin()
+    what = f"ε = {epsilon:g}, n = {size}: how much more the MLE (noise 8/ε) misses than counts (2/ε)"
+    yield printed(what, more["mean"][where], ">", 0, error=Z * more.se[where])
+    yield amended("ε = ∞: data sets in which the two orders differ", free["differ"], "==", 0)
+    for epsilon in (0.5, 2.5):
+        equal = same_order(n, epsilon, repetitions, rng=rng)
+        what = f"noise 2/ε for both, ε = {epsilon:g}"
+        yield amended(f"{what}: data sets in which the two orders differ", equal["differ"], "==", 0)
+        yield amended(f"{what}: loss of the MLE, complete public graph", equal["MLE"], "<=", epsilon)
+        yield amended(f"{what}: loss of counts", equal["counts"], "<=", epsilon)
+
+
+@claim("cai2025:exp-2")
+def check_exp_2(frame: pd.DataFrame) -> Iterator[Check]:
+    """All losses fall as p grows."""
+    yield from monotone(frame, "p")
+
+
+@claim("cai2025:exp-3")
+def check_exp_3(frame: pd.DataFrame) -> Iterator[Check]:
+    """All losses fall as epsilon grows, on the same data and along one direction of the noise."""
+    yield from epsilon_falls(frame)
+
+
+@styled
+def draw_by_probability(frame: pd.DataFrame) -> Figure:
+    """Losses against the chance that a pair is compared, a curve an epsilon (Figure 2)."""
+    return draw_losses(frame, "p", "epsilon")
+
+
+@styled
+def draw_by_epsilon_edge(frame: pd.DataFrame) -> Figure:
+    """Losses against epsilon, a curve a probability (Figure 3)."""
+    return draw_losses(frame, "epsilon", "p")
+
+
+@styled
+def draw_ridge(frame: pd.DataFrame) -> Figure:
+    """Relative l2 error (log) and missed share of the MLE against the factor of gamma, a curve an epsilon."""
+    figure = Figure(figsize=(7.2, 3.2))
+    titles = {L2: "log relative ℓ2 error", MISSED: "MLE: top k missed"}
+    for axes, (loss, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
+        for number, (epsilon, part) in enumerate(frame[frame.loss == loss].groupby("epsilon")):
+            label = f"ε = {label_of(epsilon)}"
+            band(axes, part.factor, part, color=COLOURS[number], marker="o", ms=3, label=label)
+        axes.axvline(2, color="black", lw=1, ls="--")
+        axes.set(title=title, xlabel="c₀ in γ = c₀ √(np log n)", xscale="log")
+    figure.axes[0].legend(fontsize=8)
+    return figure

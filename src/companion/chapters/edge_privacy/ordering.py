@@ -1,0 +1,262 @@
+"""How far apart strengths must be to be ranked, and which term decides: Corollary 2.1 and what follows it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import optimize, stats
+
+from companion.chapters.edge_privacy.estimation import rate, sparsest
+from companion.instruments.allowance import ROUNDING, Z, agree
+from companion.instruments.sweep import stream
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
+from dprank.models.bradley_terry import LOGISTIC, erdos_renyi_counts
+
+#: Least slope of the logistic function where strengths of at most 1 differ: at 2.
+SLOPE = float(LOGISTIC.pdf(2.0))
+#: Probability that `swap_probability` may leave out: Hoeffding, 12 sqrt(n) from the mean.
+LEFT_OUT = 1e-120
+#: Numbers of items whose best one is swapped, epsilons of our constants, and log n at which two terms are compared.
+SWAPPED, EPSILONS = (100, 1000, 10_000, 100_000), (1.0, 0.5)
+LOGS = tuple(math.log(10) * k for k in (2, 6, 12, 300, 10**6))
+
+
+# --- Corollary 2.1 ---------------------------------------------------------------------------------------------------
+
+
+def tail(u: float) -> float:
+    """P(w - w' > u) for two Laplace variables of scale 1, u >= 0."""
+    return math.exp(-u) * (1 + u / 2) / 2
+
+
+def swap_probability(n: int, gap: float, scale: float) -> float:
+    """Exact probability that the perturbed MLE puts another item before the best: complete graph, logistic link.
+
+    The best item leads by `gap`, all others are equal. On the complete graph the order is that of the noisy counts, so
+    this is P(N_2 + w_2 > N_1 + w_1) for one given other item, and a lower bound on the failure of the top one.
+    Outcomes farther than 24 standard deviations are left out: less than `LEFT_OUT`.
+    """
+    others, reach = n - 2, math.ceil(12 * math.sqrt(n))
+    laws, starts = [], []
+    for chance in (LOGISTIC.cdf(gap), 0.5):
+        middle = round(others * float(chance))
+        wins = np.arange(max(0, middle - reach), min(others, middle + reach) + 1)
+        laws.append(stats.binom.pmf(wins, others, chance))
+        starts.append(int(wins[0]))
+    lead = np.convolve(laws[0], laws[1][::-1])
+    first = starts[0] - (starts[1] + len(laws[1]) - 1)
+    value = first + np.arange(len(lead))
+    won = float(LOGISTIC.cdf(gap))
+    total = 0.0
+    for direct, chance in ((1, won), (-1, 1 - won)):
+        t = np.abs(value + direct) / scale if scale else np.where(value + direct == 0, 0.0, np.inf)
+        behind = np.exp(-t) * (1 + np.where(np.isinf(t), 0, t) / 2) / 2
+        total += chance * float(lead @ np.where(value + direct >= 0, behind, 1 - behind))
+    return total
+
+
+def separation(n: int, epsilon: float) -> float:
+    """A gap that is enough on the complete graph with lambda = 8 / epsilon, for every k: our constants in (2.7).
+
+    The lead of an item over another in wins is a sum of n independent terms with mean at least F'(2) n gap; it falls
+    short by sqrt(7 n log n) with probability at most n^-7 (Hoeffding), and noise makes up 8 lambda log n with less.
+    """
+    first, second = separation_constants()
+    return first * math.sqrt(math.log(n) / n) + second * math.log(n) / (n * epsilon)
+
+
+def separation_constants() -> tuple[float, float]:
+    """Constants of the two terms of (2.7)."""
+    return math.sqrt(7) / SLOPE, 64 / SLOPE
+
+
+def separable(epsilon: float) -> int:
+    """Least n for which two strengths within 1 can be that far apart."""
+    return math.ceil(optimize.brentq(lambda n: separation(n, epsilon) - 2, 10, 1e12))
+
+
+def swaps(sizes: Iterable[int], constants: Iterable[float], epsilon: float = 1.0) -> pd.DataFrame:
+    """Swap of the best item with one other, for gaps of several multiples of the right side of (2.7), p = 1.
+
+    Columns: ``constant``, ``items``, ``gap``, ``swap`` (exact probability), ``exponent`` (it is n to the minus this).
+    """
+    rows = []
+    for c, n in product(constants, sizes):
+        gap = c * rate(n, 1.0, 1 / epsilon)
+        swap = swap_probability(n, gap, 8 / epsilon)
+        rows.append((c, n, gap, swap, -math.log(swap) / math.log(n)))
+    return pd.DataFrame(rows, columns=["constant", "items", "gap", "swap", "exponent"])
+
+
+def listed_swap(gap: float, scale: float) -> float:
+    """`swap_probability` of four items by listing all outcomes."""
+    pairs, theta, total = list(combinations(range(4), 2)), np.array([gap, 0, 0, 0]), 0.0
+    for result in product((0, 1), repeat=len(pairs)):
+        chance, wins = 1.0, np.zeros(4)
+        for (i, j), first in zip(pairs, result, strict=True):
+            chance *= float(LOGISTIC.cdf((theta[i] - theta[j]) * (1 if first else -1)))
+            wins[i if first else j] += 1
+        lead = (wins[0] - wins[1]) / scale
+        total += chance * (tail(lead) if lead >= 0 else 1 - tail(-lead))
+    return total
+
+
+def rarely_swapped(n: int, power: float = 5.0) -> float:
+    """The gap, epsilon = 1, at which the best item falls behind a given one with probability n^-power / (n - 1)."""
+
+    def excess(gap: float) -> float:
+        return math.log(swap_probability(n, gap, 8.0) + LEFT_OUT) + power * math.log(n) + math.log(n - 1)
+
+    return float(optimize.brentq(excess, 0, 2))
+
+
+@claim("cai2025:cor-2.1")
+def check_cor_2_1() -> Iterator[Check]:
+    """Corollary 2.1 with a small constant in (2.7), and with ours."""
+    for row in swaps(SWAPPED, (0.1,)).itertuples():
+        what = (
+            "b, where the best item falls behind one other with probability n^−b: gap 0.1 times the rate, p = 1, ε = 1"
+        )
+        yield printed(f"{what}, n = {row.items:,}", row.exponent, ">=", 5)
+    for epsilon in EPSILONS:
+        least = separable(epsilon)
+        sizes = [least, *(10**k for k in range(4, 10) if 10**k > least)]
+        bound = max(n**5 * n**2 / 4 * (n**-7.0 + tail(8 * math.log(n))) for n in sizes)
+        what = f"n⁵ times the bound on P(wrong top k), our constants, every k, p = 1, ε = {epsilon:g}, n ≥ {least:,}"
+        for says in (supplied, amended):
+            yield says(what, bound, "<=", 1)
+        closed = (1 + (1 + 4 * math.log(least)) / (2 * least)) / 4
+        yield agree("the same, off its value at the least n", abs(bound - closed))
+        fits = separation(least, epsilon) <= 2 < separation(least - 1, epsilon)
+        yield argument(f"whether n = {least:,} is the least for such a gap within 2", fits, "==", True)
+    n = SWAPPED[2]
+    share = rarely_swapped(n) / separation(n, 1.0)
+    what = f"gap at which the best falls behind one of {n:,} with probability n⁻⁵/(n − 1), exactly, over our gap"
+    for says in (supplied, amended):
+        yield says(f"{what}, p = 1, ε = 1", share, "<=", 1)
+    off = max(abs(swap_probability(4, 0.7, scale) - listed_swap(0.7, scale)) for scale in (0.5, 8.0))
+    yield agree("P(the best falls behind one other), off the listing of outcomes, 4 items", off)
+
+
+# --- ranking everything ----------------------------------------------------------------------------------------------
+
+
+def changed(theta: ArrayLike) -> NDArray[np.float64]:
+    """Comparisons, in expectation, that tell each item from the next: sums of differences of winning probabilities.
+
+    For neighbours i and k in the order: the sum over the other j of 2 (F(theta_i - theta_j) - F(theta_k - theta_j)),
+    and F(theta_i - theta_k) - F(theta_k - theta_i). If the two exchange their strengths, this many outcomes change.
+    """
+    theta = np.sort(np.asarray(theta, float))[::-1]
+    against = LOGISTIC.cdf(theta[:, None] - theta)
+    step = against[:-1] - against[1:]
+    rows = np.arange(len(theta) - 1)
+    own = step[rows, rows] + step[rows, rows + 1]
+    return 2 * (step.sum(1) - own) + own
+
+
+def ranking_limit(epsilon: float, comparisons: ArrayLike) -> float:
+    """Upper bound on P(all items in the right order) under epsilon edge privacy, by exchanges of neighbours.
+
+    It is 1 / (1 + sum exp(-(e^epsilon - 1) D)) with D of `changed`, for each pair of neighbours in the order.
+    """
+    return float(1 / (1 + np.exp(-math.expm1(epsilon) * np.asarray(comparisons, float)).sum()))
+
+
+def most_comparisons(n: int) -> float:
+    """What the mean of `changed` cannot exceed, whatever the strengths: 2 n / (n - 1)."""
+    return 2 * n / (n - 1)
+
+
+def universal_limit(epsilon: float, n: int) -> float:
+    """The same for any strengths: the exponential is convex, so the bound is largest where all D equal their mean."""
+    return ranking_limit(epsilon, np.full(n - 1, most_comparisons(n)))
+
+
+def right_order(theta: ArrayLike, scale: float, draws: int) -> tuple[float, float]:
+    """Share of draws in which the noisy counts of a complete graph rank everything right, and its standard error."""
+    theta = np.sort(np.asarray(theta, float))[::-1]
+    rng = stream("right order", {"theta": theta.tolist(), "scale": scale})
+    _, wins = erdos_renyi_counts(theta, 1.0, draws, rng=rng)
+    noisy = wins - rng.laplace(0, scale, wins.shape)
+    share = float((np.diff(noisy) < 0).all(1).mean())
+    return share, math.sqrt(max(share * (1 - share), 1 / draws) / draws)
+
+
+def room(sizes: Iterable[int], epsilon: float = 1.0) -> pd.DataFrame:
+    """Full ranking: ``items``, ``constant`` (largest that (2.7) can have for all k in Theta, p = 1), ``failure``."""
+    rows = []
+    for n in sizes:
+        largest = 2 / ((n - 1) * rate(n, 1.0, 1 / epsilon))
+        rows.append({"items": n, "constant": largest, "failure": 1 - universal_limit(epsilon, n)})
+    return pd.DataFrame(rows)
+
+
+@claim("cai2025:sec-2.2:rank-all")
+def check_rank_all(draws: int) -> Iterator[Check]:
+    """No private method can rank everything, whatever the gaps."""
+    for epsilon in (1.0, 0.5):
+        for n in (10, 1000, 10**6):
+            fails = 1 - universal_limit(epsilon, n)
+            what = "b, where some item is out of place with probability at least n^−b: any strengths, any p"
+            yield printed(f"{what}, ε = {epsilon:g}, n = {n:,}", -math.log(fails) / math.log(n), ">=", 5)
+    rng = stream("changed comparisons", {})
+    share = 0.0
+    for n in (2, 3, 5, 20, 100):
+        for spread in (0.1, 1.0, 10.0, 1000.0):
+            kinds = (
+                np.linspace(0, spread, n),
+                rng.uniform(0, spread, n),
+                rng.standard_exponential(n).cumsum() * spread,
+            )
+            share = max(share, *(float(changed(theta).mean()) / most_comparisons(n) for theta in kinds))
+    yield amended("mean number of telling comparisons over 2n/(n − 1), 60 vectors", share, "<=", 1)
+    for n, gap in ((3, 2.0), (10, 0.2), (10, 5.0)):
+        theta = gap * np.arange(n)
+        seen, se = right_order(theta, 8.0, draws)
+        limit = ranking_limit(1.0, changed(theta))
+        what = f"P(all in place), equal gaps of {gap:g}, n = {n}, p = 1, ε = 1"
+        yield amended(what, seen, "<=", limit, error=Z * se)
+
+
+# --- which term dominates --------------------------------------------------------------------------------------------
+
+
+def dominance(log_sizes: Iterable[float], c_1: float = 1.0) -> pd.DataFrame:
+    """Privacy term of (2.7) over the other at epsilon = 1 / sqrt(log n), for degrees n p = (log n)^a and at c_1's edge.
+
+    Columns: ``log n``, ``largest`` (ratio at the least p of Theorem 2.1: (log n)^(1/4) / sqrt(c_1)), ``inside`` (at n p
+    = (log n)^1.75), ``edge`` (at n p = (log n)^2), ``outside`` (at n p = (log n)^2.25).
+    """
+    rows = []
+    for log in log_sizes:
+        degree = {"largest": c_1 * log**1.5, "inside": log**1.75, "edge": log**2, "outside": log**2.25}
+        ratio = {name: (log * log**0.5 / d) / math.sqrt(log / d) for name, d in degree.items()}
+        rows.append({"log n": log} | ratio)
+    return pd.DataFrame(rows)
+
+
+@claim("cai2025:sec-2.2:dominates")
+def check_dominates() -> Iterator[Check]:
+    """The privacy term wins for n p well below (log n)^2, loses above, and Theorem 2.1 allows such p."""
+    frame = dominance(LOGS)
+    last, small = frame.iloc[-1], frame.iloc[1]
+    least = (frame.inside / frame.inside.shift()).min()
+    yield printed("privacy term over the other, np = (log n)^1.75, ε = 1/√log n, n = 10⁶", small.inside, ">", 1)
+    yield printed("the same, n = 10^(10⁶)", last.inside, ">", 4)
+    yield printed("least ratio of successive values, n = 10² to 10^(10⁶)", least, ">", 1)
+    yield printed("the same terms at np = (log n)²: no domination at the edge", last.edge, "==", 1, error=ROUNDING)
+    yield printed("at np = (log n)^2.25: it is the other way round, n = 10⁶", small.outside, "<", 1)
+    powers = {"largest": 1 / 4, "inside": 1 / 8, "edge": 0.0, "outside": -1 / 8}
+    off = max(np.abs(frame[name] / frame["log n"] ** power - 1).max() for name, power in powers.items())
+    yield agree("those ratios, off (log n)^(1 − a/2) at np = (log n)^a", off)
+    n, log = 10**6, math.log(1e6)
+    degree = n * sparsest(n, log**-0.5, 1.0)
+    yield printed("least np of Theorem 2.1 over (log n)^1.75, c₁ = 1, n = 10⁶", degree / log**1.75, "<=", 1)
+    terms = rate(n, degree / n, log**0.5) / rate(n, degree / n, 0) - 1
+    yield agree("the two terms of (2.7) there, off the largest ratio", abs(terms - small.largest))

@@ -1,0 +1,260 @@
+"""The published curves of Experiments 1 and 2: one vector of noise in all replicates, ties not broken at random."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from companion.chapters.edge_privacy.comparisons import edge_data, edge_methods
+from companion.instruments.allowance import Z
+from companion.instruments.loss_curves import AXES, band, label_of, shown
+from companion.instruments.strengths import (
+    MISSED,
+    Data,
+    Draws,
+    Method,
+    centred,
+    in_chunks,
+    losses_of,
+    missed,
+    strengths,
+    top_size,
+)
+from companion.instruments.style import COLOURS, styled
+from companion.instruments.sweep import stream, sweep
+from companion.ledger.claim import Check, amended, claim, printed, supplied
+from dprank.models.bradley_terry import erdos_renyi_counts
+from dprank.pairwise import mle_from_counts
+
+#: The seed that the authors' code sets inside its objective function.
+SEED = 13
+
+#: Experiment 1, as published by the authors (120 repetitions): (method, epsilon) -> n -> share of the top k missed.
+PUBLISHED_1: dict[tuple[str, float], dict[int, float]] = {
+    ("counts", 0.5): {100: 0.235, 325: 0.055, 700: 0.006},
+    ("counts", 1.0): {100: 0.160, 325: 0.037, 700: 0.003},
+    ("counts", math.inf): {100: 0.141, 325: 0.032, 700: 0.003},
+    ("MLE", 0.5): {100: 0.373, 325: 0.248, 700: 0.082},
+    ("MLE", 1.0): {100: 0.272, 325: 0.134, 700: 0.020},
+    ("MLE", 2.5): {100: 0.162, 325: 0.050, 700: 0.004},
+    ("MLE", math.inf): {100: 0.129, 325: 0.028, 700: 0.003},
+}
+#: Experiment 2 (n = 300), p = 0.25, infinite epsilon, as published by the authors (120 repetitions).
+PUBLISHED_2 = {"MLE": 0.190, "counts": 0.307}
+#: Half a unit in the last published digit.
+LAST_DIGIT = 0.0005
+
+
+def r_uniform(seed: int, size: int) -> NDArray[np.float64]:
+    """What R gives for ``set.seed(seed); runif(size)``: Mersenne Twister with R's scrambling of the seed."""
+    word = seed % 2**32
+    words = np.empty(625, np.uint64)
+    for step in range(-50, 625):
+        word = (69069 * word + 1) % 2**32
+        if step >= 0:
+            words[step] = word
+    twister = np.random.MT19937()
+    twister.state = {"bit_generator": "MT19937", "state": {"key": words[1:].astype(np.uint32), "pos": 624}}
+    return np.asarray(twister.random_raw(size) * 2.3283064365386963e-10)
+
+
+def r_laplace(seed: int, size: int) -> NDArray[np.float64]:
+    """Standard Laplace numbers as the authors' code makes them of R's uniform ones."""
+    u = r_uniform(seed, size) - 0.5
+    return np.asarray(np.sign(u) * np.log(1 - 2 * np.abs(u)))
+
+
+def methods_as_run(n: int, p: float, noise: int) -> dict[str, Method]:
+    """MLE and counts with one vector of noise in all replicates of the MLE, and ties broken as in the authors' code.
+
+    An optimiser that starts at the truth breaks them for the truth; those of counts are broken by index.
+    """
+    printed = edge_methods(n, p)
+
+    def pulled(mechanism: Any, data: Data) -> NDArray[np.float64]:
+        return mle_from_counts(data.played, data.wins - mechanism.scale * r_laplace(noise, n), ridge=mechanism.ridge)[0]
+
+    def missed_by(rule: str, scores: NDArray[np.float64], data: Data) -> NDArray[np.float64]:
+        return missed(scores, data.truth, favours(n)[rule])
+
+    return {
+        "MLE": replace(printed["MLE"], scores=pulled, missed=partial(missed_by, "for the truth")),
+        "counts": replace(printed["counts"], missed=partial(missed_by, "by index")),
+    }
+
+
+def one_draw(
+    n: int,
+    p: float,
+    noise: str | int,
+    theta: int,
+    *,
+    epsilons: Sequence[float],
+    repetitions: int,
+    rng: np.random.Generator,
+) -> Draws:
+    """As `edge_draws`, with draw number `theta` of the strengths in all replicates, and noise from a seed of R.
+
+    A word for the noise, "fresh 0", stands for new noise in every replicate, and ties broken at random.
+    """
+    truth = strengths(n, rng=stream("cai2025 strengths", {"n": n, "number": theta}))
+    if isinstance(noise, str):
+        methods = {name: method for name, method in edge_methods(n, p).items() if name in ("MLE", "counts")}
+    else:
+        methods = methods_as_run(n, p, noise)
+
+    def draw(rows: int) -> Draws:
+        return losses_of(edge_data(np.tile(truth, (rows, 1)), p, rng), methods, epsilons)
+
+    return in_chunks(n, repetitions, draw)
+
+
+def edge_as_run(
+    sizes: Iterable[int],
+    epsilons: Sequence[float],
+    repetitions: int,
+    *,
+    p: float = 1.0,
+    noise: Iterable[str | int] = (SEED,),
+    theta: Iterable[int] = (0,),
+    jobs: int = 1,
+) -> pd.DataFrame:
+    """A curve for every ``noise`` and ``theta`` of `one_draw`; other columns as `edge`."""
+    cells = [{"n": int(n), "p": float(p), "noise": w, "theta": t} for n, w, t in product(sizes, noise, theta)]
+    return sweep(
+        partial(one_draw, epsilons=epsilons),
+        cells,
+        experiment="cai2025 edge, one draw",
+        repetitions=repetitions,
+        outcomes=("epsilon", "method", "loss"),
+        jobs=jobs,
+    )
+
+
+def tie_rules(n: int, repetitions: int) -> pd.DataFrame:
+    """Share of the top k that counts miss at p = 1 without noise, by the treatment of ties (``rule``)."""
+    return sweep(tie_draws, [{"n": n}], experiment="cai2025 ties", repetitions=repetitions, outcomes=("rule",))
+
+
+def favours(n: int) -> dict[str, NDArray[Any]]:
+    """Which of equal scores comes first, by the rule that the authors' code follows; the strong items are last."""
+    return {"for the truth": np.arange(n) >= n - top_size(n), "by index": -np.arange(n) / n}
+
+
+def tie_draws(n: int, *, repetitions: int, rng: np.random.Generator) -> Draws:
+    """Draws of `tie_rules`."""
+    truth = centred(strengths(n, repetitions, rng=rng)[:, ::-1])
+    wins = erdos_renyi_counts(truth, 1.0, rng=rng)[1]
+    run = favours(n)
+    rules = {"for the truth": run["for the truth"], "at random": rng.random(wins.shape), "by index": run["by index"]}
+    return {(rule,): missed(wins, truth, favour) for rule, favour in rules.items()}
+
+
+def scatter(frame: pd.DataFrame) -> pd.DataFrame:
+    """Scatter of the curves of `edge_as_run` around their mean, over the standard error that each of them shows.
+
+    Of the MLE's missed share: ``n``, ``epsilon``, ``noise`` ("one draw" or "fresh"), ``curves``, ``scatter``, ``se``,
+    ``ratio``; without a common cause the ratio is near 1.
+    """
+    rows = frame[(frame.method == "MLE") & (frame.loss == MISSED) & np.isfinite(frame.epsilon)]
+    kind = rows.noise.map(lambda noise: "fresh" if isinstance(noise, str) else "one draw")
+    grouped = rows.groupby(["n", "epsilon", kind.rename("noise")])
+    table = grouped.agg(curves=("mean", "size"), scatter=("mean", "std"), se=("se", lambda x: np.sqrt((x**2).mean())))
+    return table.assign(ratio=table.scatter / table.se).reset_index()
+
+
+def one_draw_curves(frame: pd.DataFrame) -> pd.DataFrame:
+    """What the figure of the one noise vector draws: the MLE's missed share by ``source``, from `edge_as_run`.
+
+    The source is "one draw" (a noise seed a curve), "seed 13", "new noise" (the mean of all such curves), "published".
+    """
+    rows = frame[(frame.method == "MLE") & (frame.loss == MISSED)]
+    fresh = rows.noise.map(lambda noise: isinstance(noise, str))
+    fixed = rows[~fresh].assign(source=np.where(rows.noise[~fresh] == SEED, f"seed {SEED}", "one draw"))
+    grouped = rows[fresh].groupby(["n", "epsilon"], as_index=False)
+    new = grouped.agg(mean=("mean", "mean"), se=("se", lambda x: np.sqrt((x**2).sum()) / len(x)))
+    known = [
+        {"n": n, "epsilon": epsilon, "mean": value, "source": "published"}
+        for (method, epsilon), values in PUBLISHED_1.items()
+        for n, value in values.items()
+        if method == "MLE" and epsilon in set(rows.epsilon) and n <= rows.n.max()
+    ]
+    columns = ["source", "noise", "n", "epsilon", "mean", "se"]
+    parts = [fixed[columns], new.assign(source="new noise"), pd.DataFrame(known)]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def published_2(draws: int, repetitions: int) -> pd.DataFrame:
+    """Experiment 2 at p = 1/4 without noise, published and ours: ``method``, ``published``, ``ours``, ``sd``."""
+    frame = edge_as_run([300], [math.inf], repetitions, p=0.25, theta=range(draws))
+    means = frame[frame.loss == MISSED].groupby("method")["mean"]
+    table = pd.DataFrame({"published": PUBLISHED_2, "ours": means.mean(), "sd": means.std() * math.sqrt(1 + 1 / draws)})
+    return table.rename_axis("method").reset_index()
+
+
+def against_published(fresh: pd.DataFrame, as_run: pd.DataFrame) -> pd.DataFrame:
+    """Published values of Experiment 1 beside ours, of `edge_as_run` with new noise and with that of ``SEED``.
+
+    ``method``, ``epsilon``, ``n``, ``published``; and of both the mean over draws of the strengths, ``sd``, the
+    standard deviation of what a run with strengths of its own gives, ``z``, how many of them the published value is
+    off, and ``draws``.
+    """
+    rows = []
+    for (method, epsilon), values in PUBLISHED_1.items():
+        for n, published in values.items():
+            row: dict[str, Any] = {"method": method, "epsilon": epsilon, "n": n, "published": published}
+            for name, frame in (("fresh", fresh), ("as run", as_run)):
+                here = (frame.method == method) & (frame.epsilon == epsilon) & (frame.n == n)
+                means = frame["mean"][here & (frame.loss == MISSED)]
+                if len(means) > 1:
+                    sd = math.hypot(means.std() * math.sqrt(1 + 1 / len(means)), LAST_DIGIT / math.sqrt(3))
+                    row |= {name: means.mean(), f"{name}, sd": sd, f"{name}, z": (published - means.mean()) / sd}
+                    row[f"{name}, draws"] = len(means)
+            if "as run" in row and "fresh" in row:
+                rows.append(row)
+    return pd.DataFrame(rows)
+
+
+@claim("cai2025:fig-1")
+def check_published(table: pd.DataFrame) -> Iterator[Check]:
+    """Published values of Figure 1 against ours: with new noise; with one noise vector and the authors' ties."""
+    words = {"fresh": "new noise, ties at random", "as run": f"one noise vector (seed {SEED}), ties as run"}
+    for name, says in (("fresh", printed), ("as run", supplied)):
+        z = table[f"{name}, z"].abs()
+        row = table.loc[z.idxmax()]
+        value = f"{row.method}, n = {row.n}, ε = {shown(row.epsilon)}, worst of {len(table)}"
+        what = f"{words[name]}: standard deviations between the published value and ours ({value})"
+        error = z.max() * 2 / math.sqrt(2 * (row[f"{name}, draws"] - 1))
+        yield says(what, z.max(), "<=", Z, error=error)
+    square = float((table["as run, z"] ** 2).mean())
+    what = f"{words['as run']}: mean square of the standard deviations off, {len(table)} values"
+    yield amended(what, square, "<=", 3)
+
+
+@styled
+def draw_one_draw(frame: pd.DataFrame) -> Figure:
+    """Curves of the MLE's missed share, each with one noise vector in all replicates, and the published values."""
+    figure = Figure(figsize=(7.2, 3.4))
+    groups = list(frame[frame.source != "published"].groupby("epsilon"))
+    panels = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
+    for axes, (epsilon, rows) in zip(panels, groups, strict=True):
+        for number, (_, part) in enumerate(rows[rows.source == "one draw"].groupby("noise")):
+            axes.plot(part.n, part["mean"], color="0.6", lw=0.8, label="" if number else "one noise vector a curve")
+        for source, colour, marker in (("new noise", COLOURS[0], "o"), (f"seed {SEED}", COLOURS[1], "s")):
+            part = rows[rows.source == source]
+            band(axes, part.n, part, label=source, ms=3.5, color=colour, marker=marker)
+        known = frame[(frame.source == "published") & (frame.epsilon == epsilon)]
+        axes.plot(known.n, known["mean"], "x", color="black", ms=8, mew=1.8, label="published")
+        axes.set(title=f"ε = {label_of(epsilon)}", xlabel=AXES["n"])
+    figure.axes[0].set_ylabel("MLE: top k missed")
+    figure.axes[-1].legend(fontsize=8)
+    return figure

@@ -1,0 +1,165 @@
+"""What no private estimate can do, and what the paper's does: Theorem 3.2."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from companion.chapters.individual_privacy.packings import (
+    EPSILONS,
+    ITEMS,
+    RATES,
+    estimation_risk,
+    exact_recovery,
+    log_delta,
+    packing_checks,
+    tolerant_log_delta,
+)
+from companion.chapters.individual_privacy.voter_estimation import KAPPA_2, WITHIN, mean_noise, rate
+from companion.instruments.allowance import ROUNDING, Z, agree
+from companion.ledger.claim import Check, amended, argument, claim, content, printed
+from dprank.models.bradley_terry import LOGISTIC, Link
+
+#: Numbers of items and the place of the pair that the proof of Theorem 3.2 exchanges.
+SWAPPED = ((2, 1), (5, 2), (5, 4))
+
+
+def pair_estimate_risk(n_items: int, comparisons: float, scale: float = 0.0, link: Link = LOGISTIC) -> float:
+    r"""Upper bound on the worst expected largest error of a plain estimate of centred strengths in [-1, 1].
+
+    It takes the share of wins of every pair, inverts the link and averages over opponents. If each pair is compared mu
+    times on average (a sum of independent draws), then except with chance :math:`\binom n2 (e^{-\mu/8} + 2 e^{-t^2
+    \mu})` every pair is compared mu / 2 times and every share is within t; the inverse link has slope at most 1 /
+    F'(2). Laplace noise on each of the n (n - 1) counts is at most B except with chance :math:`n (n - 1) e^{-B /
+    \text{scale}}`. Where one of these fails the error is at most 2.
+    """
+    pairs = math.comb(n_items, 2)
+    spread = math.sqrt(math.log(8 * pairs * comparisons) / comparisons)
+    bound = scale * math.log(2 * pairs * comparisons)
+    if 2 * bound >= comparisons / 4:
+        return 2.0
+    noisy = 2 * bound / (comparisons / 2 - 2 * bound)
+    fails = pairs * (math.exp(-comparisons / 8) + 2 * math.exp(-(spread**2) * comparisons))
+    fails += 2 * pairs * math.exp(-bound / scale) if scale else 0.0
+    return min(2.0, (spread + noisy) / float(link.pdf(2.0)) + 2 * fails)
+
+
+def published_subset(n_items: int, epsilons: Iterable[float], share: float = 0.1) -> pd.DataFrame:
+    """An estimate that publishes every voter's answer with probability delta = n^-2: (0, delta)-private, L = 1.
+
+    The number of voters is chosen so that n log n / (m epsilon) = share.
+
+    Columns: ``items``, ``epsilon``, ``delta``, ``voters``, ``rate``, ``risk`` (upper bound on the worst risk), ``over
+    rate``.
+    """
+    epsilon = np.array(list(epsilons), float)
+    delta = float(n_items) ** -2
+    voters = np.ceil(n_items * math.log(n_items) / (share * epsilon))
+    r = rate(n_items, voters, epsilon)
+    risk = np.array([pair_estimate_risk(n_items, delta * m / math.comb(n_items, 2)) for m in voters])
+    known = {"items": n_items, "epsilon": epsilon, "delta": delta, "voters": voters}
+    return pd.DataFrame(known | {"rate": r, "risk": risk, "over rate": risk / r})
+
+
+def same_data(n_items: int, shift: float = 1.0, link: Link = LOGISTIC) -> tuple[float, float]:
+    """Two strength vectors of equal items, all at plus and all at minus `shift`.
+
+    Largest difference of any winning probability, and half the distance of the two vectors: if the first is 0, the
+    worst error of every estimate is at least the second.
+    """
+    up, down = np.full(n_items, shift), np.full(n_items, -shift)
+    moved = link.cdf(up[:, None] - up) - link.cdf(down[:, None] - down)
+    return float(np.abs(moved).max()), float(np.abs(up - down).max() / 2)
+
+
+@claim("cai2025:thm-3.2")
+def check_thm_3_2() -> Iterator[Check]:
+    """Theorem 3.2 over the printed strengths, and over centred ones with delta tied to epsilon."""
+    moved, half = same_data(6)
+    zero = max(max(map(abs, corner)) for corner in product((-1.0, 1.0), repeat=6))  # worst error of the estimate 0
+
+    yield printed("change of the winning probabilities from θ = (1, ..., 1) to −θ", moved, "<=", 0)
+    yield printed("worst error of every estimate, private or not, at least; any rate up to 1", half, ">=", 1)
+    yield content("least worst error with perfect privacy (the estimate 0) less that without any", zero - half, ">", 0)
+    for answers in (1, 5):
+        frame = exact_recovery(ITEMS, EPSILONS, RATES, answers)
+        what = f"centred: least bound on worst risk over rate, δ = ε/(10 n log n), L = {answers}, {len(frame):,} cases"
+        yield amended(what, estimation_risk(frame).min(), ">=", 1 / (800 * answers))
+        yield from packing_checks(6 + answers, answers)
+    for n in (2, 10, 100):
+        frame = published_subset(n, 10.0 ** -np.arange(2, 40))
+        row = frame[frame["over rate"] < 1 / 800].iloc[0]
+        at = f"n = {n}, L = 1, ε = {row.epsilon:.3g} (the first power of ten), m = {row.voters:.3g}"
+        what = f"centred, δ = n^−2 far above ε: answers published with chance δ, worst risk (at most) over rate, {at}"
+        yield amended(what, row["over rate"], "<", 1 / 800)
+        part = n * math.log(n) / (row.voters * row.epsilon)
+        yield argument(f"n log n / (mε) there, n = {n}", part, "==", 0.1, error=1e-3)
+
+
+def suboptimality(n_items: int, epsilon: float, voters: Iterable[float], kappa_2: float) -> pd.DataFrame:
+    """Risk of the printed estimate against that of another private estimate, L = 1, logistic.
+
+    Columns: ``voters``, ``printed`` (lower bound, for any strengths of mean 0), ``other`` (upper bound on the worst
+    risk of the epsilon-private `pair_estimate_risk` with Laplace(2 / epsilon) noise), ``ratio``.
+    """
+    m = np.array(list(voters), float)
+    other = [pair_estimate_risk(n_items, x / math.comb(n_items, 2), 2 / epsilon) for x in m]
+    as_printed = float(mean_noise(n_items)) * LOGISTIC.kappa_1 / kappa_2
+    return pd.DataFrame({"voters": m, "printed": as_printed, "other": other, "ratio": as_printed / np.array(other)})
+
+
+@claim("cai2025:thm-3.2:optimal")
+def check_optimal(frame: pd.DataFrame, times: float = 100.0) -> Iterator[Check]:
+    """Whether the estimate of Theorem 3.1 is optimal up to a constant; `frame` is that of `estimation_curve`."""
+    epsilon, answers = frame.epsilon.iloc[0], int(frame.answers.iloc[0])
+    for (kappa_2, power), n in product(((LOGISTIC.kappa_2, 12), (KAPPA_2, 16)), (2, 16)):
+        row = suboptimality(n, epsilon, [10.0**power], kappa_2).iloc[0]
+        at = f"n = {n}, m = 10^{power}, L = 1, ε = {epsilon:g}, κ2 = {kappa_2:.3g}"
+        what = f"risk of the printed estimate over that of a private average of pairs, at least, {at}"
+        yield printed(what, row.ratio, "<=", times)
+    centred = frame[frame.calibration == "centred"]
+    ratios = centred["mean"] / centred.rate
+    row, worst = centred.loc[ratios.idxmax()], ratios.max()
+    at = f"largest of {len(centred)}, n = {row.n_items}, m = {row.voters:,}, {row.strengths} strengths"
+    what = f"mean error of the centred estimate over the rate, {at}"
+    yield amended(what, worst, "<=", WITHIN, error=Z * row.se / row.rate)
+    least = estimation_risk(exact_recovery(ITEMS, [epsilon], RATES, answers)).min()
+    what = f"worst risk of every private estimate over the rate, L = {answers}, at least"
+    yield amended(what, least, ">=", 1 / (800 * answers))
+
+
+def swapped_pair(n_items: int, place: int, risk: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two centred strength vectors that differ in places K and K + 1 only, which are 100 risks apart and exchanged."""
+    theta: NDArray[np.float64] = 100 * risk * (np.arange(n_items, 0.0, -1) - (n_items + 1) / 2)
+    other = theta.copy()
+    other[[place - 1, place]] = theta[[place, place - 1]]
+    return theta, other
+
+
+@claim("cai2025:thm-3.2:proof")
+def check_thm_3_2_proof(risk: float = 1e-3) -> Iterator[Check]:
+    """The reduction of Appendix B.3: its two vectors, and the delta that its lower bound can use."""
+    for n, place in SWAPPED:
+        theta, other = swapped_pair(n, place, risk)
+        apart = np.abs(theta - other).max() / risk
+        at = f"n = {n}, K = {place}"
+        yield printed(f"ℓ∞ distance of the two vectors, in units of the risk, {at}", apart, "<=", 10)
+        yield argument("the same: they are 100 risks apart", apart, "==", 100, error=ROUNDING)
+        yield argument(f"places in which they differ, {at}", int(np.count_nonzero(theta - other)), "==", 2)
+        worst = (theta[place - 1] - theta[place] - 20 * risk) / risk
+        what = f"least estimated lead of K over K + 1 within 10 risks of the truth, in risks, {at}"
+        yield amended(what, worst, ">", 0)
+        yield agree(f"sum of the strengths in risks, {at}", theta.sum() / risk)
+    many, epsilon = 1000.0, 1.0
+    log = -2 * math.log(many)
+    what = "log of δ = n^−2 (ω = 1) less log of the δ that Theorem 3.4 allows with u = 1, c0 = 1, n = 1000, ε = 1"
+    yield printed(what, log - float(tolerant_log_delta(many, 1.0, epsilon)), "<=", 0)
+    what = "log of δ = n^−2 less log of ε/(10 n log n), which suffices here, n = 1000, ε = 1"
+    yield amended(what, log - float(log_delta(many, epsilon)), "<=", 0)
+    off = abs(log - float(log_delta(many, epsilon)) - math.log(10 * math.log(many) / many))
+    yield agree("the same, off log(10 log(n)/n)", off)

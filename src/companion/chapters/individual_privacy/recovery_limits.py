@@ -1,0 +1,192 @@
+"""What no private ranking can do: Theorem 3.4."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from companion.chapters.edge_privacy.recovery import largest_packing
+from companion.chapters.individual_privacy.packings import (
+    EPSILONS,
+    ITEMS,
+    RATES,
+    draw_distances,
+    exact_recovery,
+    fano,
+    packing_checks,
+    tolerant_log_delta,
+)
+from companion.chapters.individual_privacy.voter_estimation import rate
+from companion.instruments.allowance import agree
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
+
+#: Theorem 3.4 is evaluated at nu_1 = nu_2 = NU.
+NU = 0.5
+
+
+def random_set_failure(n_items: int, k: int, tolerance: int) -> float:
+    """Chance that a set of k items drawn blindly is at Hamming distance above 2u from a given one: no data are used."""
+    return float(stats.hypergeom.cdf(k - tolerance - 1, n_items, k, k))
+
+
+def blind_sets(sizes: Iterable[int]) -> pd.DataFrame:
+    """Failure of a blindly drawn half of n items at the largest printed tolerance, and at three quarters of k.
+
+    Columns: ``items``, ``k``, ``largest u``, ``failure``, ``u``, ``failure at u``.
+    """
+    rows = []
+    for n in sizes:
+        k = n // 2
+        u = min(k - 1, math.ceil(3 * k / 4))
+        failure = {"largest u": k - 1, "failure": random_set_failure(n, k, k - 1)}
+        rows.append({"items": n, "k": k} | failure | {"u": u, "failure at u": random_set_failure(n, k, u)})
+    return pd.DataFrame(rows)
+
+
+def tolerant_recovery(
+    n_items: Iterable[float],
+    tolerances: Iterable[float],
+    epsilons: Iterable[float],
+    rates: Iterable[float],
+    answers: int = 1,
+) -> pd.DataFrame:
+    r"""Theorem 3.4 with u >= 1 in the range of its proof, at nu_1 = nu_2 = 1/2: lower bound on the worst failure.
+
+    Top sets of k items, 3u <= k <= n - 3u, that exchange up to w = 3u items; M = n^(0.225 u) of them at distances above
+    4u; gap c times the rate with c = 1 / (1500 L); delta = epsilon / (u n^(10 u) log n).
+
+    Columns: ``items``, ``u``, ``epsilon``, ``rate``, ``log size`` (log M), ``log code`` (log of a number of sets that
+    certainly exist, by Gilbert's greedy argument), ``changed over printed`` (D over its printed bound), ``fails``.
+    """
+    grid = pd.DataFrame(
+        [
+            row
+            for row in product(n_items, tolerances, epsilons, rates)
+            if row[1] >= 1 and 2 * (1 + NU) * row[1] <= row[0] ** (1 - NU)
+        ],
+        columns=["items", "u", "epsilon", "rate"],
+    ).astype(float)
+    n, u, epsilon, r = (grid[name].to_numpy() for name in grid)
+    root = epsilon / 2 * (np.sqrt(1 + 4 * r / epsilon) - 1)
+    draws = n * np.log(n) / root**2 * answers
+    gap, w = r / (1500 * answers), 2 * (1 + NU) * u
+    tv, kl = draw_distances(n, w, gap)
+    log_size = np.log(np.floor(np.exp(np.minimum(0.9 * NU * NU * u * np.log(n), 30))))
+    log_size = np.where(0.9 * NU * NU * u * np.log(n) > 30, 0.9 * NU * NU * u * np.log(n), log_size)
+    log_delta = tolerant_log_delta(n, u, epsilon)
+    half = np.floor(n / 2)
+    return grid.assign(
+        **{
+            "log size": log_size,
+            "log code": -stats.hypergeom.logsf(2 * NU * u - 1, half, w, w),
+            "changed over printed": tv / (16 * (1 + NU) * u * gap / n),
+            "fails": fano(log_size, draws * tv, draws * kl, epsilon, log_delta),
+        }
+    )
+
+
+#: Items and tolerances of which all numbers of exchanged items are tried.
+EXCHANGED = tuple(product((10**3, 10**5, 10**9), (1, 5, 10)))
+#: Items whose half is drawn blindly; epsilons at which noiseless counts are right all the same.
+BLIND, TINY = (6, 10, 100, 1000), (1e-8, 1e-10)
+#: Cases of Theorem 3.4 with a tolerance.
+LARGE, TOLERANCES = (10**5, 10**6, 10**7, 10**9), (1, 2, 3, 10, 50, 100)
+
+
+def listed_failure(n_items: int, k: int, tolerance: int) -> float:
+    """`random_set_failure` by listing all sets."""
+    target = set(range(k))
+    return float(np.mean([len(target ^ set(s)) > 2 * tolerance for s in combinations(range(n_items), k)]))
+
+
+@claim("cai2025:thm-3.4")
+def check_thm_3_4() -> Iterator[Check]:
+    """Theorem 3.4 for the printed tolerances, and for those of its proof."""
+    yield printed("failure of a blindly drawn set, n = 4, k = 2, u = 1", random_set_failure(4, 2, 1), ">=", 0.1)
+    for row in blind_sets(BLIND).itertuples():
+        at = f"failure of a blindly drawn set, n = {row.items}, k = {row.k}"
+        yield printed(f"{at}, u = k − 1", row.failure, ">=", 0.1)
+        if row.items >= 100:
+            yield printed(f"{at}, u = {row.u}", row[-1], ">=", 0.1)
+    cases = [(n, k, u) for n in range(4, 8) for k in range(1, n) for u in range(min(k, n - k))]
+    off = max(abs(random_set_failure(*case) - listed_failure(*case)) for case in cases)
+    yield agree(f"failure of a blindly drawn set, off the listing of sets, {len(cases)} cases", off)
+    yield from tolerance_checks(amended, amended)
+    frame = exact_recovery(ITEMS, EPSILONS, RATES)
+    what = f"least bound on the worst failure, u = 0, δ = ε/(10 n log n), c = 1/160, L = 1, {len(frame):,} cases, n ≥ 4"
+    yield amended(what, frame.wrong.min(), ">=", 0.1)
+    yield from packing_checks(8, 1)
+
+
+def tolerance_checks(fails: Callable[..., Check], exist: Callable[..., Check]) -> Iterator[Check]:
+    """What Theorem 3.4 and its proof share, for u >= 1."""
+    frame = tolerant_recovery(LARGE, TOLERANCES, EPSILONS, RATES)
+    cases = f"u ≥ 1, {len(frame)} cases, n ≥ 10^5, ν1 = ν2 = ½, c = 1/(1500 L), L = 1"
+    yield fails(f"larger of the two Fano bounds on the worst failure, least, {cases}", frame.fails.min(), ">", 0.1)
+    spare = (frame["log code"] - frame["log size"]).min()
+    yield exist(f"log of sets that exist for k ≤ n/2 less log M, {cases}", spare, ">=", 0)
+    off = np.abs(frame["changed over printed"] * (frame["items"] - 1) / (frame["items"] - 3 * frame.u) - 0.5).max()
+    yield agree("D over its printed bound, times (n − 1)/(n − 3u), off ½", off)
+    wanted = 0.225 * frame.u * np.log(frame["items"])
+    yield argument("log M over 0.225 u log n: M is rounded down", (frame["log size"] / wanted).max(), "<=", 1)
+    yield argument("sets that M leaves out", (np.exp(wanted) - np.exp(frame["log size"]))[wanted < 30].max(), "<", 1)
+
+
+def constant_failure(rho: NDArray[np.float64], guess: Iterable[int]) -> float:
+    """Failure, 0 or 1, of the procedure that always names the same top set: it is perfectly private."""
+    guess = set(guess)
+    tau = np.asarray(rho, float).mean(1)
+    return float(guess != set(np.argsort(-tau, kind="stable")[: len(guess)].tolist()))
+
+
+def noiseless_failure(constant: float, epsilon: float, share: float = 0.1) -> float:
+    """Exact chance that noiseless counts miss the better of two items with a gap of `constant` times the rate, L = 1.
+
+    The number of voters is such that n log n / (m epsilon) = share.
+    """
+    voters = math.ceil(2 * math.log(2) / (share * epsilon))
+    gap = constant * float(rate(2, voters, epsilon))
+    return float(stats.binom.cdf(voters // 2, voters, 0.5 + gap))
+
+
+@claim("cai2025:thm-3.4:u0")
+def check_thm_3_4_u0() -> Iterator[Check]:
+    """Exact recovery below the threshold: for one matrix, for every delta, and as a statement about the worst case."""
+    for n, k in ((2, 1), (6, 3)):
+        rho = np.full((n, n), 0.5)
+        rho[:k, k:], rho[k:, :k] = 0.5 + 1e-6, 0.5 - 1e-6
+        what = f"failure of always naming the first {k} of {n} items, at a matrix with gap 10^−6"
+        yield printed(what, constant_failure(rho, range(k)), ">=", 0.1)
+    for epsilon in TINY:
+        what = f"exact failure of noiseless counts, δ = 1, 2 items, ε = {epsilon:g}, gap 1/160 × the rate"
+        yield printed(what, noiseless_failure(1 / 160, epsilon), ">=", 0.1)
+    for answers in (1, 5):
+        frame = exact_recovery(ITEMS, EPSILONS, RATES, answers)
+        what = f"least bound on the worst failure, δ = ε/(10 n log n), gap rate/(160 L), L = {answers}, n ≥ 4, any k"
+        yield amended(what, frame.wrong.min(), ">=", 0.1)
+
+
+@claim("cai2025:thm-3.4:proof")
+def check_thm_3_4_proof() -> Iterator[Check]:
+    """Appendix B.5: the bound on D, and the two Fano bounds at tolerance 0 and from 1 on."""
+    worst = max(
+        float((draw_distances(n, np.arange(1, 3 * u + 1), 0.01)[0] / (16 * (1 + NU) * u * 0.01 / n)).max())
+        for n, u in EXCHANGED
+    )
+    yield argument("D over 16(1 + ν2)mLuΔ/n, ν2 = ½, all numbers of exchanged items", worst, "<=", 1)
+    none = float(fano(0.0, 0.0, 0.0, 1.0, -np.inf))
+    yield printed("larger of the two Fano bounds, u = 0, M = n^0 = 1 matrix", none, ">", 0.1)
+    w, n = 3, 10**6  # u = 1: the sets differ in all of their last three items, of which k = n - 3 leaves six
+    most = largest_packing(list(combinations(range(2 * w), w)), 4)
+    yield printed("most sets there are, k = n − 3, u = 1, ν1 = ν2 = ½, n = 10^6, against M", most, ">=", n**0.225)
+    yield from tolerance_checks(supplied, supplied)
+    least = exact_recovery(ITEMS, EPSILONS, RATES).wrong.min()
+    what = "larger of the two Fano bounds, u = 0, n/2 + 1 sets with one item exchanged, C = 1/160, L = 1, least"
+    yield amended(what, least, ">", 0.1)
+    yield from packing_checks(9, 1)

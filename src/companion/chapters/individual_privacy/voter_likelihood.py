@@ -1,0 +1,97 @@
+"""The likelihood of voters' answers, Section 3.2, and the privacy of its perturbed maximum: Appendix B.1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.chapters.edge_privacy.perturbed_likelihood import (
+    attained_loss,
+    density_check,
+    determinants,
+    steps_of_the_proof,
+)
+from companion.instruments.allowance import ROUNDING
+from companion.instruments.sweep import stream
+from companion.ledger.claim import Check, amended, argument, claim, printed
+from companion.printed.cai2025 import proposition_3_1
+from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
+
+# --- Section 3.2: the likelihood -------------------------------------------------------------------------------------
+
+
+def win_shares(wins: NDArray[np.float64], played: NDArray[np.float64], unseen: float) -> NDArray[np.float64]:
+    """The printed share of comparisons won; `unseen` where a pair was never compared and the print divides 0 by 0."""
+    return np.where(played > 0, wins / np.maximum(played, 1), unseen)
+
+
+def likelihood_gaps(n_items: int, answers: int, unseen: float, link: Link = LOGISTIC) -> NDArray[np.float64]:
+    """Minus log probability of every possible data set, less the printed sum, at eleven strength vectors.
+
+    All (n (n - 1))^answers data sets are listed: which pair, which outcome; a pair that was never compared is given
+    the share of wins `unseen`.
+
+    Constant if the printed sum is right: it may not depend on the strengths.
+    """
+    first, second = np.triu_indices(n_items, 1)
+    pairs = len(first)
+    some = stream("cai2025 any strengths", {"n": n_items}).uniform(-3, 3, (10, n_items))
+    theta = np.vstack([np.zeros(n_items), some])
+    x = theta[:, first] - theta[:, second]
+    outcome = np.concatenate([link.log_cdf(x), link.log_cdf(-x)], axis=1) - math.log(pairs)
+    data = np.array(list(product(range(2 * pairs), repeat=answers)))
+    direct = -outcome[:, data].sum(-1)
+    wins = np.stack([(data == pair).sum(-1) for pair in range(pairs)], axis=-1)
+    played = wins + np.stack([(data == pairs + pair).sum(-1) for pair in range(pairs)], axis=-1)
+    share = win_shares(wins, played, unseen)
+    as_printed = -(link.log_cdf(x) @ (played * share).T + link.log_cdf(-x) @ (played * (1 - share)).T)
+    return direct - as_printed
+
+
+@claim("cai2025:sec-3.2:likelihood")
+def check_likelihood(n_items: int = 3, answers: int = 4) -> Iterator[Check]:
+    """The printed likelihood on all small data sets, pairs that were never compared included."""
+    pairs = math.comb(n_items, 2)
+    for link, unseen in product((LOGISTIC, ARCTAN), (0.0, 0.5, 1.0)):
+        gaps = likelihood_gaps(n_items, answers, unseen, link)
+        of = f"{n_items} items, all {gaps.shape[1]:,} data of {answers} answers, {link.name}, 0/0 read as {unseen:g}"
+        moved = np.ptp(gaps, axis=0).max()
+        yield printed(f"most that the difference moves with θ, {of}", moved, "==", 0, error=ROUNDING)
+        constant = abs(gaps / answers - math.log(pairs)).max()
+        yield printed(f"difference per answer less log {pairs}, {of}", constant, "==", 0, error=ROUNDING)
+        every = (n_items * (n_items - 1)) ** answers
+        yield argument(f"data sets that are listed, {link.name}, 0/0 read as {unseen:g}", gaps.shape[1], "==", every)
+
+
+@claim("cai2025:prop-3.1")
+def check_prop_3_1(epsilons: Iterable[float], answers: int) -> Iterator[Check]:
+    """The same for a voter with several answers."""
+    for epsilon in epsilons:
+        for link in (LOGISTIC, ARCTAN):
+            as_printed = proposition_3_1(epsilon, 2, per_person=answers, link=link).mechanism
+            what = f"{link.name} link, L = {answers}, ε = {epsilon:g}"
+            yield printed(f"exact privacy loss, {what}", as_printed.guarantee.epsilon, "<=", epsilon)
+            reached = attained_loss(as_printed.scale, as_printed.ridge, answers=answers, link=link)
+            yield printed(f"log density ratio of explicit neighbours, {what}", reached, "<=", epsilon)
+
+
+@claim("cai2025:prop-3.1:proof")
+def check_prop_3_1_proof(answers: int, trials: int) -> Iterator[Check]:
+    """The displayed steps of Appendix B.1: density, rank and determinant."""
+    steps = steps_of_the_proof(answers, trials)
+    _, rank = determinants(answers, 1.0)
+    yield density_check(-1)
+    yield printed(f"rank of the change of the Hessian, L = {answers} disjoint pairs", rank, "<=", answers)
+    yield printed(f"largest change of ‖∇R‖₁ over 4Lκ₁, {trials} random cases", steps.gradient.max(), "<=", 1 + ROUNDING)
+    for epsilon in (1.0, 10.0):
+        ridge = 8 * answers * LOGISTIC.kappa_2 / epsilon
+        ratio, _ = determinants(answers, ridge)
+        what = f"ratio of determinants, L = {answers} disjoint pairs, ε = {epsilon:g}"
+        yield printed(what, ratio, "<=", 1 + 4 * answers * LOGISTIC.kappa_2 / ridge)
+        yield amended(f"{what}, against e^(ε/4)", ratio, "<=", math.exp(epsilon / 4))
+    yield density_check(1)
+    yield amended(f"rank of the change of the Hessian, L = {answers}", rank, "<=", 2 * answers)

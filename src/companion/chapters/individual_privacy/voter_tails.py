@@ -1,0 +1,171 @@
+"""The same tails where voters draw their pairs with replacement: the lemmas of Appendix B.2."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+
+import numpy as np
+from scipy import stats
+
+from companion.chapters.edge_privacy.tails import (
+    LOWER,
+    SIZES,
+    SUMS,
+    UPPER,
+    Array,
+    condition_number,
+    curvature_checks,
+    gradient_checks,
+    gradient_failure,
+    laplace_checks,
+    laplace_failure,
+    last_linear,
+    spectrum_failure,
+    two_items_eigenvalue,
+)
+from companion.instruments.allowance import ROUNDING, agree
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
+
+#: Constants in mL >= c n log n, ours: for the gradient, the spectrum, and the least whole one for the degrees.
+C_GRADIENT_VOTERS, C_SPECTRUM_VOTERS, C_DEGREES_VOTERS = 2.0, 72.0, 43.0
+#: Few items and few draws; how many times its boundary mL is; items and draws of which the exact law is had.
+FEW = tuple(product((2, 3, 5, 20, 100), (1, 2, 3, 7, 20, 50, 200)))
+MORE, MANY_MORE = (1, 2, 10, 100), (1, 1.5, 3, 10, 1e2, 1e4, 1e8)
+DESIGNS = ((100, 1), (100, 40), (10, 100), (30, 300))
+
+
+def voter_degree_failure(items: int, draws: int) -> tuple[float, float]:
+    """P(a degree outside [S/2, 3S/2]), S = 2mL/n, pairs drawn with replacement: of one item, and the union bound."""
+    law = stats.binom(draws, 2 / items)
+    one = float(law.cdf(-(-draws // items) - 1) + law.sf(3 * draws // items))
+    return one, min(1.0, items * one)
+
+
+def listed_degree_failure(items: int, draws: int) -> float:
+    """The same for one item, by listing all draws."""
+    lists = product(combinations(range(items), 2), repeat=draws)
+    degrees = np.array([sum(0 in pair for pair in pairs) for pairs in lists])
+    return float(((degrees < draws / items) | (degrees > 3 * draws / items)).mean())
+
+
+@claim("cai2025:lem-b.1")
+def check_lemma_b1(items: Sequence[int] = SIZES) -> Iterator[Check]:
+    """Lemma B.1 at its boundary mL = 60 n log n and below, and the Chernoff bound that it uses."""
+    worst = max(voter_degree_failure(n, math.ceil(60 * n * math.log(n)))[1] * float(n) ** 8 for n in items)
+    mean = {n: 2 * C_DEGREES_VOTERS * math.log(n) for n in items}
+    enough = max(n**9 * (math.exp(-UPPER * s) + math.exp(-LOWER * s)) for n, s in mean.items())
+    grid = f"n = {min(items)} to {max(items):.0e}"
+    yield printed(f"largest n⁸ P(some degree outside), mL = 60 n log n, more than need be, {grid}", worst, "<=", 1)
+    what = f"largest n⁸ × Chernoff's bound on that, already from mL = {C_DEGREES_VOTERS:g} n log n on, {grid}"
+    yield argument(what, enough, "<=", 1)
+    ratio = max(voter_degree_failure(n, draws)[0] / (2 * math.exp(-draws / (6 * n))) for n, draws in FEW)
+    yield printed("P(one degree outside) over its printed Chernoff bound, n ≤ 100 and mL ≤ 200", ratio, "<=", 1)
+    off = abs(voter_degree_failure(3, 5)[0] - listed_degree_failure(3, 5))
+    yield agree("P(one degree outside), off the listing of all draws, n = 3, mL = 5", off)
+
+
+@claim("cai2025:lem-b.3")
+def check_lemma_b3(items: Sequence[int] = SUMS) -> Iterator[Check]:
+    """Lemma B.3 from the exact laws: the sum alone within 2 n^-8, as its proof concludes."""
+    yield from laplace_checks(items)
+
+
+@claim("cai2025:lem-b.3:proof")
+def check_lemma_b3_proof(items: Sequence[int] = SUMS) -> Iterator[Check]:
+    """Which term of the proof's minimum is the smaller one, and what is true where it is the other."""
+    last = last_linear()
+    for n, says in ((last, printed), (last + 1, argument)):
+        t = 8 * math.sqrt(n * math.log(n))  # in units of lambda
+        yield says(f"t²/(8nλ²) at t = 8λ √(n log n), n = {n}, against t/(4λ)", t**2 / (8 * n), "<=", t / 4)
+    worst = max(laplace_failure(k)[1] * float(k) ** 8 for k in items)
+    yield amended(f"largest n⁸ P(the sum exceeds its bound), n = {min(items)} to {max(items):,}", worst, "<=", 2)
+
+
+@claim("cai2025:lem-b.2")
+def check_lemma_b2(items: Sequence[int] = SIZES) -> Iterator[Check]:
+    """Lemma B.2 with c = 2, by Bernstein."""
+    deviation = math.sqrt(33)
+    cases = [(n, 2 * C_GRADIENT_VOTERS * math.log(n) * more) for n in items for more in MANY_MORE]
+    worst = max(gradient_failure(n, mean, deviation) + 10 * math.log(n) for n, mean in cases)
+    what = f"largest n¹⁰ P(the gradient exceeds its bound), mL ≥ {C_GRADIENT_VOTERS:g} n log n"
+    grid = f"n = {min(items)} to {max(items):.0e}"
+    yield from gradient_checks(f"{what}, {grid}", min(items), worst, 2 * C_GRADIENT_VOTERS, deviation)
+
+
+def coordinate_law(items: int, draws: int) -> tuple[Array, Array]:
+    """Exact law of a coordinate of the gradient at theta = 0: values and probabilities.
+
+    Logistic link. Each of `draws` comparisons holds the item with probability 2/n and then adds 1/2 or -1/2.
+    """
+    step = np.array([1 / items, 1 - 2 / items, 1 / items])
+    law = np.ones(1)
+    for _ in range(draws):
+        law = np.convolve(law, step)
+    return np.arange(-draws, draws + 1) / 2, law
+
+
+@claim("cai2025:lem-b.2:proof")
+def check_lemma_b2_proof() -> Iterator[Check]:
+    """Whether a coordinate of the gradient is sub-Gaussian with its variance as parameter; Bernstein instead."""
+    n, s = 1000, 10.0
+    values, law = coordinate_law(n, 1)
+    growth = math.log(law @ np.exp(s * values))
+    yield printed(f"log E exp(s g) per draw, θ* = 0, n = {n}, s = {s:g}", growth, "<=", s**2 / n)
+    closed = math.log1p(2 / n * (math.cosh(s / 2) - 1))
+    yield agree("the same, off log(1 + 2(cosh(s/2) − 1)/n)", abs(growth - closed))
+    n, t = 100, 0.499
+    values, law = coordinate_law(n, 1)
+    beyond = law[np.abs(values) > t].sum()  # S = 2/n
+    yield printed(f"P(|g| > {t}), θ* = 0, n = {n}, one comparison", beyond, "<=", 2 * math.exp(-(t**2) * n / 4))
+    yield agree("the same, off 2/n", abs(beyond - 2 / n))
+    worst, off = 0.0, 0.0
+    for items, draws in DESIGNS:
+        values, law = coordinate_law(items, draws)
+        off = max(off, abs(law @ values**2 - draws / (2 * items)), abs(law @ values), abs(law.sum() - 1))
+        for t in values[values > 0] - 1e-9:
+            bound = 2 * math.exp(-(t**2) / (2 * (draws / items / 2 + t / 3)))
+            worst = max(worst, float(law[np.abs(values) > t].sum()) / bound)
+    yield amended("largest P(|g| > t) / (2 exp(−t²/(S/2 + 2t/3))), all t, four designs", worst, "<=", 1)
+    yield agree("mass, mean and variance of those laws, off 1, 0 and mL/(2n)", off)
+
+
+@claim("cai2025:lem-b.4")
+def check_lemma_b4(items: Sequence[int] = SIZES) -> Iterator[Check]:
+    """Lemma B.4 without and with a bound on the true strengths."""
+    kappa, worst, apart = condition_number(), 0.0, 0.0
+    for n, more in product(items, MORE):
+        draws = math.ceil(C_SPECTRUM_VOTERS * n * math.log(n)) * more
+        log_low, high = spectrum_failure(n, 2 * draws / (n - 1)), voter_degree_failure(n, draws)[1]
+        worst = max(worst, (math.exp(log_low) + high) * float(n) ** 10)
+        apart = max(apart, abs(math.log(n - 1) - LOWER * draws / (n - 1) - log_low))
+    what = f"largest n¹⁰ P(λ₂ < S/2 or a degree > 3S/2), mL ≥ {C_SPECTRUM_VOTERS:g} n log n, n ≤ {max(items):.0e}"
+    yield printed("λ₂ / mL, two items, θ* = (4, −4), at θ = θ*", two_items_eigenvalue(4.0), ">=", 1 / (2 * kappa))
+    for says in (supplied, amended):
+        yield says(what, worst, "<=", 1)
+    what = "log of the matrix Chernoff bound, off log(n − 1) − (1 − log 2)/2 · mL/(n − 1)"
+    yield agree(what, apart)
+    yield from curvature_checks()
+
+
+def mean_laplacian(items: int) -> Array:
+    """Mean of (e_i - e_j)(e_i - e_j)' over all pairs of items."""
+    vectors = [np.eye(items)[i] - np.eye(items)[j] for i in range(items) for j in range(i)]
+    return np.mean([np.outer(v, v) for v in vectors], 0)
+
+
+@claim("cai2025:lem-b.4:proof")
+def check_lemma_b4_proof() -> Iterator[Check]:
+    """Two numbers in the proof of Lemma B.4."""
+    for n in (2, 3, 10):
+        value = float(np.linalg.eigvalsh(mean_laplacian(n))[1])
+        what = f"non-zero eigenvalue of the mean Laplacian, n = {n}"
+        yield printed(what, value, "==", 2 / n, error=ROUNDING)
+        yield amended(what, value, "==", 2 / (n - 1), error=ROUNDING)
+    delta, as_printed = 1 / 2, math.exp(-1 / 8)
+    base = math.exp(-delta) / (1 - delta) ** (1 - delta)
+    what = "e^(−δ) / (1 − δ)^(1 − δ) at δ = 1/2"
+    yield printed(what, base, "==", as_printed, error=ROUNDING)
+    yield amended(f"{what}, against e^(−1/8)", base, "<=", as_printed)
+    yield agree(f"{what}, off √(2/e)", abs(base - math.sqrt(2 / math.e)))

@@ -1,0 +1,147 @@
+"""Which place each university has: in the data of 1998, and after private noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.figure import Figure
+from scipy.optimize import brentq
+
+from companion.chapters.ranking_universities.survey_counts import (
+    place_law,
+    survey_data,
+    survey_mechanism,
+    survey_scores,
+)
+from companion.instruments import surveys as datasets
+from companion.instruments.style import COLOURS, styled
+from companion.instruments.two_items import log_first_wins
+from dprank.data.comparisons import Comparisons
+from dprank.data.counting import Score, pairwise_wins, win_counts
+from dprank.pairwise import rank_law, top_set_law
+from dprank.pairwise.rank_law import places
+
+
+def gaps_to_the_next(epsilon: float) -> pd.DataFrame:
+    """How clearly the universities are told apart by wins and by net wins at equal privacy.
+
+    By place: ``by wins`` and ``by net wins`` (names), ``lead by wins`` and ``lead by net wins`` over the next one, in
+    Laplace scales of the mechanism.
+    """
+    columns: dict[str, Any] = {}
+    choices: tuple[tuple[Score, str, str], ...] = (("wins", "wins", "corrected"), ("net", "net wins", "net wins"))
+    for score, name, calibration in choices:
+        value = survey_scores("CEMS", score)
+        order = np.argsort(-value)
+        scale = survey_mechanism(calibration, epsilon, "CEMS").scale
+        columns[f"by {name}"] = [datasets.UNIVERSITIES[i] for i in order]
+        columns[f"lead by {name}"] = np.append(-np.diff(value[order]) / scale, np.nan)
+    return pd.DataFrame(columns)
+
+
+def reversed_pair() -> pd.DataFrame:
+    """Scores and places of the universities in the corrected data and in the data of 1998.
+
+    ``university``, ``data`` ("corrected" or "1998"), ``score``, ``value``, ``place`` (1 for the best).
+    """
+    scores: tuple[Score, ...] = ("wins", "half", "net")
+    frames = []
+    for name, data in (("corrected", datasets.cems()), ("1998", datasets.cems_1998())):
+        for score in scores:
+            value = win_counts(data, score)
+            frames.append(
+                pd.DataFrame(
+                    {"university": data.items, "data": name, "score": score, "value": value, "place": places(value) + 1}
+                )
+            )
+    return pd.concat(frames, ignore_index=True)
+
+
+def majority_cycle(data: Comparisons) -> tuple[str, ...]:
+    """Three items of which each beats the next by majority and the last the first, or none."""
+    wins = pairwise_wins(data)
+    beats = wins > wins.T
+    for i, j, k in np.argwhere(beats[:, :, None] & beats[None] & beats.T[:, None]):
+        return tuple(data.items[x] for x in (i, j, k))
+    return ()
+
+
+def place_probabilities(epsilons: Iterable[float], survey: str = "CEMS") -> pd.DataFrame:
+    """Exact law of the places that private net wins give.
+
+    ``epsilon``, ``university``, ``place`` (1 for the best), ``probability``; universities from best to worst.
+    """
+    names = survey_data(survey).items
+    order = np.argsort(places(survey_scores(survey, "net")))
+    return pd.DataFrame(
+        {"epsilon": epsilon, "university": names[i], "place": place + 1, "probability": law[i, place]}
+        for epsilon in epsilons
+        for law in [place_law(survey, "net wins", epsilon)]
+        for i in order
+        for place in range(len(names))
+    )
+
+
+def wrong_order_gap(scale: float, probability: float = 0.05) -> float:
+    """The gap between two scores at which noise puts them in the wrong order with the given probability."""
+    return float(brentq(lambda gap: log_first_wins(-gap, scale) - math.log(probability), 0, 100 * scale))
+
+
+def dean(epsilon: float) -> dict[str, str]:
+    """Numbers for a reader who has to decide, as text: what one private ranking by net wins can and cannot tell."""
+    mechanism = survey_mechanism("net wins", epsilon, "CEMS")
+    items, net = list(datasets.UNIVERSITIES), survey_scores("CEMS", "net")
+    law = dict(zip(items, place_law("CEMS", "net wins", epsilon), strict=True))
+    top = top_set_law(net, mechanism.scale, 2, mechanism.law)[items.index("London"), items.index("Paris")]
+    rivals = [items.index("Barcelona"), items.index("StGallen")]
+    tie = rank_law(net[rivals], mechanism.scale, mechanism.law)[0, 0]
+    return {
+        "dean-epsilon": f"{epsilon:g}",
+        "dean-odds": f"{math.exp(epsilon):.2f}",
+        "dean-top": f"{top:.4f}",
+        "dean-last": f"{law['Stockholm'][-1]:.4f}",
+        "dean-tie": f"{tie:.2f}",
+        "dean-gap": f"{wrong_order_gap(mechanism.scale):.0f}",
+        "dean-most": f"{2 * len(survey_data('CEMS').voters) * (len(items) - 1):,}",
+    }
+
+
+@styled
+def draw_reversed_pair(frame: pd.DataFrame) -> Figure:
+    """Places of the universities in the data of 1998 and in the corrected data, a panel a score."""
+    names = {"wins": "wins", "half": "wins + ½ ties", "net": "wins − losses"}
+    figure = Figure(figsize=(7.2, 3.4))
+    colour = dict(zip(frame.university.unique(), COLOURS, strict=False))
+    for axes, (score, rows) in zip(figure.subplots(1, 3, sharey=True), frame.groupby("score", sort=False), strict=True):
+        for university, part in rows.groupby("university", sort=False):
+            place = part.set_index("data").place[["1998", "corrected"]]
+            axes.plot([0, 1], place, "o-", color=colour[university], lw=1 + 2 * (place.iloc[0] != place.iloc[1]))
+            axes.annotate(university, (1, place.iloc[1]), (7, 0), textcoords="offset points", va="center", fontsize=9)
+        axes.set(title=names[str(score)], xlim=(-0.1, 2.1), ylim=(len(colour) + 0.5, 0.5))
+        axes.set_xticks([0, 1], ["1998", "corrected"])
+        axes.set_yticks(range(1, len(colour) + 1))
+        axes.grid(False)
+    figure.axes[0].set_ylabel("place")
+    return figure
+
+
+@styled
+def draw_place_probabilities(frame: pd.DataFrame) -> Figure:
+    """Exact probability of every place for every university, a panel an epsilon."""
+    groups = list(frame.groupby("epsilon", sort=True))
+    figure = Figure(figsize=(7.2, 2.9))
+    panels = figure.subplots(1, len(groups), sharey=True)
+    order = frame.university.unique()
+    for axes, (epsilon, part) in zip(np.atleast_1d(panels), groups, strict=True):
+        table = part.pivot(index="university", columns="place", values="probability").loc[order]
+        percent = table.map(lambda p: f"{100 * p:.0f}" if p >= 0.005 else "")
+        look = {"cmap": "Blues", "vmin": 0, "vmax": 1, "cbar": False, "annot_kws": {"size": 8}}
+        sns.heatmap(table, ax=axes, annot=percent, fmt="", xticklabels=range(1, len(order) + 1), **look)
+        axes.set(title=f"ε = {epsilon:g}", xlabel="place", ylabel="")
+        axes.tick_params(length=0, labelrotation=0)
+    return figure

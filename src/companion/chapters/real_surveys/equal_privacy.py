@@ -1,0 +1,145 @@
+"""Survey methods at equal privacy: what each spends, the noise it needs, how it ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from companion.chapters.ranking_universities.survey_counts import (
+    SURVEYS,
+    exact_difference,
+    survey_data,
+    survey_mechanism,
+)
+from companion.chapters.real_surveys.panels import LOOK, bars, epsilon_axis, label_first, panels
+from companion.chapters.real_surveys.survey_likelihood import (
+    Table,
+    decided,
+    halved,
+    mle_curve,
+    questionnaire_loss,
+    random_difference,
+    survey_mle,
+)
+from companion.instruments.style import styled
+from companion.instruments.sweep import stream
+from companion.printed.cai2025 import algorithm_3
+from dprank.pairwise import mle_from_counts, objective_loss
+from dprank.pairwise.rank_law import places
+from dprank.privacy import noise
+
+
+def spent(epsilon: float) -> pd.DataFrame:
+    """What the printed constants cost, per epsilon of the axis, under every promise about the answer sheets.
+
+    ``survey``, ``promise``, ``counts`` (Algorithm 3), ``MLE`` (Proposition 3.1): provable privacy loss over epsilon.
+    What the counts lose is attained by some data; for the MLE it is an upper bound.
+    """
+    rows = []
+    for survey in SURVEYS:
+        n = survey_data(survey).n_items
+        answers = math.comb(n, 2)
+        mechanism = survey_mle("as printed", epsilon, survey)
+        anything = algorithm_3(epsilon, n, per_person=answers).guarantee.epsilon
+        once = survey_mechanism("as printed", epsilon, survey).guarantee.epsilon
+        loss = mechanism.guarantee.epsilon
+        public = objective_loss(mechanism.scale, mechanism.ridge, per_person=answers, graph="public")
+        form = questionnaire_loss(n, mechanism.scale, mechanism.ridge)
+        rows += [
+            (survey, "any pairs, again and again", anything / epsilon, loss / epsilon),
+            (survey, "the same, compared pairs public", anything / epsilon, public / epsilon),
+            (survey, "each pair at most once", once / epsilon, form / epsilon),
+        ]
+    return pd.DataFrame(rows, columns=["survey", "promise", "counts", "MLE"])
+
+
+def evened(survey: str) -> Table:
+    """As `decided`, with all pairs made equally often compared."""
+    played, wins = decided(survey)
+    n = len(wins)
+    return np.full((n, n), played.sum() / (n * (n - 1))) * (1 - np.eye(n)), wins
+
+
+def same_noise(epsilon: float, repetitions: int) -> pd.DataFrame:
+    """How far the MLE's ranking is from that of counts with the very same noise.
+
+    ``survey``, ``table`` (undecided answers dropped, counted half, or dropped with all pairs made equally often
+    compared), ``score``, ``same order`` (share of draws), ``difference`` (mean rank difference between the two).
+    """
+    rows = []
+    tables: dict[str, Callable[[str], Table]] = {"dropped": decided, "half": halved, "equally often": evened}
+    for survey, table in product(SURVEYS, tables):
+        played, wins = tables[table](survey)
+        n = len(wins)
+        mechanism = survey_mle("as printed", epsilon, survey)
+        rng = stream("cai2025:fig-8:same-noise", {"survey": survey, "table": table, "epsilon": epsilon})
+        noisy = wins - noise.laplace(mechanism.scale, (repetitions, n), rng=rng)
+        place = places(mle_from_counts(played, noisy, ridge=mechanism.ridge)[0])
+        for score, value in (("wins", noisy), ("net wins", noisy - played.sum(1) / 2)):
+            other = places(value)
+            rows.append((survey, table, score, (place == other).all(1).mean(), np.abs(place - other).mean()))
+    return pd.DataFrame(rows, columns=["survey", "table", "score", "same order", "difference"])
+
+
+def noiseless_orders() -> pd.DataFrame:
+    """Places of the items without noise, by wins, net wins and the MLE, undecided answers dropped.
+
+    ``survey``, ``item``, ``wins``, ``net wins``, ``MLE`` (places, 1 for the best).
+    """
+    frames = []
+    for survey in SURVEYS:
+        played, wins = decided(survey)
+        theta = mle_from_counts(played, wins[None], ridge=1e-6)[0][0]
+        scores = {"wins": wins, "net wins": 2 * wins - played.sum(1), "MLE": theta}
+        columns = {name: places(score) + 1 for name, score in scores.items()}
+        frames.append(pd.DataFrame({"survey": survey, "item": survey_data(survey).items, **columns}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def equal_privacy(epsilons: Iterable[float], repetitions: int) -> pd.DataFrame:
+    """Mean rank differences of all methods at the same provable privacy: each pair answered at most once.
+
+    ``survey``, ``method``, ``epsilon`` (provable, but for "MLE as printed", which spends a third of it at most),
+    ``mean``, ``se`` (0 where exact), ``random``.
+    """
+    epsilons = [float(epsilon) for epsilon in epsilons]
+    names = {"as printed": "MLE as printed", "private graph": "MLE, private graph", "public graph": "MLE, public graph"}
+    mle = mle_curve(epsilons, repetitions, names)
+    mle = mle.assign(method=mle.calibration.map(names)).drop(columns=["calibration", "repetitions"])
+    counts = pd.DataFrame(
+        {"survey": s, "method": method, "epsilon": e, "mean": exact_difference(s, calibration, e), "se": 0.0}
+        for s, (calibration, method), e in product(SURVEYS, (("corrected", "wins"), ("net wins", "net wins")), epsilons)
+    )
+    frame = pd.concat([mle, counts], ignore_index=True)
+    return frame.assign(random=[random_difference(survey_data(survey).n_items) for survey in frame.survey])
+
+
+def noise_needed(epsilon: float) -> pd.DataFrame:
+    """Laplace scale, in wins, that each method needs on a questionnaire, beside what is printed."""
+    rows = []
+    for survey in SURVEYS:
+        net = survey_mechanism("net wins", epsilon, survey).scale / 2
+        mle = [survey_mle(name, epsilon, survey).scale for name in ("as printed", "private graph")]
+        wins = [survey_mechanism(name, epsilon, survey).scale for name in ("as printed", "corrected")]
+        rows.append((survey, *wins, net, *mle, net))
+    columns = ["survey", "wins, printed", "wins", "net wins", "MLE, printed", "MLE, private graph", "MLE, public graph"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+@styled
+def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
+    """Mean absolute rank difference of all methods against epsilon, a panel a survey; bars are 95 % intervals."""
+    figure = Figure(figsize=(7.2, 3.9))
+    for axes, (survey, rows) in zip(panels(figure, frame.survey), frame.groupby("survey", sort=False), strict=True):
+        for method in (name for name in LOOK if name in set(rows.method)):
+            part = rows[rows.method == method].sort_values("epsilon")
+            bars(axes, part.epsilon, part, method, LOOK[method])
+        axes.axhline(rows.random.iloc[0], color="black", ls=":", lw=1.2, label="random order")
+        epsilon_axis(axes, str(survey), rows.epsilon, "ε, each pair at most once")
+    label_first(figure, "mean absolute rank difference")
+    return figure

@@ -1,0 +1,30 @@
+"""The worst attack against estimates that exist."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom, laplace
+
+from companion.chapters.edge_privacy import attack_limit
+
+ROUNDING = 1e-9
+
+
+def test_the_rare_leak_obeys_once_it_is_clipped():
+    for n in (17, 1000, 10**6):
+        both = attack_limit.rare_leak(n, 1 / (4 * n), 1 / n**2, 1.0)
+        assert both["attack"] < both["bound"]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.0), (0.5, 0.05)])
+def test_no_private_estimate_beats_the_worst_attack(epsilon, delta):
+    d, price = 6, 1.3
+    wins = np.arange(d + 1)
+    law = binom.pmf(wins, d, 0.5)
+    most = attack_limit.worst_attack(d, epsilon, delta, price)
+    for scale in (0.2, 1.0):
+        # Laplace noise on the wins, then the sign of what is left
+        up = laplace.sf(d / 2, wins, 1 / epsilon)
+        mean, size = scale * (2 * up - 1), scale
+        assert law @ (mean * (wins - d / 2)) - price * size <= most + ROUNDING

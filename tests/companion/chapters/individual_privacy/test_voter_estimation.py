@@ -1,0 +1,83 @@
+"""Laws of the noise and of items that nobody compared, by draws; comparisons allow 5 standard errors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from companion.chapters.individual_privacy import (
+    estimation_limits,
+    voter_estimation,
+)
+
+
+@pytest.fixture(scope="module")
+def curve():
+    return voter_estimation.estimation_curve([16], [1000, 10**5], 0.5, 5, 40)
+
+
+def test_law_of_the_mean_noise():
+    assert voter_estimation.mean_noise(1) == pytest.approx(1)
+    assert voter_estimation.mean_noise(2) == pytest.approx(0.75)
+    assert voter_estimation.sum_peak(1) == pytest.approx(0.5)
+    assert voter_estimation.sum_peak(2) == pytest.approx(0.25)
+    for n in (3, 16):
+        peak = integrate.quad(lambda x, n=n: stats.gamma.pdf(x, n) ** 2, 0, 200)[0]
+        assert voter_estimation.sum_peak(n) == pytest.approx(peak, rel=1e-7)
+    sums = np.random.default_rng(2).laplace(size=(40_000, 16)).sum(-1)
+    assert np.abs(sums).mean() / 16 == pytest.approx(voter_estimation.mean_noise(16), abs=5 * sums.std() / 16 / 200)
+    density = (np.abs(sums) < 0.5).mean()  # the density is largest at 0
+    assert density <= voter_estimation.sum_peak(16) + 5 * math.sqrt(density / 40_000)
+
+
+def test_printed_estimates_miss_and_centred_ones_do_not(curve):
+    late = curve[(curve.voters == 10**5) & (curve.strengths == "equal")].set_index("calibration")
+    printed, centred = late.loc["as printed"], late.loc["centred"]
+    assert abs(printed["mean"] - printed.floor) < 5 * printed.se + centred["mean"]
+    assert centred["mean"] < 0.1 * printed["mean"]
+
+
+def test_figure_shows_every_curve(curve):
+    axes = voter_estimation.draw_estimation_error(curve[curve.strengths == "spread"]).axes
+    assert [panel.get_title(loc="left") for panel in axes] == ["16 items"]
+    labels = axes[0].get_legend_handles_labels()[1]
+    assert {"as printed", "centred", "larger ridge", "the rate"} < set(labels)
+    assert set(voter_estimation.estimation_numbers(curve)) >= {"voter-floor", "voter-printed", "voter-centred"}
+
+
+def test_chance_within_falls_with_voters_and_is_cut():
+    few, many = (float(voter_estimation.chance_within(10, 16, m, 0.5, 0.25)) for m in (10, 10**8))
+    assert few == 1
+    assert many < 1e-2
+    rng = np.random.default_rng(4)
+    reach = 0.05
+    hit = (np.abs(rng.laplace(size=(20_000, 16)).mean(-1)) / 0.25 <= reach).mean()
+    bound = float(
+        voter_estimation.chance_within(reach / float(voter_estimation.rate(16, 10**6, 0.5)), 16, 10**6, 0.5, 0.25)
+    )
+    assert hit <= bound + 5 * math.sqrt(hit / 20_000)
+
+
+def test_uncompared_items():
+    n, share, epsilon = 1000, 10.0, 0.9
+    row = voter_estimation.uncompared([n], share, epsilon).iloc[0]
+    draws = round(n * math.log(n) / (share * epsilon))
+    rng = np.random.default_rng(5)
+    alone, worst = [], []
+    for _ in range(400):
+        first = rng.integers(0, n, draws)
+        second = (first + rng.integers(1, n, draws)) % n
+        lonely = n - np.unique(np.r_[first, second]).size
+        alone.append(lonely)
+        worst.append(np.abs(rng.laplace(scale=4, size=lonely)).max() - 1)
+    assert np.mean(alone) == pytest.approx(row.expected, abs=5 * np.std(alone) / 20)
+    assert np.mean(np.array(worst) >= row["median"]) >= 0.5
+
+
+def test_a_broken_correction_is_seen(curve):
+    worse = curve.assign(mean=curve["mean"] * 30)
+    assert any(c.outcome is False for c in voter_estimation.check_thm_3_1(worse) if c.about == "corrected")
+    assert any(c.outcome is False for c in estimation_limits.check_optimal(worse) if c.about == "corrected")

@@ -1,0 +1,32 @@
+"""The likelihood is the library's; signs in place of shares are noticed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from companion.chapters.individual_privacy import (
+    voter_likelihood,
+)
+from companion.ledger.claim import derive
+from dprank.data.comparisons import Comparisons
+from dprank.models.likelihood import log_likelihood
+
+
+def test_likelihood_is_that_of_the_package():
+    theta = np.array([0.7, -1.1, 0.4])
+    data = Comparisons([0, 0, 2, 1], [1, 1, 1, 2], [1, 0, 1, 1], ["a", "b", "c"])
+    assert math.isclose(
+        log_likelihood(theta, data),
+        sum(math.log(1 / (1 + math.exp(-(theta[a] - theta[b])))) for a, b in ((0, 1), (1, 0), (2, 1), (1, 2))),
+    )
+    gaps = voter_likelihood.likelihood_gaps(3, 2, 0.5)
+    assert gaps.shape == (11, 36)
+    assert np.allclose(gaps, 2 * math.log(3), atol=1e-12)
+
+
+def test_likelihood_with_signs_in_place_of_shares_is_rejected(monkeypatch):
+    honest = voter_likelihood.win_shares
+    monkeypatch.setattr(voter_likelihood, "win_shares", lambda *data: 2 * honest(*data) - 1)
+    assert derive(voter_likelihood.check_likelihood()) == "refuted"

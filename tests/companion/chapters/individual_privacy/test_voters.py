@@ -1,0 +1,81 @@
+"""Seeds are fixed."""
+
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from companion.chapters.edge_privacy import comparisons
+from companion.chapters.individual_privacy import voters
+from companion.instruments import strengths
+from companion.ledger.claim import derive
+
+NOISES = [0.5, 1.0, 2.5, math.inf]
+
+
+@pytest.mark.slow
+def test_a_cell_does_not_depend_on_the_other_epsilons_or_workers():
+    whole = comparisons.edge([20], [0.5], NOISES, 30)
+    part = comparisons.edge([20], [0.5], [1.0], 30, jobs=2)
+    both = whole[whole.epsilon == 1.0].reset_index(drop=True)
+    pd.testing.assert_frame_equal(both, part, check_exact=True)
+    whole = voters.voter([12], [50], NOISES, 300)
+    part = voters.voter([12], [50], [1.0], 300, jobs=2)
+    pd.testing.assert_frame_equal(whole[whole.epsilon == 1.0].reset_index(drop=True), part, check_exact=True)
+
+
+@pytest.mark.slow
+def test_wrong_top_is_what_numpy_selects_without_vector_instructions():
+    code = (
+        "import numpy as np; from companion.chapters.individual_privacy import voters\n"
+        "for n in (12, 16, 32):\n"
+        "    x = np.vstack([np.random.default_rng(n).normal(size=(200, n)),\n"
+        "                   voters.strengths(n, 200, rng=np.random.default_rng(n))])\n"
+        "    theirs = np.argpartition(x, n // 4, axis=-1)[:, -(n // 4):]\n"
+        "    assert (voters.wrong_top(x, n // 4) == theirs).all(), n\n"
+    )
+    off = "AVX512_SPR AVX512_ICL AVX512_CNL AVX512_CLX AVX512_SKX AVX512CD AVX512F AVX2 FMA3 X86_V4 X86_V3"
+    environment = os.environ | {"NPY_DISABLE_CPU_FEATURES": off, "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_wrong_top_holds_some_of_the_upper_part():
+    x = np.random.default_rng(3).normal(size=(300, 16))
+    taken, rank = voters.wrong_top(x, 4), np.argsort(np.argsort(x, axis=1), axis=1)
+    places = np.take_along_axis(rank, taken, 1)
+    assert places.min() >= 4
+    assert 12 > places.min(1).mean() > 4
+    with pytest.raises(ValueError, match=r"^k = 2; it must lie in 3 \.\. 15$"):
+        voters.wrong_top(x, 2)
+
+
+def test_as_run_has_a_floor_and_a_wrong_truth():
+    run = voters.voter([16], [100_000], [math.inf], 200, as_run=True).set_index(["method", "loss"])["mean"]
+    right = voters.voter([16], [100_000], [math.inf], 200).set_index(["method", "loss"])["mean"]
+    floor = voters.truth_floor(16, 4000, rng=np.random.default_rng(0)).mean()
+    assert run["MLE", strengths.L2] == pytest.approx(floor, abs=0.02)
+    assert right["MLE", strengths.L2] < -3.5
+    assert right["counts", strengths.MISSED] == 0
+    assert 0.2 < run["counts", strengths.MISSED] < 0.3
+
+
+def test_a_tiny_ridge_changes_nothing_seen():
+    table = voters.tiny_ridge(32, 250, [1e-3, 1e-2], 20)
+    assert np.abs(np.diff(table[strengths.L2])).max() < 0.002
+
+
+@pytest.mark.slow
+def test_experiments_in_small():
+    assert derive(comparisons.check_exp_1(comparisons.edge([16, 64, 256], [1.0], [0.5, math.inf], 250))) == "holds"
+    assert derive(voters.check_exp_5(voters.voter([12, 32], [1000], NOISES, 1500))) == "holds"
+    assert derive(voters.check_exp_6(voters.voter([16], [250, 1000], NOISES, 1500))) == "holds"
+    falls = voters.voter([16], [250], [0.25, 1.0, 4.0], 1500, falls=[0.25, 1.0, 4.0])
+    assert derive(voters.check_exp_7(falls)) == "holds"
+    # mutant: the falls of a mechanism that gets worse
+    broken = falls.assign(mean=np.where(falls.loss.str.startswith("fall"), -falls["mean"], falls["mean"]))
+    assert derive(voters.check_exp_7(broken)) == "refuted"

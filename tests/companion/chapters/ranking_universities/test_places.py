@@ -1,0 +1,27 @@
+"""Places of the universities."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from companion.chapters.ranking_universities import places
+from companion.instruments import surveys as datasets
+from companion.instruments import two_items
+
+
+def test_reversed_pair():
+    frame = places.reversed_pair().set_index(["score", "data", "university"]).place.sort_index()
+    assert (frame["wins", "corrected"] == frame["wins", "1998"]).all()
+    assert frame["net", "1998", "Barcelona"] > frame["net", "corrected", "Barcelona"]
+    assert places.majority_cycle(datasets.cems()) == ()
+    assert len(places.majority_cycle(datasets.cems_1998())) == 3
+
+
+def test_dean():
+    numbers = places.dean(1.0)
+    assert numbers["dean-odds"] == f"{math.e:.2f}"
+    assert float(numbers["dean-top"]) > 0.99
+    gap = places.wrong_order_gap(36.0)
+    assert math.exp(two_items.log_first_wins(-gap, 36.0)) == pytest.approx(0.05)

@@ -1,0 +1,55 @@
+"""What methods spend, and how they order."""
+
+from __future__ import annotations
+
+from companion.chapters.real_surveys import equal_privacy as s
+from companion.chapters.real_surveys import incomplete, published_curve, survey_likelihood
+
+
+def test_the_mle_orders_as_noisy_counts_where_all_pairs_are_compared_equally_often():
+    frame = s.same_noise(1.0, 500).set_index(["survey", "table", "score"])
+    assert (frame.xs("equally often", level="table")["same order"] == 1).all()
+    assert (frame.xs("dropped", level="table")["same order"] < 1).all()
+    net, wins = (frame.xs(score, level="score").difference for score in ("net wins", "wins"))
+    assert (net <= wins).all()
+
+
+def test_spent_and_needed():
+    frame = s.spent(1.0).set_index(["survey", "promise"])
+    assert (frame.counts > 1).all()
+    assert (frame.MLE < 0.65).all()
+    noise = s.noise_needed(1.0).set_index("survey")
+    assert (noise["net wins"] == noise["MLE, public graph"]).all()
+    assert ((noise["MLE, private graph"] / noise["net wins"]).between(1, 1.05)).all()
+    for survey in ("CEMS", "immigration"):
+        mechanism = survey_likelihood.survey_mle("private graph", 0.5, survey)
+        assert survey_likelihood.questionnaire_loss(mechanism.n_items, mechanism.scale, mechanism.ridge) <= 0.5
+
+
+def test_figures_data():
+    frame = published_curve.figure_8([0.5, 3.0], 20)
+    assert len(frame) == 8
+    assert len(published_curve.published_beside_ours(frame)) == 2
+    methods = set(s.equal_privacy([0.5], 20).method)
+    assert methods == {"MLE as printed", "MLE, private graph", "MLE, public graph", "wins", "net wins"}
+    orders = s.noiseless_orders()
+    assert (orders["net wins"] == orders.MLE).all()
+    assert (orders.wins != orders.MLE).any()
+
+
+def test_figures_draw_what_they_are_given():
+    frames = {
+        published_curve.draw_figure_8: published_curve.figure_8([0.5, 3.0], 20),
+        s.draw_equal_privacy: s.equal_privacy([0.5, 1.0], 20),
+        incomplete.draw_incomplete: incomplete.incomplete(8, [0.5, 1.0], 1.0, 20),
+    }
+    for draw, frame in frames.items():
+        figure = draw(frame)
+        assert len(figure.axes) == 2
+        legend = {
+            text.get_text() for axes in figure.axes if axes.get_legend() for text in axes.get_legend().get_texts()
+        }
+        named = (
+            set(frame["method"]) if "method" in frame else {"perturbed MLE", "noisy counts, exact", "MLE, published"}
+        )
+        assert legend == named | {"random order"}
