@@ -23,7 +23,7 @@ def sign_law(n_items: int, theta: float, pairs: NDArray[np.int64]) -> NDArray[np
     """Law of the signs of `pairs` in one Mallows ranking with centre 0, 1, ..., by enumeration; shape (2^pairs,)."""
     rankings = all_rankings(n_items)
     distance = kendall_distances(rankings, np.arange(n_items))
-    weight = (distance == 0) * 1.0 if math.isinf(theta) else np.exp(-theta * distance)
+    weight = math.exp(-theta) ** distance
     code = (pair_signs(rankings, pairs) > 0) @ (1 << np.arange(len(pairs))[::-1])
     return np.asarray(np.bincount(code, weight / weight.sum(), 1 << len(pairs)), float)
 

@@ -212,8 +212,8 @@ def check_randomness(
         what = f"two to the bits of a random one of {few} items: all {kind}"
         yield argument(what, 2**bits, "==", len(every), error=1e-6)
     own = own_ranking_law(few, math.inf)
-    what = f"{few} items, φ = 0, a ranking of its own for each peer: distance of the signs from fair coins"
-    yield printed(what, 0.5 * float(np.abs(own - 1 / len(own)).sum()), ">", ROUNDING)
+    what = f"{few} items, φ = 0, a ranking of its own for each peer: most off the law of fair coins"
+    yield printed(what, float(np.abs(own - 1 / len(own)).max()), ">", ROUNDING)
     common = sign_law(few, 2.0, pairing(few))
     # pairs of neighbours are independent, each in its order with probability 1 / (1 + φ)
     first = 1 / (1 + math.exp(-2.0))
