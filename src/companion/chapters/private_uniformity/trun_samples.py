@@ -284,3 +284,12 @@ def check_trunc_vs_bucket(
     yield amended(f"the ratio at m = {items[0]} over that at m = {items[-1]}: worse at few items", worse, ">", 1)
     few, many = (1 + DELTA**-1.5 / math.sqrt(m) for m in (items[0], items[-1]))
     yield argument("the same: that of 1 + δ^(−3/2) m^(−1/2)", worse, "==", few / many, error=ROUNDING)
+    # roots that come out even: m = 8, μ = ε₀ = 1/8, log(1/δ) = 8
+    first, second, third = theorem_6(8, 1 / 8, 1 / 8, math.exp(-8)) * np.exp([-12, -16 / 3, -8])
+    for name, term, value in (
+        ("first", first, 64 / math.sqrt(8) + 8 * math.exp(12)),
+        ("second", second, 64),
+        ("third", third, 64 * math.sqrt(8)),
+    ):
+        what = f"{name} term of Theorem 6 over its power of δ, m = 8, μ = ε₀ = 1/8, δ = e⁻⁸, over the value by hand"
+        yield argument(what, term / value, "==", 1, error=ROUNDING)

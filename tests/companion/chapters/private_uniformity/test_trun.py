@@ -12,14 +12,6 @@ from companion.printed import busafekete2021 as paper
 from dprank.uniformity.pairs import pair_signs
 
 
-def test_terms_of_theorem_6_at_a_round_point():
-    delta = 1 / 4
-    terms = trun.theorem_6(4, 0.5, 0.5, delta)
-    log = math.log(4)
-    second = log ** (1 / 3) / (0.5 ** (4 / 3) * 4 ** (1 / 3) * 0.125 ** (2 / 3))
-    assert terms == pytest.approx([4 * (8 / 2 + 64 / 4), second, math.sqrt(log) * 16])
-
-
 def test_mu_of_two_items():
     # total variation of phi and 1 on two items is (1 - phi) / (1 + phi) / 2
     phi = 0.5
