@@ -81,14 +81,9 @@ def rows() -> Iterator[_Row]:
 
 
 def agreement() -> pd.DataFrame:
-    """Every number of ours that one of the two libraries computes too.
-
-    Returns
-    -------
-    DataFrame
-        Columns `what`, `ours`, `theirs`, `whose`, `difference` (relative; positive where ours is the larger), `tighter`
-        ("ours", "theirs", "same" to rounding) and `agrees`: whether ours lies where it must if both are right. Equal
-        where both are exact; at most theirs, and at least the truth, where theirs is a bound.
+    """Every number of ours that a library computes too: ``what``, ``ours``, ``theirs``, ``whose``, ``difference``
+    (relative), ``tighter`` ("ours", "theirs", "same" to rounding), ``agrees`` (whether ours lies where it must if both
+    are right).
     """
     frame = pd.DataFrame([{**vars(row), "agrees": row.agrees} for row in rows()])
     frame["difference"] = (frame.ours - frame.theirs) / frame.theirs
@@ -314,12 +309,8 @@ def _coins() -> Iterator[_Row]:
 
 
 def pitfalls() -> pd.DataFrame:
-    """What OpenDP answers if it is asked the wrong way, against the truth.
-
-    Returns
-    -------
-    DataFrame
-        Columns `asked`, `answer` and `truth` (the loss, or the number that was asked for).
+    """What OpenDP answers if it is asked the wrong way: ``asked``, ``answer`` and ``truth`` (the loss, or what was
+    asked for).
     """
     domain = dp.vector_domain(dp.atom_domain(T="i64"), 2)
     monotonic = dp.linf_distance(T="i64", monotonic=True)

@@ -120,14 +120,7 @@ def check_promises_kept(table: pd.DataFrame) -> Iterator[Check]:
 
 @claim("audit:printed-promises")
 def check_printed_promises(table: pd.DataFrame, broken: int) -> Iterator[Check]:
-    """That so many mechanisms lose more as printed than their paper promises, from `promises.frame`.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    broken : int
-        As many as the ledger says.
-    """
+    """That so many mechanisms (in the ledger) lose more as printed than their paper promises, from `promises.frame`."""
     as_printed = table[table.calibration == "as printed"]
     worst = promises.worst_lies(table)
     yield printed(
@@ -142,17 +135,7 @@ def check_printed_promises(table: pd.DataFrame, broken: int) -> Iterator[Check]:
 
 @claim("audit:floats")
 def check_floats(shares: pd.DataFrame, audits: pd.DataFrame, p_value: float) -> Iterator[Check]:
-    """That floats betray a count and whole noise does not.
-
-    Parameters
-    ----------
-    shares : pandas.DataFrame
-        Of `floats.betrayals`.
-    audits : pandas.DataFrame
-        Of `floats.caught`.
-    p_value : float
-        Of `floats.secure_p_value`.
-    """
+    """Floats betray a count, whole noise does not: from `betrayals`, `caught` and `secure_p_value` of `floats`."""
     either = shares[shares.ruled_out == "either neighbour"]
     zero = either[(either["count"] == 0) & (either.noise == "floats")]
     kinds = audits.groupby(audits.noise.str.endswith("floats")).refuted.agg(["sum", "size"])

@@ -50,19 +50,10 @@ def equal_values(up: int, down: int, k: int, scale: float, noise: Noise = "lapla
 
 @cache
 def needed_scale(k: int, epsilon: float, delta: float, noise: Noise = "laplace") -> float:
-    """Scale below which one of `candidate_pairs` breaks (epsilon, delta) privacy; a lower bound on the true need.
+    """Scale below which one of `candidate_pairs` breaks (epsilon, delta) privacy, values moving by at most 1 in any
+    direction.
 
-    Parameters
-    ----------
-    k : int
-    epsilon, delta : float
-        Both positive.
-    noise : {"laplace", "gumbel", "exponential"}
-
-    Returns
-    -------
-    float
-        For values that move by at most 1 in any direction.
+    A lower bound on the true need; epsilon and delta are positive.
     """
     best = 0.0
     for up, down in candidate_pairs(k):
@@ -105,13 +96,8 @@ MECHANISMS: tuple[tuple[str, str, Noise, Callable[[int, float, float, float], fl
 
 
 def scales(ks: Iterable[int], epsilon: float, delta: float, n_items: float) -> pd.DataFrame:
-    """Noise that every mechanism of `MECHANISMS` needs for (epsilon, delta), values moving by 1 in any direction.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a mechanism and k: ``panel``, ``mechanism``, ``noise``, ``k``, ``scale``, ``sd`` (standard deviation of
-        the noise).
+    """Noise that every mechanism of `MECHANISMS` needs for (epsilon, delta), values moving by 1 in any direction:
+    ``panel``, ``mechanism``, ``noise``, ``k``, ``scale``, ``sd`` (standard deviation of the noise).
     """
     rows = [
         (panel, label, noise, k, scale(k, epsilon, delta, n_items))
@@ -141,11 +127,8 @@ def gumbel_wins(epsilon: float, delta: float) -> int:
 def proof_ratio(reach: float = RANGE, constant: float = 8.0) -> tuple[float, float]:
     """Certified bounds of the one number on which our proof of Theorem 2.2 turns.
 
-    Returns
-    -------
-    tuple of float
-        Between which -log(e^t + e^(r t) - e^((r + 1) t)) / t^2 lies at t = 2 / constant, with r = 1 + reach / constant.
-        It increases in t, so this is its supremum over t up to there.
+    It is -log(e^t + e^(r t) - e^((r + 1) t)) / t^2 at t = 2 / constant, with r = 1 + reach / constant, and increases in
+    t: this is its supremum over t up to there.
     """
     t = mpmath.iv.mpf(2) / constant
     rate = 1 + mpmath.iv.mpf(reach) / constant
@@ -162,14 +145,8 @@ def proof_room(length: float, constant: float = 8.0) -> float:
 
 
 def boundary_grid() -> pd.DataFrame:
-    """Theorem 2.2 at its boundary: how many times the noise that we can prove enough its noise is.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each k, m and delta, at the largest epsilon that Theorem 2.2 allows: ``k``, ``m``, ``delta``,
-        ``ratio`` (printed scale over the smaller one of Theorem 2.1's and ours), ``theorem 2.1`` (whether that is
-        Theorem 2.1's).
+    """Theorem 2.2 at its largest epsilon: ``k``, ``m``, ``delta``, ``ratio`` (printed scale over the lesser one of
+    Theorem 2.1's and ours, both proved), ``theorem 2.1`` (whether that is Theorem 2.1's).
     """
     rows = []
     for delta in (DELTA, 1e-3, 1e-6, 1e-12, 1e-100):
@@ -211,12 +188,8 @@ def _exact(what: str, law: PairLaw, epsilon: float, delta: float) -> Check:
 
 
 def one_set_deltas(k: int, scale: float, epsilons: Iterable[float]) -> pd.DataFrame:
-    """Least delta if only single sets must obey Lemma 4.1, and if all families of sets must; 2k equal values.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``ε``, ``δ for one set``, ``δ for families of sets``.
+    """Least delta if only single sets must obey Lemma 4.1, and if all families of sets must; 2k equal values: ``ε``,
+    ``δ for one set``, ``δ for families of sets``.
     """
     chosen = compositions([k, k], k)
     log_p, log_q = (
@@ -260,12 +233,8 @@ def check_lem_4_1(k: int) -> Iterator[Check]:
 
 
 def beyond_range(k: int, delta: float, factors: Iterable[float]) -> pd.DataFrame:
-    """Exact delta of Theorem 2.2's noise when epsilon is a multiple of log(m / delta); 2k equal values, half up.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``ε / log(m/δ)``, ``ε``, ``λ/s``, ``δ needed``, ``δ asked``.
+    """Exact delta of Theorem 2.2's noise at multiples of log(m / delta); 2k equal values, half up: ``ε / log(m/δ)``,
+    ``ε``, ``λ/s``, ``δ needed``, ``δ asked``.
     """
     length = math.log(2 * k / delta)
     rows = []
@@ -314,13 +283,7 @@ _LOOK: dict[str, dict[str, Any]] = {
 
 @styled
 def draw_scales(frame: pd.DataFrame) -> Figure:
-    """Standard deviation of the noise that each mechanism needs, against k, from `approximate.scales`.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Columns ``panel`` ("oneshot" or "peeling"), ``mechanism``, ``k``, ``sd``.
-    """
+    """Standard deviation of the noise that each mechanism needs, against k, from `scales`."""
     figure = Figure(figsize=(5.8, 8.4))
     axes = figure.subplots(2, 1, sharex=True, sharey=True)
     panels = {"oneshot": "Noise once", "peeling": "Peeling, round after round"}

@@ -19,12 +19,8 @@ from dprank.topk.noise_laws import LAPLACE
 
 
 def constants() -> pd.DataFrame:
-    """The numeric inequalities of the proofs of Lemmas 4.5, 4.4 and 4.1, with lost superscripts restored and without.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``step`` and ``printed`` (the bound); for both readings the value as text, with "false" where the inequality is.
+    """The numeric inequalities of the proofs of Lemmas 4.5, 4.4 and 4.1: ``step``, ``printed`` (the bound), ``3.9²``
+    and ``3.92`` (values as text, with lost superscripts restored and without; "false" where the inequality is).
     """
     rows = []
     for restored, literal in zip(chain("restored"), chain("literal"), strict=True):

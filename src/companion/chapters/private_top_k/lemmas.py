@@ -84,15 +84,7 @@ def chain(reading: Literal["restored", "literal"]) -> list[tuple[str, Any, str, 
 
 
 def shift_ratio(z: ArrayLike, shift: ArrayLike, factor: bool = True) -> Array:
-    """The left side of Lemma 4.3 over its right side at z and z' = z + shift, with or without its factor exp(d).
-
-    Parameters
-    ----------
-    z, shift : array_like of float
-        ``shift`` not zero.
-    factor : bool
-        Whether the right side has the factor.
-    """
+    """The left side of Lemma 4.3 over its right side at z and z' = z + shift, with or without its factor exp(d)."""
     z, shift = np.broadcast_arrays(np.asarray(z, float), np.asarray(shift, float))
     # by symmetry to the left of zero, where G(z) is the small tail
     z, shift = np.where(z > 0, -z, z), np.where(z > 0, -shift, shift)
@@ -158,24 +150,11 @@ def log_choose(m: int, a: Any) -> Any:
 
 
 def log_excess(k: int, counts: Sequence[int], q: ArrayLike, moved: ArrayLike, epsilon: float) -> float:
-    """Log of the largest P(M(q) in S) - exp(epsilon) P(M(q') in S) over families S of k-subsets, exact.
+    """Log of the largest P(M(q) in S) - exp(epsilon) P(M(q') in S) over families S of k-subsets, exact; -inf if no set
+    exceeds.
 
-    The best S are the sets whose ratio exceeds exp(epsilon).
-
-    Parameters
-    ----------
-    k : int
-        Size of the sets.
-    counts : sequence of int
-        Items of the first and of the second kind.
-    q, moved : array_like of float, shape (2,)
-        Their probabilities in q and q', in (0, 1).
-    epsilon : float
-
-    Returns
-    -------
-    float
-        ``-inf`` if no set exceeds.
+    Items are of two kinds: so many of each (`counts`), with a probability each in q and in q' (`moved`). The best S are
+    the sets whose ratio exceeds exp(epsilon).
     """
     (u, v), q, moved = counts, np.asarray(q, float), np.asarray(moved, float)
     a = np.arange(max(0, k - v), min(u, k) + 1)
@@ -218,16 +197,11 @@ def certified_share(c0: str, c1: str = C1) -> Any:
 
 
 def worst_found(c0: float, epsilon: float = float(EPSILON), delta: float = float(DELTA)) -> pd.DataFrame:
-    """Exact excess of Lemma 4.4 at the smallest k it allows, largest over two kinds of items.
+    """Exact excess of Lemma 4.4 at the smallest k it allows, over delta / m: ``m``, ``k``, ``excess`` (largest found),
+    ``excess, k − 1 of m − 1`` (as the proof of Lemma 4.1 needs it), ``bound`` by `our_exponent` for both.
 
     Some share of the items moves up as far as tau allows, the rest down; probabilities run over a grid. A search: the
     largest found is a lower bound of the worst.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``k``, ``excess`` (largest found), ``excess, k − 1 of m − 1`` (the same for sets of k - 1 of the others,
-        as the proof of Lemma 4.1 needs it), ``bound`` by `our_exponent` for both; all over delta / m.
     """
     fewest = next(m for m in range(2, 10**6) if math.ceil(c0 * math.log(m / delta)) <= m)
     rows = []
@@ -268,19 +242,11 @@ def one_kind_excess(m: int, k: int, log: float, q: ArrayLike, epsilon: float = f
 
 
 def without_condition(delta: Fraction | None = None) -> dict[str, Any]:
-    """The fewest items at which a search breaks Lemma 4.4 with k = 1, where k >= C0 log(m / delta) is not asked.
+    """The fewest ``items`` at which a search breaks Lemma 4.4 with k = 1, its ``delta`` and ``q`` (fractions), and
+    ``excess`` (enclosed) over delta / m.
 
-    All items alike, all moving up. The numbers found are enclosed by intervals.
-
-    Parameters
-    ----------
-    delta : Fraction, optional
-        At most 1/20; any by default.
-
-    Returns
-    -------
-    dict
-        ``items``, ``delta``, ``q`` (fractions) and ``excess``: the enclosure of excess over delta / m.
+    The condition k >= C0 log(m / delta) is not asked; all items are alike and move up. A delta that is given is at most
+    1/20.
     """
     q = np.linspace(0.0025, 0.9975, 399)
     for m in range(3, 2000):

@@ -24,13 +24,8 @@ from dprank.topk.noise_laws import Noise
 
 
 def first_useful(deltas: Iterable[float]) -> pd.DataFrame:
-    """Smallest k from which a delta saves noise.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``δ``; Theorem 2.2 below Theorem 2.1 for ``m = k + 1`` (the best), ``m = 2k``, ``m = 10⁶``; and
-        ``our bound``, which knows no m. For delta = 1 / m^2 see `first_useful_square`.
+    """Smallest k from which a delta saves noise: ``δ``; Theorem 2.2 below Theorem 2.1 for ``m = k + 1`` (the best),
+    ``m = 2k``, ``m = 10⁶``; ``our bound``, which knows no m.
     """
     rows = []
     for delta in deltas:
@@ -89,11 +84,8 @@ def check_useful(deltas: Iterable[float]) -> Iterator[Check]:
 def simple_slack(epsilon: float = 1.0, delta: float = DELTA) -> tuple[float, float]:
     """Certified room that the proof of `simple_scale` has left, at the largest epsilon and delta.
 
-    Returns
-    -------
-    tuple of float
-        Bounds of log(1 + alpha) - 1 / (2 alpha + 1) - 2 u - (lost to the second corner), with alpha = 2 L / epsilon at
-        the least L = log(1 / delta), u at its largest, where Theorem 2.1 takes over.
+    It is log(1 + alpha) - 1 / (2 alpha + 1) - 2 u - (lost to the second corner), with alpha = 2 L / epsilon at the
+    least L = log(1 / delta), u at its largest, where Theorem 2.1 takes over.
     """
     iv = mpmath.iv
     least = iv.log(iv.mpf(1) / iv.mpf(str(delta)))
@@ -108,12 +100,8 @@ def simple_slack(epsilon: float = 1.0, delta: float = DELTA) -> tuple[float, flo
 
 
 def constants(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
-    """The constant that replaces 8 in 8 sqrt(k log(k / delta)) / epsilon, by what is proved and what is needed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``k``, ``Theorem 2.1``, ``our bound``, ``closed form``, ``needed`` (at least, at pairs found).
+    """The constant that replaces 8 in 8 sqrt(k log(k / delta)) / epsilon: ``k``, ``Theorem 2.1``, ``our bound``,
+    ``closed form``, ``needed`` (at least, at pairs found).
     """
     rows = []
     for k in ks:
@@ -181,16 +169,11 @@ def check_noise_level(ks: Iterable[int]) -> Iterator[Check]:
 
 
 def exponential_needs(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
-    """Scale of exponential noise over its pure scale 2k / epsilon: k of k + 1 items, k of 2k; and Laplace's, k of 2k.
+    """Share of its pure scale 2k / epsilon that exponential noise needs at a pair of neighbours: ``k``, ``pure scale``,
+    ``k of k + 1``, ``k of 2k``, ``Laplace, k of 2k`` (Laplace noise).
 
-    Of k + 1 equal values one goes up and all others down: it is left out with probability 1 / (k + 1) before and
-    exp(-2 k shift) / (k + 1) after.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``k``, ``pure scale``, ``k of k + 1``, ``k of 2k``, ``Laplace, k of 2k``: shares of the pure scale that a pair
-        of neighbours needs.
+    Of k + 1 equal values one goes up and all others down: it is left out with probability 1 / (k + 1) before and exp(-2
+    k shift) / (k + 1) after.
     """
     rows = []
     for k in ks:

@@ -56,13 +56,8 @@ def random_record_delta(records: int, epsilon: float) -> float:
 
 
 def order_deltas(values: Sequence[float], k: int, shift: float, epsilons: Iterable[float]) -> pd.DataFrame:
-    """Exact delta of the set and of the ordered list of k of the given values, any direction.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``values / λ``, ``k``, ``ε``, ``δ of the set``, ``δ of the ordered list``: the worst over all corners of the
-        neighbours, both ways round.
+    """Exact delta of the set and of the ordered list of k values, any direction: ``values / λ``, ``k``, ``ε``,
+    ``δ of the set``, ``δ of the ordered list``; the worst over all corners of the neighbours, both ways round.
     """
     m = len(values)
     pairs: dict[bool, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
@@ -128,16 +123,10 @@ def item_room(k: int, shift: float, alpha: float) -> float:
 
 
 def theorem_2_2_spare(epsilons: Iterable[float], deltas: Iterable[float]) -> pd.DataFrame:
-    """What Theorem 2.2's noise buys beyond the set: its own noisy values, or fresh Laplace values of the same scale.
+    """What Theorem 2.2's noise buys beyond the set, m = k + 1: ``epsilon``, ``delta``, ``m``, ``k``, ``own`` and
+    ``fresh`` (values).
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``epsilon``, ``delta``, ``m``, ``k``; ``own`` and ``fresh``: log of a proven delta over log of the promised one
-        (1 or more: covered; infinity: purely private). The number of items is k + 1, the least noise.
-
-    Notes
-    -----
+    The last two are log of a proven delta over log of the promised one: 1 or more is covered, infinity purely private.
     Fresh values are k Laplace releases of epsilon shift each: rho = k shift^2 / 2 in zero-concentrated privacy, hence
     rho + 2 sqrt(rho log(2 / delta)) at delta / 2; the set gets what is left.
     """
@@ -161,13 +150,9 @@ def _gumbel_with_values(k: int, epsilon: float, delta: float) -> float:
 
 
 def value_costs(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
-    """Noise of a selection that returns values too, any direction, sensitivity 1, k at most m / 2: a row a k.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``k``; scales of the noise, one and the same for selection and values: fresh Laplace values purely (after a
-        selection by any noise), own noisy values by our bound, and fresh Laplace values after Gumbel noise.
+    """Scale of noise, one and the same for selection and values, any direction, k at most m / 2: ``k``; fresh Laplace
+    values purely (after a selection by any noise), own noisy values by our bound, fresh Laplace values after Gumbel
+    noise.
     """
     return pd.DataFrame(
         {
@@ -197,13 +182,8 @@ def mean_largest(k: int) -> float:
 
 
 def gaussian_scores(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
-    """Noise of k scores, each of sensitivity 1, published by the Gaussian mechanism at (epsilon, delta).
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``k``, ``sigma`` (least standard deviation, by dp-accounting), ``mean`` of the largest noise,
-        ``unit`` (sigma sqrt(log k): the claimed rate with constant 1).
+    """Noise of k scores of sensitivity 1 by the Gaussian mechanism: ``k``, ``sigma`` (least standard deviation, by
+    dp-accounting), ``mean`` of the largest noise, ``unit`` (sigma sqrt(log k): the claimed rate with constant 1).
     """
     one = get_sigma_gaussian(epsilon, delta)
     rows = []
@@ -216,14 +196,9 @@ def gaussian_scores(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataF
 
 
 def second_phase(shares: Iterable[float], m: int, k: int, epsilon: float, delta: float) -> pd.DataFrame:
-    """Largest noise on k values, by a second phase at a further share of epsilon and by other ways.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``ε₂ / ε``, ``total ε``; expected largest noise of Gaussian scores at the extra epsilon and delta, of own noisy
-        values that by our bound cost the same in total, and of the fresh values of Algorithm 1 with Theorem 2.2's noise
-        (at epsilon alone).
+    """Expected largest noise on k values: ``ε₂ / ε``, ``total ε``, Gaussian scores at the extra epsilon and delta, own
+    noisy values that by our bound cost the same in total, fresh values of Algorithm 1 with Theorem 2.2's noise (at
+    epsilon alone).
     """
     largest = float((1 / np.arange(1, k + 1)).sum())  # of k exponential variables
     return pd.DataFrame(
@@ -328,20 +303,10 @@ def check_algorithm_1(epsilon: float) -> Iterator[Check]:
 
 
 def cross_ratio(values: ArrayLike, threshold: float, order: bool) -> float:
-    """How far two of four noisy values above a threshold, the others below, are from independent choices.
+    """How far two of four Laplace values above a threshold, the others below, are from independent choices; a list or a
+    set.
 
-    Parameters
-    ----------
-    values : array_like of float, shape (4,)
-        In units of the noise scale; Laplace noise.
-    threshold : float
-    order : bool
-        Whether the two are a list, best first, or a set.
-
-    Returns
-    -------
-    float
-        Log of P(0, 1) P(2, 3) / (P(0, 3) P(2, 1)), which is 0 if each item's place is a choice of its own.
+    Log of P(0, 1) P(2, 3) / (P(0, 3) P(2, 1)), which is 0 if each item's place is a choice of its own.
     """
     x = np.asarray(values, float)
     above, at = np.exp(LAPLACE.log_above(threshold - x)), noise_grid([*x, threshold], "laplace")

@@ -86,12 +86,8 @@ def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence
 
 
 def growth(k: int, epsilon: float, delta: float, digits: Sequence[int] = (6, 9, 12, 100)) -> pd.DataFrame:
-    """Theorem 2.2's noise over that of peeling by advanced composition while m grows and delta stays.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``m`` (as text) and ``ratio``.
+    """Theorem 2.2's noise over that of peeling by advanced composition while m grows and delta stays: ``m`` (text),
+    ``ratio``.
     """
     peeled = peeled_scale(k, epsilon, delta, "advanced")
     ratio = [theorem_2_2(k, d * math.log(10), epsilon, delta) / peeled for d in digits]
@@ -137,33 +133,14 @@ def check_log_factor(log_ms: Sequence[float], deltas: Sequence[float]) -> Iterat
 
 
 def order_law(values: ArrayLike, k: int, scale: float, noise: Noise) -> Law:
-    """Law of the k largest of noisy values, in order.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (items,)
-    k : int
-    scale : float
-    noise : {"laplace", "gumbel", "exponential"}
-
-    Returns
-    -------
-    dict of tuple of int to float
-        Probabilities by list of items, best first.
-    """
+    """Law of the k largest of noisy values: probabilities by list of items, best first."""
     x = np.asarray(values, float) / scale
     lists = list(permutations(range(len(x)), k))
     return dict(zip(lists, list_chances(x, lists, noise).tolist(), strict=True))
 
 
 def peeled_law(values: ArrayLike, k: int, scale: float, noise: Noise) -> Law:
-    """Law of k rounds, each the largest noisy value of those left; a round with Gumbel noise by its closed form.
-
-    Parameters
-    ----------
-    values, k, scale, noise
-        As for `order_law`.
-    """
+    """Law of k rounds, each the largest noisy value of those left; a round with Gumbel noise by its closed form."""
     x = np.asarray(values, float)
     items = range(len(x))
 
@@ -194,12 +171,8 @@ def _set_law(law: Law) -> Law:
 
 @cache
 def identity(n_items: int, noise: Noise) -> pd.DataFrame:
-    """Distance between the one-shot law and the peeled law at the same noise, for lists and for sets.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a (values, m, k): ``lists``, ``sets``, total variations. Values are equal, stepwise, or spread.
+    """Total variation between the one-shot law and the peeled law at the same noise: ``values``, ``m``, ``k``,
+    ``lists``, ``sets``.
     """
     rows = []
     for m in range(2, n_items + 1):
@@ -212,13 +185,7 @@ def identity(n_items: int, noise: Noise) -> pd.DataFrame:
 
 
 def distances(n_items: int) -> pd.DataFrame:
-    """Largest distance between one pass and peeling, by noise.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``noise``, and the maxima of ``lists`` and ``sets`` of `identity`.
-    """
+    """Largest distance of one pass and peeling: ``noise``, and the maxima of ``lists`` and ``sets`` of `identity`."""
     most = {name: identity(n_items, noise)[["lists", "sets"]].max() for noise, name in NAMES.items()}
     return pd.DataFrame(most).T.rename_axis("noise").reset_index()
 
@@ -234,15 +201,7 @@ def check_gumbel(n_items: int, noise: Noise = "gumbel") -> Iterator[Check]:
 
 @claim("qiao2021:sec-1:gumbel-order")
 def check_gumbel_order(shifts: Sequence[float], deltas: Sequence[float], n_items: int = 4) -> Iterator[Check]:
-    """Exact privacy of the ordered Gumbel list at all corner neighbours, against the composition of its rounds.
-
-    Parameters
-    ----------
-    shifts : sequence of float
-        Sensitivity over scale.
-    deltas : sequence of float
-    n_items : int
-    """
+    """Exact privacy of the ordered Gumbel list at all corner neighbours, against the composition of its rounds."""
     corners = np.array(list(product((-1.0, 1.0), repeat=n_items)))
     pure, approximate = [], []
     for a, k in product(shifts, range(1, n_items)):
@@ -262,12 +221,8 @@ def check_gumbel_order(shifts: Sequence[float], deltas: Sequence[float], n_items
 
 
 def same_noise(n_items: int, gaps: Iterable[float], noise: Noise = "laplace") -> pd.DataFrame:
-    """Chance of a wrong set when k items lead all others by a gap, at the same noise scale in one pass and in k rounds.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``k``, ``gap`` in noise scales, ``one pass``, ``peeling``; exact, 1 < k < m.
+    """Exact chance of a wrong set when k items lead all others by a gap, at the same noise: ``k``, ``gap`` in noise
+    scales, ``one pass``, ``peeling``; 1 < k < m.
     """
     rows = []
     for k, gap in product(range(2, n_items), gaps):
@@ -293,12 +248,8 @@ class _Counting(np.random.Generator):
 
 
 def draws(n_items: Iterable[int], ks: Iterable[int]) -> pd.DataFrame:
-    """Laplace draws of peeling, counted while it runs.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``k``, ``draws, peeling``, ``draws, one pass`` (one an item), for all k up to m.
+    """Laplace draws, counted while peeling runs: ``m``, ``k``, ``draws, peeling``, ``draws, one pass`` (one an item), k
+    up to m.
     """
     rows = []
     for m, k in product(n_items, ks):
@@ -311,14 +262,7 @@ def draws(n_items: Iterable[int], ks: Iterable[int]) -> pd.DataFrame:
 
 @claim("qiao2021:sec-1:efficiency")
 def check_efficiency(frame: pd.DataFrame, distance: float) -> Iterator[Check]:
-    """Draws of k passes against one pass, as counted by `draws`.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    distance : float
-        Total variation between one pass of Gumbel noise and the peeled exponential mechanism.
-    """
+    """Draws of k passes against one pass, from `draws`, and the distance of peeled Gumbel noise from one pass."""
     most = frame.loc[frame.k.idxmax()]
     laplace, exponential = "Report Noisy Max by Laplace noise", "the exponential mechanism"
     drawn = frame["draws, peeling"]

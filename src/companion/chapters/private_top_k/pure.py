@@ -29,16 +29,7 @@ LAPLACE = LAWS["laplace"]
 
 
 def log_set_chance(values: ArrayLike, k: int, noise: Noise = "laplace") -> float:
-    """Log probability that the first k noisy values are the k largest.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (m,)
-        In units of the noise scale.
-    k : int
-        In 1 .. m.
-    noise : {"laplace", "gumbel", "exponential"}
-    """
+    """Log probability that the first k noisy values are the k largest; values in noise scales, k in 1 .. m."""
     x = _values(values, k)
     first = (np.arange(len(x)) < k)[None].astype(float)
     return float(log_set_probability(np.ones(len(x)), x, first, LAWS[noise])[0])
@@ -62,12 +53,7 @@ def _values(values: ArrayLike, k: int) -> NDArray[np.float64]:
 def supremum(release: str, m: int, k: int, adjacency: str) -> float:
     """Supremum of the loss over all values and neighbours, in units of sensitivity / scale, Laplace noise.
 
-    Parameters
-    ----------
-    release : str
-        One of `RELEASES`; fresh noise has the scale of the selection's.
-    m, k : int
-    adjacency : {"any direction", "all one way"}
+    Of one of `RELEASES`, under an adjacency of `WORST_MOVE`; fresh noise has the scale of the selection's.
     """
     if release not in RELEASES:
         raise ValueError(f"release = {release!r}; allowed are {', '.join(map(repr, RELEASES))}")
@@ -84,24 +70,11 @@ def supremum(release: str, m: int, k: int, adjacency: str) -> float:
 def found_loss(
     release: str, m: int, k: int, shift: float, adjacency: str, gap: float = FAR, noise: Noise = "laplace"
 ) -> float:
-    """Exact loss of a released set or list at a family of pairs: some of the chosen lie `gap` behind all others.
+    """Exact loss of one of `RELEASES` at a family of pairs: some of the chosen lie `gap` behind all others (in noise
+    scales).
 
-    Parameters
-    ----------
-    release : str
-        One of `RELEASES`; values are fresh Laplace, at the scale of the selection.
-    m, k : int
-    shift, gap : float
-        In units of the scale.
-    adjacency : {"any direction", "all one way"}
-    noise : {"laplace", "gumbel", "exponential"}
-        Of the selection.
-
-    Returns
-    -------
-    float
-        The largest over how many of the chosen lie behind (in a list they come first), which is a lower bound of the
-        supremum.
+    The largest over how many do (in a list they come first), a lower bound of the supremum. Values are fresh Laplace,
+    at the scale of the selection, whatever the noise of that.
     """
     if release == "set, own noisy values":  # all move up, and all noisy values lie far below
         below = [k * LAPLACE.log_density(v) + (m - k) * LAPLACE.log_below(v) for v in (-gap, -gap - shift)]
@@ -119,12 +92,8 @@ def found_loss(
 
 
 def suprema(m: int, k: int, shift: float) -> pd.DataFrame:
-    """What each release loses at most, and at a far pair.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``release``, ``adjacency``, ``supremum`` and ``found``, both in units of sensitivity / scale.
+    """What each release loses at most, and at a far pair, in units of sensitivity / scale: ``release``, ``adjacency``,
+    ``supremum``, ``found``.
     """
     return pd.DataFrame(
         {
@@ -176,19 +145,8 @@ def _least_at_zero(chosen: tuple[int, ...], others: tuple[int, ...], scale: floa
 
 
 def gap_curve(shapes: Iterable[tuple[int, int]], epsilon: float, gaps: Iterable[float]) -> pd.DataFrame:
-    """Exact loss of Algorithm 1 with the noise of Theorem 2.1 when the chosen lie behind all others by a gap.
-
-    Parameters
-    ----------
-    shapes : iterable of (m, k)
-    epsilon : float
-    gaps : iterable of float
-        In units of the noise scale.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``k``, ``release`` ("set" or "set, fresh values"), ``adjacency``, ``gap``, ``times`` (loss over epsilon).
+    """Exact loss of Algorithm 1 with the noise of Theorem 2.1 when the chosen lie behind all others by a gap: ``m``,
+    ``k``, ``release``, ``adjacency``, ``gap`` (in noise scales), ``times`` (loss over epsilon).
     """
     gaps = list(gaps)
     return pd.DataFrame(

@@ -66,13 +66,9 @@ def tail_over_bound(m: int, k: int, c: float = float(C), cells: int = 4000) -> t
 
 
 def smallest_tail_counterexample(c: float = float(C)) -> dict[str, Any]:
-    """The fewest items at which 'Specifically' fails, certified: probabilities are fractions, K is enclosed.
-
-    Returns
-    -------
-    dict
-        ``items``, ``k``, ``delta``, ``q`` (fractions), ``probability`` (exact), ``allowed`` (delta / m), and
-        ``smaller``: an upper bound of probability / allowed over all fewer items, all k and delta.
+    """The fewest ``items`` at which 'Specifically' fails, certified: ``k``, ``delta``, ``q`` (fractions),
+    ``probability`` (exact), ``allowed`` (delta / m), ``smaller`` (an upper bound of their ratio over all fewer items,
+    all k and delta).
     """
     smaller, m = 0.0, 2
     while True:

@@ -54,16 +54,7 @@ def exact_failure(items: int, k: int, gap: float) -> float:
     """Exact probability that the noisy k smallest are not the true ones, values a gap (in scales) apart.
 
     The last of the true ones lies at v, and somebody else below it: an integral of positive terms, by Gauss-Legendre
-    panels between the kinks.
-
-    Parameters
-    ----------
-    items : int
-        At least 2. Those more than 60 scales away from the boundary are left out.
-    k : int
-        In 1 .. items - 1.
-    gap : float
-        Above 0.
+    panels between the kinks. Items more than 60 scales away from the boundary are left out.
     """
     if not (1 <= k < items and gap > 0):
         raise ValueError(f"k = {k}, gap = {gap}; k in 1 .. {items - 1} and a gap above 0 are allowed")
@@ -81,13 +72,8 @@ def exact_failure(items: int, k: int, gap: float) -> float:
 
 
 def failures(gaps: Iterable[float], sizes: Sequence[int] = (10, 1000, 8 * 10**6)) -> pd.DataFrame:
-    """Failure against the gap: Theorem 2.3's bound by number of items, ours for any number, and exact for the most.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``gap`` (in scales), ``items`` (0 for any number), ``kind`` ("as printed", "corrected", "exact"),
-        ``failure``. Exact with half of the items wanted.
+    """Failure against the gap: ``gap`` (in scales), ``items`` (0 for any number), ``kind`` ("as printed", "corrected",
+    or "exact", half of the most items wanted), ``failure``.
     """
     gap = np.array([*gaps], float)
     parts = [
