@@ -167,7 +167,7 @@ def needed_share(k: int, epsilon: float, delta: float) -> float:
     return least_scale(split(k, k), k, epsilon, delta) / printed_scale(k, epsilon, delta, 2 * k)
 
 
-_NEED = "share of Theorem 2.2's noise that {} equal values, half up by s and half down, need, ε = {:g}, k = {}"
+_NEED = "share of Theorem 2.2's noise that {} equal values, half up by s, half down, need, ε = {:g}, k = {}, δ = {:g}"
 
 
 @claim("qiao2021:thm-2.2")
@@ -178,18 +178,18 @@ def check_thm_2_2(ks: Iterable[int]) -> Iterator[Check]:
     grid = boundary_grid()
     what = f"noise of Theorem 2.2 over noise proved enough, ε = {EPSILON}"
     yield printed(f"{what}, least of {len(grid)} boundary cases of k, m, δ", grid.ratio.min(), ">=", 1 - ROUNDING)
-    for k in (*ks, 1):
-        yield printed(_NEED.format(2 * k, EPSILON, k), needed_share(k, EPSILON, DELTA), "<=", 1)
+    for k, delta in [*((k, 1e-6) for k in ks), (1, DELTA)]:
+        yield printed(_NEED.format(2 * k, EPSILON, k, delta), needed_share(k, EPSILON, delta), "<=", 1)
 
 
 @claim("qiao2021:lem-4.1")
 def check_lem_4_1(k: int) -> Iterator[Check]:
     """Lemma 4.1 for one set and for families of sets, and the 0.99 epsilon of its proof."""
-    families, one = (needed_share(n, EPSILON, DELTA) for n in (k, 1))
+    families, one = needed_share(k, EPSILON, 1e-6), needed_share(1, EPSILON, DELTA)
     what = "our proof at 0.99ε, 7.92 for 8: cost of the k items over log(m/δ), certified; bound: what is left"
     # of two items one set is the worst family; with more items a set is the less probable
-    yield printed(_NEED.format(2, EPSILON, "1 (one set)"), one, "<=", 1, reading="one set")
-    yield printed(_NEED.format(2 * k, EPSILON, k), families, "<=", 1, reading="families of sets")
+    yield printed(_NEED.format(2, EPSILON, "1 (one set)", DELTA), one, "<=", 1, reading="one set")
+    yield printed(_NEED.format(2 * k, EPSILON, k, 1e-6), families, "<=", 1, reading="families of sets")
     yield certified(what, proof_ratio(reach=1.0, constant=7.92), "<=", proof_room(math.log(2 / DELTA), 7.92))
 
 
@@ -213,8 +213,8 @@ def check_epsilon_range(k: int) -> Iterator[Check]:
     yield certified(what, proof_ratio(), "<=", proof_room(_shortest_length()))
     for factor in (1.0, RANGE):
         epsilon = factor * math.log(2 * k / DELTA)
-        at = f"{epsilon:.4g} = {factor:g} log(m/δ), δ = {DELTA}"
-        yield printed(_NEED.replace(":g", "").format(2 * k, at, k), needed_share(k, epsilon, DELTA), "<=", 1)
+        what = f"{_NEED.format(2 * k, epsilon, k, DELTA)}: {factor:g} log(m/δ)"
+        yield printed(what, needed_share(k, epsilon, DELTA), "<=", 1)
 
 
 def _shortest_length() -> float:

@@ -12,7 +12,17 @@ import pandas as pd
 from mpmath import iv
 from numpy.typing import ArrayLike
 
-from companion.chapters.private_top_k.lemmas import DELTA, EPSILON, TAU, bennett, certified_share, chain, enclosed
+from companion.chapters.private_top_k.lemmas import (
+    DELTA,
+    EPSILON,
+    TAU,
+    bennett,
+    certified_share,
+    chain,
+    closeness_limit,
+    enclosed,
+    our_exponent,
+)
 from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.topk import Array
 from companion.ledger.claim import RELATIONS, Check, amended, argument, claim, printed
@@ -22,6 +32,7 @@ from dprank.topk.noise_laws import LAPLACE
 CHANCES = np.r_[0.0, np.geomspace(1e-9, 0.5, 400), 1 - np.geomspace(1e-9, 0.5, 400), 1.0]
 MOVES = np.outer([-1, 1], np.geomspace(1e-4, TAU, 30)).reshape(-1, 1)
 WIDE = np.geomspace(1e-4, 0.9, 30)[:, None]
+PLACES, CURVE = np.linspace(-2, 3, 51), np.geomspace(1e-3, 1e3, 2000)
 COINS = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.9]), np.array([1, -1, 1, 1, -1, -1])
 
 
@@ -76,8 +87,7 @@ def check_proof() -> Iterator[Check]:
     inside = CHANCES[1:-1]
     mean = float((np.abs(mean_loss(inside, MOVES)) / MOVES**2 / inside).max())
     width = float((loss_range(CHANCES, MOVES) / np.abs(MOVES)).max())
-    u = np.geomspace(1e-3, 1e3, 2000)
-    h = bennett(u, np.log)
+    u, h = CURVE, bennett(CURVE, np.log)
     best, star, whole = _subset_sums()
     # at q = 0 and for an item that moves down by tau
     least, most = (-math.log1p(-TAU) - TAU) / TAU**2, -math.log1p(-TAU) / TAU
@@ -134,7 +144,10 @@ def check_range() -> Iterator[Check]:
     yield amended(
         "largest range of ζ over −log(1 − τ), τ ≤ 0.9, items up and items down, off 1", most, "==", 0, error=ROUNDING
     )
-    yield enclosed("−log(1 − 0.0072)/0.0072", -iv.log(1 - end) / end, "<=", "1.0073", amended)
+    largest = -iv.log(1 - end) / end
+    yield enclosed("−log(1 − 0.0072)/0.0072", largest, "<=", "1.0073", amended)
+    down = float(loss_range(0.0, -TAU)) / TAU
+    yield agree("range of ζ over τ = 0.0072 at q = 0, moving down, off it", down - float(largest.mid))
 
 
 # --- the proof of Lemma 4.1 ------------------------------------------------------------------------------------------
@@ -147,19 +160,25 @@ def check_conditioning() -> Iterator[Check]:
     An item at 0 moves to 1, the scale is 1. Given its noise the other items see it move as well: shifts of up to 2, and
     densities that agree. Given its noisy value they see shifts of up to 1, and densities a factor e apart.
     """
-    g, x, moved = np.linspace(-2, 3, 51), 0.0, 1.0
-    displayed = np.abs(g - moved) - np.abs(g - x)
-    for held, centres in {"g is the noise": (0.0, 0.0), "g is the noisy value": (x, moved)}.items():
-        before, after = (LAPLACE.log_density(g - centre) for centre in centres)
+    displayed, moved = np.abs(PLACES - 1) - np.abs(PLACES), 1.0
+    for held, centres in {"g is the noise": (0.0, 0.0), "g is the noisy value": (0.0, moved)}.items():
+        before, after = (LAPLACE.log_density(PLACES - centre) for centre in centres)
         off = float(np.abs(displayed - (before - after)).max())
         what = "displayed log ratio of the densities at g for x = 0 and x' = λ, less the true one, largest"
         yield printed(what, off, "==", 0, reading=held, error=ROUNDING)
     constant, c0, c1 = 4, "4", "1.8"
+    certain, epsilon, log = certified_share(c0, c1), float(EPSILON), math.log(2 / float(DELTA))
+    fewest = float(c0) * log
+    exponent = our_exponent(fewest, closeness_limit(fewest, log, epsilon, float(c1)), epsilon) / log
     shift = 1 / (constant * iv.sqrt(iv.mpf(c0)) * iv.log(2 / iv.mpf(DELTA)))  # 1 / (scale * epsilon)
     total = 2 * iv.exp(shift * iv.mpf(EPSILON)) * iv.mpf(c1) / constant + shift
     lemma = f"given the noisy value: exponent of Lemma 4.4 over log(m/δ), C0 = {c0}, C1 = {c1}, certified"
     share = "given the noisy value: share of ε that λ = 4√(k log(m/δ))/ε uses, k ≥ 4 log(m/δ), certified"
-    yield enclosed(lemma, certified_share(c0, c1), ">=", "1", amended)
+    yield enclosed(lemma, certain, ">=", "1", amended)
+    # what the certificate gives away: log(1 + tau) for tau - tau²/2, and epsilon t / (2 (1 + t)), at most epsilon / 2
+    lost = epsilon / (4 * log)
+    over = exponent - float(certain.mid)
+    yield argument("that exponent at m/δ = 40 less the certified", over, "==", lost, error=lost)
     yield enclosed(share, total, "<", "1", amended)
     least = constant / math.sqrt(float(c0))
     yield amended(

@@ -20,6 +20,8 @@ from companion.instruments.allowance import agree
 from companion.instruments.topk import Array
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 
+#: Arguments of Bennett's h.
+SMALL = np.linspace(0, 1, 1001)[10:-1]
 #: Where Lemma 4.5 is tried: variables, k, and how far the mean lies above k, as a share of it.
 SIZES = (2, 1, 0.5), (5, 1, 1.0), (5, 4, 0.2), (20, 5, 0.5), (100, 30, 0.3), (400, 100, 1e-3), (400, 3, 60)
 
@@ -123,7 +125,7 @@ def check_tail() -> Iterator[Check]:
             if q.sum() >= mean - 1e-9:
                 worst = max(worst, log_poisson_binomial_tail(q.tolist(), k) - bound)
         off = max(off, abs(log_poisson_binomial_tail(equal.tolist(), k) - binom.logcdf(k, m, mean / m)))
-    u = np.linspace(0, 1, 1001)[10:-1]
+    u = SMALL
     # 1 + 3u²/10 + ... by the power series: the least is at the least u
     above = (bennett(-u, np.log) - bennett(u, np.log)) / (u**3 / 3)
     what = "log of exact P(Σ Z ≤ k) less log of the bound, largest"
