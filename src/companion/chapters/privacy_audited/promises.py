@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import dprank
-from companion.chapters.privacy_audited.bugs import planted
 from companion.chapters.privacy_audited.cases import cases
 from companion.chapters.privacy_audited.cases.case import Case, sampler
 from companion.instruments.allowance import ROUNDING
@@ -159,20 +158,6 @@ def mechanisms() -> list[type]:
         and is_dataclass(found)
         and hasattr(found, "guarantee")
         and hasattr(found, "release")
-    ]
-
-
-def uncovered() -> list[str]:
-    """Mechanisms of the library without a case, or without a planted bug."""
-    have = {
-        "case": {type(case.mechanism) for case in known().values()},
-        "planted bug": {mutant.of for mutant in planted().values()},
-    }
-    return [
-        f"{which.__name__} has no {what}"
-        for what, classes in have.items()
-        for which in mechanisms()
-        if which not in classes
     ]
 
 
