@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
-from companion.ledger.claim import Check
+from companion.ledger.claim import Check, printed
 from dprank.topk.curve import Types
 from dprank.topk.list_law import TAIL as TAIL
 from dprank.topk.list_law import integral_above as integral_above
@@ -71,9 +72,11 @@ def ends(interval: Any) -> tuple[float, float]:
     return float(interval.a), float(interval.b)
 
 
-def certified(what: str, bounds: tuple[float, float], relation: str, bound: float, about: str = "printed") -> Check:
+def certified(
+    what: str, bounds: tuple[float, float], relation: str, bound: float, says: Callable[..., Check] = printed
+) -> Check:
     """A check of a number that is known to lie within bounds: half their distance, rounded up, is its error."""
     low, high = bounds
     middle = (low + high) / 2
     half = math.nextafter(max(high - middle, middle - low), math.inf) if low < high else 0.0
-    return Check(what, middle, relation, bound, about, error=half)
+    return says(what, middle, relation, bound, error=half)

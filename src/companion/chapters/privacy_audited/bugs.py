@@ -46,27 +46,12 @@ def planted() -> dict[str, Mutant]:
 def table(
     runs: int = RUNS, budget: int = BUDGET, jobs: int = 1, only: Sequence[str] = (), baseline: bool = True
 ) -> pd.DataFrame:
-    """Both routes against every planted bug.
+    """Both routes against every planted bug: ``name``, ``bug``, ``mechanism``, ``promised``, ``delta``, ``exact`` (or
+    nan), ``ratio`` of the two, ``by_exact``, ``runs``, ``caught``, ``baseline``, ``samples``, ``seconds``, ``event``,
+    ``budget``.
 
-    Parameters
-    ----------
-    runs : int
-        Audits of each bug, with streams of their own. A bug whose exact loss is within its promise is audited once: no
-        audit may catch it.
-    budget : int
-        Releases a run.
-    jobs : int
-    only : sequence of str
-        Names of `planted`; all by default.
-    baseline : bool
-        Whether Clopper-Pearson bounds on held-out releases are tried too, on as many releases as betting took.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``name``, ``bug``, ``mechanism``, ``promised``, ``delta``, ``exact`` (nan without an exact route), ``ratio`` of
-        the two, ``by_exact``, ``runs``, ``caught`` (of them, by betting), ``baseline`` (of them, by Clopper-Pearson),
-        ``samples`` and ``seconds`` (medians; of processor time), ``event``, ``budget``.
+    Of the runs betting ``caught`` so many, and Clopper and Pearson's bounds on as many held-out releases ``baseline``;
+    samples and seconds of a processor are medians. A bug within its promise is audited once: no audit may catch it.
     """
     names = list(only) or list(planted())
     exact = dict(zip(names, joblib.Parallel(n_jobs=jobs)(joblib.delayed(_exact)(name) for name in names), strict=True))
@@ -110,13 +95,9 @@ def shown(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def in_brief(frame: pd.DataFrame) -> pd.DataFrame:
-    """`table` in brief: a row a mechanism, over its bugs that break their promise.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``mechanism``, ``bugs``, ``least rise`` (smallest loss over the promise), how many ``exact route``, ``betting``
-        and ``counting`` catch (the last two often enough), ``releases`` (of the bug that takes betting longest).
+    """A row a mechanism, over its bugs in `table` that break their promise: ``mechanism``, ``bugs``, ``least rise`` of
+    the loss, how many ``exact route``, ``betting`` and ``counting`` catch (often enough), ``releases`` (of the
+    slowest).
     """
     rows = []
     for mechanism, part in breaking(frame).groupby("mechanism", sort=False):

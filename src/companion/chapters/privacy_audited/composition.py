@@ -42,6 +42,12 @@ OPENDP, DP_ACCOUNTING = "OpenDP", "dp-accounting"
 ROUNDING = 1e-8
 #: A round's loss, rounds, and delta of the rows on composition.
 LOSS, ROUNDS, DELTA = 0.1, 20, 1e-6
+#: Epsilons at which deltas are compared, of rounds and of vectors; of coins; and (epsilon, delta) of Gaussian noise.
+ROUND_EPSILONS, VECTOR_EPSILONS, COINS = (0.0, 0.55, 1.25), (0.1, 0.5, 1.0), (0.1, 1.0, 5.0)
+PROMISES = (1.0, 1e-6), (0.1, 1e-9)
+#: Moves, scales and deltas of Gaussian noise, and orders of Renyi divergences.
+MOVES = (1.0, 1.0, 1e-5), (math.sqrt(6), 9.0, 1e-6), (1.0, 40.0, 1e-9)
+ORDERS = np.geomspace(1.01, 200, 1000)
 #: Relative room of an epsilon found on a grid of Renyi orders or of losses.
 GRID = 1e-3
 # a ranking and its reverse
@@ -81,14 +87,9 @@ def rows() -> Iterator[_Row]:
 
 
 def agreement() -> pd.DataFrame:
-    """Every number of ours that one of the two libraries computes too.
-
-    Returns
-    -------
-    DataFrame
-        Columns `what`, `ours`, `theirs`, `whose`, `difference` (relative; positive where ours is the larger), `tighter`
-        ("ours", "theirs", "same" to rounding) and `agrees`: whether ours lies where it must if both are right. Equal
-        where both are exact; at most theirs, and at least the truth, where theirs is a bound.
+    """Every number of ours that a library computes too: ``what``, ``ours``, ``theirs``, ``whose``, ``difference``
+    (relative), ``tighter`` ("ours", "theirs", "same" to rounding), ``agrees`` (whether ours lies where it must if both
+    are right).
     """
     frame = pd.DataFrame([{**vars(row), "agrees": row.agrees} for row in rows()])
     frame["difference"] = (frame.ours - frame.theirs) / frame.theirs
@@ -121,7 +122,7 @@ def _composition() -> Iterator[_Row]:
     yield _Row.same(f"{of}, basic", composition.basic(ROUNDS, LOSS), pure, OPENDP)
     one = common.DifferentialPrivacyParameters(LOSS, 0.0)
     rounds = pld.from_privacy_parameters(one, value_discretization_interval=LOSS).self_compose(ROUNDS)
-    for epsilon in (0.0, 0.55, 1.25):
+    for epsilon in ROUND_EPSILONS:
         delta = composition.optimal_delta(ROUNDS, LOSS, epsilon)
         theirs_delta = rounds.get_delta_for_epsilon(epsilon)
         yield _Row.same(f"{of}, optimal delta at epsilon {epsilon:g}", delta, theirs_delta, DP_ACCOUNTING)
@@ -142,7 +143,7 @@ def _composition() -> Iterator[_Row]:
         # their Gaussian noise of deviation 1 has this rho where it moves so far
         theirs_epsilon = concentrated.map(math.sqrt(2 * rho)).epsilon(DELTA)
         yield _Row.same(f"rho {rho:g}, {at}", gaussian.zcdp(rho, DELTA), theirs_epsilon, OPENDP, GRID)
-        events = dp_accounting.rdp.RdpAccountant(np.geomspace(1.01, 200, 1000))
+        events = dp_accounting.rdp.RdpAccountant(ORDERS)
         events.compose(dp_accounting.ZCDpEvent(rho))
         theirs_epsilon = events.get_epsilon(DELTA)
         yield _Row.same(f"rho {rho:g}, {at}", gaussian.zcdp(rho, DELTA), theirs_epsilon, DP_ACCOUNTING, GRID)
@@ -152,21 +153,21 @@ def _composition() -> Iterator[_Row]:
 
 
 def _gaussian() -> Iterator[_Row]:
-    for l2, scale, delta in ((1.0, 1.0, 1e-5), (math.sqrt(6), 9.0, 1e-6), (1.0, 40.0, 1e-9)):
+    for l2, scale, delta in MOVES:
         of = f"Gaussian noise {scale:g} on a move of {l2:.3g}"
         ours = gaussian.gaussian_epsilon(l2, scale, delta)
         theirs = dp_accounting.get_epsilon_gaussian(scale / l2, delta)
         yield _Row.same(f"{of}, epsilon at delta {delta:g}", ours, theirs, DP_ACCOUNTING, 1e-6)
         concentrated = _approximate(_gaussian_noise(scale)).map(l2).epsilon(delta)
         yield _Row.tighter(f"{of}, epsilon at delta {delta:g}", ours, concentrated, OPENDP, theirs * (1 - 1e-6))
-    for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-9)):
+    for epsilon, delta in PROMISES:
         theirs = dp_accounting.get_sigma_gaussian(epsilon, delta)
         ours = gaussian.gaussian_scale(1.0, epsilon, delta)
         yield _Row.same(f"Gaussian scale for epsilon {epsilon:g}, delta {delta:g}", ours, theirs, DP_ACCOUNTING, 1e-6)
 
 
 def _vectors() -> Iterator[_Row]:
-    moves, epsilons = (1, 1, 2), (0.1, 0.5, 1.0)
+    moves = (1, 1, 2)
     laws: tuple[tuple[str, Any, Any, dict[str, Any]], ...] = (
         ("Laplace", divergence.LaplaceShift(moves, 3.0), pld.from_laplace_mechanism, {"parameter": 3.0}),
         (
@@ -184,7 +185,7 @@ def _vectors() -> Iterator[_Row]:
     )
     for name, ours, theirs, scale in laws:
         high, low = (_composed(theirs, moves, pessimistic, scale) for pessimistic in (True, False))
-        for epsilon in epsilons:
+        for epsilon in VECTOR_EPSILONS:
             most, least = (bound.get_delta_for_epsilon(epsilon) for bound in (high, low))
             what = f"{name} noise 3 on moves 1, 1 and 2: delta at epsilon {epsilon:g}"
             delta = float(ours.delta(epsilon))
@@ -296,7 +297,7 @@ def _selection() -> Iterator[_Row]:
 
 
 def _coins() -> Iterator[_Row]:
-    for epsilon in (0.1, 1.0, 5.0):
+    for epsilon in COINS:
         flips = randomized_response.flips_for(epsilon)
         theirs = dp.m.make_randomized_response_bool(1 - flips / GRAIN).map(1)
         ours = randomized_response.bit_loss(flips)
@@ -314,12 +315,8 @@ def _coins() -> Iterator[_Row]:
 
 
 def pitfalls() -> pd.DataFrame:
-    """What OpenDP answers if it is asked the wrong way, against the truth.
-
-    Returns
-    -------
-    DataFrame
-        Columns `asked`, `answer` and `truth` (the loss, or the number that was asked for).
+    """What OpenDP answers if it is asked the wrong way: ``asked``, ``answer`` and ``truth`` (the loss, or what was
+    asked for).
     """
     domain = dp.vector_domain(dp.atom_domain(T="i64"), 2)
     monotonic = dp.linf_distance(T="i64", monotonic=True)

@@ -81,26 +81,10 @@ def false_alarms(
     auditor: Auditor = betting,
     jobs: int = 1,
 ) -> pd.DataFrame:
-    """Audits of correct mechanisms, and how many of them cried wolf.
+    """Audits of kept promises, a row a mechanism: ``mechanism``, ``epsilon``, ``delta``, ``runs``, ``alarms``,
+    ``most``.
 
-    Parameters
-    ----------
-    chosen : sequence of Case
-        Whose promises are kept.
-    runs : int
-        Audits of each.
-    budget : int
-        Releases an audit.
-    auditor : callable
-        ``auditor(case, budget, rng)`` says whether the promise was called broken.
-    jobs : int
-        Worker processes; every number of them gives the same alarms.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a mechanism: ``mechanism``, ``epsilon``, ``delta``, ``runs``, ``alarms``, and ``most``, an upper bound on
-        the probability of an alarm that is too low with probability `MISS`.
+    An alarm is less likely than ``most``, but with probability `MISS`. Every number of jobs gives the same alarms.
     """
     work = [(case, block) for case in chosen for block in range(-(-runs // _BLOCK))]
     alarms = joblib.Parallel(n_jobs=jobs)(
@@ -197,18 +181,9 @@ BROKEN: dict[str, Auditor] = {
 
 
 def auditors(chosen: Sequence[Case], runs: int, budget: int, *, jobs: int = 1) -> pd.DataFrame:
-    """False alarms of the betting audit and of auditors with a bug, over all the mechanisms together.
-
-    Parameters
-    ----------
-    chosen, runs, budget, jobs
-        As of `false_alarms`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``auditor``, ``runs``, ``alarms``, ``share``, and ``low`` and ``most``, bounds on the mean probability of an
-        alarm of which either is wrong with probability `MISS`.
+    """Alarms of the betting audit and of auditors with a bug, all mechanisms together: ``auditor``, ``runs``,
+    ``alarms``, ``share``, ``low``, ``most`` (bounds on the mean probability of an alarm, each wrong with probability
+    `MISS`).
     """
     rows = []
     for name, auditor in {"betting, as it should be": betting, **BROKEN}.items():

@@ -27,23 +27,8 @@ DELTA = 1e-6
 
 
 def betrayals(counts: Iterable[int], scales: Iterable[float], releases: int, jobs: int = 1) -> pd.DataFrame:
-    """Share of releases of a count that prove a neighbouring count wrong, by naive floats and by whole noise.
-
-    Parameters
-    ----------
-    counts : iterable of int
-        True counts.
-    scales : iterable of float
-        Of the Laplace noise; the floats are numpy's.
-    releases : int
-        In each cell.
-    jobs : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``noise`` ("floats" or "whole numbers"), ``scale``, ``count``, ``ruled_out`` ("the next count", or "either
-        neighbour": at least one of the two), ``mean``, ``se``, ``repetitions``.
+    """Share of releases of a count that prove a neighbouring count wrong: ``noise`` ("floats" or "whole numbers"),
+    ``scale``, ``count``, ``ruled_out`` ("the next count", or "either neighbour"), ``mean``, ``se``, ``repetitions``.
     """
     cells = [
         {"noise": kind, "scale": scale, "count": count}
@@ -88,12 +73,8 @@ def samplers(scale: float = 1.0) -> dict[str, Sampler]:
 
 
 def caught(count: int = 0, scale: float = 1.0, budget: int = 200_000) -> pd.DataFrame:
-    """The betting audit of each kind of noise on a count, with a look at the lowest bits.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``noise``, ``promised`` (epsilon on paper), ``delta``, ``refuted``, ``releases``, ``event`` (that refutes).
+    """Each kind of noise on a count, audited with a look at the lowest bits: ``noise``, ``promised`` (epsilon on
+    paper), ``delta``, ``refuted``, ``releases``, ``event`` (that refutes).
     """
     rows = []
     for name, sample in samplers(scale).items():
@@ -113,19 +94,8 @@ def caught(count: int = 0, scale: float = 1.0, budget: int = 200_000) -> pd.Data
 
 
 def research_only(cases: Iterable[Case], budget: int = 8192) -> pd.DataFrame:
-    """The mechanisms that publish floats, audited with a look at their lowest bits: a row a mechanism.
-
-    Parameters
-    ----------
-    cases : iterable of Case
-        Those that publish whole numbers, or orders only, are passed over.
-    budget : int
-        Releases of each.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``mechanism``, ``cases``, ``refuted`` (how many of them), ``releases`` (median of the refuted).
+    """The mechanisms that publish floats, audited with a look at their lowest bits: ``mechanism``, ``cases``,
+    ``refuted`` (how many of them), ``releases`` (median of the refuted).
     """
     rows = []
     for case in cases:

@@ -32,27 +32,10 @@ REVEALED = pair_of([0.5, 0.5], [1.0, 0.0])
 class Mutant:
     """A mechanism with a bug, the promise that its author makes, and where one would look.
 
-    Parameters
-    ----------
-    bug : str
-        What went wrong, in a few words; of its own.
-    of : type
-        Class of the library whose mechanism it breaks.
-    guarantee : Guarantee
-        What would hold without the bug.
-    pairs : sequence of (data, data)
-        Neighbours that an audit of the right mechanism tries too.
-    sample : callable
-        ``sample(data, size, rng)``: all that is published of as many releases, shape (size, features).
-    loss : callable, optional
-        ``loss(data, other)``: exact divergence, where it can be computed.
-    names : sequence of str
-        Of the features.
-    bits : bool
-        Whether floats are published, so that their lowest bits are looked at.
-    twin : callable, optional
-        The same without the bug, which keeps the promise: `dprank.privacy.laws.sampler` of the mechanism where the
-        library has it.
+    ``sample(data, size, rng)`` is all that is published of as many releases, shape (size, features);
+    ``loss(data, other)`` the exact divergence, where it can be computed; `pairs` are neighbours that an audit of the
+    right mechanism tries too; `bits`: floats are published, so that their lowest bits are looked at; `twin` is the same
+    without the bug.
     """
 
     bug: str
@@ -93,18 +76,9 @@ def rewritten(
     bits: bool = False,
     twin: Sampler | None = None,
 ) -> Mutant:
-    """A bug in code of its own, beside a mechanism of the library.
+    """A bug in code of its own, beside a mechanism of the library; the rest as of `Mutant`.
 
-    Parameters
-    ----------
-    bug, pairs, sample, loss, names, bits
-        As of `Mutant`.
-    right : Mechanism
-        What the code was meant to be.
-    promise : Guarantee, optional
-        That of `right` by default.
-    twin : callable, optional
-        The code without the bug; by default releases of `right`.
+    The promise is that of `right`, and the twin its releases, if nothing else is said.
     """
     promise = promise or right.guarantee
     return Mutant(bug, type(right), promise, pairs, sample, loss, names, bits, twin or sampler(right))

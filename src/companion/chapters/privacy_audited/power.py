@@ -33,23 +33,8 @@ def count_with_error(factor: float) -> Sampler:
 
 
 def paths(factors: Iterable[float], runs: int, budget: int, *, confidence: float = 0.999) -> pd.DataFrame:
-    """Wealth of bets against the promise.
-
-    Parameters
-    ----------
-    factors : iterable of float
-        True epsilon over promised; 1 for a promise that is kept.
-    runs : int
-        Audits of each.
-    budget : int
-        Releases of an audit, at most.
-    confidence : float
-        At which an audit stops.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a round: ``factor``, ``run``, ``samples``, ``wealth``, ``goal``.
+    """Wealth of bets against the promise, a row a round: ``factor`` (true epsilon over promised; 1 for a promise that
+    is kept), ``run``, ``samples``, ``wealth``, ``goal``.
     """
     rows = []
     for factor in factors:
@@ -63,24 +48,12 @@ def paths(factors: Iterable[float], runs: int, budget: int, *, confidence: float
 def to_catch(
     factors: Iterable[float], runs: int, budget: int, *, confidence: float = 0.999, jobs: int = 1
 ) -> pd.DataFrame:
-    """Releases until the promise is refuted.
+    """Releases until the promise is refuted, a row a ``factor`` (above 1) and ``method``: ``runs``, ``caught``,
+    ``median``, ``low``, ``high`` (quartiles, infinite where nothing is caught), ``lower`` (mean bound over the true
+    loss, whole budget).
 
     Counting needs to know in advance how many it may have. It is given every power of two afresh, and what is shown is
     the first that suffices: it is not charged for the looks before, nor for what they do to its confidence.
-
-    Parameters
-    ----------
-    factors, runs, budget, confidence
-        As of `paths`; factors above 1.
-    jobs : int
-        Worker processes.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a factor and ``method``: ``runs``, ``caught``; of the releases ``median`` and the quartiles ``low`` and
-        ``high``, infinite where nothing is caught; ``lower``, the mean bound on the loss at the whole budget as a share
-        of the true one.
     """
     cells = [(factor, run) for factor in factors for run in range(runs)]
     found = joblib.Parallel(n_jobs=jobs)(

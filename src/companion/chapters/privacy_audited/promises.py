@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import dprank
-from companion.chapters.privacy_audited.bugs import planted
 from companion.chapters.privacy_audited.cases import cases
 from companion.chapters.privacy_audited.cases.case import Case, sampler
 from companion.instruments.allowance import ROUNDING
@@ -51,25 +50,12 @@ def known() -> dict[str, Case]:
 
 
 def frame(budget: int = 100_000, jobs: int = 1) -> pd.DataFrame:
-    """Every case by both routes.
+    """Every case by both routes: ``case``, ``mechanism``, ``paper``, ``calibration``, ``claimed`` (the paper's epsilon,
+    else the guarantee's), ``guarantee`` (provable), ``delta``, ``exact`` and ``closed_form`` (or nan), ``lower`` (from
+    so many releases: the truth is above all of them with probability 1 - `ALARM`), ``found``, ``law``.
 
-    Parameters
-    ----------
-    budget : int
-        Releases a case for its lower bound; 0 leaves it out.
-    jobs : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``case``, ``mechanism``, ``paper``, ``calibration``, ``claimed`` (epsilon: the paper's, else the guarantee's),
-        ``guarantee`` (what is provable), ``delta``, ``exact`` and ``closed_form`` (nan where there is none), ``lower``
-        (true epsilon is above it; all rows together with probability 1 - `ALARM`), ``found``, ``law``.
-
-    Notes
-    -----
     A mechanism with floating-point noise is audited by the law that it has on paper; what its floats say is a matter of
-    its own (`companion.chapters.privacy_audited.floats`).
+    its own (`floats`).
     """
     return pd.DataFrame(joblib.Parallel(n_jobs=jobs)(joblib.delayed(_row)(name, budget) for name in known()))
 
@@ -117,19 +103,10 @@ def _lower(case: Case, loss: float, budget: int) -> float:
 
 
 def picture(table: pd.DataFrame) -> pd.DataFrame:
-    """Of every mechanism, as printed and as calibrated, the case with the largest loss for its claim.
+    """Of every mechanism and calibration the row of `frame` with the largest ``share`` (loss over claim), and ``cases``
+    it stands for.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Of `frame`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows of `table`, by paper, mechanism and calibration, with ``share`` (the exact loss, or else the lower bound,
-        over the claim; of equals the case with the largest lower bound stands for all) and ``cases``, how many the row
-        stands for.
+    The loss is the exact one, or else the lower bound; of equals the case with the largest lower bound stands for all.
     """
     # rounding must not choose between equals
     rows = table.assign(
@@ -147,14 +124,9 @@ def picture(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_mechanism(table: pd.DataFrame) -> pd.DataFrame:
-    """How the routes of `frame` agree: a row a mechanism.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``mechanism``, ``paper``, ``cases``, ``exact`` (how many have an exact loss), ``closed forms`` (how many),
-        ``farthest`` (largest relative distance of exact loss and closed form), ``exact / guarantee`` (largest),
-        ``samples / exact`` (largest lower bound over the exact loss).
+    """How the routes of `frame` agree: ``mechanism``, ``paper``, ``cases``, ``exact`` and ``closed forms`` (how many
+    have one), ``farthest`` (largest relative distance of these), ``exact / guarantee`` and ``samples / exact``
+    (largest).
     """
     rows = []
     for mechanism, part in table.groupby("mechanism", sort=False):
@@ -186,20 +158,6 @@ def mechanisms() -> list[type]:
         and is_dataclass(found)
         and hasattr(found, "guarantee")
         and hasattr(found, "release")
-    ]
-
-
-def uncovered() -> list[str]:
-    """Mechanisms of the library without a case, or without a planted bug."""
-    have = {
-        "case": {type(case.mechanism) for case in known().values()},
-        "planted bug": {mutant.of for mutant in planted().values()},
-    }
-    return [
-        f"{which.__name__} has no {what}"
-        for what, classes in have.items()
-        for which in mechanisms()
-        if which not in classes
     ]
 
 

@@ -46,17 +46,9 @@ EFFORT = {"steps": 80, "restarts": 16}
 
 @dataclass(frozen=True, eq=False)
 class Small:
-    """A mechanism small enough that all neighbours can be listed.
+    """A mechanism small enough that all neighbours can be listed: `starts` are all data sets, up to symmetry.
 
-    Parameters
-    ----------
-    name : str
-    mechanism : Mechanism
-    starts : sequence
-        All data sets, up to symmetry.
-    neighbours : Neighbours
-    moves : sequence of callable
-        Far jumps for the climb, as of `dprank.audit.search.climb`.
+    `moves` are far jumps for the climb, as of `dprank.audit.search.climb`.
     """
 
     name: str
@@ -136,14 +128,9 @@ def families() -> list[Small]:
 
 
 def compared() -> pd.DataFrame:
-    """Climbing against exhaustion.
-
-    Returns
-    -------
-    DataFrame
-        Columns `family`, `pairs` (all there are), `worst` (exact loss over them), `climbed` (loss that climbing finds,
-        perhaps more than that where it may add voters), `tried` (pairs that it looked at until then), `guarantee`, and
-        `found`: whether climbing found the worst.
+    """Climbing against exhaustion: ``family``, ``pairs`` (all there are), ``worst`` (exact loss over them), ``climbed``
+    (perhaps more than that where voters may be added), ``tried`` (pairs until then), ``guarantee``, ``found`` (the
+    worst).
     """
     rows = []
     for family in families():
@@ -165,12 +152,8 @@ def compared() -> pd.DataFrame:
 
 
 def large() -> pd.DataFrame:
-    """Climbing where nobody lists the neighbours, and the worst loss is known: that of the guarantee.
-
-    Returns
-    -------
-    DataFrame
-        Columns `family`, `climbed`, `tried` and `guarantee`.
+    """Climbing where nobody lists the neighbours, and the worst loss is known: ``family``, ``climbed``, ``tried``,
+    ``guarantee``.
     """
     five = Comparisons([0, 1, 2] * 5, [1, 2, 3] * 5, [1, 0, 1] * 5, "abcdef", np.repeat(np.arange(5), 3))
     votes = Rankings([range(6)] * 5, "abcdef")
@@ -215,13 +198,7 @@ def large() -> pd.DataFrame:
 
 @claim("audit:search")
 def check_search(frame: pd.DataFrame | None = None) -> Iterator[Check]:
-    """Climbing finds the worst neighbours wherever all can be listed, and none breaks its promise.
-
-    Parameters
-    ----------
-    frame : DataFrame, optional
-        As of `compared`.
-    """
+    """Climbing finds the worst neighbours wherever all can be listed, and none breaks its promise, from `compared`."""
     frame = compared() if frame is None else frame
     found, largest = int(frame.found.sum()), float((frame[["worst", "climbed"]].max(axis=1) / frame.guarantee).max())
     yield printed(
@@ -234,12 +211,8 @@ def check_search(frame: pd.DataFrame | None = None) -> Iterator[Check]:
 
 
 def blind() -> pd.DataFrame:
-    """What three habits of auditors overlook, each on one mechanism.
-
-    Returns
-    -------
-    DataFrame
-        Columns `habit`, `on`, `seen` (the largest loss that it meets) and `worst` (over all neighbours).
+    """What three habits of auditors overlook: ``habit``, ``on``, ``seen`` (largest loss it meets), ``worst`` (over all
+    neighbours).
     """
     every = {family.name: family for family in families()}
     graphs = ComparisonNeighbours(design="once")

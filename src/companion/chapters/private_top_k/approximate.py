@@ -9,7 +9,6 @@ from itertools import product
 from typing import Any
 
 import mpmath
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -21,7 +20,7 @@ from companion.ledger.claim import Check, claim, printed
 from dprank.privacy.composition import Composition, epsilon_per_round
 from dprank.privacy.divergence import PairLaw
 from dprank.topk.bound import shift_for
-from dprank.topk.curve import compositions, least_scale, log_set_probability, pair_law
+from dprank.topk.curve import least_scale, pair_law
 from dprank.topk.noise_laws import LAWS, Noise
 
 #: A range for epsilon that the proof of Theorem 2.2 in this book covers: epsilon <= RANGE * log(m / delta).
@@ -50,19 +49,10 @@ def equal_values(up: int, down: int, k: int, scale: float, noise: Noise = "lapla
 
 @cache
 def needed_scale(k: int, epsilon: float, delta: float, noise: Noise = "laplace") -> float:
-    """Scale below which one of `candidate_pairs` breaks (epsilon, delta) privacy; a lower bound on the true need.
+    """Scale below which one of `candidate_pairs` breaks (epsilon, delta) privacy, values moving by at most 1 in any
+    direction.
 
-    Parameters
-    ----------
-    k : int
-    epsilon, delta : float
-        Both positive.
-    noise : {"laplace", "gumbel", "exponential"}
-
-    Returns
-    -------
-    float
-        For values that move by at most 1 in any direction.
+    A lower bound on the true need; epsilon and delta are positive.
     """
     best = 0.0
     for up, down in candidate_pairs(k):
@@ -105,13 +95,8 @@ MECHANISMS: tuple[tuple[str, str, Noise, Callable[[int, float, float, float], fl
 
 
 def scales(ks: Iterable[int], epsilon: float, delta: float, n_items: float) -> pd.DataFrame:
-    """Noise that every mechanism of `MECHANISMS` needs for (epsilon, delta), values moving by 1 in any direction.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a mechanism and k: ``panel``, ``mechanism``, ``noise``, ``k``, ``scale``, ``sd`` (standard deviation of
-        the noise).
+    """Noise that every mechanism of `MECHANISMS` needs for (epsilon, delta), values moving by 1 in any direction:
+    ``panel``, ``mechanism``, ``noise``, ``k``, ``scale``, ``sd`` (standard deviation of the noise).
     """
     rows = [
         (panel, label, noise, k, scale(k, epsilon, delta, n_items))
@@ -141,11 +126,8 @@ def gumbel_wins(epsilon: float, delta: float) -> int:
 def proof_ratio(reach: float = RANGE, constant: float = 8.0) -> tuple[float, float]:
     """Certified bounds of the one number on which our proof of Theorem 2.2 turns.
 
-    Returns
-    -------
-    tuple of float
-        Between which -log(e^t + e^(r t) - e^((r + 1) t)) / t^2 lies at t = 2 / constant, with r = 1 + reach / constant.
-        It increases in t, so this is its supremum over t up to there.
+    It is -log(e^t + e^(r t) - e^((r + 1) t)) / t^2 at t = 2 / constant, with r = 1 + reach / constant, and increases in
+    t: this is its supremum over t up to there.
     """
     t = mpmath.iv.mpf(2) / constant
     rate = 1 + mpmath.iv.mpf(reach) / constant
@@ -162,14 +144,8 @@ def proof_room(length: float, constant: float = 8.0) -> float:
 
 
 def boundary_grid() -> pd.DataFrame:
-    """Theorem 2.2 at its boundary: how many times the noise that we can prove enough its noise is.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each k, m and delta, at the largest epsilon that Theorem 2.2 allows: ``k``, ``m``, ``delta``,
-        ``ratio`` (printed scale over the smaller one of Theorem 2.1's and ours), ``theorem 2.1`` (whether that is
-        Theorem 2.1's).
+    """Theorem 2.2 at its largest epsilon: ``k``, ``m``, ``delta``, ``ratio`` (printed scale over the lesser one of
+    Theorem 2.1's and ours, both proved), ``theorem 2.1`` (whether that is Theorem 2.1's).
     """
     rows = []
     for delta in (DELTA, 1e-3, 1e-6, 1e-12, 1e-100):
@@ -186,86 +162,40 @@ def boundary_grid() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["k", "m", "delta", "ratio", "theorem 2.1"])
 
 
+def needed_share(k: int, epsilon: float, delta: float) -> float:
+    """Share of Theorem 2.2's noise that 2k equal values need, half of which go up by s and half down."""
+    return least_scale(split(k, k), k, epsilon, delta) / printed_scale(k, epsilon, delta, 2 * k)
+
+
+_NEED = "share of Theorem 2.2's noise that {} equal values, half up by s, half down, need, ε = {:g}, k = {}, δ = {:g}"
+
+
 @claim("qiao2021:thm-2.2")
 def check_thm_2_2(ks: Iterable[int]) -> Iterator[Check]:
-    """Theorem 2.2 for the index set: the proof's number, its boundary, and exact curves."""
-    ratio = proof_ratio()
+    """Theorem 2.2 for the index set: the proof's number, its boundary, and the need of equal values."""
     what = "our proof for k > 16 log(m/δ): cost of the k items over log(m/δ), certified; bound: what is left"
-    yield certified(what, ratio, "<=", proof_room(math.log(2 / DELTA)))
+    yield certified(what, proof_ratio(), "<=", proof_room(math.log(2 / DELTA)))
     grid = boundary_grid()
-    worst = grid.ratio.min()
-    what = (
-        f"noise of Theorem 2.2 over noise proved enough, ε = {EPSILON}, least of {len(grid)} boundary cases of k, m, δ"
-    )
-    yield printed(what, worst, ">=", 1 - ROUNDING)
-    for k in ks:
-        law = equal_values(k, k, k, printed_scale(k, EPSILON, DELTA, 2 * k))
-        yield _exact(f"exact δ, {2 * k} equal values, half go up by s and half down, k = {k}", law, EPSILON, DELTA)
-    law = equal_values(1, 1, 1, printed_scale(1, EPSILON, DELTA, 2))
-    yield _exact("exact δ, 2 equal values that move apart, k = 1", law, EPSILON, DELTA)
-
-
-def _exact(what: str, law: PairLaw, epsilon: float, delta: float) -> Check:
-    found = float(law.delta(epsilon))
-    return printed(f"{what}, ε = {epsilon:g}", found, "<=", delta, error=ROUNDING * found)
-
-
-def one_set_deltas(k: int, scale: float, epsilons: Iterable[float]) -> pd.DataFrame:
-    """Least delta if only single sets must obey Lemma 4.1, and if all families of sets must; 2k equal values.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``ε``, ``δ for one set``, ``δ for families of sets``.
-    """
-    chosen = compositions([k, k], k)
-    log_p, log_q = (
-        log_set_probability(np.array([k, k], float), values, chosen, LAWS["laplace"])
-        for values in (np.zeros(2), np.array([1, -1]) / scale)
-    )
-    law, rows = equal_values(k, k, k, scale), []
-    for epsilon in epsilons:
-        one = max(
-            np.max(np.exp(a) * -np.expm1(np.minimum(0.0, epsilon + b - a))) for a, b in ((log_p, log_q), (log_q, log_p))
-        )
-        rows.append((epsilon, float(one), float(law.delta(epsilon))))
-    return pd.DataFrame(rows, columns=["ε", "δ for one set", "δ for families of sets"])
+    what = f"noise of Theorem 2.2 over noise proved enough, ε = {EPSILON}"
+    yield printed(f"{what}, least of {len(grid)} boundary cases of k, m, δ", grid.ratio.min(), ">=", 1 - ROUNDING)
+    for k, delta in [*((k, 1e-6) for k in ks), (1, DELTA)]:
+        yield printed(_NEED.format(2 * k, EPSILON, k, delta), needed_share(k, EPSILON, delta), "<=", 1)
 
 
 @claim("qiao2021:lem-4.1")
 def check_lem_4_1(k: int) -> Iterator[Check]:
     """Lemma 4.1 for one set and for families of sets, and the 0.99 epsilon of its proof."""
-    epsilon, delta = EPSILON, DELTA
-    at = one_set_deltas(k, printed_scale(k, epsilon, delta, 2 * k), [epsilon]).iloc[0]
-    yield printed(
-        f"least δ that single sets need, {2 * k} equal values, half up, half down, k = {k}",
-        at["δ for one set"],
-        "<=",
-        delta,
-        reading="one set",
-    )
-    yield printed(
-        f"least δ that families of sets need, {2 * k} equal values, half up, half down, k = {k}",
-        at["δ for families of sets"],
-        "<=",
-        delta,
-        reading="families of sets",
-    )
-    yield certified(
-        "our proof at 0.99ε, 7.92 for 8: cost of the k items over log(m/δ), certified; bound: what is left",
-        proof_ratio(reach=1.0, constant=7.92),
-        "<=",
-        proof_room(math.log(2 / DELTA), 7.92),
-    )
+    families, one = needed_share(k, EPSILON, 1e-6), needed_share(1, EPSILON, DELTA)
+    what = "our proof at 0.99ε, 7.92 for 8: cost of the k items over log(m/δ), certified; bound: what is left"
+    # of two items one set is the worst family; with more items a set is the less probable
+    yield printed(_NEED.format(2, EPSILON, "1 (one set)", DELTA), one, "<=", 1, reading="one set")
+    yield printed(_NEED.format(2 * k, EPSILON, k, 1e-6), families, "<=", 1, reading="families of sets")
+    yield certified(what, proof_ratio(reach=1.0, constant=7.92), "<=", proof_room(math.log(2 / DELTA), 7.92))
 
 
 def beyond_range(k: int, delta: float, factors: Iterable[float]) -> pd.DataFrame:
-    """Exact delta of Theorem 2.2's noise when epsilon is a multiple of log(m / delta); 2k equal values, half up.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``ε / log(m/δ)``, ``ε``, ``λ/s``, ``δ needed``, ``δ asked``.
+    """Exact delta of Theorem 2.2's noise at multiples of log(m / delta); 2k equal values, half up: ``ε / log(m/δ)``,
+    ``ε``, ``λ/s``, ``δ needed``, ``δ asked``.
     """
     length = math.log(2 * k / delta)
     rows = []
@@ -279,13 +209,12 @@ def beyond_range(k: int, delta: float, factors: Iterable[float]) -> pd.DataFrame
 @claim("qiao2021:sec-2:epsilon-range")
 def check_epsilon_range(k: int) -> Iterator[Check]:
     """Theorem 2.2's noise is enough for every epsilon up to 16 log(m / delta), by the same proof."""
-    shortest = _shortest_length()
     what = f"our proof, ε ≤ {RANGE:g} log(m/δ): cost of the k items over log(m/δ), certified; bound: what is left"
-    yield certified(what, proof_ratio(), "<=", proof_room(shortest))
-    at = beyond_range(k, DELTA, [1.0, RANGE])
-    for row in at.itertuples():
-        what = f"exact δ at ε = {row[1]:g} log(m/δ), {2 * k} equal values, half up, half down, k = {k}"
-        yield printed(what, float(row[4]), "<=", DELTA)
+    yield certified(what, proof_ratio(), "<=", proof_room(_shortest_length()))
+    for factor in (1.0, RANGE):
+        epsilon = factor * math.log(2 * k / DELTA)
+        what = f"{_NEED.format(2 * k, epsilon, k, DELTA)}: {factor:g} log(m/δ)"
+        yield printed(what, needed_share(k, epsilon, DELTA), "<=", 1)
 
 
 def _shortest_length() -> float:
@@ -314,13 +243,7 @@ _LOOK: dict[str, dict[str, Any]] = {
 
 @styled
 def draw_scales(frame: pd.DataFrame) -> Figure:
-    """Standard deviation of the noise that each mechanism needs, against k, from `approximate.scales`.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Columns ``panel`` ("oneshot" or "peeling"), ``mechanism``, ``k``, ``sd``.
-    """
+    """Standard deviation of the noise that each mechanism needs, against k, from `scales`."""
     figure = Figure(figsize=(5.8, 8.4))
     axes = figure.subplots(2, 1, sharex=True, sharey=True)
     panels = {"oneshot": "Noise once", "peeling": "Peeling, round after round"}

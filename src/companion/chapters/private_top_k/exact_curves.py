@@ -53,14 +53,9 @@ def found(noise: Noise, k: int, delta: float) -> WorstPair:
 
 
 def worst_neighbours(ks: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame:
-    """What the worst neighbours found look like, for noises of equal deviation.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``noise``, ``k``, ``δ``; ``rise`` and ``fall`` (how many values do), ``offset / λ`` (of those that rise,
-        before), ``chosen of these`` (how many of the k are chosen among these), ``ε needed``, ``pure loss``
-        (2 k shift), ``ρ / (k a²)`` (exact zCDP of the pair over k times the squared shift).
+    """The worst neighbours found, for noises of equal deviation: ``noise``, ``k``, ``δ``, ``rise`` and ``fall`` (how
+    many values do), ``offset / λ`` (of those that rise), ``chosen of these``, ``ε needed``, ``pure loss``,
+    ``ρ / (k a²)``.
     """
     rows = []
     for noise in NOISES:
@@ -87,25 +82,12 @@ def worst_neighbours(ks: Iterable[int], deltas: Iterable[float]) -> pd.DataFrame
 
 
 def curves(k: int, deltas: Iterable[float], epsilons: ArrayLike, least: float = 1e-12) -> pd.DataFrame:
-    """Delta against epsilon for noises of equal deviation: needed at the worst neighbours found, and proved.
+    """Delta against epsilon for noises of equal deviation: ``k``, ``noise``, ``curve``, ``epsilon``, ``delta`` (from
+    `least` to 1).
 
-    Proved are our bound (Laplace) and the zCDP of peeling (Gumbel), up to the pure guarantee, and that (exponential).
-
-    Parameters
-    ----------
-    k : int
-    deltas : iterable of float
-        At which worst neighbours are sought; the curve is the upper envelope of theirs.
-    epsilons : array_like of float
-        Above 0.
-    least : float
-        Smallest delta kept; those of 1 say nothing and are dropped.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``k``, ``noise``, ``curve`` ("found", "proved", or "calibrated" for the one point `PROVED`), ``epsilon``,
-        ``delta``.
+    The curve "found" is the upper envelope at the worst neighbours found at each of the deltas; "proved" is our bound
+    (Laplace), the zCDP of peeling (Gumbel), up to the pure guarantee, and that (exponential); "calibrated" is the one
+    point `PROVED`.
     """
     at = np.asarray(epsilons, float)
     parts = [("laplace", "calibrated", *np.atleast_2d(PROVED).T)]
@@ -148,14 +130,10 @@ def replaced(k: int, gap: float) -> int:
 
 
 def first_order(ks: Iterable[int], shifts: Iterable[float], offsets: Iterable[float] = (0.0,)) -> pd.DataFrame:
-    """Mean loss of the set, over its greatest and over k times the squared shift.
+    """Mean loss of the set, over its greatest and over k times the squared shift: ``offset / λ``, ``k``, ``a = s/λ``,
+    ``mean loss / largest``, ``mean loss / (k a²)``.
 
     Half of 2k values rise and half fall; before, those that rise lie `offset` scales above the others.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``offset / λ``, ``k``, ``a = s/λ``, ``mean loss / largest``, ``mean loss / (k a²)``.
     """
     rows = []
     for offset in offsets:
@@ -175,14 +153,7 @@ def over_gaussian(law: PairLaw, mu: float) -> float:
 
 @claim("qiao2021:sec-1:equal-values")
 def check_equal_values(ks: Iterable[int], shifts: Iterable[float]) -> Iterator[Check]:
-    """Equal values: how far the true set moves, and how little the law of the private set does.
-
-    Parameters
-    ----------
-    ks : iterable of int
-    shifts : iterable of float
-        Sensitivity over scale.
-    """
+    """Equal values: how far the true set moves, and how little the law of the private set; shifts in noise scales."""
     ks, shifts = list(ks), list(shifts)
     frame = first_order(ks, shifts)
     k, where = max(ks), f"2k equal values, k = {min(ks)} to {max(ks)}, a = s/λ = {min(shifts):g} to {max(shifts):g}"
@@ -203,12 +174,8 @@ def check_equal_values(ks: Iterable[int], shifts: Iterable[float]) -> Iterator[C
 
 
 def notions(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
-    """Noise that one analysis or another asks for, over the sensitivity, m = 2k items.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``k``, ``Theorem 2.2``, ``Rényi (ours)``, and their quotient.
+    """Noise over the sensitivity that one analysis or another asks for, m = 2k items: ``k``, ``Theorem 2.2``,
+    ``Rényi (ours)``, ``ours / Theorem 2.2``.
     """
     rows = []
     for k in ks:
@@ -219,13 +186,9 @@ def notions(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
 
 
 def strongest(ks: Iterable[int], shift: float) -> pd.DataFrame:
-    """Most that equal and nearly equal values need of zCDP and of Gaussian privacy, Laplace noise.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``k``, ``m`` (of the pair behind the last column), ``ρ / (k a²)``, and ``δ over Gaussian`` with
-        mu = a sqrt(2 k), the largest of each over the pairs tried.
+    """Most that equal and nearly equal values need of zCDP and of Gaussian privacy: ``k``, ``m`` (of the pair behind
+    the last column), ``ρ / (k a²)``, ``δ over Gaussian`` with mu = a sqrt(2 k), the largest of each over the pairs
+    tried.
     """
     rows = []
     for k in ks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,25 +12,38 @@ import pandas as pd
 from mpmath import iv
 from numpy.typing import ArrayLike
 
-from companion.chapters.private_top_k.lemmas import DELTA, EPSILON, TAU, certified_share, chain, enclosed
-from companion.instruments.allowance import ROUNDING
+from companion.chapters.private_top_k.lemmas import (
+    DELTA,
+    EPSILON,
+    TAU,
+    bennett,
+    certified_share,
+    chain,
+    closeness_limit,
+    enclosed,
+    our_exponent,
+)
+from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.topk import Array
-from companion.ledger.claim import RELATIONS, Check, amended, claim, printed
+from companion.ledger.claim import RELATIONS, Check, amended, argument, claim, printed
 from dprank.topk.noise_laws import LAPLACE
+
+#: Probabilities and moves, down and up, of the steps of the proof, and moves beyond it; six coins and how each moves.
+CHANCES = np.r_[0.0, np.geomspace(1e-9, 0.5, 400), 1 - np.geomspace(1e-9, 0.5, 400), 1.0]
+MOVES = np.outer([-1, 1], np.geomspace(1e-4, TAU, 30)).reshape(-1, 1)
+WIDE = np.geomspace(1e-4, 0.9, 30)[:, None]
+PLACES, CURVE = np.linspace(-2, 3, 51), np.geomspace(1e-3, 1e3, 2000)
+COINS = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.9]), np.array([1, -1, 1, 1, -1, -1])
 
 
 def constants() -> pd.DataFrame:
-    """The numeric inequalities of the proofs of Lemmas 4.5, 4.4 and 4.1, with lost superscripts restored and without.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``step`` and ``printed`` (the bound); for both readings the value as text, with "false" where the inequality is.
+    """The numeric inequalities of the proofs of Lemmas 4.5, 4.4 and 4.1: ``step``, ``printed`` (the bound), ``3.9²``
+    and ``3.92`` (values as text, with lost superscripts restored and without; "false" where the inequality is).
     """
     rows = []
     for restored, literal in zip(chain("restored"), chain("literal"), strict=True):
         step, _, relation, bound = restored
-        row: dict[str, Any] = {"step": step, "printed": f"{RELATIONS[relation]} {bound:g}"}
+        row: dict[str, Any] = {"step": step, "printed": f"{RELATIONS[relation]} {bound}"}
         for name, (what, value, *_) in (("3.9²", restored), ("3.92", literal)):
             outcome = enclosed(what, value, relation, bound).outcome
             row[name] = f"{float(value.mid):.5f}{'' if outcome else ', false'}"
@@ -40,8 +54,16 @@ def constants() -> pd.DataFrame:
 @claim("qiao2021:lem-4.4:constants")
 def check_constants() -> Iterator[Check]:
     """The chain with C0 = 3.9 squared; 3.92 contradicts the 3.9 that the proof writes for its root."""
-    for row in chain("restored")[1:]:
-        yield enclosed(*row)
+    steps = chain("restored")[1:]
+    # what is printed is rounded to the safe side: by less than one unit of its last digit
+    spare = [
+        abs(float(value.mid) - float(bound)) * 10.0 ** len(bound.partition(".")[2]) for _, value, _, bound in steps
+    ]
+    for step in steps:
+        yield enclosed(*step)
+    yield argument(
+        f"printed numbers of {len(steps)} steps less the certified, in units of the last digit", max(spare), "<", 1
+    )
 
 
 # --- the proof of Lemma 4.4 ------------------------------------------------------------------------------------------
@@ -62,39 +84,41 @@ def loss_range(q: ArrayLike, move: ArrayLike) -> Array:
 @claim("qiao2021:lem-4.4:proof")
 def check_proof() -> Iterator[Check]:
     """The steps of the proof of Lemma 4.4 that are not numbers, each at its worst."""
-    q = np.r_[0.0, np.geomspace(1e-9, 0.5, 400), 1 - np.geomspace(1e-9, 0.5, 400), 1.0]
-    move = np.outer(np.r_[-1, 1], np.geomspace(1e-4, TAU, 30)).reshape(-1, 1)
-    inside = q[(q > 0) & (q < 1)]
-    mean = float((np.abs(mean_loss(inside, move)) / move**2 / inside).max())
-    width = float((loss_range(q, move) / np.abs(move)).max())
-    u = np.geomspace(1e-3, 1e3, 2000)
-    h = (1 + u) * np.log1p(u) - u
-    exact, star = _subset_sums()
+    inside = CHANCES[1:-1]
+    mean = float((np.abs(mean_loss(inside, MOVES)) / MOVES**2 / inside).max())
+    width = float((loss_range(CHANCES, MOVES) / np.abs(MOVES)).max())
+    u, h = CURVE, bennett(CURVE, np.log)
+    best, star, whole = _subset_sums()
+    # at q = 0 and for an item that moves down by tau
+    least, most = (-math.log1p(-TAU) - TAU) / TAU**2, -math.log1p(-TAU) / TAU
+    curve = "h(u) = (1 + u) log(1 + u) − u"
     yield printed(
-        "excess of the best family of sets less the probability of S* (6 items, 3 chosen)", exact - star, "<=", 0
+        "excess of the best family of sets less the probability of S* (6 items, 3 chosen)", best - star, "<=", 0
     )
     yield printed("largest abs(mean of a log-ratio)/(τ²q)", mean, "<=", 1)
     yield printed("largest range of a log-ratio over τ, τ ≤ 0.0072", width, "<=", 1 / (1 - TAU))
-    yield printed(
-        "largest step of h(u)/u² on a grid: decreasing, h(u) = (1 + u) log(1 + u) − u",
-        float(np.diff(h / u**2).max()),
-        "<",
-        0,
-    )
+    yield printed(f"largest step of h(u)/u² on a grid: decreasing, {curve}", float(np.diff(h / u**2).max()), "<", 0)
     yield printed(
         "least step of h(u)/u on a grid: increasing, so v h(a/v) falls as v grows", float(np.diff(h / u).min()), ">", 0
     )
-    yield amended("largest abs(mean of a log-ratio)/(τ²q): half will do", mean, "<=", 0.503)
+    yield amended(
+        "largest abs(mean of a log-ratio)/(τ²q): (−log(1 − τ) − τ)/τ², half will do", mean, "==", least, error=1e-6
+    )
+    yield agree("largest range of a log-ratio over τ, off −log(1 − τ)/τ", width - most)
+    yield agree("probabilities of all 64 vectors, both laws, off 1", whole)
+    # its series begins with u²/2 - u³/6
+    yield argument(f"{curve} over u², u = 0.001", float(h[0] / u[0] ** 2), "==", 0.5 - u[0] / 6, error=u[0] ** 2)
 
 
-def _subset_sums(epsilon: float = 0.2) -> tuple[float, float]:
-    """By enumeration: the best family of 3-subsets of 6 items, and the mass of all vectors whose ratio exceeds."""
-    q = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.9])
-    moved = q + 0.3 * np.array([1, -1, 1, 1, -1, -1]) * q * (1 - q)
-    z = (np.arange(64)[:, None] >> np.arange(6)) & 1
+def _subset_sums(epsilon: float = 0.2) -> tuple[float, float, float]:
+    """By enumeration: best family of 3-subsets, mass of all vectors whose ratio exceeds, how far masses are off 1."""
+    q, signs = COINS
+    moved = q + 0.3 * signs * q * (1 - q)
+    z = np.array(list(product((0, 1), repeat=len(q))))
     before, after = (np.where(z, p, 1 - p).prod(1) for p in (q, moved))
-    best = np.maximum(before - math.exp(epsilon) * after, 0)[z.sum(1) == 3].sum()
-    return float(best), float(before[before >= math.exp(epsilon) * after].sum())
+    excess, exceeds = before - math.exp(epsilon) * after, before >= math.exp(epsilon) * after
+    best = np.maximum(excess, 0)[z.sum(1) == 3].sum()
+    return float(best), float(before[exceeds].sum()), float(max(abs(before.sum() - 1), abs(after.sum() - 1)))
 
 
 def range_counterexample(q: str = "0.1", tau: str = "0.007") -> tuple[Any, Any]:
@@ -109,14 +133,21 @@ def range_counterexample(q: str = "0.1", tau: str = "0.007") -> tuple[Any, Any]:
 def check_range() -> Iterator[Check]:
     """The display before (4.3), which forgets items that move down, and what holds for both directions."""
     left, right = range_counterexample()
-    q = np.linspace(0, 1, 1001)
-    move = np.outer(np.r_[-1, 1], np.geomspace(1e-4, 0.9, 30)).reshape(-1, 1)
-    most = float((loss_range(q, move) / -np.log1p(-np.abs(move))).max())
-    what = "range of ζ of an item that moves down, less the printed bound, q = 0.1, τ = 0.007, certified"
-    yield enclosed(what, left - right, "<=", 0)
-    yield amended("largest range of ζ over −log(1 − τ), τ ≤ 0.9, items up and down", most, "<=", 1 + ROUNDING)
-    least = -iv.log(1 - iv.mpf("0.0072")) / iv.mpf("0.0072")
-    yield enclosed("−log(1 − 0.0072)/0.0072", least, "<=", 1.0073, "corrected")
+    ranges = [loss_range(CHANCES, sign * WIDE) / -np.log1p(-WIDE) for sign in (-1, 1)]
+    end = iv.mpf(str(TAU))
+    what = "range of ζ of an item that moves down, less the printed bound"
+    yield enclosed(f"{what}, q = 0.1, τ = 0.007, certified", left - right, "<=", "0")
+    # by the series of the logarithms, up to terms of order tau² times that
+    near = float((left - right).mid) / (0.007**2 * 0.8)
+    yield argument(f"{what}, over its leading term τ²(1 − 2q)", near, "==", 1, error=2 * 0.007**2)
+    most = max(abs(float(part.max()) - 1) for part in ranges)
+    yield amended(
+        "largest range of ζ over −log(1 − τ), τ ≤ 0.9, items up and items down, off 1", most, "==", 0, error=ROUNDING
+    )
+    largest = -iv.log(1 - end) / end
+    yield enclosed("−log(1 − 0.0072)/0.0072", largest, "<=", "1.0073", amended)
+    down = float(loss_range(0.0, -TAU)) / TAU
+    yield agree("range of ζ over τ = 0.0072 at q = 0, moving down, off it", down - float(largest.mid))
 
 
 # --- the proof of Lemma 4.1 ------------------------------------------------------------------------------------------
@@ -129,24 +160,27 @@ def check_conditioning() -> Iterator[Check]:
     An item at 0 moves to 1, the scale is 1. Given its noise the other items see it move as well: shifts of up to 2, and
     densities that agree. Given its noisy value they see shifts of up to 1, and densities a factor e apart.
     """
-    g, x, moved = 0.0, 0.0, 1.0
-    displayed = abs(g - moved) - abs(g - x)
-    noise = abs(g) - abs(g)
-    value = float(LAPLACE.log_density(g - x) - LAPLACE.log_density(g - moved))
+    displayed, moved = np.abs(PLACES - 1) - np.abs(PLACES), 1.0
+    for held, centres in {"g is the noise": (0.0, 0.0), "g is the noisy value": (0.0, moved)}.items():
+        before, after = (LAPLACE.log_density(PLACES - centre) for centre in centres)
+        off = float(np.abs(displayed - (before - after)).max())
+        what = "displayed log ratio of the densities at g for x = 0 and x' = λ, less the true one, largest"
+        yield printed(what, off, "==", 0, reading=held, error=ROUNDING)
     constant, c0, c1 = 4, "4", "1.8"
+    certain, epsilon, log = certified_share(c0, c1), float(EPSILON), math.log(2 / float(DELTA))
+    fewest = float(c0) * log
+    exponent = our_exponent(fewest, closeness_limit(fewest, log, epsilon, float(c1)), epsilon) / log
     shift = 1 / (constant * iv.sqrt(iv.mpf(c0)) * iv.log(2 / iv.mpf(DELTA)))  # 1 / (scale * epsilon)
     total = 2 * iv.exp(shift * iv.mpf(EPSILON)) * iv.mpf(c1) / constant + shift
-    pure = constant / math.sqrt(float(c0))
     lemma = f"given the noisy value: exponent of Lemma 4.4 over log(m/δ), C0 = {c0}, C1 = {c1}, certified"
-    what = "displayed log ratio of the densities at g = 0 for x = 0 and x' = λ, less the true one"
-    yield printed(what, displayed - noise, "==", 0, reading="g is the noise")
-    yield printed(what, displayed - value, "==", 0, reading="g is the noisy value")
-    yield enclosed(lemma, certified_share(c0, c1), ">=", 1, "corrected")
-    yield enclosed(
-        "given the noisy value: share of ε that λ = 4√(k log(m/δ))/ε uses, k ≥ 4 log(m/δ), certified",
-        total,
-        "<",
-        1,
-        "corrected",
+    share = "given the noisy value: share of ε that λ = 4√(k log(m/δ))/ε uses, k ≥ 4 log(m/δ), certified"
+    yield enclosed(lemma, certain, ">=", "1", amended)
+    # what the certificate gives away: log(1 + tau) for tau - tau²/2, and epsilon t / (2 (1 + t)), at most epsilon / 2
+    lost = epsilon / (4 * log)
+    over = exponent - float(certain.mid)
+    yield argument("that exponent at m/δ = 40 less the certified", over, "==", lost, error=lost)
+    yield enclosed(share, total, "<", "1", amended)
+    least = constant / math.sqrt(float(c0))
+    yield amended(
+        "λ = 4√(k log(m/δ))/ε over k/ε, k ≤ 4 log(m/δ), least: Theorem 2.1 asks for 2", least, "==", 2, error=ROUNDING
     )
-    yield amended("λ = 4√(k log(m/δ))/ε over k/ε, k ≤ 4 log(m/δ), least: Theorem 2.1 asks for 2", pure, ">=", 2)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 import pandas as pd
@@ -15,30 +15,29 @@ from numpy.typing import ArrayLike, NDArray
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.topk import NAMES, list_chances, theorem_2_1
-from companion.instruments.two_items import log_first_wins
 from companion.ledger.claim import Check, amended, claim, content, printed
 from dprank.topk.curve import log_set_probability
 from dprank.topk.noise_laws import LAWS, Noise
 
 #: Moves of the chosen items and of the others that hurt the chosen most, in units of the sensitivity.
 WORST_MOVE = {"any direction": (-1.0, 1.0), "all one way": (-1.0, 0.0)}
-RELEASES = ("set", "list", "set, fresh values", "list, fresh values", "set, own noisy values")
+#: What is published: whether its order is, and whether fresh values are. Own noisy values have laws of their own.
+RELEASES = {
+    "set": (False, False),
+    "list": (True, False),
+    "set, fresh values": (False, True),
+    "list, fresh values": (True, True),
+    "set, own noisy values": (False, False),
+}
 #: So many scales the chosen lie behind in a pair that stands for a limit.
 FAR = 200.0
 LAPLACE = LAWS["laplace"]
+#: Two items of equal values, and neighbours of them: in any direction, and all one way.
+EQUAL, APART, ONE_UP = (0.0, 0.0), (1.0, -1.0), (1.0, 0.0)
 
 
 def log_set_chance(values: ArrayLike, k: int, noise: Noise = "laplace") -> float:
-    """Log probability that the first k noisy values are the k largest.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (m,)
-        In units of the noise scale.
-    k : int
-        In 1 .. m.
-    noise : {"laplace", "gumbel", "exponential"}
-    """
+    """Log probability that the first k noisy values are the k largest; values in noise scales, k in 1 .. m."""
     x = _values(values, k)
     first = (np.arange(len(x)) < k)[None].astype(float)
     return float(log_set_probability(np.ones(len(x)), x, first, LAWS[noise])[0])
@@ -62,12 +61,7 @@ def _values(values: ArrayLike, k: int) -> NDArray[np.float64]:
 def supremum(release: str, m: int, k: int, adjacency: str) -> float:
     """Supremum of the loss over all values and neighbours, in units of sensitivity / scale, Laplace noise.
 
-    Parameters
-    ----------
-    release : str
-        One of `RELEASES`; fresh noise has the scale of the selection's.
-    m, k : int
-    adjacency : {"any direction", "all one way"}
+    Of one of `RELEASES`, under an adjacency of `WORST_MOVE`; fresh noise has the scale of the selection's.
     """
     if release not in RELEASES:
         raise ValueError(f"release = {release!r}; allowed are {', '.join(map(repr, RELEASES))}")
@@ -75,38 +69,26 @@ def supremum(release: str, m: int, k: int, adjacency: str) -> float:
         raise ValueError(f"adjacency = {adjacency!r}; allowed are {', '.join(map(repr, WORST_MOVE))}")
     if release == "set, own noisy values":
         return m
+    ordered, fresh = RELEASES[release]
     each = 2 if adjacency == "any direction" else 1
-    one_way_list = release == "list, fresh values" and each == 1
-    movable = m // 2 if release.startswith("list") and not one_way_list else m - k
-    return each * min(k, movable) + (k if "fresh" in release else 0)
+    movable = m // 2 if ordered and not (fresh and each == 1) else m - k
+    return each * min(k, movable) + k * fresh
 
 
 def found_loss(
     release: str, m: int, k: int, shift: float, adjacency: str, gap: float = FAR, noise: Noise = "laplace"
 ) -> float:
-    """Exact loss of a released set or list at a family of pairs: some of the chosen lie `gap` behind all others.
+    """Exact loss of one of `RELEASES` at a family of pairs: some of the chosen lie `gap` behind all others (in noise
+    scales).
 
-    Parameters
-    ----------
-    release : str
-        One of `RELEASES`; values are fresh Laplace, at the scale of the selection.
-    m, k : int
-    shift, gap : float
-        In units of the scale.
-    adjacency : {"any direction", "all one way"}
-    noise : {"laplace", "gumbel", "exponential"}
-        Of the selection.
-
-    Returns
-    -------
-    float
-        The largest over how many of the chosen lie behind (in a list they come first), which is a lower bound of the
-        supremum.
+    The largest over how many do (in a list they come first), a lower bound of the supremum. Values are fresh Laplace,
+    at the scale of the selection, whatever the noise of that.
     """
     if release == "set, own noisy values":  # all move up, and all noisy values lie far below
         below = [k * LAPLACE.log_density(v) + (m - k) * LAPLACE.log_below(v) for v in (-gap, -gap - shift)]
         return float(below[0] - below[1])
-    chance = log_list_chance if release.startswith("list") else log_set_chance
+    ordered, fresh = RELEASES[release]
+    chance = log_list_chance if ordered else log_set_chance
     down, up = WORST_MOVE[adjacency]
     losses = []
     for behind in range(1, k + 1):
@@ -114,17 +96,13 @@ def found_loss(
         before = np.where(first, -gap, 0.0)
         move = np.where(first, down, up)
         loss = chance(before, k, noise) - chance(before + shift * move, k, noise)
-        losses.append(loss + ("fresh" in release) * shift * float(np.abs(move[:k]).sum()))
+        losses.append(loss + fresh * shift * float(np.abs(move[:k]).sum()))
     return max(losses)
 
 
 def suprema(m: int, k: int, shift: float) -> pd.DataFrame:
-    """What each release loses at most, and at a far pair.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``release``, ``adjacency``, ``supremum`` and ``found``, both in units of sensitivity / scale.
+    """What each release loses at most, and at a far pair, in units of sensitivity / scale: ``release``, ``adjacency``,
+    ``supremum``, ``found``.
     """
     return pd.DataFrame(
         {
@@ -176,19 +154,8 @@ def _least_at_zero(chosen: tuple[int, ...], others: tuple[int, ...], scale: floa
 
 
 def gap_curve(shapes: Iterable[tuple[int, int]], epsilon: float, gaps: Iterable[float]) -> pd.DataFrame:
-    """Exact loss of Algorithm 1 with the noise of Theorem 2.1 when the chosen lie behind all others by a gap.
-
-    Parameters
-    ----------
-    shapes : iterable of (m, k)
-    epsilon : float
-    gaps : iterable of float
-        In units of the noise scale.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``m``, ``k``, ``release`` ("set" or "set, fresh values"), ``adjacency``, ``gap``, ``times`` (loss over epsilon).
+    """Exact loss of Algorithm 1 with the noise of Theorem 2.1 when the chosen lie behind all others by a gap: ``m``,
+    ``k``, ``release``, ``adjacency``, ``gap`` (in noise scales), ``times`` (loss over epsilon).
     """
     gaps = list(gaps)
     return pd.DataFrame(
@@ -207,19 +174,23 @@ def _behind_loss(m: int, k: int, shift: float, adjacency: str, gap: float) -> fl
     return log_set_chance(before, k) - log_set_chance(before + shift * np.where(first, *WORST_MOVE[adjacency]), k)
 
 
-def equal_pair_loss(shift: float) -> float:
-    """Loss of Report Noisy Min on two equal values that move apart, index and fresh value, in closed form.
-
-    The chosen item falls behind by 2 `shift`; its value moves by `shift`.
-    """
-    return log_first_wins(0.0, 1.0) - log_first_wins(-2 * shift, 1.0) + shift
+def pair_loss(values: ArrayLike, moved: ArrayLike, k: int, shift: float) -> float:
+    """Exact loss of the set of k and its fresh values between two vectors of values (in sensitivities), either way."""
+    x, y = (shift * np.asarray(one, float) for one in (values, moved))
+    sets = np.array([np.isin(range(len(x)), some) for some in combinations(range(len(x)), k)], float)
+    before, after = (log_set_probability(np.ones(len(x)), one, sets, LAPLACE) for one in (x, y))
+    return float((np.abs(before - after) + sets @ np.abs(x - y)).max())
 
 
 # --- checks ----------------------------------------------------------------------------------------------------------
 
 
-def loss_check(what: str, loss: float, epsilon: float, about: str = "printed", reading: str = "") -> Check:
-    return Check(f"privacy loss of {what}", loss, "<=", epsilon * (1 + ROUNDING), about, reading)
+def loss_check(
+    what: str, loss: float, epsilon: float, says: Callable[..., Check] = printed, reading: str = ""
+) -> Check:
+    """Whether a loss is within epsilon, up to rounding."""
+    told = {"reading": reading} if reading else {}
+    return says(f"privacy loss of {what}", loss, "<=", epsilon * (1 + ROUNDING), **told)
 
 
 _READINGS = {
@@ -243,7 +214,7 @@ def check_adjacency(epsilon: float) -> Iterator[Check]:
     moved = found_loss("set", 4, 2, shift, "any direction", gap=3.0)
     halved = found_loss("set", 4, 2, 2 * shift, "all one way", gap=3.0)
     what = "privacy loss of the set, any direction with sensitivity s, less that all one way with 2s, 2 of 4 items"
-    yield amended(what, abs(moved - halved), "<=", ROUNDING)
+    yield amended(what, moved - halved, "==", 0, error=ROUNDING)
 
 
 @claim("qiao2021:sec-1:pure-k")
@@ -258,7 +229,7 @@ def check_pure_k(epsilon: float) -> Iterator[Check]:
         shapes = ((2, 1), (6, 3), (6, 5))
         losses = [found_loss("set", m, k, epsilon / (times * min(k, m - k)), adjacency) for m, k in shapes]
         what = f"the set, noise λ = {times if times > 1 else ''}min(k, m − k)s/ε, {adjacency}, ε = {epsilon:g}"
-        yield loss_check(f"{what}, largest of k of m = 1 of 2, 3 of 6, 5 of 6", max(losses), epsilon, "corrected")
+        yield loss_check(f"{what}, largest of k of m = 1 of 2, 3 of 6, 5 of 6", max(losses), epsilon, amended)
 
 
 @claim("qiao2021:sec-2:rnm-value")
@@ -267,21 +238,27 @@ def check_noisy_min(epsilon: float) -> Iterator[Check]:
     shift = epsilon / 2
     at = f"index and fresh value, 2 items, noise λ = 2s/ε, ε = {epsilon:g}"
     far = {adjacency: found_loss("set, fresh values", 2, 1, shift, adjacency) for adjacency in WORST_MOVE}
-    equal = _behind_loss(2, 1, shift, "all one way", 0.0) + shift
-    yield loss_check(f"{at}, any direction, x = (0, 0), x′ = (1, −1)", equal_pair_loss(shift), epsilon)
-    yield loss_check(f"{at}, any direction, chosen {FAR:g}λ behind", far["any direction"], epsilon)
-    yield loss_check(f"{at}, all one way, equal values", equal, epsilon, "corrected")
-    yield loss_check(f"{at}, all one way, chosen {FAR:g}λ behind", far["all one way"], epsilon, "corrected")
-    yield loss_check(f"{at}, any direction, against 1.5ε", far["any direction"], 1.5 * epsilon, "corrected")
+    apart, up = (pair_loss(EQUAL, moved, 1, shift) for moved in (APART, ONE_UP))
+    wider = found_loss("set, fresh values", 2, 1, epsilon / 3, "any direction")
+    behind = f"chosen {FAR:g}λ behind"
+    yield loss_check(f"{at}, any direction, x = (0, 0), x′ = (1, −1)", apart, epsilon)
+    yield loss_check(f"{at}, any direction, {behind}", far["any direction"], epsilon)
+    yield loss_check(f"{at}, all one way, x = (0, 0), x′ = (1, 0)", up, epsilon, amended)
+    yield loss_check(f"{at}, all one way, {behind}", far["all one way"], epsilon, amended)
+    # two items a gap apart fall behind by 2s more, of which log(1 + 2s / (2λ + gap)) is got back
+    closed = 1.5 * epsilon - math.log1p(epsilon / 2)
     yield amended(
-        f"privacy loss of {at}, any direction: 1.5ε is approached", far["any direction"], ">=", 1.49 * epsilon
+        f"privacy loss of {at}, x = (0, 0), x′ = (1, −1): 1.5ε − log(1 + ε/2)", apart, "==", closed, error=ROUNDING
     )
-    yield loss_check(
-        "index and fresh value, 2 items, noise λ = 3s/ε, any direction",
-        found_loss("set, fresh values", 2, 1, epsilon / 3, "any direction"),
-        epsilon,
-        "corrected",
+    short = math.log1p(epsilon / (2 + FAR))
+    yield amended(
+        f"privacy loss of {at}, any direction, {behind}: 1.5ε is approached",
+        far["any direction"],
+        "==",
+        1.5 * epsilon - short,
+        error=ROUNDING,
     )
+    yield loss_check("index and fresh value, 2 items, noise λ = 3s/ε, any direction", wider, epsilon, amended)
 
 
 @claim("qiao2021:thm-2.1")

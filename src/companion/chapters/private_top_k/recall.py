@@ -69,20 +69,8 @@ def recall(
     delta: float = 1e-6,
     jobs: int = 1,
 ) -> pd.DataFrame:
-    """Mean recall: ``k``, ``epsilon``, ``mechanism``, ``mean``, ``se``, ``scale`` of the noise.
-
-    Parameters
-    ----------
-    ks, epsilons : iterable
-        The grid.
-    repetitions : int
-        Releases a cell, at least 2.
-    n_items, total : int
-        Of `zipf`.
-    delta : float
-        In (0, 1).
-    jobs : int
-        Worker processes.
+    """Mean recall over so many releases a cell: ``k``, ``epsilon``, ``mechanism``, ``mean``, ``se``, ``scale`` of the
+    noise.
     """
     common: dict[str, Any] = {"n_items": n_items, "total": total, "delta": delta}
     cells = [
@@ -98,23 +86,10 @@ def recall(
 
 
 def exact_recall(values: ArrayLike, k: int, scale: float, noise: Noise) -> float:
-    """Expected share of the first k items, the largest, among the noisy k largest.
+    """Expected share of the first k items, the largest, among the noisy k largest; values in falling order.
 
     Item i is selected if fewer than k others lie above its noisy value v. Given v that number is a sum of independent
     events, whose law is built from groups of equal values; the integral over v is by Gauss-Legendre panels.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (items,)
-        In falling order.
-    k : int
-        In 1 .. items.
-    scale : float
-    noise : {"laplace", "gumbel", "exponential"}
-
-    Notes
-    -----
-    O(groups k^2) for each of some hundred nodes.
     """
     x, law = np.asarray(values, float) / scale, LAWS[noise]
     groups, found, n = np.unique(x, return_counts=True), 0.0, np.arange(k)
@@ -137,12 +112,8 @@ def exact_recall(values: ArrayLike, k: int, scale: float, noise: Noise) -> float
 def short_lists(
     ks: Iterable[int], totals: Iterable[int], *, n_items: int = 5000, epsilon: float = 0.2, delta: float = 1e-6
 ) -> pd.DataFrame:
-    """Exact recall of short lists from `zipf`, the three noise laws at their proved scales.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``N`` (the largest count), ``k``, and the recall under each noise law.
+    """Exact recall of short lists from `zipf` at proved scales: ``N`` (the largest count), ``k``, and a column a noise
+    law.
     """
     rows = []
     for total, k in product(totals, ks):

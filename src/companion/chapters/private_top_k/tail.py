@@ -13,11 +13,17 @@ from mpmath import iv
 from numpy.typing import ArrayLike
 from scipy import special
 from scipy.optimize import brentq
+from scipy.stats import binom
 
-from companion.chapters.private_top_k.lemmas import C, chain, enclosed, least_ratio, log_choose
-from companion.instruments.allowance import ROUNDING
+from companion.chapters.private_top_k.lemmas import C, bennett, chain, enclosed, least_ratio, log_choose
+from companion.instruments.allowance import agree
 from companion.instruments.topk import Array
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
+
+#: Arguments of Bennett's h.
+SMALL = np.linspace(0, 1, 1001)[10:-1]
+#: Where Lemma 4.5 is tried: variables, k, and how far the mean lies above k, as a share of it.
+SIZES = (2, 1, 0.5), (5, 1, 1.0), (5, 4, 0.2), (20, 5, 0.5), (100, 30, 0.3), (400, 100, 1e-3), (400, 3, 60)
 
 
 def least_ratio_bennett(c: float) -> float:
@@ -25,8 +31,7 @@ def least_ratio_bennett(c: float) -> float:
 
     def excess(c0: float) -> float:
         t = c / c0**0.5
-        u = t / (1 + t)
-        return c0 * (1 + t) * ((1 + u) * math.log1p(u) - u) - 1
+        return c0 * (1 + t) * bennett(t / (1 + t), math.log) - 1
 
     return float(brentq(excess, 0.1 * c, 100 * c**2))
 
@@ -66,13 +71,9 @@ def tail_over_bound(m: int, k: int, c: float = float(C), cells: int = 4000) -> t
 
 
 def smallest_tail_counterexample(c: float = float(C)) -> dict[str, Any]:
-    """The fewest items at which 'Specifically' fails, certified: probabilities are fractions, K is enclosed.
-
-    Returns
-    -------
-    dict
-        ``items``, ``k``, ``delta``, ``q`` (fractions), ``probability`` (exact), ``allowed`` (delta / m), and
-        ``smaller``: an upper bound of probability / allowed over all fewer items, all k and delta.
+    """The fewest ``items`` at which 'Specifically' fails, certified: ``k``, ``delta``, ``q`` (fractions),
+    ``probability`` (exact), ``allowed`` (delta / m), ``smaller`` (an upper bound of their ratio over all fewer items,
+    all k and delta).
     """
     smaller, m = 0.0, 2
     while True:
@@ -113,38 +114,30 @@ def failing_table(logs: Iterable[float] = (5, 10, 20, 50, 200, 500)) -> pd.DataF
 @claim("qiao2021:lem-4.5")
 def check_tail() -> Iterator[Check]:
     """Lemma 4.5, general part: exact tails over the bound for equal, unequal and extreme probabilities."""
-    worst = -math.inf
-    for m, k, t in (
-        (2, 1, 0.5),
-        (5, 1, 1.0),
-        (5, 4, 0.2),
-        (20, 5, 0.5),
-        (100, 30, 0.3),
-        (400, 100, 1e-3),
-        (400, 3, 60),
-    ):
+    worst, off = -math.inf, 0.0
+    for m, k, t in SIZES:
         mean = (1 + t) * k
-        u = t / (1 + t)
-        bound = -mean * ((1 + u) * math.log1p(u) - u)
+        bound = -mean * bennett(t / (1 + t), math.log)
         spread = np.linspace(0.5, 1.5, m) * mean / m
         certain = np.r_[np.ones(int(mean)), mean % 1, np.zeros(m - int(mean))][:m]
-        for q in (np.full(m, mean / m), np.minimum(spread, 1), certain):
+        equal = np.full(m, mean / m)
+        for q in (equal, np.minimum(spread, 1), certain):
             if q.sum() >= mean - 1e-9:
                 worst = max(worst, log_poisson_binomial_tail(q.tolist(), k) - bound)
-    share = np.linspace(0, 1, 1001)[1:-1]
-    chernoff, as_printed = (1 - share) * np.log1p(-share) + share, (1 + share) * np.log1p(share) - share
+        off = max(off, abs(log_poisson_binomial_tail(equal.tolist(), k) - binom.logcdf(k, m, mean / m)))
+    u = SMALL
+    # 1 + 3u²/10 + ... by the power series: the least is at the least u
+    above = (bennett(-u, np.log) - bennett(u, np.log)) / (u**3 / 3)
+    what = "log of exact P(Σ Z ≤ k) less log of the bound, largest"
+    yield printed(f"{what} over {len(SIZES)} sizes, 3 kinds of probabilities each", worst, "<=", 0)
     yield printed(
-        "log of exact P(Σ Z ≤ k) less log of the bound, largest over 7 sizes, 3 kinds of probabilities each",
-        worst,
-        "<=",
-        0,
-    )
-    yield printed(
-        "Chernoff's exponent less the printed one, over its mean, least over all t",
-        float((chernoff - as_printed).min()),
+        "h(−u), of Chernoff's exponent, less h(u), the printed one, over u³/3, least for u in [0.01, 1)",
+        float(above.min()),
         ">=",
-        0,
+        1,
     )
+    yield argument("the same, u = 0.01: the series begins with u³/3", float(above[0]), "==", 1, error=0.31 * u[0] ** 2)
+    yield agree("log of exact P(Σ Z ≤ k), off that of the binomial law", off)
 
 
 @claim("qiao2021:lem-4.5:specific")
@@ -159,6 +152,9 @@ def check_tail_specific(smallest: dict[str, Any]) -> Iterator[Check]:
     least = least_ratio(float(C))
     yield printed(what, float(smallest["probability"]), "<=", float(smallest["allowed"]), error=1e-18)
     yield amended(f"largest P(Σ Z ≤ k)/(δ/m), below {m} variables, any k, δ", smallest["smaller"], "<=", 1)
-    yield enclosed(f"k ≥ 3.9² log(m/δ), {name}", value, relation, bound, "supplied")
-    yield amended("least C0 for which Chernoff's bound gives δ/m", least, "<=", 2.16, error=ROUNDING)
+    yield enclosed(f"k ≥ 3.9² log(m/δ), {name}", value, relation, bound, supplied)
+    yield amended("least C0 for which Chernoff's bound gives δ/m", least, "==", 2.16, error=0.005)
+    yield amended(
+        "least C0 for which the printed bound gives δ/m", least_ratio_bennett(float(C)), "==", 9.64, error=0.005
+    )
     yield amended(f"k = 2 log(m/δ) = {few}, many items: log of P(Σ Z ≤ k)/(δ/m)", excess, ">", 0)  # fmt: skip

@@ -46,9 +46,9 @@ def test_true_statements_hold(check):
 
 def test_too_little_noise_is_refuted(monkeypatch):
     printed = approx.printed_scale
-    monkeypatch.setattr(approx, "printed_scale", lambda *args: printed(*args) / 60)
+    monkeypatch.setattr(approx, "printed_scale", lambda *args: printed(*args) / 30)
     assert derive(approx.check_thm_2_2([200])) == "refuted"
-    assert derive(approx.check_lem_4_1(150)) == "underspecified"  # one set is still safe, families are not
+    assert derive(approx.check_lem_4_1(150)) == "underspecified"  # the proof at 0.99 epsilon does not see the noise
 
 
 def test_a_third_of_the_noise_is_not_proved(monkeypatch):
@@ -113,19 +113,6 @@ def test_needed_scale_by_enumeration():
             )
     assert worst <= delta * (1 + 1e-3)
     assert scale <= min(4 / epsilon, 1 / shift_for(2, epsilon, delta))
-
-
-def test_one_set_by_enumeration():
-    k, scale, epsilon = 3, 3.0, 0.2
-    p, q = (top_set_law(x, scale, k) for x in (np.zeros(6), np.repeat([1.0, -1.0], 3)))
-    gaps = [max(p[s] - math.exp(epsilon) * q[s], q[s] - math.exp(epsilon) * p[s]) for s in p]
-    families = max(
-        sum(max(p[s] - math.exp(epsilon) * q[s], 0) for s in p), sum(max(q[s] - math.exp(epsilon) * p[s], 0) for s in p)
-    )
-    row = approx.one_set_deltas(k, scale, [epsilon]).iloc[0]
-    assert_allclose(row["δ for one set"], max(gaps), rtol=1e-9)
-    assert_allclose(row["δ for families of sets"], families, rtol=1e-9)
-    assert row["δ for one set"] < 0.6 * row["δ for families of sets"]
 
 
 def test_exponential_noise():

@@ -50,7 +50,6 @@ def test_the_chain_is_what_plain_floats_give():
     plain = [
         root * (root + 1.9) * ((1 + u) * math.log(1 + u) - u),
         0.2 / (1.95 * root * log),
-        0.2 / (1.95 * root * log),
         (1 + 1.9 / root) / 1.95**2 * 0.2 / log,
         1 / 0.9928,
         1.0073**2 * (1 + 1.9 / root),
@@ -91,12 +90,6 @@ def test_shift_ratio_is_the_ratio_of_the_lemma():
     assert lemmas.shift_ratio(z, shift) == pytest.approx(np.abs(law.cdf(z + shift) - law.cdf(z)) / right, rel=1e-9)
     plain = lemmas.shift_ratio(z, shift, factor=False)
     assert plain == pytest.approx(lemmas.shift_ratio(z, shift) * np.exp(d), rel=1e-12)
-
-
-def test_a_smaller_constant_in_lemma_4_3_is_rejected(monkeypatch):
-    right = lemmas.shift_ratio
-    monkeypatch.setattr(lemmas, "shift_ratio", lambda *a, **k: right(*a, **k) * 2 / 1.99)
-    assert derive(lemmas.check_shift()) == "refuted"
 
 
 # --- Lemma 4.5 -------------------------------------------------------------------------------------------------------
@@ -288,7 +281,7 @@ def test_a_mean_bound_below_half_is_rejected(monkeypatch):
     ("name", "twin", "check"),
     [
         ("log_poisson_binomial_tail", lambda true: lambda *args: true(*args) + 1, "check_tail"),
-        ("shift_ratio", lambda true: lambda *args, **more: 1.01 * true(*args, **more), "check_closeness"),
+        ("shift_ratio", lambda true: lambda *args, **more: 1.01 * true(*args, **more), "check_shift"),
     ],
 )
 def test_broken_bounds_are_rejected(monkeypatch, name, twin, check):

@@ -148,7 +148,7 @@ def test_index_and_fresh_value_by_their_joint_density(adjacency, others):
     assert ratio == pytest.approx(pure.found_loss(release, 2, 1, shift, adjacency, gap=gap), rel=1e-9)
     if adjacency == "any direction":
         start = pure.found_loss(release, 2, 1, shift, adjacency, gap=0.0)
-        assert pure.equal_pair_loss(shift) == pytest.approx(start, rel=1e-9)
+        assert pure.pair_loss(pure.EQUAL, pure.APART, 1, shift) == pytest.approx(start, rel=1e-9)
 
 
 @pytest.mark.parametrize("m", [2, 3, 4])
@@ -265,13 +265,6 @@ def test_own_noisy_values_beat_a_small_second_phase():
     assert alone["own noisy values"] == pytest.approx(1 / shift_for(1, 0.4, 2e-6))
 
 
-def test_theorem_2_2_covers_order_and_values():
-    spare = order_and_values.theorem_2_2_spare((0.2,), (0.05, 1e-6))
-    few = spare.k <= 16 * np.log(spare.m / spare.delta)
-    assert np.isinf(spare.own[few]).all()
-    assert (spare[["own", "fresh"]] > 1).all(axis=None)
-
-
 # --- Gaussian scores -------------------------------------------------------------------------------------------------
 
 
@@ -335,6 +328,7 @@ def test_theorem_2_1_would_not_pass_unnoticed_if_it_were_loose(monkeypatch):
 
 def test_twins_that_move_one_way_only_refute_nothing(monkeypatch):
     monkeypatch.setitem(pure.WORST_MOVE, "any direction", (-1.0, 0.0))
+    monkeypatch.setattr(order_and_values, "APART", pure.ONE_UP)
     assert not falls(order_and_values.check_algorithm_1(1.0))
     assert derive(pure.check_pure_k(1.0)) == "holds"
     assert derive(pure.check_adjacency(1.0)) == "holds"
@@ -347,7 +341,8 @@ def test_one_sided_hockey_stick_is_noticed(monkeypatch):
 
 def test_halved_losses_are_noticed(monkeypatch):
     halved = lambda found: lambda *args, **more: found(*args, **more) / 2  # noqa: E731
-    patch_all(monkeypatch, (pure, order_and_values), "found_loss", halved)
+    for name in ("found_loss", "pair_loss"):
+        patch_all(monkeypatch, (pure, order_and_values), name, halved)
     assert falls(pure.check_noisy_min(1.0), "corrected")
     assert derive(order_and_values.check_fresh_noise(1.0)) == "refuted"
     assert derive(order_and_values.check_algorithm_1(1.0)) == "holds"
@@ -355,8 +350,8 @@ def test_halved_losses_are_noticed(monkeypatch):
 
 @pytest.mark.slow
 def test_order_that_costs_more_than_is_promised_is_noticed(monkeypatch):
-    spare = order_and_values.theorem_2_2_spare
-    monkeypatch.setattr(order_and_values, "theorem_2_2_spare", lambda *args: spare(*args).clip(upper=0.9))
+    for name in ("order_spare", "values_spare"):
+        monkeypatch.setattr(order_and_values, name, lambda: 0.9)
     assert falls(order_and_values.check_set_only(), "corrected")
     assert falls(order_and_values.check_algorithm_1(1.0), "corrected")
 

@@ -14,25 +14,11 @@ from dprank.privacy.laws import sample
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A mechanism on two neighbouring data sets, the worst that are known.
+    """A mechanism on two neighbouring data sets, the worst that are known, found "by hand", "exhausted" or "climbed".
 
-    Parameters
-    ----------
-    name : str
-        Of its own: class, variant and change of the data.
-    mechanism : Mechanism
-    data, other : object
-        What `release` takes; of a local mechanism the ranking of one voter, as positions.
-    printed : float, optional
-        Epsilon that the paper promises, where the calibration is the paper's.
-    closed_form : float, optional
-        Loss that the field's formula gives for this pair, at the delta of the guarantee.
-    found : str
-        How the pair was found: "by hand", "exhausted", "climbed".
-    source : str
-        Key of the paper.
-    printed_delta : float, optional
-        Delta that the paper promises with `printed`, where the guarantee has another.
+    `data` and `other` are what `release` takes; of a local mechanism the ranking of one voter, as positions. `printed`
+    and `printed_delta` are what the paper promises, where the calibration is the paper's; `closed_form` is the loss
+    that the field's formula gives for this pair, at the delta of the guarantee; `source` is the key of the paper.
     """
 
     name: str

@@ -40,27 +40,13 @@ class Attained(NamedTuple):
 def worst_neighbours(
     scale: float, ridge: float, far: float = FAR, answers: int = 1, link: Link = LOGISTIC, *, repeats: bool = False
 ) -> Attained:
-    """Neighbours whose density ratio approaches `dprank.pairwise.objective_loss` as `far` grows.
+    """Neighbours whose density ratio approaches `dprank.pairwise.objective_loss` as `far` grows; `answers` comparisons
+    move.
 
     For every answer that moves, item i beats j in the first data set, at a distance where score and curvature together
     cost most. Helpers far away make the rest of the gradient point the other way at i and j without adding curvature.
-    In the second data set that comparison is gone, and k has lost to l although the output puts k far ahead.
-
-    Parameters
-    ----------
-    scale, ridge : float
-        Of the mechanism.
-    far : float
-        Distance of what should be infinitely far.
-    answers : int
-        How many comparisons move.
-    link : Link
-    repeats : bool
-        Whether a pair may be compared more than once: then k and l are the helpers, and 4 items an answer are enough.
-
-    Returns
-    -------
-    Attained
+    In the second data set that comparison is gone, and k has lost to l although the output puts k far ahead. If pairs
+    may repeat, k and l are the helpers, and 4 items an answer are enough.
     """
     x = np.linspace(-40, 40, 80_001)
     at = float(x[np.argmax(2 * link.score(x) / scale + np.log1p(2 * link.curvature(x) / ridge))])
