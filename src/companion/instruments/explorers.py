@@ -29,21 +29,10 @@ _SCRIPT = """
 
 
 def probability_slider(name: str, frame: pd.DataFrame, *, along: str, rows: str, columns: str, value: str) -> HTML:
-    """Probabilities in percent as a shaded table, one page for each value of a parameter.
+    """Probabilities in percent as a shaded table, a page for each value of the column `along`.
 
-    Parameters
-    ----------
-    name : str
-        Element id, unique in the page.
-    frame : pandas.DataFrame
-        Tidy; every page has every row and column.
-    along, rows, columns, value : str
-        Columns of the frame: what the slider moves, what stands in rows and columns, and the probability.
-
-    Returns
-    -------
-    IPython.display.HTML
-        Without JavaScript it shows the middle page.
+    Every page has every value of the columns `rows` and `columns`; without JavaScript the middle page is shown. No
+    other element of the notebook has this `name`.
     """
     order, heads = list(frame[rows].unique()), list(frame[columns].unique())
     pages = [

@@ -9,13 +9,7 @@ VARIABLE = "COMPANION_SEED"
 
 
 def root_seed() -> int:
-    """The root of this process: `COMPANION_SEED`, or the book's own.
-
-    Raises
-    ------
-    ValueError
-        If the variable is no integer of at least 0.
-    """
+    """The root of this process: `COMPANION_SEED`, an integer of at least 0, or the book's own."""
     given = os.environ.get(VARIABLE, str(ROOT))
     if not (given.isascii() and given.isdigit()):
         raise ValueError(f"{VARIABLE}: {given!r}; allowed: an integer >= 0")

@@ -60,18 +60,7 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure with its data and a pointer to its code, as a notebook displays it.
-
-    Parameters
-    ----------
-    name : str
-        File name of figure and data, without ending.
-    svg : str
-    frame : pandas.DataFrame
-        What is drawn.
-    code : str
-        ``module:function`` that drew it.
-    """
+    """A figure with its data (all that is drawn) and its code (``module:function``), as a notebook displays it."""
 
     name: str
     svg: str
@@ -99,17 +88,7 @@ class Shown:
 
 
 def show(name: str, frame: pd.DataFrame, draw: Callable[[pd.DataFrame], Figure]) -> Shown:
-    """Draw a frame.
-
-    Parameters
-    ----------
-    name : str
-        Letters, digits and dashes; unique in the book.
-    frame : pandas.DataFrame
-        Tidy: everything that is drawn.
-    draw : callable
-        A function of a section, `draw_...`.
-    """
+    """Draw a tidy frame by a section's `draw_…`; `name`, in letters, digits and dashes, is unique in the book."""
     figure = draw(frame)
     buffer = io.StringIO()
     with mpl.rc_context(_STYLE):

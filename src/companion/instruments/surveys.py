@@ -21,23 +21,7 @@ TOTALS = {"first_preferred": 1.0, "undecided": 0.5, "second_preferred": 0.0}
 
 
 def read(name: str) -> pd.DataFrame:
-    """One survey as it is in the repository, missing answers included.
-
-    Parameters
-    ----------
-    name : {"cems", "german_parties", "immigration_pairs"}
-        File in `SURVEYS`, without its ending.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns that the codebook in ``data/surveys/README.md`` describes.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown, or the file's bytes are not those that ``SHA256SUMS`` names.
-    """
+    """One survey, its bytes held against ``SHA256SUMS``; ``data/surveys/README.md`` describes the columns."""
     lines = (SURVEYS / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
     expected = {Path(file).stem: digest for digest, file in (line.split() for line in lines)}
     if name not in expected:
@@ -50,17 +34,11 @@ def read(name: str) -> pd.DataFrame:
 
 
 def cems() -> Comparisons:
-    """Answers of 303 students on pairs of six universities, the corrected data.
+    """4454 answers of 303 students on pairs of six universities, the corrected data.
 
-    Returns
-    -------
-    Comparisons
-        4454 answers, voters 0 .. 302 (the file's students 1 .. 303); the 91 missing answers, all of them on Paris and
-        Milano, are left out. One privacy unit is one student with all answers.
-
-    References
-    ----------
-    Dittrich, Hatzinger and Katzenbeisser (1998), Applied Statistics 47(4), 511-525; corrigendum (2001), 50(2), 247-249.
+    Students 1 .. 303 are voters 0 .. 302; the 91 missing answers, all of them on Paris and Milano, are left out. One
+    privacy unit is one student with all answers. Dittrich, Hatzinger and Katzenbeisser (1998), Applied Statistics
+    47(4), 511-525; corrigendum (2001), 50(2), 247-249.
     """
     return _cems(read("cems"))
 
@@ -68,48 +46,25 @@ def cems() -> Comparisons:
 def cems_1998() -> Comparisons:
     """`cems` as first analysed in 1998, with the answers on Barcelona and Stockholm reversed by mistake.
 
-    Returns
-    -------
-    Comparisons
-        Differs from `cems` in 262 answers; the 41 undecided ones on that pair read the same both ways.
+    It differs from `cems` in 262 answers; the 41 undecided ones on that pair read the same both ways.
     """
     return _cems(reverse_pair(read("cems"), "Barcelona", "Stockholm"))
 
 
 def german_parties() -> Comparisons:
-    """Answers of 192 voters on pairs of five German parties and "none", in 2009.
+    """2880 answers of 192 voters on pairs of five German parties and "none" (GermanParties2009 of psychotools).
 
-    Returns
-    -------
-    Comparisons
-        2880 answers, voters 0 .. 191 (the file's 1 .. 192), fifteen each, none undecided and none missing. One privacy
-        unit is one voter with all answers.
-
-    References
-    ----------
-    Data set GermanParties2009 of the R package psychotools.
+    Voters 1 .. 192 are 0 .. 191, fifteen answers each, none undecided and none missing. One privacy unit is one voter
+    with all answers.
     """
     return Comparisons.from_frame(read("german_parties"), items=PARTIES, voter="voter")
 
 
 def strict_rankings(data: Comparisons) -> Rankings:
-    """The rankings of those voters who answered every pair once, never undecided and never in a circle.
+    """The rankings of those voters who answered every pair once, never undecided and never in a circle, in their order.
 
-    Parameters
-    ----------
-    data : Comparisons
-        With voters.
-
-    Returns
-    -------
-    Rankings
-        Of these voters alone, in the order of their codes. Whether a voter is among them depends on that voter's
-        answers only; but their number is no longer public: to replace one voter of `data` may add or remove one here.
-
-    Raises
-    ------
-    ValueError
-        Where the data have no voters, or none of them gave a ranking.
+    Whether a voter is among them depends on that voter's answers only; but their number is no longer public: to replace
+    one voter of `data` may add or remove one here.
     """
     if data.voter is None:
         raise ValueError("voter is None; rankings need to know who gave which answer")
@@ -127,17 +82,10 @@ def strict_rankings(data: Comparisons) -> Rankings:
 
 
 def immigration_pairs() -> pd.DataFrame:
-    """Totals of the answers of 98 students on pairs of four statements about immigrants.
+    """Totals of the answers of 98 students on the six pairs of four statements about immigrants; nobody's own answers.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Six rows: first, second, first_preferred, undecided, second_preferred, missing. Who gave which answer is not
-        in them.
-
-    References
-    ----------
-    Weber and Hatzinger (2011), Data Analysis Bulletin 12, 11-22.
+    ``first``, ``second``, ``first_preferred``, ``undecided``, ``second_preferred``, ``missing``. Weber and Hatzinger
+    (2011), Data Analysis Bulletin 12, 11-22.
     """
     return read("immigration_pairs")
 
@@ -151,24 +99,10 @@ def reverse_pair(frame: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
 
 
 def expand_pairs(frame: pd.DataFrame, items: Sequence[str] = STATEMENTS) -> Comparisons:
-    """One comparison for each answer that totals count; ties are 1/2, missing answers absent, voters unknown.
+    """One comparison for each answer that a frame of totals (`immigration_pairs`) counts; ties are 1/2, voters unknown.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Columns first, second, first_preferred, undecided, second_preferred, as `immigration_pairs` returns.
-    items : sequence of str
-        All item names, in the order of their codes.
-
-    Returns
-    -------
-    Comparisons
-        Pairs in the frame's order; in a pair first the answers for its first item, then undecided, then for its second.
-
-    Raises
-    ------
-    ValueError
-        If a column is absent, or a total is not an integer of at least 0.
+    Pairs in the frame's order; in a pair first the answers for its first item, then undecided, then for its second.
+    `items` are all names, in the order of their codes.
     """
     for column in ("first", "second", *TOTALS):
         if column not in frame.columns:

@@ -19,15 +19,7 @@ BLOCK = 250
 
 
 def stream(experiment: str, cell: Mapping[str, Any], block: int = 0) -> np.random.Generator:
-    """The generator of one block of replicates of one cell, whatever else runs, in whatever order.
-
-    Parameters
-    ----------
-    experiment : str
-    cell : mapping
-        Of JSON values; its canonical spelling is the seed.
-    block : int
-    """
+    """The generator of one block of replicates of one cell (JSON values), whatever else runs, in whatever order."""
     name = json.dumps([experiment, dict(cell), block], sort_keys=True, allow_nan=False).encode()
     key = np.frombuffer(hashlib.blake2b(name, digest_size=16).digest(), "<u4")
     return np.random.default_rng(np.random.SeedSequence(root_seed(), spawn_key=tuple(map(int, key))))
@@ -44,28 +36,11 @@ def sweep(
 ) -> pd.DataFrame:
     """Mean and standard error of a random number, or of several at once, in every cell of a grid.
 
-    Parameters
-    ----------
-    function : callable
-        ``function(**cell, repetitions=r, rng=rng)`` returns r independent draws; with `outcomes` a mapping from a tuple
-        of labels to r draws, such as all losses of one data set.
-    cells : iterable of mapping
-        Parameters, JSON values.
-    experiment : str
-        Names the streams.
-    repetitions : int
-        Draws a cell, at least 2.
-    outcomes : sequence of str
-        Names of the labels.
-    jobs : int
-        Worker processes; every number of them gives the same bits. Joblib's `parallel_config` moves the work off the
-        machine.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a cell, or a cell and outcome: its parameters and labels, ``mean``, ``se`` (standard error of the mean),
-        ``repetitions``.
+    ``function(**cell, repetitions=r, rng=rng)`` returns r independent draws; with `outcomes`, names of labels, a
+    mapping from a tuple of labels to r draws, such as all losses of one data set. Cells hold JSON values; `experiment`
+    names the streams, so that any number of `jobs`, worker processes, gives the same bits. Joblib's `parallel_config`
+    moves the work off the machine. A row a cell, or a cell and outcome: its parameters and labels, ``mean``, ``se``
+    (standard error of the mean), ``repetitions``.
     """
     if repetitions < 2:
         raise ValueError(f"repetitions = {repetitions}; at least 2 are needed for an error bar")

@@ -81,15 +81,9 @@ def exponent(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def least(enough: Callable[[int], bool], start: int = 2, share: float = 0.0) -> int:
-    """A number from `start` on at which `enough` is true, by doubling and halving.
+    """A number from `start` on at which `enough` (false up to some number, then true) is true, by doubling and halving.
 
-    Parameters
-    ----------
-    enough : callable
-        False up to some number, true from there on.
-    start : int
-    share : float
-        The least such number is below the answer by at most this share of it; 0 for the least one itself.
+    The least such number is below the answer by at most a `share` of it; 0 for the least one itself.
     """
     low, high = start - 1, start
     while not enough(high):

@@ -59,28 +59,12 @@ def _encode(value: float) -> float | str:
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison of an observed quantity with what a statement says.
+    """One comparison of a quantity with what a statement says: ``observed relation bound``; infinities are allowed.
 
-    Parameters
-    ----------
-    what : str
-        The quantity, in words, with what it was computed on.
-    observed, bound : float
-        What we found, and what the statement compares it with; infinities are allowed, NaN is not.
-    relation : {'<=', '>=', '==', '<', '>'}
-        What the statement says: ``observed relation bound``.
-    about : {'printed', 'supplied', 'content', 'corrected', 'argument'}
-        The statement as printed; the statement with constants or conditions supplied by us; whether the statement
-        says anything where it is used; our corrected statement; a step of the argument for any of these.
-    reading : str
-        For ``about='printed'``: which reading of an ambiguous statement.
-    error : float
-        Half-width of the interval ``observed +- error`` that is certain (or a confidence interval).
-
-    Raises
-    ------
-    ValueError
-        Naming the field, its value and what is allowed.
+    `what` names the quantity, and what it was computed on. A check is `about` the statement as printed (in one
+    `reading` if it is ambiguous); the statement with constants or conditions supplied by us; whether it says anything
+    where it is used, its content; our corrected statement; or a step of the argument for any of these. ``observed +-
+    error`` is certain (or a confidence interval).
     """
 
     what: str
@@ -178,15 +162,7 @@ def derive(checks: Iterable[Check]) -> str:
     all false                         ``refuted``; ``constants`` if checks with supplied constants are true
     ================================  ==================================================================
 
-    Parameters
-    ----------
-    checks : iterable of Check
-        At least one of them about the printed statement; those about a corrected statement or an argument play no part.
-
-    Raises
-    ------
-    ValueError
-        If no check is about the printed statement.
+    At least one check is about the printed statement; those about a corrected one or an argument play no part.
     """
     return _verdict((check.about, check.reading, check.outcome) for check in checks)
 
@@ -218,22 +194,7 @@ def _all(outcomes: Iterable[bool | None]) -> bool | None:
 
 @dataclass(frozen=True)
 class Record:
-    """What a chapter observed about one claim, and the verdict; the press shows it as the claim's card.
-
-    Parameters
-    ----------
-    claim : str
-        An id of the ledger.
-    checks : tuple of Check
-        At least one of them about the printed statement.
-    verdict : str
-        What follows from the checks (`derive`), if it is not known yet.
-
-    Raises
-    ------
-    ValueError
-        If no check is about the printed statement.
-    """
+    """What a chapter observed about one claim of the ledger, and the verdict; shown as the claim's card."""
 
     claim: str
     checks: tuple[Check, ...]
@@ -283,10 +244,7 @@ _shown: set[str] = set()
 def claim(name: str) -> Callable[[Callable[P, Iterable[Check]]], Callable[P, Record]]:
     """A function that gives the checks of a claim; called, it gives the `Record`, which a notebook shows.
 
-    Parameters
-    ----------
-    name : str
-        An id of the ledger; one function settles it.
+    `name` is an id of the ledger; one function settles it.
 
     Examples
     --------
@@ -323,12 +281,9 @@ def others(chapter: str) -> None:
 
 
 def bearing(checks: Iterable[Check]) -> list[bool]:
-    """Of each check, whether a build would end otherwise if it came out the other way round.
+    """Of each check of a claim, whether a build would end otherwise if it came out the other way round.
 
-    Parameters
-    ----------
-    checks : iterable of Check
-        Of one claim. Those of a corrected statement or an argument always bear: a build fails where one is not true.
+    Those of a corrected statement or an argument always bear: a build fails where one is not true.
     """
     seen = [(check.about, check.reading, check.outcome) for check in checks]
     verdict = _verdict(seen)
@@ -343,15 +298,7 @@ def bearing(checks: Iterable[Check]) -> list[bool]:
 def decisive(checks: Iterable[Check]) -> list[Check]:
     """The checks a verdict turns on: of what each is about, and of each reading, the first that does not hold, or one.
 
-    Parameters
-    ----------
-    checks : iterable of Check
-
-    Returns
-    -------
-    list of Check
-        In their order; one for each reading of the printed statement, and for every other thing checked; of the steps
-        of an argument those only that do not hold.
+    In their order; of the steps of an argument those only that do not hold.
     """
     rank = {False: 0, None: 1, True: 2}
     groups: dict[tuple[str, str], Check] = {}

@@ -25,18 +25,7 @@ ALLOWED = {
 
 
 def find_root(start: Path | None = None) -> Path:
-    """Root of the book: `COMPANION_ROOT`, or the nearest folder at or above `start` that holds `data/claims`.
-
-    Parameters
-    ----------
-    start : Path, optional
-        Where to begin; the working directory by default.
-
-    Raises
-    ------
-    ValueError
-        If no such folder is found.
-    """
+    """Root of the book: `COMPANION_ROOT`, or the nearest folder at or above `start` that holds `data/claims`."""
     if start is None and "COMPANION_ROOT" in os.environ:
         return Path(os.environ["COMPANION_ROOT"])
     start = (start or Path.cwd()).resolve()
@@ -48,31 +37,13 @@ def find_root(start: Path | None = None) -> Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One entry of the ledger.
+    """One entry of the ledger; `id` is ``paper:place``, as in ``cai2025:thm-2.1``.
 
-    Parameters
-    ----------
-    id : str
-        ``paper:place``, as in ``cai2025:thm-2.1``.
-    where, kind, statement : str
-        Where the paper prints it, what it is, and what it says, in our words.
-    chapter : str
-        The notebook that settles it.
-    verdict, method : str
-        What a build is held to, and how it is reached.
-    corrected : str
-        What holds instead.
-    left_out : str
-        What the print leaves out, and with which it is true: due for ``constants``, and for these alone. A statement in
-        which something printed must be replaced is refuted.
-    impact : str
-        What it comes to that the statement does not stand as printed.
-    uses : tuple of str
-        Ids of the claims that its proof rests on.
-    tolerance : float
-        Relative, of its numbers when two builds are compared.
-    reason : str
-        Why it is not checked.
+    `where` the paper prints it, of which `kind` it is, what its `statement` says in our words, the `chapter` that
+    settles it, and the `verdict` that a build is held to. `left_out`, due for ``constants`` and for these alone, is what
+    the print leaves out, and with which it is true: a statement in which something printed must be replaced is refuted.
+    `corrected` is what holds instead, `impact` what comes of it; `uses` are the claims that its proof rests on;
+    `tolerance` is that of its numbers, relative, when two builds are compared; `reason` says why it is not checked.
     """
 
     id: str
@@ -91,17 +62,9 @@ class Claim:
 
 
 def load_ledger(root: Path) -> dict[str, Claim]:
-    """Read and validate `data/claims/*.yml` under `root`.
+    """Claims by id, of `data/claims/*.yml` under `root`.
 
-    Returns
-    -------
-    dict of str to Claim
-        By id, sorted by file and then as written.
-
-    Raises
-    ------
-    ValueError
-        One line naming file, id, key, value and what is allowed.
+    A ValueError names, in one line, file, id, key, value and what is allowed.
     """
     ledger: dict[str, Claim] = {}
     for path in sorted((root / "data" / "claims").glob("*.yml")):

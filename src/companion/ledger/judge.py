@@ -18,22 +18,9 @@ def judge(
     profile: str,
     chapters: Iterable[str] | None = None,
 ) -> list[str]:
-    """Hold what the chapters observed against the ledger.
+    """Hold what the chapters observed (records as collected) against the ledger: problems, one line each.
 
-    Parameters
-    ----------
-    ledger : mapping of str to Claim
-    records : iterable of mappings
-        As collected: those of `Record.to_json`, and ``chapter``.
-    profile : str
-        Undecided checks are accepted in ``smoke`` only.
-    chapters : iterable of str, optional
-        Judge the claims of these chapters only; all by default.
-
-    Returns
-    -------
-    list of str
-        Problems, one line each; empty if all is well.
+    Only claims of the given `chapters`; undecided checks are accepted in `profile` ``smoke`` alone.
     """
     scope = None if chapters is None else set(chapters)
     problems: list[str] = []

@@ -24,13 +24,7 @@ SHOWN = 3
 
 
 class Scoreboard:
-    """Every claim of the ledger with its verdict, as the records say.
-
-    Parameters
-    ----------
-    records : str
-        A file of records, relative to the root of the book: of this build, or the committed ones.
-    """
+    """Every claim of the ledger with its verdict, as a file of records (of this build, or the committed ones) says."""
 
     def __init__(self, records: str) -> None:
         root = find_root()

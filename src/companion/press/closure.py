@@ -30,12 +30,7 @@ LOADED = f"sorted(m for m in __import__('sys').modules if m.partition('.')[0] in
 
 
 class Sources:
-    """The modules of the book and the library as they are now.
-
-    Parameters
-    ----------
-    layout : Layout
-    """
+    """The modules of the book and the library as they are now."""
 
     def __init__(self, layout: Layout) -> None:
         self.digests = layout.hashes(*(f"{SOURCE}{package}/**/*.py" for package in PACKAGES), *READS.values())
@@ -47,12 +42,7 @@ class Sources:
     def closure(self, code: Iterable[str], loaded: Iterable[str] = ()) -> dict[str, str]:
         """Digests, by name of the file, of all that `code` imports, of the modules `loaded`, and what these import.
 
-        Parameters
-        ----------
-        code : iterable of str
-            Sources of cells; one that is no Python, a magic say, imports nothing.
-        loaded : iterable of str
-            Modules that a run held; those that are gone are left out.
+        A cell that is no Python, a magic say, imports nothing; modules that a run held and that are gone are left out.
         """
         due = {module for source in code for module in self._known(_imports(source, "", False)[0])}
         due |= self._known(loaded)

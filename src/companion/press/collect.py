@@ -75,13 +75,7 @@ def outputs(notebook: nbformat.NotebookNode) -> Iterator[Any]:
 
 
 def collect(profile: str, notebooks: Mapping[str, nbformat.NotebookNode], seed: int = ROOT) -> Collected:
-    """Records and figures of executed `notebooks`, by chapter.
-
-    Raises
-    ------
-    BuildError
-        If a figure has no usable name, no SVG, or another figure's name.
-    """
+    """Records and figures of executed `notebooks`, by chapter; a figure's name is usable and its own."""
     records: list[dict[str, Any]] = []
     figures: dict[str, bytes] = {}
     for chapter, notebook in notebooks.items():

@@ -131,13 +131,7 @@ def own_inputs(chapter: Chapter, profile: str, seed: int = ROOT) -> dict[str, st
 
 
 def execute(jobs: Sequence[Job], workers: int, say: Callable[[str], None]) -> None:
-    """Run `jobs` in parallel, the longest first; those that end well are kept even if others fail.
-
-    Raises
-    ------
-    BuildError
-        With chapter, cell and traceback of every failure.
-    """
+    """Run `jobs` in parallel, the longest first; those that end well are kept even if others fail."""
     if not jobs:
         return
     from joblib import Parallel, delayed
@@ -166,10 +160,7 @@ def execute(jobs: Sequence[Job], workers: int, say: Callable[[str], None]) -> No
 def _run(job: Job) -> tuple[str, float, str | None]:
     """Run one chapter in this process; name, seconds, and what went wrong.
 
-    Raises
-    ------
-    BuildError
-        If the system is at fault: the other chapters would fare no better.
+    Raises where the system is at fault: the other chapters would fare no better.
     """
     from papermill.exceptions import PapermillExecutionError
 

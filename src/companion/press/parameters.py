@@ -87,13 +87,7 @@ class Parameter:
 
 
 def declared(notebook: nbformat.NotebookNode) -> dict[str, Parameter]:
-    """Parameters of a notebook, by name.
-
-    Raises
-    ------
-    ValueError
-        One line for what is no declaration.
-    """
+    """Parameters of a notebook, by name."""
     found: dict[str, Parameter] = {}
     for cell in notebook.cells:
         if TAG in cell.metadata.get("tags", []):
@@ -140,13 +134,7 @@ def _declaration(line: ast.stmt, comments: Mapping[int, str]) -> Parameter:
 
 
 def given(pairs: Iterable[tuple[str, str]], texts: Iterable[str] = ()) -> dict[str, Any]:
-    """What a reader typed: `-p name value` with a Python literal for a value, `-y` with a mapping in YAML.
-
-    Raises
-    ------
-    UsageError
-        One line for YAML that is none, and for a name given twice.
-    """
+    """What a reader typed: `-p name value` with a Python literal for a value, `-y` with a mapping in YAML."""
     entries = [(name, _literal(text)) for name, text in pairs]
     for text in texts:
         try:
@@ -178,13 +166,7 @@ def _numbers(value: Any) -> Any:
 
 
 def fitted(known: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Every parameter as the notebook gets it; the default where `values` have none.
-
-    Raises
-    ------
-    ValueError
-        One line that names the parameter, what was given, and what is allowed.
-    """
+    """Every parameter as the notebook gets it; the default where `values` have none."""
     fits: dict[str, Any] = {}
     for name, it in known.items():
         value = values.get(name, it.default)
@@ -198,13 +180,7 @@ def fitted(known: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict[st
 def checked(
     chapter: str, known: Mapping[str, Parameter], profile: Mapping[str, Any], own: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The reader's `own` values as the notebook gets them, in the place of those of the `profile`.
-
-    Raises
-    ------
-    UsageError
-        One line that names chapter and parameter, what was given, and what is allowed.
-    """
+    """The reader's `own` values as the notebook gets them, in the place of those of the `profile`."""
     for name in own:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1, cutoff=0.0)

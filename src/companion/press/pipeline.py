@@ -30,13 +30,7 @@ PACKAGES = ("jupyter-book", "matplotlib", "numba", "numpy", "pandas", "papermill
 
 
 def check_surveys(layout: Layout) -> None:
-    """Hold the surveys against their checksums.
-
-    Raises
-    ------
-    BuildError
-        Naming the file, what is expected, and what is there.
-    """
+    """Hold the surveys against their checksums."""
     sums = layout.root / "data" / "surveys" / "SHA256SUMS"
     if not sums.exists():
         return
@@ -49,26 +43,10 @@ def check_surveys(layout: Layout) -> None:
 
 
 class Build:
-    """The book at `root` in one profile.
+    """The book at `root` in one profile; every `chapter`, or this one only: the site follows if the others are cached.
 
-    Parameters
-    ----------
-    root : Path
-        Folder that holds `_config.yml`, `notebooks/` and `data/claims/`.
-    profile : {'standard', 'smoke', 'paper'}
-    chapter : str, optional
-        Run and judge this chapter only; the site follows if the others are cached.
-    workers : int, optional
-        Chapters run at once; by default one a processor.
-    say : callable
-        Gets each line of the account.
-    seed : int
-        Root of all random numbers; no verdict depends on it.
-
-    Raises
-    ------
-    UsageError
-        For a profile, chapter or parameter that does not exist.
+    `workers` chapters run at once (by default one a processor); `say` gets each line of the account; `seed` is the root
+    of all random numbers, and no verdict depends on it.
     """
 
     def __init__(
@@ -128,18 +106,7 @@ class Build:
         return [self.job(chapter, extra) for chapter in self.late]
 
     def run(self, render: bool = True) -> None:
-        """Build; see `companion book`.
-
-        Parameters
-        ----------
-        render : bool
-            False to stop when every claim is judged and the records are written.
-
-        Raises
-        ------
-        BuildError
-            If a chapter, a verdict, the data or a page is not what it should be; the last good site stays.
-        """
+        """Build; without `render`, stop when every claim is judged and the records are written."""
         check_surveys(self.layout)
         _ = self.ledger
         with self.layout.lock():

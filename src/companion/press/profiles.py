@@ -43,13 +43,7 @@ class Chapter:
 
     @cached_property
     def notebook(self) -> nbformat.NotebookNode:
-        """The source.
-
-        Raises
-        ------
-        UsageError
-            If it is no notebook, or a cell has no id to know it by.
-        """
+        """The source; every cell has an id to know it by."""
         name = f"notebooks/{self.path.name}"
         try:
             content = json.loads(self.path.read_text(encoding="utf-8"))
@@ -62,13 +56,7 @@ class Chapter:
 
 
 def load(layout: Layout, profile: str) -> dict[str, Chapter]:
-    """Chapters of the book as `profile` runs them, late ones last.
-
-    Raises
-    ------
-    UsageError
-        One line for a profile, chapter or parameter that does not exist.
-    """
+    """Chapters of the book as `profile` runs them, late ones last."""
     if profile not in PROFILES:
         raise UsageError(f"profile: {profile!r}; allowed: {', '.join(PROFILES)}")
     path = layout.root / FILE

@@ -12,20 +12,10 @@ from typing import Any, Self
 
 
 class Progress:
-    """The time left until all jobs are done, shown while they run.
+    """The time left until all jobs are done, while they run; `shown`, by default, where stderr is a terminal.
 
-    Parameters
-    ----------
-    seconds : mapping of str to float
-        How long each will take, by name, in the order in which they start; infinite where nobody knows.
-    workers : int
-        Jobs that run at once.
-    say : callable
-        Gets each line; where there is a bar, above it.
-    shown : bool, optional
-        By default where stderr is a terminal.
-    clock : callable
-        Seconds since some time.
+    `seconds` says how long each will take, by name, in the order in which they start; infinite where nobody knows.
+    `say` gets each line; where there is a bar, above it.
     """
 
     def __init__(

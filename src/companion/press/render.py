@@ -75,12 +75,9 @@ def render(
     strict: bool = True,
     finish: Callable[[Path], None] = lambda _: None,
 ) -> None:
-    """Render `files`, `finish` the site, and put it in place; where `strict`, a warning is an error.
+    """Render `files`, `finish` the site, and put it in place; the last good site stays where that fails.
 
-    Raises
-    ------
-    BuildError
-        With Jupyter Book's warnings and errors, or the pages that name a folder or an address of this machine.
+    Where `strict`, a warning is an error; so are pages that name a folder or an address of this machine.
     """
     source = layout.build / "stage"
     shutil.rmtree(source, ignore_errors=True)

@@ -29,21 +29,8 @@ SHOWN = 20
 class Run(Build):
     """A chapter of the book at `root`, in a place of its own: `_build/run/<chapter>`.
 
-    Parameters
-    ----------
-    root : Path
-    chapter : str
-        Its number, the beginning of its name, or the whole of it.
-    own : mapping of str to object
-        The reader's parameters; all others are those of the profile.
-    profile : {'standard', 'smoke', 'paper'}
-    **options
-        Of `Build`: ``say``, ``seed``.
-
-    Raises
-    ------
-    UsageError
-        One line for a profile, chapter or parameter that does not exist, and for a value that is not allowed.
+    `chapter` is its number, the beginning of its name, or the whole of it; the reader's `own` parameters go before
+    those of the profile; `options` are ``say`` and ``seed`` of `Build`.
     """
 
     def __init__(
@@ -70,18 +57,7 @@ class Run(Build):
         return next(chapter for chapter in self.early if chapter.name == fits[0])
 
     def run(self, render: bool = True) -> None:
-        """Execute, render and compare; see `companion run`.
-
-        Parameters
-        ----------
-        render : bool
-            False to leave out the page.
-
-        Raises
-        ------
-        BuildError
-            One line for a cell that failed, with chapter, cell and error; never for a verdict.
-        """
+        """Execute, render unless told not to, and compare; a cell that failed is an error, a verdict never."""
         check_surveys(self.layout)
         _ = self.ledger
         with self.layout.lock():
@@ -140,13 +116,7 @@ class Run(Build):
 def differences(
     ledger: Mapping[str, Claim], book: Iterable[Mapping[str, Any]], yours: Iterable[Mapping[str, Any]]
 ) -> tuple[list[str], list[str]]:
-    """What differs between two runs of a chapter.
-
-    Returns
-    -------
-    verdicts, numbers : list of str
-        A line each.
-    """
+    """Verdicts and numbers, a line each, in which two runs of a chapter differ."""
     old, new = ({entry["claim"]: entry for entry in side} for side in (book, yours))
     verdicts, numbers = [], []
     for name in sorted(old.keys() | new.keys()):

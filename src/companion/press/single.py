@@ -20,8 +20,10 @@ LINK = re.compile(r'\s(?P<key>href|action)="(?P<url>[^"]*)"')
 
 
 def alone(files: Mapping[str, bytes], layout: Layout, book: Layout, name: str, note: str) -> dict[str, bytes]:
-    """What Jupyter Book reads, of the staged `files` the chapter and the references whole, of all other pages what a
-    page can refer to; `note` stands above the page."""
+    """Of the staged `files` a chapter and the references; of all other pages what a page can refer to.
+
+    `note` stands above the page.
+    """
     files = dict(files)
     for file, data in files.items():
         if file.startswith("book/") and file.endswith(".md") and file != REFERENCES:

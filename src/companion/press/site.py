@@ -58,17 +58,9 @@ UNPICTURED = re.compile(rf"{LISTINGS}/|book/(api|reference/.*)\.|genindex")
 
 
 def check_site(html: Path, screenshots: Path | None = None) -> list[str]:
-    """Check the site under `html`; with `screenshots`, keep pictures there of the pages in the views `PICTURED`.
+    """Problems of the site under `html`, a line each, starting with the page it is on.
 
-    Returns
-    -------
-    list of str
-        One line for each problem, starting with the page it is on; empty if the site is fine.
-
-    Raises
-    ------
-    BuildError
-        If there is no page under `html`.
+    With `screenshots`, keep pictures there of the pages in the views `PICTURED`.
     """
     html = html.resolve()
     pages = _read_pages(html)

@@ -34,17 +34,10 @@ class Difference(NamedTuple):
 def verify(
     layout: Layout, profile: str | None = None, update: bool = False, every: bool = False
 ) -> tuple[str, int, list[str]]:
-    """Differences between `_build/records.json` and `data/expected/<profile>.json`.
+    """The built profile, how many records were compared with `data/expected/<profile>.json`, and what differs.
 
-    Returns
-    -------
-    profile : str
-        The one that was built.
-    claims : int
-        How many records were compared.
-    differences : list of str
-        One line each; where other versions made the expected records, one line for all numbers, unless `every`. After
-        an update those that it blesses and that a verdict turns on, and how many others.
+    Where other versions made the expected records, one line for all numbers, unless `every`. After an update the lines
+    are those numbers that it blesses and that a verdict turns on, and how many others.
     """
     if profile is not None and profile not in PROFILES:
         raise UsageError(f"profile: {profile!r}; allowed: {', '.join(PROFILES)}")

@@ -13,15 +13,7 @@ from dprank.privacy.guarantee import Guarantee
 
 @dataclass(frozen=True)
 class Printed:
-    """A mechanism that carries both answers: what its paper claims, and what is provable of its noise.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Calibrated as the paper prints it.
-    claims : Guarantee
-        As printed.
-    """
+    """A mechanism, calibrated as its paper prints it, with both answers: what is claimed, and what is provable of it."""
 
     mechanism: Any
     claims: Guarantee

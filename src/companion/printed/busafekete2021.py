@@ -117,21 +117,10 @@ def unif_bias(n_items: int, theta: float) -> float:
 
 
 def unif_samples(n_items: int, theta: float, size: float) -> float:
-    """The paper's number of samples, Algorithm 2, lines 4 and 5.
+    """Algorithm 2, lines 4 and 5: the paper's number of samples for theta = -log phi_epsilon, and delta in (0, 1).
 
-    Parameters
-    ----------
-    n_items : int
-    theta : float
-        -log phi_epsilon, above 0.
-    size : float
-        delta, in (0, 1).
-
-    Returns
-    -------
-    float
-        A whole number, or infinity where m = 4 log(2 / delta) and the formula divides by zero. Below this m the number
-        of pairs that it counts on, m_1, is negative; the formula only uses the square.
+    Infinite where m = 4 log(2 / delta) and the formula divides by zero. Below this m the number of pairs that it counts
+    on, m_1, is negative; the formula only uses the square.
     """
     require_probability("size", size)
     spread = n_items * math.log(2 / size)
@@ -191,21 +180,10 @@ def bucketed(n_items: int, n_voters: int, epsilon: float, size: float) -> Printe
 class PrintedTrun(Trun):
     """Algorithm 3: answer by a coin, by the mean sign, or with a probability that grows with UNIF's statistic.
 
-    Draw Z from the Laplace law of scale b. If abs(Z) > b log(1 / delta), which has probability delta, toss a fair coin.
-    Otherwise reject if abs(t + Z) > gate + b log(1 / delta), where t is the mean of all signs; otherwise draw an event
-    of probability (Y - start) / width, kept within 0 and 1. The formulas take m as printed; with odd m there are
-    floor(m / 2) pairs.
-
-    Parameters
-    ----------
-    n_items, n_voters, coin, start, width
-        As in `Trun`; `coin` is delta.
-    scale : float
-        b, above 0.
-    gate : float
-        At least 0; infinity for none.
-    accept_large : bool
-        Whether the event of the last step is acceptance, as printed, or rejection.
+    Draw Z from the Laplace law of scale b. If abs(Z) > b log(1 / delta), which has probability delta (`coin`), toss a
+    fair coin. Otherwise reject if abs(t + Z) > gate + b log(1 / delta), where t is the mean of all signs (an infinite
+    gate is none); otherwise draw an event of probability (Y - start) / width, kept within 0 and 1: acceptance, as
+    printed, or rejection (`accept_large`). The formulas take m as printed; with odd m there are floor(m / 2) pairs.
     """
 
     _: KW_ONLY
@@ -236,15 +214,7 @@ class PrintedTrun(Trun):
         return min(1 - self.coin, self.gate_step + super().step)
 
     def acceptance(self, y: ArrayLike, total: ArrayLike = 0.0) -> NDArray[np.float64]:
-        """Exact probability of acceptance.
-
-        Parameters
-        ----------
-        y : array_like of float
-            UNIF's statistic.
-        total : array_like of float
-            Sum of all signs: over pairs and rankings; of the same shape.
-        """
+        """Exact probability of acceptance, from UNIF's statistic and the sum of all signs, over pairs and rankings."""
         t = np.abs(as_floats("total", total)) * 2 / (self.n_items * self.n_voters)
         cut = math.log(1 / self.coin)
         upper = np.minimum(cut, cut + (self.gate - t) / self.scale)
