@@ -12,7 +12,7 @@ from typing import Any
 import nbformat
 import pytest
 from checks import each
-from small_book import REPOSITORY, make_book, refused, replace, snapshot
+from small_book import REPOSITORY, refused, replace, snapshot
 
 from companion.press import BuildError, UsageError
 from companion.press.layout import Layout
@@ -194,11 +194,6 @@ def test_hostile_settings_are_refused(name: str, parameter: str, text: str, mess
 
 
 # --- the command, on the miniature book ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def sources(tmp_path: Path) -> Path:
-    return make_book(tmp_path)
 
 
 def run(root: Path, chapter: str, **own: Any) -> list[str]:

@@ -40,8 +40,8 @@ class Claim:
     """One entry of the ledger; `id` is ``paper:place``, as in ``cai2025:thm-2.1``.
 
     `where` the paper prints it, of which `kind` it is, what its `statement` says in our words, the `chapter` that
-    settles it, and the `verdict` that a build is held to. `left_out`, due for ``constants`` and for these alone, is what
-    the print leaves out, and with which it is true: a statement in which something printed must be replaced is refuted.
+    settles it, and the `verdict` that a build is held to. `left_out`, due for ``constants`` alone, is what the print
+    leaves out, and with which it is true: a statement in which something printed must be replaced is refuted.
     `corrected` is what holds instead, `impact` what comes of it; `uses` are the claims that its proof rests on;
     `tolerance` is that of its numbers, relative, when two builds are compared; `reason` says why it is not checked.
     """

@@ -13,7 +13,7 @@ from dprank.privacy.guarantee import Guarantee
 
 @dataclass(frozen=True)
 class Printed:
-    """A mechanism, calibrated as its paper prints it, with both answers: what is claimed, and what is provable of it."""
+    """A mechanism, calibrated as its paper prints it, with both answers: what is claimed, and what is provable."""
 
     mechanism: Any
     claims: Guarantee
