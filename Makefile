@@ -9,6 +9,9 @@ RUN := .venv/bin/python
 OPENBLAS_NUM_THREADS ?= 1
 VECLIB_MAXIMUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS VECLIB_MAXIMUM_THREADS
+# uv trusts whom the machine trusts, as pip does
+UV_SYSTEM_CERTS ?= 1
+export UV_SYSTEM_CERTS
 
 # what the type checker may not hold against tests: they pass wrong types on purpose, and unpack what they made themselves
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated

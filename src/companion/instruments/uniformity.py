@@ -94,6 +94,21 @@ def least(enough: Callable[[int], bool], start: int = 2, share: float = 0.0) -> 
     return high
 
 
+def spread(n_items: int, n_rankings: int, scaled: float) -> float:
+    """-log phi at ``scaled`` units of ``m^(-5/4) (n - 1)^(-1/2)``, in which the power curves of all panels agree."""
+    return scaled * n_items**-1.25 * (n_rankings - 1) ** -0.5
+
+
+def crossing(x: ArrayLike, y: ArrayLike, level: float) -> float:
+    """Where a rising power curve first reaches `level`, between grid points; NaN where it does not."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    reached = np.flatnonzero(y >= level)
+    if not reached.size or reached[0] == 0:
+        return math.nan
+    k = reached[0]
+    return float(x[k - 1] + (x[k] - x[k - 1]) * (level - y[k - 1]) / (y[k] - y[k - 1]))
+
+
 def wilson(mean: ArrayLike, repetitions: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Wilson's 95 % interval for a binomial proportion; conservative for a mean of numbers between 0 and 1."""
     p, n, z = np.asarray(mean, float), np.asarray(repetitions, float), 1.96

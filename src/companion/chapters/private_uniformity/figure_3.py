@@ -24,11 +24,10 @@ from companion.chapters.private_uniformity.same_data import (
     trun_size,
 )
 from companion.chapters.private_uniformity.trun import agreeing_loss, theorem_6
-from companion.chapters.testing_uniformity.power import crossing
 from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream
-from companion.instruments.uniformity import certain, wilson
+from companion.instruments.uniformity import certain, crossing, wilson
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.models.draws import binomial

@@ -16,9 +16,8 @@ from scipy.optimize import brentq
 
 from companion.chapters.private_uniformity.trun import theorem_6
 from companion.chapters.private_uniformity.trun_samples import least_step, simulated_size
-from companion.chapters.testing_uniformity.power import spread
 from companion.instruments.sweep import stream, sweep
-from companion.instruments.uniformity import wilson
+from companion.instruments.uniformity import spread, wilson
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
 from dprank.uniformity.bucketed import BatchVote, Bucketed

@@ -18,7 +18,7 @@ from scipy import stats
 from companion.chapters.testing_uniformity import power
 from companion.instruments.style import BAR, CALIBRATION, styled
 from companion.instruments.sweep import stream
-from companion.instruments.uniformity import exponent, mean_square_bias
+from companion.instruments.uniformity import crossing, exponent, mean_square_bias, spread
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.friedman import friedman_statistic
 
@@ -76,7 +76,7 @@ def rankings_needed(
         answers = []
         for one, other in zip(drawn, null, strict=True):
             curve = [power.against_draws(x, y, power.DELTA).mean() for x, y in zip(one, other, strict=True)]
-            answers.append(math.exp(power.crossing(np.log(marks), curve, level)))
+            answers.append(math.exp(crossing(np.log(marks), curve, level)))
         return answers[0], answers[1], answers[0] / answers[1]
 
     def resample(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -145,7 +145,7 @@ def rivals(n_items: int, n_rankings: int, scaled: float, repetitions: int) -> di
         return out
 
     null = draws(Mallows(n_items, 0.0), 2 * repetitions - 1)
-    drawn = draws(Mallows(n_items, power.spread(n_items, n_rankings, scaled)), repetitions)
+    drawn = draws(Mallows(n_items, spread(n_items, n_rankings, scaled)), repetitions)
     powers = [power.against_draws(x, y, power.DELTA).mean() for x, y in zip(drawn, null, strict=True)]
     named = dict(zip((power.UNIF, "Friedman", "mean distance", "MA, estimated centre"), powers, strict=True))
     return {"m": n_items, "n": n_rankings} | named | {"±": 1.96 * 0.5 / math.sqrt(repetitions)}

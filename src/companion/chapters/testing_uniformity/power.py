@@ -18,7 +18,7 @@ from scipy import stats
 from companion.instruments.allowance import Z
 from companion.instruments.style import CALIBRATION, styled
 from companion.instruments.sweep import sweep
-from companion.instruments.uniformity import certain, wilson
+from companion.instruments.uniformity import certain, crossing, spread, wilson
 from companion.ledger.claim import Check, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distances
@@ -56,11 +56,6 @@ def against_draws(observed: NDArray[Any], null: NDArray[Any], delta: float) -> N
     more = len(null) - np.searchsorted(null, observed, "right")
     same = 1 + np.searchsorted(null, observed, "right") - np.searchsorted(null, observed, "left")
     return randomised(more / (len(null) + 1), same / (len(null) + 1), delta)
-
-
-def spread(n_items: int, n_rankings: int, scaled: float) -> float:
-    """-log phi at ``scaled`` units of ``m^(-5/4) (n - 1)^(-1/2)``, in which the power curves of all panels agree."""
-    return scaled * n_items**-1.25 * (n_rankings - 1) ** -0.5
 
 
 def row_distances(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
@@ -188,16 +183,6 @@ def power(panels: Iterable[tuple[int, int]], scaled: Sequence[float], repetition
 def _gap(frame: pd.DataFrame) -> NDArray[np.float64]:
     rows = zip(frame.n_items, frame.n_rankings, frame.scaled, strict=True)
     return -np.expm1([-spread(m, n, s) for m, n, s in rows])
-
-
-def crossing(x: ArrayLike, y: ArrayLike, level: float) -> float:
-    """Where a rising power curve first reaches `level`, between grid points; NaN where it does not."""
-    x, y = np.asarray(x, float), np.asarray(y, float)
-    reached = np.flatnonzero(y >= level)
-    if not reached.size or reached[0] == 0:
-        return math.nan
-    k = reached[0]
-    return float(x[k - 1] + (x[k] - x[k - 1]) * (level - y[k - 1]) / (y[k] - y[k - 1]))
 
 
 def critical(frame: pd.DataFrame, level: float = 0.5) -> pd.DataFrame:

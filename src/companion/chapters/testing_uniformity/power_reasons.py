@@ -12,7 +12,7 @@ from scipy import stats
 
 from companion.chapters.testing_uniformity import power
 from companion.instruments.sweep import stream
-from companion.instruments.uniformity import certain, mean_square_bias, wilson
+from companion.instruments.uniformity import certain, mean_square_bias, spread, wilson
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.models.mallows import Mallows
 
@@ -55,7 +55,7 @@ def pairing_power(
     ``pairings``, ``mean``, ``low``, ``high``, ``repetitions``, ``gain`` (`signal_gain`) and ``normal`` (the power of a
     normal statistic with that signal over noise).
     """
-    law = Mallows(n_items, power.spread(n_items, 2, scaled))
+    law = Mallows(n_items, spread(n_items, 2, scaled))
     cell = {"n_items": n_items, "scaled": scaled}
     null = agreement(Mallows(n_items, 0.0), pairings, draws, stream("busafekete2021 pairings, null", cell))
     rows = agreement(law, pairings, repetitions, stream("busafekete2021 pairings", cell))

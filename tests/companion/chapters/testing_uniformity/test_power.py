@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from companion.chapters.testing_uniformity import any_centre, power
-from companion.instruments.uniformity import certain
+from companion.instruments.uniformity import certain, crossing
 from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distance
 from dprank.data.rankings import Rankings
@@ -117,8 +117,8 @@ def test_scales_move_like_the_balance(frame):
 
 
 def test_crossing():
-    assert power.crossing([1, 2, 3], [0.2, 0.4, 0.8], 0.6) == pytest.approx(2.5)
-    assert math.isnan(power.crossing([1, 2], [0.2, 0.4], 0.6))
+    assert crossing([1, 2, 3], [0.2, 0.4, 0.8], 0.6) == pytest.approx(2.5)
+    assert math.isnan(crossing([1, 2], [0.2, 0.4], 0.6))
 
 
 def test_figure_2_is_refuted_in_every_reading(frame):
