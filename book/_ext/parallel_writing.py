@@ -1,4 +1,4 @@
-"""Write the pages on all processors: Jupyter Book has no switch for it. Reading stays serial, as its extensions want."""
+"""Write pages on all processors, for which Jupyter Book has no switch; reading stays serial, as extensions want."""
 
 from __future__ import annotations
 

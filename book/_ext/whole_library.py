@@ -1,4 +1,4 @@
-"""Import the library before its reference is read: a function that dispatches on types lists those registered so far."""
+"""Import the library before its reference is read: a dispatched function lists the types registered so far."""
 
 from __future__ import annotations
 
