@@ -1,0 +1,193 @@
+"""What holds of every case of every family: the exact law, releases one by one, many at once, and bets agree.
+
+Seeds are fixed. ALARM is the chance that one test of a right mechanism was unlucky; ROUNDING is relative.
+"""
+
+import math
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from checks import each
+from scipy import stats
+
+from companion.chapters.privacy_audited.cases.case import sampler
+from companion.chapters.privacy_audited.promises import known
+from companion.printed.alabi2022 import PrintedKwikSort, PrintedTranscript
+from dprank.aggregation import LocalKwikSort
+from dprank.aggregation.local_laws import Transcript, poll_of
+from dprank.aggregation.local_reports import OneRound
+from dprank.audit.betting import lower_bound
+from dprank.pairwise import PerturbedMLE
+from dprank.privacy.laws import exact, features, released, sample
+from dprank.topk import Oneshot, Peeling
+from dprank.uniformity import LocalOneBit
+
+ALARM = 1e-6
+ROUNDING = 1e-9
+CASES = known()
+every_case = pytest.mark.parametrize("name", CASES)
+#: Closed forms of less than the guarantee: neighbours that are not the worst, and counters that bound nothing.
+LESS = {
+    "Oneshot, laplace, one of two",
+    "Oneshot, gumbel, one of two",
+    "ExponentialMechanism, replace, a voter alone",
+    "PrivateRankCentrality, two items, shares",
+    "LocalKwikSort, as printed",
+    "LocalKwikSort with fallback, as printed",
+}
+#: What is promised as printed, and broken.
+BROKEN = {
+    *(name for name in CASES if "Algorithm 3" in name),
+    "Oneshot, Theorem 2.1 with values, replace",
+    "Bucketed, printed",
+    "Trun, printed, two rankings",
+    "Trun, printed, answers exchanged",
+    "LocalKwikSort with fallback, as printed",
+}
+#: Losses over what is printed, by hand.
+RATIOS = {
+    "NoisyCounts, Algorithm 2, discrete": 1.0,
+    "NoisyCounts, Algorithm 2, continuous": 1.0,
+    "NoisyCounts, Algorithm 3, 2 answers, discrete": 2.0,
+    "NoisyCounts, Algorithm 3, 2 answers, continuous": 2.0,
+    "NoisyMatrix, continuous laplace, replace, Corollary 3 as printed": 1 / 3,
+    "LocalPairs, 4 items, as printed": 1.0,
+    "LocalPairs, 5 items, as printed": 4 / 5,
+    "LocalMatrix, printed pair, as printed": math.log((1 + math.e) / 2),
+}
+
+
+@cache
+def law_of(name):
+    return exact(CASES[name].mechanism, CASES[name].data, CASES[name].other)
+
+
+def loss_of(name):
+    return law_of(name).epsilon(CASES[name].delta)
+
+
+@each("name", CASES)
+@pytest.mark.slow
+def test_loss_is_the_closed_form_and_within_the_guarantee(name):
+    case, promise = CASES[name], CASES[name].mechanism.guarantee
+    proved = law_of(name).epsilon(promise.delta)
+    assert proved <= promise.epsilon * (1 + ROUNDING)
+    assert loss_of(name) <= case.guaranteed * (1 + ROUNDING)
+    if case.closed_form is not None:
+        # a supremum found by search is raised by a billionth
+        assert loss_of(name) == pytest.approx(case.closed_form, rel=2 * ROUNDING)
+        assert (proved == pytest.approx(promise.epsilon, rel=1e-8)) == (name not in LESS)
+    elif case.printed is None:
+        assert proved > 0.08 * promise.epsilon
+
+
+@pytest.mark.slow
+def test_what_is_printed_and_broken():
+    ratios = {name: loss_of(name) / case.printed for name, case in CASES.items() if case.printed is not None}
+    assert {name for name, ratio in ratios.items() if ratio > 1 + ROUNDING} == BROKEN
+    assert {name: ratios[name] for name in RATIOS} == pytest.approx(RATIOS, rel=ROUNDING)
+    assert 1.49 < ratios["Oneshot, Theorem 2.1 with values, replace"] <= 1.5
+
+
+@every_case
+@pytest.mark.slow
+def test_bets_show_no_more_than_the_loss_and_much_of_a_tight_one(name):
+    case, loss = CASES[name], loss_of(name)
+    told = min(loss, 3.0)
+    found = lower_bound(
+        sampler(case.mechanism),
+        [(case.data, case.other)],
+        told * (1 + ROUNDING),
+        case.delta,
+        rng=np.random.default_rng(71),
+        confidence=1 - ALARM,
+        budget=15_000,
+        levels=told * np.arange(0.1, 1, 0.1),
+        bits=False,
+    )
+    assert found.refuted == (told < loss)
+    assert found.epsilon <= loss
+    # of the perturbed likelihood of four items the worst outputs are far away and do not come up
+    far = isinstance(case.mechanism, PerturbedMLE) and case.mechanism.n_items >= 4
+    if not (case.closed_form is None or case.printed or far or name in LESS):
+        assert found.epsilon >= 0.4 * (1 - ROUNDING) * told
+
+
+def reports(mechanism, ranking, size, rng):
+    """One voter's reports one by one: features of shape (size, features)."""
+    if isinstance(mechanism, OneRound):
+        return np.array([mechanism.report(ranking, rng) for _ in range(size)], float)
+    rows = []
+    for _ in range(size):
+        if isinstance(mechanism, LocalKwikSort):
+            polled = PrintedTranscript if isinstance(mechanism, PrintedKwikSort) else Transcript
+            transcript = polled(mechanism, poll_of(mechanism, ranking), rng)
+            rows.append(features(transcript))
+            if mechanism.fallback is not None:
+                last = np.array(mechanism.fallback.report(ranking, rng)) * transcript.fallback
+                rows[-1] = np.r_[rows[-1], last]
+        else:
+            pairs = mechanism.pairs(rng)
+            pairs = pairs[0] if isinstance(mechanism, LocalOneBit) else pairs
+            rows.append(np.r_[pairs.ravel(), mechanism.report(ranking, pairs, rng)])
+    return np.array(rows, float)
+
+
+def drawn(case, data, few=300, many=10_000):
+    """Features of releases one by one and of many at once."""
+    mechanism = case.mechanism
+    if isinstance(mechanism, Oneshot | Peeling):  # counts, of items whose number is known
+        mechanism, data = replace(mechanism, n_items=len(data)), np.round(data)
+    singly = reports if mechanism.guarantee.model == "local" else released
+    one = singly(mechanism, data, few, np.random.default_rng(1))
+    rows = sample(mechanism, data, many, np.random.default_rng(2))
+    if isinstance(mechanism, PerturbedMLE):  # a release centres its strengths
+        rows[:, mechanism.n_items :] -= rows[:, mechanism.n_items :].mean(axis=1, keepdims=True)
+    return one, rows
+
+
+def p_value(one, many):
+    """Of two samples being of one law: by every number published, every difference, and all of them at once."""
+    assert one.shape[1] == many.shape[1]
+    columns = range(one.shape[1])
+    views = [x[:, i] - (x[:, j] if j < i else 0) for x in (one, many) for i in columns for j in columns[: i + 1]]
+    pairs = zip(views[: len(views) // 2], views[len(views) // 2 :], strict=True)
+    found = [stats.ks_2samp(*pair, method="asymp").pvalue for pair in pairs]
+    outcomes, at = np.unique(np.concatenate([one, many]), axis=0, return_inverse=True)
+    if len(outcomes) < 1_000:
+        table = np.array([np.bincount(part, minlength=len(outcomes)) for part in np.split(at.ravel(), [len(one)])])
+        rare = table.sum(axis=0) < 20 * len(many) / len(one)
+        table = np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)])
+        found.append(stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue)
+    return min(1.0, len(found) * min(found))
+
+
+@every_case
+@pytest.mark.slow
+def test_many_at_once_have_the_law_of_releases_one_by_one(name):
+    assert p_value(*drawn(CASES[name], CASES[name].other)) > ALARM
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "NoisyCounts, one comparison, replace, discrete",
+        "PerturbedMLE, public graph, discrete",
+        "LaplaceUnif, calibrated",
+        "Oneshot, exponential, set, counts up to 6",
+        "Peeling, gumbel, counts up to 6",
+        "PrivateBorda, discrete laplace, replace",
+        "PrivateKwikSort, discrete laplace, replace, all pairs",
+        "LocalOneBit",
+        "LocalMatrix, order of 3",
+        "LocalKwikSort",
+        "LocalBorda, vector",
+    ],
+)
+@pytest.mark.slow
+def test_the_comparison_of_laws_sees_other_data(name):
+    case = CASES[name]
+    one, many = drawn(case, case.data, 800)[0], drawn(case, case.other, 2, 20_000)[1]
+    assert p_value(one, many) < ALARM
