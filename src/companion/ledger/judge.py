@@ -44,7 +44,8 @@ def judge(
         if due and claim.id not in seen:
             problems.append(
                 f"{claim.id}: the ledger says {claim.verdict!r} but {claim.chapter} has no record of it; "
-                f"allowed: record it there, or 'pending'"
+                "allowed: an @claim function in a section that its notebook imports, with a cell that calls it or a "
+                "default for every parameter; or 'pending'"
             )
     return problems
 

@@ -117,6 +117,8 @@ class Build:
             self.judge(collected, self.chapter)
             if waiting := [job.chapter.name for job in jobs if job not in chosen and job.reason()]:
                 self.say(summary(self.ledger, collected.records))
+                if self.chapter and render:
+                    self.say(f"its page: python -m companion run {self.chapter} --profile {self.profile}")
                 self.say(f"site: not rendered: not run in profile {self.profile}: {', '.join(waiting)}")
                 return
             collected = self.collect(jobs)

@@ -69,4 +69,5 @@ def test_errata_quote_some_checks_and_count_the_others(board):
 
 
 def test_every_file_of_the_ledger_has_a_heading():
-    assert {path.stem for path in (find_root() / "data" / "claims").glob("*.yml")} == set(PAPERS)
+    files = {path.stem for path in (find_root() / "data" / "claims").glob("*.yml")}
+    assert files == set(PAPERS), "PAPERS of companion.ledger.scoreboard names them"
