@@ -49,13 +49,7 @@ def best_order(margins: NDArray[np.float64], exact: int = EXACT_ITEMS) -> NDArra
 def printed_rate(corollary: int, n_items: int, epsilon: float = 1.0, delta: float = 0.0) -> float:
     """The paper's additive error without its constant, times n in the central model and sqrt(n) in the local one.
 
-    Parameters
-    ----------
-    corollary : {3, 4, 6, 7, 9, 12}
-        9 and 12 are local.
-    n_items : int
-    epsilon, delta : float
-        `delta` for Corollaries 4 and 7 only.
+    Corollaries 9 and 12 are local; only 4 and 7 have a delta.
     """
     m, log = n_items, math.log(n_items)
     gauss = math.sqrt(math.log(1 / delta)) if delta else math.nan

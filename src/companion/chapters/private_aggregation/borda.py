@@ -78,10 +78,7 @@ INSTANCES = ("Mallows, φ = 0.9", "narrow majority", "two camps", "hard for Bord
 def instances() -> pd.DataFrame:
     """The data: sizes, optimum and what Borda's count costs without noise, as shares of all pairs.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``data``, ``items``, ``voters``, ``optimum``, ``Borda``, ``KwikSort`` (mean over 200 runs).
+    ``data``, ``items``, ``voters``, ``optimum``, ``Borda``, ``KwikSort`` (mean over 200 runs).
     """
     rows = []
     for name in INSTANCES:
@@ -121,13 +118,7 @@ def _mechanisms(model: str, n_items: int, epsilon: float, delta: float) -> dict[
 
 @dataclass(frozen=True)
 class Repaired:
-    """Half of the budget on Borda's order, half on a matrix by which neighbours in it then change places.
-
-    Parameters
-    ----------
-    scores : PrivateBorda
-    matrix : NoisyMatrix
-    """
+    """Half of the budget on Borda's order, half on a matrix by which neighbours in it then change places."""
 
     scores: PrivateBorda
     matrix: NoisyMatrix
@@ -148,16 +139,7 @@ class Repaired:
 def swap_neighbours(order: ArrayLike, margins: NDArray[np.float64]) -> NDArray[np.int64]:
     """Insert the items one after the other, each in front of those neighbours that it beats (Dwork et al. 2001).
 
-    Parameters
-    ----------
-    order : array_like of int, shape (items,)
-    margins : ndarray of float, shape (items, items)
-        Positive where the row's item beats the column's.
-
-    Returns
-    -------
-    ndarray of int, shape (items,)
-        No two neighbours in it are the wrong way round.
+    No two neighbours in it are the wrong way round; a positive margin says that the row's item beats the column's.
     """
     placed: list[int] = []
     for item in np.asarray(order):
@@ -186,21 +168,8 @@ def equal_privacy(
 ) -> pd.DataFrame:
     """Excess Kemeny score, (K - OPT) over the number of pairs, of several mechanisms with one privacy.
 
-    Parameters
-    ----------
-    model : {"central", "local"}
-    epsilons : iterable of float
-    repetitions : int
-    delta : float
-        0 for pure privacy; central only.
-    names : iterable of str
-        Of `INSTANCES`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``data``, ``model``, ``epsilon``, ``delta``, ``method``, ``mean``, ``se``, ``repetitions``; ``floor``, the
-        excess of Borda's count without noise.
+    ``data``, ``model``, ``epsilon``, ``delta``, ``method``, ``mean``, ``se``, ``repetitions``; ``floor``, the excess of
+    Borda's count without noise. A positive `delta` is for `model` "central" only; the other is "local".
     """
     cells = [
         {"data": name, "model": model, "epsilon": epsilon, "delta": delta} for name, epsilon in product(names, epsilons)
@@ -220,10 +189,7 @@ def side_by_side(frame: pd.DataFrame) -> pd.DataFrame:
 def ahead(frame: pd.DataFrame, one: str = SCORES, other: str = MATRIX) -> pd.DataFrame:
     """Which of two methods has the lower mean in `equal_privacy`, by more than two standard errors of the difference.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row a data set, in the order of the frame, a column an epsilon; the names of the methods, or ``level``.
+    A row a data set, in the order of the frame, a column an epsilon; the names of the methods, or ``level``.
     """
     seen = frame.set_index(["data", "epsilon", "method"])[["mean", "se"]].unstack("method")
     gap = seen["mean", one] - seen["mean", other]
@@ -277,10 +243,7 @@ def check_interactive(
 def local_noise(names: Iterable[str], epsilon: float, repetitions: int) -> pd.DataFrame:
     """Sum of absolute noise of local DP-Borda on the mean places, over the bound that the proof has for its mean.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``data``, ``epsilon``, ``mean``, ``se``, ``repetitions``.
+    ``data``, ``epsilon``, ``mean``, ``se``, ``repetitions``.
     """
     cells = [{"data": name, "epsilon": epsilon} for name in names]
     return sweep(_noise, cells, experiment="alabi2022 borda noise", repetitions=repetitions)

@@ -31,21 +31,10 @@ OPTIMUM, NOISE = 5, 2
 def worst_case(n_items: int, *, noise: bool, votes: bool = True) -> float:
     """Worst that Borda's count can do to the Kemeny score, exactly, over all data of so many items.
 
-    Parameters
-    ----------
-    n_items : int
-        At most 5, or linear programmes get large.
-    noise : bool
-        False: largest K / OPT without noise. True: largest (K - 5 OPT) / (sum of absolute noise), noise of any kind.
-    votes : bool
-        Whether the pairwise fractions are those of rankings, any number of voters with any weights; if not, they only
-        meet the probability constraints, and `noise` must be false.
-
-    Returns
-    -------
-    float
-        The largest value of a linear programme, over all orders that Borda's count could return; the order that it is
-        compared with is 0, 1, 2, ... without loss of generality.
+    The largest K / OPT, or with `noise`, of any kind, the largest (K - 5 OPT) / (sum of absolute noise): linear
+    programmes over all orders that Borda's count could return, against 0, 1, 2, ... without loss of generality; at most
+    5 items. With `votes` the fractions are those of rankings, any number of voters with any weights; if not, and
+    without noise only, they just meet the probability constraints.
     """
     if noise and not votes:
         raise ValueError("votes = False; it must be true with noise = True")
@@ -86,11 +75,8 @@ def worst_case(n_items: int, *, noise: bool, votes: bool = True) -> float:
 def constants(most: int = 4) -> pd.DataFrame:
     """`worst_case` for 2 .. `most` items: the least constants with which the theorem would be true of them.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``; ``K/OPT, any matrix`` and ``K/OPT, true rankings``; ``noise``: (K - 5 OPT) over the sum of absolute
-        noise; ``noise, formula``: m(m-1)/2 pairs inverted by floor(m^2/4) of noise.
+    ``items``; ``K/OPT, any matrix`` and ``K/OPT, true rankings``; ``noise``: (K - 5 OPT) over the sum of absolute
+    noise; ``noise, formula``: m(m-1)/2 pairs inverted by floor(m^2/4) of noise.
     """
     return pd.DataFrame(
         {
@@ -107,21 +93,9 @@ def constants(most: int = 4) -> pd.DataFrame:
 def stretched_blocks(n_items: int, block: int, stretch: float, share: float) -> float:
     """K / OPT at most attained by Borda's count where a few voters turn short blocks round and stretch them.
 
-    Parameters
-    ----------
-    n_items : int
-        A multiple of `block`.
-    block : int
-        Most voters have the items in the order 0, 1, 2, ...; the others have each block of so many items the other way
-        round, its items `stretch` places apart around the same middle.
-    stretch : float
-    share : float
-        Of the voters who do.
-
-    Returns
-    -------
-    float
-        Cost of Borda's order over that of 0, 1, 2, ..., which is no less than the optimum. O(items log items).
+    Most voters have the items in the order 0, 1, 2, ...; a share of them has each block of so many items (that divide
+    their number) the other way round, its items `stretch` places apart around the same middle. Cost of Borda's order
+    over that of 0, 1, 2, ..., which is no less than the optimum. O(items log items).
     """
     item = np.arange(n_items)
     middle = (block - 1) / 2
@@ -135,15 +109,7 @@ def stretched_blocks(n_items: int, block: int, stretch: float, share: float) -> 
 def bad_for_borda(shapes: Iterable[tuple[int, int, int]]) -> pd.DataFrame:
     """`stretched_blocks` at the best of a few shares of voters.
 
-    Parameters
-    ----------
-    shapes : iterable of tuple
-        Items, block, stretch.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``block``, ``stretch``, ``share``, ``ratio``.
+    ``items``, ``block``, ``stretch``, ``share``, ``ratio``.
     """
     rows = []
     for items, block, stretch in shapes:
@@ -159,17 +125,8 @@ def bad_for_borda(shapes: Iterable[tuple[int, int, int]]) -> pd.DataFrame:
 def additive(model: str, n_items: int, epsilon: float, delta: float = 0.0) -> float:
     """Proved additive error of DP-Borda, times n in the central model and sqrt(n) in the local one.
 
-    Parameters
-    ----------
-    model : {"central", "local"}
-    n_items : int
-    epsilon, delta : float
-        Laplace noise for delta = 0, else Gaussian; locally there is no delta.
-
-    Returns
-    -------
-    float
-        Twice (a bound on) the expected sum of absolute noise.
+    Twice (a bound on) the expected sum of absolute noise: Laplace for delta = 0, else Gaussian; locally there is no
+    delta.
     """
     if model == "local":
         return LocalBorda.calibrated(n_items=n_items, epsilon=epsilon).additive_error(1)
@@ -179,10 +136,7 @@ def additive(model: str, n_items: int, epsilon: float, delta: float = 0.0) -> fl
 def guarantees(sizes: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     """Proved errors of DP-Borda over the paper's rates of the same model, the paper's constants taken to be 1.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``; ``pure, Cor. 6``, ``approximate, Cor. 7``, ``local, Cor. 12``: over the rate of that corollary.
+    ``items``; ``pure, Cor. 6``, ``approximate, Cor. 7``, ``local, Cor. 12``: over the rate of that corollary.
     """
     return pd.DataFrame(
         {
@@ -198,10 +152,7 @@ def guarantees(sizes: Iterable[int], epsilon: float, delta: float) -> pd.DataFra
 def reports(sizes: Iterable[int], epsilons: Iterable[float]) -> pd.DataFrame:
     """Standard deviation of an item's place from one local report, root mean square over the items.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``epsilon``; ``order`` with its ``size``, ``vector``, ``one item`` (its place by one bit).
+    ``items``, ``epsilon``; ``order`` with its ``size``, ``vector``, ``one item`` (its place by one bit).
     """
     rows = []
     for m, epsilon in product(sizes, epsilons):
@@ -220,11 +171,8 @@ def reports(sizes: Iterable[int], epsilons: Iterable[float]) -> pd.DataFrame:
 def check_condorcet(rule: Any = None) -> Iterator[Check]:
     """Every profile of five voters on three items and of three voters on four; Kemeny orders by the full list.
 
-    Parameters
-    ----------
-    rule : callable, optional
-        From a matrix of fractions to an array of orders, all of which must be led by the Condorcet winner; the optimal
-        Kemeny orders by default.
+    `rule` makes of a matrix of fractions orders, all of which must be led by the Condorcet winner: the optimal Kemeny
+    orders unless given.
     """
     rule = rule or _optimal_orders
     for n_items, voters in ((3, 5), (4, 3)):

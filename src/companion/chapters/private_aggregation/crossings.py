@@ -24,17 +24,8 @@ CROSSED = {
 def crossing(sizes: Sequence[float], ratios: Sequence[float], errors: Sequence[float]) -> tuple[float, float, float]:
     """Size at which a ratio last passes 1, interpolated on logarithms, and its 95 % interval.
 
-    Parameters
-    ----------
-    sizes : sequence of float
-        Increasing.
-    ratios, errors : sequence of float
-        The ratio at each size, and its standard error.
-
-    Returns
-    -------
-    tuple of float
-        The size, low and high end; 0 for below the first size (or nowhere), infinity for above the last one.
+    The size, low and high end; 0 for below the first size (or nowhere), infinity for above the last one. Sizes
+    increase; `errors` are the ratios' standard errors.
     """
     x, y = np.log(np.asarray(sizes, float)), np.log(np.asarray(ratios, float))
     bar = BAR * np.asarray(errors, float) / np.asarray(ratios, float)
@@ -55,11 +46,8 @@ def crossing(sizes: Sequence[float], ratios: Sequence[float], errors: Sequence[f
 def crossings(errors: pd.DataFrame) -> pd.DataFrame:
     """Numbers of items at which the measured error of the first reduction passes that of another row.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``setting``, ``I against`` the row; ``at <m> items``: error of I over that of the row, with its 95 % error, at
-        the least and at the largest size; ``cross at``: `crossing` in words.
+    ``setting``, ``I against`` the row; ``at <m> items``: error of I over that of the row, with its 95 % error, at the
+    least and at the largest size; ``cross at``: `crossing` in words.
     """
     rows = []
     for setting, (first, others) in CROSSED.items():

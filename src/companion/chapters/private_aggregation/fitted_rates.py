@@ -68,13 +68,6 @@ class SplitAnswers(AdaptiveAnswers):
 
     The same law as that of `AdaptiveAnswers`, where no block is used up: how many of each kind a block has is
     multivariate hypergeometric.
-
-    Parameters
-    ----------
-    design : LocalKwikSort
-    ahead, behind : int
-        Voters of each kind.
-    rng : numpy.random.Generator
     """
 
     def __init__(self, design: LocalKwikSort, ahead: int, behind: int, rng: np.random.Generator) -> None:
@@ -140,16 +133,8 @@ def planted_error(
 ) -> NDArray[np.float64]:
     """K - OPT of releases on voters of whom a share (1 + margin) / 2 have one order, the others its reverse.
 
-    Parameters
-    ----------
-    row : str
-        Of `ROWS`. Central mechanisms draw discrete noise.
-    n_items, voters : int
-    epsilon : float
-    signal : float
-        Margin in units of `noise_unit` over n or sqrt(n), up to the rounding to whole voters.
-    repetitions : int
-    rng : numpy.random.Generator
+    A row of `ROWS`; central mechanisms draw discrete noise. `signal` is the margin in units of `noise_unit` over n or
+    sqrt(n), up to the rounding to whole voters.
     """
     mechanism = _mechanism(row, n_items, epsilon)
     wanted = signal * noise_unit(row, n_items, epsilon) * (math.sqrt(voters) if ROWS[row].table == 2 else 1)
@@ -185,18 +170,8 @@ def fewest_voters(row: str, n_items: int, epsilon: float) -> int:
 def fitted(repetitions: int, jobs: int = 1) -> pd.DataFrame:
     """Worst errors found, over the margins, of all rows at several n, and at several epsilon.
 
-    Parameters
-    ----------
-    repetitions : int
-        Releases a row, n, epsilon and margin.
-    jobs : int
-        As of `sweep`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``row``, ``varied`` ("n", "ε", or "above" for epsilon above 1), ``voters``, ``epsilon``, ``signal`` (the
-        worst), ``error`` (K - OPT in fractions of the voters), ``se``.
+    ``row``, ``varied`` ("n", "ε", or "above" for epsilon above 1), ``voters``, ``epsilon``, ``signal`` (the worst),
+    ``error`` (K - OPT in fractions of the voters), ``se``.
     """
     cells = []
     for row, entry in ROWS.items():
@@ -219,12 +194,8 @@ def _fitted(varied: str, **cell: Any) -> NDArray[np.float64]:
 def rates(fits: pd.DataFrame) -> pd.DataFrame:
     """Exponents of n and epsilon of what `fitted` found, with their standard errors, the printed and the noise's own.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``row``, ``voters`` (fewest and most); of n ``n``, ``se n``, ``printed n``; of epsilon ``ε``,
-        ``se ε``, ``printed ε``, ``noise ε`` (`noise_unit`); of epsilon above 1 ``above 1``, ``se above``, missing for
-        central rows.
+    ``row``, ``voters`` (fewest and most); of n ``n``, ``se n``, ``printed n``; of epsilon ``ε``, ``se ε``, ``printed
+    ε``, ``noise ε`` (`noise_unit`); of epsilon above 1 ``above 1``, ``se above``, missing for central rows.
     """
     rows = []
     for row, entry in ROWS.items():

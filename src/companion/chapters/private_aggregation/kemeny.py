@@ -25,10 +25,7 @@ from dprank.models.mallows import Mallows
 def disagreements(n_items: int) -> NDArray[np.int64]:
     """The paper's set, counted: ordered pairs (i, j) that one ranking puts in this order and the other does not.
 
-    Returns
-    -------
-    ndarray of int, shape (n_items!, n_items!)
-        For all rankings, in the order of `~companion.instruments.uniformity.all_rankings`.
+    For all rankings, in the order of `~companion.instruments.uniformity.all_rankings`.
     """
     rows = all_rankings(n_items)
     before = (rows[:, :, None] < rows[:, None, :]).reshape(len(rows), -1).astype(np.int64)
@@ -71,12 +68,7 @@ def _total(order: NDArray[np.int64], data: Rankings) -> int:
 def displayed(order: ArrayLike, w: ArrayLike, diagonal: float) -> float:
     """The displayed formula as it stands, with i = j included.
 
-    Parameters
-    ----------
-    order : array_like of int, shape (items,)
-    w : array_like of float, shape (items, items)
-    diagonal : float
-        What is taken for w_ii.
+    `diagonal` is taken for w_ii.
     """
     matrix = require_matrix(w)
     np.fill_diagonal(matrix, diagonal)
@@ -109,10 +101,7 @@ def check_cost(n_items: int, voters: int, *, rng: np.random.Generator) -> Iterat
 def least_feedback(w: ArrayLike) -> float:
     """Least weight of a set of edges whose removal leaves no cycle, over all sets; at most 4 items.
 
-    Parameters
-    ----------
-    w : array_like of float, shape (items, items)
-        Weights of the edges from row to column, both directions present.
+    Weights of the edges from row to column, both directions present.
     """
     matrix = require_matrix(w)
     m = len(matrix)
@@ -143,18 +132,9 @@ def check_feedback(instances: int, *, rng: np.random.Generator) -> Iterator[Chec
 def solvers(cells: Iterable[Mapping[str, Any]], *, rng: np.random.Generator) -> pd.DataFrame:
     """The best order, and what simpler orders cost above it.
 
-    Parameters
-    ----------
-    cells : iterable of mapping
-        Keys ``items``, ``voters``, ``phi`` (spread of the Mallows law of the voters) and ``noise`` (standard deviation
-        of what is added to each fraction).
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a cell: its keys, ``floor`` (the smaller fraction of every pair, summed), ``optimum``, and how far
-        above it are ``Borda (%)`` and ``local search (%)``.
+    One row a cell: its keys, ``floor`` (the smaller fraction of every pair, summed), ``optimum``, and how far above it
+    are ``Borda (%)`` and ``local search (%)``. The keys: ``items``, ``voters``, ``phi`` (spread of the Mallows law of
+    the voters) and ``noise`` (standard deviation of what is added to each fraction).
     """
     rows = []
     for cell in cells:

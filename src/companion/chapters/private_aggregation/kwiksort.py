@@ -32,18 +32,9 @@ THETA = np.geomspace(1e-3, 10, 200)
 def readers(n_items: int = 3, voters: int = 2) -> pd.DataFrame:
     """Which rules give different answers to profiles with one and the same pairwise matrix.
 
-    Parameters
-    ----------
-    n_items : int
-        At most 4: all profiles are listed.
-    voters : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a rule: ``rule``, ``matrices`` (those of several profiles), ``split`` (those among them whose profiles it
-        tells apart), ``apart`` (largest total variation distance between its laws on two profiles of one matrix; a
-        rule with several optima draws one of them).
+    A row a rule: ``rule``, ``matrices`` (those of several profiles), ``split`` (those among them whose profiles it
+    tells apart), ``apart`` (largest total variation distance between its laws on two profiles of one matrix; a rule
+    with several optima draws one of them). All profiles are listed, of 4 items at most.
     """
     places = all_rankings(n_items)
     kendall = pairwise_kendall_distances(places)
@@ -101,23 +92,11 @@ def worst_case(n_items: int, rankings: bool, ratio: float | None = None) -> floa
     """How bad KwikSort can be, exactly: the largest value of linear programmes, one a tournament that it may follow.
 
     Cost is its expected Kemeny score, noise the least sum of abs(w~ - w) over the pairs in which a noisy w~ gives it
-    that tournament against the majority of w.
-
-    Parameters
-    ----------
-    n_items : int
-        3 to 5: there are 2^(n_items (n_items - 1) / 2) programmes.
-    rankings : bool
-        Over the fractions of all sets of rankings, which for so few items are those that meet the triangle inequality;
-        else over all matrices that meet the probability constraints.
-    ratio : float, optional
-        None: the largest cost / optimum without noise. A number: the largest (cost - ratio optimum) / noise, infinite
-        where the ratio fails already without noise.
-
-    Returns
-    -------
-    float
-        The optimal order may be taken to be 0, 1, ... as all tournaments are tried, one of each mirrored two.
+    that tournament against the majority of w. The optimal order may be taken to be 0, 1, ... as all tournaments are
+    tried, one of each mirrored two. Of 3 to 5 items: there are 2^(n_items (n_items - 1) / 2) programmes. Over the
+    fractions of all sets of rankings, which for so few items are those that meet the triangle inequality, or else over
+    all matrices that meet the probability constraints. Without a `ratio` the largest cost / optimum without noise; with
+    one the largest (cost - ratio optimum) / noise, infinite where the ratio fails already without noise.
     """
     if not 3 <= n_items <= 5:
         raise ValueError(f"n_items = {n_items}; allowed: 3 to 5")
@@ -162,15 +141,8 @@ def back_arc(n_items: int, back: float) -> NDArray[np.float64]:
 def outsider(chain: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Two voters who agree on a chain of items; one puts a last item before all of them, the other behind.
 
-    Parameters
-    ----------
-    chain : int
-
-    Returns
-    -------
-    w : ndarray of float, shape (chain + 1, chain + 1)
-    seen : ndarray of float, shape (chain + 1, chain + 1)
-        What KwikSort sees: a grain of noise has broken the ties, in favour of the last item for the better half.
+    Their fractions, and what KwikSort sees: a grain of noise has broken the ties, for the better half in favour of the
+    last item.
     """
     w = np.triu(np.ones((chain + 1, chain + 1)), 1)
     w[:-1, -1] = w[-1, :-1] = 0.5
@@ -185,16 +157,7 @@ def outsider_ratio(chain: int) -> float:
     """Mean ratio of KwikSort on `outsider` if each tie is broken by a coin of its own.
 
     The chance that the other item is put first falls linearly from 1 at the first item of the chain to 0 at the last.
-
-    Parameters
-    ----------
-    chain : int
-        Items that both voters order alike.
-
-    Returns
-    -------
-    float
-        Some way to break the ties is at least as bad. O(chain^3).
+    Some way to break the ties is at least as bad. O(chain^3).
     """
     lean = np.linspace(1, 0, chain)
     loss = np.zeros((chain + 1, chain + 1))
@@ -211,11 +174,8 @@ def outsider_ratio(chain: int) -> float:
 def ratios(items: Iterable[int]) -> pd.DataFrame:
     """Worst ratios and the least constant of the noise, by `worst_case`, with the closed forms of extremal families.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``any matrix`` and ``rankings`` (largest cost / optimum), ``noise`` (least C in cost <= 2 optimum + C
-        noise), and the closed forms ``5 − 8/m`` and ``4 − 4/m``.
+    ``items``, ``any matrix`` and ``rankings`` (largest cost / optimum), ``noise`` (least C in cost <= 2 optimum + C
+    noise), and the closed forms ``5 − 8/m`` and ``4 − 4/m``.
     """
     rows = []
     for m in items:
@@ -227,11 +187,8 @@ def ratios(items: Iterable[int]) -> pd.DataFrame:
 def families(items: Iterable[int]) -> pd.DataFrame:
     """The extremal families by the exact recursion, for more items than `worst_case` can list.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``any matrix`` (ratio on `back_arc` of 1/2), ``rankings`` (ratio on `outsider`), ``noise`` (cost
-        over noise when all voters agree and the first comparison with the last is turned).
+    ``items``, ``any matrix`` (ratio on `back_arc` of 1/2), ``rankings`` (ratio on `outsider`), ``noise`` (cost over
+    noise when all voters agree and the first comparison with the last is turned).
     """
     rows = []
     for m in items:
@@ -251,17 +208,8 @@ def families(items: Iterable[int]) -> pd.DataFrame:
 def noisy_instances(n_items: int, instances: int, *, rng: np.random.Generator) -> pd.DataFrame:
     """Random sets of rankings under noise of random size: what is left of cost <= 2 optimum + 4 noise.
 
-    Parameters
-    ----------
-    n_items : int
-        At most 16.
-    instances : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``voters``, ``scale`` (of the Laplace noise on fractions), ``cost``, ``optimum``, ``noise``; a row an instance.
+    ``voters``, ``scale`` (of the Laplace noise on fractions), ``cost``, ``optimum``, ``noise``; a row an instance,
+    of 16 items at most.
     """
     rows = []
     for _ in range(instances):

@@ -62,11 +62,8 @@ def tournament_law(beats: NDArray[np.bool_]) -> NDArray[np.float64]:
 def worst_tournament(n_items: int) -> pd.DataFrame:
     """Comparisons on every tournament against the one without cycles, which comes first.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``mean`` (comparisons, above those without cycles), ``moment`` (largest log E exp(theta C) above that without
-        cycles, theta in a grid), ``tail`` (largest chance to exceed some q above that without cycles).
+    ``mean`` (comparisons, above those without cycles), ``moment`` (largest log E exp(theta C) above that without
+    cycles, theta in a grid), ``tail`` (largest chance to exceed some q above that without cycles).
     """
     laws = np.array([tournament_law(beats) for beats in tournaments(n_items)])
     number = np.arange(laws.shape[1])
@@ -84,13 +81,7 @@ def any_queries(n_items: int, tail: float) -> int:
     """A number of pairs that KwikSort exceeds with chance `tail` at most, on any tournament: Chernoff's bound.
 
     The tournament without cycles has the largest exponential moments, as their logarithms are convex in the number of
-    items (`convexity`).
-
-    Parameters
-    ----------
-    n_items : int
-        2 to 256.
-    tail : float
+    items (`convexity`): 2 to 256.
     """
     bound = (_moments()[n_items] - math.log(tail)) / THETA
     return min(math.ceil(bound.min()) - 1, math.comb(n_items, 2))
@@ -133,11 +124,8 @@ def printed_comparisons(w: NDArray[np.float64], *, rng: np.random.Generator) -> 
 def counts(items: Iterable[int], xis: Iterable[float]) -> pd.DataFrame:
     """How many comparisons must be allowed for a chance xi / m^4 to need more.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``ξ``, ``q`` (least, exact, no cycles), ``any`` (enough for every tournament), ``pairs`` (m (m - 1) /
-        2, never exceeded), ``proved`` (`proved_queries`).
+    ``items``, ``ξ``, ``q`` (least, exact, no cycles), ``any`` (enough for every tournament), ``pairs`` (m (m - 1) / 2,
+    never exceeded), ``proved`` (`proved_queries`).
     """
     return pd.DataFrame(
         {
@@ -191,16 +179,7 @@ def stopped_cost(n_items: int, limit: int) -> NDArray[np.float64]:
     """Expected Kemeny score when all voters agree, there is no noise, and sorting stops at a limit of comparisons.
 
     As Hay et al. (2017): sets are sorted from the best items on; a set for which too few comparisons are left, and all
-    that come after it, are put in random order.
-
-    Parameters
-    ----------
-    n_items, limit : int
-
-    Returns
-    -------
-    ndarray of float, shape (limit + 1,)
-        For the limits 0 .. `limit`; the optimum is 0. O(n_items^2 limit^2).
+    that come after it, are put in random order. For the limits 0 .. `limit`; the optimum is 0. O(n_items^2 limit^2).
     """
     shuffled = np.arange(n_items + 1) * np.arange(-1, n_items) / 4
     cost = np.repeat(shuffled[:, None], limit + 1, axis=1)
@@ -223,12 +202,9 @@ def stopped_cost(n_items: int, limit: int) -> NDArray[np.float64]:
 def stopped(items: Iterable[int], xi: float, epsilon: float) -> pd.DataFrame:
     """What is left of the error of Hay et al.'s rule as the number of voters grows, and where it begins to matter.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``q``, ``P(more)`` (chance of more than q comparisons), ``error`` (exact limit as n grows), ``error
-        m⁴/ξ``, ``voters`` (n at which the mean absolute noise of all pairs together is as large, its scale
-        being 2 q / (epsilon n) a pair).
+    ``items``, ``q``, ``P(more)`` (chance of more than q comparisons), ``error`` (exact limit as n grows), ``error
+    m⁴/ξ``, ``voters`` (n at which the mean absolute noise of all pairs together is as large, its scale being 2 q /
+    (epsilon n) a pair).
     """
     rows = []
     for m in items:

@@ -50,16 +50,8 @@ def planted_errors(
 ) -> NDArray[np.float64]:
     """K - OPT of the order of a noisy matrix of independent noise of scale 1, in units of that scale.
 
-    Parameters
-    ----------
-    n_items : int
-        Ordered exactly up to `EXACT_ITEMS`, by local search above.
-    steepness : float
-        All fractions are 1/2 plus or minus ``steepness / sqrt(n_items)``, with one order: a share of voters has it, the
-        others its reverse.
-    noise : {"gaussian", "laplace"}
-    repetitions : int
-    rng : numpy.random.Generator
+    Ordered exactly up to `EXACT_ITEMS`, by local search above. All fractions are 1/2 plus or minus ``steepness /
+    sqrt(n_items)``, with one order: a share of voters has it, the others its reverse.
     """
     gap = steepness / math.sqrt(n_items)
     order = rng.permuted(np.tile(np.arange(n_items), (repetitions, 1)), axis=1)
@@ -87,11 +79,8 @@ STEEPNESS = (1.0, 1.5, 2.0, 3.0)
 def planted_sweep(items: list[int], repetitions: int, noise: str = "gaussian") -> pd.DataFrame:
     """For every number of items the steepness with the largest mean error of `planted_errors`.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``n_items``, ``steepness``, ``mean``, ``se``, ``repetitions``. The largest of several means is a little too
-        large as an estimate of the largest expectation; a bound on all of them holds for it nevertheless.
+    ``n_items``, ``steepness``, ``mean``, ``se``, ``repetitions``. The largest of several means is a little too large as
+    an estimate of the largest expectation; a bound on all of them holds for it nevertheless.
     """
     cells = [{"n_items": m, "steepness": s, "noise": noise} for m in items for s in STEEPNESS]
     frame = sweep(planted_errors, cells, experiment="alabi2022: planted", repetitions=repetitions)
@@ -107,10 +96,7 @@ def gain_sweep(items: list[int], repetitions: int, noise: str = "gaussian") -> p
 def error_curves(worst: pd.DataFrame) -> pd.DataFrame:
     """What `planted_sweep` found beside the bounds, in units of the noise's standard deviation.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``curve``, ``error``, ``se`` (0 for bounds).
+    ``items``, ``curve``, ``error``, ``se`` (0 for bounds).
     """
     kind = worst.noise.iloc[0]
     parts = [
@@ -181,13 +167,8 @@ def over_bound(worst: pd.DataFrame) -> pd.DataFrame:
 def check_cor_3(worst: pd.DataFrame, repetitions: int, epsilon: float = 1.0) -> Iterator[Check]:
     """Corollary 3: exact privacy loss, exact error of an answer, measured error of the order; and what is better.
 
-    Parameters
-    ----------
-    worst : pandas.DataFrame
-        Of `planted_sweep` or `gain_sweep` under Laplace noise.
-    repetitions : int
-        Of the printed mechanism, end to end.
-    epsilon : float
+    `worst` is of `planted_sweep` or `gain_sweep` under Laplace noise; `repetitions` of the printed mechanism, end to
+    end.
     """
     sizes = range(2, 7)
     losses = {m: matrix_loss(m, epsilon) / epsilon for m in sizes}
@@ -214,13 +195,8 @@ def check_cor_3(worst: pd.DataFrame, repetitions: int, epsilon: float = 1.0) -> 
 def check_cor_4(worst: pd.DataFrame, repetitions: int, delta: float = 1e-6) -> Iterator[Check]:
     """Corollary 4 with several constants for its O(); with a condition; and the error that an exact order has.
 
-    Parameters
-    ----------
-    worst : pandas.DataFrame
-        Of `planted_sweep` or `gain_sweep` under Gaussian noise.
-    repetitions : int
-        Of the printed mechanism, end to end.
-    delta : float
+    `worst` is of `planted_sweep` or `gain_sweep` under Gaussian noise; `repetitions` of the printed mechanism, end to
+    end.
     """
     bad = gaussian_privacy(delta=delta)
     for _, row in bad.iterrows():
@@ -254,14 +230,8 @@ def check_cor_4(worst: pd.DataFrame, repetitions: int, delta: float = 1e-6) -> I
 def exponential_loss(n_items: int, voters: int, others: Literal["all", "unanimous"]) -> float:
     """Exact loss of the exponential mechanism as a share of its epsilon, which is 1.
 
-    Parameters
-    ----------
-    n_items : int
-        At most 6.
-    voters : int
-        At least 1.
-    others : {"all", "unanimous"}
-        Every data set of that many voters; or those in which all who stay have the ranking that one leaves.
+    Over every data set of that many voters, of 6 items at most; or over those in which all who stay have the ranking
+    that one leaves (`others` "unanimous").
     """
     orders = all_rankings(n_items)
     rate = ExponentialMechanism.calibrated(n_items=n_items, epsilon=1.0).rate
@@ -280,12 +250,9 @@ def exponential_loss(n_items: int, voters: int, others: Literal["all", "unanimou
 def exponential_errors(items: tuple[int, ...] = (2, 3, 5, 8, 11, 14), epsilon: float = 1.0) -> pd.DataFrame:
     """Exact expected K - OPT of the exponential mechanism on planted orders.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``n_items``, ``agree`` (share of the voters who have the planted order, the others have its reverse),
-        ``voters``, ``error``, and its share of ``m^3 log m / (eps n)`` (``of printed``) and of ``m (m - 1) log(m!) /
-        (eps n)`` (``of ours``).
+    ``n_items``, ``agree`` (share of the voters who have the planted order, the others have its reverse), ``voters``,
+    ``error``, and its share of ``m^3 log m / (eps n)`` (``of printed``) and of ``m (m - 1) log(m!) / (eps n)`` (``of
+    ours``).
     """
     rows = []
     for m in items:

@@ -38,13 +38,10 @@ from dprank.privacy.gaussian import gaussian_epsilon
 def error_bounds(sizes: Sequence[int], xi: float) -> pd.DataFrame:
     """Our bounds on the additive error of Reduction II, with query limits that hold for every tournament.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row a number of items: ``items``, ``queries`` (q that no tournament exceeds with chance above xi / m^4),
-        ``pairs``; ``pure``: 4 C(m, 2) 2 q + 6 xi over m^3 log m, the constant of Corollary 6; ``approximate``: the same
-        of Corollary 7 with Gaussian noise of standard deviation (2 + sqrt 2) sqrt(q log(1 / delta)) / (epsilon n),
-        where log(1 / delta) is at least 1 / 4 (delta = 1 / 2 will do).
+    A row a number of items: ``items``, ``queries`` (q that no tournament exceeds with chance above xi / m^4),
+    ``pairs``; ``pure``: 4 C(m, 2) 2 q + 6 xi over m^3 log m, the constant of Corollary 6; ``approximate``: the same of
+    Corollary 7 with Gaussian noise of standard deviation (2 + sqrt 2) sqrt(q log(1 / delta)) / (epsilon n), where log(1
+    / delta) is at least 1 / 4 (delta = 1 / 2 will do).
     """
     rows = []
     for m in sizes:
@@ -66,12 +63,7 @@ def error_bounds(sizes: Sequence[int], xi: float) -> pd.DataFrame:
 def check_cor_6(sizes: Sequence[int], repetitions: int) -> Iterator[Check]:
     """Corollary 6 with explicit constants: noise 2 q / (epsilon n) a query, ratio 2 + xi / 8.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Numbers of items, from 2 to 256.
-    repetitions : int
-        Simulated releases of 16 items.
+    Items from 2 to 256; `repetitions` are simulated releases of 16 items.
     """
     for xi in (1.0, 0.01):
         frame = error_bounds(sizes, xi)
@@ -95,10 +87,7 @@ def check_cor_6(sizes: Sequence[int], repetitions: int) -> Iterator[Check]:
 def check_cor_7(sizes: Sequence[int]) -> Iterator[Check]:
     """Corollary 7: no constant does for all epsilon; one does for epsilon up to log(1 / delta).
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Numbers of items, from 2 to 256.
+    Items from 2 to 256.
     """
     for delta in (0.5, 1e-6):
         grown = gaussian_constant(1e5, delta) / gaussian_constant(1e1, delta)
@@ -181,10 +170,7 @@ def ranking_loss(n_items: int, limit: int, epsilon: float, data: Sequence[tuple[
 def check_cor_6_budget(voters: int) -> Iterator[Check]:
     """Laplace(q / (epsilon n)) a query and a fallback of epsilon / 2, together.
 
-    Parameters
-    ----------
-    voters : int
-        Data of three items up to so many voters, and of four items up to two, are searched for KwikSort's ranking.
+    Data of three items up to so many voters, and of four items up to two, are searched for KwikSort's ranking.
     """
     for m, limit in ((3, 2), (8, 20), (64, 900)):
         loss = run_loss(corollary_6(m, limit, 1.0).mechanism, 10)
@@ -261,12 +247,8 @@ def answered(
 def counters(sizes: Sequence[int]) -> pd.DataFrame:
     """What a counter that is handed down lets pass, exactly, on answers without cycles.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row a number of items: ``items``, ``q`` (5 for 5 items, else exceeded with chance 1 / m^4 at most), ``most``
-        queries answered without a fallback, ``P(more)`` (chance that more than q are), ``loss`` of the most, in
-        budgets.
+    A row a number of items: ``items``, ``q`` (5 for 5 items, else exceeded with chance 1 / m^4 at most), ``most``
+    queries answered without a fallback, ``P(more)`` (chance that more than q are), ``loss`` of the most, in budgets.
     """
     rows = []
     for m in sizes:
@@ -286,12 +268,7 @@ def _limit(n_items: int) -> int:
 def check_alg_1(sizes: Sequence[int], repetitions: int) -> Iterator[Check]:
     """Algorithm 1: queries that are answered before it falls back, by either reading of its counter.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Numbers of items; five is the least at which the readings differ.
-    repetitions : int
-        Runs with one counter.
+    Five items are the fewest at which the readings differ; `repetitions` are runs with one counter.
     """
     for m, limit, most in counters(sizes)[["items", "q", "most"]].itertuples(index=False):
         rng = stream("alabi2022: Algorithm 1", {"items": m})

@@ -35,19 +35,10 @@ SIGNALS = {"I": (1.0, 2.0, 4.0), "II": (0.6, 1.0, 1.6)}
 def pays(sizes: Sequence[int], delta: float = 0.0) -> pd.DataFrame:
     """Noise on an answer of Reduction II over that of Reduction I, at epsilon = 1, before any order is made.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-    delta : float
-        0: Laplace noise; else Gaussian.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a number of items: ``items``, ``noise``, ``pairs``, ``q`` (exceeded with chance 1 / m^4 without cycles),
-        ``printed`` (2 q over pairs, or 2 sqrt(q over pairs): half of the budget for q answers, all of it for all
-        pairs), the same with ``ξ = 0.01`` in place of 1, ``planned`` (expected deciding scale of
-        `PrivateKwikSort.calibrated` over that of the noisy matrix) with its ``planned q``.
+    A row a number of items: ``items``, ``noise``, ``pairs``, ``q`` (exceeded with chance 1 / m^4 without cycles),
+    ``printed`` (2 q over pairs, or 2 sqrt(q over pairs): half of the budget for q answers, all of it for all pairs),
+    the same with ``ξ = 0.01`` in place of 1, ``planned`` (expected deciding scale of `PrivateKwikSort.calibrated` over
+    that of the noisy matrix) with its ``planned q``. Laplace noise at delta = 0, else Gaussian.
     """
     unit = gaussian_scale(1.0, 1.0, delta) if delta else 1.0
     rows = []
@@ -81,17 +72,9 @@ def scaled_error(
 ) -> NDArray[np.float64]:
     """Kemeny score times epsilon n where all voters agree, one number a release at epsilon = 1; the best order costs 0.
 
-    Parameters
-    ----------
-    reduction : {"I", "II"}
-        The noisy matrix, ordered exactly up to 12 items and by local search above; private KwikSort, best split.
-    n_items : int
-    delta : float
-    signal : float
-        Half the number of voters over the scale of the noise. Only that matters, so one voter stands for all, and the
-        noise is divided by their number.
-    repetitions : int
-    rng : numpy.random.Generator
+    I is the noisy matrix, ordered exactly up to 12 items and by local search above; II is private KwikSort, best split.
+    `signal` is half the number of voters over the scale of the noise. Only that matters, so one voter stands for all,
+    and the noise is divided by their number.
     """
     rule = rule_for(n_items)
     make = NoisyMatrix if reduction == "I" else PrivateKwikSort
@@ -110,10 +93,7 @@ def scaled_error(
 def worst_errors(sizes: Sequence[int], deltas: Sequence[float], repetitions: int) -> pd.DataFrame:
     """The largest error times epsilon n over the numbers of voters tried.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row a reduction, ``n_items`` and ``delta``: ``signal``, ``mean``, ``se``, ``repetitions`` at the worst.
+    A row a reduction, ``n_items`` and ``delta``: ``signal``, ``mean``, ``se``, ``repetitions`` at the worst.
     """
     cells = [
         {"reduction": r, "n_items": m, "delta": delta, "signal": signal / (math.sqrt(m) if r == "I" else 1.0)}
@@ -128,15 +108,7 @@ def worst_errors(sizes: Sequence[int], deltas: Sequence[float], repetitions: int
 def gains(errors: pd.DataFrame) -> pd.DataFrame:
     """Error of Reduction I over that of Reduction II.
 
-    Parameters
-    ----------
-    errors : pandas.DataFrame
-        Of `worst_errors`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``δ``, ``items``, ``gain`` and its standard error ``se``.
+    ``δ``, ``items``, ``gain`` and its standard error ``se``.
     """
     key = ["delta", "n_items"]
     one, two = (errors[errors.reduction == r].set_index(key).sort_index() for r in ("I", "II"))
@@ -158,12 +130,7 @@ def in_words(part: pd.DataFrame) -> str:
 def check_sec_central_factor(errors: pd.DataFrame, sizes: Sequence[int]) -> Iterator[Check]:
     """The factors of the printed bounds, and of the errors of the algorithms.
 
-    Parameters
-    ----------
-    errors : pandas.DataFrame
-        Of `worst_errors`, at delta = 0 and another one.
-    sizes : sequence of int
-        Numbers of items for the bounds, to 256.
+    `worst_errors` at delta = 0 and another one; the bounds are of 256 items at most.
     """
     frame = error_bounds(sizes, 1.0)
     log = np.log(frame["items"])

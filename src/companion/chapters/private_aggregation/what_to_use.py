@@ -125,18 +125,8 @@ def excess(
     """K - OPT as a share of all pairs, of releases of all mechanisms of one model.
 
     Central mechanisms are given the margins; local ones draw reports of voters drawn from the population, one pair a
-    voter, with the exact law. KwikSort's answers are independent over pairs, as its fresh blocks make them.
-
-    Parameters
-    ----------
-    data : str
-        Of `FAMILIES` or `SURVEYS`.
-    n_items, voters : int
-    epsilon : float
-        At most 1 in the local model, where longer reports would be better above.
-    model : {"pure", "approximate", "local"}
-    repetitions : int
-    rng : numpy.random.Generator
+    voter, with the exact law. KwikSort's answers are independent over pairs, as its fresh blocks make them. Data are
+    of `FAMILIES` or `SURVEYS`; above epsilon = 1 longer reports would be better in the local model.
     """
     if model not in MODELS:
         raise ValueError(f"model = {model!r}; allowed are {', '.join(MODELS)}")
@@ -164,11 +154,8 @@ def compare(
 ) -> pd.DataFrame:
     """`excess` on both families for all sizes, and on the surveys.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``data``, ``n_items``, ``voters``, ``epsilon``, ``model``, ``mechanism``, ``mean``, ``se``, ``repetitions``,
-        ``random`` (`random_excess`).
+    ``data``, ``n_items``, ``voters``, ``epsilon``, ``model``, ``mechanism``, ``mean``, ``se``, ``repetitions``,
+    ``random`` (`random_excess`).
     """
     shapes = [(data, m, n) for data, m, n in product(FAMILIES, sizes, voters)]
     shapes += [(name, scores.instance(name).n_items, len(scores.instance(name))) for name in SURVEYS]
@@ -200,10 +187,7 @@ def _best(part: pd.DataFrame) -> dict[str, Any]:
 def winners(frame: pd.DataFrame) -> pd.DataFrame:
     """The mechanism of least measured excess in every cell of `compare`.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``data`` and the cell; ``first``; ``use``, ties included; ``mean``, ``se`` of the first.
+    ``data`` and the cell; ``first``; ``use``, ties included; ``mean``, ``se`` of the first.
     """
     rows = [
         dict(zip(["data", *_CELL], key, strict=True)) | _best(part)
@@ -215,11 +199,8 @@ def winners(frame: pd.DataFrame) -> pd.DataFrame:
 def answers(frame: pd.DataFrame, epsilon: float) -> pd.DataFrame:
     """What to use where one does not know the data: least excess on the worse of the two families.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row a number of items and voters; a column a model, each with the mechanism, ties included, and its excess in
-        per cent of all pairs on the family that is worse for it.
+    A row a number of items and voters; a column a model, each with the mechanism, ties included, and its excess in per
+    cent of all pairs on the family that is worse for it.
     """
     known = frame[frame["data"].isin(FAMILIES) & (frame.epsilon == epsilon)].reset_index(drop=True)
     worst = known.loc[known.groupby([*_CELL, "mechanism"])["mean"].idxmax()]
@@ -234,10 +215,7 @@ def answers(frame: pd.DataFrame, epsilon: float) -> pd.DataFrame:
 def tally(best: pd.DataFrame) -> pd.DataFrame:
     """In how many cells of `winners` a mechanism is the only best one, or one of several.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``mechanism``, ``alone``, ``tied``; a row for the coin toss.
+    ``mechanism``, ``alone``, ``tied``; a row for the coin toss.
     """
     sets = [use.split(" or ") for use in best.use]
     names = ["matrix", "scores", "KwikSort", "exponential", "coin toss"]
