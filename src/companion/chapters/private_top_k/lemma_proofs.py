@@ -40,15 +40,13 @@ def constants() -> pd.DataFrame:
     """The numeric inequalities of the proofs of Lemmas 4.5, 4.4 and 4.1: ``step``, ``printed`` (the bound), ``3.9²``
     and ``3.92`` (values as text, with lost superscripts restored and without; "false" where the inequality is).
     """
-    rows = []
-    for restored, literal in zip(chain("restored"), chain("literal"), strict=True):
-        step, _, relation, bound = restored
-        row: dict[str, Any] = {"step": step, "printed": f"{RELATIONS[relation]} {bound}"}
-        for name, (what, value, *_) in (("3.9²", restored), ("3.92", literal)):
-            outcome = enclosed(what, value, relation, bound).outcome
-            row[name] = f"{float(value.mid):.5f}{'' if outcome else ', false'}"
-        rows.append(row)
-    return pd.DataFrame(rows)
+
+    def told(what: str, value: Any, relation: str, bound: str) -> str:
+        return f"{float(value.mid):.5f}{'' if enclosed(what, value, relation, bound).outcome else ', false'}"
+
+    restored, literal = chain("restored"), chain("literal")
+    frame = pd.DataFrame({"step": what, "printed": f"{RELATIONS[sign]} {bound}"} for what, _, sign, bound in restored)
+    return frame.assign(**{"3.9²": [told(*step) for step in restored], "3.92": [told(*step) for step in literal]})
 
 
 @claim("qiao2021:lem-4.4:constants")
@@ -61,9 +59,8 @@ def check_constants() -> Iterator[Check]:
     ]
     for step in steps:
         yield enclosed(*step)
-    yield argument(
-        f"printed numbers of {len(steps)} steps less the certified, in units of the last digit", max(spare), "<", 1
-    )
+    what = f"printed numbers of {len(steps)} steps less the certified, in units of the last digit"
+    yield argument(what, max(spare), "<", 1)
 
 
 # --- the proof of Lemma 4.4 ------------------------------------------------------------------------------------------
@@ -91,19 +88,16 @@ def check_proof() -> Iterator[Check]:
     best, star, whole = _subset_sums()
     # at q = 0 and for an item that moves down by tau
     least, most = (-math.log1p(-TAU) - TAU) / TAU**2, -math.log1p(-TAU) / TAU
-    curve = "h(u) = (1 + u) log(1 + u) − u"
-    yield printed(
-        "excess of the best family of sets less the probability of S* (6 items, 3 chosen)", best - star, "<=", 0
-    )
-    yield printed("largest abs(mean of a log-ratio)/(τ²q)", mean, "<=", 1)
+    curve, moment = "h(u) = (1 + u) log(1 + u) − u", "largest abs(mean of a log-ratio)/(τ²q)"
+    family = "excess of the best family of sets less the probability of S* (6 items, 3 chosen)"
+    rises = "least step of h(u)/u on a grid: increasing, so v h(a/v) falls as v grows"
+    yield printed(family, best - star, "<=", 0)
+    yield printed(moment, mean, "<=", 1)
     yield printed("largest range of a log-ratio over τ, τ ≤ 0.0072", width, "<=", 1 / (1 - TAU))
     yield printed(f"largest step of h(u)/u² on a grid: decreasing, {curve}", float(np.diff(h / u**2).max()), "<", 0)
-    yield printed(
-        "least step of h(u)/u on a grid: increasing, so v h(a/v) falls as v grows", float(np.diff(h / u).min()), ">", 0
-    )
-    yield amended(
-        "largest abs(mean of a log-ratio)/(τ²q): (−log(1 − τ) − τ)/τ², half will do", mean, "==", least, error=1e-6
-    )
+    yield printed(rises, float(np.diff(h / u).min()), ">", 0)
+    # short of its limit at q = 0 by some q/2
+    yield amended(f"{moment}: (−log(1 − τ) − τ)/τ², half will do", mean, "==", least, error=float(inside[0]))
     yield agree("largest range of a log-ratio over τ, off −log(1 − τ)/τ", width - most)
     yield agree("probabilities of all 64 vectors, both laws, off 1", whole)
     # its series begins with u²/2 - u³/6
@@ -140,10 +134,8 @@ def check_range() -> Iterator[Check]:
     # by the series of the logarithms, up to terms of order tau² times that
     near = float((left - right).mid) / (0.007**2 * 0.8)
     yield argument(f"{what}, over its leading term τ²(1 − 2q)", near, "==", 1, error=2 * 0.007**2)
-    most = max(abs(float(part.max()) - 1) for part in ranges)
-    yield amended(
-        "largest range of ζ over −log(1 − τ), τ ≤ 0.9, items up and items down, off 1", most, "==", 0, error=ROUNDING
-    )
+    most, wide = max(abs(float(part.max()) - 1) for part in ranges), "range of ζ over −log(1 − τ), τ ≤ 0.9"
+    yield amended(f"largest {wide}, items up and items down, off 1", most, "==", 0, error=ROUNDING)
     largest = -iv.log(1 - end) / end
     yield enclosed("−log(1 − 0.0072)/0.0072", largest, "<=", "1.0073", amended)
     down = float(loss_range(0.0, -TAU)) / TAU
@@ -157,8 +149,8 @@ def check_range() -> Iterator[Check]:
 def check_conditioning() -> Iterator[Check]:
     """What the proof of Lemma 4.1 conditions on, and the constant that conditioning on the noisy value gives.
 
-    An item at 0 moves to 1, the scale is 1. Given its noise the other items see it move as well: shifts of up to 2, and
-    densities that agree. Given its noisy value they see shifts of up to 1, and densities a factor e apart.
+    An item at 0 moves to 1, the scale is 1. Given its noise the other items see it move as well; densities agree. Given
+    its noisy value they see shifts of up to 1, and densities a factor e apart.
     """
     displayed, moved = np.abs(PLACES - 1) - np.abs(PLACES), 1.0
     for held, centres in {"g is the noise": (0.0, 0.0), "g is the noisy value": (0.0, moved)}.items():
@@ -180,7 +172,5 @@ def check_conditioning() -> Iterator[Check]:
     over = exponent - float(certain.mid)
     yield argument("that exponent at m/δ = 40 less the certified", over, "==", lost, error=lost)
     yield enclosed(share, total, "<", "1", amended)
-    least = constant / math.sqrt(float(c0))
-    yield amended(
-        "λ = 4√(k log(m/δ))/ε over k/ε, k ≤ 4 log(m/δ), least: Theorem 2.1 asks for 2", least, "==", 2, error=ROUNDING
-    )
+    what = "λ = 4√(k log(m/δ))/ε over k/ε, k ≤ 4 log(m/δ), least: Theorem 2.1 asks for 2"
+    yield amended(what, constant / math.sqrt(float(c0)), "==", 2, error=ROUNDING)

@@ -72,32 +72,23 @@ def random_record_delta(records: int, epsilon: float) -> float:
 
 
 def order_deltas(values: Sequence[float], k: int, shift: float, epsilons: Iterable[float]) -> pd.DataFrame:
-    """Exact delta of the set and of the ordered list of k values, any direction: ``values / λ``, ``k``, ``ε``,
-    ``δ of the set``, ``δ of the ordered list``; the worst over all corners of the neighbours, both ways round.
+    """Worst exact delta of k values over all corner neighbours, both ways round: ``values / λ``, ``k``, ``ε``,
+    ``δ of the set``, ``δ of the ordered list``.
     """
-    m = len(values)
-    pairs: dict[bool, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
-    for order in (False, True):
+    frame = pd.DataFrame({"values / λ": ", ".join(f"{value:g}" for value in values), "k": k, "ε": list(epsilons)})
+    for name, order in (("δ of the set", False), ("δ of the ordered list", True)):
         before = order_laws(values, k, order)
-        corners = np.array(list(product([-shift, shift], repeat=m)))
-        laws = (order_laws(list(np.add(values, corner)), k, order) for corner in corners)
-        pairs[order] = [pair for after in laws for pair in ((before, after), (after, before))]
-    return pd.DataFrame(
-        {
-            "values / λ": ", ".join(f"{value:g}" for value in values),
-            "k": k,
-            "ε": epsilon,
-            "δ of the set": max(hockey_stick(p, q, epsilon) for p, q in pairs[False]),
-            "δ of the ordered list": max(hockey_stick(p, q, epsilon) for p, q in pairs[True]),
-        }
-        for epsilon in epsilons
-    )
+        corners = product([-shift, shift], repeat=len(values))
+        laws = [order_laws(np.add(values, corner).tolist(), k, order) for corner in corners]
+        pairs = [pair for after in laws for pair in ((before, after), (after, before))]
+        frame[name] = [max(hockey_stick(*pair, epsilon) for pair in pairs) for epsilon in frame["ε"]]
+    return frame
 
 
 def own_value_delta(m: int, shift: float, epsilon: float) -> float:
-    """Delta of releasing the largest of m noisy values itself, with its index: m equal values, three kinds of move.
+    """Delta of releasing the largest of m equal noisy values itself, with its index, for 1, m/2, m - 1 or m that rise.
 
-    All move one way, one moves against the others, half against half; both ways round. A lower bound of the worst.
+    The others fall; both ways round. A lower bound of the worst.
     """
     edges = np.unique(np.r_[np.linspace(-TAIL, TAIL, 20_001), -shift, 0.0, shift])
     at, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
@@ -121,8 +112,7 @@ def item_room(k: int, shift: float, alpha: float) -> float:
     """Least room in the inequality for one item by which `dprank.topk.bound` covers the noisy values of the chosen.
 
     With B, eta and mu as there, q and q' the chances to be chosen, p and p' the densities of the noisy value: 1 - eta q
-    less e^-mu times the integral of p (p / p')^alpha over chosen values, less (1 - q) ((1 - q) / (1 - q'))^alpha. The
-    least over thresholds on a grid and eleven moves; it must not be negative.
+    less e^-mu times the integral of p (p / p')^alpha over chosen values, less (1 - q) ((1 - q) / (1 - q'))^alpha.
     """
     b = 1 + math.exp(shift) - math.exp((1 + alpha) * shift)
     if b <= 0:
@@ -173,10 +163,7 @@ def _gumbel_with_values(k: int, epsilon: float, delta: float) -> float:
 
 
 def value_costs(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
-    """Scale of noise, one and the same for selection and values, any direction, k at most m / 2: ``k``; fresh Laplace
-    values purely (after a selection by any noise), own noisy values by our bound, fresh Laplace values after Gumbel
-    noise.
-    """
+    """One scale of noise for selection and values, any direction, k at most m / 2: ``k``, and a column a release."""
     return pd.DataFrame(
         {
             "k": k,
@@ -208,20 +195,16 @@ def gaussian_scores(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataF
     """Noise of k scores of sensitivity 1 by the Gaussian mechanism: ``k``, ``sigma`` (least standard deviation, by
     dp-accounting), ``mean`` of the largest noise, ``unit`` (sigma sqrt(log k): the claimed rate with constant 1).
     """
-    one = get_sigma_gaussian(epsilon, delta)
-    rows = []
-    for k in ks:
-        sigma = one * math.sqrt(k)
-        mean = sigma * mean_largest(k)
-        unit = sigma * math.sqrt(math.log(k))
-        rows.append({"k": k, "sigma": sigma, "mean": mean, "unit": unit})
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame({"k": ks})
+    frame["sigma"] = get_sigma_gaussian(epsilon, delta) * np.sqrt(frame.k)
+    return frame.assign(mean=frame.sigma * frame.k.map(mean_largest), unit=frame.sigma * np.sqrt(np.log(frame.k)))
 
 
 def second_phase(shares: Iterable[float], m: int, k: int, epsilon: float, delta: float) -> pd.DataFrame:
-    """Expected largest noise on k values: ``ε₂ / ε``, ``total ε``, Gaussian scores at the extra epsilon and delta, own
-    noisy values that by our bound cost the same in total, fresh values of Algorithm 1 with Theorem 2.2's noise (at
-    epsilon alone).
+    """Expected largest noise on k values: ``ε₂ / ε``, ``total ε``, and a column a release.
+
+    Gaussian scores cost the extra epsilon and delta; own noisy values, by our bound, the same in total; fresh values of
+    Algorithm 1 with Theorem 2.2's noise have epsilon alone.
     """
     largest = float((1 / np.arange(1, k + 1)).sum())  # of k exponential variables
     return pd.DataFrame(
@@ -244,11 +227,11 @@ def check_definition(epsilon: float, records: int) -> Iterator[Check]:
     cases = [(a, b, eps) for a, b in ((p, q), (q, p)) for eps in (0.0, epsilon / 2, epsilon)]
     gap = max(abs(worst_event(*case) - hockey_stick(*case)) for case in cases)
     pure = hockey_stick(p, q, float(np.log(p / q).max()))
-    events = (
-        f"worst of all {2 ** len(p)} events less the sum over single sets, 2 of 4 items, both ways, three ε: largest"
+    what = (
+        f"worst of all {2 ** len(p)} events less the sum over single sets, 2 of 4 items, both ways, {len(cases)} cases"
     )
     one, at = f"least δ of publishing one record of {records} drawn at random", f"ε = {epsilon:g}"
-    yield printed(events, gap, "==", 0, error=1e-12)
+    yield printed(f"{what}: largest", gap, "==", 0, error=1e-12)
     yield printed("least δ at the largest log ratio of a single set (pure privacy)", pure, "==", 0, error=1e-12)
     yield content(f"least δ of publishing a record, {at}", hockey_stick([1, 0], [0, 1], epsilon), "==", 1)
     yield content(f"{one}, {at}", random_record_delta(records, epsilon), "==", 1 / records, error=1e-12)
@@ -268,10 +251,8 @@ def check_fresh_noise(epsilon: float) -> Iterator[Check]:
     yield loss_check(f"{sum_up}, 10 items, all one way, noise λ = 10s/ε", loss, epsilon, amended)
     bound = log_delta(1, small, epsilon)
     for m in (30, 1000):
-        exponent = math.log(own_value_delta(m, small, epsilon)) / bound
-        yield amended(
-            f"log δ of {sum_up}, {m} equal items, noise λ = 10s/ε, over that of our bound for any m", exponent, ">=", 1
-        )
+        what = f"log δ of {sum_up}, {m} equal items, noise λ = 10s/ε, over that of our bound for any m"
+        yield amended(what, math.log(own_value_delta(m, small, epsilon)) / bound, ">=", 1)
 
 
 @claim("qiao2021:alg-1")
@@ -288,27 +269,19 @@ def check_algorithm_1(epsilon: float) -> Iterator[Check]:
         each = [(m, k, supremum(release, m, k, "any direction")) for m, k in SHAPES]
         losses = [found_loss(release, m, k, epsilon / times, "any direction") / epsilon for m, k, times in each]
         noise = ", ".join(f"{times:g}s/ε for {k} of {m}" for m, k, times in each)
+        what = f"privacy loss of {release} over ε, any direction"
         # far pairs fall short of the supremum by less than 1 / FAR
-        off = max(abs(loss - 1) for loss in losses)
-        yield amended(
-            f"privacy loss of {release} over ε, any direction, far pairs, noise λ = {noise}: largest off 1",
-            off,
-            "==",
-            0,
-            error=2 / FAR,
-        )
-        yield amended(
-            f"privacy loss of {release} over ε, any direction, the same: largest", max(losses), "<=", 1 + ROUNDING
-        )
+        near = f"{what}, far pairs, noise λ = {noise}: largest off 1"
+        yield amended(near, max(abs(loss - 1) for loss in losses), "==", 0, error=2 / FAR)
+        yield amended(f"{what}, the same: largest", max(losses), "<=", 1 + ROUNDING)
     what = "log δ proved for set and fresh values over log δ promised, noise of Theorem 2.2, k up to 10⁶: least"
     yield amended(what, values_spare(), ">=", 1)
 
 
 def cross_ratio(values: ArrayLike, threshold: float, order: bool) -> float:
-    """How far two of four Laplace values above a threshold, the others below, are from independent choices; a list or a
-    set.
+    """Log of P(0, 1) P(2, 3) / (P(0, 3) P(2, 1)), two of four Laplace values above a threshold, the others below.
 
-    Log of P(0, 1) P(2, 3) / (P(0, 3) P(2, 1)), which is 0 if each item's place is a choice of its own.
+    It is 0 if each item's place, in a list or a set, is a choice of its own.
     """
     x = np.asarray(values, float)
     above, at = np.exp(LAPLACE.log_above(threshold - x)), noise_grid([*x, threshold], "laplace")
@@ -362,11 +335,9 @@ def check_gaussian(epsilon: float, delta: float) -> Iterator[Check]:
     spent = float(gaussian_delta(1 / one.sigma, epsilon))
     most = many["mean"] / (many.sigma * np.sqrt(2 * np.log(2 * many.k)))
     rate, ks = float((rest["mean"] / rest.unit).max()), f"k from 2 to {many.k.max():,}, {at}"
-    yield printed(
-        f"expected noise of one score, k = 1, {at}, against C √(k log k), whatever C", one["mean"], "<=", one.unit
-    )
+    alone = f"expected noise of one score, k = 1, {at}, against C √(k log k), whatever C"
+    budget = f"δ that the Gaussian noise spends at ε = {epsilon:g}, exact, over δ"
+    yield printed(alone, one["mean"], "<=", one.unit)
     yield supplied(f"expected largest noise over σ₁ √(k log k), {ks}: largest", rate, "<=", 2)
-    yield supplied(
-        f"δ that the Gaussian noise spends at ε = {epsilon:g}, exact, over δ", spent / delta, "==", 1, error=1e-6
-    )
+    yield supplied(budget, spent / delta, "==", 1, error=1e-6)
     yield amended(f"expected largest noise over σ₁ √(2k log 2k), k = 1 and {ks}: largest", float(most.max()), "<=", 1)

@@ -27,7 +27,7 @@ SIZES = (2, 1, 0.5), (5, 1, 1.0), (5, 4, 0.2), (20, 5, 0.5), (100, 30, 0.3), (40
 
 
 def least_ratio_bennett(c: float) -> float:
-    """The same with the exponent that Lemma 4.5 prints."""
+    """What `least_ratio` is with the exponent that Lemma 4.5 prints."""
 
     def excess(c0: float) -> float:
         t = c / c0**0.5
@@ -58,8 +58,8 @@ def log_binomial_tail(k: int, m: int, q: ArrayLike) -> Array:
 def tail_over_bound(m: int, k: int, c: float = float(C), cells: int = 4000) -> tuple[float, float]:
     """Largest P(at most k) / (delta / m) over delta in (0, 1), all q = K / m, bracketed from below and above.
 
-    Both the tail and delta / m fall as log(m / delta) grows, so on a cell of it the tail of its left end and the
-    delta / m of its right end bound the ratio. Equal q are the worst for K >= k + 1 (Hoeffding 1956).
+    Both fall as log(m / delta) grows: on a cell of it the tail of its left end and the delta / m of its right end bound
+    the ratio. Equal q are the worst for K >= k + 1 (Hoeffding 1956).
     """
     log = np.linspace(math.log(m), ((m - k) / c) ** 2 / k, cells + 1)
     if log[-1] <= log[0]:
@@ -71,9 +71,8 @@ def tail_over_bound(m: int, k: int, c: float = float(C), cells: int = 4000) -> t
 
 
 def smallest_tail_counterexample(c: float = float(C)) -> dict[str, Any]:
-    """The fewest ``items`` at which 'Specifically' fails, certified: ``k``, ``delta``, ``q`` (fractions),
-    ``probability`` (exact), ``allowed`` (delta / m), ``smaller`` (an upper bound of their ratio over all fewer items,
-    all k and delta).
+    """The fewest ``items`` at which 'Specifically' fails: ``k``, ``delta``, ``q`` (fractions), ``probability`` (exact),
+    ``allowed`` (delta / m), ``smaller`` (an upper bound of their ratio over all fewer items, all k and delta).
     """
     smaller, m = 0.0, 2
     while True:
@@ -129,13 +128,9 @@ def check_tail() -> Iterator[Check]:
     # 1 + 3u²/10 + ... by the power series: the least is at the least u
     above = (bennett(-u, np.log) - bennett(u, np.log)) / (u**3 / 3)
     what = "log of exact P(Σ Z ≤ k) less log of the bound, largest"
+    chernoff = "h(−u), of Chernoff's exponent, less h(u), the printed one, over u³/3, least for u in [0.01, 1)"
     yield printed(f"{what} over {len(SIZES)} sizes, 3 kinds of probabilities each", worst, "<=", 0)
-    yield printed(
-        "h(−u), of Chernoff's exponent, less h(u), the printed one, over u³/3, least for u in [0.01, 1)",
-        float(above.min()),
-        ">=",
-        1,
-    )
+    yield printed(chernoff, float(above.min()), ">=", 1)
     yield argument("the same, u = 0.01: the series begins with u³/3", float(above[0]), "==", 1, error=0.31 * u[0] ** 2)
     yield agree("log of exact P(Σ Z ≤ k), off that of the binomial law", off)
 
@@ -149,12 +144,10 @@ def check_tail_specific(smallest: dict[str, Any]) -> Iterator[Check]:
     at, log = 2.0, 300.0
     few = int(at * log)
     excess = _log_poisson_tail(few, few + float(C) * math.sqrt(few * log)) + log
-    least = least_ratio(float(C))
+    ratio, ends = "least C0 for which {} gives δ/m", (least_ratio(float(C)), least_ratio_bennett(float(C)))
     yield printed(what, float(smallest["probability"]), "<=", float(smallest["allowed"]), error=1e-18)
     yield amended(f"largest P(Σ Z ≤ k)/(δ/m), below {m} variables, any k, δ", smallest["smaller"], "<=", 1)
     yield enclosed(f"k ≥ 3.9² log(m/δ), {name}", value, relation, bound, supplied)
-    yield amended("least C0 for which Chernoff's bound gives δ/m", least, "==", 2.16, error=0.005)
-    yield amended(
-        "least C0 for which the printed bound gives δ/m", least_ratio_bennett(float(C)), "==", 9.64, error=0.005
-    )
+    yield amended(ratio.format("Chernoff's bound"), ends[0], "==", 2.16, error=0.005)
+    yield amended(ratio.format("the printed bound"), ends[1], "==", 9.64, error=0.005)
     yield amended(f"k = 2 log(m/δ) = {few}, many items: log of P(Σ Z ≤ k)/(δ/m)", excess, ">", 0)  # fmt: skip

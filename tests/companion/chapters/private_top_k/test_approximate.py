@@ -82,7 +82,7 @@ def test_useful():
 def test_closed_form_is_enough():
     for k, epsilon, delta in product((1, 3, 8, 20, 100, 10**4, 10**6), (0.01, 0.2, 1.0), (0.05, 1e-3, 1e-9, 1e-100)):
         proved = max(epsilon / (2 * k), shift_for(k, epsilon, delta))
-        assert 1 / approx.simple_scale(k, epsilon, delta) <= proved * (1 + 1e-12)
+        assert 1 / noise_need.simple_scale(k, epsilon, delta) <= proved * (1 + 1e-12)
     low, high = noise_need.simple_slack()
     assert 0 < low <= high < low + 1e-9
     assert noise_need.simple_slack(epsilon=4.0)[1] < 0  # the proof has its range
@@ -136,7 +136,7 @@ def test_scales_and_winners():
     assert (wide["Gumbel, true need at least"] <= wide["Gumbel, zCDP or pure"] * (1 + 1e-9)).all()
     assert approx.winners(frame)["least noise"].tolist() == ["exponential, pure", "Gumbel, zCDP or pure"]
     first = approx.gumbel_wins(0.2, 1e-6)
-    wins = [approx.LAWS["gumbel"].deviation * approx.gumbel_scale(k, 0.2, 1e-6, 0) < 10 * k for k in (first - 1, first)]
+    wins = [approx.LAWS["gumbel"].deviation * approx.gumbel_scale(k, 0.2, 1e-6) < 10 * k for k in (first - 1, first)]
     assert wins == [False, True]
 
 
