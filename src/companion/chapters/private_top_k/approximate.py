@@ -9,14 +9,25 @@ from itertools import product
 from typing import Any
 
 import mpmath
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from scipy.optimize import brentq
 
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.style import CALIBRATION, COLOURS, styled
-from companion.instruments.topk import DELTA, EPSILON, certified, ends, printed_scale, split, theorem_2_1
+from companion.instruments.topk import (
+    DELTA,
+    EPSILON,
+    certified,
+    ends,
+    gaussian_delta,
+    printed_scale,
+    split,
+    theorem_2_1,
+)
 from companion.instruments.uniformity import least
-from companion.ledger.claim import Check, claim, printed
+from companion.ledger.claim import Check, amended, claim, printed
 from dprank.privacy.composition import Composition, epsilon_per_round
 from dprank.privacy.divergence import PairLaw
 from dprank.topk.bound import shift_for
@@ -25,6 +36,8 @@ from dprank.topk.noise_laws import LAWS, Noise
 
 #: A range for epsilon that the proof of Theorem 2.2 in this book covers: epsilon <= RANGE * log(m / delta).
 RANGE = 16.0
+#: Deltas of the chapter's tables, from the largest that Theorem 2.2 allows.
+DELTAS = (DELTA, 1e-3, 1e-6, 1e-12)
 
 
 # --- the true need, at pairs of neighbours found by search ------------------------------------------------------------
@@ -119,7 +132,7 @@ def proof_room(length: float, constant: float = 8.0) -> float:
 def boundary_ratios() -> list[float]:
     """Theorem 2.2's noise at its largest epsilon over the least that is proved, about where its use begins."""
     ratios = []
-    for delta in (DELTA, 1e-3, 1e-6, 1e-12, 1e-100):
+    for delta in (*DELTAS, 1e-100):
         first = least(lambda k, delta=delta: k > 16 * math.log(max(2, k) / delta))
         for k, more in product((1, 2, 3, 10, 30, 100, 1000, 10**5, first - 1, first), (0, 1, None, 10**6)):
             m = max(2, k + (k if more is None else more))
@@ -133,7 +146,23 @@ def needed_share(k: int, epsilon: float, delta: float) -> float:
     return least_scale(split(k, k), k, epsilon, delta) / printed_scale(k, epsilon, delta, 2 * k)
 
 
-_NEED = "share of Theorem 2.2's noise that {} equal values, half up by s, half down, need, ε = {:g}, k = {}, δ = {:g}"
+def normal_share(k: int, epsilon: float, delta: float) -> float:
+    """The same if the loss were normal, of a Gaussian mechanism that moves by sqrt(2 k) / scale, as for many values."""
+    mu = brentq(lambda mu: float(gaussian_delta(mu, epsilon)) - delta, 1e-6, 50)
+    return math.sqrt(2 * k) / mu / printed_scale(k, epsilon, delta, 2 * k)
+
+
+_NEED = "share of Theorem 2.2's noise that {} equal values, half up by s, half down, need, ε = {:g}, k = {}, δ = {}"
+
+
+def _needs(k: int, reading: str = "") -> Iterator[Check]:
+    """The largest share over `DELTAS`, and how far it is from normal: 1 / sqrt(k) is the order of the limit theorem."""
+    what = _NEED.format(2 * k, EPSILON, k, ", ".join(f"{delta:g}" for delta in DELTAS))
+    shares = [needed_share(k, EPSILON, delta) for delta in DELTAS]
+    normal = [normal_share(k, EPSILON, delta) for delta in DELTAS]
+    off = np.abs(np.divide(shares, normal) - 1).max()
+    yield printed(f"{what}: largest", max(shares), "<=", 1, reading=reading)
+    yield amended(f"{what}, over that of a normal loss, largest off 1", off, "==", 0, error=1 / math.sqrt(k))
 
 
 @claim("qiao2021:thm-2.2")
@@ -143,18 +172,21 @@ def check_thm_2_2(ks: Iterable[int]) -> Iterator[Check]:
     yield certified(what, proof_ratio(), "<=", proof_room(math.log(2 / DELTA)))
     ratios, what = boundary_ratios(), f"noise of Theorem 2.2 over noise proved enough, ε = {EPSILON}"
     yield printed(f"{what}, least of {len(ratios)} boundary cases of k, m, δ", min(ratios), ">=", 1 - ROUNDING)
-    for k, delta in [*((k, 1e-6) for k in ks), (1, DELTA)]:
-        yield printed(_NEED.format(2 * k, EPSILON, k, delta), needed_share(k, EPSILON, delta), "<=", 1)
+    for k in ks:
+        yield from _needs(k)
 
 
 @claim("qiao2021:lem-4.1")
 def check_lem_4_1(k: int) -> Iterator[Check]:
     """Lemma 4.1 for one set and for families of sets, and the 0.99 epsilon of its proof."""
-    families, one = needed_share(k, EPSILON, 1e-6), needed_share(1, EPSILON, DELTA)
+    one = needed_share(1, EPSILON, DELTA)
+    shift = 1 / (one * printed_scale(1, EPSILON, DELTA, 2))
+    spent = (1 - math.exp(EPSILON - 2 * shift) * (1 + shift)) / 2
     what = "our proof at 0.99ε, 7.92 for 8: cost of the k items over log(m/δ), certified; bound: what is left"
     # of two items one set is the worst family; with more items a set is the less probable
     yield printed(_NEED.format(2, EPSILON, "1 (one set)", DELTA), one, "<=", 1, reading="one set")
-    yield printed(_NEED.format(2 * k, EPSILON, k, 1e-6), families, "<=", 1, reading="families of sets")
+    yield agree("δ of two items at that noise by its closed form over δ, off 1", spent / DELTA - 1)
+    yield from _needs(k, "families of sets")
     yield certified(what, proof_ratio(reach=1.0, constant=7.92), "<=", proof_room(math.log(2 / DELTA), 7.92))
 
 
