@@ -131,14 +131,16 @@ def proof_room(length: float, constant: float = 8.0) -> float:
 
 def boundary_ratios() -> list[float]:
     """Theorem 2.2's noise at its largest epsilon over the least that is proved, about where its use begins."""
-    ratios = []
-    for delta in (*DELTAS, 1e-100):
-        first = least(lambda k, delta=delta: k > 16 * math.log(max(2, k) / delta))
-        for k, more in product((1, 2, 3, 10, 30, 100, 1000, 10**5, first - 1, first), (0, 1, None, 10**6)):
-            m = max(2, k + (k if more is None else more))
-            proved = min(theorem_2_1(k, EPSILON), 1 / shift_for(k, EPSILON, delta))
-            ratios.append(printed_scale(k, EPSILON, delta, m) / proved)
-    return ratios
+
+    def first(delta: float) -> int:
+        return least(lambda k: k > 16 * math.log(max(2, k) / delta))
+
+    def ratios(k: int, delta: float) -> list[float]:
+        proved = min(theorem_2_1(k, EPSILON), 1 / shift_for(k, EPSILON, delta))
+        return [printed_scale(k, EPSILON, delta, max(2, m)) / proved for m in (k, k + 1, 2 * k, k + 10**6)]
+
+    deltas, ks = (*DELTAS, 1e-100), (1, 2, 3, 10, 30, 100, 1000, 10**5)
+    return [x for delta in deltas for k in (*ks, first(delta) - 1, first(delta)) for x in ratios(k, delta)]
 
 
 def needed_share(k: int, epsilon: float, delta: float) -> float:

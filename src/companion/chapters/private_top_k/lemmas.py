@@ -63,24 +63,16 @@ def chain(reading: Literal["restored", "literal"]) -> list[tuple[str, Any, str, 
     tau = epsilon / (c1 * root * log)
     mass = 1 + c / root
     most, u, share = iv.mpf("1.509"), iv.mpf("0.3409"), iv.mpf("0.9787")
+    reach = iv.mpf("1.0073") * c1 / most * iv.mpf("1.0213") / root
+    exponent = most * bennett(u) / square("0.3409") / square("1.509") * square(C1) * share**2
     return [
         ("exponent of Lemma 4.5 / log(m/δ): C0(1+c/√C0) h(c/(√C0+c))", c0 * mass * bennett(c / (root + c)), ">=", "1"),
         ("τ ≤ 0.2/(C1 √C0 log 40)", tau, "<", "0.0072"),
         ("abs(t − ε)/ε ≤ (1+c/√C0)/C1² · 0.2/log 40", mass / square(C1) * epsilon / log, "<=", "0.0213"),
         ("A/τ ≤ 1/(1 − 0.0072)", 1 / (1 - iv.mpf("0.0072")), "<", "1.0073"),
         ("σ²/(τ²k) ≤ 1.0073² (1+c/√C0)", square("1.0073") * mass, "<=", "1.509"),
-        (
-            "At/(1.509τ²k) ≤ 1.0073·1.95/1.509 · 1.0213/√C0",
-            iv.mpf("1.0073") * c1 / most * iv.mpf("1.0213") / root,
-            "<=",
-            "0.3409",
-        ),
-        (
-            "Bennett exponent / log(m/δ), 1.509 · h(0.3409)/0.3409² /1.509² · 1.95² · 0.9787²",
-            most * bennett(u) / square("0.3409") / square("1.509") * square(C1) * share**2,
-            ">=",
-            "1.08",
-        ),
+        ("At/(1.509τ²k) ≤ 1.0073·1.95/1.509 · 1.0213/√C0", reach, "<=", "0.3409"),
+        ("Bennett exponent / log(m/δ), 1.509 · h(0.3409)/0.3409² /1.509² · 1.95² · 0.9787²", exponent, ">=", "1.08"),
         ("λε/k > 8/√C0 where Theorem 2.1 is used", 8 / root, ">", "2"),
         ("closeness times λ, 4 exp(ε/(4√C0 log 40))", 4 * iv.exp(epsilon / (4 * root * log)), "<", "4.014"),
         ("share of ε, 4.014 · 1.95/8", iv.mpf("4.014") * c1 / 8, "<=", "0.9785"),

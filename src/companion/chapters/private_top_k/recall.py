@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import comb
 
@@ -42,15 +43,7 @@ def zipf(n_items: int, total: int) -> NDArray[np.int64]:
 
 
 def recall_draws(
-    n_items: int,
-    total: int,
-    k: int,
-    epsilon: float,
-    delta: float,
-    mechanism: str,
-    *,
-    repetitions: int,
-    rng: np.random.Generator,
+    n_items: int, total: int, k: int, epsilon: float, delta: float, mechanism: str, *, repetitions: int, rng: Generator
 ) -> NDArray[np.float64]:
     """Share of the true top k that a release finds; the first k of `zipf` are the true ones."""
     counts = zipf(n_items, total)
