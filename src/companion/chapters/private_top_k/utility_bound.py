@@ -115,7 +115,7 @@ def check_utility() -> Iterator[Check]:
     off = max(abs(exact[at] - chance) for at, chance in few)
     unequal = []
     for steps in STEPS:
-        values = np.cumsum(np.r_[0, steps])
+        values = np.r_[0, np.cumsum(steps)]
         bound = float(printed_failure(len(values), min(steps)))
         laws = ((k, top_set_law(-values, 1.0, k)) for k in range(1, len(values)))
         unequal += [(1 - law[tuple(range(k))]) / bound for k, law in laws]
