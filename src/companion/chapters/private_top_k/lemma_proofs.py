@@ -140,8 +140,7 @@ def check_range() -> Iterator[Check]:
     yield amended("largest range of ζ over −log(1 − τ), τ ≤ 0.9, items down or up", widest, "==", 1, error=ROUNDING)
     largest = -iv.log(1 - end) / end
     yield enclosed("−log(1 − 0.0072)/0.0072", largest, "<=", "1.0073", amended)
-    down = float(loss_range(0.0, -TAU)) / TAU
-    yield agree("range of ζ over τ = 0.0072 at q = 0, moving down, off it", down - float(largest.mid))
+    yield agree("range of ζ, q = 0.1, τ = 0.007, moving down, off its enclosure", loss_range(0.1, -0.007) - left.mid)
 
 
 # --- the proof of Lemma 4.1 ------------------------------------------------------------------------------------------
