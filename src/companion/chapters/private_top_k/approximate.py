@@ -129,6 +129,15 @@ def proof_room(length: float, constant: float = 8.0) -> float:
     return constant - 1 - (1 + 4 / constant) / length
 
 
+def _proof(what: str, length: float, reach: float = RANGE, constant: float = 8.0) -> Iterator[Check]:
+    """What the k items cost in our proof, against what is left, and by a product in place of three powers."""
+    t, cost = 2 / constant, proof_ratio(reach, constant)
+    product_form = -math.log1p(-math.expm1(t) * math.expm1((1 + reach / constant) * t)) / t**2
+    what = f"{what}: cost of the k items over log(m/δ)"
+    yield certified(f"{what}, certified; bound: what is left", cost, "<=", proof_room(length, constant))
+    yield agree(f"{what}, off its plain value", sum(cost) / 2 - product_form)
+
+
 def boundary_ratios() -> list[float]:
     """Theorem 2.2's noise at its largest epsilon over the least that is proved, about where its use begins."""
 
@@ -170,8 +179,7 @@ def _needs(k: int, reading: str = "") -> Iterator[Check]:
 @claim("qiao2021:thm-2.2")
 def check_thm_2_2(ks: Iterable[int]) -> Iterator[Check]:
     """Theorem 2.2 for the index set: the proof's number, its boundary, and the need of equal values."""
-    what = "our proof for k > 16 log(m/δ): cost of the k items over log(m/δ), certified; bound: what is left"
-    yield certified(what, proof_ratio(), "<=", proof_room(math.log(2 / DELTA)))
+    yield from _proof("our proof for k > 16 log(m/δ)", math.log(2 / DELTA))
     ratios, what = boundary_ratios(), f"noise of Theorem 2.2 over noise proved enough, ε = {EPSILON}"
     yield printed(f"{what}, least of {len(ratios)} boundary cases of k, m, δ", min(ratios), ">=", 1 - ROUNDING)
     for k in ks:
@@ -184,12 +192,12 @@ def check_lem_4_1(k: int) -> Iterator[Check]:
     one = needed_share(1, EPSILON, DELTA)
     shift = 1 / (one * printed_scale(1, EPSILON, DELTA, 2))
     spent = (1 - math.exp(EPSILON - 2 * shift) * (1 + shift)) / 2
-    what = "our proof at 0.99ε, 7.92 for 8: cost of the k items over log(m/δ), certified; bound: what is left"
+
     # of two items one set is the worst family; with more items a set is the less probable
     yield printed(_NEED.format(2, EPSILON, "1 (one set)", DELTA), one, "<=", 1, reading="one set")
     yield agree("δ of two items at that noise by its closed form over δ, off 1", spent / DELTA - 1)
     yield from _needs(k, "families of sets")
-    yield certified(what, proof_ratio(reach=1.0, constant=7.92), "<=", proof_room(math.log(2 / DELTA), 7.92))
+    yield from _proof("our proof at 0.99ε, 7.92 for 8", math.log(2 / DELTA), reach=1.0, constant=7.92)
 
 
 def beyond_range(k: int, delta: float, factors: Iterable[float]) -> pd.DataFrame:
@@ -205,8 +213,7 @@ def beyond_range(k: int, delta: float, factors: Iterable[float]) -> pd.DataFrame
 @claim("qiao2021:sec-2:epsilon-range")
 def check_epsilon_range(k: int) -> Iterator[Check]:
     """Theorem 2.2's noise is enough for every epsilon up to 16 log(m / delta), by the same proof."""
-    what = f"our proof, ε ≤ {RANGE:g} log(m/δ): cost of the k items over log(m/δ), certified; bound: what is left"
-    yield certified(what, proof_ratio(), "<=", proof_room(_shortest_length()))
+    yield from _proof(f"our proof, ε ≤ {RANGE:g} log(m/δ)", _shortest_length())
     for factor in (1.0, RANGE):
         epsilon = factor * math.log(2 * k / DELTA)
         what = f"{_NEED.format(2 * k, epsilon, k, DELTA)}: {factor:g} log(m/δ)"

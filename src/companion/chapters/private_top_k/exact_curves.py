@@ -12,10 +12,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.topk import NAMES, gaussian_delta, printed_scale, split, theorem_2_1
-from companion.ledger.claim import Check, claim, printed
+from companion.ledger.claim import Check, amended, claim, printed
 from dprank.privacy import composition
 from dprank.privacy.divergence import PairLaw
 from dprank.privacy.gaussian import zcdp
@@ -148,6 +148,9 @@ def check_equal_values(ks: Iterable[int], shifts: Iterable[float]) -> Iterator[C
     yield printed(f"{what}, the others 2.5s below", replaced(k, 2.5), "==", 0)
     yield printed(f"mean privacy loss over k a², largest, {where}", mean, "<=", most)
     yield printed(f"δ over that of a Gaussian mechanism with μ = a√(2k), largest, {where}", gaussian, "<=", most)
+    # 1 / sqrt(k) is the order of the central limit theorem; the mean is a square
+    for name, value, times in (("mean privacy loss over k a²", mean, 2), ("δ over Gaussian", gaussian, 1)):
+        yield amended(f"{name}, largest: 1 is approached", value, "==", 1, error=times / math.sqrt(k))
 
 
 # --- Section 5: other notions of privacy -----------------------------------------------------------------------------
@@ -184,10 +187,14 @@ def strongest(ks: Iterable[int], shift: float) -> pd.DataFrame:
 def check_notions(ks: Iterable[int], settings: Iterable[tuple[float, float]]) -> Iterator[Check]:
     """A Rényi analysis against Theorem 2.2, at several (epsilon, delta)."""
     ks = list(ks)
+    what = f"noise by our Rényi analysis over Theorem 2.2's, largest for k = {ks[0]} to {ks[-1]:,}, m = 2k"
     for epsilon, delta in settings:
-        frame = notions(ks, epsilon, delta)
-        what = f"noise by our Rényi analysis over Theorem 2.2's, largest for k = {ks[0]} to {ks[-1]:,}, m = 2k"
-        yield printed(f"{what}, ε = {epsilon:g}, δ = {delta:g}", frame["ours / Theorem 2.2"].max(), "<", 1)
+        frame, at = notions(ks, epsilon, delta), f"ε = {epsilon:g}, δ = {delta:g}"
+        proved = [log_delta(int(row.k), 1 / row[3], epsilon) / math.log(delta) - 1 for row in frame.itertuples()]
+        squared = (epsilon * frame["Theorem 2.2"] / 8) ** 2 / (frame.k * np.log(2 * frame.k / delta))
+        yield printed(f"{what}, {at}", frame["ours / Theorem 2.2"].max(), "<", 1)
+        yield agree(f"log of the δ that our analysis proves over log δ, off 1, largest, {at}", np.abs(proved).max())
+        yield agree(f"square of Theorem 2.2's noise over 64 k log(m/δ)/ε², off 1, {at}", np.abs(squared - 1).max())
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def constants(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
 @claim("qiao2021:sec-5:better-bounds")
 def check_better_bounds(ks: Iterable[int]) -> Iterator[Check]:
     """The constant 8 can be lowered to 1 + sqrt 5 with k for m inside the logarithm, and not below what is needed."""
-    needed = {k: needed_scale(k, EPSILON, 1e-6) / printed_scale(k, EPSILON, 1e-6, 2 * k) for k in ks}
+    need = {k: needed_scale(k, EPSILON, 1e-6) / printed_scale(k, EPSILON, 1e-6, 2 * k) for k in ks}
     some = np.unique(np.geomspace(1, 1e6, 300).astype(int)).tolist()
     constants = [
         min(theorem_2_1(k, 1.0), simple_scale(k, 1.0, delta)) / math.sqrt(k * math.log(k / delta))
@@ -113,12 +113,10 @@ def check_better_bounds(ks: Iterable[int]) -> Iterator[Check]:
     ]
     room = "room left in the proof of our noise 2(√(k log(k/δ)) + log(k/δ))s/ε, ε ≤ 1, δ ≤ 0.05, certified"
     ours = "constant in place of 8 (and k for m) at the lesser of our noise and Theorem 2.1's, largest over k ≤ 10⁶"
-    share = (
-        f"share of Theorem 2.2's noise that the worst pairs need, m = 2k, k = {', '.join(map(str, needed))}, largest"
-    )
+    share = f"share of Theorem 2.2's noise that the worst pairs need, m = 2k, k = {', '.join(map(str, need))}, largest"
     yield certified(room, simple_slack(), ">", 0)
     yield printed(ours, max(constants), "<", 8)
-    yield printed(share, max(needed.values()), "<", 1)
+    yield printed(share, max(need.values()), "<", 1)
 
 
 @claim("qiao2021:abstract:noise-level")

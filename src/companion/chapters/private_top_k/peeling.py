@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import softmax
+from scipy.special import comb, softmax
 
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.topk import NAMES, hockey_stick, list_chances, theorem_2_1, theorem_2_2
 from companion.instruments.uniformity import exponent
 from companion.ledger.claim import Check, amended, claim, printed
@@ -57,7 +57,9 @@ def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence
                 small += [ratio] if log_m <= log_d else []
                 least.append(theorem_2_2(k, log_m, e, d) / zcdp[k, e, d])
     wrong = same_noise(5, [0.0, 0.5, 1.0, 3.0, 10.0, 20.0])
-    often = (wrong["one pass"] / wrong.peeling / wrong.k).max()
+    often, equal = (wrong["one pass"] / wrong.peeling / wrong.k).max(), wrong[wrong.gap == 0]
+    by_lot = 1 - 1 / comb(5, equal.k.to_numpy())
+    off = np.abs(equal[["one pass", "peeling"]].to_numpy() - by_lot[:, None]).max()
     scale = "scale × ε / (s √(k log(1/δ))) of Laplace noise peeled by zCDP"
     over = "noise of Theorem 2.2 over peeled noise (advanced), over 2√2 √(log(m/δ)/log(1/δ)), largest"
     one = "chance of a wrong set in one pass over that of k rounds at the same Laplace noise, over k, m = 5, largest"
@@ -67,6 +69,7 @@ def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence
     yield printed(f"{scale}, k = {ks[0]}, ε = log(1/δ), largest", max(ends), "<=", ZCDP_CONSTANT)
     yield printed(f"{over}, {what}", max(excess), "<=", 1)
     yield printed(one, often, "<=", 1)
+    yield agree("chance of a wrong set of equal values, m = 5, off 1 less one over the number of sets, largest", off)
     yield amended(f"noise of Theorem 2.2 over peeled noise (advanced), δ ≤ 1/m, largest, {what}", max(small), "<=", 4)
     yield amended(f"noise of Theorem 2.2 over peeled noise (zCDP), least, {what}", min(least), ">=", 8 / ZCDP_CONSTANT)
 

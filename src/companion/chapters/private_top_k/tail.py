@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from mpmath import iv
-from scipy import special
 from scipy.optimize import brentq
-from scipy.stats import binom
+from scipy.stats import binom, poisson
 
 from companion.chapters.private_top_k.lemmas import C, bennett, chain, enclosed, least_ratio
 from companion.instruments.allowance import agree
@@ -86,13 +85,7 @@ def smallest_tail_counterexample(c: float = float(C)) -> dict[str, Any]:
 def largest_failing_k(log: float, c: float = float(C)) -> int:
     """Largest k at which the Poisson tail (any number of items, at last) exceeds exp(-log); 0 if none does."""
     k = np.arange(1, math.ceil(least_ratio(c) * log) + 1)  # Chernoff's bound covers larger ones
-    tail = np.array([_log_poisson_tail(int(i), i + c * math.sqrt(i * log)) for i in k])
-    return int(k[tail > -log].max(initial=0))
-
-
-def _log_poisson_tail(k: int, mean: float) -> float:
-    a = np.arange(k + 1)
-    return float(special.logsumexp(a * math.log(mean) - mean - special.gammaln(a + 1)))
+    return int(k[poisson.logcdf(k, k + c * np.sqrt(k * log)) > -log].max(initial=0))
 
 
 def failing_table(logs: Iterable[float] = (5, 10, 20, 50, 200, 500)) -> pd.DataFrame:
@@ -135,7 +128,7 @@ def check_tail_specific(smallest: dict[str, Any]) -> Iterator[Check]:
     name, value, relation, bound = chain("restored")[0]
     at, log = 2.0, 300.0
     few = int(at * log)
-    excess = _log_poisson_tail(few, few + float(C) * math.sqrt(few * log)) + log
+    excess = float(poisson.logcdf(few, few + float(C) * math.sqrt(few * log))) + log
     ratio, ends = "least C0 for which {} gives δ/m", (least_ratio(float(C)), least_ratio_bennett(float(C)))
     yield printed(what, float(smallest["probability"]), "<=", float(smallest["allowed"]), error=1e-18)
     yield amended(f"largest P(Σ Z ≤ k)/(δ/m), below {m} variables, any k, δ", smallest["smaller"], "<=", 1)
