@@ -146,8 +146,7 @@ def exponential_needs(ks: Iterable[int], epsilon: float, delta: float) -> pd.Dat
     rows = []
     for k in ks:
         room = -math.log1p(-delta * (k + 1)) if delta * (k + 1) < 1 else math.inf
-        edge = epsilon / (epsilon + room)
         noises: tuple[Noise, Noise] = "exponential", "laplace"
         half = [least_scale(split(k, k), k, epsilon, delta, noise) * epsilon / (2 * k) for noise in noises]
-        rows.append((k, 2 * k / epsilon, edge, *half))
+        rows.append((k, 2 * k / epsilon, epsilon / (epsilon + room), *half))
     return pd.DataFrame(rows, columns=["k", "pure scale", "k of k + 1", "k of 2k", "Laplace, k of 2k"])

@@ -97,7 +97,7 @@ def failing_table(logs: Iterable[float] = (5, 10, 20, 50, 200, 500)) -> pd.DataF
 @claim("qiao2021:lem-4.5")
 def check_tail() -> Iterator[Check]:
     """Lemma 4.5, general part: exact tails over the bound for equal, unequal and extreme probabilities."""
-    over, off, sums = [], [], []
+    over, off, sums, series = [], [], [], []
     for m, k, t in SIZES:
         mean, p = (1 + t) * k, (1 + t) * k / m
         bound = -mean * bennett(t / (1 + t), math.log)
@@ -106,16 +106,18 @@ def check_tail() -> Iterator[Check]:
         kinds = np.array([np.full(m, p), spread, certain])
         logs = [log_poisson_binomial_tail(q.tolist(), k) for q in kinds]
         over += [log - bound for log in logs]
+        series.append((t, bound / (-k * t**2 / 2)))
         off.append(abs(logs[0] - binom.logcdf(k, m, p)))
         sums += (kinds.sum(axis=1) / mean - 1).tolist()
-    u = SMALL
     # 1 + 3u²/10 + ... by the power series: the least is at the least u
-    above = (bennett(-u, np.log) - bennett(u, np.log)) / (u**3 / 3)
+    above = (bennett(-SMALL, np.log) - bennett(SMALL, np.log)) / (SMALL**3 / 3)
     what = "log of exact P(Σ Z ≤ k) less log of the bound, largest"
     chernoff = "h(−u), of Chernoff's exponent, less h(u), the printed one, over u³/3, least for u in [0.01, 1)"
     yield printed(f"{what} over {len(over)} sizes and kinds of probabilities", np.max(over), "<=", 0)
     yield printed(chernoff, float(above.min()), ">=", 1)
-    yield argument("the same, u = 0.01: the series begins with u³/3", float(above[0]), "==", 1, error=0.31 * u[0] ** 2)
+    t, near = min(series)
+    yield argument(f"exponent of the bound over kt²/2, t = {t:g}: 1 − 4t/3", near, "==", 1 - 4 * t / 3, error=2 * t**2)
+    yield argument("h(−u) − h(u) over u³/3 at u = 0.01: its series", above[0], "==", 1, error=0.31 * SMALL[0] ** 2)
     yield agree("log of exact P(Σ Z ≤ k), off that of the binomial law", np.max(off))
     yield agree("sums of the probabilities over their mean, off 1", np.abs(sums).max())
 
