@@ -9,14 +9,25 @@ from itertools import product
 from typing import Any
 
 import mpmath
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from scipy.optimize import brentq
 
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.style import CALIBRATION, COLOURS, styled
-from companion.instruments.topk import DELTA, EPSILON, certified, ends, printed_scale, split, theorem_2_1
+from companion.instruments.topk import (
+    DELTA,
+    EPSILON,
+    certified,
+    ends,
+    gaussian_delta,
+    printed_scale,
+    split,
+    theorem_2_1,
+)
 from companion.instruments.uniformity import least
-from companion.ledger.claim import Check, claim, printed
+from companion.ledger.claim import Check, amended, claim, printed
 from dprank.privacy.composition import Composition, epsilon_per_round
 from dprank.privacy.divergence import PairLaw
 from dprank.topk.bound import shift_for
@@ -25,12 +36,8 @@ from dprank.topk.noise_laws import LAWS, Noise
 
 #: A range for epsilon that the proof of Theorem 2.2 in this book covers: epsilon <= RANGE * log(m / delta).
 RANGE = 16.0
-
-
-def simple_scale(k: int, epsilon: float, delta: float) -> float:
-    """Our noise 2 (sqrt(k L) + L) / epsilon, L = log(k / delta): sensitivity 1, epsilon <= 1, delta <= 0.05."""
-    length = math.log(k / delta)
-    return 2 * (math.sqrt(k * length) + length) / epsilon
+#: Deltas of the chapter's tables, from the largest that Theorem 2.2 allows.
+DELTAS = (DELTA, 1e-3, 1e-6, 1e-12)
 
 
 # --- the true need, at pairs of neighbours found by search ------------------------------------------------------------
@@ -49,11 +56,7 @@ def equal_values(up: int, down: int, k: int, scale: float, noise: Noise = "lapla
 
 @cache
 def needed_scale(k: int, epsilon: float, delta: float, noise: Noise = "laplace") -> float:
-    """Scale below which one of `candidate_pairs` breaks (epsilon, delta) privacy, values moving by at most 1 in any
-    direction.
-
-    A lower bound on the true need; epsilon and delta are positive.
-    """
+    """Scale below which one of `candidate_pairs` breaks (epsilon, delta) privacy: at most the true need."""
     best = 0.0
     for up, down in candidate_pairs(k):
         if not best or equal_values(up, down, k, best, noise).epsilon(delta) > epsilon:
@@ -61,48 +64,35 @@ def needed_scale(k: int, epsilon: float, delta: float, noise: Noise = "laplace")
     return best
 
 
-def _peeled(composition: Composition, noise: Noise) -> Callable[[int, float, float, float], float]:
-    bounded = noise == "gumbel"
-    return lambda k, epsilon, delta, n_items: (
-        2 / epsilon_per_round(composition, k, epsilon, delta, bounded_range=bounded)
-    )
-
-
-def gumbel_scale(k: int, epsilon: float, delta: float, n_items: float) -> float:
+def gumbel_scale(k: int, epsilon: float, delta: float) -> float:
     """Gumbel noise that is proved enough for sensitivity 1, by zCDP or purely."""
-    return min(theorem_2_1(k, epsilon), _peeled("zcdp", "gumbel")(k, epsilon, delta, n_items))
+    return min(theorem_2_1(k, epsilon), 2 / epsilon_per_round("zcdp", k, epsilon, delta, bounded_range=True))
 
 
-def _need(noise: Noise) -> Callable[[int, float, float, float], float]:
-    return lambda k, epsilon, delta, n_items: needed_scale(k, epsilon, delta, noise)
+def _peeled(composition: Composition) -> Callable[[int, float, float, float], float]:
+    return lambda k, epsilon, delta, m: 2 / epsilon_per_round(composition, k, epsilon, delta)
 
 
-#: Panel, label, noise and scale(k, epsilon, delta, n_items) of what the main picture compares.
+#: Panel, label, noise and scale(k, epsilon, delta, number of items) of what the main picture compares.
 MECHANISMS: tuple[tuple[str, str, Noise, Callable[[int, float, float, float], float]], ...] = (
-    ("oneshot", "Laplace, Theorem 2.1", "laplace", lambda k, epsilon, delta, n_items: theorem_2_1(k, epsilon)),
+    ("oneshot", "Laplace, Theorem 2.1", "laplace", lambda k, epsilon, delta, m: theorem_2_1(k, epsilon)),
     ("oneshot", "Laplace, Theorem 2.2", "laplace", printed_scale),
-    ("oneshot", "Laplace, our bound", "laplace", lambda k, epsilon, delta, n_items: 1 / shift_for(k, epsilon, delta)),
-    ("oneshot", "Laplace, true need at least", "laplace", _need("laplace")),
-    ("oneshot", "Gumbel, zCDP or pure", "gumbel", gumbel_scale),
-    ("oneshot", "Gumbel, true need at least", "gumbel", _need("gumbel")),
-    ("oneshot", "exponential, pure", "exponential", lambda k, epsilon, delta, n_items: theorem_2_1(k, epsilon)),
-    ("peeling", "Laplace, basic", "laplace", _peeled("basic", "laplace")),
-    ("peeling", "Laplace, advanced", "laplace", _peeled("advanced", "laplace")),
-    ("peeling", "Laplace, zCDP", "laplace", _peeled("zcdp", "laplace")),
-    ("peeling", "Laplace, optimal", "laplace", _peeled("optimal", "laplace")),
-    ("peeling", "exponential mechanism, zCDP or pure", "gumbel", gumbel_scale),
+    ("oneshot", "Laplace, our bound", "laplace", lambda k, epsilon, delta, m: 1 / shift_for(k, epsilon, delta)),
+    ("oneshot", "Laplace, true need at least", "laplace", lambda *cell: needed_scale(*cell[:3])),
+    ("oneshot", "Gumbel, zCDP or pure", "gumbel", lambda *cell: gumbel_scale(*cell[:3])),
+    ("oneshot", "Gumbel, true need at least", "gumbel", lambda *cell: needed_scale(*cell[:3], "gumbel")),
+    ("oneshot", "exponential, pure", "exponential", lambda k, epsilon, delta, m: theorem_2_1(k, epsilon)),
+    ("peeling", "Laplace, basic", "laplace", _peeled("basic")),
+    ("peeling", "Laplace, advanced", "laplace", _peeled("advanced")),
+    ("peeling", "Laplace, zCDP", "laplace", _peeled("zcdp")),
+    ("peeling", "Laplace, optimal", "laplace", _peeled("optimal")),
+    ("peeling", "exponential mechanism, zCDP or pure", "gumbel", lambda *cell: gumbel_scale(*cell[:3])),
 )
 
 
 def scales(ks: Iterable[int], epsilon: float, delta: float, n_items: float) -> pd.DataFrame:
-    """Noise that every mechanism of `MECHANISMS` needs for (epsilon, delta), values moving by 1 in any direction:
-    ``panel``, ``mechanism``, ``noise``, ``k``, ``scale``, ``sd`` (standard deviation of the noise).
-    """
-    rows = [
-        (panel, label, noise, k, scale(k, epsilon, delta, n_items))
-        for panel, label, noise, scale in MECHANISMS
-        for k in ks
-    ]
+    """Noise that `MECHANISMS` need: ``panel``, ``mechanism``, ``noise``, ``k``, ``scale``, ``sd`` (its deviation)."""
+    rows = [(*names, k, scale(k, epsilon, delta, n_items)) for *names, scale in MECHANISMS for k in ks]
     frame = pd.DataFrame(rows, columns=["panel", "mechanism", "noise", "k", "scale"])
     return frame.assign(sd=frame.scale * frame.noise.map({name: law.deviation for name, law in LAWS.items()}))
 
@@ -117,25 +107,21 @@ def winners(frame: pd.DataFrame) -> pd.DataFrame:
 def gumbel_wins(epsilon: float, delta: float) -> int:
     """Smallest k from which Gumbel noise has a smaller standard deviation than exponential noise, as far as proved."""
     gumbel, exponential = LAWS["gumbel"].deviation, LAWS["exponential"].deviation
-    return least(lambda k: gumbel * gumbel_scale(k, epsilon, delta, math.inf) < exponential * theorem_2_1(k, epsilon))
+    return least(lambda k: gumbel * gumbel_scale(k, epsilon, delta) < exponential * theorem_2_1(k, epsilon))
 
 
 # --- Theorem 2.2 ------------------------------------------------------------------------------------------------------
 
 
 def proof_ratio(reach: float = RANGE, constant: float = 8.0) -> tuple[float, float]:
-    """Certified bounds of the one number on which our proof of Theorem 2.2 turns.
+    """Certified bounds of -log(e^t + e^(r t) - e^((r + 1) t)) / t^2 at t = 2 / constant, r = 1 + reach / constant.
 
-    It is -log(e^t + e^(r t) - e^((r + 1) t)) / t^2 at t = 2 / constant, with r = 1 + reach / constant, and increases in
-    t: this is its supremum over t up to there.
+    The one number on which our proof of Theorem 2.2 turns; it increases in t: this is its supremum over t up to there.
     """
     t = mpmath.iv.mpf(2) / constant
     rate = 1 + mpmath.iv.mpf(reach) / constant
     kept = mpmath.iv.exp(t) + mpmath.iv.exp(rate * t) - mpmath.iv.exp((rate + 1) * t)
-    if kept.a <= 0:
-        return math.inf, math.inf
-    ratio = -mpmath.iv.log(kept) / t**2
-    return ends(ratio)
+    return ends(-mpmath.iv.log(kept) / t**2) if kept.a > 0 else (math.inf, math.inf)
 
 
 def proof_room(length: float, constant: float = 8.0) -> float:
@@ -143,23 +129,27 @@ def proof_room(length: float, constant: float = 8.0) -> float:
     return constant - 1 - (1 + 4 / constant) / length
 
 
-def boundary_grid() -> pd.DataFrame:
-    """Theorem 2.2 at its largest epsilon: ``k``, ``m``, ``delta``, ``ratio`` (printed scale over the lesser one of
-    Theorem 2.1's and ours, both proved), ``theorem 2.1`` (whether that is Theorem 2.1's).
-    """
-    rows = []
-    for delta in (DELTA, 1e-3, 1e-6, 1e-12, 1e-100):
-        turning = {1, 2, 3, 10, 30, 100, 1000, 10**5}
-        k = 1
-        for _ in range(60):  # where Theorem 2.1 ends at m = k
-            k = math.floor(16 * math.log(max(2, k) / delta))
-        turning |= {k, k + 1}
-        cases = ((k, k + more) for k in sorted(turning) for more in (0, 1, k, 10**6))
-        for k, m in ((k, max(2, m)) for k, m in cases):
-            as_printed = printed_scale(k, EPSILON, delta, m)
-            pure, ours = EPSILON / (2 * k), shift_for(k, EPSILON, delta)
-            rows.append((k, m, delta, max(pure, ours) * as_printed, pure >= ours))
-    return pd.DataFrame(rows, columns=["k", "m", "delta", "ratio", "theorem 2.1"])
+def _proof(what: str, length: float, reach: float = RANGE, constant: float = 8.0) -> Iterator[Check]:
+    """What the k items cost in our proof, against what is left, and by a product in place of three powers."""
+    t, cost = 2 / constant, proof_ratio(reach, constant)
+    product_form = -math.log1p(-math.expm1(t) * math.expm1((1 + reach / constant) * t)) / t**2
+    what = f"{what}: cost of the k items over log(m/δ)"
+    yield certified(f"{what}, certified; bound: what is left", cost, "<=", proof_room(length, constant))
+    yield agree(f"{what}, off its plain value", sum(cost) / 2 - product_form)
+
+
+def boundary_ratios() -> list[float]:
+    """Theorem 2.2's noise at its largest epsilon over the least that is proved, about where its use begins."""
+
+    def first(delta: float) -> int:
+        return least(lambda k: k > 16 * math.log(max(2, k) / delta))
+
+    def ratios(k: int, delta: float) -> list[float]:
+        proved = min(theorem_2_1(k, EPSILON), 1 / shift_for(k, EPSILON, delta))
+        return [printed_scale(k, EPSILON, delta, max(2, m)) / proved for m in (k, k + 1, 2 * k, k + 10**6)]
+
+    deltas, ks = (*DELTAS, 1e-100), (1, 2, 3, 10, 30, 100, 1000, 10**5)
+    return [x for delta in deltas for k in (*ks, first(delta) - 1, first(delta)) for x in ratios(k, delta)]
 
 
 def needed_share(k: int, epsilon: float, delta: float) -> float:
@@ -167,50 +157,63 @@ def needed_share(k: int, epsilon: float, delta: float) -> float:
     return least_scale(split(k, k), k, epsilon, delta) / printed_scale(k, epsilon, delta, 2 * k)
 
 
-_NEED = "share of Theorem 2.2's noise that {} equal values, half up by s, half down, need, ε = {:g}, k = {}, δ = {:g}"
+def normal_share(k: int, epsilon: float, delta: float) -> float:
+    """The same if the loss were normal, of a Gaussian mechanism that moves by sqrt(2 k) / scale, as for many values."""
+    mu = brentq(lambda mu: float(gaussian_delta(mu, epsilon)) - delta, 1e-6, 50)
+    return math.sqrt(2 * k) / mu / printed_scale(k, epsilon, delta, 2 * k)
+
+
+_NEED = "share of Theorem 2.2's noise that {} equal values, half up by s, half down, need, ε = {:g}, k = {}, δ = {}"
+
+
+def _needs(k: int, reading: str = "") -> Iterator[Check]:
+    """The largest share over `DELTAS`, and how far it is from normal: 1 / sqrt(k) is the order of the limit theorem."""
+    what = _NEED.format(2 * k, EPSILON, k, ", ".join(f"{delta:g}" for delta in DELTAS))
+    shares = [needed_share(k, EPSILON, delta) for delta in DELTAS]
+    normal = [normal_share(k, EPSILON, delta) for delta in DELTAS]
+    off = np.abs(np.divide(shares, normal) - 1).max()
+    yield printed(f"{what}: largest", max(shares), "<=", 1, reading=reading)
+    yield amended(f"{what}, over that of a normal loss, largest off 1", off, "==", 0, error=1 / math.sqrt(k))
 
 
 @claim("qiao2021:thm-2.2")
 def check_thm_2_2(ks: Iterable[int]) -> Iterator[Check]:
     """Theorem 2.2 for the index set: the proof's number, its boundary, and the need of equal values."""
-    what = "our proof for k > 16 log(m/δ): cost of the k items over log(m/δ), certified; bound: what is left"
-    yield certified(what, proof_ratio(), "<=", proof_room(math.log(2 / DELTA)))
-    grid = boundary_grid()
-    what = f"noise of Theorem 2.2 over noise proved enough, ε = {EPSILON}"
-    yield printed(f"{what}, least of {len(grid)} boundary cases of k, m, δ", grid.ratio.min(), ">=", 1 - ROUNDING)
-    for k, delta in [*((k, 1e-6) for k in ks), (1, DELTA)]:
-        yield printed(_NEED.format(2 * k, EPSILON, k, delta), needed_share(k, EPSILON, delta), "<=", 1)
+    yield from _proof("our proof for k > 16 log(m/δ)", math.log(2 / DELTA))
+    ratios, what = boundary_ratios(), f"noise of Theorem 2.2 over noise proved enough, ε = {EPSILON}"
+    yield printed(f"{what}, least of {len(ratios)} boundary cases of k, m, δ", min(ratios), ">=", 1 - ROUNDING)
+    for k in ks:
+        yield from _needs(k)
 
 
 @claim("qiao2021:lem-4.1")
 def check_lem_4_1(k: int) -> Iterator[Check]:
     """Lemma 4.1 for one set and for families of sets, and the 0.99 epsilon of its proof."""
-    families, one = needed_share(k, EPSILON, 1e-6), needed_share(1, EPSILON, DELTA)
-    what = "our proof at 0.99ε, 7.92 for 8: cost of the k items over log(m/δ), certified; bound: what is left"
+    one = needed_share(1, EPSILON, DELTA)
+    shift = 1 / (one * printed_scale(1, EPSILON, DELTA, 2))
+    spent = (1 - math.exp(EPSILON - 2 * shift) * (1 + shift)) / 2
+
     # of two items one set is the worst family; with more items a set is the less probable
     yield printed(_NEED.format(2, EPSILON, "1 (one set)", DELTA), one, "<=", 1, reading="one set")
-    yield printed(_NEED.format(2 * k, EPSILON, k, 1e-6), families, "<=", 1, reading="families of sets")
-    yield certified(what, proof_ratio(reach=1.0, constant=7.92), "<=", proof_room(math.log(2 / DELTA), 7.92))
+    yield agree("δ of two items at that noise by its closed form over δ, off 1", spent / DELTA - 1)
+    yield from _needs(k, "families of sets")
+    yield from _proof("our proof at 0.99ε, 7.92 for 8", math.log(2 / DELTA), reach=1.0, constant=7.92)
 
 
 def beyond_range(k: int, delta: float, factors: Iterable[float]) -> pd.DataFrame:
-    """Exact delta of Theorem 2.2's noise at multiples of log(m / delta); 2k equal values, half up: ``ε / log(m/δ)``,
-    ``ε``, ``λ/s``, ``δ needed``, ``δ asked``.
-    """
-    length = math.log(2 * k / delta)
+    """Exact delta, 2k equal values, half up: ``ε / log(m/δ)``, ``ε``, ``λ/s`` printed, ``δ needed``, ``δ asked``."""
     rows = []
     for factor in factors:
-        scale = printed_scale(k, factor * length, delta, 2 * k)
-        needed = float(equal_values(k, k, k, scale).delta(factor * length))
-        rows.append((factor, factor * length, scale, needed, delta))
+        epsilon = factor * math.log(2 * k / delta)
+        scale = printed_scale(k, epsilon, delta, 2 * k)
+        rows.append((factor, epsilon, scale, float(equal_values(k, k, k, scale).delta(epsilon)), delta))
     return pd.DataFrame(rows, columns=["ε / log(m/δ)", "ε", "λ/s", "δ needed", "δ asked"])
 
 
 @claim("qiao2021:sec-2:epsilon-range")
 def check_epsilon_range(k: int) -> Iterator[Check]:
     """Theorem 2.2's noise is enough for every epsilon up to 16 log(m / delta), by the same proof."""
-    what = f"our proof, ε ≤ {RANGE:g} log(m/δ): cost of the k items over log(m/δ), certified; bound: what is left"
-    yield certified(what, proof_ratio(), "<=", proof_room(_shortest_length()))
+    yield from _proof(f"our proof, ε ≤ {RANGE:g} log(m/δ)", _shortest_length())
     for factor in (1.0, RANGE):
         epsilon = factor * math.log(2 * k / DELTA)
         what = f"{_NEED.format(2 * k, epsilon, k, DELTA)}: {factor:g} log(m/δ)"

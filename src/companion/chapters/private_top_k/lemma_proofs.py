@@ -40,30 +40,30 @@ def constants() -> pd.DataFrame:
     """The numeric inequalities of the proofs of Lemmas 4.5, 4.4 and 4.1: ``step``, ``printed`` (the bound), ``3.9²``
     and ``3.92`` (values as text, with lost superscripts restored and without; "false" where the inequality is).
     """
-    rows = []
-    for restored, literal in zip(chain("restored"), chain("literal"), strict=True):
-        step, _, relation, bound = restored
-        row: dict[str, Any] = {"step": step, "printed": f"{RELATIONS[relation]} {bound}"}
-        for name, (what, value, *_) in (("3.9²", restored), ("3.92", literal)):
-            outcome = enclosed(what, value, relation, bound).outcome
-            row[name] = f"{float(value.mid):.5f}{'' if outcome else ', false'}"
-        rows.append(row)
-    return pd.DataFrame(rows)
+
+    def told(what: str, value: Any, relation: str, bound: str) -> str:
+        return f"{float(value.mid):.5f}{'' if enclosed(what, value, relation, bound).outcome else ', false'}"
+
+    restored, literal = chain("restored"), chain("literal")
+    frame = pd.DataFrame({"step": what, "printed": f"{RELATIONS[sign]} {bound}"} for what, _, sign, bound in restored)
+    return frame.assign(**{"3.9²": [told(*step) for step in restored], "3.92": [told(*step) for step in literal]})
 
 
 @claim("qiao2021:lem-4.4:constants")
 def check_constants() -> Iterator[Check]:
     """The chain with C0 = 3.9 squared; 3.92 contradicts the 3.9 that the proof writes for its root."""
     steps = chain("restored")[1:]
-    # what is printed is rounded to the safe side: by less than one unit of its last digit
-    spare = [
-        abs(float(value.mid) - float(bound)) * 10.0 ** len(bound.partition(".")[2]) for _, value, _, bound in steps
-    ]
     for step in steps:
         yield enclosed(*step)
-    yield argument(
-        f"printed numbers of {len(steps)} steps less the certified, in units of the last digit", max(spare), "<", 1
-    )
+    units = [
+        (float(value.mid), relation, bound, 10 ** len(bound.partition(".")[2])) for _, value, relation, bound in steps
+    ]
+    safe = [
+        (math.ceil if relation in ("<", "<=") else math.floor)(value * unit) == round(float(bound) * unit)
+        for value, relation, bound, unit in units
+    ]
+    what = f"printed numbers, of {len(steps)}, that are the certified ones rounded to the safe side"
+    yield argument(what, sum(safe), "==", len(steps))
 
 
 # --- the proof of Lemma 4.4 ------------------------------------------------------------------------------------------
@@ -91,34 +91,31 @@ def check_proof() -> Iterator[Check]:
     best, star, whole = _subset_sums()
     # at q = 0 and for an item that moves down by tau
     least, most = (-math.log1p(-TAU) - TAU) / TAU**2, -math.log1p(-TAU) / TAU
-    curve = "h(u) = (1 + u) log(1 + u) − u"
-    yield printed(
-        "excess of the best family of sets less the probability of S* (6 items, 3 chosen)", best - star, "<=", 0
-    )
-    yield printed("largest abs(mean of a log-ratio)/(τ²q)", mean, "<=", 1)
+    curve, moment = "h(u) = (1 + u) log(1 + u) − u", "largest abs(mean of a log-ratio)/(τ²q)"
+    family = "excess of the best family of sets less the probability of S* (6 items, 3 chosen)"
+    rises = "least step of h(u)/u on a grid: increasing, so v h(a/v) falls as v grows"
+    yield printed(family, best - star, "<=", 0)
+    yield printed(moment, mean, "<=", 1)
     yield printed("largest range of a log-ratio over τ, τ ≤ 0.0072", width, "<=", 1 / (1 - TAU))
     yield printed(f"largest step of h(u)/u² on a grid: decreasing, {curve}", float(np.diff(h / u**2).max()), "<", 0)
-    yield printed(
-        "least step of h(u)/u on a grid: increasing, so v h(a/v) falls as v grows", float(np.diff(h / u).min()), ">", 0
-    )
-    yield amended(
-        "largest abs(mean of a log-ratio)/(τ²q): (−log(1 − τ) − τ)/τ², half will do", mean, "==", least, error=1e-6
-    )
+    yield printed(rises, float(np.diff(h / u).min()), ">", 0)
+    # short of its limit at q = 0 by some q/2
+    yield amended(f"{moment}: (−log(1 − τ) − τ)/τ², half will do", mean, "==", least, error=float(inside[0]))
     yield agree("largest range of a log-ratio over τ, off −log(1 − τ)/τ", width - most)
-    yield agree("probabilities of all 64 vectors, both laws, off 1", whole)
+    yield agree("excess of all 64 vectors, off 1 − e^ε", whole)
     # its series begins with u²/2 - u³/6
     yield argument(f"{curve} over u², u = 0.001", float(h[0] / u[0] ** 2), "==", 0.5 - u[0] / 6, error=u[0] ** 2)
 
 
 def _subset_sums(epsilon: float = 0.2) -> tuple[float, float, float]:
-    """By enumeration: best family of 3-subsets, mass of all vectors whose ratio exceeds, how far masses are off 1."""
+    """By enumeration: best family of 3-subsets, mass of all vectors whose ratio exceeds, excess of all off 1 - e^ε."""
     q, signs = COINS
     moved = q + 0.3 * signs * q * (1 - q)
     z = np.array(list(product((0, 1), repeat=len(q))))
     before, after = (np.where(z, p, 1 - p).prod(1) for p in (q, moved))
     excess, exceeds = before - math.exp(epsilon) * after, before >= math.exp(epsilon) * after
     best = np.maximum(excess, 0)[z.sum(1) == 3].sum()
-    return float(best), float(before[exceeds].sum()), float(max(abs(before.sum() - 1), abs(after.sum() - 1)))
+    return float(best), float(before[exceeds].sum()), float(excess.sum() - 1 + math.exp(epsilon))
 
 
 def range_counterexample(q: str = "0.1", tau: str = "0.007") -> tuple[Any, Any]:
@@ -133,21 +130,17 @@ def range_counterexample(q: str = "0.1", tau: str = "0.007") -> tuple[Any, Any]:
 def check_range() -> Iterator[Check]:
     """The display before (4.3), which forgets items that move down, and what holds for both directions."""
     left, right = range_counterexample()
-    ranges = [loss_range(CHANCES, sign * WIDE) / -np.log1p(-WIDE) for sign in (-1, 1)]
+    widest = float((loss_range(CHANCES, -WIDE) / -np.log1p(-WIDE)).max())  # upwards the same happens to 1 - q
     end = iv.mpf(str(TAU))
     what = "range of ζ of an item that moves down, less the printed bound"
     yield enclosed(f"{what}, q = 0.1, τ = 0.007, certified", left - right, "<=", "0")
-    # by the series of the logarithms, up to terms of order tau² times that
-    near = float((left - right).mid) / (0.007**2 * 0.8)
-    yield argument(f"{what}, over its leading term τ²(1 − 2q)", near, "==", 1, error=2 * 0.007**2)
-    most = max(abs(float(part.max()) - 1) for part in ranges)
-    yield amended(
-        "largest range of ζ over −log(1 − τ), τ ≤ 0.9, items up and items down, off 1", most, "==", 0, error=ROUNDING
-    )
+
+    yield amended("largest range of ζ over −log(1 − τ), τ ≤ 0.9, items down or up", widest, "==", 1, error=ROUNDING)
     largest = -iv.log(1 - end) / end
     yield enclosed("−log(1 − 0.0072)/0.0072", largest, "<=", "1.0073", amended)
-    down = float(loss_range(0.0, -TAU)) / TAU
-    yield agree("range of ζ over τ = 0.0072 at q = 0, moving down, off it", down - float(largest.mid))
+    ends = np.array([float(left.mid), float(right.mid), float(largest.mid) * TAU])
+    plain = loss_range([0.1, 0.1, 0.0], [-0.007, 0.007, -TAU]) - ends
+    yield agree("both ranges, and that of q = 0, τ = 0.0072, off their enclosures, largest", np.abs(plain).max())
 
 
 # --- the proof of Lemma 4.1 ------------------------------------------------------------------------------------------
@@ -157,30 +150,30 @@ def check_range() -> Iterator[Check]:
 def check_conditioning() -> Iterator[Check]:
     """What the proof of Lemma 4.1 conditions on, and the constant that conditioning on the noisy value gives.
 
-    An item at 0 moves to 1, the scale is 1. Given its noise the other items see it move as well: shifts of up to 2, and
-    densities that agree. Given its noisy value they see shifts of up to 1, and densities a factor e apart.
+    An item at 0 moves to 1, the scale is 1. Given its noise the other items see it move as well; densities agree. Given
+    its noisy value they see shifts of up to 1, and densities a factor e apart.
     """
     displayed, moved = np.abs(PLACES - 1) - np.abs(PLACES), 1.0
     for held, centres in {"g is the noise": (0.0, 0.0), "g is the noisy value": (0.0, moved)}.items():
         before, after = (LAPLACE.log_density(PLACES - centre) for centre in centres)
-        off = float(np.abs(displayed - (before - after)).max())
-        what = "displayed log ratio of the densities at g for x = 0 and x' = λ, less the true one, largest"
-        yield printed(what, off, "==", 0, reading=held, error=ROUNDING)
+        off, ratio = (float(np.abs(part).max()) for part in (displayed - (before - after), before - after))
+        what = "log ratio of the densities at g for x = 0 and x' = λ"
+        yield printed(f"displayed {what}, less the true one, largest", off, "==", 0, reading=held, error=ROUNDING)
+        yield amended(f"{what}, {held}, largest", ratio, "==", centres[1], error=ROUNDING)
     constant, c0, c1 = 4, "4", "1.8"
     certain, epsilon, log = certified_share(c0, c1), float(EPSILON), math.log(2 / float(DELTA))
     fewest = float(c0) * log
-    exponent = our_exponent(fewest, closeness_limit(fewest, log, epsilon, float(c1)), epsilon) / log
+    tau, t = closeness_limit(fewest, log, epsilon, float(c1)), float(c1) / math.sqrt(float(c0))
+    exponent = our_exponent(fewest, tau, epsilon) / log
     shift = 1 / (constant * iv.sqrt(iv.mpf(c0)) * iv.log(2 / iv.mpf(DELTA)))  # 1 / (scale * epsilon)
     total = 2 * iv.exp(shift * iv.mpf(EPSILON)) * iv.mpf(c1) / constant + shift
     lemma = f"given the noisy value: exponent of Lemma 4.4 over log(m/δ), C0 = {c0}, C1 = {c1}, certified"
     share = "given the noisy value: share of ε that λ = 4√(k log(m/δ))/ε uses, k ≥ 4 log(m/δ), certified"
     yield enclosed(lemma, certain, ">=", "1", amended)
-    # what the certificate gives away: log(1 + tau) for tau - tau²/2, and epsilon t / (2 (1 + t)), at most epsilon / 2
-    lost = epsilon / (4 * log)
-    over = exponent - float(certain.mid)
-    yield argument("that exponent at m/δ = 40 less the certified", over, "==", lost, error=lost)
+    # the certificate gives away epsilon t / (2 (1 + t)) for what the exponent has, and log(1 + tau) for tau - tau²/2
+    over, lost = exponent - float(certain.mid), epsilon * t / (2 * (1 + t) * log)
+    what = "that exponent at m/δ = 40 less the certified"
+    yield argument(what, over, "==", lost, error=epsilon * tau / (3 * log))
     yield enclosed(share, total, "<", "1", amended)
-    least = constant / math.sqrt(float(c0))
-    yield amended(
-        "λ = 4√(k log(m/δ))/ε over k/ε, k ≤ 4 log(m/δ), least: Theorem 2.1 asks for 2", least, "==", 2, error=ROUNDING
-    )
+    what = "λ = 4√(k log(m/δ))/ε over k/ε, k ≤ 4 log(m/δ), least: Theorem 2.1 asks for 2"
+    yield amended(what, constant / math.sqrt(float(c0)), "==", 2, error=ROUNDING)

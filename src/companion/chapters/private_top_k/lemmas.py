@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -62,24 +63,16 @@ def chain(reading: Literal["restored", "literal"]) -> list[tuple[str, Any, str, 
     tau = epsilon / (c1 * root * log)
     mass = 1 + c / root
     most, u, share = iv.mpf("1.509"), iv.mpf("0.3409"), iv.mpf("0.9787")
+    reach = iv.mpf("1.0073") * c1 / most * iv.mpf("1.0213") / root
+    exponent = most * bennett(u) / square("0.3409") / square("1.509") * square(C1) * share**2
     return [
         ("exponent of Lemma 4.5 / log(m/δ): C0(1+c/√C0) h(c/(√C0+c))", c0 * mass * bennett(c / (root + c)), ">=", "1"),
         ("τ ≤ 0.2/(C1 √C0 log 40)", tau, "<", "0.0072"),
         ("abs(t − ε)/ε ≤ (1+c/√C0)/C1² · 0.2/log 40", mass / square(C1) * epsilon / log, "<=", "0.0213"),
         ("A/τ ≤ 1/(1 − 0.0072)", 1 / (1 - iv.mpf("0.0072")), "<", "1.0073"),
         ("σ²/(τ²k) ≤ 1.0073² (1+c/√C0)", square("1.0073") * mass, "<=", "1.509"),
-        (
-            "At/(1.509τ²k) ≤ 1.0073·1.95/1.509 · 1.0213/√C0",
-            iv.mpf("1.0073") * c1 / most * iv.mpf("1.0213") / root,
-            "<=",
-            "0.3409",
-        ),
-        (
-            "Bennett exponent / log(m/δ), 1.509 · h(0.3409)/0.3409² /1.509² · 1.95² · 0.9787²",
-            most * bennett(u) / square("0.3409") / square("1.509") * square(C1) * share**2,
-            ">=",
-            "1.08",
-        ),
+        ("At/(1.509τ²k) ≤ 1.0073·1.95/1.509 · 1.0213/√C0", reach, "<=", "0.3409"),
+        ("Bennett exponent / log(m/δ), 1.509 · h(0.3409)/0.3409² /1.509² · 1.95² · 0.9787²", exponent, ">=", "1.08"),
         ("λε/k > 8/√C0 where Theorem 2.1 is used", 8 / root, ">", "2"),
         ("closeness times λ, 4 exp(ε/(4√C0 log 40))", 4 * iv.exp(epsilon / (4 * root * log)), "<", "4.014"),
         ("share of ε, 4.014 · 1.95/8", iv.mpf("4.014") * c1 / 8, "<=", "0.9785"),
@@ -106,25 +99,23 @@ def shift_ratio(z: ArrayLike, shift: ArrayLike, factor: bool = True) -> Array:
 @claim("qiao2021:lem-4.3")
 def check_shift() -> Iterator[Check]:
     """Lemma 4.3 on a grid, its constant in the limit, and what the factor exp(d) is needed for."""
-    z, d = NEAR, np.r_[LARGE, -LARGE]
+    z, d = NEAR, LARGE  # for -d the same happens to -z
     before, after = np.exp(LAPLACE.log_below(z)), np.exp(LAPLACE.log_below(z + d))
-    plain = np.abs(after - before) / (2 * np.abs(d) * before * (1 - before))
-    by_law = np.array([plain, plain * np.exp(-np.abs(d))])
+    plain = (after - before) / (2 * d * before * (1 - before))
+    by_law = np.array([plain, plain * np.exp(-d)])
     off = np.abs(by_law - [shift_ratio(z, d, factor=factor) for factor in (False, True)]).max()
-    most = float(shift_ratio(POINTS, np.r_[SHIFTS, -SHIFTS]).max())
+    most = float(shift_ratio(POINTS, SHIFTS).max())
 
     def without(shifts: Array) -> float:
         """Largest without the factor: at worst 0 lies between z and z'."""
         return float(shift_ratio(-shifts * np.linspace(0, 1, 101)[:, None], shifts, factor=False).max())
 
-    what = "largest left side over right side"
+    what, plain_what = "largest left side over right side", "largest left side over right side without its factor e^d"
     yield printed(f"{what}, d = abs(z − z') from 10⁻⁶ to 30", most, "<=", 1)
-    # at z = 0 it is (1 - e^-d) / (d e^d) > 1 - 3d/2
-    yield amended(f"{what}, d from 10⁻⁶ on: the constant 2 is least", most, "==", 1, error=2e-6)
-    yield amended(
-        f"{what} without its factor e^d, d ≤ {PLAIN}", without(SHIFTS[SHIFTS <= PLAIN]), "<=", 1, error=ROUNDING
-    )
-    yield amended(f"{what} without its factor e^d, d = {TOO_FAR}", without(np.array([TOO_FAR])), ">", 1)
+    # at z = 0 it is (1 - e^-d) / (d e^d), above 1 - 3d/2
+    yield amended(f"{what}, d from 10⁻⁶ on: the constant 2 is least", most, "==", 1, error=1.5 * SHIFTS[0])
+    yield amended(f"{plain_what}, d ≤ {PLAIN}", without(SHIFTS[SHIFTS <= PLAIN]), "<=", 1, error=ROUNDING)
+    yield amended(f"{plain_what}, d = {TOO_FAR}", without(np.array([TOO_FAR])), ">", 1)
     yield agree("left side over right side, off that by the law of the noise, with its factor and without", off)
 
 
@@ -134,17 +125,17 @@ def check_closeness() -> Iterator[Check]:
     q, most = SHARES, SHARES * (1 - SHARES)
     room = np.array([1 - q - most, q - most])
     squares = room / np.array([(1 - q) ** 2, q**2])
-    moved = [q + move * most for tau in TAUS for move in (-tau, tau)]
-    taus = np.repeat(TAUS, 2)
-    back = (most / [p * (1 - p) for p in moved]).max(axis=1) * (1 - taus)
-    # 1 - q is rounded, which its square feels at the least q
-    rounding = float(np.finfo(float).eps / q.min() ** 2)
+    taus = np.array(TAUS)
+    moved = q - np.outer(taus, most)  # upwards the same happens to 1 - q
+    back = (most / (moved * (1 - moved))).max(axis=1) * (1 - taus)
     what = "distance of q' from the end it moves to, over q² or (1 − q)², τ = 1, off 1"
     yield printed("how far a vector τ-close to one in (0,1) can leave [0,1], τ ≤ 1", -float(room.min()), "<=", 0)
-    yield agree(what, np.abs(squares - 1).max(), rounding)
-    # short of its limit by q tau (2 - tau) / (1 - tau), at most, at the end that it moves to
-    short, what = 2 * float(q.min()), "closeness the other way round, over τ/(1 − τ), largest"
-    yield amended(f"{what} of {len(moved)} τ and ways to move, off 1", np.abs(back - 1).max(), "==", 0, error=short)
+    # products are rounded by some 1e-16 q, which q² feels as 1e-16 / q: 2e-10 at the least q
+    yield agree(what, np.abs(squares - 1).max())
+    # (1 - τ) / ((1 - τ + τq)(1 + τq)) at the end that it moves to: short of 1 by less than q τ (2 - τ) / (1 - τ)
+    short = float(q.min() * (taus * (2 - taus) / (1 - taus)).max()) + ROUNDING
+    what = f"closeness the other way round, over τ/(1 − τ), largest for each of {len(moved)} τ, off 1"
+    yield amended(what, np.abs(back - 1).max(), "==", 0, error=short)
 
 
 # --- Lemma 4.5 -------------------------------------------------------------------------------------------------------
@@ -163,8 +154,7 @@ def log_choose(m: int, a: Any) -> Any:
 
 
 def log_excess(k: int, counts: Sequence[int], q: ArrayLike, moved: ArrayLike, epsilon: float) -> float:
-    """Log of the largest P(M(q) in S) - exp(epsilon) P(M(q') in S) over families S of k-subsets, exact; -inf if no set
-    exceeds.
+    """Log of the largest P(M(q) in S) - exp(epsilon) P(M(q') in S) over families S of k-subsets; -inf if none exceeds.
 
     Items are of two kinds: so many of each (`counts`), with a probability each in q and in q' (`moved`). The best S are
     the sets whose ratio exceeds exp(epsilon).
@@ -193,17 +183,14 @@ def our_exponent(k: float, tau: float, epsilon: float) -> float:
     t = epsilon / (tau * k)
     alpha = t / (1 + t) / tau
     if not (alpha >= 1 and tau < 1):
-        raise ValueError(
-            f"tau = {tau}; with k = {k} and epsilon = {epsilon} it must be at most epsilon / (k + epsilon)"
-        )
+        raise ValueError(f"tau = {tau}; k = {k}, epsilon = {epsilon}: it must be at most epsilon / (k + epsilon)")
     return alpha * epsilon + k * (alpha * math.log1p(tau) + math.log1p(-alpha * tau))
 
 
 def certified_share(c0: str, c1: str = C1) -> Any:
     """Enclosure of a lower bound of `our_exponent` over log(m / delta), for all k >= C0 log(m / delta).
 
-    With t = C1 sqrt(log(m/delta) / k) the share is at least C1^2 (t - log(1 + t)) / t^2 - epsilon / (2 log(m/delta)),
-    whose first term falls with t.
+    It is C1^2 (t - log(1 + t)) / t^2 - epsilon / (2 log(m / delta)), t = C1 sqrt(log(m / delta) / k), and falls with t.
     """
     t = iv.mpf(c1) / iv.sqrt(iv.mpf(c0))
     return iv.mpf(c1) ** 2 * (t - iv.log(1 + t)) / t**2 - iv.mpf(EPSILON) / (2 * iv.log(2 / iv.mpf(DELTA)))
@@ -222,27 +209,18 @@ def worst_found(c0: float, epsilon: float = float(EPSILON), delta: float = float
         log = math.log(m / delta)
         k = math.ceil(c0 * log)
         tau = closeness_limit(k, log, epsilon)
-        shares = (k / m * np.array([0.5, 0.8, 1, 1.2, 1.5, 2, 3])).tolist()
-        grid = [q for q in shares if q < 1] + [1 - 0.3 * (1 - k / (m + 1))]
-
-        def largest(size: int, items: int, tau: float = tau, grid: Sequence[float] = grid) -> float:
-            return max(
+        shares = k / m * np.array([0.5, 0.8, 1, 1.2, 1.5, 2, 3])
+        pairs = list(product([*shares[shares < 1], 1 - 0.3 * (1 - k / (m + 1))], repeat=2))
+        largest = [
+            max(
                 log_excess(size, (u, items - u), (p, r), (p + tau * p * (1 - p), r - tau * r * (1 - r)), epsilon)
                 for u in {items, 3 * items // 4, items // 2, items // 4, 0}
-                for p in grid
-                for r in grid
+                for p, r in pairs
             )
-
-        rows.append(
-            {
-                "m": m,
-                "k": k,
-                "excess": math.exp(largest(k, m) + log),
-                "excess, k − 1 of m − 1": math.exp(largest(k - 1, m - 1) + log),
-                "bound": math.exp(log - our_exponent(k, tau, epsilon)),
-            }
-        )
-    return pd.DataFrame(rows)
+            for size, items in ((k, m), (k - 1, m - 1))
+        ]
+        rows.append((m, k, *np.exp(np.add(log, [*largest, -our_exponent(k, tau, epsilon)]))))
+    return pd.DataFrame(rows, columns=["m", "k", "excess", "excess, k − 1 of m − 1", "bound"])
 
 
 def one_kind_excess(m: int, k: int, log: float, q: ArrayLike, epsilon: float = float(EPSILON)) -> Array:
@@ -255,11 +233,9 @@ def one_kind_excess(m: int, k: int, log: float, q: ArrayLike, epsilon: float = f
 
 
 def without_condition(delta: Fraction | None = None) -> dict[str, Any]:
-    """The fewest ``items`` at which a search breaks Lemma 4.4 with k = 1, its ``delta`` and ``q`` (fractions), and
-    ``excess`` (enclosed) over delta / m.
+    """The fewest ``items`` at which a search breaks Lemma 4.4 with k = 1, ``delta`` and ``q`` (fractions), ``excess``.
 
-    The condition k >= C0 log(m / delta) is not asked; all items are alike and move up. A delta that is given is at most
-    1/20.
+    It is enclosed, over delta / m. The condition k >= C0 log(m / delta) is not asked; all items are alike and move up.
     """
     q = np.linspace(0.0025, 0.9975, 399)
     for m in range(3, 2000):
@@ -297,10 +273,8 @@ def check_subsets(without: dict[str, Any]) -> Iterator[Check]:
     leak = "exponent of the largest exact P(q, S) − e^ε P(q', S) found"
     yield enclosed(f"{what} 3.9² log(m/δ)", certified_share(SQUARE_C0), ">=", "1")
     yield printed(f"{leak} over log(m/δ), smallest k allowed: least", float(exact.min()), ">=", 1)
-    yield amended(
-        f"{leak} over that of our proof of Lemma 4.4, smallest k allowed: least", float((exact / ours).min()), ">=", 1
-    )
-    yield amended(f"{leak} over that of our proof, k − 1 of m − 1 items: least", float((few / ours).min()), ">=", 1)
+    for where, exponents in (("smallest k allowed", exact), ("k − 1 of m − 1 items", few)):
+        yield amended(f"{leak} over that of our proof, {where}: least", float((exponents / ours).min()), ">=", 1)
     yield enclosed(f"{what} 3.92 log(m/δ)", certified_share(LITERAL_C0), ">=", "1", amended)
     yield enclosed(name, without["excess"], ">", "1", amended)
     limit = least_ratio(float(C1))

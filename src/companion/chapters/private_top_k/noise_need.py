@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from itertools import product
 from typing import cast
 
@@ -12,7 +11,7 @@ import mpmath
 import numpy as np
 import pandas as pd
 
-from companion.chapters.private_top_k.approximate import needed_scale, simple_scale
+from companion.chapters.private_top_k.approximate import needed_scale
 from companion.instruments.topk import DELTA, EPSILON, certified, ends, printed_scale, split, theorem_2_1
 from companion.instruments.uniformity import least
 from companion.ledger.claim import Check, amended, claim, printed, supplied
@@ -28,37 +27,22 @@ def first_useful(deltas: Iterable[float]) -> pd.DataFrame:
     """Smallest k from which a delta saves noise: ``δ``; Theorem 2.2 below Theorem 2.1 for ``m = k + 1`` (the best),
     ``m = 2k``, ``m = 10⁶``; ``our bound``, which knows no m.
     """
-    rows = []
-    for delta in deltas:
-        as_printed = [partial(_saves, n_items=n_items, delta=delta) for n_items in (_next, _twice, _million)]
-        smallest = [least(useful) for useful in (*as_printed, partial(_we_save, delta=delta))]
-        rows.append((delta, *smallest))
-    return pd.DataFrame(rows, columns=["δ", "m = k + 1", "m = 2k", "m = 10⁶", "our bound"])
+    scales: dict[str, Callable[[int, float], float]] = {
+        "m = k + 1": lambda k, delta: printed_scale(k, EPSILON, delta, k + 1),
+        "m = 2k": lambda k, delta: printed_scale(k, EPSILON, delta, 2 * k),
+        "m = 10⁶": lambda k, delta: printed_scale(k, EPSILON, delta, 10**6),
+        "our bound": lambda k, delta: 1 / shift_for(k, EPSILON, delta),
+    }
+
+    def first(name: str, delta: float) -> int:
+        return least(lambda k: scales[name](k, delta) < theorem_2_1(k, EPSILON))
+
+    return pd.DataFrame({"δ": delta} | {name: first(name, delta) for name in scales} for delta in deltas)
 
 
 def first_useful_square() -> int:
     """Smallest k with Theorem 2.2 below Theorem 2.1 when delta = 1 / m^2, at m = k + 1."""
     return least(lambda k: k > 48 * math.log(k + 1))
-
-
-def _saves(k: int, n_items: Callable[[int], int], delta: float) -> bool:
-    return printed_scale(k, 1.0, delta, n_items(k)) < 2 * k
-
-
-def _we_save(k: int, delta: float) -> bool:
-    return shift_for(k, EPSILON, delta) > EPSILON / (2 * k)
-
-
-def _next(k: int) -> int:
-    return k + 1
-
-
-def _twice(k: int) -> int:
-    return 2 * k
-
-
-def _million(k: int) -> int:
-    return 10**6
 
 
 @claim("qiao2021:thm-2.2:useful")
@@ -83,11 +67,17 @@ def check_useful(deltas: Iterable[float]) -> Iterator[Check]:
         yield amended(ours.format("our bound", delta), int(row[5]), "==", FIRST[delta][1])
 
 
-def simple_slack(epsilon: float = 1.0, delta: float = DELTA) -> tuple[float, float]:
-    """Certified room that the proof of `simple_scale` has left, at the largest epsilon and delta.
+def simple_scale(k: int, epsilon: float, delta: float) -> float:
+    """Our noise 2 (sqrt(k L) + L) / epsilon, L = log(k / delta): sensitivity 1, epsilon <= 1, delta <= 0.05."""
+    length = math.log(k / delta)
+    return 2 * (math.sqrt(k * length) + length) / epsilon
 
-    It is log(1 + alpha) - 1 / (2 alpha + 1) - 2 u - (lost to the second corner), with alpha = 2 L / epsilon at the
-    least L = log(1 / delta), u at its largest, where Theorem 2.1 takes over.
+
+def simple_slack(epsilon: float = 1.0, delta: float = DELTA) -> tuple[float, float]:
+    """Certified room in the proof of `simple_scale`: log(1 + alpha) - 1 / (2 alpha + 1) - 2 u - a second corner's cost.
+
+    At the largest epsilon and delta, alpha = 2 L / epsilon at the least L = log(1 / delta), u at its largest, where
+    Theorem 2.1 takes over.
     """
     iv = mpmath.iv
     least = iv.log(iv.mpf(1) / iv.mpf(str(delta)))
@@ -97,8 +87,7 @@ def simple_slack(epsilon: float = 1.0, delta: float = DELTA) -> tuple[float, flo
     # (e^a - 1) / a at the largest a, times epsilon / (2 k), bounds the second corner's cross term
     cross = iv.mpf(epsilon) / 2 * (iv.exp(shift) - 1) / shift
     kept = 1 - (iv.exp(u) - 1) ** 2 - cross / k
-    slack = iv.log(1 + alpha) - 1 / (2 * alpha + 1) - 2 * u - cross / kept
-    return ends(slack)
+    return ends(iv.log(1 + alpha) - 1 / (2 * alpha + 1) - 2 * u - cross / kept)
 
 
 def constants(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
@@ -108,62 +97,40 @@ def constants(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     rows = []
     for k in ks:
         unit = math.sqrt(k * math.log(k / delta)) / epsilon
-        found = (theorem_2_1(k, epsilon), 1 / shift_for(k, epsilon, delta), simple_scale(k, epsilon, delta))
-        rows.append((k, *(scale / unit for scale in (*found, needed_scale(k, epsilon, delta)))))
+        noises = theorem_2_1(k, epsilon), 1 / shift_for(k, epsilon, delta), simple_scale(k, epsilon, delta)
+        rows.append((k, *(scale / unit for scale in (*noises, needed_scale(k, epsilon, delta)))))
     return pd.DataFrame(rows, columns=["k", "Theorem 2.1", "our bound", "closed form", "needed"])
 
 
 @claim("qiao2021:sec-5:better-bounds")
 def check_better_bounds(ks: Iterable[int]) -> Iterator[Check]:
     """The constant 8 can be lowered to 1 + sqrt 5 with k for m inside the logarithm, and not below what is needed."""
-    ks = list(ks)
-    yield certified(
-        "room left in the proof of our noise 2(√(k log(k/δ)) + log(k/δ))s/ε, ε ≤ 1, δ ≤ 0.05, certified",
-        simple_slack(),
-        ">",
-        0,
-    )
+    need = {k: needed_scale(k, EPSILON, 1e-6) / printed_scale(k, EPSILON, 1e-6, 2 * k) for k in ks}
     some = np.unique(np.geomspace(1, 1e6, 300).astype(int)).tolist()
-    grid = [
+    constants = [
         min(theorem_2_1(k, 1.0), simple_scale(k, 1.0, delta)) / math.sqrt(k * math.log(k / delta))
         for k, delta in product(some, (DELTA, 1e-6))
     ]
-    yield printed(
-        "constant in place of 8 (and k for m) at the lesser of our noise and Theorem 2.1's, largest over k ≤ 10⁶",
-        max(grid),
-        "<",
-        8,
-    )
-    needed = [needed_scale(k, EPSILON, 1e-6) / printed_scale(k, EPSILON, 1e-6, 2 * k) for k in ks]
-    yield printed(
-        f"share of Theorem 2.2's noise that the worst pairs need, m = 2k, k = {', '.join(map(str, ks))}, largest",
-        max(needed),
-        "<",
-        1,
-    )
+    room = "room left in the proof of our noise 2(√(k log(k/δ)) + log(k/δ))s/ε, ε ≤ 1, δ ≤ 0.05, certified"
+    ours = "constant in place of 8 (and k for m) at the lesser of our noise and Theorem 2.1's, largest over k ≤ 10⁶"
+    share = f"share of Theorem 2.2's noise that the worst pairs need, m = 2k, k = {', '.join(map(str, need))}, largest"
+    yield certified(room, simple_slack(), ">", 0)
+    yield printed(ours, max(constants), "<", 8)
+    yield printed(share, max(need.values()), "<", 1)
 
 
 @claim("qiao2021:abstract:noise-level")
 def check_noise_level(ks: Iterable[int]) -> Iterator[Check]:
     """The abstract's noise level: enough with explicit constants, and no lower power of k would do."""
-    ks = list(ks)
-    grid = [
+    enough = [
         EPSILON * min(theorem_2_1(k, EPSILON), 1 / shift_for(k, EPSILON, delta)) / math.sqrt(k * math.log(k / delta))
         for k, delta in product((1, 3, 10, 30, 100, 1000, 10**4, 10**5, 10**6), (DELTA, 1e-6, 1e-12))
     ]
-    needed = [needed_scale(k, EPSILON, DELTA) * EPSILON / math.sqrt(k) for k in ks]
-    yield printed(
-        "enough: λε/(s√(k log(k/δ))) of the least noise proved, largest over k ≤ 10⁶, δ ≤ 0.05",
-        max(grid),
-        "<=",
-        1 + math.sqrt(5),
-    )
-    yield printed(
-        f"needed: λε/(s√k) at the worst pairs found, least over k = {', '.join(map(str, ks))}, δ = {DELTA}",
-        min(needed),
-        ">=",
-        0.5,
-    )
+    needed = {k: needed_scale(k, EPSILON, DELTA) * EPSILON / math.sqrt(k) for k in ks}
+    proved = "enough: λε/(s√(k log(k/δ))) of the least noise proved, largest over k ≤ 10⁶, δ ≤ 0.05"
+    found = f"needed: λε/(s√k) at the worst pairs found, least over k = {', '.join(map(str, needed))}, δ = {DELTA}"
+    yield printed(proved, max(enough), "<=", 1 + math.sqrt(5))
+    yield printed(found, min(needed.values()), ">=", 0.5)
 
 
 # --- exponential noise ------------------------------------------------------------------------------------------------
@@ -179,8 +146,7 @@ def exponential_needs(ks: Iterable[int], epsilon: float, delta: float) -> pd.Dat
     rows = []
     for k in ks:
         room = -math.log1p(-delta * (k + 1)) if delta * (k + 1) < 1 else math.inf
-        edge = epsilon / (epsilon + room)
         noises: tuple[Noise, Noise] = "exponential", "laplace"
         half = [least_scale(split(k, k), k, epsilon, delta, noise) * epsilon / (2 * k) for noise in noises]
-        rows.append((k, 2 * k / epsilon, edge, *half))
+        rows.append((k, 2 * k / epsilon, epsilon / (epsilon + room), *half))
     return pd.DataFrame(rows, columns=["k", "pure scale", "k of k + 1", "k of 2k", "Laplace, k of 2k"])

@@ -24,7 +24,7 @@ from companion.chapters.private_top_k.pure import (
     pair_loss,
     supremum,
 )
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.topk import (
     TAIL,
     gaussian_delta,
@@ -60,44 +60,29 @@ def order_laws(values: Sequence[float], k: int, order: bool) -> NDArray[np.float
 
 
 def worst_event(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
-    """The same by trying all events, 2^outcomes of them."""
+    """The `hockey_stick` by trying all events, 2^outcomes of them."""
     excess = np.asarray(p) - math.exp(epsilon) * np.asarray(q)
     return max(float(excess[list(event)].sum()) for event in product([False, True], repeat=len(excess)))
 
 
-def random_record_delta(records: int, epsilon: float) -> float:
-    """Least delta of publishing one of the records, drawn at random, when another replaces one of them."""
-    before = np.r_[np.full(records, 1 / records), 0.0]
-    return hockey_stick(before, before[::-1], epsilon)
-
-
 def order_deltas(values: Sequence[float], k: int, shift: float, epsilons: Iterable[float]) -> pd.DataFrame:
-    """Exact delta of the set and of the ordered list of k values, any direction: ``values / λ``, ``k``, ``ε``,
-    ``δ of the set``, ``δ of the ordered list``; the worst over all corners of the neighbours, both ways round.
+    """Worst exact delta of k values over all corner neighbours, both ways round: ``values / λ``, ``k``, ``ε``,
+    ``δ of the set``, ``δ of the ordered list``.
     """
-    m = len(values)
-    pairs: dict[bool, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
-    for order in (False, True):
+    frame = pd.DataFrame({"values / λ": ", ".join(f"{value:g}" for value in values), "k": k, "ε": list(epsilons)})
+    for name, order in (("δ of the set", False), ("δ of the ordered list", True)):
         before = order_laws(values, k, order)
-        corners = np.array(list(product([-shift, shift], repeat=m)))
-        laws = (order_laws(list(np.add(values, corner)), k, order) for corner in corners)
-        pairs[order] = [pair for after in laws for pair in ((before, after), (after, before))]
-    return pd.DataFrame(
-        {
-            "values / λ": ", ".join(f"{value:g}" for value in values),
-            "k": k,
-            "ε": epsilon,
-            "δ of the set": max(hockey_stick(p, q, epsilon) for p, q in pairs[False]),
-            "δ of the ordered list": max(hockey_stick(p, q, epsilon) for p, q in pairs[True]),
-        }
-        for epsilon in epsilons
-    )
+        corners = product([-shift, shift], repeat=len(values))
+        laws = [order_laws(np.add(values, corner).tolist(), k, order) for corner in corners]
+        pairs = [pair for after in laws for pair in ((before, after), (after, before))]
+        frame[name] = [max(hockey_stick(*pair, epsilon) for pair in pairs) for epsilon in frame["ε"]]
+    return frame
 
 
 def own_value_delta(m: int, shift: float, epsilon: float) -> float:
-    """Delta of releasing the largest of m noisy values itself, with its index: m equal values, three kinds of move.
+    """Delta of releasing the largest of m equal noisy values itself, with its index, for 1, m/2, m - 1 or m that rise.
 
-    All move one way, one moves against the others, half against half; both ways round. A lower bound of the worst.
+    The others fall; both ways round. A lower bound of the worst.
     """
     edges = np.unique(np.r_[np.linspace(-TAIL, TAIL, 20_001), -shift, 0.0, shift])
     at, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
@@ -117,25 +102,27 @@ def own_value_delta(m: int, shift: float, epsilon: float) -> float:
     return worst
 
 
-def item_room(k: int, shift: float, alpha: float) -> float:
+def item_room(k: int, shift: float, alpha: float) -> tuple[float, float]:
     """Least room in the inequality for one item by which `dprank.topk.bound` covers the noisy values of the chosen.
 
     With B, eta and mu as there, q and q' the chances to be chosen, p and p' the densities of the noisy value: 1 - eta q
-    less e^-mu times the integral of p (p / p')^alpha over chosen values, less (1 - q) ((1 - q) / (1 - q'))^alpha. The
-    least over thresholds on a grid and eleven moves; it must not be negative.
+    less e^-mu times the integral of p (p / p')^alpha over chosen values, less (1 - q) ((1 - q) / (1 - q'))^alpha. And
+    how far that integral over all values is off its closed form.
     """
     b = 1 + math.exp(shift) - math.exp((1 + alpha) * shift)
     if b <= 0:
         raise ValueError(f"alpha = {alpha}; 1 + e^shift - e^((1 + alpha) shift) must be positive")
     eta = b / k
     decay = math.exp(alpha * shift) * (b - eta)
-    room = math.inf
+    room, off = [], []
     for move in np.linspace(-shift, shift, 11):
         grid = noise_grid([0.0, move], "laplace")
         chosen = integral_above(np.exp((1 + alpha) * grid.density[0] - alpha * grid.density[1]), grid.half)
         left = np.exp((1 + alpha) * grid.below[0] - alpha * grid.below[1])
-        room = min(room, float((1 - eta * np.exp(grid.above[0]) - decay * chosen - left).min()))
-    return room
+        room.append((1 - eta * np.exp(grid.above[0]) - decay * chosen - left).min())
+        ahead, behind = math.exp(alpha * abs(move)), math.exp(-(1 + alpha) * abs(move))
+        off.append(abs(chosen[0, 0] - ((1 + alpha) * ahead + alpha * behind) / (1 + 2 * alpha)))
+    return float(np.min(room)), float(np.max(off))
 
 
 def order_spare() -> float:
@@ -173,10 +160,7 @@ def _gumbel_with_values(k: int, epsilon: float, delta: float) -> float:
 
 
 def value_costs(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
-    """Scale of noise, one and the same for selection and values, any direction, k at most m / 2: ``k``; fresh Laplace
-    values purely (after a selection by any noise), own noisy values by our bound, fresh Laplace values after Gumbel
-    noise.
-    """
+    """One scale of noise for selection and values, any direction, k at most m / 2: ``k``, and a column a release."""
     return pd.DataFrame(
         {
             "k": k,
@@ -208,20 +192,16 @@ def gaussian_scores(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataF
     """Noise of k scores of sensitivity 1 by the Gaussian mechanism: ``k``, ``sigma`` (least standard deviation, by
     dp-accounting), ``mean`` of the largest noise, ``unit`` (sigma sqrt(log k): the claimed rate with constant 1).
     """
-    one = get_sigma_gaussian(epsilon, delta)
-    rows = []
-    for k in ks:
-        sigma = one * math.sqrt(k)
-        mean = sigma * mean_largest(k)
-        unit = sigma * math.sqrt(math.log(k))
-        rows.append({"k": k, "sigma": sigma, "mean": mean, "unit": unit})
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame({"k": ks})
+    frame["sigma"] = get_sigma_gaussian(epsilon, delta) * np.sqrt(frame.k)
+    return frame.assign(mean=frame.sigma * frame.k.map(mean_largest), unit=frame.sigma * np.sqrt(np.log(frame.k)))
 
 
 def second_phase(shares: Iterable[float], m: int, k: int, epsilon: float, delta: float) -> pd.DataFrame:
-    """Expected largest noise on k values: ``ε₂ / ε``, ``total ε``, Gaussian scores at the extra epsilon and delta, own
-    noisy values that by our bound cost the same in total, fresh values of Algorithm 1 with Theorem 2.2's noise (at
-    epsilon alone).
+    """Expected largest noise on k values: ``ε₂ / ε``, ``total ε``, and a column a release.
+
+    Gaussian scores cost the extra epsilon and delta; own noisy values, by our bound, the same in total; fresh values of
+    Algorithm 1 with Theorem 2.2's noise have epsilon alone.
     """
     largest = float((1 / np.arange(1, k + 1)).sum())  # of k exponential variables
     return pd.DataFrame(
@@ -244,14 +224,14 @@ def check_definition(epsilon: float, records: int) -> Iterator[Check]:
     cases = [(a, b, eps) for a, b in ((p, q), (q, p)) for eps in (0.0, epsilon / 2, epsilon)]
     gap = max(abs(worst_event(*case) - hockey_stick(*case)) for case in cases)
     pure = hockey_stick(p, q, float(np.log(p / q).max()))
-    events = (
-        f"worst of all {2 ** len(p)} events less the sum over single sets, 2 of 4 items, both ways, three ε: largest"
-    )
+    what = f"worst of all {2 ** len(p)} events less the sum over single sets, 2 of 4 items, {len(cases)} cases: largest"
     one, at = f"least δ of publishing one record of {records} drawn at random", f"ε = {epsilon:g}"
-    yield printed(events, gap, "==", 0, error=1e-12)
+    any_record = np.r_[np.full(records, 1 / records), 0.0]  # of which another replaces one
+    replaced = hockey_stick(any_record, any_record[::-1], epsilon)
+    yield printed(what, gap, "==", 0, error=1e-12)
     yield printed("least δ at the largest log ratio of a single set (pure privacy)", pure, "==", 0, error=1e-12)
     yield content(f"least δ of publishing a record, {at}", hockey_stick([1, 0], [0, 1], epsilon), "==", 1)
-    yield content(f"{one}, {at}", random_record_delta(records, epsilon), "==", 1 / records, error=1e-12)
+    yield content(f"{one}, {at}", replaced, "==", 1 / records, error=1e-12)
 
 
 @claim("qiao2021:sec-2:fresh-noise")
@@ -268,10 +248,8 @@ def check_fresh_noise(epsilon: float) -> Iterator[Check]:
     yield loss_check(f"{sum_up}, 10 items, all one way, noise λ = 10s/ε", loss, epsilon, amended)
     bound = log_delta(1, small, epsilon)
     for m in (30, 1000):
-        exponent = math.log(own_value_delta(m, small, epsilon)) / bound
-        yield amended(
-            f"log δ of {sum_up}, {m} equal items, noise λ = 10s/ε, over that of our bound for any m", exponent, ">=", 1
-        )
+        what = f"log δ of {sum_up}, {m} equal items, noise λ = 10s/ε, over that of our bound for any m"
+        yield amended(what, math.log(own_value_delta(m, small, epsilon)) / bound, ">=", 1)
 
 
 @claim("qiao2021:alg-1")
@@ -288,27 +266,19 @@ def check_algorithm_1(epsilon: float) -> Iterator[Check]:
         each = [(m, k, supremum(release, m, k, "any direction")) for m, k in SHAPES]
         losses = [found_loss(release, m, k, epsilon / times, "any direction") / epsilon for m, k, times in each]
         noise = ", ".join(f"{times:g}s/ε for {k} of {m}" for m, k, times in each)
+        what = f"privacy loss of {release} over ε, any direction"
         # far pairs fall short of the supremum by less than 1 / FAR
-        off = max(abs(loss - 1) for loss in losses)
-        yield amended(
-            f"privacy loss of {release} over ε, any direction, far pairs, noise λ = {noise}: largest off 1",
-            off,
-            "==",
-            0,
-            error=2 / FAR,
-        )
-        yield amended(
-            f"privacy loss of {release} over ε, any direction, the same: largest", max(losses), "<=", 1 + ROUNDING
-        )
+        near = f"{what}, far pairs, noise λ = {noise}: largest off 1"
+        yield amended(near, max(abs(loss - 1) for loss in losses), "==", 0, error=2 / FAR)
+        yield amended(f"{what}, the same: largest", max(losses), "<=", 1 + ROUNDING)
     what = "log δ proved for set and fresh values over log δ promised, noise of Theorem 2.2, k up to 10⁶: least"
     yield amended(what, values_spare(), ">=", 1)
 
 
 def cross_ratio(values: ArrayLike, threshold: float, order: bool) -> float:
-    """How far two of four Laplace values above a threshold, the others below, are from independent choices; a list or a
-    set.
+    """Log of P(0, 1) P(2, 3) / (P(0, 3) P(2, 1)), two of four Laplace values above a threshold, the others below.
 
-    Log of P(0, 1) P(2, 3) / (P(0, 3) P(2, 1)), which is 0 if each item's place is a choice of its own.
+    It is 0 if each item's place, in a list or a set, is a choice of its own.
     """
     x = np.asarray(values, float)
     above, at = np.exp(LAPLACE.log_above(threshold - x)), noise_grid([*x, threshold], "laplace")
@@ -333,7 +303,8 @@ def check_set_only() -> Iterator[Check]:
     where = "log cross ratio of two of four items above a fixed value"
     own = order_spare()
     what = "noise of Theorem 2.2 over noise proved for the ordered list, k > 16 log(m/δ), least: 1 suffices"
-    room = min(item_room(k, a, t * math.log1p(math.exp(-a)) / a) for k, a, t in product(*CORNERS))
+    rooms = [item_room(k, a, t * math.log1p(math.exp(-a)) / a) for k, a, t in product(*CORNERS)]
+    room, off = np.min(rooms, axis=0)[0], np.max(rooms, axis=0)[1]
     hidden = math.exp(log_first_wins(-20.0, 1.0))
     ahead = order_deltas([3.0, 3.0, 0.0, 0.0], 2, 0.2, [0.2]).iloc[0]
     exact = "exact δ of the ordered list over that of the set, 2 of 4 items, both 3λ ahead, noise λ = 5s, ε = 0.2"
@@ -345,9 +316,8 @@ def check_set_only() -> Iterator[Check]:
     yield printed(what, own, "<", 1, reading=privacy)
     yield amended(shown, hidden, "<", 1.2e-8)
     yield amended(what, own, ">=", 1)
-    yield amended(
-        "room in the inequality for one item and its noisy value, least on a grid", room, "==", 0, error=1e-12
-    )
+    yield amended("room in the inequality for one item and its noisy value, least", room, "==", 0, error=1e-12)
+    yield agree("integral of p (p/p′)^α over all values in it, off its closed form, largest", off)
     yield amended(exact, ahead["δ of the ordered list"] / ahead["δ of the set"], ">", 1)
     yield amended(f"{loss}: largest", max(pure) / 0.5, "<=", 1 + ROUNDING)
     yield amended(f"{loss}: least", min(pure) / 0.5, "==", 1, error=2 / FAR)
@@ -362,11 +332,9 @@ def check_gaussian(epsilon: float, delta: float) -> Iterator[Check]:
     spent = float(gaussian_delta(1 / one.sigma, epsilon))
     most = many["mean"] / (many.sigma * np.sqrt(2 * np.log(2 * many.k)))
     rate, ks = float((rest["mean"] / rest.unit).max()), f"k from 2 to {many.k.max():,}, {at}"
-    yield printed(
-        f"expected noise of one score, k = 1, {at}, against C √(k log k), whatever C", one["mean"], "<=", one.unit
-    )
+    alone = f"expected noise of one score, k = 1, {at}, against C √(k log k), whatever C"
+    budget = f"δ that the Gaussian noise spends at ε = {epsilon:g}, exact, over δ"
+    yield printed(alone, one["mean"], "<=", one.unit)
     yield supplied(f"expected largest noise over σ₁ √(k log k), {ks}: largest", rate, "<=", 2)
-    yield supplied(
-        f"δ that the Gaussian noise spends at ε = {epsilon:g}, exact, over δ", spent / delta, "==", 1, error=1e-6
-    )
+    yield supplied(budget, spent / delta, "==", 1, error=1e-6)
     yield amended(f"expected largest noise over σ₁ √(2k log 2k), k = 1 and {ks}: largest", float(most.max()), "<=", 1)

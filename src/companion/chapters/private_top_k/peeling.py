@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import softmax
+from scipy.special import comb, softmax
 
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.topk import NAMES, hockey_stick, list_chances, theorem_2_1, theorem_2_2
 from companion.instruments.uniformity import exponent
 from companion.ledger.claim import Check, amended, claim, printed
@@ -21,10 +21,8 @@ from dprank.privacy.composition import Composition
 from dprank.topk.noise_laws import Noise
 from dprank.topk.peeling import Peeling
 
-#: Peeled Laplace noise by zCDP is at most this times sensitivity sqrt(k log(1/delta)) / epsilon, any direction.
-ZCDP_CONSTANT = 2 + math.sqrt(2)
-#: Advanced composition needs at least this times the same.
-ADVANCED_CONSTANT = 2 * math.sqrt(2)
+#: Peeled Laplace noise by zCDP is at most, by advanced composition at least this times sqrt(k log(1/delta)) / epsilon.
+ZCDP_CONSTANT, ADVANCED_CONSTANT = 2 + math.sqrt(2), 2 * math.sqrt(2)
 # Probabilities of ordered lists of items.
 Law = dict[tuple[int, ...], float]
 
@@ -59,7 +57,9 @@ def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence
                 small += [ratio] if log_m <= log_d else []
                 least.append(theorem_2_2(k, log_m, e, d) / zcdp[k, e, d])
     wrong = same_noise(5, [0.0, 0.5, 1.0, 3.0, 10.0, 20.0])
-    often = (wrong["one pass"] / wrong.peeling / wrong.k).max()
+    often, equal = (wrong["one pass"] / wrong.peeling / wrong.k).max(), wrong[wrong.gap == 0]
+    by_lot = 1 - 1 / comb(5, equal.k.to_numpy())
+    off = np.abs(equal[["one pass", "peeling"]].to_numpy() - by_lot[:, None]).max()
     scale = "scale × ε / (s √(k log(1/δ))) of Laplace noise peeled by zCDP"
     over = "noise of Theorem 2.2 over peeled noise (advanced), over 2√2 √(log(m/δ)/log(1/δ)), largest"
     one = "chance of a wrong set in one pass over that of k rounds at the same Laplace noise, over k, m = 5, largest"
@@ -69,14 +69,13 @@ def check_peeling(ks: Sequence[int], epsilons: Sequence[float], deltas: Sequence
     yield printed(f"{scale}, k = {ks[0]}, ε = log(1/δ), largest", max(ends), "<=", ZCDP_CONSTANT)
     yield printed(f"{over}, {what}", max(excess), "<=", 1)
     yield printed(one, often, "<=", 1)
+    yield agree("chance of a wrong set of equal values, m = 5, off 1 less one over the number of sets, largest", off)
     yield amended(f"noise of Theorem 2.2 over peeled noise (advanced), δ ≤ 1/m, largest, {what}", max(small), "<=", 4)
     yield amended(f"noise of Theorem 2.2 over peeled noise (zCDP), least, {what}", min(least), ">=", 8 / ZCDP_CONSTANT)
 
 
 def growth(k: int, epsilon: float, delta: float, digits: Sequence[int] = (6, 9, 12, 100)) -> pd.DataFrame:
-    """Theorem 2.2's noise over that of peeling by advanced composition while m grows and delta stays: ``m`` (text),
-    ``ratio``.
-    """
+    """Theorem 2.2's noise over that of peeling by advanced composition at the same delta: ``m`` (text), ``ratio``."""
     peeled = peeled_scale(k, epsilon, delta, "advanced")
     ratio = [theorem_2_2(k, d * math.log(10), epsilon, delta) / peeled for d in digits]
     return pd.DataFrame({"m": [f"10^{d}" for d in digits], "ratio": ratio})
@@ -91,8 +90,8 @@ def check_linear_k(ks: Sequence[int], epsilon: float, delta: float) -> Iterator[
     as_printed = exponent(ends, [theorem_2_2(k, log_m, epsilon, delta) for k in ends])
     what = f"growth exponent in k, {min(ks):,} to {max(ks):,}, of the noise of"
     mine, theirs = "of the one-shot Laplace mechanism", "of private top-k"
-    yield printed(f"{what} Theorem 2.1", pure, ">=", 1 - ROUNDING, reading=mine)
-    yield printed(f"{what} Theorem 2.2", as_printed, "<=", 0.5 + ROUNDING, reading=mine)
+    yield printed(f"{what} Theorem 2.1", pure, "==", 1, reading=mine, error=ROUNDING)
+    yield printed(f"{what} Theorem 2.2", as_printed, "==", 0.5, reading=mine, error=ROUNDING)
     yield printed(f"{what} peeling by advanced composition (2010)", peeled, ">=", 1 - ROUNDING, reading=theirs)
     yield amended(f"{what} peeling by advanced composition (2010)", peeled, "<=", 0.5 + ROUNDING)
 
@@ -158,17 +157,15 @@ def _set_law(law: Law) -> Law:
 
 @cache
 def identity(n_items: int, noise: Noise) -> pd.DataFrame:
-    """Total variation between the one-shot law and the peeled law at the same noise: ``values``, ``m``, ``k``,
-    ``lists``, ``sets``.
-    """
+    """Total variation of one pass and k rounds, at the same noise: ``values``, ``m``, ``k``, ``lists``, ``sets``."""
     rows = []
     for m in range(2, n_items + 1):
-        for name, x in {"equal": np.zeros(m), "steps": np.arange(m) // 2, "spread": np.linspace(0, 3, m) ** 2}.items():
-            for k in range(1, m + 1):
-                once, rounds = order_law(x, k, 1.0, noise), peeled_law(x, k, 1.0, noise)
-                lists, sets = total_variation(once, rounds), total_variation(_set_law(once), _set_law(rounds))
-                rows.append({"values": name, "m": m, "k": k, "lists": lists, "sets": sets})
-    return pd.DataFrame(rows)
+        kinds = {"equal": np.zeros(m), "steps": np.arange(m) // 2, "spread": np.linspace(0, 3, m) ** 2}
+        for (name, x), k in product(kinds.items(), range(1, m + 1)):
+            once, rounds = order_law(x, k, 1.0, noise), peeled_law(x, k, 1.0, noise)
+            lists, sets = total_variation(once, rounds), total_variation(_set_law(once), _set_law(rounds))
+            rows.append((name, m, k, lists, sets))
+    return pd.DataFrame(rows, columns=["values", "m", "k", "lists", "sets"])
 
 
 def distances(n_items: int) -> pd.DataFrame:
@@ -200,17 +197,13 @@ def check_gumbel_order(shifts: Sequence[float], deltas: Sequence[float], n_items
                 for d in deltas:
                     proved = Peeling(k, 1 / a, "gumbel", delta=d, composition="zcdp").guarantee.epsilon
                     approximate.append(hockey_stick(p, q, proved) / d)
-    what = f"m = {n_items}, k < m, values moved by ±s, s/λ = {', '.join(f'{a:g}' for a in shifts)}"
-    yield printed(f"pure loss of the ordered list over 2ks/λ, largest, {what}", max(pure), "<=", 1)
-    yield printed(
-        f"exact δ of the ordered list over the δ that zCDP proves, largest, {what}", max(approximate), "<=", 1
-    )
+    what = f"largest, m = {n_items}, k < m, values moved by ±s, s/λ = {', '.join(f'{a:g}' for a in shifts)}"
+    yield printed(f"pure loss of the ordered list over 2ks/λ, {what}", max(pure), "<=", 1)
+    yield printed(f"exact δ of the ordered list over the δ that zCDP proves, {what}", max(approximate), "<=", 1)
 
 
 def same_noise(n_items: int, gaps: Iterable[float], noise: Noise = "laplace") -> pd.DataFrame:
-    """Exact chance of a wrong set when k items lead all others by a gap, at the same noise: ``k``, ``gap`` in noise
-    scales, ``one pass``, ``peeling``; 1 < k < m.
-    """
+    """Chance of a wrong set where k items, 1 < k < m, lead: ``k``, ``gap`` (in scales), ``one pass``, ``peeling``."""
     rows = []
     for k, gap in product(range(2, n_items), gaps):
         x, best = np.where(np.arange(n_items) < k, gap, 0.0), tuple(range(k))
@@ -239,20 +232,17 @@ class _Counting(np.random.Generator):
         return super().gumbel(loc, scale, size)
 
 
-def _drawn(n_items: int, k: int, noise: Noise) -> int:
-    rng = _Counting(np.random.PCG64(0))
-    Peeling(k, 1.0, noise, n_items=n_items).release(np.arange(n_items), rng)
-    return rng.drawn
-
-
 def draws(n_items: Iterable[int], ks: Iterable[int]) -> pd.DataFrame:
     """Draws of noise, counted: ``m``, ``k`` up to m, ``peeling`` and ``one pass`` (Laplace), ``one pass, Gumbel``."""
-    passes: dict[str, Noise] = {"peeling": "laplace", "one pass": "laplace", "one pass, Gumbel": "gumbel"}
-    return pd.DataFrame(
-        {"m": m, "k": k} | {name: _drawn(m, k if name == "peeling" else 1, noise) for name, noise in passes.items()}
-        for m, k in product(n_items, ks)
-        if k <= m
-    )
+
+    def drawn(m: int, k: int, noise: Noise) -> int:
+        rng = _Counting(np.random.PCG64(0))
+        Peeling(k, 1.0, noise, n_items=m).release(np.arange(m), rng)
+        return rng.drawn
+
+    cells = [(m, k) for m, k in product(n_items, ks) if k <= m]
+    rows = [(m, k, drawn(m, k, "laplace"), drawn(m, 1, "laplace"), drawn(m, 1, "gumbel")) for m, k in cells]
+    return pd.DataFrame(rows, columns=["m", "k", "peeling", "one pass", "one pass, Gumbel"])
 
 
 @claim("qiao2021:sec-1:efficiency")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
 import pandas as pd
@@ -59,10 +59,7 @@ def _values(values: ArrayLike, k: int) -> NDArray[np.float64]:
 
 
 def supremum(release: str, m: int, k: int, adjacency: str) -> float:
-    """Supremum of the loss over all values and neighbours, in units of sensitivity / scale, Laplace noise.
-
-    Of one of `RELEASES`, under an adjacency of `WORST_MOVE`; fresh noise has the scale of the selection's.
-    """
+    """Supremum of the loss over all values and neighbours, in sensitivities over the scale, fresh noise's too."""
     if release not in RELEASES:
         raise ValueError(f"release = {release!r}; allowed are {', '.join(map(repr, RELEASES))}")
     if adjacency not in WORST_MOVE:
@@ -78,11 +75,9 @@ def supremum(release: str, m: int, k: int, adjacency: str) -> float:
 def found_loss(
     release: str, m: int, k: int, shift: float, adjacency: str, gap: float = FAR, noise: Noise = "laplace"
 ) -> float:
-    """Exact loss of one of `RELEASES` at a family of pairs: some of the chosen lie `gap` behind all others (in noise
-    scales).
+    """Largest exact loss where some of the chosen (in a list the first) lie `gap` noise scales behind all others.
 
-    The largest over how many do (in a list they come first), a lower bound of the supremum. Values are fresh Laplace,
-    at the scale of the selection, whatever the noise of that.
+    A lower bound of the supremum. Values are fresh Laplace, at the scale of the selection, whatever the noise of that.
     """
     if release == "set, own noisy values":  # all move up, and all noisy values lie far below
         below = [k * LAPLACE.log_density(v) + (m - k) * LAPLACE.log_below(v) for v in (-gap, -gap - shift)]
@@ -101,30 +96,21 @@ def found_loss(
 
 
 def suprema(m: int, k: int, shift: float) -> pd.DataFrame:
-    """What each release loses at most, and at a far pair, in units of sensitivity / scale: ``release``, ``adjacency``,
-    ``supremum``, ``found``.
-    """
-    return pd.DataFrame(
-        {
-            "release": release,
-            "adjacency": adjacency,
-            "supremum": supremum(release, m, k, adjacency),
-            "found": found_loss(release, m, k, shift, adjacency) / shift,
-        }
-        for release in RELEASES
-        for adjacency in WORST_MOVE
-    )
+    """Most that releases lose, in sensitivities over the scale: ``release``, ``adjacency``, ``supremum``, ``found``."""
+    rows = [
+        (*case, supremum(case[0], m, k, case[1]), found_loss(case[0], m, k, shift, case[1]) / shift)
+        for case in product(RELEASES, WORST_MOVE)
+    ]
+    return pd.DataFrame(rows, columns=["release", "adjacency", "supremum", "found"])
 
 
 def noise_laws(m: int, shift: float) -> pd.DataFrame:
-    """Loss of the released set at a far pair, in units of sensitivity / scale: a row a k, a column a law."""
-    return pd.DataFrame(
-        {
-            "k": k,
-            **{name: found_loss("set", m, k, shift, "any direction", noise=n) / shift for n, name in NAMES.items()},
-        }
-        for k in range(1, m)
-    )
+    """Loss of the released set at a far pair, in sensitivities over the scale: ``k``, and a column a law."""
+    law = {
+        name: [found_loss("set", m, k, shift, "any direction", noise=noise) / shift for k in range(1, m)]
+        for noise, name in NAMES.items()
+    }
+    return pd.DataFrame({"k": range(1, m)} | law)
 
 
 def lattice_loss(m: int, k: int, scale: float, most: int, adjacency: str) -> float:
@@ -143,26 +129,23 @@ def lattice_loss(m: int, k: int, scale: float, most: int, adjacency: str) -> flo
 
 
 def _count_chance(chosen: tuple[int, ...], others: tuple[int, ...], scale: float) -> float:
+    """Log probability of the chosen: by the differences of the counts, whatever the adjacency asks."""
     least = min(chosen + others)
-    return _least_at_zero(tuple(x - least for x in chosen), tuple(x - least for x in others), scale)
+    return _cached_chance(tuple(x - least for x in chosen + others), len(chosen), scale)
 
 
 @cache
-def _least_at_zero(chosen: tuple[int, ...], others: tuple[int, ...], scale: float) -> float:
-    """Log probability of the chosen: of only the differences of the counts, whatever the adjacency asks."""
-    return log_set_chance(np.array(chosen + others) / scale, len(chosen))
+def _cached_chance(counts: tuple[int, ...], k: int, scale: float) -> float:
+    return log_set_chance(np.array(counts) / scale, k)
 
 
 def gap_curve(shapes: Iterable[tuple[int, int]], epsilon: float, gaps: Iterable[float]) -> pd.DataFrame:
-    """Exact loss of Algorithm 1 with the noise of Theorem 2.1 when the chosen lie behind all others by a gap: ``m``,
-    ``k``, ``release``, ``adjacency``, ``gap`` (in noise scales), ``times`` (loss over epsilon).
+    """Exact loss of Algorithm 1, noise of Theorem 2.1, the chosen behind all others: ``m``, ``k``, ``release``,
+    ``adjacency``, ``gap`` (in noise scales), ``times`` (loss over epsilon).
     """
-    gaps = list(gaps)
     return pd.DataFrame(
         {"m": m, "k": k, "release": release, "adjacency": adjacency, "gap": gap, "times": loss / epsilon}
-        for m, k in shapes
-        for adjacency in WORST_MOVE
-        for gap in gaps
+        for (m, k), adjacency, gap in product(shapes, WORST_MOVE, gaps)
         for set_loss in [_behind_loss(m, k, epsilon / (2 * k), adjacency, gap)]
         for release, loss in (("set", set_loss), ("set, fresh values", set_loss + epsilon / 2))
     )
@@ -185,12 +168,9 @@ def pair_loss(values: ArrayLike, moved: ArrayLike, k: int, shift: float) -> floa
 # --- checks ----------------------------------------------------------------------------------------------------------
 
 
-def loss_check(
-    what: str, loss: float, epsilon: float, says: Callable[..., Check] = printed, reading: str = ""
-) -> Check:
+def loss_check(what: str, loss: float, epsilon: float, says: Callable[..., Check] = printed, **reading: str) -> Check:
     """Whether a loss is within epsilon, up to rounding."""
-    told = {"reading": reading} if reading else {}
-    return says(f"privacy loss of {what}", loss, "<=", epsilon * (1 + ROUNDING), **told)
+    return says(f"privacy loss of {what}", loss, "<=", epsilon * (1 + ROUNDING), **reading)
 
 
 _READINGS = {
@@ -245,19 +225,12 @@ def check_noisy_min(epsilon: float) -> Iterator[Check]:
     yield loss_check(f"{at}, any direction, {behind}", far["any direction"], epsilon)
     yield loss_check(f"{at}, all one way, x = (0, 0), x′ = (1, 0)", up, epsilon, amended)
     yield loss_check(f"{at}, all one way, {behind}", far["all one way"], epsilon, amended)
-    # two items a gap apart fall behind by 2s more, of which log(1 + 2s / (2λ + gap)) is got back
-    closed = 1.5 * epsilon - math.log1p(epsilon / 2)
-    yield amended(
-        f"privacy loss of {at}, x = (0, 0), x′ = (1, −1): 1.5ε − log(1 + ε/2)", apart, "==", closed, error=ROUNDING
-    )
-    short = math.log1p(epsilon / (2 + FAR))
-    yield amended(
-        f"privacy loss of {at}, any direction, {behind}: 1.5ε is approached",
-        far["any direction"],
-        "==",
-        1.5 * epsilon - short,
-        error=ROUNDING,
-    )
+    near = "x = (0, 0), x′ = (1, −1): 1.5ε − log(1 + ε/2)"
+    pairs = (near, apart, 0.0), (f"{behind}: 1.5ε is approached", far["any direction"], FAR)
+    for pair, loss, gap in pairs:
+        # two items a gap apart fall behind by 2s more, of which log(1 + 2s / (2λ + gap)) is got back
+        closed = 1.5 * epsilon - math.log1p(epsilon / (2 + gap))
+        yield amended(f"privacy loss of {at}, any direction, {pair}", loss, "==", closed, error=ROUNDING)
     yield loss_check("index and fresh value, 2 items, noise λ = 3s/ε, any direction", wider, epsilon, amended)
 
 
@@ -265,22 +238,16 @@ def check_noisy_min(epsilon: float) -> Iterator[Check]:
 def check_theorem_2_1(epsilons: Iterable[float], items: int, most: int) -> Iterator[Check]:
     """The index set with the noise of Theorem 2.1: all counts and neighbours on a lattice, and far pairs."""
     epsilons, shapes = list(epsilons), ((2, 1), (6, 3), (6, 5), (10, 5))
-    at = f"ε = {', '.join(f'{epsilon:g}' for epsilon in epsilons)}"
-    for adjacency in WORST_MOVE:
-        losses = [
-            lattice_loss(m, k, theorem_2_1(k, epsilon), most, adjacency) / epsilon
-            for epsilon in epsilons
-            for m in range(2, items + 1)
-            for k in range(1, m)
-        ]
-        what = f"privacy loss of the set over ε, counts 0 to {most} of 2 to {items} items, all k < m, {adjacency}, {at}"
-        yield printed(f"{what}: largest", max(losses), "<=", 1 + ROUNDING)
+    at, over = f"ε = {', '.join(f'{epsilon:g}' for epsilon in epsilons)}", "privacy loss of the set over ε"
+    small = [(e, m, k) for e in epsilons for m in range(2, items + 1) for k in range(1, m)]
+    for how in WORST_MOVE:
+        most_lost = max(lattice_loss(m, k, theorem_2_1(k, e), most, how) / e for e, m, k in small)
+        what = f"{over}, counts 0 to {most} of 2 to {items} items, all k < m, {how}, {at}"
+        yield printed(f"{what}: largest", most_lost, "<=", 1 + ROUNDING)
     far = {(m, k): [_behind_loss(m, k, e / (2 * k), "any direction", FAR) / e for e in epsilons] for m, k in shapes}
-    what = f"privacy loss of the set over ε, any direction, chosen items {FAR:g}λ behind, {at}"
-    yield printed(
-        f"{what}: largest over 1 of 2, 3 of 6, 5 of 6, 5 of 10", max(map(max, far.values())), "<=", 1 + ROUNDING
-    )
     used = min(min(losses) for (m, k), losses in far.items() if 2 * k <= m)
+    what, largest = f"{over}, any direction, chosen items {FAR:g}λ behind, {at}", max(map(max, far.values()))
+    yield printed(f"{what}: largest over 1 of 2, 3 of 6, 5 of 6, 5 of 10", largest, "<=", 1 + ROUNDING)
     yield content(f"{what}: least over 1 of 2, 3 of 6, 5 of 10 (is ε used up)", used, ">=", 0.99)
 
 
@@ -294,13 +261,8 @@ def draw_gap_curve(frame: pd.DataFrame) -> Figure:
     shapes = frame.groupby(["m", "k"], sort=False)
     for axes, ((m, k), part) in zip(figure.subplots(shapes.ngroups, 1, sharex=True), shapes, strict=True):
         for (adjacency, release), line in part.groupby(["adjacency", "release"], sort=False):
-            axes.plot(
-                line.gap,
-                line.times,
-                color=COLOURS[adjacency == "any direction"],
-                ls="-" if "values" in release else "--",
-                label=f"{release}; {adjacency}",
-            )
+            colour, style = COLOURS[adjacency == "any direction"], "-" if "values" in release else "--"
+            axes.plot(line.gap, line.times, color=colour, ls=style, label=f"{release}; {adjacency}")
         axes.axhline(1, color="black", lw=1)
         axes.set(title=f"{k} of {m} items", ylabel="privacy loss / ε (exact)", ylim=(0, 1.6))
     figure.axes[-1].set_xlabel("gap in units of λ")

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import comb
 
@@ -43,15 +43,7 @@ def zipf(n_items: int, total: int) -> NDArray[np.int64]:
 
 
 def recall_draws(
-    n_items: int,
-    total: int,
-    k: int,
-    epsilon: float,
-    delta: float,
-    mechanism: str,
-    *,
-    repetitions: int,
-    rng: np.random.Generator,
+    n_items: int, total: int, k: int, epsilon: float, delta: float, mechanism: str, *, repetitions: int, rng: Generator
 ) -> NDArray[np.float64]:
     """Share of the true top k that a release finds; the first k of `zipf` are the true ones."""
     counts = zipf(n_items, total)
@@ -69,27 +61,22 @@ def recall(
     delta: float = 1e-6,
     jobs: int = 1,
 ) -> pd.DataFrame:
-    """Mean recall over so many releases a cell: ``k``, ``epsilon``, ``mechanism``, ``mean``, ``se``, ``scale`` of the
-    noise.
-    """
+    """Mean recall of many releases: ``k``, ``epsilon``, ``mechanism``, ``mean``, ``se``, ``scale`` of the noise."""
     common: dict[str, Any] = {"n_items": n_items, "total": total, "delta": delta}
     cells = [
         common | {"k": k, "epsilon": epsilon, "mechanism": mechanism}
-        for k in ks
-        for epsilon in epsilons
-        for mechanism in MECHANISMS
+        for k, epsilon, mechanism in product(ks, epsilons, MECHANISMS)
     ]
     frame = sweep(recall_draws, cells, experiment="qiao2021 recall", repetitions=repetitions, jobs=jobs)
-    return frame.assign(
-        scale=[MECHANISMS[r.mechanism](r.k, r.epsilon, delta, n_items).scale for r in frame.itertuples()]
-    )
+    scales = [MECHANISMS[cell.mechanism](cell.k, cell.epsilon, delta, n_items).scale for cell in frame.itertuples()]
+    return frame.assign(scale=scales)
 
 
 def exact_recall(values: ArrayLike, k: int, scale: float, noise: Noise) -> float:
     """Expected share of the first k items, the largest, among the noisy k largest; values in falling order.
 
-    Item i is selected if fewer than k others lie above its noisy value v. Given v that number is a sum of independent
-    events, whose law is built from groups of equal values; the integral over v is by Gauss-Legendre panels.
+    Given an item's noisy value the number of others above it, fewer than k if it is selected, is a sum of independent
+    events, whose law is built from groups of equal values.
     """
     x, law = np.asarray(values, float) / scale, LAWS[noise]
     groups, found, n = np.unique(x, return_counts=True), 0.0, np.arange(k)
@@ -112,9 +99,7 @@ def exact_recall(values: ArrayLike, k: int, scale: float, noise: Noise) -> float
 def short_lists(
     ks: Iterable[int], totals: Iterable[int], *, n_items: int = 5000, epsilon: float = 0.2, delta: float = 1e-6
 ) -> pd.DataFrame:
-    """Exact recall of short lists from `zipf` at proved scales: ``N`` (the largest count), ``k``, and a column a noise
-    law.
-    """
+    """Exact recall of short lists from `zipf` at proved scales: ``N`` (the largest count), ``k``, a column a law."""
     rows = []
     for total, k in product(totals, ks):
         row: dict[str, float] = {"N": total, "k": k}
@@ -138,27 +123,19 @@ _LOOKS = {
 }
 
 
-def _curves(axes: Axes, frame: pd.DataFrame, along: str) -> None:
-    for name, part in frame.groupby("mechanism", sort=False):
-        rows = part.sort_values(along)
-        axes.errorbar(rows[along], rows["mean"], BAR * rows.se, label=name, capsize=2, **_LOOKS[str(name)])
-    axes.set_xscale("log")
-    axes.set_ylim(0, 1.02)
-
-
 @styled
 def draw_recall(frame: pd.DataFrame) -> Figure:
     """Share of the true top k found, against epsilon at one k (top) and against k at one epsilon (bottom)."""
     figure = Figure(figsize=(5.8, 7.2))
     top, bottom = figure.subplots(2, 1, sharey=True)
-    for axes, along, fixed, name in ((top, "epsilon", "k", "ε"), (bottom, "k", "epsilon", "k")):
-        part = frame[frame.panel == along]
-        _curves(axes, part, along)
-        symbol = {"k": "k", "epsilon": "ε"}[fixed]
-        axes.set(xlabel=name, title=f"{symbol} = {part[fixed].iloc[0]:g}")
-        axes.set_xticks(sorted(part[along].unique()), [f"{v:g}" for v in sorted(part[along].unique())])
+    symbol = {"k": "k", "epsilon": "ε"}
+    for axes, along, fixed in ((top, "epsilon", "k"), (bottom, "k", "epsilon")):
+        part = frame[frame.panel == along].sort_values(along, kind="stable")
+        for name, rows in part.groupby("mechanism", sort=False):
+            axes.errorbar(rows[along], rows["mean"], BAR * rows.se, label=name, capsize=2, **_LOOKS[str(name)])
+        axes.set(xscale="log", xlabel=symbol[along], ylim=(0, 1.02), ylabel="share of the true top k found")
+        axes.set(title=f"{symbol[fixed]} = {part[fixed].iloc[0]:g}")
+        axes.set_xticks(part[along].unique(), [f"{v:g}" for v in part[along].unique()])
         axes.minorticks_off()
-        axes.set_ylabel("share of the true top k found")
-    handles, labels = top.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    figure.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure

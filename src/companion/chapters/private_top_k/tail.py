@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from mpmath import iv
-from numpy.typing import ArrayLike
-from scipy import special
 from scipy.optimize import brentq
-from scipy.stats import binom
+from scipy.stats import binom, poisson
 
-from companion.chapters.private_top_k.lemmas import C, bennett, chain, enclosed, least_ratio, log_choose
+from companion.chapters.private_top_k.lemmas import C, bennett, chain, enclosed, least_ratio
 from companion.instruments.allowance import agree
-from companion.instruments.topk import Array
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 
 #: Arguments of Bennett's h.
@@ -27,7 +24,7 @@ SIZES = (2, 1, 0.5), (5, 1, 1.0), (5, 4, 0.2), (20, 5, 0.5), (100, 30, 0.3), (40
 
 
 def least_ratio_bennett(c: float) -> float:
-    """The same with the exponent that Lemma 4.5 prints."""
+    """What `least_ratio` is with the exponent that Lemma 4.5 prints."""
 
     def excess(c0: float) -> float:
         t = c / c0**0.5
@@ -48,32 +45,24 @@ def log_poisson_binomial_tail(q: Sequence[float], k: int) -> float:
     return float(np.logaddexp.reduce(law))
 
 
-def log_binomial_tail(k: int, m: int, q: ArrayLike) -> Array:
-    """Log probability that at most k of m events of probability q happen, for an array of q in (0, 1)."""
-    q = np.asarray(q, float)[..., None]
-    a = np.arange(k + 1)
-    return np.asarray(special.logsumexp(log_choose(m, a) + a * np.log(q) + (m - a) * np.log1p(-q), axis=-1))
-
-
 def tail_over_bound(m: int, k: int, c: float = float(C), cells: int = 4000) -> tuple[float, float]:
     """Largest P(at most k) / (delta / m) over delta in (0, 1), all q = K / m, bracketed from below and above.
 
-    Both the tail and delta / m fall as log(m / delta) grows, so on a cell of it the tail of its left end and the
-    delta / m of its right end bound the ratio. Equal q are the worst for K >= k + 1 (Hoeffding 1956).
+    Both fall as log(m / delta) grows: on a cell of it the tail of its left end and the delta / m of its right end bound
+    the ratio. Equal q are the worst for K >= k + 1 (Hoeffding 1956).
     """
     log = np.linspace(math.log(m), ((m - k) / c) ** 2 / k, cells + 1)
     if log[-1] <= log[0]:
         return 0.0, 0.0  # K > m for every delta: no such vector
     q = (k + c * np.sqrt(k * log)) / m
     inside = q < 1
-    tail = np.where(inside, log_binomial_tail(k, m, np.where(inside, q, 0.5)), -np.inf)
+    tail = np.where(inside, binom.logcdf(k, m, np.where(inside, q, 0.5)), -np.inf)
     return float(np.exp((tail + log).max())), float(np.exp((tail[:-1] + log[1:]).max()))
 
 
 def smallest_tail_counterexample(c: float = float(C)) -> dict[str, Any]:
-    """The fewest ``items`` at which 'Specifically' fails, certified: ``k``, ``delta``, ``q`` (fractions),
-    ``probability`` (exact), ``allowed`` (delta / m), ``smaller`` (an upper bound of their ratio over all fewer items,
-    all k and delta).
+    """The fewest ``items`` at which 'Specifically' fails: ``k``, ``delta``, ``q`` (fractions), ``probability`` (exact),
+    ``allowed`` (delta / m), ``smaller`` (an upper bound of their ratio over all fewer items, all k and delta).
     """
     smaller, m = 0.0, 2
     while True:
@@ -96,13 +85,7 @@ def smallest_tail_counterexample(c: float = float(C)) -> dict[str, Any]:
 def largest_failing_k(log: float, c: float = float(C)) -> int:
     """Largest k at which the Poisson tail (any number of items, at last) exceeds exp(-log); 0 if none does."""
     k = np.arange(1, math.ceil(least_ratio(c) * log) + 1)  # Chernoff's bound covers larger ones
-    tail = np.array([_log_poisson_tail(int(i), i + c * math.sqrt(i * log)) for i in k])
-    return int(k[tail > -log].max(initial=0))
-
-
-def _log_poisson_tail(k: int, mean: float) -> float:
-    a = np.arange(k + 1)
-    return float(special.logsumexp(a * math.log(mean) - mean - special.gammaln(a + 1)))
+    return int(k[poisson.logcdf(k, k + c * np.sqrt(k * log)) > -log].max(initial=0))
 
 
 def failing_table(logs: Iterable[float] = (5, 10, 20, 50, 200, 500)) -> pd.DataFrame:
@@ -114,30 +97,29 @@ def failing_table(logs: Iterable[float] = (5, 10, 20, 50, 200, 500)) -> pd.DataF
 @claim("qiao2021:lem-4.5")
 def check_tail() -> Iterator[Check]:
     """Lemma 4.5, general part: exact tails over the bound for equal, unequal and extreme probabilities."""
-    worst, off = -math.inf, 0.0
+    over, off, sums, series = [], [], [], []
     for m, k, t in SIZES:
-        mean = (1 + t) * k
+        mean, p = (1 + t) * k, (1 + t) * k / m
         bound = -mean * bennett(t / (1 + t), math.log)
-        spread = np.linspace(0.5, 1.5, m) * mean / m
+        spread = np.minimum(p + min(p, 1 - p) * np.linspace(-1, 1, m), 1)
         certain = np.r_[np.ones(int(mean)), mean % 1, np.zeros(m - int(mean))][:m]
-        equal = np.full(m, mean / m)
-        for q in (equal, np.minimum(spread, 1), certain):
-            if q.sum() >= mean - 1e-9:
-                worst = max(worst, log_poisson_binomial_tail(q.tolist(), k) - bound)
-        off = max(off, abs(log_poisson_binomial_tail(equal.tolist(), k) - binom.logcdf(k, m, mean / m)))
-    u = SMALL
+        kinds = np.array([np.full(m, p), spread, certain])
+        logs = [log_poisson_binomial_tail(q.tolist(), k) for q in kinds]
+        over += [log - bound for log in logs]
+        series.append((t, bound / (-k * t**2 / 2)))
+        off.append(abs(logs[0] - binom.logcdf(k, m, p)))
+        sums += (kinds.sum(axis=1) / mean - 1).tolist()
     # 1 + 3u²/10 + ... by the power series: the least is at the least u
-    above = (bennett(-u, np.log) - bennett(u, np.log)) / (u**3 / 3)
+    above = (bennett(-SMALL, np.log) - bennett(SMALL, np.log)) / (SMALL**3 / 3)
     what = "log of exact P(Σ Z ≤ k) less log of the bound, largest"
-    yield printed(f"{what} over {len(SIZES)} sizes, 3 kinds of probabilities each", worst, "<=", 0)
-    yield printed(
-        "h(−u), of Chernoff's exponent, less h(u), the printed one, over u³/3, least for u in [0.01, 1)",
-        float(above.min()),
-        ">=",
-        1,
-    )
-    yield argument("the same, u = 0.01: the series begins with u³/3", float(above[0]), "==", 1, error=0.31 * u[0] ** 2)
-    yield agree("log of exact P(Σ Z ≤ k), off that of the binomial law", off)
+    chernoff = "h(−u), of Chernoff's exponent, less h(u), the printed one, over u³/3, least for u in [0.01, 1)"
+    yield printed(f"{what} over {len(over)} sizes and kinds of probabilities", np.max(over), "<=", 0)
+    yield printed(chernoff, float(above.min()), ">=", 1)
+    t, near = min(series)
+    yield argument(f"exponent of the bound over kt²/2, t = {t:g}: 1 − 4t/3", near, "==", 1 - 4 * t / 3, error=2 * t**2)
+    yield argument("h(−u) − h(u) over u³/3 at u = 0.01: its series", above[0], "==", 1, error=0.31 * SMALL[0] ** 2)
+    yield agree("log of exact P(Σ Z ≤ k), off that of the binomial law", np.max(off))
+    yield agree("sums of the probabilities over their mean, off 1", np.abs(sums).max())
 
 
 @claim("qiao2021:lem-4.5:specific")
@@ -148,13 +130,11 @@ def check_tail_specific(smallest: dict[str, Any]) -> Iterator[Check]:
     name, value, relation, bound = chain("restored")[0]
     at, log = 2.0, 300.0
     few = int(at * log)
-    excess = _log_poisson_tail(few, few + float(C) * math.sqrt(few * log)) + log
-    least = least_ratio(float(C))
+    excess = float(poisson.logcdf(few, few + float(C) * math.sqrt(few * log))) + log
+    ratio, ends = "least C0 for which {} gives δ/m", (least_ratio(float(C)), least_ratio_bennett(float(C)))
     yield printed(what, float(smallest["probability"]), "<=", float(smallest["allowed"]), error=1e-18)
     yield amended(f"largest P(Σ Z ≤ k)/(δ/m), below {m} variables, any k, δ", smallest["smaller"], "<=", 1)
     yield enclosed(f"k ≥ 3.9² log(m/δ), {name}", value, relation, bound, supplied)
-    yield amended("least C0 for which Chernoff's bound gives δ/m", least, "==", 2.16, error=0.005)
-    yield amended(
-        "least C0 for which the printed bound gives δ/m", least_ratio_bennett(float(C)), "==", 9.64, error=0.005
-    )
+    yield amended(ratio.format("Chernoff's bound"), ends[0], "==", 2.16, error=0.005)
+    yield amended(ratio.format("the printed bound"), ends[1], "==", 9.64, error=0.005)
     yield amended(f"k = 2 log(m/δ) = {few}, many items: log of P(Σ Z ≤ k)/(δ/m)", excess, ">", 0)  # fmt: skip

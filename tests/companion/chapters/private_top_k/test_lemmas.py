@@ -1,4 +1,4 @@
-"""The lemmas of Section 4 against enumeration, plain floats and deliberately broken twins.
+"""The lemmas of Section 4 against enumeration and deliberately broken twins.
 
 Random cases have fixed seeds and are compared with exact values: no test has a false alarm.
 """
@@ -11,58 +11,20 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from checks import each, one_of, patch_all, refused
+from checks import one_of, patch_all, refused
 from scipy import stats
 
 from companion.chapters.private_top_k import lemma_proofs, lemmas, tail
 from companion.ledger.claim import derive
 
 SECTIONS = (lemmas, lemma_proofs, tail)
-VERDICTS = {
-    "check_closeness": "holds",
-    "check_shift": "holds",
-    "check_tail": "holds",
-    "check_constants": "holds",
-    "check_proof": "holds",
-    "check_range": "refuted",
-    "check_conditioning": "underspecified",
-}
 
 
 def supported(checks):
-    return [str(c) for c in checks if c.about in ("corrected", "supplied") and c.outcome is not True] == []
-
-
-@each(("name", "verdict"), VERDICTS.items())
-def test_verdicts(name, verdict):
-    checks = one_of(SECTIONS, name)()
-    assert derive(checks) == verdict
-    assert supported(checks)
+    return all(c.outcome for c in checks if c.about in ("corrected", "supplied"))
 
 
 # --- the numbers -----------------------------------------------------------------------------------------------------
-
-
-def test_the_chain_is_what_plain_floats_give():
-    root, log = 3.9, math.log(40)
-    h = 1.3409 * math.log(1.3409) - 0.3409
-    u = 1.9 / 5.8
-    plain = [
-        root * (root + 1.9) * ((1 + u) * math.log(1 + u) - u),
-        0.2 / (1.95 * root * log),
-        (1 + 1.9 / root) / 1.95**2 * 0.2 / log,
-        1 / 0.9928,
-        1.0073**2 * (1 + 1.9 / root),
-        1.0073 * 1.95 / 1.509 * 1.0213 / root,
-        h / 0.3409**2 / 1.509 * 1.95**2 * 0.9787**2,
-        8 / root,
-        4 * math.exp(0.2 / (4 * root * log)),
-        4.014 * 1.95 / 8,
-        8 * root * log,
-        0.9785 + 1 / 115,
-    ]
-    certified = [float(value.mid) for _, value, *_ in lemmas.chain("restored")]
-    assert certified == pytest.approx(plain, rel=1e-12)
 
 
 def test_every_printed_number_is_right_with_squares_and_most_are_wrong_without():
@@ -82,16 +44,6 @@ def test_the_chain_breaks_for_other_constants(monkeypatch, name, value):
 # --- Lemma 4.3 -------------------------------------------------------------------------------------------------------
 
 
-def test_shift_ratio_is_the_ratio_of_the_lemma():
-    rng = np.random.default_rng(1)
-    z, shift = rng.normal(0, 3, 500), rng.normal(0, 2, 500)
-    law, d = stats.laplace, np.abs(shift)
-    right = 2 * np.exp(d) * d * law.cdf(z) * law.sf(z)
-    assert lemmas.shift_ratio(z, shift) == pytest.approx(np.abs(law.cdf(z + shift) - law.cdf(z)) / right, rel=1e-9)
-    plain = lemmas.shift_ratio(z, shift, factor=False)
-    assert plain == pytest.approx(lemmas.shift_ratio(z, shift) * np.exp(d), rel=1e-12)
-
-
 # --- Lemma 4.5 -------------------------------------------------------------------------------------------------------
 
 
@@ -104,17 +56,14 @@ def test_tails_are_enumerations():
             if sum(zs) <= k
         )
         assert math.exp(tail.log_poisson_binomial_tail(q, k)) == pytest.approx(total, rel=1e-12)
-    two = np.array([0.1, 0.7])
-    assert np.exp(tail.log_binomial_tail(3, 8, two)) == pytest.approx(stats.binom.cdf(3, 8, two), rel=1e-12)
 
 
 def test_equal_probabilities_are_the_worst():
-    rng = np.random.default_rng(2)
+    rng, k = np.random.default_rng(2), 1
     for _ in range(200):
-        m, k = int(rng.integers(3, 12)), 1
-        q = rng.beta(0.7, 0.7, m)
+        q = rng.beta(0.7, 0.7, int(rng.integers(3, 12)))
         if q.sum() >= k + 1:
-            assert tail.log_poisson_binomial_tail(q, k) <= tail.log_binomial_tail(k, m, q.mean()) + 1e-12
+            assert tail.log_poisson_binomial_tail(q, k) <= stats.binom.logcdf(k, len(q), q.mean()) + 1e-12
 
 
 def test_the_smallest_counterexample_is_exact_and_smallest():
@@ -123,16 +72,11 @@ def test_the_smallest_counterexample_is_exact_and_smallest():
     assert (m, k) == (9, 1)
     assert smallest["probability"] == (1 - q) ** m + m * q * (1 - q) ** (m - 1) > delta / m
     assert m * q >= k + 1.9 * math.sqrt(k * math.log(m / delta))
-    assert smallest["smaller"] < 1
-    for items in range(2, 9):
+    for items, d in product(range(2, 9), np.geomspace(1e-12, 0.999, 60)):
         for below in range(1, items):
-            for d in np.geomspace(1e-12, 0.999, 60):
-                mean = below + 1.9 * math.sqrt(below * math.log(items / d))
-                if mean <= items:
-                    assert stats.binom.cdf(below, items, mean / items) <= smallest["smaller"] * d / items + 1e-15
-    checks = tail.check_tail_specific(smallest)
-    assert derive(checks) == "constants"
-    assert supported(checks)
+            mean = below + 1.9 * math.sqrt(below * math.log(items / d))
+            if mean <= items:
+                assert stats.binom.cdf(below, items, mean / items) <= smallest["smaller"] * d / items + 1e-15
 
 
 def test_a_larger_c_is_not_refuted_by_the_same_vector():
@@ -152,10 +96,6 @@ def test_least_ratios_solve_their_equations_and_chernoff_is_the_better():
 
 
 def test_failing_k():
-    for log in (5.0, 20.0):
-        k = tail.largest_failing_k(log)
-        for at, fails in ((k, True), (k + 1, False)):
-            assert (stats.poisson.cdf(at, at + 1.9 * math.sqrt(at * log)) > math.exp(-log)) == fails
     assert (tail.failing_table().ratio < lemmas.least_ratio(1.9)).all()
 
 
@@ -217,27 +157,22 @@ def test_each_item_contributes_at_most_one_and_a_smaller_mu_does_not_do():
 
 
 def test_the_certified_share_is_below_all_exponents():
-    for c0 in ("15.21", "3.92"):
-        share = float(lemmas.certified_share(c0).a)
-        for log in (math.log(40), 5.0, 20.0, 300.0):
-            for k in np.ceil(float(c0) * log * np.array([1, 1.5, 10, 1000])).astype(int):
-                for epsilon in (0.01, 0.2):
-                    tau = lemmas.closeness_limit(int(k), log, epsilon)
-                    assert lemmas.our_exponent(int(k), tau, epsilon) / log >= share
+    logs, times = (math.log(40), 5.0, 20.0, 300.0), (1, 1.5, 10, 1000)
+    for c0, log, more, epsilon in product(("15.21", "3.92"), logs, times, (0.01, 0.2)):
+        k = math.ceil(float(c0) * log * more)
+        exponent = lemmas.our_exponent(k, lemmas.closeness_limit(k, log, epsilon), epsilon)
+        assert exponent / log >= float(lemmas.certified_share(c0).a)
     # the lemma is not certified where it is false
     assert float(lemmas.certified_share("1.7").b) < 1
 
 
 @pytest.mark.slow
-def test_subsets_and_the_condition():
+def test_the_counterexample_without_the_condition():
     found = lemmas.without_condition()
     log = math.log(found["items"] / found["delta"])
     want = float(lemmas.one_kind_excess(found["items"], 1, log, float(found["q"])))
     assert float(found["excess"].mid) == pytest.approx(want, rel=1e-9)
     assert found["delta"] <= Fraction(1, 20)
-    checks = lemmas.check_subsets(found)
-    assert derive(checks) == "holds"
-    assert supported(checks)
 
 
 @pytest.mark.slow

@@ -1,8 +1,4 @@
-"""Pure privacy of the one-shot mechanism against brute force, closed forms and deliberately broken twins.
-
-The one simulation has a fixed seed; each of its frequencies is off by more than Z = 5 standard errors with probability
-6e-7.
-"""
+"""Pure privacy of the one-shot mechanism against brute force, closed forms and deliberately broken twins."""
 
 from __future__ import annotations
 
@@ -15,18 +11,15 @@ import pytest
 from checks import each, patch_all, refused
 from dp_accounting import get_sigma_gaussian
 from scipy.integrate import quad
-from scipy.optimize import brentq
-from scipy.stats import norm
 
 from companion.chapters.private_top_k import order_and_values, pure
-from companion.instruments.topk import hockey_stick, noise_grid
+from companion.instruments.topk import noise_grid
 from companion.ledger.claim import derive
 from dprank.audit import privacy_loss
 from dprank.pairwise.rank_law import top_set_law
 from dprank.privacy.composition import rho, zcdp
 from dprank.topk.bound import shift_for
 
-Z = 5.0
 NOISES = ("laplace", "gumbel", "exponential")
 MOVES = {"any direction": (-1, 0, 1), "all one way": (0, 1)}
 
@@ -37,14 +30,6 @@ def falls(checks, about="printed"):
 
 
 # --- quadratures -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
-def test_set_chance_is_the_exact_law_of_the_pairwise_room(k):
-    values = [0.0, 1.3, -2.0, 0.4, 0.4]
-    for chosen, chance in top_set_law(values, 1.0, k).items():
-        ranked = [values[i] for i in chosen] + [values[i] for i in range(5) if i not in chosen]
-        assert math.exp(pure.log_set_chance(ranked, k)) == pytest.approx(chance, rel=1e-10)
 
 
 @each("noise", NOISES)
@@ -71,16 +56,6 @@ def test_two_items_in_closed_form(gap):
     assert pure.log_set_chance([-gap, 0.0], 1, "exponential") == pytest.approx(-gap - math.log(2), abs=1e-10)
     loss = pure.found_loss("set", 2, 1, 0.3, "any direction", gap=gap)
     assert loss == pytest.approx(0.6 - math.log1p(0.6 / (2 + gap)), abs=1e-9)
-
-
-def test_list_chance_is_what_a_simulation_sees():
-    values, draws = np.array([0.5, 0.0, 0.3, -1.0]), 200_000
-    noisy = values + np.random.default_rng(20261121).laplace(size=(draws, 4))
-    seen = np.argsort(-noisy, axis=1)[:, :2]
-    for i, j in permutations(range(4), 2):
-        chance = math.exp(pure.log_list_chance(values[[i, j, *({0, 1, 2, 3} - {i, j})]], 2))
-        error = math.sqrt(chance * (1 - chance) / draws)
-        assert abs((seen == [i, j]).all(axis=1).mean() - chance) < Z * error
 
 
 # --- pure losses -----------------------------------------------------------------------------------------------------
@@ -118,13 +93,12 @@ def test_no_list_of_three_loses_more_than_the_supremum(adjacency, k):
         assert 0.8 * supremum < max(losses) <= supremum + 1e-9
 
 
-@pytest.mark.parametrize("m", [2, 3, 4, 5])
+@each(("m", "k"), [(m, k) for m in (2, 3, 4, 5) for k in range(1, m + 1)])
 @pytest.mark.slow
-def test_suprema_are_approached_and_not_passed(m):
-    for k in range(1, m + 1):
-        frame = pure.suprema(m, k, 0.25)
-        assert (frame.found <= frame.supremum + 1e-9).all()
-        assert (frame.found >= frame.supremum - 0.02 * frame.supremum.clip(lower=1e-9)).all()
+def test_suprema_are_approached_and_not_passed(m, k):
+    frame = pure.suprema(m, k, 0.25)
+    assert (frame.found <= frame.supremum + 1e-9).all()
+    assert (frame.found >= frame.supremum - 0.02 * frame.supremum.clip(lower=1e-9)).all()
 
 
 @pytest.mark.parametrize(("k", "laplace", "others"), [(1, 2, 2), (2, 4, 4), (3, 4, 6), (4, 2, 8)])
@@ -171,19 +145,6 @@ def test_own_noisy_maximum_by_its_density(m):
 # --- approximate privacy ---------------------------------------------------------------------------------------------
 
 
-def test_worst_event_is_the_hockey_stick():
-    rng = np.random.default_rng(7)
-    for epsilon in (0.0, 0.3, 2.0):
-        p, q = rng.dirichlet(np.ones(7), size=2)
-        assert order_and_values.worst_event(p, q, epsilon) == pytest.approx(hockey_stick(p, q, epsilon), abs=1e-14)
-
-
-@pytest.mark.parametrize("records", [1, 2, 20])
-def test_a_random_record_costs_its_share(records):
-    for epsilon in (0.0, 5.0):
-        assert order_and_values.random_record_delta(records, epsilon) == pytest.approx(1 / records, rel=1e-12)
-
-
 def test_order_of_two_equal_items_in_closed_form():
     ahead = 1 - math.exp(-0.4) * 1.2 / 2
     row = order_and_values.order_deltas([0.0, 0.0], 1, 0.2, [0.1]).iloc[0]
@@ -206,10 +167,10 @@ def test_own_value_delta_against_adaptive_quadrature():
 
 def test_room_for_one_item_and_a_twin_that_moves_too_far(monkeypatch):
     alpha = 0.5 * math.log1p(math.exp(-0.5)) / 0.5
-    assert order_and_values.item_room(10, 0.5, alpha) >= -1e-12
+    assert order_and_values.item_room(10, 0.5, alpha)[0] >= -1e-12
     grid = noise_grid
     monkeypatch.setattr(order_and_values, "noise_grid", lambda values, noise: grid(1.2 * np.array(values), noise))
-    assert order_and_values.item_room(10, 0.5, alpha) < -1e-3
+    assert order_and_values.item_room(10, 0.5, alpha)[0] < -1e-3
 
 
 @pytest.mark.parametrize(("threshold", "list_too"), [(-1.0, False), (3.0, True)])
@@ -241,10 +202,9 @@ def test_cross_ratio_of_lists_by_adaptive_quadrature():
 @pytest.mark.slow
 def test_choices_that_hang_together_are_noticed(monkeypatch):
     ratio = order_and_values.cross_ratio
-    monkeypatch.setattr(order_and_values, "cross_ratio", lambda values, v, order: ratio(values, v, order=True))
-    assert derive(order_and_values.check_set_only()) == "refuted"
-    monkeypatch.setattr(order_and_values, "cross_ratio", lambda values, v, order: ratio(values, v, order=False))
-    assert derive(order_and_values.check_set_only()) == "refuted"
+    for always in (True, False):
+        monkeypatch.setattr(order_and_values, "cross_ratio", lambda x, v, order, always=always: ratio(x, v, always))
+        assert derive(order_and_values.check_set_only()) == "refuted"
 
 
 def test_values_after_gumbel_noise_spend_all_of_the_budget():
@@ -273,37 +233,7 @@ def test_largest_of_one_and_two_gaussians():
     assert order_and_values.mean_largest(2) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-8)
 
 
-def test_gaussian_scores_spend_delta_and_no_more():
-    row = order_and_values.gaussian_scores([9], 0.7, 1e-5).iloc[0]
-
-    def excess(sigma):
-        a = 1 / sigma
-        return norm.cdf(a / 2 - 0.7 / a) - math.exp(0.7) * norm.cdf(-a / 2 - 0.7 / a) - 1e-5
-
-    assert row.sigma == pytest.approx(3 * brentq(excess, 1, 100), rel=1e-6)
-
-
 # --- checks ----------------------------------------------------------------------------------------------------------
-
-CHECKS = [
-    (lambda: pure.check_adjacency(1.0), "underspecified"),
-    (lambda: order_and_values.check_definition(0.5, 20), "holds"),
-    (lambda: pure.check_pure_k(1.0), "underspecified"),
-    (lambda: pure.check_noisy_min(1.0), "refuted"),
-    (lambda: order_and_values.check_fresh_noise(1.0), "constants"),
-    (lambda: order_and_values.check_algorithm_1(1.0), "refuted"),
-    (lambda: pure.check_theorem_2_1((1.0,), 3, 2), "holds"),
-    (order_and_values.check_set_only, "underspecified"),
-    (lambda: order_and_values.check_gaussian(1.0, 1e-6), "constants"),
-]
-
-
-@each(("check", "verdict"), CHECKS)
-@pytest.mark.slow
-def test_verdicts(check, verdict):
-    checks = check()
-    assert derive(checks) == verdict
-    assert all(c.outcome for c in checks if c.about == "corrected")
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0, 5.0])
@@ -314,16 +244,12 @@ def test_verdicts_do_not_hang_on_epsilon(epsilon):
     assert derive(pure.check_pure_k(epsilon)) == "underspecified"
 
 
-def test_half_the_noise_breaks_theorem_2_1(monkeypatch):
-    lattice = pure.lattice_loss
-    monkeypatch.setattr(pure, "lattice_loss", lambda m, k, scale, most, how: lattice(m, k, scale / 2, most, how))
-    assert falls(pure.check_theorem_2_1((1.0,), 3, 2))
-
-
-def test_theorem_2_1_would_not_pass_unnoticed_if_it_were_loose(monkeypatch):
-    behind = pure._behind_loss
-    monkeypatch.setattr(pure, "_behind_loss", lambda m, k, shift, *rest: behind(m, k, shift / 2, *rest))
-    assert derive(pure.check_theorem_2_1((1.0,), 3, 2)) == "vacuous"
+@each(("name", "verdict"), [("lattice_loss", "refuted"), ("_behind_loss", "vacuous")])
+def test_half_the_noise_breaks_theorem_2_1_and_twice_the_noise_leaves_it_loose(monkeypatch, name, verdict):
+    true = getattr(pure, name)
+    with monkeypatch.context() as patch:
+        patch.setattr(pure, name, lambda m, k, at, *rest: true(m, k, at / 2, *rest))
+        assert derive(pure.check_theorem_2_1((1.0,), 3, 2)) == verdict
 
 
 def test_twins_that_move_one_way_only_refute_nothing(monkeypatch):

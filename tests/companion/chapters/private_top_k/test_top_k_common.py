@@ -7,7 +7,6 @@ import pytest
 from mpmath import iv
 
 from companion.instruments import topk as common
-from dprank.topk.noise_laws import LAWS
 
 
 def test_printed_noise():
@@ -37,15 +36,3 @@ def test_integrals_upwards_are_those_of_the_law():
     grid = common.noise_grid([0.0, 1.5], "gumbel")
     upwards = common.integral_above(np.exp(grid.density), grid.half)
     assert upwards == pytest.approx(np.exp(grid.above), abs=1e-12)
-
-
-@pytest.mark.parametrize("noise", LAWS)
-def test_lists_of_all_items_have_probability_one(noise):
-    lists = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
-    chances = common.list_chances([0.0, 2.0, -1.0], lists, noise)
-    assert chances.sum() == pytest.approx(1, abs=1e-12)
-    assert chances.argmax() == 2
-
-
-def test_gaussian_delta_at_zero_is_the_total_variation():
-    assert float(common.gaussian_delta(0.8, 0.0)) == pytest.approx(math.erf(0.4 / math.sqrt(2)))

@@ -1,11 +1,6 @@
-"""Theorem 2.3 against enumeration, quadrature, simulation and broken twins.
-
-One simulation with a fixed seed; its interval is left with probability below 6e-7.
-"""
+"""Theorem 2.3 against quadrature, sums over pairs and broken twins."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pytest
@@ -14,7 +9,6 @@ from scipy import integrate, stats
 
 from companion.chapters.private_top_k import utility_bound
 from companion.ledger.claim import derive
-from dprank.pairwise.rank_law import top_set_law
 
 
 def test_swapped_is_the_tail_of_a_difference():
@@ -25,25 +19,9 @@ def test_swapped_is_the_tail_of_a_difference():
         assert float(utility_bound.swapped(gap)) == pytest.approx(want, rel=1e-7)
 
 
-@pytest.mark.parametrize(("items", "k"), [(2, 1), (3, 1), (5, 2), (6, 5), (6, 3)])
-def test_exact_failure_is_that_of_the_law_of_all_sets(items, k):
-    for gap in (0.2, 1.0, 4.0):
-        law = top_set_law(-gap * np.arange(items), 1.0, k)
-        assert utility_bound.exact_failure(items, k, gap) == pytest.approx(1 - law[tuple(range(k))], rel=1e-9)
-
-
 def test_exact_failure_of_two_items_is_the_closed_form_however_small():
     for gap in (1e-3, 5.0, 100.0, 300.0):
         assert utility_bound.exact_failure(2, 1, gap) == pytest.approx(float(utility_bound.swapped(gap)), rel=1e-12)
-
-
-def test_exact_failure_against_simulation():
-    rng = np.random.default_rng(7)
-    items, k, gap, draws = 200, 50, 1.5, 20_000
-    noisy = gap * np.arange(items) + rng.laplace(size=(draws, items))
-    wrong = (noisy[:, :k].max(1) > noisy[:, k:].min(1)).mean()
-    exact = utility_bound.exact_failure(items, k, gap)
-    assert abs(wrong - exact) < 5 * math.sqrt(exact * (1 - exact) / draws)
 
 
 def test_far_items_do_not_matter():
@@ -56,12 +34,6 @@ def test_our_failure_is_the_sum_over_pairs():
         assert float(utility_bound.our_failure(gap)) == pytest.approx(
             min(1, (n * utility_bound.swapped(n * gap)).sum()), rel=1e-12
         )
-
-
-def test_verdicts():
-    for checks, verdict in ((utility_bound.check_utility(), "holds"), (utility_bound.check_example(), "refuted")):
-        assert derive(checks) == verdict
-        assert [str(c) for c in checks if c.about == "corrected" and c.outcome is not True] == []
 
 
 @pytest.mark.parametrize(
@@ -77,13 +49,6 @@ def test_an_example_with_a_tenth_of_the_failures_would_hold(monkeypatch):
     swapped = utility_bound.swapped
     monkeypatch.setattr(utility_bound, "swapped", lambda gap: swapped(gap) / 10)
     assert derive(utility_bound.check_example()) == "holds"
-
-
-def test_most_items_and_needed_gap_are_where_the_bound_turns():
-    most = utility_bound.most_items(20, 0.01)
-    assert float(utility_bound.printed_failure(most, 20)) < 0.01 <= float(utility_bound.printed_failure(most + 1, 20))
-    gap = utility_bound.needed_gap(8e6, 0.01)
-    assert float(utility_bound.printed_failure(8e6, gap)) == pytest.approx(0.01, rel=1e-9)
 
 
 def test_frame_and_figure():
