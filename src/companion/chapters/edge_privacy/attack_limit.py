@@ -21,36 +21,28 @@ KAPPA_1 = 1.001
 STEEPEST = 0.25
 
 
-def mean_abs_score(comparisons: int) -> float:
-    """E abs(wins - d / 2) of an item with d even-handed comparisons: its expected absolute score, logistic link."""
-    d = comparisons
-    half = (d + 1) // 2
-    return half * float(binom.pmf(half, d, 0.5))
-
-
 def printed_bound(n_items: int, p: float, epsilon: float, delta: float, mean_error: float) -> float:
     """Right-hand side of (2.8), logistic link."""
     return KAPPA_1 * (4 * n_items * p * epsilon * mean_error + 4 * (n_items - 1) * delta + 2 / n_items)
 
 
 def rare_leak(n_items: int, epsilon: float, delta: float, size: float) -> dict[str, float]:
-    """Both sides of (2.8), k = 1, for an estimator that betrays the data once in a while.
+    """Both sides of (2.8), k = 1, strengths 0, p = 1, for an estimator that betrays the data once in a while.
 
-    All items have strength 0 and p = 1. With probability delta the estimate of item 1 is the sign of its score times
-    `size`, otherwise it is 0: (0, delta)-private.
+    With probability delta it is the sign of item 1's score times `size`, otherwise 0: (0, delta)-private.
     """
     d = n_items - 1
-    attack_sum = delta * size * mean_abs_score(d)
+    half = (d + 1) // 2  # E|wins − d/2| is half P(wins = half)
+    attack_sum = delta * size * half * float(binom.pmf(half, d, 0.5))
     tie = float(binom.pmf(d // 2, d, 0.5)) if d % 2 == 0 else 0.0
     return {"attack": attack_sum, "bound": printed_bound(n_items, 1.0, epsilon, delta, delta * size * (1 - tie))}
 
 
 def pure_ratio(n_items: int, p: float, epsilon: float) -> float:
-    """Attack over the bound (2.8), in the limit of large outputs, of an epsilon-private estimator (delta = 0).
+    """Attack over the bound (2.8), strengths 0, delta = 0, of an estimate that is huge if all pairs met, else 0.
 
-    Strengths 0. If all pairs were compared the estimate of item 1 is B with probability exp(epsilon (wins - d)) / 2, d
-    = n - 1; else it is 0. Neighbours have equally many comparisons, so the test costs no privacy. Given a complete
-    graph the attack is d tanh(epsilon / 2) / 2 times the mean estimate; both sides carry the chance of such a graph.
+    It is B with probability exp(epsilon (wins - d)) / 2, d = n - 1. Neighbours have equally many comparisons, so that
+    test costs no privacy; given a complete graph the attack is d tanh(epsilon / 2) / 2 times the mean estimate.
     """
     return (n_items - 1) * math.tanh(epsilon / 2) / 2 / (4 * KAPPA_1 * n_items * p * epsilon)
 
@@ -58,11 +50,10 @@ def pure_ratio(n_items: int, p: float, epsilon: float) -> float:
 def worst_attack(
     comparisons: int, epsilon: float, delta: float, price: float, own: float = 0.0, others: float = 0.0
 ) -> float:
-    """Exact maximum of expected attack minus `price` times the mean absolute error, over private estimates in [-1, 1].
+    """Largest expected attack less `price` times the mean absolute error of private estimates in [-1, 1].
 
-    One item of strength `own` met `comparisons` others of strength `others`, logistic link. By symmetry the estimate
-    may depend on the number of wins only, and by linearity of the objective on both sides of the truth it may take the
-    values -1, truth, 1 only: a linear program over all (epsilon, delta)-private estimators.
+    One item of strength `own` met `comparisons` others. By symmetry its wins are enough, and by linearity the values
+    -1, truth and 1: a linear program.
     """
     d = comparisons
     wins = np.arange(d + 1)

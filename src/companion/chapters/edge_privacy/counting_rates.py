@@ -36,19 +36,16 @@ def rate(items: float, probability: float, epsilon: float) -> tuple[float, float
 
 
 def largest_gap(items: int, tolerance: int = 0) -> float:
-    """Largest possible tau_(k-m) - tau_(k+m+1): 1/2 + m / n, for every k.
+    """Largest possible tau_(k-m) - tau_(k+m+1) for every k, which three tied blocks attain: 1/2 + m / n.
 
-    The s = k - m items at the top share s^2 / 2 points among themselves, so their worst has at most n - s / 2; the
-    t = n - k - m at the bottom have t / 2 at least for their best. Three tied blocks attain it.
+    The worst of s = k - m at the top has at most n - s / 2 points, the best of t = n - k - m at the bottom at least t /
+    2.
     """
     return 0.5 + tolerance / items
 
 
 def least_items(constant: float, probability: float, epsilon: float) -> int:
-    """The least number of items from which on some matrix has the gap that exact recovery asks for (m = 0).
-
-    The gap decreases from three items on, so this is a bisection.
-    """
+    """The least n from which on some matrix has the gap that exact recovery asks for: it falls from n = 3 on."""
 
     def empty(n: int) -> bool:
         return constant * sum(rate(n, probability, epsilon)) > 0.5
@@ -65,11 +62,7 @@ def least_items(constant: float, probability: float, epsilon: float) -> int:
 
 
 def emptiness(items: Iterable[int], epsilons: Iterable[float], constant: float = SUFFICIENT) -> pd.DataFrame:
-    """The gap that is asked for, and the number of items from which it is possible, p = 1.
-
-    Columns: ``epsilon``, a column for each number of items (the gap asked for; at most 1/2 is possible), ``possible
-    from``.
-    """
+    """The gap asked for at p = 1: ``epsilon``, a column for each n (1/2 is possible), ``possible from``."""
     items = list(items)
     rows = []
     for epsilon in epsilons:
@@ -107,10 +100,7 @@ def scaled_bound(items: float, constant: float, pairs: float, power: float) -> f
 def difference_law(
     items: int, probability: float, direct: float, first: float, second: float
 ) -> tuple[NDArray[np.int64], Array]:
-    """Exact law of N_a - N_b, if a beats b with chance `direct`, and a and b beat the others with `first` and `second`.
-
-    Values and probabilities.
-    """
+    """Values and law of N_a - N_b: a beats b with chance `direct`, a and b the others with `first`, `second`."""
     others = np.arange(items - 1)
     wins_a = stats.binom.pmf(others, items - 2, probability * first)
     wins_b = stats.binom.pmf(others, items - 2, probability * second)
@@ -121,13 +111,10 @@ def difference_law(
 def pair_failure(
     items: int, probability: float, direct: float, first: float, second: float, epsilon: float
 ) -> dict[str, float]:
-    """Exact probabilities for two items whose tau differ as much as a class with constant C allows.
+    """Of two items whose tau are as far apart as a class allows: its ``constant`` C, ``counts``, ``reversed``.
 
-    The others tie with each other. If ``first >= second >= 1/2`` the two are the best and the second best item, so the
-    matrix lies in the class for k = 1, m = 0.
-
-    ``constant`` C; ``counts`` (probability that N_a - N_b falls C sqrt(np log n) short of its mean); ``reversed`` (that
-    the noisy counts are in the wrong order).
+    The others tie. ``counts``: P(N_a - N_b falls C sqrt(np log n) short of its mean); ``reversed``: P(the noisy counts
+    are in the wrong order). With ``first >= second >= 1/2`` the two are the best items, and the class has k = 1, m = 0.
     """
     values, law = difference_law(items, probability, direct, first, second)
     gap = (2 * direct - 1 + (items - 2) * (first - second)) / items
@@ -137,18 +124,14 @@ def pair_failure(
         constant = gap / sum(rate(items, probability, epsilon))
         behind = np.exp([log_first_wins(-v, 2 / epsilon) for v in values])
     short = items * probability * gap - constant * math.sqrt(items * probability * math.log(items))
-    return {
-        "constant": constant,
-        "counts": float(law[values <= short + 1e-9].sum()),
-        "reversed": float(law @ behind),
-    }
+    return {"constant": constant, "counts": float(law[values <= short + 1e-9].sum()), "reversed": float(law @ behind)}
 
 
 def leader(items: Sequence[int], probability: float, epsilon: float = math.inf) -> pd.DataFrame:
     """One item beats all others, which tie, k = 1: the proof's bound on the counts.
 
-    Columns: ``items``, ``constant`` (the largest C of which the matrix is in the class), ``exact`` (probability that
-    N_a - N_b falls C sqrt(np log n) short of its mean), ``printed`` n^(-C^2), ``corrected`` n^(-C^2 / 4).
+    ``items``, ``constant`` (largest C of the class), ``exact`` (P(N_a - N_b falls C sqrt(np log n) short of its mean)),
+    ``printed`` n^(-C^2), ``corrected`` n^(-C^2 / 4).
     """
     rows = []
     for n in items:
@@ -175,12 +158,10 @@ def block_epsilon(items: float, constant: float) -> float:
 
 
 def block_failure(items: float, epsilon: float) -> float:
-    """Exact probability that noisy counts miss the better of two blocks of equal size, p = 1.
+    """Exact P(noisy counts miss the better of two blocks of equal size), p = 1.
 
-    Every item of the first block beats every item of the second, and within a block everybody wins equally often (a
-    block of odd size can be arranged in a circle, each beating the next half): counts are sure and differ by n / 2.
-    The set is missed if max W over the second block less min W over the first exceeds n / 2: two independent maxima
-    of n / 2 Laplace variables.
+    Every item of the first beats every item of the second, and all of a block win equally often: counts are sure, n / 2
+    apart. The set is missed if max W over the second less min W over the first exceeds that.
     """
     k, distance = items / 2, items * epsilon / 4  # in scales of the noise
     node, weight = leggauss(20)
@@ -199,11 +180,9 @@ def block_failure(items: float, epsilon: float) -> float:
 
 
 def sufficiency(constants: Iterable[float], items: Sequence[float]) -> pd.DataFrame:
-    """n^5 times the exact failure of `block_failure` at the border of the class: how large a constant must be.
+    """n^5 times `block_failure` at the border of the class: ``C``, and a column for each n, a power of ten.
 
-    Two items are added to each n, a power of ten, so that half of them is odd.
-
-    Columns: ``C`` and a column for each number of items.
+    Two items are added to each, so that half of them is odd.
     """
     return pd.DataFrame(
         {"C": c} | {f"n = {n:.0e}": n**5.0 * block_failure(n + 2, block_epsilon(n + 2, c)) for n in items}
@@ -329,11 +308,7 @@ def law_off(design: tuple[int, float, float, float, float, float]) -> float:
 
 
 def ranking_demand(items: int, constant: float, probability: float = 1.0, epsilon: float = math.inf) -> float:
-    """The gap asked for between all neighbours in the ranking over the largest that is possible, 1 / n.
-
-    The best item has tau at most 1 - 1 / (2n) and the last at least 1 / (2n), so n - 1 gaps add up to at most
-    1 - 1 / n, and the smallest is at most 1 / n.
-    """
+    """The gap asked for between all neighbours over 1 / n, since n - 1 gaps add up to at most 1 - 1 / n."""
     return constant * items * sum(rate(items, probability, epsilon))
 
 
@@ -360,10 +335,7 @@ def check_rank_all(items: int) -> Iterator[Check]:
 
 
 def two_items_error(gap: float, epsilon: float) -> float:
-    """Largest exact error of Algorithm 2 on two items that are always compared, tau at least `gap` apart.
-
-    The error decreases in the win probability 1/2 + gap of the better item.
-    """
+    """Largest exact error of Algorithm 2 on two items, always compared, `gap` apart at least."""
     wrong = math.exp(log_first_wins(-1, 2 / epsilon))
     win = 0.5 + gap
     return win * wrong + (1 - win) * (1 - wrong)

@@ -27,10 +27,7 @@ RUNS = 3
 
 
 def leave_one_out(wins: Array, theta: Array, pair: float, link: Link = LOGISTIC) -> Array:
-    """Copies of `wins` (A.5): in copy m all comparisons of item m are replaced by their expectation.
-
-    `pair` is how often a pair is compared, on average; the copies come first in the shape (items, items, items).
-    """
+    """Copies of `wins` (A.5), (items, items, items): in copy m those of item m are expected, `pair` times each pair."""
     n = len(wins)
     expected = pair * link.cdf(theta[:, None] - theta)
     item = np.arange(n)
@@ -86,8 +83,8 @@ def problem(
 def reachable(wins: Array, theta: Array, noise: Array, gamma: float, far: float) -> float:
     """How far (A.4) can get from the truth in the l2 norm, if no entry gets farther than `far`.
 
-    Along the ones the Hessian is gamma, orthogonally to them at least gamma and the least curvature at differences of
-    at most 2 + 2 far times the second-smallest eigenvalue of the Laplacian; no step adds more than the first one.
+    Along the ones the Hessian is gamma, else at least gamma and the least curvature within 2 + 2 far times the second
+    eigenvalue of the Laplacian; no step adds more than the first one.
     """
     slope = gradient(wins, theta) + gamma * theta + noise
     played = wins + wins.T
@@ -99,11 +96,9 @@ def reachable(wins: Array, theta: Array, noise: Array, gamma: float, far: float)
 def watch(items: int, p: float, scale: float, steps: int, c0: float = 1.0, repetition: int = 0) -> dict[str, float]:
     """One run of (A.4) and of all its leave-one-out copies, from the truth, logistic link, kappa_2 = 57.
 
-    Noise is Laplace(`scale`), gamma = c0 sqrt(np log n); `repetition` names the random stream.
-
-    ``C1`` to ``C4``: the largest error over its rate, over all steps; ``l2``: the largest l2 error over `reachable`;
-    ``A.33``: its left side over sqrt(np log n) (1 + the largest error of the copy); ``drift``: difference of the
-    coordinate sums of the copies and of the descent; ``progress``: what the last 1 % of the steps changed.
+    ``C1`` to ``C4``: the largest error over its rate; ``l2``: the largest l2 error over `reachable`; ``A.33``: its left
+    side over sqrt(np log n) (1 + the largest error of the copy); ``drift``: of the copies' coordinate sums from the
+    descent's; ``progress``: what the last 1 % of the steps changed.
     """
     rng = stream("cai2025:prop-a.1", {"items": items, "p": p, "scale": scale, "c0": c0}, repetition)
     wins, theta, noise, gamma, eta = problem(items, p, scale, c0, rng)
@@ -218,9 +213,9 @@ def initial_distance(items: int, scale: float, c0: float) -> float:
 
 
 def small_descents(items: int) -> Iterator[tuple[float, float]]:
-    """Of small runs: the distance left after n^3 (c0 + 3 kappa_2) / c0 steps over e^(-n^2), and the first distance.
+    """Of small runs: the distance left after n^3 (c0 + 3 kappa_2) / c0 steps over e^(-n^2) and the first distance.
 
-    Relative to the first distance, and to its bound, the gradient's norm over gamma.
+    And that first distance over its bound, the gradient's norm over gamma.
     """
     for repetition in range(RUNS):
         wins, theta, noise, gamma, eta = small_problem(items, repetition)

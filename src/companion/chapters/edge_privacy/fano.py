@@ -23,10 +23,9 @@ FINE = ((2, 0.1), (5, 2.0), (10**6, 5.0), (10**6, 14.0))
 
 
 def fano_bound(laws: int, epsilon: float, delta: float, moved: float) -> float:
-    """Our lower bound on the minimax risk over alpha, for a loss with the triangle inequality.
+    """Our lower bound on the minimax risk over alpha, for a loss with the triangle inequality; D is `moved`.
 
-    The least over z in [0, 1] of (1 - z + (M - 1) z exp(-epsilon D / z)) / 2, less (M - 1) D delta / 2. At least what
-    Theorem A.1 says.
+    Least over z in [0, 1] of (1 - z + (M - 1) z exp(-epsilon D / z)) / 2, less (M - 1) D delta / 2.
     """
     y = epsilon * moved
 
@@ -49,7 +48,7 @@ def printed_fano(laws: int, epsilon: float, delta: float, moved: float, divergen
 
 
 def guaranteed_error(log_others: float, y: float, log_slack: float = -math.inf) -> float:
-    """Least average error of a private guess among M laws: the root of b = (M - 1) ((1 - b) exp(-y / (1 - b)) - s).
+    """Least average error b of a private guess of M laws: b = (M - 1) ((1 - b) exp(-y / (1 - b)) - s).
 
     `log_others` is log(M - 1), y is epsilon D, and s is D delta.
     """
@@ -67,12 +66,10 @@ def star(laws: int) -> NDArray[np.float64]:
 
 
 def fano_cases(epsilons: Sequence[float], delta: float = 0.0, bits: int = 3) -> pd.DataFrame:
-    """Exact private minimax risk in the worst metric against Theorem A.1 and our bound, for a few families of laws.
+    """Exact private minimax risk in the worst metric for laws of a few bits, against both bounds.
 
-    Data are `bits` bits, neighbours differ in one; laws are as many product or mixed laws as the family has.
-
-    Columns: ``family``, ``laws``, ``epsilon``, ``delta``, ``moved`` (D, the largest least coupling), ``risk`` (exact),
-    ``ours``, ``printed``.
+    ``family``, ``laws``, ``epsilon``, ``delta``, ``moved`` (D, the largest least coupling), ``risk``, ``ours``,
+    ``printed``.
     """
     data = np.array(list(product((0, 1), repeat=bits)))
     distance = np.abs(data[:, None] - data).sum(-1)

@@ -99,20 +99,14 @@ def check_thm_2_2(sizes: Sequence[int] = SIZES) -> Iterator[Check]:
     yield amended(f"{what}, over 5 √(n/log n) / √(n′ log n′)", over[many] / over[few] / exact, "==", 1, error=ROUNDING)
 
 
-def nearest_risk(n_items: int) -> float:
-    """Upper bound on the sup-norm risk over centred strengths of at most 1, all pairs compared, logistic link.
-
-    Of the centred strengths whose average win probabilities are nearest to the observed shares of wins.
-    """
-    return 2 * math.sqrt(math.log(2 * n_items) / (2 * n_items)) / float(LOGISTIC.pdf(2.0))
-
-
 @claim("cai2025:sec-2.2.2:nonprivate-rate")
 def check_nonprivate_rate(sizes: Sequence[int] = (100, 10_000, 1_000_000)) -> Iterator[Check]:
     """Whether the minimax risk without privacy has the rate of the first term of (2.10)."""
     ratios = [least_risk(4) / rates(n, 1.0, 1.0)[0] for n in sizes]
     what = f"minimax risk over the cube / √(log n/(np)), p = 1: growth from n = {sizes[0]} to {sizes[-1]:,}"
-    upper = max(nearest_risk(n) / rates(n, 1.0, 1.0)[0] for n in sizes)
+    # of the centred strengths whose average win probabilities are nearest to the observed shares of wins
+    nearest = {n: 2 * math.sqrt(math.log(2 * n) / (2 * n)) / float(LOGISTIC.pdf(2.0)) for n in sizes}
+    upper = max(risk / rates(n, 1.0, 1.0)[0] for n, risk in nearest.items())
     lower = min(plain_bound(n, 1.0) / rates(n, 1.0, 1.0)[0] for n in sizes)
     yield printed(what, ratios[-1] / ratios[0], "<=", 1 + ROUNDING)
     exact = math.sqrt(sizes[-1] * math.log(sizes[0]) / (sizes[0] * math.log(sizes[-1])))

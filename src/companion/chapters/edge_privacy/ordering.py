@@ -14,6 +14,7 @@ from scipy import optimize, stats
 from companion.chapters.edge_privacy.estimation import rate, sparsest
 from companion.instruments.allowance import ROUNDING, Z, agree
 from companion.instruments.sweep import stream
+from companion.instruments.two_items import overtaken
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import LOGISTIC, erdos_renyi_counts
 
@@ -29,17 +30,11 @@ LOGS = tuple(math.log(10) * k for k in (2, 6, 12, 300, 10**6))
 # --- Corollary 2.1 ---------------------------------------------------------------------------------------------------
 
 
-def tail(u: float) -> float:
-    """P(w - w' > u) for two Laplace variables of scale 1, u >= 0."""
-    return math.exp(-u) * (1 + u / 2) / 2
-
-
 def swap_probability(n: int, gap: float, scale: float) -> float:
-    """Exact probability that the perturbed MLE puts another item before the best: complete graph, logistic link.
+    """P(the perturbed MLE puts a given other item before the best), exact but for `LEFT_OUT`, p = 1.
 
-    The best item leads by `gap`, all others are equal. On the complete graph the order is that of the noisy counts, so
-    this is P(N_2 + w_2 > N_1 + w_1) for one given other item, and a lower bound on the failure of the top one.
-    Outcomes farther than 24 standard deviations are left out: less than `LEFT_OUT`.
+    The best item leads by `gap`, all others are equal: P(N_2 + w_2 > N_1 + w_1), a lower bound on the top one's
+    failure.
     """
     others, reach = n - 2, math.ceil(12 * math.sqrt(n))
     laws, starts = [], []
@@ -52,19 +47,15 @@ def swap_probability(n: int, gap: float, scale: float) -> float:
     first = starts[0] - (starts[1] + len(laws[1]) - 1)
     value = first + np.arange(len(lead))
     won = float(LOGISTIC.cdf(gap))
-    total = 0.0
-    for direct, chance in ((1, won), (-1, 1 - won)):
-        t = np.abs(value + direct) / scale if scale else np.where(value + direct == 0, 0.0, np.inf)
-        behind = np.exp(-t) * (1 + np.where(np.isinf(t), 0, t) / 2) / 2
-        total += chance * float(lead @ np.where(value + direct >= 0, behind, 1 - behind))
-    return total
+    met = ((1, won), (-1, 1 - won))
+    return float(sum(chance * (lead @ overtaken((value + direct) / scale)) for direct, chance in met))
 
 
 def separation(n: int, epsilon: float) -> float:
-    """A gap that is enough on the complete graph with lambda = 8 / epsilon, for every k: our constants in (2.7).
+    """A gap that is enough on the complete graph with lambda = 8 / epsilon, every k: our constants in (2.7).
 
-    The lead of an item over another in wins is a sum of n independent terms with mean at least F'(2) n gap; it falls
-    short by sqrt(7 n log n) with probability at most n^-7 (Hoeffding), and noise makes up 8 lambda log n with less.
+    A lead of mean at least F'(2) n gap falls short by sqrt(7 n log n) with probability n^-7 at most (Hoeffding), and
+    noise makes up 8 lambda log n with less.
     """
     first, second = separation_constants()
     return first * math.sqrt(math.log(n) / n) + second * math.log(n) / (n * epsilon)
@@ -81,9 +72,9 @@ def separable(epsilon: float) -> int:
 
 
 def swaps(sizes: Iterable[int], constants: Iterable[float], epsilon: float = 1.0) -> pd.DataFrame:
-    """Swap of the best item with one other, for gaps of several multiples of the right side of (2.7), p = 1.
+    """The best item falls behind one other, p = 1: ``constant`` times the rate as ``gap``, ``items``, ``swap`` (exact).
 
-    Columns: ``constant``, ``items``, ``gap``, ``swap`` (exact probability), ``exponent`` (it is n to the minus this).
+    And ``exponent``: the probability is n to the minus this.
     """
     rows = []
     for c, n in product(constants, sizes):
@@ -101,8 +92,7 @@ def listed_swap(gap: float, scale: float) -> float:
         for (i, j), first in zip(pairs, result, strict=True):
             chance *= float(LOGISTIC.cdf((theta[i] - theta[j]) * (1 if first else -1)))
             wins[i if first else j] += 1
-        lead = (wins[0] - wins[1]) / scale
-        total += chance * (tail(lead) if lead >= 0 else 1 - tail(-lead))
+        total += chance * float(overtaken((wins[0] - wins[1]) / scale))
     return total
 
 
@@ -126,7 +116,7 @@ def check_cor_2_1() -> Iterator[Check]:
     for epsilon in EPSILONS:
         least = separable(epsilon)
         sizes = [least, *(10**k for k in range(4, 10) if 10**k > least)]
-        bound = max(n**5 * n**2 / 4 * (n**-7.0 + tail(8 * math.log(n))) for n in sizes)
+        bound = max(n**5 * n**2 / 4 * (n**-7.0 + overtaken(8 * math.log(n))) for n in sizes)
         what = f"n⁵ times the bound on P(wrong top k), our constants, every k, p = 1, ε = {epsilon:g}, n ≥ {least:,}"
         for says in (supplied, amended):
             yield says(what, bound, "<=", 1)
@@ -147,10 +137,10 @@ def check_cor_2_1() -> Iterator[Check]:
 
 
 def changed(theta: ArrayLike) -> NDArray[np.float64]:
-    """Comparisons, in expectation, that tell each item from the next: sums of differences of winning probabilities.
+    """Comparisons, in expectation, that tell each item from the next: outcomes that change if the two exchange places.
 
-    For neighbours i and k in the order: the sum over the other j of 2 (F(theta_i - theta_j) - F(theta_k - theta_j)),
-    and F(theta_i - theta_k) - F(theta_k - theta_i). If the two exchange their strengths, this many outcomes change.
+    The sum over the other j of 2 (F(theta_i - theta_j) - F(theta_k - theta_j)), and F(theta_i - theta_k) - F(theta_k -
+    theta_i).
     """
     theta = np.sort(np.asarray(theta, float))[::-1]
     against = LOGISTIC.cdf(theta[:, None] - theta)
@@ -161,9 +151,9 @@ def changed(theta: ArrayLike) -> NDArray[np.float64]:
 
 
 def ranking_limit(epsilon: float, comparisons: ArrayLike) -> float:
-    """Upper bound on P(all items in the right order) under epsilon edge privacy, by exchanges of neighbours.
+    """Upper bound on P(all in the right order) under edge privacy, by exchanges of neighbours in the order.
 
-    It is 1 / (1 + sum exp(-(e^epsilon - 1) D)) with D of `changed`, for each pair of neighbours in the order.
+    1 / (1 + sum exp(-(e^epsilon - 1) D)), D of `changed`.
     """
     return float(1 / (1 + np.exp(-math.expm1(epsilon) * np.asarray(comparisons, float)).sum()))
 
@@ -228,10 +218,9 @@ def check_rank_all(draws: int) -> Iterator[Check]:
 
 
 def dominance(log_sizes: Iterable[float], c_1: float = 1.0) -> pd.DataFrame:
-    """Privacy term of (2.7) over the other at epsilon = 1 / sqrt(log n), for degrees n p = (log n)^a and at c_1's edge.
+    """Privacy term of (2.7) over the other at epsilon = 1 / sqrt(log n), by ``log n``, for degrees (log n)^a.
 
-    Columns: ``log n``, ``largest`` (ratio at the least p of Theorem 2.1: (log n)^(1/4) / sqrt(c_1)), ``inside`` (at n p
-    = (log n)^1.75), ``edge`` (at n p = (log n)^2), ``outside`` (at n p = (log n)^2.25).
+    ``largest`` (least p of Theorem 2.1: a = 1.5, times c_1), ``inside`` (1.75), ``edge`` (2), ``outside`` (2.25).
     """
     rows = []
     for log in log_sizes:

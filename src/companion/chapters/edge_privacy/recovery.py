@@ -15,6 +15,7 @@ from companion.chapters.edge_privacy.attack import all_outcomes
 from companion.chapters.edge_privacy.fano import guaranteed_error
 from companion.chapters.edge_privacy.private_programs import private_risk
 from companion.instruments.allowance import ROUNDING, agree
+from companion.instruments.two_items import overtaken
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC
 
@@ -45,7 +46,7 @@ def log_packing(log_items: float, size: int, m: int) -> float:
 def exchange(n_items: int, k: int, exchanged: int) -> dict[str, float]:
     """Two matrices of A.7.1 whose top sets differ in `exchanged` items each, by listing all pairs.
 
-    ``moved``: mean number of changed answers, in units of p Delta; ``gap``: tau(k) - tau(k + 1) in units of Delta.
+    ``moved``: mean number of changed answers in p Delta; ``gap``: tau(k) - tau(k + 1) in Delta.
     """
     tops = np.zeros((2, n_items))
     tops[0, :k] = 1
@@ -66,11 +67,10 @@ def large_enough(nu_1: float, nu_2: float) -> float:
 
 
 def recovery_grid(c_0: float = 0.5) -> pd.DataFrame:
-    """Theorem 2.4 at our constants, k up to n / 2, from our smallest n on and m from 1 to the largest allowed.
+    """Theorem 2.4 at our constants, k up to n / 2, from our smallest n on, m from 1 to the largest allowed.
 
-    Columns: ``nu_1``, ``nu_2``, ``log_n``, ``m``; logarithms of how many sets there are at least (``log_packing``), of
-    the paper's number (``log_printed``) and of those that the argument needs (``log_needed``); ``moved`` (epsilon D),
-    ``log_slack`` (of delta D).
+    ``nu_1``, ``nu_2``, ``log_n``, ``m``; logarithms of the sets that there are (``log_packing``), of the paper's number
+    (``log_printed``), of those needed (``log_needed``); ``moved`` (epsilon D), ``log_slack`` (of delta D).
     """
     rows = []
     for nu_1, nu_2, factor in product(NUS, NUS, FACTORS):
@@ -170,15 +170,10 @@ def largest_packing(sets: Sequence[tuple[int, ...]], apart: int) -> int:
 # --- Theorem 2.4 with m = 0 ------------------------------------------------------------------------------------------
 
 
-def counting_error(n_items: int, gap: float) -> float:
-    """Bound on the probability that counting wins misses a top set, p = 1 (Hoeffding, union over pairs)."""
-    return min(1.0, n_items**2 / 4 * math.exp(-n_items * gap**2))
-
-
 def exact_recovery(n_items: int, k: int, c: float) -> float:
-    """Guaranteed error of private exact recovery at gap c log n / (n p epsilon), delta = epsilon / (n log n).
+    """Guaranteed error of private exact recovery, gap c log n / (n p epsilon), delta = epsilon / (n log n).
 
-    The sets are the top k - 1 items and one other item; if k is above n / 2 the complements take their place.
+    The sets are the top k - 1 items and one other; above n / 2 the complements take their place.
     """
     others = n_items - min(k, n_items - k)
     moved = 2 * c * math.log(n_items) * (n_items - 1) / n_items  # epsilon D
@@ -186,9 +181,9 @@ def exact_recovery(n_items: int, k: int, c: float) -> float:
 
 
 def small_recovery(n_items: int, epsilon: float, delta: float, gap: float) -> dict[str, float]:
-    """Exact minimax error of privately finding the best of a few items, and our bound.
+    """Exact minimax error of privately finding the best of a few items, all compared once, and our bound.
 
-    All pairs compared once; the best beats every other item with probability 1/2 + gap, all else is even.
+    The best beats every other item with probability 1/2 + gap, all else is even.
     """
     outcomes = all_outcomes(n_items)
     rows, columns = np.triu_indices(n_items, 1)
@@ -212,7 +207,7 @@ def check_thm_2_4_m0() -> Iterator[Check]:
         gap = math.sqrt((2 * math.log(n) + 3) / n)
         epsilon = c * math.log(n) / (n * gap)
         what = f"P(counting wins misses the top set), δ = 1, p = 1, n = {n:.0e}, ε = {epsilon:.2g}, c = c₀ = {c:g}"
-        error = counting_error(n, gap)
+        error = n**2 / 4 * math.exp(-n * gap**2)  # Hoeffding, union over pairs
         yield printed(what, error, ">=", 0.1)
         yield agree("the same, off e⁻³/4", abs(error - math.exp(-3) / 4))
         yield argument(f"log n/(npε) over c there, n = {n:.0e}", math.log(n) / (n * epsilon) / c, "<", 1)
@@ -254,16 +249,15 @@ def jump_gap(n_items: int, jump: float = 0.25) -> float:
 
 
 def jump_recovery(n_items: float, epsilon: float, jump: float = 0.25) -> dict[str, float]:
-    """Algorithm 2 under a link with a jump, all pairs compared, k = n / 2.
+    """Algorithm 2 under a link with a jump, p = 1, k = n / 2: ``m``, a tolerance, ``error`` and ``power``.
 
-    ``m``: a tolerance; ``error``: bound on P(Hamming error > 2m) for every strengths with tau(k-m) > tau(k+m+1);
-    ``power``: log_n of 2.2 m, which must be at most 1 - nu_1 (nu_2 = 0.1).
+    ``error`` bounds P(Hamming error > 2m) for all strengths with tau(k-m) > tau(k+m+1); ``power`` is log_n of 2.2 m, at
+    most 1 - nu_1 (nu_2 = 0.1).
     """
     n = n_items
     m = math.ceil(math.sqrt(n * (2 * math.log(n) + 3)) / jump)
     lead = (2 * m + 2) * jump
-    t = lead * epsilon / 4
-    tail = math.exp(-(lead**2) / (4 * n)) + math.exp(-t) * (1 + t / 2) / 2
+    tail = math.exp(-(lead**2) / (4 * n)) + float(overtaken(lead * epsilon / 4))
     return {"m": m, "error": min(1.0, n * n / 4 * tail), "power": math.log(2.2 * m) / math.log(n)}
 
 

@@ -64,10 +64,9 @@ def boundaries(items: Sequence[int], constant: float, points: int) -> list[tuple
 
 
 def degree_failure(items: int, probability: float) -> tuple[float, float]:
-    """Probability that some degree of an Erdos-Renyi graph leaves [np/2, 3np/2]: a lower and an upper bound.
+    """Lower and upper bound on P(some degree of an Erdos-Renyi graph leaves [np/2, 3np/2]).
 
-    Degrees are Binomial(n - 1, p). The upper bound is the union bound, the lower one the better of a single degree and
-    Bonferroni's inequality with the exact joint law of two degrees.
+    Of exact laws of one degree and of two: the union bound, and the better of one degree and Bonferroni.
     """
     mean = items * probability
     below, above = math.ceil(mean / 2) - 1, math.floor(1.5 * mean)
@@ -126,10 +125,9 @@ def check_degrees(items: Sequence[int] = SIZES) -> Iterator[Check]:
 
 
 def laplace_sum_tail(items: int, threshold: float) -> float:
-    """P(w_1 + ... + w_n > t) for independent standard Laplace variables, exact, t >= 0.
+    """P(w_1 + ... + w_n > t), exact, for standard Laplace variables and t >= 0: a mixture of Erlang tails.
 
-    The sum is a difference of two Gamma(n) variables. Its density is that of a mixture of Erlang laws: the tail is a
-    sum of n positive terms, C(n - 1 + j, j) 2^-(n + j) P(Poisson(t) < n - j), j = 0, ..., n - 1.
+    Weights C(n - 1 + j, j) 2^-(n + j), shapes n - j.
     """
     j = np.arange(items)
     weight = special.gammaln(items + j) - special.gammaln(items) - special.gammaln(j + 1) - (items + j) * math.log(2)
@@ -178,8 +176,10 @@ def check_lemma_a2_proof(scale: float = 8.0) -> Iterator[Check]:
     yield printed(what, exact, "<=", math.exp(-(threshold**2) / (8 * 2 * scale)))
     ratio = max(laplace_sum_tail(n, u * n) / math.exp(-(u**2) * n / 8) for n, u in DEVIATIONS)
     yield amended("largest P(Σ w > t) / exp(−t²/(8nλ²)), 0 < t ≤ 3.5 nλ, n ≤ 300", ratio, "<=", 1)
-    closed = math.exp(-threshold / scale) * (1 + threshold / (2 * scale)) / 2
-    yield argument("that P(w₁ + w₂ > t) over e^(−t/λ)(1 + t/(2λ))/2", exact / closed, "==", 1, error=ROUNDING)
+    share = exact / (laplace_failure(2)[1] / 2)
+    yield argument(
+        "that P(w₁ + w₂ > t) over half of P(the sum exceeds its bound), n = 2", share, "==", 1, error=ROUNDING
+    )
 
 
 def last_linear() -> int:
@@ -207,10 +207,9 @@ def numeric_gradient(wins: Array, theta: Array, link: Link, step: float = 1e-6) 
 
 
 def gradient_failure(items: float, mean: float, deviation: float) -> float:
-    """Logarithm of Bernstein's bound on P(some coordinate of the gradient > kappa_1 deviation sqrt(mean log n)).
+    """Logarithm of Bernstein's bound on P(a gradient entry > kappa_1 deviation sqrt(mean log n)).
 
-    A coordinate is a sum of independent centred terms in [-kappa_1, kappa_1] whose variances add up to at most
-    kappa_1^2 mean / 4, where `mean` is the expected number of comparisons of an item.
+    Sums of centred terms in [-kappa_1, kappa_1], variances at most kappa_1^2 mean / 4; `mean` comparisons an item.
     """
     t = deviation * math.sqrt(mean * math.log(items))
     return math.log(2 * items) - t**2 / (2 * (mean / 4 + t / 3))
@@ -276,9 +275,9 @@ def check_lemma_a1_proof() -> Iterator[Check]:
 
 
 def spectrum_failure(items: float, mean: float) -> float:
-    """Logarithm of the matrix Chernoff bound on P(second-smallest eigenvalue < half its mean).
+    """Logarithm of the matrix Chernoff bound on P(second-smallest eigenvalue < half its `mean`).
 
-    Of the Laplacian of randomly drawn pairs, each a matrix of norm 2; `mean` is the non-zero eigenvalue of the mean.
+    Of the Laplacian of randomly drawn pairs, each a matrix of norm 2.
     """
     return math.log(items - 1) - LOWER * mean / 2
 

@@ -23,11 +23,10 @@ def _divergence(p: float | NDArray[np.float64], q: float | NDArray[np.float64]) 
 def draw_distances(
     n_items: ArrayLike, swapped: ArrayLike, lead: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    r"""Total variation and divergence of one answer under two matrices of the packing of Appendix B.5.
+    """Total variation and divergence of one answer under two matrices of the packing of Appendix B.5.
 
-    Under each of them the members of a top set of k items beat every other item with probability 1/2 + lead, and all
-    else is even. Two top sets of equal size that differ in `swapped` items each way give :math:`2 h (n - h)` times the
-    lead in total variation, summed over the pairs.
+    Members of a top set beat every other item with probability 1/2 + lead, all else is even; the sets differ in
+    `swapped` items each way.
     """
     n, h, d = (np.asarray(x, float) for x in (n_items, swapped, lead))
     pairs = n * (n - 1) / 2
@@ -39,11 +38,10 @@ def draw_distances(
 def fano(
     log_size: ArrayLike, changed: ArrayLike, divergence: ArrayLike, epsilon: ArrayLike, log_delta: ArrayLike
 ) -> NDArray[np.float64]:
-    r"""Least mean error of guessing which of M hypotheses is true, for every private procedure.
+    """Least mean error of guessing which of M hypotheses is true, for every private procedure.
 
-    With M = exp(log_size), D the expected number of voters that a coupling changes and :math:`x = (M - 1) e^{-10
-    \varepsilon D}` it is at least :math:`(0.9 x - 10 (M-1) D \delta) / (1 + x)`, by Markov's inequality and the privacy
-    of groups (Theorem A.1), and at least Fano's bound without privacy.
+    With D changed voters and x = (M - 1) e^(-10 epsilon D) at least (0.9 x - 10 (M - 1) D delta) / (1 + x) (Theorem
+    A.1), and at least Fano's bound without privacy.
     """
     log_size, changed = np.asarray(log_size, float), np.asarray(changed, float)
     # log(M - 1); minus infinity for M = 1
@@ -92,15 +90,10 @@ def packing_checks(n: int, answers: int) -> Iterator[Check]:
 def exact_recovery(
     n_items: Iterable[float], epsilons: Iterable[float], rates: Iterable[float], answers: int = 1
 ) -> pd.DataFrame:
-    """Theorem 3.4 with u = 0 on a grid: lower bound on the worst chance of a wrong top set of any size.
+    """Theorem 3.4 with u = 0: lower bound on the worst chance of a wrong top set of any size.
 
-    `rates` are values of the rate; the number of voters follows (a real number).
-
-    The hypotheses are the top sets that share all but one item: max(k, n - k) + 1 of them, so at least n / 2 + 1, with
-    gap c times the rate, c = 1 / (160 L), and delta = epsilon / (10 n log n).
-
-    Columns: ``items``, ``epsilon``, ``rate``, ``voters``, ``gap``, ``wrong`` (the bound for the least favourable k),
-    ``best`` (for k = 1).
+    ``items``, ``epsilon``, ``rate``, ``voters`` (real), ``gap`` (the rate / (160 L)), ``wrong`` (for the least
+    favourable k, at least n / 2 + 1 top sets that share all but one item), ``best`` (k = 1); delta as in `log_delta`.
     """
     grid = pd.DataFrame(product(n_items, epsilons, rates), columns=["items", "epsilon", "rate"]).astype(float)
     n, epsilon, r = (grid[name].to_numpy() for name in ("items", "epsilon", "rate"))

@@ -48,13 +48,6 @@ def test_log_density_against_a_derivative():
     assert experiment.log_density(t, none, 2, 3) == pytest.approx(closed)
 
 
-def test_determinants_in_closed_form():
-    ratio, rank = experiment.determinants(5, 2.0)
-    assert ratio == pytest.approx((1 + 2 * 0.25 / 2) ** 5)
-    assert rank == 10
-    assert experiment.determinants(1, 1.0)[0] == pytest.approx(1.5)
-
-
 @pytest.mark.parametrize("weaker", [0.3, 0.5])
 def test_weaker_noise_than_printed_is_found_out(weaker):
     """Mutant: a mechanism that claims epsilon with less noise than it needs has neighbours that show it."""
