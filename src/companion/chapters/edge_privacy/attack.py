@@ -16,6 +16,8 @@ from companion.instruments.style import CALIBRATION, styled
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 
+Array = NDArray[np.float64]
+
 #: E abs(pi' / pi) under the prior (15 / 16) (1 - t^2)^2 on (-1, 1): twice its density at 0.
 PRIOR_SLOPE = 15 / 8
 #: Strengths of up to three items whose attack is listed, and nodes and radius of the integration over the prior.
@@ -53,8 +55,14 @@ def attack(errors: ArrayLike, terms: NDArray[np.float64], k: int, *, printed: bo
     return result
 
 
+def listed_outcomes(n_items: int) -> Iterator[Check]:
+    """How many different outcomes are listed."""
+    listed = len({outcome.tobytes() for outcome in all_outcomes(n_items)})
+    yield argument(f"outcomes that are listed, {n_items} items", listed, "==", 2 ** math.comb(n_items, 2))
+
+
 def score_checks(n_items: int, link: Link) -> Iterator[Check]:
-    """The scores of all outcomes against central differences of their log likelihood; how many outcomes there are."""
+    """The scores of all outcomes against central differences of their log likelihood; their number."""
     outcomes, theta, step = all_outcomes(n_items), THETA[:n_items], 1e-6 * np.eye(n_items)
 
     def log_likelihood(at: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -64,30 +72,21 @@ def score_checks(n_items: int, link: Link) -> Iterator[Check]:
     off = np.abs(score_terms(theta, outcomes, link).sum(-1).T - numeric).max()
     what = f"{n_items} items, {link.name} link: scores of all outcomes, off central differences"
     yield agree(what, off, 1e-8)
-    listed = len({outcome.tobytes() for outcome in outcomes})
-    yield argument(f"outcomes that are listed, {n_items} items", listed, "==", 2 ** math.comb(n_items, 2))
+    yield from listed_outcomes(n_items)
 
 
-def attack_gaps(n_items: int, link: Link = LOGISTIC, *, printed: bool) -> pd.DataFrame:
-    """Largest distance of the attack from what it should equal, over all outcomes and estimates in corners.
-
-    ``k`` (from 1), ``from_score`` (summed over pairs, from the error of k times its score, eq. (A.36)), ``from_l2``
-    (summed over items, from the score attack of a pair; the same in every row).
-    """
+def corner_attacks(n_items: int, link: Link, printed: bool) -> tuple[Array, Array, list[Array]]:
+    """Score terms of all outcomes, estimates in corners minus the strengths, and the attack on every item."""
     theta = THETA[:n_items]
     terms = score_terms(theta, all_outcomes(n_items), link)
     corners = np.array(list(product((-1.0, 1.0), repeat=n_items)))[:, None] - theta
-    each = [attack(corners, terms, k, printed=printed) for k in range(n_items)]
-    wanted = np.triu((corners[..., :, None] - corners[..., None, :]) * terms)
-    l2 = np.abs(sum(each) - wanted).max()
-    return pd.DataFrame(
-        {
-            "k": k + 1,
-            "from_score": np.abs(each[k].sum((-1, -2)) - corners[..., k] * terms[..., k, :].sum(-1)).max(),
-            "from_l2": l2,
-        }
-        for k in range(n_items)
-    )
+    return terms, corners, [attack(corners, terms, k, printed=printed) for k in range(n_items)]
+
+
+def off_score(n_items: int, k: int, *, printed: bool) -> float:
+    """Largest distance of the attack on item k, from 0, from its error times its score, eq. (A.36), in corners."""
+    terms, corners, each = corner_attacks(n_items, LOGISTIC, printed)
+    return float(np.abs(each[k].sum((-1, -2)) - corners[..., k] * terms[..., k, :].sum(-1)).max())
 
 
 @claim("cai2025:sec-2.2.2:attack-sum")
@@ -99,7 +98,9 @@ def check_attack_sum() -> Iterator[Check]:
     yield printed(what, tiny, "==", 0, error=ROUNDING)
     for n, link in product((2, 3), (LOGISTIC, ARCTAN)):
         for as_printed, says in ((True, printed), (False, amended)):
-            gap = attack_gaps(n, link, printed=as_printed).from_l2.max()
+            terms, corners, each = corner_attacks(n, link, as_printed)
+            wanted = np.triu((corners[..., :, None] - corners[..., None, :]) * terms)
+            gap = np.abs(sum(each) - wanted).max()
             what = f"{n} items, {link.name} link: largest distance from the score attack, all outcomes"
             yield says(what, gap, "==", 0, error=ROUNDING)
         yield from score_checks(n, link)
@@ -127,6 +128,14 @@ def least_risk(n_items: int, link: Link = LOGISTIC) -> float:
     """Lower bound (Le Cam) on the sup-norm risk over the cube of any estimator, from all strengths 1 and all -1."""
     ones = np.ones(n_items)
     return 1 - total_variation(ones, -ones, link)
+
+
+def variation_checks(link: Link = LOGISTIC) -> Iterator[Check]:
+    """Total variation, which `least_risk` finds to be 0, where it is not; and how many outcomes it is a sum over."""
+    apart = total_variation([1, 0], [-1, 0], link)
+    what = f"total variation of one comparison at gaps 1 and −1, {link.name} link, off 2F(1) − 1"
+    yield agree(what, abs(apart - 2 * float(link.cdf(1.0)) + 1))
+    yield from listed_outcomes(4)
 
 
 def expected_attacks(n_items: int, slope: float, radius: float, link: Link = LOGISTIC) -> pd.DataFrame:
@@ -200,9 +209,7 @@ def check_prop_2_4(n_items: int = 10_000) -> Iterator[Check]:
             what = f"least sup-norm risk over the cube, {n} items, {link.name} link"
             yield printed(f"{what}: c = 1/4 excludes all estimators", risk, ">=", 0.25)
             yield content(f"{what}: an estimator with c = 1/4", risk, "<", 0.25)
-        apart = total_variation([1, 0], [-1, 0], link)
-        what = f"total variation of one comparison at gaps 1 and −1, {link.name} link, off 2F(1) − 1"
-        yield agree(what, abs(apart - 2 * float(link.cdf(1.0)) + 1))
+        yield from variation_checks(link)
     risk = linear_risk(n_items, RADIUS)
     attacks = expected_attacks(n_items, 4 / n_items, RADIUS).set_index(["calibration", "k"]).attack
     bound = 1 - 1 / n_items - PRIOR_SLOPE / RADIUS * risk
@@ -221,11 +228,10 @@ def check_prop_2_4(n_items: int = 10_000) -> Iterator[Check]:
 def check_prop_2_4_proof() -> Iterator[Check]:
     """(A.36) on all outcomes; the constant; integration by parts."""
     for n in (2, 3):
-        for row in attack_gaps(n, printed=True).itertuples():
-            what = f"{n} items, k = {row.k}: distance of the attack from (M - θ) times the score, all outcomes"
-            says = amended if row.k == 1 else printed  # of item 1 the printed sign is right
-            yield says(what, row.from_score, "==", 0, error=ROUNDING)
-        worst = attack_gaps(n, printed=False).from_score.max()
+        for k, says in enumerate((amended, printed, printed)[:n]):  # of item 1 the printed sign is right
+            what = f"{n} items, k = {k + 1}: distance of the attack from (M - θ) times the score, all outcomes"
+            yield says(what, off_score(n, k, printed=True), "==", 0, error=ROUNDING)
+        worst = max(off_score(n, k, printed=False) for k in range(n))
         what = f"{n} items, every k, sign corrected: distance from (M - θ) times the score"
         yield amended(what, worst, "==", 0, error=ROUNDING)
 

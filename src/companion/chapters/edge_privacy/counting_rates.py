@@ -263,6 +263,8 @@ def check_cor_2_2() -> Iterator[Check]:
     what = "largest n⁵ × exact P(S̃ ≠ S), two blocks at the border, n = 10⁵ to 10¹²"
     yield printed(f"largest n⁵ × bound on P(S̃ ≠ S), C = {SUFFICIENT:g}, n = 2 to 10¹², any p, ε, k", worst, "<=", 1)
     yield printed(f"{what}, C = {SUFFICIENT:g}", exact[0], "<=", 1)
+    few = max((1 + SUFFICIENT / 4 * math.log(n)) / (8 * math.sqrt(n)) for n in (5, 6))
+    yield agree("that bound off (1 + C log(n)/4)/(8√n), n = 6: the noise alone", abs(worst - few))
     yield argument(f"{what}, C = {SUFFICIENT - 1:g}: no smaller whole C will do", exact[1], ">", 1)
     off = abs(block_failure(6, 1.0) - 1 + top_set_law(np.repeat([4.0, 1.0], 3), 2.0, 3)[0, 1, 2])
     yield agree("P(S̃ ≠ S), two blocks of 3, ε = 1, off the exact law", off)

@@ -8,7 +8,7 @@ from itertools import product
 
 import pandas as pd
 
-from companion.chapters.edge_privacy.attack import PRIOR_SLOPE, least_risk
+from companion.chapters.edge_privacy.attack import PRIOR_SLOPE, least_risk, variation_checks
 from companion.chapters.edge_privacy.attack_limit import SMALLEST, STEEPEST
 from companion.chapters.edge_privacy.fano import fano_bound
 from companion.instruments.allowance import ROUNDING, agree
@@ -82,8 +82,10 @@ def check_thm_2_2(sizes: Sequence[int] = SIZES) -> Iterator[Check]:
             ratios.append(second / first)
         what = f"C times the right side of (2.10), C = {constant:.3g}, largest under ε ≥ {least:g}/log n"
         yield printed(f"{what}; the minimax risk over the cube is 1", worst, "<=", least_risk(4) + ROUNDING)
+        yield agree("the same, off 1: there the two terms are 1/√6 and log n/(6nε)", abs(worst - 1))
         what = f"privacy term over the other, largest under ε ≥ {least:g}/log n: n = {sizes[-1]:,} against {sizes[0]}"
         yield content(what, ratios[-1] / ratios[0], ">", 1 + ROUNDING)
+    yield from variation_checks()
     grid = corrected_grid(sizes)
     for bound, stated in (
         ("fano", "Fano bound over ¼√(log n/(np))"),

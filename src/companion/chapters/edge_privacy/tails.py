@@ -134,10 +134,15 @@ def laplace_sum_tail(items: int, threshold: float) -> float:
     return float(np.exp(special.logsumexp(weight + stats.poisson.logcdf(items - j - 1, threshold))))
 
 
+def sum_failure(items: int) -> float:
+    """P(abs(sum) > 8 lambda sqrt(n log n)), exact, for any scale lambda."""
+    return 2 * laplace_sum_tail(items, 8 * math.sqrt(items * math.log(items)))
+
+
 def laplace_failure(items: int) -> tuple[float, float]:
-    """P(maximum > 9 lambda log n) and P(abs(sum) > 8 lambda sqrt(n log n)), exact, for any scale lambda."""
+    """P(maximum > 9 lambda log n), and `sum_failure`."""
     largest = -math.expm1(items * math.log1p(-(float(items) ** -9))) if items > 1 else 1.0
-    return largest, 2 * laplace_sum_tail(items, 8 * math.sqrt(items * math.log(items)))
+    return largest, sum_failure(items)
 
 
 def integrated_tail(items: int, threshold: float) -> float:
@@ -154,9 +159,11 @@ def laplace_checks(items: Sequence[int]) -> Iterator[Check]:
     each = max(law[1] * float(n) ** 8 for n, law in laws.items())
     yield printed(f"largest n⁸ P(either bound is exceeded), {grid}", total, "<=", 2)
     yield printed(f"largest n⁸ P(the sum exceeds its bound), {grid}", each, "<=", 2)
-    two = 2 * integrated_tail(2, 8 * math.sqrt(2 * math.log(2)))
-    off = np.abs(np.array(laplace_failure(2)) / [1 - (1 - 2.0**-9) ** 2, two] - 1).max()
-    yield agree("both probabilities for n = 2, off the product and the integral, relative", off, 1e-6)
+    apart = {n: 2 * integrated_tail(n, 8 * math.sqrt(n * math.log(n))) for n in (2, 3)}
+    known = {n: (1 - (1 - n**-9.0) ** n, tail) for n, tail in apart.items()}
+    off = max(np.abs(np.divide(laws[n], law) - 1).max() for n, law in known.items())
+    yield agree("both probabilities for n = 2 and 3, off the product and the integral, relative", off, 1e-6)
+    yield agree("those largest, off n = 3 and n = 1", abs(total - 3**8 * sum(known[3])) + abs(each - 1), 1e-6)
     off = max(abs(laplace_sum_tail(*case) - integrated_tail(*case)) for case in INTEGRATED)
     yield agree("P(Σ w > t), off the integral over two Gamma laws, n = 1, 2, 7", off, 1e-7)
 
@@ -176,7 +183,7 @@ def check_lemma_a2_proof(scale: float = 8.0) -> Iterator[Check]:
     yield printed(what, exact, "<=", math.exp(-(threshold**2) / (8 * 2 * scale)))
     ratio = max(laplace_sum_tail(n, u * n) / math.exp(-(u**2) * n / 8) for n, u in DEVIATIONS)
     yield amended("largest P(Σ w > t) / exp(−t²/(8nλ²)), 0 < t ≤ 3.5 nλ, n ≤ 300", ratio, "<=", 1)
-    share = exact / (laplace_failure(2)[1] / 2)
+    share = exact / (sum_failure(2) / 2)
     yield argument(
         "that P(w₁ + w₂ > t) over half of P(the sum exceeds its bound), n = 2", share, "==", 1, error=ROUNDING
     )

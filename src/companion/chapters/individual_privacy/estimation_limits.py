@@ -16,6 +16,8 @@ from companion.instruments.allowance import ROUNDING, Z, agree
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.models.bradley_terry import LOGISTIC, Link
 
+#: What the worst risk of a private estimate is at least, in rates, L = 1.
+LEAST = 1 / 800
 #: Numbers of items and the place of the pair that the proof of Theorem 3.2 exchanges.
 SWAPPED = ((2, 1), (5, 2), (5, 4))
 
@@ -24,17 +26,15 @@ def pair_estimate_risk(n_items: int, comparisons: float, scale: float = 0.0, lin
     """Upper bound on the worst expected largest error of a plain estimate of centred strengths in [-1, 1].
 
     It takes the share of wins of every pair (compared mu times on average), inverts the link, averages over opponents.
-    But with chance C(n, 2) (e^(-mu/8) + 2 e^(-t^2 mu)) every pair is compared mu / 2 times and every share is within t;
-    Laplace noise on each count is at most B but with chance n (n - 1) e^(-B / scale). Else the error is at most 2.
+    Except with chance C(n, 2) (e^(-mu/8) + 2 e^(-t^2 mu)) every pair is compared mu / 2 times, its share within t; but
+    with chance 1 / mu Laplace noise on each count is at most B = scale log(n (n - 1) mu). Else the error is at most 2.
     """
     pairs = math.comb(n_items, 2)
     spread = math.sqrt(math.log(8 * pairs * comparisons) / comparisons)
     bound = scale * math.log(2 * pairs * comparisons)
-    if 2 * bound >= comparisons / 4:
-        return 2.0
-    noisy = 2 * bound / (comparisons / 2 - 2 * bound)
+    noisy = 2 * bound / max(comparisons / 2 - 2 * bound, 1e-300)
     fails = pairs * (math.exp(-comparisons / 8) + 2 * math.exp(-(spread**2) * comparisons))
-    fails += 2 * pairs * math.exp(-bound / scale) if scale else 0.0
+    fails += (scale > 0) / comparisons  # that some noise is beyond its bound
     return min(2.0, (spread + noisy) / float(link.pdf(2.0)) + 2 * fails)
 
 
@@ -75,14 +75,16 @@ def check_thm_3_2() -> Iterator[Check]:
     for answers in (1, 5):
         frame = packings.exact_recovery(packings.ITEMS, packings.EPSILONS, packings.RATES, answers)
         what = f"centred: least bound on worst risk over rate, δ = ε/(10 n log n), L = {answers}, {len(frame):,} cases"
-        yield amended(what, packings.estimation_risk(frame).min(), ">=", 1 / (800 * answers))
+        yield amended(what, packings.estimation_risk(frame).min(), ">=", LEAST / answers)
         yield from packings.packing_checks(6 + answers, answers)
     for n in (2, 10, 100):
         frame = published_subset(n, 10.0 ** -np.arange(2, 40))
-        row = frame[frame["over rate"] < 1 / 800].iloc[0]
+        first = int((frame["over rate"] < LEAST).argmax())
+        before, row = frame["over rate"][first - 1], frame.iloc[first]
         at = f"n = {n}, L = 1, ε = {row.epsilon:.3g} (the first power of ten), m = {row.voters:.3g}"
         what = f"centred, δ = n^−2 far above ε: answers published with chance δ, worst risk (at most) over rate, {at}"
-        yield amended(what, row["over rate"], "<", 1 / 800)
+        yield amended(what, row["over rate"], "<", LEAST)
+        yield argument(f"the same a power of ten before, n = {n}", before, ">=", LEAST)
         part = n * math.log(n) / (row.voters * row.epsilon)
         yield argument(f"n log n / (mε) there, n = {n}", part, "==", 0.1, error=1e-3)
 
@@ -116,7 +118,7 @@ def check_optimal(frame: pd.DataFrame, times: float = 100.0) -> Iterator[Check]:
     yield amended(what, worst, "<=", WITHIN, error=Z * row.se / row.rate)
     least = packings.estimation_risk(packings.exact_recovery(packings.ITEMS, [epsilon], packings.RATES, answers)).min()
     what = f"worst risk of every private estimate over the rate, L = {answers}, at least"
-    yield amended(what, least, ">=", 1 / (800 * answers))
+    yield amended(what, least, ">=", LEAST / answers)
 
 
 def swapped_pair(n_items: int, place: int, risk: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -139,7 +141,7 @@ def check_thm_3_2_proof(risk: float = 1e-3) -> Iterator[Check]:
         yield argument(f"places in which they differ, {at}", int(np.count_nonzero(theta - other)), "==", 2)
         worst = (theta[place - 1] - theta[place] - 20 * risk) / risk
         what = f"least estimated lead of K over K + 1 within 10 risks of the truth, in risks, {at}"
-        yield amended(what, worst, ">", 0)
+        yield amended(what, worst, "==", 80, error=ROUNDING)
         yield agree(f"sum of the strengths in risks, {at}", theta.sum() / risk)
     many, epsilon = 1000.0, 1.0
     log = -2 * math.log(many)

@@ -80,6 +80,11 @@ def packing_checks(n: int, answers: int) -> Iterator[Check]:
     off = np.abs((np.sqrt(share) + share / frame.epsilon) / frame.rate - 1).max()
     what = f"the rate of the voters of {len(frame):,} cases, relative, L = {answers}"
     yield agree(what, off)
+    row = exact_recovery([n], [1.0], [0.5], answers).iloc[0]
+    tv, kl = (row.voters * answers * distance for distance in draw_distances(n, 1, row.gap))
+    fewest = min(max(k, n - k) for k in range(1, n)) + 1
+    bounds = fano(np.log([fewest, n]), tv, kl, 1.0, log_delta(n, 1.0))
+    yield agree(f"both bounds of those, {n} items: of the fewest sets, and of k = 1", np.abs(bounds - row[-2:]).max())
     moved, leak = 0.1, 1e-3
     x = (n - 1) * math.exp(-10 * moved)
     by_hand = [(0.9 * x - 10 * (n - 1) * moved * leak) / (1 + x), 1 - (0.2 + math.log(2)) / math.log(n)]

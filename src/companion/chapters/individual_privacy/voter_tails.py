@@ -64,7 +64,7 @@ def check_lemma_b3_proof(items: Sequence[int] = tails.SUMS) -> Iterator[Check]:
     for n, says in ((last, printed), (last + 1, argument)):
         t = 8 * math.sqrt(n * math.log(n))  # in units of lambda
         yield says(f"t²/(8nλ²) at t = 8λ √(n log n), n = {n}, against t/(4λ)", t**2 / (8 * n), "<=", t / 4)
-    worst = max(tails.laplace_failure(k)[1] * float(k) ** 8 for k in items)
+    worst = max(tails.sum_failure(k) * float(k) ** 8 for k in items)
     yield amended(f"largest n⁸ P(the sum exceeds its bound), n = {min(items)} to {max(items):,}", worst, "<=", 2)
 
 
