@@ -34,6 +34,12 @@ def all_outcomes(n_items: int) -> NDArray[np.int64]:
     return outcomes
 
 
+def outcome_law(win: ArrayLike, outcomes: NDArray[np.int64]) -> Array:
+    """Chances of outcomes where i beats j with chance win[..., i, j]."""
+    upper = np.triu_indices(outcomes.shape[-1], 1)
+    return np.asarray(np.where(outcomes, win, 1 - np.asarray(win))[:, *upper].prod(-1))
+
+
 def score_terms(theta: ArrayLike, outcomes: ArrayLike, link: Link = LOGISTIC) -> NDArray[np.float64]:
     """Derivative in theta_i of the log likelihood of the comparison of i and j, [..., i, j]; antisymmetric."""
     theta = np.asarray(theta, float)
@@ -118,9 +124,7 @@ def prior_rule(radius: float, nodes: int = 40) -> tuple[NDArray[np.float64], NDA
 def total_variation(theta: ArrayLike, other: ArrayLike, link: Link) -> float:
     """Distance in total variation of the laws of all outcomes under two vectors of strengths."""
     outcomes = all_outcomes(len(np.asarray(theta)))
-    upper = np.triu(np.ones(outcomes.shape[1:], bool), 1)
-    wins = [link.cdf(np.subtract.outer(at, at)) for at in (np.asarray(theta, float), np.asarray(other, float))]
-    laws = [np.where(outcomes, win, 1 - win)[:, upper].prod(-1) for win in wins]
+    laws = [outcome_law(link.cdf(np.subtract.outer(at, at)), outcomes) for at in np.array([theta, other], float)]
     return float(np.abs(laws[0] - laws[1]).sum() / 2)
 
 
@@ -168,13 +172,11 @@ def enumerated_attack(
     """
     x, w = prior_rule(1.0, nodes)
     outcomes = all_outcomes(n_items)
-    rows, columns = np.triu_indices(n_items, 1)
     values = estimate(outcomes)
     total = parts = 0.0
     for index in product(range(nodes), repeat=n_items):
         theta, weight = x[list(index)], w[list(index)].prod()
-        win = LOGISTIC.cdf(theta[:, None] - theta)
-        law = np.where(outcomes, win, 1 - win)[:, rows, columns].prod(-1)
+        law = outcome_law(LOGISTIC.cdf(theta[:, None] - theta), outcomes)
         errors = values - (theta - theta.mean())
         summed = attack(errors, score_terms(theta, outcomes), k, printed=printed).sum((-1, -2))
         total += weight * float(law @ summed)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 from scipy.sparse.csgraph import connected_components
 
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.ledger.claim import Check, amended, argument, claim, printed
 from dprank.audit.neighbours import edge_data
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT
 
@@ -26,8 +26,7 @@ def adjacency(n_items: int) -> pd.Series:
     """Of all data of n items: ``data sets``, ``neighbours``, ``parts`` they connect, ``totals`` of comparisons.
 
     Pairs of data, unordered: ``both`` printed cases apply; ``unlike sets``, ``unlike library``: a case applies, but
-    they do not differ in one element as sets of outcomes, or for `edge_data`, or the reverse; ``comparisons differ`` in
-    number.
+    they do not differ in one element as sets of outcomes, or for `edge_data`, or the reverse.
     """
     pairs = math.comb(n_items, 2)
     data = np.array(list(product((-1, 0, 1), repeat=pairs)))
@@ -51,7 +50,6 @@ def adjacency(n_items: int) -> pd.Series:
             "both": int((outcome & edge).sum()) // 2,
             "unlike sets": int((either != sets).sum()) // 2,
             "unlike library": int((either != library).sum()) // 2,
-            "comparisons differ": int((either & (size[:, None] != size)).sum()) // 2,
             "parts": int(parts),
             "totals": pairs + 1,
         }
@@ -67,6 +65,7 @@ def check_adjacency(n_items: int) -> Iterator[Check]:
         yield printed(f"pairs in both cases, {of}", found["both"], "==", 0)
         what = f"pairs in a case but not |X∖X′| = |X′∖X| = 1, or the reverse, {of}"
         yield printed(what, found["unlike sets"], "==", 0)
+        yield argument(f"the same of the library's neighbours, {of}", found["unlike library"], "==", 0)
 
 
 # --- the estimand ----------------------------------------------------------------------------------------------------

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
+from companion.chapters.edge_privacy.attack import all_outcomes, outcome_law
 from companion.chapters.edge_privacy.estimation import rate, sparsest
 from companion.instruments.allowance import ROUNDING, Z, agree
 from companion.instruments.sweep import stream
@@ -86,14 +87,11 @@ def swaps(sizes: Iterable[int], constants: Iterable[float], epsilon: float = 1.0
 
 def listed_swap(gap: float, scale: float) -> float:
     """`swap_probability` of four items by listing all outcomes."""
-    pairs, theta, total = list(combinations(range(4), 2)), np.array([gap, 0, 0, 0]), 0.0
-    for result in product((0, 1), repeat=len(pairs)):
-        chance, wins = 1.0, np.zeros(4)
-        for (i, j), first in zip(pairs, result, strict=True):
-            chance *= float(LOGISTIC.cdf((theta[i] - theta[j]) * (1 if first else -1)))
-            wins[i if first else j] += 1
-        total += chance * float(overtaken((wins[0] - wins[1]) / scale))
-    return total
+    theta, outcomes = np.array([gap, 0, 0, 0]), all_outcomes(4)
+    wins = outcomes.sum(-1)
+    return float(
+        outcome_law(LOGISTIC.cdf(theta[:, None] - theta), outcomes) @ overtaken((wins[:, 0] - wins[:, 1]) / scale)
+    )
 
 
 def rarely_swapped(n: int, power: float = 5.0) -> float:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from scipy import integrate
 
 from companion.chapters.edge_privacy.link_conditions import link_constants
@@ -169,18 +168,13 @@ def steps_of_the_proof(answers: int, trials: int) -> pd.DataFrame:
         pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(2 * n + 2 * answers)])
         won = rng.integers(0, 2, len(pairs))
         kept, t = len(pairs) - 2 * answers, rng.normal(0, rng.choice([0.3, 3.0]), n)
-        rows.append(_compare(pairs, won, [slice(0, kept + answers), np.r_[:kept, kept + answers : len(pairs)]], t))
-    return pd.DataFrame(rows, columns=["gradient", "determinant"]).assign(gradient=lambda f: f.gradient / answers)
-
-
-def _compare(pairs: NDArray[np.int64], won: NDArray[np.int64], rows: list[Any], t: NDArray[np.float64]) -> list[float]:
-    sizes, volumes = [], []
-    for part in rows:
-        first, second = pairs[part].T
-        data = Comparisons(first, second, won[part], [str(i) for i in range(len(t))])
-        sizes.append(np.abs(gradient(t, data) + t).sum())
-        volumes.append(np.linalg.slogdet(hessian(t, data).toarray() + np.eye(len(t)))[1])
-    return [abs(sizes[1] - sizes[0]) / 4, math.exp(abs(volumes[1] - volumes[0]))]
+        sizes, volumes = [], []
+        for part in (slice(0, kept + answers), np.r_[:kept, kept + answers : len(pairs)]):
+            data = Comparisons(*pairs[part].T, won[part], [str(i) for i in range(n)])
+            sizes.append(np.abs(gradient(t, data) + t).sum())
+            volumes.append(np.linalg.slogdet(hessian(t, data).toarray() + np.eye(n))[1])
+        rows.append((abs(sizes[1] - sizes[0]) / 4 / answers, math.exp(abs(volumes[1] - volumes[0]))))
+    return pd.DataFrame(rows, columns=["gradient", "determinant"])
 
 
 def determinants(answers: int, ridge: float) -> tuple[float, int]:

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from companion.chapters.edge_privacy.attack import all_outcomes
+from companion.chapters.edge_privacy.attack import all_outcomes, outcome_law
 from companion.chapters.edge_privacy.fano import guaranteed_error
 from companion.chapters.edge_privacy.private_programs import private_risk
 from companion.instruments.allowance import ROUNDING, agree
@@ -182,12 +182,10 @@ def small_recovery(n_items: int, epsilon: float, delta: float, gap: float) -> di
     The best beats every other item with probability 1/2 + gap, all else is even.
     """
     outcomes = all_outcomes(n_items)
-    rows, columns = np.triu_indices(n_items, 1)
-    data = outcomes[:, rows, columns]
+    data = outcomes[:, *np.triu_indices(n_items, 1)]
     neighbours = [(a, b) for a, b in combinations(range(len(data)), 2) if (data[a] != data[b]).sum() == 1]
     best = np.eye(n_items)
-    win = 0.5 + gap * (best[:, rows] - best[:, columns])
-    laws = np.where(data, win[:, None], 1 - win[:, None]).prod(-1)
+    laws = [outcome_law(0.5 + gap * (top[:, None] - top), outcomes) for top in best]
     moved = exchange(n_items, 1, 1)["moved"] * gap
     log_slack = math.log(moved * delta) if delta else -math.inf
     return {

@@ -106,34 +106,30 @@ def room_for(items: int, gap: float, name: str, at: str, voters: int = 10**6) ->
 def draw_moments(rho: NDArray[np.float64], a: int, b: int) -> dict[str, float]:
     """What one answer adds to N_a - N_b, by listing what it can be; `rho` is 1/2 on the diagonal.
 
-    ``mean``, ``second`` moment, ``printed mean``, ``closed second``; ``direct``, ``others``, ``joint``: chances that
-    the pair of a and b, a win of one of them against the first other item, or both are drawn; ``square``: the second
-    moment of that second term, ``printed square``: what Appendix B.4 has for it.
+    ``mean``, ``second`` moment, ``printed mean``, ``closed second``; ``direct``, ``square``, ``joint``: chances that
+    the pair of a and b, a win of one of them against the first other item (d_j is not 0), or both are drawn;
+    ``printed square``: what Appendix B.4 has for the second.
     """
     rho = np.asarray(rho, float)
     n = len(rho)
     if rho.shape != (n, n) or not np.allclose(rho + rho.T, 1):
         raise ValueError(f"rho has shape {rho.shape}; a square matrix with rho + rho.T = 1 is needed")
     pairs = math.comb(n, 2)
-    third = next((j for j in range(n) if j not in (a, b)), None)
+    third = next((j for j in range(n) if j not in (a, b)), -1)
+    winner, loser = np.indices((n, n))
+    chance = np.where(winner == loser, 0, rho) / pairs
+    term = (winner == a) * 1.0 - (winner == b)
+    second, first = (np.isin(winner, (a, b)) & np.isin(loser, others) for others in (third, (a, b)))
+    x, y = (chance[[a, b], third]) if third >= 0 else (0.0, 0.0)
     tau = rho.mean(1)
-    out = dict.fromkeys(("mean", "second", "direct", "others", "joint"), 0.0)
-    for winner, loser in product(range(n), repeat=2):
-        if winner == loser:
-            continue
-        chance = rho[winner, loser] / pairs
-        term = (winner == a) - (winner == b)
-        first, second = {winner, loser} == {a, b}, winner in (a, b) and loser == third
-        out["mean"] += chance * term
-        out["second"] += chance * term**2
-        out["direct"] += chance * first
-        out["others"] += chance * second
-        out["joint"] += chance * (first and second)
-    x, y = (0.0, 0.0) if third is None else (rho[a, third] / pairs, rho[b, third] / pairs)
-    return out | {
+    return {
+        "mean": (chance * term).sum(),
+        "second": (chance * term**2).sum(),
+        "direct": chance[first].sum(),
+        "joint": chance[first & second].sum(),
         "printed mean": n / pairs * (tau[a] - tau[b]),
         "closed second": (n * (tau[a] + tau[b]) - 1) / pairs,
-        "square": out["others"],
+        "square": chance[second].sum(),
         "printed square": x * (1 - y) + y * (1 - x),
     }
 
@@ -155,7 +151,7 @@ def check_thm_3_3_proof(rng: np.random.Generator) -> Iterator[Check]:
     off = max(abs(x["mean"] - x["printed mean"]) for x in moments)
     cases = f"{len(moments)} random matrices, n = 2 to 12"
     even = draw_moments(np.full((3, 3), 0.5), 0, 1)
-    depend = even["joint"] - even["direct"] * even["others"]
+    depend = even["joint"] - even["direct"] * even["square"]
     n, constants = np.array([2.0, 3, 4, 6, 16, 100, 1e4, 1e8]), np.arange(0.5, 40.5, 0.5)
     as_printed = np.array([[min(1, x**2 * (x ** -(c**2) + x ** (-c / 4))) for x in n] for c in constants])
     ratio = max(
