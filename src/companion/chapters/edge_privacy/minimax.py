@@ -82,7 +82,7 @@ def check_thm_2_2(sizes: Sequence[int] = SIZES) -> Iterator[Check]:
             ratios.append(second / first)
         what = f"C times the right side of (2.10), C = {constant:.3g}, largest under ε ≥ {least:g}/log n"
         yield printed(f"{what}; the minimax risk over the cube is 1", worst, "<=", least_risk(4) + ROUNDING)
-        yield agree("the same, off 1: there the two terms are 1/√6 and log n/(6nε)", abs(worst - 1))
+        yield agree("the same, off 1: there the two terms are 1/√6 and log n/(6nε)", worst - 1)
         what = f"privacy term over the other, largest under ε ≥ {least:g}/log n: n = {sizes[-1]:,} against {sizes[0]}"
         yield content(what, ratios[-1] / ratios[0], ">", 1 + ROUNDING)
     yield from variation_checks()
@@ -117,6 +117,6 @@ def check_nonprivate_rate(sizes: Sequence[int] = (100, 10_000, 1_000_000)) -> It
     yield amended("centred, p = 1: risk of an estimator / √(log n/n), largest", upper, "<=", 15)
     n = sizes[0]
     closed = (0.75 - math.log(2) / math.log(n)) / 2
-    yield agree(f"that lower bound, off (¾ − log 2/log n)/2 at n = {n}", abs(lower - closed))
+    yield agree(f"that lower bound, off (¾ − log 2/log n)/2 at n = {n}", lower - closed)
     closed = math.sqrt(2 * math.log(2 * n) / math.log(n)) / float(LOGISTIC.pdf(2.0))
-    yield agree(f"that risk, off √(2 log(2n)/log n)/F'(2) at n = {n}", abs(upper - closed))
+    yield agree(f"that risk, off √(2 log(2n)/log n)/F'(2) at n = {n}", upper - closed)

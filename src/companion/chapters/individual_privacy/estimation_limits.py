@@ -149,5 +149,5 @@ def check_thm_3_2_proof(risk: float = 1e-3) -> Iterator[Check]:
     yield printed(what, log - float(packings.tolerant_log_delta(many, 1.0, epsilon)), "<=", 0)
     what = "log of δ = n^−2 less log of ε/(10 n log n), which suffices here, n = 1000, ε = 1"
     yield amended(what, log - float(packings.log_delta(many, epsilon)), "<=", 0)
-    off = abs(log - float(packings.log_delta(many, epsilon)) - math.log(10 * math.log(many) / many))
+    off = log - float(packings.log_delta(many, epsilon)) - math.log(10 * math.log(many) / many)
     yield agree("the same, off log(10 log(n)/n)", off)

@@ -14,6 +14,8 @@ from scipy import special
 from companion.instruments.allowance import agree
 from companion.ledger.claim import Check
 
+Array = NDArray[np.float64]
+
 
 def _divergence(p: float | NDArray[np.float64], q: float | NDArray[np.float64]) -> NDArray[np.float64]:
     """Kullback-Leibler divergence of two coins."""
@@ -44,15 +46,13 @@ def fano(
     A.1), and at least Fano's bound without privacy.
     """
     log_size, changed = np.asarray(log_size, float), np.asarray(changed, float)
-    # log(M - 1); minus infinity for M = 1
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        others = np.where(log_size > 0, log_size + np.log1p(-np.exp(-log_size)), -np.inf)
-        exponent = others - 10 * np.asarray(epsilon, float) * changed
-        leak = np.exp(np.minimum(others + np.log(10 * changed) + log_delta, 700))
-        x = np.exp(np.minimum(exponent, 700))
-        private = (0.9 * x - leak) / (1 + x)
+    with np.errstate(divide="ignore", over="ignore"):
+        others = log_size + np.log1p(-np.exp(-log_size))  # log(M - 1); minus infinity for M = 1
         plain = 1 - (np.asarray(divergence, float) + math.log(2)) / log_size
-    return np.maximum(0, np.maximum(private, np.where(log_size > 0, plain, 0)))
+        exponent = others - 10 * np.asarray(epsilon, float) * changed
+        all_others = np.logaddexp(0, exponent)
+        leak = np.exp(others + np.log(10 * changed) + log_delta - all_others)
+    return np.maximum(0, np.maximum(0.9 * np.exp(exponent - all_others) - leak, plain))
 
 
 def log_delta(n_items: ArrayLike, epsilon: ArrayLike) -> NDArray[np.float64]:
@@ -73,23 +73,32 @@ def packing_checks(n: int, answers: int) -> Iterator[Check]:
     tops = np.array([np.arange(n) < 3, (np.arange(n) < 1) | (np.arange(n) >= n - h)], float)
     p, q = ((0.5 + lead * (top[:, None] - top))[~np.eye(n, dtype=bool)] for top in tops)
     listed = np.array([np.abs(p - q).sum() / 2, (p * np.log(p / q)).sum()]) / pairs
-    off = np.abs(np.array(draw_distances(n, h, lead)) - listed).max()
+    off = np.array(draw_distances(n, h, lead)) - listed
     yield agree(f"total variation and divergence of one answer, off the listing, {n} items", off)
     frame = exact_recovery(ITEMS, EPSILONS, RATES, answers)
-    share = frame["items"] * np.log(frame["items"]) / frame.voters
-    off = np.abs((np.sqrt(share) + share / frame.epsilon) / frame.rate - 1).max()
-    what = f"the rate of the voters of {len(frame):,} cases, relative, L = {answers}"
-    yield agree(what, off)
+    yield rate_check(frame, f"L = {answers}")
     row = exact_recovery([n], [1.0], [0.5], answers).iloc[0]
     tv, kl = (row.voters * answers * distance for distance in draw_distances(n, 1, row.gap))
     fewest = min(max(k, n - k) for k in range(1, n)) + 1
     bounds = fano(np.log([fewest, n]), tv, kl, 1.0, log_delta(n, 1.0))
-    yield agree(f"both bounds of those, {n} items: of the fewest sets, and of k = 1", np.abs(bounds - row[-2:]).max())
+    yield agree(f"both bounds of those, {n} items: of the fewest sets, and of k = 1", bounds - row[-2:])
     moved, leak = 0.1, 1e-3
     x = (n - 1) * math.exp(-10 * moved)
     by_hand = [(0.9 * x - 10 * (n - 1) * moved * leak) / (1 + x), 1 - (0.2 + math.log(2)) / math.log(n)]
-    off = np.abs(fano(math.log(n), [moved, 10.0], [10.0, 0.2], 1.0, math.log(leak)) - by_hand).max()
+    off = fano(math.log(n), [moved, 10.0], [10.0, 0.2], 1.0, math.log(leak)) - by_hand
     yield agree(f"least error of a guess among {n}, off both bounds by hand", off)
+
+
+def voters_for(n: Array, epsilon: Array, rate: Array) -> Array:
+    """How many voters, a real number, have that rate."""
+    return np.asarray(n * np.log(n) / (epsilon / 2 * (np.sqrt(1 + 4 * rate / epsilon) - 1)) ** 2)
+
+
+def rate_check(frame: pd.DataFrame, name: str) -> Check:
+    """The rate of the voters of a frame."""
+    share = frame["items"] * np.log(frame["items"]) / frame.voters
+    off = (np.sqrt(share) + share / frame.epsilon) / frame.rate - 1
+    return agree(f"the rate of the voters of {len(frame):,} cases, relative, {name}", off)
 
 
 def exact_recovery(
@@ -102,7 +111,7 @@ def exact_recovery(
     """
     grid = pd.DataFrame(product(n_items, epsilons, rates), columns=["items", "epsilon", "rate"]).astype(float)
     n, epsilon, r = (grid[name].to_numpy() for name in ("items", "epsilon", "rate"))
-    voters = n * np.log(n) / (epsilon / 2 * (np.sqrt(1 + 4 * r / epsilon) - 1)) ** 2
+    voters = voters_for(n, epsilon, r)
     gap = r / (160 * answers)
     tv, kl = (voters * answers * distance for distance in draw_distances(n, 1, gap))
     wrong, best = (fano(np.log(sets), tv, kl, epsilon, log_delta(n, epsilon)) for sets in (np.ceil(n / 2) + 1, n))

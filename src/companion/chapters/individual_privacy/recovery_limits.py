@@ -46,33 +46,29 @@ def tolerant_recovery(
 ) -> pd.DataFrame:
     """Theorem 3.4 with u >= 1, nu_1 = nu_2 = 1/2, delta as printed, gap the rate / (1500 L).
 
-    ``items``, ``u``, ``epsilon``, ``rate``, ``log size`` (of M = n^(0.225 u) sets over 4u apart), ``log code`` (of
-    those that Gilbert's greedy argument gives), ``changed over printed`` (D over its bound), ``fails``.
+    ``items``, ``u``, ``epsilon``, ``rate``, ``voters``, ``log size`` (of M = n^(0.225 u) sets over 4u apart),
+    ``log code`` (of those that Gilbert's greedy argument gives), ``changed over printed`` (D over its bound), ``fails``.
     """
     grid = pd.DataFrame(
-        [
-            row
-            for row in product(n_items, tolerances, epsilons, rates)
-            if row[1] >= 1 and 2 * (1 + NU) * row[1] <= row[0] ** (1 - NU)
-        ],
+        [row for row in product(n_items, tolerances, epsilons, rates) if 2 * (1 + NU) * row[1] <= row[0] ** (1 - NU)],
         columns=["items", "u", "epsilon", "rate"],
     ).astype(float)
     n, u, epsilon, r = (grid[name].to_numpy() for name in grid)
-    root = epsilon / 2 * (np.sqrt(1 + 4 * r / epsilon) - 1)
-    draws = n * np.log(n) / root**2 * answers
+    voters = packings.voters_for(n, epsilon, r)
     gap, w = r / (1500 * answers), 2 * (1 + NU) * u
     tv, kl = packings.draw_distances(n, w, gap)
-    log_size = np.log(np.floor(np.exp(np.minimum(0.9 * NU * NU * u * np.log(n), 30))))
-    log_size = np.where(0.9 * NU * NU * u * np.log(n) > 30, 0.9 * NU * NU * u * np.log(n), log_size)
+    wanted = 0.9 * NU * NU * u * np.log(n)
+    log_size = np.where(wanted > 30, wanted, np.log(np.floor(np.exp(np.minimum(wanted, 30)))))
     log_delta = packings.tolerant_log_delta(n, u, epsilon)
     half = np.floor(n / 2)
     return grid.assign(
+        voters=voters,
         **{
             "log size": log_size,
             "log code": -stats.hypergeom.logsf(2 * NU * u - 1, half, w, w),
             "changed over printed": tv / (16 * (1 + NU) * u * gap / n),
-            "fails": packings.fano(log_size, draws * tv, draws * kl, epsilon, log_delta),
-        }
+            "fails": packings.fano(log_size, voters * answers * tv, voters * answers * kl, epsilon, log_delta),
+        },
     )
 
 
@@ -101,7 +97,7 @@ def check_thm_3_4() -> Iterator[Check]:
         if row.items >= 100:
             yield printed(f"{at}, u = {row.u}", row[-1], ">=", 0.1)
     cases = [(n, k, u) for n in range(4, 8) for k in range(1, n) for u in range(min(k, n - k))]
-    off = max(abs(random_set_failure(*case) - listed_failure(*case)) for case in cases)
+    off = [random_set_failure(*case) - listed_failure(*case) for case in cases]
     yield agree(f"failure of a blindly drawn set, off the listing of sets, {len(cases)} cases", off)
     yield from tolerance_checks(amended, amended)
     frame = packings.exact_recovery(packings.ITEMS, packings.EPSILONS, packings.RATES)
@@ -117,8 +113,9 @@ def tolerance_checks(fails: Callable[..., Check], exist: Callable[..., Check]) -
     yield fails(f"larger of the two Fano bounds on the worst failure, least, {cases}", frame.fails.min(), ">", 0.1)
     spare = (frame["log code"] - frame["log size"]).min()
     yield exist(f"log of sets that exist for k ≤ n/2 less log M, {cases}", spare, ">=", 0)
-    off = np.abs(frame["changed over printed"] * (frame["items"] - 1) / (frame["items"] - 3 * frame.u) - 0.5).max()
+    off = frame["changed over printed"] * (frame["items"] - 1) / (frame["items"] - 3 * frame.u) - 0.5
     yield agree("D over its printed bound, times (n − 1)/(n − 3u), off ½", off)
+    yield packings.rate_check(frame, "u ≥ 1")
     wanted = 0.225 * frame.u * np.log(frame["items"])
     yield argument("log M over 0.225 u log n: M is rounded down", (frame["log size"] / wanted).max(), "<=", 1)
     yield argument("sets that M leaves out", (np.exp(wanted) - np.exp(frame["log size"]))[wanted < 30].max(), "<", 1)
