@@ -47,7 +47,7 @@ def tolerant_recovery(
     """Theorem 3.4 with u >= 1, nu_1 = nu_2 = 1/2, delta as printed, gap the rate / (1500 L).
 
     ``items``, ``u``, ``epsilon``, ``rate``, ``voters``, ``log size`` (of M = n^(0.225 u) sets over 4u apart),
-    ``log code`` (of those that Gilbert's greedy argument gives), ``changed over printed`` (D over its bound), ``fails``.
+    ``log code`` (of those of Gilbert's greedy argument), ``changed over printed`` (D over its bound), ``fails``.
     """
     grid = pd.DataFrame(
         [row for row in product(n_items, tolerances, epsilons, rates) if 2 * (1 + NU) * row[1] <= row[0] ** (1 - NU)],
