@@ -186,8 +186,8 @@ def same_order(n: int, epsilon: float, repetitions: int, *, rng: np.random.Gener
 def missing_strong(n: int, number: int) -> int:
     """How many items of a draw lack the strength of the top k, if those with i < k have it, items from `number` on."""
     k, items = sim.top_size(n), np.arange(number, number + n)
-    theta = sim.strengths(n, rng=stream("cai2025 gap", {"n": n}), strong=np.count_nonzero(items < k))[0]
-    return k - np.count_nonzero(theta == theta.max())
+    theta = sim.strengths(n, rng=stream("cai2025 gap", {"n": n}), strong=int((items < k).sum()))[0]
+    return k - int((theta == theta.max()).sum())
 
 
 @claim("cai2025:sec-4.1:setup")

@@ -282,6 +282,7 @@ def check_prop_2_2_distance(items: int = 2) -> Iterator[Check]:
     """The two displays that bound the distance from the truth to the minimiser."""
     wins, theta, noise, gamma = small_problem(items, 0)
     limit = minimise(wins, noise, gamma)
+    yield agree("comparisons, off one of every pair", wins + wins.T - 1 + np.eye(items))
     slope = gradient(wins, theta) + gamma * theta + noise
     square = float(np.sum((theta - limit) ** 2))
     fall = objective(wins, limit, noise, gamma) - objective(wins, theta, noise, gamma)

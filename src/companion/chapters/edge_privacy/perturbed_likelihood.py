@@ -170,7 +170,7 @@ def steps_of_the_proof(answers: int, trials: int) -> pd.DataFrame:
         kept, t = len(pairs) - 2 * answers, rng.normal(0, rng.choice([0.3, 3.0]), n)
         sizes, volumes = [], []
         for part in (slice(0, kept + answers), np.r_[:kept, kept + answers : len(pairs)]):
-            data = Comparisons(*pairs[part].T, won[part], [str(i) for i in range(n)])
+            data = Comparisons(pairs[part, 0], pairs[part, 1], won[part], [str(i) for i in range(n)])
             sizes.append(np.abs(gradient(t, data) + t).sum())
             volumes.append(np.linalg.slogdet(hessian(t, data).toarray() + np.eye(n))[1])
         rows.append((abs(sizes[1] - sizes[0]) / 4 / answers, math.exp(abs(volumes[1] - volumes[0]))))

@@ -110,7 +110,7 @@ def check_lemma_b2_proof() -> Iterator[Check]:
     worst, off = 0.0, list[float]()
     for items, draws in DESIGNS:
         values, law = coordinate_law(items, draws)
-        off += [law @ values**2 - draws / (2 * items), law @ values, law.sum() - 1]
+        off += [float(law @ values**2) - draws / (2 * items), float(law @ values), law.sum() - 1]
         for t in values[values > 0] - 1e-9:
             bound = 2 * math.exp(-(t**2) / (2 * (draws / items / 2 + t / 3)))
             worst = max(worst, float(law[np.abs(values) > t].sum()) / bound)

@@ -33,13 +33,6 @@ def test_neighbours_differ_in_one_comparison():
     assert len(rows[0]) == len(pair.data), "at most one comparison a pair"
 
 
-@pytest.mark.parametrize(("scale", "ridge"), [(1, 1), (2, 0.5), (0.7, 2)])
-@pytest.mark.slow
-def test_density_needs_its_determinant_upright(scale, ridge):
-    assert experiment.density_mass(1, scale, ridge) == pytest.approx(1, abs=1e-3)
-    assert abs(experiment.density_mass(-1, scale, ridge) - 1) > 0.01
-
-
 def test_log_density_against_a_derivative():
     """P(w <= -grad R(t)) changes with t as the density says: along the line of one item and no comparison."""
     none = Comparisons([], [], [], ["a", "b"])
