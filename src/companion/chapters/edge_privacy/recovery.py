@@ -71,7 +71,7 @@ def recovery_grid() -> pd.DataFrame:
     """Theorem 2.4 at our constants, c_0 = 1/2, k up to n / 2, from our smallest n on, m from 1 to the largest.
 
     ``nu_1``, ``nu_2``, ``log_n``, ``m``; logarithms of the sets that there are (``log_packing``), of the paper's number
-    (``log_printed``), of those needed (``log_needed``); ``moved`` (epsilon D), ``log_slack`` (of delta D).
+    (``log_printed``), of those needed (``log_needed``); ``moved`` (epsilon D).
     """
     rows = []
     for nu_1, nu_2, factor in product(NUS, NUS, FACTORS):
@@ -81,14 +81,13 @@ def recovery_grid() -> pd.DataFrame:
         for m in sorted(m for m in {*TOLERANCES, int(most**0.5), int(most)} if 1 <= m <= most):
             size = set_size(m, nu_2)
             moved = 2 * size * c * log_n  # epsilon D
-            log_slack = math.log(moved / (m * log_n)) - 10 * m * log_n  # delta D, doubled: the laws are rounded up
             known = {"nu_1": nu_1, "nu_2": nu_2, "log_n": log_n, "m": m}
             logs = {
                 "log_packing": log_packing(log_n - math.log(2), size, m),
                 "log_printed": 0.9 * nu_1 * nu_2 * m * log_n,
                 "log_needed": float(np.logaddexp(moved / 0.85, math.log(2))),
             }
-            rows.append(known | logs | {"moved": moved, "log_slack": log_slack})
+            rows.append(known | logs | {"moved": moved})
     return pd.DataFrame(rows)
 
 
@@ -121,7 +120,9 @@ def check_thm_2_4() -> Iterator[Check]:
     yield from shape_checks(2.0, "2s·npΔ")
     spare = float((grid.log_packing - grid.log_needed).min())
     yield printed(f"log of the number of sets minus log of those needed, least of {at}", spare, ">=", 0)
-    least = min(guaranteed_error(row.moved / 0.85, row.moved, row.log_slack) for row in grid.itertuples())
+    size = grid.m.astype(float) * grid.log_n
+    slack = np.log(grid.moved / size) - 10 * size  # log of delta D, doubled: the number of laws is rounded up
+    least = min(map(guaranteed_error, grid.moved / 0.85, grid.moved, slack))
     yield printed(f"least guaranteed P(Hamming error > 2m), {at}", least, ">=", 0.1)
     yield agree("the same, off its limit 0.15 for many items", least - 0.15)
     spare = min(math.log(len(greedy_packing(n, s, m))) - log_packing(math.log(n), s, m) for n, s, m in PACKED)
@@ -264,6 +265,8 @@ def check_thm_2_4_parametric() -> Iterator[Check]:
         yield printed(what, case["error"], ">=", 0.1)
         share = 4 * math.exp(3) * case["error"]
         yield argument("the same over e⁻³/4, what chance leaves", share, "==", 1, error=0.02)
+        closed = 0.5 + math.log(8.8 * math.sqrt(2 * math.log(n) + 3)) / math.log(n)
+        yield agree("log_n of 2.2m there, off ½ + log(8.8 √(2 log n + 3))/log n", case["power"] - closed, 1e-5)
         yield argument(f"log_n of 2.2m there, against 1 − ν₁ = 0.8, n = {n:.0e}", case["power"], "<=", 0.8)
     for link in (LOGISTIC, ARCTAN):
         roots = [brentq(lambda x, d=d, link=link: float(link.cdf(x)) - 0.5 - d, 0, 5, xtol=1e-14) for d in DELTAS]
@@ -277,4 +280,5 @@ def check_thm_2_4_parametric() -> Iterator[Check]:
     yield agree("(A0) of this link: F(x) + F(−x) off 1", odd)
     yield argument("its least rise from x to x, 10⁻⁹ to 10⁹ and both signs", rise, ">", 0)
     tops = jump_cdf([0.0, DELTAS[0]])
+    yield agree("its values at ±10⁹, off 0 and 1", jump_cdf([-1e9, 1e9]) - [0, 1], 1e-8)
     yield agree("its jump, off ¼", tops[1] - tops[0] - 0.25, 1e-8)

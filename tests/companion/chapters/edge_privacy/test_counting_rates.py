@@ -85,9 +85,8 @@ def test_pair_failure_is_the_enumeration_of_graphs_and_outcomes(design):
         wrong += q * reverse[0]
         pairs += q * sum(reverse)
         missed += q * (1 - top_set_law(wins, 2 / epsilon, 1)[0,])
-    found = experiment.pair_failure(n, p, *design, epsilon)
+    found = experiment.counts_short(n, p, *design, epsilon)
     assert mean == pytest.approx(n * p * gap)
-    assert found["constant"] == pytest.approx(constant)
-    assert found["counts"] == pytest.approx(counts)
-    assert found["reversed"] == pytest.approx(wrong)
+    assert found == pytest.approx((constant, counts))
+    assert experiment.pair_reversed(n, p, *design, epsilon) == pytest.approx(wrong)
     assert wrong <= missed <= pairs  # one pair, the set, the union bound
