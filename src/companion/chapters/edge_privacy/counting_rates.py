@@ -305,9 +305,9 @@ def law_off(n: int, p: float, direct: float, first: float, second: float) -> lis
     return [law.sum() - 1, (values @ law - mean) / n]
 
 
-def ranking_demand(items: int, constant: float, probability: float = 1.0, epsilon: float = math.inf) -> float:
-    """The gap asked for between all neighbours over 1 / n, since n - 1 gaps add up to at most 1 - 1 / n."""
-    return constant * items * sum(rate(items, probability, epsilon))
+def ranking_demand(items: int, constant: float) -> float:
+    """The gap asked for between all neighbours, p = 1, no noise, over 1 / n: n - 1 gaps add up to 1 - 1 / n at most."""
+    return constant * items * sum(rate(items, 1, math.inf))
 
 
 def groups(items: int, epsilon: float, constant: float = SUFFICIENT) -> int:

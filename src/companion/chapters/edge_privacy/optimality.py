@@ -82,7 +82,7 @@ def check_optimal(frame: pd.DataFrame, draws: int) -> Iterator[Check]:
         ratios = []
         for n in (10**6, 10**9, 10**12):
             epsilon = 1 / math.sqrt(math.log(n))
-            ratios.append(2 * error_bound(n, 1.0, 8 / epsilon)[0] / max(lower_bound(n, epsilon)))
+            ratios.append(2 * error_bound(n, 8 / epsilon)[0] / max(lower_bound(n, epsilon)))
         what = "upper over lower bound on the error, p = 1, ε = 1/√log n: largest for n = 10⁹, 10¹², over n = 10⁶"
         yield says(what, max(ratios[1:]) / ratios[0], "<=", 1)
         for privacy, part in frame.groupby("privacy", sort=False):
