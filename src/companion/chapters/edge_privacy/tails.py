@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import integrate, special, stats
 
 from companion.instruments.allowance import ROUNDING, agree
+from companion.instruments.two_items import overtaken
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 
@@ -183,10 +184,8 @@ def check_lemma_a2_proof(scale: float = 8.0) -> Iterator[Check]:
     yield printed(what, exact, "<=", math.exp(-(threshold**2) / (8 * 2 * scale)))
     ratio = max(laplace_sum_tail(n, u * n) / math.exp(-(u**2) * n / 8) for n, u in DEVIATIONS)
     yield amended("largest P(Σ w > t) / exp(−t²/(8nλ²)), 0 < t ≤ 3.5 nλ, n ≤ 300", ratio, "<=", 1)
-    share = exact / (sum_failure(2) / 2)
-    yield argument(
-        "that P(w₁ + w₂ > t) over half of P(the sum exceeds its bound), n = 2", share, "==", 1, error=ROUNDING
-    )
+    share = exact / float(overtaken(8 * math.sqrt(2 * math.log(2))))
+    yield argument("that P(w₁ + w₂ > t) over the chance that two items change places", share, "==", 1, error=ROUNDING)
 
 
 def last_linear() -> int:
@@ -256,19 +255,19 @@ def check_lemma_a1_proof() -> Iterator[Check]:
     """The first display of the proof of Lemma A.1 on four items, and the inequality that repairs it."""
     wins = np.zeros((4, 4))
     wins[tuple(np.transpose(ROUND_ROBIN))] = 1
-    for link in (ARCTAN, LOGISTIC):
+    for link, says in ((ARCTAN, printed), (LOGISTIC, amended)):
         theta = balancing_strengths(wins, link)
         surplus = ((wins + wins.T) * link.cdf(theta[:, None] - theta) - wins).sum(1)
         slope = gradient(wins, theta, link)
         what = f"4 items, {link.name} link, outcomes as expected"
-        yield printed(f"‖∇L(θ)‖₂ where its bound is 0, {what}", float(np.linalg.norm(slope)), "==", 0, error=ROUNDING)
+        yield says(f"‖∇L(θ)‖₂ where its bound is 0, {what}", float(np.linalg.norm(slope)), "==", 0, error=ROUNDING)
         yield agree(f"that bound without κ₁, {what}", surplus)
         off = slope - numeric_gradient(wins, theta, link)
         yield agree(f"the gradient off central differences, {what}", off, 1e-8)
     ratio = 0.0
     for gaps in map(np.array, GAPS):
         p = ARCTAN.cdf(gaps)
-        weight = ARCTAN.pdf(gaps) / (p * (1 - p))
+        weight = ARCTAN.score(gaps) + ARCTAN.score(-gaps)
         won = np.array(list(product((0, 1), repeat=gaps.size)))
         law = np.prod(np.where(won == 1, p, 1 - p), 1)
         value = np.abs((weight * (p - won)).sum(1))

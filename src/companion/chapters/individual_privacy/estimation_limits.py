@@ -31,11 +31,15 @@ def pair_estimate_risk(n_items: int, comparisons: float, scale: float = 0.0, lin
     """
     pairs = math.comb(n_items, 2)
     spread = math.sqrt(math.log(8 * pairs * comparisons) / comparisons)
-    bound = scale * math.log(2 * pairs * comparisons)
-    noisy = 2 * bound / max(comparisons / 2 - 2 * bound, 1e-300)
     fails = pairs * (math.exp(-comparisons / 8) + 2 * math.exp(-(spread**2) * comparisons))
-    fails += (scale > 0) / comparisons  # that some noise is beyond its bound
-    return min(2.0, (spread + noisy) / float(link.pdf(2.0)) + 2 * fails)
+    noisy, beyond = noise_on_shares(pairs, comparisons, scale) if scale else (0.0, 0.0)
+    return min(2.0, (spread + noisy) / float(link.pdf(2.0)) + 2 * (fails + beyond))
+
+
+def noise_on_shares(pairs: int, comparisons: float, scale: float) -> tuple[float, float]:
+    """What Laplace noise on the counts of so many pairs adds to a share at most, and the chance that it adds more."""
+    bound = scale * math.log(2 * pairs * comparisons)
+    return 2 * bound / max(comparisons / 2 - 2 * bound, 1e-300), 1 / comparisons
 
 
 def published_subset(n_items: int, epsilons: Iterable[float], share: float = 0.1) -> pd.DataFrame:
