@@ -20,8 +20,6 @@ def private_rows(
     ratios = sparse.kron(one - math.exp(epsilon) * other, sparse.eye_array(outputs))
     rows = sparse.hstack([ratios, sparse.csr_array((ratios.shape[0], extra))], "csr")
     right = np.zeros(ratios.shape[0])
-    if not delta:
-        return rows, right, 0
     over = sparse.kron(sparse.eye_array(len(ordered)), np.ones((1, outputs)))
     with_slacks = sparse.block_array([[rows, -sparse.eye_array(len(right))], [None, over]], format="csr")
     return with_slacks, np.r_[right, np.full(len(ordered), delta)], len(right)
