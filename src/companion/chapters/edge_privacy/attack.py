@@ -36,8 +36,8 @@ def all_outcomes(n_items: int) -> NDArray[np.int64]:
 
 def outcome_law(win: ArrayLike, outcomes: NDArray[np.int64]) -> Array:
     """Chances of outcomes where i beats j with chance win[..., i, j]."""
-    upper = np.triu_indices(outcomes.shape[-1], 1)
-    return np.asarray(np.where(outcomes, win, 1 - np.asarray(win))[:, *upper].prod(-1))
+    upper = np.triu_indices(len(outcomes[0]), 1)
+    return np.asarray(np.where(outcomes, win, 1 - np.asarray(win))[:, *upper].prod(1))
 
 
 def score_terms(theta: ArrayLike, outcomes: ArrayLike, link: Link = LOGISTIC) -> NDArray[np.float64]:

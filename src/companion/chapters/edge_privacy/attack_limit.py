@@ -86,13 +86,12 @@ def listed_leak(comparisons: int, epsilon: float, delta: float, size: float) -> 
     law, score = binom.pmf(wins, d, 0.5), wins - d / 2
     estimate = delta * size * np.sign(score)
     chance = np.exp(epsilon * (wins - d)) / 2
-    steps = np.r_[chance[1:] / chance[:-1], (1 - chance[:-1]) / (1 - chance[1:])]
     price = 4 * KAPPA_1 * (d + 1) * epsilon
     return {
         "attack": law @ (estimate * score),
         "bound": KAPPA_1 * (4 * (d + 1) * epsilon * (law @ np.abs(estimate)) + 4 * d * delta + 2 / (d + 1)),
         "ratio": law @ (chance * score) / (price / 2 * (law @ chance)),
-        "loss": np.log(steps).max(),
+        "loss": np.abs(np.diff(np.log([chance, 1 - chance]))).max(),
     }
 
 

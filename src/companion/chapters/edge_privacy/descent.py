@@ -149,7 +149,7 @@ def check_lemma_a4(items: int = 8) -> Iterator[Check]:
     noise = np.full(n, 8 * scale * math.sqrt(math.log(n) / n))
     most, apart = [], []
     for link, p, gamma in product((LOGISTIC, ARCTAN), CHANCES, PENALTIES):
-        wins = np.triu(np.full((n, n), p), 1)  # whoever won: the pulls of two items cancel
+        wins = np.full((n, n), p)  # whoever won: the pulls of two items cancel
         path = descend(wins, theta, noise, gamma, ETA, link)
         sums = np.array([at.sum() for at, _ in zip(path, range(STEPS), strict=False)])
         exact = -(noise.sum() / gamma) * -np.expm1(np.arange(STEPS) * math.log1p(-ETA * gamma))
@@ -177,7 +177,7 @@ def check_eq_a7(items: int = 6, steps: int = 50) -> Iterator[Check]:
     start, first = np.broadcast_to(theta, copies.shape[:2]), list[Array]()
     for make, says, index in ((delayed, printed, "t − 1"), (descend, amended, "t")):
         path = [at for at, _ in zip(make(copies, start, noise, gamma, ETA), range(steps), strict=False)]
-        moved = [(old, new - old) for old, new in pairwise(path) if np.abs(new - old).max() > 0]
+        moved = [(old, new - old) for old, new in pairwise(path)]
         worst = max(
             np.abs(step + ETA * (gradient(copies, old) + gamma * old + noise)).max() / np.abs(step).max()
             for old, step in moved

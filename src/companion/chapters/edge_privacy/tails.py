@@ -142,8 +142,7 @@ def sum_failure(items: int) -> float:
 
 def laplace_failure(items: int) -> tuple[float, float]:
     """P(maximum > 9 lambda log n), and `sum_failure`."""
-    largest = -math.expm1(items * math.log1p(-(float(items) ** -9))) if items > 1 else 1.0
-    return largest, sum_failure(items)
+    return -math.expm1(special.xlog1py(items, -(float(items) ** -9))), sum_failure(items)
 
 
 def integrated_tail(items: int, threshold: float) -> float:

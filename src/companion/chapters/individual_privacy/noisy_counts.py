@@ -19,8 +19,8 @@ from dprank.pairwise import top_set_law
 
 #: Our constant in Theorem 3.3, for any number of answers.
 ENOUGH = 8.0
-#: Numbers of items at which bounds are evaluated, and epsilons of the exact failure of two items.
-SIZES, BUDGETS = np.unique(np.r_[2:1000, np.geomspace(1000, 1e12, 50)]), (0.1, 1.0, 10.0)
+#: Numbers of answers, of items at which bounds are evaluated, and epsilons of the exact failure of two items.
+ANSWERS, SIZES, BUDGETS = (1, 5), np.unique(np.r_[2:1000, np.geomspace(1000, 1e12, 50)]), (0.1, 1.0, 10.0)
 
 
 def reversal_bound(n_items: ArrayLike, constant: float, answers: int = 1, noise: float = 1.0) -> NDArray[np.float64]:
@@ -52,8 +52,7 @@ def widest_gap(n_items: ArrayLike, tolerance: ArrayLike = 0) -> NDArray[np.float
 def least_voters(n_items: int, epsilon: float, gap: float, constant: float = ENOUGH) -> int:
     """The smallest number of voters for which `constant` times the rate is at most `gap`."""
     root = epsilon / 2 * (math.sqrt(1 + 4 * gap / (constant * epsilon)) - 1)
-    m = max(1, math.floor(n_items * math.log(n_items) / root**2))
-    return m if constant * rate(n_items, m, epsilon) <= gap else m + 1
+    return math.ceil(n_items * math.log(n_items) / root**2)
 
 
 def voters_needed(n_items: Iterable[int], epsilons: Iterable[float]) -> pd.DataFrame:
@@ -73,7 +72,7 @@ def check_thm_3_3() -> Iterator[Check]:
     steps = ((np.cosh(s) - 1) / s**2).max()
     yield argument("step of our proof: largest (cosh s − 1)/s² for s up to 1/2.2", steps, "<=", 0.55)
     yield argument("the same: at s = 1/2.2", steps, "==", 2.2**2 * (math.cosh(1 / 2.2) - 1), error=ROUNDING)
-    for answers in (1, 5):
+    for answers in ANSWERS:
         worst = float((failure_bound(SIZES, ENOUGH, answers) * SIZES**5).max())
         what = f"n^5 × bound on the failure, C = {ENOUGH:g}, L = {answers}, worst of {SIZES.size} n up to 10^12"
         yield printed(what, worst, "<=", 1)
@@ -83,7 +82,7 @@ def check_thm_3_3() -> Iterator[Check]:
     for epsilon in BUDGETS:
         m = least_voters(2, epsilon, 0.5)
         gap = float(ENOUGH * rate(2, 10 * m, epsilon))
-        for answers in (1, 5):
+        for answers in ANSWERS:
             exact += [two_items_failure(m, epsilon, 0.5, answers), two_items_failure(10 * m, epsilon, gap, answers)]
         asked = ENOUGH * float(rate(2, m - 1, epsilon))
         yield argument(f"gap asked of two items with one voter less than m = {m:,}, ε = {epsilon:g}", asked, ">", 0.5)
@@ -175,7 +174,7 @@ def check_thm_3_3_proof(rng: np.random.Generator) -> Iterator[Check]:
 @claim("cai2025:sec-3.3:rank-all")
 def check_rank_all() -> Iterator[Check]:
     """The ranking of all items: the union bound, and whether any matrix has such gaps."""
-    for answers in (1, 5):
+    for answers in ANSWERS:
         worst = float((SIZES * (SIZES - 1) / 2 * reversal_bound(SIZES, ENOUGH, answers) * SIZES**4).max())
         what = f"n^4 × bound on a wrong ranking, all pairs, C = {ENOUGH:g}, L = {answers}"
         yield printed(f"{what}, worst of {SIZES.size} n up to 10^12", worst, "<=", 1)

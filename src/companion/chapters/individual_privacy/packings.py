@@ -82,7 +82,7 @@ def packing_checks(n: int, answers: int) -> Iterator[Check]:
     for sets, bound in ((min(max(k, n - k) for k in range(1, n)) + 1, few.wrong), (n, few.best)):
         found = fano(math.log(sets), tv, kl, few.epsilon, log_delta(n, few.epsilon))
         yield agree(f"least error of a guess among {sets} sets, off those of {n} items", found - bound)
-    moved, leak = 0.1, 1e-3
+    moved, leak = 0.2, 1e-3
     x = (n - 1) * math.exp(-10 * moved)
     by_hand = [(0.9 * x - 10 * (n - 1) * moved * leak) / (1 + x), 1 - (0.2 + math.log(2)) / math.log(n)]
     off = fano(math.log(n), [moved, 10.0], [10.0, 0.2], 1.0, math.log(leak)) - by_hand
