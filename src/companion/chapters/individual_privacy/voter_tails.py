@@ -69,6 +69,7 @@ def check_lemma_b3_proof(items: Sequence[int] = tails.SUMS) -> Iterator[Check]:
     worst = max(tails.sum_failure(k) * float(k) ** 8 for k in items)
     yield amended(f"largest n⁸ P(the sum exceeds its bound), n = {min(items)} to {max(items):,}", worst, "<=", 2)
     yield agree("the same, off 1: for one item it is sure", worst - 1)
+    yield tails.sum_tail_check()
 
 
 @claim("cai2025:lem-b.2")
