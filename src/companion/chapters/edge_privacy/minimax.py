@@ -113,6 +113,7 @@ def check_nonprivate_rate(sizes: Sequence[int] = (100, 10_000, 1_000_000)) -> It
     yield printed(what, ratios[-1] / ratios[0], "<=", 1 + ROUNDING)
     exact = math.sqrt(sizes[-1] * math.log(sizes[0]) / (sizes[0] * math.log(sizes[-1])))
     yield argument("minimax risk over the cube, which the estimate 0 attains", least_risk(4), "==", 1)
+    yield from variation_checks()
     yield argument("the same over that of √(n/log n)", ratios[-1] / ratios[0] / exact, "==", 1, error=ROUNDING)
     yield amended("centred, p = 1: lower bound / √(log n/n), smallest", lower, ">=", 0.25)
     yield amended("centred, p = 1: risk of an estimator / √(log n/n), largest", upper, "<=", 15)

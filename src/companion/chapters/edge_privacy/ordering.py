@@ -45,7 +45,7 @@ def swap_probability(n: int, gap: float, scale: float) -> float:
         laws.append(stats.binom.pmf(wins, others, chance))
         starts.append(int(wins[0]))
     lead = np.convolve(laws[0], laws[1][::-1])
-    first = starts[0] - (starts[1] + len(laws[1]) - 1)
+    first = starts[0] - starts[1] - 2 * reach
     value = first + np.arange(len(lead))
     won = float(LOGISTIC.cdf(gap))
     met = ((1, won), (-1, 1 - won))
