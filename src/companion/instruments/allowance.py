@@ -1,5 +1,8 @@
 """The room that checks leave for rounding and for chance."""
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from companion.ledger.claim import Check, argument
 
 #: Rounding of closed forms, enumerations, quadratures and linear algebra, far above what tests find.
@@ -8,6 +11,6 @@ ROUNDING = 1e-9
 Z = 5.0
 
 
-def agree(what: str, off: float, error: float = ROUNDING) -> Check:
-    """Two routes to one number, which are `off` by nothing but rounding: a step of the argument."""
-    return argument(what, off, "==", 0, error=error)
+def agree(what: str, off: ArrayLike, error: float = ROUNDING) -> Check:
+    """Two routes to one number, or to many, which are `off` by nothing but rounding: a step of the argument."""
+    return argument(what, float(np.abs(off).max()), "==", 0, error=error)

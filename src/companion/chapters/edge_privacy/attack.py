@@ -16,6 +16,8 @@ from companion.instruments.style import CALIBRATION, styled
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 
+Array = NDArray[np.float64]
+
 #: E abs(pi' / pi) under the prior (15 / 16) (1 - t^2)^2 on (-1, 1): twice its density at 0.
 PRIOR_SLOPE = 15 / 8
 #: Strengths of up to three items whose attack is listed, and nodes and radius of the integration over the prior.
@@ -32,6 +34,12 @@ def all_outcomes(n_items: int) -> NDArray[np.int64]:
     return outcomes
 
 
+def outcome_law(win: ArrayLike, outcomes: NDArray[np.int64]) -> Array:
+    """Chances of outcomes where i beats j with chance win[..., i, j]."""
+    upper = np.triu_indices(len(outcomes[0]), 1)
+    return np.asarray(np.where(outcomes, win, 1 - np.asarray(win))[:, *upper].prod(1))
+
+
 def score_terms(theta: ArrayLike, outcomes: ArrayLike, link: Link = LOGISTIC) -> NDArray[np.float64]:
     """Derivative in theta_i of the log likelihood of the comparison of i and j, [..., i, j]; antisymmetric."""
     theta = np.asarray(theta, float)
@@ -42,10 +50,9 @@ def score_terms(theta: ArrayLike, outcomes: ArrayLike, link: Link = LOGISTIC) ->
 
 
 def attack(errors: ArrayLike, terms: NDArray[np.float64], k: int, *, printed: bool) -> NDArray[np.float64]:
-    """Attack of Section 2.2.2 on item k, of every pair i < j, shape (..., items, items), zero elsewhere.
+    """Attack of Section 2.2.2 on item k (from 0), of every pair i < j, (..., items, items); errors are of estimates.
 
-    As printed, outcome and probability of the pair (i, k) are those of item i; else those of item k. `errors` are
-    estimate minus target, k counts from 0.
+    As printed, outcome and probability of the pair (i, k) are those of item i; else those of item k.
     """
     result = np.zeros(np.broadcast_shapes((*np.shape(errors)[:-1], 1, 1), terms.shape))
     error = np.asarray(errors, float)[..., k, None]
@@ -54,41 +61,38 @@ def attack(errors: ArrayLike, terms: NDArray[np.float64], k: int, *, printed: bo
     return result
 
 
+def listed_outcomes(n_items: int) -> Iterator[Check]:
+    """How many different outcomes are listed."""
+    listed = len({outcome.tobytes() for outcome in all_outcomes(n_items)})
+    yield argument(f"outcomes that are listed, {n_items} items", listed, "==", 2 ** math.comb(n_items, 2))
+
+
 def score_checks(n_items: int, link: Link) -> Iterator[Check]:
-    """The scores of all outcomes against central differences of their log likelihood; how many outcomes there are."""
+    """The scores of all outcomes against central differences of their log likelihood; their number."""
     outcomes, theta, step = all_outcomes(n_items), THETA[:n_items], 1e-6 * np.eye(n_items)
 
     def log_likelihood(at: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray((outcomes * link.log_cdf(at[:, None] - at)).sum((1, 2)))
 
     numeric = np.array([log_likelihood(theta + h) - log_likelihood(theta - h) for h in step]) / 2e-6
-    off = np.abs(score_terms(theta, outcomes, link).sum(-1).T - numeric).max()
+    off = score_terms(theta, outcomes, link).sum(-1).T - numeric
     what = f"{n_items} items, {link.name} link: scores of all outcomes, off central differences"
     yield agree(what, off, 1e-8)
-    listed = len({outcome.tobytes() for outcome in outcomes})
-    yield argument(f"outcomes that are listed, {n_items} items", listed, "==", 2 ** math.comb(n_items, 2))
+    yield from listed_outcomes(n_items)
 
 
-def attack_gaps(n_items: int, link: Link = LOGISTIC, *, printed: bool) -> pd.DataFrame:
-    """Largest distance of the attack from what it should equal, over all outcomes and estimates in corners.
-
-    Columns: ``k`` (from 1), ``from_score`` (the attack summed over pairs against the error of item k times its score,
-    eq. (A.36)), ``from_l2`` (the attack summed over items against the score attack of a pair; the same in every row).
-    """
+def corner_attacks(n_items: int, link: Link, printed: bool) -> tuple[Array, Array, list[Array]]:
+    """Score terms of all outcomes, estimates in corners minus the strengths, and the attack on every item."""
     theta = THETA[:n_items]
     terms = score_terms(theta, all_outcomes(n_items), link)
     corners = np.array(list(product((-1.0, 1.0), repeat=n_items)))[:, None] - theta
-    each = [attack(corners, terms, k, printed=printed) for k in range(n_items)]
-    wanted = np.triu((corners[..., :, None] - corners[..., None, :]) * terms)
-    l2 = np.abs(sum(each) - wanted).max()
-    return pd.DataFrame(
-        {
-            "k": k + 1,
-            "from_score": np.abs(each[k].sum((-1, -2)) - corners[..., k] * terms[..., k, :].sum(-1)).max(),
-            "from_l2": l2,
-        }
-        for k in range(n_items)
-    )
+    return terms, corners, [attack(corners, terms, k, printed=printed) for k in range(n_items)]
+
+
+def off_score(n_items: int, k: int, *, printed: bool) -> float:
+    """Largest distance of the attack on item k, from 0, from its error times its score, eq. (A.36), in corners."""
+    terms, corners, each = corner_attacks(n_items, LOGISTIC, printed)
+    return float(np.abs(each[k].sum((-1, -2)) - corners[..., k] * terms[..., k, :].sum(-1)).max())
 
 
 @claim("cai2025:sec-2.2.2:attack-sum")
@@ -100,7 +104,9 @@ def check_attack_sum() -> Iterator[Check]:
     yield printed(what, tiny, "==", 0, error=ROUNDING)
     for n, link in product((2, 3), (LOGISTIC, ARCTAN)):
         for as_printed, says in ((True, printed), (False, amended)):
-            gap = attack_gaps(n, link, printed=as_printed).from_l2.max()
+            terms, corners, each = corner_attacks(n, link, as_printed)
+            wanted = np.triu((corners[..., :, None] - corners[..., None, :]) * terms)
+            gap = np.abs(sum(each) - wanted).max()
             what = f"{n} items, {link.name} link: largest distance from the score attack, all outcomes"
             yield says(what, gap, "==", 0, error=ROUNDING)
         yield from score_checks(n, link)
@@ -115,41 +121,36 @@ def prior_rule(radius: float, nodes: int = 40) -> tuple[NDArray[np.float64], NDA
     return radius * x, w * 15 / 16 * (1 - x * x) ** 2
 
 
-def mean_density(radius: float, link: Link = LOGISTIC) -> float:
-    """E F'(a - b) for two independent strengths from the prior."""
-    x, w = prior_rule(radius)
-    return float(w @ link.pdf(x[:, None] - x) @ w)
-
-
 def total_variation(theta: ArrayLike, other: ArrayLike, link: Link) -> float:
     """Distance in total variation of the laws of all outcomes under two vectors of strengths."""
     outcomes = all_outcomes(len(np.asarray(theta)))
-    upper = np.triu(np.ones(outcomes.shape[1:], bool), 1)
-    wins = [link.cdf(np.subtract.outer(at, at)) for at in (np.asarray(theta, float), np.asarray(other, float))]
-    laws = [np.where(outcomes, win, 1 - win)[:, upper].prod(-1) for win in wins]
+    laws = [outcome_law(link.cdf(np.subtract.outer(at, at)), outcomes) for at in np.array([theta, other], float)]
     return float(np.abs(laws[0] - laws[1]).sum() / 2)
 
 
 def least_risk(n_items: int, link: Link = LOGISTIC) -> float:
-    """Lower bound on the sup-norm risk over the cube of any estimator (Le Cam), from all strengths 1 and all -1.
-
-    One minus the total variation distance of the two laws of the outcomes, which is 0: only differences count. The
-    estimate 0 attains 1.
-    """
+    """Lower bound (Le Cam) on the sup-norm risk over the cube of any estimator, from all strengths 1 and all -1."""
     ones = np.ones(n_items)
     return 1 - total_variation(ones, -ones, link)
 
 
+def variation_checks(link: Link = LOGISTIC) -> Iterator[Check]:
+    """Total variation, which `least_risk` finds to be 0, where it is not; and how many outcomes it is a sum over."""
+    apart = total_variation([1, 0], [-1, 0], link)
+    what = f"total variation of one comparison at gaps 1 and −1, {link.name} link, off 2F(1) − 1"
+    yield agree(what, apart - 2 * float(link.cdf(1.0)) + 1)
+    yield from listed_outcomes(4)
+
+
 def expected_attacks(n_items: int, slope: float, radius: float, link: Link = LOGISTIC) -> pd.DataFrame:
-    """Expected attack on every item, all pairs compared, for the estimate slope times (wins minus half the matches).
+    """Expected attack, p = 1, for the estimate slope (wins minus half): ``k``, ``calibration``, ``attack``.
 
-    Such an estimate has E M_k = slope (sum of F(theta_k - theta_j) - 1 / 2), so every pair adds slope E F' to the
-    attack, with the sign that the definition gives it.
-
-    Columns: ``k`` (from 1), ``calibration`` ("as printed", "corrected"), ``attack``.
+    Its mean is slope (sum of F(theta_k - theta_j) - 1 / 2): every pair adds slope E F', with the sign of the
+    definition.
     """
     k = np.arange(1, n_items + 1)
-    each = slope * mean_density(radius, link)
+    x, w = prior_rule(radius)
+    each = slope * float(w @ link.pdf(x[:, None] - x) @ w)
     signs = {"as printed": (n_items - k) - (k - 1), "corrected": np.full(n_items, n_items - 1)}
     return pd.concat(
         [pd.DataFrame({"k": k, "calibration": name, "attack": each * sign}) for name, sign in signs.items()],
@@ -157,39 +158,34 @@ def expected_attacks(n_items: int, slope: float, radius: float, link: Link = LOG
     )
 
 
-def enumerated_attack(
-    n_items: int,
-    estimate: Callable[[NDArray[np.int64]], NDArray[np.float64]],
-    k: int,
-    *,
-    printed: bool,
-    nodes: int = NODES,
-) -> dict[str, float]:
-    """Expected attack by listing all outcomes and integrating over the prior, target the centred strengths.
-
-    ``attack`` and ``by_parts``: 1 - 1 / n + E (target - mean estimate) pi' / pi.
-    """
-    x, w = prior_rule(1.0, nodes)
+def over_prior(
+    n_items: int, estimate: Callable[[NDArray[np.int64]], Array], value: Callable[[Array, Array], Array]
+) -> float:
+    """Mean of value(strengths, errors of all outcomes) over outcomes and the prior; target the centred strengths."""
+    x, w = prior_rule(1.0, NODES)
     outcomes = all_outcomes(n_items)
-    rows, columns = np.triu_indices(n_items, 1)
-    values = estimate(outcomes)
-    total = parts = 0.0
-    for index in product(range(nodes), repeat=n_items):
-        theta, weight = x[list(index)], w[list(index)].prod()
-        win = LOGISTIC.cdf(theta[:, None] - theta)
-        law = np.where(outcomes, win, 1 - win)[:, rows, columns].prod(-1)
-        errors = values - (theta - theta.mean())
-        summed = attack(errors, score_terms(theta, outcomes), k, printed=printed).sum((-1, -2))
-        total += weight * float(law @ summed)
-        parts += weight * float(law @ errors[:, k]) * 4 * theta[k] / (1 - theta[k] ** 2)
-    return {"attack": total, "by_parts": 1 - 1 / n_items + parts}
+    values, total = estimate(outcomes), 0.0
+    for index in product(range(NODES), repeat=n_items):
+        theta = x[list(index)]
+        law = outcome_law(LOGISTIC.cdf(theta[:, None] - theta), outcomes)
+        total += w[list(index)].prod() * float(law @ value(theta, values - (theta - theta.mean())))
+    return total
+
+
+def summed_attack(k: int, printed: bool) -> Callable[[Array, Array], Array]:
+    """The attack on item k, from 0, summed over pairs, of all outcomes, for `over_prior`."""
+
+    def value(theta: Array, errors: Array) -> Array:
+        terms = score_terms(theta, all_outcomes(len(theta)))
+        return np.asarray(attack(errors, terms, k, printed=printed).sum((-1, -2)))
+
+    return value
 
 
 def linear_risk(n_items: int, radius: float) -> float:
-    """Upper bound on the sup-norm risk, over all strengths up to `radius`, of the estimate (4 / n) (wins - half).
+    """Upper bound on the sup-norm risk, p = 1, of (4 / n) (wins - half) for centred strengths up to `radius`.
 
-    All pairs compared, target the centred strengths, logistic link: the bias, the largest 4 F(x) - 2 - x up to twice
-    the radius, and the expected largest of 2 n sub-Gaussian errors.
+    The bias, 4 F(x) - 2 - x at twice the radius, and the expected largest of 2 n sub-Gaussian errors.
     """
     bias = abs(4 * float(LOGISTIC.cdf(2 * radius)) - 2 - 2 * radius)
     return bias + 4 * math.sqrt(math.log(2 * n_items) / (2 * n_items))
@@ -199,9 +195,9 @@ def listed_attacks(slope: float) -> Iterator[Check]:
     """`expected_attacks` of two items against the listing of their outcomes."""
     frame = expected_attacks(2, slope, 1.0).set_index(["calibration", "k"]).attack
     for name, k in product(("as printed", "corrected"), range(2)):
-        listed = enumerated_attack(2, lambda y: slope * (y.sum(-1) - 0.5), k, printed=name == "as printed")
+        listed = over_prior(2, lambda y: slope * (y.sum(-1) - 0.5), summed_attack(k, name == "as printed"))
         what = f"expected attack on item {k + 1} of 2, {name}, off the listing of outcomes and strengths"
-        yield agree(what, abs(frame[name, k + 1] - listed["attack"]), 1e-6)
+        yield agree(what, frame[name, k + 1] - listed, 1e-6)
 
 
 @claim("cai2025:prop-2.4")
@@ -213,9 +209,7 @@ def check_prop_2_4(n_items: int = 10_000) -> Iterator[Check]:
             what = f"least sup-norm risk over the cube, {n} items, {link.name} link"
             yield printed(f"{what}: c = 1/4 excludes all estimators", risk, ">=", 0.25)
             yield content(f"{what}: an estimator with c = 1/4", risk, "<", 0.25)
-        apart = total_variation([1, 0], [-1, 0], link)
-        what = f"total variation of one comparison at gaps 1 and −1, {link.name} link, off 2F(1) − 1"
-        yield agree(what, abs(apart - 2 * float(link.cdf(1.0)) + 1))
+        yield from variation_checks(link)
     risk = linear_risk(n_items, RADIUS)
     attacks = expected_attacks(n_items, 4 / n_items, RADIUS).set_index(["calibration", "k"]).attack
     bound = 1 - 1 / n_items - PRIOR_SLOPE / RADIUS * risk
@@ -226,7 +220,7 @@ def check_prop_2_4(n_items: int = 10_000) -> Iterator[Check]:
     yield amended(f"with the printed sign, k = n, {what}", attacks["as printed"].iloc[-1], "<", 0)
     x = np.linspace(-2 * RADIUS, 2 * RADIUS, 401)
     bias = np.abs(4 * LOGISTIC.cdf(x) - 2 - x).max() + 4 * math.sqrt(math.log(2 * n_items) / (2 * n_items))
-    yield agree("that risk, off the largest bias on a grid and its deviations", abs(risk - bias))
+    yield agree("that risk, off the largest bias on a grid and its deviations", risk - bias)
     yield from listed_attacks(0.8)
 
 
@@ -234,27 +228,24 @@ def check_prop_2_4(n_items: int = 10_000) -> Iterator[Check]:
 def check_prop_2_4_proof() -> Iterator[Check]:
     """(A.36) on all outcomes; the constant; integration by parts."""
     for n in (2, 3):
-        for row in attack_gaps(n, printed=True).itertuples():
-            what = f"{n} items, k = {row.k}: distance of the attack from (M - θ) times the score, all outcomes"
-            yield printed(what, row.from_score, "==", 0, error=ROUNDING)
-        worst = attack_gaps(n, printed=False).from_score.max()
+        for k, says in enumerate((amended, printed, printed)[:n]):  # of item 1 the printed sign is right
+            what = f"{n} items, k = {k + 1}: distance of the attack from (M - θ) times the score, all outcomes"
+            yield says(what, off_score(n, k, printed=True), "==", 0, error=ROUNDING)
+        worst = max(off_score(n, k, printed=False) for k in range(n))
         what = f"{n} items, every k, sign corrected: distance from (M - θ) times the score"
         yield amended(what, worst, "==", 0, error=ROUNDING)
 
-    def estimate(outcomes: NDArray[np.int64]) -> NDArray[np.float64]:
-        wins = outcomes.sum(-1)
-        return np.sign(wins - wins.mean(-1, keepdims=True)) * wins**1.5 / 3
-
     for n in (2, 3):
         for k in range(n):
-            both = enumerated_attack(n, estimate, k, printed=False)
-            gap = abs(both["attack"] - both["by_parts"])
+            whole = over_prior(n, lambda y: np.sqrt(y.sum(-1)), summed_attack(k, False))
+            parts = over_prior(n, lambda y: np.sqrt(y.sum(-1)), lambda t, e, k=k: e[:, k] * 4 * t[k] / (1 - t[k] ** 2))  # type: ignore[misc]
+            gap = abs(whole - (1 - 1 / n + parts))
             what = f"{n} items, k = {k + 1}: expected attack against 1 - 1/n + E(θ - g)π'/π, centred"
             yield amended(what, gap, "==", 0, error=ROUNDING)
     x, w = prior_rule(1.0)
     slope = float(w @ np.abs(-4 * x / (1 - x * x)))
-    yield printed("1 - c E|π'/π| at c = 1/4", 1 - slope / 4, ">=", 0.5)
-    yield agree("E|π'/π| by quadrature, off twice the prior's density at 0", abs(slope - PRIOR_SLOPE), 5e-3)
+    yield amended("1 - c E|π'/π| at c = 1/4", 1 - slope / 4, ">=", 0.5)
+    yield agree("E|π'/π| by quadrature, off twice the prior's density at 0", slope - PRIOR_SLOPE, 5e-3)
 
 
 @styled

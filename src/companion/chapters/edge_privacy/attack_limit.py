@@ -21,36 +21,28 @@ KAPPA_1 = 1.001
 STEEPEST = 0.25
 
 
-def mean_abs_score(comparisons: int) -> float:
-    """E abs(wins - d / 2) of an item with d even-handed comparisons: its expected absolute score, logistic link."""
-    d = comparisons
-    half = (d + 1) // 2
-    return half * float(binom.pmf(half, d, 0.5))
-
-
 def printed_bound(n_items: int, p: float, epsilon: float, delta: float, mean_error: float) -> float:
     """Right-hand side of (2.8), logistic link."""
     return KAPPA_1 * (4 * n_items * p * epsilon * mean_error + 4 * (n_items - 1) * delta + 2 / n_items)
 
 
 def rare_leak(n_items: int, epsilon: float, delta: float, size: float) -> dict[str, float]:
-    """Both sides of (2.8), k = 1, for an estimator that betrays the data once in a while.
+    """Both sides of (2.8), k = 1, strengths 0, p = 1, for an estimator that betrays the data once in a while.
 
-    All items have strength 0 and p = 1. With probability delta the estimate of item 1 is the sign of its score times
-    `size`, otherwise it is 0: (0, delta)-private.
+    With probability delta it is the sign of item 1's score times `size`, otherwise 0: (0, delta)-private.
     """
     d = n_items - 1
-    attack_sum = delta * size * mean_abs_score(d)
+    half = (d + 1) // 2  # E|wins − d/2| is half P(wins = half)
+    attack_sum = delta * size * half * float(binom.pmf(half, d, 0.5))
     tie = float(binom.pmf(d // 2, d, 0.5)) if d % 2 == 0 else 0.0
     return {"attack": attack_sum, "bound": printed_bound(n_items, 1.0, epsilon, delta, delta * size * (1 - tie))}
 
 
 def pure_ratio(n_items: int, p: float, epsilon: float) -> float:
-    """Attack over the bound (2.8), in the limit of large outputs, of an epsilon-private estimator (delta = 0).
+    """Attack over the bound (2.8), strengths 0, delta = 0, of an estimate that is huge if all pairs met, else 0.
 
-    Strengths 0. If all pairs were compared the estimate of item 1 is B with probability exp(epsilon (wins - d)) / 2, d
-    = n - 1; else it is 0. Neighbours have equally many comparisons, so the test costs no privacy. Given a complete
-    graph the attack is d tanh(epsilon / 2) / 2 times the mean estimate; both sides carry the chance of such a graph.
+    It is B with probability exp(epsilon (wins - d)) / 2, d = n - 1. Neighbours have equally many comparisons, so that
+    test costs no privacy; given a complete graph the attack is d tanh(epsilon / 2) / 2 times the mean estimate.
     """
     return (n_items - 1) * math.tanh(epsilon / 2) / 2 / (4 * KAPPA_1 * n_items * p * epsilon)
 
@@ -58,11 +50,10 @@ def pure_ratio(n_items: int, p: float, epsilon: float) -> float:
 def worst_attack(
     comparisons: int, epsilon: float, delta: float, price: float, own: float = 0.0, others: float = 0.0
 ) -> float:
-    """Exact maximum of expected attack minus `price` times the mean absolute error, over private estimates in [-1, 1].
+    """Largest expected attack less `price` times the mean absolute error of private estimates in [-1, 1].
 
-    One item of strength `own` met `comparisons` others of strength `others`, logistic link. By symmetry the estimate
-    may depend on the number of wins only, and by linearity of the objective on both sides of the truth it may take the
-    values -1, truth, 1 only: a linear program over all (epsilon, delta)-private estimators.
+    One item of strength `own` met `comparisons` others. By symmetry its wins are enough, and by linearity the values
+    -1, truth and 1: a linear program.
     """
     d = comparisons
     wins = np.arange(d + 1)
@@ -95,13 +86,12 @@ def listed_leak(comparisons: int, epsilon: float, delta: float, size: float) -> 
     law, score = binom.pmf(wins, d, 0.5), wins - d / 2
     estimate = delta * size * np.sign(score)
     chance = np.exp(epsilon * (wins - d)) / 2
-    steps = np.r_[chance[1:] / chance[:-1], (1 - chance[:-1]) / (1 - chance[1:])]
     price = 4 * KAPPA_1 * (d + 1) * epsilon
     return {
         "attack": law @ (estimate * score),
-        "bound": printed_bound(d + 1, 1.0, epsilon, delta, float(law @ np.abs(estimate))),
+        "bound": KAPPA_1 * (4 * (d + 1) * epsilon * (law @ np.abs(estimate)) + 4 * d * delta + 2 / (d + 1)),
         "ratio": law @ (chance * score) / (price / 2 * (law @ chance)),
-        "loss": np.log(steps).max(),
+        "loss": np.abs(np.diff(np.log([chance, 1 - chance]))).max(),
     }
 
 
@@ -110,7 +100,7 @@ def leak_checks(comparisons: int, epsilon: float = 0.5, delta: float = 0.01, siz
     n = comparisons + 1
     listed = listed_leak(comparisons, epsilon, delta, size)
     closed = rare_leak(n, epsilon, delta, size) | {"ratio": pure_ratio(n, 0.5, epsilon)}
-    off = max(abs(listed[name] - closed[name]) for name in closed)
+    off = [listed[name] - closed[name] for name in closed]
     yield agree(f"closed forms off the listing of the wins of one of {n} items", off)
     what = f"privacy loss over ε of the estimate that is huge if all pairs met, {n} items"
     yield argument(what, listed["loss"] / epsilon, "==", 1, error=ROUNDING)
@@ -143,11 +133,11 @@ def check_prop_2_3(epsilons: Sequence[float] = (0.01, 0.3, 0.999)) -> Iterator[C
         yield amended(f"{what}, ε = {epsilon:g}, δ = 0.01", over, "<=", 1)
         # the three terms of our bound against those of (2.8)
         ours = STEEPEST * np.array([2 * gain / epsilon, 2.0, 2 * gain])
-        what = f"terms of our bound over those of (2.8), largest, ε = {epsilon:g}"
-        yield argument(what, (ours / (KAPPA_1 * np.array([4, 4, 2]))).max(), "<=", 1)
+        what = f"terms of our bound over those of (2.8), largest, ε = {epsilon:g}: at most (e − 1)/4"
+        yield argument(what, (ours / (KAPPA_1 * np.array([4, 4, 2]))).max(), "<=", (math.e - 1) / 4)
     keep = 1 / (1 + math.exp(-0.7))
     one = [worst_attack(1, 0.7, 0.0, 0.0) - keep + 0.5, worst_attack(1, 0.0, 0.3, 0.0) - 0.5 * 0.3]
-    yield agree("worst free attack on one comparison, off its closed forms", np.abs(one).max())
+    yield agree("worst free attack on one comparison, off its closed forms", one)
     yield from leak_checks(4)
     yield from leak_checks(n - 1)
 
@@ -161,13 +151,12 @@ def check_prop_2_3_proof() -> Iterator[Check]:
     tail = max(
         float((binom.logsf(2 * SIZES * p, SIZES - 1, p) + SIZES * p / 3)[p < 0.5].max()) for p in (edge, np.sqrt(edge))
     )
-    union = float(np.abs(2 * np.log(SIZES) - SIZES * edge / 3).max())
     epsilon, n = 0.9, 100
     yield printed("largest attack term, link 1/(1 + e^(-2x)), κ₁ = 2, estimate 2 off", term, "<=", 2)
     yield amended("the same attack term, against 2κ₁", term, "<=", 2 * steep)
     yield argument("e^ε / (1 + 2ε), largest for ε < 1", (np.exp(EPSILONS) / (1 + 2 * EPSILONS)).max(), "<=", 1)
     yield argument("log P(degree > 2np) + np/3, largest, n = 17 to 10⁶", tail, "<=", 0)
-    yield agree("2 log n - np/3 at p = 6 log n/n, off 0, largest, n = 17 to 10⁶", union)
+    yield agree("2 log n - np/3 at p = 6 log n/n, off 0, largest, n = 17 to 10⁶", 2 * np.log(SIZES) - SIZES * edge / 3)
     yield argument("left-over term 2ε·κ₁·2/n at κ₁ = 1, ε = 0.9, n = 100", 2 * epsilon * 2 / n, ">", 2 * epsilon / n)
-    ours = 2 * STEEPEST * math.expm1(epsilon) / n
-    yield argument("our left-over term 2·sup F'·(e^ε - 1)/n, the same case", ours, "<=", 2 / n)
+    ours = STEEPEST * np.expm1(EPSILONS).max()
+    yield argument("our left-over term 2·sup F'·(e^ε - 1)/n over 2/n, largest for ε < 1", ours, "<=", 1)

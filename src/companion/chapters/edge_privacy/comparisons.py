@@ -6,34 +6,16 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from companion.instruments import strengths as sim
 from companion.instruments.allowance import Z
 from companion.instruments.loss_curves import FLOOR, band, draw_losses, epsilon_falls, label_of, monotone
-from companion.instruments.strengths import (
-    L2,
-    MISSED,
-    Data,
-    Draws,
-    Method,
-    WithoutNoise,
-    centred,
-    estimated,
-    fallen,
-    in_chunks,
-    losses_of,
-    missed,
-    missed_more,
-    more_missed,
-    noisy_counts,
-    noisy_net,
-    strengths,
-    top_size,
-)
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed
@@ -47,20 +29,19 @@ def curvature(n: int, p: float, factor: float = 2.0) -> float:
     return factor * math.sqrt(n * p * math.log(n))
 
 
-def noisy_wins(epsilon: float, n: int) -> NoisyCounts | WithoutNoise:
+def noisy_wins(epsilon: float, n: int) -> NoisyCounts | sim.WithoutNoise:
     """Algorithm 2 as printed."""
-    return WithoutNoise() if math.isinf(epsilon) else algorithm_2(epsilon, n).mechanism
+    return sim.WithoutNoise() if math.isinf(epsilon) else algorithm_2(epsilon, n).mechanism
 
 
 @cache
-def edge_mle(epsilon: float, n: int, p: float, factor: float = 2.0, equal: bool = False) -> PerturbedMLE | WithoutNoise:
-    """The perturbed MLE of Experiments 1 to 4, as printed or with the noise that epsilon needs.
-
-    At p = 1 everybody knows the graph.
-    """
+def edge_mle(
+    epsilon: float, n: int, p: float, factor: float = 2.0, equal: bool = False
+) -> PerturbedMLE | sim.WithoutNoise:
+    """The perturbed MLE of Experiments 1 to 4, as printed or with the noise that epsilon needs."""
     gamma = curvature(n, p, factor)
     if math.isinf(epsilon):
-        return WithoutNoise(gamma)
+        return sim.WithoutNoise(gamma)
     if not equal:
         return algorithm_1(epsilon, n, ridge=gamma).mechanism
     return PerturbedMLE.calibrated(
@@ -73,29 +54,29 @@ def edge_mle(epsilon: float, n: int, p: float, factor: float = 2.0, equal: bool 
     )
 
 
-def noisy_net_wins(epsilon: float, n: int) -> NoisyCounts | WithoutNoise:
+def noisy_net_wins(epsilon: float, n: int) -> NoisyCounts | sim.WithoutNoise:
     """Wins minus losses with the least noise that epsilon needs."""
     if math.isinf(epsilon):
-        return WithoutNoise()
+        return sim.WithoutNoise()
     return NoisyCounts.calibrated(epsilon=epsilon, n_items=n, score="net", unit="comparison")
 
 
-def edge_methods(n: int, p: float, factor: float = 2.0) -> dict[str, Method]:
+def edge_methods(n: int, p: float, factor: float = 2.0) -> dict[str, sim.Method]:
     """MLE and counts as printed, and the two methods with the least noise that epsilon needs."""
     likelihood = partial(edge_mle, n=n, p=p, factor=factor)
     return {
-        "MLE": Method(likelihood, estimated, estimates=True),
-        "counts": Method(partial(noisy_wins, n=n), noisy_counts),
-        "MLE, equal privacy": Method(partial(likelihood, equal=True), estimated, estimates=True),
-        "net wins": Method(partial(noisy_net_wins, n=n), noisy_net),
+        "MLE": sim.Method(likelihood, sim.estimated, estimates=True),
+        "counts": sim.Method(partial(noisy_wins, n=n), sim.noisy_counts),
+        "MLE, equal privacy": sim.Method(partial(likelihood, equal=True), sim.estimated, estimates=True),
+        "net wins": sim.Method(partial(noisy_net_wins, n=n), sim.noisy_net),
     }
 
 
-def edge_data(truth: NDArray[np.float64], p: float, rng: np.random.Generator) -> Data:
+def edge_data(truth: NDArray[np.float64], p: float, rng: np.random.Generator) -> sim.Data:
     """Erdos-Renyi comparisons of the Bradley-Terry-Luce model; strong items are last, as in the authors' code."""
-    truth = centred(truth[:, ::-1])
+    truth = sim.centred(truth[:, ::-1])
     played, wins = erdos_renyi_counts(truth, p, rng=rng)
-    return Data(truth, played[:1] if p == 1 else played, wins, int(rng.integers(2**62)), rng.random(wins.shape))
+    return sim.Data(truth, played[:1] if p == 1 else played, wins, int(rng.integers(2**62)), rng.random(wins.shape))
 
 
 def edge_draws(
@@ -109,19 +90,16 @@ def edge_draws(
     pairs: Sequence[tuple[str, str]] = (),
     repetitions: int,
     rng: np.random.Generator,
-) -> Draws:
-    """Losses under edge privacy by epsilon, method and loss, strengths new in every data set.
-
-    `factor` is c0 in gamma = c0 sqrt(n p log n). Of `falls` and `pairs`, see `fallen` and `more_missed`.
-    """
+) -> sim.Draws:
+    """Losses under edge privacy by epsilon, method and loss, strengths new in every data set; see `curvature`."""
     table = edge_methods(n, p, factor)
     chosen = {name: table[name] for name in methods}
 
-    def draw(rows: int) -> Draws:
-        return losses_of(edge_data(strengths(n, rows, rng=rng), p, rng), chosen, epsilons)
+    def draw(rows: int) -> sim.Draws:
+        return sim.losses_of(edge_data(sim.strengths(n, rows, rng=rng), p, rng), chosen, epsilons)
 
-    draws = in_chunks(n, repetitions, draw)
-    return draws | fallen(draws, falls) | more_missed(draws, pairs)
+    draws = sim.in_chunks(n, repetitions, draw)
+    return draws | sim.fallen(draws, falls) | sim.more_missed(draws, pairs)
 
 
 def edge(
@@ -130,18 +108,15 @@ def edge(
     epsilons: Sequence[float],
     repetitions: int,
     *,
-    methods: Sequence[str] = ("MLE", "counts"),
-    factor: float = 2.0,
-    falls: Sequence[float] = (),
-    pairs: Sequence[tuple[str, str]] = (),
     jobs: int = 1,
+    **how: Any,
 ) -> pd.DataFrame:
     """Experiments 1 to 3: ``n``, ``p``, ``epsilon``, ``method``, ``loss``, ``mean``, ``se``, ``repetitions``.
 
-    Noise and strengths are new in every replicate; see `edge_draws`.
+    `how`: methods, factor, falls and pairs of `edge_draws`.
     """
     return sweep(
-        partial(edge_draws, epsilons=epsilons, methods=methods, factor=factor, falls=falls, pairs=pairs),
+        partial(edge_draws, epsilons=epsilons, **how),
         [{"n": int(n), "p": float(p)} for n, p in product(sizes, probabilities)],
         experiment="cai2025 edge",
         repetitions=repetitions,
@@ -177,21 +152,20 @@ def exact_recovery(n: int, repetitions: int) -> pd.DataFrame:
 def recovery_draws(n: int, short: int, *, repetitions: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Draws of `exact_recovery`: 1 where all of the top k are found."""
 
-    def found(rows: int) -> Draws:
-        truth = strengths(n, rows, rng=rng, strong=top_size(n) - short)
+    def found(rows: int) -> sim.Draws:
+        truth = sim.strengths(n, rows, rng=rng, strong=sim.top_size(n) - short)
         wins = erdos_renyi_counts(truth, 1.0, rng=rng)[1]
-        return {(): missed(wins, truth, rng.random(wins.shape)) == 0}
+        return {(): sim.missed(wins, truth, rng.random(wins.shape)) == 0}
 
-    return in_chunks(n, repetitions, found)[()].astype(float)
+    return sim.in_chunks(n, repetitions, found)[()].astype(float)
 
 
 def same_order(n: int, epsilon: float, repetitions: int, *, rng: np.random.Generator) -> dict[str, float]:
-    """Perturbed MLE against noisy counts at p = 1, both with the counts' noise scale and the same noise.
+    """Perturbed MLE and noisy counts at p = 1, with one noise of the counts' scale: their provable losses.
 
-    ``differ``: data sets in which the MLE puts any two items in another order than the noisy counts; ``missed``: how
-    much more of the top k it misses, equal scores treated alike; ``MLE`` and ``counts``: the provable losses.
+    ``differ``: data sets in which any two items are in another order; ``missed``: what the MLE misses more, at most.
     """
-    truth = centred(strengths(n, repetitions, rng=rng)[:, ::-1])
+    truth = sim.centred(sim.strengths(n, repetitions, rng=rng)[:, ::-1])
     played, wins = erdos_renyi_counts(truth, 1.0, rng=rng)
     counts, fit = noisy_wins(epsilon, n), edge_mle(epsilon, n, 1.0, equal=True)
     noisy = wins + counts.perturb(np.zeros(n), rng, repetitions)
@@ -200,7 +174,7 @@ def same_order(n: int, epsilon: float, repetitions: int, *, rng: np.random.Gener
     steps = np.diff(np.take_along_axis(theta, order, 1), axis=1)
     apart = np.diff(np.take_along_axis(noisy, order, 1), axis=1) > 1e-6
     favour = rng.random(wins.shape)
-    more = missed(theta, truth, favour) - missed(noisy, truth, favour)
+    more = sim.missed(theta, truth, favour) - sim.missed(noisy, truth, favour)
     return {
         "differ": float(((steps <= 0) & apart).any(1).sum()),
         "missed": float(np.abs(more).max()),
@@ -209,18 +183,25 @@ def same_order(n: int, epsilon: float, repetitions: int, *, rng: np.random.Gener
     }
 
 
+def missing_strong(n: int, number: int) -> int:
+    """How many items of a draw lack the strength of the top k, if those with i < k have it, items from `number` on."""
+    k, items = sim.top_size(n), np.arange(number, number + n)
+    theta = sim.strengths(n, rng=stream("cai2025 gap", {"n": n}), strong=int((items < k).sum()))[0]
+    return k - int((theta == theta.max()).sum())
+
+
 @claim("cai2025:sec-4.1:setup")
 def check_setup(sizes: Iterable[int], n: int, repetitions: int) -> Iterator[Check]:
     """Section 4.1.1 as printed: the size of the top set and the strong items, on the sizes of the paper."""
     sizes = list(sizes)
     odd = sum(size % 4 != 0 for size in sizes)
     whole = [size for size in sizes if size % 4 == 0] or [n]
-    short = [max(size // 4 - sum(i < size // 4 for i in range(at, at + size)) for size in whole) for at in (0, 1)]
+    short = [max(missing_strong(size, number) for size in whole) for number in (0, 1)]
     rate = exact_recovery(n, repetitions)
     gain, error = rate["mean"][1] - rate["mean"][0], math.hypot(*rate.se)
     gap = -math.log(0.7)
-    ordered = [np.sort(strengths(size, rng=stream("cai2025 gap", {"n": size}))[0])[::-1] for size in sizes]
-    apart = min(theta[top_size(len(theta)) - 1] - theta[top_size(len(theta))] for theta in ordered)
+    ordered = [np.sort(sim.strengths(size, rng=stream("cai2025 gap", {"n": size}))[0])[::-1] for size in sizes]
+    apart = min(theta[sim.top_size(len(theta)) - 1] - theta[sim.top_size(len(theta))] for theta in ordered)
     what = f"of {len(sizes)} numbers of items in Experiments 1 to 4, those with n / 4 not whole"
     yield printed(what, odd, "==", 0, reading="k is n/4, not rounded")
     for number, missing in enumerate(short):
@@ -243,9 +224,9 @@ def check_copeland(frame: pd.DataFrame, n: int, repetitions: int, *, rng: np.ran
     free = same_order(n, math.inf, repetitions, rng=rng)
     what = f"ε = ∞, n = {n}: most that the MLE missed more than counts, {repetitions} data sets"
     yield printed(what, free["missed"], ">", 0)
-    rows = frame[(frame.loss == MISSED) & (frame.method == "MLE") & np.isfinite(frame.epsilon)]
+    rows = frame[(frame.loss == sim.MISSED) & (frame.method == "MLE") & np.isfinite(frame.epsilon)]
     kept = rows[rows["mean"] >= FLOOR].set_index(["n", "epsilon"]).index
-    more = missed_more(frame, "MLE", "counts", ["n"]).loc[kept]
+    more = sim.missed_more(frame, "MLE", "counts", ["n"]).loc[kept]
     size, epsilon = where = (more["mean"] - Z * more.se).idxmin()
     what = f"ε = {epsilon:g}, n = {size}: how much more the MLE (noise 8/ε) misses than counts (2/ε)"
     yield printed(what, more["mean"][where], ">", 0, error=Z * more.se[where])
@@ -286,7 +267,7 @@ def draw_by_epsilon_edge(frame: pd.DataFrame) -> Figure:
 def draw_ridge(frame: pd.DataFrame) -> Figure:
     """Relative l2 error (log) and missed share of the MLE against the factor of gamma, a curve an epsilon."""
     figure = Figure(figsize=(7.2, 3.2))
-    titles = {L2: "log relative ℓ2 error", MISSED: "MLE: top k missed"}
+    titles = {sim.L2: "log relative ℓ2 error", sim.MISSED: "MLE: top k missed"}
     for axes, (loss, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
         for number, (epsilon, part) in enumerate(frame[frame.loss == loss].groupby("epsilon")):
             label = f"ε = {label_of(epsilon)}"

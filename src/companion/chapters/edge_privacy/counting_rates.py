@@ -18,7 +18,7 @@ from scipy import stats
 
 from companion.chapters.edge_privacy.estimand import Array, excess_distance
 from companion.instruments.allowance import ROUNDING, agree
-from companion.instruments.two_items import log_first_wins
+from companion.instruments.two_items import log_first_wins, overtaken
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.pairwise import top_set_law
 
@@ -36,19 +36,16 @@ def rate(items: float, probability: float, epsilon: float) -> tuple[float, float
 
 
 def largest_gap(items: int, tolerance: int = 0) -> float:
-    """Largest possible tau_(k-m) - tau_(k+m+1): 1/2 + m / n, for every k.
+    """Largest possible tau_(k-m) - tau_(k+m+1) for every k, which three tied blocks attain: 1/2 + m / n.
 
-    The s = k - m items at the top share s^2 / 2 points among themselves, so their worst has at most n - s / 2; the
-    t = n - k - m at the bottom have t / 2 at least for their best. Three tied blocks attain it.
+    The worst of s = k - m at the top has at most n - s / 2 points, the best of t = n - k - m at the bottom at least t /
+    2.
     """
     return 0.5 + tolerance / items
 
 
 def least_items(constant: float, probability: float, epsilon: float) -> int:
-    """The least number of items from which on some matrix has the gap that exact recovery asks for (m = 0).
-
-    The gap decreases from three items on, so this is a bisection.
-    """
+    """The least n from which on some matrix has the gap that exact recovery asks for: it falls from n = 3 on."""
 
     def empty(n: int) -> bool:
         return constant * sum(rate(n, probability, epsilon)) > 0.5
@@ -65,11 +62,7 @@ def least_items(constant: float, probability: float, epsilon: float) -> int:
 
 
 def emptiness(items: Iterable[int], epsilons: Iterable[float], constant: float = SUFFICIENT) -> pd.DataFrame:
-    """The gap that is asked for, and the number of items from which it is possible, p = 1.
-
-    Columns: ``epsilon``, a column for each number of items (the gap asked for; at most 1/2 is possible), ``possible
-    from``.
-    """
+    """The gap asked for at p = 1: ``epsilon``, a column for each n (1/2 is possible), ``possible from``."""
     items = list(items)
     rows = []
     for epsilon in epsilons:
@@ -107,10 +100,7 @@ def scaled_bound(items: float, constant: float, pairs: float, power: float) -> f
 def difference_law(
     items: int, probability: float, direct: float, first: float, second: float
 ) -> tuple[NDArray[np.int64], Array]:
-    """Exact law of N_a - N_b, if a beats b with chance `direct`, and a and b beat the others with `first` and `second`.
-
-    Values and probabilities.
-    """
+    """Values and law of N_a - N_b: a beats b with chance `direct`, a and b the others with `first`, `second`."""
     others = np.arange(items - 1)
     wins_a = stats.binom.pmf(others, items - 2, probability * first)
     wins_b = stats.binom.pmf(others, items - 2, probability * second)
@@ -118,44 +108,38 @@ def difference_law(
     return np.arange(1 - items, items), np.convolve(np.convolve(wins_a, wins_b[::-1]), meeting)
 
 
-def pair_failure(
+def counts_short(
     items: int, probability: float, direct: float, first: float, second: float, epsilon: float
-) -> dict[str, float]:
-    """Exact probabilities for two items whose tau differ as much as a class with constant C allows.
+) -> tuple[float, float]:
+    """C of the class of two items whose tau are so far apart, P(N_a - N_b falls C sqrt(np log n) short of its mean).
 
-    The others tie with each other. If ``first >= second >= 1/2`` the two are the best and the second best item, so the
-    matrix lies in the class for k = 1, m = 0.
-
-    ``constant`` C; ``counts`` (probability that N_a - N_b falls C sqrt(np log n) short of its mean); ``reversed`` (that
-    the noisy counts are in the wrong order).
+    The others tie. With ``first >= second >= 1/2`` the two are the best items, and the class has k = 1, m = 0.
     """
     values, law = difference_law(items, probability, direct, first, second)
     gap = (2 * direct - 1 + (items - 2) * (first - second)) / items
-    if epsilon == math.inf:
-        constant, behind = gap / math.sqrt(math.log(items) / (items * probability)), (values <= 0).astype(float)
-    else:
-        constant = gap / sum(rate(items, probability, epsilon))
-        behind = np.exp([log_first_wins(-v, 2 / epsilon) for v in values])
+    constant = gap / sum(rate(items, probability, epsilon))
     short = items * probability * gap - constant * math.sqrt(items * probability * math.log(items))
-    return {
-        "constant": constant,
-        "counts": float(law[values <= short + 1e-9].sum()),
-        "reversed": float(law @ behind),
-    }
+    return constant, float(law[values <= short + 1e-9].sum())
+
+
+def pair_reversed(items: int, probability: float, direct: float, first: float, second: float, epsilon: float) -> float:
+    """P(the noisy counts of those two are in the wrong order)."""
+    values, law = difference_law(items, probability, direct, first, second)
+    return float(law @ (values <= 0 if epsilon == math.inf else overtaken(values * epsilon / 2)))
 
 
 def leader(items: Sequence[int], probability: float, epsilon: float = math.inf) -> pd.DataFrame:
     """One item beats all others, which tie, k = 1: the proof's bound on the counts.
 
-    Columns: ``items``, ``constant`` (the largest C of which the matrix is in the class), ``exact`` (probability that
-    N_a - N_b falls C sqrt(np log n) short of its mean), ``printed`` n^(-C^2), ``corrected`` n^(-C^2 / 4).
+    ``items``, ``constant`` (largest C of the class), ``exact`` (P(N_a - N_b falls C sqrt(np log n) short of its mean)),
+    ``printed`` n^(-C^2), ``corrected`` n^(-C^2 / 4).
     """
     rows = []
     for n in items:
-        found = pair_failure(n, probability, 1, 1, 0.5, epsilon)
-        power = found["constant"] ** 2 * math.log(n)
+        constant, exact = counts_short(n, probability, 1, 1, 0.5, epsilon)
+        power = constant**2 * math.log(n)
         bounds = {"printed": math.exp(-power), "corrected": math.exp(-power / 4)}
-        rows.append({"items": n, "constant": found["constant"], "exact": found["counts"], **bounds})
+        rows.append({"items": n, "constant": constant, "exact": exact} | bounds)
     return pd.DataFrame(rows)
 
 
@@ -175,12 +159,10 @@ def block_epsilon(items: float, constant: float) -> float:
 
 
 def block_failure(items: float, epsilon: float) -> float:
-    """Exact probability that noisy counts miss the better of two blocks of equal size, p = 1.
+    """Exact P(noisy counts miss the better of two blocks of equal size), p = 1.
 
-    Every item of the first block beats every item of the second, and within a block everybody wins equally often (a
-    block of odd size can be arranged in a circle, each beating the next half): counts are sure and differ by n / 2.
-    The set is missed if max W over the second block less min W over the first exceeds n / 2: two independent maxima
-    of n / 2 Laplace variables.
+    Every item of the first beats every item of the second, and all of a block win equally often: counts are sure, n / 2
+    apart. The set is missed if max W over the second less min W over the first exceeds that.
     """
     k, distance = items / 2, items * epsilon / 4  # in scales of the noise
     node, weight = leggauss(20)
@@ -199,11 +181,9 @@ def block_failure(items: float, epsilon: float) -> float:
 
 
 def sufficiency(constants: Iterable[float], items: Sequence[float]) -> pd.DataFrame:
-    """n^5 times the exact failure of `block_failure` at the border of the class: how large a constant must be.
+    """n^5 times `block_failure` at the border of the class: ``C``, and a column for each n, a power of ten.
 
-    Two items are added to each n, a power of ten, so that half of them is odd.
-
-    Columns: ``C`` and a column for each number of items.
+    Two items are added to each, so that half of them is odd.
     """
     return pd.DataFrame(
         {"C": c} | {f"n = {n:.0e}": n**5.0 * block_failure(n + 2, block_epsilon(n + 2, c)) for n in items}
@@ -236,21 +216,16 @@ BORDER = tuple(product((10, 100, 1000), (0.05, 0.3, 1.0), (0.05, 0.3, 1.0, 10.0,
 DESIGNS = tuple((n, p, *wins, e) for n, p, e in BORDER for wins in ((1, 1, 0.5), (1, 1, 0.8), (0.5, 0.9, 0.5)))
 
 
-def worst_ratios() -> tuple[float, float, int]:
-    """Exact probabilities over their bounds at the border: the counts, the reversed pair; how many designs.
+def worst_counts() -> float:
+    """Exact probability that counts fall short, over its bound, largest of the designs at the border."""
+    found = [(design[0], *counts_short(*design)) for design in DESIGNS]
+    return max(exact / math.exp(log_count_bound(n, constant)) for n, constant, exact in found)
 
-    Designs for which a bound is 1 or more play no part.
-    """
-    counts, pair, used = 0.0, 0.0, 0
-    for n, *design in DESIGNS:
-        found = pair_failure(n, *design)
-        bound = math.exp(log_count_bound(n, found["constant"]))
-        both = math.exp(log_pair_bound(n, found["constant"]))
-        counts = max(counts, found["counts"] / bound)
-        if both < 1:
-            used += 1
-            pair = max(pair, found["reversed"] / both)
-    return counts, pair, used
+
+def reversals() -> list[float]:
+    """Exact probability that a pair is reversed, over its bound, of the designs for which that is below 1."""
+    bounds = [(design, log_pair_bound(design[0], counts_short(*design)[0])) for design in DESIGNS]
+    return [pair_reversed(*design) / math.exp(log) for design, log in bounds if log < 0]
 
 
 @claim("cai2025:thm-2.3")
@@ -258,7 +233,7 @@ def check_thm_2_3(n_items: int) -> Iterator[Check]:
     """Theorem 2.3 with C = 15 or more: each step of the argument, and whether the class is empty."""
     constants = (SUFFICIENT, 16.0, 20.0, 50.0, 200.0)
     worst = max(scaled_bound(n, c, n * n / 4, 5) for n in ITEMS for c in constants)
-    counts, ratio, used = worst_ratios()
+    pairs = reversals()
     blocks = max(
         block_failure(n + 2, block_epsilon(n + 2, c)) / scaled_bound(n + 2, c, (n + 2) ** 2 / 4, 0)
         for c, e in product((8.0, 12.0, SUFFICIENT, 20.0), range(5, 13))
@@ -266,8 +241,8 @@ def check_thm_2_3(n_items: int) -> Iterator[Check]:
     )
     grid = "n = 2 to 10¹², any p, ε, k, m"
     yield printed(f"largest n⁵ × bound on P(d_H > 2m), C = {SUFFICIENT:g} and more, {grid}", worst, "<=", 1)
-    yield printed(f"exact P(the counts fall short) over its bound, {len(DESIGNS)} designs", counts, "<=", 1)
-    yield printed(f"exact P(a pair is reversed) over its bound, {used} designs", ratio, "<=", 1)
+    yield printed(f"exact P(the counts fall short) over its bound, {len(DESIGNS)} designs", worst_counts(), "<=", 1)
+    yield printed(f"exact P(a pair is reversed) over its bound, {len(pairs)} designs", max(pairs), "<=", 1)
     what = "exact P(the set is missed) over its bound, two blocks, C = 8 to 20, n = 10⁵ to 10¹²"
     yield printed(what, blocks, "<=", 1)
     _, excess = excess_distance(n_items, "broken")
@@ -284,8 +259,10 @@ def check_cor_2_2() -> Iterator[Check]:
     what = "largest n⁵ × exact P(S̃ ≠ S), two blocks at the border, n = 10⁵ to 10¹²"
     yield printed(f"largest n⁵ × bound on P(S̃ ≠ S), C = {SUFFICIENT:g}, n = 2 to 10¹², any p, ε, k", worst, "<=", 1)
     yield printed(f"{what}, C = {SUFFICIENT:g}", exact[0], "<=", 1)
+    few = (1 + SUFFICIENT / 4 * math.log(6)) / (8 * math.sqrt(6))
+    yield agree("that bound off (1 + C log(n)/4)/(8√n), n = 6: the noise alone", worst - few)
     yield argument(f"{what}, C = {SUFFICIENT - 1:g}: no smaller whole C will do", exact[1], ">", 1)
-    off = abs(block_failure(6, 1.0) - 1 + top_set_law(np.repeat([4.0, 1.0], 3), 2.0, 3)[0, 1, 2])
+    off = block_failure(6, 1.0) - 1 + top_set_law(np.repeat([4.0, 1.0], 3), 2.0, 3)[0, 1, 2]
     yield agree("P(S̃ ≠ S), two blocks of 3, ε = 1, off the exact law", off)
     yield from size_checks()
 
@@ -304,37 +281,33 @@ def check_thm_2_3_proof(probability: float = 0.5) -> Iterator[Check]:
     # the printed denominator is 4np - Cx / 3 and Cx <= np (gap), x = sqrt(np log n) + log(n) / epsilon
     least = min(4 - largest_gap(n, m) / 3 for n in range(2, 200) for m in range((n - 2) // 2 + 1))
     yield printed("printed denominator of Bernstein's bound over np, smallest, n < 200, any m", least, "<=", 1)
-    counts, _, _ = worst_ratios()
     noise = max(math.exp(log_noise_tail(n, c) + c / 4 * math.log(n)) for n, c in product(ITEMS, NOISY))
     final = max(
         math.exp(log_pair_bound(n, c) - np.logaddexp(-c * c * math.log(n), -c / 4 * math.log(n)))
         for n, c in product(ITEMS, LARGE)
     )
-    yield amended(f"the same exact probability over n^(−C²/4), largest of {len(DESIGNS)} designs", counts, "<=", 1)
+    yield amended(
+        f"the same exact probability over n^(−C²/4), largest of {len(DESIGNS)} designs", worst_counts(), "<=", 1
+    )
     yield amended("exact P(W_b − W_a ≥ C log n/ε) over n^(−C/4), largest", noise, "<=", 1)
     log = min(NOISY) * math.log(min(ITEMS))
     closed = math.exp(-log / 4) * (1 + log / 4) / 2
-    yield agree("the same, off ½ n^(−C/4)(1 + C log(n)/4), n = 2, C = 0.01", abs(noise - closed))
+    yield agree("the same, off ½ n^(−C/4)(1 + C log(n)/4), n = 2, C = 0.01", noise - closed)
     yield amended("our bound over n²/4 (n^(−C²) + n^(−C/4)), largest, C ≥ 8", final, "<=", 1)
-    off = max(map(law_off, DESIGNS))
+    off = [law_off(*design) for *design, _ in DESIGNS]
     yield agree("mass and mean of the law of N_a − N_b, off 1 and np(τ_a − τ_b)", off)
 
 
-def law_off(design: tuple[int, float, float, float, float, float]) -> float:
+def law_off(n: int, p: float, direct: float, first: float, second: float) -> list[float]:
     """How far the mass of `difference_law` is from one, and its mean, over n, from its closed form."""
-    n, p, direct, first, second, _ = design
     values, law = difference_law(n, p, direct, first, second)
     mean = p * (2 * direct - 1 + (n - 2) * (first - second))
-    return max(abs(law.sum() - 1), abs(values @ law - mean) / n)
+    return [law.sum() - 1, (values @ law - mean) / n]
 
 
-def ranking_demand(items: int, constant: float, probability: float = 1.0, epsilon: float = math.inf) -> float:
-    """The gap asked for between all neighbours in the ranking over the largest that is possible, 1 / n.
-
-    The best item has tau at most 1 - 1 / (2n) and the last at least 1 / (2n), so n - 1 gaps add up to at most
-    1 - 1 / n, and the smallest is at most 1 / n.
-    """
-    return constant * items * sum(rate(items, probability, epsilon))
+def ranking_demand(items: int, constant: float) -> float:
+    """The gap asked for between all neighbours, p = 1, no noise, over 1 / n: n - 1 gaps add up to 1 - 1 / n at most."""
+    return constant * items * sum(rate(items, 1, math.inf))
 
 
 def groups(items: int, epsilon: float, constant: float = SUFFICIENT) -> int:
@@ -360,10 +333,7 @@ def check_rank_all(items: int) -> Iterator[Check]:
 
 
 def two_items_error(gap: float, epsilon: float) -> float:
-    """Largest exact error of Algorithm 2 on two items that are always compared, tau at least `gap` apart.
-
-    The error decreases in the win probability 1/2 + gap of the better item.
-    """
+    """Largest exact error of Algorithm 2 on two items, always compared, `gap` apart at least."""
     wrong = math.exp(log_first_wins(-1, 2 / epsilon))
     win = 0.5 + gap
     return win * wrong + (1 - win) * (1 - wrong)
@@ -377,7 +347,8 @@ def check_inclusion(epsilon: float = 1.0) -> Iterator[Check]:
     reverse = min(2 * max(a, b) / (a + b) for a, b in cases)
     a, b = rate(2, 1, epsilon)
     c = 0.4
-    whole = two_items_error(c * (a + b), epsilon)
+    gap = c * (a + b)
+    whole = two_items_error(gap, epsilon)
     # the union of the classes with c / 10 in place of 2c holds the class all the more
     parts = min(two_items_error(c / 10 * x, epsilon) for x in (a, b))
     at = f"2 items, p = 1, ε = {epsilon:g}, c = {c:g}"
@@ -391,5 +362,4 @@ def check_inclusion(epsilon: float = 1.0) -> Iterator[Check]:
     what = f"error over Θ against the smaller of those over {{gap ≥ 2ca}}, {{gap ≥ 2cb}}, {at}"
     yield amended(what, whole, ">=", parts)
     better, worse = (top_set_law([1, 0], 2 / epsilon, 1)[item,] for item in (0, 1))
-    off = max(abs(two_items_error(x, epsilon) - (0.5 + x) * worse - (0.5 - x) * better) for x in (c * (a + b), 0.5))
-    yield agree("error on two items, off the exact law of the top set, two gaps", off)
+    yield agree("error over Θ off the exact law of the top set", whole - (0.5 + gap) * worse - (0.5 - gap) * better)

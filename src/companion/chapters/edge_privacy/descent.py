@@ -9,7 +9,7 @@ from itertools import pairwise, product
 import numpy as np
 import pandas as pd
 
-from companion.chapters.edge_privacy.tails import C_SPECTRUM, Array, condition_number, gradient
+from companion.chapters.edge_privacy.tails import C_SPECTRUM, Array, condition_number, gradient, numeric_gradient
 from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, amended, argument, claim, printed
@@ -27,10 +27,7 @@ RUNS = 3
 
 
 def leave_one_out(wins: Array, theta: Array, pair: float, link: Link = LOGISTIC) -> Array:
-    """Copies of `wins` (A.5): in copy m all comparisons of item m are replaced by their expectation.
-
-    `pair` is how often a pair is compared, on average; the copies come first in the shape (items, items, items).
-    """
+    """Copies of `wins` (A.5), (items, items, items): in copy m those of item m are expected, `pair` times each pair."""
     n = len(wins)
     expected = pair * link.cdf(theta[:, None] - theta)
     item = np.arange(n)
@@ -75,19 +72,23 @@ def rates(items: int, mean: float, scale: float) -> dict[str, float]:
 
 def problem(
     items: int, p: float, scale: float, c0: float, rng: np.random.Generator
-) -> tuple[Array, Array, Array, float, float]:
-    """Wins, truth, noise, gamma = c0 sqrt(np log n) and the step of (A.4), logistic link."""
-    theta, mean = np.linspace(-1, 1, items), items * p
+) -> tuple[Array, Array, Array, float]:
+    """Wins, truth, noise and gamma = c0 sqrt(np log n), logistic link."""
+    theta = np.linspace(-1, 1, items)
     wins, noise = draw_wins(theta, p, rng), rng.laplace(0, scale, items)
-    gamma = c0 * math.sqrt(mean * math.log(items))
-    return wins, theta, noise, gamma, 1 / (gamma + 3 * condition_number() * mean)
+    return wins, theta, noise, c0 * math.sqrt(items * p * math.log(items))
+
+
+def step_size(gamma: float, mean: float) -> float:
+    """The step of (A.4), logistic link."""
+    return 1 / (gamma + 3 * condition_number() * mean)
 
 
 def reachable(wins: Array, theta: Array, noise: Array, gamma: float, far: float) -> float:
     """How far (A.4) can get from the truth in the l2 norm, if no entry gets farther than `far`.
 
-    Along the ones the Hessian is gamma, orthogonally to them at least gamma and the least curvature at differences of
-    at most 2 + 2 far times the second-smallest eigenvalue of the Laplacian; no step adds more than the first one.
+    Along the ones the Hessian is gamma, else at least gamma and the least curvature within 2 + 2 far times the second
+    eigenvalue of the Laplacian; no step adds more than the first one.
     """
     slope = gradient(wins, theta) + gamma * theta + noise
     played = wins + wins.T
@@ -99,15 +100,14 @@ def reachable(wins: Array, theta: Array, noise: Array, gamma: float, far: float)
 def watch(items: int, p: float, scale: float, steps: int, c0: float = 1.0, repetition: int = 0) -> dict[str, float]:
     """One run of (A.4) and of all its leave-one-out copies, from the truth, logistic link, kappa_2 = 57.
 
-    Noise is Laplace(`scale`), gamma = c0 sqrt(np log n); `repetition` names the random stream.
-
-    ``C1`` to ``C4``: the largest error over its rate, over all steps; ``l2``: the largest l2 error over `reachable`;
-    ``A.33``: its left side over sqrt(np log n) (1 + the largest error of the copy); ``drift``: difference of the
-    coordinate sums of the copies and of the descent; ``progress``: what the last 1 % of the steps changed.
+    ``C1`` to ``C4``: the largest error over its rate; ``l2``: the largest l2 error over `reachable`; ``A.33``: its left
+    side over sqrt(np log n) (1 + the largest error of the copy); ``drift``: of the copies' coordinate sums from the
+    descent's; ``progress``: what the last 1 % of the steps changed.
     """
     rng = stream("cai2025:prop-a.1", {"items": items, "p": p, "scale": scale, "c0": c0}, repetition)
-    wins, theta, noise, gamma, eta = problem(items, p, scale, c0, rng)
+    wins, theta, noise, gamma = problem(items, p, scale, c0, rng)
     mean = items * p
+    eta = step_size(gamma, mean)
     copies = np.concatenate([wins[None], leave_one_out(wins, theta, p)])
     start = np.broadcast_to(theta, (items + 1, items))
     rate, unit = rates(items, mean, scale), math.sqrt(mean * math.log(items))
@@ -149,7 +149,7 @@ def check_lemma_a4(items: int = 8) -> Iterator[Check]:
     noise = np.full(n, 8 * scale * math.sqrt(math.log(n) / n))
     most, apart = [], []
     for link, p, gamma in product((LOGISTIC, ARCTAN), CHANCES, PENALTIES):
-        wins = draw_wins(theta, p, stream("cai2025:lem-a.4", {"items": n, "p": p}))
+        wins = np.full((n, n), p)  # whoever won: the pulls of two items cancel
         path = descend(wins, theta, noise, gamma, ETA, link)
         sums = np.array([at.sum() for at, _ in zip(path, range(STEPS), strict=False)])
         exact = -(noise.sum() / gamma) * -np.expm1(np.arange(STEPS) * math.log1p(-ETA * gamma))
@@ -174,18 +174,21 @@ def check_eq_a7(items: int = 6, steps: int = 50) -> Iterator[Check]:
     """Whether the leave-one-out recursion is the one that the proofs use: (A.21) at every step."""
     wins, theta, noise, gamma = np.triu(np.ones((items, items)), 1), *WATCHED
     copies = leave_one_out(wins, theta, 1.0)
-    start = np.broadcast_to(theta, copies.shape[:2])
+    start, first = np.broadcast_to(theta, copies.shape[:2]), list[Array]()
     for make, says, index in ((delayed, printed, "t − 1"), (descend, amended, "t")):
         path = [at for at, _ in zip(make(copies, start, noise, gamma, ETA), range(steps), strict=False)]
-        moved = [(old, new - old) for old, new in pairwise(path) if np.abs(new - old).max() > 0]
+        moved = [(old, new - old) for old, new in pairwise(path)]
         worst = max(
             np.abs(step + ETA * (gradient(copies, old) + gamma * old + noise)).max() / np.abs(step).max()
             for old, step in moved
         )
         what = f"largest relative residual of (A.21), gradient at {index}, {items} items, {len(moved)} steps"
         yield says(what, worst, "==", 0, error=ROUNDING)
-    own = np.abs(np.diag(gradient(copies, start))).max()
-    yield agree("entry m of the gradient of copy m at the truth: no surprise is left", own)
+        first.append(path[1])
+    yield agree("both recursions, apart after their first step", first[0] - first[1])
+    off = gradient(wins, theta) - numeric_gradient(wins, theta, LOGISTIC)
+    yield agree("the gradient off central differences", off, 1e-8)
+    yield agree("entry m of the gradient of copy m at the truth: no surprise is left", np.diag(gradient(copies, start)))
     kept = max(np.abs(np.delete(np.delete(copy - wins, m, 0), m, 1)).max() for m, copy in enumerate(copies))
     yield argument("what the other items' comparisons change in copy m", kept, "==", 0)
 
@@ -193,7 +196,7 @@ def check_eq_a7(items: int = 6, steps: int = 50) -> Iterator[Check]:
 # --- from the descent to its limit -----------------------------------------------------------------------------------
 
 
-def small_problem(items: int, repetition: int) -> tuple[Array, Array, Array, float, float]:
+def small_problem(items: int, repetition: int) -> tuple[Array, Array, Array, float]:
     """`problem` on a complete graph with lambda = 8 and c0 = 1."""
     return problem(items, 1.0, 8.0, 1.0, stream("cai2025:prop-2.2:proof", {"items": items}, repetition))
 
@@ -218,14 +221,14 @@ def initial_distance(items: int, scale: float, c0: float) -> float:
 
 
 def small_descents(items: int) -> Iterator[tuple[float, float]]:
-    """Of small runs: the distance left after n^3 (c0 + 3 kappa_2) / c0 steps over e^(-n^2), and the first distance.
+    """Of small runs: the distance left after n^3 (c0 + 3 kappa_2) / c0 steps over e^(-n^2) and the first distance.
 
-    Relative to the first distance, and to its bound, the gradient's norm over gamma.
+    And that first distance over its bound, the gradient's norm over gamma.
     """
     for repetition in range(RUNS):
-        wins, theta, noise, gamma, eta = small_problem(items, repetition)
+        wins, theta, noise, gamma = small_problem(items, repetition)
         limit = minimise(wins, noise, gamma)
-        path = descend(wins, theta, noise, gamma, eta)
+        path = descend(wins, theta, noise, gamma, step_size(gamma, items))
         steps = math.ceil((1 + 3 * condition_number()) * items**3)
         last = next(at for t, at in enumerate(path) if t > steps)
         first = float(np.linalg.norm(theta - limit))
@@ -252,7 +255,7 @@ def check_prop_2_2_proof(items: Sequence[int] = (2, 3, 4)) -> Iterator[Check]:
     yield printed(what, min(ratios), ">=", 1)
     c0 = min(CONSTANTS)
     closed = few * (c0 + slope) / (c0 + slope * math.sqrt(few / math.log(few)))
-    yield agree(f"the same, off its value at n = np = {few}, c₀ = {c0:g}", abs(min(ratios) - closed))
+    yield agree(f"the same, off its value at n = np = {few}, c₀ = {c0:g}", min(ratios) - closed)
     last, start = np.max([run for n in items for run in small_descents(n)], axis=0)
     sizes = f"n = {min(items)} to {max(items)}, p = 1"
     yield printed(f"distance left after n³(c₀ + 3κ₂)/c₀ steps, over e^(−n²) times the first, {sizes}", last, "<=", 1)
@@ -266,18 +269,20 @@ def check_prop_2_2_proof(items: Sequence[int] = (2, 3, 4)) -> Iterator[Check]:
     yield printed(what, max(initial), "<=", 1)
     small = [n**1.5 * math.exp(-(n**2)) for n in range(1, 100)]
     yield printed(f"e^(−n²) √n log n over log n / n, largest of n = 1 to {len(small)}", max(small), "<=", 1)
-    yield agree("the same, off 1/e at n = 1", abs(max(small) - 1 / math.e))
+    yield agree("the same, off 1/e at n = 1", max(small) - 1 / math.e)
     total = max(map(total_failure, np.geomspace(100, 1e9, 15)))
     bound = 4 * (1 + slope) + 1
     yield printed("n⁵ times the sum of all failure probabilities, c₀ = 1, n ≥ 100", total, "<=", bound)
-    yield argument("the same, off its limit 4(1 + 3κ₂)", abs(total - bound + 1), "<=", 100**5 * math.exp(-30))
+    closed = bound - 1 + 4 / 100**5 + 2 / 100**3 + 100**5 * (2 / math.e) ** 100
+    yield agree("the same, off its value at n = 100", total - closed, 1e-6)
 
 
 @claim("cai2025:prop-2.2:distance")
 def check_prop_2_2_distance(items: int = 2) -> Iterator[Check]:
     """The two displays that bound the distance from the truth to the minimiser."""
-    wins, theta, noise, gamma, _ = small_problem(items, 0)
+    wins, theta, noise, gamma = small_problem(items, 0)
     limit = minimise(wins, noise, gamma)
+    yield agree("comparisons, off one of every pair", wins + wins.T - 1 + np.eye(items))
     slope = gradient(wins, theta) + gamma * theta + noise
     square = float(np.sum((theta - limit) ** 2))
     fall = objective(wins, limit, noise, gamma) - objective(wins, theta, noise, gamma)
@@ -285,9 +290,8 @@ def check_prop_2_2_distance(items: int = 2) -> Iterator[Check]:
     yield printed(f"γ‖θ* − θ̃‖², {what}", gamma * square, "<=", fall - float(slope @ (theta - limit)))
     yield amended(f"(γ/2)‖θ* − θ̃‖², {what}", gamma * square / 2, "<=", fall - float(slope @ (limit - theta)))
     yield amended(f"γ‖θ* − θ̃‖², {what}", gamma * square, "<=", float(slope @ (theta - limit)))
-    left = np.abs(gradient(wins, limit) + gamma * limit + noise).max()
-    yield agree("largest entry of the gradient at θ̃", left)
+    yield agree("largest entry of the gradient at θ̃", gradient(wins, limit) + gamma * limit + noise)
     step = 1e-6 * np.eye(items)
     numeric = [objective(wins, theta + h, noise, gamma) - objective(wins, theta - h, noise, gamma) for h in step]
-    off = np.abs(np.array(numeric) / 2e-6 - slope).max()
+    off = np.array(numeric) / 2e-6 - slope
     yield agree("gradient at θ*, off central differences", off, 1e-7)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 from scipy.sparse.csgraph import connected_components
 
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.ledger.claim import Check, amended, argument, claim, printed
 from dprank.audit.neighbours import edge_data
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT
 
@@ -23,12 +23,10 @@ Array = NDArray[np.float64]
 
 
 def adjacency(n_items: int) -> pd.Series:
-    """The printed cases of edge adjacency against each other and the printed definition for sets, on all data.
+    """Of all data of n items: ``data sets``, ``neighbours``, ``parts`` they connect, ``totals`` of comparisons.
 
-    ``data sets``; ``neighbours`` (unordered pairs in one of the cases); ``both`` (pairs in both cases); ``unlike sets``
-    (pairs in a case but not different in one element as sets of outcomes, or the reverse); ``unlike library`` (the same
-    for `edge_data`); ``comparisons differ`` (neighbours with different numbers of comparisons); ``parts`` and
-    ``totals`` (parts that steps between neighbours connect, and possible numbers of comparisons).
+    Pairs of data, unordered: ``both`` printed cases apply; ``unlike sets``, ``unlike library``: a case applies, but
+    they do not differ in one element as sets of outcomes, or for `edge_data`, or the reverse.
     """
     pairs = math.comb(n_items, 2)
     data = np.array(list(product((-1, 0, 1), repeat=pairs)))
@@ -52,7 +50,6 @@ def adjacency(n_items: int) -> pd.Series:
             "both": int((outcome & edge).sum()) // 2,
             "unlike sets": int((either != sets).sum()) // 2,
             "unlike library": int((either != library).sum()) // 2,
-            "comparisons differ": int((either & (size[:, None] != size)).sum()) // 2,
             "parts": int(parts),
             "totals": pairs + 1,
         }
@@ -68,6 +65,7 @@ def check_adjacency(n_items: int) -> Iterator[Check]:
         yield printed(f"pairs in both cases, {of}", found["both"], "==", 0)
         what = f"pairs in a case but not |X∖X′| = |X′∖X| = 1, or the reverse, {of}"
         yield printed(what, found["unlike sets"], "==", 0)
+        yield argument(f"the same of the library's neighbours, {of}", found["unlike library"], "==", 0)
 
 
 # --- the estimand ----------------------------------------------------------------------------------------------------
@@ -80,10 +78,7 @@ def tie_patterns(n_items: int) -> Iterator[NDArray[np.int64]]:
 
 
 def targets(levels: NDArray[np.int64], k: int, ties: str) -> list[frozenset[int]]:
-    """The sets that can be called the top k; `levels` ascend from the best.
-
-    Ties are "kept" (all items at least as good as the k-th) or "broken" (k items, none worse than one left out).
-    """
+    """The sets that can be called the top k, ties "kept" (all as good as the k-th) or "broken"; `levels` ascend."""
     if ties == "kept":
         return [frozenset(np.flatnonzero(levels <= levels[k - 1]).tolist())]
     if ties != "broken":
@@ -94,13 +89,10 @@ def targets(levels: NDArray[np.int64], k: int, ties: str) -> list[frozenset[int]
 
 
 def excess_distance(n_items: int, ties: str) -> tuple[int, int]:
-    """How far from the target a release can be that is as good as the proof of Theorem 2.3 makes it.
+    """Largest abs(size of the target - k), and Hamming distance less 2 m of what Theorem 2.3's proof allows.
 
-    Items are numbered from best to worst, among tied ones those in the target first. The proof shows that the first k -
-    m come out before all from number k + m + 1 on. Given that, every released set of k items is tried, for all tie
-    patterns with a gap between these places.
-
-    Largest abs(size of the target - k) over all patterns, k; largest Hamming distance less 2 m.
+    Items are numbered from the best, of tied ones those in the target first. Released are all sets of k items that hold
+    the first k - m, or none from number k + m + 1 on, for all tie patterns with a gap between these places.
     """
     size, excess = 0, -n_items
     for levels, k in product(tie_patterns(n_items), range(1, n_items)):

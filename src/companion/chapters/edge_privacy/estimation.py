@@ -41,26 +41,20 @@ def rate(n: int, p: float, scale: float) -> float:
 # --- Proposition 2.2: a bound with all its constants -----------------------------------------------------------------
 
 
-def error_bound(n: int, p: float, scale: float, c_0: float = C_0) -> tuple[float, float]:
-    """Bound on the largest error of the perturbed MLE (logistic link, strengths within 1), and its failure probability.
+def error_bound(n: int, scale: float, c_0: float = C_0) -> tuple[float, float]:
+    """Bound on the largest error of the perturbed MLE (logistic, p = 1, strengths within 1), and P(it fails).
 
-    Let e be the error, D its range, and phi(u) = F(2 + u) - F(2). The stationary equations of the items with the
-    largest and the least error, subtracted, give m phi(D) + gamma D <= 2 (score + noise + gamma), where m is the number
-    of items that both met (n on the complete graph, where they also met each other). The sum of all equations gives the
-    mean error. On the complete graph the rate is that of Proposition 2.2; on sparser graphs it lacks a factor p.
+    With the range D of the error and phi(u) = F(2 + u) - F(2), n phi(D) + gamma D <= 2 (score + noise + gamma).
     """
-    log, gamma = math.log(n), ridge(n, p, c_0)
-    degree, common = (n, n) if p == 1 else (1.5 * n * p, (n - 2) * p**2 / 2)
-    force = 2 * (math.sqrt(3 * degree * log) + 6 * scale * log + gamma)
+    log, gamma = math.log(n), ridge(n, 1.0, c_0)
+    force = 2 * (math.sqrt(3 * n * log) + 6 * scale * log + gamma)
 
     def excess(d: float) -> float:
-        return float(common * (LOGISTIC.cdf(2 + d) - LOGISTIC.cdf(2.0)) + gamma * d - force)
+        return float(n * (LOGISTIC.cdf(2 + d) - LOGISTIC.cdf(2.0)) + gamma * d - force)
 
     spread = optimize.brentq(excess, 0, force / gamma)
     mean = scale * math.sqrt(48 * log / n) / gamma
     failure = (3 * n + 2) / n**6 if n >= 6 * log else 1.0
-    if p < 1:
-        failure += n * math.exp(-n * p / 12) + n**2 / 2 * math.exp(-(n - 2) * p**2 / 8)
     return float(spread) + mean, min(failure, 1.0)
 
 
@@ -69,10 +63,10 @@ def constants(c_0: float = C_0) -> tuple[float, float]:
     return (2 * math.sqrt(3) + 2 * c_0) / RISE, 12 / RISE + math.sqrt(48) / c_0
 
 
-def promised(n: int, p: float, scale: float, c_0: float = C_0) -> float:
-    """Right side of (2.5) with those constants."""
+def promised(n: int, scale: float, c_0: float = C_0) -> float:
+    """Right side of (2.5), p = 1, with those constants."""
     first, second = constants(c_0)
-    return first * rate(n, p, 0) + second * (rate(n, p, scale) - rate(n, p, 0))
+    return first * rate(n, 1, 0) + second * (rate(n, 1, scale) - rate(n, 1, 0))
 
 
 def smallest_dense(factor: float, epsilon_of_log: float) -> int:
@@ -89,26 +83,25 @@ def bounds(sizes: Iterable[int], scales: Iterable[float], c_0: float = C_0) -> p
     rows = []
     for n in sizes:
         for scale in scales:
-            bound, failure = error_bound(n, 1.0, scale, c_0)
+            bound, failure = error_bound(n, scale, c_0)
             plain = rate(n, 1.0, scale)
             known = {"items": n, "scale": scale, "bound": bound, "rate": plain, "ratio": bound / plain}
-            rows.append(known | {"promised": promised(n, 1.0, scale, c_0), "failure": failure})
+            rows.append(known | {"promised": promised(n, scale, c_0), "failure": failure})
     return pd.DataFrame(rows)
 
 
-def largest_estimate(n: int, p: float, scale: float, c_0: float = C_0) -> float:
-    """Bound on every entry of the estimate, whatever the truth, with probability 1 - n^-5.
+def largest_estimate(n: int, scale: float) -> float:
+    """Bound (n + 6 lambda log n) / gamma on every entry of the estimate, for any truth, with probability 1 - n^-5.
 
-    It is (n + 6 lambda log n) / gamma: at the largest entry the likelihood pulls by at most the degree, below n, and
-    the noise by at most 6 lambda log n.
+    At the largest entry the likelihood pulls by less than n, and the noise by at most 6 lambda log n.
     """
-    return (n + 6 * scale * math.log(n)) / ridge(n, p, c_0)
+    return (n + 6 * scale * math.log(n)) / ridge(n, 1)
 
 
 def two_groups(n: int, halves: Iterable[float], c_0: float = C_0) -> pd.DataFrame:
-    """What the ridge leaves of two equal groups at +t and -t: complete graph, no noise, expected outcomes.
+    """What the ridge leaves of two equal groups at +t and -t, complete graph, expected outcomes, no noise.
 
-    Columns: ``t``, ``estimate`` (the s with n / 2 (F(2 t) - F(2 s)) = gamma s), ``error`` (t - s), ``over rate``.
+    ``t``, ``estimate`` (the s with n / 2 (F(2 t) - F(2 s)) = gamma s), ``error``, ``over rate``.
     """
     gamma = ridge(n, 1.0, c_0)
     rows = []
@@ -180,66 +173,55 @@ def _simulated(frame: pd.DataFrame) -> Iterator[Check]:
         yield supplied(f"{what}, against that of log n", slope, "<", log_exponent(part["items"]), error=Z * se)
 
 
-def _proved(scales: Iterable[tuple[str, float, float]]) -> list[Check]:
+def _proved(scales: Iterable[tuple[str, float, float]]) -> Iterator[Check]:
     """The bound on the complete graph against its promise, from the least n it is made for."""
-    checks = []
+    first, second = constants()
+    rate_of = f"{first:.0f} √(log n/(np)) + {second:.0f} λ log n/(np)"
     for name, factor, power in scales:
         least = smallest_dense(factor, power)
         ratios, failures = [], []
         for n in [least, *(10**k for k in range(6, 13) if 10**k > least)]:
             scale = factor * math.log(n) ** power
-            bound, failure = error_bound(n, 1.0, scale)
-            ratios.append(bound / promised(n, 1.0, scale))
+            bound, failure = error_bound(n, scale)
+            ratios.append(bound / promised(n, scale))
             failures.append(failure * n**5)
         at = f"p = 1, {name}, n = {least:,} to 10¹²"
-        checks.append(supplied(f"proved ℓ∞ error over {_promise()}, {at}", max(ratios), "<=", 1))
-        checks.append(supplied(f"n⁵ times the probability that this fails, {at}", max(failures), "<=", 4))
-    return checks
-
-
-def _promise() -> str:
-    first, second = constants()
-    return f"{first:.0f} √(log n/(np)) + {second:.0f} λ log n/(np)"
+        yield supplied(f"proved ℓ∞ error over {rate_of}, {at}", max(ratios), "<=", 1)
+        yield supplied(f"n⁵ times the probability that this fails, {at}", max(failures), "<=", 4)
 
 
 @claim("cai2025:prop-2.2")
 def check_prop_2_2(frame: pd.DataFrame) -> Iterator[Check]:
     """(2.5) without a bound on the strengths, and with one: proved on the complete graph, simulated elsewhere."""
-    checks, known = [], max(constants())
+    known = max(constants())
     for n in (10**5, 10**6, 10**7):
-        least = (n - largest_estimate(n, 1.0, 8.0)) / rate(n, 1.0, 8.0)
+        least = (n - largest_estimate(n, 8.0)) / rate(n, 1.0, 8.0)
         what = f"ℓ∞ error over rate, at least, with probability 1 − n⁻⁵: p = 1, λ = 8, n = {n:,}, ‖θ*‖∞ = n"
-        checks.append(printed(what, least, "<=", known))
-    checks += _proved([("λ = 8", 8.0, 0.0), ("λ = 8 √log n", 8.0, 0.5)])
-    yield from checks
+        yield printed(what, least, "<=", known)
+    yield from _proved([("λ = 8", 8.0, 0.0), ("λ = 8 √log n", 8.0, 0.5)])
     yield from _simulated(frame)
-    yield from _corrected_error(0.01)
-    yield from _corrected_error(C_0)
-
-
-def _corrected_error(c_0: float) -> list[Check]:
     n = 10**6
-    bound, _ = error_bound(n, 1.0, 8.0, c_0)
-    what = f"proved ℓ∞ error, ‖θ*‖∞ ≤ 1, p = 1, λ = 8, n = {n:,}, c₀ = {c_0:g}"
-    return [amended(what, bound, "<=", promised(n, 1.0, 8.0, c_0))]
+    for c_0 in (0.01, C_0):
+        bound, _ = error_bound(n, 8.0, c_0)
+        what = f"proved ℓ∞ error, ‖θ*‖∞ ≤ 1, p = 1, λ = 8, n = {n:,}, c₀ = {c_0:g}"
+        yield amended(what, bound, "<=", promised(n, 8.0, c_0))
 
 
 # --- Theorem 2.1 -----------------------------------------------------------------------------------------------------
 
 
 def privacy_size(c_0: float, c_1: float = 1.0, c_2: float = 1.0, kappa_2: float = KAPPA_2) -> float:
-    """log n from which the conditions of Theorem 2.1 make the ridge at least 4 kappa_2 / epsilon.
+    """log n from which Theorem 2.1 has a ridge of at least 4 kappa_2 / epsilon.
 
-    gamma >= c_0 sqrt(c_1) log n / sqrt(epsilon), so c_0 sqrt(c_1 c_2) (log n)^(3/4) >= 4 kappa_2 is enough.
+    It is at least c_0 sqrt(c_1) log n / sqrt(epsilon), so c_0 sqrt(c_1 c_2) (log n)^(3/4) >= 4 kappa_2 is enough.
     """
     return (4 * kappa_2 / (c_0 * math.sqrt(c_1 * c_2))) ** (4 / 3)
 
 
 def ridges(sizes: Iterable[int], epsilons: Iterable[float], p: float = 1.0, c_0: float = C_0) -> pd.DataFrame:
-    """Privacy of Theorem 2.1.
+    """Theorem 2.1: ``items``, ``epsilon``, ``ridge``, ``loss``, ``needed`` (4 kappa_2 / epsilon, kappa_2 = 1/4).
 
-    Columns: ``items``, ``epsilon``, ``ridge``, ``loss`` (exact), ``needed`` (4 kappa_2 / epsilon with kappa_2 = 1/4),
-    ``both halves`` (the same with the one kappa_2 that both halves of (A2) need).
+    And ``both halves``, the same with the one kappa_2 that both halves of (A2) need.
     """
     both = 1 / float(LOGISTIC.curvature(4.0))
     rows = []

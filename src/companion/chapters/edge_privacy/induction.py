@@ -8,16 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from companion.chapters.edge_privacy import tails
 from companion.chapters.edge_privacy.descent import rates
-from companion.chapters.edge_privacy.tails import (
-    C_DEGREES,
-    C_GRADIENT,
-    C_SPECTRUM,
-    UPPER,
-    condition_number,
-    flattest,
-    last_linear,
-)
 from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import LOGISTIC
@@ -27,18 +19,16 @@ SUM_A, SUM_B = math.sqrt(6.75), 2.3
 
 
 def closing_constants(kappa_1: float, kappa_2: float, c0: float, c2: float, slope: float) -> dict[str, float]:
-    """Constants with which the induction of Propositions A.1 to A.4 closes.
+    """Constants with which the induction of Propositions A.1 to A.4 closes: ``C1`` to ``C4``, ``A.33``, ``c1``.
 
-    `slope` is a lower bound of F'(a) F'(b) / (F(b)(1 - F(b))) at differences of at most 4.
-
-    ``C1`` to ``C4``, ``A.33`` (its constant), ``c1`` (of p >= c1 lambda log n / n).
+    `slope` is a lower bound of F'(a) F'(b) / (F(b)(1 - F(b))) at differences of at most 4; p >= c1 lambda log n / n.
     """
     lead = math.sqrt(3 * kappa_1**2 + 0.75 * kappa_1**4 + (SUM_A * kappa_1 + SUM_B * kappa_1**2) ** 2)
     first, third = 2 * kappa_2 * (3 * kappa_1 + c0 + 2), 2.02 * kappa_2 * lead
     second = 2 * (kappa_1**2 * (first + third) / 4 + 9 + c0) / slope
     fourth = second + third
     # (C3 + C4) times the rate is at most 1 when the rate is, which is at most 1/sqrt(c1 c2) + 1/c1
-    c1 = max(1.1 * (third + fourth) ** 2 / c2, C_SPECTRUM, 18 * c2)
+    c1 = max(1.1 * (third + fourth) ** 2 / c2, tails.C_SPECTRUM, 18 * c2)
     return {"C1": first, "C2": second, "C3": third, "C4": fourth, "A.33": lead, "c1": c1}
 
 
@@ -53,10 +43,10 @@ def one_step(
     c0: float,
     slope: float,
 ) -> dict[str, float]:
-    """What the hypotheses at step t imply at step t + 1, over what they claim there: all below 1 if it closes.
+    """What the hypotheses at step t imply at step t + 1, over what they claim there: below 1 if it closes.
 
-    On the events of Lemmas A.1 to A.3, that of (A.33), and that the l2 norm of the noise is at most
-    lambda sqrt(18 n log n). ``reach`` is the largest error of any iterate, which must not pass 1.
+    On the events of Lemmas A.1 to A.3 and of (A.33), with noise of an l2 norm up to lambda sqrt(18 n log n). ``reach``:
+    the largest error of any iterate, at most 1.
     """
     log = math.log(items)
     s = c0 * math.sqrt(log / mean)
@@ -87,7 +77,7 @@ def one_step(
 
 def logistic_constants(c0: float = 1.0, c2: float = 8.0) -> tuple[dict[str, float], dict[str, float]]:
     """Closing constants for the logistic link, and the arguments that `one_step` needs."""
-    link = {"kappa_1": 1.0, "kappa_2": condition_number(), "c0": c0, "slope": flattest(LOGISTIC)}
+    link = {"kappa_1": 1.0, "kappa_2": tails.condition_number(), "c0": c0, "slope": tails.flattest(LOGISTIC)}
     return closing_constants(**link, c2=c2), link
 
 
@@ -116,12 +106,12 @@ def closure(c0: float = 1.0, c2: float = 8.0) -> pd.DataFrame:
 
 
 def first_step_error(bound: float, items: float, scale: float, c0: float = 1.0) -> float:
-    """A lower bound of the l-infinity error after one step from a truth of which one entry is `bound`, p = 1.
+    """A lower bound of the l-infinity error after one step from a truth with an entry `bound`, p = 1.
 
-    On the event of Lemma A.2; logistic link. The step moves the entry by eta (gamma theta + gradient + noise).
+    On the event of Lemma A.2, logistic link: the step moves the entry by eta (gamma theta + gradient + noise).
     """
     gamma = c0 * math.sqrt(items * math.log(items))
-    eta = 1 / (gamma + 3 * condition_number() * items)
+    eta = 1 / (gamma + 3 * tails.condition_number() * items)
     return eta * (gamma * bound - (items - 1) - 9 * scale * math.log(items))
 
 
@@ -141,7 +131,7 @@ def check_prop_a1(frame: pd.DataFrame) -> Iterator[Check]:
         at = f"{name} = {constants[name]:,.0f}, ‖θ*‖∞ ≤ 1, worst of {len(grid)}"
         yield supplied(f"bound at t + 1 over hypothesis at t + 1, {at}", grid[name].max(), "<", 1)
     yield supplied("(C3 + C4) times the ℓ∞ rate, worst", grid.reach.max(), "<=", 1)
-    exponent = SUM_B**2 / (0.5 + SUM_B / 3 / math.sqrt(C_SPECTRUM))
+    exponent = SUM_B**2 / (0.5 + SUM_B / 3 / math.sqrt(tails.C_SPECTRUM))
     yield argument("(A.33), exponent of the sum of the B_j, by Bernstein", exponent, ">=", 9)
     yield agree("(A.33), exponent of the sum of the A_j, by Hoeffding, off 9", 4 * SUM_A**2 / 3 - 9)
     what = f"largest measured A.33, {len(frame)} runs with ‖θ*‖∞ = 1"
@@ -155,12 +145,12 @@ def edge_numbers() -> dict[str, str]:
     constants, _ = logistic_constants()
     least = least_items(constants["c1"], 8.0)
     return {
-        "lemma-kappa": f"{condition_number():.0f}",
-        "lemma-c-degrees": f"{C_DEGREES:.0f}",
-        "lemma-c-sharp": f"{11 / UPPER:.1f}",
-        "lemma-c-gradient": f"{C_GRADIENT:.0f}",
-        "lemma-c-spectrum": f"{C_SPECTRUM:.0f}",
-        "lemma-linear": f"{last_linear()}",
+        "lemma-kappa": f"{tails.condition_number():.0f}",
+        "lemma-c-degrees": f"{tails.C_DEGREES:.0f}",
+        "lemma-c-sharp": f"{11 / tails.UPPER:.1f}",
+        "lemma-c-gradient": f"{tails.C_GRADIENT:.0f}",
+        "lemma-c-spectrum": f"{tails.C_SPECTRUM:.0f}",
+        "lemma-linear": f"{tails.last_linear()}",
         "lemma-c1": f"{constants['c1']:.1e}",
         "lemma-least-items": f"{least:.1e}",
     }

@@ -26,9 +26,9 @@ KAPPA_2 = 57
 def link_constants() -> pd.DataFrame:
     """What (A0), (A1) and (A2) ask of a link, found on a fine grid.
 
-    Columns: ``link``, ``asymmetry`` (largest of F(x) + F(-x) - 1 in absolute value), ``steepness`` (largest F' / (F (1
-    - F))), ``curvature`` (largest (-log F)''), ``curvature to 4`` (its least value for x from -4 to 4), ``kappa_2``
-    (the one constant that both halves of (A2) need).
+    ``link``, ``asymmetry`` (largest of F(x) + F(-x) - 1), ``steepness`` (largest F' / (F (1 - F))), ``curvature``
+    (largest (-log F)''), ``curvature to 4`` (least, x from -4 to 4), ``kappa_2`` (the one that both halves of (A2)
+    need).
     """
     columns = ("link", "asymmetry", "steepness", "curvature", "curvature to 4", "kappa_2")
     rows = []
@@ -87,10 +87,7 @@ def flat_steepness(x: ArrayLike) -> NDArray[np.float64]:
 
 
 def gaps(halves: Iterable[float]) -> pd.DataFrame:
-    """Half of the items at +t, half at -t, flat link: ``t``, ``theta gap``, ``tau gap``, ``ratio``. Any even n.
-
-    The gap of average winning probabilities is F(2 t) - 1/2, whatever n.
-    """
+    """Half of the items at +t, half at -t, flat link, any even n: ``t``, ``theta gap``, ``tau gap``, ``ratio``."""
     rows = []
     for t in halves:
         x = 2 * t

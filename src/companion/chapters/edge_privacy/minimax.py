@@ -8,7 +8,7 @@ from itertools import product
 
 import pandas as pd
 
-from companion.chapters.edge_privacy.attack import PRIOR_SLOPE, least_risk
+from companion.chapters.edge_privacy.attack import PRIOR_SLOPE, least_risk, variation_checks
 from companion.chapters.edge_privacy.attack_limit import SMALLEST, STEEPEST
 from companion.chapters.edge_privacy.fano import fano_bound
 from companion.instruments.allowance import ROUNDING, agree
@@ -82,8 +82,10 @@ def check_thm_2_2(sizes: Sequence[int] = SIZES) -> Iterator[Check]:
             ratios.append(second / first)
         what = f"C times the right side of (2.10), C = {constant:.3g}, largest under ε ≥ {least:g}/log n"
         yield printed(f"{what}; the minimax risk over the cube is 1", worst, "<=", least_risk(4) + ROUNDING)
+        yield agree("the same, off 1: there the two terms are 1/√6 and log n/(6nε)", worst - 1)
         what = f"privacy term over the other, largest under ε ≥ {least:g}/log n: n = {sizes[-1]:,} against {sizes[0]}"
         yield content(what, ratios[-1] / ratios[0], ">", 1 + ROUNDING)
+    yield from variation_checks()
     grid = corrected_grid(sizes)
     for bound, stated in (
         ("fano", "Fano bound over ¼√(log n/(np))"),
@@ -99,28 +101,24 @@ def check_thm_2_2(sizes: Sequence[int] = SIZES) -> Iterator[Check]:
     yield amended(f"{what}, over 5 √(n/log n) / √(n′ log n′)", over[many] / over[few] / exact, "==", 1, error=ROUNDING)
 
 
-def nearest_risk(n_items: int) -> float:
-    """Upper bound on the sup-norm risk over centred strengths of at most 1, all pairs compared, logistic link.
-
-    Of the centred strengths whose average win probabilities are nearest to the observed shares of wins.
-    """
-    return 2 * math.sqrt(math.log(2 * n_items) / (2 * n_items)) / float(LOGISTIC.pdf(2.0))
-
-
 @claim("cai2025:sec-2.2.2:nonprivate-rate")
 def check_nonprivate_rate(sizes: Sequence[int] = (100, 10_000, 1_000_000)) -> Iterator[Check]:
     """Whether the minimax risk without privacy has the rate of the first term of (2.10)."""
     ratios = [least_risk(4) / rates(n, 1.0, 1.0)[0] for n in sizes]
     what = f"minimax risk over the cube / √(log n/(np)), p = 1: growth from n = {sizes[0]} to {sizes[-1]:,}"
-    upper = max(nearest_risk(n) / rates(n, 1.0, 1.0)[0] for n in sizes)
+    # of the centred strengths whose average win probabilities are nearest to the observed shares of wins
+    nearest = {n: 2 * math.sqrt(math.log(2 * n) / (2 * n)) / float(LOGISTIC.pdf(2.0)) for n in sizes}
+    upper = max(risk / rates(n, 1.0, 1.0)[0] for n, risk in nearest.items())
     lower = min(plain_bound(n, 1.0) / rates(n, 1.0, 1.0)[0] for n in sizes)
     yield printed(what, ratios[-1] / ratios[0], "<=", 1 + ROUNDING)
     exact = math.sqrt(sizes[-1] * math.log(sizes[0]) / (sizes[0] * math.log(sizes[-1])))
+    yield argument("minimax risk over the cube, which the estimate 0 attains", least_risk(4), "==", 1)
+    yield from variation_checks()
     yield argument("the same over that of √(n/log n)", ratios[-1] / ratios[0] / exact, "==", 1, error=ROUNDING)
     yield amended("centred, p = 1: lower bound / √(log n/n), smallest", lower, ">=", 0.25)
     yield amended("centred, p = 1: risk of an estimator / √(log n/n), largest", upper, "<=", 15)
     n = sizes[0]
     closed = (0.75 - math.log(2) / math.log(n)) / 2
-    yield agree(f"that lower bound, off (¾ − log 2/log n)/2 at n = {n}", abs(lower - closed))
+    yield agree(f"that lower bound, off (¾ − log 2/log n)/2 at n = {n}", lower - closed)
     closed = math.sqrt(2 * math.log(2 * n) / math.log(n)) / float(LOGISTIC.pdf(2.0))
-    yield agree(f"that risk, off √(2 log(2n)/log n)/F'(2) at n = {n}", abs(upper - closed))
+    yield agree(f"that risk, off √(2 log(2n)/log n)/F'(2) at n = {n}", upper - closed)

@@ -30,8 +30,7 @@ def transition_matrix(won: NDArray[np.float32]) -> NDArray[np.float64]:
 def ergodicity(won: NDArray[np.float32]) -> float:
     """Half the largest l1 distance of two rows of `transition_matrix`, O(items^3) in one matrix product.
 
-    Two rows differ, n times, by the items that beat one of the two and not the other; by the winner of the two; and by
-    what is left on their diagonals.
+    Two rows differ by the items that beat one of the two only, by the winner of the two, and on their diagonals.
     """
     n = len(won)
     lost = won.sum(0)
@@ -56,20 +55,19 @@ def stationary(chain: NDArray[np.float64], tolerance: float = 1e-12) -> NDArray[
 
 
 def oneshot_scale(n: int, k: int, rho: float, epsilon: float) -> float:
-    """Laplace scale 8 s sqrt(k log(n / delta)) / epsilon, with s = 2 / (n (1 - rho)) and delta = n^-2, as run.
+    """Laplace scale 8 s sqrt(k log(n / delta)) / epsilon, s = 2 / (n (1 - rho)) and delta = n^-2, as run.
 
-    rho is computed from the answers themselves, so the scale tells of them if it is published. The released set alone
-    is private all the same, for epsilon up to 0.2: it is that of the shares times 1 - rho, at a scale that no answer
-    moves (chapter 8).
+    rho comes from the answers, so the scale tells of them. The released set alone is private for epsilon up to 0.2: it
+    is that of the shares times 1 - rho, at a scale that no answer moves (chapter 8).
     """
     return 0.0 if math.isinf(epsilon) else 16 / (n * (1 - rho)) * math.sqrt(3 * k * math.log(n)) / epsilon
 
 
 def oneshot_draws(n: int, *, epsilons: Sequence[float], repetitions: int, rng: np.random.Generator) -> Draws:
-    """Share of the top k missed at p = 1, by epsilon and method: counts, MLE, and oneshot as the authors ran it.
+    """Share of the top k missed at p = 1, by epsilon and method, oneshot as the authors ran it.
 
-    "oneshot less counts" and "oneshot less MLE" are differences on the same data, "noise / spread" is the scale of
-    oneshot's noise over the standard deviation of the scores it is added to.
+    "oneshot less ..." are differences on the same data, "noise / spread" is the scale of oneshot's noise over the
+    standard deviation of its scores.
     """
     draws: Draws = {}
     k, upper = top_size(n), np.triu_indices(n, 1)

@@ -16,12 +16,11 @@ from dprank.models.bradley_terry import LOGISTIC, erdos_renyi_counts
 
 
 def lower_bound(n: int, epsilon: float, p: float = 1.0) -> tuple[float, float]:
-    """Two gaps at which no method finds the best of n items with probability above 1/2 for all.
+    """Two gaps at which no method finds the best of n items with probability above 1/2: by privacy, by chance.
 
-    One item leads by the gap, which one is unknown, all others are equal. The first gap is forced by privacy,
-    log(n / 4) / ((e^epsilon - 1) m) with m = n / 2 on the complete graph, else n p (where that is at least 8), for
-    every (epsilon, delta) with delta at most `most_delta`; the second by chance (Fano). Where one is at most 1, some
-    strengths within 1 have an error of half of it, with probability at least 1/2.
+    Which item leads by the gap is unknown, all others are equal. The first is log(n / 4) / ((e^epsilon - 1) m), m = n /
+    2 on the complete graph, else n p (where at least 8), for delta up to `most_delta`; the second is Fano's. If a gap
+    is at most 1, some strengths within 1 have an error of half of it, with probability at least 1/2.
     """
     log, contact = math.log(n / 4), n / 2 if p == 1 else n * p
     return log / (math.expm1(epsilon) * contact), math.sqrt(2 * max(log - math.log(4), 0) / (n * p))
@@ -38,10 +37,9 @@ def truncation(epsilon: float, delta: float) -> float:
 
 
 def enough(n: int, bounded: float) -> float:
-    """Gap at which counts with noise of at most `bounded` find the best of n items, but for probability n^-6, p = 1.
+    """Gap at which counts with noise up to `bounded` find the best of n items, but for probability n^-6, p = 1.
 
-    The lead has mean at least F'(1) n gap for a gap of at most 1, and falls short by sqrt(7 n log n) with probability
-    n^-7 at most.
+    The lead has mean at least F'(1) n gap for a gap up to 1; it falls short by sqrt(7 n log n) with probability n^-7.
     """
     return (math.sqrt(7 * n * math.log(n)) + 2 * bounded) / (n * float(LOGISTIC.pdf(1.0)))
 
@@ -58,10 +56,9 @@ def found_best(n: int, epsilon: float, gap: float, draws: int) -> tuple[float, f
 
 
 def cheaper(sizes: Iterable[int], delta: float) -> pd.DataFrame:
-    """p = 1 and epsilon = 10 log n / n: the gap that privacy is said to force, and what bounded noise needs.
+    """p = 1, epsilon = 10 log n / n: ``items``, ``epsilon``, ``forced`` by privacy (a gap), ``most delta``, ``enough``.
 
-    Columns: ``items``, ``epsilon``, ``forced`` (first gap of `lower_bound`), ``enough`` (for noise cut off at
-    `truncation`), ``most delta``.
+    The last is for noise cut off at `truncation`.
     """
     rows = []
     for n in sizes:
@@ -85,7 +82,7 @@ def check_optimal(frame: pd.DataFrame, draws: int) -> Iterator[Check]:
         ratios = []
         for n in (10**6, 10**9, 10**12):
             epsilon = 1 / math.sqrt(math.log(n))
-            ratios.append(2 * error_bound(n, 1.0, 8 / epsilon)[0] / max(lower_bound(n, epsilon)))
+            ratios.append(2 * error_bound(n, 8 / epsilon)[0] / max(lower_bound(n, epsilon)))
         what = "upper over lower bound on the error, p = 1, ε = 1/√log n: largest for n = 10⁹, 10¹², over n = 10⁶"
         yield says(what, max(ratios[1:]) / ratios[0], "<=", 1)
         for privacy, part in frame.groupby("privacy", sort=False):

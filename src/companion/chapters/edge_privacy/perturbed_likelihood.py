@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from scipy import integrate
 
 from companion.chapters.edge_privacy.link_conditions import link_constants
@@ -34,10 +33,9 @@ TOLERANCE = 1e-8
 
 
 def algorithm_1_runs(epsilon: float) -> pd.DataFrame:
-    """Algorithm 1 on graphs of every kind: the gradient at its output, and how far that can be from the minimiser.
+    """Algorithm 1 on graphs of every kind: ``graph``, ``link``, ``items``, ``comparisons``, ``gradient``, ``distance``.
 
-    Columns: ``graph``, ``link``, ``items``, ``comparisons``, ``gradient`` (l2 norm), ``distance`` (bound on the l2
-    distance to the one minimiser).
+    The l2 norm of the gradient at its output, and a bound on the l2 distance to the one minimiser.
     """
     rng = stream("algorithm 1", {"epsilon": epsilon})
     theta = rng.uniform(-1, 1, 300)
@@ -88,11 +86,9 @@ def attained_loss(scale: float, ridge: float, far: float = 60.0, answers: int = 
 
 
 def printed_losses(epsilons: Iterable[float], answers: int = 1) -> pd.DataFrame:
-    """Exact loss of the perturbed MLE at the printed constants, and the noise that would be enough.
+    """The perturbed MLE as printed: ``epsilon``, ``scale``, ``ridge``, ``loss`` (exact), ``attained`` by neighbours.
 
-    Columns: ``epsilon``, ``scale`` and ``ridge`` as printed (least constants of the logistic link), ``loss`` (exact),
-    ``attained`` (by explicit neighbours), ``enough`` (least scale at that ridge), ``public`` (least scale if the
-    compared pairs are public), ``counts`` (scale of noisy counts).
+    And scales that are ``enough`` at that ridge, also if pairs are ``public``, and for noisy ``counts``.
     """
     rows = []
     for epsilon in epsilons:
@@ -110,10 +106,9 @@ def printed_losses(epsilons: Iterable[float], answers: int = 1) -> pd.DataFrame:
 
 
 def least_noise(epsilons: Iterable[float], ridges: Iterable[float]) -> pd.DataFrame:
-    """Least noise scale against the ridge, when the compared pairs are private.
+    """Least noise against the ``ridge``, pairs private: ``epsilon``, ``scaled`` (scale times epsilon).
 
-    Columns: ``epsilon``, ``ridge``, ``scaled`` (scale times epsilon), and ``printed``, ``printed_ridge`` (the same of
-    Algorithm 1). Ridges at which no noise is enough are left out.
+    ``printed``, ``printed_ridge``: of Algorithm 1. Ridges at which no noise is enough are left out.
     """
     rows = []
     for epsilon in epsilons:
@@ -147,9 +142,9 @@ def check_prop_2_1(epsilons: Iterable[float]) -> Iterator[Check]:
 
 
 def density_mass(power: int, scale: float = 1.0, ridge: float = 1.0) -> float:
-    """Integral of exp(-norm of grad R / lambda) det(Hessian)^power / (2 lambda)^n for two items that met once.
+    """Integral of exp(-norm of grad R / lambda) det(Hessian)^power / (2 lambda)^n, two items that met once.
 
-    In s = (t1 + t2) / sqrt(2) and d = t1 - t2 the Hessian is diagonal; 1 is what a density integrates to.
+    In s = (t1 + t2) / sqrt(2) and d = t1 - t2 the Hessian is diagonal.
     """
 
     # smooth but for kinks: a fine rule on a box outside of which nothing is left
@@ -162,10 +157,9 @@ def density_mass(power: int, scale: float = 1.0, ridge: float = 1.0) -> float:
 
 
 def steps_of_the_proof(answers: int, trials: int) -> pd.DataFrame:
-    """How far random data and outputs exhaust the inequalities of Appendices A.1 and B.1; `answers` move.
+    """How far random data and outputs exhaust the inequalities of A.1 and B.1, ridge 1; `answers` move.
 
-    Columns: ``gradient`` (change of the l1 norm over 4 L kappa_1), ``determinant`` (ratio of determinants), a row a
-    trial, at ridge 1 and with the least constants of the logistic link.
+    A row a trial: ``gradient`` (change of the l1 norm over 4 L kappa_1), ``determinant`` (ratio of determinants).
     """
     rng = stream("steps of the proof", {"answers": answers})
     rows = []
@@ -174,22 +168,17 @@ def steps_of_the_proof(answers: int, trials: int) -> pd.DataFrame:
         pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(2 * n + 2 * answers)])
         won = rng.integers(0, 2, len(pairs))
         kept, t = len(pairs) - 2 * answers, rng.normal(0, rng.choice([0.3, 3.0]), n)
-        rows.append(_compare(pairs, won, [slice(0, kept + answers), np.r_[:kept, kept + answers : len(pairs)]], t))
-    return pd.DataFrame(rows, columns=["gradient", "determinant"]).assign(gradient=lambda f: f.gradient / answers)
-
-
-def _compare(pairs: NDArray[np.int64], won: NDArray[np.int64], rows: list[Any], t: NDArray[np.float64]) -> list[float]:
-    sizes, volumes = [], []
-    for part in rows:
-        first, second = pairs[part].T
-        data = Comparisons(first, second, won[part], [str(i) for i in range(len(t))])
-        sizes.append(np.abs(gradient(t, data) + t).sum())
-        volumes.append(np.linalg.slogdet(hessian(t, data).toarray() + np.eye(len(t)))[1])
-    return [abs(sizes[1] - sizes[0]) / 4, math.exp(abs(volumes[1] - volumes[0]))]
+        sizes, volumes = [], []
+        for part in (slice(0, kept + answers), np.r_[:kept, kept + answers : len(pairs)]):
+            data = Comparisons(pairs[part, 0], pairs[part, 1], won[part], [str(i) for i in range(n)])
+            sizes.append(np.abs(gradient(t, data) + t).sum())
+            volumes.append(np.linalg.slogdet(hessian(t, data).toarray() + np.eye(n))[1])
+        rows.append((abs(sizes[1] - sizes[0]) / 4 / answers, math.exp(abs(volumes[1] - volumes[0]))))
+    return pd.DataFrame(rows, columns=["gradient", "determinant"])
 
 
 def determinants(answers: int, ridge: float) -> tuple[float, int]:
-    """Ratio of the determinants, and rank of the difference of the Hessians, when a voter moves to disjoint pairs.
+    """Ratio of determinants, and rank of the Hessians' difference, when a voter moves to disjoint pairs.
 
     All items are equally strong at the output, where the curvature is largest; no other comparison is there.
     """
@@ -217,16 +206,12 @@ def check_prop_2_1_proof(trials: int) -> Iterator[Check]:
     what = f"{trials} random data sets and outputs"
     ratio, _ = determinants(1, 1.0)
     yield density_check(-1)
-    yield printed(f"largest change of ‖∇R‖₁ over 4κ₁, {what}", steps.gradient.max(), "<=", 1 + ROUNDING)
-    yield printed(f"largest ratio of determinants, γ = 1, {what}", steps.determinant.max(), "<=", 1.5)
-    yield printed("ratio of determinants, one edge on its own, γ = 1", ratio, "<=", 1.5 * (1 + ROUNDING))
+    yield amended(f"largest change of ‖∇R‖₁ over 4κ₁, {what}", steps.gradient.max(), "<=", 1 + ROUNDING)
+    yield amended(f"largest ratio of determinants, γ = 1, {what}", steps.determinant.max(), "<=", 1.5)
+    yield amended("ratio of determinants, one edge on its own, γ = 1", ratio, "<=", 1.5 * (1 + ROUNDING))
     yield density_check(1)
-    yield amended("log density ratio of explicit neighbours over the claim", *_attained_share(1))
-
-
-def _attained_share(epsilon: float) -> tuple[float, str, float]:
-    as_printed = algorithm_1(epsilon, 2).mechanism
-    return attained_loss(as_printed.scale, as_printed.ridge) / epsilon, "<=", 1.0
+    made = algorithm_1(1, 2).mechanism
+    yield amended("log density ratio of explicit neighbours, ε = 1", attained_loss(made.scale, made.ridge), "<=", 1)
 
 
 # --- the order of the estimate ---------------------------------------------------------------------------------------
@@ -235,12 +220,9 @@ def _attained_share(epsilon: float) -> tuple[float, str, float]:
 def order_differences(
     n_items: int, probabilities: Iterable[float], ridges: Iterable[float], repetitions: int
 ) -> pd.DataFrame:
-    """How many pairs of items the perturbed MLE orders otherwise than noisy wins and noisy net wins do.
+    """Pairs of items that the perturbed MLE orders otherwise than noisy counts do: ``mean`` (percent), ``se``.
 
-    All three use one and the same noise w: strengths from wins - w, wins - w, and net wins - 2 w.
-
-    Columns: ``probability`` of a comparison, ``ridge``, ``score`` ("wins", "net wins"), ``mean`` (percent of the
-    pairs), ``se``.
+    By ``probability``, ``ridge``, ``score`` ("wins", "net wins"). All use one noise w: wins - w, and net wins - 2 w.
     """
     rows = []
     upper = np.triu_indices(n_items, 1)

@@ -15,31 +15,14 @@ def private_rows(
     neighbours: Iterable[tuple[int, int]], data: int, outputs: int, epsilon: float, delta: float, extra: int = 0
 ) -> tuple[sparse.csr_array, NDArray[np.float64], int]:
     """Rows A x <= b that say (epsilon, delta)-private; x are the laws, `extra` variables, and slacks."""
-    ordered = [pair for a, b in neighbours for pair in ((a, b), (b, a))]
-    base = data * outputs + extra
-    slacks = outputs * len(ordered) if delta else 0
-    rows: list[int] = []
-    columns: list[int] = []
-    values: list[float] = []
-    right: list[float] = []
-    for e, (a, b) in enumerate(ordered):
-        for o in range(outputs):
-            row = len(right)
-            rows += [row, row]
-            columns += [a * outputs + o, b * outputs + o]
-            values += [1.0, -math.exp(epsilon)]
-            right.append(0.0)
-            if delta:
-                rows.append(row)
-                columns.append(base + e * outputs + o)
-                values.append(-1.0)
-        if delta:
-            rows += [len(right)] * outputs
-            columns += [base + e * outputs + o for o in range(outputs)]
-            values += [1.0] * outputs
-            right.append(delta)
-    shape = (len(right), base + slacks)
-    return sparse.csr_array((values, (rows, columns)), shape=shape), np.array(right), slacks
+    ordered = np.array([pair for a, b in neighbours for pair in ((a, b), (b, a))])
+    one, other = (sparse.csr_array(np.eye(data)[side]) for side in ordered.T)
+    ratios = sparse.kron(one - math.exp(epsilon) * other, sparse.eye_array(outputs))
+    rows = sparse.hstack([ratios, sparse.csr_array((ratios.shape[0], extra))], "csr")
+    right = np.zeros(ratios.shape[0])
+    over = sparse.kron(sparse.eye_array(len(ordered)), np.ones((1, outputs)))
+    with_slacks = sparse.block_array([[rows, -sparse.eye_array(len(right))], [None, over]], format="csr")
+    return with_slacks, np.r_[right, np.full(len(ordered), delta)], len(right)
 
 
 def sum_rows(data: int, outputs: int, total: int) -> sparse.csr_array:

@@ -15,20 +15,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from companion.chapters.edge_privacy.comparisons import edge_data, edge_methods
+from companion.instruments import strengths as sim
 from companion.instruments.allowance import Z
 from companion.instruments.loss_curves import AXES, band, label_of, shown
-from companion.instruments.strengths import (
-    MISSED,
-    Data,
-    Draws,
-    Method,
-    centred,
-    in_chunks,
-    losses_of,
-    missed,
-    strengths,
-    top_size,
-)
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed, supplied
@@ -73,18 +62,15 @@ def r_laplace(seed: int, size: int) -> NDArray[np.float64]:
     return np.asarray(np.sign(u) * np.log(1 - 2 * np.abs(u)))
 
 
-def methods_as_run(n: int, p: float, noise: int) -> dict[str, Method]:
-    """MLE and counts with one vector of noise in all replicates of the MLE, and ties broken as in the authors' code.
-
-    An optimiser that starts at the truth breaks them for the truth; those of counts are broken by index.
-    """
+def methods_as_run(n: int, p: float, noise: int) -> dict[str, sim.Method]:
+    """MLE and counts, one vector of noise in all replicates of the MLE, ties as in the authors' code."""
     printed = edge_methods(n, p)
 
-    def pulled(mechanism: Any, data: Data) -> NDArray[np.float64]:
+    def pulled(mechanism: Any, data: sim.Data) -> NDArray[np.float64]:
         return mle_from_counts(data.played, data.wins - mechanism.scale * r_laplace(noise, n), ridge=mechanism.ridge)[0]
 
-    def missed_by(rule: str, scores: NDArray[np.float64], data: Data) -> NDArray[np.float64]:
-        return missed(scores, data.truth, favours(n)[rule])
+    def missed_by(rule: str, scores: NDArray[np.float64], data: sim.Data) -> NDArray[np.float64]:
+        return sim.missed(scores, data.truth, favours(n)[rule])
 
     return {
         "MLE": replace(printed["MLE"], scores=pulled, missed=partial(missed_by, "for the truth")),
@@ -101,21 +87,21 @@ def one_draw(
     epsilons: Sequence[float],
     repetitions: int,
     rng: np.random.Generator,
-) -> Draws:
-    """As `edge_draws`, with draw number `theta` of the strengths in all replicates, and noise from a seed of R.
+) -> sim.Draws:
+    """As `edge_draws`, draw `theta` of the strengths in all replicates, noise from a seed of R.
 
     A word for the noise, "fresh 0", stands for new noise in every replicate, and ties broken at random.
     """
-    truth = strengths(n, rng=stream("cai2025 strengths", {"n": n, "number": theta}))
+    truth = sim.strengths(n, rng=stream("cai2025 strengths", {"n": n, "number": theta}))
     if isinstance(noise, str):
         methods = {name: method for name, method in edge_methods(n, p).items() if name in ("MLE", "counts")}
     else:
         methods = methods_as_run(n, p, noise)
 
-    def draw(rows: int) -> Draws:
-        return losses_of(edge_data(np.tile(truth, (rows, 1)), p, rng), methods, epsilons)
+    def draw(rows: int) -> sim.Draws:
+        return sim.losses_of(edge_data(np.tile(truth, (rows, 1)), p, rng), methods, epsilons)
 
-    return in_chunks(n, repetitions, draw)
+    return sim.in_chunks(n, repetitions, draw)
 
 
 def edge_as_run(
@@ -147,25 +133,24 @@ def tie_rules(n: int, repetitions: int) -> pd.DataFrame:
 
 def favours(n: int) -> dict[str, NDArray[Any]]:
     """Which of equal scores comes first, by the rule that the authors' code follows; the strong items are last."""
-    return {"for the truth": np.arange(n) >= n - top_size(n), "by index": -np.arange(n) / n}
+    return {"for the truth": np.arange(n) >= n - sim.top_size(n), "by index": -np.arange(n) / n}
 
 
-def tie_draws(n: int, *, repetitions: int, rng: np.random.Generator) -> Draws:
+def tie_draws(n: int, *, repetitions: int, rng: np.random.Generator) -> sim.Draws:
     """Draws of `tie_rules`."""
-    truth = centred(strengths(n, repetitions, rng=rng)[:, ::-1])
+    truth = sim.centred(sim.strengths(n, repetitions, rng=rng)[:, ::-1])
     wins = erdos_renyi_counts(truth, 1.0, rng=rng)[1]
     run = favours(n)
     rules = {"for the truth": run["for the truth"], "at random": rng.random(wins.shape), "by index": run["by index"]}
-    return {(rule,): missed(wins, truth, favour) for rule, favour in rules.items()}
+    return {(rule,): sim.missed(wins, truth, favour) for rule, favour in rules.items()}
 
 
 def scatter(frame: pd.DataFrame) -> pd.DataFrame:
-    """Scatter of the curves of `edge_as_run` around their mean, over the standard error that each of them shows.
+    """Scatter of the MLE's curves of `edge_as_run` over the standard error that each shows, by ``noise``.
 
-    Of the MLE's missed share: ``n``, ``epsilon``, ``noise`` ("one draw" or "fresh"), ``curves``, ``scatter``, ``se``,
-    ``ratio``; without a common cause the ratio is near 1.
+    ``n``, ``epsilon``, ``curves``, ``scatter``, ``se``, ``ratio``: near 1 without a common cause.
     """
-    rows = frame[(frame.method == "MLE") & (frame.loss == MISSED) & np.isfinite(frame.epsilon)]
+    rows = frame[(frame.method == "MLE") & (frame.loss == sim.MISSED) & np.isfinite(frame.epsilon)]
     kind = rows.noise.map(lambda noise: "fresh" if isinstance(noise, str) else "one draw")
     grouped = rows.groupby(["n", "epsilon", kind.rename("noise")])
     table = grouped.agg(curves=("mean", "size"), scatter=("mean", "std"), se=("se", lambda x: np.sqrt((x**2).mean())))
@@ -173,11 +158,8 @@ def scatter(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def one_draw_curves(frame: pd.DataFrame) -> pd.DataFrame:
-    """What the figure of the one noise vector draws: the MLE's missed share by ``source``, from `edge_as_run`.
-
-    The source is "one draw" (a noise seed a curve), "seed 13", "new noise" (the mean of all such curves), "published".
-    """
-    rows = frame[(frame.method == "MLE") & (frame.loss == MISSED)]
+    """The MLE's missed share by ``source``: "one draw" (a noise seed a curve), "seed 13", "new noise", "published"."""
+    rows = frame[(frame.method == "MLE") & (frame.loss == sim.MISSED)]
     fresh = rows.noise.map(lambda noise: isinstance(noise, str))
     fixed = rows[~fresh].assign(source=np.where(rows.noise[~fresh] == SEED, f"seed {SEED}", "one draw"))
     grouped = rows[fresh].groupby(["n", "epsilon"], as_index=False)
@@ -196,17 +178,16 @@ def one_draw_curves(frame: pd.DataFrame) -> pd.DataFrame:
 def published_2(draws: int, repetitions: int) -> pd.DataFrame:
     """Experiment 2 at p = 1/4 without noise, published and ours: ``method``, ``published``, ``ours``, ``sd``."""
     frame = edge_as_run([300], [math.inf], repetitions, p=0.25, theta=range(draws))
-    means = frame[frame.loss == MISSED].groupby("method")["mean"]
+    means = frame[frame.loss == sim.MISSED].groupby("method")["mean"]
     table = pd.DataFrame({"published": PUBLISHED_2, "ours": means.mean(), "sd": means.std() * math.sqrt(1 + 1 / draws)})
     return table.rename_axis("method").reset_index()
 
 
 def against_published(fresh: pd.DataFrame, as_run: pd.DataFrame) -> pd.DataFrame:
-    """Published values of Experiment 1 beside ours, of `edge_as_run` with new noise and with that of ``SEED``.
+    """Published values of Experiment 1 beside ours: ``method``, ``epsilon``, ``n``, ``published``.
 
-    ``method``, ``epsilon``, ``n``, ``published``; and of both the mean over draws of the strengths, ``sd``, the
-    standard deviation of what a run with strengths of its own gives, ``z``, how many of them the published value is
-    off, and ``draws``.
+    With new noise ("fresh") and with that of ``SEED`` ("as run"): the mean over draws of the strengths, "..., sd" of a
+    run with strengths of its own, "..., z" that the published value is off, "..., draws".
     """
     rows = []
     for (method, epsilon), values in PUBLISHED_1.items():
@@ -214,7 +195,7 @@ def against_published(fresh: pd.DataFrame, as_run: pd.DataFrame) -> pd.DataFrame
             row: dict[str, Any] = {"method": method, "epsilon": epsilon, "n": n, "published": published}
             for name, frame in (("fresh", fresh), ("as run", as_run)):
                 here = (frame.method == method) & (frame.epsilon == epsilon) & (frame.n == n)
-                means = frame["mean"][here & (frame.loss == MISSED)]
+                means = frame["mean"][here & (frame.loss == sim.MISSED)]
                 if len(means) > 1:
                     sd = math.hypot(means.std() * math.sqrt(1 + 1 / len(means)), LAST_DIGIT / math.sqrt(3))
                     row |= {name: means.mean(), f"{name}, sd": sd, f"{name}, z": (published - means.mean()) / sd}

@@ -11,10 +11,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from companion.chapters.edge_privacy.attack import all_outcomes
+from companion.chapters.edge_privacy.attack import all_outcomes, outcome_law
 from companion.chapters.edge_privacy.fano import guaranteed_error
 from companion.chapters.edge_privacy.private_programs import private_risk
 from companion.instruments.allowance import ROUNDING, agree
+from companion.instruments.two_items import overtaken
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC
 
@@ -29,6 +30,7 @@ SETS = tuple((n, k) for n in (20, 100, 10**4, 10**8) for k in (1, n // 4, n // 2
 SMALL = tuple(product((3, 4), (0.2, 1.0), (0.0, 0.02), (0.1, 0.4)))
 #: Items at which a jump helps, and steps of a link.
 JUMPED, DELTAS = (10**6, 10**9, 10**12), np.geomspace(1e-9, 0.3, 30)
+TINY = 1e-9
 
 
 def set_size(m: int, nu_2: float) -> int:
@@ -45,7 +47,7 @@ def log_packing(log_items: float, size: int, m: int) -> float:
 def exchange(n_items: int, k: int, exchanged: int) -> dict[str, float]:
     """Two matrices of A.7.1 whose top sets differ in `exchanged` items each, by listing all pairs.
 
-    ``moved``: mean number of changed answers, in units of p Delta; ``gap``: tau(k) - tau(k + 1) in units of Delta.
+    ``moved``: mean number of changed answers in p Delta; ``gap``: tau(k) - tau(k + 1) in Delta.
     """
     tops = np.zeros((2, n_items))
     tops[0, :k] = 1
@@ -65,32 +67,26 @@ def large_enough(nu_1: float, nu_2: float) -> float:
     return max(math.log(3 * math.e**2 * (1 + nu_2) / nu_2) * 2 / nu_1, math.log(10) / (0.9 * nu_1 * nu_2))
 
 
-def recovery_grid(c_0: float = 0.5) -> pd.DataFrame:
-    """Theorem 2.4 at our constants, k up to n / 2, from our smallest n on and m from 1 to the largest allowed.
+def recovery_grid() -> pd.DataFrame:
+    """Theorem 2.4 at our constants, c_0 = 1/2, k up to n / 2, from our smallest n on, m from 1 to the largest.
 
-    Columns: ``nu_1``, ``nu_2``, ``log_n``, ``m``; logarithms of how many sets there are at least (``log_packing``), of
-    the paper's number (``log_printed``) and of those that the argument needs (``log_needed``); ``moved`` (epsilon D),
-    ``log_slack`` (of delta D).
+    ``nu_1``, ``nu_2``, ``log_n``, ``m``; logarithms of the sets that there are (``log_packing``), of the paper's number
+    (``log_printed``); ``moved`` (epsilon D).
     """
     rows = []
     for nu_1, nu_2, factor in product(NUS, NUS, FACTORS):
         log_n = factor * large_enough(nu_1, nu_2)
         most = math.exp((1 - nu_1) * log_n) / (2 * (1 + nu_2))  # of m
         c = constant_2_4(nu_1, nu_2)
-        for m in sorted({*TOLERANCES, int(most**0.5), int(most)}):
-            if not 1 <= m <= most:
-                continue
+        for m in sorted(m for m in {*TOLERANCES, int(most**0.5), int(most)} if 1 <= m <= most):
             size = set_size(m, nu_2)
             moved = 2 * size * c * log_n  # epsilon D
-            # delta D, doubled: the number of laws is rounded up
-            log_slack = math.log(2 * moved * c_0 / (m * log_n)) - 10 * m * log_n
             known = {"nu_1": nu_1, "nu_2": nu_2, "log_n": log_n, "m": m}
             logs = {
                 "log_packing": log_packing(log_n - math.log(2), size, m),
                 "log_printed": 0.9 * nu_1 * nu_2 * m * log_n,
-                "log_needed": float(np.logaddexp(moved / 0.85, math.log(2))),
             }
-            rows.append(known | logs | {"moved": moved, "log_slack": log_slack})
+            rows.append(known | logs | {"moved": moved})
     return pd.DataFrame(rows)
 
 
@@ -99,7 +95,7 @@ def shape_checks(per_item: float, bound: str) -> Iterator[Check]:
     shapes = [(n, u, exchange(n, k, u)["moved"]) for n, k, u in SHAPES]
     most = max(moved / (per_item * u * n) for n, u, moved in shapes)
     yield argument(f"mean number of changed answers over {bound}, largest", most, "<=", 1)
-    off = max(abs(moved - 2 * u * (n - u)) for n, u, moved in shapes)
+    off = [moved - 2 * u * (n - u) for n, u, moved in shapes]
     yield agree(f"that number off 2s(n − s)·pΔ, {len(shapes)} matrices", off)
 
 
@@ -121,11 +117,13 @@ def check_thm_2_4() -> Iterator[Check]:
     what = "τ(k-m) - τ(k+m+1) in units of Δ, largest distance from 1, all pairs of a few matrices"
     yield printed(what, gap, "==", 0, error=ROUNDING)
     yield from shape_checks(2.0, "2s·npΔ")
-    spare = float((grid.log_packing - grid.log_needed).min())
+    spare = float((grid.log_packing - np.logaddexp(grid.moved / 0.85, math.log(2))).min())
     yield printed(f"log of the number of sets minus log of those needed, least of {at}", spare, ">=", 0)
-    least = min(guaranteed_error(row.moved / 0.85, row.moved, row.log_slack) for row in grid.itertuples())
+    size = grid.m.astype(float) * grid.log_n
+    slack = np.log(grid.moved / size) - 10 * size  # log of delta D, doubled: the number of laws is rounded up
+    least = min(map(guaranteed_error, grid.moved / 0.85, grid.moved, slack))
     yield printed(f"least guaranteed P(Hamming error > 2m), {at}", least, ">=", 0.1)
-    yield agree("the same, off its limit 0.15 for many items", abs(least - 0.15))
+    yield agree("the same, off its limit 0.15 for many items", least - 0.15)
     spare = min(math.log(len(greedy_packing(n, s, m))) - log_packing(math.log(n), s, m) for n, s, m in PACKED)
     yield argument(f"log of sets that are found less their bound, {len(PACKED)} packings", spare, ">=", 0)
 
@@ -136,12 +134,10 @@ def check_thm_2_4_proof() -> Iterator[Check]:
     nu, m, n = 0.5, 1, 10**6
     grid, log_n = recovery_grid(), math.log(n)
     laws = math.exp(0.9 * nu * nu * m * log_n)
-    for shrink in (10, 1000):
-        c = constant_2_4(nu, nu) / shrink
-        moved = 16 * (1 + nu) * m * c * log_n  # epsilon D
-        what = f"10εD - log(M - 1) at D = 16(1+ν₂)mnpΔ, ν₁ = ν₂ = 1/2, m = 1, n = 10⁶, c = {c:.2g}"
-        says = argument if shrink == 10 else printed
-        yield says(what, 10 * moved - math.log(laws - 1), ">", 0)
+    c = constant_2_4(nu, nu) / 1000
+    moved = 16 * (1 + nu) * m * c * log_n  # epsilon D
+    what = f"10εD - log(M - 1) at D = 16(1+ν₂)mnpΔ, ν₁ = ν₂ = 1/2, m = 1, n = 10⁶, c = {c:.2g}"
+    yield printed(what, 10 * moved - math.log(laws - 1), ">", 0)
     size = set_size(m, nu)
     apart = largest_packing(list(combinations(range(2 * size), size)), 4 * m)
     what = "sets S_a for k = n - 3, m = 1, ν₁ = ν₂ = 1/2, n = 10⁶: the most there are"
@@ -153,7 +149,7 @@ def check_thm_2_4_proof() -> Iterator[Check]:
     what = "log of the number of sets minus 0.9ν₁ν₂m log n, k ≤ n/2, sizes rounded up, least"
     yield amended(what, spare, ">=", 0)
     r = size - 2 * m
-    off = abs(log_packing(log_n, size, m) - r * math.log(n * r / (math.e * size) ** 2))
+    off = log_packing(log_n, size, m) - r * math.log(n * r / (math.e * size) ** 2)
     yield agree("bound on the log of the number of sets off r log(Nr/(es)²), N = 10⁶", off)
 
 
@@ -170,15 +166,10 @@ def largest_packing(sets: Sequence[tuple[int, ...]], apart: int) -> int:
 # --- Theorem 2.4 with m = 0 ------------------------------------------------------------------------------------------
 
 
-def counting_error(n_items: int, gap: float) -> float:
-    """Bound on the probability that counting wins misses a top set, p = 1 (Hoeffding, union over pairs)."""
-    return min(1.0, n_items**2 / 4 * math.exp(-n_items * gap**2))
-
-
 def exact_recovery(n_items: int, k: int, c: float) -> float:
-    """Guaranteed error of private exact recovery at gap c log n / (n p epsilon), delta = epsilon / (n log n).
+    """Guaranteed error of private exact recovery, gap c log n / (n p epsilon), delta = epsilon / (n log n).
 
-    The sets are the top k - 1 items and one other item; if k is above n / 2 the complements take their place.
+    The sets are the top k - 1 items and one other; above n / 2 the complements take their place.
     """
     others = n_items - min(k, n_items - k)
     moved = 2 * c * math.log(n_items) * (n_items - 1) / n_items  # epsilon D
@@ -186,17 +177,15 @@ def exact_recovery(n_items: int, k: int, c: float) -> float:
 
 
 def small_recovery(n_items: int, epsilon: float, delta: float, gap: float) -> dict[str, float]:
-    """Exact minimax error of privately finding the best of a few items, and our bound.
+    """Exact minimax error of privately finding the best of a few items, all compared once, and our bound.
 
-    All pairs compared once; the best beats every other item with probability 1/2 + gap, all else is even.
+    The best beats every other item with probability 1/2 + gap, all else is even.
     """
     outcomes = all_outcomes(n_items)
-    rows, columns = np.triu_indices(n_items, 1)
-    data = outcomes[:, rows, columns]
+    data = outcomes[:, *np.triu_indices(n_items, 1)]
     neighbours = [(a, b) for a, b in combinations(range(len(data)), 2) if (data[a] != data[b]).sum() == 1]
     best = np.eye(n_items)
-    win = 0.5 + gap * (best[:, rows] - best[:, columns])
-    laws = np.where(data, win[:, None], 1 - win[:, None]).prod(-1)
+    laws = [outcome_law(0.5 + gap * (top[:, None] - top), outcomes) for top in best]
     moved = exchange(n_items, 1, 1)["moved"] * gap
     log_slack = math.log(moved * delta) if delta else -math.inf
     return {
@@ -212,9 +201,9 @@ def check_thm_2_4_m0() -> Iterator[Check]:
         gap = math.sqrt((2 * math.log(n) + 3) / n)
         epsilon = c * math.log(n) / (n * gap)
         what = f"P(counting wins misses the top set), δ = 1, p = 1, n = {n:.0e}, ε = {epsilon:.2g}, c = c₀ = {c:g}"
-        error = counting_error(n, gap)
+        error = n**2 / 4 * math.exp(-n * gap**2)  # Hoeffding, union over pairs
         yield printed(what, error, ">=", 0.1)
-        yield agree("the same, off e⁻³/4", abs(error - math.exp(-3) / 4))
+        yield agree("the same, off e⁻³/4", error - math.exp(-3) / 4)
         yield argument(f"log n/(npε) over c there, n = {n:.0e}", math.log(n) / (n * epsilon) / c, "<", 1)
     least = min(exact_recovery(n, k, 0.4) for n, k in SETS)
     what = "guaranteed P(wrong set), c = 0.4, δ = ε/(n log n), n = 20 to 10⁸, k = 1 to n - 1: least"
@@ -223,7 +212,7 @@ def check_thm_2_4_m0() -> Iterator[Check]:
     for says in (supplied, amended):
         yield says(what, least, ">=", 0.1)
     what = f"exact minimax error minus our bound, best of 3 or 4 items, least of {len(small)}"
-    yield amended(what, gap, ">=", -ROUNDING)
+    yield amended(what, gap, ">", 0)
     off = abs(exact_recovery(100, 99, 0.4) - exact_recovery(100, 1, 0.4))
     yield argument("our bound for k = n − 1, off that for k = 1, n = 100", off, "==", 0)
     b, y, slack = exact_recovery(100, 1, 0.4), 0.8 * math.log(100) * 0.99, 0.8 * 0.0099
@@ -244,7 +233,7 @@ def jump_gap(n_items: int, jump: float = 0.25) -> float:
     """Least n (tau(k-m) - tau(k+m+1)) over (2 m + 2) jump, over all orders with ties, all k and m."""
     least = math.inf
     for levels in product(range(2), repeat=n_items - 1):
-        theta = -0.01 * np.r_[0, np.cumsum(levels)]
+        theta = -TINY * np.r_[0, np.cumsum(levels)]
         tau = jump_cdf(theta[:, None] - theta, jump).mean(1)
         for k in range(1, n_items):
             for m in range(min(k, n_items - k)):
@@ -254,16 +243,15 @@ def jump_gap(n_items: int, jump: float = 0.25) -> float:
 
 
 def jump_recovery(n_items: float, epsilon: float, jump: float = 0.25) -> dict[str, float]:
-    """Algorithm 2 under a link with a jump, all pairs compared, k = n / 2.
+    """Algorithm 2 under a link with a jump, p = 1, k = n / 2: ``m``, a tolerance, ``error`` and ``power``.
 
-    ``m``: a tolerance; ``error``: bound on P(Hamming error > 2m) for every strengths with tau(k-m) > tau(k+m+1);
-    ``power``: log_n of 2.2 m, which must be at most 1 - nu_1 (nu_2 = 0.1).
+    ``error`` bounds P(Hamming error > 2m) for all strengths with tau(k-m) > tau(k+m+1); ``power`` is log_n of 2.2 m, at
+    most 1 - nu_1 (nu_2 = 0.1).
     """
     n = n_items
     m = math.ceil(math.sqrt(n * (2 * math.log(n) + 3)) / jump)
     lead = (2 * m + 2) * jump
-    t = lead * epsilon / 4
-    tail = math.exp(-(lead**2) / (4 * n)) + math.exp(-t) * (1 + t / 2) / 2
+    tail = math.exp(-(lead**2) / (4 * n)) + float(overtaken(lead * epsilon / 4))
     return {"m": m, "error": min(1.0, n * n / 4 * tail), "power": math.log(2.2 * m) / math.log(n)}
 
 
@@ -276,11 +264,20 @@ def check_thm_2_4_parametric() -> Iterator[Check]:
         yield printed(what, case["error"], ">=", 0.1)
         share = 4 * math.exp(3) * case["error"]
         yield argument("the same over e⁻³/4, what chance leaves", share, "==", 1, error=0.02)
-        yield argument(f"log_n of 2.2m there, against 1 − ν₁, n = {n:.0e}", case["power"], "<=", 0.85)
+        closed = 0.5 + math.log(8.8 * math.sqrt(2 * math.log(n) + 3)) / math.log(n)
+        yield agree("log_n of 2.2m there, off ½ + log(8.8 √(2 log n + 3))/log n", case["power"] - closed, 1e-5)
+        yield argument(f"log_n of 2.2m there, against 1 − ν₁ = 0.8, n = {n:.0e}", case["power"], "<=", 0.8)
     for link in (LOGISTIC, ARCTAN):
         roots = [brentq(lambda x, d=d, link=link: float(link.cdf(x)) - 0.5 - d, 0, 5, xtol=1e-14) for d in DELTAS]
         off = np.abs(link.cdf(np.array(roots)) - 0.5 - DELTAS).max()
         what = f"distance of F(α - β) from ½ + Δ, {link.name} link, Δ from 10⁻⁹ to 0.3, largest"
         yield supplied(what, off, "==", 0, error=ROUNDING)
-    what = "n(τ(k-m) - τ(k+m+1)) over (2m+2)·jump, all orders of 8 items with ties, all k and m: least"
-    yield amended(what, jump_gap(8), ">=", 1 - ROUNDING)
+    what = f"n(τ(k-m) - τ(k+m+1)) over (2m+2)·jump, all orders of 8 items {TINY:g} apart with ties, all k and m: least"
+    yield amended(what, jump_gap(8), "==", 1, error=16 * TINY)
+    x = np.r_[0.0, DELTAS, 1 / DELTAS]
+    odd, rise = np.abs(jump_cdf(x) + jump_cdf(-x) - 1).max(), np.diff(jump_cdf(np.sort(np.r_[-x, x[1:]]))).min()
+    yield agree("(A0) of this link: F(x) + F(−x) off 1", odd)
+    yield argument("its least rise from x to x, 10⁻⁹ to 10⁹ and both signs", rise, ">", 0)
+    tops = jump_cdf([0.0, DELTAS[0]])
+    yield agree("its values at ±10⁹, off 0 and 1", jump_cdf([-1e9, 1e9]) - [0, 1], 1e-8)
+    yield agree("its jump, off ¼", tops[1] - tops[0] - 0.25, 1e-8)

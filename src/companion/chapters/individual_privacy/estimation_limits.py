@@ -10,52 +10,43 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from companion.chapters.individual_privacy.packings import (
-    EPSILONS,
-    ITEMS,
-    RATES,
-    estimation_risk,
-    exact_recovery,
-    log_delta,
-    packing_checks,
-    tolerant_log_delta,
-)
+from companion.chapters.individual_privacy import packings
 from companion.chapters.individual_privacy.voter_estimation import KAPPA_2, WITHIN, mean_noise, rate
 from companion.instruments.allowance import ROUNDING, Z, agree
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.models.bradley_terry import LOGISTIC, Link
 
+#: What the worst risk of a private estimate is at least, in rates, L = 1.
+LEAST = 1 / 800
 #: Numbers of items and the place of the pair that the proof of Theorem 3.2 exchanges.
 SWAPPED = ((2, 1), (5, 2), (5, 4))
 
 
 def pair_estimate_risk(n_items: int, comparisons: float, scale: float = 0.0, link: Link = LOGISTIC) -> float:
-    r"""Upper bound on the worst expected largest error of a plain estimate of centred strengths in [-1, 1].
+    """Upper bound on the worst expected largest error of a plain estimate of centred strengths in [-1, 1].
 
-    It takes the share of wins of every pair, inverts the link and averages over opponents. If each pair is compared mu
-    times on average (a sum of independent draws), then except with chance :math:`\binom n2 (e^{-\mu/8} + 2 e^{-t^2
-    \mu})` every pair is compared mu / 2 times and every share is within t; the inverse link has slope at most 1 /
-    F'(2). Laplace noise on each of the n (n - 1) counts is at most B except with chance :math:`n (n - 1) e^{-B /
-    \text{scale}}`. Where one of these fails the error is at most 2.
+    It takes the share of wins of every pair (compared mu times on average), inverts the link, averages over opponents.
+    Except with chance C(n, 2) (e^(-mu/8) + 2 e^(-t^2 mu)) every pair is compared mu / 2 times, its share within t; but
+    with chance 1 / mu Laplace noise on each count is at most B = scale log(n (n - 1) mu). Else the error is at most 2.
     """
     pairs = math.comb(n_items, 2)
     spread = math.sqrt(math.log(8 * pairs * comparisons) / comparisons)
-    bound = scale * math.log(2 * pairs * comparisons)
-    if 2 * bound >= comparisons / 4:
-        return 2.0
-    noisy = 2 * bound / (comparisons / 2 - 2 * bound)
     fails = pairs * (math.exp(-comparisons / 8) + 2 * math.exp(-(spread**2) * comparisons))
-    fails += 2 * pairs * math.exp(-bound / scale) if scale else 0.0
-    return min(2.0, (spread + noisy) / float(link.pdf(2.0)) + 2 * fails)
+    noisy, beyond = noise_on_shares(pairs, comparisons, scale) if scale else (0.0, 0.0)
+    return min(2.0, (spread + noisy) / float(link.pdf(2.0)) + 2 * (fails + beyond))
+
+
+def noise_on_shares(pairs: int, comparisons: float, scale: float) -> tuple[float, float]:
+    """What Laplace noise on the counts of so many pairs adds to a share at most, and the chance that it adds more."""
+    bound = scale * math.log(2 * pairs * comparisons)
+    return 2 * bound / max(comparisons / 2 - 2 * bound, 1e-300), 1 / comparisons
 
 
 def published_subset(n_items: int, epsilons: Iterable[float], share: float = 0.1) -> pd.DataFrame:
-    """An estimate that publishes every voter's answer with probability delta = n^-2: (0, delta)-private, L = 1.
+    """An estimate that publishes every answer with probability n^-2: (0, delta)-private, L = 1.
 
-    The number of voters is chosen so that n log n / (m epsilon) = share.
-
-    Columns: ``items``, ``epsilon``, ``delta``, ``voters``, ``rate``, ``risk`` (upper bound on the worst risk), ``over
-    rate``.
+    ``items``, ``epsilon``, ``delta``, ``voters`` (so that n log n / (m epsilon) = share), ``rate``, ``risk`` (bound on
+    the worst), ``over rate``.
     """
     epsilon = np.array(list(epsilons), float)
     delta = float(n_items) ** -2
@@ -67,10 +58,9 @@ def published_subset(n_items: int, epsilons: Iterable[float], share: float = 0.1
 
 
 def same_data(n_items: int, shift: float = 1.0, link: Link = LOGISTIC) -> tuple[float, float]:
-    """Two strength vectors of equal items, all at plus and all at minus `shift`.
+    """Strengths all at plus and all at minus `shift`: largest difference of any winning probability, half distance.
 
-    Largest difference of any winning probability, and half the distance of the two vectors: if the first is 0, the
-    worst error of every estimate is at least the second.
+    If the first is 0, the worst error of every estimate is at least the second.
     """
     up, down = np.full(n_items, shift), np.full(n_items, -shift)
     moved = link.cdf(up[:, None] - up) - link.cdf(down[:, None] - down)
@@ -87,25 +77,27 @@ def check_thm_3_2() -> Iterator[Check]:
     yield printed("worst error of every estimate, private or not, at least; any rate up to 1", half, ">=", 1)
     yield content("least worst error with perfect privacy (the estimate 0) less that without any", zero - half, ">", 0)
     for answers in (1, 5):
-        frame = exact_recovery(ITEMS, EPSILONS, RATES, answers)
+        frame = packings.exact_recovery(packings.ITEMS, packings.EPSILONS, packings.RATES, answers)
         what = f"centred: least bound on worst risk over rate, δ = ε/(10 n log n), L = {answers}, {len(frame):,} cases"
-        yield amended(what, estimation_risk(frame).min(), ">=", 1 / (800 * answers))
-        yield from packing_checks(6 + answers, answers)
+        yield amended(what, packings.estimation_risk(frame).min(), ">=", LEAST / answers)
+        yield from packings.packing_checks(6 + answers, answers)
     for n in (2, 10, 100):
         frame = published_subset(n, 10.0 ** -np.arange(2, 40))
-        row = frame[frame["over rate"] < 1 / 800].iloc[0]
+        first = int((frame["over rate"] < LEAST).argmax())
+        before, row = frame["over rate"][first - 1], frame.iloc[first]
         at = f"n = {n}, L = 1, ε = {row.epsilon:.3g} (the first power of ten), m = {row.voters:.3g}"
         what = f"centred, δ = n^−2 far above ε: answers published with chance δ, worst risk (at most) over rate, {at}"
-        yield amended(what, row["over rate"], "<", 1 / 800)
+        yield amended(what, row["over rate"], "<", LEAST)
+        yield argument(f"the same a power of ten before, n = {n}", before, ">=", LEAST)
         part = n * math.log(n) / (row.voters * row.epsilon)
         yield argument(f"n log n / (mε) there, n = {n}", part, "==", 0.1, error=1e-3)
 
 
 def suboptimality(n_items: int, epsilon: float, voters: Iterable[float], kappa_2: float) -> pd.DataFrame:
-    """Risk of the printed estimate against that of another private estimate, L = 1, logistic.
+    """Risk of the printed estimate against another private one, L = 1, logistic: ``voters``, ``printed``, ``other``.
 
-    Columns: ``voters``, ``printed`` (lower bound, for any strengths of mean 0), ``other`` (upper bound on the worst
-    risk of the epsilon-private `pair_estimate_risk` with Laplace(2 / epsilon) noise), ``ratio``.
+    And ``ratio``. A lower bound for any strengths of mean 0; an upper bound for `pair_estimate_risk`, Laplace(2 /
+    epsilon).
     """
     m = np.array(list(voters), float)
     other = [pair_estimate_risk(n_items, x / math.comb(n_items, 2), 2 / epsilon) for x in m]
@@ -128,9 +120,9 @@ def check_optimal(frame: pd.DataFrame, times: float = 100.0) -> Iterator[Check]:
     at = f"largest of {len(centred)}, n = {row.n_items}, m = {row.voters:,}, {row.strengths} strengths"
     what = f"mean error of the centred estimate over the rate, {at}"
     yield amended(what, worst, "<=", WITHIN, error=Z * row.se / row.rate)
-    least = estimation_risk(exact_recovery(ITEMS, [epsilon], RATES, answers)).min()
+    least = packings.estimation_risk(packings.exact_recovery(packings.ITEMS, [epsilon], packings.RATES, answers)).min()
     what = f"worst risk of every private estimate over the rate, L = {answers}, at least"
-    yield amended(what, least, ">=", 1 / (800 * answers))
+    yield amended(what, least, ">=", LEAST / answers)
 
 
 def swapped_pair(n_items: int, place: int, risk: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -153,13 +145,15 @@ def check_thm_3_2_proof(risk: float = 1e-3) -> Iterator[Check]:
         yield argument(f"places in which they differ, {at}", int(np.count_nonzero(theta - other)), "==", 2)
         worst = (theta[place - 1] - theta[place] - 20 * risk) / risk
         what = f"least estimated lead of K over K + 1 within 10 risks of the truth, in risks, {at}"
-        yield amended(what, worst, ">", 0)
+        yield amended(what, worst, "==", 80, error=ROUNDING)
         yield agree(f"sum of the strengths in risks, {at}", theta.sum() / risk)
     many, epsilon = 1000.0, 1.0
     log = -2 * math.log(many)
     what = "log of δ = n^−2 (ω = 1) less log of the δ that Theorem 3.4 allows with u = 1, c0 = 1, n = 1000, ε = 1"
-    yield printed(what, log - float(tolerant_log_delta(many, 1.0, epsilon)), "<=", 0)
+    apart = log - float(packings.tolerant_log_delta(many, 1.0, epsilon))
+    yield printed(what, apart, "<=", 0)
+    yield agree("the same, off 8 log n + log log n", apart - 8 * math.log(many) - math.log(math.log(many)))
     what = "log of δ = n^−2 less log of ε/(10 n log n), which suffices here, n = 1000, ε = 1"
-    yield amended(what, log - float(log_delta(many, epsilon)), "<=", 0)
-    off = abs(log - float(log_delta(many, epsilon)) - math.log(10 * math.log(many) / many))
+    yield amended(what, log - float(packings.log_delta(many, epsilon)), "<=", 0)
+    off = log - float(packings.log_delta(many, epsilon)) - math.log(10 * math.log(many) / many)
     yield agree("the same, off log(10 log(n)/n)", off)

@@ -14,6 +14,8 @@ from scipy import special
 from companion.instruments.allowance import agree
 from companion.ledger.claim import Check
 
+Array = NDArray[np.float64]
+
 
 def _divergence(p: float | NDArray[np.float64], q: float | NDArray[np.float64]) -> NDArray[np.float64]:
     """Kullback-Leibler divergence of two coins."""
@@ -23,11 +25,10 @@ def _divergence(p: float | NDArray[np.float64], q: float | NDArray[np.float64]) 
 def draw_distances(
     n_items: ArrayLike, swapped: ArrayLike, lead: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    r"""Total variation and divergence of one answer under two matrices of the packing of Appendix B.5.
+    """Total variation and divergence of one answer under two matrices of the packing of Appendix B.5.
 
-    Under each of them the members of a top set of k items beat every other item with probability 1/2 + lead, and all
-    else is even. Two top sets of equal size that differ in `swapped` items each way give :math:`2 h (n - h)` times the
-    lead in total variation, summed over the pairs.
+    Members of a top set beat every other item with probability 1/2 + lead, all else is even; the sets differ in
+    `swapped` items each way.
     """
     n, h, d = (np.asarray(x, float) for x in (n_items, swapped, lead))
     pairs = n * (n - 1) / 2
@@ -39,22 +40,19 @@ def draw_distances(
 def fano(
     log_size: ArrayLike, changed: ArrayLike, divergence: ArrayLike, epsilon: ArrayLike, log_delta: ArrayLike
 ) -> NDArray[np.float64]:
-    r"""Least mean error of guessing which of M hypotheses is true, for every private procedure.
+    """Least mean error of guessing which of M hypotheses is true, for every private procedure.
 
-    With M = exp(log_size), D the expected number of voters that a coupling changes and :math:`x = (M - 1) e^{-10
-    \varepsilon D}` it is at least :math:`(0.9 x - 10 (M-1) D \delta) / (1 + x)`, by Markov's inequality and the privacy
-    of groups (Theorem A.1), and at least Fano's bound without privacy.
+    With D changed voters and x = (M - 1) e^(-10 epsilon D) at least (0.9 x - 10 (M - 1) D delta) / (1 + x) (Theorem
+    A.1), and at least Fano's bound without privacy.
     """
     log_size, changed = np.asarray(log_size, float), np.asarray(changed, float)
-    # log(M - 1); minus infinity for M = 1
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        others = np.where(log_size > 0, log_size + np.log1p(-np.exp(-log_size)), -np.inf)
-        exponent = others - 10 * np.asarray(epsilon, float) * changed
-        leak = np.exp(np.minimum(others + np.log(10 * changed) + log_delta, 700))
-        x = np.exp(np.minimum(exponent, 700))
-        private = (0.9 * x - leak) / (1 + x)
+    with np.errstate(divide="ignore", over="ignore"):
+        others = log_size + np.log1p(-np.exp(-log_size))  # log(M - 1); minus infinity for M = 1
         plain = 1 - (np.asarray(divergence, float) + math.log(2)) / log_size
-    return np.maximum(0, np.maximum(private, np.where(log_size > 0, plain, 0)))
+        exponent = others - 10 * np.asarray(epsilon, float) * changed
+        all_others = np.logaddexp(0, exponent)
+        leak = np.exp(others + np.log(10 * changed) + log_delta - all_others)
+    return np.maximum(0, np.maximum(0.9 * np.exp(exponent - all_others) - leak, plain))
 
 
 def log_delta(n_items: ArrayLike, epsilon: ArrayLike) -> NDArray[np.float64]:
@@ -75,36 +73,45 @@ def packing_checks(n: int, answers: int) -> Iterator[Check]:
     tops = np.array([np.arange(n) < 3, (np.arange(n) < 1) | (np.arange(n) >= n - h)], float)
     p, q = ((0.5 + lead * (top[:, None] - top))[~np.eye(n, dtype=bool)] for top in tops)
     listed = np.array([np.abs(p - q).sum() / 2, (p * np.log(p / q)).sum()]) / pairs
-    off = np.abs(np.array(draw_distances(n, h, lead)) - listed).max()
+    off = np.array(draw_distances(n, h, lead)) - listed
     yield agree(f"total variation and divergence of one answer, off the listing, {n} items", off)
     frame = exact_recovery(ITEMS, EPSILONS, RATES, answers)
-    share = frame["items"] * np.log(frame["items"]) / frame.voters
-    off = np.abs((np.sqrt(share) + share / frame.epsilon) / frame.rate - 1).max()
-    what = f"the rate of the voters of {len(frame):,} cases, relative, L = {answers}"
-    yield agree(what, off)
-    moved, leak = 0.1, 1e-3
+    yield rate_check(frame, f"L = {answers}")
+    few = exact_recovery([n], EPSILONS, RATES, answers)
+    tv, kl = (few.voters * answers * distance for distance in draw_distances(n, 1, few.gap))
+    for sets, bound in ((min(max(k, n - k) for k in range(1, n)) + 1, few.wrong), (n, few.best)):
+        found = fano(math.log(sets), tv, kl, few.epsilon, log_delta(n, few.epsilon))
+        yield agree(f"least error of a guess among {sets} sets, off those of {n} items", found - bound)
+    moved, leak = 0.2, 1e-3
     x = (n - 1) * math.exp(-10 * moved)
     by_hand = [(0.9 * x - 10 * (n - 1) * moved * leak) / (1 + x), 1 - (0.2 + math.log(2)) / math.log(n)]
-    off = np.abs(fano(math.log(n), [moved, 10.0], [10.0, 0.2], 1.0, math.log(leak)) - by_hand).max()
+    off = fano(math.log(n), [moved, np.inf], [np.inf, 0.2], 1.0, math.log(leak)) - by_hand
     yield agree(f"least error of a guess among {n}, off both bounds by hand", off)
+
+
+def voters_for(n: Array, epsilon: Array, rate: Array) -> Array:
+    """How many voters, a real number, have that rate."""
+    return np.asarray(n * np.log(n) / (epsilon / 2 * (np.sqrt(1 + 4 * rate / epsilon) - 1)) ** 2)
+
+
+def rate_check(frame: pd.DataFrame, name: str) -> Check:
+    """The rate of the voters of a frame."""
+    share = frame["items"] * np.log(frame["items"]) / frame.voters
+    off = (np.sqrt(share) + share / frame.epsilon) / frame.rate - 1
+    return agree(f"the rate of the voters of {len(frame):,} cases, relative, {name}", off)
 
 
 def exact_recovery(
     n_items: Iterable[float], epsilons: Iterable[float], rates: Iterable[float], answers: int = 1
 ) -> pd.DataFrame:
-    """Theorem 3.4 with u = 0 on a grid: lower bound on the worst chance of a wrong top set of any size.
+    """Theorem 3.4 with u = 0: lower bound on the worst chance of a wrong top set of any size.
 
-    `rates` are values of the rate; the number of voters follows (a real number).
-
-    The hypotheses are the top sets that share all but one item: max(k, n - k) + 1 of them, so at least n / 2 + 1, with
-    gap c times the rate, c = 1 / (160 L), and delta = epsilon / (10 n log n).
-
-    Columns: ``items``, ``epsilon``, ``rate``, ``voters``, ``gap``, ``wrong`` (the bound for the least favourable k),
-    ``best`` (for k = 1).
+    ``items``, ``epsilon``, ``rate``, ``voters`` (real), ``gap`` (the rate / (160 L)), ``wrong`` (for the least
+    favourable k, at least n / 2 + 1 top sets that share all but one item), ``best`` (k = 1); delta as in `log_delta`.
     """
     grid = pd.DataFrame(product(n_items, epsilons, rates), columns=["items", "epsilon", "rate"]).astype(float)
     n, epsilon, r = (grid[name].to_numpy() for name in ("items", "epsilon", "rate"))
-    voters = n * np.log(n) / (epsilon / 2 * (np.sqrt(1 + 4 * r / epsilon) - 1)) ** 2
+    voters = voters_for(n, epsilon, r)
     gap = r / (160 * answers)
     tv, kl = (voters * answers * distance for distance in draw_distances(n, 1, gap))
     wrong, best = (fano(np.log(sets), tv, kl, epsilon, log_delta(n, epsilon)) for sets in (np.ceil(n / 2) + 1, n))

@@ -12,16 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.chapters.edge_privacy.recovery import largest_packing
-from companion.chapters.individual_privacy.packings import (
-    EPSILONS,
-    ITEMS,
-    RATES,
-    draw_distances,
-    exact_recovery,
-    fano,
-    packing_checks,
-    tolerant_log_delta,
-)
+from companion.chapters.individual_privacy import packings
 from companion.chapters.individual_privacy.voter_estimation import rate
 from companion.instruments.allowance import agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
@@ -36,10 +27,7 @@ def random_set_failure(n_items: int, k: int, tolerance: int) -> float:
 
 
 def blind_sets(sizes: Iterable[int]) -> pd.DataFrame:
-    """Failure of a blindly drawn half of n items at the largest printed tolerance, and at three quarters of k.
-
-    Columns: ``items``, ``k``, ``largest u``, ``failure``, ``u``, ``failure at u``.
-    """
+    """Failure of a blind half of the items: ``items``, ``k``, ``largest u``, ``failure``, ``u``, ``failure at u``."""
     rows = []
     for n in sizes:
         k = n // 2
@@ -56,38 +44,31 @@ def tolerant_recovery(
     rates: Iterable[float],
     answers: int = 1,
 ) -> pd.DataFrame:
-    r"""Theorem 3.4 with u >= 1 in the range of its proof, at nu_1 = nu_2 = 1/2: lower bound on the worst failure.
+    """Theorem 3.4 with u >= 1, nu_1 = nu_2 = 1/2, delta as printed, gap the rate / (1500 L).
 
-    Top sets of k items, 3u <= k <= n - 3u, that exchange up to w = 3u items; M = n^(0.225 u) of them at distances above
-    4u; gap c times the rate with c = 1 / (1500 L); delta = epsilon / (u n^(10 u) log n).
-
-    Columns: ``items``, ``u``, ``epsilon``, ``rate``, ``log size`` (log M), ``log code`` (log of a number of sets that
-    certainly exist, by Gilbert's greedy argument), ``changed over printed`` (D over its printed bound), ``fails``.
+    ``items``, ``u``, ``epsilon``, ``rate``, ``voters``, ``log size`` (of M = n^(0.225 u) sets over 4u apart),
+    ``log code`` (of those of Gilbert's greedy argument), ``changed over printed`` (D over its bound), ``fails``.
     """
     grid = pd.DataFrame(
-        [
-            row
-            for row in product(n_items, tolerances, epsilons, rates)
-            if row[1] >= 1 and 2 * (1 + NU) * row[1] <= row[0] ** (1 - NU)
-        ],
+        [row for row in product(n_items, tolerances, epsilons, rates) if 2 * (1 + NU) * row[1] <= row[0] ** (1 - NU)],
         columns=["items", "u", "epsilon", "rate"],
     ).astype(float)
     n, u, epsilon, r = (grid[name].to_numpy() for name in grid)
-    root = epsilon / 2 * (np.sqrt(1 + 4 * r / epsilon) - 1)
-    draws = n * np.log(n) / root**2 * answers
+    voters = packings.voters_for(n, epsilon, r)
     gap, w = r / (1500 * answers), 2 * (1 + NU) * u
-    tv, kl = draw_distances(n, w, gap)
-    log_size = np.log(np.floor(np.exp(np.minimum(0.9 * NU * NU * u * np.log(n), 30))))
-    log_size = np.where(0.9 * NU * NU * u * np.log(n) > 30, 0.9 * NU * NU * u * np.log(n), log_size)
-    log_delta = tolerant_log_delta(n, u, epsilon)
+    tv, kl = packings.draw_distances(n, w, gap)
+    wanted = 0.9 * NU * NU * u * np.log(n)
+    log_size = np.where(wanted > 30, wanted, np.log(np.floor(np.exp(np.minimum(wanted, 30)))))
+    log_delta = packings.tolerant_log_delta(n, u, epsilon)
     half = np.floor(n / 2)
     return grid.assign(
+        voters=voters,
         **{
             "log size": log_size,
             "log code": -stats.hypergeom.logsf(2 * NU * u - 1, half, w, w),
             "changed over printed": tv / (16 * (1 + NU) * u * gap / n),
-            "fails": fano(log_size, draws * tv, draws * kl, epsilon, log_delta),
-        }
+            "fails": packings.fano(log_size, voters * answers * tv, voters * answers * kl, epsilon, log_delta),
+        },
     )
 
 
@@ -108,31 +89,33 @@ def listed_failure(n_items: int, k: int, tolerance: int) -> float:
 @claim("cai2025:thm-3.4")
 def check_thm_3_4() -> Iterator[Check]:
     """Theorem 3.4 for the printed tolerances, and for those of its proof."""
-    yield printed("failure of a blindly drawn set, n = 4, k = 2, u = 1", random_set_failure(4, 2, 1), ">=", 0.1)
+    failure = random_set_failure(4, 2, 1)
+    yield argument("failure of a blindly drawn set, n = 4, k = 2, u = 1: it holds", failure, ">=", 0.1)
     for row in blind_sets(BLIND).itertuples():
         at = f"failure of a blindly drawn set, n = {row.items}, k = {row.k}"
         yield printed(f"{at}, u = k − 1", row.failure, ">=", 0.1)
         if row.items >= 100:
             yield printed(f"{at}, u = {row.u}", row[-1], ">=", 0.1)
     cases = [(n, k, u) for n in range(4, 8) for k in range(1, n) for u in range(min(k, n - k))]
-    off = max(abs(random_set_failure(*case) - listed_failure(*case)) for case in cases)
+    off = [random_set_failure(*case) - listed_failure(*case) for case in cases]
     yield agree(f"failure of a blindly drawn set, off the listing of sets, {len(cases)} cases", off)
     yield from tolerance_checks(amended, amended)
-    frame = exact_recovery(ITEMS, EPSILONS, RATES)
+    frame = packings.exact_recovery(packings.ITEMS, packings.EPSILONS, packings.RATES)
     what = f"least bound on the worst failure, u = 0, δ = ε/(10 n log n), c = 1/160, L = 1, {len(frame):,} cases, n ≥ 4"
     yield amended(what, frame.wrong.min(), ">=", 0.1)
-    yield from packing_checks(8, 1)
+    yield from packings.packing_checks(11, 1)
 
 
 def tolerance_checks(fails: Callable[..., Check], exist: Callable[..., Check]) -> Iterator[Check]:
     """What Theorem 3.4 and its proof share, for u >= 1."""
-    frame = tolerant_recovery(LARGE, TOLERANCES, EPSILONS, RATES)
+    frame = tolerant_recovery(LARGE, TOLERANCES, packings.EPSILONS, packings.RATES)
     cases = f"u ≥ 1, {len(frame)} cases, n ≥ 10^5, ν1 = ν2 = ½, c = 1/(1500 L), L = 1"
     yield fails(f"larger of the two Fano bounds on the worst failure, least, {cases}", frame.fails.min(), ">", 0.1)
     spare = (frame["log code"] - frame["log size"]).min()
     yield exist(f"log of sets that exist for k ≤ n/2 less log M, {cases}", spare, ">=", 0)
-    off = np.abs(frame["changed over printed"] * (frame["items"] - 1) / (frame["items"] - 3 * frame.u) - 0.5).max()
+    off = frame["changed over printed"] * (frame["items"] - 1) / (frame["items"] - 3 * frame.u) - 0.5
     yield agree("D over its printed bound, times (n − 1)/(n − 3u), off ½", off)
+    yield packings.rate_check(frame, "u ≥ 1")
     wanted = 0.225 * frame.u * np.log(frame["items"])
     yield argument("log M over 0.225 u log n: M is rounded down", (frame["log size"] / wanted).max(), "<=", 1)
     yield argument("sets that M leaves out", (np.exp(wanted) - np.exp(frame["log size"]))[wanted < 30].max(), "<", 1)
@@ -146,9 +129,9 @@ def constant_failure(rho: NDArray[np.float64], guess: Iterable[int]) -> float:
 
 
 def noiseless_failure(constant: float, epsilon: float, share: float = 0.1) -> float:
-    """Exact chance that noiseless counts miss the better of two items with a gap of `constant` times the rate, L = 1.
+    """P(noiseless counts miss the better of two items), gap `constant` times the rate, L = 1, exact.
 
-    The number of voters is such that n log n / (m epsilon) = share.
+    Voters such that n log n / (m epsilon) = share.
     """
     voters = math.ceil(2 * math.log(2) / (share * epsilon))
     gap = constant * float(rate(2, voters, epsilon))
@@ -167,26 +150,28 @@ def check_thm_3_4_u0() -> Iterator[Check]:
         what = f"exact failure of noiseless counts, δ = 1, 2 items, ε = {epsilon:g}, gap 1/160 × the rate"
         yield printed(what, noiseless_failure(1 / 160, epsilon), ">=", 0.1)
     for answers in (1, 5):
-        frame = exact_recovery(ITEMS, EPSILONS, RATES, answers)
+        frame = packings.exact_recovery(packings.ITEMS, packings.EPSILONS, packings.RATES, answers)
         what = f"least bound on the worst failure, δ = ε/(10 n log n), gap rate/(160 L), L = {answers}, n ≥ 4, any k"
         yield amended(what, frame.wrong.min(), ">=", 0.1)
+        yield from packings.packing_checks(8 + answers, answers)
 
 
 @claim("cai2025:thm-3.4:proof")
 def check_thm_3_4_proof() -> Iterator[Check]:
     """Appendix B.5: the bound on D, and the two Fano bounds at tolerance 0 and from 1 on."""
     worst = max(
-        float((draw_distances(n, np.arange(1, 3 * u + 1), 0.01)[0] / (16 * (1 + NU) * u * 0.01 / n)).max())
+        float((packings.draw_distances(n, np.arange(1, 3 * u + 1), 0.01)[0] / (16 * (1 + NU) * u * 0.01 / n)).max())
         for n, u in EXCHANGED
     )
-    yield argument("D over 16(1 + ν2)mLuΔ/n, ν2 = ½, all numbers of exchanged items", worst, "<=", 1)
-    none = float(fano(0.0, 0.0, 0.0, 1.0, -np.inf))
+    what = "D over 16(1 + ν2)mLuΔ/n, ν2 = ½, largest of all numbers of exchanged items: a factor 2 to spare"
+    yield argument(what, worst, "==", 0.5, error=1e-8)
+    none = float(packings.fano(0.0, 0.0, 0.0, 1.0, -np.inf))
     yield printed("larger of the two Fano bounds, u = 0, M = n^0 = 1 matrix", none, ">", 0.1)
     w, n = 3, 10**6  # u = 1: the sets differ in all of their last three items, of which k = n - 3 leaves six
     most = largest_packing(list(combinations(range(2 * w), w)), 4)
     yield printed("most sets there are, k = n − 3, u = 1, ν1 = ν2 = ½, n = 10^6, against M", most, ">=", n**0.225)
     yield from tolerance_checks(supplied, supplied)
-    least = exact_recovery(ITEMS, EPSILONS, RATES).wrong.min()
+    least = packings.exact_recovery(packings.ITEMS, packings.EPSILONS, packings.RATES).wrong.min()
     what = "larger of the two Fano bounds, u = 0, n/2 + 1 sets with one item exchanged, C = 1/160, L = 1, least"
     yield amended(what, least, ">", 0.1)
-    yield from packing_checks(9, 1)
+    yield from packings.packing_checks(9, 1)

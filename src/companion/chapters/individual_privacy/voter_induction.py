@@ -26,10 +26,9 @@ SIZES, SUPPLIED = (3, 10, 1e3, 1e6, 1e12), tuple(product((1, 5), (0.1, 1.0, 10.0
 
 
 def first_step_norm(items: float, mean: float, scale: float, c0: float = 1.0) -> float:
-    """A lower bound of the l2 error after one step from the truth 0; it fails with probability at most exp(-n / 8).
+    """A lower bound of the l2 error after one step from the truth 0; it fails with probability exp(-n / 8).
 
-    A symmetric noise entry moves any centre by more than lambda log 2 with probability at least 1/2, so at least a
-    quarter of the entries of gradient plus noise are that large but for exp(-n / 8) (Hoeffding).
+    An entry moves by more than lambda log 2 with probability at least 1/2, so a quarter of them do (Hoeffding).
     """
     gamma = c0 * math.sqrt(mean * math.log(items))
     return scale * math.log(2) * math.sqrt(items) / 2 / (gamma + 3 * condition_number() * mean)
@@ -46,9 +45,9 @@ def voter_rates(items: float, mean: float, scale: float, answers: int = 1) -> di
 def norm_ratio(
     items: int, density: float, scale: float, rate: str, *, repetitions: int, rng: np.random.Generator
 ) -> Array:
-    """Distance of the perturbed MLE from the truth over the rate of (H1), with L = 1 and gamma = sqrt(S log n).
+    """Distance of the perturbed MLE from the truth over a rate of (H1), L = 1, gamma = sqrt(S log n).
 
-    An item has S = density log n comparisons; the rate is "as printed" or "corrected".
+    An item has S = density log n comparisons.
     """
     mean = density * math.log(items)
     theta, gamma = np.linspace(-1, 1, items), math.sqrt(mean * math.log(items))
@@ -97,10 +96,9 @@ def check_induction(frame: pd.DataFrame) -> Iterator[Check]:
 
 
 def penalty_margin(items: float, epsilon: float, c0: float, answers: int, ratio: float) -> tuple[float, float]:
-    """Both sides of two inequalities that the proof of Theorem 3.1 calls equivalent, at `ratio` n log n / (m epsilon).
+    """Both sides of two inequalities of Theorem 3.1's proof, at `ratio` n log n / (m epsilon), logistic.
 
-    c0 sqrt(2 m L log n / n) over 8 L kappa_2 / epsilon, and c' epsilon log(n)^2 over the ratio, with c' = c0^2 / (32 L
-    kappa_2^2); logistic link.
+    c0 sqrt(2 m L log n / n) over 8 L kappa_2 / epsilon, and c' epsilon log(n)^2 over the ratio.
     """
     kappa, log = condition_number(), math.log(items)
     voters = items * log / (ratio * epsilon)
@@ -124,7 +122,7 @@ def sufficient_c0(answers: int, ratio: float, c2: float = 1.0) -> float:
 def check_thm_3_1_proof() -> Iterator[Check]:
     """The equivalence, which is algebra, and the conclusion, which depends on the constant c0."""
     margins = np.array([penalty_margin(*case) for case in CASES])
-    apart = np.abs(margins[:, 0] ** 2 / margins[:, 1] - 1).max()
+    apart = margins[:, 0] ** 2 / margins[:, 1] - 1
     what = f"the first inequality, squared, over the second, {len(CASES)} cases, off 1"
     yield agree(what, apart)
     n, epsilon = 1e6, 0.9

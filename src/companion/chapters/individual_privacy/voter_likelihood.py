@@ -30,13 +30,7 @@ def win_shares(wins: NDArray[np.float64], played: NDArray[np.float64], unseen: f
 
 
 def likelihood_gaps(n_items: int, answers: int, unseen: float, link: Link = LOGISTIC) -> NDArray[np.float64]:
-    """Minus log probability of every possible data set, less the printed sum, at eleven strength vectors.
-
-    All (n (n - 1))^answers data sets are listed: which pair, which outcome; a pair that was never compared is given
-    the share of wins `unseen`.
-
-    Constant if the printed sum is right: it may not depend on the strengths.
-    """
+    """Minus log probability of every possible data set, less the printed sum, at eleven strength vectors."""
     first, second = np.triu_indices(n_items, 1)
     pairs = len(first)
     some = stream("cai2025 any strengths", {"n": n_items}).uniform(-3, 3, (10, n_items))
@@ -86,7 +80,7 @@ def check_prop_3_1_proof(answers: int, trials: int) -> Iterator[Check]:
     _, rank = determinants(answers, 1.0)
     yield density_check(-1)
     yield printed(f"rank of the change of the Hessian, L = {answers} disjoint pairs", rank, "<=", answers)
-    yield printed(f"largest change of ‖∇R‖₁ over 4Lκ₁, {trials} random cases", steps.gradient.max(), "<=", 1 + ROUNDING)
+    yield amended(f"largest change of ‖∇R‖₁ over 4Lκ₁, {trials} random cases", steps.gradient.max(), "<=", 1 + ROUNDING)
     for epsilon in (1.0, 10.0):
         ridge = 8 * answers * LOGISTIC.kappa_2 / epsilon
         ratio, _ = determinants(answers, ridge)

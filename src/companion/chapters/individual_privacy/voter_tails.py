@@ -9,22 +9,7 @@ from itertools import combinations, product
 import numpy as np
 from scipy import stats
 
-from companion.chapters.edge_privacy.tails import (
-    LOWER,
-    SIZES,
-    SUMS,
-    UPPER,
-    Array,
-    condition_number,
-    curvature_checks,
-    gradient_checks,
-    gradient_failure,
-    laplace_checks,
-    laplace_failure,
-    last_linear,
-    spectrum_failure,
-    two_items_eigenvalue,
-)
+from companion.chapters.edge_privacy import tails
 from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 
@@ -51,50 +36,54 @@ def listed_degree_failure(items: int, draws: int) -> float:
 
 
 @claim("cai2025:lem-b.1")
-def check_lemma_b1(items: Sequence[int] = SIZES) -> Iterator[Check]:
-    """Lemma B.1 at its boundary mL = 60 n log n and below, and the Chernoff bound that it uses."""
-    worst = max(voter_degree_failure(n, math.ceil(60 * n * math.log(n)))[1] * float(n) ** 8 for n in items)
+def check_lemma_b1(items: Sequence[int] = tails.SIZES) -> Iterator[Check]:
+    """Lemma B.1 below its boundary mL = 60 n log n, by Chernoff's bound, and the bound that it uses."""
     mean = {n: 2 * C_DEGREES_VOTERS * math.log(n) for n in items}
-    enough = max(n**9 * (math.exp(-UPPER * s) + math.exp(-LOWER * s)) for n, s in mean.items())
+    enough = max(n**9 * (math.exp(-tails.UPPER * s) + math.exp(-tails.LOWER * s)) for n, s in mean.items())
     grid = f"n = {min(items)} to {max(items):.0e}"
-    yield printed(f"largest n⁸ P(some degree outside), mL = 60 n log n, more than need be, {grid}", worst, "<=", 1)
-    what = f"largest n⁸ × Chernoff's bound on that, already from mL = {C_DEGREES_VOTERS:g} n log n on, {grid}"
-    yield argument(what, enough, "<=", 1)
+    what = (
+        f"largest n⁸ × Chernoff's bound on P(some degree outside), mL = {C_DEGREES_VOTERS:g} n log n, below 60, {grid}"
+    )
+    yield printed(what, enough, "<=", 1)
+    powers = [9 - 2 * C_DEGREES_VOTERS * exponent for exponent in (tails.UPPER, tails.LOWER)]
+    yield agree("the same, off its value at n = 2", enough - sum(2.0**power for power in powers))
     ratio = max(voter_degree_failure(n, draws)[0] / (2 * math.exp(-draws / (6 * n))) for n, draws in FEW)
     yield printed("P(one degree outside) over its printed Chernoff bound, n ≤ 100 and mL ≤ 200", ratio, "<=", 1)
-    off = abs(voter_degree_failure(3, 5)[0] - listed_degree_failure(3, 5))
+    off = voter_degree_failure(3, 5)[0] - listed_degree_failure(3, 5)
     yield agree("P(one degree outside), off the listing of all draws, n = 3, mL = 5", off)
 
 
 @claim("cai2025:lem-b.3")
-def check_lemma_b3(items: Sequence[int] = SUMS) -> Iterator[Check]:
+def check_lemma_b3(items: Sequence[int] = tails.SUMS) -> Iterator[Check]:
     """Lemma B.3 from the exact laws: the sum alone within 2 n^-8, as its proof concludes."""
-    yield from laplace_checks(items)
+    yield from tails.laplace_checks(items)
 
 
 @claim("cai2025:lem-b.3:proof")
-def check_lemma_b3_proof(items: Sequence[int] = SUMS) -> Iterator[Check]:
+def check_lemma_b3_proof(items: Sequence[int] = tails.SUMS) -> Iterator[Check]:
     """Which term of the proof's minimum is the smaller one, and what is true where it is the other."""
-    last = last_linear()
+    last = tails.last_linear()
     for n, says in ((last, printed), (last + 1, argument)):
         t = 8 * math.sqrt(n * math.log(n))  # in units of lambda
         yield says(f"t²/(8nλ²) at t = 8λ √(n log n), n = {n}, against t/(4λ)", t**2 / (8 * n), "<=", t / 4)
-    worst = max(laplace_failure(k)[1] * float(k) ** 8 for k in items)
+    worst = max(tails.sum_failure(k) * float(k) ** 8 for k in items)
     yield amended(f"largest n⁸ P(the sum exceeds its bound), n = {min(items)} to {max(items):,}", worst, "<=", 2)
+    yield agree("the same, off 1: for one item it is sure", worst - 1)
+    yield tails.sum_tail_check()
 
 
 @claim("cai2025:lem-b.2")
-def check_lemma_b2(items: Sequence[int] = SIZES) -> Iterator[Check]:
+def check_lemma_b2(items: Sequence[int] = tails.SIZES) -> Iterator[Check]:
     """Lemma B.2 with c = 2, by Bernstein."""
     deviation = math.sqrt(33)
     cases = [(n, 2 * C_GRADIENT_VOTERS * math.log(n) * more) for n in items for more in MANY_MORE]
-    worst = max(gradient_failure(n, mean, deviation) + 10 * math.log(n) for n, mean in cases)
+    worst = max(tails.gradient_failure(n, mean, deviation) + 10 * math.log(n) for n, mean in cases)
     what = f"largest n¹⁰ P(the gradient exceeds its bound), mL ≥ {C_GRADIENT_VOTERS:g} n log n"
     grid = f"n = {min(items)} to {max(items):.0e}"
-    yield from gradient_checks(f"{what}, {grid}", min(items), worst, 2 * C_GRADIENT_VOTERS, deviation)
+    yield from tails.gradient_checks(f"{what}, {grid}", min(items), worst, 2 * C_GRADIENT_VOTERS, deviation)
 
 
-def coordinate_law(items: int, draws: int) -> tuple[Array, Array]:
+def coordinate_law(items: int, draws: int) -> tuple[tails.Array, tails.Array]:
     """Exact law of a coordinate of the gradient at theta = 0: values and probabilities.
 
     Logistic link. Each of `draws` comparisons holds the item with probability 2/n and then adds 1/2 or -1/2.
@@ -114,16 +103,16 @@ def check_lemma_b2_proof() -> Iterator[Check]:
     growth = math.log(law @ np.exp(s * values))
     yield printed(f"log E exp(s g) per draw, θ* = 0, n = {n}, s = {s:g}", growth, "<=", s**2 / n)
     closed = math.log1p(2 / n * (math.cosh(s / 2) - 1))
-    yield agree("the same, off log(1 + 2(cosh(s/2) − 1)/n)", abs(growth - closed))
+    yield agree("the same, off log(1 + 2(cosh(s/2) − 1)/n)", growth - closed)
     n, t = 100, 0.499
     values, law = coordinate_law(n, 1)
     beyond = law[np.abs(values) > t].sum()  # S = 2/n
     yield printed(f"P(|g| > {t}), θ* = 0, n = {n}, one comparison", beyond, "<=", 2 * math.exp(-(t**2) * n / 4))
-    yield agree("the same, off 2/n", abs(beyond - 2 / n))
-    worst, off = 0.0, 0.0
+    yield agree("the same, off 2/n", beyond - 2 / n)
+    worst, off = 0.0, list[float]()
     for items, draws in DESIGNS:
         values, law = coordinate_law(items, draws)
-        off = max(off, abs(law @ values**2 - draws / (2 * items)), abs(law @ values), abs(law.sum() - 1))
+        off += [float(law @ values**2) - draws / (2 * items), float(law @ values), law.sum() - 1]
         for t in values[values > 0] - 1e-9:
             bound = 2 * math.exp(-(t**2) / (2 * (draws / items / 2 + t / 3)))
             worst = max(worst, float(law[np.abs(values) > t].sum()) / bound)
@@ -132,34 +121,29 @@ def check_lemma_b2_proof() -> Iterator[Check]:
 
 
 @claim("cai2025:lem-b.4")
-def check_lemma_b4(items: Sequence[int] = SIZES) -> Iterator[Check]:
+def check_lemma_b4(items: Sequence[int] = tails.SIZES) -> Iterator[Check]:
     """Lemma B.4 without and with a bound on the true strengths."""
-    kappa, worst, apart = condition_number(), 0.0, 0.0
+    kappa, worst, apart = tails.condition_number(), 0.0, 0.0
     for n, more in product(items, MORE):
         draws = math.ceil(C_SPECTRUM_VOTERS * n * math.log(n)) * more
-        log_low, high = spectrum_failure(n, 2 * draws / (n - 1)), voter_degree_failure(n, draws)[1]
+        log_low, high = tails.spectrum_failure(n, 2 * draws / (n - 1)), voter_degree_failure(n, draws)[1]
         worst = max(worst, (math.exp(log_low) + high) * float(n) ** 10)
-        apart = max(apart, abs(math.log(n - 1) - LOWER * draws / (n - 1) - log_low))
+        apart = max(apart, abs(math.log(n - 1) - tails.LOWER * draws / (n - 1) - log_low))
     what = f"largest n¹⁰ P(λ₂ < S/2 or a degree > 3S/2), mL ≥ {C_SPECTRUM_VOTERS:g} n log n, n ≤ {max(items):.0e}"
-    yield printed("λ₂ / mL, two items, θ* = (4, −4), at θ = θ*", two_items_eigenvalue(4.0), ">=", 1 / (2 * kappa))
+    yield printed("λ₂ / mL, two items, θ* = (4, −4), at θ = θ*", tails.two_items_eigenvalue(4.0), ">=", 1 / (2 * kappa))
     for says in (supplied, amended):
         yield says(what, worst, "<=", 1)
     what = "log of the matrix Chernoff bound, off log(n − 1) − (1 − log 2)/2 · mL/(n − 1)"
     yield agree(what, apart)
-    yield from curvature_checks()
-
-
-def mean_laplacian(items: int) -> Array:
-    """Mean of (e_i - e_j)(e_i - e_j)' over all pairs of items."""
-    vectors = [np.eye(items)[i] - np.eye(items)[j] for i in range(items) for j in range(i)]
-    return np.mean([np.outer(v, v) for v in vectors], 0)
+    yield from tails.curvature_checks()
 
 
 @claim("cai2025:lem-b.4:proof")
 def check_lemma_b4_proof() -> Iterator[Check]:
     """Two numbers in the proof of Lemma B.4."""
     for n in (2, 3, 10):
-        value = float(np.linalg.eigvalsh(mean_laplacian(n))[1])
+        vectors = [np.eye(n)[i] - np.eye(n)[j] for i, j in combinations(range(n), 2)]
+        value = float(np.linalg.eigvalsh(np.mean([np.outer(v, v) for v in vectors], 0))[1])
         what = f"non-zero eigenvalue of the mean Laplacian, n = {n}"
         yield printed(what, value, "==", 2 / n, error=ROUNDING)
         yield amended(what, value, "==", 2 / (n - 1), error=ROUNDING)
@@ -168,4 +152,4 @@ def check_lemma_b4_proof() -> Iterator[Check]:
     what = "e^(−δ) / (1 − δ)^(1 − δ) at δ = 1/2"
     yield printed(what, base, "==", as_printed, error=ROUNDING)
     yield amended(f"{what}, against e^(−1/8)", base, "<=", as_printed)
-    yield agree(f"{what}, off √(2/e)", abs(base - math.sqrt(2 / math.e)))
+    yield agree(f"{what}, off √(2/e)", base - math.sqrt(2 / math.e))

@@ -16,25 +16,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from companion.instruments import strengths as sim
 from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.loss_curves import draw_losses, epsilon_falls, monotone
-from companion.instruments.strengths import (
-    L2,
-    Data,
-    Draws,
-    Method,
-    WithoutNoise,
-    centred,
-    estimated,
-    fallen,
-    log_errors,
-    losses_of,
-    more_missed,
-    noisy_counts,
-    noisy_net,
-    strengths,
-    top_size,
-)
 from companion.instruments.style import styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed
@@ -49,10 +33,10 @@ TINY = 1e-3
 
 
 @cache
-def voter_mle(epsilon: float, n: int, equal: bool = False) -> PerturbedMLE | WithoutNoise:
+def voter_mle(epsilon: float, n: int, equal: bool = False) -> PerturbedMLE | sim.WithoutNoise:
     """The perturbed MLE of Experiments 5 to 7: gamma = 2 L / epsilon, and 0 without privacy."""
     if math.isinf(epsilon):
-        return WithoutNoise(TINY)
+        return sim.WithoutNoise(TINY)
     if not equal:
         return proposition_3_1(epsilon, n, per_person=ANSWERS).mechanism
     gamma = 2 * ANSWERS / epsilon
@@ -61,41 +45,40 @@ def voter_mle(epsilon: float, n: int, equal: bool = False) -> PerturbedMLE | Wit
     )
 
 
-def voter_wins(epsilon: float, n: int) -> NoisyCounts | WithoutNoise:
+def voter_wins(epsilon: float, n: int) -> NoisyCounts | sim.WithoutNoise:
     """Algorithm 3 as printed."""
-    return WithoutNoise() if math.isinf(epsilon) else algorithm_3(epsilon, n, per_person=ANSWERS).mechanism
+    return sim.WithoutNoise() if math.isinf(epsilon) else algorithm_3(epsilon, n, per_person=ANSWERS).mechanism
 
 
-def voter_counts_mechanism(epsilon: float, n: int, **score: Any) -> NoisyCounts | WithoutNoise:
+def voter_counts_mechanism(epsilon: float, n: int, **score: Any) -> NoisyCounts | sim.WithoutNoise:
     """Wins or net wins with the noise that epsilon needs."""
     if math.isinf(epsilon):
-        return WithoutNoise()
+        return sim.WithoutNoise()
     return NoisyCounts.calibrated(epsilon=epsilon, n_items=n, per_person=ANSWERS, **score)
 
 
-def centred_estimate(mechanism: Any, data: Data) -> NDArray[np.float64]:
+def centred_estimate(mechanism: Any, data: sim.Data) -> NDArray[np.float64]:
     """Strengths of a perturbed likelihood, of sum 0."""
-    return centred(estimated(mechanism, data))
+    return sim.centred(sim.estimated(mechanism, data))
 
 
-def voter_methods(n: int) -> dict[str, Method]:
+def voter_methods(n: int) -> dict[str, sim.Method]:
     """MLE and counts as printed, and three methods with the least noise that epsilon needs."""
     likelihood, calibrated = partial(voter_mle, n=n), partial(voter_counts_mechanism, n=n)
     return {
-        "MLE": Method(likelihood, centred_estimate, estimates=True),
-        "counts": Method(partial(voter_wins, n=n), noisy_counts),
-        "MLE, equal privacy": Method(partial(likelihood, equal=True), centred_estimate, estimates=True),
-        "counts, equal privacy": Method(partial(calibrated, score="wins", law="continuous"), noisy_counts),
-        "net wins": Method(partial(calibrated, score="net"), noisy_net),
+        "MLE": sim.Method(likelihood, centred_estimate, estimates=True),
+        "counts": sim.Method(partial(voter_wins, n=n), sim.noisy_counts),
+        "MLE, equal privacy": sim.Method(partial(likelihood, equal=True), centred_estimate, estimates=True),
+        "counts, equal privacy": sim.Method(partial(calibrated, score="wins", law="continuous"), sim.noisy_counts),
+        "net wins": sim.Method(partial(calibrated, score="net"), sim.noisy_net),
     }
 
 
 def wrong_top(x: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """The last k of ``argpartition(x, k)`` in every row: what the authors' code takes for the k largest. It is not.
+    """The last k of ``argpartition(x, k)`` in every row: what the authors' code takes for the k largest.
 
-    The last n - k positions hold the n - k largest, in whatever order the selection leaves them. Here it is numpy's
-    quickselect (median of three), written out: on processors with vector instructions newer versions of numpy sort so
-    short an array altogether, by which the mistake vanishes. Below k = 3 numpy selects in another way.
+    The n - k largest stand there in whatever order numpy's quickselect (median of three), written out here, leaves
+    them: newer versions of numpy sort so short an array. Below k = 3 numpy selects in another way.
     """
     if not 3 <= k < x.shape[1]:
         raise ValueError(f"k = {k}; it must lie in 3 .. {x.shape[1] - 1}")
@@ -142,22 +125,22 @@ def _select(x, k):
     return order
 
 
-def missed_as_run(chosen: Any, scores: NDArray[np.float64], data: Data) -> NDArray[np.float64]:
+def missed_as_run(chosen: Any, scores: NDArray[np.float64], data: sim.Data) -> NDArray[np.float64]:
     """What a choice of items misses of the top set that `wrong_top` makes of the truth."""
     wrong = np.zeros(data.truth.shape, bool)
-    np.put_along_axis(wrong, wrong_top(data.truth, top_size(data.truth.shape[1])), True, axis=1)
+    np.put_along_axis(wrong, wrong_top(data.truth, sim.top_size(data.truth.shape[1])), True, axis=1)
     return 1 - np.take_along_axis(wrong, chosen(scores, data), 1).mean(1)
 
 
-def wrong_choice(scores: NDArray[np.float64], data: Data) -> NDArray[np.int64]:
+def wrong_choice(scores: NDArray[np.float64], data: sim.Data) -> NDArray[np.int64]:
     """The top set of the scores by `wrong_top`."""
-    return wrong_top(scores, top_size(scores.shape[1]))
+    return wrong_top(scores, sim.top_size(scores.shape[1]))
 
 
-def right_choice(scores: NDArray[np.float64], data: Data) -> NDArray[np.int64]:
+def right_choice(scores: NDArray[np.float64], data: sim.Data) -> NDArray[np.int64]:
     """The top set of the scores, ties broken at random."""
     n = scores.shape[1]
-    low = n - top_size(n)
+    low = n - sim.top_size(n)
     return np.argpartition(scores + 1e-6 * data.chance, low, axis=1)[:, low:]
 
 
@@ -172,22 +155,21 @@ def voter_draws(
     pairs: Sequence[tuple[str, str]] = (),
     repetitions: int,
     rng: np.random.Generator,
-) -> Draws:
-    """Losses by epsilon, method and loss of m voters with `ANSWERS` answers each, pairs uniform with replacement.
+) -> sim.Draws:
+    """Losses by epsilon, method and loss of m voters with `ANSWERS` answers each.
 
-    As run the estimate is centred and the strengths are not, and the top sets of `missed_as_run` are compared. Of
-    `falls` and `pairs`, see `fallen` and `more_missed`.
+    As run the estimate is centred and the strengths are not, and the top sets of `missed_as_run` are compared.
     """
-    theta = strengths(n, repetitions, rng=rng)
+    theta = sim.strengths(n, repetitions, rng=rng)
     played, wins = voter_counts(theta, m, ANSWERS, rng=rng)
-    truth = theta if as_run else centred(theta)
-    data = Data(truth, played, wins, int(rng.integers(2**62)), rng.random(wins.shape))
+    truth = theta if as_run else sim.centred(theta)
+    data = sim.Data(truth, played, wins, int(rng.integers(2**62)), rng.random(wins.shape))
     table = {name: voter_methods(n)[name] for name in methods}
     if as_run:
         for name, choice in (("MLE", wrong_choice), ("counts", right_choice)):
             table[name] = replace(table[name], missed=partial(missed_as_run, choice))
-    draws = losses_of(data, table, epsilons)
-    return draws | fallen(draws, falls) | more_missed(draws, pairs)
+    draws = sim.losses_of(data, table, epsilons)
+    return draws | sim.fallen(draws, falls) | sim.more_missed(draws, pairs)
 
 
 def voter(
@@ -196,18 +178,15 @@ def voter(
     epsilons: Sequence[float],
     repetitions: int,
     *,
-    methods: Sequence[str] = ("MLE", "counts"),
-    as_run: bool = False,
-    falls: Sequence[float] = (),
-    pairs: Sequence[tuple[str, str]] = (),
     jobs: int = 1,
+    **how: Any,
 ) -> pd.DataFrame:
     """Experiments 5 to 7: ``n``, ``m``, ``epsilon``, ``method``, ``loss``, ``mean``, ``se``, ``repetitions``.
 
-    See `voter_draws`.
+    `how`: methods, as_run, falls and pairs of `voter_draws`.
     """
     return sweep(
-        partial(voter_draws, epsilons=epsilons, methods=methods, as_run=as_run, falls=falls, pairs=pairs),
+        partial(voter_draws, epsilons=epsilons, **how),
         [{"n": int(n), "m": int(m)} for n, m in product(sizes, voters)],
         experiment="cai2025 voter",
         repetitions=repetitions,
@@ -221,19 +200,17 @@ def tiny_ridge(n: int, m: int, ridges: Iterable[float], repetitions: int) -> pd.
     rows = []
     for gamma in ridges:
         rng = stream("cai2025 tiny ridge", {"n": n, "m": m})
-        theta = centred(strengths(n, repetitions, rng=rng))
+        theta = sim.centred(sim.strengths(n, repetitions, rng=rng))
         played, wins = voter_counts(theta, m, ANSWERS, rng=rng)
         estimate, _ = mle_from_counts(played, wins, ridge=gamma)
-        rows.append({"ridge": gamma, **{k: v.mean() for k, v in log_errors(centred(estimate), theta).items()}})
+        errors = sim.log_errors(sim.centred(estimate), theta)
+        rows.append({"ridge": gamma} | {loss: values.mean() for loss, values in errors.items()})
     return pd.DataFrame(rows)
 
 
 def truth_floor(n: int, repetitions: int, *, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Logarithm of the relative l2 error that a perfect centred estimate has against strengths as drawn.
-
-    It is log(abs(mean) sqrt(n) / norm), whatever the data.
-    """
-    theta = strengths(n, repetitions, rng=rng)
+    """Log relative l2 error of a perfect centred estimate against strengths as drawn."""
+    theta = sim.strengths(n, repetitions, rng=rng)
     return np.log(np.abs(theta.mean(1)) * math.sqrt(n) / np.linalg.norm(theta, axis=1))
 
 
@@ -242,17 +219,17 @@ def perfect(theta: NDArray[np.float64]) -> NDArray[np.float64]:
     many, n = 1e6, theta.shape[1]
     chance = expit(theta[:, :, None] - theta[:, None])
     wins = many * (chance.sum(2) - 1 / 2)
-    return centred(mle_from_counts(many * (1 - np.eye(n))[None], wins, ridge=TINY)[0])
+    return sim.centred(mle_from_counts(many * (1 - np.eye(n))[None], wins, ridge=TINY)[0])
 
 
 @claim("cai2025:sec-4.2:setup")
 def check_voter_setup(n: int, repetitions: int, *, rng: np.random.Generator) -> Iterator[Check]:
     """Section 4.2: the relative error of an estimate that is right up to the centring the model leaves open."""
-    theta = strengths(n, repetitions, rng=rng)
+    theta = sim.strengths(n, repetitions, rng=rng)
     estimate = perfect(theta)
-    drawn, right = (np.exp(log_errors(estimate, truth)[L2]) for truth in (theta, centred(theta)))
+    drawn, right = (np.exp(sim.log_errors(estimate, truth)[sim.L2]) for truth in (theta, sim.centred(theta)))
     floor = np.abs(theta.mean(1)) * math.sqrt(n) / np.linalg.norm(theta, axis=1)
-    many = voter([n], [10**6], [math.inf], 40, methods=["MLE"]).set_index("loss").loc[L2]
+    many = voter([n], [10**6], [math.inf], 40, methods=["MLE"]).set_index("loss").loc[sim.L2]
     form = f"relative ℓ2 error of the estimate from a million comparisons of every pair as expected, n = {n}"
     # the ridge moves an estimate by its share of the curvature, which is at least a tenth of the comparisons of an item
     ridge = TINY / (0.1 * 1e6 * n)

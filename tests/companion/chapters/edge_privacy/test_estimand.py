@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations, permutations, product
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from checks import refused
 
 from companion.chapters.edge_privacy import estimand
-from companion.ledger.claim import derive
 from dprank.models.bradley_terry import LOGISTIC
 
 
@@ -25,13 +23,6 @@ def test_neighbours_are_those_of_the_printed_cases():
         cases[1] += len(x.keys() - y.keys()) == len(y.keys() - x.keys()) == 1 and differ == 0
     assert estimand.adjacency(3)["neighbours"] == sum(cases)
     assert min(cases) > 0
-
-
-def test_adding_a_comparison_is_not_a_step(monkeypatch):
-    """A library whose neighbours also add a comparison is found out."""
-    twin = SimpleNamespace(neighbours=[*estimand.edge_data(3).neighbours, (0, 1)])
-    monkeypatch.setattr(estimand, "edge_data", lambda n: twin)
-    assert estimand.adjacency(3)["unlike library"] == 1
 
 
 def test_targets():
@@ -56,18 +47,10 @@ def test_excess_distance_by_listing_orders():
                         worst = max(worst, len(target ^ set(released[:k])) - 2 * m)
         assert estimand.excess_distance(4, ties)[1] == worst
     assert estimand.excess_distance(2, "kept")[0] == 1
-    assert derive(estimand.check_top_k(5)) == "underspecified"
 
 
 def test_order_of_strengths():
-    checks = estimand.check_same_order(3)
-    assert derive(checks) == "underspecified"
-    assert not failed(checks, "corrected")
     tau = estimand.mean_win_probabilities([1.0, -0.5, 0.25], LOGISTIC.cdf)
     assert tau[0] == pytest.approx((0.5 + LOGISTIC.cdf(1.5) + LOGISTIC.cdf(0.75)) / 3)
     assert estimand.order_differs(2, estimand.flat_middle) > 0
     assert estimand.order_differs(3, lambda x: LOGISTIC.cdf(-x)) > 0
-
-
-def failed(checks, about="printed"):
-    return [c.what for c in checks if c.about == about and c.outcome is False]

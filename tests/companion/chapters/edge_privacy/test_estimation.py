@@ -9,7 +9,6 @@ import pytest
 from checks import each
 
 from companion.chapters.edge_privacy import estimation
-from companion.ledger.claim import derive
 from dprank.models.bradley_terry import LOGISTIC, erdos_renyi_counts
 from dprank.pairwise import mle_from_counts
 
@@ -17,10 +16,6 @@ from dprank.pairwise import mle_from_counts
 @pytest.fixture(scope="module")
 def frame():
     return estimation.error_ratios((50, 100, 200), 60)
-
-
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
 
 
 def spread_bound(theta, score, gamma):
@@ -64,17 +59,6 @@ def test_score_noise_and_sum_exceed_their_bounds_as_seldom_as_claimed():
     assert -n * math.log1p(-(s**2)) - s * math.sqrt(48 * n * log) <= -6 * log
 
 
-def test_promise_follows_for_every_n_from_the_boundary():
-    for factor, power in ((8.0, 0.0), (8.0, 0.5), (20.0, 0.0)):
-        least = estimation.smallest_dense(factor, power)
-        for n in np.geomspace(least, 10**14, 60).astype(int):
-            scale = factor * math.log(n) ** power
-            for c_0 in (0.01, 1.0, 5.0):
-                assert estimation.error_bound(int(n), 1.0, scale, c_0)[0] <= estimation.promised(
-                    int(n), 1.0, scale, c_0
-                )
-
-
 def test_two_groups_solve_the_full_problem():
     n, t = 40, 0.8
     theta = np.r_[np.full(n // 2, t), np.full(n // 2, -t)]
@@ -91,22 +75,6 @@ def test_a_faster_rate_is_not_confirmed(frame):
     assert slope - 5 * se > 0.2
 
 
-def test_a_wrong_promise_is_refuted(monkeypatch, frame):
-    monkeypatch.setattr(estimation, "constants", lambda c_0=2.0: (14.7, 24.1))
-    assert derive(estimation.check_prop_2_2(frame)) == "refuted"
-
-
-def test_without_the_larger_ridge_the_supplied_privacy_fails(monkeypatch, frame):
-    monkeypatch.setattr(estimation, "KAPPA_2", 0.05)
-    assert False in outcomes(estimation.check_thm_2_1(frame), "supplied")
-
-
 def test_growth_recovers_a_power(frame):
     exact = frame.assign(mean=3 * frame["items"] ** 0.3, se=0.1)
     np.testing.assert_allclose(estimation.growth(exact)[0], 0.3)
-
-
-def test_figure_draws_every_series(frame):
-    axes = estimation.draw_error_ratios(frame).axes[0]
-    assert len(axes.containers) == 2
-    assert axes.get_ylim()[0] == 0

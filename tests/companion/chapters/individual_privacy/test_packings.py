@@ -1,4 +1,4 @@
-"""Fano's bound against a mechanism that exists; its conditions are needed."""
+"""Fano's bound against a mechanism that exists."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ from itertools import permutations, product
 
 import numpy as np
 
-from companion.chapters.individual_privacy import (
-    estimation_limits,
-    packings,
-    recovery_limits,
-    voter_estimation,
-)
+from companion.chapters.individual_privacy import packings
 
 
 def packed(n, top, lead):
@@ -36,15 +31,3 @@ def test_fano_is_below_a_mechanism_that_exists():
     tv, kl = packings.draw_distances(3, 1, lead)
     bound = packings.fano(math.log(3), voters * tv, voters * kl, epsilon, -np.inf)
     assert 0 < bound < wrong < 2 / 3
-
-
-def test_exact_recovery_needs_its_condition_on_delta(monkeypatch):
-    frame = packings.exact_recovery([4, 100], [0.1, 1.0], [1e-3, 1.0])
-    assert np.allclose(voter_estimation.rate(frame["items"], frame.voters, frame.epsilon), frame.rate)
-    honest = packings.fano
-    monkeypatch.setattr(packings, "fano", lambda *a: honest(*a[:4], a[4] + np.log(1e6)))
-    assert any(c.outcome is False for c in recovery_limits.check_thm_3_4_u0() if c.about == "corrected")
-    monkeypatch.setattr(packings, "fano", honest)
-    near = packings.draw_distances
-    monkeypatch.setattr(packings, "draw_distances", lambda *a: tuple(1000 * x for x in near(*a)))
-    assert any(c.outcome is False for c in estimation_limits.check_thm_3_2() if c.about == "corrected")

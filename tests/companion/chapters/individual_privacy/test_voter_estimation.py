@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from companion.chapters.individual_privacy import (
-    estimation_limits,
-    voter_estimation,
-)
+from companion.chapters.individual_privacy import estimation_limits, voter_estimation
 
 
 @pytest.fixture(scope="module")
@@ -31,21 +28,6 @@ def test_law_of_the_mean_noise():
     assert np.abs(sums).mean() / 16 == pytest.approx(voter_estimation.mean_noise(16), abs=5 * sums.std() / 16 / 200)
     density = (np.abs(sums) < 0.5).mean()  # the density is largest at 0
     assert density <= voter_estimation.sum_peak(16) + 5 * math.sqrt(density / 40_000)
-
-
-def test_printed_estimates_miss_and_centred_ones_do_not(curve):
-    late = curve[(curve.voters == 10**5) & (curve.strengths == "equal")].set_index("calibration")
-    printed, centred = late.loc["as printed"], late.loc["centred"]
-    assert abs(printed["mean"] - printed.floor) < 5 * printed.se + centred["mean"]
-    assert centred["mean"] < 0.1 * printed["mean"]
-
-
-def test_figure_shows_every_curve(curve):
-    axes = voter_estimation.draw_estimation_error(curve[curve.strengths == "spread"]).axes
-    assert [panel.get_title(loc="left") for panel in axes] == ["16 items"]
-    labels = axes[0].get_legend_handles_labels()[1]
-    assert {"as printed", "centred", "larger ridge", "the rate"} < set(labels)
-    assert set(voter_estimation.estimation_numbers(curve)) >= {"voter-floor", "voter-printed", "voter-centred"}
 
 
 def test_chance_within_falls_with_voters_and_is_cut():

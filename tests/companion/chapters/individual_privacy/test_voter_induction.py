@@ -1,4 +1,4 @@
-"""The first step against draws; the figure."""
+"""The first step against draws."""
 
 from __future__ import annotations
 
@@ -19,10 +19,3 @@ def test_first_step_norm_is_below_every_draw():
         played, wins = voter_counts(np.zeros(n), int(mean * n / 2), 1, 1, rng=rng)
         step = eta * (played[0].sum(1) / 2 - wins[0] + rng.laplace(0, scale, n))
         assert np.linalg.norm(step) > voter_induction.first_step_norm(n, mean, scale)
-
-
-def test_figure():
-    frame = voter_induction.norm_ratios([10, 20], 2)
-    (axes,) = voter_induction.draw_norm_ratios(frame).axes
-    assert axes.get_xscale() == axes.get_yscale() == "log"
-    assert len(axes.containers) == 2

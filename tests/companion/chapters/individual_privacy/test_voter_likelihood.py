@@ -1,4 +1,4 @@
-"""The likelihood is the library's; signs in place of shares are noticed."""
+"""The likelihood is the library's."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import math
 
 import numpy as np
 
-from companion.chapters.individual_privacy import (
-    voter_likelihood,
-)
-from companion.ledger.claim import derive
+from companion.chapters.individual_privacy import voter_likelihood
 from dprank.data.comparisons import Comparisons
 from dprank.models.likelihood import log_likelihood
 
@@ -24,9 +21,3 @@ def test_likelihood_is_that_of_the_package():
     gaps = voter_likelihood.likelihood_gaps(3, 2, 0.5)
     assert gaps.shape == (11, 36)
     assert np.allclose(gaps, 2 * math.log(3), atol=1e-12)
-
-
-def test_likelihood_with_signs_in_place_of_shares_is_rejected(monkeypatch):
-    honest = voter_likelihood.win_shares
-    monkeypatch.setattr(voter_likelihood, "win_shares", lambda *data: 2 * honest(*data) - 1)
-    assert derive(voter_likelihood.check_likelihood()) == "refuted"
