@@ -89,12 +89,15 @@ def event_loss(law: NDArray[np.float64]) -> float:
     return float(np.log(chances.max(0) / chances.min(0)).max())
 
 
+#: All signs on the pairs of three items.
+SENT = np.array(list(product((-1, 1), repeat=3)))
+
+
 def order_law(report: Randomiser) -> NDArray[np.float64]:
     """Law of the order found from two voters' reports by their rankings; the naive response or the cube, 3 items."""
     law = report_law(report)
-    sent = np.array(list(product((-1, 1), repeat=3)))
     orders = ranking_signs(all_rankings(3)).astype(int)
-    totals = (sent[:, None] + sent).reshape(-1, 3)
+    totals = (SENT[:, None] + SENT).reshape(-1, 3)
     chosen = np.eye(len(orders))[np.argmax(totals @ orders.T, axis=1)]
     return np.array([[np.kron(a, b) @ chosen for b in law] for a in law])
 
@@ -135,10 +138,9 @@ def cube_excess(epsilon: float) -> float:
     nothing; otherwise the true order is put down to it. The optimum costs 0.
     """
     law = report_law(VectorReport.calibrated(n_items=3, epsilon=epsilon, geometry="cube"))[0]
-    sent = np.array(list(product((-1, 1), repeat=3)))
     orders = ranking_signs(all_rankings(3))
-    wrong = (sent != orders[0]).sum(1)
-    is_order = (sent[:, None] == orders).all(-1).any(1)
+    wrong = (orders[0] != SENT).sum(1)
+    is_order = (SENT[:, None] == orders).all(-1).any(1)
     return float((law * wrong * is_order).sum())
 
 

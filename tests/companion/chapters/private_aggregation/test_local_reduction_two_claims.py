@@ -26,20 +26,6 @@ def test_privacy_holds_and_a_report_of_twice_the_budget_would_not(monkeypatch):
     assert derive(local_answers.check_privacy((2, 8), (1.0, 10.0))) == "refuted"
 
 
-@each("report", ["printed", "centred"])
-def test_variance_of_an_answer(report):
-    """Enumeration of blocks; reports enter by their conditional mean and variance."""
-    n, m, e, yes = 4, 2, 0.7, 3
-    d, w = 1 / math.tanh(e / 2), np.r_[np.ones(yes), np.zeros(n - yes)]
-    mean = w if report == "printed" else 2 * w - 1
-    asked = np.array([p[: n // m] for p in permutations(range(n))])
-    member = (asked[:, :, None] == np.arange(n)).sum(axis=1)
-    variance = (member @ mean).var() + (member @ (d**2 - mean**2)).mean()
-    scale = m / n * (1 if report == "printed" else 0.5)
-    seen = local_answers.answer_variance(yes / n, n, m, e, report)
-    assert seen == pytest.approx(scale**2 * variance)
-
-
 def test_variance_ratio_at_equal_loss():
     for e in (0.1, 2.0):
         loss = float(np.logaddexp(0, e) - math.log(2))
