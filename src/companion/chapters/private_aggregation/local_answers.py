@@ -152,7 +152,7 @@ def check_proof() -> Iterator[Check]:
     what = "Var(w̃) by equation (3) less Var(w̃), n = m = 2, both voters say yes, ε₀ = 1"
     yield printed(what, as_printed - terms["variance"], "==", 0.0, error=ROUNDING)
     votes = [enumerated(6, yes, 3, 1.0) for yes in range(7)]
-    gap = max(abs(t["variances"] + 2 * t["covariances"] - t["variance"]) for t in votes)
+    gap = sum(abs(t["variances"] + 2 * t["covariances"] - t["variance"]) for t in votes)
     yield amended(f"the same with 2 Σ Cov, n = 6, m = 3, all {len(votes)} votes", gap, "==", 0, error=ROUNDING)
     yield amended("largest Σ Cov of these", max(t["covariances"] for t in votes), "==", 0, error=ROUNDING)
     share = max(t["variance"] for t in votes) * math.tanh(0.5) ** 2 / (3 / 6)
@@ -241,8 +241,11 @@ def check_alg_2(n_items: int = 40) -> Iterator[Check]:
     for epsilon in (1.0, 0.5):
         each = algorithm_3(n_items, q, epsilon).mechanism.report_epsilon
         what = f"1/d, ε = {epsilon:g}, m = {n_items}, q = {q}"
-        for base, reading in ((math.e, e), (epsilon, other)):  # of (b^ε₀ + 1)/(b^ε₀ − 1)
-            yield printed(what, math.tanh(each * math.log(base) / 2), ">", 0, reading=reading)
+        shrunk = {reading: math.tanh(each * math.log(base) / 2) for reading, base in ((e, math.e), (other, epsilon))}
+        for reading, kept in shrunk.items():  # (b^ε₀ − 1)/(b^ε₀ + 1)
+            yield printed(what, kept, ">", 0, reading=reading)
+        gap = (1 + shrunk[e]) / 2 - plus_chances(each, "printed")[1]
+        yield agree(f"chance of d where the answer is yes, base e, less that of the code, ε = {epsilon:g}", gap)
     for m, some in ((2, 14), (n_items, q)):
         most = 2 * some // m * m
         few, many = literal_answers(m, some, [most, most + m]).voter

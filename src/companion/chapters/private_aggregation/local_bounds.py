@@ -74,7 +74,7 @@ def truth(n_items: int) -> NDArray[np.float64]:
 
 def _large_epsilon() -> Iterator[Check]:
     """Two items, two voters, one a block: printed reports err however large epsilon is."""
-    q, grid = lemma_queries(2), np.array([1e3, 1e4, 1e5])
+    q, grid = lemma_queries(2), np.array([1e3, 1e5])
     costs = [design_cost(algorithm_3(2, q, e, counter="query").mechanism, 2) for e in grid]
     slope = exponent(grid, np.array(costs) * grid)
     what = f"exponent of ε in E K/(m^1.5 q/(ε√n)), m = n = 2, both agree, q = {q}, ε = 10³ to 10⁵"
@@ -137,12 +137,12 @@ def check_thm_11() -> Iterator[Check]:
         lost = max(overload(q, m, 2 * q // m) / zeta + m**-4 for m, q in asked.items())
         what = f"P(fallback)/ζ, worst of m = {', '.join(map(str, asked))}, ζ = {zeta:g}; 2⁻⁴, at m = 2"
         yield supplied(what, lost, "==", 1 / 16, error=TAIL / zeta)
-    share = 0.0
+    shares = []
     for m, e, size in product((3, 100), (0.1, 1.0), (1, 1000)):
         design, turned = LocalKwikSort.calibrated(n_items=m, epsilon=e), told(1.0, size, e)[1]
-        share = max(share, design_cost(design, design.blocks * size) / (4 * math.comb(m, 2) * turned))
+        shares.append(design_cost(design, design.blocks * size) / (4 * math.comb(m, 2) * turned))
     what = "E K/(4 C(m, 2) E ν), ν an answer's error if it turns a pair, fresh blocks, all agree, m ≤ 100, ε ≤ 1"
-    yield amended(what, share, "<=", 1.0)
+    yield amended(what, max(shares), "<=", 1.0)
     yield from _exact_costs()
 
 
