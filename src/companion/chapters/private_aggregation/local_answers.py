@@ -107,7 +107,7 @@ def enumerated(voters: int, yes: int, blocks: int, epsilon_0: float, report: Any
             term = np.zeros(voters)
             term[list(block)] = d * np.array(signs)
             values.append(term)
-            weights.append(np.prod(np.where(np.array(signs) > 0, chances[list(block)], 1 - chances[list(block)])))
+            weights.append(np.prod(np.where(np.array(signs) == 1, chances[list(block)], 1 - chances[list(block)])))
     terms, law = np.array(values), np.array(weights) / math.comb(voters, size)
     off = blocks / voters * (terms - law @ terms) / (2 if report == "centred" else 1)
     cov = off.T @ (law[:, None] * off)
@@ -211,7 +211,8 @@ def check_dummy() -> Iterator[Check]:
         yield printed(what, m / users * mean - 1, "==", 0.0, reading=reading, error=ROUNDING)
     cuts = [np.array_split(votes, 3) for votes in permutations((1, 1, 1, 0))]
     answers = [np.mean(block) for blocks in cuts for block in blocks]
-    what = "mean answer over all cuts of 4 voters into blocks of 2, 1 and 1, each sum over its block's size, w = 3/4"
+    sizes = ", ".join(f"{len(block)}" for block in cuts[0])
+    what = f"mean answer over all cuts of 4 voters into blocks of {sizes}, each sum over its block's size, w = 3/4"
     yield amended(what, np.mean(answers), "==", 0.75, error=ROUNDING)
 
 

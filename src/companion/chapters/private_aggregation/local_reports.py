@@ -84,7 +84,7 @@ def largest_loss(law: NDArray[np.float64]) -> float:
 
 def event_loss(law: NDArray[np.float64]) -> float:
     """The largest log ratio over all events, from a law of at most 12 outputs."""
-    events = np.array(list(product((0, 1), repeat=law.shape[1])))[1:]
+    events = np.array(list(product((False, True), repeat=law.shape[1])))[1:]
     chances = law @ events.T
     return float(np.log(chances.max(0) / chances.min(0)).max())
 
@@ -97,7 +97,7 @@ def order_law(report: Randomiser) -> NDArray[np.float64]:
     """Law of the order found from two voters' reports by their rankings; the naive response or the cube, 3 items."""
     law = report_law(report)
     orders = ranking_signs(all_rankings(3)).astype(int)
-    totals = (SENT[:, None] + SENT).reshape(-1, 3)
+    totals = np.concatenate(SENT[:, None] + SENT)
     chosen = np.eye(len(orders))[np.argmax(totals @ orders.T, axis=1)]
     return np.array([[np.kron(a, b) @ chosen for b in law] for a in law])
 
