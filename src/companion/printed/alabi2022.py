@@ -10,25 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.printed import Printed
-from dprank._require import (
-    require_one_of,
-    require_positive,
-    require_probability,
-    require_whole,
-)
+from dprank._require import require_one_of, require_positive, require_probability, require_whole
 from dprank.aggregation.laws import noisy_matrix_law, ordered
 from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort
 from dprank.aggregation.local_laws import Transcript, draw_transcripts, report_law, transcripts_law
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
-from dprank.aggregation.randomisers import (
-    Estimates,
-    Flipped,
-    ranking_signs,
-    require_telling,
-    some_flips,
-)
+from dprank.aggregation.randomisers import Estimates, Flipped, ranking_signs, require_telling, some_flips
 from dprank.aggregation.rules import Rule
 from dprank.aggregation.sent_reports import net_wins, random_lists, require_lists
 from dprank.data.rankings import Rankings
@@ -55,12 +44,7 @@ CLEAR = 9
 class ClippedMatrix(NoisyMatrix):
     """A noisy matrix whose fractions are clipped to [0, 1] before the rule (footnote 2), which may change the order.
 
-    Parameters
-    ----------
-    n_items, scale, noise, delta, law, rule
-        As in `NoisyMatrix`.
-    adjacency : {"replace"}
-        Fractions need the number of voters, which "add_remove" keeps private.
+    Fractions need the number of voters, which the adjacency "add_remove" keeps private.
     """
 
     def __post_init__(self) -> None:
@@ -101,34 +85,14 @@ def draw_clipped_matrices(
 
 
 def corollary_3(n_items: int, epsilon: float, *, rule: Rule = "auto") -> Printed:
-    """Corollary 3: Laplace(m^2 / (epsilon n)) on the fractions of n voters, clipped (footnote 2); n cancels in counts.
-
-    Parameters
-    ----------
-    n_items : int
-    epsilon : float
-        As claimed.
-    rule
-        As in `NoisyMatrix`.
-    """
+    """Corollary 3: Laplace(m^2 / (epsilon n)) on the fractions of n voters, clipped (footnote 2); counts have no n."""
     n_items, epsilon = require_whole("n_items", n_items, 2), require_positive("epsilon", epsilon)
     mechanism = ClippedMatrix(n_items, n_items**2 / epsilon, law="continuous", rule=rule)
     return Printed(mechanism, claims=Guarantee(epsilon))
 
 
 def corollary_4(n_items: int, epsilon: float, delta: float, *, constant: float = 1.0, rule: Rule = "auto") -> Printed:
-    """Corollary 4: Gaussian noise of deviation ``constant`` m sqrt(log(1 / delta)) / (epsilon n) on the fractions.
-
-    Parameters
-    ----------
-    n_items : int
-    epsilon, delta : float
-        As claimed.
-    constant : float
-        In place of the O().
-    rule
-        As in `NoisyMatrix`.
-    """
+    """Corollary 4: Gaussian noise of deviation ``constant`` m sqrt(log(1 / delta)) / (epsilon n) on the fractions."""
     n_items, epsilon = require_whole("n_items", n_items, 2), require_positive("epsilon", epsilon)
     constant, delta = require_positive("constant", constant), require_probability("delta", delta)
     scale = constant * n_items / epsilon * math.sqrt(math.log(1 / delta))
@@ -139,14 +103,7 @@ def corollary_4(n_items: int, epsilon: float, delta: float, *, constant: float =
 def corollary_6(n_items: int, queries: int, epsilon: float, *, rule: Rule = "auto") -> Printed:
     """Corollary 6, of Algorithm 1: Laplace(q / (epsilon n)) on an answer, and Corollary 3 with half of epsilon at last.
 
-    Parameters
-    ----------
-    n_items, queries : int
-        From m (m - 1) / 2 queries on, no run falls back.
-    epsilon : float
-        As claimed.
-    rule
-        Of the fallback.
+    From m (m - 1) / 2 queries on, no run falls back.
     """
     epsilon, asked = require_positive("epsilon", epsilon), require_whole("queries", queries, 1)
     made, fallback = _fallback(n_items, asked, epsilon, rule)
@@ -155,27 +112,9 @@ def corollary_6(n_items: int, queries: int, epsilon: float, *, rule: Rule = "aut
 
 
 def corollary_7(
-    n_items: int,
-    queries: int,
-    epsilon: float,
-    delta: float,
-    *,
-    constant: float = 1.0,
-    rule: Rule = "auto",
+    n_items: int, queries: int, epsilon: float, delta: float, *, constant: float = 1.0, rule: Rule = "auto"
 ) -> Printed:
-    """Corollary 7, of Algorithm 1: Gaussian answers of deviation ``constant`` sqrt(q log(1 / delta)) / (epsilon n).
-
-    Parameters
-    ----------
-    n_items, queries : int
-        From m (m - 1) / 2 queries on, no run falls back.
-    epsilon, delta : float
-        As claimed.
-    constant : float
-        In place of the O().
-    rule
-        Of the fallback, which is that of `corollary_6`.
-    """
+    """Corollary 7: `corollary_6` with Gaussian answers, deviation ``constant`` sqrt(q log(1 / delta)) / (epsilon n)."""
     epsilon, asked = require_positive("epsilon", epsilon), require_whole("queries", queries, 1)
     delta, constant = require_probability("delta", delta), require_positive("constant", constant)
     made, fallback = _fallback(n_items, asked, epsilon, rule)
@@ -195,14 +134,9 @@ def _fallback(n_items: int, asked: int, epsilon: float, rule: Rule) -> tuple[int
 
 
 def report_loss(epsilon_0: float, report: Report = "printed") -> float:
-    """Exact privacy loss of one report.
+    """Exact privacy loss of one report; the answer yes is a plus with probability ``1 / (1 + exp(-epsilon_0))``.
 
-    Parameters
-    ----------
-    epsilon_0 : float
-        Above 0. A voter for whom the answer is yes sends a plus with probability ``1 / (1 + exp(-epsilon_0))``.
-    report : {"centred", "printed"}
-        Otherwise a plus has the probability ``1 / (1 + exp(epsilon_0))``; in Algorithm 2 as printed, 1/2.
+    Other voters send a plus with probability ``1 / (1 + exp(epsilon_0))`` if centred; in Algorithm 2 as printed, 1/2.
     """
     epsilon_0 = require_positive("epsilon_0", epsilon_0)
     require_one_of("report", report, get_args(Report))
@@ -220,14 +154,9 @@ def plus_chances(epsilon_0: float, report: Report = "printed") -> tuple[float, f
 
 @dataclass(frozen=True)
 class PrintedPair(Flipped):
-    """One random pair, answered as in the paper's Algorithm 2: a fair coin where the answer is no (w = 0).
+    """One random pair, answered as in Algorithm 2: a fair coin where the answer is no (w = 0).
 
-    Parameters
-    ----------
-    n_items : int
-        m, at least 2.
-    flips : int
-        Probability of the answer no where it is yes, in units of 2^-53; 1 to 2^52 - 1.
+    The answer is no where it is yes with probability `flips` times 2^-53; `flips` is 1 to 2^52 - 1.
     """
 
     estimates: ClassVar[Estimates] = "signs"
@@ -286,12 +215,6 @@ def algorithm_2(n_items: int, epsilon: float) -> Printed:
 
     ``d = (exp(epsilon) + 1) / (exp(epsilon) - 1)``. It spends log((1 + exp(epsilon)) / 2) only, about half of epsilon
     where that is small.
-
-    Parameters
-    ----------
-    n_items : int
-    epsilon : float
-        As claimed.
     """
     pair = PrintedPair(n_items, some_flips(epsilon))
     return Printed(LocalMatrix(pair), claims=Guarantee(epsilon, model="local"))
@@ -302,22 +225,12 @@ def algorithm_2(n_items: int, epsilon: float) -> Printed:
 
 @dataclass(frozen=True)
 class PrintedKwikSort(LocalKwikSort):
-    """Algorithm 3 with Algorithm 2's answers: as printed, or with some of it mended.
+    """Algorithm 3 with Algorithm 2's answers: as printed, or partly mended; the guarantee is that of exact coins.
 
-    Parameters
-    ----------
-    n_items, reports, blocks, fallback
-        As in `LocalKwikSort`.
-    report_epsilon : float
-        The paper's epsilon_0, above 0, finite; see `report_loss`. The guarantee is that of exact coins.
-    assignment : {"random", "fresh"}
-        Which block answers: one drawn for the pair (Algorithm 2), or the next one in turn. The first has no use of its
-        own: pairs meet in blocks, and a voter needs a report for each.
-    report : {"printed", "centred"}
-        See `report_loss`.
-    counter : {"copied", "voter", "query"}
-        What a block's counter counts: queries; or, as printed, every voter of a query; or that, with the counters
-        handed to the two recursive calls as copies, so that neither sees what the other asked.
+    `report_epsilon` is the paper's epsilon_0. `assignment`: the block that answers is drawn for the pair (Algorithm 2),
+    or the next one in turn; the first has no use of its own: pairs meet in blocks, and a voter needs a report for each.
+    `report`: see `report_loss`. `counter`: a block's counts queries; or, as printed, every voter of a query; or that,
+    with the counters handed to the two recursive calls as copies, so that neither sees what the other asked.
     """
 
     most_epsilon: ClassVar[float] = math.inf
@@ -380,13 +293,7 @@ class PrintedKwikSort(LocalKwikSort):
 
 
 class PrintedAnswers(AdaptiveAnswers):
-    """Algorithm 2, with the counter, the assignment and the report of a `PrintedKwikSort`.
-
-    Attributes
-    ----------
-    load : ndarray of int, shape (blocks,)
-        The counters.
-    """
+    """Algorithm 2, with the assignment, the report and the counters (`load`, one a block) of a `PrintedKwikSort`."""
 
     design: PrintedKwikSort
 
@@ -447,20 +354,9 @@ def draw_printed_kwiksort(
 def algorithm_3(
     n_items: int, queries: int, epsilon: float, *, counter: Counter = "copied", fallback: Mechanism | None = None
 ) -> Printed:
-    """Algorithm 3 with what Algorithm 2 sets: epsilon_0 = epsilon m / (2 q) and a threshold of 2 q / m reports.
+    """Algorithm 3 with what Algorithm 2 sets: m blocks, epsilon_0 = epsilon m / (2 q), a threshold of 2 q / m reports.
 
-    Parameters
-    ----------
-    n_items : int
-        The paper's m, and the number of blocks.
-    queries : int
-        The paper's q, at least m / 2.
-    epsilon : float
-        As claimed.
-    counter : {"copied", "voter", "query"}
-        The last one is what the proof of Lemma 10 counts.
-    fallback : Mechanism, optional
-        The paper's has the budget epsilon / 2.
+    The proof of Lemma 10 counts each "query". The paper's fallback has the budget epsilon / 2.
     """
     m = require_whole("n_items", n_items, 2)
     q, epsilon = require_whole("queries", queries, -(-m // 2)), require_positive("epsilon", epsilon)

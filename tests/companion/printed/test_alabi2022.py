@@ -215,32 +215,30 @@ def test_a_clipped_matrix_publishes_what_it_samples():
     assert wide.epsilon(0) == pytest.approx(mechanism.guarantee.epsilon)
 
 
-def test_refusals():
-    with refused("n_items = '3'"):
-        corollary_3("3", 1.0)
-    with refused("n_items = 1"):
-        corollary_3(1, 1.0)
+@each(
+    "words, make",
+    [
+        (["n_items = '3'"], lambda: corollary_3("3", 1.0)),
+        (["n_items = 1"], lambda: corollary_3(1, 1.0)),
+        (["delta = 1"], lambda: corollary_4(3, 1.0, 1.0)),
+        (["constant = 0"], lambda: corollary_4(3, 1.0, 0.1, constant=0)),
+        (["epsilon", "0"], lambda: corollary_6(4, 5, 0.0)),
+        (["delta = 0"], lambda: corollary_7(4, 5, 1.0, 0)),
+        (["queries", "1"], lambda: algorithm_3(3, 1, 1.0)),
+        (["adjacency = 'add_remove'"], lambda: ClippedMatrix(3, 1.0, adjacency="add_remove")),
+        (["no error is proved"], lambda: ClippedMatrix(3, 1.0).additive_error(5)),
+        (["assignment", "'odd'"], lambda: PrintedKwikSort(3, 1.0, 1, 1, assignment="odd")),
+        (["report", "'odd'"], lambda: PrintedKwikSort(3, 1.0, 1, 1, report="odd")),
+        (["counter", "'odd'"], lambda: PrintedKwikSort(3, 1.0, 1, 1, counter="odd")),
+        (["flips = "], lambda: PrintedPair(3, GRAIN // 2)),
+        (["too little noise for any finite epsilon"], lambda: PrintedKwikSort(3, 1e308, 2, 1)),
+        (["report_epsilon = inf", "above 0"], lambda: PrintedKwikSort(3, math.inf, 2, 1)),
+    ],
+)
+def test_refusals(words, make):
+    with refused(*words):
+        make()
+
+
+def test_whole_numbers_of_any_kind_are_numbers():
     assert corollary_3(np.int8(100), np.float32(1)) == corollary_3(100, 1.0)
-    with refused("delta = 1"):
-        corollary_4(3, 1.0, 1.0)
-    with refused("constant = 0"):
-        corollary_4(3, 1.0, 0.1, constant=0)
-    with refused("epsilon", "0"):
-        corollary_6(4, 5, 0.0)
-    with refused("delta = 0"):
-        corollary_7(4, 5, 1.0, 0)
-    with refused("queries", "1"):
-        algorithm_3(3, 1, 1.0)
-    with refused("adjacency = 'add_remove'"):
-        ClippedMatrix(3, 1.0, adjacency="add_remove")
-    with refused("no error is proved"):
-        ClippedMatrix(3, 1.0).additive_error(5)
-    for field in ("assignment", "report", "counter"):
-        with refused(field, "'odd'"):
-            PrintedKwikSort(3, 1.0, 1, 1, **{field: "odd"})
-    with refused("flips = "):
-        PrintedPair(3, GRAIN // 2)
-    with refused("too little noise for any finite epsilon"):
-        PrintedKwikSort(3, 1e308, 2, 1)
-    with refused("report_epsilon = inf", "above 0"):
-        PrintedKwikSort(3, math.inf, 2, 1)

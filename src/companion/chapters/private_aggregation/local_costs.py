@@ -27,15 +27,7 @@ from dprank.models.draws import binomial
 
 
 def wrong_chances(size: int, epsilon_0: float, report: Any) -> tuple[float, float]:
-    """Chances that a block of unanimous voters misplaces an item that belongs before the pivot, and one behind it.
-
-    Parameters
-    ----------
-    size : int
-        Voters of the block, at least 1.
-    epsilon_0, report
-        As of `companion.printed.alabi2022.report_loss`.
-    """
+    """Chances that a block of unanimous voters misplaces an item that belongs before the pivot, and one behind it."""
     no, yes = plus_chances(epsilon_0, report)
     if report == "centred":
         low = stats.binom.cdf(math.ceil(size / 2) - 1, size, yes)
@@ -46,16 +38,8 @@ def wrong_chances(size: int, epsilon_0: float, report: Any) -> tuple[float, floa
 
 
 def placement_cost(n_items: int, before: float, behind: float) -> float:
-    """Exact expected Kendall error of KwikSort on a ranking, every comparison being wrong independently.
+    """Exact expected Kendall error of KwikSort, items `before` and `behind` the pivot erring with these chances.
 
-    Parameters
-    ----------
-    n_items : int
-    before, behind : float
-        Chances that an item before the pivot goes behind it, and the reverse.
-
-    Notes
-    -----
     A call on u items is again one on a ranking, so the size of the left part is all that matters; its generating
     function is the mean over the pivot's place r of a^r b^(u-1-r), a and b being those of one item. O(items^2).
     """
@@ -87,11 +71,10 @@ def designs(n_items: int, epsilon: float, tail: float = 1e-6) -> dict[str, Local
 
     All spend epsilon on the reports and nothing on a fallback. The last one asks every voter about one pair in advance.
     """
-    as_printed = algorithm_3(n_items, lemma_queries(n_items), epsilon, counter="query").mechanism
     asked = queries(n_items, tail)
     reports = least(lambda k: overload(asked, n_items, k) <= tail, start=1)
     return {
-        "as printed": as_printed,
+        "as printed": algorithm_3(n_items, lemma_queries(n_items), epsilon, counter="query").mechanism,
         "corrected": PrintedKwikSort(n_items, epsilon / reports, reports, n_items, report="centred", counter="query"),
         "fresh blocks": LocalKwikSort.calibrated(n_items=n_items, epsilon=epsilon, tail=tail),
         "one pair each": one_pair_each(n_items, epsilon),
@@ -99,20 +82,13 @@ def designs(n_items: int, epsilon: float, tail: float = 1e-6) -> dict[str, Local
 
 
 def cost_curves(n_items: Iterable[int], epsilon: float, points: int = 25) -> pd.DataFrame:
-    """Exact expected error of the designs on unanimous voters.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, ``design``, ``voters``, ``error`` (share of all pairs that are in the wrong order).
-    """
-    rows = []
-    for m in n_items:
-        for name, design in designs(m, epsilon).items():
-            for n in np.geomspace(max(design.blocks, 100), 1e8, points).astype(int):
-                error = design_cost(design, int(n)) / math.comb(m, 2)
-                rows.append({"items": m, "design": name, "voters": int(n), "error": error})
-    return pd.DataFrame(rows)
+    """Exact expected error on unanimous voters: ``items``, ``design``, ``voters``, ``error`` (share of all pairs)."""
+    return pd.DataFrame(
+        {"items": m, "design": name, "voters": int(n), "error": design_cost(design, int(n)) / math.comb(m, 2)}
+        for m in n_items
+        for name, design in designs(m, epsilon).items()
+        for n in np.geomspace(max(design.blocks, 100), 1e8, points).astype(int)
+    )
 
 
 def matrix_costs(n_items: int, voters: int, epsilon: float, repetitions: int, rng: np.random.Generator) -> Any:
@@ -139,20 +115,8 @@ def matrix_curve(n_items: Iterable[int], epsilon: float, repetitions: int, point
 
 
 def overtaking(simulated: pd.DataFrame, epsilon: float) -> pd.DataFrame:
-    """From how many voters on KwikSort errs less than Borda's order of one pair each; unanimous voters.
-
-    Parameters
-    ----------
-    simulated : pandas.DataFrame
-        Of `matrix_curve`; KwikSort's error is exact at the same numbers of voters, and both logarithms are interpolated
-        linearly in that of the number.
-    epsilon : float
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``; ``fresh blocks`` and ``one pair each``: numbers of voters; ``share`` of pairs in the wrong order
-        where fresh blocks draw level.
+    """From how many voters on KwikSort errs less than Borda's order in `matrix_curve`, interpolated in logarithms:
+    ``items``, ``fresh blocks``, ``one pair each``; ``share`` of wrong pairs where fresh blocks draw level.
     """
     rows = []
     for m, seen in simulated[simulated["mean"] > 0].groupby("items"):
@@ -172,13 +136,8 @@ def overtaking(simulated: pd.DataFrame, epsilon: float) -> pd.DataFrame:
 
 
 def voters_needed(n_items: Iterable[int], epsilon: float, share: float = 0.25) -> pd.DataFrame:
-    """Voters, unanimous, from which a design misplaces less than a share of all pairs; a coin misplaces half.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a number of items: ``items``, a column a design (within 1 %), and the mean number of ``rounds`` that
-        KwikSort takes when all calls of one depth are made at once.
+    """Unanimous voters, within 1 %, from which a design misplaces a smaller share of all pairs: ``items``, a column a
+    design, and the mean number of ``rounds`` of KwikSort when all calls of one depth are made at once.
     """
     rows = []
     for m in n_items:
@@ -192,8 +151,7 @@ def voters_needed(n_items: Iterable[int], epsilon: float, share: float = 0.25) -
 
 def mean_rounds(n_items: int) -> float:
     """Mean depth of KwikSort's recursion on a tournament without cycles, calls on fewer than two items not counted."""
-    most = n_items
-    within = np.zeros((n_items + 1, most + 1))  # chance that a call on u items takes at most k rounds
+    within = np.zeros((n_items + 1, n_items + 1))  # chance that a call on u items takes at most k rounds
     within[:2] = 1
     for u in range(2, n_items + 1):
         within[u, 1:] = (within[:u, :-1] * within[u - 1 :: -1, :-1][:u]).mean(axis=0)

@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from scipy import stats
 
 from companion.instruments.aggregation import EXACT_ITEMS, numbered, one_pair_error, rule_for, split_vote
 from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, exponent
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from companion.printed.alabi2022 import PrintedPair
 from dprank.aggregation.directions import VectorReport
 from dprank.aggregation.kemeny import kemeny
@@ -52,75 +53,27 @@ def entry_deviation(name: str, n_items: int, epsilon: float) -> float:
 
 
 def deviations(sizes: Iterable[int], epsilons: Iterable[float]) -> pd.DataFrame:
-    """Exact standard deviations of one fraction, for one voter.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``n_items``, ``epsilon``, ``randomiser``, ``deviation``.
-    """
+    """Exact deviations of one fraction, for one voter: ``n_items``, ``epsilon``, ``randomiser``, ``deviation``."""
     return pd.DataFrame(
         {"n_items": m, "epsilon": epsilon, "randomiser": name, "deviation": entry_deviation(name, m, epsilon)}
         for m, epsilon, name in product(sizes, epsilons, RANDOMISERS)
     )
 
 
-def unanimous_error(chance: float, shrinkage: float, voters: int) -> float:
-    """Exact expected error of one fraction when all voters agree on the pair.
-
-    Parameters
-    ----------
-    chance : float
-        Probability that a report says anything of the pair.
-    shrinkage : float
-        Probability, given that, of the right sign less that of the wrong one.
-    voters : int
-        The law of the sum of so many reports is found by a discrete Fourier transform of 2 voters + 1 points.
-    """
-    size = 2 * voters + 1
-    wave = np.exp(-2j * np.pi * np.arange(size) / size)
-    one = 1 - chance + chance * ((1 + shrinkage) / 2 * wave + (1 - shrinkage) / 2 / wave)
-    law = np.fft.ifft(one**voters).real
-    sums = np.fft.fftfreq(size, 1 / size)
-    return float((law * np.abs(sums / (voters * chance * shrinkage) - 1)).sum() / 2)
-
-
-def exact_errors(n_items: int, voters: int, epsilons: Iterable[float]) -> pd.DataFrame:
-    """Exact error of one fraction under unanimity, in units of the printed m / (epsilon sqrt(n)).
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``epsilon``, then a column for the naive response, the cube and one pair.
-    """
-    rows = []
-    for epsilon in epsilons:
-        cube, pair = (
-            VectorReport.calibrated(n_items=n_items, epsilon=epsilon, geometry="cube"),
-            SampledOrder.calibrated(n_items=n_items, epsilon=epsilon, length=2),
-        )
-        forms = {
-            "every pair (naive)": (1.0, SplitResponse.calibrated(n_items=n_items, epsilon=epsilon).kept),
-            "cube": (1.0, cube.shrinkage),
-            "one pair": (pair.chance, pair.shrinkage),
-        }
-        unit = n_items / (epsilon * math.sqrt(voters))
-        rows.append(
-            {"epsilon": epsilon} | {name: unanimous_error(*form, voters) / unit for name, form in forms.items()}
-        )
-    return pd.DataFrame(rows)
+def unanimous_error(name: str, n_items: int, voters: int, epsilon: float) -> float:
+    """Exact expected error of one fraction over m / (epsilon sqrt(n)) if all agree; the naive response or the cube."""
+    shrinkage = 1 / math.sqrt(1 + RANDOMISERS[name](n_items, epsilon).variance)
+    right = np.arange(voters + 1)
+    law = stats.binom.pmf(right, voters, (1 + shrinkage) / 2)
+    error = law @ abs((2 * right / voters - 1) / shrinkage - 1) / 2
+    return float(error * epsilon * math.sqrt(voters) / n_items)
 
 
 # --- laws of one report ----------------------------------------------------------------------------------------------
 
 
 def report_law(report: Randomiser) -> NDArray[np.float64]:
-    """Probability of every report (columns) under every ranking (rows) of 2 to 4 items.
-
-    Parameters
-    ----------
-    report : SplitResponse, SampledOrder, PrintedPair, or VectorReport on the cube
-    """
+    """Probability of every report (columns) under every ranking (rows) of 2 to 4 items; not for the sphere."""
     return law_of_reports(report, all_rankings(report.n_items))
 
 
@@ -131,41 +84,48 @@ def largest_loss(law: NDArray[np.float64]) -> float:
 
 def event_loss(law: NDArray[np.float64]) -> float:
     """The largest log ratio over all events, from a law of at most 12 outputs."""
-    events = np.array(list(product((0, 1), repeat=law.shape[1])))[1:]
+    events = np.array(list(product((False, True), repeat=law.shape[1])))[1:]
     chances = law @ events.T
     return float(np.log(chances.max(0) / chances.min(0)).max())
 
 
-def order_loss(report: Randomiser) -> float:
-    """Central privacy loss of the order found from two voters' reports; the naive response or the cube, 3 items."""
+#: All signs on the pairs of three items.
+SENT = np.array(list(product((-1, 1), repeat=3)))
+
+
+def order_law(report: Randomiser) -> NDArray[np.float64]:
+    """Law of the order found from two voters' reports by their rankings; the naive response or the cube, 3 items."""
     law = report_law(report)
-    sent = np.array(list(product((-1, 1), repeat=3)))
     orders = ranking_signs(all_rankings(3)).astype(int)
-    totals = (sent[:, None] + sent).reshape(-1, 3)
+    totals = np.concatenate(SENT[:, None] + SENT)
     chosen = np.eye(len(orders))[np.argmax(totals @ orders.T, axis=1)]
-    given = np.array([[np.kron(a, b) @ chosen for b in law] for a in law])
-    return max(largest_loss(given[:, other]) for other in range(len(law)))
+    return np.array([[np.kron(a, b) @ chosen for b in law] for a in law])
 
 
 @claim("alabi2022:sec-background:adjacency")
 def check_adjacency(epsilon: float = 1.0) -> Iterator[Check]:
     """The definition over events against exact laws of reports, of what two voters send, and of an order."""
-    small = {name: report_law(RANDOMISERS[name](3, epsilon)) for name in ("one pair, printed form", "cube")}
-    small["every pair (naive)"] = report_law(SplitResponse.calibrated(n_items=3, epsilon=epsilon))
-    small["order of 3 items"] = report_law(SampledOrder.calibrated(n_items=3, epsilon=epsilon, length=3))
+    reports = {name: RANDOMISERS[name](3, epsilon) for name in ("one pair, printed form", "cube", "every pair (naive)")}
+    reports["order of 3 items"] = SampledOrder.calibrated(n_items=3, epsilon=epsilon, length=3)
+    small = {f"{name}, {report.n_items} items": report_law(report) for name, report in reports.items()}
     for name, law in small.items():
-        yield printed(f"{name}, 3 items: loss over all events", event_loss(law), "<=", epsilon + ROUNDING)
+        what = f"{name}, {len(law)} rankings: loss over all events, ε being used up"
+        yield printed(what, event_loss(law), "==", epsilon, error=ROUNDING)
         both = np.array([np.kron(a, law[0]) for a in law])
         what = f"{name}, two voters of whom one changes: loss of the transcript less that of a report"
         yield printed(what, largest_loss(both) - largest_loss(law), "==", 0, error=ROUNDING)
-    both = np.array([np.kron(a, a) for a in small["one pair, printed form"]])
+    both = np.array([np.kron(a, a) for a in law])
     what = "no neighbours, as both voters change: loss of the transcript"
-    yield printed(what, largest_loss(both), ">", 1.5 * epsilon)
+    yield printed(what, largest_loss(both), "==", epsilon + epsilon, error=ROUNDING)
     for name in ("every pair (naive)", "cube"):
+        found = order_law(reports[name])
         what = f"{name}, two voters: central loss of the order"
-        yield printed(what, order_loss(RANDOMISERS[name](3, epsilon)), "<=", epsilon + ROUNDING)
+        yield printed(what, max(map(largest_loss, found)), "<=", epsilon + ROUNDING)
+        agreed = sum(found[k, k, k] > found[..., k].max() - ROUNDING for k in range(len(found)))
+        what = f"{name}: orders that are found most often if both voters have them"
+        yield argument(what, agreed, "==", len(found))
     what = "a voter who publishes the ranking: loss of the transcript"
-    yield printed(what, largest_loss(np.eye(6)), "==", math.inf)
+    yield printed(what, largest_loss(np.eye(len(law))), "==", math.inf)
 
 
 # --- Theorem 8 and Corollary 9 ---------------------------------------------------------------------------------------
@@ -178,10 +138,9 @@ def cube_excess(epsilon: float) -> float:
     nothing; otherwise the true order is put down to it. The optimum costs 0.
     """
     law = report_law(VectorReport.calibrated(n_items=3, epsilon=epsilon, geometry="cube"))[0]
-    sent = np.array(list(product((-1, 1), repeat=3)))
     orders = ranking_signs(all_rankings(3))
-    wrong = (sent != orders[0]).sum(1)
-    is_order = (sent[:, None] == orders).all(-1).any(1)
+    wrong = (orders[0] != SENT).sum(1)
+    is_order = (SENT[:, None] == orders).all(-1).any(1)
     return float((law * wrong * is_order).sum())
 
 
@@ -201,14 +160,8 @@ def worst_entry(name: str, sizes: Iterable[int], epsilons: Iterable[float], loga
 
 @claim("alabi2022:thm-8")
 def check_thm_8(excess: pd.DataFrame) -> Iterator[Check]:
-    """Theorem 8 with the randomiser of its proof, for every epsilon; up to 1; and with a randomiser that can do more.
-
-    Parameters
-    ----------
-    excess : pandas.DataFrame
-        As of `excesses`; rows of the sphere are compared with the theorem.
-    """
-    growth = exponent(LARGE, exact_errors(8, 1000, LARGE).cube)
+    """Theorem 8 with its randomiser (`excesses` of the sphere), for all epsilon and up to 1; and with a better one."""
+    growth = exponent(LARGE, [unanimous_error("cube", 8, 1000, epsilon) for epsilon in LARGE])
     what = "exact error of an entry / (m/(ε√n)), cube, m = 8, 1000 unanimous voters: exponent in ε from 10 to 1000"
     yield printed(what, growth, "<=", 0)
     for name in ("sphere", "cube"):
@@ -216,7 +169,8 @@ def check_thm_8(excess: pd.DataFrame) -> Iterator[Check]:
         yield supplied(f"error of an entry / (m/(ε√n)), {name}, ε ≤ 1, m ≤ 300", worst, "<=", ENTRY)
     for row in excess[(excess.randomiser == "sphere") & (excess.epsilon <= 1)].itertuples():
         bound = math.comb(row.n_items, 2) * 2 * ENTRY * row.n_items / (row.epsilon * math.sqrt(row.voters))
-        what = f"K − OPT, optimum of clipped estimates, m = {row.n_items}, n = {row.voters:,}, ε = {row.epsilon:g}"
+        cell = f"m = {row.n_items}, n = {row.voters:,}, ε = {row.epsilon:g}"
+        what = f"K − OPT, optimum of clipped estimates, {cell}; the proof adds up all pairs' errors"
         yield supplied(what, row.mean, "<=", bound, error=Z * row.se)
     worst = worst_entry("order of k items", SIZES[:-1], WIDE, logarithm=True)
     what = "order of k items: error of an entry / (m log(ε+e)/(ε√n)), ε ≤ 10,000, m ≤ 100"
@@ -225,13 +179,7 @@ def check_thm_8(excess: pd.DataFrame) -> Iterator[Check]:
 
 @claim("alabi2022:cor-9")
 def check_cor_9(excess: pd.DataFrame, planted: pd.DataFrame) -> Iterator[Check]:
-    """Corollary 9 at large epsilon and at epsilon up to 1; then the order's error without the sum over entries.
-
-    Parameters
-    ----------
-    excess, planted : pandas.DataFrame
-        As of the functions `excesses` and `planted`; rows of one pair a voter are compared with our bound.
-    """
+    """Corollary 9 at large epsilon and up to 1; then one pair a voter, without the sum over entries."""
     lone = [cube_excess(e) for e in LARGE]
     what = "one voter, 3 items: K − OPT in units of m³/(ε√n), exponent in ε from 10 to 1000"
     yield printed(what, exponent(LARGE, np.array(LARGE) * lone), "<=", 0)
@@ -240,7 +188,7 @@ def check_cor_9(excess: pd.DataFrame, planted: pd.DataFrame) -> Iterator[Check]:
         worst = max(worst_entry(name, [m], GRID) * math.comb(m, 2) / m**2 for m in SIZES)
         yield supplied(f"Σ of entry errors / (m³/(ε√n)), {name}, ε ≤ 1", worst, "<=", ENTRY / 2)
     inputs = (
-        ("Mallows voters", excess[excess.randomiser == "one pair"]),
+        ("Mallows voters, few close pairs", excess[excess.randomiser == "one pair"]),
         ("planted", planted[planted.n_items <= EXACT_ITEMS]),
     )
     for name, row in ((name, row) for name, frame in inputs for row in frame.itertuples()):
@@ -264,22 +212,32 @@ def saving(n_items: int, epsilon: float) -> float:
 def check_naive() -> Iterator[Check]:
     """Naive randomised response against Duchi, Jordan and Wainwright's, and against one random pair a voter."""
     naive = max(entry_deviation("every pair (naive)", m, e) * e / m**2 for m, e in product(SIZES, WIDE))
-    exact = exact_errors(8, 1000, (0.1, 1.0))
     savings = [saving(m, e) / m for m, e in product(SIZES, GRID)]
     ratios = [
         RANDOMISERS["sphere"](m, e).variance / RANDOMISERS["one pair"](m, e).variance
         for m, e in product(SIZES[1:], WIDE)
     ]
+    most = SIZES[-1]
     growth = exponent(SIZES[-4:], [saving(m, 1.0) for m in SIZES[-4:]])
-    shares = exact["every pair (naive)"] / exact.cube / 8
-    yield printed("naive: error of an entry / (m²/(ε√n)), all ε, m ≤ 300", naive, "<=", 0.5)
     yield printed("error of naive response over the sphere's, ε = 1: exponent in m", growth, "==", 1, error=0.02)
     yield printed("error of naive response over the sphere's, m = 4, ε = 8", saving(4, 8.0), ">=", 1)
-    yield supplied("saving / m, ε ≤ 1, m ≤ 300: least", min(savings), ">=", 0.4)
-    yield supplied("saving / m, ε ≤ 1, m ≤ 300: largest", max(savings), "<=", 0.6)
-    yield supplied("saving / m of exact errors, cube, n = 1000 unanimous voters, m = 8", min(shares), ">=", 0.4)
-    yield amended("variance of the sphere over that of one pair: least", min(ratios), ">=", 1)
-    yield amended("variance of the sphere over that of one pair: largest", max(ratios), "<=", 1.6)
+    what = f"naive: error of an entry / (m²/(ε√n)), all ε, m ≤ {most}: (m − 1)/2m at the last"
+    yield supplied(what, naive, "==", (most - 1) / (2 * most), error=1e-6)
+    what = f"saving / m, ε ≤ 1, m ≤ {most}: least, at m = 3 and ε = 1"
+    bound = 1 / (3 * math.sinh(1 / 6) * math.sqrt(4 / math.tanh(0.5) ** 2 - 1))
+    yield supplied(what, min(savings), "==", bound, error=ROUNDING)
+    # √((1 − 1/m)/π) for small ε, up to terms in 1/m²
+    what = f"saving / m, ε ≤ 1, m ≤ {most}: largest, near 1/√π"
+    yield supplied(what, max(savings), "==", 1 / math.sqrt(math.pi), error=1 / (2 * most))
+    for name in ("every pair (naive)", "cube"):
+        normal = math.sqrt(2 / math.pi) * entry_deviation(name, 8, 1.0) / 8
+        # of n coins an error is that of a normal variable but for 1/n
+        what = f"exact error over √(2/π) of its deviation, {name}, n = 1000 unanimous voters, m = 8, ε = 1"
+        yield supplied(what, unanimous_error(name, 8, 1000, 1.0) / normal, "==", 1, error=1 / 1000)
+    what = "variance of the sphere over that of one pair: least, at m = 3 and small ε"
+    yield amended(what, min(ratios), "==", 4 / 3, error=1e-6)
+    what = "variance of the sphere over that of one pair: largest, near π/2"
+    yield amended(what, max(ratios), "==", math.pi / 2, error=2 / most**2)
 
 
 # --- simulations of whole releases -----------------------------------------------------------------------------------
@@ -303,25 +261,15 @@ def excess_costs(
     return excess
 
 
-def excesses(
-    n_items: int,
-    voters: Iterable[int],
-    epsilons: Iterable[float],
-    repetitions: int,
-    names: Iterable[str] = tuple(RANDOMISERS)[:-1],
-) -> pd.DataFrame:
-    """Simulated K - OPT; without orders of k items, the best of which is one pair up to epsilon of about 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``n_items``, ``voters``, ``epsilon``, ``randomiser``, ``mean``, ``se``, ``repetitions``, ``random`` (the same of
-        a random order, against the centre of the law).
+def excesses(n_items: int, voters: Iterable[int], epsilons: Iterable[float], repetitions: int) -> pd.DataFrame:
+    """Simulated K - OPT: ``n_items``, ``voters``, ``epsilon``, ``randomiser``, ``mean``, ``se``, ``repetitions``,
+    ``random`` (of a random order, against the centre); without orders of k items, at best one pair up to epsilon of
+    about 1.
     """
     law = Mallows(n_items, SPREAD)
     cells = [
         {"n_items": n_items, "voters": n, "epsilon": epsilon, "randomiser": name}
-        for n, epsilon, name in product(voters, epsilons, names)
+        for n, epsilon, name in product(voters, epsilons, tuple(RANDOMISERS)[:-1])
     ]
     frame = sweep(excess_costs, cells, experiment="alabi2022:thm-8:excess", repetitions=repetitions)
     return frame.assign(random=law.n_pairs / 2 - law.distance_moments()[0])
@@ -345,14 +293,9 @@ def planted_costs(
 
 
 def planted(sizes: Iterable[int], voters: int, epsilon: float, repetitions: int) -> pd.DataFrame:
-    """Orders of the hardest inputs we know, beside what is proved of them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``n_items``, ``voters``, ``epsilon``, ``mean`` (of K - OPT), ``se``, ``repetitions``, ``ours`` (proved),
-        ``entries`` (twice the sum of the entries' deviations, which Theorem 8 charges at ratio 1); for a reader see
-        `planted_table`.
+    """Orders of the hardest inputs we know: ``n_items``, ``voters``, ``epsilon``, ``mean`` (of K - OPT), ``se``,
+    ``repetitions``, ``ours`` (proved), ``entries`` (twice the sum of the entries' deviations, Theorem 8's charge at
+    ratio 1).
     """
     cells = [{"n_items": m, "voters": voters, "epsilon": epsilon} for m in sizes]
     frame = sweep(planted_costs, cells, experiment="alabi2022:cor-9:planted", repetitions=repetitions)
@@ -362,24 +305,12 @@ def planted(sizes: Iterable[int], voters: int, epsilon: float, repetitions: int)
 
 def planted_table(frame: pd.DataFrame) -> pd.DataFrame:
     """What `planted` found, one row a number of items, for a reader."""
-    heads = {
-        "n_items": "items",
-        "mean": "K − OPT",
-        "se": "standard error",
-        "ours": "our bound",
-        "entries": "sum of errors",
-    }
-    return frame[[*heads]].rename(columns=heads)
+    heads = {"n_items": "items", "mean": "K − OPT", "se": "standard error", "ours": "our bound"}
+    return frame[[*heads, "entries"]].rename(columns=heads | {"entries": "sum of errors"})
 
 
 def voters_needed(sizes: Iterable[int], epsilon: float) -> pd.DataFrame:
-    """How many voters bring the deviation of an entry below 1/2, the largest error of the answer 1/2.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``items``, then a column a randomiser: least numbers of voters.
-    """
+    """Voters that bring the deviation of an entry below 1/2, a guess's error: ``items``, a column a randomiser."""
     return pd.DataFrame(
         {"items": m} | {name: math.ceil(4 * entry_deviation(name, m, epsilon) ** 2) for name in RANDOMISERS}
         for m in sizes

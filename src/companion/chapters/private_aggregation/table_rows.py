@@ -40,53 +40,44 @@ EPSILON, LOCAL_EPSILON = 1.0, 0.1
 
 @dataclass(frozen=True)
 class Row:
-    """A mechanism in one of the two tables, or beside them.
+    """A mechanism of a table or beside it, and bounds of its error by number of items.
 
-    Parameters
-    ----------
-    table : int
-    printed : callable or None
-        From the number of items to the printed error, times epsilon n or epsilon sqrt(n), its constant taken as 1.
-    proved : callable or None
-        The same of a bound proved in the chapter, with its constant.
-    constant : float
-        What a proof allows for the printed O(), see `check_table_1` and `check_table_2`.
+    `corollary`: which prints it, with the `constant` that a proof allows for its O(); `proved`: ours for one voter, at
+    `EPSILON` or `LOCAL_EPSILON`.
     """
 
     table: int
-    printed: Callable[[int], float] | None = None
-    proved: Callable[[int], float] | None = None
+    corollary: int = 0
     constant: float = math.inf
+    proved: Callable[[int], float] | None = None
+
+    def printed(self, n_items: int) -> float:
+        """The printed error times epsilon n or epsilon sqrt(n), its constant taken as 1."""
+        return printed_rate(self.corollary, n_items, 1.0, DELTA) if self.corollary else math.nan
+
+
+def _fresh(n_items: int) -> float:
+    """Proved additive error of KwikSort with fresh blocks, times sqrt(n)."""
+    blocks = designs(n_items, LOCAL_EPSILON)["fresh blocks"].blocks
+    return fresh_error(n_items, LOCAL_EPSILON, 1) * math.sqrt(blocks)
 
 
 LOG = math.log(1 / DELTA)
 
 #: The rows of both tables, and noisy Borda scores beside them.
 ROWS = {
-    "I, Laplace": Row(1, lambda m: printed_rate(3, m), lambda m: EPSILON * matrix_error(m, EPSILON), constant=0.75),
-    "I, Gaussian": Row(
-        1, lambda m: printed_rate(4, m, 1.0, DELTA), lambda m: EPSILON * matrix_error(m, EPSILON, DELTA), constant=1.5
-    ),
-    "II, Laplace": Row(1, lambda m: printed_rate(6, m), constant=33.0),
-    "II, Gaussian": Row(1, lambda m: printed_rate(7, m, 1.0, DELTA), constant=18.0),
+    "I, Laplace": Row(1, 3, 0.75, lambda m: matrix_error(m, EPSILON)),
+    "I, Gaussian": Row(1, 4, 1.5, lambda m: matrix_error(m, EPSILON, DELTA)),
+    "II, Laplace": Row(1, 6, 33.0),
+    "II, Gaussian": Row(1, 7, 18.0),
     # the printed error of Hay et al. is that of Corollary 6
-    "exponential": Row(1, lambda m: printed_rate(6, m), lambda m: exponential_needs(m, 1.0), constant=1.0),
-    "scores, Laplace": Row(1, None, lambda m: EPSILON * borda_guarantee.additive("central", m, EPSILON)),
-    "scores, Gaussian": Row(1, None, lambda m: EPSILON * borda_guarantee.additive("central", m, EPSILON, DELTA)),
-    "local I": Row(
-        2, lambda m: printed_rate(9, m), lambda m: LOCAL_EPSILON * one_pair_error(m, LOCAL_EPSILON), constant=1.5
-    ),
-    "local II, ours": Row(
-        2,
-        None,
-        lambda m: (
-            LOCAL_EPSILON
-            * fresh_error(m, LOCAL_EPSILON, 1)
-            * math.sqrt(designs(m, LOCAL_EPSILON)["fresh blocks"].blocks)
-        ),
-    ),
-    "local II": Row(2, lambda m: printed_rate(12, m), constant=22 * PER_QUERY),
-    "local scores": Row(2, None, lambda m: LOCAL_EPSILON * borda_guarantee.additive("local", m, LOCAL_EPSILON)),
+    "exponential": Row(1, 6, 1.0, lambda m: exponential_needs(m, 1.0)),
+    "scores, Laplace": Row(1, proved=lambda m: borda_guarantee.additive("central", m, EPSILON)),
+    "scores, Gaussian": Row(1, proved=lambda m: borda_guarantee.additive("central", m, EPSILON, DELTA)),
+    "local I": Row(2, 9, 1.5, lambda m: one_pair_error(m, LOCAL_EPSILON)),
+    "local II, ours": Row(2, proved=_fresh),
+    "local II": Row(2, 12, 11 * PER_QUERY),
+    "local scores": Row(2, proved=lambda m: borda_guarantee.additive("local", m, LOCAL_EPSILON)),
 }
 
 
@@ -146,17 +137,7 @@ def pair_order(row: str, margins: NDArray[np.float64]) -> NDArray[np.int64]:
 def local_error(
     row: str, n_items: int, signal: float, repetitions: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """K times epsilon sqrt(n) from one pair a voter, all voters agreeing, one number a release.
-
-    Parameters
-    ----------
-    row : {"local I", "local scores"}
-    n_items : int
-    signal : float
-        True margin over the deviation of its estimate; fixes the number of voters.
-    repetitions : int
-    rng : numpy.random.Generator
-    """
+    """K times epsilon sqrt(n) from one pair a voter, all agreeing; `signal`: a margin over its estimate's deviation."""
     voters = math.ceil(SampledOrder.calibrated(n_items=n_items, epsilon=LOCAL_EPSILON, length=2).variance * signal**2)
     true = np.sign(np.arange(n_items) - np.arange(n_items)[:, None]).astype(float)
     wrong = np.empty(repetitions)
@@ -168,25 +149,13 @@ def local_error(
 
 
 def measured(sizes: Sequence[int], repetitions: int) -> pd.DataFrame:
-    """The errors of all rows of both tables, worst found, where all voters agree.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Numbers of items, to 256.
-    repetitions : int
-        Simulated releases a point, of the rows that need it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``row``, ``items``, ``error`` and ``se``, times epsilon n or epsilon sqrt(n); ``printed``, ``proved``: bounds in
-        the same unit, missing where there is none; ``table``.
+    """Worst errors found where all voters agree: ``row``, ``items``, ``error`` and ``se``, times epsilon n or epsilon
+    sqrt(n), bounds ``printed`` and ``proved`` in the same unit (missing where there is none), ``table``.
     """
     noises = {0.0: "Laplace", DELTA: "Gaussian"}
     parts: list[dict[str, Any]] = [
-        {"row": f"{r['reduction']}, {noises[r['delta']]}", "items": r["n_items"], "error": r["mean"], "se": r["se"]}
-        for r in worst_errors(sizes, list(noises), repetitions).to_dict("records")
+        {"row": f"{r.reduction}, {noises[r.delta]}", "items": r.n_items, "error": r.mean, "se": r.se}
+        for r in worst_errors(sizes, list(noises), repetitions).itertuples()
     ]
     for m in sizes:
         design = designs(m, LOCAL_EPSILON)
@@ -208,10 +177,11 @@ def measured(sizes: Sequence[int], repetitions: int) -> pd.DataFrame:
     worst = seen.loc[seen.groupby(["row", "n_items"])["mean"].idxmax()]
     worst = worst.rename(columns={"n_items": "items", "mean": "error"})[["row", "items", "error", "se"]]
     frame = pd.concat([pd.DataFrame(parts), worst], ignore_index=True)
-    for name in ("printed", "proved"):
-        bound = [getattr(ROWS[row], name) for row in frame.row]
-        frame[name] = [f(m) if f else math.nan for f, m in zip(bound, frame["items"], strict=True)]
-    return frame.assign(table=[ROWS[row].table for row in frame.row])
+    tables = [ROWS[row].table for row in frame.row]
+    bounds = [(ROWS[row], m) for row, m in zip(frame.row, frame["items"], strict=True)]
+    proved = np.array([row.proved(m) if row.proved else math.nan for row, m in bounds])
+    proved *= np.where(np.equal(tables, 1), EPSILON, LOCAL_EPSILON)
+    return frame.assign(printed=[row.printed(m) for row, m in bounds], proved=proved, table=tables)
 
 
 def slope(sizes: Sequence[int], errors: Sequence[float], ses: Sequence[float]) -> tuple[float, float]:

@@ -1,6 +1,7 @@
 """Exact but for means of simulations, whose streams are fixed; the chance that one was unlucky is below 1e-6 a test."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,10 +16,6 @@ from dprank.aggregation.matrix import kemeny_score
 from dprank.privacy.gaussian import gaussian_delta
 
 
-def outcomes(checks, about):
-    return [check.outcome for check in checks if check.about == about]
-
-
 def test_fact_2_on_random_matrices():
     rng = np.random.default_rng(0)
     ratios = []
@@ -26,20 +23,16 @@ def test_fact_2_on_random_matrices():
         w, other = rng.random((2, 4, 4)) * rng.choice([0, 1], (2, 4, 4))
         order, change = rng.permutation(4), abs(w - other).sum() - abs(np.diag(w - other)).sum()
         ratios.append(abs(kemeny_score(order, w) - kemeny_score(order, other)) / change)
-    assert max(ratios) <= module.fact_2_ratios(4)["any matrices"] == 1
-    assert derive(module.check_fact_2(4)) == "holds"
+    assert max(ratios) <= module.largest_change(all_rankings(4), constrained=False) == 1
 
 
-def test_theorem_1_fails_without_constraints_and_is_tight_with_them():
+def test_theorem_1_fails_with_the_fewest_voters_for_which_it_promises_something():
     loose = module.loose_answers(2.0, 1.0, np.random.default_rng(0))
     assert (loose.voters, loose.cost) == (25, 1.0)
     assert loose.promised < 1 <= loose.promised * 25 / 24
-    checks = module.check_thm_1(np.random.default_rng(1))
-    assert derive(checks) == "constants"
-    assert outcomes(checks, "corrected") == [True]
 
 
-@pytest.mark.parametrize("alpha", [1.5, 2.0, 5.0])
+@each("alpha", [1.5, 2.0, 5.0])
 def test_the_factor_of_theorem_1_is_attained(alpha):
     """A twin that promised alpha, or a hair less than alpha + 1, would be rejected."""
     assert module.transfer(3, alpha, 300, np.random.default_rng(2)) == pytest.approx(alpha + 1, abs=1e-6)
@@ -52,9 +45,7 @@ def test_error_of_a_clipped_answer_is_its_integral(fraction, scale):
         return abs(np.clip(fraction + x, 0, 1) - fraction) * math.exp(-abs(x) / scale) / (2 * scale)
 
     pieces = (-60 * scale, -fraction, 0.0, 1 - fraction, 60 * scale)
-    exact = sum(
-        integrate.quad(term, *ends, limit=200)[0] for ends in zip(sorted(pieces), sorted(pieces)[1:], strict=False)
-    )
+    exact = sum(integrate.quad(term, *ends, limit=200)[0] for ends in pairwise(sorted(pieces)))
     assert matrix_order.clipped_error(fraction, scale) == pytest.approx(exact, rel=1e-6)
 
 
@@ -63,7 +54,6 @@ def test_half_the_budget_of_corollary_3_is_unused():
 
 
 def test_the_constant_of_corollary_4_is_enough_only_under_its_condition():
-    assert module.supplied_delta() <= 1
     for constant in (module.CONSTANT, 50.0):
         epsilon = module.too_large_epsilon(10, 1e-6, constant)
         assert epsilon > math.log(1e6)
@@ -81,7 +71,7 @@ def test_printed_delta_is_that_of_the_fractions():
     assert module.printed_delta(m, epsilon, delta) == pytest.approx(exact, rel=1e-9)
 
 
-@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+@each("noise", ["gaussian", "laplace"])
 def test_order_bound_holds_on_pure_noise_and_is_not_idle(noise):
     gain = matrix_order.over_bound(matrix_order.gain_sweep([3, 6, 9], 200, noise))
     assert (gain["mean"] + 5 * gain.se < 1).all()
@@ -90,7 +80,7 @@ def test_order_bound_holds_on_pure_noise_and_is_not_idle(noise):
     assert (twin - 5 * gain.se > 1).any()
 
 
-@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+@each("noise", ["gaussian", "laplace"])
 def test_order_bound_is_the_infimum_of_its_family(noise):
     """The closed forms against the exponential moments they come from, at the chapter's choice of lambda."""
     m = 12
@@ -110,17 +100,13 @@ def test_planted_errors_count_wrong_pairs():
     assert errors.max() > 0
 
 
+@each("noise, check", [("laplace", matrix_order.check_cor_3), ("gaussian", matrix_order.check_cor_4)])
 @pytest.mark.slow
-def test_verdicts_of_the_corollaries():
-    frames = [matrix_order.gain_sweep([4, 7], 30, noise) for noise in ("laplace", "gaussian")]
-    for frame, check, verdict in zip(
-        frames, (matrix_order.check_cor_3, matrix_order.check_cor_4), ("holds", "constants"), strict=True
-    ):
-        checks = check(frame, 20)
-        assert derive(checks) == verdict
-        assert all(outcomes(checks, "corrected"))
-        mutant = check(frame.assign(mean=2.5 * frame["mean"]), 20)
-        assert False in outcomes(mutant, "corrected")
+def test_gains_beyond_our_bound_are_found(noise, check):
+    frame = matrix_order.gain_sweep([4, 7], 30, noise)
+    for times in (1, 2.5):
+        checks = check(frame.assign(mean=times * frame["mean"]), 20)
+        assert all(one.outcome for one in checks if one.about == "corrected") == (times == 1)
 
 
 def test_the_worst_crowd_of_the_exponential_mechanism_agrees():
@@ -147,14 +133,13 @@ def test_curves_and_table():
     assert sorted(curves.curve.unique()) == ["measured", "our bound", "printed bound"]
     rise = matrix_order.slopes(curves)
     assert rise["printed bound"].tolist() == pytest.approx([2, 2])
-    bound = math.log(matrix_order.order_bound(8, "gaussian") / matrix_order.order_bound(5, "gaussian")) / math.log(
-        8 / 5
-    )
-    assert rise["our bound"].iloc[1] == pytest.approx(bound)
-    far = [
-        math.log2(matrix_order.order_bound(2 * m, "gaussian") / matrix_order.order_bound(m, "gaussian"))
-        for m in (10, 1000, 10**5)
-    ]
+
+    def grown(small, large):
+        ratio = matrix_order.order_bound(large, "gaussian") / matrix_order.order_bound(small, "gaussian")
+        return math.log(ratio) / math.log(large / small)
+
+    assert rise["our bound"].iloc[1] == pytest.approx(grown(5, 8))
+    far = [grown(m, 2 * m) for m in (10, 1000, 10**5)]
     assert 1.5 < far[2] < far[1] < far[0] < 2
     bounds = matrix_order.bounds_table((5, 100))
     assert (bounds["Gaussian, ours"] < bounds["Gaussian, printed"]).all()

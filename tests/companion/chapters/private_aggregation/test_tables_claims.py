@@ -99,9 +99,8 @@ def test_slope():
 
 def test_error_depends_on_epsilon_n_only_until_all_pairs_are_lost():
     frame = study.scaling(8, [1.0, 1e3, 1e4, 1e5])
-    assert frame["error × epsilon n"].iloc[1:].tolist() == pytest.approx(
-        [table_rows.exponential_error(8)] * 3, rel=0.01
-    )
+    errors = frame["error × epsilon n"].iloc[1:].tolist()
+    assert errors == pytest.approx([table_rows.exponential_error(8)] * 3, rel=0.01)
     assert frame.margin.iloc[0] == 1
     assert frame.share.iloc[0] == pytest.approx(0.5, abs=0.02)
 
@@ -127,9 +126,8 @@ def test_the_order_is_lost_in_noise_and_found_without(row):
     lost = fitted_rates.planted_error(row, 5, 1001, 0.001, 0.0, 400, rng)
     lost *= 1001  # one vote decides
     assert abs(lost.mean() - 5) < Z * lost.std() / math.sqrt(len(lost))
-    assert (
-        fitted_rates.planted_error(row, 5, 100 * fitted_rates.fewest_voters(row, 5, 1.0), 1.0, 25.0, 3, rng).max() == 0
-    )
+    many = 100 * fitted_rates.fewest_voters(row, 5, 1.0)
+    assert fitted_rates.planted_error(row, 5, many, 1.0, 25.0, 3, rng).max() == 0
 
 
 @pytest.mark.parametrize("name", ["as printed", "fresh blocks"])
@@ -140,13 +138,9 @@ def test_split_answers_have_the_law_of_adaptive_answers(name):
     rows = np.r_[np.tile(np.arange(4), (ahead, 1)), np.tile(np.arange(4)[::-1], (behind, 1))]
     data = Rankings(rows, list("abcd"))
     runs, pairs = 4000, [(0, 1), (1, 2), (3, 0)]
-    ours, theirs = (
-        np.array([[answers.query(*pair) for pair in pairs] for answers in made])
-        for made in (
-            (fitted_rates.split_answers(design, ahead, behind, rng) for _ in range(runs)),
-            (design.poll(data, rng) for _ in range(runs)),
-        )
-    )
+    polls = lambda: fitted_rates.split_answers(design, ahead, behind, rng), lambda: design.poll(data, rng)
+    made = ([poll() for _ in range(runs)] for poll in polls)
+    ours, theirs = (np.array([[some.query(*pair) for pair in pairs] for some in answers]) for answers in made)
     bar = np.hypot(ours.std(axis=0), theirs.std(axis=0)) / math.sqrt(runs)
     assert (abs(ours.mean(axis=0) - theirs.mean(axis=0)) < Z * bar).all()
     assert abs(ours.mean(axis=0) - np.array([90, 90, 50]) / 140).max() < Z * bar.max()
@@ -207,20 +201,8 @@ def test_crossings_in_words(errors):
 # --- verdicts --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_verdicts(errors, fits):
-    checks = [
-        study.check_table_1(errors, fits),
-        study.check_table_2(errors, fits),
-        study.check_second_reduction(errors),
-    ]
-    assert [derive(some) for some in checks] == ["constants", "constants", "underspecified"]
-    for some in checks:
-        assert False not in [check.outcome for check in some if check.about in ("supplied", "corrected")]
-
-
-@pytest.mark.parametrize(
-    ("row", "check", "about"),
+@each(
+    "row, check, about",
     [
         ("I, Gaussian", study.check_table_1, "corrected"),
         ("II, Laplace", study.check_table_1, "supplied"),
