@@ -70,11 +70,13 @@ def mutants_of(module: str, name: str) -> list[tuple[ast.Module, ast.AST, Any, s
     """Every change within one function: its tree, the statement, the change."""
     tree = ast.parse(_path(module).read_text(encoding="utf-8"))
     node = dict(functions(tree))[name]
+    guards = {id(it.value) for it in ast.walk(node) if isinstance(it, ast.keyword) and it.arg == "strict"}
     return [
         (tree, statement, change, name)
         for inner, _, statement in _walk(node, name, node)
         for change in _changes(inner)
-        if id(statement) != id(node)  # not the defaults of arguments, which the profiles set
+        # not the defaults of arguments, which the profiles set, nor what only guards `zip`
+        if id(statement) != id(node) and id(inner) not in guards
     ]
 
 

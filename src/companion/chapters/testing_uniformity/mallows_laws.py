@@ -228,24 +228,25 @@ def check_h1(
 ) -> Iterator[Check]:
     """What a tester that knows the centre can do with one ranking, and one that does not."""
     theta = theta_at(items, epsilon)
-    excess = {m: mixture_excess(m, theta_at(m, 0.4)) for m in few[:-1]}
+    near, middle, sizes = 0.4, 0.5, (few[0], items, 2 * items)
+    excess = {m: mixture_excess(m, theta_at(m, near)) for m in few[:-1]}
     blind = delta * (1 + max(excess.values()))
     power = known_centre_power(items, theta, 1, delta)
     gain = max(known_centre_power(items, theta, 1, size) - size for size in np.cumsum(distance_law(items))[:-1])
-    two = [chi_square(m, theta_at(m, 0.4), 2) for m in few]
-    mixed = [pair_chi_square(m, theta_at(m, 0.4)) for m in excess]
+    two = [chi_square(m, theta_at(m, near), 2) for m in few]
+    mixed = [pair_chi_square(m, theta_at(m, near)) for m in excess]
     off = sum(abs(one / other - 1) > ROUNDING for one, other in zip(mixed, two, strict=False))
-    needed = [known_centre_samples(m, 0.5, delta) for m in (few[0], items, 2 * items)]
+    needed = [known_centre_samples(m, middle, delta) for m in sizes]
     one = f"power from one ranking at size {delta:g}"
     what = f"{one}, m = {items}, ε = {epsilon:g}: one ranking must not suffice (Section 4.1)"
     yield printed(what, power, "<", 1 - delta, reading="the tester knows the centre")
-    what = f"{one}, random centre, m = {min(excess)} to {max(excess)}, ε = 0.4: one ranking must not suffice"
+    what = f"{one}, random centre, m = {min(excess)} to {max(excess)}, ε = {near:g}: one ranking must not suffice"
     yield printed(what, blind, "<", 1 - delta, reading="the tester does not know the centre")
     yield amended(f"{one}, random centre", blind, "==", delta, error=ROUNDING)
     what = f"known centre, one ranking, m = {items}: power less size, largest over the sizes, against ε = {epsilon:g}"
     yield amended(what, gain, "==", epsilon, error=ROUNDING)
-    what = f"two rankings, random centre, ε = 0.4: χ² from uniform, m = {few[0]} to {few[-1]}: "
+    what = f"two rankings, random centre, ε = {near:g}: χ² from uniform, m = {few[0]} to {few[-1]}: "
     yield amended(f"{what}largest ratio of one to that before", max(b / a for a, b in pairwise(two)), "<", 1)
     yield amended(f"{what}how many of {len(mixed)} are not that of the mixture over all centres", off, "==", 0)
-    what = f"known centre, ε = 0.5, δ = {delta:g}: most rankings needed, m = {few[0]} to {2 * items}"
+    what = f"known centre, ε = {middle:g}, δ = {delta:g}: most rankings needed, m = {sizes[0]} to {sizes[-1]}"
     yield amended(what, max(needed), "==", 7)
