@@ -201,10 +201,10 @@ def check_search(frame: pd.DataFrame | None = None) -> Iterator[Check]:
     """Climbing finds the worst neighbours wherever all can be listed, and none breaks its promise, from `compared`."""
     frame = compared() if frame is None else frame
     found, largest = int(frame.found.sum()), float((frame[["worst", "climbed"]].max(axis=1) / frame.guarantee).max())
-    yield printed(
-        f"of {len(frame)} small families, those where climbing finds what listing finds", found, "==", len(frame)
-    )
-    yield printed("largest exact loss over its guarantee, over all those neighbours", largest, "<=", 1 + ROUNDING)
+    what = f"of {len(frame)} small families, those where climbing finds what listing finds"
+    yield printed(what, found, "==", len(frame))
+    what = f"largest exact loss over its guarantee, over all their {frame.pairs.sum():,} pairs of neighbours"
+    yield printed(what, largest, "<=", 1 + ROUNDING)
 
 
 # --- searches that look away -----------------------------------------------------------------------------------------
