@@ -5,7 +5,8 @@
 
 A mutant is one changed expression (as in `mutants.py`) of a function of a chapter's section that the claim reaches. It
 is noticed by an *exception* (or because it does not end), by the *verdict* (the ledger's verdict, or a check of the
-corrected statement, is no longer met), by the *numbers* alone (`make verify` would see it), or not at all.
+corrected statement, is no longer met), by the *numbers* alone (`make verify` would see it), or not at all: of the claim
+itself and, with `--others`, of the others that need no argument and reach the function too.
 """
 
 from __future__ import annotations
@@ -154,6 +155,7 @@ def main() -> int:
     parser.add_argument("-n", type=int, default=8, help="mutants a claim")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--others", action="store_true", help="ask the other claims that reach the function, too")
     parser.add_argument("-v", "--verbose", action="store_true", help="list those noticed by numbers alone, too")
     options = parser.parse_args()
     os.chdir(ROOT)
@@ -188,9 +190,17 @@ def main() -> int:
                 print(f"  {name}: does not run as it stands")
 
         def verdict(task: tuple[str, Mutant]) -> str:
-            name, mutant = task
-            limit = 30 + 10 * surveys[name][2]
-            return outcome(ledger, surveys[name][0], settle({mutant.module: mutant.tree}, free[name], name, limit))
+            first, mutant = task
+            place = mutant.module, mutant.function
+            others = [name for name in free if options.others and surveys[name] and place in surveys[name][1]]
+            said = "nothing"
+            for name in dict.fromkeys([first, *others]):
+                limit = 30 + 10 * surveys[name][2]
+                found = settle({mutant.module: mutant.tree}, free[name], name, limit)
+                said = min(said, outcome(ledger, surveys[name][0], found), key=OUTCOMES.index)
+                if said in ("verdict", "exception"):
+                    break
+            return said
 
         for (name, mutant), said in zip(work, pool.map(verdict, work), strict=True):
             total[said] += 1
