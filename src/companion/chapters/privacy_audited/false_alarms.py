@@ -74,12 +74,7 @@ def betting(case: Case, budget: int, rng: np.random.Generator, confidence: float
 
 
 def false_alarms(
-    chosen: Sequence[Case],
-    runs: int,
-    budget: int,
-    *,
-    auditor: Auditor = betting,
-    jobs: int = 1,
+    chosen: Sequence[Case], runs: int, budget: int, *, auditor: Auditor = betting, jobs: int = 1
 ) -> pd.DataFrame:
     """Audits of kept promises, a row a mechanism: ``mechanism``, ``epsilon``, ``delta``, ``runs``, ``alarms``,
     ``most``.

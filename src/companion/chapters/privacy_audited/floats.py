@@ -37,12 +37,7 @@ def betrayals(counts: Iterable[int], scales: Iterable[float], releases: int, job
         for count in counts
     ]
     return sweep(
-        _ruled_out,
-        cells,
-        experiment="audit-betrayals",
-        repetitions=releases,
-        outcomes=["ruled_out"],
-        jobs=jobs,
+        _ruled_out, cells, experiment="audit-betrayals", repetitions=releases, outcomes=["ruled_out"], jobs=jobs
     )
 
 

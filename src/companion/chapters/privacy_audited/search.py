@@ -19,13 +19,7 @@ from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.randomisers import SplitResponse
-from dprank.audit.neighbours import (
-    ComparisonNeighbours,
-    Neighbours,
-    OneRanking,
-    RankingNeighbours,
-    ValueNeighbours,
-)
+from dprank.audit.neighbours import ComparisonNeighbours, Neighbours, OneRanking, RankingNeighbours, ValueNeighbours
 from dprank.audit.search import WorstNeighbours, climb, worst
 from dprank.data.comparisons import Comparisons
 from dprank.data.rankings import Rankings

@@ -16,13 +16,7 @@ from companion.printed import busafekete2021 as paper
 from dprank.data.rankings import Rankings
 from dprank.privacy.divergence import LaplaceShift, discrete_laplace_shift, pair_of
 from dprank.privacy.laws import exact, features
-from dprank.uniformity import (
-    BatchVote,
-    Bucketed,
-    LaplaceUnif,
-    NoisyNorm,
-    Trun,
-)
+from dprank.uniformity import BatchVote, Bucketed, LaplaceUnif, NoisyNorm, Trun
 from dprank.uniformity.bucketed import vote_sf
 from dprank.uniformity.laws import NoisyReals, noisy_integers, pairings
 from dprank.uniformity.pairs import disjoint_pairs

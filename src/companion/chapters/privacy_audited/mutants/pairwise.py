@@ -52,12 +52,7 @@ def mutants() -> list[Mutant]:
 
 
 def _plant(
-    bug: str,
-    right: NoisyCounts | PerturbedMLE,
-    pairs: Pairs,
-    broken: Sampler,
-    loss: Loss | None = None,
-    **known: Any,
+    bug: str, right: NoisyCounts | PerturbedMLE, pairs: Pairs, broken: Sampler, loss: Loss | None = None, **known: Any
 ) -> Mutant:
     """Scores of all items and their order are published."""
     items = [f"item {i}" for i in range(right.n_items)]
