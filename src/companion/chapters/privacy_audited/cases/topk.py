@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from companion.chapters.privacy_audited.cases.case import Case
-from companion.printed import Printed
 from companion.printed.qiao2021 import theorem_2_1, theorem_2_2, theorem_3_5
 from dprank.data.comparisons import Comparisons
 from dprank.privacy.composition import Composition
@@ -24,8 +23,6 @@ from dprank.topk.private_spectral import PrivateRankCentrality
 from dprank.topk.selection import spread
 
 Array = NDArray[np.float64]
-
-
 _NOISES: tuple[Noise, ...] = ("laplace", "gumbel", "exponential")
 _ADJACENCIES: tuple[Adjacency, ...] = ("replace", "add_remove")
 #: Items that are far apart lie so many noise scales apart.
@@ -44,18 +41,10 @@ _PATH, _TRIANGLE = ((0, 1), (1, 2)), ((0, 1), (0, 2), (1, 2))
 
 def cases() -> list[Case]:
     """All selections: every noise, sets and lists, both adjacencies, pure and approximate, printed and calibrated."""
-    return [
-        *_one_shot_cases(),
-        *_approximate_cases(),
-        *_value_cases(),
-        *_contribution_cases(),
-        *_printed_cases(),
-        *_peeling_cases(),
-        *_rank_centrality_cases(),
-    ]
+    return [*_one_shot(), *_approximate(), *_values(), *_contributions(), *_as_printed(), *_peeling(), *_centrality()]
 
 
-def _one_shot_cases() -> Iterator[Case]:
+def _one_shot() -> Iterator[Case]:
     for noise in _NOISES:
         for ordered in (False, True):
             shape = "list" if ordered else "set"
@@ -63,44 +52,42 @@ def _one_shot_cases() -> Iterator[Case]:
                 mechanism = Oneshot.calibrated(epsilon=1.0, k=2, noise=noise, ordered=ordered, adjacency=adjacency)
                 # exponential noise loses all where the items are equal, the others in the limit of a wide gap
                 gap = 0 if noise == "exponential" else _FAR * mechanism.scale
-                pair = lows_rise(2, 2, gap, adjacency)
                 loss = 2 * spread(1.0, adjacency) / mechanism.scale if noise == "exponential" else None
-                yield _case(f"Oneshot, {noise}, {shape}, {adjacency}", mechanism, pair, closed_form=loss)
+                name = f"Oneshot, {noise}, {shape}, {adjacency}"
+                yield _case(name, mechanism, lows_rise(2, 2, gap, adjacency), closed_form=loss)
             mechanism = Oneshot.calibrated(epsilon=1.0, k=2, noise=noise, ordered=ordered)
             name = f"Oneshot, {noise}, {shape}, counts up to 6"
             yield _case(name, mechanism, _worst_counts(noise), found="exhausted")
     for noise, closed in (("laplace", _laplace_behind), ("gumbel", _gumbel_behind)):
         mechanism = Oneshot.calibrated(epsilon=1.0, k=1, noise=noise)
-        before, after = 3 / mechanism.scale, 1 / mechanism.scale
-        pair = lows_rise(1, 1, 3, "replace")
-        yield _case(f"Oneshot, {noise}, one of two", mechanism, pair, closed_form=closed(after) - closed(before))
+        loss = closed(1 / mechanism.scale) - closed(3 / mechanism.scale)
+        yield _case(f"Oneshot, {noise}, one of two", mechanism, lows_rise(1, 1, 3, "replace"), closed_form=loss)
     few = Oneshot.calibrated(epsilon=1.0, n_items=5, k=4)
     yield _case("Oneshot, laplace, four of five", few, lows_rise(4, 1, _FAR * few.scale, "replace"))
     order = Oneshot.calibrated(epsilon=1.0, n_items=4, k=3, ordered=True)
     yield _case("Oneshot, laplace, order of three of four", order, lows_rise(2, 2, _FAR * order.scale, "replace"))
 
 
-def _approximate_cases() -> Iterator[Case]:
-    k, n_items, delta = 12, 24, 0.05
+def _approximate() -> Iterator[Case]:
     for noise in ("laplace", "gumbel"):
-        mechanism = Oneshot.calibrated(epsilon=1.0, delta=delta, n_items=n_items, k=k, noise=noise)
-        pair = _climbed(mechanism.k, n_items, mechanism.scale, delta, mechanism.noise)
-        yield _case(f"Oneshot, {noise}, delta = {delta}", mechanism, pair, found="climbed")
+        mechanism = Oneshot.calibrated(epsilon=1.0, delta=0.05, n_items=24, k=12, noise=noise)
+        pair = _climbed(12, 24, mechanism.scale, 0.05, mechanism.noise)
+        yield _case(f"Oneshot, {noise}, delta = 0.05", mechanism, pair, found="climbed")
 
 
-def _value_cases() -> Iterator[Case]:
+def _values() -> Iterator[Case]:
     for noise in _NOISES:
         mechanism = Oneshot.calibrated(epsilon=1.0, k=2, noise=noise, values=True)
         gap = 0 if noise == "exponential" else _FAR * mechanism.scale
         yield _case(f"Oneshot, {noise}, with values", mechanism, lows_rise(2, 2, gap, "replace"))
     everything = Oneshot.calibrated(epsilon=1.0, n_items=2, k=2, values=True)
-    pair = lows_rise(2, 0, 0, "replace")
-    yield _case("Oneshot, laplace, all values", everything, pair, closed_form=2 / (everything.value_scale or math.inf))
+    loss = 2 / (everything.value_scale or math.inf)
+    yield _case("Oneshot, laplace, all values", everything, lows_rise(2, 0, 0, "replace"), closed_form=loss)
     split = Oneshot.calibrated(epsilon=1.0, delta=0.05, k=2, values=True)
     yield _case("Oneshot, laplace, with values, delta = 0.05", split, lows_rise(2, 2, 2 * split.scale, "replace"))
 
 
-def _contribution_cases() -> Iterator[Case]:
+def _contributions() -> Iterator[Case]:
     for adjacency in _ADJACENCIES:
         mechanism = Oneshot.calibrated(epsilon=1.0, k=3, adjacency=adjacency, per_person=1)
         far = _FAR * mechanism.scale
@@ -109,30 +96,28 @@ def _contribution_cases() -> Iterator[Case]:
         yield _case(f"Oneshot, laplace, one contribution, {adjacency}", mechanism, (data, other))
 
 
-def _printed_cases() -> Iterator[Case]:
+def _as_printed() -> Iterator[Case]:
     for adjacency in _ADJACENCIES:
         for values in (False, True):
             printed = theorem_2_1(epsilon=1.0, k=2, values=values, adjacency=adjacency)
             low, high = lows_rise(2, 2, _FAR * printed.mechanism.scale, adjacency)
-            shown = " with values" if values else ""
-            yield _printed(f"Oneshot, Theorem 2.1{shown}, {adjacency}", printed, (-low, -high))
+            name = f"Oneshot, Theorem 2.1{' with values' if values else ''}, {adjacency}"
+            yield _case(name, printed.mechanism, (-low, -high), printed=printed.claims.epsilon)
     for values in (False, True):
         printed = theorem_2_2(epsilon=0.2, delta=0.05, n_items=4, k=2, values=values)
         low, high = lows_rise(2, 2, 0, "replace")
-        shown = " with values" if values else ""
-        yield _printed(f"Oneshot, Theorem 2.2{shown}", printed, (-low, -high))
+        name = f"Oneshot, Theorem 2.2{' with values' if values else ''}"
+        yield _case(name, printed.mechanism, (-low, -high), printed=printed.claims.epsilon)
 
 
-def _peeling_cases() -> Iterator[Case]:
+def _peeling() -> Iterator[Case]:
     for noise in _NOISES:
         for adjacency in _ADJACENCIES:
             mechanism = Peeling.calibrated(epsilon=1.0, k=2, noise=noise, adjacency=adjacency, composition="basic")
-            pair = lows_rise(2, 2, _FAR * mechanism.scale, adjacency)
-            yield _case(f"Peeling, {noise}, {adjacency}", mechanism, pair)
+            yield _case(f"Peeling, {noise}, {adjacency}", mechanism, lows_rise(2, 2, _FAR * mechanism.scale, adjacency))
         mechanism = Peeling.calibrated(epsilon=1.0, k=2, noise=noise, composition="basic")
         # permute-and-flip starts its rounds anew, and needs a gap again
-        pair = _worst_counts("laplace")
-        yield _case(f"Peeling, {noise}, counts up to 6", mechanism, pair, found="exhausted")
+        yield _case(f"Peeling, {noise}, counts up to 6", mechanism, _worst_counts("laplace"), found="exhausted")
     for composition, noise, lows, tops, gap in _APPROXIMATE_ROUNDS:
         mechanism = Peeling.calibrated(epsilon=1.0, delta=0.05, k=4, noise=noise, composition=composition)
         pair = lows_rise(lows, tops, gap * mechanism.scale, "replace")
@@ -141,21 +126,19 @@ def _peeling_cases() -> Iterator[Case]:
     yield _case("Peeling, gumbel, all three", last, lows_rise(2, 1, _FAR * last.scale, "replace"))
 
 
-def _rank_centrality_cases() -> Iterator[Case]:
+def _centrality() -> Iterator[Case]:
     """Worst of all neighbours on a small graph."""
     make = partial(PrivateRankCentrality.calibrated, epsilon=1.0)
     two = make(n_items=2, k=1, samples=20, damped=False, relative=False)
     before, after = (float(np.ptp(two.scores(np.array([won / 20])))) / two.scale for won in (0, 1))
-    closed = _laplace_behind(after) - _laplace_behind(before)
-    yield _graph_case("two items, shares", two, (0,), closed_form=closed)
+    yield _graph_case("two items, shares", two, (0,), closed_form=_laplace_behind(after) - _laplace_behind(before))
     yield _graph_case("two items", make(n_items=2, k=1, samples=20), (9,))
     for k in (1, 2):
         yield _graph_case(f"triangle, k = {k}", make(n_items=3, k=k, samples=2, pairs=_TRIANGLE), (0, 0, 0))
-    path = make(n_items=3, k=1, samples=10, pairs=_PATH, relative=False)
-    yield _graph_case("path, damped shares", path, (9, 0))
-    yield _graph_case("path, relative", make(n_items=3, k=1, samples=10, pairs=_PATH), (9, 0))
-    teleport = make(n_items=3, k=1, samples=10, pairs=_PATH, teleport=0.3, damped=False, relative=False)
-    yield _graph_case("path, teleport", teleport, (9, 0))
+    path = partial(make, n_items=3, k=1, samples=10, pairs=_PATH)
+    yield _graph_case("path, damped shares", path(relative=False), (9, 0))
+    yield _graph_case("path, relative", path(), (9, 0))
+    yield _graph_case("path, teleport", path(teleport=0.3, damped=False, relative=False), (9, 0))
     printed = partial(theorem_3_5, epsilon=0.2, delta=1e-6, n_items=3, k=1)
     own, bounded = printed(samples=10, pairs=_PATH), printed(samples=2, rho=0.5)
     promise = {"printed": own.claims.epsilon, "printed_delta": own.claims.delta}
@@ -167,22 +150,16 @@ def _case(name: str, mechanism: Any, pair: tuple[Any, Any], **known: Any) -> Cas
     return Case(name, mechanism, *pair, source="qiao2021", **known)
 
 
-def _printed(name: str, printed: Printed, pair: tuple[Any, Any]) -> Case:
-    return _case(name, printed.mechanism, pair, printed=printed.claims.epsilon)
-
-
 def _graph_case(name: str, mechanism: PrivateRankCentrality, wins: tuple[int, ...], **known: Any) -> Case:
     """Wins of the second item of every edge, and one more of the first edge."""
-    more = (wins[0] + 1, *wins[1:])
-    pair = comparisons_of(mechanism, wins), comparisons_of(mechanism, more)
+    pair = comparisons_of(mechanism, wins), comparisons_of(mechanism, (wins[0] + 1, *wins[1:]))
     return _case(f"PrivateRankCentrality, {name}", mechanism, pair, found="exhausted", **known)
 
 
 def comparisons_of(mechanism: PrivateRankCentrality, wins: ArrayLike) -> Comparisons:
     """Data of a mechanism in which the second item of every edge won so often, items named by their codes."""
-    samples = mechanism.samples
-    first, second = np.repeat(mechanism.edges, samples, axis=0).T
-    lost = np.arange(len(first)) % samples >= np.repeat(np.asarray(wins), samples)
+    first, second = np.repeat(mechanism.edges, mechanism.samples, axis=0).T
+    lost = np.arange(len(first)) % mechanism.samples >= np.repeat(np.asarray(wins), mechanism.samples)
     return Comparisons(first, second, lost.astype(float), items=[str(code) for code in range(mechanism.n_items)])
 
 
@@ -203,10 +180,8 @@ def _climbed(k: int, n_items: int, scale: float, delta: float, noise: Noise) -> 
     """What `worst_pair` finds, all items spelled out: those of no part are far above or below."""
     types, chosen = worst_pair(k, n_items, scale, delta=delta, noise=noise)[1:]
     far = 1e3 * scale
-    idle = [k - chosen, n_items - sum(types.counts) - (k - chosen)]
-    before, after = (
-        np.repeat(np.r_[values, far, -far], [*types.counts, *idle]) for values in (types.before, types.after)
-    )
+    counts = [*types.counts, k - chosen, n_items - sum(types.counts) - (k - chosen)]
+    before, after = (np.repeat(np.r_[values, far, -far], counts) for values in (types.before, types.after))
     before.flags.writeable = after.flags.writeable = False
     return before, after
 

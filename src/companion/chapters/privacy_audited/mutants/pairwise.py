@@ -30,10 +30,9 @@ Pairs = Sequence[tuple[Comparisons, Comparisons]]
 #: Whole noise beyond so many scales has no place in an exact law, and outcomes that are as rare are told as one.
 _REACH, _RARE = 25, 1e-9
 #: What one comparison turned round looks like on little data and on more.
-WON, LOST, NONE = (comparisons(rows, 2) for rows in ([(0, 1, 1.0)], [(0, 1, 0.0)], []))
+WON, NONE = comparisons([(0, 1, 1.0)], 2), comparisons([], 2)
 FLIPS: Pairs = [
-    (WON, LOST),
-    *((comparisons([(0, 1, 1.0)] * n, 2), comparisons([(0, 1, 1.0)] * (n - 1) + [(0, 1, 0.0)], 2)) for n in (2, 20)),
+    (comparisons([(0, 1, 1.0)] * n, 2), comparisons([(0, 1, 1.0)] * (n - 1) + [(0, 1, 0.0)], 2)) for n in (1, 2, 20)
 ]
 #: One comparison of three items moved to another pair.
 PATHS: Pairs = [
@@ -55,45 +54,41 @@ def _plant(
     bug: str, right: NoisyCounts | PerturbedMLE, pairs: Pairs, broken: Sampler, loss: Loss | None = None, **known: Any
 ) -> Mutant:
     """Scores of all items and their order are published."""
-    items = [f"item {i}" for i in range(right.n_items)]
-    names = [f"score of {i}" for i in items] + [f"place {1 + place}" for place in range(right.n_items)]
+    places = range(right.n_items)
+    names = [f"score of item {place}" for place in places] + [f"place {1 + place}" for place in places]
     return rewritten(bug, right, pairs, broken, loss, names=names, **known)
 
 
-def _rescaled(bug: str, right: NoisyCounts | PerturbedMLE, scale: float, pairs: Pairs) -> Mutant:
-    """The right code with the wrong scale."""
-    wrong = replace(right, scale=scale)
-    return _plant(bug, right, pairs, sampler(wrong), partial(exact, wrong))
-
-
-# --- noisy counts ----------------------------------------------------------------------------------------------------
+def _recalibrated(bug: str, right: Any, wrong: Any, pairs: Pairs, **known: Any) -> Mutant:
+    """The right code with the wrong parameters."""
+    return _plant(bug, right, pairs, sampler(wrong), partial(exact, wrong), **known)
 
 
 def _on_counts() -> list[Mutant]:
     several = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3, score="wins")
     survey: dict[str, Any] = {"per_person": 3, "score": "wins", "design": "complete"}
     ties, none = (NoisyCounts.calibrated(epsilon=2.0, n_items=3, ties=ties, **survey) for ties in (True, False))
+    half, single = replace(COUNTS, scale=COUNTS.scale / 2), replace(several, scale=COUNTS.scale)
+    tied = replace(ties, scale=none.scale)
     table, doubles = replace(COUNTS, n_items=3), replace(COUNTS, law="continuous")
-    rest = [(0, 2, 1.0)] * 2
-    met = [[comparisons([*rest, moved], 3) for moved in ((0, 1, 1.0), other)] for other in ((0, 1, 0.0), (0, 2, 1.0))]
+    # the same pair, noted down the other way round, with the other outcome
+    flips: Pairs = [*FLIPS, (WON, comparisons([(1, 0, 1.0)], 2))]
+    rest, moves = [(0, 2, 1.0)] * 2, ((0, 1, 0.0), (0, 2, 1.0))
+    met: Pairs = [(comparisons([*rest, (0, 1, 1.0)], 3), comparisons([*rest, moved], 3)) for moved in moves]
 
     def published(bug: str, publish: Callable[[Array, Comparisons], Array]) -> Mutant:
-        return _plant(bug, COUNTS, [*FLIPS, _TURNED], partial(_released, publish), partial(_loss, publish))
+        return _plant(bug, COUNTS, flips, partial(_released, publish), partial(_loss, publish))
 
     return [
-        _rescaled("half the noise on win counts", COUNTS, COUNTS.scale / 2, FLIPS),
-        _rescaled("one answer's sensitivity for a voter with 3", several, COUNTS.scale, [worst_sheets(several)]),
-        _rescaled("sensitivity of a survey whose ties were dropped", ties, none.scale, [worst_sheets(ties)]),
+        _recalibrated("half the noise on win counts", COUNTS, half, FLIPS),
+        _recalibrated("one answer's sensitivity for a voter with 3", several, single, [worst_sheets(several)]),
+        _recalibrated("sensitivity of a survey whose ties were dropped", ties, tied, [worst_sheets(ties)]),
         published("noise on positive counts only", on_positive),
         published("counts clamped to the data's own maximum", clamped),
         published("equal noisy counts in order of first appearance", by_appearance),
-        _plant("no noise on pairs that met once", table, [(one, other) for one, other in met], _met_often, _met_loss),
+        _plant("no noise on pairs that met once", table, met, _met_often, _met_loss),
         _plant("noise in double precision on a count", COUNTS, FLIPS, sampler(doubles), bits=True),
     ]
-
-
-#: The same pair, noted down the other way round, with the other outcome.
-_TURNED = (WON, comparisons([(1, 0, 1.0)], 2))
 
 
 def _released(publish: Callable[[Array, Comparisons], Array], data: Comparisons, size: int, rng: Any) -> Array:
@@ -143,23 +138,16 @@ def _met_loss(data: Comparisons, other: Comparisons) -> PairLaw:
     return REVEALED if (bare[0] != bare[1]).any() else pair_of([1.0], [1.0])
 
 
-# --- the perturbed likelihood ----------------------------------------------------------------------------------------
-
-
 def _on_likelihoods() -> list[Mutant]:
     private = PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=1.5, **SECRET)
-    bare = PerturbedMLE(3, 4.0, 0.05, **SECRET)
-    smooth = PerturbedMLE(2, 4.0, 1.5, **SECRET)
-    tiny = PerturbedMLE(2, 2.0, 0.05, **SECRET)
+    bare, smooth, tiny = (PerturbedMLE(*of, **SECRET) for of in ((3, 4.0, 0.05), (2, 4.0, 1.5), (2, 2.0, 0.05)))
     added = Guarantee(2 / tiny.scale, unit="comparison", adjacency="add_remove")
     secret = PerturbedMLE(3, PUBLIC.scale, PUBLIC.ridge, graph="public", unit="comparison", law="discrete")
     return [
-        _rescaled("half the noise in the objective", PUBLIC, PUBLIC.scale / 2, FLIPS),
-        _plant("curvature of a moved comparison forgotten", private, PATHS, sampler(bare), partial(exact, bare)),
-        _plant(
-            *("ridge forgotten under add/remove", smooth, [(NONE, WON), (WON, FLIPS[1][0])]),
-            *(sampler(tiny), partial(exact, tiny)),
-            promise=added,
+        _recalibrated("half the noise in the objective", PUBLIC, replace(PUBLIC, scale=PUBLIC.scale / 2), FLIPS),
+        _recalibrated("curvature of a moved comparison forgotten", private, bare, PATHS),
+        _recalibrated(
+            "ridge forgotten under add/remove", smooth, tiny, [(NONE, WON), (WON, FLIPS[1][0])], promise=added
         ),
         _plant("edge set of the data behind noisy counts", private, PATHS, sampler(secret)),
         _plant("one step of the optimiser from the estimate without noise", PUBLIC, FLIPS, _one_step, _step_loss),

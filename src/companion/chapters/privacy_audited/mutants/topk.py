@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -31,8 +31,17 @@ Pairs = list[tuple[Any, Any]]
 #: The right ones.
 ONE, TWO = (Oneshot.calibrated(epsilon=1.0, k=k) for k in (1, 2))
 WHOLE = Oneshot.calibrated(epsilon=2.0, k=1, adjacency="add_remove")
+STABLE = Oneshot(1, 1.0, adjacency="add_remove")
 ROUNDS, FIRST = (Peeling.calibrated(epsilon=1.0, k=k, noise="gumbel", composition="basic") for k in (2, 1))
 PATH = PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=20, pairs=((0, 1), (1, 2)), relative=False)
+#: Lead from which noise "cannot matter", and bound of "absurd" noise, both in units of the values.
+CLEAR, BOUND = 8, 4
+#: Most winners of the loop that stops by itself, and the lead below which it does, in scales.
+MOST, LEAD = 4, 0.5
+#: Counts above it are published; a record adds one to one count.
+THRESHOLD = 4
+#: Scales beyond which whole noise has no place in an exact law.
+_REACH = 40
 
 
 def mutants() -> list[Mutant]:
@@ -49,48 +58,35 @@ def harmless() -> Mutant:
     return miscalibrated("noise reused in every round, losses added up", right, _one_pass(right), _rises(2, 2, 0, 4))
 
 
-# --- neighbours ------------------------------------------------------------------------------------------------------
-
-
 def _rises(lows: int, tops: int, *gaps: float) -> Pairs:
     """Low values rise and those a gap above fall."""
     return [lows_rise(lows, tops, gap, "replace") for gap in gaps]
 
 
-# --- one pass --------------------------------------------------------------------------------------------------------
-
-#: Lead from which noise "cannot matter", and bound of "absurd" noise, both in units of the values.
-CLEAR, BOUND = 8, 4
-#: Scales beyond which whole noise has no place in an exact law.
-_REACH = 40
-
-
-def _one_shot() -> Iterator[Mutant]:
-    yield miscalibrated("half the noise in one pass", TWO, replace(TWO, scale=TWO.scale / 2), _rises(2, 2, 0, 8))
-    loaded, monotone = (
-        Oneshot.calibrated(epsilon=1.0, k=2, noise="exponential", adjacency=adjacency)
-        for adjacency in ("replace", "add_remove")
-    )
-    wrong = replace(loaded, scale=monotone.scale)
-    yield miscalibrated("monotone discount under replacement", loaded, wrong, _rises(2, 2, 0, 8))
-    valued = Oneshot.calibrated(epsilon=1.0, k=2, noise="exponential", values=True)
-    wrong = replace(valued, scale=loaded.scale, value_scale=loaded.scale)
-    yield miscalibrated("values released at the price of the index set", valued, wrong, _rises(2, 2, 0, 4))
-    listed, unlisted = (Oneshot.calibrated(epsilon=1.0, n_items=5, k=4, ordered=ordered) for ordered in (True, False))
-    wrong = replace(unlisted, ordered=True)
-    yield miscalibrated("order released at the price of the set", listed, wrong, _rises(2, 3, 0, 4))
-    gumbel = Oneshot.calibrated(epsilon=1.0, n_items=5, k=4, noise="gumbel")
-    wrong = replace(gumbel, scale=unlisted.scale)
-    yield miscalibrated("the few left out said to be cheap for Gumbel noise", gumbel, wrong, _rises(4, 1, 0, 4))
-    yield rewritten("one draw shared by all items", TWO, _rises(2, 2, 0, 1, 4), _shared, by_law(_shared_law))
-    yield rewritten(
-        "noise skipped when the gap is large", ONE, _rises(2, 1, 0, 2, CLEAR), _skipping, by_law(_skipping_law)
-    )
-    yield rewritten(
-        "noise clipped where it is absurd", ONE, _rises(1, 1, 0, 2, 2 * BOUND + 1), _clipped, by_law(_clipped_law)
-    )
+def _one_shot() -> list[Mutant]:
+    pair = partial(Oneshot.calibrated, epsilon=1.0, k=2, noise="exponential")
+    loaded, monotone, valued = pair(), pair(adjacency="add_remove"), pair(values=True)
+    few = partial(Oneshot.calibrated, epsilon=1.0, n_items=5, k=4)
+    listed, unlisted, gumbel = few(ordered=True), few(), few(noise="gumbel")
+    free = replace(valued, scale=loaded.scale, value_scale=loaded.scale)
     counts: Pairs = [((0, 0, 0), (1, 1, 0)), ((0, 0, 0), (1, 0, 0)), ((4, 0, 0), (5, 0, 0))]
-    yield rewritten("ties broken by true count", WHOLE, counts, _true_ties, by_law(_true_ties_law))
+    cheap, quiet = replace(loaded, scale=monotone.scale), replace(gumbel, scale=unlisted.scale)
+    bare = replace(unlisted, ordered=True)
+    return [
+        miscalibrated("half the noise in one pass", TWO, replace(TWO, scale=TWO.scale / 2), _rises(2, 2, 0, 8)),
+        miscalibrated("monotone discount under replacement", loaded, cheap, _rises(2, 2, 0, 8)),
+        miscalibrated("values released at the price of the index set", valued, free, _rises(2, 2, 0, 4)),
+        miscalibrated("order released at the price of the set", listed, bare, _rises(2, 3, 0, 4)),
+        miscalibrated("the few left out said to be cheap for Gumbel noise", gumbel, quiet, _rises(4, 1, 0, 4)),
+        rewritten("one draw shared by all items", TWO, _rises(2, 2, 0, 1, 4), _shared, by_law(_shared_law)),
+        rewritten(
+            "noise skipped when the gap is large", ONE, _rises(2, 1, 0, 2, CLEAR), _skipping, by_law(_skipping_law)
+        ),
+        rewritten(
+            "noise clipped where it is absurd", ONE, _rises(1, 1, 0, 2, 2 * BOUND + 1), _clipped, by_law(_clipped_law)
+        ),
+        rewritten("ties broken by true count", WHOLE, counts, _true_ties, by_law(_true_ties_law)),
+    ]
 
 
 def _shared(data: Any, size: int, rng: np.random.Generator) -> Rows:
@@ -117,7 +113,7 @@ def _is_clear(data: Any) -> bool:
 
 def _clipped(data: Any, size: int, rng: np.random.Generator) -> Rows:
     noise = noises.discrete_laplace(ONE.scale, (size, len(data)), rng=rng).clip(-BOUND, BOUND)
-    return _winner(np.asarray(data) + noise + rng.random(noise.shape))
+    return (np.asarray(data) + noise + rng.random(noise.shape)).argmax(axis=1)[:, None]
 
 
 def _clipped_law(data: Any) -> Mapping[Any, float]:
@@ -129,7 +125,8 @@ def _clipped_law(data: Any) -> Mapping[Any, float]:
 def _true_ties(data: Any, size: int, rng: np.random.Generator) -> Rows:
     noise = noises.discrete_laplace(WHOLE.scale, (size, len(data)), rng=rng)
     # less than a unit in all: true counts decide between equal noisy ones, and chance between equal true ones
-    return _winner(np.asarray(data) * 0.1 + rng.random(noise.shape) * 0.01 + np.asarray(data) + noise)
+    noisy = np.asarray(data) * 0.1 + rng.random(noise.shape) * 0.01 + np.asarray(data) + noise
+    return noisy.argmax(axis=1)[:, None]
 
 
 def _true_ties_law(data: Any) -> Mapping[Any, float]:
@@ -137,38 +134,30 @@ def _true_ties_law(data: Any) -> Mapping[Any, float]:
     return _winner_law(data, step, chance, np.asarray(data) * 0.1)
 
 
-def _winner(noisy: Rows) -> Rows:
-    return noisy.argmax(axis=1)[:, None]
-
-
 def _winner_law(data: Any, step: Rows, chance: Array, extra: Array) -> Mapping[Any, float]:
     """Law of the largest noisy value, equal ones in random order, by listing all noise."""
-    noise = np.stack(np.meshgrid(*[step] * len(data)), axis=-1).reshape(-1, len(data))
-    chances = np.stack(np.meshgrid(*[chance] * len(data)), axis=-1).reshape(-1, len(data)).prod(axis=1)
+    noise, chances = (np.stack(np.meshgrid(*[of] * len(data)), -1).reshape(-1, len(data)) for of in (step, chance))
     noisy = np.asarray(data, float) + extra + noise
     first = np.isclose(noisy, noisy.max(axis=1, keepdims=True), rtol=0, atol=1e-9)
-    return dict(enumerate(chances @ (first / first.sum(axis=1, keepdims=True))))
+    return dict(enumerate(chances.prod(axis=1) @ (first / first.sum(axis=1, keepdims=True))))
 
 
-# --- rounds ----------------------------------------------------------------------------------------------------------
-
-#: Most winners of the loop that stops by itself, and the lead below which it does, in scales.
-MOST, LEAD = 4, 0.5
-
-
-def _peeled() -> Iterator[Mutant]:
+def _peeled() -> list[Mutant]:
     four = Peeling.calibrated(epsilon=1.0, k=4, noise="laplace", composition="basic")
-    wrong = replace(four, scale=four.scale / four.k)
-    yield miscalibrated("epsilon spent in every round", four, wrong, _rises(4, 1, 0, 4))
-    wrong = replace(ROUNDS, scale=ROUNDS.scale / 2)
-    yield miscalibrated("factor 2 forgotten in the loss of a round", ROUNDS, wrong, _rises(2, 2, 0, 8))
-    yield rewritten(
-        "stops when the lead is small, priced as one round", FIRST, _rises(3, 2, 0, 4), _stopping, by_law(_stopping_law)
-    )
-    optimal = Peeling.calibrated(epsilon=1.0, delta=0.05, k=5, noise="exponential")
-    yield miscalibrated(
-        "noise reused in every round, optimal composition", optimal, _one_pass(optimal), _rises(1, 5, 0, 4)
-    )
+    many = Peeling.calibrated(epsilon=1.0, delta=0.05, k=5, noise="exponential")
+    spent, half = replace(four, scale=four.scale / four.k), replace(ROUNDS, scale=ROUNDS.scale / 2)
+    return [
+        miscalibrated("epsilon spent in every round", four, spent, _rises(4, 1, 0, 4)),
+        miscalibrated("factor 2 forgotten in the loss of a round", ROUNDS, half, _rises(2, 2, 0, 8)),
+        rewritten(
+            "stops when the lead is small, priced as one round",
+            FIRST,
+            _rises(3, 2, 0, 4),
+            _stopping,
+            by_law(_stopping_law),
+        ),
+        miscalibrated("noise reused in every round, optimal composition", many, _one_pass(many), _rises(1, 5, 0, 4)),
+    ]
 
 
 def _one_pass(rounds: Peeling) -> Oneshot:
@@ -210,20 +199,18 @@ def _stopping_law(data: Any) -> Mapping[Any, float]:
     return law
 
 
-# --- rank centrality -------------------------------------------------------------------------------------------------
-
-
-def _spectral() -> Iterator[Mutant]:
+def _spectral() -> list[Mutant]:
     def pairs(mechanism: PrivateRankCentrality, *wins: tuple[int, ...]) -> Pairs:
-        more = [(won[0] + 1, *won[1:]) for won in wins]
-        return [(comparisons_of(mechanism, a), comparisons_of(mechanism, b)) for a, b in zip(wins, more, strict=True)]
+        return [(comparisons_of(mechanism, w), comparisons_of(mechanism, (w[0] + 1, *w[1:]))) for w in wins]
 
     share = PrivateRankCentrality.calibrated(epsilon=1.0, n_items=2, k=1, samples=20, damped=False, relative=False)
-    wrong = replace(share, scale=share.scale / 2)
-    yield miscalibrated("half range of scores taken for their range", share, wrong, pairs(share, (0,), (4,), (9,)))
+    half = replace(share, scale=share.scale / 2)
     data = pairs(PATH, (1, 18), (9, 10), (18, 0))
-    yield miscalibrated("shares not damped", PATH, replace(PATH, damped=False), data)
-    yield rewritten("noisy shares published, their scale read off the data", PATH, data, _own_scale, _own_scale_loss)
+    return [
+        miscalibrated("half range of scores taken for their range", share, half, pairs(share, (0,), (4,), (9,))),
+        miscalibrated("shares not damped", PATH, replace(PATH, damped=False), data),
+        rewritten("noisy shares published, their scale read off the data", PATH, data, _own_scale, _own_scale_loss),
+    ]
 
 
 def _own_scale(data: Comparisons, size: int, rng: np.random.Generator) -> Rows:
@@ -233,14 +220,12 @@ def _own_scale(data: Comparisons, size: int, rng: np.random.Generator) -> Rows:
 
 def _own_scale_loss(data: Comparisons, other: Comparisons) -> PairLaw:
     """Of the first share, in cells up to 40 scales away: a lower bound. In truth there is no bound."""
-    (shares, scale), (_, wider) = _shares_and_scale(data), _shares_and_scale(other)
-    edges = shares[0] + 40 * max(scale, wider) * np.linspace(-1, 1, 81)
+    both = [_shares_and_scale(data), _shares_and_scale(other)]
+    edges = both[0][0][0] + 40 * max(width for _, width in both) * np.linspace(-1, 1, 81)
     laws = []
-    for one in (data, other):
-        centre, width = _shares_and_scale(one)
-        z = (edges - centre[0]) / width
-        laplace = LAWS["laplace"]
-        below, above = np.exp(laplace.log_below(z)), np.exp(laplace.log_above(z))
+    for shares, width in both:
+        z = (edges - shares[0]) / width
+        below, above = np.exp(LAWS["laplace"].log_below(z)), np.exp(LAWS["laplace"].log_above(z))
         # differences of tails, of the nearer one
         inner = np.where(z[1:] < 0, np.diff(below), -np.diff(above))
         laws.append(np.r_[below[0], inner, above[-1]])
@@ -254,23 +239,16 @@ def _shares_and_scale(data: Comparisons) -> tuple[Array, float]:
     return law, PATH.scale * float(law.sum() / PATH.scores(shares).sum())
 
 
-# --- thresholds ------------------------------------------------------------------------------------------------------
-
-#: Counts above it are published; a record adds one to one count.
-THRESHOLD = 4
-_STABLE = Oneshot(1, 1.0, adjacency="add_remove")
-
-
 def _threshold() -> Mutant:
     """Noise on positive counts only: the chance that a count of 1 passes is the delta of the promise."""
-    promise = Guarantee(1 / _STABLE.scale, 1 - _values_law((1,), strict=True)[-1], adjacency="add_remove")
-    return Mutant(
+    promise = Guarantee(1 / STABLE.scale, 1 - _values_law((1,), strict=True)[-1], adjacency="add_remove")
+    return rewritten(
         "inclusive threshold where a strict one was charged",
-        Oneshot,
-        promise,
+        STABLE,
         [((0,), (1,)), ((1,), (2,)), ((3,), (4,))],
         partial(_passing, strict=False),
         by_law(partial(_values_law, strict=False)),
+        promise=promise,
         twin=partial(_passing, strict=True),
     )
 
@@ -278,14 +256,14 @@ def _threshold() -> Mutant:
 def _passing(data: Any, size: int, rng: np.random.Generator, *, strict: bool) -> Rows:
     """Noisy counts above the threshold; -1 where none is published."""
     x = np.asarray(data)
-    noisy = x + noises.discrete_laplace(_STABLE.scale, (size, len(x)), rng=rng)
+    noisy = x + noises.discrete_laplace(STABLE.scale, (size, len(x)), rng=rng)
     return np.where((x > 0) & (noisy >= THRESHOLD + strict), noisy, -1)
 
 
 def _values_law(data: Any, *, strict: bool) -> Mapping[Any, float]:
     """Of a single count."""
     (count,) = data
-    step, chance = whole_noise("laplace", _STABLE.scale, math.ceil(_REACH * _STABLE.scale))
+    step, chance = whole_noise("laplace", STABLE.scale, math.ceil(_REACH * STABLE.scale))
     passes = step + count >= THRESHOLD + strict
     law = dict(zip((step + count)[passes].tolist(), chance[passes].tolist(), strict=True)) if count > 0 else {}
     return law | {-1: 1 - sum(law.values())}

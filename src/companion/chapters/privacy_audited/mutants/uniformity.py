@@ -24,6 +24,11 @@ from dprank.uniformity import BatchVote, Bucketed, LaplaceUnif, NoisyNorm, Trun
 from dprank.uniformity.laws import decision_law, noise_free, noisy_integers, pairings, rejection
 from dprank.uniformity.pairs import pair_signs
 
+Array = NDArray[Any]
+# Of one data set: a number or a probability, of every pairing.
+Numbers = Callable[[Any], Array]
+Pairs = Sequence[tuple[Any, Any]]
+
 #: The tests without bugs.
 COUNT = LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=3, size=0.1)
 NORM, COARSE = (
@@ -33,6 +38,8 @@ NORM, COARSE = (
 VOTE = BatchVote.calibrated(epsilon=1.0, n_items=2, n_voters=12, size=0.3, n_batches=4, batch_level=0.3)
 COIN = Bucketed.calibrated(epsilon=1.0, n_items=4, n_voters=12, size=0.4, n_batches=4)
 RAMP = Trun.calibrated(epsilon=1.0, n_items=2, n_voters=40, size=0.3)
+#: Noise of `VOTE` that one bug leaves, and its probabilities.
+KEPT, MASS = whole_noise("laplace", VOTE.scale, math.ceil(4 * VOTE.scale))
 #: Names of what is published.
 DECISION, BOTH, NOISY = ("the decision",), ("the decision", "the statistic"), ("the noisy number",)
 GROUPS = ("the norm of the first group", "that of the second")
@@ -68,19 +75,12 @@ def mutants() -> list[Mutant]:
     ]
 
 
-# --- kinds of bug ----------------------------------------------------------------------------------------------------
-
-# Of one data set: a number or a probability, of every pairing.
-Numbers = Callable[[Any], NDArray[Any]]
-Pairs = Sequence[tuple[Any, Any]]
-
-
 def _planted(
     bug: str, right: Any, pairs: Pairs, sample: Sampler, loss: Loss, names: Sequence[str] = NOISY, **known: Any
 ) -> Mutant:
     """With one number a release, or several."""
 
-    def rows(data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def rows(data: Any, size: int, rng: np.random.Generator) -> Array:
         return np.asarray(sample(data, size, rng), float).reshape(size, -1)
 
     return rewritten(bug, right, pairs, rows, loss, names=names, **known)
@@ -89,7 +89,7 @@ def _planted(
 def _noisy(bug: str, right: NoisyNorm | BatchVote, numbers: Numbers, pairs: Pairs) -> Mutant:
     """The right noise on another number."""
 
-    def draw(data: Any, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def draw(data: Any, size: int, rng: np.random.Generator) -> Array:
         return rng.choice(numbers(data), size) + noise.discrete_laplace(right.scale, size, rng=rng)
 
     return _planted(bug, right, pairs, draw, lambda p, q: noisy_integers(numbers(p), numbers(q), right.scale))
@@ -98,7 +98,7 @@ def _noisy(bug: str, right: NoisyNorm | BatchVote, numbers: Numbers, pairs: Pair
 def _decides(bug: str, right: Any, rejects: Numbers, pairs: Pairs) -> Mutant:
     """Rejects with another probability."""
 
-    def draw(data: Any, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def draw(data: Any, size: int, rng: np.random.Generator) -> Array:
         return rng.random(size) < rng.choice(rejects(data), size)
 
     return _planted(bug, right, pairs, draw, by_law(lambda data: decision_law(rejects(data))), DECISION)
@@ -114,9 +114,6 @@ def _told(numbers: Numbers) -> Loss:
     return by_law(law)
 
 
-# --- neighbours ------------------------------------------------------------------------------------------------------
-
-
 def _dissent(test: Any, *dissenters: int) -> list[tuple[Rankings, Rankings]]:
     """One more of agreeing rankings is reversed."""
     data = partial(agreeing, test.n_items, test.n_voters)
@@ -125,33 +122,29 @@ def _dissent(test: Any, *dissenters: int) -> list[tuple[Rankings, Rankings]]:
 
 def _split(batches: int) -> Rankings:
     """Data of `VOTE` in which the first batches have a dissenter each."""
-    return Rankings(
-        np.concatenate([agreeing(2, VOTE.batch_voters, b < batches).positions for b in range(VOTE.n_batches)]), "ab"
-    )
+    rows = [agreeing(2, VOTE.batch_voters, batch < batches).positions for batch in range(VOTE.n_batches)]
+    return Rankings(np.concatenate(rows), "ab")
 
 
-# --- noisy norms and counts ------------------------------------------------------------------------------------------
-
-
-def _with_statistic(data: Rankings, size: int, rng: np.random.Generator) -> NDArray[Any]:
+def _with_statistic(data: Rankings, size: int, rng: np.random.Generator) -> Array:
     count: Any = rng.choice(noise_free(COUNT, data), size)
     noisy = COUNT.statistic(count + noise.discrete_laplace(COUNT.scale, size, rng=rng))
     return np.column_stack([noisy >= COUNT.threshold, COUNT.statistic(count)])
 
 
-def _near(data: Rankings, size: int, rng: np.random.Generator) -> NDArray[Any]:
+def _near(data: Rankings, size: int, rng: np.random.Generator) -> Array:
     noisy = rng.choice(noise_free(NORM, data), size)
     close = np.abs(noisy - NORM.threshold()) <= NORM.steps
     noisy = noisy + close * noise.discrete_laplace(NORM.scale, size, rng=rng)
     return noisy >= NORM.threshold()
 
 
-def _near_law(data: Rankings) -> NDArray[np.float64]:
+def _near_law(data: Rankings) -> Array:
     short = NORM.threshold() - noise_free(NORM, data)
     return decision_law(np.where(np.abs(short) <= NORM.steps, NORM.noise_sf(short), short <= 0))
 
 
-def _redrawn(data: Rankings, size: int, rng: np.random.Generator) -> NDArray[Any]:
+def _redrawn(data: Rankings, size: int, rng: np.random.Generator) -> Array:
     norm = rng.choice(noise_free(NORM, data), size)
     noisy = norm + noise.discrete_laplace(NORM.scale, size, rng=rng)
     while (negative := np.flatnonzero(noisy < 0)).size:
@@ -163,64 +156,57 @@ def _redrawn_loss(data: Rankings, other: Rankings) -> PairLaw:
     norms = [noise_free(NORM, one) for one in (data, other)]
     outcomes = np.arange(np.max(norms) + 1)[:, None]
 
-    def law(norm: NDArray[np.int64]) -> NDArray[np.float64]:
+    def law(norm: Array) -> Array:
         above = NORM.noise_sf(np.vstack([outcomes, np.full((1, 1), math.inf)]) - norm)
         return (-np.diff(above, axis=0) / above[0]).mean(axis=1)
 
     return pair_of(*map(law, norms))
 
 
-def _seeded(data: Rankings, size: int = 1, _: np.random.Generator | None = None) -> NDArray[Any]:
+def _seeded(data: Rankings, size: int = 1, _: np.random.Generator | None = None) -> Array:
     rng = np.random.default_rng(zlib.crc32(data.positions.tobytes()))
     return np.full(size, sample(NORM, data, 1, rng)[0, 1])
 
 
-def _same_seed(data: tuple[Rankings, Rankings], size: int, rng: np.random.Generator) -> NDArray[Any]:
+def _same_seed(data: tuple[Rankings, Rankings], size: int, rng: np.random.Generator) -> Array:
     drawn = noise.discrete_laplace(NORM.scale, size, rng=rng)
     return np.column_stack([rng.choice(noise_free(NORM, one), size) + drawn for one in data])
 
 
-def _two_groups(data: tuple[Rankings, Rankings], size: int, rng: np.random.Generator) -> NDArray[Any]:
+def _two_groups(data: tuple[Rankings, Rankings], size: int, rng: np.random.Generator) -> Array:
     return np.column_stack([sample(NORM, one, size, rng)[:, 1] for one in data])
 
 
-def _gap(data: tuple[Rankings, Rankings]) -> NDArray[Any]:
+def _gap(data: tuple[Rankings, Rankings]) -> Array:
     # of two items there is one pairing, so that nothing else is left to chance
     first, second = (noise_free(NORM, one) for one in data)
     return first - second
 
 
-def _half_to_even(data: Rankings) -> NDArray[Any]:
+def _half_to_even(data: Rankings) -> Array:
     norm = np.sqrt([COARSE.squared_norm(data.positions, pairs) for pairs in pairings(COARSE.n_items)])
     return np.round(norm * COARSE.steps / math.sqrt(COARSE.squared_sensitivity)).astype(int)
 
 
-# --- votes -----------------------------------------------------------------------------------------------------------
-
-
-#: Noise of `VOTE` that is left, and its probabilities.
-_KEPT, _MASS = whole_noise("laplace", VOTE.scale, math.ceil(4 * VOTE.scale))
-
-
-def _cut_off(data: Rankings, size: int, rng: np.random.Generator) -> NDArray[Any]:
-    return rng.choice(noise_free(VOTE, data), size) + rng.choice(_KEPT, size, p=_MASS)
+def _cut_off(data: Rankings, size: int, rng: np.random.Generator) -> Array:
+    return rng.choice(noise_free(VOTE, data), size) + rng.choice(KEPT, size, p=MASS)
 
 
 def _cut_off_law(data: Rankings) -> Counter[int]:
     votes = noise_free(VOTE, data)
     found: Counter[int] = Counter()
     for count in votes.tolist():
-        found.update(dict(zip((count + _KEPT).tolist(), _MASS / len(votes), strict=True)))
+        found.update(dict(zip((count + KEPT).tolist(), MASS / len(votes), strict=True)))
     return found
 
 
-def _above_mean(data: Rankings) -> NDArray[Any]:
+def _above_mean(data: Rankings) -> Array:
     signs = pair_signs(data.positions, pairings(VOTE.n_items)[0])
     squares = signs.reshape(VOTE.n_batches, VOTE.batch_voters).sum(axis=1, dtype=int) ** 2
     return np.array([(squares >= squares.mean()).sum()])
 
 
-def _batched_by_data(data: Rankings) -> NDArray[Any]:
+def _batched_by_data(data: Rankings) -> Array:
     """Unanimous batches, each with more rankings than there are different ones."""
     size = len(np.unique(data.positions, axis=0)) + 1
     signs = pair_signs(data.positions, pairings(VOTE.n_items)[0])
@@ -228,13 +214,10 @@ def _batched_by_data(data: Rankings) -> NDArray[Any]:
     return np.array([(np.abs(sums) == size).sum()])
 
 
-# --- decisions -------------------------------------------------------------------------------------------------------
-
-
-def _no_coin(data: Rankings) -> NDArray[Any]:
+def _no_coin(data: Rankings) -> Array:
     return (rejection(RAMP, data) - RAMP.coin / 2) / (1 - RAMP.coin)
 
 
-def _coin_after(data: Rankings) -> NDArray[Any]:
+def _coin_after(data: Rankings) -> Array:
     batch = (rejection(COIN, data) - COIN.coin / 2) / (1 - COIN.coin)
     return batch + (1 - batch) * COIN.coin / 2
