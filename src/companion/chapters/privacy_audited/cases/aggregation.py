@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -39,15 +40,13 @@ def neighbours(adjacency: Adjacency, voters: int, against: int = 0, n_items: int
 
 def cases() -> list[Case]:
     """Every mechanism of the family, calibrated and as printed, on the worst neighbours known."""
-    return [*_matrices(), *_bordas(), *_exponentials(), *_kwiksorts()]
+    matrices = _additive(partial(NoisyMatrix.calibrated, n_items=3, epsilon=1.0, rule="borda"))
+    bordas = _additive(partial(PrivateBorda.calibrated, n_items=3, epsilon=1.0))
+    return [*matrices, *_as_printed(), *bordas, *_exponentials(), *_kwiksorts()]
 
 
-_KINDS: list[tuple[float, Law, Adjacency]] = [
-    (delta, law, adjacency)
-    for delta in (0.0, 0.01)
-    for law in ("discrete", "continuous")
-    for adjacency in ("replace", "add_remove")
-]
+_LAWS: tuple[Law, ...] = ("discrete", "continuous")
+_KINDS = list(product((0.0, 0.01), _LAWS, get_args(Adjacency)))
 
 
 def _named(mechanism: Any, words: str = "") -> str:
@@ -68,52 +67,29 @@ def _closed_form(mechanism: NoisyMatrix | PrivateBorda) -> float | None:
     return mechanism.guarantee.epsilon if mechanism.law == "continuous" else None
 
 
-def _additive(make: Callable[..., NoisyMatrix | PrivateBorda]) -> list[Case]:
+def _additive(make: Callable[..., NoisyMatrix | PrivateBorda]) -> Iterator[Case]:
     """A voter turns round, or comes: the worst of all changes of a voter, whoever the others are."""
-    return [
-        Case(
-            _named(mechanism),
-            mechanism,
-            *neighbours(adjacency, 3),
-            closed_form=_closed_form(mechanism),
-            found="exhausted",
-        )
-        for delta, law, adjacency in _KINDS
-        for mechanism in [make(delta=delta, law=law, adjacency=adjacency)]
-    ]
+    for delta, law, adjacency in _KINDS:
+        made = make(delta=delta, law=law, adjacency=adjacency)
+        yield Case(_named(made), made, *neighbours(adjacency, 3), closed_form=_closed_form(made), found="exhausted")
 
 
-def _matrices() -> list[Case]:
+def _as_printed() -> Iterator[Case]:
     pure, gaussian = corollary_3(3, 1.0, rule="borda"), corollary_4(3, 1.0, 0.01, rule="borda")
     # so many voters that clipping is not seen
     many = math.ceil(CLEAR * gaussian.mechanism.scale) + 1
-    return [
-        *_additive(lambda **kind: NoisyMatrix.calibrated(n_items=3, epsilon=1.0, rule="borda", **kind)),
-        _printed("Corollary 3", pure, neighbours("replace", 3), closed_form=_closed_form(pure.mechanism)),
-        _printed(
-            "Corollary 4", gaussian, neighbours("replace", many, many), closed_form=_closed_form(gaussian.mechanism)
-        ),
-    ]
+    for words, printed, voters in (("Corollary 3", pure, (3,)), ("Corollary 4", gaussian, (many, many))):
+        yield _printed(words, printed, neighbours("replace", *voters), closed_form=_closed_form(printed.mechanism))
 
 
-def _bordas() -> list[Case]:
-    return _additive(lambda **kind: PrivateBorda.calibrated(n_items=3, epsilon=1.0, **kind))
-
-
-def _exponentials() -> list[Case]:
-    replaced, added = (
+def _exponentials() -> Iterator[Case]:
+    right, added = (
         ExponentialMechanism.calibrated(n_items=3, epsilon=1.0, adjacency=a) for a in ("replace", "add_remove")
     )
-    return [
-        Case(
-            "ExponentialMechanism, replace, a voter alone",
-            replaced,
-            *neighbours("replace", 1),
-            closed_form=replaced.rate * replaced.spread / 2,
-        ),
-        Case("ExponentialMechanism, replace, in a crowd", replaced, *neighbours("replace", _CROWD)),
-        Case("ExponentialMechanism, add_remove, in a crowd", added, *neighbours("add_remove", _CROWD)),
-    ]
+    name, loss = "ExponentialMechanism, replace, a voter alone", right.rate * right.spread / 2
+    yield Case(name, right, *neighbours("replace", 1), closed_form=loss)
+    yield Case("ExponentialMechanism, replace, in a crowd", right, *neighbours("replace", _CROWD))
+    yield Case("ExponentialMechanism, add_remove, in a crowd", added, *neighbours("add_remove", _CROWD))
 
 
 # all profiles of up to four voters on three items, and all their neighbours: the worst under either law of the noise
@@ -140,25 +116,16 @@ def _found(mechanism: PrivateKwikSort) -> tuple[Rankings, Rankings]:
     return max(pairs, key=lambda pair: exact(mechanism, *pair).epsilon(mechanism.delta))
 
 
-def _kwiksorts() -> list[Case]:
-    found = []
+def _kwiksorts() -> Iterator[Case]:
+    fallback: dict[str, Any] = {"queries": 2, "share": 0.3, "rule": "copeland"}
     for delta, law, adjacency in _KINDS:
-        kind: dict[str, Any] = {"delta": delta, "law": law, "adjacency": adjacency}
-        for words, more in (
-            ("all pairs", {"queries": 3}),
-            ("with a fallback", {"queries": 2, "share": 0.3, "rule": "copeland"}),
-        ):
-            mechanism = PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, **kind, **more)
-            found.append(Case(_named(mechanism, words), mechanism, *_found(mechanism), found="exhausted"))
-    for queries, delta in product((3, 2), (0.0, 0.01)):
-        printed = (
-            corollary_7(3, queries, 1.0, delta, rule="copeland")
-            if delta
-            else corollary_6(3, queries, 1.0, rule="copeland")
-        )
-        found.append(_printed(f"{queries} queries", printed, _found(printed.mechanism), found="exhausted"))
+        make = partial(PrivateKwikSort.calibrated, n_items=3, epsilon=1.0, delta=delta, law=law, adjacency=adjacency)
+        for words, mechanism in (("all pairs", make(queries=3)), ("with a fallback", make(**fallback))):
+            yield Case(_named(mechanism, words), mechanism, *_found(mechanism), found="exhausted")
+    for queries in (3, 2):
+        pure = corollary_6(3, queries, 1.0, rule="copeland")
+        for printed in (pure, corollary_7(3, queries, 1.0, 0.01, rule="copeland")):
+            yield _printed(f"{queries} queries", printed, _found(printed.mechanism), found="exhausted")
     # one comparison is all there is: nothing is hidden but by its noise
-    two = PrivateKwikSort.calibrated(n_items=2, epsilon=1.0)
-    loss = 1 / two.scale
-    found.append(Case(_named(two, "two items"), two, *neighbours("replace", 3, n_items=2), closed_form=loss))
-    return found
+    two, pair = PrivateKwikSort.calibrated(n_items=2, epsilon=1.0), neighbours("replace", 3, n_items=2)
+    yield Case(_named(two, "two items"), two, *pair, closed_form=1 / two.scale)

@@ -97,9 +97,6 @@ def comparisons(rows: Sequence[tuple[int, int, float]], n_items: int, voters: Ar
     return Comparisons(np.array(first, int), np.array(second, int), won, [str(i) for i in range(n_items)], voter)
 
 
-_PAPER = "cai2025"
-
-
 def cases() -> list[Case]:
     """Both mechanisms, as printed and as calibrated, on their worst neighbours."""
     return [*_count_cases(), *_likelihood_cases()]
@@ -107,23 +104,12 @@ def cases() -> list[Case]:
 
 def _count_cases() -> Iterator[Case]:
     """Exhausted over all sheets of one voter for 3 items; none depends on the law of the noise."""
-    for name, mechanism, printed in _count_mechanisms():
-        data, other = worst_sheets(mechanism)
-        loss = mechanism.sensitivity / mechanism.scale
-        source = "" if printed is None else _PAPER
-        for law in get_args(Law):
-            drawn = replace(mechanism, law=law)
-            yield Case(f"NoisyCounts, {name}, {law}", drawn, data, other, printed, loss, "exhausted", source)
-
-
-def _count_mechanisms() -> Iterator[tuple[str, NoisyCounts, float | None]]:
     survey: dict[str, Any] = {"per_person": 3, "design": "complete"}
-    for name, printed in (
-        ("Algorithm 2", algorithm_2(1.0, 3)),
-        ("Algorithm 3, 2 answers", algorithm_3(1.0, 3, per_person=2)),
-        ("Algorithm 3, complete without ties", algorithm_3(1.0, 3, ties=False, **survey)),
-    ):
-        yield name, printed.mechanism, printed.claims.epsilon
+    made: dict[str, NoisyCounts | Printed] = {
+        "Algorithm 2": algorithm_2(1.0, 3),
+        "Algorithm 3, 2 answers": algorithm_3(1.0, 3, per_person=2),
+        "Algorithm 3, complete without ties": algorithm_3(1.0, 3, ties=False, **survey),
+    }
     designs: dict[str, dict[str, Any]] = {
         "one comparison": {"unit": "comparison", "score": "wins"},
         "net of 2 answers": {"per_person": 2, "score": "net"},
@@ -132,37 +118,33 @@ def _count_mechanisms() -> Iterator[tuple[str, NoisyCounts, float | None]]:
         "complete without ties": {"score": "wins", "ties": False} | survey,
     }
     for (name, design), adjacency in product(designs.items(), get_args(Adjacency)):
-        change = adjacency.replace("_", "/")
-        yield f"{name}, {change}", NoisyCounts.calibrated(epsilon=1.0, n_items=3, adjacency=adjacency, **design), None
+        calibrated = NoisyCounts.calibrated(epsilon=1.0, n_items=3, adjacency=adjacency, **design)
+        made[f"{name}, {adjacency.replace('_', '/')}"] = calibrated
+    for name, one in made.items():
+        mechanism, known = _promised(one)
+        pair, loss = worst_sheets(mechanism), mechanism.sensitivity / mechanism.scale
+        for law in get_args(Law):
+            drawn = replace(mechanism, law=law)
+            yield Case(f"NoisyCounts, {name}, {law}", drawn, *pair, closed_form=loss, found="exhausted", **known)
 
 
 def _likelihood_cases() -> Iterator[Case]:
     """By hand where the closed form is met; all edge-adjacent data of 2 and 3 items exhausted."""
 
-    def case(
-        name: str,
-        mechanism: PerturbedMLE,
-        data: Comparisons,
-        other: Comparisons,
-        found: str = "by hand",
-        printed: float | None = None,
-    ) -> Case:
-        met = found == "by hand"
-        loss = mechanism.guarantee.epsilon if met else None
-        source = "" if printed is None else _PAPER
-        return Case(f"PerturbedMLE, {name}", mechanism, data, other, printed, loss, found, source)
+    def case(name: str, mechanism: PerturbedMLE, pair: tuple[Comparisons, Comparisons], **known: Any) -> Case:
+        loss = None if "found" in known else mechanism.guarantee.epsilon
+        return Case(f"PerturbedMLE, {name}", mechanism, *pair, closed_form=loss, **known)
 
     def worst(name: str, made: PerturbedMLE | Printed) -> Case:
-        mechanism, printed = (made.mechanism, made.claims.epsilon) if isinstance(made, Printed) else (made, None)
-        data, other, _ = worst_neighbours(
-            mechanism.scale, mechanism.ridge, answers=mechanism.per_person, link=mechanism.link, repeats=True
-        )
-        return case(name, replace(mechanism, n_items=data.n_items), data, other, printed=printed)
+        m, known = _promised(made)
+        data, other, _ = worst_neighbours(m.scale, m.ridge, answers=m.per_person, link=m.link, repeats=True)
+        return case(name, replace(m, n_items=data.n_items), (data, other), **known)
 
     calibrated = partial(PerturbedMLE.calibrated, epsilon=1.0)
     edges: dict[str, Any] = {"unit": "comparison"}
     pair: dict[str, Any] = {"per_person": 2, "unit": "voter"}
     secret: dict[str, Any] = {"graph": "private", "law": "continuous"}
+    flip = comparisons([(0, 1, 1.0)], 2), comparisons([(0, 1, 0.0)], 2)
     for link in (LOGISTIC, ARCTAN):
         yield worst(f"Algorithm 1, {link.name}", algorithm_1(1.0, 4, link=link))
         yield worst(f"calibrated, {link.name}", calibrated(n_items=4, ridge=1.5, link=link, **edges, **secret))
@@ -170,13 +152,19 @@ def _likelihood_cases() -> Iterator[Case]:
     yield worst("calibrated, 2 answers", calibrated(n_items=8, ridge=3.0, **pair, **secret))
     for law in ("continuous", "discrete"):
         chosen: dict[str, Any] = {"ridge": 0.2, "graph": "public", "law": law}
-        won, lost = (comparisons([(0, 1, y)], 2) for y in (1.0, 0.0))
-        yield case(f"public graph, {law}", calibrated(n_items=2, **edges, **chosen), won, lost)
-        won, lost = (comparisons([(0, 1, y), (2, 3, y)], 4) for y in (1.0, 0.0))
-        yield case(f"public graph, 2 answers, {law}", calibrated(n_items=4, **pair, **chosen), won, lost)
+        yield case(f"public graph, {law}", calibrated(n_items=2, **edges, **chosen), flip)
+        flips = comparisons([(0, 1, 1.0), (2, 3, 1.0)], 4), comparisons([(0, 1, 0.0), (2, 3, 0.0)], 4)
+        yield case(f"public graph, 2 answers, {law}", calibrated(n_items=4, **pair, **chosen), flips)
     # found among all neighbours of three items with at most one comparison a pair: a guarantee for any number of items
-    won, lost = comparisons([(0, 1, 1.0)], 3), comparisons([(1, 2, 1.0)], 3)
-    yield case("calibrated, three items", calibrated(n_items=3, ridge=1.5, **edges, **secret), won, lost, "exhausted")
-    won, lost = (comparisons([(0, 1, y)], 2) for y in (1.0, 0.0))
+    moved = comparisons([(0, 1, 1.0)], 3), comparisons([(1, 2, 1.0)], 3)
+    three = calibrated(n_items=3, ridge=1.5, **edges, **secret)
+    yield case("calibrated, three items", three, moved, found="exhausted")
     bound = calibrated(n_items=2, ridge=1.5, graph="public", link=ARCTAN, law="continuous", **edges)
-    yield case("public graph, arctan", bound, won, lost, "exhausted")
+    yield case("public graph, arctan", bound, flip, found="exhausted")
+
+
+def _promised(made: Any) -> tuple[Any, dict[str, Any]]:
+    """A mechanism, and what its paper promises if it is printed."""
+    if isinstance(made, Printed):
+        return made.mechanism, {"printed": made.claims.epsilon, "source": "cai2025"}
+    return made, {}

@@ -24,8 +24,8 @@ from dprank.uniformity.truncated import Trun
 def agreeing(n_items: int, n_voters: int, dissenters: int = 0) -> Rankings:
     """Rankings of which the first few are the reverse of all others."""
     order = np.arange(n_items)
-    rows = [order[::-1]] * dissenters + [order] * (n_voters - dissenters)
-    return Rankings(np.array(rows), list(ascii_lowercase[:n_items]))
+    rows = np.repeat([order[::-1], order], [dissenters, n_voters - dissenters], axis=0)
+    return Rankings(rows, list(ascii_lowercase[:n_items]))
 
 
 def cases() -> list[Case]:
