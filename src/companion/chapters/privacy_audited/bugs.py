@@ -79,19 +79,13 @@ def escaped(frame: pd.DataFrame) -> pd.DataFrame:
 
 def shown(frame: pd.DataFrame) -> pd.DataFrame:
     """`table` as a page shows it: shares of runs as "9 of 10", long events cut."""
-    return pd.DataFrame(
-        {
-            "mechanism": frame.mechanism,
-            "bug": frame.bug,
-            "promised ε": frame.promised,
-            "δ": frame.delta,
-            "true ε": frame.exact,
-            "betting": [f"{caught} of {runs}" for caught, runs in zip(frame.caught, frame.runs, strict=True)],
-            "counting": [f"{caught} of {runs}" for caught, runs in zip(frame.baseline, frame.runs, strict=True)],
-            "releases": frame.samples,
-            "event": [shorten(event, 60, placeholder=" …") for event in frame.event],
-        }
-    )
+    of_runs = {
+        name: [f"{caught} of {runs}" for caught, runs in zip(column, frame.runs, strict=True)]
+        for name, column in (("betting", frame.caught), ("counting", frame.baseline))
+    }
+    page = frame.rename(columns={"promised": "promised ε", "delta": "δ", "exact": "true ε", "samples": "releases"})
+    page = page.assign(**of_runs, event=[shorten(event, 60, placeholder=" …") for event in frame.event])
+    return page[["mechanism", "bug", "promised ε", "δ", "true ε", *of_runs, "releases", "event"]]
 
 
 def in_brief(frame: pd.DataFrame) -> pd.DataFrame:
@@ -156,17 +150,9 @@ def _row(name: str, exact: float, runs: pd.DataFrame, budget: int) -> dict[str, 
     }
 
 
-# --- figures ----------------------------------------------------------------------------------------------------------
-
-
 #: Loss over the promise beyond which a mark points outwards.
 HIGH = 30.0
-
-
-_LOOK: dict[bool, dict[str, Any]] = {
-    True: {"color": COLOURS[0], "marker": "o"},
-    False: {"color": COLOURS[1], "marker": "X"},
-}
+_LOOKS = (True, COLOURS[0], "o", "caught in nine of ten runs"), (False, COLOURS[1], "X", "caught less often")
 
 
 @styled
@@ -175,12 +161,10 @@ def draw_releases_needed(frame: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(5.6, 3.8))
     axes = figure.subplots()
     ratio = frame.ratio.clip(upper=HIGH).fillna(HIGH * 1.6)
-    for often, look in _LOOK.items():
-        part = frame.often == often
-        if not part.any():
-            continue
-        label = "caught in nine of ten runs" if often else "caught less often"
-        axes.plot(ratio[part], frame.samples[part], linestyle="", label=label, alpha=0.8, **look)
+    for often, colour, mark, label in _LOOKS:
+        if (part := frame.often == often).any():
+            look: dict[str, Any] = {"color": colour, "marker": mark, "linestyle": "", "alpha": 0.8}
+            axes.plot(ratio[part], frame.samples[part], label=label, **look)
     axes.axvline(1, color="black", lw=1)
     ticks = [1, 1.2, 1.5, 2, 3, 5, 10, HIGH, HIGH * 1.6]
     axes.set(xscale="log", yscale="log", xlabel="true ε over the promised ε", ylabel="releases (median)")

@@ -30,33 +30,15 @@ def check_power(table: pd.DataFrame) -> Iterator[Check]:
     unknown = 0.0 if full else 1 - caught
     away = bugs.escaped(table)
     open_ = 0.0 if full else len(away) / 2
-    yield printed(
-        f"share of {len(broken)} promises broken by a planted bug that betting refutes in nine of ten runs or more",
-        caught + unknown / 2,
-        ">=",
-        bugs.POWER,
-        error=unknown / 2,
-    )
-    yield printed(
-        "planted bugs that raise the loss by 20 % or more and escape both routes",
-        len(away) - open_,
-        "<=",
-        0,
-        error=open_,
-    )
-    yield printed(
-        f"planted bugs with a median above {bugs.SECONDS:g} seconds of one core",
-        int((broken.seconds > bugs.SECONDS).sum()),
-        "==",
-        0,
-    )
+    what = f"share of {len(broken)} promises broken by a planted bug that betting refutes in nine of ten runs or more"
+    yield printed(what, caught + unknown / 2, ">=", bugs.POWER, error=unknown / 2)
+    what = "planted bugs that raise the loss by 20 % or more and escape both routes"
+    yield printed(what, len(away) - open_, "<=", 0, error=open_)
+    slow = int((broken.seconds > bugs.SECONDS).sum())
+    yield printed(f"planted bugs with a median above {bugs.SECONDS:g} seconds of one core", slow, "==", 0)
     yield printed("planted bugs", len(table), ">=", bugs.LEAST)
-    yield printed(
-        f"bugs that leave the loss within its promise ({len(table) - len(broken)}) and were called broken",
-        int(table.drop(broken.index).caught.sum()),
-        "==",
-        0,
-    )
+    what = f"bugs that leave the loss within its promise ({len(table) - len(broken)}) and were called broken"
+    yield printed(what, int(table.drop(broken.index).caught.sum()), "==", 0)
 
 
 @claim("audit:coverage")
@@ -76,42 +58,22 @@ def check_agreement(table: pd.DataFrame) -> Iterator[Check]:
     both = table[np.isfinite(table.exact) & np.isfinite(table.closed_form)]
     audited = table[table.exact.notna() & table.lower.notna()]
     distance = (both.exact - both.closed_form).abs() / both.closed_form.clip(lower=1e-9)
-    yield printed(
-        f"largest relative distance of exact loss and closed form, {len(both)} cases",
-        float(distance.max()),
-        "<=",
-        RAISED,
-    )
-    yield printed(
-        f"lower bounds from samples above the exact loss, {len(audited)} cases",
-        int((audited.lower > audited.exact * (1 + ROUNDING)).sum()),
-        "==",
-        0,
-    )
+    what = f"largest relative distance of exact loss and closed form, {len(both)} cases"
+    yield printed(what, float(distance.max()), "<=", RAISED)
+    above = int((audited.lower > audited.exact * (1 + ROUNDING)).sum())
+    yield printed(f"lower bounds from samples above the exact loss, {len(audited)} cases", above, "==", 0)
 
 
 @claim("audit:promises-kept")
 def check_promises_kept(table: pd.DataFrame) -> Iterator[Check]:
     """That no loss is above its provable guarantee, from `promises.frame`."""
     share = (table.exact / table.guarantee).dropna()
-    yield printed(
-        f"largest exact loss as a share of the provable guarantee, {len(share)} cases",
-        float(share.max()),
-        "<=",
-        1 + ROUNDING,
-    )
-    yield printed(
-        f"cases of {len(table)} whose loss is above their guarantee by either route",
-        len(promises.broken(table)),
-        "==",
-        0,
-    )
-    yield printed(
-        "cases whose exact loss comes within 1 % of the guarantee",
-        int((table.exact >= TIGHT * table.guarantee).sum()),
-        ">=",
-        12,
-    )
+    what = f"largest exact loss as a share of the provable guarantee, {len(share)} cases"
+    yield printed(what, float(share.max()), "<=", 1 + ROUNDING)
+    what = f"cases of {len(table)} whose loss is above their guarantee by either route"
+    yield printed(what, len(promises.broken(table)), "==", 0)
+    tight = int((table.exact >= TIGHT * table.guarantee).sum())
+    yield printed("cases whose exact loss comes within 1 % of the guarantee", tight, ">=", 12)
 
 
 @claim("audit:printed-promises")
@@ -119,12 +81,8 @@ def check_printed_promises(table: pd.DataFrame, broken: int) -> Iterator[Check]:
     """That so many mechanisms (in the ledger) lose more as printed than their paper promises, from `promises.frame`."""
     as_printed = table[table.calibration == "as printed"]
     worst = promises.worst_lies(table)
-    yield printed(
-        f"mechanisms of {as_printed.mechanism.nunique()} that lose more as printed than promised",
-        len(worst),
-        "==",
-        broken,
-    )
+    what = f"mechanisms of {as_printed.mechanism.nunique()} that lose more as printed than promised"
+    yield printed(what, len(worst), "==", broken)
     for row in worst.itertuples():
         yield printed(f"loss over what {row.paper} promise: {row.case}", float(row.share), ">", 1.0)
 
@@ -136,15 +94,9 @@ def check_floats(shares: pd.DataFrame, audits: pd.DataFrame, p_value: float) -> 
     zero = either[(either["count"] == 0) & (either.noise == "floats")]
     kinds = audits.groupby(audits.noise.str.endswith("floats")).refuted.agg(["sum", "size"])
     for scale, mean, se in zip(zero.scale, zero["mean"], zero.se, strict=True):
-        yield printed(
-            f"share of releases of the count 0 by floats of scale {scale:g} that rule out a neighbouring count",
-            mean,
-            ">",
-            0.5,
-            error=Z * se,
-        )
-    yield printed(
-        "kinds of floating-point noise that the audit refutes", kinds.at[True, "sum"], "==", kinds.at[True, "size"]
-    )
+        what = f"share of releases of the count 0 by floats of scale {scale:g} that rule out a neighbouring count"
+        yield printed(what, mean, ">", 0.5, error=Z * se)
+    refuted, everyone = kinds.loc[True, ["sum", "size"]]
+    yield printed("kinds of floating-point noise that the audit refutes", refuted, "==", everyone)
     yield printed("kinds of whole noise that the audit refutes", kinds.at[False, "sum"], "==", 0)
     yield printed("release noise that fails a chi-square test of its exact law", int(p_value < floats.ALARM), "==", 0)

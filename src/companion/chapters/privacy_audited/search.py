@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement, permutations
-from typing import Any
+from itertools import chain, combinations_with_replacement, permutations
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -51,6 +51,11 @@ class Small:
     neighbours: Neighbours
     moves: Sequence[Callable[[Any, np.random.Generator], Any]] = ()
 
+    @property
+    def promise(self) -> float:
+        """Epsilon of the guarantee."""
+        return self.mechanism.guarantee.epsilon
+
     def loss(self, data: Any, other: Any) -> float:
         """Exact epsilon at the promised delta."""
         return exact(self.mechanism, data, other).epsilon(self.mechanism.guarantee.delta)
@@ -66,59 +71,31 @@ class Small:
         return climb(self.loss, lambda _: start, self.neighbours, rng=rng, moves=self.moves, enough=enough, **EFFORT)
 
 
-def families() -> list[Small]:
+def families() -> Iterator[Small]:
     """One of every kind of data and adjacency."""
-    adjacencies: tuple[Adjacency, ...] = ("replace", "add_remove")
-    graphs = ComparisonNeighbours(design="once")
     sheets = ComparisonNeighbours(unit="voter", answers=2, design="once")
-    one_voter = [_answers(sheet) for sheet in sheets.sheets(3)]
-    found = [
-        Small(
-            "noisy wins, one comparison of a graph",
-            NoisyCounts.calibrated(epsilon=1.0, n_items=3, unit="comparison", score="wins"),
-            _graphs(3),
-            graphs,
-        ),
-        Small(
-            "noisy net wins, one voter of two answers",
-            NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2, design="once"),
-            one_voter,
-            sheets,
-        ),
-    ]
-    for adjacency in adjacencies:
-        how = adjacency.replace("_", "/")
-        values = [np.array(v, float) for v in combinations_with_replacement((0, 1, 40), 3)]
-        moves = (_widened,)
-        near = ValueNeighbours(adjacency=adjacency)
+    wins = NoisyCounts.calibrated(epsilon=1.0, n_items=3, unit="comparison", score="wins")
+    net = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2, design="once")
+    yield Small("noisy wins, one comparison of a graph", wins, _graphs(3), ComparisonNeighbours(design="once"))
+    yield Small("noisy net wins, one voter of two answers", net, [_answers(of) for of in sheets.sheets(3)], sheets)
+    values = [np.array(v, float) for v in combinations_with_replacement((0, 1, 40), 3)]
+    for adjacency in get_args(Adjacency):
+        how, votes = adjacency.replace("_", "/"), {"epsilon": 1.0, "n_items": 3, "adjacency": adjacency}
         for name, selection in (
             ("one shot, Laplace noise", Oneshot(1, 2.0, n_items=3, adjacency=adjacency)),
             ("one shot, exponential noise", Oneshot(1, 2.0, "exponential", n_items=3, adjacency=adjacency)),
             ("peeling, Gumbel noise", Peeling(2, 2.0, "gumbel", n_items=3, adjacency=adjacency)),
         ):
-            found.append(Small(f"{name}, {how}", selection, values, near, moves))
-        ranked = RankingNeighbours(adjacency, least=1)
-        for name, central in (
-            ("exponential mechanism", ExponentialMechanism.calibrated(n_items=3, epsilon=1.0, adjacency=adjacency)),
-            ("noisy matrix", NoisyMatrix.calibrated(n_items=3, epsilon=1.0, adjacency=adjacency)),
-        ):
-            found.append(Small(f"{name}, {how}", central, _profiles(3, 2), ranked, (_doubled,)))
-    found.append(
-        Small(
-            "truncated test",
-            Trun.calibrated(epsilon=1.0, n_items=2, n_voters=12, size=0.1),
-            _unanimous_but(12),
-            RankingNeighbours(),
-            (_shuffled,),
-        )
-    )
-    one = [np.array(ranking) for ranking in permutations(range(3))]
-    four = [np.array(ranking) for ranking in permutations(range(4))]
-    found.append(
-        Small("local matrix", LocalMatrix(SplitResponse.calibrated(n_items=3, epsilon=1.0)), one, OneRanking())
-    )
-    found.append(Small("local test", LocalPairs.calibrated(epsilon=1.0, n_items=4), four, OneRanking()))
-    return found
+            yield Small(f"{name}, {how}", selection, values, ValueNeighbours(adjacency=adjacency), (_widened,))
+        for name, kind in (("exponential mechanism", ExponentialMechanism), ("noisy matrix", NoisyMatrix)):
+            ranked = RankingNeighbours(adjacency, least=1)
+            yield Small(f"{name}, {how}", kind.calibrated(**votes), _profiles(3, 2), ranked, (_doubled,))
+    test = Trun.calibrated(epsilon=1.0, n_items=2, n_voters=12, size=0.1)
+    yield Small("truncated test", test, _unanimous_but(12), RankingNeighbours(), (_shuffled,))
+    three, four = ([np.array(ranking) for ranking in permutations(range(m))] for m in (3, 4))
+    matrix = LocalMatrix(SplitResponse.calibrated(n_items=3, epsilon=1.0))
+    yield Small("local matrix", matrix, three, OneRanking())
+    yield Small("local test", LocalPairs.calibrated(epsilon=1.0, n_items=4), four, OneRanking())
 
 
 def compared() -> pd.DataFrame:
@@ -128,19 +105,10 @@ def compared() -> pd.DataFrame:
     """
     rows = []
     for family in families():
-        all_of_them = family.exhausted()
-        some = family.climbed(all_of_them.loss)
-        rows.append(
-            {
-                "family": family.name,
-                "pairs": all_of_them.tried,
-                "worst": all_of_them.loss,
-                "climbed": some.loss,
-                "tried": some.tried,
-                "guarantee": family.mechanism.guarantee.epsilon,
-            }
-        )
-    frame = pd.DataFrame(rows)
+        listed = family.exhausted()
+        climbed = family.climbed(listed.loss)
+        rows.append((family.name, listed.tried, listed.loss, climbed.loss, climbed.tried, family.promise))
+    frame = pd.DataFrame(rows, columns=["family", "pairs", "worst", "climbed", "tried", "guarantee"])
     frame["found"] = frame.climbed >= frame.worst * (1 - ROUNDING)
     return frame
 
@@ -151,43 +119,20 @@ def large() -> pd.DataFrame:
     """
     five = Comparisons([0, 1, 2] * 5, [1, 2, 3] * 5, [1, 0, 1] * 5, "abcdef", np.repeat(np.arange(5), 3))
     votes = Rankings([range(6)] * 5, "abcdef")
-    rows = [
-        Small(
-            "noisy net wins, 6 items, 5 voters of 3 answers",
-            NoisyCounts.calibrated(epsilon=1.0, n_items=6, per_person=3),
-            [five],
-            ComparisonNeighbours(unit="voter", answers=3),
-        ),
-        Small(
-            "noisy matrix, 6 items, 5 voters",
-            NoisyMatrix.calibrated(n_items=6, epsilon=1.0),
-            [votes],
-            RankingNeighbours(),
-        ),
-        Small(
-            "peeling, Gumbel noise, 3 of 5",
-            Peeling(3, 2.0, "gumbel", n_items=5),
-            [np.arange(5.0)],
-            ValueNeighbours(),
-            (_widened,),
-        ),
-        Small(
-            "local matrix, 5 items",
-            LocalMatrix(SplitResponse.calibrated(n_items=5, epsilon=1.0)),
-            [np.arange(5)],
-            OneRanking(),
-        ),
-    ]
-    found = [(family, family.climbed(family.mechanism.guarantee.epsilon)) for family in rows]
-    return pd.DataFrame(
-        {
-            "family": family.name,
-            "climbed": pair.loss,
-            "tried": pair.tried,
-            "guarantee": family.mechanism.guarantee.epsilon,
-        }
-        for family, pair in found
-    )
+    net = NoisyCounts.calibrated(epsilon=1.0, n_items=6, per_person=3)
+    sheets = ComparisonNeighbours(unit="voter", answers=3)
+    matrix, peeling = NoisyMatrix.calibrated(n_items=6, epsilon=1.0), Peeling(3, 2.0, "gumbel", n_items=5)
+    local = LocalMatrix(SplitResponse.calibrated(n_items=5, epsilon=1.0))
+    rows = []
+    for family in (
+        Small("noisy net wins, 6 items, 5 voters of 3 answers", net, [five], sheets),
+        Small("noisy matrix, 6 items, 5 voters", matrix, [votes], RankingNeighbours()),
+        Small("peeling, Gumbel noise, 3 of 5", peeling, [np.arange(5.0)], ValueNeighbours(), (_widened,)),
+        Small("local matrix, 5 items", local, [np.arange(5)], OneRanking()),
+    ):
+        pair = family.climbed(family.promise)
+        rows.append((family.name, pair.loss, pair.tried, family.promise))
+    return pd.DataFrame(rows, columns=["family", "climbed", "tried", "guarantee"])
 
 
 @claim("audit:search")
@@ -201,23 +146,15 @@ def check_search(frame: pd.DataFrame | None = None) -> Iterator[Check]:
     yield printed(what, largest, "<=", 1 + ROUNDING)
 
 
-# --- searches that look away -----------------------------------------------------------------------------------------
-
-
 def blind() -> pd.DataFrame:
     """What three habits of auditors overlook: ``habit``, ``on``, ``seen`` (largest loss it meets), ``worst`` (over all
     neighbours).
     """
     every = {family.name: family for family in families()}
     graphs = ComparisonNeighbours(design="once")
-    estimate = Small(
-        "perturbed likelihood, one comparison of a graph",
-        PerturbedMLE.calibrated(
-            epsilon=1.0, n_items=3, ridge=0.5, graph="private", unit="comparison", law="continuous"
-        ),
-        _graphs(3)[1:],
-        graphs,
-    )
+    secret: dict[str, Any] = {"graph": "private", "unit": "comparison", "law": "continuous"}
+    private = PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=0.5, **secret)
+    estimate = Small("perturbed likelihood, one comparison of a graph", private, _graphs(3)[1:], graphs)
     flips = replace(estimate, neighbours=_Some(graphs, _same_pairs))
     peeling, votes = every["peeling, Gumbel noise, replace"], every["exponential mechanism, add/remove"]
     level = replace(peeling, starts=[np.zeros(3)])
@@ -233,9 +170,8 @@ def blind() -> pd.DataFrame:
         ("all values equal", peeling, level.exhausted().loss),
         ("voters added, never removed; one direction", votes, worst(one_way, votes.starts, added).loss),
     ]
-    return pd.DataFrame(
-        [{"habit": habit, "on": on.name, "seen": seen, "worst": on.exhausted().loss} for habit, on, seen in rows]
-    )
+    found = [(habit, on.name, seen, on.exhausted().loss) for habit, on, seen in rows]
+    return pd.DataFrame(found, columns=["habit", "on", "seen", "worst"])
 
 
 @dataclass(frozen=True)
@@ -259,9 +195,6 @@ def _same_pairs(data: Comparisons, other: Comparisons) -> bool:
     return one == two
 
 
-# --- data ------------------------------------------------------------------------------------------------------------
-
-
 def _graphs(n_items: int) -> list[Comparisons]:
     """Every outcome of every comparison graph."""
     sheets = ComparisonNeighbours(unit="voter", answers=n_items * (n_items - 1) // 2, design="once").sheets(n_items)
@@ -276,11 +209,8 @@ def _answers(sheet: Any) -> Comparisons:
 def _profiles(n_items: int, voters: int) -> list[Rankings]:
     """Rankings of 1 to so many voters, in any order of the voters."""
     one = list(permutations(range(n_items)))
-    return [
-        Rankings(profile, "abc"[:n_items])
-        for count in range(1, voters + 1)
-        for profile in combinations_with_replacement(one, count)
-    ]
+    profiles = chain(*(combinations_with_replacement(one, count) for count in range(1, voters + 1)))
+    return [Rankings(profile, "abc"[:n_items]) for profile in profiles]
 
 
 def _unanimous_but(voters: int) -> list[Rankings]:
@@ -295,12 +225,9 @@ def _widened(values: NDArray[np.float64], rng: np.random.Generator) -> NDArray[n
 
 def _doubled(data: Rankings, rng: np.random.Generator) -> Rankings:
     """Every second time all votes are cast as the first is, else they are shuffled; three voters at most."""
-    positions = data.positions
-    if rng.random() < 0.5:
-        positions = np.tile(positions[:1], (int(rng.integers(1, 4)), 1))
-    else:
-        positions = rng.permuted(np.tile(positions[:1], (int(rng.integers(1, 4)), 1)), axis=1)
-    return Rankings(positions, data.items)
+    shuffles = rng.random() >= 0.5
+    positions = np.tile(data.positions[:1], (int(rng.integers(1, 4)), 1))
+    return Rankings(rng.permuted(positions, axis=1) if shuffles else positions, data.items)
 
 
 def _shuffled(data: Rankings, rng: np.random.Generator) -> Rankings:
