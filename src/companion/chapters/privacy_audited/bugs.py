@@ -93,20 +93,12 @@ def in_brief(frame: pd.DataFrame) -> pd.DataFrame:
     the loss, how many ``exact route``, ``betting`` and ``counting`` catch (often enough), ``releases`` (of the
     slowest).
     """
-    rows = []
-    for mechanism, part in breaking(frame).groupby("mechanism", sort=False):
-        rows.append(
-            {
-                "mechanism": mechanism,
-                "bugs": len(part),
-                "least rise": part.ratio.min(),
-                "exact route": int(part.by_exact.sum()),
-                "betting": int(often(part).sum()),
-                "counting": int((part.baseline >= OFTEN * part.runs).sum()),
-                "releases": part.samples.max(),
-            }
-        )
-    return pd.DataFrame(rows)
+    broken = breaking(frame)
+    caught = broken.assign(betting=often(broken), counting=broken.baseline >= OFTEN * broken.runs)
+    columns = {"bug": "size", "ratio": "min", "by_exact": "sum", "betting": "sum", "counting": "sum", "samples": "max"}
+    brief = caught.groupby("mechanism", sort=False, as_index=False).agg(columns)
+    names = {"bug": "bugs", "ratio": "least rise", "by_exact": "exact route", "samples": "releases"}
+    return brief.rename(columns=names)
 
 
 def _exact(name: str) -> float:

@@ -15,10 +15,9 @@ from companion.chapters.privacy_audited.cases.case import Case, sampler
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, claim, printed
-from dprank.audit.betting import FIRST, Judged, Seen, draw_rows, lower_bound
+from dprank.audit.betting import FIRST, Judged, Seen, draw_rows
 from dprank.audit.clopper_pearson import loss_bounds
 from dprank.audit.events import proposals
-from dprank.privacy.laws import NoExactRoute, exact
 
 #: Share of the promised epsilon that is really lost where a promise counts as tight.
 TIGHT = 0.99
@@ -46,11 +45,7 @@ def tight_cases() -> list[Case]:
         promised = case.mechanism.guarantee.epsilon
         if case.printed is not None or not 0 < promised < np.inf:
             continue
-        try:
-            loss = exact(case.mechanism, case.data, case.other).epsilon(case.delta)
-        except NoExactRoute:
-            continue
-        if loss >= TIGHT * promised:
+        if case.exact_epsilon() >= TIGHT * promised:
             key = type(case.mechanism), case.delta > 0
             width = sampler(case.mechanism)(case.data, 1, stream("audit: features", {"case": case.name})).shape[1]
             if key not in chosen or width < chosen[key][0]:
@@ -61,16 +56,8 @@ def tight_cases() -> list[Case]:
 def betting(case: Case, budget: int, rng: np.random.Generator, confidence: float = CONFIDENCE) -> bool:
     """Whether the library's audit refutes the promise; the law on paper is audited, not its floats."""
     promise = case.mechanism.guarantee
-    return lower_bound(
-        sampler(case.mechanism),
-        [(case.data, case.other)],
-        promise.epsilon,
-        promise.delta,
-        rng=rng,
-        confidence=confidence,
-        budget=budget,
-        bits=False,
-    ).refuted
+    limits = {"rng": rng, "confidence": confidence, "budget": budget, "bits": False}
+    return case.bet(promise.epsilon, promise.delta, **limits).refuted
 
 
 def false_alarms(
@@ -90,17 +77,8 @@ def false_alarms(
     for case in chosen:
         found = sum(alarm for (of, _), alarm in zip(work, alarms, strict=True) if of is case)
         promise = case.mechanism.guarantee
-        rows.append(
-            {
-                "mechanism": case.name,
-                "epsilon": promise.epsilon,
-                "delta": promise.delta,
-                "runs": runs,
-                "alarms": found,
-                "most": upper_share(found, runs),
-            }
-        )
-    return pd.DataFrame(rows)
+        rows.append((case.name, promise.epsilon, promise.delta, runs, found, upper_share(found, runs)))
+    return pd.DataFrame(rows, columns=["mechanism", "epsilon", "delta", "runs", "alarms", "most"])
 
 
 def upper_share(hits: int, runs: int) -> float:
@@ -117,9 +95,6 @@ def _alarms(case: Case, auditor: Auditor, runs: int, budget: int, block: int) ->
     cell = {"mechanism": case.name, "auditor": auditor.__name__, "budget": budget}
     rng = stream("audit: false alarms", cell, block)
     return sum(auditor(case, budget, rng) for _ in range(runs))
-
-
-# --- auditors with a bug of their own --------------------------------------------------------------------------------
 
 
 def _draw(case: Case, size: int, rng: np.random.Generator) -> Seen:
@@ -146,9 +121,8 @@ def counting_on_the_past(case: Case, budget: int, rng: np.random.Generator) -> b
     seen = _draw(case, budget // 2, rng)
     partitions = proposals(seen.first, seen.second, bits=False)
     counts = [(partition.counts(seen.first), partition.counts(seen.second)) for partition in partitions]
-    high, low = Judged(partitions, counts, budget // 2).shares()
-    first, second = high * (budget // 2), low * (budget // 2)
-    found = loss_bounds(first, second, budget // 2, promise.delta, (1 - CONFIDENCE) / 2)
+    high, low = (share * (budget // 2) for share in Judged(partitions, counts, budget // 2).shares())
+    found = loss_bounds(high, low, budget // 2, promise.delta, (1 - CONFIDENCE) / 2)
     return bool(found.max() > promise.epsilon)
 
 
@@ -184,9 +158,8 @@ def auditors(chosen: Sequence[Case], runs: int, budget: int, *, jobs: int = 1) -
     for name, auditor in {"betting, as it should be": betting, **BROKEN}.items():
         frame = false_alarms(chosen, runs, budget, auditor=auditor, jobs=jobs)
         hits, audits = int(frame.alarms.sum()), int(frame.runs.sum())
-        bounds = {"low": lower_share(hits, audits), "most": upper_share(hits, audits)}
-        rows.append({"auditor": name, "runs": audits, "alarms": hits, "share": hits / audits} | bounds)
-    return pd.DataFrame(rows)
+        rows.append((name, audits, hits, hits / audits, lower_share(hits, audits), upper_share(hits, audits)))
+    return pd.DataFrame(rows, columns=["auditor", "runs", "alarms", "share", "low", "most"])
 
 
 @claim("audit:false-alarms")
@@ -195,16 +168,8 @@ def check_false_alarms(frame: pd.DataFrame) -> Iterator[Check]:
     worst = frame.loc[frame.alarms.idxmax()]
     low, high = lower_share(worst.alarms, worst.runs), frame.most.max()
     yield printed("correct mechanisms of which the loss is tight", len(frame), ">=", MECHANISMS)
-    yield printed(
-        f"chance of a false alarm where most were seen, {worst.alarms} in {worst.runs} audits: {worst.mechanism}",
-        (low + high) / 2,
-        "<=",
-        SHARE,
-        error=(high - low) / 2,
-    )
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
+    what = f"chance of a false alarm where most were seen, {worst.alarms} in {worst.runs} audits: {worst.mechanism}"
+    yield printed(what, (low + high) / 2, "<=", SHARE, error=(high - low) / 2)
 
 
 @styled
@@ -212,14 +177,11 @@ def draw_false_alarms(frame: pd.DataFrame) -> Figure:
     """Share of false alarms of every mechanism, with the upper bound on their probability."""
     figure = Figure(figsize=(6.2, 1.2 + 0.28 * len(frame)))
     axes = figure.subplots()
-    shares = frame.alarms / frame.runs
-    rows = range(len(frame))
-    axes.errorbar(
-        100 * shares, rows, xerr=[0 * shares, 100 * (frame.most - shares)], fmt="o", color=COLOURS[0], capsize=3
-    )
+    shares, rows = frame.alarms / frame.runs, range(len(frame))
+    above = [0 * shares, 100 * (frame.most - shares)]
+    axes.errorbar(100 * shares, rows, xerr=above, fmt="o", color=COLOURS[0], capsize=3)
     axes.axvline(1, color=COLOURS[1], ls="--", lw=1)
     axes.set_yticks(rows, frame.mechanism)
     axes.invert_yaxis()
-    axes.set_xlim(left=-0.03)
-    axes.set_xlabel("false alarms, % of audits")
+    axes.set(xlim=(-0.03, None), xlabel="false alarms, % of audits")
     return figure

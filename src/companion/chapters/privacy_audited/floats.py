@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy import stats
 from companion.chapters.privacy_audited.cases.case import Case, sampler
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from dprank.audit.betting import LowerBound, Sampler, lower_bound
+from dprank.audit.betting import Sampler, lower_bound
 from dprank.audit.floats import possible
 from dprank.privacy import noise
 from dprank.privacy.divergence import pair_of
@@ -30,15 +31,10 @@ def betrayals(counts: Iterable[int], scales: Iterable[float], releases: int, job
     """Share of releases of a count that prove a neighbouring count wrong: ``noise`` ("floats" or "whole numbers"),
     ``scale``, ``count``, ``ruled_out`` ("the next count", or "either neighbour"), ``mean``, ``se``, ``repetitions``.
     """
-    cells = [
-        {"noise": kind, "scale": scale, "count": count}
-        for kind in ("floats", "whole numbers")
-        for scale in scales
-        for count in counts
-    ]
-    return sweep(
-        _ruled_out, cells, experiment="audit-betrayals", repetitions=releases, outcomes=["ruled_out"], jobs=jobs
-    )
+    axes = product(("floats", "whole numbers"), scales, counts)
+    cells = [{"noise": kind, "scale": scale, "count": count} for kind, scale, count in axes]
+    named: dict[str, Any] = {"experiment": "audit-betrayals", "outcomes": ["ruled_out"]}
+    return sweep(_ruled_out, cells, repetitions=releases, jobs=jobs, **named)
 
 
 def _ruled_out(
@@ -75,17 +71,10 @@ def caught(count: int = 0, scale: float = 1.0, budget: int = 200_000) -> pd.Data
     for name, sample in samplers(scale).items():
         delta = DELTA if name.startswith("Gaussian") else 0.0
         promised = _gaussian_loss(name, scale) if delta else 1 / scale
-        found = lower_bound(
-            sample,
-            [(count, count + 1)],
-            promised,
-            delta,
-            rng=stream("audit-float-noise", {"noise": name}),
-            budget=budget,
-            names=["output"],
-        )
-        rows.append(_row(found) | {"noise": name, "promised": promised, "delta": delta})
-    return pd.DataFrame(rows)[["noise", "promised", "delta", "refuted", "releases", "event"]]
+        rng, pairs = stream("audit-float-noise", {"noise": name}), [(count, count + 1)]
+        found = lower_bound(sample, pairs, promised, delta, rng=rng, budget=budget, names=["output"])
+        rows.append((name, promised, delta, found.refuted, found.samples, found.event if found.refuted else ""))
+    return pd.DataFrame(rows, columns=["noise", "promised", "delta", "refuted", "releases", "event"])
 
 
 def research_only(cases: Iterable[Case], budget: int = 8192) -> pd.DataFrame:
@@ -96,15 +85,13 @@ def research_only(cases: Iterable[Case], budget: int = 8192) -> pd.DataFrame:
     for case in cases:
         if getattr(case.mechanism, "law", "") != "continuous":
             continue
-        sample, rng = sampler(case.mechanism), stream("audit-research-only", {"case": case.name})
-        seen = sample(case.data, 16, rng)
+        rng, promise = stream("audit-research-only", {"case": case.name}), case.mechanism.guarantee
+        seen = sampler(case.mechanism)(case.data, 16, rng)
         if (seen == np.round(seen)).all():
             continue
-        promise = case.mechanism.guarantee
-        found = lower_bound(sample, [(case.data, case.other)], promise.epsilon, promise.delta, rng=rng, budget=budget)
-        rows.append({"mechanism": case.kind.__name__, "refuted": found.refuted, "releases": found.samples})
+        found = case.bet(promise.epsilon, promise.delta, rng=rng, budget=budget)
+        rows.append((case.kind.__name__, found.refuted, found.samples if found.refuted else np.nan))
     frame = pd.DataFrame(rows, columns=["mechanism", "refuted", "releases"])
-    frame["releases"] = frame.releases.where(frame.refuted)
     return frame.groupby("mechanism", sort=False, as_index=False).agg(
         cases=("refuted", "size"), refuted=("refuted", "sum"), releases=("releases", "median")
     )
@@ -129,13 +116,6 @@ def _gaussian_loss(name: str, scale: float) -> float:
     whole = np.arange(-reach, reach + 1)
     weights = [np.exp(-((whole - centre) ** 2) / (2 * scale**2)) for centre in (0, 1)]
     return pair_of(*(weight / weight.sum() for weight in weights)).epsilon(DELTA)
-
-
-def _row(found: LowerBound) -> dict[str, Any]:
-    return {"refuted": found.refuted, "releases": found.samples, "event": found.event if found.refuted else ""}
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 @styled

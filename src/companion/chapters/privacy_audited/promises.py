@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from dataclasses import is_dataclass
 from functools import cache
@@ -19,12 +18,10 @@ from matplotlib.lines import Line2D
 
 import dprank
 from companion.chapters.privacy_audited.cases import cases
-from companion.chapters.privacy_audited.cases.case import Case, sampler
+from companion.chapters.privacy_audited.cases.case import Case
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import stream
-from dprank.audit.betting import lower_bound
-from dprank.privacy.laws import NoExactRoute, exact
 
 #: Probability that any of all the lower bounds is above the truth, at most.
 ALARM = 0.001
@@ -62,10 +59,7 @@ def frame(budget: int = 100_000, jobs: int = 1) -> pd.DataFrame:
 
 def _row(name: str, budget: int) -> dict[str, Any]:
     case = known()[name]
-    try:
-        loss = exact(case.mechanism, case.data, case.other).epsilon(case.delta)
-    except NoExactRoute:
-        loss = math.nan
+    loss = case.exact_epsilon()
     return {
         "case": name,
         "mechanism": case.kind.__name__,
@@ -89,17 +83,8 @@ def _lower(case: Case, loss: float, budget: int) -> float:
     expected = max(x for x in (loss, case.claimed, case.mechanism.guarantee.epsilon, 0.0) if math.isfinite(x))
     near = loss if 0 < loss < math.inf else expected
     levels = np.unique(np.r_[0.0, near * LEVELS, near * np.array([1.0, 1.05, 1.2]), expected])
-    return lower_bound(
-        sampler(case.mechanism),
-        [(case.data, case.other)],
-        0.0,
-        case.delta,
-        rng=stream("audit-promises", {"case": case.name}),
-        confidence=1 - ALARM / len(known()),
-        budget=budget,
-        levels=levels,
-        bits=False,
-    ).epsilon
+    rng, confidence = stream("audit-promises", {"case": case.name}), 1 - ALARM / len(known())
+    return case.bet(0.0, case.delta, rng=rng, confidence=confidence, budget=budget, levels=levels, bits=False).epsilon
 
 
 def picture(table: pd.DataFrame) -> pd.DataFrame:
@@ -128,36 +113,23 @@ def by_mechanism(table: pd.DataFrame) -> pd.DataFrame:
     have one), ``farthest`` (largest relative distance of these), ``exact / guarantee`` and ``samples / exact``
     (largest).
     """
-    rows = []
-    for mechanism, part in table.groupby("mechanism", sort=False):
-        finite = part[np.isfinite(part.exact) & (part.exact > 0)]
-        rows.append(
-            {
-                "mechanism": mechanism,
-                "paper": part.paper.iloc[0],
-                "cases": len(part),
-                "exact": int(part.exact.notna().sum()),
-                "closed forms": int(part.closed_form.notna().sum()),
-                "farthest": float(((finite.exact - finite.closed_form).abs() / finite.closed_form).max()),
-                "exact / guarantee": float((part.exact / part.guarantee).max()),
-                "samples / exact": float((finite.lower / finite.exact).max()),
-            }
-        )
-    return pd.DataFrame(rows)
+    finite = table.where(np.isfinite(table.exact) & (table.exact > 0))
+    distance = (finite.exact - finite.closed_form).abs() / finite.closed_form
+    shares = {"exact / guarantee": table.exact / table.guarantee, "samples / exact": finite.lower / finite.exact}
+    counted = {"closed forms": table.closed_form, "farthest": distance, **shares}
+    columns = {"paper": "first", "case": "size", "exact": "count", "closed forms": "count", "farthest": "max"}
+    grouped = table.assign(**counted).groupby("mechanism", sort=False, as_index=False)
+    return grouped.agg(columns | dict.fromkeys(shares, "max")).rename(columns={"case": "cases"})
 
 
 def mechanisms() -> list[type]:
     """Every class of the library that implements `dprank.privacy.guarantee.Mechanism`."""
     modules = [import_module(module.name) for module in walk_packages(dprank.__path__, "dprank.")]
+    classes = [
+        of for module in modules for of in vars(module).values() if getattr(of, "__module__", "") == module.__name__
+    ]
     return [
-        found
-        for module in modules
-        for found in vars(module).values()
-        if inspect.isclass(found)
-        and found.__module__ == module.__name__
-        and is_dataclass(found)
-        and hasattr(found, "guarantee")
-        and hasattr(found, "release")
+        of for of in classes if isinstance(of, type) and is_dataclass(of) and {"guarantee", "release"} <= {*dir(of)}
     ]
 
 
@@ -182,16 +154,9 @@ def _above(table: pd.DataFrame, promised: pd.Series) -> pd.Series:
     return (table.exact > promised * (1 + ROUNDING)) | (table.lower > promised)
 
 
-# --- figures ----------------------------------------------------------------------------------------------------------
-
-
 #: Losses over the claimed one that are drawn to scale; beyond, a mark at the edge points outwards.
 LOW, HIGH = 0.1, 20.0
-
-
 _LOOK = {"as printed": CALIBRATION["as printed"], "calibrated": CALIBRATION["corrected"]}
-
-
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 
 
@@ -232,25 +197,12 @@ def _draw_row(axes: Axes, place: int, row: pd.Series) -> None:
     axes.plot(lower, place, marker=5, color=look["color"], markersize=5, alpha=0.8)
     for value, marker in ((guarantee, "|"), (exact, look["marker"])):
         beyond = ">" if value >= HIGH else "<" if value <= LOW else ""
-        axes.plot(
-            value,
-            place,
-            marker=beyond or marker,
-            color=look["color"],
-            markersize=13 if marker == "|" and not beyond else 6,
-            linestyle="",
-        )
+        size = 13 if marker == "|" and not beyond else 6
+        axes.plot(value, place, marker=beyond or marker, color=look["color"], markersize=size, linestyle="")
 
 
 def _legend() -> list[Line2D]:
-    plain: dict[str, Any] = {"color": "0.4", "linestyle": ""}
-    return [
-        *(
-            Line2D(
-                [], [], color=look["color"], marker=look["marker"], linestyle="", markersize=6, label=f"exact, {name}"
-            )
-            for name, look in _LOOK.items()
-        ),
-        Line2D([], [], marker="|", markersize=13, label="provable guarantee", **plain),
-        Line2D([], [], marker=5, label="lower bound from samples", **plain),
-    ]
+    looks = [{"markersize": 6, "label": f"exact, {name}", **look} for name, look in _LOOK.items()]
+    looks.append({"marker": "|", "markersize": 13, "label": "provable guarantee", "color": "0.4"})
+    looks.append({"marker": 5, "label": "lower bound from samples", "color": "0.4"})
+    return [Line2D([], [], linestyle="", **look) for look in looks]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dprank.audit.betting import Sampler
+from dprank.audit.betting import LowerBound, Sampler, lower_bound
 from dprank.privacy.guarantee import Mechanism
-from dprank.privacy.laws import sample
+from dprank.privacy.laws import NoExactRoute, exact, sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,17 @@ class Case:
         """Epsilon that is provable at `delta`: infinite where the guarantee needs a larger one."""
         guarantee = self.mechanism.guarantee
         return guarantee.epsilon if guarantee.delta <= self.delta else math.inf
+
+    def exact_epsilon(self) -> float:
+        """The loss at `delta`; nan where there is no exact route."""
+        try:
+            return exact(self.mechanism, self.data, self.other).epsilon(self.delta)
+        except NoExactRoute:
+            return math.nan
+
+    def bet(self, epsilon: float, delta: float, **limits: Any) -> LowerBound:
+        """Audit a promise by samples alone, with the parameters of `lower_bound`."""
+        return lower_bound(sampler(self.mechanism), [(self.data, self.other)], epsilon, delta, **limits)
 
 
 def sampler(mechanism: Mechanism) -> Sampler:
