@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, get_args
 
 import dp_accounting
@@ -108,105 +108,78 @@ def check_composition() -> Iterator[Check]:
     yield printed(what, len(wrong), "==", 0)
 
 
-# --- composition -----------------------------------------------------------------------------------------------------
-
-
 def _composition() -> Iterator[_Row]:
     fixed = [dp.c.make_fix_delta(_approximate(_gaussian_noise(scale)), DELTA) for scale in (9.0, 14.0)]
     theirs = dp.c.make_composition(fixed).map(1.0)
     ours = mechanism.compose(*(Guarantee(*measurement.map(1.0)) for measurement in fixed))
     yield _Row.same("two promises together: epsilon", ours.epsilon, theirs[0], OPENDP)
     yield _Row.same("two promises together: delta", ours.delta, theirs[1], OPENDP)
+    of, at = f"{ROUNDS} rounds of loss {LOSS:g}", f"epsilon at delta {DELTA:g}"
     pure = dp.c.make_composition([_laplace(1 / LOSS)] * ROUNDS).map(1)
-    of = f"{ROUNDS} rounds of loss {LOSS:g}"
     yield _Row.same(f"{of}, basic", composition.basic(ROUNDS, LOSS), pure, OPENDP)
     one = common.DifferentialPrivacyParameters(LOSS, 0.0)
     rounds = pld.from_privacy_parameters(one, value_discretization_interval=LOSS).self_compose(ROUNDS)
     for epsilon in ROUND_EPSILONS:
-        delta = composition.optimal_delta(ROUNDS, LOSS, epsilon)
-        theirs_delta = rounds.get_delta_for_epsilon(epsilon)
-        yield _Row.same(f"{of}, optimal delta at epsilon {epsilon:g}", delta, theirs_delta, DP_ACCOUNTING)
+        delta, theirs = composition.optimal_delta(ROUNDS, LOSS, epsilon), rounds.get_delta_for_epsilon(epsilon)
+        yield _Row.same(f"{of}, optimal delta at epsilon {epsilon:g}", delta, theirs, DP_ACCOUNTING)
     optimal = composition.optimal(ROUNDS, LOSS, DELTA)
     as_printed = accountant.advanced_composition(one, ROUNDS, DELTA)
-    at = f"epsilon at delta {DELTA:g}"
     yield _Row.same(f"{of}, optimal {at}", optimal, rounds.get_epsilon_for_delta(DELTA), DP_ACCOUNTING)
     yield _Row.tighter(f"{of}, optimal {at}, their closed form", optimal, as_printed, DP_ACCOUNTING, optimal)
-    advanced = composition.advanced(ROUNDS, LOSS, DELTA)
-    yield _Row(
-        f"{of}, the advanced theorem as printed: {at}", advanced, as_printed, DP_ACCOUNTING, as_printed, math.inf
-    )
-    concentrated = dp.c.make_zCDP_to_approxDP(_gaussian_noise(1.0))
-    rho = composition.rho(ROUNDS, LOSS)
+    advanced, what = composition.advanced(ROUNDS, LOSS, DELTA), f"{of}, the advanced theorem as printed: {at}"
+    yield _Row(what, advanced, as_printed, DP_ACCOUNTING, as_printed, math.inf)
     theirs_rho = dp.c.make_composition([dp.c.make_pureDP_to_zCDP(_laplace(1 / LOSS))] * ROUNDS).map(1)
-    yield _Row.same(f"{of}, rho", rho, theirs_rho, OPENDP)
+    yield _Row.same(f"{of}, rho", composition.rho(ROUNDS, LOSS), theirs_rho, OPENDP)
     for rho in (0.01, theirs_rho, 1.0):
+        what, epsilon = f"rho {rho:g}, {at}", gaussian.zcdp(rho, DELTA)
         # their Gaussian noise of deviation 1 has this rho where it moves so far
-        theirs_epsilon = concentrated.map(math.sqrt(2 * rho)).epsilon(DELTA)
-        yield _Row.same(f"rho {rho:g}, {at}", gaussian.zcdp(rho, DELTA), theirs_epsilon, OPENDP, GRID)
-        events = dp_accounting.rdp.RdpAccountant(ORDERS)
-        events.compose(dp_accounting.ZCDpEvent(rho))
-        theirs_epsilon = events.get_epsilon(DELTA)
-        yield _Row.same(f"rho {rho:g}, {at}", gaussian.zcdp(rho, DELTA), theirs_epsilon, DP_ACCOUNTING, GRID)
-
-
-# --- Gaussian and vector noise ---------------------------------------------------------------------------------------
+        concentrated = _approximate(_gaussian_noise(1.0)).map(math.sqrt(2 * rho)).epsilon(DELTA)
+        yield _Row.same(what, epsilon, concentrated, OPENDP, GRID)
+        events = dp_accounting.rdp.RdpAccountant(ORDERS).compose(dp_accounting.ZCDpEvent(rho))
+        yield _Row.same(what, epsilon, events.get_epsilon(DELTA), DP_ACCOUNTING, GRID)
 
 
 def _gaussian() -> Iterator[_Row]:
     for l2, scale, delta in MOVES:
-        of = f"Gaussian noise {scale:g} on a move of {l2:.3g}"
-        ours = gaussian.gaussian_epsilon(l2, scale, delta)
-        theirs = dp_accounting.get_epsilon_gaussian(scale / l2, delta)
-        yield _Row.same(f"{of}, epsilon at delta {delta:g}", ours, theirs, DP_ACCOUNTING, 1e-6)
+        what = f"Gaussian noise {scale:g} on a move of {l2:.3g}, epsilon at delta {delta:g}"
+        ours, theirs = (
+            gaussian.gaussian_epsilon(l2, scale, delta),
+            dp_accounting.get_epsilon_gaussian(scale / l2, delta),
+        )
+        yield _Row.same(what, ours, theirs, DP_ACCOUNTING, 1e-6)
         concentrated = _approximate(_gaussian_noise(scale)).map(l2).epsilon(delta)
-        yield _Row.tighter(f"{of}, epsilon at delta {delta:g}", ours, concentrated, OPENDP, theirs * (1 - 1e-6))
-    for epsilon, delta in PROMISES:
-        theirs = dp_accounting.get_sigma_gaussian(epsilon, delta)
-        ours = gaussian.gaussian_scale(1.0, epsilon, delta)
-        yield _Row.same(f"Gaussian scale for epsilon {epsilon:g}, delta {delta:g}", ours, theirs, DP_ACCOUNTING, 1e-6)
+        yield _Row.tighter(what, ours, concentrated, OPENDP, theirs * (1 - 1e-6))
+    for promise in PROMISES:
+        what = "Gaussian scale for epsilon {:g}, delta {:g}".format(*promise)
+        ours, theirs = gaussian.gaussian_scale(1.0, *promise), dp_accounting.get_sigma_gaussian(*promise)
+        yield _Row.same(what, ours, theirs, DP_ACCOUNTING, 1e-6)
 
 
 def _vectors() -> Iterator[_Row]:
     moves = (1, 1, 2)
-    laws: tuple[tuple[str, Any, Any, dict[str, Any]], ...] = (
-        ("Laplace", divergence.LaplaceShift(moves, 3.0), pld.from_laplace_mechanism, {"parameter": 3.0}),
-        (
-            "discrete Laplace",
-            divergence.discrete_laplace_shift(moves, 3.0),
-            pld.from_discrete_laplace_mechanism,
-            {"parameter": 1 / 3},
-        ),
-        (
-            "discrete Gaussian",
-            divergence.discrete_gaussian_shift(moves, 3.0),
-            pld.from_discrete_gaussian_mechanism,
-            {"sigma": 3.0},
-        ),
+    laws: tuple[tuple[str, Any, Any], ...] = (
+        ("Laplace", divergence.LaplaceShift, partial(pld.from_laplace_mechanism, 3.0)),
+        ("discrete Laplace", divergence.discrete_laplace_shift, partial(pld.from_discrete_laplace_mechanism, 1 / 3)),
+        ("discrete Gaussian", divergence.discrete_gaussian_shift, partial(pld.from_discrete_gaussian_mechanism, 3.0)),
     )
-    for name, ours, theirs, scale in laws:
-        high, low = (_composed(theirs, moves, pessimistic, scale) for pessimistic in (True, False))
+    for name, shift, theirs in laws:
+        high, low = (_composed(theirs, moves, pessimistic_estimate=pessimistic) for pessimistic in (True, False))
         for epsilon in VECTOR_EPSILONS:
             most, least = (bound.get_delta_for_epsilon(epsilon) for bound in (high, low))
             what = f"{name} noise 3 on moves 1, 1 and 2: delta at epsilon {epsilon:g}"
-            delta = float(ours.delta(epsilon))
+            delta = float(shift(moves, 3.0).delta(epsilon))
             yield _Row(what, delta, most, DP_ACCOUNTING, least * (1 - ROUNDING), most * (1 + ROUNDING))
 
 
-def _composed(of: Any, moves: tuple[int, ...], pessimistic: bool, scale: dict[str, Any]) -> Any:
+def _composed(of: Any, moves: tuple[int, ...], **rounding: bool) -> Any:
     """Their loss distribution of a vector of noise: rounded up, or down."""
     level = logging.getLogger().level
     logging.getLogger().setLevel(logging.ERROR)  # it says that rounding down is done in another way
     try:
-        each = [
-            of(**scale, sensitivity=move, pessimistic_estimate=pessimistic, value_discretization_interval=1e-3)
-            for move in moves
-        ]
+        each = [of(sensitivity=move, value_discretization_interval=1e-3, **rounding) for move in moves]
     finally:
         logging.getLogger().setLevel(level)
     return reduce(lambda a, b: a.compose(b), each)
-
-
-# --- calibrated mechanisms: their maps of our noise, at sensitivities that are measured -----------------------------
 
 
 def _noise_maps() -> Iterator[_Row]:
@@ -225,19 +198,14 @@ def _noise_maps() -> Iterator[_Row]:
             yield _Row.same(what_at, made.guarantee.epsilon, concentrated, OPENDP, GRID)
         for score in ("wins", "net"):
             counts = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2, score=score, adjacency=adjacency)
-            moved_by = _sheets_apart(score, adjacency)
-            what = f"noisy {score} of two answers, {adjacency.replace('_', '/')}"
-            theirs = _laplace(counts.scale).map(moved_by)
-            yield _Row.same(f"{what}: epsilon", counts.guarantee.epsilon, theirs, OPENDP)
-            least = float(dp.binary_search_param(_laplace, d_in=moved_by, d_out=1.0, T=float))
+            what, far = f"noisy {score} of two answers, {adjacency.replace('_', '/')}", _sheets_apart(score, adjacency)
+            yield _Row.same(f"{what}: epsilon", counts.guarantee.epsilon, _laplace(counts.scale).map(far), OPENDP)
+            least = float(dp.binary_search_param(_laplace, d_in=far, d_out=1.0, T=float))
             yield _Row.same(f"{what}: scale for epsilon 1", counts.scale, least, OPENDP)
     unanimous = np.tile(np.arange(4), (10, 1))
     turned = np.r_[unanimous[:1, ::-1], unanimous[1:]]
-    test, norm = (
-        LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=10, size=0.1),
-        NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=10, size=0.1),
-    )
-    pairs = disjoint_pairs(4)
+    asked: dict[str, Any] = {"epsilon": 1.0, "n_items": 4, "n_voters": 10, "size": 0.1}
+    test, norm, pairs = LaplaceUnif.calibrated(**asked), NoisyNorm.calibrated(**asked), disjoint_pairs(4)
     jump = abs(disagreements(unanimous, pairs) - disagreements(turned, pairs))
     yield _Row.same("noisy test: epsilon", test.guarantee.epsilon, _laplace(test.scale).map(jump), OPENDP)
     here, there = (norm.on_grid([norm.squared_norm(positions, pairs)])[0] for positions in (unanimous, turned))
@@ -270,69 +238,50 @@ def _sheets_apart(score: Score, adjacency: Adjacency) -> int:
 
 def _selection() -> Iterator[_Row]:
     for adjacency in ("replace", "add_remove"):
-        space = (
-            dp.vector_domain(dp.atom_domain(T="i64"), 9),
-            dp.linf_distance(T="i64", monotonic=adjacency == "add_remove"),
-        )
         for k in (1, 4, 8):
-            ours: dict[str, Any] = {"adjacency": adjacency, "n_items": 9}
-            scale = 2.5
-            pure, concentrated = (
-                dp.m.make_noisy_top_k(*space, measure, k, scale).map(1)
-                for measure in (dp.max_divergence(), dp.zero_concentrated_divergence())
-            )
+            ours: dict[str, Any] = {"k": k, "scale": 2.5, "adjacency": adjacency, "n_items": 9}
+            top = partial(_top, k, 2.5, monotonic=adjacency == "add_remove")
+            pure, concentrated = top(dp.max_divergence()).map(1), top(dp.zero_concentrated_divergence()).map(1)
             under = f"{k} of 9, {adjacency.replace('_', '/')}"
-            rounds = Peeling(k, scale, "exponential", composition="basic", **ours)
-            yield _Row.same(f"peeling, exponential noise, {under}: epsilon", rounds.guarantee.epsilon, pure, OPENDP)
-            once = Oneshot(k, scale, "exponential", **ours)
-            yield _Row.same(f"one shot, exponential noise, {under}: epsilon", once.guarantee.epsilon, pure, OPENDP)
-            for name, made in (("peeling", Peeling), ("one shot", Oneshot)):
-                rho = made(k, scale, "gumbel", **ours).rho
+            rounds, once = (
+                Peeling(noise="exponential", composition="basic", **ours),
+                Oneshot(noise="exponential", **ours),
+            )
+            for name, made in (("peeling", rounds), ("one shot", once)):
+                yield _Row.same(f"{name}, exponential noise, {under}: epsilon", made.guarantee.epsilon, pure, OPENDP)
+            for name, kind in (("peeling", Peeling), ("one shot", Oneshot)):
+                rho = kind(noise="gumbel", **ours).rho
                 yield _Row.same(f"{name}, Gumbel noise, {under}: rho", rho, concentrated, OPENDP)
     shown = Oneshot.calibrated(epsilon=1.0, n_items=9, k=4, noise="exponential", values=True)
-    space = dp.vector_domain(dp.atom_domain(T="i64"), 9), dp.linf_distance(T="i64")
-    theirs = dp.m.make_noisy_top_k(*space, dp.max_divergence(), 4, shown.scale).map(1)
-    theirs += _laplace(shown.value_scale or 0.0).map(4)
+    theirs = _top(4, shown.scale, dp.max_divergence()).map(1) + _laplace(shown.value_scale or 0.0).map(4)
     yield _Row.same("one shot, exponential noise, values too: epsilon", shown.guarantee.epsilon, theirs, OPENDP)
 
 
 def _coins() -> Iterator[_Row]:
     for epsilon in COINS:
         flips = randomized_response.flips_for(epsilon)
-        theirs = dp.m.make_randomized_response_bool(1 - flips / GRAIN).map(1)
         ours = randomized_response.bit_loss(flips)
-        yield _Row.same(f"coin for epsilon {epsilon:g}: epsilon", ours, theirs, OPENDP)
-        yield _Row.same(f"coin for epsilon {epsilon:g}: epsilon that was asked for", epsilon, theirs, OPENDP)
-    pairs = LocalPairs.calibrated(epsilon=1.0, n_items=6)
-    theirs = 3 * dp.m.make_randomized_response_bool(1 - pairs.flips / GRAIN).map(1)
-    yield _Row.same("local test, three signs: epsilon", pairs.guarantee.epsilon, theirs, OPENDP)
-    bit = LocalOneBit.calibrated(epsilon=1.0, n_items=6)
-    theirs = dp.m.make_randomized_response_bool(1 - bit.flips / GRAIN).map(1)
-    yield _Row.same("local test, one sign: epsilon", bit.guarantee.epsilon, theirs, OPENDP)
-
-
-# --- what to know before one trusts a library ------------------------------------------------------------------------
+        yield _Row.same(f"coin for epsilon {epsilon:g}: epsilon", ours, _coin(flips), OPENDP)
+        yield _Row.same(f"coin for epsilon {epsilon:g}: epsilon that was asked for", epsilon, _coin(flips), OPENDP)
+    pairs, bit = LocalPairs.calibrated(epsilon=1.0, n_items=6), LocalOneBit.calibrated(epsilon=1.0, n_items=6)
+    yield _Row.same("local test, three signs: epsilon", pairs.guarantee.epsilon, 3 * _coin(pairs.flips), OPENDP)
+    yield _Row.same("local test, one sign: epsilon", bit.guarantee.epsilon, _coin(bit.flips), OPENDP)
 
 
 def pitfalls() -> pd.DataFrame:
     """What OpenDP answers if it is asked the wrong way: ``asked``, ``answer`` and ``truth`` (the loss, or what was
     asked for).
     """
-    domain = dp.vector_domain(dp.atom_domain(T="i64"), 2)
-    monotonic = dp.linf_distance(T="i64", monotonic=True)
-    promised = dp.m.make_noisy_top_k(domain, monotonic, dp.max_divergence(), 1, 2.0).map(1)
+    promised = _top(1, 2.0, dp.max_divergence(), 2, monotonic=True).map(1)
     lost = pair_law(Types((1, 1), (0, 30), (1, 29)), 1, 2.0, "exponential").epsilon(0)
     narrow = dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), 1e15)
     rows = [
         ("epsilon with monotonic=True where a record is replaced", promised, lost),
         ("largest of 100 draws of noise of scale 1e15, with T=int", max(narrow(0) for _ in range(100)), 1e15),
         ("epsilon of noise of scale 0, which is accepted", _laplace(0.0).map(1), math.inf),
-        ("winners returned where 4 are wanted of 3 values", len(_top_of_unsized(4)([1, 2, 3])), 4),
+        ("winners returned where 4 are wanted of 3 values", len(_top(4, 1.0, dp.max_divergence(), None)([1, 2, 3])), 4),
     ]
     return pd.DataFrame(rows, columns=["asked", "answer", "truth"])
-
-
-# --- their measurements ----------------------------------------------------------------------------------------------
 
 
 def _laplace(scale: float) -> Any:
@@ -352,9 +301,13 @@ def _approximate(measurement: Any) -> Any:
     return dp.c.make_zCDP_to_approxDP(measurement)
 
 
-def _top_of_unsized(k: int) -> Any:
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
-    return dp.m.make_noisy_top_k(*space, dp.max_divergence(), k, 1.0)
+def _top(k: int, scale: float, measure: Any, size: int | None = 9, monotonic: bool = False) -> Any:
+    space = dp.vector_domain(dp.atom_domain(T="i64"), size), dp.linf_distance(T="i64", monotonic=monotonic)
+    return dp.m.make_noisy_top_k(*space, measure, k, scale)
+
+
+def _coin(flips: int) -> float:
+    return dp.m.make_randomized_response_bool(1 - flips / GRAIN).map(1)
 
 
 def _sheet(answers: Any) -> Comparisons:
