@@ -54,14 +54,10 @@ class Mutant:
             return math.nan
         return max(self.loss(*pair).epsilon(self.guarantee.delta) for pair in self.pairs)
 
-    def bet(
-        self, rng: np.random.Generator, route: Callable[..., LowerBound] = lower_bound, **limits: Any
-    ) -> LowerBound:
+    def bet(self, rng: np.random.Generator, route: Route = lower_bound, **limits: Any) -> LowerBound:
         """Audit it by samples alone, by betting or by another route with the same parameters; `limits` are its own."""
-        promise = self.guarantee
-        return route(
-            self.sample, self.pairs, promise.epsilon, promise.delta, rng=rng, names=self.names, bits=self.bits, **limits
-        )
+        limits |= {"rng": rng, "names": self.names, "bits": self.bits}
+        return route(self.sample, self.pairs, self.guarantee.epsilon, self.guarantee.delta, **limits)
 
 
 def rewritten(

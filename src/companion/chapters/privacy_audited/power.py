@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import product
 from typing import Any
 
 import joblib
@@ -36,13 +37,13 @@ def paths(factors: Iterable[float], runs: int, budget: int, *, confidence: float
     """Wealth of bets against the promise, a row a round: ``factor`` (true epsilon over promised; 1 for a promise that
     is kept), ``run``, ``samples``, ``wealth``, ``goal``.
     """
-    rows = []
-    for factor in factors:
-        for run in range(runs):
-            found = _bet(factor, run, budget, confidence)
-            common = {"factor": factor, "run": run, "goal": 1 / (1 - confidence)}
-            rows += [common | {"samples": samples, "wealth": wealth} for samples, wealth in found.path]
-    return pd.DataFrame(rows)
+    goal = 1 / (1 - confidence)
+    rows = [
+        (factor, run, goal, samples, wealth)
+        for factor, run in product(factors, range(runs))
+        for samples, wealth in _bet(factor, run, budget, confidence).path
+    ]
+    return pd.DataFrame(rows, columns=["factor", "run", "goal", "samples", "wealth"])
 
 
 def to_catch(
@@ -55,61 +56,44 @@ def to_catch(
     Counting needs to know in advance how many it may have. It is given every power of two afresh, and what is shown is
     the first that suffices: it is not charged for the looks before, nor for what they do to its confidence.
     """
-    cells = [(factor, run) for factor in factors for run in range(runs)]
-    found = joblib.Parallel(n_jobs=jobs)(
-        joblib.delayed(_needed)(factor, run, budget, confidence) for factor, run in cells
-    )
-    frame = pd.DataFrame([row for both in found for row in both])
+    tasks = [joblib.delayed(_needed)(factor, run, budget, confidence) for factor in factors for run in range(runs)]
+    found = [row for both in joblib.Parallel(n_jobs=jobs)(tasks) for row in both]
+    frame = pd.DataFrame(found, columns=["factor", "method", "samples", "lower"])
     rows = []
     for (factor, method), part in frame.groupby(["factor", "method"], sort=False):
         low, median, high = np.quantile(part.samples, [0.25, 0.5, 0.75], method="inverted_cdf")
         caught = int(np.isfinite(part.samples).sum())
-        rows.append(
-            {"factor": factor, "method": method, "runs": runs, "caught": caught}
-            | {"median": median, "low": low, "high": high, "lower": part.lower.mean()}
-        )
-    return pd.DataFrame(rows)
+        rows.append((factor, method, runs, caught, median, low, high, part.lower.mean()))
+    return pd.DataFrame(rows, columns=["factor", "method", "runs", "caught", "median", "low", "high", "lower"])
 
 
-def _needed(factor: float, run: int, budget: int, confidence: float) -> list[dict[str, Any]]:
+def _needed(factor: float, run: int, budget: int, confidence: float) -> list[tuple[float, str, float, float]]:
+    """Of either method, releases until the promise is refuted, and its bound as a share of the true loss."""
+    epsilon, rng = factor * PROMISE, stream("audit: counting", {"factor": factor, "run": run})
     bets = _bet(factor, run, budget, confidence)
-    common: dict[str, Any] = {"factor": factor, "run": run}
-    all_in = _bet(factor, run, budget, confidence, levels=PROMISE * factor * np.linspace(0.02, 1, 50))
-    rows = [common | {"method": BETTING, "samples": bets.samples if bets.refuted else np.inf, "lower": all_in.epsilon}]
-    rng = stream("audit: counting", {"factor": factor, "run": run})
+    all_in = _bet(factor, run, budget, confidence, levels=epsilon * np.linspace(0.02, 1, 50))
     needed, count = np.inf, 4 * FIRST
-    while count <= budget:
-        counted = _count(factor, count, confidence, rng)
-        if counted.refuted:
-            needed = count
-            break
+    while count <= budget and not np.isfinite(needed):
+        needed = count if _count(factor, count, confidence, rng).refuted else np.inf
         count *= 2
     last = _count(factor, budget, confidence, rng)
-    rows.append(common | {"method": COUNTING, "samples": needed, "lower": last.epsilon})
-    return [row | {"lower": row["lower"] / (factor * PROMISE)} for row in rows]
+    return [
+        (factor, BETTING, bets.samples if bets.refuted else np.inf, all_in.epsilon / epsilon),
+        (factor, COUNTING, needed, last.epsilon / epsilon),
+    ]
 
 
 def _bet(factor: float, run: int, budget: int, confidence: float, levels: Any = ()) -> LowerBound:
     rng = stream("audit: betting", {"factor": factor, "run": run})
-    return lower_bound(
-        count_with_error(factor),
-        [PAIR],
-        PROMISE,
-        rng=rng,
-        confidence=confidence,
-        budget=budget,
-        levels=levels,
-        names=["the count"],
-    )
+    return _audit(lower_bound, factor, rng=rng, confidence=confidence, budget=budget, levels=levels)
 
 
 def _count(factor: float, budget: int, confidence: float, rng: np.random.Generator) -> LowerBound:
-    return held_out_bound(
-        count_with_error(factor), [PAIR], PROMISE, rng=rng, confidence=confidence, budget=budget, names=["the count"]
-    )
+    return _audit(held_out_bound, factor, rng=rng, confidence=confidence, budget=budget)
 
 
-# --- figures ----------------------------------------------------------------------------------------------------------
+def _audit(route: Callable[..., LowerBound], factor: float, **limits: Any) -> LowerBound:
+    return route(count_with_error(factor), [PAIR], PROMISE, names=["the count"], **limits)
 
 
 _MARKS = ("o", "s", "D", "^", "v", "P", "X")
@@ -136,14 +120,16 @@ def draw_to_catch(frame: pd.DataFrame) -> Figure:
     """Releases until a broken promise is refuted, against the true loss over the promised: medians and quartiles."""
     figure = Figure(figsize=(6.2, 3.8))
     axes = figure.subplots()
-    for (method, line), colour, mark, shift in zip(
-        frame.groupby("method", sort=False), COLOURS, _MARKS, (0.985, 1.015), strict=False
-    ):
+    lines = zip(frame.groupby("method", sort=False), COLOURS, _MARKS, (0.985, 1.015), strict=False)
+    for (method, line), colour, mark, shift in lines:
         seen = line[np.isfinite(line["median"])].sort_values("factor")
-        high = np.where(np.isfinite(seen.high), seen.high, seen["median"])
-        bars = np.array([seen["median"] - seen.low, high - seen["median"]])
+        at, median, high = (
+            (seen.factor - 1) * shift,
+            seen["median"],
+            seen.high.where(np.isfinite(seen.high), seen["median"]),
+        )
         axes.errorbar(
-            (seen.factor - 1) * shift, seen["median"], bars, label=method, color=colour, marker=mark, capsize=3
+            at, median, [median - seen.low, high - median], label=method, color=colour, marker=mark, capsize=3
         )
     factors = sorted(set(frame.factor))
     axes.set_xlim((factors[0] - 1) / 1.2, (factors[-1] - 1) * 1.2)
