@@ -17,11 +17,11 @@ from dp_accounting.pld import accountant, common
 from dp_accounting.pld import privacy_loss_distribution as pld
 from numpy.typing import NDArray
 
+from companion.chapters.privacy_audited.cases.pairwise import comparisons
 from companion.ledger.claim import Check, claim, printed
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.audit.neighbours import ComparisonNeighbours
-from dprank.data.comparisons import Comparisons
 from dprank.data.counting import Score, win_counts
 from dprank.data.rankings import Rankings
 from dprank.pairwise import NoisyCounts
@@ -193,9 +193,8 @@ def _noise_maps() -> Iterator[_Row]:
             l2 = float(np.linalg.norm(moved(adjacency, whole=True))) / made.grain
             theirs = _gaussian_noise(made.scale / made.grain)
             yield _Row.same(f"{under}: rho", made.rho, theirs.map(l2), OPENDP)
-            concentrated = _approximate(theirs).map(l2).epsilon(DELTA)
-            what_at = f"{under}: epsilon at delta {DELTA:g}"
-            yield _Row.same(what_at, made.guarantee.epsilon, concentrated, OPENDP, GRID)
+            at, concentrated = f"epsilon at delta {DELTA:g}", _approximate(theirs).map(l2).epsilon(DELTA)
+            yield _Row.same(f"{under}: {at}", made.guarantee.epsilon, concentrated, OPENDP, GRID)
         for score in ("wins", "net"):
             counts = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2, score=score, adjacency=adjacency)
             what, far = f"noisy {score} of two answers, {adjacency.replace('_', '/')}", _sheets_apart(score, adjacency)
@@ -215,10 +214,9 @@ def _noise_maps() -> Iterator[_Row]:
 
 def _margins(adjacency: Adjacency, whole: bool) -> NDArray[np.float64]:
     """Moves of all pairs where a ranking is turned round, or one is added."""
-    one, other = (_RANKED.positions[[v]] for v in (0, 1))
-    upper = np.triu_indices(4, 1)
-    margins = [(w - w.T)[upper] / 2 for w in (Rankings(positions, "abcd").pairwise() for positions in (one, other))]
-    return margins[0] - margins[1] if adjacency == "replace" else margins[0]
+    votes = (Rankings(_RANKED.positions[[v]], "abcd").pairwise() for v in (0, 1))
+    one, other = ((w - w.T)[np.triu_indices(4, 1)] / 2 for w in votes)
+    return one - other if adjacency == "replace" else one
 
 
 def _places(adjacency: Adjacency, whole: bool) -> NDArray[np.float64]:
@@ -231,7 +229,7 @@ def _places(adjacency: Adjacency, whole: bool) -> NDArray[np.float64]:
 def _sheets_apart(score: Score, adjacency: Adjacency) -> int:
     """Largest l1 distance between the scores of two answer sheets, or of one and none: all are listed."""
     sheets = ComparisonNeighbours(unit="voter", answers=2, ties=True).sheets(3)
-    scores = [win_counts(_sheet(sheet), score) for sheet in sheets]
+    scores = [win_counts(comparisons(sheet, 3), score) for sheet in sheets]
     others = scores if adjacency == "replace" else [np.zeros(3)]
     return int(max(np.abs(a - b).sum() for a in scores for b in others))
 
@@ -243,12 +241,10 @@ def _selection() -> Iterator[_Row]:
             top = partial(_top, k, 2.5, monotonic=adjacency == "add_remove")
             pure, concentrated = top(dp.max_divergence()).map(1), top(dp.zero_concentrated_divergence()).map(1)
             under = f"{k} of 9, {adjacency.replace('_', '/')}"
-            rounds, once = (
-                Peeling(noise="exponential", composition="basic", **ours),
-                Oneshot(noise="exponential", **ours),
-            )
-            for name, made in (("peeling", rounds), ("one shot", once)):
-                yield _Row.same(f"{name}, exponential noise, {under}: epsilon", made.guarantee.epsilon, pure, OPENDP)
+            basic = partial(Peeling, composition="basic")
+            for name, make in (("peeling", basic), ("one shot", Oneshot)):
+                epsilon = make(noise="exponential", **ours).guarantee.epsilon
+                yield _Row.same(f"{name}, exponential noise, {under}: epsilon", epsilon, pure, OPENDP)
             for name, kind in (("peeling", Peeling), ("one shot", Oneshot)):
                 rho = kind(noise="gumbel", **ours).rho
                 yield _Row.same(f"{name}, Gumbel noise, {under}: rho", rho, concentrated, OPENDP)
@@ -308,8 +304,3 @@ def _top(k: int, scale: float, measure: Any, size: int | None = 9, monotonic: bo
 
 def _coin(flips: int) -> float:
     return dp.m.make_randomized_response_bool(1 - flips / GRAIN).map(1)
-
-
-def _sheet(answers: Any) -> Comparisons:
-    first, second, outcome = np.array(answers, float).reshape(-1, 3).T
-    return Comparisons(first.astype(int), second.astype(int), outcome, "abc")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from companion.chapters.privacy_audited.cases import aggregation, local, pairwise, topk, uniformity
+from companion.chapters.privacy_audited.cases.pairwise import comparisons
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, claim, printed
@@ -32,8 +32,6 @@ from dprank.topk.peeling import Peeling
 from dprank.uniformity.local import LocalPairs
 from dprank.uniformity.truncated import Trun
 
-# modules in which the families register their exact routes
-ROUTES = (aggregation, local, pairwise, topk, uniformity)
 #: Of a search: at most one climb in four misses the worst neighbours of a small family, so all do once in 10^9 seeds.
 EFFORT = {"steps": 80, "restarts": 16}
 
@@ -77,7 +75,12 @@ def families() -> Iterator[Small]:
     wins = NoisyCounts.calibrated(epsilon=1.0, n_items=3, unit="comparison", score="wins")
     net = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2, design="once")
     yield Small("noisy wins, one comparison of a graph", wins, _graphs(3), ComparisonNeighbours(design="once"))
-    yield Small("noisy net wins, one voter of two answers", net, [_answers(of) for of in sheets.sheets(3)], sheets)
+    yield Small(
+        "noisy net wins, one voter of two answers",
+        net,
+        [comparisons(of, 3) for of in sheets.sheets(3)],
+        sheets,
+    )
     values = [np.array(v, float) for v in combinations_with_replacement((0, 1, 40), 3)]
     for adjacency in get_args(Adjacency):
         how, votes = adjacency.replace("_", "/"), {"epsilon": 1.0, "n_items": 3, "adjacency": adjacency}
@@ -198,12 +201,7 @@ def _same_pairs(data: Comparisons, other: Comparisons) -> bool:
 def _graphs(n_items: int) -> list[Comparisons]:
     """Every outcome of every comparison graph."""
     sheets = ComparisonNeighbours(unit="voter", answers=n_items * (n_items - 1) // 2, design="once").sheets(n_items)
-    return [_answers(sheet) for sheet in sheets]
-
-
-def _answers(sheet: Any) -> Comparisons:
-    first, second, outcome = np.array(sheet, float).reshape(-1, 3).T
-    return Comparisons(first.astype(int), second.astype(int), outcome, "abc", np.zeros(len(sheet), int))
+    return [comparisons(sheet, n_items) for sheet in sheets]
 
 
 def _profiles(n_items: int, voters: int) -> list[Rankings]:
