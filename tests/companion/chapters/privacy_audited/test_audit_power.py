@@ -13,13 +13,10 @@ def caught():
     return power.to_catch([1.5, 2.0], 3, 1 << 14)
 
 
-def test_larger_errors_are_caught_sooner(caught):
+def test_larger_errors_are_caught_sooner_and_the_bound_is_below_the_truth(caught):
     assert (caught.caught == 3).all()
     betting = caught[caught.method == power.BETTING].set_index("factor")["median"]
     assert betting[2.0] <= betting[1.5]
-
-
-def test_quartiles_are_in_order_and_the_bound_is_below_the_truth(caught):
     assert (caught.low <= caught["median"]).all()
     assert (caught["median"] <= caught.high).all()
     assert caught.lower.between(0.5, 1.0).all()
@@ -39,15 +36,13 @@ def test_workers_do_not_matter(caught):
 
 def test_wealth_ends_above_the_goal_only_where_the_promise_is_broken():
     frame = power.paths([1.0, 2.0], 2, 1 << 13)
-    last = frame.groupby(["factor", "run"]).wealth.last()
-    assert (last[1.0] < frame.goal.max()).all()
-    assert (last[2.0] > 100).all()
-    assert (frame.groupby(["factor", "run"]).wealth.first() == 1).all()
-    axes = power.draw_wealth(frame).axes[0]
-    assert len(axes.lines) == 5
+    wealth = frame.groupby(["factor", "run"]).wealth
+    assert (wealth.last()[1.0] < frame.goal.max()).all()
+    assert (wealth.last()[2.0] > 100).all()
+    assert (wealth.first() == 1).all()
+    assert len(power.draw_wealth(frame).axes[0].lines) == 5
 
 
 def test_the_figures_are_reproducible(caught):
     assert show("c", caught, power.draw_to_catch).svg == show("c", caught.copy(), power.draw_to_catch).svg
-    bars = power.draw_to_catch(caught).axes[0].containers
-    assert len(bars) == 2
+    assert len(power.draw_to_catch(caught).axes[0].containers) == 2
