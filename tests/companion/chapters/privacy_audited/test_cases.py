@@ -12,13 +12,11 @@ import pytest
 from checks import each
 from scipy import stats
 
-from companion.chapters.privacy_audited.cases.case import sampler
 from companion.chapters.privacy_audited.promises import known
 from companion.printed.alabi2022 import PrintedKwikSort, PrintedTranscript
 from dprank.aggregation import LocalKwikSort
 from dprank.aggregation.local_laws import Transcript, poll_of
 from dprank.aggregation.local_reports import OneRound
-from dprank.audit.betting import lower_bound
 from dprank.pairwise import PerturbedMLE
 from dprank.privacy.laws import exact, features, released, sample
 from dprank.topk import Oneshot, Peeling
@@ -96,17 +94,9 @@ def test_what_is_printed_and_broken():
 def test_bets_show_no_more_than_the_loss_and_much_of_a_tight_one(name):
     case, loss = CASES[name], loss_of(name)
     told = min(loss, 3.0)
-    found = lower_bound(
-        sampler(case.mechanism),
-        [(case.data, case.other)],
-        told * (1 + ROUNDING),
-        case.delta,
-        rng=np.random.default_rng(71),
-        confidence=1 - ALARM,
-        budget=15_000,
-        levels=told * np.arange(0.1, 1, 0.1),
-        bits=False,
-    )
+    levels, rng = told * np.arange(0.1, 1, 0.1), np.random.default_rng(71)
+    limits = {"confidence": 1 - ALARM, "budget": 15_000, "levels": levels, "bits": False}
+    found = case.bet(told * (1 + ROUNDING), case.delta, rng=rng, **limits)
     assert found.refuted == (told < loss)
     assert found.epsilon <= loss
     # of the perturbed likelihood of four items the worst outputs are far away and do not come up
@@ -126,8 +116,7 @@ def reports(mechanism, ranking, size, rng):
             transcript = polled(mechanism, poll_of(mechanism, ranking), rng)
             rows.append(features(transcript))
             if mechanism.fallback is not None:
-                last = np.array(mechanism.fallback.report(ranking, rng)) * transcript.fallback
-                rows[-1] = np.r_[rows[-1], last]
+                rows[-1] = np.r_[rows[-1], np.array(mechanism.fallback.report(ranking, rng)) * transcript.fallback]
         else:
             pairs = mechanism.pairs(rng)
             pairs = pairs[0] if isinstance(mechanism, LocalOneBit) else pairs
@@ -151,9 +140,8 @@ def drawn(case, data, few=300, many=10_000):
 def p_value(one, many):
     """Of two samples being of one law: by every number published, every difference, and all of them at once."""
     assert one.shape[1] == many.shape[1]
-    columns = range(one.shape[1])
-    views = [x[:, i] - (x[:, j] if j < i else 0) for x in (one, many) for i in columns for j in columns[: i + 1]]
-    pairs = zip(views[: len(views) // 2], views[len(views) // 2 :], strict=True)
+    views = [(i, j) for i in range(one.shape[1]) for j in range(i + 1)]
+    pairs = [[x[:, i] - (x[:, j] if j < i else 0) for x in (one, many)] for i, j in views]
     found = [stats.ks_2samp(*pair, method="asymp").pvalue for pair in pairs]
     outcomes, at = np.unique(np.concatenate([one, many]), axis=0, return_inverse=True)
     if len(outcomes) < 1_000:
@@ -170,7 +158,7 @@ def test_many_at_once_have_the_law_of_releases_one_by_one(name):
     assert p_value(*drawn(CASES[name], CASES[name].other)) > ALARM
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "NoisyCounts, one comparison, replace, discrete",

@@ -3,7 +3,7 @@
 Seeds are fixed. ALARM: the chance, for each statistical test of a right law, that its seed was unlucky.
 """
 
-from functools import cache
+from functools import cache, partial
 from itertools import combinations_with_replacement, permutations
 
 import numpy as np
@@ -23,19 +23,22 @@ from dprank.privacy.laws import NoExactRoute, exact, features, released, sample
 
 ALARM = 1e-6
 CASES = {case.name: case for case in cases()}
-ORDERS = list(permutations(range(3)))
 
 
-def loss_of(case):
-    return exact(case.mechanism, case.data, case.other).epsilon(case.delta)
+def loss(mechanism, *pair):
+    return exact(mechanism, *pair).epsilon(0)
 
 
-def test_a_crowd_hides_a_voter_worst_from_the_exponential_mechanism():
+def test_the_exponential_mechanism_hides_a_voter_worst_in_a_crowd_and_of_two_voters_if_they_agree():
     for adjacency in ("replace", "add_remove"):
         right = ExponentialMechanism.calibrated(n_items=3, epsilon=1.0, adjacency=adjacency)
-        losses = [exact(right, *neighbours(adjacency, voters)).epsilon(0) for voters in (1, 5, 20, 60)]
+        losses = [loss(right, *neighbours(adjacency, voters)) for voters in (1, 5, 20, 60)]
         assert (np.diff(losses) > 0).all()
         assert losses[-1] == pytest.approx(right.guarantee.epsilon, rel=1e-4)
+        # one of two turns round, or a third joins two who agree
+        found = worst(partial(loss, right), profiles(2), RankingNeighbours(adjacency))
+        data = neighbours("replace", 2) if adjacency == "replace" else (unanimous(2), unanimous(3))
+        assert found.loss == pytest.approx(loss(right, *data))
 
 
 @each("name", [name for name in CASES if "crowd" in name or ("discrete laplace" in name and "Kwik" not in name)])
@@ -51,11 +54,8 @@ def test_what_is_printed():
     assert [case.mechanism.guarantee.epsilon > case.printed for case in sorts] == [False, False, True, True]
 
 
-# --- laws ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-@pytest.mark.parametrize("delta", [0.0, 0.05])
+@each("adjacency", ["replace", "add_remove"])
+@each("delta", [0.0, 0.05])
 def test_differences_of_sums_lose_what_the_route_says(delta, adjacency):
     """Their joint law, with the common shift summed out."""
     right = PrivateBorda.calibrated(n_items=3, epsilon=2.0, delta=delta, adjacency=adjacency)
@@ -76,11 +76,10 @@ def test_differences_of_sums_lose_what_the_route_says(delta, adjacency):
     law = exact(right, data, other)
     if delta == 0:
         assert np.abs(np.log(tables[0] / tables[1])).max() == pytest.approx(law.epsilon(0), rel=1e-4)
-    else:
-        p, q = tables
-        for epsilon in (0.5, 1.0, 1.5):
-            seen = max(np.maximum(p - np.exp(epsilon) * q, 0).sum(), np.maximum(q - np.exp(epsilon) * p, 0).sum())
-            assert seen == pytest.approx(float(law.delta(epsilon)), rel=1e-6)
+        return
+    for epsilon in (0.5, 1.0, 1.5):
+        seen = max(np.maximum(p - np.exp(epsilon) * q, 0).sum() for p, q in (tables, tables[::-1]))
+        assert seen == pytest.approx(float(law.delta(epsilon)), rel=1e-6)
 
 
 def test_kwiksort_of_certain_answers():
@@ -94,19 +93,18 @@ def test_kwiksort_of_certain_answers():
     np.testing.assert_allclose(chance, before_probabilities(w), atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["ties", "fallback", "clipped fallback"])
+FALLBACK = {"queries": 2, "share": 0.5, "rule": "copeland", "adjacency": "add_remove"}
+SORTED = {
+    "ties": (PrivateKwikSort.calibrated(n_items=3, epsilon=3.0, queries=3), "abc abc cab bca"),
+    "fallback": (PrivateKwikSort.calibrated(n_items=3, epsilon=6.0, **FALLBACK), "abc bac cab"),
+    "clipped fallback": (corollary_6(3, 2, 6.0, rule="copeland").mechanism, "abc bac"),
+}
+
+
+@each("kind", SORTED)
 @pytest.mark.slow
 def test_released_orders_have_the_law(kind):
-    mechanism, orders = {
-        "ties": (PrivateKwikSort.calibrated(n_items=3, epsilon=3.0, queries=3), "abc abc cab bca"),
-        "fallback": (
-            PrivateKwikSort.calibrated(
-                n_items=3, epsilon=6.0, queries=2, share=0.5, rule="copeland", adjacency="add_remove"
-            ),
-            "abc bac cab",
-        ),
-        "clipped fallback": (corollary_6(3, 2, 6.0, rule="copeland").mechanism, "abc bac"),
-    }[kind]
+    mechanism, orders = SORTED[kind]
     law, runs = order_law(mechanism, voters_of(orders)), 2000
     for draw in (released, sample):
         drawn = draw(mechanism, voters_of(orders), runs, np.random.default_rng(5))
@@ -121,17 +119,15 @@ def test_all_of_a_result_is_looked_at():
     np.testing.assert_array_equal(features(noisy), [*noisy.order, *noisy.margins[[0, 0, 1], [1, 2, 2]]])
     scored = PrivateBorda.calibrated(n_items=3, epsilon=1.0).release(data, rng)
     np.testing.assert_array_equal(features(scored), [*scored.order, *scored.scores])
-    slow = NoisyMatrix.calibrated(n_items=3, epsilon=1.0)
-    assert sample(slow, data, 5, rng).shape == (5, 6)
-
-
-# --- the worst neighbours --------------------------------------------------------------------------------------------
 
 
 def profiles(voters):
     """All sets of voters' rankings of three items."""
-    for rows in combinations_with_replacement(ORDERS, voters):
-        yield Rankings(np.array(rows, int).reshape(-1, 3), list("abc"))
+    return map(rankings, combinations_with_replacement(permutations(range(3)), voters))
+
+
+def rankings(rows):
+    return Rankings(np.array(rows, int).reshape(-1, 3), list("abc"))
 
 
 SMALL = [
@@ -149,7 +145,7 @@ def test_stored_neighbours_are_the_worst(name):
 
     @cache
     def law(rows):
-        return order_law(mechanism, Rankings(np.array(rows, int).reshape(-1, 3), list("abc")))
+        return order_law(mechanism, rankings(rows))
 
     def loss(*pair):
         if isinstance(mechanism, PrivateKwikSort):
@@ -161,33 +157,20 @@ def test_stored_neighbours_are_the_worst(name):
     most = 3 if isinstance(mechanism, PrivateKwikSort) else 1
     sizes = range(1 if adjacency == "replace" else 0, most + (adjacency == "replace"))
     found = worst(loss, (data for voters in sizes for data in profiles(voters)), RankingNeighbours(adjacency))
-    assert found.loss <= loss_of(case) + 1e-12
+    assert found.loss <= case.exact_epsilon() + 1e-12
     if isinstance(mechanism, PrivateKwikSort) and len(case.data) > max(sizes):
-        assert found.loss > 0.9 * loss_of(case)
+        assert found.loss > 0.9 * case.exact_epsilon()
     else:
-        assert found.loss == pytest.approx(loss_of(case), rel=1e-9)
-
-
-def test_against_unanimous_voters_the_exponential_mechanism_hides_least():
-    for adjacency in ("replace", "add_remove"):
-        right = ExponentialMechanism.calibrated(n_items=3, epsilon=1.0, adjacency=adjacency)
-        found = worst(
-            lambda *pair, right=right: exact(right, *pair).epsilon(0), profiles(2), RankingNeighbours(adjacency)
-        )
-        # one of two turns round, or a third joins two who agree
-        data = neighbours("replace", 2) if adjacency == "replace" else (unanimous(2), unanimous(3))
-        assert found.loss == pytest.approx(exact(right, *data).epsilon(0))
-
-
-# --- where there is no exact route -----------------------------------------------------------------------------------
+        assert found.loss == pytest.approx(case.exact_epsilon(), rel=1e-9)
 
 
 def test_no_law_is_made_up():
-    clipped = corollary_4(3, 1.0, 0.01).mechanism
-    with pytest.raises(NoExactRoute, match="clipped"):
-        exact(clipped, *neighbours("replace", 3))
-    with pytest.raises(NoExactRoute, match="rule = 'auto'"):
-        exact(PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, queries=2, share=0.3), *neighbours("replace", 3))
+    auto = PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, queries=2, share=0.3)
     even = PrivateBorda.calibrated(n_items=4, epsilon=1.0, delta=0.01, adjacency="add_remove")
-    with pytest.raises(NoExactRoute, match="multiple"):
-        exact(even, *neighbours("add_remove", 3, n_items=4))
+    for mechanism, why, pair in (
+        (corollary_4(3, 1.0, 0.01).mechanism, "clipped", neighbours("replace", 3)),
+        (auto, "rule = 'auto'", neighbours("replace", 3)),
+        (even, "multiple", neighbours("add_remove", 3, n_items=4)),
+    ):
+        with pytest.raises(NoExactRoute, match=why):
+            exact(mechanism, *pair)

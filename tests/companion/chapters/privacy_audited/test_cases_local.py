@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from dataclasses import replace
 from itertools import permutations, product
 from typing import get_args
 from unittest.mock import Mock
@@ -24,34 +24,22 @@ from dprank.aggregation.randomisers import OrderReport, SampledOrder, SplitRespo
 from dprank.privacy.coins import law_of
 from dprank.privacy.divergence import pair_of
 from dprank.privacy.laws import exact, sample, signs_law
-from dprank.uniformity.local import LocalOneBit, LocalPairs
 
 ALARM = 1e-6
 CASES = {case.name: case for case in local.cases()}
-every_case = each("name", CASES)
 
 
 def loss(mechanism, data, other):
     return exact(mechanism, np.asarray(data), np.asarray(other)).epsilon(0)
 
 
-@cache
-def loss_of(name):
-    """Of a case."""
-    return loss(CASES[name].mechanism, CASES[name].data, CASES[name].other)
-
-
-# --- exact losses
-
-
-def test_every_randomiser_and_variant_has_a_case():
+def test_every_randomiser_has_a_case():
     mechanisms = [case.mechanism for case in CASES.values()]
     kinds = {type(m.randomiser).__name__ for m in mechanisms if isinstance(m, OneRound)}
     assert kinds >= {"VectorReport", "SplitResponse", "PrintedPair", "SampledOrder", "OrderReport", "PositionVector"}
-    assert {case.kind for case in CASES.values()} == {LocalPairs, LocalOneBit, LocalMatrix, LocalBorda, LocalKwikSort}
 
 
-@every_case
+@each("name", CASES)
 @pytest.mark.slow
 def test_no_two_rankings_lose_more(name):
     """Over all pairs of rankings; items are told apart by no mechanism, so that few of the firsts do beyond three."""
@@ -59,7 +47,7 @@ def test_no_two_rankings_lose_more(name):
     rankings = all_rankings(case.mechanism.n_items)
     firsts = {6: rankings, 24: rankings[::7], 120: rankings[:1]}[len(rankings)]
     worst = max(loss(case.mechanism, a, b) for a in firsts for b in rankings)
-    assert worst == pytest.approx(loss_of(name), rel=1e-12)
+    assert worst == pytest.approx(case.exact_epsilon(), rel=1e-12)
 
 
 @pytest.mark.slow
@@ -71,7 +59,7 @@ def test_copied_counters_let_a_voter_say_more_than_is_counted():
     assert found <= design.guarantee.epsilon
 
 
-@pytest.mark.parametrize("counter", get_args(Counter))
+@each("counter", get_args(Counter))
 @pytest.mark.slow
 def test_no_design_of_three_items_breaks_its_guarantee(counter):
     """The guarantee is attained where queries are counted."""
@@ -87,16 +75,13 @@ def test_no_design_of_three_items_breaks_its_guarantee(counter):
 def test_the_printed_design_mended_is_the_library_s():
     """Fresh blocks, centred reports and one counter: the same law, by code of its own."""
     mended = {"assignment": "fresh", "report": "centred", "counter": "query"}
-    pairs = [
-        (LocalKwikSort(*some), PrintedKwikSort(*some, None, **mended)) for some in ((3, 0.7, 1, 2), (4, 0.5, 3, 2))
-    ]
-    for ours, theirs in pairs:
-        ranking = list(range(ours.n_items))
+    for some in ((3, 0.7, 1, 2), (4, 0.5, 3, 2)):
+        ours, theirs, ranking = LocalKwikSort(*some), PrintedKwikSort(*some, None, **mended), range(some[0])
         assert ours.guarantee == theirs.guarantee
         assert loss(ours, ranking, ranking[::-1]) == pytest.approx(loss(theirs, ranking, ranking[::-1]), rel=1e-12)
 
 
-@pytest.mark.parametrize("report", ["centred", "printed"])
+@each("report", ["centred", "printed"])
 def test_loss_of_answers_from_a_hand_count(report):
     """One block, one report: the first answer is the voter's, all others are coins."""
     design = PrintedKwikSort(3, 0.7, 1, 1, assignment="fresh", report=report, counter="query")
@@ -134,12 +119,11 @@ def test_broken_laws_are_louder():
 
 def test_composition_with_the_fallback_is_the_sum():
     """Answers and the report of the fallback, each on its own: a voter who sends both loses both."""
-    fallback = LocalBorda(OrderReport(SampledOrder.calibrated(n_items=3, epsilon=0.8, length=2)))
-    design = LocalKwikSort(3, 0.5, 2, 1, fallback=fallback)
-    assert loss(design, [0, 1, 2], [2, 1, 0]) == pytest.approx(2 * 0.5 + 0.8, rel=1e-9)
-    assert loss(design, [0, 1, 2], [0, 2, 1]) <= 2 * 0.5 + 0.8
-    vectors = LocalKwikSort(3, 0.5, 2, 1, fallback=LocalBorda(PositionVector.calibrated(n_items=3, epsilon=0.8)))
-    assert loss(vectors, [0, 1, 2], [2, 1, 0]) == pytest.approx(2 * 0.5 + 0.8, rel=1e-9)
+    order = OrderReport(SampledOrder.calibrated(n_items=3, epsilon=0.8, length=2))
+    for report in (order, PositionVector.calibrated(n_items=3, epsilon=0.8)):
+        design = LocalKwikSort(3, 0.5, 2, 1, fallback=LocalBorda(report))
+        assert loss(design, [0, 1, 2], [2, 1, 0]) == pytest.approx(2 * 0.5 + 0.8, rel=1e-9)
+    assert loss(replace(design, fallback=LocalBorda(order)), [0, 1, 2], [0, 2, 1]) <= 2 * 0.5 + 0.8
 
 
 def drawing(vector):
@@ -153,33 +137,22 @@ def drawing(vector):
 def test_a_direction_at_right_angles_is_sent_as_drawn():
     """A report of its own would tell rankings apart: the vector is orthogonal to the first ranking only."""
     poll = LocalBorda(PositionVector.calibrated(n_items=3, epsilon=1.0))
-    sent = [poll.report(ranking, drawing([1, -2, 1])) for ranking in ([0, 1, 2], [0, 2, 1])]
-    drawn = np.array([1, -2, 1]) / math.sqrt(6)
-    assert sent[0] == pytest.approx(drawn)
-    assert sent[1] == pytest.approx(-drawn)
-
-
-# --- coins
+    for ranking, side in (([0, 1, 2], 1), ([0, 2, 1], -1)):
+        assert poll.report(ranking, drawing([1, -2, 1])) == pytest.approx(side * np.array([1, -2, 1]) / math.sqrt(6))
 
 
 def test_laws_of_small_programs():
-    def dice(rng):
-        return int(rng.integers(6) + rng.integers(6))
-
-    law = law_of(dice)
+    law = law_of(lambda rng: int(rng.integers(6) + rng.integers(6)))
     assert law[5] == pytest.approx(6 / 36)
     assert sum(law.values()) == pytest.approx(1)
     assert law_of(lambda rng: "same") == {"same": 1}
-    binomial = law_of(lambda rng: int(rng.binomial(3, 0.2)))
-    assert list(binomial.values()) == pytest.approx(stats.binom.pmf([0, 1, 2, 3], 3, 0.2))
+    assert list(law_of(lambda rng: int(rng.binomial(3, 0.2))).values()) == pytest.approx(
+        stats.binom.pmf([0, 1, 2, 3], 3, 0.2)
+    )
     assert law_of(lambda rng: int(rng.binomial(0, 0.2))) == {0: 1}
-    orders = law_of(lambda rng: tuple(rng.permutation(3).tolist()))
-    assert sorted(orders) == sorted(permutations(range(3)))
+    assert sorted(law_of(lambda rng: tuple(rng.permutation(3).tolist()))) == sorted(permutations(range(3)))
     stopped = law_of(lambda rng: "a" if rng.random() < 0.5 else rng.choice(["b", "c"]))
     assert stopped == pytest.approx({"a": 1 / 2, "b": 1 / 4, "c": 1 / 4})
-
-
-# --- samples alone
 
 
 def test_counts_of_outcomes_certify_most_of_the_loss():

@@ -1,7 +1,6 @@
 """Exact laws against brute force, ROUNDING a float's. Samples and bets with fixed seeds: false alarm ALARM each."""
 
 from dataclasses import replace
-from functools import cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -23,14 +22,11 @@ from dprank.uniformity.pairs import disjoint_pairs
 
 ROUNDING, ALARM = 1e-9, 1e-6
 EPSILONS = np.array([0.0, 0.1, 0.5, 0.9, 2.0])
-cases = cache(uniformity.cases)
-
-
-# --- exact -----------------------------------------------------------------------------------------------------------
+NUMBERS = [([0], [3]), ([3, 3, 5], [4, 5]), ([2, 9], [2]), ([1], [1])]
 
 
 @each("scale", [0.7, 5.0])
-@each(("p", "q"), [([0], [3]), ([3, 3, 5], [4, 5]), ([2, 9], [2]), ([1], [1])])
+@each(("p", "q"), NUMBERS)
 def test_noise_on_integers_by_listing_outcomes(p, q, scale):
     outcomes = np.arange(-400, 400)[:, None]
     logs = [logsumexp(-np.abs(outcomes - values) / scale, axis=1) for values in (np.array(p), np.array(q))]
@@ -41,7 +37,7 @@ def test_noise_on_integers_by_listing_outcomes(p, q, scale):
     assert law.epsilon(0.03) == pytest.approx(listed.epsilon(0.03), abs=ROUNDING)
 
 
-@pytest.mark.parametrize(("p", "q"), [([0], [3]), ([3, 3, 5], [4, 5]), ([2, 9], [2]), ([1], [1])])
+@each(("p", "q"), NUMBERS)
 def test_noise_on_reals_by_integration(p, q):
     scale, x = 1.7, np.linspace(-60, 70, 130_001)
     law = NoisyReals(p, q, scale)
@@ -65,72 +61,60 @@ def test_noise_on_one_number_is_a_shift():
         assert law.epsilon(0.1) == pytest.approx(shift.epsilon(0.1), abs=ROUNDING)
 
 
-@pytest.mark.parametrize("m", [2, 3, 4])
+@each("m", [2, 3, 4])
 def test_pairings_are_all_that_may_be_drawn(m):
     rng = np.random.default_rng(1)
     drawn = {tuple(disjoint_pairs(m, rng=rng).ravel().tolist()) for _ in range(500)}
     assert drawn == {tuple(pairs.ravel().tolist()) for pairs in pairings(m)}
 
 
-# --- exhaustion ------------------------------------------------------------------------------------------------------
-
-
 def worst(test, m, k, *, ordered=False):
     """Largest loss over all data and neighbours; items are alike, and so are rankings unless `ordered`."""
-    rankings, names = all_rankings(m), "abcd"[:m]
-    rest = product if ordered else combinations_with_replacement
+    rankings, pairs = all_rankings(m), set()
     rows = range(len(rankings))
-    losses = {}
-
-    def loss(*chosen):
-        return exact(test, *(Rankings(rankings[list(some)], names) for some in chosen)).epsilon(test.guarantee.delta)
-
-    for others in rest(rows, **({"repeat": k - 1} if ordered else {"r": k - 1})):
+    for others in product(rows, repeat=k - 1) if ordered else combinations_with_replacement(rows, k - 1):
         first = (0, *others)
         for place, new in product(range(k), rows):
             second = (*first[:place], new, *first[place + 1 :])
-            pair = tuple(sorted(one if ordered else tuple(sorted(one)) for one in (first, second)))
-            if pair not in losses:
-                losses[pair] = loss(*pair)
-    return max(losses.values())
+            pairs.add(tuple(sorted(one if ordered else tuple(sorted(one)) for one in (first, second))))
+    return max(
+        exact(test, *(Rankings(rankings[list(some)], "abcd"[:m]) for some in pair)).epsilon(test.guarantee.delta)
+        for pair in pairs
+    )
 
 
-@pytest.mark.parametrize(("m", "k"), [(3, 3), (4, 2)])
+@each(("m", "k"), [(3, 3), (4, 2)])
 @pytest.mark.slow
 def test_reversing_one_of_agreeing_rankings_is_the_worst(m, k):
-    count = LaplaceUnif.calibrated(epsilon=1.0, n_items=m, n_voters=k, size=0.1)
-    tests: list[LaplaceUnif | NoisyNorm] = [count]
+    asked = {"epsilon": 1.0, "n_items": m, "n_voters": k}
+    tests = [LaplaceUnif.calibrated(**asked, size=0.1)]
     if m == 3:
-        ranks = NoisyNorm.calibrated(epsilon=1.0, n_items=m, n_voters=k, size=0.25, statistic="ranks", null_draws=3)
-        tests += [replace(count, law="continuous"), NoisyNorm.calibrated(epsilon=1.0, n_items=m, n_voters=k), ranks]
+        ranks = NoisyNorm.calibrated(**asked, size=0.25, statistic="ranks", null_draws=3)
+        tests += [replace(tests[0], law="continuous"), NoisyNorm.calibrated(**asked), ranks]
     for test in tests:
         stored = exact(test, agreeing(m, k), agreeing(m, k, 1)).epsilon(0.0)
         assert worst(test, m, k) == pytest.approx(stored, abs=ROUNDING)
         assert stored == pytest.approx(1, abs=ROUNDING)
 
 
-@pytest.mark.parametrize(
-    "test",
-    [
-        BatchVote.calibrated(epsilon=1.0, n_items=2, n_voters=6, size=0.3, n_batches=3, batch_level=0.5),
-        Bucketed(2, 6, 3, 2.0, 0.3),
-        Bucketed(2, 6, 3, 2.0, 0.3, delta=0.1),
-        paper.PrintedBucketed(2, 6, 3, 2.0),
-    ],
-    ids=["vote", "coin", "coin and delta", "no coin"],
-)
+BATCHED = [
+    BatchVote.calibrated(epsilon=1.0, n_items=2, n_voters=6, size=0.3, n_batches=3, batch_level=0.5),
+    *(Bucketed(2, 6, 3, 2.0, 0.3, delta=delta) for delta in (0.0, 0.1)),
+    paper.PrintedBucketed(2, 6, 3, 2.0),
+]
+
+
+@each("test", BATCHED)
 def test_reversing_one_ranking_of_agreeing_batches_is_the_worst(test):
     stored = exact(test, agreeing(2, 6), agreeing(2, 6, 1)).epsilon(test.guarantee.delta)
     assert worst(test, 2, 6, ordered=True) == pytest.approx(stored, abs=ROUNDING)
     assert stored == pytest.approx(test.guarantee.epsilon, abs=ROUNDING)
 
 
-@pytest.mark.parametrize(("m", "k"), [(2, 7), (3, 3)])
+@each(("m", "k"), [(2, 7), (3, 3)])
 def test_truncated_on_all_data_keeps_its_guarantee(m, k):
-    for test in (
-        Trun.calibrated(epsilon=1.0, n_items=m, n_voters=k, size=0.3),
-        paper.trun(m, k, 1.0, 0.3, 0.7).mechanism,
-    ):
+    right = Trun.calibrated(epsilon=1.0, n_items=m, n_voters=k, size=0.3)
+    for test in (right, paper.trun(m, k, 1.0, 0.3, 0.7).mechanism):
         split = max(exact(test, agreeing(m, k, d), agreeing(m, k, d + 1)).epsilon(0.0) for d in range(k))
         loss = worst(test, m, k)
         assert split - ROUNDING <= loss <= test.guarantee.epsilon
@@ -138,12 +122,9 @@ def test_truncated_on_all_data_keeps_its_guarantee(m, k):
             assert loss == pytest.approx(split, abs=ROUNDING)
 
 
-# --- samples ---------------------------------------------------------------------------------------------------------
-
-
 def test_decision_and_p_value_follow_from_the_statistic():
     rng = np.random.default_rng(5)
-    for case in cases():
+    for case in uniformity.cases():
         test = case.mechanism
         said = test.release(case.data, rng)
         if isinstance(test, Trun):
