@@ -69,10 +69,8 @@ def false_alarms(
     An alarm is less likely than ``most``, but with probability `MISS`. Every number of jobs gives the same alarms.
     """
     work = [(case, block) for case in chosen for block in range(-(-runs // _BLOCK))]
-    alarms = joblib.Parallel(n_jobs=jobs)(
-        joblib.delayed(_alarms)(case, auditor, min(_BLOCK, runs - block * _BLOCK), budget, block)
-        for case, block in work
-    )
+    blocks = [(case, auditor, min(_BLOCK, runs - block * _BLOCK), budget, block) for case, block in work]
+    alarms = joblib.Parallel(n_jobs=jobs)(joblib.delayed(_alarms)(*block) for block in blocks)
     rows = []
     for case in chosen:
         found = sum(alarm for (of, _), alarm in zip(work, alarms, strict=True) if of is case)

@@ -19,6 +19,8 @@ from dprank.privacy.laws import exact
 
 # An audit by samples alone, with the parameters of `lower_bound`.
 Route = Callable[..., LowerBound]
+# Neighbours.
+Pairs = Sequence[tuple[Any, Any]]
 # Of two data sets.
 Loss = Callable[[Any, Any], Divergence]
 # Probabilities of all that can be published, of one data set: in an array, or by outcome.
@@ -41,7 +43,7 @@ class Mutant:
     bug: str
     of: type
     guarantee: Guarantee
-    pairs: Sequence[tuple[Any, Any]]
+    pairs: Pairs
     sample: Sampler
     loss: Loss | None = None
     names: Sequence[str] = ()
@@ -61,28 +63,18 @@ class Mutant:
 
 
 def rewritten(
-    bug: str,
-    right: Mechanism,
-    pairs: Sequence[tuple[Any, Any]],
-    sample: Sampler,
-    loss: Loss | None = None,
-    *,
-    promise: Guarantee | None = None,
-    names: Sequence[str] = (),
-    bits: bool = False,
-    twin: Sampler | None = None,
+    bug: str, right: Mechanism, pairs: Pairs, sample: Sampler, loss: Loss | None = None, **known: Any
 ) -> Mutant:
-    """A bug in code of its own, beside a mechanism of the library; the rest as of `Mutant`.
+    """A bug in code of its own, beside a mechanism of the library; what else is known as of `Mutant`.
 
-    The promise is that of `right`, and the twin its releases, if nothing else is said.
+    The guarantee is that of `right`, and the twin its releases, if nothing else is said.
     """
-    promise = promise or right.guarantee
-    return Mutant(bug, type(right), promise, pairs, sample, loss, names, bits, twin or sampler(right))
+    known.setdefault("guarantee", right.guarantee)
+    known.setdefault("twin", sampler(right))
+    return Mutant(bug, type(right), pairs=pairs, sample=sample, loss=loss, **known)
 
 
-def miscalibrated(
-    bug: str, right: Mechanism, wrong: Mechanism, pairs: Sequence[tuple[Any, Any]], **known: Any
-) -> Mutant:
+def miscalibrated(bug: str, right: Mechanism, wrong: Mechanism, pairs: Pairs, **known: Any) -> Mutant:
     """A mechanism of the library with the promise of another; what else is known as of `rewritten`."""
     return rewritten(bug, right, pairs, sampler(wrong), partial(exact, wrong), **known)
 

@@ -93,19 +93,14 @@ def picture(table: pd.DataFrame) -> pd.DataFrame:
 
     The loss is the exact one, or else the lower bound; of equals the case with the largest lower bound stands for all.
     """
+    kinds, papers = ["mechanism", "calibration"], list(PAPERS.values())
     # rounding must not choose between equals
-    rows = table.assign(
-        share=(table.exact.fillna(table.lower) / table.claimed).round(6), relative=table.lower / table.claimed
-    )
-    rows["cases"] = rows.groupby(["mechanism", "calibration"]).case.transform("size")
-    worst = rows.sort_values(["share", "relative"], ascending=False, kind="stable")
-    worst = worst.drop_duplicates(["mechanism", "calibration"]).drop(columns="relative")
-    order = list(PAPERS.values())
-    return worst.sort_values(
-        ["paper", "mechanism", "calibration"],
-        key=lambda x: x.map(order.index) if x.name == "paper" else x,
-        ignore_index=True,
-    )
+    share = (table.exact.fillna(table.lower) / table.claimed).round(6)
+    rows = table.assign(share=share, relative=table.lower / table.claimed, paper=table.paper.map(papers.index))
+    rows["cases"] = rows.groupby(kinds).case.transform("size")
+    worst = rows.sort_values(["share", "relative"], ascending=False, kind="stable").drop_duplicates(kinds)
+    worst = worst.drop(columns="relative").sort_values(["paper", *kinds], ignore_index=True)
+    return worst.assign(paper=worst.paper.map(papers.__getitem__))
 
 
 def by_mechanism(table: pd.DataFrame) -> pd.DataFrame:
@@ -125,12 +120,11 @@ def by_mechanism(table: pd.DataFrame) -> pd.DataFrame:
 def mechanisms() -> list[type]:
     """Every class of the library that implements `dprank.privacy.guarantee.Mechanism`."""
     modules = [import_module(module.name) for module in walk_packages(dprank.__path__, "dprank.")]
-    classes = [
-        of for module in modules for of in vars(module).values() if getattr(of, "__module__", "") == module.__name__
+    own = [
+        [of for of in vars(module).values() if getattr(of, "__module__", "") == module.__name__] for module in modules
     ]
-    return [
-        of for of in classes if isinstance(of, type) and is_dataclass(of) and {"guarantee", "release"} <= {*dir(of)}
-    ]
+    classes = [of for some in own for of in some if isinstance(of, type) and is_dataclass(of)]
+    return [of for of in classes if hasattr(of, "guarantee") and hasattr(of, "release")]
 
 
 def broken(table: pd.DataFrame) -> pd.DataFrame:

@@ -76,10 +76,7 @@ def families() -> Iterator[Small]:
     net = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2, design="once")
     yield Small("noisy wins, one comparison of a graph", wins, _graphs(3), ComparisonNeighbours(design="once"))
     yield Small(
-        "noisy net wins, one voter of two answers",
-        net,
-        [comparisons(of, 3) for of in sheets.sheets(3)],
-        sheets,
+        "noisy net wins, one voter of two answers", net, [comparisons(of, 3) for of in sheets.sheets(3)], sheets
     )
     values = [np.array(v, float) for v in combinations_with_replacement((0, 1, 40), 3)]
     for adjacency in get_args(Adjacency):
@@ -160,7 +157,6 @@ def blind() -> pd.DataFrame:
     estimate = Small("perturbed likelihood, one comparison of a graph", private, _graphs(3)[1:], graphs)
     flips = replace(estimate, neighbours=_Some(graphs, _same_pairs))
     peeling, votes = every["peeling, Gumbel noise, replace"], every["exponential mechanism, add/remove"]
-    level = replace(peeling, starts=[np.zeros(3)])
     added = _Some(votes.neighbours, lambda data, other: len(other) > len(data))
 
     def one_way(data: Any, other: Any) -> float:
@@ -170,7 +166,7 @@ def blind() -> pd.DataFrame:
 
     rows = [
         ("outcomes turned round, the graph left alone", estimate, flips.exhausted().loss),
-        ("all values equal", peeling, level.exhausted().loss),
+        ("all values equal", peeling, replace(peeling, starts=[np.zeros(3)]).exhausted().loss),
         ("voters added, never removed; one direction", votes, worst(one_way, votes.starts, added).loss),
     ]
     found = [(habit, on.name, seen, on.exhausted().loss) for habit, on, seen in rows]

@@ -77,8 +77,8 @@ def _matrices() -> list[Mutant]:
     return [
         _rescaled("half the noise", MATRIX, replace(MATRIX, scale=MATRIX.scale / 2)),
         _rescaled("noise for one pair, not for all", MATRIX, replace(MATRIX, scale=MATRIX.scale / MATRIX.n_pairs)),
-        _rescaled("Gaussian noise without log(1 / delta)", gaussian, small, promise=Guarantee(1.0, delta)),
-        _rescaled("delta forgotten", pure, approximate, promise=Guarantee(1.0)),
+        _rescaled("Gaussian noise without log(1 / delta)", gaussian, small, guarantee=Guarantee(1.0, delta)),
+        _rescaled("delta forgotten", pure, approximate, guarantee=Guarantee(1.0)),
         planted(
             "noise on positive margins only", _revealing(lambda data: np.minimum(_upper(data), 0)), only_positive=True
         ),

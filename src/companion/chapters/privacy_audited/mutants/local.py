@@ -62,24 +62,20 @@ def _own(size: int, flips: int, rng: np.random.Generator) -> Table:
 
 def _flipped(bug: str, right: Any, pairs: Pairs, signs: Signs, flips: int) -> Mutant:
     """Each sign is reversed by a coin of its own, in so many of 2^53 throws."""
-    return rewritten(
-        bug,
-        right,
-        pairs,
-        lambda data, size, rng: randomise(np.tile(signs(data), (size, 1)), flips, rng),
-        by_law(lambda data: signs_law(signs(data), flips / GRAIN)),
-    )
+
+    def sample(data: Any, size: int, rng: np.random.Generator) -> Table:
+        return randomise(np.tile(signs(data), (size, 1)), flips, rng)
+
+    return rewritten(bug, right, pairs, sample, by_law(lambda data: signs_law(signs(data), flips / GRAIN)))
 
 
 def _turned(bug: str, right: Any, pairs: Pairs, signs: Signs, chance: float) -> Mutant:
     """Each sign is reversed with a probability that is a float."""
-    return rewritten(
-        bug,
-        right,
-        pairs,
-        lambda data, size, rng: np.where(rng.random((size, len(signs(data)))) < chance, -1, 1) * signs(data),
-        by_law(lambda data: signs_law(signs(data), chance)),
-    )
+
+    def sample(data: Any, size: int, rng: np.random.Generator) -> Table:
+        return np.where(rng.random((size, len(signs(data)))) < chance, -1, 1) * signs(data)
+
+    return rewritten(bug, right, pairs, sample, by_law(lambda data: signs_law(signs(data), chance)))
 
 
 def _disjoint_pairs() -> list[Mutant]:
@@ -103,14 +99,20 @@ def _disjoint_pairs() -> list[Mutant]:
 
 
 def _one_answer() -> list[Mutant]:
-    right, opposite = LocalOneBit.calibrated(epsilon=1.0, n_items=2), _opposite(2)
-    small, large, lost, voter = 0.25, 5.5, 0.1, 7
+    (small, right, large), opposite = (
+        (LocalOneBit.calibrated(epsilon=e, n_items=2) for e in (0.25, 1.0, 5.5)),
+        _opposite(2),
+    )
+    lost, voter, percent = 0.1, 7, 1 - round(100 / (1 + math.exp(-5.5))) / 100
 
     def sign(ranking: Any) -> Table:
         return np.array([1 if ranking[0] < ranking[1] else -1], np.int8)
 
-    def seeded(data: Any) -> Table:
-        return randomise(sign(data), right.flips, np.random.default_rng(voter))
+    def refilled(data: Any) -> Table:
+        return np.resize([*sign(data), 1, 1], 4)
+
+    def seeded(data: Any, size: int = 1, _: np.random.Generator | None = None) -> Table:
+        return np.tile(randomise(sign(data), right.flips, np.random.default_rng(voter)), (size, 1))
 
     def retried(data: Any, size: int, rng: np.random.Generator) -> Table:
         sent = randomise(np.tile(sign(data), (size, 2)), right.flips, rng)
@@ -122,33 +124,12 @@ def _one_answer() -> list[Mutant]:
 
     return [
         # for 1 / (1 + exp(epsilon)): needless noise for an epsilon above 0.482; below, most answers are false
-        _turned(
-            "answers reversed with probability exp(-epsilon)",
-            LocalOneBit.calibrated(epsilon=small, n_items=2),
-            opposite,
-            sign,
-            math.exp(-small),
-        ),
-        _turned(
-            "chance of the truth in whole percent",
-            LocalOneBit.calibrated(epsilon=large, n_items=2),
-            opposite,
-            sign,
-            1 - round(100 / (1 + math.exp(-large))) / 100,
-        ),
+        _turned("answers reversed with probability exp(-epsilon)", small, opposite, sign, math.exp(-0.25)),
+        _turned("chance of the truth in whole percent", large, opposite, sign, percent),
         # three voters are to fill two groups of two: the first is asked again
-        _flipped(
-            "groups filled up with voters asked before",
-            right,
-            opposite,
-            lambda data: np.resize([*sign(data), 1, 1], 4),
-            right.flips,
-        ),
+        _flipped("groups filled up with voters asked before", right, opposite, refilled, right.flips),
         rewritten(
-            "coin seeded with the voter's number",
-            right,
-            opposite,
-            lambda data, size, rng: np.tile(seeded(data), (size, 1)),
+            *("coin seeded with the voter's number", right, opposite, seeded),
             by_law(lambda data: signs_law(seeded(data), 0.0)),
         ),
         rewritten("report drawn anew at a retry", right, opposite, retried, by_law(retried_law)),
@@ -159,10 +140,9 @@ def _all_pairs() -> list[Mutant]:
     def report(bug: str, right: Randomiser, sample: Sampler, law: Law) -> Mutant:
         return rewritten(bug, LocalMatrix(right), _both(right.n_items), sample, by_law(law))
 
-    three, rounded, four = (
-        SplitResponse.calibrated(n_items=m, epsilon=epsilon) for m, epsilon in ((3, 1.0), (3, 0.66), (4, 1.0))
-    )
-    coin = three.flips / GRAIN
+    three, four = (SplitResponse.calibrated(n_items=m, epsilon=1.0) for m in (3, 4))
+    rounded, coin = SplitResponse.calibrated(n_items=3, epsilon=0.66), three.flips / GRAIN
+    tenths = 1 - round(1 - rounded.flips / GRAIN, 1)
     loud = LocalMatrix(SplitResponse(4, flips_for(1.0, four.n_items)))
     two, whole = (SampledOrder.calibrated(n_items=3, epsilon=1.0, length=length) for length in (2, 3))
     flips, orders = flips_for(1.0), np.array(list(permutations(range(3))))
@@ -201,13 +181,7 @@ def _all_pairs() -> list[Mutant]:
             lambda data, size, rng: randomise(np.ones((size, 1), np.int8), three.flips, rng) * _signs(data),
             lambda data: (1 - coin) * signs_law(_signs(data), 0.0) + coin * signs_law(_signs(data), 1.0),
         ),
-        _turned(
-            "chance of the truth rounded to tenths",
-            LocalMatrix(rounded),
-            _both(3),
-            _signs,
-            1 - round(1 - rounded.flips / GRAIN, 1),
-        ),
+        _turned("chance of the truth rounded to tenths", LocalMatrix(rounded), _both(3), _signs, tenths),
         report(
             "budget shared among the items, not the pairs",
             four,
@@ -253,7 +227,7 @@ def _borda() -> list[Mutant]:
             [((one, one), (other, other)), ((one, one), (one, other))],
             partial(polls, remember=True),
             by_law(law),
-            promise=compose(right.guarantee, right.guarantee),
+            guarantee=compose(right.guarantee, right.guarantee),
             twin=partial(polls, remember=False),
         ),
     ]

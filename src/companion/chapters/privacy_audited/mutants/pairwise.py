@@ -147,7 +147,7 @@ def _on_likelihoods() -> list[Mutant]:
         _recalibrated("half the noise in the objective", PUBLIC, replace(PUBLIC, scale=PUBLIC.scale / 2), FLIPS),
         _recalibrated("curvature of a moved comparison forgotten", private, bare, PATHS),
         _recalibrated(
-            "ridge forgotten under add/remove", smooth, tiny, [(NONE, WON), (WON, FLIPS[1][0])], promise=added
+            "ridge forgotten under add/remove", smooth, tiny, [(NONE, WON), (WON, FLIPS[1][0])], guarantee=added
         ),
         _plant("edge set of the data behind noisy counts", private, PATHS, sampler(secret)),
         _plant("one step of the optimiser from the estimate without noise", PUBLIC, FLIPS, _one_step, _step_loss),

@@ -248,7 +248,7 @@ def _threshold() -> Mutant:
         [((0,), (1,)), ((1,), (2,)), ((3,), (4,))],
         partial(_passing, strict=False),
         by_law(partial(_values_law, strict=False)),
-        promise=promise,
+        guarantee=promise,
         twin=partial(_passing, strict=True),
     )
 
