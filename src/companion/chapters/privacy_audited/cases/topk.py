@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -90,23 +91,22 @@ def _values() -> Iterator[Case]:
 def _contributions() -> Iterator[Case]:
     for adjacency in _ADJACENCIES:
         mechanism = Oneshot.calibrated(epsilon=1.0, k=3, adjacency=adjacency, per_person=1)
-        far = _FAR * mechanism.scale
-        data = np.r_[np.zeros(3), np.full(3, far)]
+        data = np.r_[np.zeros(3), np.full(3, _FAR * mechanism.scale)]
         other = data + np.eye(6)[0] - (np.eye(6)[3] if adjacency == "replace" else 0)
         yield _case(f"Oneshot, laplace, one contribution, {adjacency}", mechanism, (data, other))
 
 
 def _as_printed() -> Iterator[Case]:
-    for adjacency in _ADJACENCIES:
-        for values in (False, True):
-            printed = theorem_2_1(epsilon=1.0, k=2, values=values, adjacency=adjacency)
-            low, high = lows_rise(2, 2, _FAR * printed.mechanism.scale, adjacency)
-            name = f"Oneshot, Theorem 2.1{' with values' if values else ''}, {adjacency}"
-            yield _case(name, printed.mechanism, (-low, -high), printed=printed.claims.epsilon)
-    for values in (False, True):
+    shown = {False: "", True: " with values"}
+    for adjacency, values in product(_ADJACENCIES, shown):
+        printed = theorem_2_1(epsilon=1.0, k=2, values=values, adjacency=adjacency)
+        low, high = lows_rise(2, 2, _FAR * printed.mechanism.scale, adjacency)
+        name = f"Oneshot, Theorem 2.1{shown[values]}, {adjacency}"
+        yield _case(name, printed.mechanism, (-low, -high), printed=printed.claims.epsilon)
+    low, high = lows_rise(2, 2, 0, "replace")
+    for values in shown:
         printed = theorem_2_2(epsilon=0.2, delta=0.05, n_items=4, k=2, values=values)
-        low, high = lows_rise(2, 2, 0, "replace")
-        name = f"Oneshot, Theorem 2.2{' with values' if values else ''}"
+        name = f"Oneshot, Theorem 2.2{shown[values]}"
         yield _case(name, printed.mechanism, (-low, -high), printed=printed.claims.epsilon)
 
 

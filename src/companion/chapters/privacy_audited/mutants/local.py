@@ -99,10 +99,8 @@ def _disjoint_pairs() -> list[Mutant]:
 
 
 def _one_answer() -> list[Mutant]:
-    (small, right, large), opposite = (
-        (LocalOneBit.calibrated(epsilon=e, n_items=2) for e in (0.25, 1.0, 5.5)),
-        _opposite(2),
-    )
+    small, right, large = (LocalOneBit.calibrated(epsilon=epsilon, n_items=2) for epsilon in (0.25, 1.0, 5.5))
+    opposite = _opposite(2)
     lost, voter, percent = 0.1, 7, 1 - round(100 / (1 + math.exp(-5.5))) / 100
 
     def sign(ranking: Any) -> Table:
