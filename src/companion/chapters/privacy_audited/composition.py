@@ -109,7 +109,7 @@ def check_composition() -> Iterator[Check]:
 
 
 def _composition() -> Iterator[_Row]:
-    fixed = [dp.c.make_fix_delta(_approximate(_gaussian_noise(scale)), DELTA) for scale in (9.0, 14.0)]
+    fixed = [dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(_gaussian_noise(scale)), DELTA) for scale in (9.0, 14.0)]
     theirs = dp.c.make_composition(fixed).map(1.0)
     ours = mechanism.compose(*(Guarantee(*measurement.map(1.0)) for measurement in fixed))
     yield _Row.same("two promises together: epsilon", ours.epsilon, theirs[0], OPENDP)
@@ -133,7 +133,7 @@ def _composition() -> Iterator[_Row]:
     for rho in (0.01, theirs_rho, 1.0):
         what, epsilon = f"rho {rho:g}, {at}", gaussian.zcdp(rho, DELTA)
         # their Gaussian noise of deviation 1 has this rho where it moves so far
-        concentrated = _approximate(_gaussian_noise(1.0)).map(math.sqrt(2 * rho)).epsilon(DELTA)
+        concentrated = dp.c.make_zCDP_to_approxDP(_gaussian_noise(1.0)).map(math.sqrt(2 * rho)).epsilon(DELTA)
         yield _Row.same(what, epsilon, concentrated, OPENDP, GRID)
         events = dp_accounting.rdp.RdpAccountant(ORDERS).compose(dp_accounting.ZCDpEvent(rho))
         yield _Row.same(what, epsilon, events.get_epsilon(DELTA), DP_ACCOUNTING, GRID)
@@ -147,7 +147,7 @@ def _gaussian() -> Iterator[_Row]:
             dp_accounting.get_epsilon_gaussian(scale / l2, delta),
         )
         yield _Row.same(what, ours, theirs, DP_ACCOUNTING, 1e-6)
-        concentrated = _approximate(_gaussian_noise(scale)).map(l2).epsilon(delta)
+        concentrated = dp.c.make_zCDP_to_approxDP(_gaussian_noise(scale)).map(l2).epsilon(delta)
         yield _Row.tighter(what, ours, concentrated, OPENDP, theirs * (1 - 1e-6))
     for promise in PROMISES:
         what = "Gaussian scale for epsilon {:g}, delta {:g}".format(*promise)
@@ -193,7 +193,7 @@ def _noise_maps() -> Iterator[_Row]:
             l2 = float(np.linalg.norm(moved(adjacency, whole=True))) / made.grain
             theirs = _gaussian_noise(made.scale / made.grain)
             yield _Row.same(f"{under}: rho", made.rho, theirs.map(l2), OPENDP)
-            at, concentrated = f"epsilon at delta {DELTA:g}", _approximate(theirs).map(l2).epsilon(DELTA)
+            at, concentrated = f"epsilon at delta {DELTA:g}", dp.c.make_zCDP_to_approxDP(theirs).map(l2).epsilon(DELTA)
             yield _Row.same(f"{under}: {at}", made.guarantee.epsilon, concentrated, OPENDP, GRID)
         for score in ("wins", "net"):
             counts = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2, score=score, adjacency=adjacency)
@@ -265,9 +265,7 @@ def _coins() -> Iterator[_Row]:
 
 
 def pitfalls() -> pd.DataFrame:
-    """What OpenDP answers if it is asked the wrong way: ``asked``, ``answer`` and ``truth`` (the loss, or what was
-    asked for).
-    """
+    """What OpenDP answers if it is asked the wrong way: ``asked``, ``answer``, ``truth`` (or what is wanted)."""
     promised = _top(1, 2.0, dp.max_divergence(), 2, monotonic=True).map(1)
     lost = pair_law(Types((1, 1), (0, 30), (1, 29)), 1, 2.0, "exponential").epsilon(0)
     narrow = dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), 1e15)
@@ -291,10 +289,6 @@ def _laplace_reals(scale: float) -> Any:
 
 def _gaussian_noise(scale: float) -> Any:
     return dp.m.make_gaussian(dp.vector_domain(dp.atom_domain(T="i64"), 9), dp.l2_distance(T="f64"), scale)
-
-
-def _approximate(measurement: Any) -> Any:
-    return dp.c.make_zCDP_to_approxDP(measurement)
 
 
 def _top(k: int, scale: float, measure: Any, size: int | None = 9, monotonic: bool = False) -> Any:

@@ -36,16 +36,13 @@ Auditor = Callable[[Case, int, np.random.Generator], bool]
 
 
 def tight_cases() -> list[Case]:
-    """One case of every class whose calibrated mechanism loses all that it promises, and one more with a delta.
-
-    The one of fewest features; where these are more than `FEATURES`, an audit takes too long to be repeated much.
+    """One case of every class whose calibrated mechanism loses all that it promises, and one more with a delta: the one
+    of fewest features; where these are more than `FEATURES`, an audit takes too long to be repeated much.
     """
     chosen: dict[tuple[type, bool], tuple[int, Case]] = {}
     for case in cases():
         promised = case.mechanism.guarantee.epsilon
-        if case.printed is not None or not 0 < promised < np.inf:
-            continue
-        if case.exact_epsilon() >= TIGHT * promised:
+        if case.printed is None and 0 < promised < np.inf and case.exact_epsilon() >= TIGHT * promised:
             key = type(case.mechanism), case.delta > 0
             width = sampler(case.mechanism)(case.data, 1, stream("audit: features", {"case": case.name})).shape[1]
             if key not in chosen or width < chosen[key][0]:
@@ -63,10 +60,8 @@ def betting(case: Case, budget: int, rng: np.random.Generator, confidence: float
 def false_alarms(
     chosen: Sequence[Case], runs: int, budget: int, *, auditor: Auditor = betting, jobs: int = 1
 ) -> pd.DataFrame:
-    """Audits of kept promises, a row a mechanism: ``mechanism``, ``epsilon``, ``delta``, ``runs``, ``alarms``,
-    ``most``.
-
-    An alarm is less likely than ``most``, but with probability `MISS`. Every number of jobs gives the same alarms.
+    """Audits of kept promises, a row a mechanism: ``mechanism``, ``epsilon``, ``delta``, ``runs``, ``alarms``, ``most``
+    (an alarm is less likely, but with probability `MISS`). Every number of jobs gives the same alarms.
     """
     work = [(case, block) for case in chosen for block in range(-(-runs // _BLOCK))]
     blocks = [(case, auditor, min(_BLOCK, runs - block * _BLOCK), budget, block) for case, block in work]

@@ -88,10 +88,8 @@ def _lower(case: Case, loss: float, budget: int) -> float:
 
 
 def picture(table: pd.DataFrame) -> pd.DataFrame:
-    """Of every mechanism and calibration the row of `frame` with the largest ``share`` (loss over claim), and ``cases``
-    it stands for.
-
-    The loss is the exact one, or else the lower bound; of equals the case with the largest lower bound stands for all.
+    """Of every mechanism and calibration the row of `frame` with the largest ``share`` (loss over claim; exact, or else
+    the lower bound), and ``cases`` it stands for; of equals the case with the largest lower bound stands for all.
     """
     kinds, papers = ["mechanism", "calibration"], list(PAPERS.values())
     # rounding must not choose between equals
@@ -156,10 +154,7 @@ _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 
 @styled
 def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
-    """Loss, guarantee and lower bound over the claimed epsilon: a row a mechanism, a colour a calibration.
-
-    In the shaded half more is lost than was claimed.
-    """
+    """Loss, guarantee and lower bound over the claimed epsilon; in the shaded half more is lost than was claimed."""
     papers = frame.paper.unique()
     figure = Figure(figsize=(5.6, 0.27 * (len(frame) + 2 * len(papers)) + 1.4))
     heights = [(frame.paper == paper).sum() + 0.6 for paper in papers]

@@ -38,9 +38,8 @@ EFFORT = {"steps": 80, "restarts": 16}
 
 @dataclass(frozen=True, eq=False)
 class Small:
-    """A mechanism small enough that all neighbours can be listed: `starts` are all data sets, up to symmetry.
-
-    `moves` are far jumps for the climb, as of `dprank.audit.search.climb`.
+    """A mechanism small enough that all neighbours can be listed: `starts` are all data sets, up to symmetry; `moves`
+    are far jumps for the climb, as of `dprank.audit.search.climb`.
     """
 
     name: str
@@ -114,9 +113,7 @@ def compared() -> pd.DataFrame:
 
 
 def large() -> pd.DataFrame:
-    """Climbing where nobody lists the neighbours, and the worst loss is known: ``family``, ``climbed``, ``tried``,
-    ``guarantee``.
-    """
+    """Climbing where nobody lists, and the worst loss is known: ``family``, ``climbed``, ``tried``, ``guarantee``."""
     five = Comparisons([0, 1, 2] * 5, [1, 2, 3] * 5, [1, 0, 1] * 5, "abcdef", np.repeat(np.arange(5), 3))
     votes = Rankings([range(6)] * 5, "abcdef")
     net = NoisyCounts.calibrated(epsilon=1.0, n_items=6, per_person=3)
@@ -147,9 +144,7 @@ def check_search(frame: pd.DataFrame | None = None) -> Iterator[Check]:
 
 
 def blind() -> pd.DataFrame:
-    """What three habits of auditors overlook: ``habit``, ``on``, ``seen`` (largest loss it meets), ``worst`` (over all
-    neighbours).
-    """
+    """What three habits of auditors overlook: ``habit``, ``on``, ``seen`` (largest loss met), ``worst`` (of all)."""
     every = {family.name: family for family in families()}
     graphs = ComparisonNeighbours(design="once")
     secret: dict[str, Any] = {"graph": "private", "unit": "comparison", "law": "continuous"}

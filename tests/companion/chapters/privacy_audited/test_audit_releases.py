@@ -144,16 +144,13 @@ def test_reports_are_marked_and_what_is_made_of_them(poll):
         assert ("not for publication" in str(order)) == (expected != "operating system")
 
 
-def test_a_decision_from_reports_leaves_it_to_the_voters():
+def test_reports_for_research_are_refused_and_a_decision_from_reports_leaves_it_to_the_voters():
+    with refused("research"):
+        LocalMatrix(VectorReport.calibrated(n_items=3, epsilon=1.0)).report([0, 1, 2], SECURE)
     for test in (LocalPairs.calibrated(epsilon=1.0, n_items=4), LocalOneBit.calibrated(epsilon=1.0, n_items=4)):
         decision = test.decide(np.ones((5, 2), int))
         assert (decision.source, decision.publishable) == ("voters", False)
         assert "unless every voter" in repr(decision)
-
-
-def test_reports_for_research_are_refused_for_publication():
-    with refused("research"):
-        LocalMatrix(VectorReport.calibrated(n_items=3, epsilon=1.0)).report([0, 1, 2], SECURE)
 
 
 def test_what_no_mechanism_released_is_not_for_publication():

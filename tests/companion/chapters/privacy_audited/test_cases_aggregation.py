@@ -1,7 +1,4 @@
-"""Exact laws against closed forms, against the code that is released and against bets; the worst neighbours, again.
-
-Seeds are fixed. ALARM: the chance, for each statistical test of a right law, that its seed was unlucky.
-"""
+"""Exact laws against others and releases; the worst neighbours, again. ALARM: the chance that a seed was unlucky."""
 
 from functools import cache, partial
 from itertools import combinations_with_replacement, permutations

@@ -146,9 +146,8 @@ def test_laws_of_small_programs():
     assert law[5] == pytest.approx(6 / 36)
     assert sum(law.values()) == pytest.approx(1)
     assert law_of(lambda rng: "same") == {"same": 1}
-    assert list(law_of(lambda rng: int(rng.binomial(3, 0.2))).values()) == pytest.approx(
-        stats.binom.pmf([0, 1, 2, 3], 3, 0.2)
-    )
+    binomial = law_of(lambda rng: int(rng.binomial(3, 0.2)))
+    assert [*binomial.values()] == pytest.approx(stats.binom.pmf([0, 1, 2, 3], 3, 0.2))
     assert law_of(lambda rng: int(rng.binomial(0, 0.2))) == {0: 1}
     assert sorted(law_of(lambda rng: tuple(rng.permutation(3).tolist()))) == sorted(permutations(range(3)))
     stopped = law_of(lambda rng: "a" if rng.random() < 0.5 else rng.choice(["b", "c"]))

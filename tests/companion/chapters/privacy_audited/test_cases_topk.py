@@ -1,7 +1,4 @@
-"""Selections: exact laws against independent ones, exhaustion, and releases.
-
-Seeds are fixed. A right law fails a chi-square test with chance ALARM; a kept promise is refuted with chance 1e-3.
-"""
+"""Exact laws of selections against others, exhaustion, and releases. A right law fails a test with chance ALARM."""
 
 from functools import cache
 from itertools import combinations_with_replacement, product

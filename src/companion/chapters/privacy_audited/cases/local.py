@@ -22,10 +22,7 @@ _EPSILON = 1.0
 
 
 def cases() -> list[Case]:
-    """Every local mechanism, on two opposite rankings.
-
-    All pairs of rankings of these numbers of items were tried: none loses more.
-    """
+    """Every local mechanism, on two opposite rankings: of all pairs of rankings of so many items none loses more."""
     return [*_tests(), *_one_round(), *_kwiksort()]
 
 

@@ -75,11 +75,8 @@ def worst_neighbours(
 
 
 def worst_sheets(mechanism: NoisyCounts) -> tuple[Comparisons, Comparisons]:
-    """The two sheets of one voter that noisy counts tell apart best, or none and the sheet to add: by exhaustion.
-
-    The loss depends on nothing but the move of the counts, so that no other voters are needed.
-    """
-    m = mechanism
+    """The two sheets of one voter that noisy counts tell apart best, or none and the sheet to add: by exhaustion."""
+    m = mechanism  # the loss depends on nothing but the move of the counts, so that no other voters are needed
     sheets = ComparisonNeighbours(m.unit, m.adjacency, m.per_person, m.design, m.ties).sheets(m.n_items)
     listed = [comparisons(sheet, m.n_items) for sheet in sheets]
     counts = np.array([win_counts(sheet, m.score) / GRAIN[m.score] for sheet in listed]).astype(np.int64)

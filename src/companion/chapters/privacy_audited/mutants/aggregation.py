@@ -74,28 +74,24 @@ def _matrices() -> list[Mutant]:
         sampler = partial(_noisy_matrix, **wrong)
         return rewritten(bug, MATRIX, _REPLACED, sampler, loss, names=_MARGINS, twin=_noisy_matrix)
 
+    def bare(statistic: Callable[[Rankings], NDArray[Any]]) -> Loss:
+        """Of what publishes something of the data without noise, at delta 0."""
+        return lambda p, q: REVEALED if (statistic(p) != statistic(q)).any() else exact(MATRIX, p, q)
+
+    def ballot(data: Rankings) -> NDArray[Any]:
+        return data.positions[0]
+
+    order = bare(lambda data: np.sign(np.diff(_upper(data) @ _SIGNS)))
     return [
         _rescaled("half the noise", MATRIX, replace(MATRIX, scale=MATRIX.scale / 2)),
         _rescaled("noise for one pair, not for all", MATRIX, replace(MATRIX, scale=MATRIX.scale / MATRIX.n_pairs)),
         _rescaled("Gaussian noise without log(1 / delta)", gaussian, small, guarantee=Guarantee(1.0, delta)),
         _rescaled("delta forgotten", pure, approximate, guarantee=Guarantee(1.0)),
-        planted(
-            "noise on positive margins only", _revealing(lambda data: np.minimum(_upper(data), 0)), only_positive=True
-        ),
+        planted("noise on positive margins only", bare(lambda data: np.minimum(_upper(data), 0)), only_positive=True),
         planted("one draw for all pairs", _shared_loss, shared=True),
-        planted(
-            "margins clamped to the data's largest", _revealing(lambda data: np.abs(_upper(data)).max()), clamped=True
-        ),
-        planted(
-            "ties in the noisy scores broken by the true ones",
-            _revealing(lambda data: np.sign(np.diff(_upper(data) @ _SIGNS))),
-            ties=lambda data: -_sums(data),
-        ),
-        planted(
-            "ties in the noisy scores broken by the first ballot",
-            _revealing(lambda data: data.positions[0]),
-            ties=lambda data: -data.positions[0],
-        ),
+        planted("margins clamped to the data's largest", bare(lambda data: np.abs(_upper(data)).max()), clamped=True),
+        planted("ties in the noisy scores broken by the true ones", order, ties=lambda data: -_sums(data)),
+        planted("ties in the noisy scores broken by the first ballot", bare(ballot), ties=lambda data: -ballot(data)),
     ]
 
 
@@ -130,11 +126,6 @@ def _noisy_matrix(
 def _shared_loss(data: Rankings, other: Rankings) -> Divergence:
     moves = (_upper(other) - _upper(data)) / 2
     return noise_shift(MATRIX.noise, MATRIX.law, moves[:1], MATRIX.scale) if (moves == moves[0]).all() else REVEALED
-
-
-def _revealing(bare: Callable[[Rankings], NDArray[Any]]) -> Loss:
-    """Divergence at delta 0 where something of the data is published without noise."""
-    return lambda data, other: REVEALED if (bare(data) != bare(other)).any() else exact(MATRIX, data, other)
 
 
 def _bordas() -> list[Mutant]:

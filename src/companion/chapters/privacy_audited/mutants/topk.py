@@ -50,9 +50,8 @@ def mutants() -> list[Mutant]:
 
 
 def harmless() -> Mutant:
-    """What looks like a bug and costs nothing, so that no audit can catch it.
-
-    Rounds that share their noise are one pass, and k rounds whose losses are added up promise no less than one pass.
+    """What looks like a bug and costs nothing: rounds that share their noise are one pass, and k rounds whose losses
+    are added up promise no less than one pass.
     """
     right = Peeling.calibrated(epsilon=1.0, k=2, noise="exponential", composition="basic")
     return miscalibrated("noise reused in every round, losses added up", right, _one_pass(right), _rises(2, 2, 0, 4))
