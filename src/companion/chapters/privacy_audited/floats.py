@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -15,7 +16,7 @@ from scipy import stats
 from companion.chapters.privacy_audited.cases.case import Case, sampler
 from companion.instruments.style import BAR, COLOURS, styled
 from companion.instruments.sweep import stream, sweep
-from dprank.audit.betting import Sampler, lower_bound
+from dprank.audit.betting import lower_bound
 from dprank.audit.floats import possible
 from dprank.privacy import noise
 from dprank.privacy.divergence import pair_of
@@ -49,28 +50,19 @@ def _ruled_out(
     return {("the next count",): above, ("either neighbour",): above | below}
 
 
-def samplers(scale: float = 1.0) -> dict[str, Sampler]:
-    """A count released with noise of four kinds, each as one number a release."""
-
-    def added(draw: Callable[..., Any]) -> Sampler:
-        return lambda count, size, rng: count + draw(scale, (size, 1), rng=rng).astype(float)
-
-    return {
-        "Laplace, floats": added(noise.laplace),
-        "Gaussian, floats": added(noise.gaussian),
-        "Laplace, whole numbers": added(noise.discrete_laplace),
-        "Gaussian, whole numbers": added(noise.discrete_gaussian),
-    }
-
-
 def caught(count: int = 0, scale: float = 1.0, budget: int = 200_000) -> pd.DataFrame:
     """Each kind of noise on a count, audited with a look at the lowest bits: ``noise``, ``promised`` (epsilon on
     paper), ``delta``, ``refuted``, ``releases``, ``event`` (that refutes).
     """
+    kinds: dict[str, tuple[Callable[..., Any], float, float]] = {
+        "Laplace, floats": (noise.laplace, 1 / scale, 0.0),
+        "Gaussian, floats": (noise.gaussian, gaussian_epsilon(1.0, scale, DELTA), DELTA),
+        "Laplace, whole numbers": (noise.discrete_laplace, 1 / scale, 0.0),
+        "Gaussian, whole numbers": (noise.discrete_gaussian, _whole_gaussian_loss(scale), DELTA),
+    }
     rows = []
-    for name, sample in samplers(scale).items():
-        delta = DELTA if name.startswith("Gaussian") else 0.0
-        promised = _gaussian_loss(name, scale) if delta else 1 / scale
+    for name, (draw, promised, delta) in kinds.items():
+        sample = partial(_noisy, draw, scale)
         rng, pairs = stream("audit-float-noise", {"noise": name}), [(count, count + 1)]
         found = lower_bound(sample, pairs, promised, delta, rng=rng, budget=budget, names=["output"])
         rows.append((name, promised, delta, found.refuted, found.samples, found.event if found.refuted else ""))
@@ -108,12 +100,14 @@ def secure_p_value(scale: float = 1.0, draws: int = 20_000) -> float:
     return float(stats.chisquare(met, draws * np.r_[tail, inner, tail]).pvalue)
 
 
-def _gaussian_loss(name: str, scale: float) -> float:
-    """Epsilon at `DELTA` of a count with Gaussian noise, on the real line or on whole numbers."""
-    if name.endswith("floats"):
-        return gaussian_epsilon(1.0, scale, DELTA)
-    reach = int(20 * scale) + 2
-    whole = np.arange(-reach, reach + 1)
+def _noisy(draw: Callable[..., Any], scale: float, count: Any, size: int, rng: np.random.Generator) -> Any:
+    """A count released so many times, each as one number."""
+    return count + draw(scale, (size, 1), rng=rng).astype(float)
+
+
+def _whole_gaussian_loss(scale: float) -> float:
+    """Epsilon at `DELTA` of a count with Gaussian noise on whole numbers."""
+    whole = np.arange(-int(20 * scale) - 2, int(20 * scale) + 3)
     weights = [np.exp(-((whole - centre) ** 2) / (2 * scale**2)) for centre in (0, 1)]
     return pair_of(*(weight / weight.sum() for weight in weights)).epsilon(DELTA)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -72,11 +73,13 @@ def _needed(factor: float, run: int, budget: int, confidence: float) -> list[tup
     epsilon, rng = factor * PROMISE, stream("audit: counting", {"factor": factor, "run": run})
     bets = _bet(factor, run, budget, confidence)
     all_in = _bet(factor, run, budget, confidence, levels=epsilon * np.linspace(0.02, 1, 50))
-    needed, count = np.inf, 4 * FIRST
-    while count <= budget and not np.isfinite(needed):
-        needed = count if _count(factor, count, confidence, rng).refuted else np.inf
-        count *= 2
-    last = _count(factor, budget, confidence, rng)
+    asked = count_with_error(factor), [PAIR], PROMISE
+    count = partial(held_out_bound, *asked, rng=rng, confidence=confidence, names=["the count"])
+    needed, size = np.inf, 4 * FIRST
+    while size <= budget and not np.isfinite(needed):
+        needed = size if count(budget=size).refuted else np.inf
+        size *= 2
+    last = count(budget=budget)
     return [
         (factor, BETTING, bets.samples if bets.refuted else np.inf, all_in.epsilon / epsilon),
         (factor, COUNTING, needed, last.epsilon / epsilon),
@@ -84,16 +87,9 @@ def _needed(factor: float, run: int, budget: int, confidence: float) -> list[tup
 
 
 def _bet(factor: float, run: int, budget: int, confidence: float, levels: Any = ()) -> LowerBound:
+    limits = {"confidence": confidence, "budget": budget, "levels": levels, "names": ["the count"]}
     rng = stream("audit: betting", {"factor": factor, "run": run})
-    return _audit(lower_bound, factor, rng=rng, confidence=confidence, budget=budget, levels=levels)
-
-
-def _count(factor: float, budget: int, confidence: float, rng: np.random.Generator) -> LowerBound:
-    return _audit(held_out_bound, factor, rng=rng, confidence=confidence, budget=budget)
-
-
-def _audit(route: Callable[..., LowerBound], factor: float, **limits: Any) -> LowerBound:
-    return route(count_with_error(factor), [PAIR], PROMISE, names=["the count"], **limits)
+    return lower_bound(count_with_error(factor), [PAIR], PROMISE, rng=rng, **limits)
 
 
 _MARKS = ("o", "s", "D", "^", "v", "P", "X")

@@ -59,7 +59,7 @@ def _one_shot() -> Iterator[Case]:
             mechanism = Oneshot.calibrated(epsilon=1.0, k=2, noise=noise, ordered=ordered)
             name = f"Oneshot, {noise}, {shape}, counts up to 6"
             yield _case(name, mechanism, _worst_counts(noise), found="exhausted")
-    for noise, closed in (("laplace", _laplace_behind), ("gumbel", _gumbel_behind)):
+    for noise, closed in (("laplace", _laplace_behind), ("gumbel", lambda gap: -float(np.logaddexp(0.0, gap)))):
         mechanism = Oneshot.calibrated(epsilon=1.0, k=1, noise=noise)
         loss = closed(1 / mechanism.scale) - closed(3 / mechanism.scale)
         yield _case(f"Oneshot, {noise}, one of two", mechanism, lows_rise(1, 1, 3, "replace"), closed_form=loss)
@@ -189,7 +189,3 @@ def _climbed(k: int, n_items: int, scale: float, delta: float, noise: Noise) -> 
 def _laplace_behind(gap: float) -> float:
     """Log probability that Laplace noise of scale 1 brings the lower of two values to the top."""
     return math.log1p(gap / 2) - gap - math.log(2)
-
-
-def _gumbel_behind(gap: float) -> float:
-    return -float(np.logaddexp(0.0, gap))

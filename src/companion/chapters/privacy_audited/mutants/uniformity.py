@@ -68,7 +68,7 @@ def mutants() -> list[Mutant]:
         _planted("noise cut off at four scales", VOTE, votes, _cut_off, by_law(_cut_off_law)),
         _noisy("batches compared with their own mean", VOTE, _above_mean, [(_split(4), _split(3))]),
         _noisy("number of batches follows from the data", VOTE, _batched_by_data, votes),
-        _decides("noise truncated, its tail without a coin", RAMP, _no_coin, ramp),
+        _decides("noise truncated, its tail without a coin", RAMP, partial(_no_coin, RAMP), ramp),
         miscalibrated("ramp fitted to a typical step of the statistic", RAMP, steep, ramp, names=BOTH),
         _decides("coin only where the batch accepts", COIN, _coin_after, coin),
         miscalibrated("coin tossed half as often", COIN, half_coin, coin, names=BOTH),
@@ -214,10 +214,10 @@ def _batched_by_data(data: Rankings) -> Array:
     return np.array([(np.abs(sums) == size).sum()])
 
 
-def _no_coin(data: Rankings) -> Array:
-    return (rejection(RAMP, data) - RAMP.coin / 2) / (1 - RAMP.coin)
+def _no_coin(test: Trun | Bucketed, data: Rankings) -> Array:
+    return (rejection(test, data) - test.coin / 2) / (1 - test.coin)
 
 
 def _coin_after(data: Rankings) -> Array:
-    batch = (rejection(COIN, data) - COIN.coin / 2) / (1 - COIN.coin)
+    batch = _no_coin(COIN, data)
     return batch + (1 - batch) * COIN.coin / 2
