@@ -142,10 +142,8 @@ def _composition() -> Iterator[_Row]:
 def _gaussian() -> Iterator[_Row]:
     for l2, scale, delta in MOVES:
         what = f"Gaussian noise {scale:g} on a move of {l2:.3g}, epsilon at delta {delta:g}"
-        ours, theirs = (
-            gaussian.gaussian_epsilon(l2, scale, delta),
-            dp_accounting.get_epsilon_gaussian(scale / l2, delta),
-        )
+        ours = gaussian.gaussian_epsilon(l2, scale, delta)
+        theirs = dp_accounting.get_epsilon_gaussian(scale / l2, delta)
         yield _Row.same(what, ours, theirs, DP_ACCOUNTING, 1e-6)
         concentrated = dp.c.make_zCDP_to_approxDP(_gaussian_noise(scale)).map(l2).epsilon(delta)
         yield _Row.tighter(what, ours, concentrated, OPENDP, theirs * (1 - 1e-6))

@@ -74,6 +74,11 @@ def rewritten(
     return Mutant(bug, type(right), pairs=pairs, sample=sample, loss=loss, **known)
 
 
+def listed(bug: str, right: Mechanism, pairs: Pairs, sample: Sampler, law: Law, **known: Any) -> Mutant:
+    """The same where all that can be published is listed."""
+    return rewritten(bug, right, pairs, sample, by_law(law), **known)
+
+
 def miscalibrated(bug: str, right: Mechanism, wrong: Mechanism, pairs: Pairs, **known: Any) -> Mutant:
     """A mechanism of the library with the promise of another; what else is known as of `rewritten`."""
     return rewritten(bug, right, pairs, sampler(wrong), partial(exact, wrong), **known)

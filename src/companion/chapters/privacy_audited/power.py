@@ -119,14 +119,9 @@ def draw_to_catch(frame: pd.DataFrame) -> Figure:
     lines = zip(frame.groupby("method", sort=False), COLOURS, _MARKS, (0.985, 1.015), strict=False)
     for (method, line), colour, mark, shift in lines:
         seen = line[np.isfinite(line["median"])].sort_values("factor")
-        at, median, high = (
-            (seen.factor - 1) * shift,
-            seen["median"],
-            seen.high.where(np.isfinite(seen.high), seen["median"]),
-        )
-        axes.errorbar(
-            at, median, [median - seen.low, high - median], label=method, color=colour, marker=mark, capsize=3
-        )
+        at, median = (seen.factor - 1) * shift, seen["median"]
+        bars = [median - seen.low, seen.high.where(np.isfinite(seen.high), median) - median]
+        axes.errorbar(at, median, bars, label=method, color=colour, marker=mark, capsize=3)
     factors = sorted(set(frame.factor))
     axes.set_xlim((factors[0] - 1) / 1.2, (factors[-1] - 1) * 1.2)
     needed = frame[["median", "high"]].to_numpy()

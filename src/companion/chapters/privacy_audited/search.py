@@ -74,9 +74,8 @@ def families() -> Iterator[Small]:
     wins = NoisyCounts.calibrated(epsilon=1.0, n_items=3, unit="comparison", score="wins")
     net = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2, design="once")
     yield Small("noisy wins, one comparison of a graph", wins, _graphs(3), ComparisonNeighbours(design="once"))
-    yield Small(
-        "noisy net wins, one voter of two answers", net, [comparisons(of, 3) for of in sheets.sheets(3)], sheets
-    )
+    answers = [comparisons(sheet, 3) for sheet in sheets.sheets(3)]
+    yield Small("noisy net wins, one voter of two answers", net, answers, sheets)
     values = [np.array(v, float) for v in combinations_with_replacement((0, 1, 40), 3)]
     for adjacency in get_args(Adjacency):
         how, votes = adjacency.replace("_", "/"), {"epsilon": 1.0, "n_items": 3, "adjacency": adjacency}

@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 
 from companion.chapters.privacy_audited.cases.aggregation import neighbours, voters_of
 from companion.chapters.privacy_audited.cases.case import sampler
-from companion.chapters.privacy_audited.planted import REVEALED, Loss, Mutant, by_law, miscalibrated, rewritten
+from companion.chapters.privacy_audited.planted import REVEALED, Loss, Mutant, listed, miscalibrated, rewritten
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.laws import answer_chances, kwiksort_law, noisy_margins, sorted_by, tournaments
 from dprank.aggregation.noisy_matrix import NoisyMatrix
@@ -66,9 +66,8 @@ def _matrices() -> list[Mutant]:
     classical = math.sqrt(2 * math.log(1.25 / delta))  # of Dwork and Roth (2014), Theorem A.1
     gaussian = NoisyMatrix(3, math.sqrt(3) * classical, "gaussian", delta=delta, law="continuous", rule="borda")
     small = replace(gaussian, scale=gaussian.scale / classical * math.sqrt(2))
-    pure, approximate = (
-        NoisyMatrix.calibrated(n_items=3, epsilon=1.0, delta=d, law="continuous", rule="borda") for d in (0.0, wide)
-    )
+    make = partial(NoisyMatrix.calibrated, n_items=3, epsilon=1.0, law="continuous", rule="borda")
+    pure, approximate = make(), make(delta=wide)
 
     def planted(bug: str, loss: Loss, **wrong: Any) -> Mutant:
         sampler = partial(_noisy_matrix, **wrong)
@@ -178,7 +177,7 @@ def _exponentials() -> list[Mutant]:
             lambda data, other: _turned_alone(fast),
         ),
         _rescaled("the factor 2 of the exponential mechanism forgotten", ORDERS, doubled),
-        rewritten("only orders that some voter gave", ORDERS, _REPLACED, _of_ballots, by_law(_ballot_law)),
+        listed("only orders that some voter gave", ORDERS, _REPLACED, _of_ballots, _ballot_law),
     ]
 
 
@@ -215,7 +214,7 @@ def _kwiksorts() -> list[Mutant]:
         # no call makes more than m - 1 comparisons, so that none ever stops
         _rescaled("the counter starts anew in every call", spent, endless, [one, two, three]),
         _rescaled("a fallback without noise", few, replace(few, fallback=NoisyMatrix(3, HARDLY, rule="copeland"))),
-        rewritten("no noise where the margin is large", SORT, [three, far], _if_close, by_law(_if_close_law)),
+        listed("no noise where the margin is large", SORT, [three, far], _if_close, _if_close_law),
     ]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.chapters.privacy_audited.cases.case import sampler
-from companion.chapters.privacy_audited.planted import Law, Mutant, by_law, miscalibrated, rewritten
+from companion.chapters.privacy_audited.planted import Law, Mutant, listed, miscalibrated
 from dprank.aggregation.directions import PositionVector, VectorReport
 from dprank.aggregation.local_borda import LocalBorda
 from dprank.aggregation.local_kwiksort import LocalKwikSort
@@ -66,7 +66,7 @@ def _flipped(bug: str, right: Any, pairs: Pairs, signs: Signs, flips: int) -> Mu
     def sample(data: Any, size: int, rng: np.random.Generator) -> Table:
         return randomise(np.tile(signs(data), (size, 1)), flips, rng)
 
-    return rewritten(bug, right, pairs, sample, by_law(lambda data: signs_law(signs(data), flips / GRAIN)))
+    return listed(bug, right, pairs, sample, lambda data: signs_law(signs(data), flips / GRAIN))
 
 
 def _turned(bug: str, right: Any, pairs: Pairs, signs: Signs, chance: float) -> Mutant:
@@ -75,7 +75,7 @@ def _turned(bug: str, right: Any, pairs: Pairs, signs: Signs, chance: float) -> 
     def sample(data: Any, size: int, rng: np.random.Generator) -> Table:
         return np.where(rng.random((size, len(signs(data)))) < chance, -1, 1) * signs(data)
 
-    return rewritten(bug, right, pairs, sample, by_law(lambda data: signs_law(signs(data), chance)))
+    return listed(bug, right, pairs, sample, lambda data: signs_law(signs(data), chance))
 
 
 def _disjoint_pairs() -> list[Mutant]:
@@ -94,7 +94,7 @@ def _disjoint_pairs() -> list[Mutant]:
 
     return [
         _flipped("epsilon spent on every answer", right, _both(4), signs, flips_for(right.guarantee.epsilon)),
-        rewritten("last bit untouched", right, _both(4), last_bare, by_law(law)),
+        listed("last bit untouched", right, _both(4), last_bare, law),
     ]
 
 
@@ -126,17 +126,16 @@ def _one_answer() -> list[Mutant]:
         _turned("chance of the truth in whole percent", large, opposite, sign, percent),
         # three voters are to fill two groups of two: the first is asked again
         _flipped("groups filled up with voters asked before", right, opposite, refilled, right.flips),
-        rewritten(
-            *("coin seeded with the voter's number", right, opposite, seeded),
-            by_law(lambda data: signs_law(seeded(data), 0.0)),
+        listed(
+            "coin seeded with the voter's number", right, opposite, seeded, lambda data: signs_law(seeded(data), 0.0)
         ),
-        rewritten("report drawn anew at a retry", right, opposite, retried, by_law(retried_law)),
+        listed("report drawn anew at a retry", right, opposite, retried, retried_law),
     ]
 
 
 def _all_pairs() -> list[Mutant]:
     def report(bug: str, right: Randomiser, sample: Sampler, law: Law) -> Mutant:
-        return rewritten(bug, LocalMatrix(right), _both(right.n_items), sample, by_law(law))
+        return listed(bug, LocalMatrix(right), _both(right.n_items), sample, law)
 
     three, four = (SplitResponse.calibrated(n_items=m, epsilon=1.0) for m in (3, 4))
     rounded, coin = SplitResponse.calibrated(n_items=3, epsilon=0.66), three.flips / GRAIN
@@ -219,12 +218,12 @@ def _borda() -> list[Mutant]:
         # a vector is put on the voter's side with probability (1 + tanh(epsilon)) / 2, for tanh(epsilon / 2)
         miscalibrated("factor 2 forgotten in tanh(epsilon / 2)", LocalBorda(tanh), LocalBorda(twice), _both(3)),
         miscalibrated("order of three sent with the odds of a pair", kept, LocalBorda(OrderReport(loud)), _both(3)),
-        rewritten(
+        listed(
             "report remembered as long as the ranking stays",
             right,
             [((one, one), (other, other)), ((one, one), (one, other))],
             partial(polls, remember=True),
-            by_law(law),
+            law,
             guarantee=compose(right.guarantee, right.guarantee),
             twin=partial(polls, remember=False),
         ),
@@ -243,11 +242,11 @@ def _kwiksort() -> list[Mutant]:
         """Two recursive calls each get a number, how many answers are left: neither sees what the other took."""
         return np.column_stack([randomise(np.full(size, sign), flips, rng) for sign in signs(data)])
 
+    def law(data: Any) -> Table:
+        return signs_law(signs(data), flips / GRAIN)
+
     return [
-        rewritten(
-            *("counter passed by value", halves, _opposite(4), copied),
-            by_law(lambda data: signs_law(signs(data), flips / GRAIN)),
-        ),
+        listed("counter passed by value", halves, _opposite(4), copied, law),
         # the promise is that of the answers alone
         miscalibrated("fallback not accounted for", alone, backed, _both(3)),
     ]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from companion.chapters.privacy_audited.cases.topk import comparisons_of, lows_rise
-from companion.chapters.privacy_audited.planted import Mutant, by_law, miscalibrated, rewritten
+from companion.chapters.privacy_audited.planted import Mutant, listed, miscalibrated, rewritten
 from dprank.data.comparisons import Comparisons
 from dprank.pairwise import top_set_law
 from dprank.privacy import noise as noises
@@ -66,25 +66,21 @@ def _one_shot() -> list[Mutant]:
     pair = partial(Oneshot.calibrated, epsilon=1.0, k=2, noise="exponential")
     loaded, monotone, valued = pair(), pair(adjacency="add_remove"), pair(values=True)
     few = partial(Oneshot.calibrated, epsilon=1.0, n_items=5, k=4)
-    listed, unlisted, gumbel = few(ordered=True), few(), few(noise="gumbel")
+    as_list, as_set, gumbel = few(ordered=True), few(), few(noise="gumbel")
     free = replace(valued, scale=loaded.scale, value_scale=loaded.scale)
     counts: Pairs = [((0, 0, 0), (1, 1, 0)), ((0, 0, 0), (1, 0, 0)), ((4, 0, 0), (5, 0, 0))]
-    cheap, quiet = replace(loaded, scale=monotone.scale), replace(gumbel, scale=unlisted.scale)
-    bare = replace(unlisted, ordered=True)
+    cheap, quiet = replace(loaded, scale=monotone.scale), replace(gumbel, scale=as_set.scale)
+    bare = replace(as_set, ordered=True)
     return [
         miscalibrated("half the noise in one pass", TWO, replace(TWO, scale=TWO.scale / 2), _rises(2, 2, 0, 8)),
         miscalibrated("monotone discount under replacement", loaded, cheap, _rises(2, 2, 0, 8)),
         miscalibrated("values released at the price of the index set", valued, free, _rises(2, 2, 0, 4)),
-        miscalibrated("order released at the price of the set", listed, bare, _rises(2, 3, 0, 4)),
+        miscalibrated("order released at the price of the set", as_list, bare, _rises(2, 3, 0, 4)),
         miscalibrated("the few left out said to be cheap for Gumbel noise", gumbel, quiet, _rises(4, 1, 0, 4)),
-        rewritten("one draw shared by all items", TWO, _rises(2, 2, 0, 1, 4), _shared, by_law(_shared_law)),
-        rewritten(
-            "noise skipped when the gap is large", ONE, _rises(2, 1, 0, 2, CLEAR), _skipping, by_law(_skipping_law)
-        ),
-        rewritten(
-            "noise clipped where it is absurd", ONE, _rises(1, 1, 0, 2, 2 * BOUND + 1), _clipped, by_law(_clipped_law)
-        ),
-        rewritten("ties broken by true count", WHOLE, counts, _true_ties, by_law(_true_ties_law)),
+        listed("one draw shared by all items", TWO, _rises(2, 2, 0, 1, 4), _shared, _shared_law),
+        listed("noise skipped when the gap is large", ONE, _rises(2, 1, 0, 2, CLEAR), _skipping, _skipping_law),
+        listed("noise clipped where it is absurd", ONE, _rises(1, 1, 0, 2, 2 * BOUND + 1), _clipped, _clipped_law),
+        listed("ties broken by true count", WHOLE, counts, _true_ties, _true_ties_law),
     ]
 
 
@@ -148,12 +144,8 @@ def _peeled() -> list[Mutant]:
     return [
         miscalibrated("epsilon spent in every round", four, spent, _rises(4, 1, 0, 4)),
         miscalibrated("factor 2 forgotten in the loss of a round", ROUNDS, half, _rises(2, 2, 0, 8)),
-        rewritten(
-            "stops when the lead is small, priced as one round",
-            FIRST,
-            _rises(3, 2, 0, 4),
-            _stopping,
-            by_law(_stopping_law),
+        listed(
+            "stops when the lead is small, priced as one round", FIRST, _rises(3, 2, 0, 4), _stopping, _stopping_law
         ),
         miscalibrated("noise reused in every round, optimal composition", many, _one_pass(many), _rises(1, 5, 0, 4)),
     ]
@@ -241,12 +233,12 @@ def _shares_and_scale(data: Comparisons) -> tuple[Array, float]:
 def _threshold() -> Mutant:
     """Noise on positive counts only: the chance that a count of 1 passes is the delta of the promise."""
     promise = Guarantee(1 / STABLE.scale, 1 - _values_law((1,), strict=True)[-1], adjacency="add_remove")
-    return rewritten(
+    return listed(
         "inclusive threshold where a strict one was charged",
         STABLE,
         [((0,), (1,)), ((1,), (2,)), ((3,), (4,))],
         partial(_passing, strict=False),
-        by_law(partial(_values_law, strict=False)),
+        partial(_values_law, strict=False),
         guarantee=promise,
         twin=partial(_passing, strict=True),
     )

@@ -31,10 +31,8 @@ Pairs = Sequence[tuple[Any, Any]]
 
 #: The tests without bugs.
 COUNT = LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=3, size=0.1)
-NORM, COARSE = (
-    NoisyNorm.calibrated(epsilon=1.0, n_items=2, n_voters=8),
-    NoisyNorm.calibrated(epsilon=1.0, n_items=2, n_voters=3, steps=1),
-)
+NORM = NoisyNorm.calibrated(epsilon=1.0, n_items=2, n_voters=8)
+COARSE = NoisyNorm.calibrated(epsilon=1.0, n_items=2, n_voters=3, steps=1)
 VOTE = BatchVote.calibrated(epsilon=1.0, n_items=2, n_voters=12, size=0.3, n_batches=4, batch_level=0.3)
 COIN = Bucketed.calibrated(epsilon=1.0, n_items=4, n_voters=12, size=0.4, n_batches=4)
 RAMP = Trun.calibrated(epsilon=1.0, n_items=2, n_voters=40, size=0.3)
