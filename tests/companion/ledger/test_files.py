@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ledgers import ENTRY, ledger_at
 
-from companion.ledger.files import Claim, find_root, load_ledger
+from companion.ledger.files import NEEDS_CORRECTION, Claim, find_root, load_ledger
 
 
 def test_load(tmp_path: Path) -> None:
@@ -71,6 +71,14 @@ def test_proofs_use_what_the_ledger_has_and_end(tmp_path: Path) -> None:
     ledger_at(tmp_path, ENTRY | {"uses": ["mini2020:lem-1"]}, lemma | {"uses": ["mini2020:alg-1"]})
     with pytest.raises(ValueError, match=r"^uses: a circle, mini2020.* -> mini2020.*; allowed: proofs that end$"):
         load_ledger(tmp_path)
+
+
+def test_every_claim_of_the_papers_that_needs_a_correction_has_an_impact() -> None:
+    ledger = load_ledger(find_root())
+    papers = ("alabi2022", "busafekete2021", "cai2025", "qiao2021")
+    due = {name: claim for name, claim in ledger.items() if claim.verdict in NEEDS_CORRECTION}
+    assert {name.partition(":")[0] for name in due} >= set(papers)
+    assert [name for name, claim in due.items() if name.startswith(papers) and claim.impact is None] == []
 
 
 def test_ledger_refuses_what_is_no_list(tmp_path: Path) -> None:
