@@ -175,12 +175,7 @@ def _run(job: Job) -> tuple[str, float, str | None]:
             source, line = written
             return name, seconds, f"{name}: {_place(job.chapter, source)} wrote to stderr: {line}"
         data = nbformat.writes(notebook).encode()
-        stamp = {
-            "inputs": job.read(loaded),
-            "loaded": loaded,
-            "digest": digest(data),
-            "seconds": round(seconds, 2),
-        }
+        stamp = {"inputs": job.read(loaded), "loaded": loaded, "digest": digest(data), "seconds": round(seconds, 2)}
         job.layout.write(job.target, data)
         job.layout.write(job.stamp, dumps(stamp))
     except PapermillExecutionError as error:

@@ -109,10 +109,7 @@ def _mechanisms(model: str, n_items: int, epsilon: float, delta: float) -> dict[
         SCORES: PrivateBorda.calibrated(n_items=n_items, epsilon=epsilon, delta=delta),
         MATRIX: NoisyMatrix.calibrated(n_items=n_items, epsilon=epsilon, delta=delta),
         "DPKwikSort": PrivateKwikSort.calibrated(n_items=n_items, epsilon=epsilon, delta=delta),
-        REPAIR: Repaired(
-            PrivateBorda.calibrated(**half),
-            NoisyMatrix.calibrated(**half, rule="copeland"),
-        ),
+        REPAIR: Repaired(PrivateBorda.calibrated(**half), NoisyMatrix.calibrated(**half, rule="copeland")),
     }
 
 

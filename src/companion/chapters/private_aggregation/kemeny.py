@@ -143,10 +143,7 @@ def solvers(cells: Iterable[Mapping[str, Any]], *, rng: np.random.Generator) -> 
         w = pairwise_fractions(Rankings(votes, list(map(str, range(m)))))
         w = shrink(w + rng.normal(0, cell["noise"], (m, m)) / math.sqrt(2))
         best = kemeny(w, time_limit=120)
-        excess = {
-            "Borda (%)": np.argsort(-w.sum(axis=1), kind="stable"),
-            "local search (%)": local_search(w),
-        }
+        excess = {"Borda (%)": np.argsort(-w.sum(axis=1), kind="stable"), "local search (%)": local_search(w)}
         rows.append(
             dict(cell)
             | {"floor": np.minimum(w, w.T)[np.triu_indices(m, 1)].sum(), "optimum": best.cost}

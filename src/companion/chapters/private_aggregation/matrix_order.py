@@ -177,10 +177,7 @@ def check_cor_3(worst: pd.DataFrame, repetitions: int, epsilon: float = 1.0) -> 
     yield printed("exact loss of the noisy matrix over ε, all rankings of 2 to 6 items", max(losses.values()), "<=", 1)
     yield printed("mean error of a clipped answer over its Laplace scale, largest", answers, "<=", 1)
     yield _largest(
-        "mean K − OPT over m³(m − 1)/(εn), printed releases, best order",
-        promised_share(3, repetitions),
-        1,
-        "printed",
+        "mean K − OPT over m³(m − 1)/(εn), printed releases, best order", promised_share(3, repetitions), 1, "printed"
     )
     yield amended("exact loss over ε, distance from (m − 1)/(2m)", unused, "==", 0, error=ROUNDING)
     yield _largest(

@@ -138,13 +138,7 @@ def perturbation_ratios(cases: Iterable[tuple[str, int]]) -> pd.DataFrame:
         change[:, range(n_items), range(n_items)] = -change.sum(2)
         moved = (1 - data.tau[a])[:, None] * np.abs(data.law[a] - data.law[b]) / norm(change)[:, None]
         rows.append(
-            {
-                "graph": graph,
-                "samples": samples,
-                "pairs": len(a),
-                "largest": moved.max(),
-                "sum": moved.sum(1).max(),
-            }
+            {"graph": graph, "samples": samples, "pairs": len(a), "largest": moved.max(), "sum": moved.sum(1).max()}
         )
     return pd.DataFrame(rows)
 

@@ -176,12 +176,7 @@ def check_spectral(frame: pd.DataFrame) -> Iterator[Check]:
     """Whether Algorithm 2 finds the strengths: with expected shares, and from samples."""
     apart = np.array([[0, 1], [2, 3]])
     weights = np.array([1, 2, 3, 4]) / 10
-    forms = {
-        "path": path(20),
-        "star": star(20),
-        "random": graph(20, 0.3),
-        "complete": all_pairs(20),
-    }
+    forms = {"path": path(20), "star": star(20), "random": graph(20, 0.3), "complete": all_pairs(20)}
     errors = [population_error(20, pairs, strengths(20)) for pairs in forms.values()]
     unique = [(connected(4, pairs), laws_of(4, pairs, even_shares(weights, pairs)) == 1) for pairs in graphs(4)]
     yield printed(

@@ -77,10 +77,7 @@ def failures(gaps: Iterable[float], sizes: Sequence[int] = (10, 1000, 8 * 10**6)
     """
     gap, most = np.array([*gaps], float), max(sizes)
     parts: list[tuple[int, str, Any]] = [(m, "as printed", printed_failure(m, gap)) for m in sizes]
-    parts += [
-        (0, "corrected", our_failure(gap)),
-        (most, "exact", [exact_failure(most, most // 2, x) for x in gap]),
-    ]
+    parts += [(0, "corrected", our_failure(gap)), (most, "exact", [exact_failure(most, most // 2, x) for x in gap])]
     frames = [pd.DataFrame({"gap": gap, "items": m, "kind": kind, "failure": some}) for m, kind, some in parts]
     return pd.concat(frames, ignore_index=True)
 

@@ -212,9 +212,7 @@ def acceptance_curve(m: int, k: int, epsilon: float) -> pd.DataFrame:
 
 
 @claim("busafekete2021:alg-3")
-def check_alg_3(
-    cases: Iterable[tuple[int, int, float]] = ((2, 2, 0.5), (100, 1000, 0.05)),
-) -> Iterator[Check]:
+def check_alg_3(cases: Iterable[tuple[int, int, float]] = ((2, 2, 0.5), (100, 1000, 0.05))) -> Iterator[Check]:
     """Algorithm 3 as a definition, on its smallest data and one larger case."""
     for m, k, mu in cases:
         # at even k all pair sums can be 0; where all agree a fair coin turns each pair round

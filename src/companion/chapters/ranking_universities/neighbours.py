@@ -64,8 +64,5 @@ def check_adjacency(epsilon: float) -> Iterator[Check]:
         yield loss_check(f"least private release that passes, ε = {epsilon:g}", row.loss, epsilon, reading=row.reading)
     yield amended("privacy loss of publishing the answer: it must not pass", published, ">", epsilon)
     yield loss_check(
-        f"calibrated order, 30 voters, ε = {epsilon:g}",
-        two_items_loss(30, 1, calibrated.scale),
-        epsilon,
-        "corrected",
+        f"calibrated order, 30 voters, ε = {epsilon:g}", two_items_loss(30, 1, calibrated.scale), epsilon, "corrected"
     )

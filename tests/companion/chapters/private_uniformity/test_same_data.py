@@ -61,10 +61,7 @@ def test_every_test_that_is_not_the_paper_s_is_private_and_of_its_size(tests):
     for name in (same_data.PAIRS, same_data.RANKS):
         assert tests[name][0].guarantee.epsilon <= 1.0
     draws = same_data.central_draws(*SIZES, 0.0, 1.0, 199, repetitions=800, rng=np.random.default_rng(2))
-    for name in (
-        *map(str, (same_data.COIN, same_data.VOTE, same_data.LAPLACE, same_data.RAMP)),
-        same_data.PAIRS,
-    ):
+    for name in (*map(str, (same_data.COIN, same_data.VOTE, same_data.LAPLACE, same_data.RAMP)), same_data.PAIRS):
         assert draws[(name,)].mean() < same_data.DELTA + Z * math.sqrt(0.05 / 800)
 
 
