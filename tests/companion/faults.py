@@ -156,9 +156,6 @@ def rows(home: Path) -> list[Row]:
     return [*same, *stopped, *refused]
 
 
-# --- one row ---------------------------------------------------------------------------------------------------------
-
-
 def _book(root: Path) -> Path:
     """The small book, with a figure that is drawn and a kernel that is compiled."""
     make_book(root)
@@ -243,9 +240,6 @@ def _processes() -> list[tuple[int, str]]:
     return found
 
 
-# --- before ----------------------------------------------------------------------------------------------------------
-
-
 def _settings(home: Path) -> Path:
     """A home whose settings would change every chapter."""
     kernel = '{"argv": ["/bin/false"], "display_name": "x", "language": "python"}'
@@ -280,9 +274,6 @@ def _cut(root: Path) -> None:
     for name in ("01-first", "02-second"):
         (folder / f"{name}.json").write_text("")
         (folder / f"{name}.ipynb").write_text('{"cells": [')
-
-
-# --- meanwhile -------------------------------------------------------------------------------------------------------
 
 
 def _wait(ready: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:

@@ -58,9 +58,6 @@ def stream(name: str, text: str) -> nbformat.NotebookNode:
     return nbformat.v4.new_output("stream", name=name, text=text)
 
 
-# --- what a chapter leaves -------------------------------------------------------------------------------------------
-
-
 def test_a_stream_is_one_output_whatever_clock_cut_it(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = [
         stream("stdout", "a\n"),
@@ -250,9 +247,6 @@ def test_a_worker_that_is_killed(job: Job, monkeypatch: pytest.MonkeyPatch) -> N
         execute.execute([job], 1, lambda line: None)
 
 
-# --- the command line ------------------------------------------------------------------------------------------------
-
-
 def refuse(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x")
 
@@ -337,9 +331,6 @@ def test_the_bootstrap_is_done_when_the_packages_can_be_imported(tmp_path: Path)
         assert result.stdout.endswith(b"" if code == 0 else b"the packages cannot be imported: the reason\n")
         assert b"trace" not in result.stderr
     assert (tmp_path / site / "_editable_impl_dprank.pth").read_text() == "../../../../src\n", "read in any locale"
-
-
-# --- the site --------------------------------------------------------------------------------------------------------
 
 
 def press(monkeypatch: pytest.MonkeyPatch, page: str | None, says: str = "") -> None:

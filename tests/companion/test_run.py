@@ -33,9 +33,6 @@ def notebook(source: str) -> nbformat.NotebookNode:
     return nbformat.v4.new_notebook(cells=[cell])
 
 
-# --- declarations ----------------------------------------------------------------------------------------------------
-
-
 @each("name", CHAPTERS)
 def test_every_parameter_is_declared(name: str) -> None:
     """With a type, a range and a phrase that its defaults and every profile fit."""
@@ -96,9 +93,6 @@ def test_forms_of_a_declaration() -> None:
     for name, value in wrong.items():
         with pytest.raises(ValueError, match=f"^{name} = "):
             fitted(forms, fits | {name: value})
-
-
-# --- what a reader gives ---------------------------------------------------------------------------------------------
 
 
 @each(
@@ -191,9 +185,6 @@ def test_hostile_settings_are_refused(name: str, parameter: str, text: str, mess
     assert line.startswith(f"{name}: {message}")
     assert "\n" not in line
     assert len(line) < 300
-
-
-# --- the command, on the miniature book ------------------------------------------------------------------------------
 
 
 def run(root: Path, chapter: str, **own: Any) -> list[str]:

@@ -27,9 +27,6 @@ EPSILON, DELTA = 0.2, 0.05
 NAMES: dict[Noise, str] = {"laplace": "Laplace", "gumbel": "Gumbel", "exponential": "exponential"}
 
 
-# --- noise as printed ------------------------------------------------------------------------------------------------
-
-
 def theorem_2_1(k: int, epsilon: float) -> float:
     """Noise of Theorem 2.1 for sensitivity 1."""
     return 2 * k / epsilon
@@ -43,9 +40,6 @@ def theorem_2_2(k: int, log_m: float, epsilon: float, delta: float) -> float:
 def printed_scale(k: int, epsilon: float, delta: float, n_items: float) -> float:
     """The same from m: 8 sqrt(k log(m / delta)) / epsilon."""
     return theorem_2_2(k, math.log(n_items), epsilon, delta)
-
-
-# --- neighbours and divergences --------------------------------------------------------------------------------------
 
 
 def split(up: int, down: int, shift: float = 1.0, offset: float = 0.0) -> Types:
@@ -62,9 +56,6 @@ def gaussian_delta(mu: float, epsilons: ArrayLike) -> Array:
     """Delta of a Gaussian mechanism whose mean moves by mu deviations (Dong, Roth and Su 2022)."""
     epsilon = np.asarray(epsilons, float)
     return np.asarray(norm.cdf(mu / 2 - epsilon / mu) - np.exp(epsilon + norm.logcdf(-mu / 2 - epsilon / mu)))
-
-
-# --- enclosures ------------------------------------------------------------------------------------------------------
 
 
 def ends(interval: Any) -> tuple[float, float]:

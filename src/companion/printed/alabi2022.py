@@ -33,9 +33,6 @@ Assignment = Literal["fresh", "random"]
 Counter = Literal["query", "voter", "copied"]
 
 
-# --- the central model -----------------------------------------------------------------------------------------------
-
-
 #: Standard deviations between a margin and the bound of clipping beyond which clipping is not seen.
 CLEAR = 9
 
@@ -130,9 +127,6 @@ def _fallback(n_items: int, asked: int, epsilon: float, rule: Rule) -> tuple[int
     return made, matrix if made < matrix.n_pairs else None
 
 
-# --- Algorithm 2: one report -----------------------------------------------------------------------------------------
-
-
 def report_loss(epsilon_0: float, report: Report = "printed") -> float:
     """Exact privacy loss of one report; the answer yes is a plus with probability ``1 / (1 + exp(-epsilon_0))``.
 
@@ -218,9 +212,6 @@ def algorithm_2(n_items: int, epsilon: float) -> Printed:
     """
     pair = PrintedPair(n_items, some_flips(epsilon))
     return Printed(LocalMatrix(pair), claims=Guarantee(epsilon, model="local"))
-
-
-# --- Algorithm 3 -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,6 @@ from companion.ledger import claim as claims
 from companion.ledger.claim import SETTLED, UNDECIDED, Check, Record, bearing, claim, decisive, derive, others
 from companion.ledger.files import VERDICTS, find_root, load_ledger
 
-# --- checks ----------------------------------------------------------------------------------------------------------
-
 
 @each(
     ("observed", "error", "relation", "outcome"),
@@ -83,9 +81,6 @@ def test_check_survives_json() -> None:
     assert plain["bound"] == "-inf"
     assert (type(plain["observed"]), type(plain["error"])) == (int, float)
     assert Check.from_json(json.loads(json.dumps(plain, allow_nan=False))) == made
-
-
-# --- verdicts --------------------------------------------------------------------------------------------------------
 
 
 @each(
@@ -180,9 +175,6 @@ def test_decisive_checks_show_the_worst_of_each_group():
     assert decisive([good, open_]) == [open_]
     readings = [check(True, reading="a"), check(False, reading="b")]
     assert decisive(readings) == readings
-
-
-# --- records ---------------------------------------------------------------------------------------------------------
 
 
 def test_record() -> None:

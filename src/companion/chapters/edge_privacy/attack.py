@@ -112,9 +112,6 @@ def check_attack_sum() -> Iterator[Check]:
         yield from score_checks(n, link)
 
 
-# --- Proposition 2.4 -------------------------------------------------------------------------------------------------
-
-
 def prior_rule(radius: float, nodes: int = 40) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Nodes and weights of the prior (15 / 16) (1 - t^2)^2 stretched to (-radius, radius); weights sum to one."""
     x, w = np.polynomial.legendre.leggauss(nodes)

@@ -193,9 +193,6 @@ def check_eq_a7(items: int = 6, steps: int = 50) -> Iterator[Check]:
     yield argument("what the other items' comparisons change in copy m", kept, "==", 0)
 
 
-# --- from the descent to its limit -----------------------------------------------------------------------------------
-
-
 def small_problem(items: int, repetition: int) -> tuple[Array, Array, Array, float]:
     """`problem` on a complete graph with lambda = 8 and c0 = 1."""
     return problem(items, 1.0, 8.0, 1.0, stream("cai2025:prop-2.2:proof", {"items": items}, repetition))

@@ -19,9 +19,6 @@ from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT
 Array = NDArray[np.float64]
 
 
-# --- adjacency -------------------------------------------------------------------------------------------------------
-
-
 def adjacency(n_items: int) -> pd.Series:
     """Of all data of n items: ``data sets``, ``neighbours``, ``parts`` they connect, ``totals`` of comparisons.
 
@@ -66,9 +63,6 @@ def check_adjacency(n_items: int) -> Iterator[Check]:
         what = f"pairs in a case but not |X∖X′| = |X′∖X| = 1, or the reverse, {of}"
         yield printed(what, found["unlike sets"], "==", 0)
         yield argument(f"the same of the library's neighbours, {of}", found["unlike library"], "==", 0)
-
-
-# --- the estimand ----------------------------------------------------------------------------------------------------
 
 
 def tie_patterns(n_items: int) -> Iterator[NDArray[np.int64]]:

@@ -38,9 +38,6 @@ def rate(n: int, p: float, scale: float) -> float:
     return math.sqrt(math.log(n) / (n * p)) + scale * math.log(n) / (n * p)
 
 
-# --- Proposition 2.2: a bound with all its constants -----------------------------------------------------------------
-
-
 def error_bound(n: int, scale: float, c_0: float = C_0) -> tuple[float, float]:
     """Bound on the largest error of the perturbed MLE (logistic, p = 1, strengths within 1), and P(it fails).
 
@@ -110,9 +107,6 @@ def two_groups(n: int, halves: Iterable[float], c_0: float = C_0) -> pd.DataFram
         s = optimize.brentq(lambda s, t=t: n / 2 * (LOGISTIC.cdf(-2 * s) - LOGISTIC.cdf(-2 * t)) - gamma * s, 0, t)
         rows.append({"t": t, "estimate": s, "error": t - s, "over rate": (t - s) / rate(n, 1.0, 0)})
     return pd.DataFrame(rows)
-
-
-# --- Proposition 2.2 on sparse graphs: simulated ---------------------------------------------------------------------
 
 
 #: epsilon = 1, and 1 / sqrt(log n), the least that Theorem 2.1 allows with c_2 = 1.
@@ -205,9 +199,6 @@ def check_prop_2_2(frame: pd.DataFrame) -> Iterator[Check]:
         bound, _ = error_bound(n, 8.0, c_0)
         what = f"proved ℓ∞ error, ‖θ*‖∞ ≤ 1, p = 1, λ = 8, n = {n:,}, c₀ = {c_0:g}"
         yield amended(what, bound, "<=", promised(n, 8.0, c_0))
-
-
-# --- Theorem 2.1 -----------------------------------------------------------------------------------------------------
 
 
 def privacy_size(c_0: float, c_1: float = 1.0, c_2: float = 1.0, kappa_2: float = KAPPA_2) -> float:

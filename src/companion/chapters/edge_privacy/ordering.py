@@ -28,9 +28,6 @@ SWAPPED, EPSILONS = (100, 1000, 10_000, 100_000), (1.0, 0.5)
 LOGS = tuple(math.log(10) * k for k in (2, 6, 12, 300, 10**6))
 
 
-# --- Corollary 2.1 ---------------------------------------------------------------------------------------------------
-
-
 def swap_probability(n: int, gap: float, scale: float) -> float:
     """P(the perturbed MLE puts a given other item before the best), exact but for `LEFT_OUT`, p = 1.
 
@@ -133,9 +130,6 @@ def check_cor_2_1() -> Iterator[Check]:
     yield agree("P(the best falls behind one other), off the listing of outcomes, 4 items", off)
 
 
-# --- ranking everything ----------------------------------------------------------------------------------------------
-
-
 def changed(theta: ArrayLike) -> NDArray[np.float64]:
     """Comparisons, in expectation, that tell each item from the next: outcomes that change if the two exchange places.
 
@@ -212,9 +206,6 @@ def check_rank_all(draws: int) -> Iterator[Check]:
         limit = ranking_limit(1.0, changed(theta))
         what = f"P(all in place), equal gaps of {gap:g}, n = {n}, p = 1, ε = 1"
         yield amended(what, seen, "<=", limit, error=Z * se)
-
-
-# --- which term dominates --------------------------------------------------------------------------------------------
 
 
 def dominance(log_sizes: Iterable[float], c_1: float = 1.0) -> pd.DataFrame:

@@ -29,9 +29,6 @@ from dprank.pairwise.laws import log_density
 TOLERANCE = 1e-8
 
 
-# --- Algorithm 1 -----------------------------------------------------------------------------------------------------
-
-
 def algorithm_1_runs(epsilon: float) -> pd.DataFrame:
     """Algorithm 1 on graphs of every kind: ``graph``, ``link``, ``items``, ``comparisons``, ``gradient``, ``distance``.
 
@@ -73,9 +70,6 @@ def check_alg_1(epsilons: Iterable[float]) -> Iterator[Check]:
         yield printed(f"largest gradient, {what}", worst.gradient, "<=", 2 * TOLERANCE)
         ridge = min(algorithm_1(epsilon, 2, link=link).mechanism.ridge for link in (LOGISTIC, ARCTAN))
         yield printed(f"distance to the unique minimiser, {what}", runs.distance.max(), "<=", 2 * TOLERANCE / ridge)
-
-
-# --- privacy: the density, its worst case ----------------------------------------------------------------------------
 
 
 def attained_loss(scale: float, ridge: float, far: float = 60.0, answers: int = 1, link: Link = LOGISTIC) -> float:
@@ -212,9 +206,6 @@ def check_prop_2_1_proof(trials: int) -> Iterator[Check]:
     yield density_check(1)
     made = algorithm_1(1, 2).mechanism
     yield amended("log density ratio of explicit neighbours, ε = 1", attained_loss(made.scale, made.ridge), "<=", 1)
-
-
-# --- the order of the estimate ---------------------------------------------------------------------------------------
 
 
 def order_differences(

@@ -163,9 +163,6 @@ def largest_packing(sets: Sequence[tuple[int, ...]], apart: int) -> int:
     return grow(0, set(sets))
 
 
-# --- Theorem 2.4 with m = 0 ------------------------------------------------------------------------------------------
-
-
 def exact_recovery(n_items: int, k: int, c: float) -> float:
     """Guaranteed error of private exact recovery, gap c log n / (n p epsilon), delta = epsilon / (n log n).
 
@@ -218,9 +215,6 @@ def check_thm_2_4_m0() -> Iterator[Check]:
     b, y, slack = exact_recovery(100, 1, 0.4), 0.8 * math.log(100) * 0.99, 0.8 * 0.0099
     root = 99 * ((1 - b) * math.exp(-y / (1 - b)) - slack)
     yield argument("that bound b, against (M − 1)((1 − b)e^(−εD/(1 − b)) − Dδ), M = 100", b, "==", root, error=1e-8)
-
-
-# --- Theorem 2.4 in the parametric model -----------------------------------------------------------------------------
 
 
 def jump_cdf(x: ArrayLike, jump: float = 0.25) -> NDArray[np.float64]:

@@ -21,8 +21,6 @@ from companion.ledger.claim import Check, amended, argument, claim, printed
 from companion.printed.cai2025 import proposition_3_1
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 
-# --- Section 3.2: the likelihood -------------------------------------------------------------------------------------
-
 
 def win_shares(wins: NDArray[np.float64], played: NDArray[np.float64], unseen: float) -> NDArray[np.float64]:
     """The printed share of comparisons won; `unseen` where a pair was never compared and the print divides 0 by 0."""

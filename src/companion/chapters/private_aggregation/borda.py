@@ -37,8 +37,6 @@ from dprank.models.mallows import Mallows
 from dprank.privacy.guarantee import Guarantee, compose
 from dprank.release import Ranking
 
-# --- at equal privacy ------------------------------------------------------------------------------------------------
-
 # the kinds of voters that `worst_case` finds for five items, in shares that leave Borda's scores apart
 _WORST: dict[tuple[int, ...], int] = {(0, 1, 2, 3, 4): 525, (1, 2, 3, 4, 0): 210, (3, 0, 4, 1, 2): 265}
 
@@ -267,9 +265,6 @@ def check_local_noise(frame: pd.DataFrame) -> list[Check]:
         )
         for row in frame.to_dict("records")
     ]
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 _LOOK = {

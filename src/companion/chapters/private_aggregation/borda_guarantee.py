@@ -25,8 +25,6 @@ from dprank.data.kendall import kendall_distance
 #: What the theorem of the chapter says: K is at most OPTIMUM times OPT plus NOISE times the sum of absolute noise.
 OPTIMUM, NOISE = 5, 2
 
-# --- the guarantee ---------------------------------------------------------------------------------------------------
-
 
 def worst_case(n_items: int, *, noise: bool, votes: bool = True) -> float:
     """Worst that Borda's count can do to the Kemeny score, exactly, over all data of so many items.
@@ -162,9 +160,6 @@ def reports(sizes: Iterable[int], epsilons: Iterable[float]) -> pd.DataFrame:
         vector = PositionVector.calibrated(n_items=m, epsilon=epsilon).variance
         rows.append(row | {"vector": math.sqrt(max(vector, 0.0)), "one item": math.sqrt(item)})
     return pd.DataFrame(rows)
-
-
-# --- sentences of the paper ------------------------------------------------------------------------------------------
 
 
 @claim("alabi2022:sec-related:condorcet")

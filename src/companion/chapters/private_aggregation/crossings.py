@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from companion.instruments.aggregation import BAR, gain
 
-# --- where the lines cross -------------------------------------------------------------------------------------------
-
 #: The first reduction of each setting, and what it is compared with.
 CROSSED = {
     "pure": ("I, Laplace", ("II, Laplace", "exponential", "scores, Laplace")),

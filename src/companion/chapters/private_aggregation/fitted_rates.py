@@ -49,8 +49,6 @@ class Votes(Rankings):
         return self.counts
 
 
-# --- exponents of n and epsilon --------------------------------------------------------------------------------------
-
 #: At which the exponents of n and epsilon are fitted, by actual releases.
 FIT_ITEMS = 8
 #: Voters, over the fewest for which the largest margin tried is a half.

@@ -26,8 +26,6 @@ from dprank.data.kendall import pairwise_kendall_distances
 #: Arguments at which exponential moments are computed.
 THETA = np.geomspace(1e-3, 10, 200)
 
-# --- What rules read -------------------------------------------------------------------------------------------------
-
 
 def readers(n_items: int = 3, voters: int = 2) -> pd.DataFrame:
     """Which rules give different answers to profiles with one and the same pairwise matrix.
@@ -73,9 +71,6 @@ def check_only_w() -> Iterator[Check]:
         row = (frame if voters == 2 else readers(3, voters).set_index("rule")).loc[rule]
         what = f"{rule}, {voters} voters, 3 items: matrices told apart, of {row.matrices:g} of several profiles"
         yield amended(what, row.split, "==", 0)
-
-
-# --- Which ratio -----------------------------------------------------------------------------------------------------
 
 
 def tournament(n_items: int, code: int) -> NDArray[np.bool_]:
@@ -235,9 +230,6 @@ def check_kwiksort(items: Sequence[int], large: int) -> Iterator[Check]:
         yield amended(f"largest (E K − 2 OPT) / noise {true}", worst_case(m, True, 2.0), "<=", 4 + ROUNDING)
     reached = families([large])["any matrix"][0]
     yield printed(f"E K / OPT, {large} items in line, first and last tied", reached, "<=", 5)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 @styled

@@ -17,8 +17,6 @@ from companion.instruments.allowance import ROUNDING
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.aggregation.kwiksort import MOST_COUNTED, comparisons_law, log_moments, queries
 
-# --- Which q ---------------------------------------------------------------------------------------------------------
-
 
 def tournaments(n_items: int) -> list[NDArray[np.bool_]]:
     """One tournament of each isomorphism class; at most 7 items. The first is that without cycles."""
@@ -170,9 +168,6 @@ def check_q(items: Sequence[int], xis: Sequence[float], listed: int, *, rng: np.
     yield amended(convex, convexity(), ">=", 0)
     yield amended(f"{every} E[C] − E[C, no cycles]", small["mean"].max(), "<=", ROUNDING)
     yield amended(f"{every} log E exp(θC) − the same without cycles", small.moment.max(), "<=", ROUNDING)
-
-
-# --- What a limit costs ----------------------------------------------------------------------------------------------
 
 
 def stopped_cost(n_items: int, limit: int) -> NDArray[np.float64]:

@@ -45,9 +45,6 @@ def unanimous(n_items: int, voters: int) -> Rankings:
     return Rankings(np.tile(np.arange(n_items), (voters, 1)), [f"i{i}" for i in range(n_items)])
 
 
-# --- the answers: privacy, error, bottom -----------------------------------------------------------------------------
-
-
 def budgets(n_items: Iterable[int], epsilon: float) -> pd.DataFrame:
     """Reports to Algorithm 2 at the least q of Lemma 10: ``items``, ``q``, ``reports`` a voter, ``exact`` loss as
     printed, ``algorithm_3`` (the loss of Algorithm 3, which asks about no pair twice, and spends another epsilon / 2),
@@ -214,9 +211,6 @@ def check_dummy() -> Iterator[Check]:
     sizes = ", ".join(f"{len(block)}" for block in cuts[0])
     what = f"mean answer over all cuts of 4 voters into blocks of {sizes}, each sum over its block's size, w = 3/4"
     yield amended(what, np.mean(answers), "==", 0.75, error=ROUNDING)
-
-
-# --- the algorithms as printed ---------------------------------------------------------------------------------------
 
 
 def literal_answers(n_items: int, q: int, voters: Iterable[int]) -> pd.DataFrame:

@@ -23,8 +23,6 @@ from dprank.aggregation.matrix import kemeny_score
 from dprank.aggregation.rules import borda
 from dprank.models.draws import binomial
 
-# --- exact error on unanimous voters ---------------------------------------------------------------------------------
-
 
 def wrong_chances(size: int, epsilon_0: float, report: Any) -> tuple[float, float]:
     """Chances that a block of unanimous voters misplaces an item that belongs before the pivot, and one behind it."""
@@ -156,9 +154,6 @@ def mean_rounds(n_items: int) -> float:
     for u in range(2, n_items + 1):
         within[u, 1:] = (within[:u, :-1] * within[u - 1 :: -1, :-1][:u]).mean(axis=0)
     return float((1 - within[n_items]).sum())
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 _LOOK = {

@@ -31,9 +31,6 @@ from dprank.privacy.gaussian import gaussian_delta
 EXACT_ITEMS = 16
 
 
-# --- the error of an order of a noisy matrix -------------------------------------------------------------------------
-
-
 def order_bound(n_items: int, noise: str) -> float:
     """Bound on K - OPT of the best order of a noisy matrix, in units of the noise's scale; see the chapter."""
     kind: Literal["gaussian", "laplace"] = "gaussian" if noise == "gaussian" else "laplace"
@@ -221,9 +218,6 @@ def check_cor_4(worst: pd.DataFrame, repetitions: int, delta: float = 1e-6) -> I
     )
 
 
-# --- the exponential mechanism ---------------------------------------------------------------------------------------
-
-
 def exponential_loss(n_items: int, voters: int, others: Literal["all", "unanimous"]) -> float:
     """Exact loss of the exponential mechanism as a share of its epsilon, which is 1.
 
@@ -292,9 +286,6 @@ def bounds_table(items: tuple[int, ...] = (5, 10, 20, 50, 100), delta: float = 1
         }
         for m in items
     )
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 _LOOKS = {

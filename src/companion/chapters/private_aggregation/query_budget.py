@@ -32,8 +32,6 @@ from dprank.aggregation.kwiksort import queries
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.privacy.gaussian import gaussian_epsilon
 
-# --- Corollaries 6 and 7 ---------------------------------------------------------------------------------------------
-
 
 def error_bounds(sizes: Sequence[int], xi: float) -> pd.DataFrame:
     """Our bounds on the additive error of Reduction II, with query limits that hold for every tournament.
@@ -107,9 +105,6 @@ def check_cor_7(sizes: Sequence[int]) -> Iterator[Check]:
     scale = (2 + math.sqrt(2)) * math.sqrt(q * math.log(1 / delta)) / epsilon
     loss = gaussian_epsilon(math.sqrt(q), scale, delta)
     yield amended("loss of 100 such answers at δ = 10⁻⁶, budget ε/2", loss, "<=", epsilon / 2)
-
-
-# --- the budget of Corollary 6, Algorithm 1 --------------------------------------------------------------------------
 
 
 def run_loss(mechanism: PrivateKwikSort, voters: int) -> float:

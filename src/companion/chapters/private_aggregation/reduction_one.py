@@ -22,9 +22,6 @@ from dprank.privacy.gaussian import gaussian_delta
 CONSTANT = (1 + math.sqrt(2)) / 2
 
 
-# --- Fact 2 and Theorem 1 --------------------------------------------------------------------------------------------
-
-
 def largest_change(orders: NDArray[np.int64], constrained: bool) -> float:
     """Largest change of the score of an order over the sum of the entries' changes; of a pair's sum being 1, or not.
 
@@ -101,9 +98,6 @@ def check_thm_1(
     # the sum over ordered pairs is twice that over pairs
     yield supplied(f"{excess}, ordered pairs", ratio / 2, "<=", alpha + 1, error=ROUNDING)
     yield amended(f"{excess}, each pair once", ratio, "==", alpha + 1, error=1e-6)
-
-
-# --- Corollaries 3 and 4: privacy ------------------------------------------------------------------------------------
 
 
 def matrix_loss(n_items: int, epsilon: float) -> float:

@@ -28,9 +28,6 @@ Order = tuple[int, ...]
 Margins = NDArray[np.float64]
 
 
-# --- small cases, exactly --------------------------------------------------------------------------------------------
-
-
 def data_sets(n_items: int, voters: int, copies: int = 1) -> Iterator[tuple[Order, ...]]:
     """All multisets of orders of `voters` voters, each order taken `copies` times."""
     for chosen in combinations_with_replacement(permutations(range(n_items)), voters):
@@ -108,9 +105,6 @@ def fractions(data: tuple[Order, ...]) -> NDArray[np.float64]:
 
 def _mean_cost(law: dict[Order, float], w: NDArray[np.float64]) -> float:
     return sum(p * kemeny_score(order, w) for order, p in law.items())
-
-
-# --- Theorem 5 -------------------------------------------------------------------------------------------------------
 
 
 def contrary(w: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -25,8 +25,6 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.privacy.gaussian import gaussian_scale
 
-# --- what is gained over Reduction I ---------------------------------------------------------------------------------
-
 #: Half the number of voters over the scale of the noise on a count, at which errors are measured; of Reduction I times
 #: the root of the number of items, since it averages over so many pairs.
 SIGNALS = {"I": (1.0, 2.0, 4.0), "II": (0.6, 1.0, 1.6)}
@@ -158,9 +156,6 @@ def check_sec_central_factor(errors: pd.DataFrame, sizes: Sequence[int]) -> Iter
             f"error of I over error of II at {high['items']:g} items, δ = {delta:g}; {'1' if delta else '√(m/log m)'}"
         )
         yield amended(what, high.gain, "<=", most, error=Z * high.se)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 _LOOK = {

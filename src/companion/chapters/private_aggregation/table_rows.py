@@ -35,9 +35,6 @@ DELTA = 1e-6
 EPSILON, LOCAL_EPSILON = 1.0, 0.1
 
 
-# --- the errors of the tables ----------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Row:
     """A mechanism of a table or beside it, and bounds of its error by number of items.

@@ -152,9 +152,6 @@ def scaling(n_items: int, products: Iterable[float], points: int = 60) -> pd.Dat
     return pd.DataFrame(rows)
 
 
-# --- figures ----------------------------------------------------------------------------------------------------------
-
-
 ROW_LOOKS = {
     "I, Laplace": (COLOURS[0], "o"),
     "I, Gaussian": (COLOURS[5], "o"),

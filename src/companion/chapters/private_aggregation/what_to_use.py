@@ -33,8 +33,6 @@ from dprank.aggregation.rules import borda
 from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows
 
-# --- what a person should use ----------------------------------------------------------------------------------------
-
 #: Share of all pairs in which a voter of the Mallows data contradicts the centre, on average.
 SPREAD = 1 / 3
 #: Share of the larger of two camps; the other one has the halves of its order exchanged.

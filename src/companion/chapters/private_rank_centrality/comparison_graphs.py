@@ -64,9 +64,6 @@ def strengths(n: int) -> NDArray[np.float64]:
     return np.asarray(omega / omega.sum())
 
 
-# --- equation (3.1): the model and its statistics --------------------------------------------------------------------
-
-
 #: Strengths of three items.
 OMEGAS = ((1, 1, 1), (1, 2, 5), (9, 1, 1))
 STATISTICS: dict[str, Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]] = {
@@ -106,9 +103,6 @@ def check_model(samples: int = 2) -> Iterator[Check]:
     yield amended(f"{form}wins of the first item)", conditional_gap("wins of the first item", samples), ">", 0.1)
 
 
-# --- what a neighbour is ---------------------------------------------------------------------------------------------
-
-
 def norm(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Largest absolute row sum, of one matrix or of a stack of them."""
     return np.asarray(np.abs(matrix).sum(-1).max(-1))
@@ -140,9 +134,6 @@ def check_adjacency(samples: int = 2, d: float = 2) -> Iterator[Check]:
     yield printed(f"{form}, a new edge", added, "<=", bound + ROUNDING, reading="a sample is added (Definition 1.1)")
     yield amended(f"{form}, one sample replaced, worst case", replaced, "==", bound, error=ROUNDING)
     yield amended(f"{form}, the first sample of a new edge, L times that", added, "==", samples * bound, error=ROUNDING)
-
-
-# --- equation (3.2): the transition matrix ---------------------------------------------------------------------------
 
 
 def graphs(n: int) -> list[NDArray[np.int64]]:

@@ -40,9 +40,6 @@ RANGE = 16.0
 DELTAS = (DELTA, 1e-3, 1e-6, 1e-12)
 
 
-# --- the true need, at pairs of neighbours found by search ------------------------------------------------------------
-
-
 def candidate_pairs(k: int, most: int = 4) -> list[tuple[int, int]]:
     """Equal values, some of which go up and all others down: (up, down); the worst kind that searches found."""
     shares = [(k, k), (k + k // 30, k + k // 5), (k, k + 2 * k // 5), (k, 3 * k), (2 * k, 2 * k), (3 * k, 5 * k // 2)]
@@ -108,9 +105,6 @@ def gumbel_wins(epsilon: float, delta: float) -> int:
     """Smallest k from which Gumbel noise has a smaller standard deviation than exponential noise, as far as proved."""
     gumbel, exponential = LAWS["gumbel"].deviation, LAWS["exponential"].deviation
     return least(lambda k: gumbel * gumbel_scale(k, epsilon, delta) < exponential * theorem_2_1(k, epsilon))
-
-
-# --- Theorem 2.2 ------------------------------------------------------------------------------------------------------
 
 
 def proof_ratio(reach: float = RANGE, constant: float = 8.0) -> tuple[float, float]:
@@ -223,9 +217,6 @@ def check_epsilon_range(k: int) -> Iterator[Check]:
 def _shortest_length() -> float:
     """Least log(m / delta) with 16 log(m / delta) < k <= m and delta < 1, hence with 16 log m < m."""
     return math.log(next(m for m in range(2, 1000) if m > RANGE * math.log(m)))
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 _LOOK: dict[str, dict[str, Any]] = {

@@ -66,9 +66,6 @@ def check_constants() -> Iterator[Check]:
     yield argument(what, sum(safe), "==", len(steps))
 
 
-# --- the proof of Lemma 4.4 ------------------------------------------------------------------------------------------
-
-
 def mean_loss(q: ArrayLike, move: ArrayLike) -> Array:
     """Mean of zeta, the log ratio of an item with q' = q + move * q (1 - q)."""
     q, move = np.asarray(q, float), np.asarray(move, float)
@@ -141,9 +138,6 @@ def check_range() -> Iterator[Check]:
     ends = np.array([float(left.mid), float(right.mid), float(largest.mid) * TAU])
     plain = loss_range([0.1, 0.1, 0.0], [-0.007, 0.007, -TAU]) - ends
     yield agree("both ranges, and that of q = 0, τ = 0.0072, off their enclosures, largest", np.abs(plain).max())
-
-
-# --- the proof of Lemma 4.1 ------------------------------------------------------------------------------------------
 
 
 @claim("qiao2021:lem-4.1:conditioning")

@@ -133,9 +133,6 @@ def check_noise_level(ks: Iterable[int]) -> Iterator[Check]:
     yield printed(found, min(needed.values()), ">=", 0.5)
 
 
-# --- exponential noise ------------------------------------------------------------------------------------------------
-
-
 def exponential_needs(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     """Share of its pure scale 2k / epsilon that exponential noise needs at a pair of neighbours: ``k``, ``pure scale``,
     ``k of k + 1``, ``k of 2k``, ``Laplace, k of 2k`` (Laplace noise).

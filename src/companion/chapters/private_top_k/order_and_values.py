@@ -180,9 +180,6 @@ def values_pay(epsilon: float, delta: float) -> tuple[int, int]:
     )
 
 
-# --- scores by the Gaussian mechanism --------------------------------------------------------------------------------
-
-
 def mean_largest(k: int) -> float:
     """Expected largest absolute value of k standard Gaussians."""
     return float(quad(lambda t: -math.expm1(k * math.log1p(-2 * ndtr(-t))) if t > 0 else 1.0, 0, 40, limit=400)[0])

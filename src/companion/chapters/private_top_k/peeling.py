@@ -27,9 +27,6 @@ ZCDP_CONSTANT, ADVANCED_CONSTANT = 2 + math.sqrt(2), 2 * math.sqrt(2)
 Law = dict[tuple[int, ...], float]
 
 
-# --- noise scales ----------------------------------------------------------------------------------------------------
-
-
 @cache
 def peeled_scale(k: int, epsilon: float, delta: float, composition: Composition) -> float:
     """Scale of peeled Laplace noise in units of the sensitivity, values moving in any direction."""
@@ -113,9 +110,6 @@ def check_log_factor(log_ms: Sequence[float], deltas: Sequence[float]) -> Iterat
     yield printed(f"{what}, δ = 1/m: √2", max(boundary), "==", root, error=ROUNDING)
     small = f"largest for δ = 1/(m log m), m up to e^{max(large):g}"
     yield printed(f"{what}, {small}", max(vanishing), "<=", root * (1 + ROUNDING))
-
-
-# --- exact laws of ordered lists -------------------------------------------------------------------------------------
 
 
 def order_law(values: ArrayLike, k: int, scale: float, noise: Noise) -> Law:
@@ -211,9 +205,6 @@ def same_noise(n_items: int, gaps: Iterable[float], noise: Noise = "laplace") ->
         once, peeled = (1 - _set_law(law)[best] for law in laws)
         rows.append({"k": k, "gap": gap, "one pass": once, "peeling": peeled})
     return pd.DataFrame(rows)
-
-
-# --- work ------------------------------------------------------------------------------------------------------------
 
 
 class _Counting(np.random.Generator):

@@ -55,9 +55,6 @@ def _values(values: ArrayLike, k: int) -> NDArray[np.float64]:
     return x
 
 
-# --- the worst that pure privacy can lose ----------------------------------------------------------------------------
-
-
 def supremum(release: str, m: int, k: int, adjacency: str) -> float:
     """Supremum of the loss over all values and neighbours, in sensitivities over the scale, fresh noise's too."""
     if release not in RELEASES:
@@ -165,9 +162,6 @@ def pair_loss(values: ArrayLike, moved: ArrayLike, k: int, shift: float) -> floa
     return float((np.abs(before - after) + sets @ np.abs(x - y)).max())
 
 
-# --- checks ----------------------------------------------------------------------------------------------------------
-
-
 def loss_check(what: str, loss: float, epsilon: float, says: Callable[..., Check] = printed, **reading: str) -> Check:
     """Whether a loss is within epsilon, up to rounding."""
     return says(f"privacy loss of {what}", loss, "<=", epsilon * (1 + ROUNDING), **reading)
@@ -249,9 +243,6 @@ def check_theorem_2_1(epsilons: Iterable[float], items: int, most: int) -> Itera
     what, largest = f"{over}, any direction, chosen items {FAR:g}λ behind, {at}", max(map(max, far.values()))
     yield printed(f"{what}: largest over 1 of 2, 3 of 6, 5 of 6, 5 of 10", largest, "<=", 1 + ROUNDING)
     yield content(f"{what}: least over 1 of 2, 3 of 6, 5 of 10 (is ε used up)", used, ">=", 0.99)
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 @styled

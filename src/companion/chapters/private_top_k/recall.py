@@ -110,9 +110,6 @@ def short_lists(
     return pd.DataFrame(rows)
 
 
-# --- figures ----------------------------------------------------------------------------------------------------------
-
-
 _LOOKS = {
     "Laplace, Theorem 2.1": {"color": COLOURS[0], "marker": "^", "linestyle": "--"},
     "Laplace, Theorem 2.2": CALIBRATION["as printed"],

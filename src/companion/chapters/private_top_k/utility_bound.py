@@ -146,9 +146,6 @@ def check_example() -> Iterator[Check]:
     yield agree("exact chance of a wrong set over it, m = 8·10⁶, k = m/2, off 1", exact / ours - 1, share)
 
 
-# --- figures ----------------------------------------------------------------------------------------------------------
-
-
 @styled
 def draw_failure(frame: pd.DataFrame) -> Figure:
     """Probability of a wrong set against the gap: bounds as lines, exact values as marks."""
