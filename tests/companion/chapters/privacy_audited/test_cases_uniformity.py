@@ -87,7 +87,7 @@ def worst(test, m, k, *, ordered=False):
 @pytest.mark.slow
 def test_reversing_one_of_agreeing_rankings_is_the_worst(m, k):
     asked = {"epsilon": 1.0, "n_items": m, "n_voters": k}
-    tests = [LaplaceUnif.calibrated(**asked, size=0.1)]
+    tests: list[LaplaceUnif | NoisyNorm] = [LaplaceUnif.calibrated(**asked, size=0.1)]
     if m == 3:
         ranks = NoisyNorm.calibrated(**asked, size=0.25, statistic="ranks", null_draws=3)
         tests += [replace(tests[0], law="continuous"), NoisyNorm.calibrated(**asked), ranks]
