@@ -1,4 +1,4 @@
-"""Write a page for every public module of the library and one for the book's own code; list them in the contents.
+"""Write a page for every module of the library and every package of the book's own code; list them in the contents.
 
     python book/reference/build.py
 
@@ -8,6 +8,7 @@ What a page says is the module's own docstrings, which the book reads when it is
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import companion
@@ -19,25 +20,13 @@ FOLDER = ROOT / "book" / "reference"
 ROOMS = ("data", "privacy", "release", "pairwise", "topk", "aggregation", "uniformity", "models", "audit")
 #: Of the book: what chapters call, and in it the chapters in their order. The press is for those who mend it.
 OWN = ("ledger", "instruments", "printed", "chapters")
-PAGE = """\
-# {module}
-
-```{{eval-rst}}
-.. automodule:: {module}
-   :members:
-```
-"""
 COMPANION = """\
 # The book's own code
 
 What chapters call: the ledger, the instruments, the papers as printed, and the chapters' own sections. It is at home in
 a clone, and not in the wheel.
-"""
-SECTION = """
-## {title}
 
-```{{eval-rst}}
-{modules}
+```{tableofcontents}
 ```
 """
 
@@ -54,34 +43,33 @@ def modules() -> list[str]:
     return found
 
 
-def own() -> str:
-    """The page of the book's own code: a heading for each package, its modules below it."""
+def packages() -> dict[str, list[str]]:
+    """Packages of the book's own code that chapters call, with their modules."""
     home = Path(companion.__file__).parent
     chapters = [path.stem.partition("-")[2].replace("-", "_") for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
-    packages = [home / room for room in OWN[:-1]] + [
-        home / OWN[-1] / c for c in chapters if (home / OWN[-1] / c).exists()
-    ]
-    text = COMPANION
-    for package in packages:
-        name = ".".join(("companion", *package.relative_to(home).parts))
-        public = [
-            ".".join(p.relative_to(home.parent).with_suffix("").parts) for p in sorted(package.rglob("[a-z]*.py"))
-        ]
-        listed = "\n".join(f".. automodule:: {module}\n   :members:" for module in public)
-        text += SECTION.format(title=name, modules=listed)
-    return text
+    folders = [home / room for room in OWN[:-1]] + [home / OWN[-1] / chapter for chapter in chapters]
+    name = lambda path: ".".join(path.relative_to(home.parent).with_suffix("").parts)  # noqa: E731
+    return {name(f): [name(path) for path in sorted(f.rglob("[a-z]*.py"))] for f in folders if f.exists()}
+
+
+def page(title: str, documented: Sequence[str]) -> str:
+    """A page for what the docstrings of some modules say."""
+    listed = "\n".join(f".. automodule:: {module}\n   :members:" for module in documented)
+    return f"# {title}\n\n```{{eval-rst}}\n{listed}\n```\n"
 
 
 def pages() -> dict[str, str]:
     """Name and text of every page."""
-    return {f"{module}.md": PAGE.format(module=module) for module in modules()} | {"companion.md": own()}
+    documented = {module: [module] for module in modules()} | packages()
+    return {f"{name}.md": page(name, listed) for name, listed in documented.items()} | {"companion.md": COMPANION}
 
 
 def contents(toc: str) -> str:
     """The table of contents with these pages, and no others of this folder, below the reference."""
-    names = [*modules(), "companion"]
-    short = {name: name.removeprefix("dprank.") for name in names}  # a sidebar is narrow
-    listed = "".join(f"          - file: book/reference/{name}\n            title: {short[name]}\n" for name in names)
+    entry = "{0}- file: book/reference/{1}\n{0}  title: {2}\n"
+    listed = "".join(entry.format(" " * 10, name, name.removeprefix("dprank.")) for name in [*modules(), "companion"])
+    listed += " " * 12 + "sections:\n"
+    listed += "".join(entry.format(" " * 14, name, name.removeprefix("companion.")) for name in packages())
     return re.sub(
         r"(      - file: book/api\n)(?:        sections:\n(?: {10}.*\n)*)?", rf"\1        sections:\n{listed}", toc
     )
@@ -89,7 +77,7 @@ def contents(toc: str) -> str:
 
 def main() -> None:
     """Write them, and take away what is no module any more."""
-    for path in FOLDER.glob("dprank.*.md"):
+    for path in FOLDER.glob("*.*.md"):
         if path.name not in pages():
             path.unlink()
     for name, text in pages().items():
