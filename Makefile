@@ -13,6 +13,8 @@ export OPENBLAS_NUM_THREADS VECLIB_MAXIMUM_THREADS
 UV_SYSTEM_CERTS ?= 1
 export UV_SYSTEM_CERTS
 
+TOOLS := tests?|_pytest|hypothesis|mypyc?|playwright|pip|setuptools|debugpy|distributed|dask|xarray|cuda|fontTools|lexers|dialects
+
 # what the type checker may not hold against tests: they pass wrong types on purpose, and unpack what they made themselves
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
@@ -76,7 +78,8 @@ help:  ## this list
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "%-11s %s\n", $$1, $$2}' Makefile
 
 # The lock's own uv, installed by pip and checked by hash, installs the rest. It does not read pip's settings, so where
-# packages are reached only through those, pip does it. Byte code is written now, by all cores, not at each first use.
+# packages are reached only through those, pip does it. Byte code is written now, by all cores, not at each first use,
+# for all but TOOLS: what no book imports.
 # The path to the source is written relative: Python reads it in the locale's letters, which may lack some of the folder's.
 # The stamp comes last, after an import, and --clear first: a bootstrap that was killed or is no good starts over.
 .venv/.ready: requirements.lock
@@ -92,7 +95,7 @@ help:  ## this list
 	   $(RUN) -m pip install -qq --require-hashes --only-binary :all: -r requirements.lock; }
 	@$(RUN) -m pip install -qq --no-deps --no-build-isolation --editable .
 	@for path in .venv/lib/python*/site-packages/_editable_impl_dprank.pth; do echo ../../../../src > "$$path"; done
-	@$(RUN) -m compileall -qq -j 0 -x '/tests?/' .venv/lib || true
+	@$(RUN) -m compileall -qq -j 0 -x '/($(TOOLS))/' .venv/lib || true
 	@$(RUN) -c 'import companion.__main__, dprank' 2> .venv/import.log || \
 	 { echo "the packages cannot be imported: $$(tail -n 1 .venv/import.log)"; exit 1; }
 	@touch $@
