@@ -10,6 +10,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank.audit._cuts import grow
+
 __all__ = ["CATEGORIES", "SMOOTHING", "Event", "Partition", "Rows", "View", "Words", "lowest_bit", "proposals"]
 
 Rows = NDArray[np.float64]
@@ -345,46 +347,24 @@ def _whole(p: Rows, q: Rows) -> Partition | None:
 
 def _tree(p: Rows, q: Rows) -> Partition:
     """Leaves of the greedy tree that raises the chi-square distance of the two samples most."""
-    samples = p[:TREE_ROWS], q[:TREE_ROWS]
-    rows, ours = np.concatenate(samples), np.repeat([True, False], [len(sample) for sample in samples])
-    shares = np.arange(1, CUTS + 1) * (len(rows) - 1) // (CUTS + 1)
-    thresholds = np.sort(rows, axis=0)[shares]
-    # of every feature the number of thresholds that a row reaches, every feature in a range of its own
-    width = CUTS + 1
-    reached = [np.searchsorted(thresholds[:, c], rows[:, c], side="right") + c * width for c in range(rows.shape[1])]
-    bins, leaf = np.array(reached), np.zeros(len(rows), np.intp)
-    cuts: list[list[tuple[int, float]]] = []  # of every level, one for each node
-    for level in range(DEPTH):
-        shape = 2**level, 2, rows.shape[1], width
-        at = bins + (2 * leaf + ~ours) * rows.shape[1] * width
-        tallies = np.bincount(at.ravel(), minlength=int(np.prod(shape))).reshape(shape)
-        best = [_best_cut(*tally) for tally in tallies]
-        cuts.append([(column, float(thresholds[cut, column])) for column, cut in best])
-        leaf = _descend(rows, leaf, cuts[-1])
+    learned = np.concatenate([p[:TREE_ROWS], q[:TREE_ROWS]])
+    shares = np.arange(1, CUTS + 1) * (len(learned) - 1) // (CUTS + 1)
+    thresholds = np.sort(learned, axis=0)[shares]
+    features = range(p.shape[1])
+    reached = np.stack([np.searchsorted(thresholds[:, c], learned[:, c], side="right") for c in features], axis=1)
+    columns, cut_at = np.zeros((2, 2**DEPTH - 1), np.intp)
+    grow(reached, min(len(p), TREE_ROWS), CUTS, columns, cut_at)
+    least = thresholds[cut_at, columns]
 
-    def cells(some: Rows) -> NDArray[np.intp]:
-        at = np.zeros(len(some), np.intp)
-        for here in cuts:
-            at = _descend(some, at, here)
-        return at
+    def cells(rows: Rows) -> NDArray[np.intp]:
+        node, every = np.zeros(len(rows), np.intp), np.arange(len(rows))
+        for _ in range(DEPTH):
+            node = 2 * node + 1 + (rows[every, columns[node]] >= least[node])
+        return node - len(columns)
 
     def words(kept: NDArray[np.bool_], names: Sequence[str]) -> str:
-        tested = sorted({column for here in cuts for column, _ in here})
-        over = ", ".join(_named(names, column) for column in tested)
+        over = ", ".join(_named(names, column) for column in sorted(set(columns.tolist())))
         return f"{int(kept.sum())} of {len(kept)} leaves of a tree over {over}"
 
-    leaves = [np.bincount(cells(side), minlength=2**DEPTH) for side in (p, q)]
-    return Partition(cells, _learned(*leaves)[None], words)
-
-
-def _descend(rows: Rows, leaf: NDArray[np.intp], cuts: list[tuple[int, float]]) -> NDArray[np.intp]:
-    columns, thresholds = (np.array(part)[leaf] for part in zip(*cuts, strict=True))
-    return 2 * leaf + (rows[np.arange(len(rows)), columns] >= thresholds)
-
-
-def _best_cut(first: NDArray[np.intp], second: NDArray[np.intp]) -> tuple[int, int]:
-    """Feature and threshold, from the rows of both samples by feature and thresholds reached."""
-    above = np.array([tally[:, ::-1].cumsum(axis=1)[:, ::-1] for tally in (first, second)])
-    total, above = above[:, :, :1], above[:, :, 1:]
-    gain = sum((a - b) ** 2 / np.maximum(a + b, 1) for a, b in (above, total - above))
-    return divmod(int(np.argmax(gain)), gain.shape[1])
+    tallies = [np.bincount(cells(side), minlength=2**DEPTH) for side in (p, q)]
+    return Partition(cells, _learned(*tallies)[None], words)
