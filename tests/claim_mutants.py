@@ -6,7 +6,8 @@
 A mutant is one changed expression (as in `mutants.py`) of a function of a chapter's section that the claim reaches. It
 is noticed by an *exception* (or because it does not end), by the *verdict* (the ledger's verdict, or a check of the
 corrected statement, is no longer met), by the *numbers* alone (`make verify` would see it), or not at all: of the claim
-itself and, with `--others`, of the others that need no argument and reach the function too.
+itself and, with `--others`, of the others that need no argument and reach the function too. With `--chapters` the
+chapters of those that nothing noticed are run as `make book PROFILE=smoke` runs them: *chapter* if it ends otherwise.
 """
 
 from __future__ import annotations
@@ -28,19 +29,23 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
+import nbformat
+from IPython.core.interactiveshell import InteractiveShell
 from mutants import MEMORY, PRELOAD, ROOT, Mutant, _changes, _Finder, _path, _shorten, _walk
 
-from companion.ledger.claim import SETTLED
+import companion.ledger.claim
+from companion.ledger.claim import SETTLED, Record
 from companion.ledger.files import Claim, load_ledger
 from companion.ledger.judge import judge
 from companion.press.verify import differences
 
 CHAPTERS = ROOT / "src" / "companion" / "chapters"
-OUTCOMES = ("verdict", "exception", "numbers", "nothing")
+OUTCOMES = ("verdict", "exception", "numbers", "chapter", "nothing")
 
 
 def sections() -> list[str]:
@@ -95,8 +100,7 @@ def draw(claim: str, reached: list[tuple[str, str]], n: int, seed: int) -> list[
     return found
 
 
-def _settle(trees: dict[str, ast.Module], module: str, claim: str, seconds: float, reply: Any, watch: bool) -> None:
-    """In a process of its own: the record of a claim with changed modules, or nothing if it raises."""
+def _apart(reply: Any, seconds: float, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     for kind, most in (
         (resource.RLIMIT_CPU, math.ceil(seconds)),
         (resource.RLIMIT_AS, MEMORY),
@@ -106,23 +110,15 @@ def _settle(trees: dict[str, ast.Module], module: str, claim: str, seconds: floa
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
-    seen: dict[tuple[str, str], None] = {}
-    vars(builtins)["__reached__"] = lambda *place: seen.setdefault(place)
-    sys.meta_path.insert(0, _Finder(trees))
-    importlib.import_module(module)
-    seen.clear()
-    start = time.process_time()
-    record = SETTLED[claim]().to_json()
-    reply.send((record, list(seen) if watch else [], time.process_time() - start))
+    reply.send(work(*arguments))
     reply.close()
     os._exit(0)
 
 
-def settle(trees: dict[str, ast.Module], module: str, claim: str, seconds: float = 600, watch: bool = False) -> Any:
-    """Record, functions reached and seconds; None if it raised or did not end."""
+def apart(work: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
+    """What it gives in a process of its own; None if it raises or does not end."""
     answer, reply = multiprocessing.Pipe(duplex=False)
-    arguments = (trees, module, claim, seconds, reply, watch)
-    process = multiprocessing.get_context("forkserver").Process(target=_settle, args=arguments)
+    process = multiprocessing.get_context("forkserver").Process(target=_apart, args=(reply, seconds, work, arguments))
     process.start()
     reply.close()
     found = None
@@ -134,6 +130,32 @@ def settle(trees: dict[str, ast.Module], module: str, claim: str, seconds: float
             os.kill(process.pid or 0, signal.SIGKILL)
     process.join()
     return found
+
+
+def settle(trees: dict[str, ast.Module], module: str, claim: str) -> tuple[Any, list[tuple[str, str]], float]:
+    """With changed modules: record of a claim, functions reached (where they say so) and seconds."""
+    seen: dict[tuple[str, str], None] = {}
+    vars(builtins)["__reached__"] = lambda *place: seen.setdefault(place)
+    sys.meta_path.insert(0, _Finder(trees))
+    importlib.import_module(module)
+    seen.clear()
+    start = time.process_time()
+    record = SETTLED[claim]().to_json()
+    return record, list(seen), time.process_time() - start
+
+
+def chapter(trees: dict[str, ast.Module], package: str) -> tuple[list[Any], float]:
+    """With changed modules: all records of a chapter with its notebook's own parameters, and seconds."""
+    sys.meta_path.insert(0, _Finder(trees))
+    start, made = time.process_time(), []
+    vars(companion.ledger.claim)["Record"] = lambda *fields: made.append(Record(*fields)) or made[-1]
+    (path,) = (ROOT / "notebooks").glob(f"*-{package.replace('_', '-')}.ipynb")
+    shell = InteractiveShell.instance()
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            shell.run_cell(cell.source).raise_error()
+    records = {record.claim: record.to_json() | {"chapter": path.stem} for record in made}
+    return [records[name] for name in sorted(records)], time.process_time() - start
 
 
 def outcome(ledger: Mapping[str, Claim], clean: dict[str, Any], found: Any) -> str:
@@ -156,6 +178,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--others", action="store_true", help="ask the other claims that reach the function, too")
+    parser.add_argument("--chapters", action="store_true", help="run the chapters of those that nothing noticed")
     parser.add_argument("-v", "--verbose", action="store_true", help="list those noticed by numbers alone, too")
     options = parser.parse_args()
     os.chdir(ROOT)
@@ -177,7 +200,9 @@ def main() -> int:
     trees = {module: watched(module) for module in sections()}
     total: Counter[str] = Counter()
     with ThreadPoolExecutor(options.jobs) as pool:
-        surveys = dict(zip(free, pool.map(lambda name: settle(trees, free[name], name, watch=True), free), strict=True))
+        surveys = dict(
+            zip(free, pool.map(lambda name: apart(settle, trees, free[name], name, seconds=600), free), strict=True)
+        )
         work = [
             (name, mutant)
             for name in free
@@ -196,11 +221,21 @@ def main() -> int:
             said = "nothing"
             for name in dict.fromkeys([first, *others]):
                 limit = 30 + 10 * surveys[name][2]
-                found = settle({mutant.module: mutant.tree}, free[name], name, limit)
+                found = apart(settle, {mutant.module: mutant.tree}, free[name], name, seconds=limit)
                 said = min(said, outcome(ledger, surveys[name][0], found), key=OUTCOMES.index)
                 if said in ("verdict", "exception"):
                     break
-            return said
+            return "chapter" if options.chapters and said == "nothing" and ends_otherwise(mutant) else said
+
+        @cache
+        def clean(package: str) -> Any:
+            return apart(chapter, {}, package, seconds=1200)
+
+        def ends_otherwise(mutant: Mutant) -> bool:
+            package = mutant.module.split(".")[2]
+            records, seconds = clean(package)
+            found = apart(chapter, {mutant.module: mutant.tree}, package, seconds=30 + 5 * seconds)
+            return found is None or any(differences(ledger, {"records": records}, {"records": found[0]}))
 
         for (name, mutant), said in zip(work, pool.map(verdict, work), strict=True):
             total[said] += 1
