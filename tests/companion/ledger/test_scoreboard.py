@@ -56,7 +56,7 @@ def test_claims_link_to_their_cards(board):
 
 def test_errata_show_the_failing_check_and_the_correction(board):
     [erratum] = BeautifulSoup(board.errata(), "html.parser").find_all("section")
-    assert [item.get_text() for item in erratum.find_all("li")] == ["loss is 2, and should be ≤ 1"]
+    assert [item.get_text() for item in erratum.find_all("li")] == ["loss is 2; as printed it would be ≤ 1"]
     assert erratum.find(class_="claim-corrected").get_text() == "Instead: the right one"
 
 
