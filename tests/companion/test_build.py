@@ -22,12 +22,14 @@ from nbclient.exceptions import DeadKernelError
 from small_book import LEDGER, build, make_book, refused, replace, same_tree, snapshot
 
 from companion.instruments.seed import ROOT
+from companion.ledger.claim import Check
 from companion.ledger.files import load_ledger
 from companion.press import BuildError, UsageError
 from companion.press import execute as execution
 from companion.press.execute import Job, _execute, execute
 from companion.press.layout import Layout
 from companion.press.pipeline import Build
+from companion.press.verify import differences as expected_apart
 from companion.press.verify import verify
 
 REPOSITORY = Path(__file__).parents[2]
@@ -363,6 +365,24 @@ def test_verify(book: Path) -> None:
     (book / "requirements.lock").write_text("another==1.0")
     with pytest.raises(BuildError, match=r"not of this tree: 01-first: requirements\.lock (changed|is new)"):
         verify(layout)
+
+
+@pytest.mark.parametrize(
+    ("relation", "bound", "observed", "alike"),
+    [
+        ("==", 0, 9e-13, True),  # another processor's rounding of a number that is to be 0
+        ("==", 0, 2e-12, False),
+        ("==", 1, 9e-13, False),
+        ("<=", 0, 9e-13, False),
+    ],
+)
+def test_a_residue_has_no_digits(relation: str, bound: int, observed: float, alike: bool) -> None:
+    check = Check("residue", 3e-15, relation, bound, about="printed", error=1e-12).to_json()
+    sides = (
+        {"records": [{"claim": "a", "chapter": "c", "verdict": "v", "checks": [it]}]}
+        for it in (check, check | {"observed": observed})
+    )
+    assert (not list(expected_apart({}, *sides))) == alike
 
 
 def test_ledger_of_the_book_itself() -> None:

@@ -67,9 +67,11 @@ def check_alg_1(epsilons: Iterable[float]) -> Iterator[Check]:
         runs = algorithm_1_runs(epsilon)
         worst = runs.loc[runs.gradient.idxmax()]
         what = f"{len(runs)} runs on seven kinds of graph, two links, ε = {epsilon:g}"
-        yield printed(f"largest gradient, {what}", worst.gradient, "<=", 2 * TOLERANCE)
+        yield printed(f"largest gradient, {what}", worst.gradient, "==", 0, error=2 * TOLERANCE)
         ridge = min(algorithm_1(epsilon, 2, link=link).mechanism.ridge for link in (LOGISTIC, ARCTAN))
-        yield printed(f"distance to the unique minimiser, {what}", runs.distance.max(), "<=", 2 * TOLERANCE / ridge)
+        yield printed(
+            f"distance to the unique minimiser, {what}", runs.distance.max(), "==", 0, error=2 * TOLERANCE / ridge
+        )
 
 
 def attained_loss(scale: float, ridge: float, far: float = 60.0, answers: int = 1, link: Link = LOGISTIC) -> float:

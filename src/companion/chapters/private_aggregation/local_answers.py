@@ -25,8 +25,8 @@ from dprank.data.rankings import Rankings
 
 #: A standard deviation over q / (epsilon sqrt(n m)), at most: that of Algorithm 2's answers while epsilon_0 <= 1.
 PER_QUERY = 2 / math.tanh(0.5)
-#: Rounding of `overload`, at most: 7e-12 is seen with 4606 balls and 100 bins.
-TAIL = 1e-10
+#: Rounding of `overload`, at most: 7e-12 is seen with 4606 balls and 100 bins. Of its values ten digits are recorded.
+TAIL, DIGITS = 1e-10, 10
 
 
 def lemma_queries(n_items: int, zeta: float = 1.0) -> int:
@@ -187,7 +187,7 @@ def check_bottom(n_items: Iterable[int]) -> Iterator[Check]:
     yield printed(what, float(bottom), "<=", math.exp(-0.1 * q / m))
     for m in n_items:
         q = lemma_queries(m)
-        exact, one = overload(q, m, 2 * q // m), stats.binom.sf(2 * q // m, q, 1 / m)
+        exact, one = round(overload(q, m, 2 * q // m), DIGITS), stats.binom.sf(2 * q // m, q, 1 / m)
         what = f"P(⊥), q = {q} distinct queries, one count a query, m = {m}"
         yield supplied(what, exact, "<=", math.exp(-0.1 * q / m), error=TAIL)
         what = f"the same, against Chernoff's bound for m blocks, exp(−7q/(30m)), m = {m}"

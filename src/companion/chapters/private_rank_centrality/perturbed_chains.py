@@ -86,7 +86,7 @@ def check_coefficient(sizes: Sequence[int] = (2, 3, 4, 5, 6), repetitions: int =
     form = f"less half the largest distance of two rows, {min(sizes)} to {max(sizes)} states"
     yield printed(f"largest ‖vᵀA‖₁ / ‖v‖₁ of random v, {form}", max(inside), "<=", ROUNDING)
     yield printed(f"largest ‖vᵀA‖₁ over v = (e_i − e_j)/2, {form}, off 0", np.abs(corners).max(), "<=", ROUNDING)
-    yield amended(f"‖vᵀA‖₁ / ‖v‖₁, any of {len(single)} v of two states, off τ₁", max(single), "<=", ROUNDING)
+    yield amended(f"‖vᵀA‖₁ / ‖v‖₁, any of {len(single)} v of two states, off τ₁", max(single), "==", 0, error=ROUNDING)
 
 
 # --- Definition 3.2: the condition number ----------------------------------------------------------------------------
