@@ -147,8 +147,14 @@ def settle(trees: dict[str, ast.Module], module: str, claim: str) -> tuple[Any, 
 def chapter(trees: dict[str, ast.Module], package: str) -> tuple[list[Any], float]:
     """With changed modules: all records of a chapter with its notebook's own parameters, and seconds."""
     sys.meta_path.insert(0, _Finder(trees))
-    start, made = time.process_time(), []
-    vars(companion.ledger.claim)["Record"] = lambda *fields: made.append(Record(*fields)) or made[-1]
+    start = time.process_time()
+    made: list[Record] = []
+
+    def noted(*fields: Any) -> Record:
+        made.append(Record(*fields))
+        return made[-1]
+
+    vars(companion.ledger.claim)["Record"] = noted
     (path,) = (ROOT / "notebooks").glob(f"*-{package.replace('_', '-')}.ipynb")
     shell = InteractiveShell.instance()
     for cell in nbformat.read(path, as_version=4).cells:
