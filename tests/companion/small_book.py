@@ -30,7 +30,9 @@ LEDGER = """\
   chapter: 02-second
   verdict: refuted
   method: exact
+  why: Two is more than one.
   corrected: Two is at most two.
+  impact: slip of the pen
 - {id: 'mini2020:thm-2', where: Theorem 2, kind: theorem, statement: Later., chapter: 03-later, verdict: pending}
 """
 PROFILES = """\

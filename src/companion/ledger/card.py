@@ -10,11 +10,19 @@ import jinja2
 from companion.ledger.claim import RELATIONS, Check, Record, decisive
 from companion.ledger.files import Claim
 
-__all__ = ["anchor", "card", "fill", "show_number"]
+__all__ = ["Html", "anchor", "card", "counterexample", "fill", "show_number"]
 
+#: A sign for each verdict, where there is no room for its words.
+MARKS = {
+    "holds": "✓",
+    "needs a condition": "+",
+    "depends on the reading": "?",
+    "true but empty": "○",
+    "refuted": "✗",
+}
 ABOUT = {
     "printed": "as printed",
-    "supplied": "with supplied constants",
+    "supplied": "with what we supply",
     "content": "does it say anything",
     "corrected": "corrected statement",
     "argument": "a step of the argument",
@@ -31,8 +39,15 @@ def show_number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}".replace("inf", "∞")
 
 
-def _about(check: Check) -> str:
-    label = ABOUT[check.about]
+def counterexample(check: Check) -> str:
+    """A check on which a statement fails, in words."""
+    value = show_number(check.observed) + (f" ± {show_number(check.error)}" if check.error else "")
+    reading = f" (read as: {check.reading})" if check.reading else ""
+    return f"{check.what}{reading} is {value}, where {RELATIONS[check.relation]} {show_number(check.bound)} is stated"
+
+
+def _about(check: Check, ours: bool) -> str:
+    label = "as promised" if ours and check.about == "printed" else ABOUT[check.about]
     return f"{label}, {check.reading}" if check.reading else label
 
 
@@ -46,6 +61,7 @@ _TEMPLATES = jinja2.Environment(
 _TEMPLATES.filters |= {
     "about": _about,
     "anchor": anchor,
+    "mark": lambda verdict: MARKS.get(verdict, "…"),
     "number": show_number,
     "sign": RELATIONS.__getitem__,
     "word": {True: "true", False: "false", None: "undecided"}.__getitem__,
@@ -59,4 +75,12 @@ def fill(template: str, **values: Any) -> str:
 
 def card(claim: Claim, record: Record, profile: str) -> str:
     """Verdict card of a claim, as HTML; styled by `book/_static/book.css`."""
-    return fill("card.html", claim=claim, record=record, main=decisive(record), profile=profile)
+    ours = claim.id.startswith("audit:")
+    return fill("card.html", claim=claim, record=record, main=decisive(record), profile=profile, ours=ours)
+
+
+class Html(str):
+    """HTML that a notebook shows as such."""
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": str(self), "text/plain": f"{len(self)} characters of HTML"}

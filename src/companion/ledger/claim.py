@@ -156,10 +156,10 @@ def derive(checks: Iterable[Check]) -> str:
     ================================  ==================================================================
     readings                          verdict
     ================================  ==================================================================
-    one true, one false               ``underspecified``
+    one true, one false               ``depends on the reading``
     otherwise one undecided           ``undecided here``
-    all true                          ``holds``; ``vacuous`` if a check of its content is false
-    all false                         ``refuted``; ``constants`` if checks with supplied constants are true
+    all true                          ``holds``; ``true but empty`` if a check of its content is false
+    all false                         ``refuted``; ``needs a condition`` if what we supply makes it true
     ================================  ==================================================================
 
     At least one check is about the printed statement; those about a corrected one or an argument play no part.
@@ -178,12 +178,12 @@ def _verdict(checks: Iterable[tuple[str, str, bool | None]]) -> str:
     supplied = _all(outcomes.get("supplied", {}).get("", [False]))
     content = _all(outcomes.get("content", {}).get("", [True]))
     if readings >= {True, False}:
-        return "underspecified"
+        return "depends on the reading"
     if None in readings:
         return UNDECIDED
     if True in readings:
-        return {True: "holds", False: "vacuous", None: UNDECIDED}[content]
-    return {True: "constants", False: "refuted", None: UNDECIDED}[supplied]
+        return {True: "holds", False: "true but empty", None: UNDECIDED}[content]
+    return {True: "needs a condition", False: "refuted", None: UNDECIDED}[supplied]
 
 
 def _all(outcomes: Iterable[bool | None]) -> bool | None:

@@ -14,8 +14,8 @@ import yaml
 
 __all__ = ["NEEDS_CORRECTION", "VERDICTS", "Claim", "find_root", "load_ledger"]
 
-VERDICTS = ("pending", "holds", "constants", "refuted", "vacuous", "underspecified", "unchecked")
-NEEDS_CORRECTION = ("constants", "refuted", "vacuous", "underspecified")
+VERDICTS = ("pending", "holds", "needs a condition", "refuted", "true but empty", "depends on the reading", "unchecked")
+NEEDS_CORRECTION = ("needs a condition", "refuted", "true but empty", "depends on the reading")
 ALLOWED = {
     "kind": ("definition", "condition", "algorithm", "theorem", "lemma", "proof", "figure", "table", "sentence"),
     "verdict": VERDICTS,
@@ -40,10 +40,11 @@ class Claim:
     """One entry of the ledger; `id` is ``paper:place``, as in ``cai2025:thm-2.1``.
 
     `where` the paper prints it, of which `kind` it is, what its `statement` says in our words, the `chapter` that
-    settles it, and the `verdict` that a build is held to. `left_out`, due for ``constants`` alone, is what the print
-    leaves out, and with which it is true: a statement in which something printed must be replaced is refuted.
-    `corrected` is what holds instead, `impact` what comes of it; `uses` are the claims that its proof rests on;
-    `tolerance` is that of its numbers, relative, when two builds are compared; `reason` says why it is not checked.
+    settles it, and the `verdict` that a build is held to. Of a statement that does not simply hold `why` says so in
+    one sentence, `corrected` is what holds instead, and `impact` what comes of it. `left_out`, due for ``needs a
+    condition`` alone, is what the print leaves out, and with which it is true: a statement in which something printed
+    must be replaced is refuted. `uses` are the claims that its proof rests on; `tolerance` is that of its numbers,
+    relative, when two builds are compared; `reason` says why it is not checked.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Claim:
     chapter: str
     verdict: str
     method: str | None = None
+    why: str | None = None
     corrected: str | None = None
     left_out: str | None = None
     impact: str | None = None
@@ -125,13 +127,16 @@ def _claim(file: str, paper: str, position: int, entry: object) -> Claim:
     verdict = entry["verdict"]
     if verdict not in ("pending", "unchecked") and "method" not in entry:
         raise refuse("method", None, f"{', '.join(ALLOWED['method'])} (due when the verdict is {verdict!r})")
-    if verdict in NEEDS_CORRECTION and "corrected" not in entry:
-        raise refuse("corrected", None, f"text (due when the verdict is {verdict!r})")
-    if (verdict == "constants") != ("left_out" in entry):
-        allowed = "text, due" if verdict == "constants" else "none"
+    for key in ("why", "corrected", "impact"):
+        if verdict in NEEDS_CORRECTION and key not in entry:
+            allowed = ", ".join(ALLOWED.get(key, ["text"]))
+            raise refuse(key, None, f"{allowed} (due when the verdict is {verdict!r})")
+    if (verdict == "needs a condition") != ("left_out" in entry):
+        allowed = "text, due" if verdict == "needs a condition" else "none"
         raise refuse("left_out", entry.get("left_out"), f"{allowed} when the verdict is {verdict!r}")
-    if "impact" in entry and verdict not in NEEDS_CORRECTION:
-        raise refuse("impact", entry["impact"], f"none when the verdict is {verdict!r}")
+    for key in ("why", "impact"):
+        if key in entry and verdict not in NEEDS_CORRECTION:
+            raise refuse(key, entry[key], f"none when the verdict is {verdict!r}")
     if verdict == "unchecked" and "reason" not in entry:
         raise refuse("reason", None, "text (due when the verdict is 'unchecked')")
     values: dict[str, Any] = {k: v.strip() if isinstance(v, str) else v for k, v in entry.items()}

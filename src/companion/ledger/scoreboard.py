@@ -1,15 +1,20 @@
-"""The scoreboard and the errata: tables made of the ledger and of what the chapters recorded."""
+"""The scoreboard and the errata: made of the ledger and of what the chapters recorded."""
 
 from __future__ import annotations
 
 import json
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from companion.ledger.card import fill
-from companion.ledger.claim import Record
-from companion.ledger.files import VERDICTS, Claim, find_root, load_ledger
+from companion.ledger.card import Html, counterexample, fill
+from companion.ledger.claim import Check, Record, decisive
+from companion.ledger.files import ALLOWED, NEEDS_CORRECTION, VERDICTS, Claim, find_root, load_ledger
+from companion.ledger.latex import latex
 
 #: Whose claims the ledger holds, by the file stem: four papers', and our own.
 PAPERS = {
@@ -19,65 +24,138 @@ PAPERS = {
     "alabi2022": "Alabi et al. (2022)",
     "audit": "This book's own promises",
 }
-#: Failing checks that the errata quote of one claim.
-SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim, the verdict on it, and the checks behind it; without checks the ledger says why there are none."""
+
+    claim: Claim
+    verdict: str
+    checks: tuple[Check, ...] = ()
+    #: Claims whose proof rests on it, and the verdicts on them.
+    rests: tuple[tuple[Claim, str], ...] = ()
+
+    @property
+    def paper(self) -> str:
+        stem = self.claim.id.split(":")[0]
+        return PAPERS.get(stem, stem)
+
+    @property
+    def against(self) -> list[Check]:
+        """The checks on which the print fails."""
+        return [c for c in decisive(self.checks) if c.about in ("printed", "content") and c.outcome is False]
+
+    @property
+    def lead(self) -> str:
+        return "Under some readings:" if self.verdict == "depends on the reading" else "For instance:"
+
+    @property
+    def counterexample(self) -> str:
+        """The failing checks in a sentence."""
+        return "; ".join(map(counterexample, self.against)) + "."
+
+    @property
+    def text(self) -> str:
+        """What one would send to an author."""
+        said = [
+            f"{self.paper}, {self.claim.where} ({self.verdict}; {self.claim.impact})",
+            f"Printed: {self.claim.statement}",
+            f"Why: {self.claim.why}",
+            f"{self.lead} {self.counterexample}",
+            f"Instead: {self.claim.corrected}",
+        ]
+        return "\n".join(textwrap.fill(line, 88) for line in said)
+
+    @property
+    def tex(self) -> str:
+        """The same for a LaTeX file, without packages."""
+        head, body = self.text.replace("\n", " ").split(" Printed: ", 1)
+        return textwrap.fill(rf"\paragraph{{{latex(head)}}} Printed: {latex(body)}", 88)
+
+    def row(self) -> dict[str, Any]:
+        """For a table: what the ledger says, and the verdict of this build."""
+        claim = self.claim
+        keys = ("where", "kind", "statement", "why", "left_out", "corrected", "impact", "method", "chapter")
+        return {"id": claim.id, "paper": self.paper, "verdict": self.verdict} | {
+            key: getattr(claim, key) or "" for key in keys
+        }
+
+
+def entries(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -> list[Entry]:
+    """Every claim of the ledger with what a build recorded, a paper after the other."""
+    observed = {entry["claim"]: Record.from_json(entry) for entry in records}
+    verdicts = {name: observed[name].verdict if name in observed else claim.verdict for name, claim in ledger.items()}
+    rests: dict[str, list[tuple[Claim, str]]] = {name: [] for name in ledger}
+    for name, claim in ledger.items():
+        for used in claim.uses:
+            rests[used].append((claim, verdicts[name]))
+    order = [*PAPERS, *sorted({name.split(":")[0] for name in ledger} - PAPERS.keys())]
+    return [
+        Entry(claim, verdicts[name], observed[name].checks if name in observed else (), tuple(rests[name]))
+        for name, claim in sorted(ledger.items(), key=lambda item: order.index(item[0].split(":")[0]))
+    ]
+
+
+def ledger_files(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -> dict[str, bytes]:
+    """The ledger for other programs, as JSON and CSV."""
+    rows = [entry.row() for entry in entries(ledger, records)]
+    return {
+        "ledger.json": json.dumps(rows, indent=1, ensure_ascii=False).encode(),
+        "ledger.csv": pd.DataFrame(rows).to_csv(index=False).encode(),
+    }
 
 
 class Scoreboard:
     """Every claim of the ledger with its verdict, as a file of records (of this build, or the committed ones) says."""
 
-    def __init__(self, records: str) -> None:
-        root = find_root()
+    def __init__(self, records: str, root: Path | None = None) -> None:
+        root = root or find_root()
         content = json.loads((root / records).read_text(encoding="utf-8"))
         self.profile: str = content["profile"]
-        self.ledger: dict[str, Claim] = load_ledger(root)
-        self.records = {entry["claim"]: Record.from_json(entry) for entry in content["records"]}
-
-    def verdict(self, claim: Claim) -> str:
-        """What the checks of this claim say; without checks, what the ledger says of why there are none."""
-        return self.records[claim.id].verdict if claim.id in self.records else claim.verdict
+        self.entries = entries(load_ledger(root), content["records"])
 
     def frame(self) -> pd.DataFrame:
-        """One row a claim: ``paper``, ``id``, ``kind``, ``chapter``, ``verdict``."""
-        return pd.DataFrame(
-            {
-                "paper": PAPERS.get(claim.id.split(":")[0], claim.id.split(":")[0]),
-                "id": claim.id,
-                "kind": claim.kind,
-                "chapter": claim.chapter,
-                "verdict": self.verdict(claim),
-            }
-            for claim in self.ledger.values()
-        )
+        """One row a claim: ``id``, ``paper``, ``verdict``, ``where``, ``kind``, ``impact``, ``chapter`` and text."""
+        return pd.DataFrame(entry.row() for entry in self.entries)
 
     def counts(self) -> pd.DataFrame:
         """Claims by paper (row) and verdict (column), with totals."""
+        return self._crossed("verdict", [*VERDICTS, "undecided here"]).rename(columns={"all": "claims"})
+
+    def impacts(self) -> pd.DataFrame:
+        """Claims that do not simply hold, by paper (row) and impact (column), with totals."""
+        return self._crossed("impact", list(ALLOWED["impact"]))
+
+    def _crossed(self, column: str, order: list[str]) -> pd.DataFrame:
         frame = self.frame()
-        order = [v for v in (*VERDICTS, "undecided here") if v in set(frame.verdict)]
-        papers = [paper for paper in PAPERS.values() if paper in set(frame.paper)]
-        table = pd.crosstab(frame.paper, frame.verdict)[order].loc[papers]
+        frame = frame[frame[column].isin(order)]
+        table = pd.crosstab(frame.paper, frame[column])
+        table = table[[it for it in order if it in table]].loc[[it for it in PAPERS.values() if it in table.index]]
         table.loc["all"] = table.sum()
-        return table.assign(claims=table.sum(axis=1)).rename_axis(index=None, columns=None)
+        return table.assign(all=table.sum(axis=1)).rename_axis(index=None, columns=None)
 
-    def claims(self) -> _Html:
-        """Every claim with its verdict, linked to its card where it has one."""
-        rows = [(claim, self.verdict(claim), claim.id in self.records) for claim in self.ledger.values()]
-        return _Html(fill("scoreboard.html", rows=rows))
+    def claims(self) -> Html:
+        """Every claim with its verdict, linked to its card."""
+        papers: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            papers.setdefault(entry.paper, []).append(entry)
+        frame = self.frame()
+        choices = {
+            "paper": list(papers),
+            "kind": [it for it in ALLOWED["kind"] if it in set(frame.kind)],
+            "verdict": [it for it in (*VERDICTS, "undecided here") if it in set(frame.verdict)],
+            "impact": [it for it in ALLOWED["impact"] if it in set(frame.impact)],
+        }
+        return Html(fill("scoreboard.html", papers=papers, choices=choices))
 
-    def errata(self) -> _Html:
-        """For every printed statement that does not stand as it is: the decisive checks, and what holds instead."""
-        entries = []
-        for claim in self.ledger.values():
-            if claim.id not in self.records or (verdict := self.verdict(claim)) == "holds":
-                continue
-            against = [c for c in self.records[claim.id] if c.about in ("printed", "content") and c.outcome is False]
-            some = verdict == "underspecified" and any(check.reading for check in against)
-            entries.append((claim, verdict, "Under some readings it fails:" if some else "What fails:", against))
-        return _Html(fill("errata.html", entries=entries, shown=SHOWN))
-
-
-class _Html(str):
-    """HTML that a notebook shows as such."""
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/html": str(self), "text/plain": f"{len(self)} characters of HTML"}
+    def errata(self, paper: str) -> Html:
+        """What does not stand as printed in one paper: sorted by what comes of it, then as the paper has it."""
+        order = ALLOWED["impact"]
+        wrong = [
+            entry
+            for entry in self.entries
+            if entry.claim.id.split(":")[0] == paper and entry.verdict in NEEDS_CORRECTION and entry.against
+        ]
+        wrong.sort(key=lambda entry: order.index(entry.claim.impact or order[-1]))
+        return Html(fill("errata.html", entries=wrong))

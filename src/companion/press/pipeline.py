@@ -17,7 +17,9 @@ import nbformat
 
 from companion.instruments.seed import ROOT
 from companion.ledger.files import Claim, load_ledger
+from companion.ledger.front import substitutions
 from companion.ledger.judge import judge, summary
+from companion.ledger.scoreboard import ledger_files
 from companion.press import BuildError, UsageError
 from companion.press import render as site
 from companion.press.closure import Sources
@@ -128,7 +130,7 @@ class Build:
             late = self.late_jobs(collected) if render else []
             self.execute(late)
             if render:
-                self.render([*jobs, *late])
+                self.render([*jobs, *late], collected)
             write_checksums(self.layout, site=render)
             self.layout.write(self.layout.build / "manifest.json", dumps(self.manifest([*jobs, *late])))
             self.say(summary(self.ledger, collected.records))
@@ -161,9 +163,19 @@ class Build:
             draw_cards(page, self.ledger, self.profile)
         return pages
 
-    def render(self, jobs: Iterable[Job]) -> None:
+    def render(self, jobs: Iterable[Job], collected: Collected) -> None:
         """Render the site, unless it is the one that is there."""
-        self.put(site.stage(self.layout, self.pages(jobs), self.profile, self.seed))
+        self.put(self.staged(jobs, collected))
+
+    def staged(self, jobs: Iterable[Job], collected: Collected) -> dict[str, bytes]:
+        """What the site is made from."""
+        try:
+            front = substitutions(self.layout.root, self.ledger, collected.records, collected.figures)
+        except ValueError as error:
+            raise BuildError(str(error)) from None
+        tables = ledger_files(self.ledger, collected.records)
+        pages = site.stage(self.layout, self.pages(jobs), self.profile, self.seed, front)
+        return pages | {f"book/_static/{name}": data for name, data in tables.items()}
 
     def put(self, files: Mapping[str, bytes], **options: Any) -> None:
         """Render what is staged, with the `options` of `render`."""
@@ -194,18 +206,18 @@ class Build:
         check_surveys(self.layout)
         jobs = [self.job(chapter) for chapter in self.early]
         due = self._say_due(jobs)
+        collected = self.collect([] if due else jobs)
         if due:
             for chapter in self.late:
                 self.say(f"{chapter.name}: waits for {', '.join(due)}")
         else:
-            late = self.late_jobs(self.collect(jobs))
+            late = self.late_jobs(collected)
             jobs += late
             due = self._say_due(late)
         if due:
             self.say(f"site: waits for {', '.join(due)}")
         else:
-            files = site.stage(self.layout, self.pages(jobs), self.profile, self.seed)
-            there = site.current(self.layout, site.key(self.layout, files))
+            there = site.current(self.layout, site.key(self.layout, self.staged(jobs, collected)))
             self.say("site: cached" if there else "site: renders because a page, a setting or the package changed")
 
     def stale(self) -> list[str]:

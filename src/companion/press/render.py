@@ -21,15 +21,22 @@ from companion.press.layout import Layout, digest, dumps
 
 
 def stage(
-    layout: Layout, pages: Mapping[str, nbformat.NotebookNode], profile: str, seed: int = ROOT
+    layout: Layout,
+    pages: Mapping[str, nbformat.NotebookNode],
+    profile: str,
+    seed: int = ROOT,
+    front: Mapping[str, str] | None = None,
 ) -> dict[str, bytes]:
-    """Everything Jupyter Book reads, by name; `pages` are the executed notebooks by chapter."""
+    """Everything Jupyter Book reads, by name; `pages` are the executed notebooks by chapter.
+
+    `front` is what stands in braces on the pages of `book/`.
+    """
     files = {name: (layout.root / name).read_bytes() for name in layout.hashes("_toc.yml", "book/**/*")}
     try:
         config = yaml.safe_load((layout.root / "_config.yml").read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
         raise BuildError(f"_config.yml: {' '.join(str(error).split())}") from None
-    config["parse"]["myst_substitutions"]["profile"] = profile
+    config["parse"]["myst_substitutions"] |= {"profile": profile} | dict(front or {})
     other = "" if seed == ROOT else f", from the root seed {seed}"
     footer = f"<p>Computed in the <code>{profile}</code> profile{other}.</p>"
     config["sphinx"]["config"]["html_theme_options"]["extra_footer"] = footer

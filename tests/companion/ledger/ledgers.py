@@ -18,6 +18,9 @@ ENTRY = {
     "method": "exact",
 }
 
+#: What is due of a statement that does not simply hold.
+WRONG = {"why": "two is more", "corrected": "x", "impact": "proof gap"}
+
 
 def check(outcome: bool | None, about: str = "printed", reading: str = "") -> Check:
     """A check with the outcome wanted."""

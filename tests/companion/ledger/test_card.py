@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from bs4 import BeautifulSoup
-from ledgers import ENTRY, check, record
+from ledgers import ENTRY, WRONG, check, record
 
 from companion.ledger.card import anchor, card
 from companion.ledger.claim import Check
@@ -13,12 +13,15 @@ from companion.ledger.files import Claim
 
 
 def test_card() -> None:
-    claim = Claim(**ENTRY | {"statement": "<b> & co", "corrected": "b < c"})
+    claim = Claim(**ENTRY | {"statement": "<b> & co", "why": "b > a", "corrected": "b < c", "impact": "proof gap"})
     checks = [check(True), check(None, "content"), check(False, "corrected"), check(True, "argument")]
     page = BeautifulSoup(card(claim, record(claim.id, *checks), "paper"), "html.parser")
     assert page.div["id"] == anchor("mini2020:alg-1") == "mini2020-alg-1"
     assert page.div["class"] == ["claim", "claim-verdict-undecided"]
     assert page.find(class_="claim-statement").get_text() == "<b> & co"
+    assert page.find(class_="claim-badge").get_text() == "… undecided here"
+    assert page.find(class_="claim-impact").get_text() == "proof gap"
+    assert page.find(class_="claim-why").get_text() == "Why: b > a"
     assert page.find("p", class_="claim-corrected").get_text() == "Corrected: b < c"
     assert page.find(class_="claim-foot").get_text().endswith("profile paper")
     assert not page.find_all(style=True)
@@ -26,11 +29,11 @@ def test_card() -> None:
     decisive, every = ([row.get_text("|") for row in body.find_all("tr")] for body in page.find_all("tbody"))
     assert [row.rpartition("|")[2] for row in decisive] == ["true", "undecided", "false"]
     assert every == [*decisive, "a number|a step of the argument|0|≤ 1|true"]
-    assert page.summary.get_text() == "all 4 checks"
+    assert [summary.get_text() for summary in page.find_all("summary")] == ["4 checks, 3 decide", "all 4 checks"]
 
 
 def test_card_says_what_is_left_out() -> None:
-    claim = Claim(**ENTRY | {"verdict": "constants", "corrected": "x", "left_out": "that n > 1"})
+    claim = Claim(**ENTRY | WRONG | {"verdict": "needs a condition", "left_out": "that n > 1"})
     page = BeautifulSoup(card(claim, record(claim.id, check(False), check(True, "supplied")), "paper"), "html.parser")
     assert page.find(class_="claim-left-out").get_text() == "Left out: that n > 1"
 
@@ -40,6 +43,12 @@ def test_card_of_few_checks_shows_them_once() -> None:
     page = BeautifulSoup(
         card(claim, record(claim.id, Check("x", math.inf, "<=", 1, error=0.5)), "smoke"), "html.parser"
     )
-    assert page.details is None
+    assert page.summary.get_text() == "1 check"
     [row] = page.tbody.find_all("tr")
     assert [cell.get_text("|") for cell in row.find_all("td")] == ["x|as printed", "∞ ± 0.5", "≤ 1", "false"]
+
+
+def test_our_own_promises_are_not_printed_anywhere() -> None:
+    claim = Claim(**ENTRY | {"id": "audit:promise"})
+    page = BeautifulSoup(card(claim, record(claim.id, check(True)), "smoke"), "html.parser")
+    assert page.find("td").get_text("|") == "a number|as promised"

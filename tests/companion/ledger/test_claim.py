@@ -90,8 +90,8 @@ def test_check_survives_json() -> None:
         ("TT", "", "", "holds"),
         ("T", "F", "", "holds"),
         ("T", "U", "T", "holds"),
-        ("T", "", "F", "vacuous"),
-        ("T", "", "FU", "vacuous"),
+        ("T", "", "F", "true but empty"),
+        ("T", "", "FU", "true but empty"),
         ("T", "", "U", UNDECIDED),
         ("T", "", "TU", UNDECIDED),
         ("F", "", "", "refuted"),
@@ -102,8 +102,8 @@ def test_check_survives_json() -> None:
         ("F", "F", "", "refuted"),
         ("F", "TF", "", "refuted"),
         ("F", "FU", "", "refuted"),
-        ("F", "T", "", "constants"),
-        ("F", "TT", "F", "constants"),
+        ("F", "T", "", "needs a condition"),
+        ("F", "TT", "F", "needs a condition"),
         ("F", "U", "", UNDECIDED),
         ("F", "TU", "", UNDECIDED),
         ("U", "", "", UNDECIDED),
@@ -126,15 +126,15 @@ def test_derive_readings() -> None:
     for first, second in itertools.product((True, False, None), repeat=2):
         both = [check(first, reading="a"), check(second, reading="b")]
         if {first, second} == {True, False}:
-            expected = "underspecified"
+            expected = "depends on the reading"
         elif None in (first, second):
             expected = UNDECIDED
         else:
             expected = "holds" if first else "refuted"
         assert derive(both) == expected
     disagree = [check(True, reading="a"), check(False, reading="b")]
-    assert derive([*disagree, check(None, reading="c")]) == "underspecified"
-    assert derive([*disagree, check(True, "supplied"), check(False, "content")]) == "underspecified"
+    assert derive([*disagree, check(None, reading="c")]) == "depends on the reading"
+    assert derive([*disagree, check(True, "supplied"), check(False, "content")]) == "depends on the reading"
     assert derive([*disagree, check(False, reading="a")]) == "refuted"  # no reading is true
 
 

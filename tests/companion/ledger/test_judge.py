@@ -20,7 +20,7 @@ def problems(change: dict[str, Any], *entries: dict[str, Any], profile: str = "s
     return judge({claim.id: claim}, entries, profile, **scope)
 
 
-REFUTED = {"verdict": "refuted", "corrected": "x"}
+REFUTED = {"verdict": "refuted", "why": "y", "corrected": "x", "impact": "proof gap"}
 
 
 def test_judge_is_content() -> None:

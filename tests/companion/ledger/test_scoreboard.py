@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 
+import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
 from companion.ledger.claim import Check, Record
-from companion.ledger.files import find_root
-from companion.ledger.scoreboard import PAPERS, Scoreboard
+from companion.ledger.files import find_root, load_ledger
+from companion.ledger.latex import latex
+from companion.ledger.scoreboard import PAPERS, Scoreboard, ledger_files
 
 LEDGER = """\
 - {id: 'cai2025:a', where: A, kind: theorem, statement: 'first <one>', chapter: 01-x, verdict: refuted, method: exact,
-   corrected: the right one}
+   why: one is not two, corrected: the right one, impact: proof gap}
+- {id: 'cai2025:e', where: E, kind: lemma, statement: 'it is ε̃ 50% of a_b', chapter: 01-x, method: exact,
+   verdict: depends on the reading, why: it says both, corrected: another, impact: privacy broken, uses: ['cai2025:a']}
 - {id: 'cai2025:b', where: B, kind: lemma, statement: second, chapter: 01-x, verdict: holds, method: exact}
 - {id: 'cai2025:c', where: C, kind: lemma, statement: third, chapter: 02-y, verdict: pending}
 - {id: 'cai2025:d', where: D, kind: lemma, statement: fourth, chapter: 02-y, verdict: unchecked, reason: no picture}
@@ -28,6 +33,7 @@ def board(tmp_path, monkeypatch):
     checks = {
         "cai2025:a": [Check("loss", 2, "<=", 1), Check("loss", 1, "<=", 1, "corrected")],
         "cai2025:b": [Check("x", 1, "==", 1)],
+        "cai2025:e": [Check("y", 2, "<=", 1, reading="one"), Check("y", 1, "<=", 1, reading="two")],
     }
     records = [{"chapter": "01-x", **Record(key, tuple(value)).to_json()} for key, value in checks.items()]
     (tmp_path / "records.json").write_text(json.dumps({"profile": "smoke", "records": records}))
@@ -35,37 +41,95 @@ def board(tmp_path, monkeypatch):
     return Scoreboard("records.json")
 
 
+def rows(html):
+    return BeautifulSoup(html, "html.parser").tbody.find_all("tr")
+
+
 def test_counts(board):
-    assert board.counts().loc["all"].to_dict() == {"pending": 1, "holds": 1, "refuted": 1, "unchecked": 1, "claims": 4}
+    wrong = {"depends on the reading": 1, "refuted": 1}
+    assert board.counts().loc["all"].to_dict() == wrong | {"pending": 1, "holds": 1, "unchecked": 1, "claims": 5}
+    assert board.impacts().loc["all"].to_dict() == {"privacy broken": 1, "proof gap": 1, "all": 2}
 
 
-def test_verdicts_come_from_the_records_not_from_the_ledger(board):
-    board.records["cai2025:a"] = Record("cai2025:a", (Check("loss", 1, "<=", 1),))
-    assert board.frame().set_index("id").verdict["cai2025:a"] == "holds"
-    assert "cai2025:a" not in board.errata()
+def test_verdicts_come_from_the_records_not_from_the_ledger(board, tmp_path):
+    records = [{"chapter": "01-x", **Record("cai2025:a", (Check("loss", 1, "<=", 1),)).to_json()}]
+    (tmp_path / "records.json").write_text(json.dumps({"profile": "smoke", "records": records}))
+    other = Scoreboard("records.json")
+    assert other.frame().set_index("id").verdict["cai2025:a"] == "holds"
+    assert "cai2025-a" not in other.errata("cai2025")
 
 
 def test_claims_link_to_their_cards(board):
     """Whoever has a card is linked to it; text is escaped, and a claim without a check says why."""
-    rows = BeautifulSoup(board.claims(), "html.parser").tbody.find_all("tr")
-    shown = [[cell.get_text(" ") for cell in row.find_all("td")] for row in rows]
-    assert [row.a and row.a["href"] for row in rows] == ["01-x.html#cai2025-a", "01-x.html#cai2025-b", None, None]
-    assert shown[0] == ["cai2025:a A", "first <one>", "refuted"]
-    assert [statement for _, statement, _ in shown[1:]] == ["second", "third", "no picture"]
+    shown = [[cell.get_text("|") for cell in row.find_all("td")] for row in rows(board.claims())]
+    assert [row.a and row.a["href"] for row in rows(board.claims())][:3] == [
+        "01-x.html#cai2025-a",
+        "01-x.html#cai2025-e",
+        "01-x.html#cai2025-b",
+    ]
+    assert [row.a for row in rows(board.claims())][3:] == [None, None]
+    assert shown[0] == ["A|Cai et al. (2025)", "first <one>|one is not two", "✗ refuted|proof gap"]
+    assert [statement for _, statement, _ in shown[2:]] == ["second", "third", "no picture"]
 
 
-def test_errata_show_the_failing_check_and_the_correction(board):
-    [erratum] = BeautifulSoup(board.errata(), "html.parser").find_all("section")
-    assert [item.get_text() for item in erratum.find_all("li")] == ["loss is 2; as printed it would be ≤ 1"]
-    assert erratum.find(class_="claim-corrected").get_text() == "Instead: the right one"
+def test_a_sign_for_every_claim_says_which_and_what(board):
+    dots = BeautifulSoup(board.claims(), "html.parser").find_all(class_="board-dot")
+    assert [(dot.get_text(), dot["title"]) for dot in dots] == [
+        ("✗", "A: refuted, proof gap"),
+        ("?", "E: depends on the reading, privacy broken"),
+        ("✓", "B: holds"),
+        ("…", "C: pending"),
+        ("…", "D: unchecked"),
+    ]
 
 
-def test_errata_quote_some_checks_and_count_the_others(board):
-    checks = tuple(Check(f"loss {i}", 2, "<=", 1) for i in range(5))
-    board.records["cai2025:a"] = Record("cai2025:a", checks)
-    items = BeautifulSoup(board.errata(), "html.parser").find_all("li")
-    assert len(items) == 4
-    assert items[-1].get_text() == "and 2 more checks, on the card"
+def test_every_choice_of_a_filter_finds_something(board):
+    page = BeautifulSoup(board.claims(), "html.parser")
+    for choice in page.find_all("select")[:-1]:
+        said = {row[f"data-{choice['name']}"] for row in rows(board.claims())} - {""}
+        assert {option.get_text() for option in choice.find_all("option")} - {"all"} == said
+
+
+def test_errata_are_sorted_by_what_comes_of_them_and_say_why(board):
+    page = BeautifulSoup(board.errata("cai2025"), "html.parser")
+    assert [title.get_text() for title in page.find_all("h3")] == ["Privacy broken", "Proof gap"]
+    first, second = page.find_all("section")
+    assert (first["id"], second["id"]) == ("erratum-cai2025-e", "erratum-cai2025-a")
+    assert [line.get_text(" ", strip=True) for line in second.find_all("p")] == [
+        "A ✗ refuted #",
+        "Printed: first <one>",
+        "Why: one is not two",
+        "For instance: loss is 2, where ≤ 1 is stated.",
+        "Instead: the right one",
+        "Rests on it: E (depends on the reading).",
+        "the argument and all checks",
+    ]
+    assert "Under some readings: y (read as: one) is 2, where ≤ 1 is stated." in first.get_text(" ", strip=True)
+    assert board.errata("qiao2021").count("<section") == 0
+
+
+def test_what_an_author_is_sent(board):
+    entry = next(it for it in board.entries if it.claim.id == "cai2025:e")
+    assert entry.text.splitlines()[1] == "Printed: it is ε̃ 50% of a_b"
+    assert r"\paragraph{Cai et al. (2025), E (depends on the reading; privacy broken)}" in entry.tex
+    assert r"it is \ensuremath{\tilde{\varepsilon}} 50\% of a\_b" in " ".join(entry.tex.split())
+
+
+def test_the_ledger_for_other_programs(board, tmp_path):
+    content = json.loads((tmp_path / "records.json").read_text())
+    files = ledger_files(load_ledger(tmp_path), content["records"])
+    listed = json.loads(files["ledger.json"])
+    assert [row["verdict"] for row in listed] == list(board.frame().verdict)
+    table = pd.read_csv(io.BytesIO(files["ledger.csv"]), keep_default_na=False)
+    assert table.to_dict("records") == listed
+
+
+def test_all_of_the_ledger_can_be_said_in_latex():
+    for claim in load_ledger(find_root()).values():
+        said = " ".join(
+            str(getattr(claim, key) or "") for key in ("where", "statement", "why", "corrected", "left_out")
+        )
+        assert latex(said).isascii()
 
 
 def test_every_file_of_the_ledger_has_a_heading():

@@ -37,7 +37,7 @@ def test_oneshot_scale_by_hand():
 
 def test_oneshot_check_and_a_mutant(monkeypatch):
     frame = oneshot.oneshot([60], [2.0, math.inf], 30)
-    assert derive(findings.check_oneshot(frame)) == "vacuous"
+    assert derive(findings.check_oneshot(frame)) == "true but empty"
     monkeypatch.setattr(oneshot, "oneshot_scale", lambda *a: 0.0)
     quiet = oneshot.oneshot([60], [2.0, math.inf], 30)
     checks = findings.check_oneshot(quiet)

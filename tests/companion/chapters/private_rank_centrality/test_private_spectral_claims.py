@@ -52,8 +52,8 @@ def test_verdicts(moves):
     theorem = e.check_theorem(moves, [2, 10, 1000], samples=101)
     graph = constrained_graphs.check_random_graph()
     sentence = small_graphs.check_map_sensitivity(ratios)
-    assert derive(definition) == derive(algorithm) == derive(theorem) == "underspecified"
-    assert derive(graph) == "constants"
+    assert derive(definition) == derive(algorithm) == derive(theorem) == "depends on the reading"
+    assert derive(graph) == "needs a condition"
     assert derive(sentence) == "holds"
     for checks in (definition, algorithm, theorem, graph, sentence):
         assert set(outcomes(checks, "corrected")) == {True}

@@ -55,7 +55,7 @@ def corrected_of_figure_8():
 
 def test_published_figure_needs_the_printed_noise_and_the_corrected_data():
     frame = s.figure_8([0.5, 1.0, 2.0, 4.0], 50)
-    assert derive(s.check_figure_8(frame)) == "constants"
+    assert derive(s.check_figure_8(frame)) == "needs a condition"
     table = s.figure_8_by_data()
     assert np.abs(table.corrected - table.published).max() < s.READING
     assert np.abs(table["1998"] - table.published).max() > 5 * s.READING

@@ -1,0 +1,49 @@
+"""What no reader needs stays behind: mathematics where there is none, 1.5 MB of icons, sources of minified scripts."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+#: Of the theme: maps of its scripts for debuggers, icons (ours are in book.css), and its words in other languages.
+UNUSED = ("**/*.map", "scripts/fontawesome.js*", "vendor/fontawesome/**/*", "locales/**/*", "webpack-macros.html")
+ICONS = re.compile(r'<script[^>]*src="[^"]*fontawesome\.js[^"]*"></script>\s*')
+
+
+def plain(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """No MathJax on a page without a formula."""
+    body = context.get("body", "")
+    if 'class="math' not in body and "\\(" not in body:
+        context["script_files"] = [it for it in context["script_files"] if "mathjax" not in str(it.filename).lower()]
+
+
+def clean(app: Sphinx, error: Exception | None) -> None:
+    """Take out of the site what nothing on it asks for, and the outputs of notebooks that one can download."""
+    if error or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    for pattern in UNUSED:
+        for path in (out / "_static").glob(pattern):
+            if path.is_file():
+                path.unlink()
+    for path in out.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        if ICONS.search(text):
+            path.write_text(ICONS.sub("", text), encoding="utf-8")
+    for path in (out / "_sources").rglob("*.ipynb"):
+        notebook = json.loads(path.read_bytes())
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                cell |= {"outputs": [], "execution_count": None}
+        path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Entry point of the extension."""
+    app.connect("html-page-context", plain, priority=900)
+    app.connect("build-finished", clean)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

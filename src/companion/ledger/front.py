@@ -1,0 +1,85 @@
+"""The numbers and the picture of the front page, from the records of a build."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from companion.ledger.card import fill, show_number
+from companion.ledger.claim import Check
+from companion.ledger.files import Claim
+from companion.ledger.scoreboard import entries
+
+#: Longest bar of the picture, as a multiple of what is promised.
+LONGEST = 3.0
+
+
+def substitutions(
+    root: Path, ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]], figures: Mapping[str, bytes]
+) -> dict[str, str]:
+    """What stands in braces on the pages of `book/`: counts, numbers of checks and the picture.
+
+    `book/front.yml` names the checks: the id of a claim, the beginning of what is checked, and ``observed`` or
+    ``bound``. A ValueError names one that the records do not have.
+    """
+    path = root / "book" / "front.yml"
+    if not path.exists():
+        return {}
+    named = yaml.safe_load(path.read_text(encoding="utf-8"))
+    records = list(records)
+    checks = {entry["claim"]: [Check.from_json(check) for check in entry["checks"]] for entry in records}
+    found = counts(ledger, records)
+    for name, (claim, what, field) in named["numbers"].items():
+        it = next((check for check in checks.get(claim, ()) if check.what.startswith(what)), None)
+        if it is None:
+            raise ValueError(f"book/front.yml: {name}: {claim}, {what!r}; allowed: a check of the records")
+        found[name] = show_number(getattr(it, field))
+    return found | citation(root) | {"promises": promises(figures[named["picture"]])}
+
+
+def counts(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """How many claims of the papers there are, and how they stand."""
+    ours = [it for it in entries(ledger, records) if not it.claim.id.startswith("audit:")]
+    numbers = {
+        "claims": len(ours),
+        "hold": sum(it.verdict == "holds" for it in ours),
+        "wrong": sum(it.claim.impact is not None for it in ours),
+        "broken": sum(it.claim.impact == "privacy broken" for it in ours),
+        "false": sum(it.claim.impact == "theorem false" for it in ours),
+        "slips": sum(it.claim.impact == "slip of the pen" for it in ours),
+    }
+    return {name: str(number) for name, number in numbers.items()}
+
+
+def promises(table: bytes) -> str:
+    """Bars of what the mechanisms lose as printed, over what their papers promise; `table` is of ``audit-picture``."""
+    frame = pd.read_csv(io.BytesIO(table))
+    frame = frame[frame.calibration == "as printed"].sort_values("share", ascending=False)
+    rows = [
+        {
+            "name": row.mechanism,
+            "paper": row.paper,
+            "share": f"{row.share:.2g}".replace("inf", "∞"),
+            "width": 100 * min(row.share, LONGEST) / LONGEST,
+            "more": row.share > 1 + 1e-9,
+        }
+        for row in frame.itertuples()
+    ]
+    return fill("promises.html", rows=rows, more=sum(row["more"] for row in rows), one=100 / LONGEST).replace("\n", "")
+
+
+def citation(root: Path) -> dict[str, str]:
+    """The version, and how to cite it: of `CITATION.cff`, for BibTeX."""
+    cff = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    fields = {
+        "author": " and ".join(f"{{{author['name']}}}" for author in cff["authors"]),
+        "title": cff["title"],
+        "version": str(cff["version"]),
+    }
+    lines = ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items())
+    return {"version": str(cff["version"]), "bibtex": f"```bibtex\n@software{{private_ranking,\n{lines}\n}}\n```"}

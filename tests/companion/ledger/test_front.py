@@ -1,0 +1,92 @@
+"""The front page says what the records say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from bs4 import BeautifulSoup
+from ledgers import ENTRY, WRONG, check, ledger_at
+
+from companion.ledger.claim import Record
+from companion.ledger.files import find_root, load_ledger
+from companion.ledger.front import citation, counts, promises, substitutions
+
+TABLE = b"""\
+mechanism,paper,calibration,share
+Kept,A et al.,as printed,0.5
+Ours,A et al.,calibrated,1.0
+Broken,B et al.,as printed,2.0
+Endless,B et al.,as printed,inf
+Sharp,C et al.,as printed,1.0000000000000002
+"""
+FRONT = """\
+numbers: {most: ["mini2020:alg-1", "a num", bound]}
+picture: picture.csv
+"""
+
+
+@pytest.fixture
+def book(tmp_path):
+    other = ENTRY | WRONG | {"id": "mini2020:thm-1", "verdict": "refuted", "impact": "privacy broken"}
+    ledger_at(tmp_path, ENTRY, other)
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book/front.yml").write_text(FRONT)
+    (tmp_path / "CITATION.cff").write_text("title: A book\nversion: 9.8\nauthors: [{name: We}, {name: You}]\n")
+    records = [
+        {"chapter": "01-first", **Record("mini2020:alg-1", (check(True),)).to_json()},
+        {"chapter": "01-first", **Record("mini2020:thm-1", (check(False),)).to_json()},
+    ]
+    return tmp_path, load_ledger(tmp_path), records, {"picture.csv": TABLE}
+
+
+def test_numbers_are_those_of_the_records(book):
+    found = substitutions(*book)
+    assert found["most"] == "1"
+    counted = {key: found[key] for key in ("claims", "hold", "wrong", "broken", "false", "slips")}
+    assert counted == {"claims": "2", "hold": "1", "wrong": "1", "broken": "1", "false": "0", "slips": "0"}
+
+
+def test_a_number_that_no_check_has_is_named(book):
+    (book[0] / "book/front.yml").write_text(FRONT.replace("a num", "other"))
+    with pytest.raises(ValueError, match=r"^book/front\.yml: most: mini2020:alg-1, 'other'; allowed: a check of the"):
+        substitutions(*book)
+
+
+def test_a_book_without_a_front_has_no_numbers(book):
+    (book[0] / "book/front.yml").unlink()
+    assert substitutions(*book) == {}
+
+
+def test_the_picture_counts_what_it_shows():
+    page = BeautifulSoup(promises(TABLE), "html.parser")
+    assert page.strong.get_text() == "2 of 4 mechanisms lose more privacy than their papers say"
+    assert [row.get_text("|", strip=True) for row in page.tbody.find_all("tr")] == [
+        "Endless|B et al.|∞",
+        "Broken|B et al.|2",
+        "Sharp|C et al.|1",
+        "Kept|A et al.|0.5",
+    ]
+    assert [bar["style"] for bar in page.find_all(class_="promise-bar")] == [
+        "width: 100.0%",
+        "width: 66.7%",
+        "width: 33.3%",
+        "width: 16.7%",
+    ]
+
+
+def test_how_to_cite_is_that_of_the_citation_file(book):
+    said = citation(book[0])
+    assert said["version"] == "9.8"
+    assert "author = {{We} and {You}},\n  title = {A book},\n  version = {9.8}\n}" in said["bibtex"]
+
+
+def test_readme_and_front_page_say_the_same_numbers():
+    """What the README types is what the records of the standard profile have."""
+    root = find_root()
+    records = json.loads((root / "data/expected/standard.json").read_text())["records"]
+    readme = (root / "README.md").read_text()
+    ledger = load_ledger(root)
+    found = counts(ledger, records)
+    sentence = "{claims} statements has been put to the test by machine: {hold} simply hold, {wrong} need a change"
+    assert sentence.format(**found) in " ".join(readme.split())

@@ -1,0 +1,94 @@
+"""The graph of claims: no edge lost that is not implied, none left that is, and the same said in words."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from bs4 import BeautifulSoup
+from ledgers import ENTRY, WRONG
+
+from companion.ledger.files import Claim
+from companion.ledger.graph import graph, layers, nodes, reduction
+from companion.ledger.scoreboard import Entry
+
+
+def reached(uses):
+    """Pairs with a way from the first to the second, by Warshall's closure."""
+    pairs = {(a, b) for a, used in uses.items() for b in used}
+    for middle, first, last in itertools.product(uses, repeat=3):
+        if {(first, middle), (middle, last)} <= pairs:
+            pairs.add((first, last))
+    return pairs
+
+
+def drawn(seed):
+    """A random graph without circles, of eight nodes."""
+    rng = random.Random(seed)
+    return {str(i): {str(j) for j in range(i) if rng.random() < 0.5} for i in range(8)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_reduction_is_the_least_graph_with_the_same_ways(seed):
+    uses = drawn(seed)
+    less = reduction(uses)
+    assert reached(less) == reached(uses)
+    for name, used in less.items():
+        for edge in used:
+            assert reached(less | {name: used - {edge}}) != reached(uses), "an edge that others imply"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_edge_goes_a_layer_to_the_right_at_a_time(seed):
+    less = {name: sorted(used) for name, used in reduction(drawn(seed)).items()}
+    columns, ways = layers(less)
+    column = {name: i for i, names in enumerate(columns) for name in names}
+    assert sorted((way[-1], way[0]) for way in ways) == sorted((a, b) for a, used in less.items() for b in used)
+    for way in ways:
+        assert [column[name] for name in way] == list(range(column[way[0]], column[way[-1]] + 1))
+    assert len(column) == sum(map(len, columns)), "nothing stands in two layers"
+
+
+def entry(name, verdict="holds", uses=()):
+    wrong = WRONG if verdict != "holds" else {}
+    claim = Claim(**ENTRY | wrong | {"id": f"mini2020:{name}", "where": f"{name}, x", "verdict": verdict})
+    return Entry(Claim(**{**vars(claim), "uses": tuple(f"mini2020:{it}" for it in uses)}), verdict)
+
+
+PAPER = [
+    entry("alg-1"),
+    entry("lem-1", "refuted", ["alg-1"]),
+    entry("thm-1", uses=["alg-1"]),
+    entry("thm-1:proof", "refuted", ["lem-1", "thm-1"]),
+    entry("alone"),
+]
+
+
+def test_a_proof_is_part_of_its_statement():
+    found = nodes(PAPER)
+    assert list(found) == [f"mini2020:{it}" for it in ("alg-1", "lem-1", "thm-1", "alone")]
+    assert found["mini2020:thm-1"].uses == ("mini2020:lem-1",), "alg-1 follows by lem-1, and no proof uses itself"
+    assert found["mini2020:thm-1"].state == "holds, its proof: refuted"
+
+
+def test_picture_and_list_say_the_same():
+    page = BeautifulSoup(graph(PAPER, "mini2020"), "html.parser")
+    assert [title.get_text() for title in page.find_all("title")] == [
+        "alg-1, x: holds",
+        "lem-1, x: refuted",
+        "thm-1, x: holds, its proof: refuted",
+    ]
+    assert [link["href"] for link in page.svg.find_all("a")] == [
+        f"01-first.html#mini2020-{it}" for it in ("alg-1", "lem-1", "thm-1")
+    ]
+    assert len(page.svg.find_all("path")) == 2
+    assert len(page.svg.find_all("circle")) == 1
+    assert [item.get_text() for item in page.find_all("li")] == [
+        "lem-1, x (refuted) uses alg-1, x (holds).",
+        "thm-1, x (holds, its proof: refuted) uses lem-1, x (refuted).",
+    ]
+
+
+def test_a_paper_without_edges_has_an_empty_picture():
+    assert "<rect" not in graph([entry("alone")], "mini2020")
