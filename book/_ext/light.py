@@ -10,7 +10,14 @@ from typing import Any
 from sphinx.application import Sphinx
 
 #: Of the theme: maps of its scripts for debuggers, icons (ours are in book.css), and its words in other languages.
-UNUSED = ("**/*.map", "scripts/fontawesome.js*", "vendor/fontawesome/**/*", "locales/**/*", "webpack-macros.html")
+UNUSED = (
+    "**/*.map",
+    "scripts/fontawesome.js*",
+    "vendor/fontawesome/**/*.ttf",
+    "vendor/fontawesome/**/fa-brands*",
+    "locales/**/*",
+    "webpack-macros.html",
+)
 ICONS = re.compile(r'<script[^>]*src="[^"]*fontawesome\.js[^"]*"></script>\s*')
 
 

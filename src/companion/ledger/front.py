@@ -25,7 +25,7 @@ def substitutions(
     """What stands in braces on the pages of `book/`: counts, numbers of checks and the picture.
 
     `book/front.yml` names the checks: the id of a claim, the beginning of what is checked, and ``observed`` or
-    ``bound``. A ValueError names one that the records do not have.
+    ``bound``. A ValueError names one that the records do not have, or have with several values.
     """
     path = root / "book" / "front.yml"
     if not path.exists():
@@ -35,10 +35,11 @@ def substitutions(
     checks = {entry["claim"]: [Check.from_json(check) for check in entry["checks"]] for entry in records}
     found = counts(ledger, records)
     for name, (claim, what, field) in named["numbers"].items():
-        it = next((check for check in checks.get(claim, ()) if check.what.startswith(what)), None)
-        if it is None:
-            raise ValueError(f"book/front.yml: {name}: {claim}, {what!r}; allowed: a check of the records")
-        found[name] = show_number(getattr(it, field))
+        fitting = [check for check in checks.get(claim, ()) if check.what.startswith(what)]
+        exact = [check for check in fitting if check.what == what]
+        if len({getattr(check, field) for check in exact or fitting}) != 1:
+            raise ValueError(f"book/front.yml: {name}: {claim}, {what!r}; allowed: what one check of the records says")
+        found[name] = show_number(getattr((exact or fitting)[0], field))
     return found | citation(root) | {"promises": promises(figures[named["picture"]])}
 
 

@@ -21,7 +21,7 @@ Endless,B et al.,as printed,inf
 Sharp,C et al.,as printed,1.0000000000000002
 """
 FRONT = """\
-numbers: {most: ["mini2020:alg-1", "a num", bound]}
+numbers: {most: ["mini2020:alg-1", "a number", bound]}
 picture: picture.csv
 """
 
@@ -48,9 +48,19 @@ def test_numbers_are_those_of_the_records(book):
 
 
 def test_a_number_that_no_check_has_is_named(book):
-    (book[0] / "book/front.yml").write_text(FRONT.replace("a num", "other"))
-    with pytest.raises(ValueError, match=r"^book/front\.yml: most: mini2020:alg-1, 'other'; allowed: a check of the"):
+    (book[0] / "book/front.yml").write_text(FRONT.replace("a number", "other"))
+    with pytest.raises(ValueError, match=r"^book/front\.yml: most: mini2020:alg-1, 'other'; allowed: what one check"):
         substitutions(*book)
+
+
+def test_a_number_that_two_checks_have_is_named(book):
+    root, ledger, records, figures = book
+    [first, *_] = records
+    first["checks"].append({**first["checks"][0], "what": "a number more", "bound": 2})
+    assert substitutions(root, ledger, records, figures)["most"] == "1", "the whole of what is checked comes first"
+    (root / "book/front.yml").write_text(FRONT.replace("a number", "a numb"))
+    with pytest.raises(ValueError, match="most: mini2020:alg-1, 'a numb'; allowed: what one check"):
+        substitutions(root, ledger, records, figures)
 
 
 def test_a_book_without_a_front_has_no_numbers(book):
