@@ -34,12 +34,12 @@ def allow_one_more(app: Sphinx, _env: BuildEnvironment) -> None:
 
 
 def in_order(_app: Sphinx, env: BuildEnvironment) -> None:
-    """What pages show of the code, by name and not as hands came back."""
+    """What pages show of the code, by name and under its own, not as hands came back."""
     modules = getattr(env, "_viewcode_modules", {})
     for name in sorted(modules):
         if modules[name] is not False:
-            code, tags, used, page = modules[name]
-            modules[name] = code, tags, dict(sorted(used.items())), page
+            code, tags, used, _ = modules[name]
+            modules[name] = code, tags, dict(sorted(used.items())), name
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,24 @@ from sphinx.application import Sphinx
 UNUSED = (
     "**/*.map",
     "scripts/fontawesome.js*",
-    "vendor/fontawesome/**/*.ttf",
-    "vendor/fontawesome/**/fa-brands*",
     "locales/**/*",
     "webpack-macros.html",
 )
 ICONS = re.compile(r'<script[^>]*src="[^"]*fontawesome\.js[^"]*"></script>\s*')
+
+
+BACK = re.compile(r'<a class="viewcode-back" href="([^"#]+)#([^"]+)">.*?</a>')
+
+
+@cache
+def ids(page: Path) -> frozenset[str]:
+    """All ids on a page."""
+    return frozenset(re.findall(r'\bid="([^"]+)"', page.read_text(encoding="utf-8"))) if page.is_file() else frozenset()
+
+
+def leads(folder: Path, link: re.Match[str]) -> str:
+    """A link back from a listing, if what it names is there: other names of the same code are on no page."""
+    return link[0] if link[2] in ids((folder / link[1]).resolve()) else ""
 
 
 def plain(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
@@ -39,8 +52,9 @@ def clean(app: Sphinx, error: Exception | None) -> None:
                 path.unlink()
     for path in out.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
-        if ICONS.search(text):
-            path.write_text(ICONS.sub("", text), encoding="utf-8")
+        less = BACK.sub(partial(leads, path.parent), ICONS.sub("", text))
+        if less != text:
+            path.write_text(less, encoding="utf-8")
     for path in (out / "_sources").rglob("*.ipynb"):
         notebook = json.loads(path.read_bytes())
         for cell in notebook["cells"]:
