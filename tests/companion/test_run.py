@@ -163,12 +163,12 @@ HOSTILE = [
     ("09-private-aggregation", "kwiksort_listed", "30", "kwiksort_listed = 30; allowed: an integer, "),
     ("09-private-aggregation", "quicksort_sizes", "[8, '16']", "quicksort_sizes = [8, '16']; allowed: a list of 2 or "),
     ("09-private-aggregation", "records", "x", "'records' is no parameter; allowed: "),
-    ("10-aggregation-lower-bounds", "repetitions", "1", "repetitions = 1; allowed: an integer, 2 .. "),
-    ("10-aggregation-lower-bounds", "repetitions", "nan", "repetitions = 'nan'; allowed: an integer, 2 .. "),
-    ("10-aggregation-lower-bounds", "__import__", "1", "'__import__' is no parameter; allowed: repetitions, "),
-    ("11-privacy-audited", "power_factors", "[0.5]", "power_factors = [0.5]; allowed: a list of numbers, each "),
-    ("11-privacy-audited", "bug_budget", "1" * 5000, "bug_budget = "),
-    ("11-privacy-audited", "power_paths", "a\nb", r"power_paths = 'a\nb'; allowed: an integer, "),
+    ("11-aggregation-lower-bounds", "repetitions", "1", "repetitions = 1; allowed: an integer, 2 .. "),
+    ("11-aggregation-lower-bounds", "repetitions", "nan", "repetitions = 'nan'; allowed: an integer, 2 .. "),
+    ("11-aggregation-lower-bounds", "__import__", "1", "'__import__' is no parameter; allowed: repetitions, "),
+    ("12-privacy-audited", "power_factors", "[0.5]", "power_factors = [0.5]; allowed: a list of numbers, each "),
+    ("12-privacy-audited", "bug_budget", "1" * 5000, "bug_budget = "),
+    ("12-privacy-audited", "power_paths", "a\nb", r"power_paths = 'a\nb'; allowed: an integer, "),
 ]
 
 

@@ -10,7 +10,7 @@ import jinja2
 from companion.ledger.claim import RELATIONS, Check, Record, decisive
 from companion.ledger.files import Claim
 
-__all__ = ["Html", "anchor", "card", "counterexample", "fill", "show_number"]
+__all__ = ["PAPERS", "Html", "anchor", "card", "counterexample", "fill", "show_number"]
 
 #: A sign for each verdict, where there is no room for its words.
 MARKS = {
@@ -19,6 +19,14 @@ MARKS = {
     "depends on the reading": "?",
     "true but empty": "○",
     "refuted": "✗",
+}
+#: Whose claims the ledger holds, by the file stem: four papers', and our own.
+PAPERS = {
+    "cai2025": "Cai et al. (2025)",
+    "busafekete2021": "Busa-Fekete et al. (2021)",
+    "qiao2021": "Qiao et al. (2021)",
+    "alabi2022": "Alabi et al. (2022)",
+    "audit": "This book's own promises",
 }
 ABOUT = {
     "printed": "as printed",
@@ -61,6 +69,7 @@ _TEMPLATES = jinja2.Environment(
 _TEMPLATES.filters |= {
     "about": _about,
     "anchor": anchor,
+    "paper": lambda claim: PAPERS.get(claim.id.split(":")[0], claim.id.split(":")[0]),
     "mark": lambda verdict: MARKS.get(verdict, "…"),
     "number": show_number,
     "sign": RELATIONS.__getitem__,

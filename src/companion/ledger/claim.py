@@ -271,11 +271,11 @@ def claim(name: str) -> Callable[[Callable[P, Iterable[Check]]], Callable[P, Rec
     return settle
 
 
-def others(chapter: str) -> None:
-    """Show the claims of a chapter's sections that no cell above has shown, if their functions need no argument."""
+def others(*sections: str) -> None:
+    """Show the claims of these sections or chapters that no cell above has shown, if they need no argument."""
     for name, function in SETTLED.items():
         parameters = inspect.signature(function).parameters.values()
-        here = f".{chapter}." in function.__module__
+        here = any(f".{section}." in f"{function.__module__}." for section in sections)
         if here and name not in _shown and all(p.default is not p.empty for p in parameters):
             display(function())
 

@@ -11,19 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from companion.ledger.card import Html, counterexample, fill
+from companion.ledger.card import PAPERS, Html, counterexample, fill
 from companion.ledger.claim import Check, Record, decisive
 from companion.ledger.files import ALLOWED, NEEDS_CORRECTION, VERDICTS, Claim, find_root, load_ledger
 from companion.ledger.latex import latex
-
-#: Whose claims the ledger holds, by the file stem: four papers', and our own.
-PAPERS = {
-    "cai2025": "Cai et al. (2025)",
-    "busafekete2021": "Busa-Fekete et al. (2021)",
-    "qiao2021": "Qiao et al. (2021)",
-    "alabi2022": "Alabi et al. (2022)",
-    "audit": "This book's own promises",
-}
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from companion.press.collect import Collected, collect, draw_cards, write_checks
 from companion.press.execute import Job, execute, merge, own_inputs, shared_inputs
 from companion.press.layout import Layout, digest, dumps
 from companion.press.profiles import Chapter, load
+from companion.press.roads import assemble
 
 PACKAGES = ("jupyter-book", "matplotlib", "numba", "numpy", "pandas", "papermill", "pyarrow", "scipy", "seaborn")
 
@@ -161,6 +162,7 @@ class Build:
         for job in jobs:
             pages[job.chapter.name] = page = merge(job.chapter.notebook, job.executed())
             draw_cards(page, self.ledger, self.profile)
+        assemble(pages, self.ledger)
         return pages
 
     def render(self, jobs: Iterable[Job], collected: Collected) -> None:

@@ -20,6 +20,7 @@ from companion.press.layout import Layout
 from companion.press.parameters import checked, declared, listing, shown
 from companion.press.pipeline import Build, check_surveys
 from companion.press.profiles import Chapter
+from companion.press.roads import behind
 from companion.press.verify import same
 
 #: Differences that are printed; all are in `differences.txt`.
@@ -29,8 +30,9 @@ SHOWN = 20
 class Run(Build):
     """A chapter of the book at `root`, in a place of its own: `_build/run/<chapter>`.
 
-    `chapter` is its number, the beginning of its name, or the whole of it; the reader's `own` parameters go before
-    those of the profile; `options` are ``say`` and ``seed`` of `Build`.
+    `chapter` is its number, the beginning of its name, or the whole of it: a road with the statement pages behind it, or
+    one statement page. The reader's `own` parameters go before those of the profile, to the pages that have them; the
+    other pages are the book's, where it has them. `options` are ``say`` and ``seed`` of `Build`.
     """
 
     def __init__(
@@ -38,15 +40,18 @@ class Run(Build):
     ) -> None:
         super().__init__(root, profile, **options)
         found = self._find(chapter)
-        self.known = declared(found.notebook)
-        self.own = checked(found.name, self.known, found.parameters, own)
-        self.only = replace(found, parameters={**found.parameters, **self.own})
+        self.name = found[0].name
+        self.known = {key: value for page in found for key, value in declared(page.notebook).items()}
+        self.given = {key: value for page in found for key, value in page.parameters.items()}
+        self.own = checked(self.name, self.known, self.given, own)
+        self.changed = [page.name for page in found if self.own.keys() & declared(page.notebook).keys()]
+        self.only = [self._with_own(page) for page in found]
         self.book = self.layout
-        self.layout = Layout(self.book.root, f"{self.book.made}/run/{found.name}")
+        self.layout = Layout(self.book.root, f"{self.book.made}/run/{self.name}")
 
-    def _find(self, wanted: str) -> Chapter:
-        """The chapter that a reader means."""
-        names = [chapter.name for chapter in self.early]
+    def _find(self, wanted: str) -> list[Chapter]:
+        """The pages that a reader means."""
+        names = {chapter.name: chapter for chapter in self.early}
         if wanted.isdecimal():
             fits = [name for name in names if re.match(rf"0*{wanted.lstrip('0') or '0'}\b", name)]
         else:
@@ -54,31 +59,43 @@ class Run(Build):
         if len(fits) != 1:
             allowed = ", ".join(fits or names) or "none, there are no notebooks"
             raise UsageError(f"chapter: {shown(wanted)}; allowed: {allowed}")
-        return next(chapter for chapter in self.early if chapter.name == fits[0])
+        return [names[name] for name in (*fits, *behind(fits[0], names))]
+
+    def _with_own(self, page: Chapter) -> Chapter:
+        """The page with the reader's parameters, of those that it has."""
+        own = {key: value for key, value in self.own.items() if key in declared(page.notebook)}
+        return replace(page, parameters={**page.parameters, **own})
+
+    def job(self, chapter: Chapter, extra: dict[str, str] | None = None) -> Job:
+        """As in the book, and the book's own copy where there is one of a page that nothing is changed of."""
+        job = super().job(chapter, extra)
+        kept = replace(job, layout=self.book)
+        others = chapter.name != self.name and chapter.name not in self.changed
+        return kept if others and kept.reason() is None else job
 
     def run(self, render: bool = True) -> None:
         """Execute, render unless told not to, and compare; a cell that failed is an error, a verdict never."""
         check_surveys(self.layout)
         _ = self.ledger
         with self.layout.lock():
-            job = self.job(self.only)
-            self._execute(job)
-            collected = self.collect([job])
+            jobs = [self.job(page) for page in self.only]
+            self._execute(jobs)
+            collected = self.collect(jobs)
             collected.write(self.layout)
             if render:
-                self._render(job)
+                self._render(jobs)
             self._compare(collected.records)
             if render:
-                self.say(f"open {self.layout.name(self.layout.html)}/notebooks/{self.only.name}.html")
+                self.say(f"open {self.layout.name(self.layout.html)}/notebooks/{self.name}.html")
 
     def parameters(self) -> None:
         """Print the parameters; see `companion run --list`."""
-        for line in listing(self.known, self.only.parameters):
+        for line in listing(self.known, {**self.given, **self.own}):
             self.say(line)
 
-    def _execute(self, job: Job) -> None:
+    def _execute(self, jobs: list[Job]) -> None:
         try:
-            self.execute([job])
+            self.execute(jobs)
         except BuildError as error:
             lines = str(error).splitlines()
             trace = self.layout.build / "traceback.txt"
@@ -86,13 +103,13 @@ class Run(Build):
             more = f"; {lines[-1]}; all of it: {self.layout.name(trace)}" if len(lines) > 1 else ""
             raise BuildError(f"{lines[0]}{more}") from None
 
-    def _render(self, job: Job) -> None:
-        name = self.only.name
+    def _render(self, jobs: list[Job]) -> None:
+        names = [page.name for page in self.only]
         own = ", ".join(f"{key} = {shown(value)}" for key, value in self.own.items())
         note = escape(f"Your own run, profile {self.profile}{own and ' with '}{own}")
-        files = site.stage(self.layout, self.pages([job]), self.profile, self.seed)
-        files = single.alone(files, self.layout, self.book, name, note)
-        self.put(files, strict=False, finish=lambda html: single.finish(html, self.layout, self.book, name))
+        files = site.stage(self.layout, self.pages(jobs), self.profile, self.seed)
+        files = single.alone(files, self.layout, self.book, names, note)
+        self.put(files, strict=False, finish=lambda html: single.finish(html, self.layout, self.book, names))
 
     def _compare(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Say what differs from the book's records, verdicts first."""
@@ -101,7 +118,8 @@ class Run(Build):
         if not path or book["profile"] != self.profile:
             self.say(f"differs: not known, the book has no records of profile {self.profile}")
             return
-        theirs: list[Any] = [entry for entry in book["records"] if entry["chapter"] == self.only.name]
+        names = {page.name for page in self.only}
+        theirs: list[Any] = [entry for entry in book["records"] if entry["chapter"] in names]
         verdicts, numbers = differences(self.ledger, theirs, records)
         target = self.layout.build / "differences.txt"
         self.layout.write(target, "".join(f"{line}\n" for line in [*verdicts, *numbers]).encode())

@@ -1,10 +1,10 @@
-"""A site of one chapter: its page as it stands in the book, with links that lead to the book's other pages."""
+"""A site of one chapter: its pages as they stand in the book, with links that lead to the book's other pages."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -19,8 +19,8 @@ LABEL = re.compile(r"^(?:\(\S+\)=|\s*:(?:label|name):|`{3,}\{prf:)", re.MULTILIN
 LINK = re.compile(r'\s(?P<key>href|action)="(?P<url>[^"]*)"')
 
 
-def alone(files: Mapping[str, bytes], layout: Layout, book: Layout, name: str, note: str) -> dict[str, bytes]:
-    """Of the staged `files` a chapter and the references; of all other pages what a page can refer to.
+def alone(files: Mapping[str, bytes], layout: Layout, book: Layout, names: Collection[str], note: str) -> dict[str, bytes]:
+    """Of the staged `files` the pages `names` and the references; of all other pages what a page can refer to.
 
     `note` stands above the page.
     """
@@ -29,7 +29,7 @@ def alone(files: Mapping[str, bytes], layout: Layout, book: Layout, name: str, n
         if file.startswith("book/") and file.endswith(".md") and file != REFERENCES:
             files[file] = (_title(data.decode()) + "\n").encode()
     for other, path in book.notebooks.items():
-        if other != name:
+        if other not in names:
             files[f"notebooks/{path.name}"] = _stub(path)
     config = yaml.safe_load(files["_config.yml"])
     sphinx = config["sphinx"]["config"]
@@ -56,17 +56,17 @@ def _stub(path: Path) -> bytes:
     ).encode()
 
 
-def finish(html: Path, layout: Layout, book: Layout, name: str) -> None:
-    """Keep the chapter and the references; links to other pages go to the book's, or nowhere if it is not built."""
-    page = f"notebooks/{name}.html"
-    kept = {page, REFERENCES.replace(".md", ".html")}
+def finish(html: Path, layout: Layout, book: Layout, names: Sequence[str]) -> None:
+    """Keep the pages `names` and the references; links to other pages go to the book's, or nowhere if it is not built."""
+    pages = [f"notebooks/{name}.html" for name in names]
+    kept = {*pages, REFERENCES.replace(".md", ".html")}
     for path in html.rglob("*.html"):
         if path.relative_to(html).as_posix() not in kept and "_static" not in path.parts:
             path.unlink()
     for path in (html / it for it in kept if (html / it).exists()):
         text = LINK.sub(lambda it, path=path: _link(it, path, html, layout, book), path.read_text(encoding="utf-8"))  # type: ignore[misc]
         path.write_text(text, encoding="utf-8")
-    start = f'<meta http-equiv="refresh" content="0; url={page}">'
+    start = f'<meta http-equiv="refresh" content="0; url={pages[0]}">'
     (html / "index.html").write_text(f'<!DOCTYPE html>\n<html lang="en">{start}</html>\n', encoding="utf-8")
 
 

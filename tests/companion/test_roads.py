@@ -1,0 +1,55 @@
+"""Main roads are short, statement pages hold the claims, and what a road borrows is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from companion.ledger.files import load_ledger
+from companion.press.roads import BORROWED, STRIP, TYPED, behind
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {path.stem: nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+ROADS = [name for name in PAGES if re.match(r"[0-8]\d-", name)]
+STATEMENTS = [name for name in PAGES if re.match(r"\d\d[a-z]-", name)]
+
+
+def prose(name: str) -> str:
+    """All that is written on a page."""
+    return "\n".join(cell.source for cell in PAGES[name].cells if cell.cell_type == "markdown")
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_a_road_is_short(road: str) -> None:
+    """At most 2,900 words, 6 verdicts, 7 pictures, and a handful of calls."""
+    text = prose(road)
+    borrowed, strips = BORROWED.findall(text), STRIP.findall(text)
+    typed = [cell for cell in PAGES[road].cells if TYPED in cell.metadata.get("tags", [])]
+    words = len(STRIP.sub("", BORROWED.sub("", text)).split())
+    assert (words <= 2900, len(borrowed) <= 12, len(strips) <= 6, len(typed) <= 8) == (True,) * 4, (road, words)
+    assert "**In short" in text[:2500], f"{road}: the answer comes first"
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_a_road_borrows_what_is_there(road: str) -> None:
+    lent = {cell.id for page in behind(road, PAGES) for cell in PAGES[page].cells if cell.cell_type == "code"}
+    asked = BORROWED.findall(prose(road))
+    assert set(asked) <= lent and len(set(asked)) == len(asked)
+
+
+def test_every_claim_is_on_a_statement_page_behind_a_road() -> None:
+    ledger = load_ledger(ROOT)
+    assert {claim.chapter for claim in ledger.values()} <= set(STATEMENTS)
+    assert [page for page in STATEMENTS if not any(page in behind(road, PAGES) for road in ROADS)] == []
+    assert not set(STRIP.findall("\n".join(map(prose, PAGES)))) - ledger.keys()
+
+
+def test_statement_pages_are_nested_under_their_roads() -> None:
+    parts = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
+    chapters = [chapter for part in parts for chapter in part["chapters"]]
+    nested = {Path(it["file"]).name: [Path(s["file"]).name for s in it.get("sections", [])] for it in chapters}
+    assert {road: nested.get(road) for road in ROADS} == {road: behind(road, PAGES) for road in ROADS}
