@@ -16,10 +16,11 @@ UNUSED = (
     "scripts/fontawesome.js*",
     "locales/**/*",
     "webpack-macros.html",
+    "searchtools.js",
 )
 ICONS = re.compile(r'<script[^>]*src="[^"]*fontawesome\.js[^"]*"></script>\s*')
-
-
+#: What the theme tells whoever has the console open.
+CHATTER = re.compile(r"console\.(?:log|info|debug)\(")
 BACK = re.compile(r'<a class="viewcode-back" href="([^"#]+)#([^"]+)">.*?</a>')
 
 
@@ -50,6 +51,8 @@ def clean(app: Sphinx, error: Exception | None) -> None:
         for path in (out / "_static").glob(pattern):
             if path.is_file():
                 path.unlink()
+    for path in (*(out / "_static" / "scripts").glob("*.js"), out / "search.html"):
+        path.write_text(CHATTER.sub("[].concat(", path.read_text(encoding="utf-8")), encoding="utf-8")
     for path in out.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         less = BACK.sub(partial(leads, path.parent), ICONS.sub("", text))

@@ -1,4 +1,4 @@
-"""Import all code before its reference is read: a dispatched function lists the types registered so far."""
+"""Import the library before its reference is read: a dispatched function lists the types registered so far."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from pkgutil import walk_packages
 
 from sphinx.application import Sphinx
 
-import companion
 import dprank
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Entry point of the extension."""
-    for package in (dprank, companion):
-        for module in walk_packages(package.__path__, f"{package.__name__}."):
-            import_module(module.name)
+    for module in walk_packages(dprank.__path__, "dprank."):
+        import_module(module.name)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Write a page for every module of the library and every package of the book's own code; list them in the contents.
+"""Write a page for every module of the library; list them in the contents.
 
     python book/reference/build.py
 
@@ -8,27 +8,14 @@ What a page says is the module's own docstrings, which the book reads when it is
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
-import companion
 import dprank
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "book" / "reference"
 #: In the order in which a user meets them.
 ROOMS = ("data", "privacy", "release", "pairwise", "topk", "aggregation", "uniformity", "models", "audit")
-#: Of the book: what chapters call, and in it the chapters in their order. The press is for those who mend it.
-OWN = ("ledger", "instruments", "printed", "chapters")
-COMPANION = """\
-# The book's own code
-
-What chapters call: the ledger, the instruments, the papers as printed, and the chapters' own sections. It is at home in
-a clone, and not in the wheel.
-
-```{tableofcontents}
-```
-"""
 
 
 def modules() -> list[str]:
@@ -43,36 +30,21 @@ def modules() -> list[str]:
     return found
 
 
-def packages() -> dict[str, list[str]]:
-    """Packages of the book's own code that chapters call, with their modules."""
-    home = Path(companion.__file__).parent
-    chapters = [path.stem.partition("-")[2].replace("-", "_") for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
-    folders = [home / room for room in OWN[:-1]] + [home / OWN[-1] / chapter for chapter in chapters]
-    name = lambda path: ".".join(path.relative_to(home.parent).with_suffix("").parts)  # noqa: E731
-    return {name(f): [name(path) for path in sorted(f.rglob("[a-z]*.py"))] for f in folders if f.exists()}
-
-
-def page(title: str, documented: Sequence[str]) -> str:
-    """A page for what the docstrings of some modules say."""
-    listed = "\n".join(f".. automodule:: {module}\n   :members:" for module in documented)
-    return f"# {title}\n\n```{{eval-rst}}\n{listed}\n```\n"
+def page(module: str) -> str:
+    """The page of what the docstrings of a module say."""
+    return f"# {module}\n\n```{{eval-rst}}\n.. automodule:: {module}\n   :members:\n```\n"
 
 
 def pages() -> dict[str, str]:
     """Name and text of every page."""
-    documented = {module: [module] for module in modules()} | packages()
-    return {f"{name}.md": page(name, listed) for name, listed in documented.items()} | {"companion.md": COMPANION}
+    return {f"{module}.md": page(module) for module in modules()}
 
 
 def contents(toc: str) -> str:
     """The table of contents with these pages, and no others of this folder, below the reference."""
-    entry = "{0}- file: book/reference/{1}\n{0}  title: {2}\n"
-    listed = "".join(entry.format(" " * 10, name, name.removeprefix("dprank.")) for name in [*modules(), "companion"])
-    listed += " " * 12 + "sections:\n"
-    listed += "".join(entry.format(" " * 14, name, name.removeprefix("companion.")) for name in packages())
-    return re.sub(
-        r"(      - file: book/api\n)(?:        sections:\n(?: {10}.*\n)*)?", rf"\1        sections:\n{listed}", toc
-    )
+    entry = "          - file: book/reference/{}\n            title: {}\n"
+    listed = "        sections:\n" + "".join(entry.format(it, it.removeprefix("dprank.")) for it in modules())
+    return re.sub(r"(      - file: book/api\n)(?:        sections:\n(?: {10}.*\n)*)?", rf"\1{listed}", toc)
 
 
 def main() -> None:

@@ -40,7 +40,9 @@ def substitutions(
         if len({getattr(check, field) for check in exact or fitting}) != 1:
             raise ValueError(f"book/front.yml: {name}: {claim}, {what!r}; allowed: what one check of the records says")
         found[name] = show_number(getattr((exact or fitting)[0], field))
-    return found | citation(root) | {"promises": promises(figures[named["picture"]])}
+    cited = citation(root)
+    cited["bibtex"] = f"```bibtex\n{cited['bibtex']}\n```"
+    return found | cited | {"promises": promises(figures[named["picture"]])}
 
 
 def counts(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -51,8 +53,6 @@ def counts(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) ->
         "hold": sum(it.verdict == "holds" for it in ours),
         "wrong": sum(it.claim.impact is not None for it in ours),
         "broken": sum(it.claim.impact == "privacy broken" for it in ours),
-        "false": sum(it.claim.impact == "theorem false" for it in ours),
-        "slips": sum(it.claim.impact == "slip of the pen" for it in ours),
     }
     return {name: str(number) for name, number in numbers.items()}
 
@@ -76,11 +76,14 @@ def promises(table: bytes) -> str:
 
 def citation(root: Path) -> dict[str, str]:
     """The version, and how to cite it: of `CITATION.cff`, for BibTeX."""
-    cff = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    path = root / "CITATION.cff"
+    if not path.exists():
+        return {"version": "", "bibtex": ""}
+    cff = yaml.safe_load(path.read_text(encoding="utf-8"))
     fields = {
         "author": " and ".join(f"{{{author['name']}}}" for author in cff["authors"]),
         "title": cff["title"],
         "version": str(cff["version"]),
     }
     lines = ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items())
-    return {"version": str(cff["version"]), "bibtex": f"```bibtex\n@software{{private_ranking,\n{lines}\n}}\n```"}
+    return {"version": str(cff["version"]), "bibtex": f"@software{{private_ranking,\n{lines}\n}}"}

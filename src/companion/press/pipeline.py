@@ -17,7 +17,7 @@ import nbformat
 
 from companion.instruments.seed import ROOT
 from companion.ledger.files import Claim, load_ledger
-from companion.ledger.front import substitutions
+from companion.ledger.front import citation, substitutions
 from companion.ledger.judge import judge, summary
 from companion.ledger.scoreboard import ledger_files
 from companion.press import BuildError, UsageError
@@ -27,7 +27,7 @@ from companion.press.collect import Collected, collect, draw_cards, write_checks
 from companion.press.execute import Job, execute, merge, own_inputs, shared_inputs
 from companion.press.layout import Layout, digest, dumps
 from companion.press.profiles import Chapter, load
-from companion.press.roads import assemble
+from companion.press.roads import assemble, behind
 
 PACKAGES = ("jupyter-book", "matplotlib", "numba", "numpy", "pandas", "papermill", "pyarrow", "scipy", "seaborn")
 
@@ -47,6 +47,7 @@ def check_surveys(layout: Layout) -> None:
 
 class Build:
     """The book at `root` in one profile; every `chapter`, or this one only: the site follows if the others are cached.
+    A chapter is a road with the statement pages behind it, or one of these pages.
 
     `workers` chapters run at once (by default one a processor); `say` gets each line of the account; `seed` is the root
     of all random numbers, and no verdict depends on it.
@@ -74,6 +75,7 @@ class Build:
         if chapter is not None and chapter not in allowed:
             raise UsageError(f"chapter: {chapter!r}; allowed: {', '.join(allowed) or 'none, there are no notebooks'}")
         self.chapter = chapter
+        self.chosen = allowed if chapter is None else [chapter, *behind(chapter, allowed)]
         self.workers = (os.cpu_count() or 1) if workers is None else workers
         if self.workers < 1:
             raise UsageError(f"jobs: {workers}; allowed: 1 or more")
@@ -114,10 +116,10 @@ class Build:
         _ = self.ledger
         with self.layout.lock():
             jobs = [self.job(chapter) for chapter in self.early]
-            chosen = [job for job in jobs if self.chapter in (None, job.chapter.name)]
+            chosen = [job for job in jobs if job.chapter.name in self.chosen]
             self.execute(chosen)
             collected = self.collect(chosen)
-            self.judge(collected, self.chapter)
+            self.judge(collected, self.chosen if self.chapter else None)
             if waiting := [job.chapter.name for job in jobs if job not in chosen and job.reason()]:
                 self.say(summary(self.ledger, collected.records))
                 if self.chapter and render:
@@ -151,9 +153,9 @@ class Build:
         """Records and figures of executed chapters."""
         return collect(self.profile, {job.chapter.name: job.executed() for job in jobs}, self.seed)
 
-    def judge(self, collected: Collected, chapter: str | None = None) -> None:
+    def judge(self, collected: Collected, chapters: Iterable[str] | None = None) -> None:
         """Hold the records against the ledger."""
-        if problems := judge(self.ledger, collected.records, self.profile, [chapter] if chapter else None):
+        if problems := judge(self.ledger, collected.records, self.profile, chapters):
             raise BuildError("\n".join(problems))
 
     def pages(self, jobs: Iterable[Job]) -> dict[str, nbformat.NotebookNode]:
@@ -162,7 +164,7 @@ class Build:
         for job in jobs:
             pages[job.chapter.name] = page = merge(job.chapter.notebook, job.executed())
             draw_cards(page, self.ledger, self.profile)
-        assemble(pages, self.ledger)
+        assemble(pages, self.ledger, citation(self.layout.root)["bibtex"])
         return pages
 
     def render(self, jobs: Iterable[Job], collected: Collected) -> None:
@@ -207,20 +209,18 @@ class Build:
         """Say what `run` would do, and why; changes nothing."""
         check_surveys(self.layout)
         jobs = [self.job(chapter) for chapter in self.early]
-        due = self._say_due(jobs)
-        collected = self.collect([] if due else jobs)
-        if due:
+        if due := self._say_due(jobs):
             for chapter in self.late:
                 self.say(f"{chapter.name}: waits for {', '.join(due)}")
-        else:
-            late = self.late_jobs(collected)
-            jobs += late
-            due = self._say_due(late)
-        if due:
             self.say(f"site: waits for {', '.join(due)}")
-        else:
-            there = site.current(self.layout, site.key(self.layout, self.staged(jobs, collected)))
-            self.say("site: cached" if there else "site: renders because a page, a setting or the package changed")
+            return
+        collected = self.collect(jobs)
+        late = self.late_jobs(collected)
+        if due := self._say_due(late):
+            self.say(f"site: waits for {', '.join(due)}")
+            return
+        there = site.current(self.layout, site.key(self.layout, self.staged([*jobs, *late], collected)))
+        self.say("site: cached" if there else "site: renders because a page, a setting or the package changed")
 
     def stale(self) -> list[str]:
         """Chapters whose cached copy is not what they would give now, with the reason."""

@@ -39,10 +39,10 @@ def title(page: nbformat.NotebookNode) -> str:
     return next((line[2:].strip() for line in lines if line.startswith("# ")), "Untitled")
 
 
-def assemble(pages: Pages, ledger: Mapping[str, Claim], cite: str = "") -> None:
+def assemble(pages: Pages, ledger: Mapping[str, Claim], bibtex: str = "") -> None:
     """Make of executed notebooks what a reader sees: roads with what they borrow, no code but what one would type.
 
-    `cite` is HTML that says how to cite the book. A BuildError names a line of a road that finds nothing.
+    `bibtex` is the book's own entry; a BuildError names a line of a road that finds nothing.
     """
     for road in pages:
         lenders = {name: pages[name] for name in behind(road, pages)}
@@ -52,7 +52,12 @@ def assemble(pages: Pages, ledger: Mapping[str, Claim], cite: str = "") -> None:
     for name, page in pages.items():
         page.cells = [_strips(name, cell, ledger) for cell in page.cells]
         hide_code(page)
-        page.cells.append(_markdown("page-foot", fill("foot.html", name=name, cite=cite)))
+        page.cells.append(_markdown("page-foot", fill("foot.html", name=name, cite=_cited(bibtex, title(page)))))
+
+
+def _cited(bibtex: str, heading: str) -> str:
+    """The book's entry, with the page in it."""
+    return bibtex.replace("\n}", f",\n  note = {{Chapter ``{heading}''}}\n}}")
 
 
 def hide_code(page: nbformat.NotebookNode) -> None:

@@ -19,7 +19,9 @@ LABEL = re.compile(r"^(?:\(\S+\)=|\s*:(?:label|name):|`{3,}\{prf:)", re.MULTILIN
 LINK = re.compile(r'\s(?P<key>href|action)="(?P<url>[^"]*)"')
 
 
-def alone(files: Mapping[str, bytes], layout: Layout, book: Layout, names: Collection[str], note: str) -> dict[str, bytes]:
+def alone(
+    files: Mapping[str, bytes], layout: Layout, book: Layout, names: Collection[str], note: str
+) -> dict[str, bytes]:
     """Of the staged `files` the pages `names` and the references; of all other pages what a page can refer to.
 
     `note` stands above the page.

@@ -1,0 +1,232 @@
+"""Finding one's way: a search by section, words of the glossary as links, what a link leads to on hovering, the road.
+
+Sphinx's own search index has code and formulas in it and finds pages; ours finds sections, claims and names of the
+library. Both lists are scripts, which work from `file://`, and are loaded when they are used.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+#: Pages that have another name now.
+MOVED = {
+    "10-aggregation-lower-bounds": "11-aggregation-lower-bounds",
+    "11-privacy-audited": "12-privacy-audited",
+}
+#: What a search or a preview has no use for.
+MUTE = (nodes.math, nodes.math_block, nodes.raw, nodes.literal_block, nodes.section, nodes.title, nodes.comment,
+        nodes.table, addnodes.desc_signature)  # fmt: skip
+#: Text in which a word is no link: it is one, or it is a name.
+CLOSED = (nodes.reference, addnodes.pending_xref, nodes.literal, nodes.math, nodes.title, nodes.raw, nodes.caption,
+          nodes.strong, nodes.rubric)  # fmt: skip
+ROAD = re.compile(r"notebooks/\d\d[a-z]?-")
+GOING = """\
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>
+<title>Moved</title><meta http-equiv="refresh" content="1; url={0}.html"/></head>
+<body><main><h1>Moved</h1><p>This page is <a href="{0}.html">here</a> now.</p></main>
+<script>location.replace("{0}.html" + location.hash);</script></body></html>
+"""
+
+
+# ---------------------------------------------------------------- the glossary
+
+
+def glossary(source: Path) -> dict[str, str]:
+    """The terms of the glossary by how they are written in a sentence: with a small first letter, or in the plural."""
+    path = source / "book" / "glossary.md"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    body = lines[lines.index("```{glossary}") + 1 :] if "```{glossary}" in lines else []
+    terms = [line for line in body if re.match(r"[^\s`]", line)]
+    return {form: term for term in terms for form in (f"{term}s", term)}
+
+
+def link_terms(app: Sphinx, doctree: nodes.document) -> None:
+    """Make the first mention of each term, on a main page, a link to the glossary."""
+    page = app.env.docname
+    if page == "book/glossary" or not (ROAD.match(page) or page.startswith("book/")) or "reference/" in page:
+        return
+    forms = glossary(Path(app.srcdir))
+    if not forms:
+        return
+    words = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})(?![\w-])")
+    seen: set[str] = set()
+    for text in list(doctree.findall(nodes.Text)):
+        parents = iter_parents(text)
+        if isinstance(text.parent, (nodes.paragraph, nodes.emphasis)) and not any(
+            isinstance(p, CLOSED) for p in parents
+        ):
+            parts = list(_linked(text.astext(), words, forms, seen))
+            if len(parts) > 1:
+                text.parent.replace(text, parts)
+
+
+def iter_parents(node: nodes.Node) -> Iterator[nodes.Node]:
+    """All nodes above `node`."""
+    while node.parent is not None:
+        node = node.parent
+        yield node
+
+
+def _linked(text: str, words: re.Pattern[str], forms: dict[str, str], seen: set[str]) -> Iterator[nodes.Node]:
+    """`text` with the words of the glossary, not `seen` so far, as links."""
+    end = 0
+    for match in words.finditer(text):
+        term = forms[match[1]]
+        if term in seen:
+            continue
+        seen.add(term)
+        if match.start() > end:
+            yield nodes.Text(text[end : match.start()])
+        target = {"refdomain": "std", "reftype": "term", "reftarget": term, "refexplicit": True, "refwarn": True}
+        yield addnodes.pending_xref("", nodes.inline("", match[1], classes=["term"]), **target)
+        end = match.end()
+    yield nodes.Text(text[end:])
+
+
+# ---------------------------------------------------------------- what there is to find
+
+
+def plain(node: nodes.Node) -> str:
+    """What is said in `node` itself, in words."""
+    if isinstance(node, nodes.Text):
+        return str(node)
+    said = ["" if isinstance(child, MUTE) else plain(child) for child in node.children]
+    return (" " if isinstance(node, nodes.Element) and not isinstance(node, nodes.TextElement) else "").join(said)
+
+
+def gather(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Note the sections of a page, and what its links may lead to."""
+    if app.builder.format != "html":
+        return
+    url = app.builder.get_target_uri(page)
+    main = next(doctree.findall(nodes.title), None)
+    head = main.astext() if main else page
+    for section in doctree.findall(nodes.section):
+        title = section.next_node(nodes.title)
+        text = " ".join(plain(section).split())
+        if title:
+            first = title.parent.parent is doctree
+            app.found.append(
+                [head, "" if first else title.astext(), url if first else f"{url}#{section['ids'][0]}", text]
+            )
+            lead = section.next_node(nodes.paragraph)
+            for name in section["ids"]:
+                _preview(app, url, name, f"<b>{escape(title.astext())}</b><p>{_with_math(lead) if lead else ''}</p>")
+    for desc in doctree.findall(addnodes.desc):
+        signature, content = desc.next_node(addnodes.desc_signature), desc.next_node(addnodes.desc_content)
+        if signature and signature["ids"]:
+            name, lead = signature["ids"][0], content.next_node(nodes.paragraph) if content else None
+            said = lead.astext() if lead else ""
+            app.found.append([name, "", f"{url}#{name}", " ".join(said.split())])
+            _preview(app, url, name, f"<b>{escape(name)}</b><p>{escape(said)}</p>")
+    for item in doctree.findall(nodes.definition_list_item):
+        for term in item.findall(nodes.term):
+            for name in term["ids"]:
+                said = item.next_node(nodes.definition)
+                _preview(app, url, name, f"<b>{escape(term.astext())}</b><p>{_with_math(said)}</p>")
+                app.found.append(["Glossary", term.astext(), f"{url}#{name}", plain(said)])
+    for figure in doctree.findall(nodes.figure):
+        image, caption = figure.next_node(nodes.image), figure.next_node(nodes.caption)
+        for name in figure["ids"]:
+            app.pictures.append((url, name, image["uri"] if image else "", _with_math(caption) if caption else ""))
+    for block in doctree.findall(nodes.math_block):
+        for name in block["ids"]:
+            _preview(app, url, name, rf"<div class='math'>\[{escape(block.astext())}\]</div>")
+
+
+def _with_math(node: nodes.Node) -> str:
+    """HTML of the words and formulas of `node`."""
+    if isinstance(node, nodes.math):
+        return rf"<span class='math'>\({escape(node.astext())}\)</span>"
+    return escape(str(node)) if isinstance(node, nodes.Text) else "".join(map(_with_math, node.children))
+
+
+def _preview(app: Sphinx, url: str, name: str, html: str) -> None:
+    app.previews[f"{url}#{name}"] = html
+
+
+def claims(app: Sphinx) -> None:
+    """The claims of the ledger that have a card, as there is a file of them."""
+    path = Path(app.srcdir) / "book" / "_static" / "ledger.json"
+    for it in json.loads(path.read_bytes()) if path.is_file() else ():
+        url, name = f"notebooks/{it['chapter']}.html", it["id"].replace(":", "-")
+        if it["chapter"].join(("notebooks/", "")) not in app.env.found_docs:
+            continue
+        title = f"{it['where']} · {it['paper']}: {it['verdict']}"
+        app.found.append([title, "", f"{url}#{name}", f"{it['statement']} {it['why']}"])
+        _preview(app, url, name, f"<b>{escape(title)}</b><p>{escape(it['statement'])}</p>")
+
+
+def finish(app: Sphinx, error: Exception | None) -> None:
+    """Write both lists, and pages under names that they once had."""
+    if error or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    claims(app)
+    for url, name, uri, caption in app.pictures:
+        picture = app.builder.images.get(uri)
+        shown = f"<img src='_images/{escape(picture)}' alt=''/>" if picture else ""
+        _preview(app, url, name, f"{shown}<p>{caption}</p>")
+    lists = {"SECTIONS": sorted(app.found), "PREVIEWS": dict(sorted(app.previews.items()))}
+    for name, value in lists.items():
+        text = f"window.{name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':'))};\n"
+        (out / "_static" / f"{name.lower()}.js").write_text(text, encoding="utf-8")
+    for old, new in MOVED.items():
+        if (out / "notebooks" / f"{new}.html").is_file() and not (out / "notebooks" / f"{old}.html").exists():
+            (out / "notebooks" / f"{old}.html").write_text(GOING.format(new), encoding="utf-8")
+
+
+# ---------------------------------------------------------------- the road
+
+
+def along(app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: Any) -> None:
+    """Previous and next of a road are roads; the pages behind one lie between it and the next."""
+    roads = [it for it in app.env.toctree_order if re.match(r"notebooks/\d\d-", it)]
+    if page in roads:
+        here = roads.index(page)
+        context["prev"] = _neighbour(app, page, roads[here - 1]) if here else context.get("prev")
+        context["next"] = _neighbour(app, page, roads[here + 1]) if roads[here + 1 :] else context.get("next")
+
+
+def _neighbour(app: Sphinx, page: str, other: str) -> dict[str, str]:
+    """What the theme asks to know of a page before or after."""
+    title = app.builder.render_partial(app.env.titles[other])["title"]
+    return {"link": app.builder.get_relative_uri(page, other), "title": title}
+
+
+def start(app: Sphinx) -> None:
+    """No index of Sphinx's; a page for ours."""
+    app.builder.search = False
+    app.found, app.previews, app.pictures = [], {}, []
+
+
+def order(app: Sphinx, env: Any) -> None:
+    """The pages as the contents have them."""
+
+    def below(page: str) -> Iterator[str]:
+        yield page
+        for child in env.toctree_includes.get(page, ()):
+            yield from below(child)
+
+    env.toctree_order = list(dict.fromkeys(below(app.config.root_doc)))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Entry point of the extension."""
+    app.connect("builder-inited", start)
+    app.connect("doctree-read", link_terms)
+    app.connect("env-check-consistency", order)
+    app.connect("doctree-resolved", gather)
+    app.connect("html-page-context", along)
+    app.connect("build-finished", finish, priority=400)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,46 @@
+/* Search by section: every word must begin a word of what is found; titles count most. */
+(() => {
+  const output = document.querySelector("#search-results");
+  const field = output.parentElement.querySelector("input[name=q]");
+  const query = new URLSearchParams(location.search).get("q") ?? "";
+  const idle = new Set(["of", "the", "by", "in", "et", "al", "and", "a", "is"]);
+  const plain = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
+  const entries = window.SECTIONS.map(([page, title, url, text]) => ({
+    page, title, url, text, head: plain(`${title || page}`), over: plain(page), all: plain(`${page} ${title} ${text}`),
+  }));
+  const finder = (word) => {
+    const end = /\d$/.test(word) ? "(?![\\w]|\\.\\w)" : "";
+    return new RegExp(`(?<![\\w.])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}${end}`, "u");
+  };
+  const excerpt = (text, words) => {
+    const at = Math.max(0, Math.min(...words.map((word) => plain(text).search(word)).filter((i) => i >= 0), text.length));
+    const from = at === text.length ? 0 : Math.max(0, at - 60);
+    return (from ? "… " : "") + text.slice(from, from + 200) + (from + 200 < text.length ? " …" : "");
+  };
+  const search = (asked) => {
+    const words = plain(asked).split(/[\s,:;()]+/).filter((word) => word && !idle.has(word)).map(finder);
+    const found = words.length
+      ? entries
+          .filter((it) => words.every((word) => word.test(it.all)))
+          .map((it) => ({ ...it, score: words.reduce((sum, w) => sum + 4 * w.test(it.head) + 2 * w.test(it.over), 0) - it.head.length / 200 }))
+          .sort((a, b) => b.score - a.score)
+      : [];
+    const list = document.createElement("ol");
+    for (const it of found.slice(0, 60)) {
+      const item = document.createElement("li");
+      const link = document.createElement("a");
+      link.href = it.url;
+      link.textContent = it.title || it.page;
+      item.append(link);
+      if (it.title) item.append(Object.assign(document.createElement("span"), { className: "found-on", textContent: it.page }));
+      item.append(Object.assign(document.createElement("p"), { textContent: excerpt(it.text, words) }));
+      list.append(item);
+    }
+    const count = document.createElement("p");
+    count.textContent = words.length ? `${found.length} found${found.length > 60 ? ", the first 60" : ""}.` : "";
+    output.replaceChildren(count, list);
+  };
+  field.value = query;
+  field.addEventListener("input", () => search(field.value));
+  search(query);
+})();
