@@ -87,6 +87,12 @@ def test_no_merge_was_left_half_done():
     assert [p.name for p in paths if re.search(r"^(<{7}|>{7}) ", p.read_text(encoding="utf-8"), re.MULTILINE)] == []
 
 
+def test_a_long_module_says_why():
+    """Above 450 lines the first line gives the reason."""
+    modules = {path: path.read_text(encoding="utf-8").splitlines() for path in (ROOT / "src").rglob("*.py")}
+    assert [path.name for path, lines in modules.items() if len(lines) > 450 and "(long: " not in lines[0]] == []
+
+
 def test_there_are_chapters():
     assert len(NOTEBOOKS) >= 3
 

@@ -28,6 +28,7 @@ MUTE = (nodes.math, nodes.math_block, nodes.raw, nodes.literal_block, nodes.sect
 #: Text in which a word is no link: it is one, or it is a name.
 CLOSED = (nodes.reference, addnodes.pending_xref, nodes.literal, nodes.math, nodes.title, nodes.raw, nodes.caption,
           nodes.strong, nodes.rubric)  # fmt: skip
+OPEN = (nodes.paragraph, nodes.emphasis)
 ROAD = re.compile(r"notebooks/\d\d[a-z]?-")
 GOING = """\
 <!DOCTYPE html>
@@ -61,16 +62,13 @@ def link_terms(app: Sphinx, doctree: nodes.document) -> None:
     words = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})(?![\w-])")
     seen: set[str] = set()
     for text in list(doctree.findall(nodes.Text)):
-        parents = iter_parents(text)
-        if isinstance(text.parent, (nodes.paragraph, nodes.emphasis)) and not any(
-            isinstance(p, CLOSED) for p in parents
-        ):
+        if isinstance(text.parent, OPEN) and not any(isinstance(it, CLOSED) for it in above(text)):
             parts = list(_linked(text.astext(), words, forms, seen))
             if len(parts) > 1:
                 text.parent.replace(text, parts)
 
 
-def iter_parents(node: nodes.Node) -> Iterator[nodes.Node]:
+def above(node: nodes.Node) -> Iterator[nodes.Node]:
     """All nodes above `node`."""
     while node.parent is not None:
         node = node.parent
@@ -98,61 +96,61 @@ def _linked(text: str, words: re.Pattern[str], forms: dict[str, str], seen: set[
 
 def plain(node: nodes.Node) -> str:
     """What is said in `node` itself, in words."""
-    if isinstance(node, nodes.Text):
-        return str(node)
-    said = ["" if isinstance(child, MUTE) else plain(child) for child in node.children]
-    return (" " if isinstance(node, nodes.Element) and not isinstance(node, nodes.TextElement) else "").join(said)
+
+    def words(node: nodes.Node) -> Iterator[str]:
+        if isinstance(node, nodes.Text):
+            yield str(node)
+        elif not isinstance(node, MUTE):
+            for child in node.children:
+                yield from words(child)
+        yield " " if isinstance(node, nodes.Body) else ""
+
+    return " ".join("".join(it for child in node.children for it in words(child)).split())
 
 
 def gather(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Note the sections of a page, and what its links may lead to."""
+    """Note what there is to find on a page, and what a link to it may show."""
     if app.builder.format != "html":
         return
     url = app.builder.get_target_uri(page)
-    main = next(doctree.findall(nodes.title), None)
+    main = doctree.next_node(nodes.title)
     head = main.astext() if main else page
     for section in doctree.findall(nodes.section):
         title = section.next_node(nodes.title)
-        text = " ".join(plain(section).split())
-        if title:
-            first = title.parent.parent is doctree
-            app.found.append(
-                [head, "" if first else title.astext(), url if first else f"{url}#{section['ids'][0]}", text]
-            )
-            lead = section.next_node(nodes.paragraph)
-            for name in section["ids"]:
-                _preview(app, url, name, f"<b>{escape(title.astext())}</b><p>{_with_math(lead) if lead else ''}</p>")
-    for desc in doctree.findall(addnodes.desc):
-        signature, content = desc.next_node(addnodes.desc_signature), desc.next_node(addnodes.desc_content)
-        if signature and signature["ids"]:
-            name, lead = signature["ids"][0], content.next_node(nodes.paragraph) if content else None
-            said = lead.astext() if lead else ""
-            app.found.append([name, "", f"{url}#{name}", " ".join(said.split())])
-            _preview(app, url, name, f"<b>{escape(name)}</b><p>{escape(said)}</p>")
-    for item in doctree.findall(nodes.definition_list_item):
-        for term in item.findall(nodes.term):
-            for name in term["ids"]:
-                said = item.next_node(nodes.definition)
-                _preview(app, url, name, f"<b>{escape(term.astext())}</b><p>{_with_math(said)}</p>")
-                app.found.append(["Glossary", term.astext(), f"{url}#{name}", plain(said)])
+        if title is main:
+            app.found.append([head, "", url, plain(section)])
+        else:
+            app.found.append([head, title.astext(), f"{url}#{section['ids'][0]}", plain(section)])
+        _preview(app, url, section["ids"], title.astext(), section.next_node(nodes.paragraph))
+    for entry in doctree.findall(addnodes.desc):
+        for name in entry.next_node(addnodes.desc_signature)["ids"][:1]:
+            said = entry.next_node(addnodes.desc_content).next_node(nodes.paragraph)
+            app.found.append([name, "", f"{url}#{name}", plain(said) if said else ""])
+            _preview(app, url, [name], name, said)
+    for term in doctree.findall(nodes.term):
+        said = term.parent.next_node(nodes.definition)
+        app.found += [["Glossary", term.astext(), f"{url}#{name}", plain(said)] for name in term["ids"][:1]]
+        _preview(app, url, term["ids"], term.astext(), said)
     for figure in doctree.findall(nodes.figure):
         image, caption = figure.next_node(nodes.image), figure.next_node(nodes.caption)
-        for name in figure["ids"]:
-            app.pictures.append((url, name, image["uri"] if image else "", _with_math(caption) if caption else ""))
+        app.pictures += [(f"{url}#{name}", image and image["uri"], _with_math(caption)) for name in figure["ids"]]
     for block in doctree.findall(nodes.math_block):
-        for name in block["ids"]:
-            _preview(app, url, name, rf"<div class='math'>\[{escape(block.astext())}\]</div>")
+        shown = rf"<div class='math'>\[{escape(block.astext())}\]</div>"
+        app.previews |= {f"{url}#{name}": shown for name in block["ids"]}
 
 
-def _with_math(node: nodes.Node) -> str:
+def _preview(app: Sphinx, url: str, names: list[str], head: str, said: nodes.Node | None) -> None:
+    html = f"<b>{escape(head)}</b><p>{_with_math(said)}</p>"
+    app.previews |= {f"{url}#{name}": html for name in names}
+
+
+def _with_math(node: nodes.Node | None) -> str:
     """HTML of the words and formulas of `node`."""
     if isinstance(node, nodes.math):
         return rf"<span class='math'>\({escape(node.astext())}\)</span>"
-    return escape(str(node)) if isinstance(node, nodes.Text) else "".join(map(_with_math, node.children))
-
-
-def _preview(app: Sphinx, url: str, name: str, html: str) -> None:
-    app.previews[f"{url}#{name}"] = html
+    return (
+        escape(str(node)) if isinstance(node, nodes.Text) else "".join(map(_with_math, node.children if node else ()))
+    )
 
 
 def claims(app: Sphinx) -> None:
@@ -164,7 +162,7 @@ def claims(app: Sphinx) -> None:
             continue
         title = f"{it['where']} · {it['paper']}: {it['verdict']}"
         app.found.append([title, "", f"{url}#{name}", f"{it['statement']} {it['why']}"])
-        _preview(app, url, name, f"<b>{escape(title)}</b><p>{escape(it['statement'])}</p>")
+        app.previews[f"{url}#{name}"] = f"<b>{escape(title)}</b><p>{escape(it['statement'])}</p>"
 
 
 def finish(app: Sphinx, error: Exception | None) -> None:
@@ -173,10 +171,10 @@ def finish(app: Sphinx, error: Exception | None) -> None:
         return
     out = Path(app.outdir)
     claims(app)
-    for url, name, uri, caption in app.pictures:
+    for place, uri, caption in app.pictures:
         picture = app.builder.images.get(uri)
         shown = f"<img src='_images/{escape(picture)}' alt=''/>" if picture else ""
-        _preview(app, url, name, f"{shown}<p>{caption}</p>")
+        app.previews[place] = f"{shown}<p>{caption}</p>"
     lists = {"SECTIONS": sorted(app.found), "PREVIEWS": dict(sorted(app.previews.items()))}
     for name, value in lists.items():
         text = f"window.{name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':'))};\n"

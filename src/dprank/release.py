@@ -1,4 +1,4 @@
-"""What a private algorithm releases: the answer, what it promises, and where its randomness came from."""
+"""What a private algorithm releases, promises and drew from (long: three kinds of release share one file format)."""
 
 from __future__ import annotations
 

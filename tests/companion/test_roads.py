@@ -38,7 +38,8 @@ def test_a_road_is_short(road: str) -> None:
 def test_a_road_borrows_what_is_there(road: str) -> None:
     lent = {cell.id for page in behind(road, PAGES) for cell in PAGES[page].cells if cell.cell_type == "code"}
     asked = BORROWED.findall(prose(road))
-    assert set(asked) <= lent and len(set(asked)) == len(asked)
+    assert set(asked) <= lent
+    assert len(set(asked)) == len(asked)
 
 
 def test_every_claim_is_on_a_statement_page_behind_a_road() -> None:

@@ -132,7 +132,7 @@ def _strips(name: str, cell: nbformat.NotebookNode, ledger: Mapping[str, Claim])
 
 
 def _statements(lenders: Mapping[str, nbformat.NotebookNode], ledger: Mapping[str, Claim]) -> nbformat.NotebookNode:
-    """The last section of a road: its statement pages with their claims, each under the anchor that its card once had."""
+    """The last section of a road: its statement pages with their claims, under the anchors that cards once had."""
     listed = [
         (name, title(page), [claim for claim in ledger.values() if claim.chapter == name])
         for name, page in lenders.items()

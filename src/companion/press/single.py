@@ -59,7 +59,7 @@ def _stub(path: Path) -> bytes:
 
 
 def finish(html: Path, layout: Layout, book: Layout, names: Sequence[str]) -> None:
-    """Keep the pages `names` and the references; links to other pages go to the book's, or nowhere if it is not built."""
+    """Keep the pages `names` and the references; links to others go to the book's, or nowhere if it is not built."""
     pages = [f"notebooks/{name}.html" for name in names]
     kept = {*pages, REFERENCES.replace(".md", ".html")}
     for path in html.rglob("*.html"):

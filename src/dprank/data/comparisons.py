@@ -1,4 +1,4 @@
-"""Pairwise comparisons: the data type, validated once at the door."""
+"""Pairwise comparisons, validated once at the door (long: half of it is what the door refuses, and how it says so)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far two laws are apart in the sense of differential privacy: hockey-stick divergences, both ways round."""
+"""Hockey-stick divergences of two laws, both ways round (long: the laws of all kinds of noise share one grid)."""
 
 from __future__ import annotations
 
