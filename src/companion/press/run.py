@@ -31,8 +31,8 @@ class Run(Build):
     """A chapter of the book at `root`, in a place of its own: `_build/run/<chapter>`.
 
     `chapter` is its number, the beginning of its name, or the whole of it: a road with the pages behind it, or one
-    statement page. The reader's `own` parameters go before those of the profile, to the pages that have them. The others
-    are the book's, where it has them. `options` are ``say`` and ``seed`` of `Build`.
+    statement page. The reader's `own` parameters go before those of the profile, to the pages that have them. All
+    other pages are the book's, where it has them. `options` are ``say`` and ``seed`` of `Build`.
     """
 
     def __init__(
