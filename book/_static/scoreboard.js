@@ -44,6 +44,7 @@
     if (form.elements[key]) form.elements[key].value = value;
   }
   form.hidden = false;
+  board.classList.add("board-live");
   form.addEventListener("input", show);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(show));
