@@ -128,12 +128,15 @@ def check_site(
     html: Annotated[Path | None, typer.Argument(help="The site; _build/html by default.")] = None,
     screenshots: Annotated[Path | None, typer.Option(help="Folder for screenshots.")] = None,
 ) -> None:
-    """Check the built site's links, requests and errors in a browser."""
+    """Check the built site's links, requests and errors in a browser, and whether a reader finds what is wanted."""
     from companion.press import UsageError
+    from companion.press.errands import check_errands
     from companion.press.site import check_site as check
 
     try:
         problems = check(html or _root() / "_build" / "html", screenshots)
+        if html is None:
+            problems += check_errands(_root() / "_build" / "html", _root() / "book" / "errands.yml")
     except ValueError as error:
         raise UsageError(str(error)) from None
     for line in problems:

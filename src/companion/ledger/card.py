@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import jinja2
+from markupsafe import Markup, escape
 
 from companion.ledger.claim import RELATIONS, Check, Record, decisive
 from companion.ledger.files import Claim
 
-__all__ = ["PAPERS", "Html", "anchor", "card", "counterexample", "fill", "show_number"]
+__all__ = ["PAPERS", "Html", "anchor", "card", "counterexample", "fill", "show_number", "typeset"]
 
 #: A sign for each verdict, where there is no room for its words.
 MARKS = {
@@ -47,6 +49,29 @@ def show_number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}".replace("inf", "∞")
 
 
+_GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}|\((?:[^()]|\([^()]*\))*\)|[-−+]?[\w*]+(?:\.\d+)?"
+#: Below or above one letter, digit or sign; the names of code are longer.
+_SCRIPT = re.compile(rf"((?<![A-Za-z])\w|[^\w\s])([\^_])({_GROUP})")
+
+
+def typeset(text: str) -> Markup:
+    """A sentence with its mathematics as HTML: what is written ``x_i`` and ``e^(−ε/2)`` is set below and above it.
+
+    Examples
+    --------
+    >>> print(typeset("e^(−ε/2) < x_i, per_person"))
+    e<sup>−ε/2</sup> &lt; x<sub>i</sub>, per_person
+    """
+
+    def script(match: re.Match[str]) -> str:
+        base, sign, group = match.groups()
+        inner = group[1:-1] if group[0] in "{(" else group
+        tag = "sup" if sign == "^" else "sub"
+        return f"{base}<{tag}>{_SCRIPT.sub(script, inner)}</{tag}>"
+
+    return Markup(_SCRIPT.sub(script, _SCRIPT.sub(script, str(escape(text)))))
+
+
 def counterexample(check: Check) -> str:
     """A check on which a statement fails, in words."""
     value = show_number(check.observed) + (f" ± {show_number(check.error)}" if check.error else "")
@@ -73,6 +98,7 @@ _TEMPLATES.filters |= {
     "mark": lambda verdict: MARKS.get(verdict, "…"),
     "number": show_number,
     "sign": RELATIONS.__getitem__,
+    "typeset": typeset,
     "word": {True: "true", False: "false", None: "undecided"}.__getitem__,
 }
 

@@ -1,0 +1,91 @@
+"""Can a reader find it, and does it load? The errands and limits of `book/errands.yml`, on the finished site."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+import yaml
+
+from companion.press.site import CHROMIUM_FLAGS, DESK, HEIGHT, PHONE, find_chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+MOST = 3  # actions
+BOARD = "#claims tbody tr"
+
+
+def check_errands(html: Path, errands: Path) -> list[str]:
+    """A line for each errand that fails, each page that is over a limit, and one if the scoreboard needs its script."""
+    from playwright.sync_api import sync_playwright
+
+    if not errands.is_file():
+        return []
+    said = yaml.safe_load(errands.read_text(encoding="utf-8"))
+    ledger = json.loads((html / "_static/ledger.json").read_bytes())
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
+        problems = []
+        for width in (DESK, PHONE):
+            page = browser.new_page(viewport={"width": width, "height": HEIGHT})
+            problems += [
+                f"{line}, {width} px wide" for errand in said["errands"] for line in _do(page, html, errand, ledger)
+            ]
+        page = browser.new_context(java_script_enabled=False).new_page()
+        page.goto((html / "notebooks/90-scoreboard.html").as_uri())
+        if (shown := page.locator(f"{BOARD}:visible").count()) != len(ledger):
+            problems.append(f"scoreboard without JavaScript: {shown} of {len(ledger)} claims")
+        page = browser.new_page(viewport={"width": DESK, "height": HEIGHT})
+        for pattern, limits in said["limits"].items():
+            for path in sorted(html.glob(pattern)):
+                problems += _weigh(page, path, limits)
+        browser.close()
+    return problems
+
+
+def _weigh(page: Page, path: Path, limits: Mapping[str, int]) -> Iterator[str]:
+    """Which limits a page is over: bytes that it loads, elements, px of height."""
+    loaded: set[Path] = set()
+    note = lambda request: loaded.add(Path(unquote(urlsplit(request.url).path)))  # noqa: E731
+    page.on("request", note)
+    page.goto(path.as_uri())
+    page.evaluate("() => window.MathJax?.startup?.promise.then(() => true)")
+    page.remove_listener("request", note)
+    weight = {
+        "bytes": sum(it.stat().st_size for it in loaded if it.is_file()),
+        "elements": page.evaluate("document.querySelectorAll('*').length"),
+        "height": page.evaluate("document.documentElement.scrollHeight"),
+    }
+    for key, limit in limits.items():
+        if weight[key] > limit:
+            yield f"{path.name}: {key}: {weight[key]:,}; allowed: {limit:,}"
+
+
+def _do(page: Page, html: Path, errand: Mapping[str, Any], ledger: list[dict[str, Any]]) -> Iterator[str]:
+    """What goes wrong on an errand."""
+    from playwright.sync_api import Error
+
+    if len(errand["actions"]) > MOST:
+        yield f"{errand['wanted']}: {len(errand['actions'])} actions; allowed: {MOST}"
+    page.goto((html / "book/index.html").as_uri())
+    try:
+        for action in errand["actions"]:
+            if "fill" in action:
+                page.fill(action["fill"], action["text"])
+                page.press(action["fill"], "Enter")
+            else:
+                page.locator(action["click"]).first.click()
+            page.wait_for_load_state()
+    except Error as error:
+        yield f"{errand['wanted']}: {str(error).splitlines()[0]}"
+        return
+    if "at" in errand and not page.url.endswith(errand["at"]):
+        yield f"{errand['wanted']}: led to {page.url.rpartition('/')[2]}; allowed: …{errand['at']}"
+    if "rows" in errand:
+        wanted = sum(it["impact"] == errand["rows"] for it in ledger)
+        if (shown := page.locator(f"{BOARD}:visible").count()) != wanted:
+            yield f"{errand['wanted']}: {shown} claims are shown; allowed: {wanted}"
