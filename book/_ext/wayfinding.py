@@ -219,8 +219,15 @@ def order(app: Sphinx, env: Any) -> None:
     env.toctree_order = list(dict.fromkeys(below(app.config.root_doc)))
 
 
+def elsewhere(_name: str, source: str, text: str, *_: Any, **__: Any) -> tuple[list[nodes.Node], list[Any]]:
+    """What a road borrows, where Jupyter Book builds it without `companion book`: nothing, and a word of it."""
+    return [nodes.emphasis(source, f"(in the whole book: {text})")], []
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Entry point of the extension."""
+    app.add_role("from", elsewhere)
+    app.add_role("verdict", elsewhere)
     app.connect("builder-inited", start)
     app.connect("doctree-read", link_terms)
     app.connect("env-check-consistency", order)
