@@ -16,12 +16,14 @@ from small_book import REPOSITORY, refused, replace, snapshot
 
 from companion.press import BuildError, UsageError
 from companion.press.layout import Layout
-from companion.press.parameters import Parameter, checked, declared, fitted, given
+from companion.press.parameters import Parameter, declared, fitted, given
 from companion.press.profiles import PROFILES, Chapter, load
 from companion.press.run import Run, differences
 
 BOOK = {profile: load(Layout(REPOSITORY), profile) for profile in PROFILES}
-CHAPTERS = [name for name, chapter in BOOK["smoke"].items() if not chapter.late]
+PAGES = [name for name, chapter in BOOK["smoke"].items() if not chapter.late]
+#: Roads with a parameter on one of their pages.
+CHAPTERS = [name for name in PAGES if name[2] == "-"]
 
 
 def known(name: str) -> dict[str, Parameter]:
@@ -33,7 +35,7 @@ def notebook(source: str) -> nbformat.NotebookNode:
     return nbformat.v4.new_notebook(cells=[cell])
 
 
-@each("name", CHAPTERS)
+@each("name", PAGES)
 def test_every_parameter_is_declared(name: str) -> None:
     """With a type, a range and a phrase that its defaults and every profile fit."""
     for parameter in known(name).values():
@@ -163,12 +165,23 @@ HOSTILE = [
     ("09-private-aggregation", "kwiksort_listed", "30", "kwiksort_listed = 30; allowed: an integer, "),
     ("09-private-aggregation", "quicksort_sizes", "[8, '16']", "quicksort_sizes = [8, '16']; allowed: a list of 2 or "),
     ("09-private-aggregation", "records", "x", "'records' is no parameter; allowed: "),
+    ("10-local-aggregation", "reports_planted", "1", "reports_planted = 1; allowed: an integer, 2 .. "),
+    (
+        "10-local-aggregation",
+        "blocks_repetition",
+        "9",
+        "'blocks_repetition' is no parameter; allowed: blocks_repetitions",
+    ),
+    ("10-local-aggregation", "borda_repetitions", "[9]", "borda_repetitions = [9]; allowed: an integer, "),
     ("11-aggregation-lower-bounds", "repetitions", "1", "repetitions = 1; allowed: an integer, 2 .. "),
     ("11-aggregation-lower-bounds", "repetitions", "nan", "repetitions = 'nan'; allowed: an integer, 2 .. "),
     ("11-aggregation-lower-bounds", "__import__", "1", "'__import__' is no parameter; allowed: repetitions, "),
     ("12-privacy-audited", "power_factors", "[0.5]", "power_factors = [0.5]; allowed: a list of numbers, each "),
     ("12-privacy-audited", "bug_budget", "1" * 5000, "bug_budget = "),
     ("12-privacy-audited", "power_paths", "a\nb", r"power_paths = 'a\nb'; allowed: an integer, "),
+    ("13-which-method", "tables_sizes", "[8]", "tables_sizes = [8]; allowed: a list of 2 or more integers, each "),
+    ("13-which-method", "tables_runs", "-2", "tables_runs = -2; allowed: an integer, "),
+    ("13-which-method", "jobs", "65", "jobs = 65; allowed: an integer, 1 .. "),
 ]
 
 
@@ -180,7 +193,7 @@ def test_three_hostile_settings_a_chapter() -> None:
 @each(("name", "parameter", "text", "message"), HOSTILE)
 def test_hostile_settings_are_refused(name: str, parameter: str, text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
-        checked(name, known(name), BOOK["smoke"][name].parameters, given([(parameter, text)]))
+        Run(REPOSITORY, name, given([(parameter, text)]), "smoke")
     line = str(error.value)
     assert line.startswith(f"{name}: {message}")
     assert "\n" not in line
