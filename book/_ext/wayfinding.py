@@ -117,6 +117,8 @@ def gather(app: Sphinx, doctree: nodes.document, page: str) -> None:
     head = main.astext() if main else page
     for section in doctree.findall(nodes.section):
         title = section.next_node(nodes.title)
+        if title is None:  # a box of sphinx-proof
+            continue
         if title is main:
             app.found.append([head, "", url, plain(section)])
         else:

@@ -21,6 +21,8 @@ MAY = {
 ACROSS = {
     ("edge_privacy", "privacy_audited"),
     ("individual_privacy", "edge_privacy"),
+    ("local_aggregation", "private_aggregation"),
+    ("private_aggregation", "local_aggregation"),
     ("private_uniformity", "testing_uniformity"),
     ("real_surveys", "edge_privacy"),
     ("real_surveys", "ranking_universities"),

@@ -8,9 +8,11 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from companion.instruments.allowance import ROUNDING
+from companion.instruments.style import COLOURS, styled
 from companion.instruments.uniformity import all_rankings
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.aggregation.lower_bounds import Convention, embed, embedded_distance, signs
@@ -152,3 +154,39 @@ def check_large_middle(d: int = 20, middles: Sequence[int] = (20, 200, 2000, 200
         yield printed(f"{what}, 1 to {len(shares)} signs wrong", float(shares.max()), "<=", 2 * d / t)
         for wrong, share in ((1, (2 * d - 1) / (t + 1)), (d, d / (t + 1))):
             yield argument(f"{what}, {wrong} wrong", float(shares[wrong - 1]), "==", share, error=ROUNDING)
+
+
+def places(x: Sequence[int], middle: int) -> pd.DataFrame:
+    """The ranking of a vector of signs, a row an ``item``: its ``before`` in the identity and its ``place`` in pi^x,
+    and its ``kind`` ("exchanged", "left alone" or "between").
+    """
+    d, found = len(x), embed(np.array([x]), middle)[0]
+    item = np.arange(len(found))
+    coordinate = np.where(item < d, item, item - d - middle)
+    inside = (item >= d) & (item < d + middle)
+    exchanged = ~inside & (np.array(x)[np.where(inside, 0, coordinate)] > 0)
+    kind = np.select([inside, exchanged], ["between", "exchanged"], "left alone")
+    return pd.DataFrame({"item": item + 1, "before": item + 1, "place": np.asarray(found) + 1, "kind": kind})
+
+
+_KINDS = {"exchanged": (COLOURS[1], 2.2), "left alone": (COLOURS[0], 2.2), "between": ("0.6", 1.0)}
+
+
+@styled
+def draw_places(frame: pd.DataFrame) -> Figure:
+    """Every item's line from its place in the identity, above, to its place in pi^x, below."""
+    figure = Figure(figsize=(6.2, 2.6))
+    axes = figure.subplots()
+    for kind, (colour, width) in _KINDS.items():
+        for number, row in enumerate(frame[frame.kind == kind].itertuples()):
+            label = kind if number == 0 else None
+            axes.plot([row.before, row.place], [1, 0], color=colour, lw=width, marker="o", label=label)
+            for at, height, side in ((row.before, 1.12, "bottom"), (row.place, -0.12, "top")):
+                axes.text(at, height, str(row.item), ha="center", va=side, color=colour)
+    axes.set(title="An exchanged pair crosses every item between it", ylim=(-0.45, 1.45), yticks=[0, 1], xticks=[])
+    axes.set_yticklabels(["$\\pi^x$", "identity"])
+    axes.grid(visible=False)
+    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure

@@ -219,9 +219,42 @@ def draw_thresholds(frame: pd.DataFrame) -> Figure:
             part = frame[(frame.model == model) & (frame.kind == kind)]
             axes.plot(part["items"], part.voters, color=colour, ls=line, marker="o", label=f"{name}: {kind}")
     axes.set(xlabel="items m", ylabel="voters n", xscale="log", yscale="log")
+    axes.set_title("What is needed and what is enough grow alike, far apart")
     bottom = axes.get_ylim()[0]
     axes.axhspan(bottom, 1, color=COLOURS[6], alpha=0.12, lw=0)
     axes.set_ylim(bottom=bottom)
     axes.text(0.98, 0.02, "less than one voter: says nothing", ha="right", va="bottom", transform=axes.transAxes)
     figure.legend(loc="outside lower center", ncols=3)
+    return figure
+
+
+_RUNGS = {
+    "approximate": "a trusted office,\na small δ allowed",
+    "pure": "a trusted office,\nno δ",
+    "local": "nobody\nis trusted",
+}
+
+
+@styled
+def draw_ladder(frame: pd.DataFrame) -> Figure:
+    """Of one number of items in `thresholds`, a rung a model: from the voters needed to those that are enough."""
+    figure = Figure(figsize=(6.2, 2.9))
+    axes = figure.subplots()
+    voters = frame.set_index(["model", "kind"]).voters
+    least = 0.2
+    for rung, model in enumerate(_RUNGS):
+        needed, enough = max(voters[model, "needed"], least), voters[model, "enough"]
+        axes.barh(rung, needed - least, 0.5, left=least, color=COLOURS[1], alpha=0.75)
+        axes.barh(rung, enough - needed, 0.5, left=needed, color="0.5", alpha=0.2)
+        axes.barh(rung, 1e8 - enough, 0.5, left=enough, color=COLOURS[0], alpha=0.75)
+        below = f"{math.ceil(needed):,}" if needed >= 1 else "no bound yet"
+        axes.text(max(needed, 1) * 1.2, rung, below, va="center", ha="left")
+        axes.text(enough / 1.2, rung, f"{math.ceil(enough):,}", va="center", ha="right")
+    axes.set_yticks(range(len(_RUNGS)), _RUNGS.values())
+    axes.set(xscale="log", xlabel="voters", xlim=(least, 2e6), ylim=(-0.5, 2.9))
+    axes.set_title(f"How many voters does a private order of {frame['items'].iloc[0]} items need?")
+    for at, colour, words in ((0.25, COLOURS[1], "impossible"), (1.7e6, COLOURS[0], "sure")):
+        axes.text(at, 2.6, words, color=colour, ha="left" if at < 1 else "right", va="center")
+    axes.text(700, 2.6, "open", color="0.4", ha="center", va="center")
+    axes.grid(visible=False, axis="y")
     return figure

@@ -204,10 +204,14 @@ def draw_tracing(frame: pd.DataFrame) -> Figure:
             if not math.isinf(epsilon):
                 right.errorbar(part.share, part["mean"], BAR * part.se, color=colour, marker=mark, lw=1.2, capsize=2)
     left.axhline(0.01, color=COLOURS[6], lw=0.8, ls=":")
-    left.set(title="voters traced, 1 % false alarms", xlabel="n / √m", ylabel="share of the n voters", xscale="log")
+    left.set(
+        title="few voters are caught (1 % false alarms)", xlabel="n / √m", ylabel="share of the n voters", xscale="log"
+    )
     left.set_yscale("symlog", linthresh=0.01)
     left.set(ylim=(0, 1), yticks=[0, 0.01, 0.1, 1], yticklabels=["0", "1 %", "10 %", "100 %"])
-    right.set(title="wrong signs beyond the majority's", xlabel="n / √m", ylabel="share of all d n signs", xscale="log")
+    right.set(
+        title="noise hides them, and gets signs wrong", xlabel="n / √m", ylabel="share of all d n signs", xscale="log"
+    )
     right.set_ylim(bottom=0)
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

@@ -22,6 +22,7 @@ from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import algorithm_1, algorithm_2
 from dprank.models.bradley_terry import erdos_renyi_counts
 from dprank.pairwise import NoisyCounts, PerturbedMLE, mle_from_counts
+from dprank.pairwise.perturbed_mle import Graph
 
 
 def curvature(n: int, p: float, factor: float = 2.0) -> float:
@@ -44,14 +45,20 @@ def edge_mle(
         return sim.WithoutNoise(gamma)
     if not equal:
         return algorithm_1(epsilon, n, ridge=gamma).mechanism
+    return _calibrated(epsilon, n, gamma, "public" if p == 1 else "private")
+
+
+def _calibrated(epsilon: float, n: int, ridge: float, graph: Graph) -> PerturbedMLE:
+    """The perturbed MLE with the least noise that epsilon needs."""
     return PerturbedMLE.calibrated(
-        epsilon=epsilon,
-        n_items=n,
-        ridge=gamma,
-        graph="public" if p == 1 else "private",
-        unit="comparison",
-        law="continuous",
+        epsilon=epsilon, n_items=n, ridge=ridge, graph=graph, unit="comparison", law="continuous"
     )
+
+
+def public_mle(epsilon: float, n: int, p: float) -> PerturbedMLE | sim.WithoutNoise:
+    """The perturbed MLE where everybody may know which pairs were compared: an estimate from noisy counts."""
+    gamma = curvature(n, p)
+    return sim.WithoutNoise(gamma) if math.isinf(epsilon) else _calibrated(epsilon, n, gamma, "public")
 
 
 def noisy_net_wins(epsilon: float, n: int) -> NoisyCounts | sim.WithoutNoise:
@@ -68,6 +75,7 @@ def edge_methods(n: int, p: float, factor: float = 2.0) -> dict[str, sim.Method]
         "MLE": sim.Method(likelihood, sim.estimated, estimates=True),
         "counts": sim.Method(partial(noisy_wins, n=n), sim.noisy_counts),
         "MLE, equal privacy": sim.Method(partial(likelihood, equal=True), sim.estimated, estimates=True),
+        "MLE, public pairs": sim.Method(partial(public_mle, n=n, p=p), sim.estimated, estimates=True),
         "net wins": sim.Method(partial(noisy_net_wins, n=n), sim.noisy_net),
     }
 

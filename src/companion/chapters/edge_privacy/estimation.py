@@ -255,18 +255,41 @@ def check_thm_2_1(frame: pd.DataFrame) -> Iterator[Check]:
         yield amended(what, loss / e, "<=", 1)
 
 
+def in_strengths(frame: pd.DataFrame) -> pd.DataFrame:
+    """`error_ratios` with the largest errors themselves: ``rate``, ``error``, ``error_se``."""
+    rates = [
+        rate(n, p, 1 / BUDGETS[privacy](n))
+        for n, p, privacy in zip(frame["items"], frame.probability, frame.privacy, strict=True)
+    ]
+    return frame.assign(rate=rates, error=frame["mean"] * rates, error_se=frame.se * rates)
+
+
 @styled
 def draw_error_ratios(frame: pd.DataFrame) -> Figure:
-    """Mean largest error over its rate against the number of items, on the sparsest graphs that are allowed."""
-    figure = Figure(figsize=(6.4, 3.2))
-    axes = figure.subplots()
+    """Mean largest error of `in_strengths` against the number of items, on the sparsest graphs that are allowed."""
+    figure = Figure(figsize=(7.2, 3.2))
+    panels = figure.subplots(1, 2)
     looks = zip(frame.groupby("privacy", sort=False), "os", COLOURS, strict=False)
     for (privacy, part), mark, colour in looks:
-        axes.errorbar(part["items"], part["mean"], BAR * part.se, capsize=2, label=privacy, marker=mark, color=colour)
-    axes.set(xlabel="items n", ylabel="ℓ∞ error over rate (2.6)", xscale="log")
-    axes.set_ylim(bottom=0)
+        look = {"capsize": 2, "label": privacy, "marker": mark, "color": colour}
+        panels[0].errorbar(part["items"], part.error, BAR * part.error_se, **look)
+        panels[1].errorbar(part["items"], part["mean"], BAR * part.se, **look)
+    panels[0].axhline(1, color="black", lw=1.2, ls="--")
+    panels[0].annotate(
+        "answering 0 for every item",
+        (1, 1),
+        (-2, -11),
+        ("axes fraction", "data"),
+        textcoords="offset points",
+        ha="right",
+    )
+    panels[0].set_title("largest error of a strength (true ones: −1 to 1)")
+    panels[1].set_title("the same, over the rate of Theorem 2.1")
     ticks = sorted(frame["items"].unique())
-    axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
-    axes.minorticks_off()
-    axes.legend()
+    for axes in panels:
+        axes.set(xlabel="items n", xscale="log")
+        axes.set_ylim(bottom=0)
+        axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
+        axes.minorticks_off()
+    panels[1].legend(loc="lower right")
     return figure

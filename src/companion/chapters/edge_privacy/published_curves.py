@@ -221,6 +221,49 @@ def check_published(table: pd.DataFrame) -> Iterator[Check]:
     yield amended(what, square, "<=", 3)
 
 
+def contest(frames: Iterable[pd.DataFrame], epsilons: Sequence[float]) -> pd.DataFrame:
+    """Missed shares of `edge` at some epsilons, a row a point: ``source`` is "ours", or "published" by the authors."""
+    frame = pd.concat(frames, ignore_index=True)
+    columns = ["source", "method", "epsilon", "n", "p", "mean", "se"]
+    ours = frame[(frame.loss == sim.MISSED) & frame.epsilon.isin(epsilons)].assign(source="ours")
+    first = [(m, e, n, 1.0, value) for (m, e), values in PUBLISHED_1.items() for n, value in values.items()]
+    second = [(method, math.inf, 300, 0.25, value) for method, value in PUBLISHED_2.items()]
+    known = pd.DataFrame(first + second, columns=["method", "epsilon", "n", "p", "mean"]).assign(source="published")
+    inside = known.epsilon.isin(ours.epsilon) & known.p.between(ours.p.min(), ours.p.max())
+    inside &= known.n.between(ours.n.min(), ours.n.max())
+    return pd.concat([ours[columns], known[inside]], ignore_index=True)[columns]
+
+
+#: How the figures of `contest` name and draw a method.
+CONTESTANTS: dict[str, tuple[str, str, str]] = {
+    "MLE": ("estimator, noise 8/ε", COLOURS[1], "s"),
+    "counts": ("counts, noise 2/ε", COLOURS[0], "o"),
+    "MLE, public pairs": ("estimate from those counts", COLOURS[2], "D"),
+}
+
+
+@styled
+def draw_contest(frame: pd.DataFrame) -> Figure:
+    """What estimator and counts miss of the top k, a panel an epsilon; crosses are the authors' own values."""
+    figure = Figure(figsize=(7.2, 3.2))
+    along = "n" if frame.n.nunique() > 1 else "p"
+    panels = figure.subplots(1, frame.epsilon.nunique(), sharey=True, squeeze=False)[0]
+    for axes, (epsilon, rows) in zip(panels, frame.groupby("epsilon"), strict=True):
+        for method, (name, colour, marker) in CONTESTANTS.items():
+            part = rows[(rows.method == method) & (rows.source == "ours")].sort_values(along)
+            if len(part):
+                band(axes, part[along], part, color=colour, marker=marker, ms=4, label=name)
+            known = rows[(rows.method == method) & (rows.source == "published")]
+            axes.plot(known[along], known["mean"], "x", color=colour, ms=9, mew=2, label="_")
+        axes.set(title="without noise" if math.isinf(epsilon) else f"ε = {label_of(epsilon)}", xlabel=AXES[along])
+        axes.set_ylim(bottom=0)
+    panels[0].set_ylabel("share of the best that is missed")
+    panels[0].plot([], [], "kx", ms=8, mew=2, label="published")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4, fontsize=9)
+    return figure
+
+
 @styled
 def draw_one_draw(frame: pd.DataFrame) -> Figure:
     """Curves of the MLE's missed share, each with one noise vector in all replicates, and the published values."""

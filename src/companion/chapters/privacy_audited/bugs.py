@@ -162,5 +162,6 @@ def draw_releases_needed(frame: pd.DataFrame) -> Figure:
     axes.set(xscale="log", yscale="log", xlabel="true ε over the promised ε", ylabel="releases (median)")
     axes.set_xticks(ticks, [*(f"{tick:g}" for tick in ticks[:-2]), f"≥{HIGH:g}", " ?"])
     axes.minorticks_off()
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    axes.set_title("It is rare events that take long, not small losses alone")
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure

@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 import joblib
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from scipy.stats import beta, norm
 
 from companion.chapters.privacy_audited.cases import cases
 from companion.chapters.privacy_audited.cases.case import Case, sampler
-from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, claim, printed
 from dprank.audit.betting import FIRST, Judged, Seen, draw_rows
@@ -163,18 +161,3 @@ def check_false_alarms(frame: pd.DataFrame) -> Iterator[Check]:
     yield printed("correct mechanisms of which the loss is tight", len(frame), ">=", MECHANISMS)
     what = f"chance of a false alarm where most were seen, {worst.alarms} in {worst.runs} audits: {worst.mechanism}"
     yield printed(what, (low + high) / 2, "<=", SHARE, error=(high - low) / 2)
-
-
-@styled
-def draw_false_alarms(frame: pd.DataFrame) -> Figure:
-    """Share of false alarms of every mechanism, with the upper bound on their probability."""
-    figure = Figure(figsize=(6.2, 1.2 + 0.28 * len(frame)))
-    axes = figure.subplots()
-    shares, rows = frame.alarms / frame.runs, range(len(frame))
-    above = [0 * shares, 100 * (frame.most - shares)]
-    axes.errorbar(100 * shares, rows, xerr=above, fmt="o", color=COLOURS[0], capsize=3)
-    axes.axvline(1, color=COLOURS[1], ls="--", lw=1)
-    axes.set_yticks(rows, frame.mechanism)
-    axes.invert_yaxis()
-    axes.set(xlim=(-0.03, None), xlabel="false alarms, % of audits")
-    return figure

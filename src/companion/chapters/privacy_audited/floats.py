@@ -125,5 +125,6 @@ def draw_betrayals(frame: pd.DataFrame) -> Figure:
         axes.errorbar(at, part["mean"], BAR * part.se, capsize=2, label=f"{law}, scale {scale:g}", **look)
     axes.set_xticks(range(len(counts)), [str(count) for count in counts])
     axes.set(xlabel="true count", ylabel="share that rule out a neighbour", ylim=(-0.03, 1.03))
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    axes.set_title("A count of 0 betrays itself nearly always, a large one seldom")
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure

@@ -92,6 +92,37 @@ def _bet(factor: float, run: int, budget: int, confidence: float, levels: Any = 
     return lower_bound(count_with_error(factor), [PAIR], PROMISE, rng=rng, **limits)
 
 
+def two_counts(factor: float = 2.0, pair: tuple[int, int] = (3, 4)) -> pd.DataFrame:
+    """The law of a noisy count under two neighbours, a row an ``output``: ``first``, ``second`` (probabilities), and
+    whether the output is what is ``bet`` on: the larger count or more.
+    """
+    outputs, ratio = np.arange(min(pair) - 4, max(pair) + 5), np.exp(-factor * PROMISE)
+    laws = [(1 - ratio) / (1 + ratio) * ratio ** np.abs(outputs - count) for count in pair]
+    frame = pd.DataFrame({"output": outputs, "first": laws[0], "second": laws[1], "bet": outputs >= max(pair)})
+    return frame.assign(first_count=pair[0], second_count=pair[1])
+
+
+@styled
+def draw_bet(frame: pd.DataFrame) -> Figure:
+    """Two histograms of a noisy count, one for each neighbour, and the outputs that are bet on."""
+    figure = Figure(figsize=(6.2, 3.2))
+    axes = figure.subplots()
+    columns = ("first", frame.first_count[0], COLOURS[0], -0.2), ("second", frame.second_count[0], COLOURS[1], 0.2)
+    for name, count, colour, shift in columns:
+        axes.bar(frame.output + shift, frame[name], 0.4, color=colour, label=f"the true count is {count}")
+    start = frame.output[frame.bet].min()
+    axes.axvspan(start - 0.5, frame.output.max() + 0.6, color="black", alpha=0.07, lw=0, zorder=0)
+    low, high = (frame.loc[frame.bet, name].sum() for name in ("first", "second"))
+    said = f"the bet: {start} or more\n{100 * low:.0f} % of releases\nagainst {100 * high:.0f} %"
+    axes.text(frame.output.max() + 0.4, 0.95, said, ha="right", va="top", transform=axes.get_xaxis_transform())
+    axes.set_xticks(frame.output)
+    count = frame.second_count[0]
+    axes.set_title(f"{start} or more comes out {high / low:.1f} times as often if the count is {count}")
+    axes.set(xlabel="published number", ylabel="probability", xlim=(frame.output.min() - 0.6, frame.output.max() + 0.6))
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
 _MARKS = ("o", "s", "D", "^", "v", "P", "X")
 
 
@@ -107,6 +138,7 @@ def draw_wealth(frame: pd.DataFrame) -> Figure:
             axes.plot(line.samples, np.minimum(line.wealth, top), color=colour, marker=mark, ms=3, lw=1, label=label)
     axes.axhline(frame.goal.max(), color="black", lw=0.8, ls=":")
     axes.set(xscale="log", yscale="log", xlabel="releases", ylabel="wealth", ylim=(1e-3, top * 2))
+    axes.set_title("The larger the error, the sooner the doubter is rich")
     figure.legend(*axes.get_legend_handles_labels(), title="true ε / promised ε", loc="outside lower center", ncols=6)
     return figure
 
@@ -129,5 +161,6 @@ def draw_to_catch(frame: pd.DataFrame) -> Figure:
     axes.set(xscale="log", yscale="log", xlabel="true ε / promised ε", ylabel="releases until refuted")
     axes.set_xticks([factor - 1 for factor in factors], [f"{factor:g}" for factor in factors])
     axes.minorticks_off()
+    axes.set_title("The closer the loss to its promise, the longer the proof")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure

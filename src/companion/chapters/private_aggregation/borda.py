@@ -14,8 +14,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from companion.chapters.local_aggregation.local_costs import mean_rounds
 from companion.chapters.private_aggregation.borda_guarantee import NOISE, additive, check_theorem
-from companion.chapters.private_aggregation.local_costs import mean_rounds
 from companion.instruments import surveys as datasets
 from companion.instruments.aggregation import matrix_error, printed_rate
 from companion.instruments.allowance import Z

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from companion.chapters.private_aggregation.local_costs import designs, form_of
+from companion.chapters.local_aggregation.local_costs import designs, form_of
 from companion.chapters.private_aggregation.table_rows import DELTA, ROWS, one_pair_margins, pair_order, slope
 from companion.instruments.allowance import Z
 from companion.instruments.sweep import sweep

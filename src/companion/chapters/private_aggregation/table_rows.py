@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
+from companion.chapters.local_aggregation.local_answers import PER_QUERY
+from companion.chapters.local_aggregation.local_bounds import fresh_error
+from companion.chapters.local_aggregation.local_costs import design_cost, designs
 from companion.chapters.private_aggregation import borda_guarantee
-from companion.chapters.private_aggregation.local_answers import PER_QUERY
-from companion.chapters.private_aggregation.local_bounds import fresh_error
-from companion.chapters.private_aggregation.local_costs import design_cost, designs
 from companion.chapters.private_aggregation.second_gain import worst_errors
 from companion.instruments.aggregation import best_order, exponential_needs, matrix_error, one_pair_error, printed_rate
 from companion.instruments.sweep import sweep

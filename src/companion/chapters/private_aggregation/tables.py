@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from companion.chapters.local_aggregation.local_reports import LARGE, cube_excess
 from companion.chapters.private_aggregation.fitted_rates import rates_checks
-from companion.chapters.private_aggregation.local_reports import LARGE, cube_excess
 from companion.chapters.private_aggregation.table_rows import DELTA, LOG, ROWS, slope
 from companion.instruments.aggregation import BAR, gain, gaussian_constant
 from companion.instruments.allowance import Z

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
@@ -228,17 +228,18 @@ def tally(best: pd.DataFrame) -> pd.DataFrame:
 
 
 _MECHANISMS = {
-    "matrix": ("M", COLOURS[0]),
-    "KwikSort": ("K", COLOURS[1]),
-    "scores": ("S", COLOURS[2]),
-    "exponential": ("E", COLOURS[3]),
-    "coin toss": ("coin", "#bbbbbb"),
+    "matrix": COLOURS[0],
+    "KwikSort": COLOURS[1],
+    "scores": COLOURS[2],
+    "exponential": COLOURS[3],
 }
+#: Excess, as a share of all pairs, at which a cell of the map is darkest.
+DARKEST = 0.3
 
 
 @styled
 def draw_winners(frame: pd.DataFrame) -> Figure:
-    """The mechanism of least excess in every cell, with the excess in per cent; a row of panels a kind of data."""
+    """The least excess in every cell, in per cent of all pairs; a mechanism is named where it alone is the best."""
     data, models = list(frame["data"].unique()), list(frame["model"].unique())
     figure = Figure(figsize=(7.2, 3.1 * len(data)))
     panels = figure.subplots(len(data), len(models), squeeze=False, sharex=True, sharey=True)
@@ -248,13 +249,15 @@ def draw_winners(frame: pd.DataFrame) -> Figure:
         axes = panels[i, j]
         for cell in frame[(frame["data"] == kind) & (frame["model"] == model)].to_dict("records"):
             x, y = voters.index(cell["voters"]), lines.index((cell["n_items"], -cell["epsilon"]))
-            tied = (
-                "coin"
-                if cell["first"] == "coin toss"
-                else "".join(_MECHANISMS[t][0] for t in cell["use"].split(" or "))
+            shade = 0.65 * min(cell["mean"] / DARKEST, 1)
+            axes.add_patch(Rectangle((x, y), 1, 1, color="#888888", alpha=shade, lw=0))
+            name, colour = cell["use"], _MECHANISMS.get(cell["use"])
+            if colour:
+                axes.add_patch(Rectangle((x + 0.05, y + 0.06), 0.9, 0.88, fill=False, edgecolor=colour, lw=1.6))
+            word = "coin" if name == "coin toss" else name if colour else ""
+            axes.annotate(
+                f"{word}\n{100 * cell['mean']:.1f}".strip(), (x + 0.5, y + 0.5), ha="center", va="center", fontsize=7
             )
-            axes.add_patch(Rectangle((x, y), 1, 1, color=_MECHANISMS[cell["first"]][1], alpha=0.4, lw=0))
-            axes.annotate(f"{tied}\n{100 * cell['mean']:.1f}", (x + 0.5, y + 0.5), ha="center", va="center", fontsize=7)
         axes.set(xlim=(0, len(voters)), ylim=(0, len(lines)), title=f"{kind}, {model}")
         axes.set_xticks(
             [x + 0.5 for x in range(len(voters))], [f"{n / 1e6:g} M" if n >= 1e6 else f"{n:,}" for n in voters]
@@ -263,8 +266,4 @@ def draw_winners(frame: pd.DataFrame) -> Figure:
         axes.grid(visible=False)
     figure.supxlabel("voters", fontsize=10)
     figure.supylabel("items, ε", fontsize=10)
-    handles = [
-        Patch(color=c, alpha=0.4, label=n if n == "coin toss" else f"{s} {n}") for n, (s, c) in _MECHANISMS.items()
-    ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), fontsize=8.5)
     return figure

@@ -149,7 +149,7 @@ def check_example() -> Iterator[Check]:
 @styled
 def draw_failure(frame: pd.DataFrame) -> Figure:
     """Probability of a wrong set against the gap: bounds as lines, exact values as marks."""
-    figure = Figure(figsize=(5.8, 4.8))
+    figure = Figure(figsize=(5.8, 3.7))
     axes = figure.subplots()
     as_printed = frame[frame.kind == "as printed"]
     for (items, part), line in zip(as_printed.groupby("items"), (":", "--", "-"), strict=False):

@@ -176,6 +176,7 @@ def draw_privacy_profiles(frame: pd.DataFrame) -> Figure:
         axes.plot(part.times, part.delta, line, color=COLOURS[colour], label=test)
     axes.axvline(1, color="black", lw=1)
     axes.set(xlabel="ε′ / claimed ε₀", ylabel="δ₀ needed at ε′ (exact)", xlim=(0, frame.times.max()))
+    axes.set(title="Bucketing as printed is private for no ε′")
     axes.set_ylim(bottom=0)
     axes.legend()
     return figure

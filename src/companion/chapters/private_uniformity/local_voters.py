@@ -298,5 +298,6 @@ def draw_voters_needed(frame: pd.DataFrame) -> Figure:
         bars = [part.voters - part.low, part.high - part.voters]
         axes.errorbar(part["items"], part.voters, yerr=bars, label=label, color=colour, marker=marker, capsize=2)
     axes.set(xscale="log", yscale="log", xlabel="items m", ylabel="voters needed for power 0.8")
+    axes.set(title="One well-protected bit a voter needs far fewer voters")
     axes.legend()
     return figure

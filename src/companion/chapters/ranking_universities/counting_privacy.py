@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -119,6 +121,18 @@ def questionnaire_losses(n_items: int, voters: int, scale: float) -> pd.DataFram
     return pd.DataFrame(rows)
 
 
+def told_by_two(epsilon: float) -> dict[str, str]:
+    """Numbers of the smallest example, as text: two items, two voters who prefer the first, the printed noise."""
+    scale = algorithm_3(epsilon, 2).mechanism.scale
+    behind = math.exp(log_first_wins(-2, scale))
+    return {
+        "two-behind": f"{behind:.3f}",
+        "two-ratio": f"{1 / (2 * behind):.2f}",
+        "two-loss": f"{-math.log(2 * behind):.2f}",
+        "three-loss": f"{one_answer_loss(3, scale):.2f}",
+    }
+
+
 @claim("cai2025:alg-3")
 def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> Iterator[Check]:
     """Algorithm 3 as printed, and with the noise that the counts need."""
@@ -157,19 +171,24 @@ def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> Iterato
 @styled
 def draw_two_items(frame: pd.DataFrame) -> Figure:
     """Exact privacy loss of the released order of two items against the number of voters."""
-    figure = Figure(figsize=(6.4, 3.4))
+    figure = Figure(figsize=(6.4, 3.6))
     axes = figure.subplots()
+    last = frame.voters.max()
     for calibration, part in frame.groupby("calibration", sort=False):
-        axes.plot(part.voters, part.loss, label=f"{calibration}: the order", **CALIBRATION[str(calibration)])
-        axes.axhline(part.vector.iloc[0], color=CALIBRATION[str(calibration)]["color"], ls=":", lw=1.2)
+        look = CALIBRATION[str(calibration)]
+        axes.plot(part.voters, part.loss, **look)
+        axes.axhline(part.vector.iloc[0], color=look["color"], ls=":", lw=1.2)
+        name = f"the order, noise {calibration}"
+        axes.annotate(name, (last, part.loss.iloc[-1]), (0, -7), color=look["color"], **_UNDER)
     claimed = frame.claimed.iloc[0]
     axes.axhline(claimed, color="black", lw=1)
-    last = frame.voters.max()
     axes.annotate("claimed ε", (last, claimed), (0, 3), textcoords="offset points", ha="right")
-    axes.annotate(
-        "noisy counts, as printed", (last, frame.vector.max()), (0, 3), textcoords="offset points", ha="right"
-    )
-    axes.set(xlabel="voters, one answer each", ylabel="privacy loss (exact)", ylim=(0, 1.12 * frame.vector.max()))
+    above = frame.vector.max()
+    axes.annotate("the noisy counts, as printed", (last, above), (0, 3), textcoords="offset points", ha="right")
+    axes.set(xlabel="voters, one answer each", ylabel="privacy loss (exact)", ylim=(0, 1.12 * above))
+    axes.set_title("Two voters are enough to break the promise", fontsize=11)
     axes.set_xticks([1, *range(5, last + 1, 5)])
-    axes.legend(loc="lower right")
     return figure
+
+
+_UNDER: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "top"}

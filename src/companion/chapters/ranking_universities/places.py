@@ -27,6 +27,24 @@ from dprank.pairwise import rank_law, top_set_law
 from dprank.pairwise.rank_law import places
 
 
+def preferences() -> pd.DataFrame:
+    """How the students answered: ``university``, ``rival``, and ``share``, of the answers that prefer the first.
+
+    An undecided student counts as half a student for each; universities in the order of their net wins.
+    """
+    preferred, names = pairwise_wins(survey_data("CEMS")), survey_data("CEMS").items
+    order = np.argsort(places(survey_scores("CEMS", "net")))
+    return pd.DataFrame(
+        {
+            "university": names[i],
+            "rival": names[j],
+            "share": preferred[i, j] / (preferred[i, j] + preferred[j, i]) if i != j else math.nan,
+        }
+        for i in order
+        for j in order
+    )
+
+
 def gaps_to_the_next(epsilon: float) -> pd.DataFrame:
     """How clearly the universities are told apart by wins and by net wins at equal privacy.
 
@@ -111,6 +129,39 @@ def dean(epsilon: float) -> dict[str, str]:
     }
 
 
+def why_net(epsilon: float) -> dict[str, str]:
+    """Numbers, as text, of what wins and net wins say of Barcelona and St. Gallen, and how far apart they see Paris."""
+    rows = gaps_to_the_next(epsilon)
+    items, wins, net = list(datasets.UNIVERSITIES), survey_scores("CEMS", "wins"), survey_scores("CEMS", "net")
+    here, there = items.index("StGallen"), items.index("Barcelona")
+    more = wins[here] - wins[there]
+    return {
+        "net-more-wins": f"{more:.0f}",
+        "net-more-losses": f"{more - (net[here] - net[there]):.0f}",
+        "net-apart": f"{net[there] - net[here]:.0f}",
+        "net-lead": f"{rows['lead by net wins'].iloc[1]:.1f}",
+        "wins-lead": f"{rows['lead by wins'].iloc[1]:.1f}",
+    }
+
+
+@styled
+def draw_preferences(frame: pd.DataFrame) -> Figure:
+    """Share of the answers that prefer the university of the row to that of the column, as a field of colours."""
+    names = list(frame.university.unique())
+    shares = 100 * frame.pivot(index="university", columns="rival", values="share").loc[names, names]
+    figure = Figure(figsize=(6.4, 3.7))
+    axes = figure.subplots()
+    look = {"cmap": "RdBu", "vmin": 0, "vmax": 100, "cbar": False, "annot_kws": {"size": 10}}
+    sns.heatmap(shares, ax=axes, annot=True, fmt=".0f", linewidths=1, **look)
+    axes.set(xlabel="… rather than", ylabel="so many percent prefer …")
+    axes.set_title("London beats every rival; third to fifth are a close call", fontsize=11)
+    axes.grid(False)
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    axes.tick_params(length=0, labelrotation=0)
+    return figure
+
+
 @styled
 def draw_reversed_pair(frame: pd.DataFrame) -> Figure:
     """Places of the universities in the data of 1998 and in the corrected data, a panel a score."""
@@ -127,6 +178,7 @@ def draw_reversed_pair(frame: pd.DataFrame) -> Figure:
         axes.set_yticks(range(1, len(colour) + 1))
         axes.grid(False)
     figure.axes[0].set_ylabel("place")
+    figure.suptitle("One pair the wrong way round: wins do not notice, net wins do", x=0.01, ha="left", fontsize=11)
     return figure
 
 

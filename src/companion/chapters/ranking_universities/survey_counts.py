@@ -212,4 +212,6 @@ def draw_rank_difference(frame: pd.DataFrame) -> Figure:
         axes.minorticks_off()
     np.atleast_1d(panels)[0].set_ylabel("mean absolute rank difference")
     np.atleast_1d(panels)[-1].legend(loc="upper right")
+    title = "The published points lie on the printed noise, whose privacy is not that of the axis"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     return figure

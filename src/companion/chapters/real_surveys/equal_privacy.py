@@ -26,7 +26,7 @@ from companion.chapters.real_surveys.survey_likelihood import (
     random_difference,
     survey_mle,
 )
-from companion.instruments.style import styled
+from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream
 from companion.printed.cai2025 import algorithm_3
 from dprank.pairwise import mle_from_counts, objective_loss
@@ -142,4 +142,70 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
         axes.axhline(rows.random.iloc[0], color="black", ls=":", lw=1.2, label="random order")
         epsilon_axis(axes, str(survey), rows.epsilon, "ε, each pair at most once")
     label_first(figure, "mean absolute rank difference")
+    figure.suptitle(
+        "At equal privacy the methods rank alike; only the estimator as printed stands apart",
+        x=0.01,
+        ha="left",
+        fontsize=11,
+    )
+    return figure
+
+
+def told(curves: pd.DataFrame, equal: pd.DataFrame) -> dict[str, str]:
+    """Numbers, as text: Figure 8 as published and at equal privacy, at the epsilon nearest 1, and at the smallest one.
+
+    Of frames of `published_curve.figure_8` and `equal_privacy`; names end in the survey, in small letters.
+    """
+    near = min(curves.epsilon, key=lambda epsilon: abs(math.log(epsilon)))
+    least = curves.epsilon.min()
+    numbers = {"told-epsilon": f"{near:g}", "told-least": f"{least:g}"}
+    for survey, rows in curves.groupby("survey"):
+        here = rows[rows.epsilon == near].set_index("curve")["mean"]
+        fair = equal[(equal.survey == survey) & (equal.epsilon == near)].set_index("method")["mean"]
+        first = rows[(rows.epsilon == least) & (rows.curve == "perturbed MLE")].iloc[0]
+        numbers |= {
+            f"told-mle-{survey.lower()}": f"{here['perturbed MLE']:.2f}",
+            f"told-counts-{survey.lower()}": f"{here['noisy counts']:.2f}",
+            f"told-fair-{survey.lower()}": f"{fair['MLE, private graph']:.2f}",
+            f"told-net-{survey.lower()}": f"{fair['net wins']:.2f}",
+            f"told-share-{survey.lower()}": f"{100 * first['mean'] / first.random:.0f}",
+        }
+    return numbers
+
+
+@styled
+def draw_spent(frame: pd.DataFrame) -> Figure:
+    """Provable privacy loss over the epsilon of the axis, as printed, a panel a survey and a row a promise."""
+    figure = Figure(figsize=(7.2, 2.4))
+    looks = {"counts": {"color": COLOURS[1], "marker": "s"}, "MLE": {"color": COLOURS[3], "marker": "^"}}
+    for axes, (survey, rows) in zip(panels(figure, frame.survey), frame.groupby("survey", sort=False), strict=True):
+        axes.axvline(1.0, color="black", lw=1)
+        for name, look in looks.items():
+            axes.plot(rows[name], rows.promise, ls="", ms=7, **look)
+            text = {"counts": "counts", "MLE": "estimator"}[name]
+            at = (rows[name].iloc[0], rows.promise.iloc[0])
+            axes.annotate(text, at, (0, 7), textcoords="offset points", ha="center", color=look["color"])
+        axes.set(title=str(survey), xlim=(0, 2.35), ylim=(2.4, -0.7), xlabel="privacy loss / ε of the axis")
+    title = "Counting spends more than its axis says, the estimator less"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return figure
+
+
+@styled
+def draw_same_noise(frame: pd.DataFrame) -> Figure:
+    """In how many percent of the draws the estimator and a score give the same order, a panel a survey."""
+    figure = Figure(figsize=(7.2, 2.8))
+    names = {"dropped": "open answers dropped", "half": "open: half a win each", "equally often": "spread evenly"}
+    for axes, (survey, rows) in zip(panels(figure, frame.survey), frame.groupby("survey", sort=False), strict=True):
+        for shift, (score, part) in zip((-0.2, 0.2), rows.groupby("score", sort=False), strict=True):
+            places_of = np.arange(len(part)) + shift
+            bars_of = axes.barh(places_of, 100 * part["same order"], 0.36, color=LOOK[str(score)]["color"], label=score)
+            axes.bar_label(bars_of, fmt=" %.0f", fontsize=8)
+        axes.set(title=str(survey), xlim=(0, 112), xlabel="same order, % of draws")
+        axes.set_yticks(np.arange(len(names)), [names[name] for name in rows["table"].unique()])
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.grid(False)
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", fontsize=8, ncols=2)
+    title = "The same noise: the estimator ranks as net wins do, and exactly so on even comparisons"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     return figure

@@ -190,4 +190,7 @@ def draw_incomplete(frame: pd.DataFrame) -> Figure:
         axes.set(title=str(graph), xlabel="share of pairs compared", xlim=(0, 1.03), ylim=(0, 1.06))
     figure.axes[0].set_ylabel("rank difference from the truth,\nas a share of a random order's")
     figure.axes[0].legend(loc="lower left", fontsize=8)
+    figure.suptitle(
+        "Net wins are best, unless opponents differ and it is public who met whom", x=0.01, ha="left", fontsize=11
+    )
     return figure

@@ -47,3 +47,10 @@ def test_a_broken_distance_is_rejected(monkeypatch):
 def test_table_for_readers():
     row = cube.table_16([(10, 100, 3)]).iloc[0]
     assert row.tolist() == [10, 100, 3, 3 * (200 + 20 - 3), 300 + 200, 600 + 100]
+
+
+def test_the_picture_of_the_map_exchanges_what_the_words_exchange():
+    frame = cube.places((1, -1), 3)
+    assert frame.place.tolist() == [6, 2, 3, 4, 5, 1, 7]
+    assert frame.kind.tolist() == ["exchanged", "left alone", *["between"] * 3, "exchanged", "left alone"]
+    assert len(cube.draw_places(frame).axes[0].lines) == 7

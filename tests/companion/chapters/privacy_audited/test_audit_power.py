@@ -46,3 +46,11 @@ def test_wealth_ends_above_the_goal_only_where_the_promise_is_broken():
 def test_the_figures_are_reproducible(caught):
     assert show("c", caught, power.draw_to_catch).svg == show("c", caught.copy(), power.draw_to_catch).svg
     assert len(power.draw_to_catch(caught).axes[0].containers) == 2
+
+
+def test_a_bet_on_the_larger_count_wins_by_the_true_loss():
+    frame = power.two_counts(2.0, (3, 4))
+    won = frame[frame.bet]
+    assert won.output.min() == 4
+    assert won.second.sum() / won["first"].sum() == pytest.approx(np.exp(2 * power.PROMISE), rel=1e-2)
+    assert "7.4 times" in power.draw_bet(frame).axes[0].get_title(loc="left")

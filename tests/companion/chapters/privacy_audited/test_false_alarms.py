@@ -9,7 +9,6 @@ from checks import each
 from scipy.stats import binom
 
 from companion.chapters.privacy_audited import false_alarms as experiment
-from companion.instruments.style import show
 from companion.ledger.claim import derive
 
 
@@ -80,13 +79,6 @@ def test_few_runs_leave_the_claim_open_and_many_decide_it(frame):
     bad = many.assign(alarms=50, most=experiment.upper_share(50, 1000))
     assert derive(experiment.check_false_alarms(bad)) == "refuted"
     assert derive(experiment.check_false_alarms(many.iloc[:5])) == "refuted"
-
-
-def test_the_figure_shows_every_mechanism(frame):
-    drawn = experiment.draw_false_alarms(frame)
-    assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == frame.mechanism.tolist()
-    again = show("alarms", frame, experiment.draw_false_alarms)
-    assert show("alarms", frame, experiment.draw_false_alarms).svg == again.svg
 
 
 @pytest.mark.slow

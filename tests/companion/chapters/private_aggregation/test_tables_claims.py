@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from checks import all_rankings, each, refused
 
+from companion.chapters.local_aggregation.local_answers import answer_variance
+from companion.chapters.local_aggregation.local_costs import design_cost, designs, form_of
 from companion.chapters.private_aggregation import crossings, fitted_rates, table_rows, what_to_use
 from companion.chapters.private_aggregation import tables as study
-from companion.chapters.private_aggregation.local_answers import answer_variance
-from companion.chapters.private_aggregation.local_costs import design_cost, designs, form_of
 from companion.ledger.claim import derive
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import kemeny

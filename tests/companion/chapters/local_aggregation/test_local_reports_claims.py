@@ -9,7 +9,7 @@ import pytest
 from checks import each
 from scipy.stats import binom
 
-from companion.chapters.private_aggregation import local_reports as claims
+from companion.chapters.local_aggregation import local_reports as claims
 from companion.instruments.aggregation import one_pair_error
 from companion.ledger.claim import derive
 from dprank.aggregation.directions import VectorReport

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from checks import each
 
-from companion.chapters.private_aggregation import local_answers, local_bounds, local_costs
+from companion.chapters.local_aggregation import local_answers, local_bounds, local_costs
 from companion.ledger.claim import derive
 from companion.printed.alabi2022 import plus_chances, report_loss
 from dprank.aggregation.local_kwiksort import LocalKwikSort

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from companion.chapters.private_aggregation.local_answers import (
+from companion.chapters.local_aggregation.local_answers import (
     PER_QUERY,
     TAIL,
     answer_variance,
@@ -22,7 +22,7 @@ from companion.chapters.private_aggregation.local_answers import (
     unanimous,
     variance_gap,
 )
-from companion.chapters.private_aggregation.local_costs import (
+from companion.chapters.local_aggregation.local_costs import (
     design_cost,
     designs,
     form_of,

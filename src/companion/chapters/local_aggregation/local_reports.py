@@ -356,6 +356,6 @@ def draw_excesses(frame: pd.DataFrame) -> Figure:
         look = _LOOK[str(name)] | {"ms": 4, "lw": 1.2, "capsize": 2}
         axes.errorbar(curve.voters, curve["mean"], BAR * curve.se, label=name, **look)
     axes.axhline(frame.random.iloc[0], color="black", lw=0.8, ls=":", label="random order")
-    axes.set(xscale="log", xlabel="voters", ylabel="K − OPT, pairs a voter", ylim=(-0.05, None))
+    axes.set(xscale="log", xlabel="voters", ylabel="K − OPT, pairs per voter", ylim=(-0.05, None))
     figure.legend(loc="outside upper center", ncols=3)
     return figure

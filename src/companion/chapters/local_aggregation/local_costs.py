@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats
 
-from companion.chapters.private_aggregation.local_answers import lemma_queries, one_pair_each, overload
+from companion.chapters.local_aggregation.local_answers import lemma_queries, one_pair_each, overload
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import least

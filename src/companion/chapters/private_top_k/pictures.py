@@ -1,0 +1,226 @@
+"""Pictures of the road: what is found, what the mechanism does, what one record moves, what each release costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from companion.chapters.private_top_k.approximate import gumbel_scale
+from companion.chapters.private_top_k.pure import WORST_MOVE, supremum
+from companion.chapters.private_top_k.recall import zipf
+from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
+from companion.instruments.topk import printed_scale, theorem_2_1
+
+#: The hospital of the road's first page: diagnoses, how often the commonest, how many are published, delta.
+DIAGNOSES, COMMONEST, PUBLISHED, DELTA = 1400, 20_000, 20, 1e-6
+_FOUND = {
+    "Gumbel noise": CALIBRATION["net wins"],
+    "Laplace, Theorem 2.1": {"color": COLOURS[0], "marker": "^", "linestyle": "--"},
+    "Laplace, Theorem 2.2": CALIBRATION["as printed"],
+}
+_RELEASES = {
+    "set": "which items",
+    "list": "and their order",
+    "set, fresh values": "which items, and counts",
+}
+#: How a record may move five counts, in either meaning.
+_BEFORE = (12, 10, 9, 7, 5)
+_MOVES = {"added or removed: all one way": (1, 0, 1, 1, 0), "replaced: any direction": (1, -1, 1, 0, -1)}
+
+
+def found(epsilons: Iterable[float], repetitions: int = 1000, seed: int = 7) -> pd.DataFrame:
+    """How many of the true twenty are found, any direction: ``epsilon``, ``mechanism``, ``mean``, ``se``.
+
+    All epsilons share the noise of one seed, so that curves are smooth; each mean is that of `repetitions` releases.
+    """
+    rng = np.random.default_rng(seed)
+    size = (repetitions, DIAGNOSES)
+    gumbel, laplace = rng.gumbel(size=size), rng.laplace(size=size)
+    rows = []
+    for epsilon in epsilons:
+        scales = {
+            "Gumbel noise": gumbel_scale(PUBLISHED, epsilon, DELTA),
+            "Laplace, Theorem 2.1": theorem_2_1(PUBLISHED, epsilon),
+            "Laplace, Theorem 2.2": printed_scale(PUBLISHED, epsilon, DELTA, DIAGNOSES),
+        }
+        for name, scale in scales.items():
+            noisy = zipf(DIAGNOSES, COMMONEST) + scale * (gumbel if name.startswith("Gumbel") else laplace)
+            chosen = np.argpartition(-noisy, PUBLISHED, axis=1)[:, :PUBLISHED]
+            hits = (chosen < PUBLISHED).sum(1)
+            rows.append((epsilon, name, hits.mean(), hits.std(ddof=1) / repetitions**0.5))
+    return pd.DataFrame(rows, columns=["epsilon", "mechanism", "mean", "se"])
+
+
+def epsilon_for(frame: pd.DataFrame, mechanism: str, share: float = 0.9) -> float:
+    """Epsilon at which a mechanism finds a share of the list, between the points of `found`."""
+    part = frame[frame.mechanism == mechanism]
+    return float(np.exp(np.interp(share * PUBLISHED, part["mean"], np.log(part.epsilon))))
+
+
+@styled
+def draw_found(frame: pd.DataFrame) -> Figure:
+    """Items found against epsilon, the names on the lines."""
+    figure = Figure(figsize=(5.8, 3.5))
+    axes = figure.subplots()
+    places = {"Gumbel noise": (0.05, 18.9), "Laplace, Theorem 2.1": (0.155, 12.0), "Laplace, Theorem 2.2": (0.6, 11.6)}
+    for name, part in frame.groupby("mechanism", sort=False):
+        look = _FOUND[str(name)]
+        axes.errorbar(part.epsilon, part["mean"], BAR * part.se, capsize=2, **look)
+        label = str(name).replace(", ", ",\n")
+        axes.text(*places[str(name)], label, color=look["color"], va="center", fontweight="bold")
+    few, many = (epsilon_for(frame, name) for name in ("Gumbel noise", "Laplace, Theorem 2.2"))
+    axes.set_title(f"18 of 20 found: ε = {few:.2f} with Gumbel noise, ε = {many:.1f} by Theorem 2.2")
+    axes.set(xscale="log", xlabel="ε (privacy lost; less is better)", ylim=(0, 20.6), ylabel="of the true 20, found")
+    axes.set_yticks(range(0, 21, 5))
+    ticks = [0.05, 0.1, 0.2, 0.5, 1, 2, 5]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    return figure
+
+
+def one_release(k: int = 5, scale: float = 20.0, seed: int = 5) -> pd.DataFrame:
+    """One pass of Algorithm 1 over twelve counts: ``place``, ``count``, ``noisy``, ``chosen``."""
+    counts = zipf(12, 300)
+    noisy = counts + np.random.default_rng(seed).laplace(scale=scale, size=len(counts))
+    return pd.DataFrame(
+        {"place": np.arange(1, 13), "count": counts, "noisy": noisy, "chosen": noisy >= np.sort(noisy)[-k]}
+    )
+
+
+@styled
+def draw_one_release(frame: pd.DataFrame) -> Figure:
+    """True counts, the noise that each is given, and the line above which they are published."""
+    figure = Figure(figsize=(5.8, 2.6))
+    axes = figure.subplots()
+    axes.vlines(frame.place, frame["count"], frame.noisy, color="grey", lw=1)
+    axes.plot(frame.place, frame["count"], "_", color="black", ms=13, mew=1.6, label="true count")
+    for chosen, part in frame.groupby("chosen"):
+        look: dict[str, Any] = {"color": COLOURS[2]} if chosen else {"color": COLOURS[1], "mfc": "none"}
+        label = "with noise: published" if chosen else "with noise: not published"
+        axes.plot(part.place, part.noisy, "o", ms=6, label=label, **look)
+    line = (frame.noisy[frame.chosen].min() + frame.noisy[~frame.chosen].max()) / 2
+    axes.axhline(line, color="black", lw=0.8, ls=":")
+    axes.set_title(f"Every count gets its own noise, once; the {frame.chosen.sum()} highest are published")
+    axes.set(xlabel="place of the diagnosis in the true order", ylabel="patients")
+    axes.set_xticks(frame.place)
+    axes.legend(loc="upper right")
+    return figure
+
+
+def one_record() -> pd.DataFrame:
+    """Five counts before and after one record, in both meanings: ``meaning``, ``item``, ``before``, ``after``."""
+    rows = [
+        (meaning, item, before, before + move)
+        for meaning, moves in _MOVES.items()
+        for item, before, move in zip("ABCDE", _BEFORE, moves, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["meaning", "item", "before", "after"])
+
+
+@styled
+def draw_one_record(frame: pd.DataFrame) -> Figure:
+    """Counts on a line before (open) and after (filled) one record, a panel a meaning."""
+    figure = Figure(figsize=(5.8, 3.3))
+    for axes, (meaning, part) in zip(
+        figure.subplots(2, 1, sharex=True), frame.groupby("meaning", sort=False), strict=True
+    ):
+        moves = part.after - part.before
+        apart = moves.max() - moves.min()
+        for row, (item, before, after) in enumerate(part[["item", "before", "after"]].itertuples(index=False)):
+            colour = {1: COLOURS[2], 0: "grey", -1: COLOURS[1]}[after - before]
+            axes.plot(before, -row, "o", color=colour, mfc="none", ms=7)
+            if after != before:
+                axes.annotate(
+                    "", (after, -row), (before, -row), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2}
+                )
+            axes.text(3.6, -row, item, va="center", ha="center")
+        axes.set(xlim=(3.2, 14), ylim=(-4.7, 0.7), yticks=[])
+        axes.set_title(f"{meaning.capitalize()}. Two counts part by at most {apart}")
+    figure.axes[-1].set_xlabel("patients with diagnosis A … E")
+    return figure
+
+
+def price_list(m: int = DIAGNOSES, k: int = PUBLISHED) -> pd.DataFrame:
+    """Most a release loses, noise of Theorem 2.1, over the promise: ``release``, ``adjacency``, ``times``."""
+    rows = [(r, how, supremum(r, m, k, how) / (2 * k)) for r in _RELEASES for how in WORST_MOVE]
+    return pd.DataFrame(rows, columns=["release", "adjacency", "times"])
+
+
+@styled
+def draw_price_list(frame: pd.DataFrame) -> Figure:
+    """Bars of the largest loss over the promise, two for a release, their meaning of a record on them."""
+    figure = Figure(figsize=(5.8, 2.8))
+    axes = figure.subplots()
+    for row in frame.itertuples():
+        place = list(_RELEASES).index(row.release) + (0.2 if row.adjacency == "any direction" else -0.2)
+        colour = COLOURS[1 if row.times > 1 else 2]
+        axes.barh(place, row.times, height=0.36, color=colour, alpha=0.35)
+        axes.text(0.02, place, row.adjacency, va="center")
+        axes.text(row.times + 0.02, place, f"{row.times:g} ε", va="center")
+    axes.axvline(1, color="black", lw=1.2)
+    axes.set_yticks(range(len(_RELEASES)), [label.replace(", ", ",\n") for label in _RELEASES.values()])
+    axes.invert_yaxis()
+    axes.grid(visible=False, axis="y")
+    axes.set(xlim=(0, 1.75), xlabel="largest loss over the promised ε")
+    axes.set_title("The order is free, the counts are not")
+    return figure
+
+
+_NAMED = {
+    "Laplace, Theorem 2.1": ("Laplace, Theorem 2.1", COLOURS[0], "--"),
+    "Laplace, Theorem 2.2": ("Laplace, Theorem 2.2", COLOURS[1], "-"),
+    "Laplace, our bound": ("Laplace, our proof", COLOURS[0], "-"),
+    "Gumbel, zCDP or pure": ("Gumbel", COLOURS[2], "-"),
+    "exponential, pure": ("exponential", COLOURS[3], "-."),
+}
+
+
+@styled
+def draw_needs(frame: pd.DataFrame) -> Figure:
+    """Noise that five promises ask for, drawn once, against k: a panel of `approximate.scales`, names on the lines."""
+    figure = Figure(figsize=(5.8, 3.5))
+    axes = figure.subplots()
+    part = frame[(frame.panel == "oneshot") & frame.mechanism.isin(_NAMED)]
+    last, ends = part.k.max(), []
+    for mechanism, rows in part.groupby("mechanism", sort=False):
+        name, colour, style = _NAMED[str(mechanism)]
+        axes.plot(rows.k, rows.sd, color=colour, ls=style, marker="o", ms=3)
+        ends.append((float(rows.sd.iloc[-1]), name, colour))
+    height = 0.0
+    for end, name, colour in sorted(ends):
+        height = max(end, 1.5 * height)
+        axes.annotate(name, (last * 1.15, height), color=colour, va="center", annotation_clip=False)
+    axes.set_title("From a handful of items on, Gumbel noise needs the least")
+    axes.set(xscale="log", yscale="log", xlabel="items selected, $k$", ylabel="standard deviation of the noise / $s$")
+    axes.set_xlim(part.k.min() / 1.15, last * 12)
+    axes.set_xticks(sorted(part.k.unique()), [f"{k:g}" for k in sorted(part.k.unique())])
+    axes.minorticks_off()
+    return figure
+
+
+@styled
+def draw_recall_by_k(frame: pd.DataFrame) -> Figure:
+    """Share of the list found against its length: four mechanisms of `recall.recall`, names beside the last points."""
+    figure = Figure(figsize=(5.8, 3.3))
+    axes = figure.subplots()
+    names = {"Gumbel": "Gumbel", "Laplace, ours": "Laplace, our proof"}
+    looks = {"Gumbel": _FOUND["Gumbel noise"], "Laplace, ours": CALIBRATION["corrected"], **_FOUND}
+    part, ends = frame[frame.mechanism.isin(looks)].sort_values("k", kind="stable"), []
+    for name, rows in part.groupby("mechanism", sort=False):
+        look = looks[str(name)]
+        axes.errorbar(rows.k, rows["mean"], BAR * rows.se, capsize=2, **look)
+        ends.append((float(rows["mean"].iloc[-1]), names.get(str(name), str(name)), look["color"]))
+    height = -1.0
+    for end, label, colour in sorted(ends):
+        height = max(end, height + 0.09)
+        axes.annotate(label, (part.k.max() * 1.12, height), color=colour, va="center", annotation_clip=False)
+    axes.set_title("Gumbel noise keeps more of a long list than Laplace noise")
+    axes.set(xscale="log", ylim=(0, 1.03), xlabel="items selected, $k$", ylabel="share of the true top $k$ found")
+    axes.set_xlim(part.k.min() / 1.15, part.k.max() * 6)
+    axes.set_xticks(sorted(part.k.unique()), [f"{k:g}" for k in sorted(part.k.unique())])
+    axes.minorticks_off()
+    return figure
