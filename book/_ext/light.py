@@ -21,6 +21,10 @@ UNUSED = (
 ICONS = re.compile(r'<script[^>]*src="[^"]*fontawesome\.js[^"]*"></script>\s*')
 #: What the theme tells whoever has the console open.
 CHATTER = re.compile(r"console\.(?:log|info|debug)\(")
+EITHER = re.compile(r":(?:not|is|where)\([^)]*\)")
+CLASS = re.compile(r"\.(-?[_a-zA-Z][\w-]*)")
+IMAGE = re.compile(r'<img(?![^>]*loading=)[^>]*\bsrc="([^"]+\.svg)"')
+SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
 BACK = re.compile(r'<a class="viewcode-back" href="([^"#]+)#([^"]+)">.*?</a>')
 
 
@@ -42,6 +46,36 @@ def plain(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
         context["script_files"] = [it for it in context["script_files"] if "mathjax" not in str(it.filename).lower()]
 
 
+def pruned(css: str, used: frozenset[str]) -> str:
+    """The rules of a sheet some selector of which names only classes that are `used`; no comments."""
+    css, kept, start = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL), [], 0
+    while (brace := css.find("{", start)) >= 0:
+        head, end, depth = css[start:brace], brace + 1, 1
+        while depth and end < len(css):
+            depth += (css[end] == "{") - (css[end] == "}")
+            end += 1
+        body, start = css[brace + 1 : end - 1], end
+        rules = head.rpartition(";")  # what has no body stands before: @charset, @import
+        kept.append(rules[0] + rules[1])
+        if rules[2].lstrip().startswith(("@media", "@supports", "@layer")):
+            body = pruned(body, used)
+        elif not rules[2].lstrip().startswith("@"):
+            selectors = re.split(r",(?![^(\[]*[)\]])", rules[2])
+            wanted = [it for it in selectors if used.issuperset(CLASS.findall(EITHER.sub("", it)))]
+            rules = ("", "", ",".join(wanted))
+        if body.strip() and rules[2].strip():
+            kept.append(f"{rules[2]}{{{body}}}")
+    return "".join(kept) + css[start:]
+
+
+def sized(folder: Path, image: re.Match[str]) -> str:
+    """An image that is loaded when it comes near, with its size, so that the page stays where it is."""
+    path = (folder / image[1]).resolve()
+    found = SIZE.search(path.read_text(encoding="utf-8")) if path.is_file() else None
+    size = ' width="{:.0f}" height="{:.0f}"'.format(*(float(it) * 4 / 3 for it in found.groups())) if found else ""
+    return f'<img loading="lazy"{size}{image[0].removeprefix("<img")}'
+
+
 def clean(app: Sphinx, error: Exception | None) -> None:
     """Take out of the site what nothing on it asks for, and the outputs of notebooks that one can download."""
     if error or app.builder.format != "html":
@@ -53,11 +87,18 @@ def clean(app: Sphinx, error: Exception | None) -> None:
                 path.unlink()
     for path in (*(out / "_static" / "scripts").glob("*.js"), out / "search.html"):
         path.write_text(CHATTER.sub("[].concat(", path.read_text(encoding="utf-8")), encoding="utf-8")
+    words: set[str] = set()
     for path in out.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         less = BACK.sub(partial(leads, path.parent), ICONS.sub("", text))
+        less = IMAGE.sub(partial(sized, path.parent), less)
         if less != text:
             path.write_text(less, encoding="utf-8")
+        words |= {word for classes in re.findall(r'class="([^"]*)"', less) for word in classes.split()}
+    for path in (out / "_static").rglob("*.js"):
+        words |= set(re.findall(r"[_a-zA-Z][\w-]*", path.read_text(encoding="utf-8")))
+    for path in (out / "_static" / "styles").glob("*.css"):
+        path.write_text(pruned(path.read_text(encoding="utf-8"), frozenset(words)), encoding="utf-8")
     for path in (out / "_sources").rglob("*.ipynb"):
         notebook = json.loads(path.read_bytes())
         for cell in notebook["cells"]:

@@ -6,7 +6,7 @@
       01-universities:
         standard: {repetitions: 1000}
         paper: {repetitions: 10000}
-    seconds: {01-universities: 7}  # about, at paper: the longest chapter starts first where no run is known
+    seconds: {01-universities: 7}  # about, at standard: the longest page starts first where no run is known
     late: [90-scoreboard]      # run after all others, with parameter `records`
 """
 
