@@ -21,6 +21,7 @@ def losses():
             "guarantee": [math.inf, 2.0, 0.01, 1.0],
             "exact": [math.inf, 2.0, 0.01, math.nan],
             "lower": [1.2, 1.6, 0.0, 0.5],
+            "share": [math.inf, 1.0, 0.01, math.nan],
         }
     )
 
@@ -32,7 +33,9 @@ def marks(axes):
 
 
 def test_losses_beyond_the_axis_point_outwards(losses):
-    first, second = promises.draw_claimed_and_true(losses).axes
+    figure = promises.draw_claimed_and_true(losses)
+    first, second = figure.axes
+    assert figure.get_suptitle() == "1 of 2 mechanisms lose more than their papers say"
     assert {(">", promises.HIGH), ("o", 1.0), ("|", 1.0), (5, 1.2), (5, 0.8)} <= marks(first)
     assert {("<", promises.LOW), (5, promises.LOW), (5, 0.5)} <= marks(second)
     assert [label.get_text() for label in first.get_yticklabels()] == ["Coin", ""]
