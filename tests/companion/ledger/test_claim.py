@@ -224,7 +224,13 @@ def test_claims_without_a_cell_are_shown_together(monkeypatch: pytest.MonkeyPatc
     assert capsys.readouterr().out == ""
 
 
+def import_chapters() -> None:
+    for module in walk_packages(chapters.__path__, f"{chapters.__name__}."):
+        import_module(module.name)
+
+
 def test_a_claim_lives_in_the_room_of_its_chapter() -> None:
+    import_chapters()
     ledger = load_ledger(find_root())
     rooms = {name: function.__module__.split(".")[2] for name, function in SETTLED.items()}
     roads = [path.stem for path in sorted((find_root() / "notebooks").glob("[01][0-9]-*.ipynb"))]
@@ -234,8 +240,7 @@ def test_a_claim_lives_in_the_room_of_its_chapter() -> None:
 
 
 def test_every_settled_claim_has_one_function_and_every_function_a_claim() -> None:
-    for module in walk_packages(chapters.__path__, f"{chapters.__name__}."):
-        import_module(module.name)
+    import_chapters()
     ledger = load_ledger(find_root())
     settled = {name for name, entry in ledger.items() if entry.verdict not in ("pending", "unchecked")}
     assert set(SETTLED) == settled
