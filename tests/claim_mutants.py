@@ -145,7 +145,7 @@ def settle(trees: dict[str, ast.Module], module: str, claim: str) -> tuple[Any, 
 
 
 def chapter(trees: dict[str, ast.Module], package: str) -> tuple[list[Any], float]:
-    """With changed modules: all records of a chapter with its notebook's own parameters, and seconds."""
+    """With changed modules: all records of the pages that import a chapter, with their own parameters, and seconds."""
     sys.meta_path.insert(0, _Finder(trees))
     start = time.process_time()
     made: list[Record] = []
@@ -155,12 +155,14 @@ def chapter(trees: dict[str, ast.Module], package: str) -> tuple[list[Any], floa
         return made[-1]
 
     vars(companion.ledger.claim)["Record"] = noted
-    (path,) = (ROOT / "notebooks").glob(f"*-{package.replace('_', '-')}.ipynb")
     shell = InteractiveShell.instance()
-    for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type == "code":
-            shell.run_cell(cell.source).raise_error()
-    records = {record.claim: record.to_json() | {"chapter": path.stem} for record in made}
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        if f"companion.chapters.{package}" in path.read_text(encoding="utf-8"):
+            shell.reset()
+            for cell in nbformat.read(path, as_version=4).cells:
+                if cell.cell_type == "code":
+                    shell.run_cell(cell.source).raise_error()
+    records = {record.claim: record.to_json() | {"chapter": package} for record in made}
     return [records[name] for name in sorted(records)], time.process_time() - start
 
 

@@ -47,11 +47,16 @@ class Entry:
         return "; ".join(map(counterexample, self.against)) + "."
 
     @property
+    def printed(self) -> str:
+        """What the print says, in its own words where they are quoted."""
+        return f"“{self.claim.quote}”" if self.claim.quote else self.claim.statement
+
+    @property
     def text(self) -> str:
         """What one would send to an author."""
         said = [
             f"{self.paper}, {self.claim.where} ({self.verdict}; {self.claim.impact})",
-            f"Printed: {self.claim.statement}",
+            f"Printed: {self.printed}",
             f"Why: {self.claim.why}",
             f"{self.lead} {self.counterexample}",
             f"Instead: {self.claim.corrected}",
@@ -67,7 +72,7 @@ class Entry:
     def row(self) -> dict[str, Any]:
         """For a table: what the ledger says, and the verdict of this build."""
         claim = self.claim
-        keys = ("where", "kind", "statement", "why", "left_out", "corrected", "impact", "method", "chapter")
+        keys = ("where", "kind", "statement", "quote", "why", "left_out", "corrected", "impact", "method", "chapter")
         return {"id": claim.id, "paper": self.paper, "verdict": self.verdict} | {
             key: getattr(claim, key) or "" for key in keys
         }

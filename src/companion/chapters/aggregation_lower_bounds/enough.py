@@ -173,7 +173,7 @@ def padded_error(n_items: int, voters: int, epsilon: float) -> float:
     """
     most = math.ceil(pure_threshold(n_items, printed_error(n_items)) / epsilon) - 1
     core = min(voters, most - (voters - most) % 2)
-    return max(core, 0) / voters * float(printed_error(n_items))
+    return core / voters * float(printed_error(n_items))
 
 
 @claim("alabi2022:sec-results:lower-match")

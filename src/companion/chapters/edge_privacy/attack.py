@@ -36,7 +36,7 @@ def all_outcomes(n_items: int) -> NDArray[np.int64]:
 
 def outcome_law(win: ArrayLike, outcomes: NDArray[np.int64]) -> Array:
     """Chances of outcomes where i beats j with chance win[..., i, j]."""
-    upper = np.triu_indices(len(outcomes[0]), 1)
+    upper = np.triu_indices_from(outcomes[0], 1)
     return np.asarray(np.where(outcomes, win, 1 - np.asarray(win))[:, *upper].prod(1))
 
 

@@ -49,8 +49,8 @@ def descend(
 
 def minimise(wins: Array, noise: Array, gamma: float) -> Array:
     """The perturbed MLE, logistic link, gradient below 1e-12."""
-    theta, _ = mle_from_counts(wins + wins.T, (wins.sum(1) - noise)[None], ridge=gamma, tolerance=1e-12)
-    return theta[0]
+    (theta,), _ = mle_from_counts(wins + wins.T, (wins.sum(1) - noise)[None], ridge=gamma, tolerance=1e-12)
+    return theta
 
 
 def draw_wins(theta: Array, p: float, rng: np.random.Generator) -> Array:

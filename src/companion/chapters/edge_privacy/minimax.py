@@ -104,12 +104,13 @@ def check_thm_2_2(sizes: Sequence[int] = SIZES) -> Iterator[Check]:
 @claim("cai2025:sec-2.2.2:nonprivate-rate")
 def check_nonprivate_rate(sizes: Sequence[int] = (100, 10_000, 1_000_000)) -> Iterator[Check]:
     """Whether the minimax risk without privacy has the rate of the first term of (2.10)."""
-    ratios = [least_risk(4) / rates(n, 1.0, 1.0)[0] for n in sizes]
+    rate = {n: rates(n, 1.0, 1.0)[0] for n in sizes}
+    ratios = [least_risk(4) / rate[n] for n in sizes]
     what = f"minimax risk over the cube / √(log n/(np)), p = 1: growth from n = {sizes[0]} to {sizes[-1]:,}"
     # of the centred strengths whose average win probabilities are nearest to the observed shares of wins
     nearest = {n: 2 * math.sqrt(math.log(2 * n) / (2 * n)) / float(LOGISTIC.pdf(2.0)) for n in sizes}
-    upper = max(risk / rates(n, 1.0, 1.0)[0] for n, risk in nearest.items())
-    lower = min(plain_bound(n, 1.0) / rates(n, 1.0, 1.0)[0] for n in sizes)
+    upper = max(risk / rate[n] for n, risk in nearest.items())
+    lower = min(plain_bound(n, 1.0) / rate[n] for n in sizes)
     yield printed(what, ratios[-1] / ratios[0], "<=", 1 + ROUNDING)
     exact = math.sqrt(sizes[-1] * math.log(sizes[0]) / (sizes[0] * math.log(sizes[-1])))
     yield argument("minimax risk over the cube, which the estimate 0 attains", least_risk(4), "==", 1)

@@ -35,14 +35,14 @@ def swap_probability(n: int, gap: float, scale: float) -> float:
     failure.
     """
     others, reach = n - 2, math.ceil(12 * math.sqrt(n))
-    laws, starts = [], []
+    laws, middles = [], []
     for chance in (LOGISTIC.cdf(gap), 0.5):
         middle = round(others * float(chance))
         wins = np.arange(middle - reach, middle + reach + 1)
         laws.append(stats.binom.pmf(wins, others, chance))
-        starts.append(int(wins[0]))
+        middles.append(middle)
     lead = np.convolve(laws[0], laws[1][::-1])
-    first = starts[0] - starts[1] - 2 * reach
+    first = middles[0] - middles[1] - 2 * reach
     value = first + np.arange(len(lead))
     won = float(LOGISTIC.cdf(gap))
     met = ((1, won), (-1, 1 - won))

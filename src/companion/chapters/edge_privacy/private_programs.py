@@ -43,7 +43,7 @@ def private_risk(
     a, b, slacks = private_rows(neighbours, data, outputs, epsilon, delta, extra=1)
     total = data * outputs + 1 + slacks
     risk = np.zeros((count, total))
-    risk[:, : data * outputs] = np.einsum("ix,oi->ixo", laws, losses).reshape(count, -1)
+    risk[:, : data * outputs] = np.einsum("ix,oi->ixo", laws, losses).reshape(count, data * outputs)
     risk[:, data * outputs] = -1
     cost = np.zeros(total)
     cost[data * outputs] = 1

@@ -142,8 +142,8 @@ def noiseless_failure(constant: float, epsilon: float, share: float = 0.1) -> fl
 def check_thm_3_4_u0() -> Iterator[Check]:
     """Exact recovery below the threshold: for one matrix, for every delta, and as a statement about the worst case."""
     for n, k in ((2, 1), (6, 3)):
-        rho = np.full((n, n), 0.5)
-        rho[:k, k:], rho[k:, :k] = 0.5 + 1e-6, 0.5 - 1e-6
+        lead = np.repeat([1e-6, 0.0], [k, n - k])
+        rho = 0.5 + lead[:, None] - lead
         what = f"failure of always naming the first {k} of {n} items, at a matrix with gap 10^−6"
         yield printed(what, constant_failure(rho, range(k)), ">=", 0.1)
     for epsilon in TINY:

@@ -31,7 +31,7 @@ def likelihood_gaps(n_items: int, answers: int, unseen: float, link: Link = LOGI
     """Minus log probability of every possible data set, less the printed sum, at eleven strength vectors."""
     first, second = np.triu_indices(n_items, 1)
     pairs = len(first)
-    some = stream("cai2025 any strengths", {"n": n_items}).uniform(-3, 3, (10, n_items))
+    some = stream("cai2025 any strengths", {"n": n_items}).normal(0, 2, (10, n_items))
     theta = np.vstack([np.zeros(n_items), some])
     x = theta[:, first] - theta[:, second]
     outcome = np.concatenate([link.log_cdf(x), link.log_cdf(-x)], axis=1) - math.log(pairs)

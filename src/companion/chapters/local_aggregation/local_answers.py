@@ -102,7 +102,7 @@ def enumerated(voters: int, yes: int, blocks: int, epsilon_0: float, report: Any
     for block in combinations(range(voters), size):
         for signs in product((-1, 1), repeat=size):
             term = np.zeros(voters)
-            term[list(block)] = d * np.array(signs)
+            term[list(block)] = np.multiply(signs, d)
             values.append(term)
             weights.append(np.prod(np.where(np.array(signs) == 1, chances[list(block)], 1 - chances[list(block)])))
     terms, law = np.array(values), np.array(weights) / math.comb(voters, size)
@@ -144,11 +144,12 @@ def check_error(n_items: Iterable[int]) -> Iterator[Check]:
 @claim("alabi2022:lem-10:proof")
 def check_proof() -> Iterator[Check]:
     """Equation (3) and the lines after it."""
-    terms = enumerated(2, 2, 2, 1.0)
+    e = 1.0
+    terms = enumerated(2, 2, 2, e)
     as_printed = terms["variances"] + terms["covariances"]
-    what = "Var(w̃) by equation (3) less Var(w̃), n = m = 2, both voters say yes, ε₀ = 1"
+    what = f"Var(w̃) by equation (3) less Var(w̃), n = m = 2, both voters say yes, ε₀ = {e:g}"
     yield printed(what, as_printed - terms["variance"], "==", 0.0, error=ROUNDING)
-    votes = [enumerated(6, yes, 3, 1.0) for yes in range(7)]
+    votes = [enumerated(6, yes, 3, e) for yes in range(7)]
     gap = sum(abs(t["variances"] + 2 * t["covariances"] - t["variance"]) for t in votes)
     yield amended(f"the same with 2 Σ Cov, n = 6, m = 3, all {len(votes)} votes", gap, "==", 0, error=ROUNDING)
     yield amended("largest Σ Cov of these", max(t["covariances"] for t in votes), "==", 0, error=ROUNDING)
@@ -206,9 +207,11 @@ def check_dummy() -> Iterator[Check]:
     for users, who in ((n, "real"), (size * m, "all")):
         what, reading = f"bias of an answer that should be 1, m = {m}, n = {n}", f"n is the number of {who} users"
         yield printed(what, m / users * mean - 1, "==", 0.0, reading=reading, error=ROUNDING)
-    cuts = [np.array_split(votes, 3) for votes in permutations((1, 1, 1, 0))]
-    answers = [np.mean(block) for blocks in cuts for block in blocks]
-    sizes = ", ".join(f"{len(block)}" for block in cuts[0])
+    answers = []
+    for votes in permutations((1, 1, 1, 0)):
+        blocks = np.array_split(votes, 3)
+        answers += [np.mean(block) for block in blocks]
+    sizes = ", ".join(f"{len(block)}" for block in blocks)
     what = f"mean answer over all cuts of 4 voters into blocks of {sizes}, each sum over its block's size, w = 3/4"
     yield amended(what, np.mean(answers), "==", 0.75, error=ROUNDING)
 

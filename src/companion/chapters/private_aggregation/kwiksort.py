@@ -68,7 +68,7 @@ def check_only_w() -> Iterator[Check]:
     for rule in ("footrule", "Pick-a-Perm"):
         yield printed(what.format(rule), frame.apart[rule], "<=", 0)
     for voters, rule in product((2, 4), ("Kemeny", "Borda")):
-        row = (frame if voters == 2 else readers(3, voters).set_index("rule")).loc[rule]
+        row = readers(voters=voters).set_index("rule").loc[rule]
         what = f"{rule}, {voters} voters, 3 items: matrices told apart, of {row.matrices:g} of several profiles"
         yield amended(what, row.split, "==", 0)
 

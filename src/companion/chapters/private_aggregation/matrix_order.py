@@ -261,12 +261,18 @@ def exponential_errors(items: tuple[int, ...] = (2, 3, 5, 8, 11, 14), epsilon: f
 @claim("alabi2022:table-1:hay")
 def check_hay() -> Iterator[Check]:
     """The exponential mechanism: privacy over all data (`ROUNDING` allowed), error with constant 1, operations."""
-    every = max(exponential_loss(3, n, "all") for n in (1, 2, 3, 5, 8))
-    crowd = max(exponential_loss(m, 10**k, "unanimous") for m in (2, 4, 6) for k in range(5))
+    few, sizes = range(1, 9), (2, 4, 6)
+    every = max(exponential_loss(3, n, "all") for n in few)
+    crowd = max(exponential_loss(m, 10**k, "unanimous") for m in sizes for k in range(5))
     theirs, ours = exponential_errors()[["of printed", "of ours"]].max()
     work = max(m * 2.0 ** (m - 1) / math.factorial(m) for m in range(2, 23))
-    yield printed("exact loss over ε, all data of 3 items and 1, 2, 3, 5 or 8 voters", every, "<=", 1 + ROUNDING)
-    yield printed("the same, 2, 4 or 6 items, 1 to 10⁴ voters who agree but for one", crowd, "<=", 1 + ROUNDING)
+    yield printed(f"exact loss over ε, all data of 3 items and {few[0]} to {few[-1]} voters", every, "<=", 1 + ROUNDING)
+    yield printed(
+        f"the same, {', '.join(map(str, sizes))} items, 1 to 10⁴ voters who agree but for one",
+        crowd,
+        "<=",
+        1 + ROUNDING,
+    )
     yield printed("exact K − OPT over m³ log m/(εn), planted orders of 2 to 14 items, largest", theirs, "<=", 1)
     yield printed("terms of the programme over subsets over m!, 2 to 22 items, largest", work, "<=", 2)
     yield amended("exact K − OPT over m(m−1) log(m!)/(εn), planted orders of 2 to 14 items, largest", ours, "<=", 1)

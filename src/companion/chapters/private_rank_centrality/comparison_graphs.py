@@ -120,7 +120,7 @@ def replaced_sample(samples: int, d: float) -> float:
 
 def added_sample(d: float) -> float:
     """How far the first sample of a new edge moves P: three items, two edges, won and lost."""
-    pairs, shares = all_pairs(3), np.array([1.0, 0.0, 0.0])
+    pairs, shares = all_pairs(3), np.eye(3)[0]
     return float(norm(printed_matrix(3, pairs, shares, d) - printed_matrix(3, pairs[:2], shares[:2], d)))
 
 

@@ -33,7 +33,7 @@ def laws(chains: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.b
     By the Markov chain tree theorem: the weights are principal minors of I - P, and all vanish iff the law is not
     unique. O(chains * states^4).
     """
-    n = chains.shape[-1]
+    *_, n = chains.shape
     kept = [np.delete(np.arange(n), state) for state in range(n)]
     generator = np.eye(n) - chains
     weights = np.stack([np.linalg.det(generator[..., keep[:, None], keep]) for keep in kept], -1)

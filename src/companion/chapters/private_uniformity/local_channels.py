@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import chain, combinations, product
 
 import numpy as np
 import pandas as pd
@@ -37,16 +37,21 @@ def pointwise_loss(law: NDArray[np.float64]) -> float:
     return max(privacy_loss(a, b) for a in law for b in law)
 
 
+def events(outputs: int) -> NDArray[np.bool_]:
+    """All non-empty sets of outputs, a column each, the full one last."""
+    chosen = chain.from_iterable(combinations(range(outputs), size + 1) for size in range(outputs))
+    return np.array([np.isin(range(outputs), event) for event in chosen]).T
+
+
 def eventwise_loss(law: NDArray[np.float64]) -> float:
     """The largest log ratio over all non-empty sets of outputs and all ordered pairs of rows; at most 12 outputs."""
-    events = np.array(list(product((0, 1), repeat=law.shape[1])))[1:]
-    chances = law @ events.T
+    chances = law @ events(law.shape[1])
     return float(np.log(chances.max(0) / chances.min(0)).max())
 
 
 def pairing(n_items: int) -> NDArray[np.int64]:
     """The pairs (0, 1), (2, 3), ..., shape (pairs, 2)."""
-    return np.arange(n_items // 2 * 2).reshape(-1, 2)
+    return np.arange(0, n_items - 1, 2)[:, None] + range(2)
 
 
 def printed_channel(n_items: int, epsilon: float) -> NDArray[np.float64]:
@@ -75,7 +80,7 @@ def most_apart(chances: NDArray[np.float64]) -> float:
 
     Shape (rankings of one peer, rankings of the other, decisions).
     """
-    return max(float(np.ptp(np.log(chances), axis=axis).max()) for axis in (0, 1))
+    return max(float(np.ptp(np.log(chances), axis=axis).max()) for axis in range(2))
 
 
 @claim("busafekete2021:sec-3:ldp-stronger")
@@ -83,15 +88,15 @@ def check_ldp_stronger(epsilon: float = 1.0) -> Iterator[Check]:
     """Two items, two peers: every decision from local reports is centrally private; the converse fails."""
     law = printed_channel(2, epsilon)
     reports = np.array([[np.kron(a, b) for b in law] for a in law])
-    decisions = np.array(list(product((0, 1), repeat=4)))[1:-1]
-    central = most_apart(reports @ decisions.T)
-    what = f"two peers: central loss of any of {len(decisions)} decisions from the paper's reports"
+    decisions = events(4)[:, :-1]
+    central = most_apart(reports @ decisions)
+    what = f"two peers: central loss of any of {len(decisions.T)} decisions from the paper's reports"
     yield printed(what, central, "<=", epsilon + ROUNDING)
     yield argument(f"{what}: ε₀, by one peer's report", central, "==", epsilon, error=ROUNDING)
     # of two peers with two possible rankings each: yes, no
     right = (1 + math.tanh(epsilon / 2)) / 2
     yes = np.where(np.eye(2) == 1, right, 1 - right)
-    kept = most_apart(np.stack([yes, 1 - yes], axis=-1))
+    kept = most_apart(np.dstack([yes, 1 - yes]))
     what = "randomised answer to 'do both agree?' from raw rankings: central loss"
     yield printed(what, kept, "<=", epsilon + ROUNDING)
     yield argument(f"{what}, ε₀", kept, "==", epsilon, error=ROUNDING)

@@ -24,7 +24,7 @@ def sign_law(n_items: int, theta: float, pairs: NDArray[np.int64]) -> NDArray[np
     rankings = all_rankings(n_items)
     distance = kendall_distances(rankings, np.arange(n_items))
     weight = math.exp(-theta) ** distance
-    code = (pair_signs(rankings, pairs) > 0) @ (1 << np.arange(len(pairs))[::-1])
+    code = (pair_signs(rankings, pairs) == 1) @ (1 << np.arange(len(pairs))[::-1])
     return np.asarray(np.bincount(code, weight / weight.sum(), 1 << len(pairs)), float)
 
 

@@ -131,8 +131,9 @@ def check_thm_7(
     """Privacy, orders and errors of Theorem 7, first bullet."""
     order = orders(epsilon, delta, items)
     losses = channel_losses(epsilon)
-    of = f"ε₀ = {wide[0]:g} to {wide[1]:g}, m = 10"
-    sizes, saturated = f"m = {items[0]} to {items[1]}", growth([printed_order(10, 0.1, e, delta) for e in wide], wide)
+    m = 10
+    saturated, fine = (growth([printed_order(m, 0.1, e, delta) for e in grid], grid) for grid in (wide, narrow))
+    sizes, of = f"m = {items[0]} to {items[1]}", f"ε₀ = {wide[0]:g} to {wide[1]:g}, m = {m}"
     near = growth(order["φ = 0.9"].tolist(), items)
     far = growth(order["distance ½"].tolist(), items)
     worse = two_item_errors(math.tanh(0.5), 1e-3)
@@ -148,8 +149,7 @@ def check_thm_7(
     what = "m = 2, φ = 0, ε₀ = 1, printed threshold, δ = 0.001, best k: larger of size and miss"
     yield printed(what, worse, "<=", 1e-3)
     yield amended("exponent of m at fixed distance ε = 1/2", far, "==", 2.5, error=0.02)
-    fine = growth([printed_order(10, 0.1, e, delta) for e in narrow], narrow)
-    yield amended(f"exponent of ε₀, ε₀ = {narrow[0]:g} to {narrow[1]:g}, m = 10", fine, "==", -2, error=1e-6)
+    yield amended(f"exponent of ε₀, ε₀ = {narrow[0]:g} to {narrow[1]:g}, m = {m}", fine, "==", -2, error=1e-6)
     yield amended(f"exponent of ε₀, {of}", saturated, "==", 0, error=ROUNDING)
     what = "exact threshold, our k: most miss / δ, m = 2, 4, 10, 100"
     yield amended(what, worst_miss(), "<=", 1, error=ROUNDING / 1e-6)
@@ -157,11 +157,11 @@ def check_thm_7(
     share = (grid["power − size"] / grid["upper bound"]).max()
     yield amended("k = 1/(2 b² √m): most of (power − size) / our bound on it", share, "<=", 1)
     # the exact divergence of a mixture of all signs; the bound's exponential function is its limit
-    k, b = 1000, 0.01
+    m, k, b = 4, 1000, 0.01
     exact = 0.5 * math.sqrt((((1 + b**2) ** k + (1 - b**2) ** k) / 2) ** 2 - 1)
-    near = indistinguishable(4, k, b) / exact
+    near = indistinguishable(m, k, b) / exact
     yield argument(
-        "that bound over half the root of the exact χ², m = 4, b = 0.01, k = 1000", near, "==", 1, error=2 / k
+        f"that bound over half the root of the exact χ², m = {m}, b = {b}, k = {k}", near, "==", 1, error=2 / k
     )
 
 

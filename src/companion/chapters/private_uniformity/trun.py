@@ -216,7 +216,8 @@ def check_alg_3(cases: Iterable[tuple[int, int, float]] = ((2, 2, 0.5), (100, 10
     """Algorithm 3 as a definition, on its smallest data and one larger case."""
     for m, k, mu in cases:
         # at even k all pair sums can be 0; where all agree a fair coin turns each pair round
-        even, agree = np.zeros(m // 2), k * (-1.0) ** np.arange(m // 2)
+        agree = np.resize([k, -k], m // 2)
+        even = np.zeros_like(agree)
         as_printed, right = (
             paper.trun(m, k, EPSILON_0, DELTA, mu, accept_large=large).mechanism for large in (True, False)
         )

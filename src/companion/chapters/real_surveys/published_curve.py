@@ -73,7 +73,7 @@ def published_beside_ours(frame: pd.DataFrame) -> pd.DataFrame:
 def check_figure_8_mle() -> Iterator[Check]:
     """The published curve of the perturbed MLE, its privacy, and that it falls; simulated with `REPETITIONS`."""
     (epsilons,) = {tuple(values) for values in PUBLISHED_MLE.values()}
-    for survey, part in mle_curve(epsilons, REPETITIONS).groupby("survey", sort=False):
+    for survey, part in mle_curve(epsilons, REPETITIONS).groupby("survey"):
         for row in part.sort_values("epsilon").itertuples():
             loss = survey_mle("as printed", row.epsilon, survey).guarantee.epsilon
             yield printed(f"privacy loss, {survey}, ε = {row.epsilon:g}", loss, "<=", row.epsilon)

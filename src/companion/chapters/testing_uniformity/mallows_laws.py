@@ -56,8 +56,8 @@ def best_event(items: int, phi: Fraction, centre: int = 0) -> Fraction:
 
 
 def normaliser(items: int) -> NDArray[np.int64]:
-    """Coefficients of the printed product: i = 1 .. m - 1 of the sum over j = 0 .. i of phi^j."""
-    return reduce(np.convolve, [np.ones(i + 1, int) for i in range(1, items)])
+    """Coefficients of the printed product of the sums over j = 0 .. i of phi^j; that of i = 0 is 1."""
+    return reduce(np.convolve, [np.ones(i + 1, int) for i in range(items)])
 
 
 @claim("busafekete2021:eq-z")
@@ -169,7 +169,7 @@ def check_tester(epsilon: float = 0.25, delta: float = 0.05, points: int = 200) 
     powers = [two_item_power(n, lead, 0.5 + bias) for bias in np.linspace(epsilon, 0.5, points)]
     case = f"m = 2, ε = {epsilon:g}, δ = {delta:g}"
     yield printed(f"{case}, n = {n}: probability to reject uniform rankings", size, "<=", delta)
-    yield printed(f"{case}, n = {n}: least power over the alternatives, either centre", min(powers), ">=", 1 - delta)
+    yield printed(f"{case}, n = {n}: least power over the alternatives, either centre", np.min(powers), ">=", 1 - delta)
     what = "larger error of the best symmetric threshold"
     yield argument(f"{case}, n = {n}: {what}", larger_error(n, epsilon), "==", max(size, 1 - powers[0]), error=ROUNDING)
     fewer = min(larger_error(k, epsilon) for k in range(1, n))
@@ -186,7 +186,7 @@ def known_centre_power(items: int, theta: float, n: int, size: float, coin: bool
         null, law = np.convolve(null, distance_law(items, 0.0)), np.convolve(law, distance_law(items, theta))
     below = np.cumsum(null)
     edge = int(np.searchsorted(below, size, side="right"))
-    spent = below[edge - 1] if edge else 0.0
+    spent = null[:edge].sum()
     return float(law[:edge].sum() + coin * law[edge] * (size - spent) / null[edge])
 
 

@@ -120,7 +120,7 @@ def check_mahonian(
 ) -> Iterator[Check]:
     """Cost of the Mahonian table, and of the total variation distance without it."""
     entries, bits = (exponent(sizes, [f(s) for s in sizes]) for f in (table_entries, output_bits))
-    grid, most = f"m = {min(sizes)} to {max(sizes)}", sizes[-2]
+    grid, (*_, most, _) = f"m = {min(sizes)} to {max(sizes)}", sizes
     rows = [len(mahonian(m)) for m in range(1, most + 1)]
     cells = [(m, 1 / Fraction(part)) for m in few for part in parts]
     fast = [Mallows.of_gap(m, float(gap)).total_variation() for m, gap in cells]

@@ -201,10 +201,11 @@ def check_small_m(phi: float = 0.5, k: int = 10, delta: float = 1e-3) -> Iterato
     yield amended(f"{what}, {chosen}", min(by_pairing), "==", stated, error=ROUNDING)
     listed = sum(by_pairing) / len(by_pairing)
     yield amended(f"{what}, {drawn}, against all rankings and pairings", mean, "==", listed, error=ROUNDING)
-    few = small_samples(2, math.log(3), delta)
-    size = null_size(2, few, paper.unif(2, delta).threshold)
+    m = 2
+    few = small_samples(m, math.log(3), delta)
+    size = null_size(m, few, paper.unif(m, delta).threshold)
     for reading in (drawn, chosen):
-        yield printed(f"size, m = 2, φ_ε = 1/3, k = {few}, δ = {delta:g}", size, "<=", delta, reading=reading)
+        yield printed(f"size, m = {m}, φ_ε = 1/3, k = {few}, δ = {delta:g}", size, "<=", delta, reading=reading)
     least = [Mallows.of_phi(m, phi) for m in (2, 4, 10, 50) for phi in (0.1, 0.5, 0.9, 0.999)]
     ratio = min(mean_square_bias(law) / float(law.bias(1)) ** 2 for law in least)
     what = f"least (E[Y] - m/2) / ((k-1) m μ′²/2), random pairing, {len(least)} laws, m = 2 .. 50: that of m = 2"
