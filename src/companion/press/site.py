@@ -211,7 +211,10 @@ def _fault_of(it: _Reference, path: Path, html: Path, pages: dict[Path, _Page]) 
 
 # ---------------------------------------------------------------- the browser
 
+# A formula is typeset when it comes into view; here all are.
 TYPESET = """async patience => {
+    await window.MathJax?.startup?.promise;
+    await window.MathJax?.startup?.document?.lazyTypesetAll?.();
     const raw = () => [...document.querySelectorAll(".math")].filter(it => !it.querySelector("mjx-container"));
     for (const end = performance.now() + patience; raw().length && performance.now() < end;)
         await new Promise(done => setTimeout(done, 50));
