@@ -4,6 +4,8 @@
   const field = output.parentElement.querySelector("input[name=q]");
   const query = new URLSearchParams(location.search).get("q") ?? "";
   const idle = new Set(["of", "the", "by", "in", "et", "al", "and", "a", "is"]);
+  const greek = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", zeta: "ζ", eta: "η", theta: "θ", kappa: "κ", lambda: "λ", mu: "μ", pi: "π", rho: "ρ", sigma: "σ", tau: "τ", phi: "φ", xi: "ξ" };
+  const letters = (text) => text.replace(/\b([a-z]+?)_?(\d+)\b/g, (all, name, digits) => (greek[name] ? greek[name] + digits : all));
   const plain = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
   const entries = window.SECTIONS.map(([page, title, url, text]) => ({
     page, title, url, text, head: plain(`${title || page}`), over: plain(page), all: plain(`${page} ${title} ${text}`),
@@ -18,7 +20,7 @@
     return (from ? "… " : "") + text.slice(from, from + 200) + (from + 200 < text.length ? " …" : "");
   };
   const search = (asked) => {
-    const words = plain(asked).split(/[\s,:;()]+/).filter((word) => word && !idle.has(word)).map(finder);
+    const words = letters(plain(asked)).split(/[\s,:;()]+/).filter((word) => word && !idle.has(word)).map(finder);
     const found = words.length
       ? entries
           .filter((it) => words.every((word) => word.test(it.all)))

@@ -51,7 +51,9 @@ def show_number(value: float) -> str:
 
 _GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}|\((?:[^()]|\([^()]*\))*\)|[-−+]?[\w*]+(?:\.\d+)?"
 #: Below or above one letter, digit or sign; the names of code are longer.
-_SCRIPT = re.compile(rf"((?<![A-Za-z])\w|[^\w\s])([\^_])({_GROUP})")
+SCRIPT = re.compile(rf"((?<![A-Za-z])\w|[^\w\s])([\^_])({_GROUP})")
+#: A Greek letter and its number, as in κ1.
+NUMBERED = re.compile(r"([α-ωℓ])(\d+|∞)")
 
 
 def typeset(text: str) -> Markup:
@@ -67,16 +69,17 @@ def typeset(text: str) -> Markup:
         base, sign, group = match.groups()
         inner = group[1:-1] if group[0] in "{(" else group
         tag = "sup" if sign == "^" else "sub"
-        return f"{base}<{tag}>{_SCRIPT.sub(script, inner)}</{tag}>"
+        return f"{base}<{tag}>{SCRIPT.sub(script, inner)}</{tag}>"
 
-    return Markup(_SCRIPT.sub(script, _SCRIPT.sub(script, str(escape(text)))))
+    set_below = NUMBERED.sub(r"\1<sub>\2</sub>", str(escape(text)))
+    return Markup(SCRIPT.sub(script, SCRIPT.sub(script, set_below)))
 
 
 def counterexample(check: Check) -> str:
     """A check on which a statement fails, in words."""
     value = show_number(check.observed) + (f" ± {show_number(check.error)}" if check.error else "")
     reading = f" (read as: {check.reading})" if check.reading else ""
-    return f"{check.what}{reading} is {value}, where {RELATIONS[check.relation]} {show_number(check.bound)} is stated"
+    return f"{check.what}{reading} is {value}; it should be {RELATIONS[check.relation]} {show_number(check.bound)}"
 
 
 def _about(check: Check, ours: bool) -> str:

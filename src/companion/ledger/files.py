@@ -40,11 +40,11 @@ class Claim:
     """One entry of the ledger; `id` is ``paper:place``, as in ``cai2025:thm-2.1``.
 
     `where` the paper prints it, of which `kind` it is, what its `statement` says in our words and, where our copy
-    is     clean and a few words carry the point, in a `quote` of its own; the `chapter` that settles it, and the
-    `verdict` that a build is held to. Of a statement that does not simply hold `why` says so in     one sentence,
-    `corrected` is what holds instead, and `impact` what comes of it. `left_out`, due for ``needs a     condition``
-    alone, is what the print leaves out, and with which it is true: a statement in which something printed     must
-    be replaced is refuted. `uses` are the claims that its proof rests on; `tolerance` is that of its numbers,
+    is clean and a few words carry the point, in a `quote` of its own; the `chapter` that settles it, and the
+    `verdict` that a build is held to. Of a statement that does not simply hold `why` says so in one sentence,
+    `corrected` is what holds instead, and `impact` what comes of it. `left_out`, due for ``needs a condition``
+    alone, is what the print leaves out, and with which it is true: a statement in which something printed must be
+    replaced is refuted. `uses` are the claims that its proof rests on; `tolerance` is that of its numbers,
     relative, when two builds are compared; `reason` says why it is not checked.
     """
 

@@ -52,6 +52,7 @@ def counts(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) ->
         "claims": len(ours),
         "hold": sum(it.verdict == "holds" for it in ours),
         "wrong": sum(it.claim.impact is not None for it in ours),
+        "unchecked": sum(it.verdict == "unchecked" for it in ours),
         "broken": sum(it.claim.impact == "privacy broken" for it in ours),
     }
     return {name: str(number) for name, number in numbers.items()}
@@ -84,6 +85,7 @@ def citation(root: Path) -> dict[str, str]:
         "author": " and ".join(f"{{{author['name']}}}" for author in cff["authors"]),
         "title": cff["title"],
         "version": str(cff["version"]),
+        "year": str(cff["date-released"])[:4],
     }
     lines = ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items())
     return {"version": str(cff["version"]), "bibtex": f"@software{{private_ranking,\n{lines}\n}}"}

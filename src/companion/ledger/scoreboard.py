@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +62,15 @@ class Entry:
             f"Why: {self.claim.why}",
             f"{self.lead} {self.counterexample}",
             f"Instead: {self.claim.corrected}",
+            f"(Private ranking, executable, version {version('dprank')}: {self.claim.id})",
         ]
-        return "\n".join(textwrap.fill(line, 88) for line in said)
+        return "\n".join(textwrap.fill(line, 88, break_on_hyphens=False) for line in said)
 
     @property
     def tex(self) -> str:
         """The same for a LaTeX file, without packages."""
         head, body = self.text.replace("\n", " ").split(" Printed: ", 1)
-        return textwrap.fill(rf"\paragraph{{{latex(head)}}} Printed: {latex(body)}", 88)
+        return textwrap.fill(rf"\paragraph{{{latex(head)}}} Printed: {latex(body)}", 88, break_on_hyphens=False)
 
     def row(self) -> dict[str, Any]:
         """For a table: what the ledger says, and the verdict of this build."""
@@ -154,4 +157,4 @@ class Scoreboard:
             if entry.claim.id.split(":")[0] == paper and entry.verdict in NEEDS_CORRECTION and entry.against
         ]
         wrong.sort(key=lambda entry: order.index(entry.claim.impact or order[-1]))
-        return Html(fill("errata.html", entries=wrong))
+        return Html(fill("errata.html", entries=wrong, impacts=Counter(entry.claim.impact for entry in wrong)))

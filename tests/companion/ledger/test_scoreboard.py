@@ -99,12 +99,12 @@ def test_errata_are_sorted_by_what_comes_of_them_and_say_why(board):
         "A ✗ refuted #",
         "Printed: first <one>",
         "Why: one is not two",
-        "For instance: loss is 2, where ≤ 1 is stated.",
+        "For instance: loss is 2; it should be ≤ 1.",
         "Instead: the right one",
         "Rests on it: E (depends on the reading).",
-        "the argument and all checks",
+        "the argument and all checks · cai2025:a",
     ]
-    assert "Under some readings: y (read as: one) is 2, where ≤ 1 is stated." in first.get_text(" ", strip=True)
+    assert "Under some readings: y (read as: one) is 2; it should be ≤ 1." in first.get_text(" ", strip=True)
     assert board.errata("qiao2021").count("<section") == 0
 
 
@@ -112,7 +112,7 @@ def test_what_an_author_is_sent(board):
     entry = next(it for it in board.entries if it.claim.id == "cai2025:e")
     assert entry.text.splitlines()[1] == "Printed: it is ε̃ 50% of a_b"
     assert r"\paragraph{Cai et al. (2025), E (depends on the reading; privacy broken)}" in entry.tex
-    assert r"it is \ensuremath{\tilde{\varepsilon}} 50\% of a\_b" in " ".join(entry.tex.split())
+    assert r"it is \ensuremath{\tilde{\varepsilon}} 50\% of \ensuremath{a_{b}}" in " ".join(entry.tex.split())
 
 
 def test_the_ledger_for_other_programs(board, tmp_path):

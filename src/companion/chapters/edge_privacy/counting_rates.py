@@ -273,8 +273,10 @@ def check_thm_2_3_proof(probability: float = 0.5) -> Iterator[Check]:
     first = first_violation(probability)
     for items, epsilon in (([first, 100, 3000], math.inf), ([300], 10.0)):
         for row in leader(items, probability, epsilon).itertuples():
-            at = f"n = {row.items}, p = {probability:g}, ε = {epsilon:g}, one leader, C = {row.constant:.3g}"
-            what = f"P(N_a − N_b falls C√(np log n) short) over n^(−C²), {at}".replace("inf", "∞")
+            at = f"n = {row.items}, p = {probability:g}, ε = {epsilon:g}, C = {row.constant:.3g}"
+            what = f"one item beats all, others tie: P(N_a − N_b falls C√(np log n) short) over n^(−C²), {at}".replace(
+                "inf", "∞"
+            )
             yield printed(what, row.exact / row.printed, "<=", 1)
     before = leader([first - 1], probability).iloc[0]
     yield argument(f"the same for n = {first - 1}, the last before that", before.exact / before.printed, "<=", 1)

@@ -178,7 +178,7 @@ def check_thm_6_samples(repetitions: int) -> Iterator[Check]:
     test = paper.trun(m, printed_rankings(m, mu, EPSILON_0, DELTA), EPSILON_0, DELTA, mu).mechanism
     size, se = simulated_size(test, repetitions, stream("06: size of TRUN", {"m": m}))
     yield printed("P(reject uniform rankings), simulated, same case, constant 1", size, "<=", DELTA, error=Z * se)
-    for constant in (0.1, 1, 10):
+    for constant in (10, 1, 0.1):
         k = printed_rankings(2, 0.02, 1.0, DELTA, constant)
         what = f"P(reject uniform) by coin and gate alone, m = 2, μ = 0.02, ε₀ = 1, δ = 0.05, constant {constant:g}"
         size = gate_size(2, k, 1.0, DELTA, 0.02)

@@ -199,10 +199,10 @@ def far_law(n_items: int, apart_by: int) -> NDArray[np.float64]:
                 for r, number in enumerate(ways):
                     row[r + more] += number
         states = fresh
-    number = range(total + 1)
-    chosen = [sum(ways[r] for ways in states.values() if r < len(ways)) for r in number]
-    free = [math.prod(range(n_items - 2 * r - 1, 0, -2)) for r in number]  # pairings of the other items
-    close = [sum((-1) ** (r - j) * math.comb(r, j) * chosen[r] * free[r] for r in number[j:]) for j in number]
+    sizes = range(total + 1)
+    chosen = [sum(ways[r] for ways in states.values() if r < len(ways)) for r in sizes]
+    free = [math.prod(range(n_items - 2 * r - 1, 0, -2)) for r in sizes]  # pairings of the other items
+    close = [sum((-1) ** (r - j) * math.comb(r, j) * chosen[r] * free[r] for r in sizes[j:]) for j in sizes]
     return np.array([ways / free[0] for ways in reversed(close)])
 
 
