@@ -13,7 +13,9 @@ FILES = {
     "companion/press/run.py": "",
     "companion/instruments/surveys.py": "",
     "companion/late.py": "def f():\n    from dprank.topk import peeling",
-    "companion/all.py": "from pkgutil import walk_packages",
+    "companion/all.py": "import pkgutil\npkgutil.walk_packages(anything)",
+    "companion/renamed.py": "from pkgutil import walk_packages as walk",
+    "companion/some.py": "from pkgutil import iter_modules\nfrom dprank import topk\niter_modules(topk.__path__)",
     "dprank/__init__.py": "if TYPE_CHECKING:\n    import dprank.topk\nelse:\n    import dprank._base",
     "dprank/_base.py": "",
     "dprank/topk/__init__.py": "",
@@ -47,6 +49,8 @@ def tree(tmp_path: Path) -> Path:
         ("import dprank.topk.oneshot as o", {*PEELING, "dprank/topk/oneshot.py"}),
         ("from companion import late", {*PEELING, "companion/__init__.py", "companion/late.py"}),
         ("import companion.all", FILES.keys() - {"companion/__main__.py", "companion/press/run.py"}),
+        ("import companion.renamed", FILES.keys() - {"companion/__main__.py", "companion/press/run.py"}),
+        ("import companion.some", {*PEELING, "dprank/topk/oneshot.py", "companion/__init__.py", "companion/some.py"}),
     ],
 )
 def test_closure(tree: Path, code: str, files: set[str]) -> None:

@@ -2,7 +2,8 @@
 
 An import that is written down is found in the source, also where it stands in a function and has not run yet. One that
 is made of a name at run time (`import_module`) is seen in the modules that the run held at its end: as long as nothing
-of all this changes, the next run would load the same. Who asks what modules there are (`walk_packages`) reads them all.
+of all this changes, the next run would load the same. Who asks what modules a package has (`walk_packages`) reads these,
+or all where it cannot be read off which package is meant.
 """
 
 from __future__ import annotations
@@ -50,8 +51,11 @@ class Sources:
         while due:
             module = due.pop()
             found.add(module)
-            imported, anything = _imports(self.text[module], module, self.modules[module].endswith("/__init__.py"))
-            due |= (self.walked if anything else self._known(imported)) - found
+            imported, asked = _imports(self.text[module], module, self.modules[module].endswith("/__init__.py"))
+            walked = {
+                m for m in self.walked if any(not package or f"{m}.".startswith(f"{package}.") for package in asked)
+            }
+            due |= (self._known(imported) | walked) - found
         files = {self.modules[module] for module in found}
         return {name: self.digests[name] for name in sorted(files)} | {
             name: digest for module in sorted(found & READS.keys()) for name, digest in self.read[module].items()
@@ -73,14 +77,15 @@ def _with_packages(name: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1024)
-def _imports(source: str, module: str, package: bool) -> tuple[frozenset[str], bool]:
-    """Names that may be modules `source` imports, and whether it asks what modules there are."""
+def _imports(source: str, module: str, package: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Names that may be modules `source` imports, and packages whose modules it lists; one that is empty means all."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
-        return frozenset(), False
+        return frozenset(), frozenset()
     names: set[str] = set()
-    anything = False
+    called: dict[str, str] = {}  # what a name stands for
+    asked: list[str | None] = []  # the name whose modules are listed; None if it cannot be read off
     todo: list[ast.AST] = [tree]
     while todo:
         node = todo.pop()
@@ -90,12 +95,18 @@ def _imports(source: str, module: str, package: bool) -> tuple[frozenset[str], b
                 continue
             case ast.Import():
                 names |= {alias.name for alias in node.names}
+                called |= {alias.asname or alias.name: alias.name for alias in node.names}
             case ast.ImportFrom():
                 level = node.level - package if node.level else 0
                 above = module.split(".")[: len(module.split(".")) - level] if node.level else []
                 base = ".".join([*above, *filter(None, [node.module])])
                 names |= {base} | {f"{base}.{alias.name}" for alias in node.names}
-            case ast.alias(name=name) | ast.Attribute(attr=name) if name in ANYTHING:
-                anything = True
+                called |= {alias.asname or alias.name: f"{base}.{alias.name}" for alias in node.names}
+            case ast.Call(func=ast.Name(name), args=[ast.Attribute(ast.Name(of), "__path__"), *_]) if name in ANYTHING:
+                asked.append(of)
+                todo += node.args
+                continue
+            case ast.Name(name) | ast.Attribute(attr=name) | ast.alias(name=name, asname=str()) if name in ANYTHING:
+                asked.append(None)
         todo += ast.iter_child_nodes(node)
-    return frozenset(names), anything
+    return frozenset(names), frozenset("" if of is None else called.get(of, "") for of in asked)
