@@ -2,7 +2,7 @@
 
 An import that is written down is found in the source, also where it stands in a function and has not run yet. One that
 is made of a name at run time (`import_module`) is seen in the modules that the run held at its end: as long as nothing
-of all this changes, the next run would load the same. Who asks what modules a package has (`walk_packages`) reads these,
+of all this changes, the next run would load the same. Who lists the modules of a package (`walk_packages`) reads them,
 or all where it cannot be read off which package is meant.
 """
 
