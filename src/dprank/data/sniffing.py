@@ -1,0 +1,122 @@
+"""Tables as people have them: the encoding, the separator and the line ends are found out, and said."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from dprank.data.files import is_parquet, reading
+
+__all__ = ["Sniffed", "sniff"]
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+#: What a file begins with that says how it is encoded.
+MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+
+
+@dataclass(frozen=True)
+class Sniffed:
+    """A table of texts, and how its file was written.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Every cell as it is written; empty where there is none.
+    said : str
+        Format, encoding, separator and line ends in words.
+    """
+
+    frame: Any
+    said: str
+
+
+def sniff(path: str | os.PathLike[str]) -> Sniffed:
+    """Read a CSV or Parquet file as texts, whatever its encoding, separator and line ends.
+
+    Parameters
+    ----------
+    path : path
+        Parquet if its name or first bytes say so, else CSV with a header: in UTF-8, or in UTF-16 with its mark;
+        separated by commas, semicolons, tabs or bars; lines that end in LF, CR LF or CR.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, and the line where one is at fault: never what stands there.
+    OSError
+        Where the file cannot be read.
+
+    Notes
+    -----
+    O(bytes), and so much memory.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> sniff(dprank.example("answers.csv")).said
+    'CSV in UTF-8, separated by commas, lines end in LF'
+    """
+    import pandas as pd
+
+    name = str(path)
+    if is_parquet(path):
+        with reading(path, "Parquet"):
+            table = pd.read_parquet(path, dtype_backend="numpy_nullable")
+            return Sniffed(table.astype("string").fillna("").astype(object), "Parquet")
+    with open(path, "rb") as file:
+        raw = file.read()
+    encoding = next((encoding for mark, encoding in MARKS if raw.startswith(mark)), "utf-8")
+    try:
+        text = raw.decode(encoding)
+    except UnicodeError as error:
+        at = getattr(error, "start", 0)
+        line = raw[:at].count(b"\n") + 1
+        raise ValueError(f"{name}: line {line} is not {encoding.upper()}; text in UTF-8 is needed") from None
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise ValueError(f"{name}: line {line} holds a null character; a text file is needed")
+    ends = next((end for end in ("\r\n", "\r") if end in text), "\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    head = text.lstrip("\n").split("\n", 1)[0]
+    if not head.strip():
+        raise ValueError(f"{name} is empty; a header and a row an answer are needed")
+    separator = max(SEPARATORS, key=head.count)
+    frame = _parsed(name, text, separator)
+    said = {"\r\n": "CR LF", "\r": "CR", "\n": "LF"}[ends]
+    mark = " with its mark" if encoding != "utf-8" else ""
+    written = f"CSV in {encoding.removesuffix('-sig').upper()}{mark}"
+    return Sniffed(frame, f"{written}, separated by {SEPARATORS[separator]}, lines end in {said}")
+
+
+def _parsed(name: str, text: str, separator: str) -> Any:
+    import pandas as pd
+
+    header = next(csv.reader([text.lstrip("\n").split("\n", 1)[0]], delimiter=separator))
+    if twice := next((at for at, column in enumerate(header) if column in header[:at]), None):
+        raise ValueError(f"{name}: line 1: column {twice + 1} has the name of another; every name once is needed")
+    options: Any = {"dtype": str, "keep_default_na": False, "na_filter": False, "index_col": False}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(io.StringIO(text), sep=separator, low_memory=False, **options)
+    except pd.errors.ParserWarning:
+        raise ValueError(f"{name}: {_ragged(text, separator, len(header))}") from None
+    except (pd.errors.ParserError, csv.Error):
+        raise ValueError(f"{name}: {_ragged(text, separator, len(header))}") from None
+    return frame.fillna("")
+
+
+def _ragged(text: str, separator: str, width: int) -> str:
+    """Which line is at fault."""
+    reader = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
+    try:
+        for row in reader:
+            if len(row) > width:
+                return f"line {reader.line_num} has {len(row)} fields, the header {width}"
+    except csv.Error:
+        return f"line {reader.line_num}: a quotation mark is not closed"
+    return "no table: a quotation mark is not closed, or lines have more fields than the header"
