@@ -17,7 +17,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["kept", "person_ids"]
+__all__ = ["kept", "nameless", "person_ids"]
 
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0+)?")
 
@@ -76,6 +76,17 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
         raise ValueError(f"{name}[{at if rows is None else rows[at]}] is missing: every row needs its person")
     ids = np.array([_number(text) for text in texts], np.int64)
     return ids[codes]
+
+
+def nameless(labels: Any) -> NDArray[np.bool_]:
+    """Which texts name nobody: nothing of them can be seen.
+
+    Examples
+    --------
+    >>> nameless(["ann", "  ", "\u200b"]).tolist()
+    [False, True, True]
+    """
+    return np.array([not _plain(label) for label in labels], bool)
 
 
 def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from dprank._require import require_label, require_one_of, settle, shown
-from dprank.data.bounding import person_ids
+from dprank.data.bounding import kept, nameless, person_ids
 from dprank.data.cleaning import cleaner
 from dprank.data.comparisons import Comparisons, item_names
 from dprank.data.rankings import Rankings
@@ -76,7 +76,7 @@ class Declaration:
         A row an answer about two items; a row a ballot, with a column an item that holds its place, 1 for the best; a
         row for every item that a person has.
     items : sequence of str
-        All of them, decided before looking at the data; cleaned as the cells are.
+        All of them, decided before looking at the data; published as written here, compared after cleaning.
     person : str, optional
         The column that says who; without it an answer, or a ballot, is all that can be protected.
     columns : tuple of str
@@ -124,7 +124,8 @@ class Declaration:
         for name in (*columns, *([] if self.person is None else [self.person])):
             require_label("column", name)
         clean = cleaner(self.clean, self.aliases)
-        items = item_names([clean(str(item)) for item in self.items])
+        items = item_names([str(item).strip() for item in self.items])
+        item_names([clean(item) for item in items])  # no two alike after cleaning
         answers = None if self.answers is None else {clean(str(k)): _points(v) for k, v in self.answers.items()}
         if self.kind == "tallies" and self.person is None:
             raise ValueError("person = None; tallies are bounded by person: say which column names them")
@@ -215,8 +216,9 @@ class Declaration:
             gone[np.asarray(rows) & (gone == 0)] = REASONS.index(reason) + 1
 
         if self.person is not None:
-            leave_out(column[self.person].str.strip().eq(""), "no person")
-        codes = {name: at for at, name in enumerate(self.items)}
+            distinct = column[self.person].unique()
+            leave_out(column[self.person].isin(distinct[nameless(distinct)]), "no person")
+        codes = {clean(name): at for at, name in enumerate(self.items)}
         taken: Any
         if self.kind == "ballots":
             places = np.array([_mapped(column[name], str.strip).map(_place).to_numpy() for name in self.items]).T
@@ -248,8 +250,6 @@ class Declaration:
 
 
 def _ballots(places: Any, items: tuple[str, ...], person: Any) -> Rankings:
-    from dprank.data.bounding import kept
-
     if person is not None and len(np.unique(person)) < len(person):
         places = places[kept([person], list(places.T), 1)]
     return Rankings(places, items)

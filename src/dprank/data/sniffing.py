@@ -14,6 +14,8 @@ from dprank.data.files import is_parquet, reading
 __all__ = ["Sniffed", "sniff"]
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+#: More make a table that nobody meant.
+MOST_COLUMNS = 100_000
 #: What a file begins with that says how it is encoded.
 MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
@@ -96,8 +98,12 @@ def _parsed(name: str, text: str, separator: str) -> Any:
     import pandas as pd
 
     header = next(csv.reader([text.lstrip("\n").split("\n", 1)[0]], delimiter=separator))
-    if twice := next((at for at, column in enumerate(header) if column in header[:at]), None):
-        raise ValueError(f"{name}: line 1: column {twice + 1} has the name of another; every name once is needed")
+    seen: dict[str, int] = {}
+    for at, column in enumerate(header, 1):
+        if seen.setdefault(column, at) != at:
+            raise ValueError(f"{name}: line 1: column {at} has the name of another; every name once is needed")
+    if len(header) > MOST_COLUMNS:
+        raise ValueError(f"{name}: line 1 has more than {MOST_COLUMNS:,} columns")
     options: Any = {"dtype": str, "keep_default_na": False, "na_filter": False, "index_col": False}
     try:
         with warnings.catch_warnings():

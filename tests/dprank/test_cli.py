@@ -1,0 +1,302 @@
+"""The command line, as somebody at work uses it: from a file to a ranking, and every file one could be handed."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import dprank
+from dprank.cli import main
+from dprank.publication import gain, publish, read_publication, report
+
+ITEMS = "Pay,Hours,Canteen"
+SURVEY = [
+    ["left", "right", "answer", "who"],
+    *(
+        [a, b, c, f"person {v}"]
+        for v in range(40)
+        for a, b, c in [("Pay", "Hours", "left"), ("Hours", "Canteen", "equal")]
+    ),
+]
+COMPARED = [
+    "--comparisons",
+    "left,right,answer",
+    "--map",
+    "left=1,right=0,equal=0.5",
+    "--items",
+    ITEMS,
+    "--person",
+    "who",
+]
+RANK = ["--protect", "person", "--answers", "2", "--epsilon", "1"]
+
+
+def run(capsys, *arguments):
+    """Exit code, standard output, standard error."""
+    try:
+        main([str(argument) for argument in arguments])
+        code = 0
+    except SystemExit as end:
+        code = end.code or 0
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+@pytest.fixture
+def survey(tmp_path):
+    path = tmp_path / "survey.csv"
+    path.write_text("\n".join(map(",".join, SURVEY)), encoding="utf-8")
+    return path
+
+
+def test_from_a_file_to_a_ranking_in_two_commands(survey, tmp_path, capsys):
+    plan, out = tmp_path / "plan.toml", tmp_path / "release.json"
+    code, said, _ = run(capsys, "check", survey, *COMPARED, "--out", plan)
+    assert code == 0
+    assert "not for publication" in said
+    assert "rows that count: 80" in said
+    assert "people: 40" in said
+    code, said, _ = run(capsys, "release", "ranking", survey, "--plan", plan, *RANK, "--out", out)
+    assert code == 0
+    assert "epsilon = 1 (central; replace one voter)" in said
+    assert "nobody keeps count" in said
+    release = read_publication(out.read_text())
+    assert sorted(release.ranking) == ["Canteen", "Hours", "Pay"]
+    assert release.publishable
+    code, said, _ = run(capsys, "verify", out)
+    assert (code, "epsilon = 1" in said) == (0, True)
+    code, said, _ = run(capsys, "report", out, "--html")
+    assert code == 0
+    page = out.with_suffix(".html").read_text()
+    assert "73.1%" in page
+    assert "http" not in page
+
+
+def test_a_published_file_holds_nothing_of_the_data(survey, tmp_path, capsys):
+    out = tmp_path / "release.json"
+    assert run(capsys, "release", "ranking", survey, *COMPARED, *RANK, "--out", out)[0] == 0
+    text = out.read_text()
+    assert "person 7" not in text
+    assert str(tmp_path) not in text
+    assert not {"40", "80"} & {str(value) for value in json.loads(text)["rules"].values()}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["ranking", *COMPARED, "--protect", "person", "--epsilon", "1"], "--answers"),
+        (["ranking", *COMPARED, "--protect", "nobody", "--answers", "2", "--epsilon", "1"], "answer or person"),
+        (["ranking", *COMPARED[:6], *RANK], "--person"),
+        (["ranking", *COMPARED[:4], *RANK], "--items"),
+        (["ranking", *COMPARED, "--protect", "person", "--answers", "2", "--epsilon", "0"], "epsilon"),
+        (["ranking", *COMPARED, "--protect", "person", "--answers", "2", "--epsilon", "nan"], "epsilon"),
+        (["ranking", *COMPARED, "--protect", "person", "--answers", "2", "--epsilon", "inf"], "epsilon"),
+        (["ranking", *COMPARED, "--protect", "person", "--answers", "2", "--epsilon", "1e-320"], "epsilon"),
+        (["ranking", *COMPARED, *RANK, "--clean", "rare"], "clean"),
+        (["ranking", *COMPARED, *RANK, "--alias", "scool"], "alias"),
+        (["ranking", "--comparisons", "left,answer", *COMPARED[2:], *RANK], "columns"),
+        (["ranking", "--comparisons", "left,right,verdict", *COMPARED[2:], *RANK], "verdict"),
+        (["ranking", *COMPARED[:2], "--map", "left=2", *COMPARED[4:], *RANK], "1, 0.5 or 0"),
+        (["consensus", "--items", ITEMS, "--epsilon", "1"], "no column"),
+    ],
+)
+def test_a_refusal_is_one_line_that_says_what_to_do(survey, capsys, words, said):
+    code, out, error = run(capsys, "release", words[0], survey, *words[1:])
+    assert code == 2
+    assert out == ""
+    assert said in error
+    assert len(error.strip().splitlines()) == 1
+    assert "person 7" not in error
+
+
+def test_a_rehearsal_reads_nothing_and_says_so(tmp_path, capsys):
+    code, said, _ = run(capsys, "release", "ranking", tmp_path / "none.csv", *COMPARED, *RANK, "--rehearse")
+    assert code == 0
+    assert "not for publication" in said
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("consensus", ["ballots.csv", "--items", "roads,schools,parks,debt", "--person", "person"]),
+        ("agreement", ["ballots.csv", "--items", "roads,schools,parks,debt", "--person", "person", "--voters", "250"]),
+        (
+            "topk",
+            [
+                "diagnoses.csv",
+                "--items",
+                "asthma,flu,gout,kuru,measles,migraine",
+                "--person",
+                "patient",
+                "--item",
+                "diagnosis",
+                "--k",
+                "2",
+                "--per-person",
+                "2",
+            ],
+        ),
+    ],
+)
+def test_the_other_questions(question, words, capsys):
+    code, said, _ = run(capsys, "release", question, dprank.example(words[0]), *words[1:], "--epsilon", "1", "--json")
+    assert code == 0
+    assert read_publication(said).guarantee.epsilon == 1
+    assert report(said).startswith("# ")
+
+
+def rows(*lines):
+    return "\n".join(lines).encode()
+
+
+HEAD = "left,right,answer,who"
+GOOD = "Pay,Hours,left,SECRET"
+#: Files that are no table, and what the line says of them.
+BROKEN = {
+    "empty": (b"", "empty"),
+    "blank lines": (b"\n\n\n", "empty"),
+    "a mark alone": (b"\xef\xbb\xbf", "empty"),
+    "UTF-16 without a mark": ("\n".join([HEAD, GOOD]).encode("utf-16-le"), "line 1"),
+    "UTF-32": ("\n".join([HEAD, GOOD]).encode("utf-32"), ""),
+    "latin-1": (rows(HEAD, GOOD) + "\nPay,Hours,left,Zoë".encode("latin-1"), "line 3"),
+    "half a letter": (rows(HEAD, GOOD) + b"\n\xc3", "line 3"),
+    "null": (rows(HEAD, GOOD) + b"\nPay\x00,Hours,left,x", "line 3"),
+    "binary": (bytes(range(256)), ""),
+    "gzip": (b"\x1f\x8b\x08\x00" + b"\x00" * 40, ""),
+    "a picture": (b"\x89PNG\r\n\x1a\n" + b"\x00" * 40, ""),
+    "quote open": (rows(HEAD, 'Pay,Hours,left,"SECRET'), "quotation mark"),
+    "quote open early": (rows(HEAD, '"Pay,Hours,left,SECRET', GOOD), "quotation mark"),
+    "more fields": (rows(HEAD, GOOD + ",SECRET"), "line 2"),
+    "more fields later": (rows(HEAD, GOOD, GOOD, GOOD + ",SECRET"), "line 4"),
+    "no header": (rows(GOOD, GOOD), "no column"),
+    "another header": (rows("a,b,c,d", GOOD), "no column"),
+    "a column missing": (rows("left,right,answer", "Pay,Hours,left"), "no column"),
+    "a column twice": (rows("left,right,answer,who,left", GOOD + ",SECRET"), "column 5"),
+    "semicolons and commas": (rows("left;right;answer;who,x", "Pay;Hours;left;SECRET,1"), "no column"),
+    "spaces for separators": (rows("left right answer who", "Pay Hours left SECRET"), "no column"),
+    "a million columns": (rows(",".join(f"c{i}" for i in range(10**6))), "columns"),
+    "JSON": (b'{"left": ["SECRET"]}', "no column"),
+    "HTML": (b"<html><body>SECRET</body></html>", "no column"),
+    "truncated Parquet": (b"PAR1" + b"SECRET" * 9, "Parquet"),
+    "Parquet without an end": (b"PAR1", "Parquet"),
+    "Parquet with a wrong footer": (b"PAR1" + b"\xff" * 64 + b"PAR1", "Parquet"),
+}
+#: Files that are a table: rows that do not fit are left out, and refusing them would tell.
+TAKEN = {
+    "header only": rows(HEAD),
+    "one row": rows(HEAD, GOOD),
+    "a mark": b"\xef\xbb\xbf" + rows(HEAD, GOOD),
+    "UTF-16": "\n".join([HEAD, GOOD]).encode("utf-16"),
+    "UTF-16, the other way round": b"\xfe\xff" + "\n".join([HEAD, GOOD]).encode("utf-16-be"),
+    "CR LF": rows(HEAD, GOOD).replace(b"\n", b"\r\n"),
+    "CR": rows(HEAD, GOOD).replace(b"\n", b"\r"),
+    "line ends mixed": rows(HEAD, GOOD) + b"\r\n" + GOOD.encode() + b"\r" + GOOD.encode(),
+    "semicolons": rows(HEAD, GOOD).replace(b",", b";"),
+    "tabs": rows(HEAD, GOOD).replace(b",", b"\t"),
+    "bars": rows(HEAD, GOOD).replace(b",", b"|"),
+    "quoted": rows('"left","right","answer","who"', '"Pay","Hours","left","SECRET"'),
+    "a comma in quotes": rows(HEAD, 'Pay,Hours,left,"SECRET, his brother"'),
+    "a line end in quotes": rows(HEAD, 'Pay,Hours,left,"SECRET\nhis brother"'),
+    "a quote doubled": rows(HEAD, 'Pay,Hours,left,"SECRET ""the"" one"'),
+    "blank last lines": rows(HEAD, GOOD, "", ""),
+    "unknown items": rows(HEAD, "Pay,SECRET,left,x", GOOD),
+    "look-alike letters": rows(HEAD, "Рay,Hours,left,x", GOOD),  # the first is Cyrillic
+    "compared with itself": rows(HEAD, "Pay,Pay,left,x", GOOD),
+    "an unknown answer": rows(HEAD, "Pay,Hours,SECRET,x", GOOD),
+    "no answer": rows(HEAD, "Pay,Hours,,x", GOOD),
+    "NaN": rows(HEAD, "Pay,Hours,nan,x", "nan,Hours,left,x", "Pay,Hours,left,nan"),
+    "NULL": rows(HEAD, "NULL,NULL,NULL,NULL"),
+    "nobody": rows(HEAD, "Pay,Hours,left,", GOOD),
+    "blanks for a name": rows(HEAD, "Pay,Hours,left,   ", GOOD),
+    "2^63": rows(HEAD, f"Pay,Hours,left,{2**63}", f"Pay,Hours,left,{2**63 - 1}", f"Pay,Hours,left,-{2**63}"),
+    "2^200": rows(HEAD, f"Pay,Hours,left,{2**200}"),
+    "a person twice": rows(HEAD, GOOD, GOOD, GOOD.lower().replace("pay", "Pay").replace("hours", "Hours")),
+    "a person with many answers": rows(HEAD, *[GOOD] * 1000),
+    "fewer fields": rows(HEAD, "Pay,Hours", GOOD),
+    "an empty field": rows(HEAD, ",,,", GOOD),
+    "another column": rows(HEAD + ",SECRET", GOOD + ",1"),
+    "columns in another order": rows("who,answer,right,left", "SECRET,left,Hours,Pay"),
+    "a name right to left": rows(HEAD, "Pay,Hours,left,‮SECRET"),  # noqa: PLE2502
+    "no visible name": rows(HEAD, "Pay,Hours,left,\u200b", GOOD),
+    "a formula": rows(HEAD, 'Pay,Hours,left,"=HYPERLINK(SECRET)"'),
+    "a very long cell": rows(HEAD, f"Pay,Hours,left,{'SECRET' * 20_000}"),
+}
+
+
+def test_there_are_sixty_files():
+    assert len(BROKEN) + len(TAKEN) + 4 >= 60
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_no_table_is_refused_in_one_line(name, tmp_path, capsys):
+    content, said = BROKEN[name]
+    path = tmp_path / "data.csv"
+    path.write_bytes(content)
+    for command in (["check"], ["release", "ranking"]):
+        code, out, error = run(capsys, *command, path, *COMPARED, *(RANK if command[0] == "release" else []))
+        assert (code, out) == (2, "")
+        assert len(error.strip().splitlines()) == 1
+        assert "data.csv" in error
+        assert said in error
+        assert "SECRET" not in error
+        assert len(error) < 400
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_is_a_table_is_taken(name, tmp_path, capsys):
+    path = tmp_path / "data.csv"
+    path.write_bytes(TAKEN[name])
+    code, out, error = run(capsys, "release", "ranking", path, *COMPARED, *RANK, "--json")
+    assert (code, error) == (0, "")
+    assert "SECRET" not in out
+    code, out, error = run(capsys, "check", path, *COMPARED, "--json")
+    assert (code, error) == (0, "")
+    found = json.loads(out)
+    assert found["rows"] == found["rows that count"] + sum(found["left out"].values())
+
+
+@pytest.mark.parametrize("kind", ["directory", "missing", "a folder that is none"])
+def test_what_is_no_file(kind, tmp_path, survey, capsys):
+    path = {"directory": tmp_path, "missing": tmp_path / "no.csv", "a folder that is none": survey / "x.csv"}[kind]
+    code, out, error = run(capsys, "release", "ranking", path, *COMPARED, *RANK)
+    assert (code, out) == (2, "")
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_no_permission(survey):
+    program = "import os, sys; os.setuid(65534); from dprank.cli import main; main(sys.argv[1:])"
+    survey.chmod(0)
+    command = [sys.executable, "-c", program, "check", survey, *COMPARED]
+    if not hasattr(sys, "getuid") and __import__("os").getuid() != 0:
+        pytest.skip("only root can become nobody")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "SECRET" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda file: file | {"schema": "dprank.publication/0"}, "schema"),
+        (lambda file: file | {"more": 1}, "more"),
+        (lambda file: {key: file[key] for key in file if key != "rules"}, "rules"),
+        (lambda file: file | {"question": "topk"}, "answers no question"),
+        (lambda file: file | {"protects": "everything"}, "protects"),
+        (lambda file: file | {"release": file["release"] | {"guarantee": None}}, "guarantee"),
+    ],
+)
+def test_a_file_that_says_what_is_not_so(change, said, tmp_path, capsys):
+    ballots = dprank.Rankings([[0, 1]] * 9, "ab")
+    text = publish(dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2).release(ballots, dprank.SECURE), "consensus")
+    path = tmp_path / "release.json"
+    path.write_text(json.dumps(change(json.loads(text))))
+    code, out, error = run(capsys, "verify", path)
+    assert (code, out) == (2, "")
+    assert said in error
+
+
+def test_what_an_attacker_gains():
+    assert gain(0.0) == 0.5
+    assert gain(float("inf")) == 1.0
+    assert gain(1.0, before=0.01) == pytest.approx(0.0267, abs=1e-4)
