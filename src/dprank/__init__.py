@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     from dprank.aggregation.private_kwiksort import PrivateKwikSort as PrivateKwikSort
     from dprank.audit.auditor import Audit as Audit
     from dprank.audit.auditor import audit as audit
+    from dprank.budget import Budget as Budget
+    from dprank.budget import BudgetRefused as BudgetRefused
     from dprank.data.comparisons import Comparisons as Comparisons
     from dprank.data.comparisons import read_comparisons as read_comparisons
     from dprank.data.counting import pairwise_wins as pairwise_wins
     from dprank.data.counting import win_counts as win_counts
+    from dprank.data.declaration import Declaration as Declaration
     from dprank.data.examples import example as example
     from dprank.data.kendall import kendall_distance as kendall_distance
     from dprank.data.rankings import Rankings as Rankings
@@ -70,8 +73,11 @@ _HOMES = {
     "Audit": "audit.auditor",
     "BatchVote": "uniformity.bucketed",
     "Bucketed": "uniformity.bucketed",
+    "Budget": "budget",
+    "BudgetRefused": "budget",
     "Comparisons": "data.comparisons",
     "Decision": "release",
+    "Declaration": "data.declaration",
     "ExponentialMechanism": "aggregation.exponential",
     "Friedman": "uniformity.friedman",
     "Guarantee": "privacy.guarantee",

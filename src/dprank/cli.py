@@ -382,6 +382,34 @@ def topk(
     _finish(drawn, "topk", declared, out, as_json, budget is not None)
 
 
+@app.command("budget")
+def budget_command(
+    file: Annotated[Path, typer.Argument(help="The budget's file.")],
+    epsilon: Annotated[float | None, typer.Option(help="What each data set may cost in all: makes the file.")] = None,
+    delta: Annotated[float | None, typer.Option(help="The same of delta.")] = None,
+    unit: Annotated[str | None, typer.Option(help="comparison or voter.")] = None,
+    adjacency: Annotated[str | None, typer.Option(help="replace or add_remove.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """What has been spent of a budget, and what is left; with --epsilon a new one.
+
+    Example: dprank budget budget.sqlite --epsilon 3
+    """
+    kept: Any = dprank.Budget(file, epsilon=epsilon, delta=delta, unit=unit, adjacency=adjacency)  # type: ignore[arg-type]
+    sets = {name: kept.remaining(name) for name in dict.fromkeys(it.dataset for it in kept.entries())}
+    if as_json:
+        left = {name: {"epsilon": it.epsilon, "delta": it.delta} for name, it in sets.items()}
+        print(json.dumps({"limit": vars(kept.limit), "left": left, "entries": [vars(it) for it in kept.entries()]}))
+        return
+    console = _console()
+    console.print(f"each data set: {kept.limit}", markup=False)
+    for it in kept.entries():
+        said = f"{it.number}. {it.day} {it.dataset}: epsilon = {it.epsilon:g}, delta = {it.delta:g}, {it.what}"
+        console.print(said, markup=False)
+    for name, rest in sets.items():
+        console.print(f"left for {name}: epsilon = {rest.epsilon:g}, delta = {rest.delta:g}", markup=False)
+
+
 @app.command("report")
 def report_command(
     file: Annotated[Path, typer.Argument(help="A published file.")],

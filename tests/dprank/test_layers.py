@@ -19,6 +19,7 @@ FLOORS = (
     {"models"},
     {"_json"},
     {"release"},
+    {"budget"},
     {"pairwise", "topk", "aggregation", "uniformity"},
     {"audit"},
     {"publication"},
