@@ -38,7 +38,8 @@ CREATE TABLE entries (
 CREATE INDEX by_dataset ON entries (dataset);
 """
 _ONLY_APPEND = "".join(
-    f"CREATE TRIGGER {table}_{act} BEFORE {act} ON {table} BEGIN SELECT RAISE(ABORT, 'a budget is never changed'); END;\n"
+    f"CREATE TRIGGER {table}_{act} BEFORE {act} ON {table} "
+    "BEGIN SELECT RAISE(ABORT, 'a budget is never changed'); END;\n"
     for table in ("limits", "entries")
     for act in ("UPDATE", "DELETE")
 )
@@ -256,10 +257,9 @@ class Budget:
 
     def _limit(self) -> Guarantee:
         with self._opened() as database:
-            marks = tuple(
-                database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-            )
-            if marks != (APPLICATION, VERSION):
+            [application] = database.execute("PRAGMA application_id").fetchone()
+            [version] = database.execute("PRAGMA user_version").fetchone()
+            if (application, version) != (APPLICATION, VERSION):
                 raise ValueError(f"{self.path}: no budget of this version of dprank; say another file")
             row = database.execute("SELECT epsilon, delta, unit, adjacency FROM limits").fetchone()
         epsilon, delta, unit, adjacency = row
