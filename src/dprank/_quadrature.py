@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
+from numpy.polynomial.legendre import leggauss, legvander
 from numpy.typing import NDArray
 
 _rule = cache(leggauss)
@@ -25,3 +25,23 @@ def gauss(
     node, weight = _rule(nodes)
     half = (right - left)[:, None] / 2
     return ((left[:, None] + half) + half * node).ravel(), (half * weight).ravel()
+
+
+def beyond(
+    values: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64], nodes: int
+) -> NDArray[np.float64]:
+    """Integrals from every node of `gauss` to the last edge, of what has these `values` at the nodes."""
+    table = values.reshape(len(left), nodes)
+    half = (right - left)[:, None] / 2
+    panels = half[:, 0] * (table @ _rule(nodes)[1])
+    after = np.cumsum(panels[::-1])[::-1] - panels
+    return np.asarray(after[:, None] + half * (table @ _to_the_edge(nodes))).ravel()
+
+
+@cache
+def _to_the_edge(nodes: int) -> NDArray[np.float64]:
+    """Weights of the values at all nodes (rows) in the integral from each node (columns) to 1."""
+    polynomials = legvander(_rule(nodes)[0], nodes)
+    degrees = np.arange(1, nodes)
+    integrals = np.column_stack([1 - _rule(nodes)[0], (polynomials[:, :-2] - polynomials[:, 2:]) / (2 * degrees + 1)])
+    return np.asarray(np.linalg.solve(polynomials[:, :-1].T, integrals.T), float)

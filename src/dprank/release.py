@@ -20,6 +20,7 @@ from dprank._require import as_array, as_floats, require_one_of, require_whole, 
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import features
 from dprank.privacy.noise import SecureSource, Source
+from dprank.privacy.ranges import place_intervals
 
 __all__ = [
     "FORMAT",
@@ -284,6 +285,92 @@ class Ranking(Release):
 
         columns: dict[str, Any] = {"place": np.arange(1, len(self.order) + 1), "item": self.ranking}
         return pd.DataFrame(columns if self.scores is None else columns | {"score": self.scores[self.order]})
+
+    def intervals(self, level: float = 0.95) -> Any:
+        """Which places the noise leaves open: right for all items at once with probability `level`.
+
+        Parameters
+        ----------
+        level : float
+            In (0, 1), at most 1 - 1e-9: the probability over the noise, whatever the data are.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `to_frame`, with columns lowest and highest: places from 1. Between them lies the place that the item
+            has in the exact scores; of items with equal exact scores, every place of theirs.
+
+        Raises
+        ------
+        ValueError
+            Naming `level`, or where the release has no scores, or none with independent noise of a known law.
+
+        See Also
+        --------
+        dprank.privacy.ranges.place_intervals : how, and why that is so.
+
+        Notes
+        -----
+        The law of the noise is public, so that this costs no privacy, however often it is asked. It is the noise alone
+        that is spoken of: not what a bound on each person left out, nor whom else one might have asked.
+
+        Examples
+        --------
+        >>> import dprank
+        >>> votes = dprank.Rankings([[0, 1, 2]] * 300 + [[0, 2, 1]] * 298, ["roads", "parks", "debt"])
+        >>> mechanism = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=3)
+        >>> mechanism.release(votes, np.random.default_rng(2)).intervals()
+           place   item  score  lowest  highest
+        0      1  roads  597.0       1        1
+        1      2  parks -297.0       2        3
+        2      3   debt -300.0       2        3
+        """
+        law = getattr(self.mechanism, "noise_law", None)
+        if self.scores is None or law is None:
+            maker = "no mechanism" if self.mechanism is None else f"this {type(self.mechanism).__name__}"
+            raise ValueError(
+                f"intervals of a release by {maker}; scores with independent noise of a known law are needed, as of "
+                "NoisyCounts or PrivateBorda"
+            )
+        lowest, highest = place_intervals(self.scores, law, level)
+        return self.to_frame().assign(lowest=lowest[self.order], highest=highest[self.order])
+
+    def top_candidates(self, k: int, level: float = 0.95) -> Any:
+        """Which items may be among the k best, and which are: right for all items at once with probability `level`.
+
+        Parameters
+        ----------
+        k : int
+            From 1 to the number of items.
+        level : float
+            As in `intervals`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows of `intervals` whose lowest place is at most k: no other item is among the k best, however ties of
+            exact scores are broken. The column certain says whether the highest place is so too: then the item is.
+            For all k at once, `level` holds.
+
+        Raises
+        ------
+        ValueError
+            Naming `k`, or as `intervals`.
+
+        Examples
+        --------
+        >>> import dprank
+        >>> votes = dprank.Rankings([[0, 1, 2, 3]] * 300 + [[0, 2, 1, 3]] * 298, ["roads", "parks", "debt", "fees"])
+        >>> mechanism = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=4)
+        >>> release = mechanism.release(votes, np.random.default_rng(2))
+        >>> release.top_candidates(2)[["item", "certain"]]
+            item  certain
+        0  roads     True
+        1  parks    False
+        2   debt    False
+        """
+        k, table = require_whole("k", k, 1, len(self.items)), self.intervals(level)
+        return table[table["lowest"] <= k].assign(certain=lambda rows: rows["highest"] <= k).reset_index(drop=True)
 
     def _said(self) -> str:
         return _listed(self.ranking, " > ")

@@ -18,6 +18,7 @@ from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source, best_first
+from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
 __all__ = ["PrivateBorda"]
@@ -125,6 +126,11 @@ class PrivateBorda(AdditiveNoise):
         if self.adjacency == "add_remove" and self.law == "discrete" and m % 2 == 0:
             square += Fraction(m, 4)  # the middle place lies between two
         return math.nextafter(math.sqrt(square), math.inf)
+
+    @property
+    def noise_law(self) -> ScoreNoise:
+        """What is in every score that `release` shows, up to a common shift."""
+        return ScoreNoise(self.noise, self.scale, self.grain if self.law == "discrete" else 0.0)
 
     def additive_error(self, n_voters: int) -> float:
         """Bound on the expected Kemeny score of the released order, less five times the least there is.

@@ -24,6 +24,7 @@ from dprank.data.counting import GRAIN, Score, whole_counts
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
 from dprank.privacy.noise import Law, best_first
+from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
 __all__ = ["NoisyCounts", "l1_sensitivity"]
@@ -272,6 +273,11 @@ class NoisyCounts:
     def guarantee(self) -> Guarantee:
         """Privacy of the noisy vector, hence of all computed from it; attained by the worst neighbours."""
         return Guarantee(ratio_up(self.sensitivity, self.scale), unit=self.unit, adjacency=self.adjacency)
+
+    @property
+    def noise_law(self) -> ScoreNoise:
+        """What `release` adds to every score."""
+        return ScoreNoise("laplace", self.scale, GRAIN[self.score] if self.law == "discrete" else 0.0)
 
     def release(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> Ranking:
         """One private ranking.
