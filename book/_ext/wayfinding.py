@@ -15,6 +15,7 @@ from pkgutil import walk_packages
 from typing import Any
 
 from docutils import nodes
+from pylatexenc.latex2text import LatexNodes2Text
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
@@ -27,12 +28,14 @@ MOVED = {
     "11-privacy-audited": "12-privacy-audited",
 }
 #: What a search or a preview has no use for.
-MUTE = (nodes.math, nodes.math_block, nodes.raw, nodes.literal_block, nodes.section, nodes.title, nodes.comment,
+MUTE = (nodes.math_block, nodes.raw, nodes.literal_block, nodes.section, nodes.title, nodes.comment,
         nodes.table, addnodes.desc_signature)  # fmt: skip
 #: Text in which a word is no link: it is one, or it is a name.
 CLOSED = (nodes.reference, addnodes.pending_xref, nodes.literal, nodes.math, nodes.title, nodes.raw, nodes.caption,
           nodes.strong, nodes.rubric)  # fmt: skip
 OPEN = (nodes.paragraph, nodes.emphasis)
+#: Terms that are everyday words, too: a sentence may mean those.
+COMMON = {"guarantee", "guarantees", "link", "links", "power", "powers", "scale", "scales", "size", "sizes"}
 ROAD = re.compile(r"notebooks/\d\d[a-z]?-")
 GOING = """\
 <!DOCTYPE html>
@@ -60,7 +63,7 @@ def link_terms(app: Sphinx, doctree: nodes.document) -> None:
     page = app.env.docname
     if page == "book/glossary" or not (ROAD.match(page) or page.startswith("book/")) or "reference/" in page:
         return
-    forms = glossary(Path(app.srcdir))
+    forms = {form: term for form, term in glossary(Path(app.srcdir)).items() if form.lower() not in COMMON}
     if not forms:
         return
     words = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})(?![\w-])")
@@ -98,12 +101,17 @@ def _linked(text: str, words: re.Pattern[str], forms: dict[str, str], seen: set[
 # ---------------------------------------------------------------- what there is to find
 
 
+_TEXT = LatexNodes2Text(math_mode="text", keep_comments=False)
+
+
 def plain(node: nodes.Node) -> str:
     """What is said in `node` itself, in words."""
 
     def words(node: nodes.Node) -> Iterator[str]:
         if isinstance(node, nodes.Text):
             yield str(node)
+        elif isinstance(node, nodes.math):
+            yield _TEXT.latex_to_text(node.astext()).strip()
         elif not isinstance(node, MUTE):
             for child in node.children:
                 yield from words(child)

@@ -12,7 +12,8 @@
   }));
   const finder = (word) => {
     const end = /\d$/.test(word) ? "(?![\\w]|\\.\\w)" : "";
-    return new RegExp(`(?<![\\w.])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}${end}`, "u");
+    const before = /^\p{L}/u.test(word) ? "(?<!\\w)" : "(?<![\\w.])"; // 3.1 is no 1, dprank.audit an audit
+    return new RegExp(`${before}${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}${end}`, "u");
   };
   const excerpt = (text, words) => {
     const at = Math.max(0, Math.min(...words.map((word) => plain(text).search(word)).filter((i) => i >= 0), text.length));
@@ -20,10 +21,13 @@
     return (from ? "… " : "") + text.slice(from, from + 200) + (from + 200 < text.length ? " …" : "");
   };
   const search = (asked) => {
-    const words = letters(plain(asked)).split(/[\s,:;()]+/).filter((word) => word && !idle.has(word)).map(finder);
-    const found = words.length
+    const words = letters(plain(asked)).split(/[\s,:;()-]+/).filter((word) => word && !idle.has(word)).map(finder);
+    // all words, or, where no section has all, as many as any has
+    const best = new Map(entries.map((it) => [it, words.filter((word) => word.test(it.all)).length]));
+    const most = Math.max(...best.values());
+    const found = words.length && most
       ? entries
-          .filter((it) => words.every((word) => word.test(it.all)))
+          .filter((it) => best.get(it) === most)
           .map((it) => ({ ...it, score: words.reduce((sum, w) => sum + 4 * w.test(it.head) + 2 * w.test(it.over), 0) - it.head.length / 200 }))
           .sort((a, b) => b.score - a.score)
       : [];
@@ -34,7 +38,7 @@
       link.href = it.url;
       link.textContent = it.title || it.page;
       item.append(link);
-      if (it.title) item.append(Object.assign(document.createElement("span"), { className: "found-on", textContent: it.page }));
+      if (it.title) item.append(" ", Object.assign(document.createElement("span"), { className: "found-on", textContent: it.page }));
       item.append(Object.assign(document.createElement("p"), { textContent: excerpt(it.text, words) }));
       list.append(item);
     }

@@ -1,4 +1,4 @@
-"""The command line: check, release, report, verify. It ends with 0, 2 where asked wrongly, 3 where a budget refuses."""
+"""The command line: check, release, budget, report, verify (long: each flag says what it is for)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import dprank
 from dprank.data.cleaning import RULES, nearest
 from dprank.data.declaration import Declaration, Intake
 from dprank.privacy.noise import SECURE, Source
-from dprank.publication import ASKED, publish, read_publication, report
+from dprank.publication import ASKED, publish, read_publication, report, shown_frame
 
 app = typer.Typer(
     help="Private rankings of your own data: look, release, report. Nothing leaves this machine.",
@@ -184,7 +184,7 @@ def _finish(release: Any, question: Any, declared: Declaration, out: Path | None
         print(text, end="")
         return
     console = _console()
-    frame = release.to_frame()
+    frame = shown_frame(release)
     table = Table(title=ASKED[question], title_justify="left")
     for column in frame.columns:
         table.add_column(str(column))

@@ -19,7 +19,7 @@ __all__ = ["SCHEMA", "gain", "publish", "read_publication", "report"]
 
 #: Of the file; another number when its fields change.
 SCHEMA = "dprank.publication/1"
-KEYS = {"schema", "question", "release", "protects", "not protected", "rules", "software", "declaration"}
+KEYS = {"schema", "question", "release", "ranges", "protects", "not protected", "rules", "software", "declaration"}
 Question = Literal["ranking", "consensus", "topk", "agreement"]
 ASKED = {
     "ranking": "In which order do people put these items, by their answers two at a time?",
@@ -27,6 +27,9 @@ ASKED = {
     "topk": "Which items are the most frequent?",
     "agreement": "Do the ballots agree on anything?",
 }
+#: Of the ranges of places.
+LEVEL = 0.95
+RANGE = "The ranges speak of the noise: with 95 % probability all items' places without it lie in theirs."
 SOFTWARE = ("dprank", "numpy", "opendp", "scipy")
 
 
@@ -51,6 +54,23 @@ def gain(epsilon: float, delta: float = 0.0, before: float = 0.5) -> float:
     """
     odds = math.exp(min(epsilon, 700.0)) * before / (1 - before)
     return min(1.0, odds / (1 + odds) + delta)
+
+
+def ranges(release: Release) -> dict[str, Any] | None:
+    """Lowest and highest place of every item in released order, for all at once; None where no law says so."""
+    if not isinstance(release, Ranking) or not hasattr(release.mechanism, "noise_law"):
+        return None
+    table = release.intervals(LEVEL)
+    return {"level": LEVEL, "lowest": table["lowest"].tolist(), "highest": table["highest"].tolist()}
+
+
+def shown_frame(release: Release) -> Any:
+    """What a reader sees: the release's table, with the places that its noise leaves open."""
+    frame, open_places = release.to_frame(), ranges(release)
+    if open_places is None:
+        return frame
+    pairs = zip(open_places["lowest"], open_places["highest"], strict=True)
+    return frame.assign(**{f"{LEVEL:.0%} range": [f"{a}" if a == b else f"{a} to {b}" for a, b in pairs]})
 
 
 def protects(release: Release) -> str:
@@ -108,6 +128,7 @@ def publish(release: Release, question: Question, declaration: Declaration | Non
         "schema": SCHEMA,
         "question": question,
         "release": json.loads(release.to_json()),
+        "ranges": ranges(release),
         "protects": protects(release),
         "not protected": left_out,
         "rules": {
@@ -158,6 +179,8 @@ def read_publication(text: str) -> Release:
     file = _opened(text)
     require_one_of("question", file["question"], tuple(ASKED))
     release = Release.from_json(json.dumps(file["release"]))
+    if file["ranges"] != ranges(release):
+        raise ValueError("no publication: ranges are not those that its noise leaves open")
     if file["protects"] != protects(release):
         raise ValueError("no publication: protects is not what its mechanism protects")
     kind = {"ranking": Ranking, "consensus": Ranking, "topk": Selection, "agreement": Decision}[file["question"]]
@@ -195,7 +218,7 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     guarantee = release.guarantee
     if guarantee is None:  # pragma: no cover - `read_publication` refuses it
         raise ValueError("guarantee = None")
-    frame = release.to_frame()
+    frame = shown_frame(release)
     sure = gain(guarantee.epsilon, guarantee.delta)
     parts = {
         "Who is protected": [
@@ -204,7 +227,8 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
             f"In the field's words: {guarantee}.",
         ],
         "What this does not say": [
-            "Not how many people took part, nor how sure the ranking would be if others had been asked.",
+            "Not how many people took part, nor how sure the answer would be if others had been asked.",
+            *([RANGE] if ranges(release) else []),
             *(f"Not protected: {line}." for line in file["not protected"]),
         ],
         "How it was made": [

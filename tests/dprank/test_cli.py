@@ -61,6 +61,7 @@ def test_from_a_file_to_a_ranking_in_two_commands(survey, tmp_path, capsys):
     assert code == 0
     assert "epsilon = 1 (central; replace one voter)" in said
     assert "nobody keeps count" in said
+    assert "95% range" in said
     release = read_publication(out.read_text())
     assert sorted(release.ranking) == ["Canteen", "Hours", "Pay"]
     assert release.publishable
@@ -283,6 +284,8 @@ def test_no_permission(survey):
         (lambda file: {key: file[key] for key in file if key != "rules"}, "rules"),
         (lambda file: file | {"question": "topk"}, "answers no question"),
         (lambda file: file | {"protects": "everything"}, "protects"),
+        (lambda file: file | {"ranges": file["ranges"] | {"lowest": [2, 2]}}, "ranges"),
+        (lambda file: file | {"ranges": None}, "ranges"),
         (lambda file: file | {"release": file["release"] | {"guarantee": None}}, "guarantee"),
     ],
 )

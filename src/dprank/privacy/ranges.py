@@ -211,10 +211,10 @@ def place_intervals(scores: Array, law: ScoreNoise, level: float) -> tuple[NDArr
 
     Notes
     -----
-    O(items log items), and `range_quantile`. Scores differ by :math:`D_{ij} = s_i - s_j + w_i - w_j`, with true scores s
-    and noises w. With probability at least `level` no two noises differ by more than :math:`q`, the `range_quantile`;
-    then :math:`D_{ij} > q` implies :math:`s_i > s_j`, for all pairs at once. So the place of i is at least one more than
-    the number of j with :math:`D_{ji} > q`, and the items j with :math:`D_{ij} > q` come after it. If all true scores
+    O(items log items), and `range_quantile`. Scores differ by :math:`D_{ij} = s_i - s_j + w_i - w_j`, with true scores
+    s and noises w. With probability at least `level` no two noises differ by more than q, the `range_quantile`;
+    then :math:`D_{ij} > q` implies :math:`s_i > s_j`, for all pairs at once. So the place of i is at least one more
+    than the number of j with :math:`D_{ji} > q`, and the items j with :math:`D_{ij} > q` come after it. If all true scores
     are equal, that is wrong with the very probability of a larger range: no smaller :math:`q` will do. On a grid, a
     difference of exactly :math:`q` shows nothing.
 

@@ -100,6 +100,6 @@ def test_readme_and_front_page_say_the_same_numbers():
     readme = (root / "README.md").read_text()
     ledger = load_ledger(root)
     found = counts(ledger, records)
-    sentence = "{claims} statements has been put to the test by machine: {hold} simply hold, {wrong} need a change"
+    sentence = "{claims} statements have been put to the test by machine: {hold} simply hold, {wrong} need a change"
     assert f"{sentence.format(**found)}, one could not be checked" in " ".join(readme.split())
     assert found["unchecked"] == "1"
