@@ -7,7 +7,7 @@ import math
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from os import PathLike
@@ -122,19 +122,20 @@ class Budget:
         adjacency: Adjacency | None = None,
     ) -> None:
         self.path = Path(path)
-        given = {"epsilon": epsilon, "delta": delta, "unit": unit, "adjacency": adjacency}
         if self.path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "a budget is a file", str(self.path))
+        given = {"epsilon": epsilon, "delta": delta, "unit": unit, "adjacency": adjacency}
+        said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if not self.path.exists() or self.path.stat().st_size == 0:
             if epsilon is None:
                 raise ValueError(f"{self.path}: no budget is there; epsilon makes one")
-            self._make(Guarantee(epsilon, delta or 0.0, unit or "voter", adjacency or "replace"))
+            self._make(Guarantee(**said))
         self.limit = self._limit()
-        for name, value in given.items():
-            if value is not None and getattr(self.limit, name) != value:
-                raise ValueError(
-                    f"{name} = {shown(value)}; the budget in {self.path} has {getattr(self.limit, name)!r}"
-                )
+        asked = replace(self.limit, **said)
+        for name in said:
+            if getattr(asked, name) != getattr(self.limit, name):
+                own = getattr(self.limit, name)
+                raise ValueError(f"{name} = {shown(getattr(asked, name))}; the budget in {self.path} has {own!r}")
 
     def spend(self, guarantee: Guarantee, *, dataset: str, what: str = "") -> Entry:
         """Write down what a release costs, before it is drawn.

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from dprank._require import require_label, require_one_of, settle, shown
+from dprank._require import require_one_of, settle, shown
 from dprank.data.bounding import kept, nameless, person_ids
 from dprank.data.cleaning import cleaner
 from dprank.data.comparisons import Comparisons, item_names
@@ -117,19 +117,24 @@ class Declaration:
     def __post_init__(self) -> None:
         require_one_of("kind", self.kind, get_args(Kind))
         needed = {"comparisons": ("first", "second", "answer"), "tallies": ("item",), "ballots": ()}[self.kind]
-        columns = tuple(self.columns)
+        columns = _texts("columns", self.columns)
         if len(columns) != len(needed) or len(set(columns)) != len(columns):
             asked = f"the columns of {', '.join(needed)}" if needed else "none"
             raise ValueError(f"columns = {shown(', '.join(map(str, columns)))}; {asked} are needed, each once")
-        for name in (*columns, *([] if self.person is None else [self.person])):
-            require_label("column", name)
-        clean = cleaner(self.clean, self.aliases)
-        items = item_names([str(item).strip() for item in self.items])
+        if self.person is not None:
+            _texts("person", [self.person])
+        rules, aliases = _texts("clean", self.clean), self.aliases
+        if aliases is not None:
+            _texts("aliases", [*_table("aliases", aliases), *aliases.values()])
+        clean = cleaner(rules, aliases)
+        items = item_names([name.strip() for name in item_names(self.items)])
         item_names([clean(item) for item in items])  # no two alike after cleaning
-        answers = None if self.answers is None else {clean(str(k)): _points(v) for k, v in self.answers.items()}
+        answers = self.answers
+        if answers is not None:
+            answers = {clean(k): _points(answers[k]) for k in _texts("answers", list(_table("answers", answers)))}
         if self.kind == "tallies" and self.person is None:
             raise ValueError("person = None; tallies are bounded by person: say which column names them")
-        settle(self, columns=columns, items=items, answers=answers, clean=tuple(self.clean))
+        settle(self, columns=columns, items=items, answers=answers, clean=rules, aliases=aliases)
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
@@ -269,8 +274,21 @@ def _place(text: str) -> float:
     return place if math.isfinite(place) else 0.0
 
 
+def _texts(name: str, given: Any) -> tuple[str, ...]:
+    """One by one, each of them text."""
+    if type(given) not in (list, tuple) or not all(type(it) is str and it for it in given):
+        raise ValueError(f"{name} = {shown(given)}; text is needed, or a list of texts")
+    return tuple(given)
+
+
+def _table(name: str, given: Any) -> dict[Any, Any]:
+    if type(given) is not dict:
+        raise ValueError(f"{name} = {shown(given)}; a table of what is written and what is meant is needed")
+    return given
+
+
 def _points(value: Any) -> float:
-    if isinstance(value, bool) or value not in (0, 0.5, 1):
+    if type(value) not in (int, float) or value not in (0, 0.5, 1):
         raise ValueError(f"answers = {shown(value)}; an answer is worth 1, 0.5 or 0")
     return float(value)
 
