@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 
@@ -19,6 +20,7 @@ import dprank
 from dprank.budget import Budget, BudgetRefused
 from dprank.cli import main
 from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.noise import Source
 
 VOTES = dprank.Rankings([[0, 1]] * 9, "ab")
 
@@ -95,15 +97,14 @@ def test_nothing_is_changed_or_taken_back(budget):
 
 
 def test_it_is_spent_before_noise_is_drawn(budget):
+    @dataclass(frozen=True)
     class Broken:
         guarantee = Guarantee(1.0)
 
-        def release(self, data, rng: "dprank.privacy.noise.Source"):
+        def release(self, data: object, rng: Source) -> None:
             assert Budget(budget.path).remaining("d").epsilon == 0
             raise RuntimeError("the lights go out")
 
-    Broken.release.__annotations__["rng"] = "Source"
-    Broken.__dataclass_fields__ = {}
     with pytest.raises(RuntimeError, match="lights"):
         budget.release(Broken(), VOTES, dataset="d")
     assert budget.remaining("d").epsilon == 0
@@ -164,12 +165,12 @@ def test_other_files(tmp_path, budget):
         Budget(tmp_path / "no" / "folder", epsilon=1.0)
 
 
-def test_a_file_that_cannot_be_written(budget):
+def test_a_file_that_cannot_be_written(budget, monkeypatch):
+    @dataclass(frozen=True)
     class Never:
         guarantee = Guarantee(0.5)
-        __dataclass_fields__ = {}  # noqa: RUF012
 
-        def release(self, data, rng: "Source"):  # noqa: F821
+        def release(self, data: object, rng: Source) -> None:
             raise AssertionError("drawn without a record")
 
     program = (
@@ -185,13 +186,11 @@ def test_a_file_that_cannot_be_written(budget):
     if os.getuid() == 0:
         done = subprocess.run([sys.executable, "-c", program, budget.path], capture_output=True, text=True, check=False)
         assert "spent" not in done.stdout
-    full = sqlite3.connect
-    try:
-        sqlite3.connect = lambda *a, **k: _Cramped(full(*a, **k))
-        with pytest.raises(OSError, match="full"):
-            budget.release(Never(), VOTES, dataset="d")
-    finally:
-        sqlite3.connect = full
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: _Cramped(connect(*a, **k)))
+    with pytest.raises(OSError, match="full"):
+        budget.release(Never(), VOTES, dataset="d")
+    monkeypatch.undo()
     assert Budget(budget.path).entries() == []
 
 
@@ -300,9 +299,9 @@ def test_on_the_command_line(tmp_path, capsys, monkeypatch):
     main_words = ["release", "consensus", "ballots.csv", "--items", "roads,schools,parks,debt", "--person", "person"]
 
     def run(*words):
+        code: object = 0
         try:
             main(list(words))
-            code = 0
         except SystemExit as end:
             code = end.code or 0
         said = capsys.readouterr()

@@ -34,9 +34,9 @@ RANK = ["--protect", "person", "--answers", "2", "--epsilon", "1"]
 
 def run(capsys, *arguments):
     """Exit code, standard output, standard error."""
+    code: object = 0
     try:
         main([str(argument) for argument in arguments])
-        code = 0
     except SystemExit as end:
         code = end.code or 0
     said = capsys.readouterr()
