@@ -160,7 +160,7 @@ def range_quantile(law: ScoreNoise, n: int | Sequence[int], level: float) -> flo
     -------
     float
         In the unit of the scores. The least such number, rounded up: by a share of 1e-9 on the real line, not at all on
-        the grid; of whole noise of more than 256 steps a scale perhaps by a step. Some milliseconds for each block.
+        the grid; of whole noise of more than 256 steps a scale by a step or two. Some milliseconds for each block.
 
     Raises
     ------
@@ -169,11 +169,12 @@ def range_quantile(law: ScoreNoise, n: int | Sequence[int], level: float) -> flo
 
     Notes
     -----
-    Whole noise w of many steps a scale is bounded by noise g on the line with the same scale, rounded to whole
-    numbers. The ratio of their probabilities :math:`P(w = k) / P(k - 1/2 < g < k + 1/2)` falls in :math:`|k|`, for
-    either law: :math:`\int_{-1/2}^{1/2} f(k + h) dh / f(k)` rises. So w is nearer to 0 in law, on both sides, and
-    differences of independent w can be drawn together with those of rounded g, each of the same sign and no larger. To
-    round changes a difference by less than 1: all are at most a whole number q where those of g are.
+    Whole noise w of many steps a scale is a function of noise g of the same scale on the line: let :math:`w \ge x`
+    where :math:`g \ge c_x`, for x = 1, 2, …, and :math:`-w \ge x` where :math:`-g \ge c_x`. Then
+    :math:`x - 1/2 \le c_x \le x`. The first since :math:`P(w = k) / P(|g - k| < 1/2)` falls in :math:`|k|`, of either
+    law, so that w is nearer to 0 than rounded g; the second since densities fall, so that the sum of those from x on is
+    more than the integral. So :math:`w_i - w_j = k` needs :math:`g_i - g_j > k - 3/2`: differences of w are at most a
+    whole number q where those of g are at most :math:`q - 1/2`.
 
     Examples
     --------
@@ -211,12 +212,12 @@ def place_intervals(scores: Array, law: ScoreNoise, level: float) -> tuple[NDArr
 
     Notes
     -----
-    O(items log items), and `range_quantile`. Scores differ by :math:`D_{ij} = s_i - s_j + w_i - w_j`, with true scores s
-    and noises w. With probability at least `level` no two noises differ by more than :math:`q`, the `range_quantile`;
-    then :math:`D_{ij} > q` implies :math:`s_i > s_j`, for all pairs at once. So the place of i is at least one more than
-    the number of j with :math:`D_{ji} > q`, and the items j with :math:`D_{ij} > q` come after it. If all true scores
-    are equal, that is wrong with the very probability of a larger range: no smaller :math:`q` will do. On a grid, a
-    difference of exactly :math:`q` shows nothing.
+    O(items log items), and `range_quantile`. Scores differ by :math:`D_{ij} = s_i - s_j + w_i - w_j`, with true scores
+    s and noises w. With probability at least `level` no two noises differ by more than :math:`q`, the `range_quantile`;
+    then :math:`D_{ij} > q` implies :math:`s_i > s_j`, for all pairs at once. So the place of i is at least one more
+    than the number of j with :math:`D_{ji} > q`, and the items j with :math:`D_{ij} > q` come after it. If all true
+    scores are equal, that is wrong with the very probability of a larger range: no smaller :math:`q` will do. On a
+    grid, a difference of exactly :math:`q` shows nothing.
 
     Then it goes on, step by step. Where neighbouring scores are more than :math:`q` apart, the items fall into blocks,
     between which all pairs are told apart, and :math:`q` becomes the quantile of the largest :math:`w_i - w_j` of all
@@ -280,7 +281,7 @@ def _within(law: ScoreNoise, sizes: tuple[int, ...]) -> Callable[[float], float]
     if not law.step:
         return lambda q: _on_the_line(law.noise, sizes, q)
     if (ratio := law.scale / law.step) > _WIDE:
-        return lambda q: _on_the_line(law.noise, sizes, q / ratio)
+        return lambda q: _on_the_line(law.noise, sizes, (q - 0.5) / ratio)
     chance, below = _steps(law.noise, ratio, _reach(law.noise, sizes))
     return lambda q: _on_the_grid(chance, below, sizes, int(q))
 
@@ -304,7 +305,7 @@ def _on_the_line(noise: Noise, sizes: tuple[int, ...], q: float) -> float:
         density, outside = np.exp(-np.abs(x)) / 2, _laplace_cdf(x) + _laplace_cdf(-x - q)
     else:
         density, outside = np.exp(-x * x / 2) / math.sqrt(2 * math.pi), ndtr(x) + ndtr(-x - q)
-    # to the power of n: at most rounding is left of it where floats cannot tell 1 - outside from 0
+    # at most rounding is left of what floats cannot tell from 0
     log_inside = np.log1p(-np.minimum(outside, 1 - 2.0**-53))
     least_at = lambda n: n * density * np.exp((n - 1) * log_inside)  # noqa: E731
     return float(weight @ _chained(sizes, log_inside, least_at, lambda held: beyond(held, *panels)))
@@ -334,10 +335,11 @@ def _on_the_grid(chance: Array, below: Array, sizes: tuple[int, ...], q: int) ->
         return 0.0
     above = np.zeros(len(below))
     above[: max(len(below) - q, 0)] = below[::-1][q:]  # symmetric
-    inside = np.maximum(1 - (below + above), chance)
-    log_inside = np.log(inside)
+    # at most rounding is left of what floats cannot tell from 0
+    outside = np.minimum(below + above, np.minimum(1 - chance, 1 - 2.0**-53))
+    log_inside = np.log1p(-outside)
     with np.errstate(divide="ignore"):
-        log_rest = np.log1p(-chance / inside)
+        log_rest = np.log1p(-np.minimum(chance / (1 - outside), 1))
     # of all at x or up to q beyond, less that of none at x: without cancellation
     least_at = lambda n: -np.exp(n * log_inside) * np.expm1(n * log_rest)  # noqa: E731
     return float(_chained(sizes, log_inside, least_at, lambda held: np.cumsum(held[::-1])[::-1] - held).sum())
