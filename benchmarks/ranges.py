@@ -8,6 +8,7 @@ that was right there, cannot be had, and shows what is left. Seconds of processo
 
 import argparse
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy import stats
@@ -90,7 +91,7 @@ def seconds(sizes=(10, 10**3, 10**5, 10**6)):
                 ranges._quantile.cache_clear()
                 range_quantile(law, m, LEVEL)
 
-            calls = {
+            calls: dict[str, Callable[[], object]] = {
                 "quantile": cold,
                 "places": lambda law=law, scores=scores: place_intervals(scores, law, LEVEL),
                 "sorting": lambda scores=scores: np.sort(scores),

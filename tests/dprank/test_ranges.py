@@ -303,10 +303,10 @@ def test_the_law_is_that_of_the_noise():
         assert (found.noise, found.scale) == ("laplace", mechanism.scale)
         assert found.step == (GRAIN[score] if law == "discrete" else 0)
     for delta, law in product((0, 1e-6), ("discrete", "continuous")):
-        mechanism = dprank.PrivateBorda.calibrated(epsilon=1.0, delta=delta, n_items=3, law=law)
-        assert mechanism.noise_law == ScoreNoise(mechanism.noise, mechanism.scale, float(law == "discrete"))
-        noisy = mechanism.perturb(np.zeros((4000, 3)), rng)
-        assert np.ptp(noisy, axis=1).mean() == pytest.approx(mean_range(mechanism.noise_law, 3), rel=0.05)
+        borda = dprank.PrivateBorda.calibrated(epsilon=1.0, delta=delta, n_items=3, law=law)
+        assert borda.noise_law == ScoreNoise(borda.noise, borda.scale, float(law == "discrete"))
+        noisy = borda.perturb(np.zeros((4000, 3)), rng)
+        assert np.ptp(noisy, axis=1).mean() == pytest.approx(mean_range(borda.noise_law, 3), rel=0.05)
 
 
 def mean_range(law, n):
