@@ -260,6 +260,7 @@ def doors():
     poll = dprank.LocalMatrix.calibrated(epsilon=1.0, n_items=3)
     pairs, bit = (kind.calibrated(epsilon=1.0, n_items=4) for kind in (dprank.LocalPairs, dprank.LocalOneBit))
     noisy = dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3)
+    scored = noisy.release(answers, rng(0))
     quiet = {"rng": rng(0), "budget": 2000}
     home = pathlib.Path(tempfile.mkdtemp())
     budget = dprank.Budget(home / "kept", epsilon=1e9)
@@ -349,6 +350,9 @@ def doors():
         "Ranking.order": lambda x: dprank.Ranking(("a", "b", "c"), x),
         "Ranking.scores": lambda x: dprank.Ranking(("a", "b", "c"), np.arange(3), x),
         "Ranking.top": lambda x: dprank.Ranking(("a", "b", "c"), np.arange(3)).top(x),
+        "Ranking.intervals.level": scored.intervals,
+        "Ranking.top_candidates.k": scored.top_candidates,
+        "Ranking.top_candidates.level": lambda x: scored.top_candidates(1, x),
         "Selection.items": dprank.Selection,
         "Selection.values": lambda x: dprank.Selection(np.arange(3), x),
         "Decision.source": lambda x: dprank.Decision(True, 1.0, 1.0, 1.0, source=x),

@@ -18,6 +18,7 @@ import pandas as pd
 
 import dprank
 from dprank.models.bradley_terry import LOGISTIC
+from dprank.privacy.ranges import ScoreNoise
 
 
 class Unprintable(float):
@@ -143,6 +144,7 @@ PROMISING = (
     "pairwise.noisy_counts",
     "pairwise.perturbed_mle",
     "privacy.randomized_response",
+    "privacy.ranges",
     "topk.bound",
     "privacy.composition",
 )
@@ -326,6 +328,10 @@ def _baselines():
         "pairwise.perturbed_mle.PerturbedMLE.calibrated, public": budget
         | {"ridge": 1.0, "graph": "public", "per_person": 1},
         "pairwise.perturbed_mle.objective_loss": {"scale": 2.0, "ridge": 1.0, "per_person": 3},
+        "privacy.ranges.ScoreNoise": {"noise": "laplace", "scale": 2.0, "step": 1.0},
+        "privacy.ranges.place_intervals": {"scores": [1.0, 2.0], "law": ScoreNoise("laplace", 2.0), "level": 0.9},
+        "privacy.ranges.range_cdf": {"law": ScoreNoise("laplace", 2.0, 1.0), "n": 3, "q": 2.0},
+        "privacy.ranges.range_quantile": {"law": ScoreNoise("gaussian", 2.0, 1.0), "n": 3, "level": 0.9},
         "privacy.randomized_response.bit_loss": {"flips": 2**50, "bits": 3},
         "privacy.randomized_response.flips_for": {"epsilon": 1.0, "bits": 3},
         "privacy.randomized_response.randomise": {"signs": np.ones(3, np.int8), "flips": 2**50, "rng": rng},
