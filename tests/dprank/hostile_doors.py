@@ -261,6 +261,8 @@ def doors():
     pairs, bit = (kind.calibrated(epsilon=1.0, n_items=4) for kind in (dprank.LocalPairs, dprank.LocalOneBit))
     noisy = dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3)
     quiet = {"rng": rng(0), "budget": 2000}
+    borda = dprank.PrivateBorda.calibrated(epsilon=1e-6, n_items=3)
+    budget = dprank.Budget(pathlib.Path(tempfile.mkdtemp()) / "budget.sqlite", epsilon=1.0)
     found = {
         "Comparisons.first*": lambda x: dprank.Comparisons(x, two, won, "abc"),
         "Comparisons.second*": lambda x: dprank.Comparisons(one, x, won, "abc"),
@@ -322,6 +324,16 @@ def doors():
         "Guarantee.model": lambda x: dprank.Guarantee(1.0, model=x),
         "Guarantee.converted": lambda x: dprank.Guarantee(1.0).converted(x, x),
         "compose": dprank.compose,
+        "Budget.path": dprank.Budget,
+        "Budget.epsilon": lambda x: dprank.Budget(budget.path, epsilon=x),
+        "Budget.unit": lambda x: dprank.Budget(budget.path, unit=x),
+        "Budget.spend.guarantee": lambda x: budget.spend(x, dataset="a"),
+        "Budget.spend.dataset": lambda x: budget.spend(dprank.Guarantee(1e-6), dataset=x),
+        "Budget.spend.what": lambda x: budget.spend(dprank.Guarantee(1e-6), dataset="a", what=x),
+        "Budget.release.mechanism": lambda x: budget.release(x, votes, dataset="a"),
+        "Budget.release.data*": lambda x: budget.release(borda, x, dataset="b"),
+        "Budget.remaining": budget.remaining,
+        "Budget.entries": budget.entries,
         "Release.from_json": dprank.Release.from_json,
         "Ranking.items": lambda x: dprank.Ranking(x, np.array([1, 0])),
         "Ranking.order": lambda x: dprank.Ranking(("a", "b", "c"), x),
