@@ -30,6 +30,8 @@ import dprank
 #: What no message may hold, and no line of this file has.
 WORD, NUMBER = "-".join(["secret", "ann"]), 987_654_321
 CANARIES = WORD, str(NUMBER)
+#: Of what a door writes.
+FOLDER = tempfile.TemporaryDirectory()
 
 
 class Vicious:
@@ -262,7 +264,7 @@ def doors():
     noisy = dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3)
     quiet = {"rng": rng(0), "budget": 2000}
     borda = dprank.PrivateBorda.calibrated(epsilon=1e-6, n_items=3)
-    budget = dprank.Budget(pathlib.Path(tempfile.mkdtemp()) / "budget.sqlite", epsilon=1.0)
+    budget = dprank.Budget(pathlib.Path(FOLDER.name) / "budget.sqlite", epsilon=1.0)
     found = {
         "Comparisons.first*": lambda x: dprank.Comparisons(x, two, won, "abc"),
         "Comparisons.second*": lambda x: dprank.Comparisons(one, x, won, "abc"),
@@ -329,7 +331,7 @@ def doors():
         "Budget.unit": lambda x: dprank.Budget(budget.path, unit=x),
         "Budget.spend.guarantee": lambda x: budget.spend(x, dataset="a"),
         "Budget.spend.dataset": lambda x: budget.spend(dprank.Guarantee(1e-6), dataset=x),
-        "Budget.spend.what": lambda x: budget.spend(dprank.Guarantee(1e-6), dataset="a", what=x),
+        "Budget.spend.what": lambda x: budget.spend(dprank.Guarantee(1e-6), dataset="c", what=x),
         "Budget.release.mechanism": lambda x: budget.release(x, votes, dataset="a"),
         "Budget.release.data*": lambda x: budget.release(borda, x, dataset="b"),
         "Budget.remaining": budget.remaining,
