@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from dprank.models.mallows import Mallows as Mallows
     from dprank.pairwise.noisy_counts import NoisyCounts as NoisyCounts
     from dprank.pairwise.perturbed_mle import PerturbedMLE as PerturbedMLE
+    from dprank.privacy.budget import Budget as Budget
+    from dprank.privacy.budget import BudgetRefused as BudgetRefused
     from dprank.privacy.guarantee import Guarantee as Guarantee
     from dprank.privacy.guarantee import compose as compose
     from dprank.privacy.noise import SECURE as SECURE
@@ -73,8 +75,8 @@ _HOMES = {
     "Audit": "audit.auditor",
     "BatchVote": "uniformity.bucketed",
     "Bucketed": "uniformity.bucketed",
-    "Budget": "budget",
-    "BudgetRefused": "budget",
+    "Budget": "privacy.budget",
+    "BudgetRefused": "privacy.budget",
     "Comparisons": "data.comparisons",
     "Decision": "release",
     "Declaration": "data.declaration",

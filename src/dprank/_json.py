@@ -182,24 +182,6 @@ def _named(path: Any) -> type[Any] | None:
     return kind if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == home else None
 
 
-def exact(part: Any) -> bool:
-    """Whether `dprank.SECURE` may draw for a mechanism: whether its `release`, its parameters and its parts allow it.
-
-    What takes a generator alone says so in its signature. For the rest noise on the real line is refused, a move of the
-    values that is not whole, and noise that is not among a class's `exact_noise`.
-    """
-    door = getattr(type(part), "release", None) or getattr(type(part), "report", None)
-    if door is not None and door.__annotations__["rng"] == "np.random.Generator":
-        return False
-    noise = getattr(part, "noise", None)
-    own = (
-        getattr(part, "law", "discrete") == "discrete"
-        and getattr(part, "sensitivity", 1) % 1 == 0
-        and noise in getattr(part, "exact_noise", (noise,))
-    )
-    return own and all(exact(value) for it in fields(part) if is_dataclass(value := getattr(part, it.name)))
-
-
 def alike(written: Any, promised: Guarantee | None) -> bool:
     """Whether a guarantee in a file is that of its mechanism, but for the last digits of another machine."""
     if promised is None or not isinstance(written, dict):

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dprank._frozen import FrozenFields
-from dprank._json import NO_RELEASE, alike, exact, floats, loaded, names, number, plain, read, refuse, written
+from dprank._json import NO_RELEASE, alike, floats, loaded, names, number, plain, read, refuse, written
 from dprank._require import as_array, as_floats, require_one_of, require_whole, settle, shown
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import features
-from dprank.privacy.noise import SecureSource, Source
-from dprank.privacy.ranges import place_intervals
+from dprank.privacy.noise import SecureSource, Source, drawn_exactly
 
 __all__ = [
     "FORMAT",
@@ -197,7 +196,7 @@ class Release(FrozenFields):
         if mechanism is None:
             require_one_of("source without a mechanism", self.source, (None,))
             return
-        own = {"operating system": exact(mechanism), "seeded": True, "voters": hasattr(mechanism, "report")}
+        own = {"operating system": drawn_exactly(mechanism), "seeded": True, "voters": hasattr(mechanism, "report")}
         require_one_of(f"source of a {type(mechanism).__name__}", self.source, [one for one in own if own[one]])
         for it in self._output():
             value = getattr(self, it.name)

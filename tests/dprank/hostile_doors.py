@@ -30,6 +30,8 @@ import dprank
 #: What no message may hold, and no line of this file has.
 WORD, NUMBER = "-".join(["secret", "ann"]), 987_654_321
 CANARIES = WORD, str(NUMBER)
+#: Of what a door writes.
+FOLDER = tempfile.TemporaryDirectory()
 
 
 class Vicious:
@@ -262,9 +264,8 @@ def doors():
     noisy = dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3)
     scored = noisy.release(answers, rng(0))
     quiet = {"rng": rng(0), "budget": 2000}
-    home = pathlib.Path(tempfile.mkdtemp())
-    budget = dprank.Budget(home / "kept", epsilon=1e9)
-    spare = itertools.count()
+    borda = dprank.PrivateBorda.calibrated(epsilon=1e-6, n_items=3)
+    budget = dprank.Budget(pathlib.Path(FOLDER.name) / "budget.sqlite", epsilon=1.0)
     found = {
         "Budget.epsilon": lambda x: dprank.Budget(home / f"{next(spare)}", epsilon=x),
         "Budget.delta": lambda x: dprank.Budget(home / f"{next(spare)}", epsilon=1.0, delta=x),
@@ -345,6 +346,16 @@ def doors():
         "Guarantee.model": lambda x: dprank.Guarantee(1.0, model=x),
         "Guarantee.converted": lambda x: dprank.Guarantee(1.0).converted(x, x),
         "compose": dprank.compose,
+        "Budget.path": dprank.Budget,
+        "Budget.epsilon": lambda x: dprank.Budget(budget.path, epsilon=x),
+        "Budget.unit": lambda x: dprank.Budget(budget.path, unit=x),
+        "Budget.spend.guarantee": lambda x: budget.spend(x, dataset="a"),
+        "Budget.spend.dataset": lambda x: budget.spend(dprank.Guarantee(1e-6), dataset=x),
+        "Budget.spend.what": lambda x: budget.spend(dprank.Guarantee(1e-6), dataset="c", what=x),
+        "Budget.release.mechanism": lambda x: budget.release(x, votes, dataset="a"),
+        "Budget.release.data*": lambda x: budget.release(borda, x, dataset="b"),
+        "Budget.remaining": budget.remaining,
+        "Budget.entries": budget.entries,
         "Release.from_json": dprank.Release.from_json,
         "Ranking.items": lambda x: dprank.Ranking(x, np.array([1, 0])),
         "Ranking.order": lambda x: dprank.Ranking(("a", "b", "c"), x),

@@ -10,6 +10,7 @@ import math
 import re
 import secrets
 import sys
+from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal, TypeAlias, get_args
@@ -38,6 +39,7 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "draw",
+    "drawn_exactly",
     "gaussian",
     "geometric",
     "laplace",
@@ -328,6 +330,24 @@ def best_first(scores: NDArray[Any], rng: Source) -> NDArray[np.int64]:
     """
     order = require_source(rng).permutation(len(scores))
     return order[np.argsort(-scores[order], kind="stable")]
+
+
+def drawn_exactly(part: Any) -> bool:
+    """Whether `dprank.SECURE` may draw for a mechanism: whether its `release`, its parameters and its parts allow it.
+
+    What takes a generator alone says so in its signature. For the rest noise on the real line is refused, a move of the
+    values that is not whole, and noise that is not among a class's `exact_noise`.
+    """
+    door = getattr(type(part), "release", None) or getattr(type(part), "report", None)
+    if door is not None and door.__annotations__["rng"] == "np.random.Generator":
+        return False
+    noise = getattr(part, "noise", None)
+    own = (
+        getattr(part, "law", "discrete") == "discrete"
+        and getattr(part, "sensitivity", 1) % 1 == 0
+        and noise in getattr(part, "exact_noise", (noise,))
+    )
+    return own and all(drawn_exactly(value) for it in fields(part) if is_dataclass(value := getattr(part, it.name)))
 
 
 def _drawable(scale: float, size: Any, rng: Any) -> tuple[float, tuple[int, ...]]:

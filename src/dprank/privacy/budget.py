@@ -1,0 +1,534 @@
+"""What has been spent, in a file that only grows: a release is recorded before its noise is drawn.
+
+Every data set that a file names has the whole limit to itself. Losses add up (basic composition) as exact fractions. A
+mistyped name is another data set: take names from one place. Whoever may write to the file may also falsify it: the
+record guards against accidents, races and crashes, not against its keeper.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sqlite3
+import stat
+import sys
+import unicodedata
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeAlias, get_args
+
+from dprank._require import require_below_1, require_loss, require_one_of, require_real, shown
+from dprank.privacy.guarantee import Adjacency, Guarantee, Unit
+from dprank.privacy.noise import SECURE, drawn_exactly
+
+__all__ = ["LARGEST", "LONGEST", "PATIENCE", "SMALLEST", "Budget", "BudgetRefused", "Entry"]
+
+#: Epsilons that a limit may have: beyond them it is a slip.
+SMALLEST, LARGEST = 1e-9, 1e6
+#: Most characters of the name of a data set, and of what a release is.
+LONGEST = 200
+#: Seconds that a file is waited for which another process holds.
+PATIENCE = 30.0
+#: "dprB": marks SQLite files that are budgets.
+_APPLICATION = 0x64707242
+_VERSION = 1
+#: Epsilon and delta.
+_Loss: TypeAlias = tuple[Fraction, Fraction]
+_TABLES = """
+CREATE TABLE limits (epsilon TEXT NOT NULL, delta TEXT NOT NULL, unit TEXT NOT NULL, adjacency TEXT NOT NULL);
+CREATE TABLE entries (
+  number INTEGER PRIMARY KEY, dataset TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, unit TEXT NOT NULL,
+  adjacency TEXT NOT NULL, charged_epsilon TEXT NOT NULL, charged_delta TEXT NOT NULL, what TEXT NOT NULL,
+  day TEXT NOT NULL);
+CREATE INDEX entries_of_dataset ON entries (dataset)
+"""
+#: INSERT OR REPLACE deletes without a trigger for it: hence those before insertion.
+_TRIGGERS = {
+    "limits_stay": "UPDATE ON limits",
+    "limits_remain": "DELETE ON limits",
+    "limits_once": "INSERT ON limits WHEN EXISTS (SELECT 1 FROM limits)",
+    "entries_stay": "UPDATE ON entries",
+    "entries_remain": "DELETE ON entries",
+    "entries_in_turn": "INSERT ON entries WHEN NEW.number IS NOT (SELECT COALESCE(MAX(number), 0) + 1 FROM entries)",
+}
+
+
+class BudgetRefused(ValueError):
+    """More was requested than remains; nothing was recorded, nothing drawn.
+
+    Attributes
+    ----------
+    requested, spent, remaining, missing : tuple of float
+        Epsilon and delta in the budget's unit and adjacency; remaining is rounded down, the others up.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import dprank
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     budget = dprank.Budget(f"{folder}/budget.sqlite", epsilon=1.0)
+    ...     try:
+    ...         budget.spend(dprank.Guarantee(1.5), dataset="survey 2026")
+    ...     except dprank.BudgetRefused as refusal:
+    ...         refusal.missing
+    (0.5, 0.0)
+    """
+
+    requested: tuple[float, float]
+    spent: tuple[float, float]
+    remaining: tuple[float, float]
+    missing: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One spend, as it was promised: `Guarantee.converted` says what it costs in a budget of other neighbours.
+
+    Parameters
+    ----------
+    number : int
+        From 1, over all data sets of the file.
+    dataset : str
+    epsilon, delta : float
+    unit : {"comparison", "voter"}
+    adjacency : {"replace", "add_remove"}
+    what : str
+    day : str
+        ISO date, UTC: never finer.
+    """
+
+    number: int
+    dataset: str
+    epsilon: float
+    delta: float
+    unit: Unit
+    adjacency: Adjacency
+    what: str
+    day: str
+
+
+class Budget:
+    """Limits of what may be lost, and all that was spent, in an SQLite file.
+
+    Parameters
+    ----------
+    path : str or path
+        Created with these limits if there is no such file, and opened otherwise.
+    epsilon : float, optional
+        Limit for each data set, from 1e-9 to 1e6: its exact binary value. There is no default: needed where the file
+        is created. Where it exists, each limit that is given must be the one in it.
+    delta : float, optional
+        In [0, 1); 0 unless given.
+    unit : {"comparison", "voter"}, optional
+        Of whom the limit speaks; "voter" unless given.
+    adjacency : {"replace", "add_remove"}, optional
+        "replace" unless given.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, or what is out of range: where limits are missing or others than those in the file, or the file
+        is no budget, or one of a newer version.
+    OSError
+        Naming the file: where it cannot be read or written, or another process holds it for more than `PATIENCE`
+        seconds. So do all methods.
+
+    Notes
+    -----
+    Floats are summed exactly, and 0.1 is a little more than a tenth: of a limit of 1, nine fit.
+
+    Several processes may use one file at once, on a disk whose locks work; network file systems often have none. What
+    is recorded survives the loss of power. Nothing is stored of data: no person, no count of rows, no hash.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import dprank
+    >>> mechanism = dprank.PrivateBorda.calibrated(epsilon=0.75, n_items=2)
+    >>> votes = dprank.Rankings([[0, 1]] * 90, "ab")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     budget = dprank.Budget(f"{folder}/budget.sqlite", epsilon=1.0)
+    ...     release = budget.release(mechanism, votes, dataset="survey 2026")
+    ...     print(budget.remaining("survey 2026"))
+    epsilon = 0.25 (central; replace one voter)
+    >>> release.publishable
+    True
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        unit: Unit | None = None,
+        adjacency: Adjacency | None = None,
+    ) -> None:
+        self.path = _require_path(path)
+        given = _require_limits(epsilon, delta, unit, adjacency)
+        if not _is_there(self.path) or _is_blank(self.path):
+            if epsilon is None:
+                raise FileNotFoundError(f"{_named(self.path)}: no such budget; epsilon is needed to create it")
+            self._create(Guarantee(**given))
+        there = vars(self.limit)
+        for name, value in given.items():
+            if value != there[name]:
+                raise ValueError(f"{name} = {shown(value)}; the limit in {_named(self.path)} has {shown(there[name])}")
+
+    def __repr__(self) -> str:
+        return f"Budget({_named(self.path)})"
+
+    @property
+    def limit(self) -> Guarantee:
+        """What may be lost of each data set."""
+        with self._opened() as (_, limit):
+            return limit
+
+    def spend(self, guarantee: Guarantee, *, dataset: str, what: str = "") -> None:
+        """Record a loss for good, before anything is drawn.
+
+        Parameters
+        ----------
+        guarantee : Guarantee
+            Of the central model. Counts as what it implies for the budget's neighbours (`Guarantee.converted`).
+        dataset : str
+            Name of what is protected: public, one line of at most 200 characters, without spaces around it.
+        what : str, optional
+            What is released: public, one such line, or nothing.
+
+        Raises
+        ------
+        BudgetRefused
+            If it is more than remains.
+        ValueError
+            If the guarantee says nothing about the budget's neighbours.
+        """
+        guarantee = _require_guarantee(guarantee)
+        dataset, what = _require_line("dataset", dataset), _require_line("what", what, empty=True)
+        with self._opened("BEGIN IMMEDIATE") as (db, limit):
+            cost = guarantee.converted(limit.unit, limit.adjacency)
+            spent = _spent(self.path, db, dataset)
+            if not _fits(cost, spent, limit):
+                raise _refusal(self.path, dataset, cost, spent, limit)
+            number = db.execute("SELECT COALESCE(MAX(number), 0) + 1 FROM entries").fetchone()[0]
+            promised = _text(guarantee.epsilon), _text(guarantee.delta), guarantee.unit, guarantee.adjacency
+            charged = _text(cost.epsilon), _text(cost.delta)
+            row = (number, dataset, *promised, *charged, what, datetime.now(UTC).date().isoformat())
+            db.execute(f"INSERT INTO entries VALUES ({', '.join('?' * len(row))})", row)
+
+    def release(self, mechanism: Any, data: Any, *, dataset: str, what: str = "") -> Any:
+        """Spend what a mechanism promises, then draw its release from the operating system's randomness.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            Of the central model, whose noise `dprank.SECURE` draws.
+        data : object
+            As the mechanism takes them.
+        dataset, what
+            As of `spend`; without `what`, the class of the mechanism.
+
+        Returns
+        -------
+        Release
+
+        Raises
+        ------
+        BudgetRefused
+            If its guarantee is more than remains.
+        ValueError
+            If the mechanism is not for publication, and whatever it refuses. What it refuses stays spent: that it
+            refuses these data may tell of them.
+        """
+        guarantee = _require_publishable(mechanism)
+        what = _require_line("what", what, empty=True) or type(mechanism).__name__
+        self.spend(guarantee, dataset=dataset, what=what)
+        return mechanism.release(data, SECURE)
+
+    def spent(self, dataset: str) -> Guarantee:
+        """All that was lost of a data set, rounded up."""
+        dataset = _require_line("dataset", dataset)
+        with self._opened() as (db, limit):
+            return _guarantee(limit, *map(_up, _spent(self.path, db, dataset)))
+
+    def remaining(self, dataset: str) -> Guarantee:
+        """What may still be lost of a data set, rounded down."""
+        dataset = _require_line("dataset", dataset)
+        with self._opened() as (db, limit):
+            return _guarantee(limit, *map(_down, _left(limit, _spent(self.path, db, dataset))))
+
+    def entries(self, dataset: str | None = None) -> list[Entry]:
+        """All that was spent, in order; of one data set if it is given."""
+        chosen = () if dataset is None else (_require_line("dataset", dataset),)
+        columns = ", ".join(it.name for it in fields(Entry))
+        query = f"SELECT {columns} FROM entries {'WHERE dataset = ?' * len(chosen)} ORDER BY number"
+        with self._opened() as (db, _):
+            rows = db.execute(query, chosen).fetchall()
+        with _undamaged(self.path):
+            return [
+                Entry(number, name, float(_fraction(epsilon)), float(_fraction(delta)), *others)
+                for number, name, epsilon, delta, *others in rows
+            ]
+
+    def to_frame(self) -> Any:
+        """The entries as a pandas.DataFrame: a row each, and their fields as columns."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(entry) for entry in self.entries()], columns=[it.name for it in fields(Entry)])
+
+    def _create(self, limit: Guarantee) -> None:
+        """Make the file, unless another process just did."""
+        with _connected(self.path, "rwc") as db:
+            db.execute("BEGIN IMMEDIATE")
+            if db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0] == 0:
+                db.execute(f"PRAGMA application_id = {_APPLICATION}")
+                db.execute(f"PRAGMA user_version = {_VERSION}")
+                for statement in _TABLES.split(";"):
+                    db.execute(statement)
+                for name, event in _TRIGGERS.items():
+                    stop = "SELECT RAISE(ABORT, 'what is in a budget stays')"
+                    db.execute(f"CREATE TRIGGER {name} BEFORE {event} BEGIN {stop}; END")
+                row = _text(limit.epsilon), _text(limit.delta), limit.unit, limit.adjacency
+                db.execute("INSERT INTO limits VALUES (?, ?, ?, ?)", row)
+            db.execute("COMMIT")
+
+    @contextmanager
+    def _opened(self, begin: str = "BEGIN") -> Iterator[tuple[sqlite3.Connection, Guarantee]]:
+        """One transaction, and the limit: committed at the end, undone if anything is raised."""
+        if not _is_there(self.path):
+            raise FileNotFoundError(f"{_named(self.path)}: no such file; the budget that was opened is gone")
+        # a connection each: none is carried into another process or thread
+        with _connected(self.path, "rw") as db:
+            _require_budget(self.path, db)
+            db.execute("PRAGMA journal_mode = DELETE")
+            db.execute(begin)
+            yield db, _limit(self.path, db)
+            db.execute("COMMIT")
+
+
+@contextmanager
+def _connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
+    # Rollback journal, not WAL: one file that can be copied and is whole, and no shared memory. EXTRA, since FULL does
+    # not flush the folder after the journal is deleted: a loss of power could undo what was recorded and shown.
+    with _one_line(path):
+        uri = f"{path.as_uri()}?mode={mode}"
+        with closing(sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)) as db:
+            db.execute("PRAGMA synchronous = EXTRA")
+            db.execute("PRAGMA fullfsync = ON")  # macOS, where fsync alone does not reach the disk
+            yield db
+
+
+@contextmanager
+def _one_line(path: Path) -> Iterator[None]:
+    """What SQLite says, in one line that names the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        kind, why = _FAULTS.get(code, (OSError, f"cannot be used: {shown(str(error))}"))
+        raise kind(f"{_named(path)}: {why}") from None
+
+
+_DAMAGED = "is damaged: no budget as dprank wrote it; restore it from a copy"
+_FAULTS: dict[int, tuple[type[Exception], str]] = {
+    sqlite3.SQLITE_BUSY: (TimeoutError, "another process holds it; nothing is released"),
+    sqlite3.SQLITE_LOCKED: (TimeoutError, "another process holds it; nothing is released"),
+    sqlite3.SQLITE_PERM: (PermissionError, "must be writable, and so must its folder"),
+    sqlite3.SQLITE_READONLY: (PermissionError, "must be writable, and so must its folder"),
+    sqlite3.SQLITE_CANTOPEN: (PermissionError, "cannot be opened; it and its folder must be readable and writable"),
+    sqlite3.SQLITE_FULL: (OSError, "the disk is full; nothing is released"),
+    sqlite3.SQLITE_IOERR: (OSError, "the disk fails or is full; nothing is released"),
+    sqlite3.SQLITE_NOTADB: (ValueError, "is no SQLite file; a budget of dprank is needed"),
+    sqlite3.SQLITE_CORRUPT: (ValueError, _DAMAGED),
+    sqlite3.SQLITE_CONSTRAINT: (ValueError, _DAMAGED),
+    sqlite3.SQLITE_ERROR: (ValueError, _DAMAGED),
+    0: (ValueError, _DAMAGED),  # text that is none
+}
+
+
+@contextmanager
+def _undamaged(path: Path) -> Iterator[None]:
+    """What is no row of ours is said to be damage."""
+    try:
+        yield
+    except (ValueError, TypeError, ArithmeticError, AttributeError):
+        raise ValueError(f"{_named(path)}: {_DAMAGED}") from None
+
+
+def _is_blank(path: Path) -> bool:
+    """Whether its making was undone: SQLite then finds no page."""
+    with _connected(path, "rw") as db:
+        return db.execute("PRAGMA page_count").fetchone()[0] == 0
+
+
+def _require_budget(path: Path, db: sqlite3.Connection) -> None:
+    """Refuse an SQLite file of others, and of later versions."""
+    mark, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    if mark != _APPLICATION:
+        raise ValueError(f"{_named(path)}: an SQLite file, but no budget; a budget of dprank is needed")
+    if version != _VERSION:
+        raise ValueError(f"{_named(path)}: a budget of format {version}; this version of dprank reads {_VERSION}")
+
+
+def _limit(path: Path, db: sqlite3.Connection) -> Guarantee:
+    """The limit, if the record is whole: all guards in place, and no number left out."""
+    guards = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
+    count, last = db.execute("SELECT COUNT(*), COALESCE(MAX(number), 0) FROM entries").fetchone()
+    rows = db.execute("SELECT epsilon, delta, unit, adjacency FROM limits").fetchall()
+    with _undamaged(path):
+        ((epsilon, delta, unit, adjacency),) = rows
+        if guards != set(_TRIGGERS) or count != last:
+            raise ValueError
+        return Guarantee(float(_fraction(epsilon)), float(_fraction(delta)), unit, adjacency)
+
+
+def _spent(path: Path, db: sqlite3.Connection, dataset: str) -> _Loss:
+    rows = db.execute("SELECT charged_epsilon, charged_delta FROM entries WHERE dataset = ?", (dataset,)).fetchall()
+    with _undamaged(path):
+        return sum((_fraction(e) for e, _ in rows), Fraction(0)), sum((_fraction(d) for _, d in rows), Fraction(0))
+
+
+def _left(limit: Guarantee, spent: _Loss) -> _Loss:
+    return max(Fraction(limit.epsilon) - spent[0], Fraction(0)), max(Fraction(limit.delta) - spent[1], Fraction(0))
+
+
+def _fits(cost: Guarantee, spent: _Loss, limit: Guarantee) -> bool:
+    if math.isinf(cost.epsilon):
+        return False
+    epsilon, delta = spent[0] + Fraction(cost.epsilon), spent[1] + Fraction(cost.delta)
+    return epsilon <= Fraction(limit.epsilon) and delta <= Fraction(limit.delta)
+
+
+def _refusal(path: Path, dataset: str, cost: Guarantee, spent: _Loss, limit: Guarantee) -> BudgetRefused:
+    left, asked = _left(limit, spent), (cost.epsilon, cost.delta)
+    lacking = (
+        math.inf if math.isinf(a) else _up(max(Fraction(a) - b, Fraction(0))) for a, b in zip(asked, left, strict=True)
+    )
+    figures = {
+        "requested": asked,
+        "spent": tuple(map(_up, spent)),
+        "remaining": tuple(map(_down, left)),
+        "missing": tuple(lacking),
+    }
+    with_delta = cost.delta > 0 or limit.delta > 0
+    said = (f"{name} epsilon = {e!r}" + f", delta = {d!r}" * with_delta for name, (e, d) in figures.items())
+    refusal = BudgetRefused(f"{_named(path)} refuses for {shown(dataset)}: {'; '.join(said)}")
+    for name, pair in figures.items():
+        setattr(refusal, name, pair)
+    return refusal
+
+
+def _guarantee(limit: Guarantee, epsilon: float, delta: float) -> Guarantee:
+    return Guarantee(epsilon, delta, limit.unit, limit.adjacency)
+
+
+def _text(number: float) -> str:
+    exact = Fraction(number)
+    return f"{exact.numerator}/{exact.denominator}"
+
+
+def _fraction(text: str) -> Fraction:
+    """What `_text` wrote, and nothing else."""
+    exact = Fraction(*map(int, text.split("/")))
+    if exact < 0 or f"{exact.numerator}/{exact.denominator}" != text:
+        raise ValueError
+    return exact
+
+
+def _up(exact: Fraction) -> float:
+    return require_loss("loss", exact, up=True)
+
+
+def _down(exact: Fraction) -> float:
+    return require_loss("loss", exact)
+
+
+def _require_path(path: Any) -> Path:
+    """An absolute path: another working directory does not change which file it is."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise ValueError(f"path = {shown(text if isinstance(text, str) else path)}; the path of a file is needed")
+    return Path(os.path.abspath(text))
+
+
+def _named(path: Path) -> str:
+    text = ascii(str(path))
+    return text if len(text) <= 200 else f"'...{text[-190:]}"
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file with something in it; a folder, a device, or no folder around it is refused."""
+    # os.stat: to open and close the file here would drop this process's locks on it
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        if path.parent.is_dir():
+            return False
+        raise FileNotFoundError(f"{_named(path)}: its folder does not exist") from None
+    except (OSError, ValueError) as error:
+        raise OSError(f"{_named(path)}: cannot be opened: {getattr(error, 'strerror', None) or 'no path'}") from None
+    if not stat.S_ISREG(found.st_mode):
+        kind = IsADirectoryError if stat.S_ISDIR(found.st_mode) else OSError
+        raise kind(f"{_named(path)}: is no file; the path of a file is needed")
+    return found.st_size > 0
+
+
+def _require_limits(epsilon: Any, delta: Any, unit: Any, adjacency: Any) -> dict[str, Any]:
+    """Those that are given."""
+    given = {}
+    if epsilon is not None:
+        needed = f"it must lie in [{SMALLEST:g}, {LARGEST:g}]"
+        given["epsilon"] = require_real("epsilon", epsilon, needed, lambda x: SMALLEST <= x <= LARGEST)
+    if delta is not None:
+        given["delta"] = _require_normal("delta", require_below_1("delta", delta))
+    if unit is not None:
+        given["unit"] = require_one_of("unit", unit, get_args(Unit))
+    if adjacency is not None:
+        given["adjacency"] = require_one_of("adjacency", adjacency, get_args(Adjacency))
+    return given
+
+
+def _require_normal(name: str, number: float) -> float:
+    if 0 < number < sys.float_info.min:
+        raise ValueError(f"{name} = {number!r}; it must be 0, or at least {sys.float_info.min:.3g}")
+    return number
+
+
+def _require_guarantee(guarantee: Any) -> Guarantee:
+    if not isinstance(guarantee, Guarantee):
+        raise ValueError(f"guarantee = {shown(guarantee)}; a Guarantee is needed")
+    if guarantee.model != "central":
+        raise ValueError(f"'{guarantee}' is not spent here: voters protect themselves; a central guarantee is needed")
+    _require_normal("epsilon", guarantee.epsilon)
+    _require_normal("delta", guarantee.delta)
+    return guarantee
+
+
+def _require_publishable(mechanism: Any) -> Guarantee:
+    """The guarantee of a mechanism for whose release SECURE can draw."""
+    kind = f"<{mechanism.__name__}>" if isinstance(mechanism, type) else type(mechanism).__name__
+    guarantee, fit = None, False
+    with suppress(Exception):  # what is foreign may raise anything
+        guarantee = mechanism.guarantee
+        fit = callable(mechanism.release) and not isinstance(mechanism, type) and drawn_exactly(mechanism)
+    if not isinstance(guarantee, Guarantee):
+        raise ValueError(f"mechanism = {kind}; a mechanism with a guarantee is needed")
+    guarantee = _require_guarantee(guarantee)
+    if not fit:
+        raise ValueError(f"mechanism = {kind}; it is not for publication: dprank.SECURE does not draw its noise")
+    return guarantee
+
+
+def _require_line(name: str, text: Any, *, empty: bool = False) -> str:
+    """One printable line without spaces around it, which could make two names of one."""
+    if isinstance(text, str):
+        line = unicodedata.normalize("NFC", text)
+        if line.isprintable() and line == line.strip() and (empty or line) and len(line) <= LONGEST:
+            return line
+    raise ValueError(
+        f"{name} = {shown(text)}; one line of {'at most' if empty else '1 to'} {LONGEST} characters is needed"
+    )
