@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from dprank.aggregation.private_kwiksort import PrivateKwikSort as PrivateKwikSort
     from dprank.audit.auditor import Audit as Audit
     from dprank.audit.auditor import audit as audit
-    from dprank.budget import Budget as Budget
-    from dprank.budget import BudgetRefused as BudgetRefused
     from dprank.data.comparisons import Comparisons as Comparisons
     from dprank.data.comparisons import read_comparisons as read_comparisons
     from dprank.data.counting import pairwise_wins as pairwise_wins

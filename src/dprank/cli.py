@@ -19,6 +19,8 @@ from dprank.data.declaration import Declaration, Intake
 from dprank.privacy.noise import SECURE, Source
 from dprank.publication import ASKED, publish, read_publication, report, shown_frame
 
+__all__ = ["main"]
+
 app = typer.Typer(
     help="Private rankings of your own data: look, release, report. Nothing leaves this machine.",
     no_args_is_help=True,

@@ -20,6 +20,7 @@ from dprank._require import as_array, as_floats, require_one_of, require_whole, 
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import features
 from dprank.privacy.noise import SecureSource, Source, drawn_exactly
+from dprank.privacy.ranges import place_intervals
 
 __all__ = [
     "FORMAT",

@@ -267,14 +267,6 @@ def doors():
     borda = dprank.PrivateBorda.calibrated(epsilon=1e-6, n_items=3)
     budget = dprank.Budget(pathlib.Path(FOLDER.name) / "budget.sqlite", epsilon=1.0)
     found = {
-        "Budget.epsilon": lambda x: dprank.Budget(home / f"{next(spare)}", epsilon=x),
-        "Budget.delta": lambda x: dprank.Budget(home / f"{next(spare)}", epsilon=1.0, delta=x),
-        "Budget.unit": lambda x: dprank.Budget(home / f"{next(spare)}", epsilon=1.0, unit=x),
-        "Budget.adjacency": lambda x: dprank.Budget(home / f"{next(spare)}", epsilon=1.0, adjacency=x),
-        "Budget.spend.guarantee": lambda x: budget.spend(x, dataset="d"),
-        "Budget.spend.dataset": lambda x: budget.spend(dprank.Guarantee(1e-9), dataset=x),
-        "Budget.spend.what": lambda x: budget.spend(dprank.Guarantee(1e-9), dataset="d", what=x),
-        "Budget.remaining": budget.remaining,
         "Declaration.kind": lambda x: dprank.Declaration(kind=x, items=["a", "b"]),
         "Declaration.items": lambda x: dprank.Declaration(kind="ballots", items=x),
         "Declaration.person": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], person=x),
@@ -284,8 +276,6 @@ def doors():
         ),
         "Declaration.clean": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], clean=x),
         "Declaration.aliases": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], aliases=x),
-        "Ranking.intervals.level": noisy.release(answers, rng(1)).intervals,
-        "Ranking.top_candidates.k": noisy.release(answers, rng(1)).top_candidates,
         "Comparisons.first*": lambda x: dprank.Comparisons(x, two, won, "abc"),
         "Comparisons.second*": lambda x: dprank.Comparisons(one, x, won, "abc"),
         "Comparisons.outcome*": lambda x: dprank.Comparisons(one, two, x, "abc"),

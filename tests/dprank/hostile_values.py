@@ -126,6 +126,7 @@ RESULTS = (
     "aggregation.kemeny.Consensus",
     "aggregation.kemeny.KemenyTimeout",
     "models.games.Fit",
+    "data.declaration.Intake",
     "privacy.budget.Entry",
     "topk.curve.WorstPair",
     "release.Decision",

@@ -1,6 +1,7 @@
 """The command line, as somebody at work uses it: from a file to a ranking, and every file one could be handed."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -303,3 +304,26 @@ def test_what_an_attacker_gains():
     assert gain(0.0) == 0.5
     assert gain(float("inf")) == 1.0
     assert gain(1.0, before=0.01) == pytest.approx(0.0267, abs=1e-4)
+
+
+def test_a_budget_is_kept(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(dprank.example("ballots.csv"), "ballots.csv")
+    main_words = ["release", "consensus", "ballots.csv", "--items", "roads,schools,parks,debt", "--person", "person"]
+
+    assert run(capsys, "budget", "b.sqlite")[0] == 2
+    assert run(capsys, "budget", "b.sqlite", "--epsilon", "1.5")[0] == 0
+    code, said, _ = run(capsys, *main_words, "--epsilon", "1", "--budget", "b.sqlite")
+    assert code == 0
+    assert "nobody keeps count" not in said
+    code, said, error = run(capsys, *main_words, "--epsilon", "1", "--budget", "b.sqlite", "--out", "no.json")
+    assert (code, said) == (3, "")
+    assert "0.5" in error
+    assert len(error.splitlines()) == 1
+    assert not (tmp_path / "no.json").exists()
+    code, said, _ = run(capsys, "budget", "b.sqlite")
+    assert "left for ballots.csv: epsilon = 0.5" in said
+    assert '"left": {"ballots.csv": {"epsilon": 0.5' in run(capsys, "budget", "b.sqlite", "--json")[1]
+    code, said, _ = run(capsys, *main_words, "--epsilon", "1", "--budget", "b.sqlite", "--rehearse")
+    assert code == 0
+    assert len(dprank.Budget("b.sqlite").entries()) == 1

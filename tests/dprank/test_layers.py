@@ -19,7 +19,6 @@ FLOORS = (
     {"models"},
     {"_json"},
     {"release"},
-    {"budget"},
     {"pairwise", "topk", "aggregation", "uniformity"},
     {"audit"},
     {"publication"},
