@@ -15,7 +15,18 @@ import dprank
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "book" / "reference"
 #: In the order in which a user meets them.
-ROOMS = ("data", "privacy", "release", "pairwise", "topk", "aggregation", "uniformity", "models", "audit")
+ROOMS = (
+    "data",
+    "privacy",
+    "release",
+    "pairwise",
+    "topk",
+    "aggregation",
+    "uniformity",
+    "models",
+    "audit",
+    "publication",
+)
 
 
 def modules() -> list[str]:

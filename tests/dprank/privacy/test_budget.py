@@ -27,6 +27,7 @@ import dprank
 from dprank.privacy import budget as module
 from dprank.privacy.budget import Budget, BudgetRefused, Entry
 from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.noise import Source
 
 FORK = multiprocessing.get_context("fork")
 #: The next float.
@@ -247,7 +248,7 @@ class Watch:
     guarantee = Guarantee(0.25)
     path: Path
 
-    def release(self, data: object, rng: "Source") -> list:  # type: ignore[name-defined] # noqa: F821
+    def release(self, data: object, rng: "Source") -> list:  # type: ignore[name-defined]
         assert rng is dprank.SECURE
         with closing(sqlite3.connect(self.path)) as db:  # what another process sees
             seen = db.execute("SELECT what FROM entries").fetchall()
@@ -270,7 +271,7 @@ def test_nothing_is_drawn_beyond_the_limit(budget):
     drawn = []
 
     class Counted(Watch):
-        def release(self, data, rng: "Source"):  # type: ignore[name-defined] # noqa: F821
+        def release(self, data: object, rng: Source) -> None:
             drawn.append(data)
 
     budget.spend(Guarantee(0.9), dataset="a")
