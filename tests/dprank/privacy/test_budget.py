@@ -248,7 +248,7 @@ class Watch:
     guarantee = Guarantee(0.25)
     path: Path
 
-    def release(self, data: object, rng: "Source") -> list:  # type: ignore[name-defined]
+    def release(self, data: object, rng: Source) -> list:
         assert rng is dprank.SECURE
         with closing(sqlite3.connect(self.path)) as db:  # what another process sees
             seen = db.execute("SELECT what FROM entries").fetchall()
@@ -271,8 +271,9 @@ def test_nothing_is_drawn_beyond_the_limit(budget):
     drawn = []
 
     class Counted(Watch):
-        def release(self, data: object, rng: Source) -> None:
+        def release(self, data: object, rng: Source) -> list:
             drawn.append(data)
+            return drawn
 
     budget.spend(Guarantee(0.9), dataset="a")
     with pytest.raises(BudgetRefused):
