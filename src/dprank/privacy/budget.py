@@ -1,4 +1,4 @@
-"""What has been spent, in a file that only grows: a release is recorded before its noise is drawn (long: half of it is what it refuses).
+"""What has been spent, in a file that only grows, before noise is drawn (long: half of it is what it refuses).
 
 Every data set that a file names has the whole limit to itself. Losses add up (basic composition) as exact fractions. A
 mistyped name is another data set: take names from one place. Whoever may write to the file may also falsify it: the
