@@ -60,7 +60,12 @@ def test_the_wheel_holds_the_library_alone(wheel):
     } <= files
     source = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src/dprank").rglob("*.py")}
     assert {name for name in files if name.endswith(".py")} == source
-    assert not (information / "entry_points.txt").exists()
+    assert (information / "entry_points.txt").read_text().split() == [
+        "[console_scripts]",
+        "dprank",
+        "=",
+        "dprank.cli:main",
+    ]
 
 
 @pytest.mark.slow
