@@ -49,9 +49,9 @@ def show_number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}".replace("inf", "∞")
 
 
-_GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}|\((?:[^()]|\([^()]*\))*\)|[-−+]?[\w*]+(?:\.\d+)?"
+_GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}|\((?:[^()]|\([^()]*\))*\)|[-−+]?[\w*\u0300-\u036f]+(?:\.\d+)?"
 #: Below or above one letter, digit or sign; the names of code are longer.
-SCRIPT = re.compile(rf"((?<![A-Za-z])\w|[^\w\s])([\^_])({_GROUP})")
+SCRIPT = re.compile(rf"((?<![A-Za-z])\w[\u0300-\u036f]?|[^\w\s\u0300-\u036f])([\^_])({_GROUP})")
 #: A Greek letter and its number, as in κ1.
 NUMBERED = re.compile(r"([α-ωℓ])(\d+|∞)")
 
