@@ -5,6 +5,8 @@ PYTHON ?= python3
 PROFILE ?=
 ARGS ?=
 RUN := .venv/bin/python
+# all but spark, which has no wheel: `make spark` brings it
+EXTRAS := book duckdb preflib scale test
 # one BLAS thread: the parallelism is in chapters, cells and tests
 OPENBLAS_NUM_THREADS ?= 1
 VECLIB_MAXIMUM_THREADS ?= 1
@@ -60,7 +62,7 @@ mutants: .venv/.ready  ## would tests see a slip of the pen? (MODULE=dprank.nois
 
 lowest: .venv/.ready  ## pytest with the oldest versions that pyproject.toml allows, in _build/lowest
 	@mkdir -p _build
-	@.venv/bin/uv pip compile --quiet --python $(RUN) --resolution lowest-direct --only-binary :all: --all-extras \
+	@.venv/bin/uv pip compile --quiet --python $(RUN) --resolution lowest-direct --only-binary :all: $(addprefix --extra=,$(EXTRAS)) \
 	    --no-annotate --no-header pyproject.toml -o _build/lowest.txt
 	@$(RUN) -m venv --clear _build/lowest
 	@.venv/bin/uv pip install -q --python _build/lowest/bin/python --only-binary :all: -r _build/lowest.txt
@@ -68,7 +70,7 @@ lowest: .venv/.ready  ## pytest with the oldest versions that pyproject.toml all
 	@_build/lowest/bin/python -m pytest -n auto $(ARGS)
 
 lock: .venv/.ready  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade for the newest)
-	@.venv/bin/uv pip compile --quiet --universal --fork-strategy fewest --all-extras --generate-hashes --no-annotate \
+	@.venv/bin/uv pip compile --quiet --universal --fork-strategy fewest $(addprefix --extra=,$(EXTRAS)) --generate-hashes --no-annotate \
 	    --no-header pyproject.toml -o requirements.lock $(ARGS)
 
 clean:  ## remove all that was built; .venv stays

@@ -1,0 +1,47 @@
+"""The command line: a module for the commands that one thinks of together."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import NoReturn
+
+import typer
+
+from dprank.cli import release
+from dprank.cli.check import check
+from dprank.cli.records import budget_command, report_command, verify
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Private rankings of your own data: look, release, report. Nothing leaves this machine.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command()(check)
+app.add_typer(release.app, name="release")
+app.command("budget")(budget_command)
+app.command("report")(report_command)
+app.command()(verify)
+
+
+def _refuse(said: str, code: int) -> NoReturn:
+    print(f"dprank: {said}", file=sys.stderr)
+    sys.exit(code)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command; one line and exit code 2 where it cannot be done as asked, 3 where a budget refuses."""
+    warnings.simplefilter("ignore")
+    warnings.filterwarnings("always", message="epsilon = ")
+    warnings.showwarning = lambda message, *_, **__: print(f"dprank: {message}", file=sys.stderr)
+    try:
+        app(arguments, standalone_mode=True)
+    except ValueError as error:
+        _refuse(" ".join(str(error).split()), 3 if type(error).__name__ == "BudgetRefused" else 2)
+    except OSError as error:
+        _refuse(f"{error.filename or 'file'}: {error.strerror or type(error).__name__}", 2)
+    except MemoryError:
+        _refuse("not enough memory for so many items", 2)

@@ -1,0 +1,76 @@
+"""The commands `budget`, `report` and `verify`: what was spent, and what was published."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import dprank
+from dprank.cli.options import AsJson, console
+from dprank.publication import read_publication, report
+
+
+def budget_command(
+    file: Annotated[Path, typer.Argument(help="The budget's file.")],
+    epsilon: Annotated[float | None, typer.Option(help="What each data set may cost in all: makes the file.")] = None,
+    delta: Annotated[float | None, typer.Option(help="The same of delta.")] = None,
+    unit: Annotated[str | None, typer.Option(help="comparison or voter.")] = None,
+    adjacency: Annotated[str | None, typer.Option(help="replace or add_remove.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """What has been spent of a budget, and what is left; with --epsilon a new one.
+
+    Example: dprank budget budget.sqlite --epsilon 3
+    """
+    kept: Any = dprank.Budget(file, epsilon=epsilon, delta=delta, unit=unit, adjacency=adjacency)  # type: ignore[arg-type]
+    sets = {name: kept.remaining(name) for name in dict.fromkeys(it.dataset for it in kept.entries())}
+    if as_json:
+        left = {name: {"epsilon": it.epsilon, "delta": it.delta} for name, it in sets.items()}
+        print(json.dumps({"limit": vars(kept.limit), "left": left, "entries": [vars(it) for it in kept.entries()]}))
+        return
+    shown = console()
+    shown.print(f"each data set: {kept.limit}", markup=False)
+    for it in kept.entries():
+        said = f"{it.number}. {it.day} {it.dataset}: epsilon = {it.epsilon:g}, delta = {it.delta:g}, {it.what}"
+        shown.print(said, markup=False)
+    for name, rest in sets.items():
+        shown.print(f"left for {name}: epsilon = {rest.epsilon:g}, delta = {rest.delta:g}", markup=False)
+
+
+def report_command(
+    file: Annotated[Path, typer.Argument(help="A published file.")],
+    html: Annotated[
+        bool, typer.Option("--html", help="A page, beside the file; else Markdown on the terminal.")
+    ] = False,
+) -> None:
+    """What was released, in words that a minister can read.
+
+    Example: dprank report release.json --html
+    """
+    text = _text(file)
+    if html:
+        target = file.with_suffix(".html")
+        target.write_text(report(text, "html"), encoding="utf-8")
+        console().print(f"report: {target}", markup=False)
+    else:
+        print(report(text), end="")
+
+
+def verify(file: Annotated[Path, typer.Argument(help="A published file.")], as_json: AsJson = False) -> None:
+    """Whether a published file says of itself what is so: schema, mechanism, guarantee derived anew.
+
+    Example: dprank verify release.json
+    """
+    release = read_publication(_text(file))
+    said = {"guarantee": str(release.guarantee), "mechanism": type(release.mechanism).__name__, "mark": release.mark}
+    print(json.dumps(said) if as_json else f"{file}: {said['guarantee']}, by {said['mechanism']}; as it says of itself")
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeError:
+        raise ValueError(f"{file} is no text in UTF-8") from None
