@@ -13,7 +13,7 @@ HOME = Path(dprank.__file__).parent
 #: From the ground up. What stands on one floor knows nothing of its neighbours.
 FLOORS = (
     {"_require", "_quadrature", "_search"},
-    {"_frozen"},
+    {"_frozen", "_picture"},
     {"data"},
     {"privacy"},
     {"models"},
