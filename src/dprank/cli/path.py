@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,6 @@ __all__ = ["PATHS", "CommandLine", "Said", "said"]
 
 #: What stands for the file among the words of a command.
 FILE = "{}"
-_ITEMS = ("ash", "elm", "fir")
 
 
 @dataclass(frozen=True)
@@ -183,63 +182,85 @@ class Neighbours:
 
     words: Sequence[str]
     items: Sequence[str]
-    pairs: dict[str, tuple[bytes, bytes]]
+    pairs: Mapping[str, tuple[bytes, bytes]]
 
     def line(self, epsilon: float, folder: Path) -> CommandLine:
         """The command at this epsilon, in an empty folder."""
         return CommandLine([*self.words, "--epsilon", str(epsilon)], self.items, folder)
 
 
-def _files(head: str, rest: Sequence[str], persons: dict[str, tuple[str, str]]) -> dict[str, tuple[bytes, bytes]]:
-    """The rows of everybody else, and of one person in either file; rows are parted by blanks."""
+def _files(head: str, rest: str, persons: Mapping[str, tuple[str, str]]) -> dict[str, tuple[bytes, bytes]]:
+    """A header, everybody else's rows, and those of one person in either file; rows are parted by semicolons."""
 
-    def written(own: str, others: Sequence[str]) -> bytes:
-        return "\n".join([head, *others, *own.split(";"), ""]).replace("\n\n", "\n").encode()
+    def written(*rows: str) -> bytes:
+        return "".join(f"{row}\n" for row in ";".join([head, *rows]).split(";") if row).encode()
 
-    made = {name: (written(one, rest), written(other, rest)) for name, (one, other) in persons.items()}
+    made = {name: (written(rest, one), written(rest, other)) for name, (one, other) in persons.items()}
     alone = next(iter(persons.values()))[0].split(";")[0]
-    return made | {"alone, or nobody at all": (f"{head}\n{alone}\n".encode(), f"{head}\n".encode())}
+    return made | {"alone, or nobody at all": (written(alone), written())}
 
 
-def _compared(answer: str) -> str:
-    return ";".join(f"ann,{first},{second},{answer}" for first, second in (("ash", "elm"), ("ash", "fir")))
+def _ways(rows: str) -> str:
+    """Of one person, whose name is written in eight ways."""
+    names = ("ann", "Ann", "ANN", " ann", "ann ", "aNN", "a\u200bnn", "\uff41nn")
+    return ";".join(rows.replace("ann", name) for name in names)
 
 
-_OTHERS = [f"{who},{a},{b},{x}" for who, a, b, x in (("bob", "ash", "elm", 1), ("cy", "elm", "fir", 0))]
-_LOVED, _HATED = _compared("1"), _compared("0")
-_BALLOTS = ["bob,1,2,3", "cy,2,1,3", "dan,3,2,1"]
-_TALLIES = ["bob,ash", "cy,ash", "cy,elm", "dan,fir"]
+def _named(command: str) -> list[str]:
+    return f"release {command} --items ash,elm,fir --clean strip,casefold".split()
+
+
+_ITEMS = ("ash", "elm", "fir")
+_LOVED = "ann,ash,elm,1;ann,ash,fir,1"
+_HATED = "ann,ash,elm,0;ann,ash,fir,0"
+_UNSURE = "ann,ash,elm,perhaps;ann,ash,fir,"
+#: Twenty people write something else; another one decides whether most of the others chose ash or elm.
+_MISSPELT = ";".join(f"{who},ahs" for who in range(20))
 
 #: Commands by question, and neighbouring files: what is nasty is in the names.
 PATHS = {
     "ranking": Neighbours(
-        ["release", "ranking", FILE, "--comparisons", "first,second,answer", "--items", ",".join(_ITEMS), "--person"]
-        + ["person", "--protect", "person", "--answers", "2", "--clean", "strip,casefold"],
+        _named(f"ranking {FILE} --comparisons first,second,answer --person person --protect person --answers 2"),
         _ITEMS,
         _files(
             "person,first,second,answer",
-            _OTHERS,
+            "bob,ash,elm,1;cy,elm,fir,0",
             {
                 "loves, or hates": (_LOVED, _HATED),
-                "many rows, or none": (";".join([_LOVED] * 20), ""),
-                "written two ways, or one": (_LOVED + ";" + _LOVED.replace("ann", " ANN "), _HATED),
+                "many rows, or none": (";".join([_LOVED, "ann,elm,fir,1"] * 20), ""),
+                "written in eight ways, or one": (_ways(_LOVED), _HATED),
                 "items misspelt, or not": (_LOVED.replace("ash", "ahs"), _HATED),
-                "an item of their own": (_LOVED + ";ann,yew,ash,1", _HATED),
-                "no answer, or one": (_compared(""), _HATED),
+                "an item of their own": (f"{_LOVED};ann,yew,ash,1", _HATED),
+                "no such answer": (_UNSURE, _HATED),
                 "against itself, and twice the same": ("ann,ash,ash,1;ann,ash,elm,1;ann,elm,ash,0", _HATED),
             },
         ),
     ),
+    "ranking, one answer": Neighbours(
+        _named(f"ranking {FILE} --comparisons first,second,answer --protect answer"),
+        _ITEMS,
+        _files(
+            "first,second,answer",
+            "ash,elm,1;elm,fir,0",
+            {
+                "for, or against": ("ash,elm,1", "ash,elm,0"),
+                "another pair": ("ash,elm,1", "fir,elm,1"),
+                "an item of its own": ("ash,yew,1", "ash,elm,0"),
+                "against itself": ("ash,ash,1", "ash,elm,0"),
+                "no such answer": ("ash,elm,perhaps", "ash,elm,0"),
+            },
+        ),
+    ),
     "consensus": Neighbours(
-        ["release", "consensus", FILE, "--items", ",".join(_ITEMS), "--person", "person", "--clean", "strip,casefold"],
+        _named(f"consensus {FILE} --person person"),
         _ITEMS,
         _files(
             "person,ash,elm,fir",
-            _BALLOTS,
+            "bob,1,2,3;cy,2,1,3;dan,3,2,1",
             {
                 "loves, or hates": ("ann,1,2,3", "ann,3,2,1"),
                 "a ballot again and again": (";".join(["ann,1,2,3"] * 20), "ann,3,2,1"),
-                "written two ways, or one": ("ann,1,2,3; Ann ,1,2,3;ANN,1,2,3", "ann,3,2,1"),
+                "written in eight ways, or one": (_ways("ann,1,2,3"), "ann,3,2,1"),
                 "no ballot, or one": ("ann,1,1,9", "ann,3,2,1"),
                 "no person, or one": (" ,1,2,3", "ann,3,2,1"),
                 "words for places": ("ann,first,second,third", "ann,3,2,1"),
@@ -247,16 +268,15 @@ PATHS = {
         ),
     ),
     "topk": Neighbours(
-        ["release", "topk", FILE, "--item", "what", "--items", ",".join(_ITEMS), "--person", "person", "--k", "2"]
-        + ["--per-person", "1", "--clean", "strip,casefold"],
+        _named(f"topk {FILE} --item what --person person --k 2 --per-person 1"),
         _ITEMS,
         _files(
             "person,what",
-            _TALLIES,
+            f"bob,ash;cy,ash;cy,elm;dan,fir;eve,elm;{_MISSPELT}",
             {
                 "there, or not": ("ann,ash", ""),
                 "many rows, or none": (";".join(["ann,ash", "ann,elm"] * 10), ""),
-                "written two ways, or none": ("ann,ash; Ann ,ash;ANN,ash;ann,Ash", ""),
+                "written in eight ways, or none": (_ways("ann,ash"), ""),
                 "items misspelt, or none": ("ann,ahs", ""),
                 "an item of their own": ("ann,yew", ""),
                 "no item": ("ann,", ""),
@@ -264,16 +284,15 @@ PATHS = {
         ),
     ),
     "agreement": Neighbours(
-        ["release", "agreement", FILE, "--items", ",".join(_ITEMS), "--person", "person", "--voters", "4"]
-        + ["--clean", "strip,casefold"],
+        _named(f"agreement {FILE} --person person --voters 4"),
         _ITEMS,
         _files(
             "person,ash,elm,fir",
-            ["bob,1,2,3", "cy,1,2,3", "dan,1,2,3"],
+            "bob,1,2,3;cy,1,2,3;dan,1,2,3",
             {
                 "agrees, or not": ("ann,1,2,3", "ann,3,2,1"),
                 "a ballot again and again": (";".join(["ann,1,2,3"] * 20), "ann,3,2,1"),
-                "written two ways, or one": ("ann,1,2,3; Ann ,1,2,3;ANN,1,2,3", "ann,3,2,1"),
+                "written in eight ways, or one": (_ways("ann,1,2,3"), "ann,3,2,1"),
                 "no ballot, or one": ("ann,1,1,9", "ann,1,2,3"),
                 "no person, or one": (" ,1,2,3", "ann,3,2,1"),
             },
