@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 from dprank._require import require_one_of, require_whole, settle, shown
+from dprank.data.accounts import Intake
 from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner
 from dprank.data.comparisons import item_names
-from dprank.data.intake import Intake, pair_of, read_file
+from dprank.data.intake import pair_of, read_file
 
 __all__ = ["FORMS", "Completeness", "Declaration", "Intake", "Kind"]
 
@@ -171,17 +172,17 @@ class Declaration:
 
     def _settle_ballots(self) -> None:
         """Refuse what leaves open which ballots there may be."""
-        partial = "--unranked apart (an item without a place is compared with no other) or --unranked last (it is behind"
         if self.ballots is None and self.form != "wide":
             raise ValueError(
-                "ballots are not declared; say --ballots full (all items, none alike), tied (all items) or partial (some)"
+                "ballots are not declared; say --ballots full (all items, none alike), tied (all items), partial (some)"
             )
         ballots = "full" if self.ballots is None else require_one_of("ballots", self.ballots, get_args(Completeness))
         if self.unranked is not None:
             require_one_of("unranked", self.unranked, ("apart", "last"))
         if ballots == "partial" and self.unranked is None:
             raise ValueError(
-                f"unranked is not declared: no file says whether a ballot ranks a choice or its best; say {partial} all others)"
+                "unranked is not declared, and no file says it; say --unranked apart (an item without a place is "
+                "compared with no other) or --unranked last (all of them are behind those that have one)"
             )
         if ballots != "partial" and self.unranked is not None:
             raise ValueError(f"unranked = {self.unranked!r}; only ballots = 'partial' leave items out")
@@ -192,7 +193,9 @@ class Declaration:
             require_whole("max_weight", self.max_weight, 1, HEAVIEST)
         for name in ("person", "weight"):
             if self.form == "preflib" and getattr(self, name) is not None:
-                raise ValueError(f"{name} = {shown(getattr(self, name))}; a file of PrefLib counts ballots, and has none")
+                raise ValueError(
+                    f"{name} = {shown(getattr(self, name))}; a file of PrefLib counts ballots and has none"
+                )
         if self.ballot is not None and self.form != "long":
             raise ValueError(f"ballot = {shown(self.ballot)}; only long ballots have several rows")
         if self.form == "long" and self.person is None and self.ballot is None:
@@ -260,7 +263,8 @@ class Declaration:
 
     def _understood(self, name: str) -> bool:
         """Whether a key says what goes without saying."""
-        usual = {"form": next(iter(FORMS[self.kind])), "repeated": "one", "ballots": "full" if self.form == "wide" else ""}
+        first = next(iter(FORMS[self.kind]))
+        usual = {"form": first, "repeated": "one", "ballots": "full" if self.form == "wide" else ""}
         return name in usual and getattr(self, name) == usual[name]
 
     def read(self, path: str | Path) -> Intake:

@@ -35,7 +35,10 @@ OTHER = ("cat", "dat", "pwg", "tog", "wmg", "mjg")
 _HEADER = re.compile(r"# ?([A-Z][A-Z ]*?)(?: ([0-9]{1,9}))? ?:(.*)")
 _COUNT = re.compile(r"[0-9]{1,15}")
 _NUMBERED = "ALTERNATIVE NAME"
-_NEEDED = {True: ("NUMBER ALTERNATIVES", "NUMBER VOTERS", "NUMBER UNIQUE ORDERS"), False: ("NUMBER ALTERNATIVES", "NUMBER EDGES")}
+_NEEDED = {
+    "orders": ("NUMBER ALTERNATIVES", "NUMBER VOTERS", "NUMBER UNIQUE ORDERS"),
+    "edges": ("NUMBER ALTERNATIVES", "NUMBER EDGES"),
+}
 _ORDER = re.compile(r"(?:[0-9]+|\{[0-9]+(?:,[0-9]+)*\})(?:,(?:[0-9]+|\{[0-9]+(?:,[0-9]+)*\}))*")
 
 Order = tuple[tuple[int, ...], ...]
@@ -93,7 +96,7 @@ def read_alternatives(path: str | os.PathLike[str]) -> tuple[str, ...]:
     Examples
     --------
     >>> import dprank
-    >>> read_alternatives(dprank.example("budget.toc"))
+    >>> read_alternatives(dprank.example("city.toc"))
     ('roads', 'schools', 'parks', 'debt')
     """
     return read_preflib(path).names
@@ -123,7 +126,7 @@ def read_preflib(path: str | os.PathLike[str]) -> PrefLib:
     Examples
     --------
     >>> import dprank
-    >>> file = read_preflib(dprank.example("budget.toc"))
+    >>> file = read_preflib(dprank.example("city.toc"))
     >>> file.said, int(file.counts.sum())
     ('PrefLib .toc: orders of all alternatives, with ties', 250)
     """
@@ -136,15 +139,16 @@ def read_preflib(path: str | os.PathLike[str]) -> PrefLib:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     refuse = _refuser(name)
     fields, names, body = _header(lines, kind, refuse)
-    checked = (_edges if kind == "wmd" else _orders)(body, fields, len(names), kind, refuse)
-    read = (_edges_of if kind == "wmd" else _orders_of)(tools, kind, [line.strip() for line in lines if line.strip()])
-    if read != checked:
-        raise ValueError(f"{name}: preflibtools reads other ballots than are written; another version of it is needed")
+    plain = [line.strip() for line in lines if line.strip()]
     if kind == "wmd":
-        orders = _by_weight(checked, len(names))
+        edges = _edges(body, fields, len(names), refuse)
+        _require_same(name, _parsed(tools.MatchingInstance(), kind, plain, "weights"), edges)
+        orders = _by_weight(edges, len(names))
         return PrefLib(kind, names, orders, np.ones(len(orders), np.int64))
-    orders = tuple(tuple(tuple(it - 1 for it in tied) for tied in order) for order in checked)
-    return PrefLib(kind, names, orders, np.array(list(checked.values()), np.int64))
+    counts = _orders(body, fields, len(names), kind, refuse)
+    _require_same(name, _parsed(tools.OrdinalInstance(), kind, plain, "multiplicity"), counts)
+    orders = tuple(tuple(tuple(it - 1 for it in tied) for tied in order) for order in counts)
+    return PrefLib(kind, names, orders, np.array(list(counts.values()), np.int64))
 
 
 def _suffix(path: Any) -> str:
@@ -165,9 +169,9 @@ def _header(lines: list[str], kind: str, refuse: Any) -> tuple[dict[str, int], t
     taken: set[str] = set()
     body: dict[int, str] = {}
     type_said = False
-    ordinal = kind != "wmd"
-    for at, line in enumerate(lines, 1):
-        line = line.strip()
+    needed = _NEEDED["edges" if kind == "wmd" else "orders"]
+    for at, written in enumerate(lines, 1):
+        line = written.strip()
         if not line.startswith("#"):
             if line:
                 body[at] = line
@@ -186,7 +190,7 @@ def _header(lines: list[str], kind: str, refuse: Any) -> tuple[dict[str, int], t
             taken.add(value)
             found[int(number)] = value
         elif key.startswith("NUMBER "):
-            field = next((it for it in _NEEDED[ordinal] if key.startswith(it)), None)
+            field = next((it for it in needed if key.startswith(it)), None)
             if field is None:
                 continue
             if key != field or number is not None or not _COUNT.fullmatch(value):
@@ -201,10 +205,10 @@ def _header(lines: list[str], kind: str, refuse: Any) -> tuple[dict[str, int], t
                 raise refuse(at, "DATA TYPE is there twice")
             type_said = True
     if not fields and not found and not type_said:
-        raise refuse(0, "no header of PrefLib; its lines begin with # (files of before 2022 had none: preflib.org has new ones)")
+        raise refuse(0, "no header of PrefLib, whose lines begin with # (files of before 2022 have none)")
     if not type_said:
         raise refuse(0, "DATA TYPE is missing in the header")
-    if missing := [it for it in _NEEDED[ordinal] if it not in fields]:
+    if missing := [it for it in needed if it not in fields]:
         raise refuse(0, f"{missing[0]} is missing in the header")
     number = fields["NUMBER ALTERNATIVES"]
     if number < 2:
@@ -248,7 +252,7 @@ def _orders(body: dict[int, str], fields: dict[str, int], m: int, kind: str, ref
     return found
 
 
-def _edges(body: dict[int, str], fields: dict[str, int], m: int, kind: str, refuse: Any) -> dict[tuple[int, int], float]:
+def _edges(body: dict[int, str], fields: dict[str, int], m: int, refuse: Any) -> dict[tuple[int, int], float]:
     """Every edge and its weight, as written."""
     found: dict[tuple[int, int], float] = {}
     for at, line in body.items():
@@ -285,22 +289,16 @@ def _by_weight(edges: dict[tuple[int, int], float], m: int) -> tuple[Order, ...]
     return tuple(tuple(tuple(tied) for _, tied in sorted(it.items(), reverse=True)) for it in given)
 
 
-def _orders_of(tools: Any, kind: str, lines: list[str]) -> dict[Order, int]:
-    """What preflibtools reads."""
-    instance = tools.OrdinalInstance()
-    _parsed(instance, kind, lines)
-    return dict(instance.multiplicity)
-
-
-def _edges_of(tools: Any, kind: str, lines: list[str]) -> dict[tuple[int, int], float]:
-    instance = tools.MatchingInstance()
-    _parsed(instance, kind, lines)
-    return dict(instance.weights)
-
-
-def _parsed(instance: Any, kind: str, lines: list[str]) -> None:
+def _parsed(instance: Any, kind: str, lines: list[str], what: str) -> Any:
+    """What preflibtools reads; None where it cannot, in words that quote the line."""
     instance.data_type = kind
     try:
         instance.parse_lines(lines)
-    except Exception:  # its words quote the line, and it reads other ballots than are written: none
-        instance.multiplicity = instance.weights = {0: 0}
+        return dict(getattr(instance, what))
+    except Exception:
+        return None
+
+
+def _require_same(name: str, read: Any, checked: Any) -> None:
+    if read != checked:
+        raise ValueError(f"{name}: preflibtools reads other ballots than are written; another version of it is needed")
