@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, Self
 
 import numba
 import numpy as np
@@ -13,7 +13,10 @@ from dprank._frozen import Frozen, frozen
 from dprank._require import as_array, require_integers, require_whole, settle
 from dprank.data.rankings import Rankings, require_items
 
-__all__ = ["HEAVIEST", "Ballots", "as_orders", "require_ballots"]
+__all__ = ["HEAVIEST", "BallotForm", "Ballots", "as_orders", "require_ballots"]
+
+#: What a mechanism takes: rankings of all items; or `Ballots`, of some items, with ties and weights.
+BallotForm = Literal["full", "partial"]
 
 #: Largest weight of a ballot: with it all counts that fit a machine's memory are exact in 64 bits.
 HEAVIEST = 1 << 20
@@ -81,10 +84,15 @@ class Ballots(Frozen):
             if (wrong := (given < 0) | (given > HEAVIEST)).any():
                 raise ValueError(f"weight[{np.argmax(wrong)}] is out of range; whole numbers 0 .. 2^20 are needed")
             heavy = given.astype(np.int64)
-        settle(self, items=names, places=frozen(table), weight=frozen(heavy))
+        self._settle(table, names, heavy)
+
+    def _settle(self, places: NDArray[Any], items: tuple[str, ...], weight: NDArray[np.int64]) -> Self:
+        settle(self, items=items, places=frozen(places), weight=frozen(weight))
+        return self
 
     def __reduce__(self) -> Any:
-        return Ballots, (self.places, self.items, self.weight)
+        places, items, weight = self._state()
+        return Ballots, (places, items, weight)
 
     def _state(self) -> tuple[Any, ...]:
         return self.places, self.items, self.weight
@@ -115,7 +123,8 @@ class Ballots(Frozen):
         """
         if not isinstance(rankings, Rankings):
             raise ValueError(f"rankings are of type {type(rankings).__name__}; dprank.Rankings are needed")
-        return cls(rankings.positions, rankings.items)
+        places = rankings.positions.astype(_kind(rankings.n_items))
+        return object.__new__(cls)._settle(places, rankings.items, np.ones(len(places), np.int64))
 
     def unranked_last(self) -> Ballots:
         """The same with all items that a ballot leaves out tied behind those that it ranks.
@@ -150,7 +159,7 @@ class Ballots(Frozen):
         [3, 2]
         """
         most = require_whole("most", most, 1, HEAVIEST)
-        return Ballots(self.places, self.items, np.minimum(self.weight, most))
+        return object.__new__(Ballots)._settle(self.places, self.items, np.minimum(self.weight, most))
 
     def margins(self) -> NDArray[np.int64]:
         """Weight of the ballots that put each item (row) before each other (column), less of those that do the reverse.
@@ -200,7 +209,7 @@ def as_orders(name: str, values: ArrayLike) -> NDArray[Any]:
     if array.dtype.kind == "i" and (wrong := (array < -1).any(axis=1)).any():
         raise ValueError(f"{name}[{np.argmax(wrong)}] holds a place below -1; 0 or more is a place, -1 is not ranked")
     voters, m = array.shape
-    dense = np.empty((voters, m), np.min_scalar_type(-m))
+    dense = np.empty((voters, m), _kind(m))
     rows = max(1, _BLOCK // m)
     for start in range(0, voters, rows):
         block = array[start : start + rows]
@@ -236,6 +245,11 @@ def require_ballots(data: Any, n_items: int | None = None, least: int = 0) -> Ba
     if len(data) < least:
         raise ValueError(f"data have too few voters; at least {least} {'is' if least == 1 else 'are'} needed")
     return data
+
+
+def _kind(n_items: int) -> np.dtype[Any]:
+    """The narrowest type that holds places and -1."""
+    return np.dtype(np.min_scalar_type(-n_items))
 
 
 @numba.njit(cache=True, error_model="numpy")
