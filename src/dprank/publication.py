@@ -8,6 +8,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from dprank._require import require_one_of, shown
 from dprank.data.declaration import Declaration
 from dprank.release import Decision, Ranking, Release, Selection
 
-__all__ = ["SCHEMA", "gain", "publish", "read_publication", "report"]
+__all__ = ["SCHEMA", "gain", "opened", "publish", "read_publication", "report"]
 
 #: Of the file; another number when its fields change.
 SCHEMA = "dprank.publication/1"
@@ -138,12 +139,31 @@ def publish(release: Release, question: Question, declaration: Declaration | Non
             "tuned on the data": "nothing",
         },
         "declaration": hashlib.sha256(written.encode()).hexdigest() if written else None,
-        "software": {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()},
+        "software": dict(_software()),
     }
     return json.dumps(file, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _opened(text: str) -> Mapping[str, Any]:
+@cache
+def _software() -> Mapping[str, str]:
+    return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
+
+
+def opened(text: str) -> Mapping[str, Any]:
+    """The fields of a published file, not held against its release.
+
+    Raises
+    ------
+    ValueError
+        Where it is no such file.
+
+    Examples
+    --------
+    >>> opened("[]")
+    Traceback (most recent call last):
+        ...
+    ValueError: no publication: schema is not 'dprank.publication/1'
+    """
     try:
         file = json.loads(text)
     except (ValueError, RecursionError):
@@ -176,7 +196,7 @@ def read_publication(text: str) -> Release:
         ...
     ValueError: no publication: schema is not 'dprank.publication/1'
     """
-    file = _opened(text)
+    file = opened(text)
     require_one_of("question", file["question"], tuple(ASKED))
     release = Release.from_json(json.dumps(file["release"]))
     if file["ranges"] != ranges(release):
@@ -214,7 +234,7 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     # Which order do all ballots together make?
     """
     require_one_of("form", form, ("markdown", "html"))
-    release, file = read_publication(text), _opened(text)
+    release, file = read_publication(text), opened(text)
     guarantee = release.guarantee
     if guarantee is None:  # pragma: no cover - `read_publication` refuses it
         raise ValueError("guarantee = None")

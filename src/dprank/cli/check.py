@@ -39,6 +39,8 @@ from dprank.cli.options import (
 from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
 
+__all__ = ["check", "looked", "would_mend"]
+
 SECRET = "not for publication: this tells of the data"
 #: Labels for which the nearest item is looked up: the most frequent ones.
 LOOKED_UP = 200
@@ -197,7 +199,8 @@ def _people(intake: Intake, declared: Declaration) -> dict[str, Any]:
     """Who gave how much, and what anybody said again."""
     import numpy as np
 
-    data, found = intake.data, {}
+    data = intake.data
+    found: dict[str, Any] = {}
     people = getattr(data, "person", getattr(data, "voter", None))
     if people is not None and len(people):
         _, each = np.unique(people, return_counts=True)

@@ -13,6 +13,8 @@ from dprank.data.cleaning import RULES
 from dprank.data.declaration import Declaration
 from dprank.data.preflib import is_preflib, read_alternatives
 
+__all__ = ["console", "declaration_of", "form_of", "listed", "number", "paired"]
+
 File = Annotated[Path, typer.Argument(help="CSV, Parquet, or of PrefLib: .soc, .toc, .soi, .toi, .wmd.")]
 Items = Annotated[
     str | None,
@@ -72,14 +74,17 @@ Dataset = Annotated[str | None, typer.Option(help="Whose budget it is; the name 
 
 
 def console() -> Console:
+    """What is shown, without breaking its lines."""
     return Console(soft_wrap=True, highlight=False)
 
 
 def listed(text: str | None) -> tuple[str, ...]:
+    """What stands between commas."""
     return tuple(part.strip() for part in text.split(",")) if text else ()
 
 
 def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
+    """What stands before and after the sign = of each text."""
     pairs = {}
     for text in texts:
         key, sign, value = text.partition("=")
@@ -169,6 +174,7 @@ def _items(said: str) -> tuple[str, ...]:
 
 
 def number(name: str, text: str) -> float:
+    """A number of a flag."""
     try:
         return float(text)
     except ValueError:

@@ -45,6 +45,8 @@ from dprank.data.declaration import Declaration
 from dprank.privacy.noise import SECURE, Source
 from dprank.publication import ASKED, publish, shown_frame
 
+__all__ = ["agreement", "app", "consensus", "ranking", "topk"]
+
 app = typer.Typer(help="One private release.", no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -89,6 +91,8 @@ def _drawn(
         source: Source = np.random.default_rng()
         return mechanism.release(made_up(source), source)
     data = declared.read(file).data
+    if isinstance(voters := getattr(mechanism, "n_voters", None), int):
+        data = _exactly(data, voters)
     if budget is None:
         return mechanism.release(data, SECURE)
     return dprank.Budget(budget).release(mechanism, data, dataset=dataset or file.name)
@@ -267,6 +271,20 @@ def _ballots(plan: Path | None, form: dict[str, Any], **keys: Any) -> Declaratio
     if not form and plan is None:
         form = {"kind": "ballots", "form": "wide", "columns": ()}
     return declaration_of("ballots", form, plan=plan, **keys)
+
+
+def _exactly(data: Any, voters: int) -> Any:
+    """So many ballots: missing ones are made up by shuffling, too many are left out by lot.
+
+    To refuse another number would tell of whoever cast a ballot that does not count. Which are left out, or made up,
+    can be coupled so that one person's ballot still changes one ballot at most: the guarantee stays as it is. So does
+    the size of the test, as shuffled ballots agree on nothing.
+    """
+    places = list(data.positions)
+    if len(places) > voters:
+        places = [places[at] for at in SECURE.permutation(len(places))[:voters]]
+    places += [SECURE.permutation(data.n_items) for _ in range(voters - len(places))]
+    return dprank.Rankings(places, data.items)
 
 
 def _shuffled(declared: Declaration, rng: Any, voters: int = 100) -> Any:
