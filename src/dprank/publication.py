@@ -12,12 +12,12 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
 
-from dprank._require import require_one_of, require_whole, shown
+from dprank._require import as_list, require_one_of, require_whole, shown
 from dprank.data.declaration import Declaration
 from dprank.privacy.pair_ranges import Sampling
 from dprank.release import Decision, Ranking, Release, Selection
 
-__all__ = ["SCHEMA", "gain", "opened", "publish", "read_publication", "report"]
+__all__ = ["SCHEMA", "gain", "opened", "publish", "read_publication", "report", "unit_of"]
 
 #: Of the file; another number when its fields change.
 SCHEMA = "dprank.publication/2"
@@ -41,6 +41,20 @@ ASKED = {
     "topk": "Which items are the most frequent?",
     "agreement": "Do the ballots agree on anything?",
 }
+#: What a guarantee of voters protects: what it says of it, and that it is there.
+UNITS = {
+    "person": ("one person contributed", "one person took part"),
+    "ballot": ("one ballot says", "one ballot was cast"),
+    "questionnaire": ("one questionnaire says", "one questionnaire was handed in"),
+}
+#: Of ballots that need not be full.
+COMPLETE = {
+    "tied": "all items, with ties",
+    "apart": "some items, with or without ties; an item without a place is compared with no other",
+    "last": "some items, with or without ties; those without a place are behind the others",
+}
+#: What the rules say of ballots alone.
+RULES_OF_BALLOTS = ("ballots", "repeated", "weights")
 #: Of the ranges of places.
 LEVEL = 0.95
 RANGE = "The ranges speak of the noise: with 95 % probability all items' places without it lie in theirs."
@@ -144,19 +158,57 @@ def told(release: Release, found: list[dict[str, Any]], top: int | None = None) 
     return said
 
 
-def protects(release: Release) -> str:
-    """What is protected, in words."""
+def protects(release: Release, unit: str = "person") -> str:
+    """What is protected, in words: one of `UNITS` where the data say nothing of who gave several."""
     guarantee = release.guarantee
     if guarantee is None:
         raise ValueError("guarantee = None; what no mechanism made is not published")
-    whole = guarantee.unit == "voter"
+    says, given = UNITS[unit] if guarantee.unit == "voter" else ("one answer says", "one answer was given")
     if guarantee.adjacency == "replace":
-        what = f"What {'one person contributed' if whole else 'one answer says'}: had it been anything else,"
+        what = f"What {says}: had it been anything else,"
     else:
-        what = f"Whether {'one person took part' if whole else 'one answer was given'}: either way"
+        what = f"Whether {given}: either way"
     odds = math.exp(min(guarantee.epsilon, 700.0))
     slack = f", but for events of chance {guarantee.delta:g}" if guarantee.delta else ""
     return f"{what} no result becomes more than {odds:.3g} times as likely{slack}."
+
+
+def unit_of(release: Release, file: Mapping[str, Any]) -> str | None:
+    """Which of `UNITS` a published file says that its release protects; None where its mechanism does not."""
+    return {protects(release, it): it for it in reversed(UNITS)}.get(str(file["protects"]))
+
+
+def _unit(release: Release, declaration: Declaration | None) -> str:
+    """What stands for a person: where nobody is named, one ballot or one questionnaire."""
+    whole = release.guarantee is not None and release.guarantee.unit == "voter"
+    if declaration is None or declaration.unit == "person" or not whole:
+        return "person"
+    return "ballot" if declaration.kind == "ballots" else "questionnaire"
+
+
+def _several(unit: str) -> str:
+    return f"a person who gave several {unit}s, beyond each of them alone: nobody knows who gave which"
+
+
+def _rules(declaration: Declaration | None, unit: str) -> dict[str, Any]:
+    """What was done to the rows."""
+    bounding = "what a person gives beyond the bound is left out, by a hash of that person's own rows"
+    if unit != "person":
+        bounding = f"nobody knows who gave which: each {unit} counts"
+    rules: dict[str, Any] = {
+        "cleaning": [] if declaration is None else list(declaration.clean),
+        "aliases": {} if declaration is None else dict(declaration.aliases or {}),
+        "bounding": bounding,
+        "tuned on the data": "nothing",
+    }
+    if declaration is not None and declaration.kind == "ballots":
+        if declaration.ballots != "full":
+            rules["ballots"] = COMPLETE[declaration.unranked or "tied"]
+        if declaration.repeated == "none":
+            rules["repeated"] = "of a person with several ballots none counts"
+        if declaration.max_weight is not None:
+            rules["weights"] = f"from 0 to {declaration.max_weight}; a larger one counts as that"
+    return rules
 
 
 def publish(
@@ -206,6 +258,9 @@ def publish(
     ]
     if release.guarantee is not None and release.guarantee.unit == "comparison":
         left_out.append("a person who gave several answers, beyond each of them alone")
+    unit = _unit(release, declaration)
+    if unit != "person":
+        left_out.append(_several(unit))
     if release.mark:
         left_out.append(release.mark)
     written = "" if declaration is None else declaration.to_toml()
@@ -216,14 +271,9 @@ def publish(
         "ranges": ranges(release, sampling, persons),
         "top": _require_top(release, top),
         "right": right(release),
-        "protects": protects(release),
+        "protects": protects(release, unit),
         "not protected": left_out,
-        "rules": {
-            "cleaning": [] if declaration is None else list(declaration.clean),
-            "aliases": {} if declaration is None else dict(declaration.aliases or {}),
-            "bounding": "what a person gives beyond the bound is left out, by a hash of that person's own rows",
-            "tuned on the data": "nothing",
-        },
+        "rules": _rules(declaration, unit),
         "declaration": hashlib.sha256(written.encode()).hexdigest() if written else None,
         "software": dict(_software()),
     }
@@ -307,8 +357,11 @@ def read_publication(text: str) -> Release:
     _require_top(release, file["top"])
     if file["right"] != right(release):
         raise ValueError("no publication: right is not what its noise allows")
-    if file["protects"] != protects(release):
+    unit = unit_of(release, file)
+    if unit is None:
         raise ValueError("no publication: protects is not what its mechanism protects")
+    if unit != "person" and _several(unit) not in as_list("not protected", file["not protected"], "a list is needed"):
+        raise ValueError(f"no publication: not protected does not say that one {unit} alone is")
     kind = {"ranking": Ranking, "consensus": Ranking, "topk": Selection, "agreement": Decision}[file["question"]]
     if not isinstance(release, kind):
         raise ValueError(f"no publication: a {type(release).__name__} answers no question of {file['question']}")
@@ -364,6 +417,7 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
             f"By {type(release.mechanism).__name__} of dprank {file['software']['dprank']}; its noise was drawn by the "
             f"{release.source}.",
             f"Cleaning: {', '.join(file['rules']['cleaning']) or 'none'}. Bounding: {file['rules']['bounding']}.",
+            *(f"{key.capitalize()}: {said}." for key, said in file["rules"].items() if key in RULES_OF_BALLOTS),
         ],
     }
     title = ASKED[file["question"]]

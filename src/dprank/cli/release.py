@@ -14,6 +14,8 @@ from dprank.cli.options import (
     Alias,
     Answers,
     AsJson,
+    BallotColumn,
+    Ballots,
     BudgetFile,
     Clean,
     Columns,
@@ -23,18 +25,25 @@ from dprank.cli.options import (
     File,
     Item,
     Items,
+    Long,
+    MaxWeight,
+    Orders,
     Out,
+    Pairs,
     Person,
     Persons,
     Plan,
     Protect,
     Rehearse,
+    Repeated,
     Sampled,
     Top,
+    Unranked,
+    Weight,
     Wide,
     console,
     declaration_of,
-    listed,
+    form_of,
 )
 from dprank.data.declaration import Declaration
 from dprank.privacy.noise import SECURE, Source
@@ -125,6 +134,7 @@ def ranking(
     epsilon: Epsilon,
     protect: Protect,
     comparisons: Columns = None,
+    pairs: Pairs = None,
     items: Items = None,
     person: Person = None,
     answers_map: Answers = None,
@@ -145,12 +155,17 @@ def ranking(
 
     Example: dprank release ranking survey.csv --plan plan.toml --protect person --answers 3 --epsilon 1
     """
-    declared = declaration_of("comparisons", items, person, listed(comparisons), answers_map, clean, alias, plan)
-    if protect not in ("answer", "person"):
-        raise ValueError(f"protect = {protect!r}; answer or person")
+    form = form_of(file, plan, comparisons=comparisons, pairs=pairs)
+    declared = declaration_of(
+        "comparisons", form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map
+    )
+    sheets = declared.unit == "ballot"
+    if protect not in (("answer", "ballot") if sheets else ("answer", "person")):
+        known = "answer, or ballot: one filled-in questionnaire" if sheets else "answer or person"
+        raise ValueError(f"protect = {protect!r}; {known}")
     if protect == "person" and declared.person is None:
         raise ValueError("person is missing; without --person an answer alone can be protected: --protect answer")
-    whole = protect == "person"
+    whole = protect != "answer"
     drawing = _drawing(persons, sampling)
     if whole and answers is None:
         raise ValueError(
@@ -184,7 +199,15 @@ def consensus(
     delta: Delta = 0.0,
     persons: Persons = None,
     top: Top = None,
-    wide: Wide = True,
+    wide: Wide = False,
+    long: Long = None,
+    orders: Orders = None,
+    ballots: Ballots = None,
+    unranked: Unranked = None,
+    repeated: Repeated = None,
+    ballot: BallotColumn = None,
+    weight: Weight = None,
+    max_weight: MaxWeight = None,
     items: Items = None,
     person: Person = None,
     clean: Clean = None,
@@ -199,9 +222,31 @@ def consensus(
     """One order from many ballots.
 
     Example: dprank release consensus ballots.csv --items "roads,schools,parks,debt" --person person --epsilon 1
+
+    Of PrefLib, with ties: dprank release consensus city.toc --items city.toc --ballots tied --epsilon 1
     """
-    declared = declaration_of("ballots", items, person, (), None, clean, alias, plan)
-    mechanism = dprank.PrivateBorda.calibrated(epsilon=epsilon, delta=delta, n_items=len(declared.items))
+    declared = _ballots(
+        plan,
+        form_of(file, plan, wide=wide, long=long, orders=orders),
+        items=items,
+        person=person,
+        clean=clean,
+        alias=alias,
+        ballots=ballots,
+        unranked=unranked,
+        repeated=repeated,
+        ballot=ballot,
+        weight=weight,
+        max_weight=max_weight,
+    )
+    full = declared.ballots == "full" and declared.weight is None
+    mechanism = dprank.PrivateBorda.calibrated(
+        epsilon=epsilon,
+        delta=delta,
+        n_items=len(declared.items),
+        ballots="full" if full else "partial",
+        max_weight=declared.max_weight or 1,
+    )
     drawing = _checked(mechanism, _drawing(persons, None), top)
     drawn = _drawn(mechanism, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset)
     _finish(drawn, "consensus", declared, out, as_json, budget is not None, top, **drawing)
@@ -213,7 +258,15 @@ def agreement(
     epsilon: Epsilon,
     voters: Annotated[int, typer.Option(help="How many ballots there are: a public number.")],
     size: Annotated[float, typer.Option(help="Chance of rejecting where nobody agrees.")] = 0.05,
-    wide: Wide = True,
+    wide: Wide = False,
+    long: Long = None,
+    orders: Orders = None,
+    ballots: Ballots = None,
+    unranked: Unranked = None,
+    repeated: Repeated = None,
+    ballot: BallotColumn = None,
+    weight: Weight = None,
+    max_weight: MaxWeight = None,
     items: Items = None,
     person: Person = None,
     clean: Clean = None,
@@ -229,12 +282,34 @@ def agreement(
 
     Example: dprank release agreement ballots.csv --items "roads,schools,parks,debt" --voters 250 --epsilon 1
     """
-    declared = declaration_of("ballots", items, person, (), None, clean, alias, plan)
+    declared = _ballots(
+        plan,
+        form_of(file, plan, wide=wide, long=long, orders=orders),
+        items=items,
+        person=person,
+        clean=clean,
+        alias=alias,
+        ballots=ballots,
+        unranked=unranked,
+        repeated=repeated,
+        ballot=ballot,
+        weight=weight,
+        max_weight=max_weight,
+    )
+    if declared.ballots != "full" or declared.weight is not None:
+        raise ValueError("ballots are declared as tied, partial or weighted; the test of agreement takes full ones")
     mechanism = dprank.NoisyNorm.calibrated(
         epsilon=epsilon, size=size, n_items=len(declared.items), n_voters=voters, statistic="ranks"
     )
     drawn = _drawn(mechanism, file, declared, lambda rng: _shuffled(declared, rng, voters), rehearse, budget, dataset)
     _finish(drawn, "agreement", declared, out, as_json, budget is not None)
+
+
+def _ballots(plan: Path | None, form: dict[str, Any], **keys: Any) -> Declaration:
+    """Of ballots, which are wide where nothing says otherwise."""
+    if not form and plan is None:
+        form = {"kind": "ballots", "form": "wide", "columns": ()}
+    return declaration_of("ballots", form, plan=plan, **keys)
 
 
 def _exactly(data: Any, voters: int) -> Any:
@@ -279,7 +354,8 @@ def topk(
     Example: dprank release topk diagnoses.parquet --person patient --item diagnosis --items icd.txt --k 10
     --per-person 5 --epsilon 1
     """
-    declared = declaration_of("tallies", items, person, (item,) if item else (), None, clean, alias, plan)
+    form = form_of(file, plan, item=item)
+    declared = declaration_of("tallies", form, items=items, person=person, clean=clean, alias=alias, plan=plan)
     mechanism = dprank.Oneshot.calibrated(
         epsilon=epsilon,
         delta=delta,

@@ -17,9 +17,10 @@ def example(name: str) -> Path:
 
     Parameters
     ----------
-    name : {"answers.csv", "ballots.csv", "diagnoses.csv"}
+    name : {"answers.csv", "ballots.csv", "city.toc", "diagnoses.csv"}
         Comparisons of three cities by 250 persons (first, second, outcome, person); rankings of four things that a town
-        may spend on by 250 persons (person, and the place of each); diagnoses of 400 patients (patient, diagnosis).
+        may spend on by 250 persons (person, and the place of each); 250 ballots with ties on the same, as PrefLib
+        writes them; diagnoses of 400 patients (patient, diagnosis).
 
     Returns
     -------
@@ -30,4 +31,4 @@ def example(name: str) -> Path:
     >>> example("ballots.csv").read_text().splitlines()[0]
     'person,roads,schools,parks,debt'
     """
-    return _FOLDER / require_one_of("name", name, ("answers.csv", "ballots.csv", "diagnoses.csv"))
+    return _FOLDER / require_one_of("name", name, ("answers.csv", "ballots.csv", "city.toc", "diagnoses.csv"))
