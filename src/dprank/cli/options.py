@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from dprank._require import shown
 from dprank.data.cleaning import RULES
-from dprank.data.declaration import Declaration
+from dprank.data.declaration import Declaration, release_part
 
 File = Annotated[Path, typer.Argument(help="CSV or Parquet.")]
 Items = Annotated[
@@ -19,7 +20,29 @@ Items = Annotated[
 Person = Annotated[str | None, typer.Option(help="The column that says who.")]
 Clean = Annotated[str | None, typer.Option(help=f"Rules, with commas between: {', '.join(RULES)}.")]
 Alias = Annotated[list[str] | None, typer.Option(help="What is written and what is meant: scool=school. Repeat it.")]
-Plan = Annotated[Path | None, typer.Option(help="A declaration, as `check --out` writes it; flags go before it.")]
+
+
+def _planned(context: typer.Context, plan: Path | None) -> Path | None:
+    """What a plan says of a release holds where no flag says otherwise."""
+    known = {parameter.name for parameter in context.command.params}
+    if plan is not None and "rehearse" in known:
+        found = release_part(plan)
+        if unknown := sorted(found.keys() - known):
+            raise ValueError(
+                f"{plan}: unknown key {shown(unknown[0])} of a release; allowed: {', '.join(sorted(known))}"
+            )
+        context.default_map = found
+    return plan
+
+
+Plan = Annotated[
+    Path | None,
+    typer.Option(
+        help="A declaration, as `check --out` and `plan --out` write it; flags go before it.",
+        callback=_planned,
+        is_eager=True,
+    ),
+]
 Columns = Annotated[str | None, typer.Option("--comparisons", help="Columns of first item, second item, answer.")]
 Answers = Annotated[str | None, typer.Option("--map", help="What an answer means: left=1,right=0,equal=0.5.")]
 Item = Annotated[str | None, typer.Option("--item", help="The column of the item that a person has.")]
