@@ -190,6 +190,15 @@ class Ordering(Candidate):
             return Drawn("exponential", 1 / made.rate)
         return Drawn(made.noise, made.scale, made.fallback.scale if getattr(made, "fallback", None) else None)
 
+    def epsilon_of(self, ratio: float) -> float:
+        if self.mechanism == "ExponentialMechanism":
+            return float(replace(self.base, rate=self.base.rate / ratio).guarantee.epsilon)
+        if getattr(self.base, "fallback", None):
+            spare = replace(self.base.fallback, scale=self.base.fallback.scale * ratio)
+            louder = replace(self.base, scale=self.base.scale * ratio, fallback=spare)
+            return float(louder.guarantee.epsilon)
+        return super().epsilon_of(ratio)
+
     def places(self, drawn: Drawn, persons: int) -> Array:
         """Of every item in every simulated release."""
         m, margins = self.setting.n_items, _margins(self.setting.n_items, self.setting.phi, persons)
@@ -220,7 +229,7 @@ class Ordering(Candidate):
         noisy[:, i, j] = margins + 2 * drawn.scale * _noise(drawn.noise, *margins.shape)
         order, parts = sorted_by(noisy - np.swapaxes(noisy, 1, 2) > 0, rng)
         places = np.argsort(order, axis=1).astype(float)
-        queries = self.made(self.setting.epsilon).queries
+        queries = self.base.queries
         if drawn.value_scale:
             late = parts.sum(axis=(0, 2)) > queries
             again = margins + 2 * drawn.value_scale * _noise(drawn.noise, *margins.shape)[::-1]
@@ -284,4 +293,4 @@ def candidates(setting: Setting) -> list[Candidate]:
                 continue
             kind = Placing if name == "PrivateBorda" or "rule" in shared else Ordering
             found.append(kind(setting, name, shared, asked))
-    return [replace(one) for one in found]
+    return found

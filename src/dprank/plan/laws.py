@@ -43,7 +43,7 @@ _FEW = 40
 #: Noise so many times narrower than what sampling does is as good as normal.
 _NARROW = 1e3
 #: Cells of an integral; nodes of the sum over what sampling does.
-_CELLS, _NODES = 800, 24
+_CELLS, _NODES = 500, 16
 #: Places that are filled in an exact sum; beyond, the threshold is as good as fixed.
 _PLACES = 32
 #: Seed of what is simulated: a plan is a function of its question.
@@ -271,7 +271,7 @@ class Spread:
         if noise == "exponential":
             return np.asarray(ndtr(-z) + _tilted(z, a))
         # nodes closer together than either law is wide
-        panels = math.ceil(2 + a)
+        panels = math.ceil(2 + a / 2)
         node, weight = leggauss(_NODES)
         edges = np.linspace(-9, 9, panels + 1)
         y = (edges[:-1, None] + (node + 1) * 9 / panels).ravel()
@@ -304,6 +304,7 @@ def _ladder(law: Spread, rest: int) -> tuple[Array, Array]:
     return x, below
 
 
+@lru_cache(maxsize=256)
 def ladder_top_right(step: float, k: int, rest: int, law: Spread) -> float:
     """Chance that the k largest are those on a ladder: the last a step above all the rest, which are level.
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dprank._require import require_whole, shown
-from dprank._search import least
+from dprank._search import largest, least
 from dprank.data.comparisons import item_names
 from dprank.plan.setting import MOST_PERSONS, NONE, Candidate, Drawn, Setting
 from dprank.plan.tags import Question, tag_of
@@ -22,8 +22,8 @@ __all__ = ["Choice", "Plan", "plan"]
 
 #: A share of error by which choices differ that are too close to call.
 _CLOSE = 0.02
-#: Where a search for an epsilon gives up.
-_MOST_EPSILON = 1e4
+#: Where a search for an epsilon, and for a factor of the noise, gives up.
+_MOST_EPSILON, _LOUDEST = 1e4, 1e6
 #: Kinds of declaration, by question.
 _KINDS = {"ranking": "comparisons", "consensus": "ballots", "agreement": "ballots", "topk": "tallies"}
 _ERRORS = {
@@ -161,8 +161,8 @@ class Plan:
                 f"more, and all others {s.gap:.3g} less"
             )
         if s.question == "ranking":
-            asked = f"{s.given} different pairs" if (s.given or 1) > 1 else "one pair"
-            people = f"{s.persons:,} people answer {asked} each"
+            asked = ", ".join(map(str, s.given))
+            people = f"{s.persons:,} people answer {asked} different pairs{', as many each' * (len(s.given) > 1)}"
             law = "Bradley-Terry strengths at even steps"
         else:
             people, law = f"{s.persons:,} people rank all items", f"a Mallows law of phi = {s.phi:.3g}"
@@ -257,8 +257,8 @@ def plan(
     epsilon : float
         What the whole release may spend.
     answers : sequence of int, optional
-        Bounds on what counts of one person: answers of a ranking, items of a top k. A person is supposed to give as
-        many as the largest of them, or as `given`.
+        Bounds on what counts of one person: answers of a ranking, items of a top k. People are supposed to give as
+        many as the largest of them, or as `given` says.
     phi : float, optional
         Spread of the Mallows law, of consensus and agreement, instead of `gap`: (1 - gap) / (1 + gap).
     gap : float, optional
@@ -310,9 +310,8 @@ def plan(
         gap = (1 - phi) / (1 + phi)
     if gap is None:
         gap = min(0.1, 0.4 / k) if question == "topk" and isinstance(k, int) and k > 0 else 0.1
-    setting = Setting(
-        question, count, persons, epsilon, answers=tuple(answers) if answers is not None else (1,), gap=gap, k=k, **more
-    )
+    bounds = (1,) if answers is None else answers
+    setting = Setting(question, count, persons, epsilon, answers=bounds, gap=gap, k=k, **more)  # type: ignore[arg-type]
     module = import_module(f"dprank.plan.{setting.question}")
     found = [_chosen(one) for one in module.candidates(setting)]
     public = [choice for choice in found if choice.publishable]
@@ -342,13 +341,12 @@ def _chosen(one: Candidate) -> Choice:
     setting, tag = one.setting, tag_of(one.mechanism)
     drawn = one.drawn(setting.epsilon)
     found = one.measured(drawn)
-    needed = _needed(one) if setting.accuracy is not None else (None, None)
-    # noise and bounds that happen to help are none that hurt: a share is not below 0
+    needed = _needed(one, drawn)
     bounding = found.bounded - found.sampling
     return Choice(
         one.mechanism,
         one.asked,
-        drawn.noise,
+        one.asked.get("noise", drawn.noise),
         drawn.scale,
         found.error,
         found.sampling,
@@ -367,37 +365,44 @@ def _chosen(one: Candidate) -> Choice:
     )
 
 
-def _needed(one: Candidate) -> tuple[float, float]:
-    """Least epsilon, and people at the given epsilon, for the wanted accuracy."""
-    setting = one.setting
-    wanted = setting.accuracy or 0.0
-    coarse = 2.0**-5 if getattr(one, "simulated", False) else 2.0**-10
+def _needed(one: Candidate, drawn: Drawn) -> tuple[float | None, float | None]:
+    """Least epsilon, and people at the given epsilon, for the wanted accuracy; of what can be published."""
+    setting, wanted = one.setting, one.setting.accuracy
+    if wanted is None or not tag_of(one.mechanism).publishable:
+        return None, None
+    within = 2.0**-5 if getattr(one, "simulated", False) else 2.0**-8
+
+    def enough(persons: float) -> bool:
+        # below two people there is nothing to ask
+        return persons > MOST_PERSONS or (persons >= 2 and one.accuracy(drawn, math.ceil(persons)) >= wanted)
+
+    found = least(enough, float(setting.persons), within)
+    persons = math.inf if found > MOST_PERSONS else math.ceil(found)
+    if one.accuracy(NONE, setting.persons) < wanted:
+        return math.inf, persons
+    if setting.trust == "nobody":
+        return _least_epsilon(one, wanted, within), persons
+
+    def loud(ratio: float) -> bool:
+        return ratio > _LOUDEST or (ratio > 1 / _LOUDEST and one.accuracy(one.louder(ratio), setting.persons) < wanted)
+
+    ratio = largest(lambda ratio: not loud(ratio), 1.0, within)
+    return math.inf if ratio <= 1 / _LOUDEST else one.epsilon_of(ratio), persons
+
+
+def _least_epsilon(one: Candidate, wanted: float, within: float) -> float:
+    """The same where every epsilon needs answers of its own."""
 
     def right(epsilon: float) -> bool:
         if epsilon > _MOST_EPSILON:
             return True
         try:
-            drawn = one.drawn(epsilon)
-        except ValueError:  # so little epsilon allows no such noise
+            return one.accuracy(one.drawn(epsilon), one.setting.persons) >= wanted
+        except ValueError:  # so little epsilon allows no such answers
             return False
-        return one.accuracy(drawn, setting.persons) >= wanted
 
-    epsilon = math.inf
-    if one.accuracy(NONE, setting.persons) >= wanted and right(_MOST_EPSILON):
-        epsilon = least(right, setting.epsilon, coarse)
-    return epsilon, _people(one, one.drawn(setting.epsilon), wanted, coarse)
-
-
-def _people(one: Candidate, drawn: Drawn, wanted: float, coarse: float) -> float:
-    def enough(persons: float) -> bool:
-        return persons > MOST_PERSONS or one.accuracy(drawn, max(2, math.ceil(persons))) >= wanted
-
-    try:
-        # below two people there is nothing to ask
-        found = least(lambda persons: persons >= 2 and enough(persons), float(one.setting.persons), coarse)
-    except ValueError:  # an exact law of so many is too long
-        return math.inf
-    return math.inf if found > MOST_PERSONS else math.ceil(found)
+    found = least(right, one.setting.epsilon, within)
+    return math.inf if found > _MOST_EPSILON else found
 
 
 def _reason(setting: Setting, best: Choice, second: Choice | None, ranked: Sequence[Choice]) -> str:

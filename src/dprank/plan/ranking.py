@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -143,22 +143,28 @@ def information(n_items: int, gap: float) -> tuple[Array, Array]:
 class _Compared(Candidate):
     """What counts and likelihoods have in common: pairs of items that are a normal variable apart, and noise."""
 
-    @property
-    def bound(self) -> int:
-        return int(self.asked.get("answers", self.setting.given))
+    @cached_property
+    def counted(self) -> tuple[int, ...]:
+        """How many answers of a person count, of each of the groups of people."""
+        return tuple(min(given, self.asked.get("answers", given)) for given in self.setting.given)
 
-    def spread(self, answers: int) -> tuple[Array, Array]:
-        """Mean and variance that one person adds to the differences of pairs."""
+    def one(self, answers: float) -> tuple[Array, Array]:
+        """Mean and variance that a person with so many answers adds to the differences of pairs."""
         raise NotImplementedError
 
-    def wrong(self, drawn: Drawn, persons: int, answers: int) -> float:
+    def spread(self, answers: tuple[int, ...]) -> tuple[Array, Array]:
+        """The same of an average person."""
+        each = [self.one(number) for number in answers]
+        return tuple(sum(part) / len(each) for part in zip(*each, strict=True))  # type: ignore[return-value]
+
+    def wrong(self, drawn: Drawn, persons: int, answers: tuple[int, ...]) -> float:
         mean, variance = self.spread(answers)
         right = pair_right(persons * mean, persons * variance, drawn.noise, drawn.scale)
         return float((1 - right) @ pairs_of(self.setting.n_items).weight)
 
     def accuracy(self, drawn: Drawn, persons: int) -> float:
         at = middle(self.setting.n_items)
-        mean, variance = (float(one[at]) for one in self.spread(self.bound))
+        mean, variance = (float(one[at]) for one in self.spread(self.counted))
         return float(pair_right(persons * mean, persons * variance, drawn.noise, drawn.scale))
 
     def measured(self, drawn: Drawn) -> Measured:
@@ -167,9 +173,9 @@ class _Compared(Candidate):
         every = simulated(means, deviation, drawn.noise, drawn.scale, setting.k)
         apart, share = self._apart(drawn)
         return Measured(
-            self.wrong(drawn, setting.persons, self.bound),
-            self.wrong(NONE, setting.persons, setting.given or 1),
-            self.wrong(NONE, setting.persons, self.bound),
+            self.wrong(drawn, setting.persons, self.counted),
+            self.wrong(NONE, setting.persons, setting.given),
+            self.wrong(NONE, setting.persons, self.counted),
             apart,
             share,
             self.accuracy(drawn, setting.persons),
@@ -194,24 +200,27 @@ class Counting(_Compared):
     0.86
     """
 
+    @property
+    def appearances(self) -> float:
+        """How often an item is compared."""
+        return 2 * self.setting.persons * float(np.mean(self.counted)) / self.setting.n_items
+
     def drawn(self, epsilon: float) -> Drawn:
         return Drawn("laplace", self.made(epsilon).scale)
 
-    def spread(self, answers: int) -> tuple[Array, Array]:
-        return moments(self.setting.n_items, self.setting.gap, self.parameters["score"], answers)
+    def one(self, answers: float) -> tuple[Array, Array]:
+        return moments(self.setting.n_items, self.setting.gap, self.parameters["score"], int(answers))
 
     def _scores(self) -> tuple[Array, Array | float]:
         setting, score = self.setting, self.parameters["score"]
-        appear = 2 * setting.persons * self.bound / setting.n_items
-        mean = ladder(setting.n_items, setting.gap).mean * appear * (1 if score == "net" else 0.5)
-        variance = item_variance(setting.n_items, setting.gap, score, self.bound)
-        return mean, np.sqrt(setting.persons * variance)
+        mean = ladder(setting.n_items, setting.gap).mean * self.appearances * (1 if score == "net" else 0.5)
+        each = [item_variance(setting.n_items, setting.gap, score, number) for number in self.counted]
+        return mean, np.sqrt(setting.persons * np.mean(each, axis=0))
 
     def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:
         setting, score = self.setting, self.parameters["score"]
         apart = told_apart(drawn.noise, drawn.scale, setting.n_items, GRAIN[score])
-        appear = 2 * setting.persons * self.bound / setting.n_items
-        return apart, 0.5 + apart / appear / (4 if score == "net" else 2)
+        return apart, 0.5 + apart / self.appearances / (4 if score == "net" else 2)
 
 
 @dataclass(frozen=True)
@@ -221,7 +230,11 @@ class Likelihood(_Compared):
     def drawn(self, epsilon: float) -> Drawn:
         return Drawn("laplace", self.made(epsilon).scale)
 
-    def spread(self, answers: int) -> tuple[Array, Array]:
+    def spread(self, answers: tuple[int, ...]) -> tuple[Array, Array]:
+        mean, variance = self.one(float(np.mean(answers)))
+        return mean, variance
+
+    def one(self, answers: float) -> tuple[Array, Array]:
         i, j, _ = pairs_of(self.setting.n_items)
         variance, squared = information(self.setting.n_items, self.setting.gap)
         # divided by what noise weighs, the difference is that of two scores with noise of the mechanism's own scale
@@ -230,7 +243,7 @@ class Likelihood(_Compared):
 
     def _scores(self) -> tuple[Array, Array | float]:
         setting, at = self.setting, middle(self.setting.n_items)
-        mean, variance = (float(one[at]) * setting.persons for one in self.spread(self.bound))
+        mean, variance = (float(one[at]) * setting.persons for one in self.spread(self.counted))
         return -mean * np.arange(setting.n_items), math.sqrt(variance / 2)
 
     def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:

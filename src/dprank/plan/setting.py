@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, get_args
 
 from dprank._require import (
@@ -42,8 +43,8 @@ class Setting:
         As of every mechanism.
     answers : tuple of int
         Bounds on what counts of one person: answers (ranking), or items (topk).
-    given : int
-        How many of them a person is supposed to give.
+    given : tuple of int
+        How many of them people are supposed to give, as many people each; by default all the largest of `answers`.
     k : int
         Of the top k.
     gap : float
@@ -80,7 +81,7 @@ class Setting:
     delta: float = 0.0
     adjacency: Adjacency = "replace"
     answers: tuple[int, ...] = (1,)
-    given: int | None = None
+    given: tuple[int, ...] = ()
     k: int = 1
     gap: float = 0.1
     accuracy: float | None = None
@@ -96,10 +97,8 @@ class Setting:
         require_one_of("question", self.question, get_args(Question))
         tallied = self.question == "topk"
         n_items = require_whole("items", self.n_items, 2, MOST_TALLIED if tallied else MOST_ORDERED)
-        if type(self.answers) not in (tuple, list) or not 1 <= len(self.answers) <= 20:
-            raise ValueError(f"answers = {shown(self.answers)}; 1 .. 20 bounds on what counts of a person are needed")
         most = n_items if tallied else math.comb(n_items, 2)
-        answers = tuple(sorted({require_whole("answers", bound, 1, most) for bound in self.answers}))
+        answers = _whole("answers", self.answers, most)
         # all of a ladder must be had by somebody, and nobody may have more than all
         unit = lambda x: 0 < x < 1  # noqa: E731
         settle(
@@ -110,7 +109,7 @@ class Setting:
             delta=require_below_1("delta", self.delta),
             adjacency=require_one_of("adjacency", self.adjacency, get_args(Adjacency)),
             answers=answers,
-            given=require_whole("given", answers[-1] if self.given is None else self.given, 1, most),
+            given=_whole("given", self.given or answers[-1:], most, ordered=False),
             k=require_whole("k", self.k, 1, n_items - 1),
             gap=require_real("gap", self.gap, "a lead in (0, 1) is needed", unit),
             accuracy=None
@@ -126,8 +125,6 @@ class Setting:
         )
         if self.protect == "answer" and self.question != "ranking":
             raise ValueError(f"protect = 'answer', question = {self.question!r}; an answer alone is one of a ranking")
-        if self.given is not None and self.given < answers[-1]:
-            raise ValueError(f"answers = {answers[-1]}, given = {self.given}; nobody has more that counts than is given")
         if tallied and not self.gap < self.share:
             raise ValueError(f"gap = {self.gap}, share = {self.share}; the next item has share less gap: above 0")
         if tallied and self.share + (self.k - 1) * self.gap >= 1:
@@ -138,6 +135,13 @@ class Setting:
     def phi(self) -> float:
         """Spread of the Mallows law whose neighbours lead by `gap`."""
         return (1 - self.gap) / (1 + self.gap)
+
+
+def _whole(name: str, given: Any, most: int, *, ordered: bool = True) -> tuple[int, ...]:
+    if type(given) not in (tuple, list) or not 1 <= len(given) <= 20:
+        raise ValueError(f"{name} = {shown(given)}; a list of 1 .. 20 whole numbers is needed")
+    numbers = [require_whole(name, number, 1, most) for number in given]
+    return tuple(sorted(set(numbers))) if ordered else tuple(numbers)
 
 
 class Drawn(NamedTuple):
@@ -202,9 +206,30 @@ class Candidate(ABC):
 
         return mechanism_class(self.mechanism).calibrated(epsilon=epsilon, **self.parameters)
 
+    @cached_property
+    def base(self) -> Any:
+        """The mechanism at the epsilon that may be spent."""
+        return self.made(self.setting.epsilon)
+
     @abstractmethod
     def drawn(self, epsilon: float) -> Drawn:
         """The noise that pays for an epsilon."""
+
+    def epsilon_of(self, ratio: float) -> float:
+        """What so many times the noise costs.
+
+        Raises
+        ------
+        ValueError
+            Where it is too little for any promise.
+        """
+        return float(replace(self.base, scale=self.base.scale * ratio).guarantee.epsilon)
+
+    def louder(self, ratio: float) -> Drawn:
+        """So many times the noise."""
+        drawn = self.drawn(self.setting.epsilon)
+        shown = drawn.value_scale
+        return Drawn(drawn.noise, drawn.scale * ratio, None if shown is None else shown * ratio)
 
     @abstractmethod
     def accuracy(self, drawn: Drawn, persons: int) -> float:

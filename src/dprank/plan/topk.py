@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -40,6 +40,12 @@ class Counted(Candidate):
         made = self.made(epsilon)
         return Drawn(made.noise, made.scale, getattr(made, "value_scale", None))
 
+    def epsilon_of(self, ratio: float) -> float:
+        if self.base.__class__.__name__ == "Oneshot" and self.base.value_scale is not None:
+            louder = replace(self.base, scale=self.base.scale * ratio, value_scale=self.base.value_scale * ratio)
+            return float(louder.guarantee.epsilon)
+        return super().epsilon_of(ratio)
+
     def _law(self, drawn: Drawn, persons: int, kept: float) -> tuple[float, int, int, Spread]:
         """Step, items on the ladder and below it, and the law of a count, if a person keeps such a share of items."""
         setting = self.setting
@@ -48,7 +54,7 @@ class Counted(Candidate):
         return persons * kept * setting.gap, setting.k, setting.n_items - setting.k, law
 
     def _kept(self) -> float:
-        return self.bound / (self.setting.given or self.bound)
+        return sum(min(self.bound, given) for given in self.setting.given) / sum(self.setting.given)
 
     def accuracy(self, drawn: Drawn, persons: int) -> float:
         return ladder_top_right(*self._law(drawn, persons, self._kept()))
@@ -118,6 +124,6 @@ class Peeled(Counted):
     """
 
     def drawn(self, epsilon: float) -> Drawn:
-        return Drawn("gumbel", self.made(epsilon).scale)
+        return Drawn("gumbel", self.made(epsilon).scale)  # the law that bounds it
 
 
