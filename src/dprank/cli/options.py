@@ -10,7 +10,7 @@ from rich.console import Console
 
 from dprank._require import shown
 from dprank.data.cleaning import RULES
-from dprank.data.declaration import Declaration, release_part
+from dprank.data.declaration import Declaration, declared_part, release_part
 
 File = Annotated[Path, typer.Argument(help="CSV or Parquet.")]
 Items = Annotated[
@@ -90,7 +90,7 @@ def declaration_of(
     plan: Path | None,
 ) -> Declaration:
     """Flags before the plan, and the plan before nothing."""
-    base: dict[str, Any] = vars(Declaration.from_toml(plan)) if plan else {"kind": kind, "items": ()}
+    base: dict[str, Any] = {"kind": kind, "items": ()} | (declared_part(plan) if plan else {})
     given: dict[str, Any] = {"person": person, "columns": columns or None, "clean": listed(clean) or None}
     if items is not None:
         path = Path(items)

@@ -192,8 +192,10 @@ def candidates(setting: Setting) -> list[Candidate]:
             continue
         counted = sized | {"n_voters": setting.persons}
         if name == "NoisyNorm":
-            for statistic in ("ranks", "pairs"):
-                found.append(Testing(setting, name, counted | {"statistic": statistic}, asked | {"statistic": statistic}))
+            found += [
+                Testing(setting, name, counted | {"statistic": one}, asked | {"statistic": one})
+                for one in ("ranks", "pairs")
+            ]
         elif name != "Trun" or setting.persons * (setting.n_items + 90) <= _ENTRIES:
             found.append(Testing(setting, name, counted, asked))
     return found

@@ -148,7 +148,13 @@ class Placing(Candidate):
         apart = told_apart(drawn.noise, scale, setting.n_items, step)
         right = self._right(drawn, persons)
         return Measured(
-            float((1 - right) @ weight), bare, bare, apart, 0.5 + apart / (2 * persons), self.accuracy(drawn, persons), *every
+            float((1 - right) @ weight),
+            bare,
+            bare,
+            apart,
+            0.5 + apart / (2 * persons),
+            self.accuracy(drawn, persons),
+            *every,
         )
 
 
@@ -281,8 +287,8 @@ def candidates(setting: Setting) -> list[Candidate]:
                 found.append(Placing(setting, name, {"n_items": m} | rule, {"mechanism": name} | rule, local=True))
             continue
         for delta in sorted({0.0, setting.delta}):
-            shared = {"n_items": m, "adjacency": setting.adjacency}
-            asked = {"mechanism": name, "adjacency": setting.adjacency}
+            shared: dict[str, Any] = {"n_items": m, "adjacency": setting.adjacency}
+            asked: dict[str, Any] = {"mechanism": name, "adjacency": setting.adjacency}
             if name != "ExponentialMechanism":
                 shared, asked = shared | {"delta": delta}, asked | ({"delta": delta} if delta else {})
             elif delta or m > LISTED:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -35,7 +35,8 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-Noise = Literal["none", "laplace", "gaussian", "gumbel", "exponential"]
+#: "flips" and "coins" are answers that are randomised, or drawn, as a whole.
+Noise = Literal["none", "laplace", "gaussian", "gumbel", "exponential", "flips", "coins"]
 #: Of all distances at once that tell items apart.
 LEVEL = 0.95
 #: All pairs are gone through up to so many items.
@@ -136,7 +137,7 @@ def pairs_of(n_items: int) -> Pairs:
         if not len(lags):
             continue
         count = float((n_items - lags).sum())
-        lag = int(round(float(lags @ (n_items - lags)) / count))
+        lag = round(float(lags @ (n_items - lags)) / count)
         spots = min(24, n_items - lag)
         first = np.floor((np.arange(spots) + 0.5) * (n_items - lag) / spots).astype(np.int64)
         parts.append((first, first + lag, np.full(spots, count / spots)))
@@ -206,7 +207,7 @@ def draws_for(n_items: int) -> int:
     return max(200, min(4000, 100_000 // n_items))
 
 
-def simulated(means: Array, deviation: ArrayLike, noise: Noise, scale: float, k: int) -> Simulated:
+def simulated(means: Array, deviation: Array | float, noise: Noise, scale: float, k: int) -> Simulated:
     """Releases of scores with these means, in falling order, each off by sampling and by noise of its own.
 
     The seed is fixed, and the same numbers are scaled for every choice: they are compared on the same luck.
@@ -399,5 +400,3 @@ def ladder_share_right(step: float, k: int, rest: int, law: Spread) -> float:
                 fallen[0] *= 1 - below[other]
         right += float(mass[own] @ (fallen * few).sum(axis=0))
     return min(1.0, right / k)
-
-

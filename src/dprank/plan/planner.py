@@ -18,7 +18,7 @@ from dprank.plan.tags import Question, tag_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Choice", "Plan", "plan"]
+__all__ = ["Choice", "Plan", "alike", "plan"]
 
 #: A share of error by which choices differ that are too close to call.
 _CLOSE = 0.02
@@ -157,8 +157,8 @@ class Plan:
         s = self.setting
         if s.question == "topk":
             return (
-                f"{s.share:.3g} of {s.persons:,} people have the item of place {s.k}, each one above it {s.gap:.3g} "
-                f"more, and all others {s.gap:.3g} less"
+                f"{s.share:.1%} of {s.persons:,} people have the item of place {s.k}; each place above it {s.gap:.2%} "
+                f"more; and all other items {s.gap:.2%} less"
             )
         if s.question == "ranking":
             asked = ", ".join(map(str, s.given))
@@ -166,7 +166,7 @@ class Plan:
             law = "Bradley-Terry strengths at even steps"
         else:
             people, law = f"{s.persons:,} people rank all items", f"a Mallows law of phi = {s.phi:.3g}"
-        return f"{people}; {law}: {(1 + s.gap) / 2:.3g} prefer an item to the next, and of all pairs so"
+        return f"{people}; {law}: {(1 + s.gap) / 2:.1%} put an item before the next one"
 
     @property
     def error_means(self) -> str:
@@ -321,7 +321,7 @@ def plan(
         )
     ranked = sorted(found, key=lambda choice: (not choice.publishable, *_merit(choice)))
     best = ranked[0]
-    others = [choice for choice in ranked[1:] if choice.publishable and not _alike(choice, best)]
+    others = [choice for choice in ranked[1:] if choice.publishable and not alike(choice, best)]
     second = others[0] if others else None
     return Plan(setting, tuple(ranked), best, second, _reason(setting, best, second, ranked), names)
 
@@ -330,8 +330,15 @@ def _merit(choice: Choice) -> tuple[float, float]:
     return round(choice.error, 12), math.inf if choice.apart_share is None else choice.apart_share
 
 
-def _alike(one: Choice, other: Choice) -> bool:
-    """Whether two choices differ in name only."""
+def alike(one: Choice, other: Choice) -> bool:
+    """Whether two choices differ in name only.
+
+    Examples
+    --------
+    >>> first, second = plan("ranking", items=4, persons=99, epsilon=1.0).choices[:2]
+    >>> first.parameters["design"], second.parameters["design"], alike(first, second)
+    ('once', 'any', True)
+    """
     return one.noise == other.noise and all(
         abs(a - b) < 1e-9 for a, b in ((one.error, other.error), (one.apart_share or 0.0, other.apart_share or 0.0))
     )
@@ -409,7 +416,7 @@ def _reason(setting: Setting, best: Choice, second: Choice | None, ranked: Seque
     """Why the best is the best."""
     means = _ERRORS[setting.question]
     said = f"{best.error:.1%} {means} ({_split(best)})"
-    twins = [str(choice) for choice in ranked if choice is not best and _alike(choice, best) and choice.publishable]
+    twins = [str(choice) for choice in ranked if choice is not best and alike(choice, best) and choice.publishable]
     if twins:
         said += f"; as good: {', '.join(twins)}"
     if second is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,7 +155,8 @@ class _Compared(Candidate):
     def spread(self, answers: tuple[int, ...]) -> tuple[Array, Array]:
         """The same of an average person."""
         each = [self.one(number) for number in answers]
-        return tuple(sum(part) / len(each) for part in zip(*each, strict=True))  # type: ignore[return-value]
+        mean, variance = (np.mean(part, axis=0) for part in zip(*each, strict=True))
+        return mean, variance
 
     def wrong(self, drawn: Drawn, persons: int, answers: tuple[int, ...]) -> float:
         mean, variance = self.spread(answers)
@@ -215,7 +216,7 @@ class Counting(_Compared):
         setting, score = self.setting, self.parameters["score"]
         mean = ladder(setting.n_items, setting.gap).mean * self.appearances * (1 if score == "net" else 0.5)
         each = [item_variance(setting.n_items, setting.gap, score, number) for number in self.counted]
-        return mean, np.sqrt(setting.persons * np.mean(each, axis=0))
+        return mean, np.asarray(np.sqrt(setting.persons * np.mean(each, axis=0)), float)
 
     def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:
         setting, score = self.setting, self.parameters["score"]
@@ -263,7 +264,7 @@ def candidates(setting: Setting) -> list[Candidate]:
     for bound in setting.answers if whole else (None,):
         for score in ("net", "half", "wins"):
             for design in ("once", "any") if whole else ("any",):
-                parameters = {
+                parameters: dict[str, Any] = {
                     "n_items": setting.n_items,
                     "per_person": bound,
                     "unit": "voter" if whole else "comparison",
@@ -271,8 +272,15 @@ def candidates(setting: Setting) -> list[Candidate]:
                     "score": score,
                     "design": design,
                 }
-                asked = {"protect": setting.protect, "score": score, "design": design, "adjacency": setting.adjacency}
-                found.append(Counting(setting, "NoisyCounts", parameters, asked | ({"answers": bound} if bound else {})))
+                asked: dict[str, Any] = {
+                    "protect": setting.protect,
+                    "score": score,
+                    "design": design,
+                    "adjacency": setting.adjacency,
+                }
+                found.append(
+                    Counting(setting, "NoisyCounts", parameters, asked | ({"answers": bound} if bound else {}))
+                )
         if setting.public_graph and setting.adjacency == "replace":
             parameters = {
                 "n_items": setting.n_items,

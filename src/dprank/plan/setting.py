@@ -114,7 +114,9 @@ class Setting:
             gap=require_real("gap", self.gap, "a lead in (0, 1) is needed", unit),
             accuracy=None
             if self.accuracy is None
-            else require_real("accuracy", self.accuracy, "a chance above 1/2 and below 1 is needed", lambda x: 0.5 < x < 1),
+            else require_real(
+                "accuracy", self.accuracy, "a chance above 1/2 and below 1 is needed", lambda x: 0.5 < x < 1
+            ),
             protect=require_one_of("protect", self.protect, ("person", "answer")),
             trust=require_one_of("trust", self.trust, ("curator", "nobody")),
             public_graph=require_bool("public_graph", self.public_graph),
@@ -129,7 +131,9 @@ class Setting:
             raise ValueError(f"gap = {self.gap}, share = {self.share}; the next item has share less gap: above 0")
         if tallied and self.share + (self.k - 1) * self.gap >= 1:
             most_gap = (1 - self.share) / max(self.k - 1, 1)
-            raise ValueError(f"gap = {self.gap}, k = {self.k}; the first item would be with all: less than {most_gap:g}")
+            raise ValueError(
+                f"gap = {self.gap}, k = {self.k}; the first item would be with all: less than {most_gap:g}"
+            )
 
     @property
     def phi(self) -> float:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Literal
 
-__all__ = ["TAGS", "Question", "Tag", "choosable", "mechanism_class", "tag_of"]
+from dprank._require import require_one_of
+
+__all__ = ["TAGS", "Question", "Tag", "choosable", "mechanism_class", "mechanism_of", "tag_of"]
 
 Question = Literal["ranking", "consensus", "topk", "agreement"]
 Trust = Literal["curator", "nobody"]
@@ -110,3 +114,47 @@ def mechanism_class(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"dprank.{TAGS[name].home}"), name)
+
+
+def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequence[Any], **asked: Any) -> Any:
+    """The mechanism that a release was asked for, by the keys of a plan.
+
+    Parameters
+    ----------
+    question : {"ranking", "consensus", "topk", "agreement"}
+    name : str
+        Of a class that `TAGS` lists for the question, with a curator and noise fit for release.
+    epsilon : float
+    items : sequence
+        All of them, public.
+    **asked
+        What the flags of `dprank release` say; None where they say nothing.
+
+    Raises
+    ------
+    ValueError
+        Naming the mechanism and those that are allowed, or what `calibrated` refuses.
+
+    Examples
+    --------
+    >>> mechanism_of("ranking", "NoisyCounts", epsilon=1.0, items="abc", protect="person", answers=3, score="net").scale
+    12.0
+    """
+    fit = tuple(one for one in choosable(question, "curator") if TAGS[one].publishable)
+    require_one_of("mechanism", name, fit)
+    given = {key: value for key, value in asked.items() if value is not None}
+    if question == "ranking":
+        whole = given.pop("protect", "person") == "person"
+        bound = given.pop("answers", None)
+        given |= {"unit": "voter" if whole else "comparison", "per_person": bound if whole else None}
+        if not whole:
+            given.pop("design", None)
+    if question == "agreement":
+        given["n_voters"] = given.pop("voters")
+    if name == "PerturbedMLE":
+        given |= {"graph": "public", "ridge": 1.0}
+    given |= {"items": items} if question == "topk" else {"n_items": len(items)}
+    known = signature(mechanism_class(name).calibrated).parameters
+    return mechanism_class(name).calibrated(
+        epsilon=epsilon, **{key: value for key, value in given.items() if key in known}
+    )

@@ -125,5 +125,3 @@ class Peeled(Counted):
 
     def drawn(self, epsilon: float) -> Drawn:
         return Drawn("gumbel", self.made(epsilon).scale)  # the law that bounds it
-
-
