@@ -244,8 +244,8 @@ class Likelihood(_Compared):
 
     def _scores(self) -> tuple[Array, Array | float]:
         setting, at = self.setting, middle(self.setting.n_items)
-        mean, variance = (float(one[at]) * setting.persons for one in self.spread(self.counted))
-        return -mean * np.arange(setting.n_items), math.sqrt(variance / 2)
+        mean, variance = (setting.persons * float(one[at]) for one in self.spread(self.counted))
+        return np.asarray(-mean * np.arange(setting.n_items), float), math.sqrt(variance / 2)
 
     def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:
         return None, None
