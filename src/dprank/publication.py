@@ -15,7 +15,7 @@ from dprank._require import require_one_of, shown
 from dprank.data.declaration import Declaration
 from dprank.release import Decision, Ranking, Release, Selection
 
-__all__ = ["SCHEMA", "gain", "publish", "read_publication", "report"]
+__all__ = ["SCHEMA", "gain", "opened", "publish", "read_publication", "report"]
 
 #: Of the file; another number when its fields change.
 SCHEMA = "dprank.publication/1"
@@ -143,7 +143,21 @@ def publish(release: Release, question: Question, declaration: Declaration | Non
     return json.dumps(file, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _opened(text: str) -> Mapping[str, Any]:
+def opened(text: str) -> Mapping[str, Any]:
+    """The fields of a published file, not held against its release.
+
+    Raises
+    ------
+    ValueError
+        Where it is no such file.
+
+    Examples
+    --------
+    >>> opened("[]")
+    Traceback (most recent call last):
+        ...
+    ValueError: no publication: schema is not 'dprank.publication/1'
+    """
     try:
         file = json.loads(text)
     except (ValueError, RecursionError):
@@ -176,7 +190,7 @@ def read_publication(text: str) -> Release:
         ...
     ValueError: no publication: schema is not 'dprank.publication/1'
     """
-    file = _opened(text)
+    file = opened(text)
     require_one_of("question", file["question"], tuple(ASKED))
     release = Release.from_json(json.dumps(file["release"]))
     if file["ranges"] != ranges(release):
@@ -214,7 +228,7 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     # Which order do all ballots together make?
     """
     require_one_of("form", form, ("markdown", "html"))
-    release, file = read_publication(text), _opened(text)
+    release, file = read_publication(text), opened(text)
     guarantee = release.guarantee
     if guarantee is None:  # pragma: no cover - `read_publication` refuses it
         raise ValueError("guarantee = None")

@@ -10,7 +10,7 @@ import typer
 
 from dprank.cli import release
 from dprank.cli.check import check
-from dprank.cli.records import budget_command, report_command, verify
+from dprank.cli.records import budget_command, card_command, report_command, verify
 
 __all__ = ["app", "main"]
 
@@ -25,6 +25,7 @@ app.add_typer(release.app, name="release")
 app.command("budget")(budget_command)
 app.command("report")(report_command)
 app.command()(verify)
+app.command("card")(card_command)
 
 
 def _refuse(said: str, code: int) -> NoReturn:

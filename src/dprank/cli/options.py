@@ -11,6 +11,8 @@ from rich.console import Console
 from dprank.data.cleaning import RULES
 from dprank.data.declaration import Declaration
 
+__all__ = ["console", "declaration_of", "listed", "number", "paired"]
+
 File = Annotated[Path, typer.Argument(help="CSV or Parquet.")]
 Items = Annotated[
     str | None,
@@ -39,14 +41,17 @@ Dataset = Annotated[str | None, typer.Option(help="Whose budget it is; the name 
 
 
 def console() -> Console:
+    """What is shown, without breaking its lines."""
     return Console(soft_wrap=True, highlight=False)
 
 
 def listed(text: str | None) -> tuple[str, ...]:
+    """What stands between commas."""
     return tuple(part.strip() for part in text.split(",")) if text else ()
 
 
 def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
+    """What stands before and after the sign = of each text."""
     pairs = {}
     for text in texts:
         key, sign, value = text.partition("=")
@@ -84,6 +89,7 @@ def declaration_of(
 
 
 def number(name: str, text: str) -> float:
+    """A number of a flag."""
     try:
         return float(text)
     except ValueError:

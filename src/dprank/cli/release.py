@@ -36,6 +36,8 @@ from dprank.data.declaration import Declaration
 from dprank.privacy.noise import SECURE, Source
 from dprank.publication import ASKED, publish, shown_frame
 
+__all__ = ["agreement", "app", "consensus", "ranking", "topk"]
+
 app = typer.Typer(help="One private release.", no_args_is_help=True, rich_markup_mode=None)
 
 
