@@ -10,6 +10,8 @@ import typer
 
 from dprank.cli import release
 from dprank.cli.check import check
+from dprank.cli.examples import example_command
+from dprank.cli.manual import explain
 from dprank.cli.records import budget_command, card_command, report_command, verify
 
 __all__ = ["app", "main"]
@@ -26,6 +28,8 @@ app.command("budget")(budget_command)
 app.command("report")(report_command)
 app.command()(verify)
 app.command("card")(card_command)
+app.command("example")(example_command)
+explain(app)
 
 
 def _refuse(said: str, code: int) -> NoReturn:
@@ -39,7 +43,7 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.filterwarnings("always", message="epsilon = ")
     warnings.showwarning = lambda message, *_, **__: print(f"dprank: {message}", file=sys.stderr)
     try:
-        app(arguments, standalone_mode=True)
+        app(arguments, standalone_mode=True, prog_name="dprank")
     except ValueError as error:
         _refuse(" ".join(str(error).split()), 3 if type(error).__name__ == "BudgetRefused" else 2)
     except OSError as error:

@@ -49,8 +49,9 @@ def check(
 ) -> None:
     """Look at raw data: what counts, what is left out and why. Not for publication.
 
-    Example: dprank check survey.csv --comparisons left,right,answer --map left=1,right=0,equal=0.5
-    --person person --items items.txt --out plan.toml
+    Example: dprank check staff.csv --comparisons left,right,answer --map left=1,right=0,equal=0.5
+    --person person --items "Pay,Hours,Training,Leave,Equipment,Canteen" --clean strip,casefold
+    --alias traning=training --alias cantine=canteen --alias equipement=equipment --out plan.toml
     """
     kind = "comparisons" if comparisons else "tallies" if item else "ballots"
     if plan is None and sum(map(bool, (comparisons, wide, item))) != 1:

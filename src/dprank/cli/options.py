@@ -29,7 +29,11 @@ Wide = Annotated[bool, typer.Option("--wide", help="Ballots: a column an item, w
 Epsilon = Annotated[float, typer.Option(help="What the whole release spends; there is no default.")]
 Delta = Annotated[float, typer.Option(help="Chance of the events that the promise leaves out.")]
 Protect = Annotated[
-    str, typer.Option(help="One answer, one ballot, or one person with all answers: answer, ballot, person.")
+    str,
+    typer.Option(
+        help="One answer, one ballot, or one person with all answers: answer, ballot, person.",
+        autocompletion=lambda: ["answer", "ballot", "person"],
+    ),
 ]
 Out = Annotated[Path | None, typer.Option(help="Where the published file goes.")]
 Rehearse = Annotated[bool, typer.Option("--rehearse", help="On made-up data: nothing is read of yours or spent.")]

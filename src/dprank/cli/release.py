@@ -108,7 +108,8 @@ def ranking(
 ) -> None:
     """A ranking with its scores, from comparisons of two items at a time.
 
-    Example: dprank release ranking survey.csv --plan plan.toml --protect person --answers 3 --epsilon 1
+    Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
+    --budget budget.sqlite --out release.json
     """
     declared = declaration_of("comparisons", items, person, listed(comparisons), answers_map, clean, alias, plan)
     if protect not in ("answer", "person"):
@@ -186,7 +187,8 @@ def agreement(
 ) -> None:
     """Whether ballots agree on anything, or might have been shuffled.
 
-    Example: dprank release agreement ballots.csv --items "roads,schools,parks,debt" --voters 250 --epsilon 1
+    Example: dprank release agreement ballots.csv --items "roads,schools,parks,debt" --person person
+    --voters 250 --epsilon 1
     """
     declared = declaration_of("ballots", items, person, (), None, clean, alias, plan)
     mechanism = dprank.NoisyNorm.calibrated(
@@ -221,8 +223,8 @@ def topk(
 ) -> None:
     """The k most frequent items, in their order, by noise that is added once.
 
-    Example: dprank release topk diagnoses.parquet --person patient --item diagnosis --items icd.txt --k 10
-    --per-person 5 --epsilon 1
+    Example: dprank release topk diagnoses.csv --person patient --item diagnosis
+    --items "asthma,flu,gout,kuru,measles,migraine" --k 2 --per-person 2 --epsilon 1
     """
     declared = declaration_of("tallies", items, person, (item,) if item else (), None, clean, alias, plan)
     mechanism = dprank.Oneshot.calibrated(
