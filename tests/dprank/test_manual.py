@@ -16,8 +16,6 @@ from dprank.cli.manual import EXITS, entries, typed
 from dprank.data.examples import NAMES
 
 ENTRIES = {entry.name: entry for entry in entries(app)}
-#: Examples build on each other, in this order; all others come last.
-FIRST = ("example", "check", "plan", "budget", "release ranking", "release", "report", "verify")
 PROGRAM = "import sys; sys.argv[0] = 'dprank'; from dprank.cli import main; main()"
 
 
@@ -43,15 +41,10 @@ def test_a_command_says_what_it_does_and_all_its_options(name, capsys):
     assert flags == {option.names[0] for option in entry.options if not option.argument}
 
 
-def stage(name):
-    words = name.removeprefix("dprank ")
-    return next((at for at, first in enumerate(FIRST) if words == first or words.startswith(f"{first} ")), len(FIRST))
-
-
 @pytest.mark.slow
 def test_every_example_runs_one_after_the_other(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for name in sorted(ENTRIES, key=stage):
+    for name in ENTRIES:
         for table in NAMES:
             if name == "dprank example":
                 continue

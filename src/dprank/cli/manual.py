@@ -20,6 +20,8 @@ EXITS = {
     2: "it cannot be done as asked: one line on standard error says what, and what is allowed",
     3: "a budget refuses: nothing was drawn, and nothing is written",
 }
+#: Examples build on each other, in this order; all other commands come last.
+FIRST = ("example", "check", "plan", "budget", "release ranking", "release", "report", "verify")
 #: Longest line of an example.
 WIDTH = 76
 
@@ -104,7 +106,7 @@ def explain(app: typer.Typer) -> None:
 
 
 def entries(app: typer.Typer, words: str = "dprank") -> list[Entry]:
-    """Every command of `app`, those of a group under the group's name and theirs."""
+    """Every command of `app`, those of a group under the group's name and theirs; in the order in which one goes."""
     found = [
         _entry(f"{words} {it.name or it.callback.__name__}", it.callback)  # type: ignore[union-attr]
         for it in app.registered_commands
@@ -112,7 +114,12 @@ def entries(app: typer.Typer, words: str = "dprank") -> list[Entry]:
     for group in app.registered_groups:
         if group.typer_instance is not None:
             found += entries(group.typer_instance, f"{words} {group.name}")
-    return found
+    return sorted(found, key=_stage)
+
+
+def _stage(entry: Entry) -> int:
+    words = entry.name.removeprefix("dprank ")
+    return next((at for at, first in enumerate(FIRST) if f"{words} ".startswith(f"{first} ")), len(FIRST))
 
 
 def _entry(name: str, callback: Any) -> Entry:
