@@ -8,6 +8,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -138,9 +139,14 @@ def publish(release: Release, question: Question, declaration: Declaration | Non
             "tuned on the data": "nothing",
         },
         "declaration": hashlib.sha256(written.encode()).hexdigest() if written else None,
-        "software": {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()},
+        "software": dict(_software()),
     }
     return json.dumps(file, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+@cache
+def _software() -> Mapping[str, str]:
+    return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
 
 
 def opened(text: str) -> Mapping[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import NoReturn
+from functools import cache
+from typing import Any, NoReturn
 
 import typer
 
@@ -32,6 +33,12 @@ app.command("example")(example_command)
 explain(app)
 
 
+@cache
+def _command() -> Any:
+    """All commands, made from their signatures once a process."""
+    return typer.main.get_command(app)
+
+
 def _refuse(said: str, code: int) -> NoReturn:
     print(f"dprank: {said}", file=sys.stderr)
     sys.exit(code)
@@ -43,7 +50,7 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.filterwarnings("always", message="epsilon = ")
     warnings.showwarning = lambda message, *_, **__: print(f"dprank: {message}", file=sys.stderr)
     try:
-        app(arguments, standalone_mode=True, prog_name="dprank")
+        _command()(arguments, standalone_mode=True, prog_name="dprank")
     except ValueError as error:
         _refuse(" ".join(str(error).split()), 3 if type(error).__name__ == "BudgetRefused" else 2)
     except OSError as error:

@@ -82,6 +82,8 @@ def _drawn(
         source: Source = np.random.default_rng()
         return mechanism.release(made_up(source), source)
     data = declared.read(file).data
+    if isinstance(voters := getattr(mechanism, "n_voters", None), int):
+        data = _exactly(data, voters)
     if budget is None:
         return mechanism.release(data, SECURE)
     return dprank.Budget(budget).release(mechanism, data, dataset=dataset or file.name)
@@ -196,6 +198,20 @@ def agreement(
     )
     drawn = _drawn(mechanism, file, declared, lambda rng: _shuffled(declared, rng, voters), rehearse, budget, dataset)
     _finish(drawn, "agreement", declared, out, as_json, budget is not None)
+
+
+def _exactly(data: Any, voters: int) -> Any:
+    """So many ballots: missing ones are made up by shuffling, too many are left out by lot.
+
+    To refuse another number would tell of whoever cast a ballot that does not count. Which are left out, or made up,
+    can be coupled so that one person's ballot still changes one ballot at most: the guarantee stays as it is. So does
+    the size of the test, as shuffled ballots agree on nothing.
+    """
+    places = list(data.positions)
+    if len(places) > voters:
+        places = [places[at] for at in SECURE.permutation(len(places))[:voters]]
+    places += [SECURE.permutation(data.n_items) for _ in range(voters - len(places))]
+    return dprank.Rankings(places, data.items)
 
 
 def _shuffled(declared: Declaration, rng: Any, voters: int = 100) -> Any:
