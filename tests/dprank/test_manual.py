@@ -59,6 +59,33 @@ def test_every_example_runs_one_after_the_other(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "release.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["release", "ranking", "a.csv"], "Missing option '--epsilon'; see dprank release ranking --help"),
+        (["check"], "see dprank check --help"),
+        (["check", "--foo"], "--foo"),
+        (["nothing"], "No such command 'nothing'; see dprank --help"),
+        (["release", "topk", "a.csv", "--k", "x", "--per-person", "1", "--epsilon", "1"], "'--k'"),
+    ],
+)
+def test_a_command_that_is_not_understood_is_refused_in_one_line(words, said, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    shown = capsys.readouterr()
+    assert (end.value.code, shown.out) == (2, "")
+    assert said in shown.err
+    assert len(shown.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", [[], ["release"]])
+def test_no_words_at_all_are_answered_by_the_list_of_commands(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 2
+    assert "Commands:" in capsys.readouterr().out
+
+
 def complete(words, shell="bash"):
     """What a shell offers for the last of the words, by the protocol of its completion."""
     asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1), "_DPRANK_COMPLETE": f"complete_{shell}"}

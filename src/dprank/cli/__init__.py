@@ -50,10 +50,19 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.filterwarnings("always", message="epsilon = ")
     warnings.showwarning = lambda message, *_, **__: print(f"dprank: {message}", file=sys.stderr)
     try:
-        _command()(arguments, standalone_mode=True, prog_name="dprank")
+        code = _command()(arguments, standalone_mode=False, prog_name="dprank")
     except ValueError as error:
         _refuse(" ".join(str(error).split()), 3 if type(error).__name__ == "BudgetRefused" else 2)
     except OSError as error:
         _refuse(f"{error.filename or 'file'}: {error.strerror or type(error).__name__}", 2)
     except MemoryError:
         _refuse("not enough memory for so many items", 2)
+    except Exception as error:
+        asked = getattr(error, "ctx", None)
+        if not hasattr(error, "format_message"):  # of typer: a flag or a command that is not there, or is missing
+            raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message())
+            sys.exit(2)
+        _refuse(f"{error.format_message().rstrip('.')}; see {getattr(asked, 'command_path', 'dprank')} --help", 2)
+    sys.exit(code if isinstance(code, int) else 0)

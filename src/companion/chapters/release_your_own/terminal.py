@@ -22,6 +22,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
+
+import dprank.privacy.budget  # noqa: F401  (which draws, too)
 from companion.instruments.sweep import stream
 from dprank.cli import main
 from dprank.cli.manual import typed
@@ -32,6 +35,25 @@ from dprank.privacy import noise
 WIDTH = 92
 #: What a build would not repeat, and what stands in its place.
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
+
+READ = "--comparisons left,right,answer --map left=1,right=0,equal=0.5 --person person"
+TOPICS = '--items "Pay,Hours,Training,Leave,Equipment,Canteen"'
+ALIASES = "--alias traning=training --alias cantine=canteen --alias equipement=equipment"
+RANK = "dprank release ranking staff.csv --plan plan.toml --protect person --answers 15"
+#: What the chapter types, in this order.
+STEPS = {
+    "careless": f"dprank check staff.csv {READ}",
+    "look": f"dprank check staff.csv {READ} {TOPICS}",
+    "declare": f"dprank check staff.csv {READ} {TOPICS} --clean strip,casefold {ALIASES} --out plan.toml",
+    "budget": "dprank budget budget.sqlite --epsilon 2",
+    "no epsilon": RANK,
+    "rehearse": f"{RANK} --epsilon 1 --rehearse",
+    "release": f"{RANK} --epsilon 1 --budget budget.sqlite --out release.json",
+    "verify": "dprank verify release.json",
+    "report": "dprank report release.json --html",
+    "again": f"{RANK} --epsilon 1.5 --budget budget.sqlite",
+    "spent": "dprank budget budget.sqlite",
+}
 
 
 def folder() -> Path:
@@ -76,23 +98,28 @@ class Session:
 @contextlib.contextmanager
 def seeded(name: str) -> Iterator[None]:
     """A named stream in the place of the operating system's randomness, wherever the library has taken it in."""
-    rng = stream("release your own", {"command": name})
+    rng, fresh = stream("release your own", {"command": name}), np.random.default_rng
+
+    def generator(seed: Any = None) -> np.random.Generator:
+        return rng if seed is None else fresh(seed)
+
     with contextlib.ExitStack() as stack:
+        stack.enter_context(
+            mock.patch("numpy.random.default_rng", generator)
+        )
         for module in [it for key, it in sys.modules.items() if key.partition(".")[0] == "dprank"]:
             if vars(module).get("SECURE") is noise.SECURE and module is not noise:
                 stack.enter_context(mock.patch.object(module, "SECURE", rng))
         yield
 
 
-def run(command: str, **written: str) -> Session:
-    """Type a command; `written` are files to be laid there before, by name without their ending ``.txt``."""
-    for name, text in written.items():
-        (folder() / f"{name}.txt").write_text(text, encoding="utf-8")
+def run(command: str) -> Session:
+    """Type a command."""
     words = shlex.split(command)
     if words[0] != "dprank":
         raise ValueError(f"command = {words[0]!r}; dprank is needed")
     said, code = io.StringIO(), 0
-    plain: dict[str, Any] = {"COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb"}
+    plain = {"COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb"}
     with (
         warnings.catch_warnings(),
         contextlib.chdir(folder()),
@@ -106,4 +133,11 @@ def run(command: str, **written: str) -> Session:
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
     text = DAY.sub("20··-··-··", said.getvalue()).replace(f"{folder()}{os.sep}", "")
+    if "drawn by the operating system" in text:
+        raise RuntimeError(f"{command}: drawn by the operating system, which no build repeats")
     return Session(command, "\n".join(line.rstrip() for line in text.splitlines()), code)
+
+
+def walk() -> dict[str, Session]:
+    """All commands of the chapter, one after the other, by name."""
+    return {name: run(command) for name, command in STEPS.items()}
