@@ -28,7 +28,8 @@ def listed(option: Option) -> Iterator[str]:
     """An entry of the list of options."""
     default = f" Without it: {option.default}." if option.default else ""
     needed = " Needed." if option.required else ""
-    yield f"`{option.takes if option.argument else f'{option.names[0]} {option.takes}'.strip()}`"
+    written = option.takes if option.argument else " / ".join(option.names) + f" {option.takes}".rstrip()
+    yield f"`{written}`"
     yield f": {prose(option.said)}{needed}{default}\n"
 
 

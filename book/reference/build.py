@@ -24,6 +24,7 @@ ROOMS = (
     "aggregation",
     "uniformity",
     "models",
+    "plan",
     "audit",
     "publication",
     "registry",

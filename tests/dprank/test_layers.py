@@ -20,7 +20,7 @@ FLOORS = (
     {"_json"},
     {"release"},
     {"pairwise", "topk", "aggregation", "uniformity"},
-    {"audit"},
+    {"audit", "plan"},
     {"publication"},
     {"registry"},
     {"cli"},

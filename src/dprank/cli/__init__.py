@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from dprank.cli import release
+from dprank.cli import plan, release
 from dprank.cli.check import check
 from dprank.cli.examples import example_command
 from dprank.cli.manual import explain
@@ -24,6 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(check)
+app.add_typer(plan.app, name="plan")
 app.add_typer(release.app, name="release")
 app.command("budget")(budget_command)
 app.command("report")(report_command)

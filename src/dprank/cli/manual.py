@@ -49,8 +49,8 @@ class Entry:
     options: tuple[Option, ...]
 
 
-def parted(callback: Any) -> tuple[list[str], str]:
-    """The paragraphs of a command's docstring, and its example as one line.
+def parted(callback: Any, instead: str | None = None) -> tuple[list[str], str]:
+    """The paragraphs of a command's docstring, or of help that stands for it, and its example as one line.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def parted(callback: Any) -> tuple[list[str], str]:
     >>> parted(greet)
     (['Say hello.'], 'dprank greet --loud')
     """
-    paragraphs = [" ".join(it.split()) for it in (inspect.getdoc(callback) or "").split("\n\n")]
+    paragraphs = [" ".join(it.split()) for it in inspect.cleandoc(instead or callback.__doc__ or "").split("\n\n")]
     examples = [it.removeprefix("Example: ") for it in paragraphs if it.startswith("Example: ")]
     return [it for it in paragraphs if not it.startswith("Example: ")], " ".join(examples)
 
@@ -95,7 +95,7 @@ def typed(example: str, width: int = WIDTH) -> list[str]:
 def explain(app: typer.Typer) -> None:
     """Give the help of every command of `app` its example, as one types it, and the exit codes."""
     for command in app.registered_commands:
-        said, example = parted(command.callback)
+        said, example = parted(command.callback, command.help)
         command.help = "\n\n".join(said)
         lines = ["\b", "Example:", *(f"  {line}" for line in typed(example))] if example else []
         codes = "; ".join(f"{code} {meaning}" for code, meaning in EXITS.items())
@@ -108,7 +108,7 @@ def explain(app: typer.Typer) -> None:
 def entries(app: typer.Typer, words: str = "dprank") -> list[Entry]:
     """Every command of `app`, those of a group under the group's name and theirs; in the order in which one goes."""
     found = [
-        _entry(f"{words} {it.name or it.callback.__name__}", it.callback)  # type: ignore[union-attr]
+        _entry(f"{words} {it.name or it.callback.__name__}", it.callback, it.help)  # type: ignore[union-attr]
         for it in app.registered_commands
     ]
     for group in app.registered_groups:
@@ -122,8 +122,8 @@ def _stage(entry: Entry) -> int:
     return next((at for at, first in enumerate(FIRST) if f"{words} ".startswith(f"{first} ")), len(FIRST))
 
 
-def _entry(name: str, callback: Any) -> Entry:
-    said, example = parted(callback)
+def _entry(name: str, callback: Any, instead: str | None) -> Entry:
+    (said, _), (_, example) = parted(callback, instead), parted(callback)
     hints = get_type_hints(callback, include_extras=True)
     options = tuple(_option(it, hints[it.name]) for it in inspect.signature(callback).parameters.values())
     due = [it for it in options if it.required]
@@ -141,6 +141,8 @@ def _option(given: inspect.Parameter, hint: Any) -> Option:
     shown = {bool: "", int: "N", float: "X", Path: "FILE"}
     value = next((shown[it] for it in (kind, *get_args(kind)) if it in shown), "TEXT")
     default = given.default if type(given.default) in (int, float, str) and given.default != "" else None
+    if kind is bool and not names:
+        names = [f"--{given.name.replace('_', '-')}", f"--no-{given.name.replace('_', '-')}"]
     return Option(
         names=(given.name,) if argument else tuple(names or [f"--{given.name.replace('_', '-')}"]),
         takes=given.name.upper() if argument else value,

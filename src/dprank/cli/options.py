@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from dprank._require import shown
 from dprank.data.cleaning import RULES
-from dprank.data.declaration import Declaration
+from dprank.data.declaration import Declaration, declared_part, release_part
 
 __all__ = ["console", "declaration_of", "listed", "number", "paired"]
 
@@ -21,7 +22,29 @@ Items = Annotated[
 Person = Annotated[str | None, typer.Option(help="The column that says who.")]
 Clean = Annotated[str | None, typer.Option(help=f"Rules, with commas between: {', '.join(RULES)}.")]
 Alias = Annotated[list[str] | None, typer.Option(help="What is written and what is meant: scool=school. Repeat it.")]
-Plan = Annotated[Path | None, typer.Option(help="A declaration, as `check --out` writes it; flags go before it.")]
+
+
+def _planned(context: typer.Context, plan: Path | None) -> Path | None:
+    """What a plan says of a release holds where no flag says otherwise."""
+    known = {parameter.name for parameter in context.command.params}
+    if plan is not None and "rehearse" in known:
+        found = release_part(plan)
+        if unknown := sorted(found.keys() - known):
+            raise ValueError(
+                f"{plan}: unknown key {shown(unknown[0])} of a release; allowed: {', '.join(sorted(known))}"
+            )
+        context.default_map = found
+    return plan
+
+
+Plan = Annotated[
+    Path | None,
+    typer.Option(
+        help="A declaration, as `check --out` and `plan --out` write it; flags go before it.",
+        callback=_planned,
+        is_eager=True,
+    ),
+]
 Columns = Annotated[str | None, typer.Option("--comparisons", help="Columns of first item, second item, answer.")]
 Answers = Annotated[str | None, typer.Option("--map", help="What an answer means: left=1,right=0,equal=0.5.")]
 Item = Annotated[str | None, typer.Option("--item", help="The column of the item that a person has.")]
@@ -76,7 +99,7 @@ def declaration_of(
     plan: Path | None,
 ) -> Declaration:
     """Flags before the plan, and the plan before nothing."""
-    base: dict[str, Any] = vars(Declaration.from_toml(plan)) if plan else {"kind": kind, "items": ()}
+    base: dict[str, Any] = {"kind": kind, "items": ()} | (declared_part(plan) if plan else {})
     given: dict[str, Any] = {"person": person, "columns": columns or None, "clean": listed(clean) or None}
     if items is not None:
         path = Path(items)

@@ -33,10 +33,16 @@ from dprank.cli.options import (
     listed,
 )
 from dprank.data.declaration import Declaration
+from dprank.plan.tags import mechanism_of
 from dprank.privacy.noise import SECURE, Source
 from dprank.publication import ASKED, publish, shown_frame
 
 __all__ = ["agreement", "app", "consensus", "ranking", "topk"]
+
+Mechanism = Annotated[str | None, typer.Option(help="Its name, as `dprank plan` recommends it.")]
+Adjacency = Annotated[
+    str | None, typer.Option(help="replace (one person's data are others), or add_remove (one person more or less).")
+]
 
 app = typer.Typer(help="One private release.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -99,6 +105,10 @@ def ranking(
     person: Person = None,
     answers_map: Answers = None,
     answers: Annotated[int | None, typer.Option(help="How many answers of a person count.")] = None,
+    mechanism: Mechanism = None,
+    adjacency: Adjacency = None,
+    score: Annotated[str | None, typer.Option(help="What is counted: net, half or wins.")] = None,
+    design: Annotated[str | None, typer.Option(help="What of a person counts: once (a pair), any.")] = None,
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
@@ -123,12 +133,16 @@ def ranking(
         raise ValueError(
             "answers are missing; say with --answers how many of a person's count: the noise grows with them"
         )
-    mechanism = dprank.NoisyCounts.calibrated(
+    chosen = mechanism_of(
+        "ranking",
+        mechanism or "NoisyCounts",
         epsilon=epsilon,
-        n_items=len(declared.items),
-        per_person=answers,
-        unit="voter" if whole else "comparison",
-        design="once" if whole else "any",
+        items=declared.items,
+        protect=protect,
+        answers=answers,
+        score=score,
+        design=design or "once",
+        adjacency=adjacency,
     )
 
     def made_up(rng: Any) -> Any:
@@ -138,7 +152,7 @@ def ranking(
             [pairs[0]] * 300, [pairs[1]] * 300, rng.integers(0, 2, 300), items=declared.items, voter=voters
         )
 
-    drawn = _drawn(mechanism, file, declared, made_up, rehearse, budget, dataset)
+    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset)
     _finish(drawn, "ranking", declared, out, as_json, budget is not None)
 
 
@@ -147,6 +161,9 @@ def consensus(
     file: File,
     epsilon: Epsilon,
     delta: Delta = 0.0,
+    mechanism: Mechanism = None,
+    adjacency: Adjacency = None,
+    rule: Annotated[str | None, typer.Option(help="How a NoisyMatrix is put in order: auto, borda, ….")] = None,
     wide: Wide = True,
     items: Items = None,
     person: Person = None,
@@ -164,8 +181,16 @@ def consensus(
     Example: dprank release consensus ballots.csv --items "roads,schools,parks,debt" --person person --epsilon 1
     """
     declared = declaration_of("ballots", items, person, (), None, clean, alias, plan)
-    mechanism = dprank.PrivateBorda.calibrated(epsilon=epsilon, delta=delta, n_items=len(declared.items))
-    drawn = _drawn(mechanism, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset)
+    chosen = mechanism_of(
+        "consensus",
+        mechanism or "PrivateBorda",
+        epsilon=epsilon,
+        items=declared.items,
+        delta=delta,
+        adjacency=adjacency,
+        rule=rule,
+    )
+    drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset)
     _finish(drawn, "consensus", declared, out, as_json, budget is not None)
 
 
@@ -175,6 +200,8 @@ def agreement(
     epsilon: Epsilon,
     voters: Annotated[int, typer.Option(help="How many ballots there are: a public number.")],
     size: Annotated[float, typer.Option(help="Chance of rejecting where nobody agrees.")] = 0.05,
+    mechanism: Mechanism = None,
+    statistic: Annotated[str | None, typer.Option(help="What a NoisyNorm looks at: ranks or pairs.")] = None,
     wide: Wide = True,
     items: Items = None,
     person: Person = None,
@@ -193,10 +220,16 @@ def agreement(
     --voters 250 --epsilon 1
     """
     declared = declaration_of("ballots", items, person, (), None, clean, alias, plan)
-    mechanism = dprank.NoisyNorm.calibrated(
-        epsilon=epsilon, size=size, n_items=len(declared.items), n_voters=voters, statistic="ranks"
+    chosen = mechanism_of(
+        "agreement",
+        mechanism or "NoisyNorm",
+        epsilon=epsilon,
+        items=declared.items,
+        voters=voters,
+        size=size,
+        statistic=statistic or "ranks",
     )
-    drawn = _drawn(mechanism, file, declared, lambda rng: _shuffled(declared, rng, voters), rehearse, budget, dataset)
+    drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng, voters), rehearse, budget, dataset)
     _finish(drawn, "agreement", declared, out, as_json, budget is not None)
 
 
@@ -228,6 +261,11 @@ def topk(
     items: Items = None,
     person: Person = None,
     delta: Delta = 0.0,
+    mechanism: Mechanism = None,
+    adjacency: Adjacency = None,
+    noise: Annotated[str | None, typer.Option(help="Its law: laplace, gumbel or exponential.")] = None,
+    ordered: Annotated[bool, typer.Option(help="Whether the k come in their order.")] = True,
+    values: Annotated[bool, typer.Option("--values", help="Whether their counts come too.")] = False,
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
@@ -243,18 +281,22 @@ def topk(
     --items "asthma,flu,gout,kuru,measles,migraine" --k 2 --per-person 2 --epsilon 1
     """
     declared = declaration_of("tallies", items, person, (item,) if item else (), None, clean, alias, plan)
-    mechanism = dprank.Oneshot.calibrated(
+    chosen = mechanism_of(
+        "topk",
+        mechanism or "Oneshot",
         epsilon=epsilon,
+        items=declared.items,
         delta=delta,
         k=k,
-        items=declared.items,
+        noise=noise,
         per_person=per_person,
-        adjacency="add_remove",
-        ordered=True,
+        adjacency=adjacency or "add_remove",
+        ordered=ordered,
+        values=values,
     )
 
     def made_up(rng: Any) -> Any:
         return dprank.Tallies(rng.integers(0, 100, 300), rng.integers(0, len(declared.items), 300), declared.items)
 
-    drawn = _drawn(mechanism, file, declared, made_up, rehearse, budget, dataset)
+    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset)
     _finish(drawn, "topk", declared, out, as_json, budget is not None)

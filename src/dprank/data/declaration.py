@@ -20,7 +20,7 @@ from dprank.data.rankings import Rankings
 from dprank.data.sniffing import sniff
 from dprank.data.tallies import Tallies
 
-__all__ = ["Declaration", "Intake"]
+__all__ = ["Declaration", "Intake", "declared_part", "release_part"]
 
 Kind = Literal["comparisons", "ballots", "tallies"]
 #: Why a row is left out. Each looks at the row alone, or at the rows of its person.
@@ -153,13 +153,7 @@ class Declaration:
         >>> Declaration.from_toml(file).items
         ('a', 'b')
         """
-        try:
-            given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeError) as error:
-            raise ValueError(f"{path}: not TOML: {' '.join(str(error).split())}") from None
-        known = {it.name for it in fields(cls)}
-        if unknown := sorted(given.keys() - known):
-            raise ValueError(f"{path}: unknown key {shown(unknown[0])}; allowed: {', '.join(sorted(known))}")
+        given = declared_part(path)
         if missing := sorted({"kind", "items"} - given.keys()):
             raise ValueError(f"{path}: {missing[0]} is missing")
         try:
@@ -252,6 +246,69 @@ class Declaration:
             data = _ballots(taken[stays], self.items, person)
         counts = {reason: int((gone == at).sum()) for at, reason in enumerate(REASONS, 1) if (gone == at).any()}
         return Intake(data, sniffed.said, len(frame), counts, dict(unknown.most_common()))
+
+
+def declared_part(path: str | Path) -> dict[str, Any]:
+    """What a file declares, complete or not: flags may say the rest.
+
+    Parameters
+    ----------
+    path : path
+        Of a declaration, or of a plan.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, and the key that no declaration has.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "plan.toml"
+    >>> _ = file.write_text('kind = "comparisons"\\n[release]\\nepsilon = 1.0\\n')
+    >>> declared_part(file)
+    {'kind': 'comparisons'}
+    """
+    given = _toml_of(path)
+    given.pop("release", None)
+    known = {it.name for it in fields(Declaration)}
+    if unknown := sorted(given.keys() - known):
+        raise ValueError(f"{path}: unknown key {shown(unknown[0])}; allowed: {', '.join(sorted(known))}")
+    return given
+
+
+def release_part(path: str | Path) -> dict[str, Any]:
+    """What a plan says of a release: the table `release` of its file, which a declaration passes over.
+
+    Parameters
+    ----------
+    path : path
+        Of a plan, as `dprank plan --out` writes it; or of a declaration, which says nothing of a release.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, where it is no such table of single values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "plan.toml"
+    >>> _ = file.write_text('kind = "ballots"\\nitems = ["a", "b"]\\n[release]\\nepsilon = 1.0\\n')
+    >>> release_part(file), Declaration.from_toml(file).items
+    ({'epsilon': 1.0}, ('a', 'b'))
+    """
+    found = _toml_of(path).get("release", {})
+    if type(found) is not dict or not all(type(it) in (str, int, float, bool) for it in found.values()):
+        raise ValueError(f"{path}: release is no table of single values: [release], then a line each")
+    return found
+
+
+def _toml_of(path: str | Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeError) as error:
+        raise ValueError(f"{path}: not TOML: {' '.join(str(error).split())}") from None
 
 
 def _ballots(places: Any, items: tuple[str, ...], person: Any) -> Rankings:

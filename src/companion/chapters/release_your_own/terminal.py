@@ -104,9 +104,7 @@ def seeded(name: str) -> Iterator[None]:
         return rng if seed is None else fresh(seed)
 
     with contextlib.ExitStack() as stack:
-        stack.enter_context(
-            mock.patch("numpy.random.default_rng", generator)
-        )
+        stack.enter_context(mock.patch("numpy.random.default_rng", generator))
         for module in [it for key, it in sys.modules.items() if key.partition(".")[0] == "dprank"]:
             if vars(module).get("SECURE") is noise.SECURE and module is not noise:
                 stack.enter_context(mock.patch.object(module, "SECURE", rng))
