@@ -85,7 +85,11 @@ MaxWeight = Annotated[
 Epsilon = Annotated[float, typer.Option(help="What the whole release spends; there is no default.")]
 Delta = Annotated[float, typer.Option(help="Chance of the events that the promise leaves out.")]
 Protect = Annotated[
-    str, typer.Option(help="One answer, one ballot, or one person with all answers: answer, ballot, person.")
+    str,
+    typer.Option(
+        help="One answer, one ballot, or one person with all answers: answer, ballot, person.",
+        autocompletion=lambda: ["answer", "ballot", "person"],
+    ),
 ]
 Persons = Annotated[
     int | None,

@@ -228,7 +228,7 @@ def ranking(
 ) -> None:
     """A ranking from comparisons of two items at a time.
 
-    Example: dprank plan ranking --items items.txt --persons 400 --epsilon 1 --answers 3,5,8,15
+    Example: dprank plan ranking --items 6 --persons 400 --epsilon 1 --answers 1,3,5,8,15
     """
     _said(
         "ranking", items, declared, out, as_json, persons=persons, epsilon=epsilon,

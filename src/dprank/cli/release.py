@@ -150,13 +150,13 @@ def ranking(
     person: Person = None,
     answers_map: Answers = None,
     answers: Annotated[int | None, typer.Option(help="How many answers of a person count.")] = None,
-    persons: Persons = None,
-    sampling: Sampled = None,
-    top: Top = None,
     mechanism: Mechanism = None,
     adjacency: Adjacency = None,
     score: Annotated[str | None, typer.Option(help="What is counted: net, half or wins.")] = None,
     design: Annotated[str | None, typer.Option(help="What of a person counts: once (a pair), any.")] = None,
+    persons: Persons = None,
+    sampling: Sampled = None,
+    top: Top = None,
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
@@ -168,7 +168,8 @@ def ranking(
 ) -> None:
     """A ranking with its scores, from comparisons of two items at a time.
 
-    Example: dprank release ranking survey.csv --plan plan.toml --protect person --answers 3 --epsilon 1
+    Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
+    --budget budget.sqlite --out release.json
     """
     form = form_of(file, plan, comparisons=comparisons, pairs=pairs)
     declared = declaration_of(
@@ -308,7 +309,8 @@ def agreement(
 ) -> None:
     """Whether ballots agree on anything, or might have been shuffled.
 
-    Example: dprank release agreement ballots.csv --items "roads,schools,parks,debt" --voters 250 --epsilon 1
+    Example: dprank release agreement ballots.csv --items "roads,schools,parks,debt" --person person
+    --voters 250 --epsilon 1
     """
     declared = _ballots(
         plan,
@@ -390,8 +392,8 @@ def topk(
 ) -> None:
     """The k most frequent items, in their order, by noise that is added once.
 
-    Example: dprank release topk diagnoses.parquet --person patient --item diagnosis --items icd.txt --k 10
-    --per-person 5 --epsilon 1
+    Example: dprank release topk diagnoses.csv --person patient --item diagnosis
+    --items "asthma,flu,gout,kuru,measles,migraine" --k 2 --per-person 2 --epsilon 1
     """
     form = form_of(file, plan, item=item)
     declared = declaration_of("tallies", form, items=items, person=person, clean=clean, alias=alias, plan=plan)
