@@ -9,7 +9,8 @@ import pytest
 
 import dprank
 from dprank.cli import main
-from dprank.publication import gain, publish, read_publication, report
+from dprank.publication import gain, publish, read_publication
+from dprank.report import report
 
 ITEMS = "Pay,Hours,Canteen"
 SURVEY = [

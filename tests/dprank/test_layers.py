@@ -22,7 +22,7 @@ FLOORS = (
     {"pairwise", "topk", "aggregation", "uniformity"},
     {"audit", "plan"},
     {"publication"},
-    {"registry"},
+    {"registry", "report"},
     {"cli"},
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
