@@ -6,10 +6,12 @@ import html
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import numpy as np
+
 from dprank._picture import Places, drawn, typed
 from dprank._require import require_one_of
 from dprank.publication import ASKED, RULES_OF_BALLOTS, gain, opened, read_publication, sampled, shown_frame, told
-from dprank.release import Ranking, Release
+from dprank.release import Ranking
 
 __all__ = ["report"]
 
@@ -81,13 +83,14 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _picture(release: Release, found: list[dict[str, Any]]) -> Places | None:
+def _picture(release: Any, found: list[dict[str, Any]]) -> Places | None:
     """Places and ranges as a picture shows them, if there are any."""
     if not found:
         return None
-    items = release.ranking if isinstance(release, Ranking) else [str(item) for item in release.items]  # type: ignore[attr-defined]
-    pairs = [list(zip(one["lowest"], one["highest"], strict=True)) for one in found]
-    return Places(items, *pairs)
+    names, order = (release.ranking, None) if isinstance(release, Ranking) else (release.items, release.values)
+    rows = range(len(names)) if order is None else np.argsort(-order, kind="stable")
+    pairs = [[(one["lowest"][row], one["highest"][row]) for row in rows] for one in found]
+    return Places([str(names[row]) for row in rows], *pairs)
 
 
 def _legend(picture: Places) -> str:
