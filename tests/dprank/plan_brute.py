@@ -1,4 +1,4 @@
-"""Releases of made-up polls, by the mechanisms themselves: what a plan must foresee. It knows nothing of a plan's laws."""
+"""Releases of made-up polls, by the mechanisms themselves: what a plan must foresee. It knows no law of a plan."""
 
 import math
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr, betaln, log_ndtr, ndtr
 
+from dprank._quadrature import gauss
 from dprank._require import as_floats
 from dprank._search import least
 from dprank.privacy.ranges import ScoreNoise, range_quantile
@@ -42,7 +42,7 @@ LEVEL = 0.95
 #: All pairs are gone through up to so many items.
 _FEW = 40
 #: Noise so many times narrower than what sampling does is as good as normal.
-_NARROW = 1e3
+_NARROW = 300.0
 #: Cells of an integral; nodes of the sum over what sampling does.
 _CELLS, _NODES = 500, 16
 #: Places that are filled in an exact sum; beyond, the threshold is as good as fixed.
@@ -271,19 +271,27 @@ class Spread:
             return np.asarray(ndtr(-z) + (up - down) / 2)
         if noise == "exponential":
             return np.asarray(ndtr(-z) + _tilted(z, a))
-        # nodes closer together than either law is wide
-        panels = math.ceil(2 + a / 2)
-        node, weight = leggauss(_NODES)
-        edges = np.linspace(-9, 9, panels + 1)
-        y = (edges[:-1, None] + (node + 1) * 9 / panels).ravel()
-        mass = np.tile(weight, panels) * 9 / panels * np.exp(-y * y / 2) / math.sqrt(2 * math.pi)
+        # over what is the narrower of the two, where the other is smooth
         with np.errstate(over="ignore"):
-            return np.asarray(-np.expm1(-np.exp(-(x[..., None] / self.scale - a * y))) @ mass)
+            if a < 1:
+                y, mass = _nodes(-9.0, 9.0, 6)
+                mass = mass * np.exp(-y * y / 2) / math.sqrt(2 * math.pi)
+                return np.asarray(-np.expm1(-np.exp(-(x[..., None] / self.scale - a * y))) @ mass)
+            y, mass = _nodes(-4.0, 44.0, 16)
+            mass = mass * np.exp(-y - np.exp(-y))
+            return np.asarray(ndtr((y - x[..., None] / self.scale) / a) @ mass)
 
     @property
     def width(self) -> float:
         """Where it lies, but for exp(-45) of it, on both sides of 0."""
         return 9.5 * self.deviation + 45 * self.scale
+
+
+@cache
+def _nodes(low: float, high: float, panels: int) -> tuple[Array, Array]:
+    """Gauss-Legendre panels of one width."""
+    edges = np.linspace(low, high, panels + 1)
+    return gauss(edges[:-1], edges[1:], _NODES)
 
 
 def _tilted(z: Array, a: float) -> Array:
