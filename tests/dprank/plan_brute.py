@@ -125,7 +125,7 @@ def named(choice, setting, releases, rng):
     return (chosen < k).sum(axis=1), (chosen == np.arange(k)).all(axis=1)
 
 
-def tested(choice, setting, releases, rng):
+def decided(choice, setting, releases, rng):
     """Whether each of many tests finds the agreement."""
     asked, m = dict(choice.parameters), setting.n_items
     sized = {"epsilon": setting.epsilon, "n_items": m, "size": setting.size}

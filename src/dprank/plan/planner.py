@@ -313,11 +313,17 @@ def plan(
     bounds = (1,) if answers is None else answers
     setting = Setting(question, count, persons, epsilon, answers=bounds, gap=gap, k=k, **more)  # type: ignore[arg-type]
     module = import_module(f"dprank.plan.{setting.question}")
-    found = [_chosen(one) for one in module.candidates(setting)]
+    found, refused = [], ""
+    for one in module.candidates(setting):
+        try:
+            found.append(_chosen(one))
+        except ValueError as error:  # so much or so little is beyond this one
+            refused = refused or str(error)
     public = [choice for choice in found if choice.publishable]
     if not public:
         raise ValueError(
-            f"adjacency = {setting.adjacency!r}, trust = {setting.trust!r}; no mechanism answers {question!r} so"
+            refused
+            or f"adjacency = {setting.adjacency!r}, trust = {setting.trust!r}; no mechanism answers {question!r} so"
         )
     ranked = sorted(found, key=lambda choice: (not choice.publishable, *_merit(choice)))
     best = ranked[0]

@@ -246,6 +246,8 @@ def candidates(setting: Setting) -> list[Candidate]:
     """
     whole = setting.protect == "person"
     found: list[Candidate] = []
+    if setting.trust == "nobody":
+        return found
     for bound in setting.answers if whole else (None,):
         for score in ("net", "half", "wins"):
             for design in ("once", "any") if whole else ("any",):

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from checks import each, refused
-from plan_brute import ERRORS, agreed, named, near, ranked, tested, wrong_pairs
+from plan_brute import ERRORS, agreed, decided, named, near, ranked, wrong_pairs
 
 import dprank
 from dprank.plan.planner import alike
@@ -106,7 +106,7 @@ def simulated(question, choice, setting, rng, releases):
         return wrong_pairs(agreed(choice, setting, releases, rng))
     if question == "topk":
         return 1 - named(choice, setting, releases, rng)[0] / setting.k
-    return ~tested(choice, setting, releases, rng)
+    return ~decided(choice, setting, releases, rng)
 
 
 #: Of what a plan's own simulation and simplifications may be off: see the modules for the reasons.
@@ -253,6 +253,7 @@ def test_the_error_is_the_sum_of_its_parts(question, cell):
     assert found.best is found.choices[0]
 
 
+@pytest.mark.slow
 def test_more_epsilon_and_more_people_never_hurt():
     for question, base in (("ranking", RANKING[12]), ("consensus", {**CONSENSUS[8], "delta": 0.0}), ("topk", TOPK[1])):
         for key, values in (("epsilon", (0.1, 0.3, 1.0, 3.0, 10.0)), ("persons", (50, 200, 1000, 5000))):
@@ -281,16 +282,17 @@ def test_more_answers_a_person_hurt_only_where_people_do_not_give_them():
     # bounding falls, noise grows: that is the whole of it
     assert all(after.bounding < before.bounding for before, after in pairwise(some_give))
     assert all(after.added > before.added for before, after in pairwise(some_give))
-    # and one release is a draw: where items hardly differ four of the five numbers of version 0.1 are nothing unusual
-    close = by_bound(dprank.plan("ranking", **base, given=base["answers"], gap=0.005))
-    inside = [
-        choice.band[0] <= seen <= choice.band[1]
-        for choice, seen in zip(close, (0.27, 0.61, 0.46, 0.25, 0.79), strict=True)
-    ]
-    assert sum(inside) >= 3
-    assert all(choice.band[1] - choice.band[0] > 0.2 for choice in close)
+    # and one release is a draw, which tells of luck more than of the bound: three of the five numbers of version 0.1 are
+    # nothing unusual where items hardly differ; 0.61 and 0.79 are beyond what 19 of 20 releases do at any bound
+    close = by_bound(dprank.plan("ranking", **base, given=base["answers"], gap=0.02))
+    seen = 0.27, 0.61, 0.46, 0.25, 0.79
+    inside = [choice.band[0] <= one <= choice.band[1] for choice, one in zip(close, seen, strict=True)]
+    assert inside == [True, False, True, True, False]
+    expected = [choice.error for choice in close]
+    assert all(choice.band[1] - choice.band[0] > 4 * (max(expected) - min(expected)) for choice in close)
 
 
+@pytest.mark.slow
 @each("question, cell", [CELLS[12], CELLS[25], CELLS[31], CELLS[38], CELLS[29]])
 def test_the_epsilon_and_the_people_that_are_needed_are_enough_and_no_less_is(question, cell):
     found = dprank.plan(question, **cell, accuracy=0.8)
@@ -352,6 +354,7 @@ def test_what_is_for_research_is_not_recommended():
     assert "PerturbedMLE" not in {c.mechanism for c in dprank.plan("ranking", items=4, persons=9, epsilon=1.0).choices}
 
 
+@pytest.mark.slow
 def test_tags_are_what_the_classes_say():
     common = {"epsilon": 1.0, "n_items": 4}
     extra = {
@@ -359,7 +362,7 @@ def test_tags_are_what_the_classes_say():
         "PerturbedMLE": {"per_person": 1, "ridge": 1.0, "graph": "public"},
         "Oneshot": {"k": 2},
         "Peeling": {"k": 2},
-        **dict.fromkeys(("NoisyNorm", "LaplaceUnif", "Trun"), {"n_voters": 50, "size": 0.1}),
+        **{name: {"n_voters": 50, "size": 0.1} for name in ("NoisyNorm", "LaplaceUnif", "Trun")},
     }
     ballots = dprank.Rankings([[0, 1, 2, 3], [3, 2, 1, 0]] * 25, "abcd")
     answers = dprank.Comparisons([0, 1], [1, 2], [1, 0], items="abcd", voter=[1, 2])
