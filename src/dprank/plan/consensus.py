@@ -22,7 +22,7 @@ __all__ = ["Ordering", "Placing", "candidates", "mallows_places"]
 Array = NDArray[np.float64]
 
 #: Items up to which all orders are listed, KwikSort is simulated, and reports about pairs are.
-LISTED, SORTED, REPORTED = 7, 20, 64
+LISTED, SORTED, REPORTED = 7, 20, 20
 _SEED = 20260102
 #: Releases that are simulated where no closed form is known.
 _DRAWS = 600
@@ -115,14 +115,14 @@ class Placing(Candidate):
 
     def _reported(self, made: Any) -> float:
         """What the report of a person adds to a sum of places, from simulated reports."""
-        rng = np.random.default_rng(_SEED)
-        ballots = mallows_places(self.setting.n_items, self.setting.phi)[:200]
-        signs = np.array([made.randomiser.estimate(made.randomiser.report(ballot[None], rng)) for ballot in ballots])
-        m = self.setting.n_items
+        rng, m, each = np.random.default_rng(_SEED), self.setting.n_items, 25
+        ballots = mallows_places(m, self.setting.phi)
+        ballots = ballots[: min(len(ballots), 1500) // each * each].reshape(-1, each, m)
+        signs = np.array([made.randomiser.estimate(made.randomiser.report(block, rng)) for block in ballots])
         margins = np.zeros((len(ballots), m, m))
         margins[:, *np.triu_indices(m, 1)] = signs
         places = (margins.sum(axis=1) - margins.sum(axis=2)) / 2
-        return math.sqrt(float(np.var(places - ballots, axis=0).mean()) * m / (m - 1))
+        return math.sqrt(each * float(np.var(places - ballots.mean(axis=1), axis=0).mean()) * m / (m - 1))
 
     def _scale(self, drawn: Drawn, persons: int) -> float:
         return drawn.scale * (math.sqrt(persons) if self.local else 1.0)

@@ -46,7 +46,7 @@ _NARROW = 300.0
 #: Cells of an integral; nodes of the sum over what sampling does.
 _CELLS, _NODES = 500, 16
 #: Places that are filled in an exact sum; beyond, the threshold is as good as fixed.
-_PLACES = 32
+_PLACES = 12
 #: Seed of what is simulated: a plan is a function of its question.
 _SEED = 20260101
 
@@ -377,7 +377,7 @@ def ladder_share_right(step: float, k: int, rest: int, law: Spread) -> float:
     Notes
     -----
     An item at x is among the largest if no more of the rest lie above it than of the ladder below it. Where the ladder
-    has more than 32 items, all of them above the value that k items are expected to exceed.
+    has more than 12 items, all of them above the value that k items are expected to exceed.
 
     Examples
     --------

@@ -264,6 +264,7 @@ def test_more_epsilon_and_more_people_never_hurt():
                     assert after.error <= before.error + (1e-9 if exact else 0.01), (question, key, str(before))
 
 
+@pytest.mark.slow
 def test_more_answers_a_person_hurt_only_where_people_do_not_give_them():
     """What puzzled the users of version 0.1: wrong pairs that neither fell nor rose with the bound."""
     base = {"items": 15, "persons": 400, "epsilon": 1.0, "answers": [1, 3, 5, 8, 15]}
@@ -282,8 +283,8 @@ def test_more_answers_a_person_hurt_only_where_people_do_not_give_them():
     # bounding falls, noise grows: that is the whole of it
     assert all(after.bounding < before.bounding for before, after in pairwise(some_give))
     assert all(after.added > before.added for before, after in pairwise(some_give))
-    # and one release is a draw, which tells of luck more than of the bound: three of the five numbers of version 0.1 are
-    # nothing unusual where items hardly differ; 0.61 and 0.79 are beyond what 19 of 20 releases do at any bound
+    # and one release is a draw, which tells of luck more than of the bound: three of the five numbers of version 0.1
+    # are nothing unusual where items hardly differ; 0.61 and 0.79 are beyond what 19 of 20 releases do at any bound
     close = by_bound(dprank.plan("ranking", **base, given=base["answers"], gap=0.02))
     seen = 0.27, 0.61, 0.46, 0.25, 0.79
     inside = [choice.band[0] <= one <= choice.band[1] for choice, one in zip(close, seen, strict=True)]
@@ -321,6 +322,7 @@ def test_an_accuracy_that_sampling_forbids_needs_an_infinite_epsilon():
     assert json.loads(found.to_json())["choices"][0]["epsilon_needed"] is None
 
 
+@pytest.mark.slow
 def test_a_plan_is_a_function_of_its_question_and_reads_nothing(monkeypatch):
     first = [dprank.plan(question, **cell).to_json() for question, cell in (CELLS[0], CELLS[24], CELLS[31], CELLS[38])]
 
@@ -476,6 +478,7 @@ def test_what_is_no_question_is_refused_in_one_line(question, more, word):
         dprank.plan(question, **{"items": 5, "persons": 100, "epsilon": 1.0, **more})
 
 
+@pytest.mark.slow
 def test_extremes_are_planned_for():
     for epsilon in (1e-12, 1e6):
         for question in ("ranking", "consensus", "topk", "agreement"):
