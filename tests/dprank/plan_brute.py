@@ -1,4 +1,4 @@
-"""Releases of made-up polls, by the mechanisms themselves: what a plan must foresee. It knows nothing of a plan's laws."""
+"""Releases of made-up polls, by the mechanisms themselves: what a plan must foresee. It knows no law of a plan."""
 
 import math
 
@@ -125,7 +125,7 @@ def named(choice, setting, releases, rng):
     return (chosen < k).sum(axis=1), (chosen == np.arange(k)).all(axis=1)
 
 
-def tested(choice, setting, releases, rng):
+def decided(choice, setting, releases, rng):
     """Whether each of many tests finds the agreement."""
     asked, m = dict(choice.parameters), setting.n_items
     sized = {"epsilon": setting.epsilon, "n_items": m, "size": setting.size}

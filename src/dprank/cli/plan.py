@@ -286,7 +286,7 @@ def topk(
 ) -> None:
     """The k most frequent items.
 
-    Example: dprank plan topk --items 1000000 --persons 50000 --k 10 --per-person 1,5 --epsilon 1
+    Example: dprank plan topk --items 1000000 --persons 50000 --k 10 --epsilon 1
     """
     _said(
         "topk", items, declared, out, as_json, persons=persons, epsilon=epsilon, k=k, delta=delta, gap=gap, share=share,

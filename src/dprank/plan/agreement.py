@@ -13,7 +13,7 @@ from scipy.special import chdtri
 
 from dprank._search import least
 from dprank.models.mallows import Mallows
-from dprank.plan.consensus import mallows_places
+from dprank.plan.consensus import mallows_places, mixed
 from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
 from dprank.plan.tags import choosable
 
@@ -63,13 +63,17 @@ def squares(n_items: int, phi: float, persons: int, kept: float = 1.0, pairs: in
 
 
 @lru_cache(maxsize=4)
-def _ranks(n_items: int, phi: float, persons: int) -> Array:
-    """The same of doubled sums of places about their middle."""
+def _places(n_items: int, phi: float) -> tuple[Array, Array]:
+    """Mean of doubled places about their middle, and what a person of many polls adds to it."""
     ballots = 2.0 * mallows_places(n_items, phi) - (n_items - 1)
     mean = ballots.mean(axis=0)
-    rows = max(200, min(_DRAWS, 100_000 // n_items))
-    mixed = _normal(rows, len(ballots)) @ (ballots - mean) / math.sqrt(len(ballots))
-    return np.asarray(((persons * mean + math.sqrt(persons) * mixed) ** 2).sum(axis=1))
+    return mean, mixed(ballots - mean, max(200, min(_DRAWS, 100_000 // n_items)))
+
+
+def _ranks(n_items: int, phi: float, persons: int) -> Array:
+    """The same of doubled sums of places about their middle."""
+    mean, each = _places(n_items, phi)
+    return np.asarray(((persons * mean + math.sqrt(persons) * each) ** 2).sum(axis=1))
 
 
 @lru_cache(maxsize=16)

@@ -17,12 +17,12 @@ from dprank.plan.ranking import middle
 from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
 from dprank.plan.tags import choosable
 
-__all__ = ["Ordering", "Placing", "candidates", "mallows_places"]
+__all__ = ["Ordering", "Placing", "candidates", "mallows_places", "mixed"]
 
 Array = NDArray[np.float64]
 
 #: Items up to which all orders are listed, KwikSort is simulated, and reports about pairs are.
-LISTED, SORTED, REPORTED = 7, 20, 64
+LISTED, SORTED, REPORTED = 7, 20, 20
 _SEED = 20260102
 #: Releases that are simulated where no closed form is known.
 _DRAWS = 600
@@ -68,10 +68,28 @@ def _law(n_items: int, phi: float) -> tuple[Array, Array, Array]:
     return mean, np.var(ballots[:, j] - ballots[:, i], axis=0), ballots
 
 
-@lru_cache(maxsize=8)
-def _mixing(n_items: int, draws: int, ballots: int) -> Array:
-    rng = np.random.default_rng([_SEED, n_items, draws])
-    return rng.standard_normal((draws, ballots)) / math.sqrt(ballots)
+def mixed(ballots: Array, draws: int) -> Array:
+    """Sums over very many persons of what ballots say, as normal variables of its covariances: shape (draws, columns).
+
+    Parameters
+    ----------
+    ballots : ndarray of float, shape (ballots, columns)
+        Centred; the first 800 count. The result is for one person, and grows with the root of their number.
+    draws : int
+
+    Examples
+    --------
+    >>> mixed(np.array([[1.0, -1.0], [-1.0, 1.0]]), 3).sum(axis=1).tolist()
+    [0.0, 0.0, 0.0]
+    """
+    some = ballots[:800]
+    rng = np.random.default_rng([_SEED, draws, len(some)])
+    return np.asarray(rng.standard_normal((draws, len(some))) @ some / math.sqrt(len(some)))
+
+
+@lru_cache(maxsize=4)
+def _sampled(n_items: int, phi: float, draws: int) -> Array:
+    return mixed(_law(n_items, phi)[2], draws)
 
 
 @lru_cache(maxsize=8)
@@ -115,14 +133,14 @@ class Placing(Candidate):
 
     def _reported(self, made: Any) -> float:
         """What the report of a person adds to a sum of places, from simulated reports."""
-        rng = np.random.default_rng(_SEED)
-        ballots = mallows_places(self.setting.n_items, self.setting.phi)[:200]
-        signs = np.array([made.randomiser.estimate(made.randomiser.report(ballot[None], rng)) for ballot in ballots])
-        m = self.setting.n_items
+        rng, m, each = np.random.default_rng(_SEED), self.setting.n_items, 25
+        ballots = mallows_places(m, self.setting.phi)
+        ballots = ballots[: min(len(ballots), 1500) // each * each].reshape(-1, each, m)
+        signs = np.array([made.randomiser.estimate(made.randomiser.report(block, rng)) for block in ballots])
         margins = np.zeros((len(ballots), m, m))
         margins[:, *np.triu_indices(m, 1)] = signs
         places = (margins.sum(axis=1) - margins.sum(axis=2)) / 2
-        return math.sqrt(float(np.var(places - ballots, axis=0).mean()) * m / (m - 1))
+        return math.sqrt(each * float(np.var(places - ballots.mean(axis=1), axis=0).mean()) * m / (m - 1))
 
     def _scale(self, drawn: Drawn, persons: int) -> float:
         return drawn.scale * (math.sqrt(persons) if self.local else 1.0)
@@ -140,9 +158,9 @@ class Placing(Candidate):
         setting = self.setting
         weight, persons = pairs_of(setting.n_items).weight, setting.persons
         bare = float((1 - self._right(NONE, persons)) @ weight)
-        mean, _, ballots = _law(setting.n_items, setting.phi)
+        mean = _law(setting.n_items, setting.phi)[0]
         scale, rows = self._scale(drawn, persons), max(200, min(2000, 100_000 // setting.n_items))
-        sums = persons * mean + math.sqrt(persons) * (_mixing(setting.n_items, rows, len(ballots)) @ ballots)
+        sums = persons * mean + math.sqrt(persons) * _sampled(setting.n_items, setting.phi, rows)
         every = summed_up(-sums - scale * _noise(drawn.noise, rows, setting.n_items), setting.k)
         step = 0.0 if self.local or self.mechanism == "NoisyMatrix" else 1.0
         apart = told_apart(drawn.noise, scale, setting.n_items, step)
@@ -167,14 +185,18 @@ def _orders(n_items: int) -> tuple[Array, Array]:
 
 
 @lru_cache(maxsize=4)
-def _margins(n_items: int, phi: float, persons: int) -> Array:
-    """How many more put the first of a pair first than last, of ballots of many polls, shape (draws, pairs)."""
+def _signs(n_items: int, phi: float) -> tuple[Array, Array]:
+    """Of every pair, how much more often its first is put first, and what a person of many polls adds to that."""
     places = mallows_places(n_items, phi)
     i, j = np.triu_indices(n_items, 1)
     signs = np.sign(places[:, j] - places[:, i]).astype(float)
-    mean = Mallows(n_items, -math.log(phi)).bias(j - i)
-    signs -= signs.mean(axis=0)
-    return np.asarray(persons * mean + math.sqrt(persons) * (_mixing(n_items, _DRAWS, len(signs)) @ signs))
+    return Mallows(n_items, -math.log(phi)).bias(j - i), mixed(signs - signs.mean(axis=0), _DRAWS)
+
+
+def _margins(n_items: int, phi: float, persons: int) -> Array:
+    """How many more put the first of a pair first than last, of ballots of many polls, shape (draws, pairs)."""
+    mean, each = _signs(n_items, phi)
+    return np.asarray(persons * mean + math.sqrt(persons) * each)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dprank._require import require_whole, shown
 from dprank._search import largest, least
 from dprank.data.comparisons import item_names
-from dprank.plan.setting import MOST_PERSONS, NONE, Candidate, Drawn, Setting
+from dprank.plan.setting import MOST_PERSONS, NONE, Candidate, Drawn, Setting, louder
 from dprank.plan.tags import Question, tag_of
 
 if TYPE_CHECKING:
@@ -313,11 +313,17 @@ def plan(
     bounds = (1,) if answers is None else answers
     setting = Setting(question, count, persons, epsilon, answers=bounds, gap=gap, k=k, **more)  # type: ignore[arg-type]
     module = import_module(f"dprank.plan.{setting.question}")
-    found = [_chosen(one) for one in module.candidates(setting)]
+    found, refused = [], ""
+    for one in module.candidates(setting):
+        try:
+            found.append(_chosen(one))
+        except ValueError as error:  # so much or so little is beyond this one
+            refused = refused or str(error)
     public = [choice for choice in found if choice.publishable]
     if not public:
         raise ValueError(
-            f"adjacency = {setting.adjacency!r}, trust = {setting.trust!r}; no mechanism answers {question!r} so"
+            refused
+            or f"adjacency = {setting.adjacency!r}, trust = {setting.trust!r}; no mechanism answers {question!r} so"
         )
     ranked = sorted(found, key=lambda choice: (not choice.publishable, *_merit(choice)))
     best = ranked[0]
@@ -388,10 +394,12 @@ def _needed(one: Candidate, drawn: Drawn) -> tuple[float | None, float | None]:
     if one.accuracy(NONE, setting.persons) < wanted:
         return math.inf, persons
     if setting.trust == "nobody":
-        return _least_epsilon(one, wanted, within), persons
+        return _least_epsilon(one, wanted, 2.0**-4), persons
 
     def loud(ratio: float) -> bool:
-        return ratio > _LOUDEST or (ratio > 1 / _LOUDEST and one.accuracy(one.louder(ratio), setting.persons) < wanted)
+        return ratio > _LOUDEST or (
+            ratio > 1 / _LOUDEST and one.accuracy(louder(drawn, ratio), setting.persons) < wanted
+        )
 
     ratio = largest(lambda ratio: not loud(ratio), 1.0, within)
     return math.inf if ratio <= 1 / _LOUDEST else one.epsilon_of(ratio), persons

@@ -23,7 +23,7 @@ from dprank.plan.laws import Noise
 from dprank.plan.tags import Question
 from dprank.privacy.guarantee import Adjacency
 
-__all__ = ["Candidate", "Drawn", "Measured", "Setting"]
+__all__ = ["Candidate", "Drawn", "Measured", "Setting", "louder"]
 
 #: Most items of what is planned: of a top k, and of orders.
 MOST_TALLIED, MOST_ORDERED = 10**8, 1000
@@ -156,6 +156,18 @@ class Drawn(NamedTuple):
     value_scale: float | None = None
 
 
+def louder(drawn: Drawn, ratio: float) -> Drawn:
+    """So many times the noise.
+
+    Examples
+    --------
+    >>> louder(Drawn("laplace", 2.0), 3.0).scale
+    6.0
+    """
+    shown = drawn.value_scale
+    return Drawn(drawn.noise, drawn.scale * ratio, None if shown is None else shown * ratio)
+
+
 #: Of sampling alone.
 NONE = Drawn("none", 0.0)
 
@@ -206,6 +218,9 @@ class Candidate(ABC):
 
     def made(self, epsilon: float) -> Any:
         """The mechanism itself."""
+        return self.base if epsilon == self.setting.epsilon else self._made(epsilon)
+
+    def _made(self, epsilon: float) -> Any:
         from dprank.plan.tags import mechanism_class
 
         return mechanism_class(self.mechanism).calibrated(epsilon=epsilon, **self.parameters)
@@ -213,7 +228,7 @@ class Candidate(ABC):
     @cached_property
     def base(self) -> Any:
         """The mechanism at the epsilon that may be spent."""
-        return self.made(self.setting.epsilon)
+        return self._made(self.setting.epsilon)
 
     @abstractmethod
     def drawn(self, epsilon: float) -> Drawn:
@@ -228,12 +243,6 @@ class Candidate(ABC):
             Where it is too little for any promise.
         """
         return float(replace(self.base, scale=self.base.scale * ratio).guarantee.epsilon)
-
-    def louder(self, ratio: float) -> Drawn:
-        """So many times the noise."""
-        drawn = self.drawn(self.setting.epsilon)
-        shown = drawn.value_scale
-        return Drawn(drawn.noise, drawn.scale * ratio, None if shown is None else shown * ratio)
 
     @abstractmethod
     def accuracy(self, drawn: Drawn, persons: int) -> float:

@@ -90,6 +90,8 @@ def candidates(setting: Setting) -> list[Candidate]:
     9
     """
     found: list[Candidate] = []
+    if setting.trust == "nobody":
+        return found
     for delta in sorted({0.0, setting.delta}):
         shared: dict[str, Any] = {
             "n_items": setting.n_items,
