@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import islice, product
@@ -59,8 +60,8 @@ def averaged(epsilon: float = 0.125, counts: Iterable[int] = COUNTS, repetitions
 
 
 def stopped(epsilon: float = 0.125, limit: float = 1.0) -> dict[str, Any]:
-    """The same attack on the command line, with a budget: ``made`` (releases before a refusal), ``code`` and ``said``
-    of the refusal; and ``without``, what the tool says of a release without a budget.
+    """The same attack on the command line, with a budget: ``made`` (releases before a refusal), ``command``, ``code``
+    and ``said`` of the refusal; and ``without``, what the tool says of a release without a budget.
     """
     with tempfile.TemporaryDirectory() as folder:
         file, budget = Path(folder) / "ballots.csv", Path(folder) / "budget.sqlite"
@@ -74,6 +75,7 @@ def stopped(epsilon: float = 0.125, limit: float = 1.0) -> dict[str, Any]:
         free = said(*ask).out.splitlines()
         return {
             "made": made,
+            "command": f"dprank {shlex.join([*CONSENSUS, '--epsilon', str(epsilon), '--budget', budget.name])}",
             "code": done.code,
             "said": done.error.strip().replace(f"{folder}/", ""),
             "without": next((line for line in free if "budget" in line), ""),
