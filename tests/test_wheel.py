@@ -57,7 +57,7 @@ def test_the_wheel_holds_the_library_alone(wheel):
     files = {path.relative_to(wheel).as_posix() for path in wheel.rglob("*") if path.is_file()}
     assert {
         "dprank/py.typed",
-        *(f"dprank/examples/{name}.csv" for name in ("answers", "ballots", "diagnoses", "staff")),
+        *(f"dprank/examples/{name}" for name in NAMES),
     } <= files
     source = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src/dprank").rglob("*.py")}
     assert {name for name in files if name.endswith(".py")} == source

@@ -27,6 +27,7 @@ ROOMS = (
     "plan",
     "audit",
     "publication",
+    "report",
     "registry",
 )
 

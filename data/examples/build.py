@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
@@ -55,6 +56,24 @@ def diagnoses(rng: np.random.Generator) -> Iterator[tuple[object, ...]]:
         yield from ((patient, name) for name, share in DIAGNOSES.items() if rng.random() < share)
 
 
+def city(rng: np.random.Generator) -> str:
+    """Ballots of 250 persons as PrefLib writes them, by a law like that of `ballots`: waits in one octave are a tie."""
+    counts: Counter[str] = Counter()
+    for _ in range(250):
+        waits = {thing: -math.log(1 - rng.random()) / math.exp(worth) for thing, worth in THINGS.items()}
+        octave = {thing: math.floor(math.log2(wait)) for thing, wait in waits.items()}
+        tied = [
+            [at for at, thing in enumerate(THINGS, 1) if octave[thing] == it] for it in sorted(set(octave.values()))
+        ]
+        counts[",".join(str(*group) if len(group) == 1 else f"{{{','.join(map(str, group))}}}" for group in tied)] += 1
+    lines = [f"{count}: {order}" for order, count in sorted(counts.items(), key=lambda it: (-it[1], it[0]))]
+    header = {"FILE NAME": "city.toc", "TITLE": "What a town may spend on (made up)", "DATA TYPE": "toc"}
+    header |= {"MODIFICATION TYPE": "synthetic", "NUMBER ALTERNATIVES": f"{len(THINGS)}", "NUMBER VOTERS": "250"}
+    header |= {"NUMBER UNIQUE ORDERS": f"{len(counts)}"}
+    header |= {f"ALTERNATIVE NAME {at}": thing for at, thing in enumerate(THINGS, 1)}
+    return "".join(f"{line}\n" for line in [*(f"# {key}: {value}" for key, value in header.items()), *lines])
+
+
 def staff(rng: np.random.Generator) -> Iterator[tuple[object, ...]]:
     """A ministry's 400 people on what to improve first, two topics at a time, as such files are.
 
@@ -87,12 +106,13 @@ def staff(rng: np.random.Generator) -> Iterator[tuple[object, ...]]:
 
 
 def main(folder: Path = FOLDER) -> None:
-    """Write all four; the staff survey as a spreadsheet of the Continent does."""
+    """Write all five; the staff survey as a spreadsheet of the Continent does."""
     for table in (answers, ballots, diagnoses, staff):
         raw = table is staff
         encoding, separator, end = ("utf-8-sig", ";", "\r\n") if raw else ("utf-8", ",", "\n")
         with open(folder / f"{table.__name__}.csv", "w", encoding=encoding, newline="") as file:
             csv.writer(file, delimiter=separator, lineterminator=end).writerows(table(np.random.default_rng(2026)))
+    (folder / "city.toc").write_bytes(city(np.random.default_rng(2026)).encode())
 
 
 if __name__ == "__main__":

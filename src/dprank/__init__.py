@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dprank.aggregation.private_kwiksort import PrivateKwikSort as PrivateKwikSort
     from dprank.audit.auditor import Audit as Audit
     from dprank.audit.auditor import audit as audit
+    from dprank.data.ballots import Ballots as Ballots
     from dprank.data.comparisons import Comparisons as Comparisons
     from dprank.data.comparisons import read_comparisons as read_comparisons
     from dprank.data.counting import pairwise_wins as pairwise_wins
@@ -74,6 +75,7 @@ __version__ = "0.2.0"
 #: Where each name lives.
 _HOMES = {
     "Audit": "audit.auditor",
+    "Ballots": "data.ballots",
     "BatchVote": "uniformity.bucketed",
     "Bucketed": "uniformity.bucketed",
     "Budget": "privacy.budget",

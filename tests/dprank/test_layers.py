@@ -13,7 +13,7 @@ HOME = Path(dprank.__file__).parent
 #: From the ground up. What stands on one floor knows nothing of its neighbours.
 FLOORS = (
     {"_require", "_quadrature", "_search"},
-    {"_frozen"},
+    {"_frozen", "_picture"},
     {"data"},
     {"privacy"},
     {"models"},
@@ -22,7 +22,7 @@ FLOORS = (
     {"pairwise", "topk", "aggregation", "uniformity"},
     {"audit", "plan"},
     {"publication"},
-    {"registry"},
+    {"registry", "report"},
     {"cli"},
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -14,6 +14,8 @@ from dprank.cli.options import (
     Alias,
     Answers,
     AsJson,
+    BallotColumn,
+    Ballots,
     BudgetFile,
     Clean,
     Columns,
@@ -23,18 +25,25 @@ from dprank.cli.options import (
     File,
     Item,
     Items,
+    Long,
+    MaxWeight,
+    Orders,
     Out,
+    Pairs,
     Person,
     Persons,
     Plan,
     Protect,
     Rehearse,
+    Repeated,
     Sampled,
     Top,
+    Unranked,
+    Weight,
     Wide,
     console,
     declaration_of,
-    listed,
+    form_of,
 )
 from dprank.data.declaration import Declaration
 from dprank.plan.tags import mechanism_of
@@ -119,7 +128,12 @@ def _drawing(persons: int | None, sampling: str | None) -> dict[str, Any]:
 
 def _checked(mechanism: Any, drawing: dict[str, Any], top: int | None) -> dict[str, Any]:
     """Refuse what no range can be told of, before anything is spent."""
-    mechanism.drawn_deviation(**drawing)
+    if hasattr(mechanism, "drawn_deviation"):
+        mechanism.drawn_deviation(**drawing)
+    elif drawing["persons"] is not None and not hasattr(mechanism, "open_places"):
+        raise ValueError(
+            f"persons = {drawing['persons']}; of a release by {type(mechanism).__name__} no range is known"
+        )
     if top is not None:
         require_whole("top", top, 1, mechanism.n_items)
     return drawing
@@ -131,6 +145,7 @@ def ranking(
     epsilon: Epsilon,
     protect: Protect,
     comparisons: Columns = None,
+    pairs: Pairs = None,
     items: Items = None,
     person: Person = None,
     answers_map: Answers = None,
@@ -156,12 +171,17 @@ def ranking(
     Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
     --budget budget.sqlite --out release.json
     """
-    declared = declaration_of("comparisons", items, person, listed(comparisons), answers_map, clean, alias, plan)
-    if protect not in ("answer", "person"):
-        raise ValueError(f"protect = {protect!r}; answer or person")
+    form = form_of(file, plan, comparisons=comparisons, pairs=pairs)
+    declared = declaration_of(
+        "comparisons", form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map
+    )
+    sheets = declared.unit == "ballot"
+    if protect not in (("answer", "ballot") if sheets else ("answer", "person")):
+        known = "answer, or ballot: one filled-in questionnaire" if sheets else "answer or person"
+        raise ValueError(f"protect = {protect!r}; {known}")
     if protect == "person" and declared.person is None:
         raise ValueError("person is missing; without --person an answer alone can be protected: --protect answer")
-    whole = protect == "person"
+    whole = protect != "answer"
     drawing = _drawing(persons, sampling)
     if whole and answers is None:
         raise ValueError(
@@ -202,7 +222,15 @@ def consensus(
     rule: Annotated[str | None, typer.Option(help="How a NoisyMatrix is put in order: auto, borda, ….")] = None,
     persons: Persons = None,
     top: Top = None,
-    wide: Wide = True,
+    wide: Wide = False,
+    long: Long = None,
+    orders: Orders = None,
+    ballots: Ballots = None,
+    unranked: Unranked = None,
+    repeated: Repeated = None,
+    ballot: BallotColumn = None,
+    weight: Weight = None,
+    max_weight: MaxWeight = None,
     items: Items = None,
     person: Person = None,
     clean: Clean = None,
@@ -217,8 +245,24 @@ def consensus(
     """One order from many ballots.
 
     Example: dprank release consensus ballots.csv --items "roads,schools,parks,debt" --person person --epsilon 1
+
+    Of PrefLib, with ties: dprank release consensus city.toc --items city.toc --ballots tied --epsilon 1
     """
-    declared = declaration_of("ballots", items, person, (), None, clean, alias, plan)
+    declared = _ballots(
+        plan,
+        form_of(file, plan, wide=wide, long=long, orders=orders),
+        items=items,
+        person=person,
+        clean=clean,
+        alias=alias,
+        ballots=ballots,
+        unranked=unranked,
+        repeated=repeated,
+        ballot=ballot,
+        weight=weight,
+        max_weight=max_weight,
+    )
+    full = declared.ballots == "full" and declared.weight is None
     chosen = mechanism_of(
         "consensus",
         mechanism or "PrivateBorda",
@@ -227,6 +271,8 @@ def consensus(
         delta=delta,
         adjacency=adjacency,
         rule=rule,
+        ballots="full" if full else "partial",
+        max_weight=declared.max_weight or 1,
     )
     drawing = _checked(chosen, _drawing(persons, None), top)
     drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset)
@@ -241,7 +287,15 @@ def agreement(
     size: Annotated[float, typer.Option(help="Chance of rejecting where nobody agrees.")] = 0.05,
     mechanism: Mechanism = None,
     statistic: Annotated[str | None, typer.Option(help="What a NoisyNorm looks at: ranks or pairs.")] = None,
-    wide: Wide = True,
+    wide: Wide = False,
+    long: Long = None,
+    orders: Orders = None,
+    ballots: Ballots = None,
+    unranked: Unranked = None,
+    repeated: Repeated = None,
+    ballot: BallotColumn = None,
+    weight: Weight = None,
+    max_weight: MaxWeight = None,
     items: Items = None,
     person: Person = None,
     clean: Clean = None,
@@ -258,7 +312,22 @@ def agreement(
     Example: dprank release agreement ballots.csv --items "roads,schools,parks,debt" --person person
     --voters 250 --epsilon 1
     """
-    declared = declaration_of("ballots", items, person, (), None, clean, alias, plan)
+    declared = _ballots(
+        plan,
+        form_of(file, plan, wide=wide, long=long, orders=orders),
+        items=items,
+        person=person,
+        clean=clean,
+        alias=alias,
+        ballots=ballots,
+        unranked=unranked,
+        repeated=repeated,
+        ballot=ballot,
+        weight=weight,
+        max_weight=max_weight,
+    )
+    if declared.ballots != "full" or declared.weight is not None:
+        raise ValueError("ballots are declared as tied, partial or weighted; the test of agreement takes full ones")
     chosen = mechanism_of(
         "agreement",
         mechanism or "NoisyNorm",
@@ -270,6 +339,13 @@ def agreement(
     )
     drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng, voters), rehearse, budget, dataset)
     _finish(drawn, "agreement", declared, out, as_json, budget is not None)
+
+
+def _ballots(plan: Path | None, form: dict[str, Any], **keys: Any) -> Declaration:
+    """Of ballots, which are wide where nothing says otherwise."""
+    if not form and plan is None:
+        form = {"kind": "ballots", "form": "wide", "columns": ()}
+    return declaration_of("ballots", form, plan=plan, **keys)
 
 
 def _exactly(data: Any, voters: int) -> Any:
@@ -319,7 +395,8 @@ def topk(
     Example: dprank release topk diagnoses.csv --person patient --item diagnosis
     --items "asthma,flu,gout,kuru,measles,migraine" --k 2 --per-person 2 --epsilon 1
     """
-    declared = declaration_of("tallies", items, person, (item,) if item else (), None, clean, alias, plan)
+    form = form_of(file, plan, item=item)
+    declared = declaration_of("tallies", form, items=items, person=person, clean=clean, alias=alias, plan=plan)
     chosen = mechanism_of(
         "topk",
         mechanism or "Oneshot",

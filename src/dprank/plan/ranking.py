@@ -51,7 +51,9 @@ def moments(n_items: int, gap: float, score: str, answers: int) -> tuple[Array, 
 
     Notes
     -----
-    Drawn without replacement, the means of the pairs count with the finite-population correction.
+    Drawn without replacement, the means of the pairs count with the finite-population correction. A likelihood
+    ("fitted", in net wins) takes account of who was compared with whom, so that only the coins are left: exactly so
+    where all pairs are compared as often, since its order is then that of the wins.
 
     Examples
     --------
@@ -66,7 +68,7 @@ def moments(n_items: int, gap: float, score: str, answers: int) -> tuple[Array, 
     found = ladder(n_items, gap)
     lead, a, q = found.by_lag[j - i], found.mean, others * found.square
     mean = others * (a[i] - a[j]) / pairs
-    if score == "net":
+    if score in ("net", "fitted"):
         square = np.full(len(i), 2.0 * n_items / pairs)
         between = (q[i] + q[j] + 2 * lead**2) / pairs
     else:  # a half of a win has nothing to count where there are no ties
@@ -75,6 +77,8 @@ def moments(n_items: int, gap: float, score: str, answers: int) -> tuple[Array, 
         each = (2 * others + 2 * others * (a[i] + a[j]) + q[i] + q[j]) / 4
         between = (each - (1 + lead**2) / 2 + lead**2) / pairs
     within = square - between
+    if score == "fitted":
+        return answers * mean, answers * within
     left = 1 - (answers - 1) / (pairs - 1) if pairs > 1 else 1.0
     return answers * mean, answers * (within + left * (between - mean**2))
 
@@ -92,12 +96,12 @@ def item_variance(n_items: int, gap: float, score: str, answers: int) -> Array:
     pairs, others = math.comb(n_items, 2), n_items - 1
     found = ladder(n_items, gap)
     a, q = found.mean, others * found.square
-    if score == "net":
+    if score in ("net", "fitted"):
         square, between = np.full(n_items, n_items / pairs), q / pairs
     else:
         square = others * (1 + a) / 2 / pairs
         between = (others + 2 * others * a + q - 1) / 4 / pairs
-    left = 1 - (answers - 1) / (pairs - 1) if pairs > 1 else 1.0
+    left = 1 - (answers - 1) / (pairs - 1) if pairs > 1 and score != "fitted" else float(score != "fitted")
     return np.asarray(answers * (square - (1 - left) * between))
 
 
@@ -114,47 +118,38 @@ def middle(n_items: int) -> int:
     return int(next_to[np.argmin(np.abs(i[next_to] - (n_items / 2 - 1)))])
 
 
-@lru_cache(maxsize=8)
-def information(n_items: int, gap: float) -> tuple[Array, Array]:
-    """Of the pairs of `pairs_of`, what one answer leaves unknown of their difference in strength, and weighs in noise.
-
-    Returns
-    -------
-    tuple of ndarray
-        Variance of the difference, and the sum of the squares of what the noise of each item's wins weighs in it, for
-        one answer: with n answers 1 / n and 1 / n^2 of them.
+@dataclass(frozen=True)
+class Counting(Candidate):
+    """Noisy counts of wins.
 
     Examples
     --------
-    >>> [round(float(one[0]), 3) for one in information(2, 0.5)]  # 16/3 from the logistic law; two items, half each
-    [5.333, 14.222]
+    >>> one = candidates(Setting("ranking", 5, 400, 1.0))[0]
+    >>> round(one.measured(one.drawn(1.0)).pair_right, 2)
+    0.86
     """
-    lag = np.abs(np.subtract.outer(np.arange(n_items), np.arange(n_items)))
-    curvature = (1 - ladder(n_items, gap).by_lag ** 2)[lag] / 4 / math.comb(n_items, 2)
-    np.fill_diagonal(curvature, 0)
-    laplacian = np.diag(curvature.sum(1)) - curvature
-    inverse = np.linalg.inv(laplacian + 1 / n_items) - 1 / n_items
-    i, j, _ = pairs_of(n_items)
-    squared = ((inverse[i] - inverse[j]) ** 2).sum(axis=1)
-    return np.asarray(inverse[i, i] + inverse[j, j] - 2 * inverse[i, j]), squared
 
+    @property
+    def score(self) -> str:
+        """What is counted."""
+        return str(self.parameters["score"])
 
-@dataclass(frozen=True)
-class _Compared(Candidate):
-    """What counts and likelihoods have in common: pairs of items that are a normal variable apart, and noise."""
+    @property
+    def appearances(self) -> float:
+        """How often an item is compared."""
+        return 2 * self.setting.persons * float(np.mean(self.counted)) / self.setting.n_items
+
+    def drawn(self, epsilon: float) -> Drawn:
+        return Drawn("laplace", self.made(epsilon).scale)
 
     @cached_property
     def counted(self) -> tuple[int, ...]:
         """How many answers of a person count, of each of the groups of people."""
         return tuple(min(given, self.asked.get("answers", given)) for given in self.setting.given)
 
-    def one(self, answers: float) -> tuple[Array, Array]:
-        """Mean and variance that a person with so many answers adds to the differences of pairs."""
-        raise NotImplementedError
-
     def spread(self, answers: tuple[int, ...]) -> tuple[Array, Array]:
-        """The same of an average person."""
-        each = [self.one(number) for number in answers]
+        """Mean and variance that a person adds to the differences of pairs, if as many people give each number."""
+        each = [moments(self.setting.n_items, self.setting.gap, self.score, number) for number in answers]
         mean, variance = (np.mean(part, axis=0) for part in zip(*each, strict=True))
         return mean, variance
 
@@ -184,71 +179,43 @@ class _Compared(Candidate):
         )
 
     def _scores(self) -> tuple[Array, Array | float]:
-        raise NotImplementedError
-
-    def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Counting(_Compared):
-    """Noisy counts of wins.
-
-    Examples
-    --------
-    >>> one = candidates(Setting("ranking", 5, 400, 1.0))[0]
-    >>> round(one.measured(one.drawn(1.0)).pair_right, 2)
-    0.86
-    """
-
-    @property
-    def appearances(self) -> float:
-        """How often an item is compared."""
-        return 2 * self.setting.persons * float(np.mean(self.counted)) / self.setting.n_items
-
-    def drawn(self, epsilon: float) -> Drawn:
-        return Drawn("laplace", self.made(epsilon).scale)
-
-    def one(self, answers: float) -> tuple[Array, Array]:
-        return moments(self.setting.n_items, self.setting.gap, self.parameters["score"], int(answers))
-
-    def _scores(self) -> tuple[Array, Array | float]:
-        setting, score = self.setting, self.parameters["score"]
-        mean = ladder(setting.n_items, setting.gap).mean * self.appearances * (1 if score == "net" else 0.5)
+        setting, score = self.setting, self.score
+        mean = (
+            ladder(setting.n_items, setting.gap).mean
+            * self.appearances
+            * (0.5 if score in GRAIN and score != "net" else 1)
+        )
         each = [item_variance(setting.n_items, setting.gap, score, number) for number in self.counted]
         return mean, np.asarray(np.sqrt(setting.persons * np.mean(each, axis=0)), float)
 
     def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:
-        setting, score = self.setting, self.parameters["score"]
+        setting, score = self.setting, self.score
         apart = told_apart(drawn.noise, drawn.scale, setting.n_items, GRAIN[score])
         return apart, 0.5 + apart / self.appearances / (4 if score == "net" else 2)
 
 
 @dataclass(frozen=True)
-class Likelihood(_Compared):
-    """Strengths from noisy wins on a public graph, as if the likelihood were quadratic."""
+class Likelihood(Counting):
+    """Strengths from noisy wins on a public graph: the order of the wins, but for who was compared with whom.
+
+    Examples
+    --------
+    >>> one = candidates(Setting("ranking", 5, 400, 1.0, public_graph=True))[-1]
+    >>> one.mechanism, one.drawn(1.0).scale
+    ('PerturbedMLE', 4.0)
+    """
+
+    @property
+    def score(self) -> str:
+        """Net wins, as a likelihood sees them."""
+        return "fitted"
 
     def drawn(self, epsilon: float) -> Drawn:
-        return Drawn("laplace", self.made(epsilon).scale)
-
-    def spread(self, answers: tuple[int, ...]) -> tuple[Array, Array]:
-        mean, variance = self.one(float(np.mean(answers)))
-        return mean, variance
-
-    def one(self, answers: float) -> tuple[Array, Array]:
-        i, j, _ = pairs_of(self.setting.n_items)
-        variance, squared = information(self.setting.n_items, self.setting.gap)
-        # divided by what noise weighs, the difference is that of two scores with noise of the mechanism's own scale
-        weight = np.sqrt(squared / 2) / answers
-        return 2 * math.atanh(self.setting.gap) * (j - i) / weight, variance / answers / weight**2
-
-    def _scores(self) -> tuple[Array, Array | float]:
-        setting, at = self.setting, middle(self.setting.n_items)
-        mean, variance = (setting.persons * float(one[at]) for one in self.spread(self.counted))
-        return np.asarray(-mean * np.arange(setting.n_items), float), math.sqrt(variance / 2)
+        # a win more is two net wins more
+        return Drawn("laplace", 2 * self.made(epsilon).scale)
 
     def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:
-        return None, None
+        return None, None  # strengths have no independent noise
 
 
 def candidates(setting: Setting) -> list[Candidate]:

@@ -144,7 +144,7 @@ def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequen
     require_one_of("mechanism", name, fit)
     given = {key: value for key, value in asked.items() if value is not None}
     if question == "ranking":
-        whole = given.pop("protect", "person") == "person"
+        whole = given.pop("protect", "person") != "answer"
         bound = given.pop("answers", None)
         given |= {"unit": "voter" if whole else "comparison", "per_person": bound if whole else None}
         if not whole:
@@ -155,6 +155,9 @@ def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequen
         given |= {"graph": "public", "ridge": 1.0}
     given |= {"items": items} if question == "topk" else {"n_items": len(items)}
     known = signature(mechanism_class(name).calibrated).parameters
+    if given.get("ballots", "full") != "full" and "ballots" not in known:
+        able = [one for one in fit if "ballots" in signature(mechanism_class(one).calibrated).parameters]
+        raise ValueError(f"mechanism = {name!r} takes full ballots alone; of others {' or '.join(able)}")
     return mechanism_class(name).calibrated(
         epsilon=epsilon, **{key: value for key, value in given.items() if key in known}
     )

@@ -22,8 +22,9 @@ from dprank.data.counting import win_counts
 from dprank.data.declaration import Declaration, Intake
 from dprank.data.examples import example
 from dprank.pairwise.noisy_counts import NoisyCounts
-from dprank.publication import gain, read_publication, report
+from dprank.publication import gain, read_publication
 from dprank.release import Ranking
+from dprank.report import report
 
 ITEMS = ("Pay", "Hours", "Training", "Leave", "Equipment", "Canteen")
 #: Who might have taken part: a public number.
