@@ -220,9 +220,9 @@ def draw_doubled(frame: pd.DataFrame) -> Figure:
 
 
 @claim("release:attack-averages")
-def check_averages() -> Iterator[Check]:
-    """Averages win where nobody counts; a budget stops them."""
-    frame, stop = averaged(), stopped()
+def check_averages(frame: pd.DataFrame | None = None) -> Iterator[Check]:
+    """Averages win where nobody counts (from `averaged`); a budget stops them."""
+    frame, stop = averaged() if frame is None else frame, stopped()
     last, few = frame.iloc[-1], averaged(counts=[stop["made"]]).iloc[0]
     said_all = all(word in stop["said"] for word in ("requested", "remaining", "missing"))
     yield printed(f"right guesses after {last.releases:,.0f} releases", last.guessed, ">=", 0.99, error=BAR * last.se)
@@ -234,9 +234,9 @@ def check_averages() -> Iterator[Check]:
 
 
 @claim("release:attack-labels")
-def check_labels() -> Iterator[Check]:
-    """Labels from the data break the promise; without declared ones the tool refuses."""
-    frame = labelled()
+def check_labels(frame: pd.DataFrame | None = None) -> Iterator[Check]:
+    """Labels from the data break the promise (from `labelled`); without declared ones the tool refuses."""
+    frame = labelled() if frame is None else frame
     for row in frame.to_dict("records"):
         careless = row["tool"] == "labels from the data"
         if careless and row["epsilon"] < 1:
@@ -250,9 +250,9 @@ def check_labels() -> Iterator[Check]:
 
 
 @claim("release:attack-twice")
-def check_twice() -> Iterator[Check]:
+def check_twice(frame: pd.DataFrame | None = None) -> Iterator[Check]:
     """One ballot of every name as written breaks the promise; one of every person keeps it, however it is written."""
-    for row in doubled().to_dict("records"):
+    for row in (doubled() if frame is None else frame).to_dict("records"):
         written = f"{row['tool']}, {row['ways']} ways"
         counted = 1 if row["tool"] == "one person" else row["ways"]
         yield printed(f"ballots that count, {written}", row["ballots"], "==", counted)

@@ -176,7 +176,7 @@ def numbers(made: Ranking, refused: pd.DataFrame, curve: pd.DataFrame) -> dict[s
         "own-first-drawn": f"{int(table['highest drawn'].iloc[0])}",
         "own-vanished": str(people[1] - people[0]),
         "own-people": str(people[1]),
-        "own-refusals": str(len(refused)),
+        "own-refusals": ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")[len(refused)],
         "own-first": made.ranking[0],
         "own-second": made.ranking[1],
         "own-last": made.ranking[-1],
@@ -199,11 +199,6 @@ def first_lines(lines: int = 8) -> Session:
     """How the file begins, as `head` shows it."""
     text = example("staff.csv").read_bytes().decode("utf-8-sig").splitlines()
     return Session(f"head -{lines} staff.csv", "\n".join(text[:lines]), 0)
-
-
-def declaration() -> Session:
-    """The declaration that `check` wrote."""
-    return Session("cat plan.toml", (folder() / "plan.toml").read_text(encoding="utf-8"), 0)
 
 
 def minister() -> HTML:
