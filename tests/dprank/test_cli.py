@@ -437,7 +437,7 @@ def test_a_budget_is_kept(tmp_path, capsys, monkeypatch):
 
 @pytest.mark.parametrize("ordered", [False, True])
 def test_a_report_of_chosen_values_shows_them_in_their_order(ordered):
-    mechanism = dprank.Oneshot.calibrated(epsilon=50.0, k=3, items="zyxab", values=True, ordered=ordered)
+    mechanism = dprank.Oneshot.calibrated(epsilon=50.0, k=3, items=list("zyxab"), values=True, ordered=ordered)
     text = publish(mechanism.release(np.array([400, 300, 200, 1, 2]), dprank.SECURE), "topk")
     drawn = [line.split()[0] for line in report(text).split("```")[1].splitlines()[1:]]
     assert drawn == ["z", "y", "x"]
