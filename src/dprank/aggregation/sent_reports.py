@@ -73,11 +73,14 @@ def completed(places: NDArray[Any], rng: Source) -> NDArray[Any]:
     if not isinstance(rng, SecureSource) and is_full(places).all():
         return places
     voters, m = places.shape
-    among = np.argsort(random_lists(voters, m, m, rng), axis=1)
+    if isinstance(rng, SecureSource):
+        # two words are equal once in 2^64: a pair would be less than fair by that, and no less private
+        words = np.frombuffer(secrets.token_bytes(8 * voters * m), np.uint64).reshape(voters, m)
+    else:
+        words = rng.integers(0, 1 << 64, (voters, m), np.uint64)
     front = randomise(np.ones(voters, np.int8), GRAIN // 2, rng) > 0
-    gaps = np.where(front, -1, m)[:, None]
-    keys = np.where(places < 0, gaps, places) * np.int64(m) + among
-    return np.argsort(np.argsort(keys, axis=1), axis=1)
+    tiers = np.where(places < 0, np.where(front, -1, m)[:, None], places)
+    return np.argsort(np.lexsort((words, tiers), axis=-1), axis=1)
 
 
 def require_reports(
