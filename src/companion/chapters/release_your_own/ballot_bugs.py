@@ -85,7 +85,7 @@ class BothWays(LocalMatrix):
 
 
 class FlippedTies(LocalMatrix):
-    """Signs of ties are drawn once from the ballot and kept from being reversed."""
+    """The sign of a tie is set down and not randomised."""
 
     def sent(self, places: NDArray[Any], rng: Any) -> NDArray[Any]:
         signs, (first, second) = ranking_signs(places), np.triu_indices(self.n_items, 1)
