@@ -131,7 +131,7 @@ def _comparisons(spread: str, items: int, rng: np.random.Generator) -> tuple[dpr
         asked = pairs[:, np.resize(rng.permutation(pairs.shape[1]), 2 * PERSONS)]
         chance = 1 / (1 + np.exp(means[asked[1]] - means[asked[0]]))
         won = (rng.random(2 * PERSONS) < chance).astype(float)
-    return dprank.Comparisons(asked[0], asked[1], won, names, voter), means
+    return dprank.Comparisons(asked[0], asked[1], won, names, voter), means.astype(np.float64)
 
 
 def _ballots(spread: str, items: int, rng: np.random.Generator) -> tuple[dprank.Rankings, Array]:
