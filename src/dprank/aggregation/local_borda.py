@@ -52,6 +52,8 @@ class LocalBorda(OneRound):
     ratio: ClassVar[float] = 5.0
     #: Which estimates a release has, besides the order.
     shows: ClassVar[tuple[str, ...]] = ("scores",)
+    #: Ranges of places depend on the number of persons, which a release does not say.
+    asks_persons: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_randomiser(self.randomiser, "places")
