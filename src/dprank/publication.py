@@ -109,8 +109,8 @@ def gain(epsilon: float, delta: float = 0.0, before: float = 0.5) -> float:
 def ranges(release: Release, sampling: Sampling | None = None, persons: int | None = None) -> list[dict[str, Any]]:
     """Lowest and highest place of every item in released order, for all at once, as the noise leaves them open.
 
-    Then, where `sampling` is named, with the drawing of those who took part (`dprank.Ranking.intervals`); of local
-    reports, where `persons` is. Nothing where no law says so.
+    Then, where `sampling` is named, with the drawing of those who took part (`dprank.Ranking.intervals`); where the
+    mechanism asks for `persons`, only where they are given. Nothing where no law says so.
     """
     mechanism, found = release.mechanism, []
     if isinstance(release, Selection):
@@ -119,8 +119,9 @@ def ranges(release: Release, sampling: Sampling | None = None, persons: int | No
         return [_range(release.intervals(LEVEL), None, None)]
     if not isinstance(release, Ranking) or not hasattr(mechanism, "open_places"):
         return []
-    own = persons if mechanism.guarantee.model == "local" else None
-    if mechanism.guarantee.model != "local" or persons is not None:
+    asks = getattr(mechanism, "asks_persons", False)
+    own = persons if asks else None
+    if not asks or persons is not None:
         found.append(_range(release.intervals(LEVEL, persons=own), None, own))
     if sampling is not None:
         found.append(_range(release.intervals(LEVEL, sampling=sampling, persons=persons), sampling, persons))

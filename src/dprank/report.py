@@ -15,6 +15,9 @@ from dprank.release import Ranking
 
 __all__ = ["report"]
 
+#: What drew the noise, in a sentence.
+DREW = {"operating system": "operating system", "seeded": "seeded generator of a rehearsal", "voters": "voters"}
+
 
 def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     """A published file in words: question and answer, who is protected and from what, what it does not say.
@@ -60,11 +63,11 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
             "Not how many people took part, nor how sure the answer would be if others had been asked."
             if not any(one["sampling"] for one in file["ranges"])
             else "Not what a bound on each person's answers left out.",
-            *(f"Not protected: {line}." for line in file["not protected"]),
+            *(f"Not protected: {line}." for line in file["not protected"] if line != release.mark),
         ],
         "How it was made": [
             f"By {type(release.mechanism).__name__} of dprank {file['software']['dprank']}; its noise was drawn by the "
-            f"{release.source}.",
+            f"{DREW[release.source]}.",
             f"Cleaning: {', '.join(file['rules']['cleaning']) or 'none'}. Bounding: {file['rules']['bounding']}.",
             *(f"{key.capitalize()}: {said}." for key, said in file["rules"].items() if key in RULES_OF_BALLOTS),
         ],

@@ -110,8 +110,8 @@ Dataset = Annotated[str | None, typer.Option(help="Whose budget it is; the name 
 
 
 def console() -> Console:
-    """What is shown, without breaking its lines."""
-    return Console(soft_wrap=True, highlight=False)
+    """What is shown, without breaking its lines; on standard output in a notebook, too."""
+    return Console(soft_wrap=True, highlight=False, force_jupyter=False)
 
 
 def listed(text: str | None) -> tuple[str, ...]:

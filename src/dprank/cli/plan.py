@@ -127,7 +127,7 @@ def show(found: Plan) -> None:
             row += [_points(choice.apart), _percent(choice.apart_share), _percent(getattr(choice, rights[question]))]
         mark = "" if choice.publishable else " *"
         table.add_row(_short(choice, found) + mark, *row)
-    Console(width=80, highlight=False, markup=False).print(table)
+    Console(width=80, highlight=False, markup=False, force_jupyter=False).print(table)
     lines = [f"Best: {found.best}: {found.reason}."]
     lines.append(
         f"error: expected share or chance, {found.error_means}; the sum of what sampling, bounding and noise do."

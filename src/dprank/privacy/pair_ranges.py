@@ -44,6 +44,8 @@ _MOST = 1 - 1e-9
 _SLACK, _LEAST = 1e-12, 1e-10
 #: Terms of a sum over frequencies, at most; and the size of those that are left out.
 _TERMS, _NOTHING = 1 << 18, 1e-13
+#: Intervals of a table of a tail.
+_POINTS = 400
 #: Steps down, at most.
 _STEPS = 20
 
@@ -81,9 +83,14 @@ class PairError:
 
     .. math:: P(S + N > x) \le 5!\, (e / 5)^5\, P(G + N > x) < 5.7\, P(G + N > x).
 
-    That holds for every number of persons; nothing is left to a limit. The least of it and of
-    :math:`\min_\lambda E e^{\lambda (S + N - x)}` is taken, with Hoeffding's bound on S, :math:`e^{\lambda^2 s^2/2}`,
-    Bennett's where variances are given, and :math:`e^{\lambda^2 \sigma^2 / 2}` for whole Gaussian noise.
+    That holds for every number of persons; nothing is left to a limit. Where the noise is the larger part, the exact
+    tail T of N does better: for every :math:`\lambda > 0`, with
+    :math:`C = \sup_y (\log T(y) + \lambda y)` and Hoeffding's bound on S,
+
+    .. math:: P(S + N > x) = E\, T(x - S) \le E e^{C - \lambda (x - S)} \le e^{C - \lambda x + \lambda^2 s^2 / 2} .
+
+    The least of both and of :math:`\min_\lambda E e^{\lambda (S + N - x)}` is taken, with Bennett's bound where
+    variances are given, and :math:`e^{\lambda^2 \sigma^2 / 2}` for whole Gaussian noise.
 
     Examples
     --------
@@ -187,6 +194,8 @@ def _quantile(error: PairError, chance: float) -> float:
         if not (error.deviation or error.variance):
             return weight * _of_one(law, chance)
     found = error._by_moments(chance)
+    if error.deviation and error.noises and not error.variance:
+        found = min(found, _by_tail(replace(error, deviation=0.0), error.deviation, chance))
     gaussian_steps = any(law.noise == "gaussian" and law.step for law, _, _ in error.noises)
     if error.step:
         found = math.floor(found / error.step) * error.step
@@ -203,7 +212,47 @@ def _quantile(error: PairError, chance: float) -> float:
     fits = lambda q: above(q) + _SLACK <= share  # noqa: E731
     if smoothed.step:
         return min(found, least_whole(fits, -1, 1) * smoothed.step)
-    return min(found, least(fits, found, 2.0**-30)) if fits(found) else found
+    return min(found, least(fits, found, 2.0**-22)) if fits(found) else found
+
+
+def _by_tail(noise: PairError, deviation: float, chance: float) -> float:
+    """The least of (C(x) + x^2 deviation^2 / 2 - log(chance)) / x, of a table of the noise's tail."""
+    table = _tail_table(noise)
+    if table is None:
+        return math.inf
+    end, log_tail = table
+    slopes = -np.diff(log_tail) / np.diff(end)
+    x = np.unique(np.quantile(slopes[slopes > 0], np.linspace(0.01, 0.99, 60)))
+    most = (log_tail + np.multiply.outer(x, end)).max(axis=1)
+    return float(((np.maximum(most, 0.0) + (x * deviation) ** 2 / 2 - math.log(chance)) / x).min())
+
+
+@lru_cache(maxsize=64)
+def _tail_table(noise: PairError) -> tuple[Array, Array] | None:
+    """Ends of intervals from 0 on, and the logarithm of the chance of more than their beginning."""
+    far = noise._by_moments(_LEAST)
+    step = noise.step * max(1, math.ceil(far / noise.step / _POINTS)) if noise.step else far / _POINTS
+    begin = step * np.arange(math.ceil(far / step) + 1)
+    if len(noise.noises) == 1 and noise.noises[0][:2] == (law := noise.noises[0][0], 2) and law.noise == "laplace":
+        tail = _of_two(law, begin / noise.noises[0][2])
+    else:
+        above = _inverted(noise)
+        if above is None:
+            return None
+        tail = np.array([above(q) for q in (begin / noise.step if noise.step else begin)])
+    return np.asarray(begin + step), np.asarray(np.log(tail + _SLACK))
+
+
+def _of_two(law: ScoreNoise, q: NDArray[Any]) -> Array:
+    """Chance that the sum of two Laplace variables is more than each of these numbers, on the grid if there is one."""
+    if not law.step:
+        t = q / law.scale
+        return np.asarray(np.exp(-t) * (1 + t / 2) / 2)
+    # P(k) is in proportion to r^k (k + c)
+    ratio, k = math.exp(-law.step / law.scale), np.rint(q / law.step) + 1
+    rest = -math.expm1(-law.step / law.scale)
+    c = (1 + ratio**2) / (rest * (1 + ratio))
+    return np.asarray(ratio**k * ((k + c) * rest + ratio) / (1 + ratio) ** 2)
 
 
 def _of_one(law: ScoreNoise, chance: float) -> float:

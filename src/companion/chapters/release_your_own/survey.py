@@ -27,6 +27,8 @@ from dprank.release import Ranking
 from dprank.report import report
 
 ITEMS = ("Pay", "Hours", "Training", "Leave", "Equipment", "Canteen")
+#: Who might have taken part: a public number.
+PEOPLE = 400
 MEANT = {"left": 1.0, "right": 0.0, "equal": 0.5}
 MISSPELT = {"Traning": "Training", "Cantine": "Canteen", "Equipement": "Equipment"}
 COLUMNS: dict[str, Any] = {"voter": "person", "first": "left", "second": "right", "outcome": "answer"}
@@ -147,8 +149,13 @@ def release() -> Ranking:
 
 
 def places(made: Ranking) -> pd.DataFrame:
-    """Of each item, best first, ``item``, its place ``rank`` in the release, and ``lowest`` and ``highest``."""
-    return made.intervals().rename(columns={"place": "rank"})[["item", "rank", "lowest", "highest"]]
+    """Of each item, best first: ``item``, its place ``rank`` in the release, and the places that are left open.
+
+    ``lowest`` and ``highest`` by the noise alone; ``lowest drawn`` and ``highest drawn`` if the people were drawn, too.
+    """
+    table = made.intervals().rename(columns={"place": "rank"})[["item", "rank", "lowest", "highest"]]
+    drawn = made.intervals(sampling="persons", persons=PEOPLE)
+    return table.assign(**{f"{side} drawn": drawn[side] for side in ("lowest", "highest")})
 
 
 def numbers(made: Ranking, refused: pd.DataFrame, curve: pd.DataFrame) -> dict[str, str]:
@@ -165,9 +172,11 @@ def numbers(made: Ranking, refused: pd.DataFrame, curve: pd.DataFrame) -> dict[s
         "own-rows": f"{raw.rows:,}",
         "own-lost": f"{raw.left_out['an item not declared']:,}",
         "own-kept": f"{mended.kept:,}",
+        "own-drawn": f"{int(table['lowest drawn'].iloc[-1])}",
+        "own-first-drawn": f"{int(table['highest drawn'].iloc[0])}",
         "own-vanished": str(people[1] - people[0]),
         "own-people": str(people[1]),
-        "own-refusals": str(len(refused)),
+        "own-refusals": ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")[len(refused)],
         "own-first": made.ranking[0],
         "own-second": made.ranking[1],
         "own-last": made.ranking[-1],
@@ -192,11 +201,6 @@ def first_lines(lines: int = 8) -> Session:
     return Session(f"head -{lines} staff.csv", "\n".join(text[:lines]), 0)
 
 
-def declaration() -> Session:
-    """The declaration that `check` wrote."""
-    return Session("cat plan.toml", (folder() / "plan.toml").read_text(encoding="utf-8"), 0)
-
-
 def minister() -> HTML:
     """The report as a page of its own looks, in the midst of this one."""
     page = report((folder() / "release.json").read_text(encoding="utf-8"), "html")
@@ -214,7 +218,7 @@ def draw_wrong_pairs(frame: pd.DataFrame) -> Figure:
     axes.plot(frame.answers, frame.noise, "s--", color=COLOURS[1], ms=3.5, lw=1.2)
     worst, first = frame.loc[frame.others.idxmax()], frame.iloc[0]
     aside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9}
-    axes.annotate("noise, and other people asked", (worst.answers, worst.others), (0, 9), ha="center",
+    axes.annotate("noise, and other people asked", (worst.answers, frame.noise.max()), (0, 8), ha="center",
                   color=COLOURS[0], **aside)  # fmt: skip
     axes.annotate("noise, these people", (first.answers, first.noise), (9, -5), color=COLOURS[1], **aside)
     axes.set(ylim=(0, 1.25 * frame.others.max()), xlabel="answers of a person that count")
@@ -227,16 +231,24 @@ def draw_wrong_pairs(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_places(frame: pd.DataFrame) -> Figure:
     """Places that the noise leaves open, a row an item: a bar for them, the release as a point."""
-    figure = Figure(figsize=(6.4, 3.0))
+    figure = Figure(figsize=(6.4, 3.2))
     axes = figure.subplots()
     rows = np.arange(len(frame))
-    axes.hlines(rows, frame.lowest - 0.12, frame.highest + 0.12, color=COLOURS[0], lw=9, alpha=0.35)
-    axes.plot(frame["rank"], rows, "o", color=COLOURS[0], ms=7)
+    axes.hlines(rows, frame["lowest drawn"] - 0.12, frame["highest drawn"] + 0.12, color=COLOURS[5], lw=2.5)
+    axes.hlines(rows, frame.lowest - 0.12, frame.highest + 0.12, color=COLOURS[0], lw=9, alpha=0.6)
+    axes.plot(frame["rank"], rows, "o", color=COLOURS[6], ms=5)
+    last, aside = len(frame) - 1, {"textcoords": "offset points", "fontsize": 9, "va": "center", "ha": "right"}
+    axes.annotate("noise", (frame.lowest[last] - 0.12, last), (-4, 9), color=COLOURS[0], **aside)
+    axes.annotate(
+        "noise, and who took part", (frame["lowest drawn"][last] - 0.12, last), (-6, 0), color="0.35", **aside
+    )
     axes.set_yticks(rows, frame.item)
     axes.set_xticks(range(1, len(frame) + 1))
     axes.set(xlim=(0.6, len(frame) + 0.4), ylim=(len(frame) - 0.5, -0.5), xlabel="place, 1 is to be improved first")
     axes.tick_params(axis="y", length=0)
     fixed = list(frame.item[frame.lowest == frame.highest])
-    kept = f"{_listed(fixed)} {'has' if len(fixed) == 1 else 'have'} one place" if fixed else "No place is certain"
-    axes.set_title(f"{kept}; the noise leaves the others open", fontsize=11)
+    kept = (
+        f"only {_listed(fixed)} {'keeps' if len(fixed) == 1 else 'keep'} one place" if fixed else "no place is certain"
+    )
+    axes.set_title(f"After the noise {kept}", fontsize=11)
     return figure

@@ -32,26 +32,28 @@ from dprank.data.examples import example
 from dprank.privacy import noise
 
 #: Columns of the terminal.
-WIDTH = 92
+WIDTH = 80
 #: What a build would not repeat, and what stands in its place.
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 
 READ = "--comparisons left,right,answer --map left=1,right=0,equal=0.5 --person person"
 TOPICS = '--items "Pay,Hours,Training,Leave,Equipment,Canteen"'
 ALIASES = "--alias traning=training --alias cantine=canteen --alias equipement=equipment"
-RANK = "dprank release ranking staff.csv --plan plan.toml --protect person --answers 15"
+RANK = "dprank release ranking staff.csv --plan plan.toml"
 #: What the chapter types, in this order.
 STEPS = {
     "careless": f"dprank check staff.csv {READ}",
     "look": f"dprank check staff.csv {READ} {TOPICS}",
     "declare": f"dprank check staff.csv {READ} {TOPICS} --clean strip,casefold {ALIASES} --out plan.toml",
+    "no epsilon": f"{RANK} --protect person --answers 15",
+    "plan": "dprank plan ranking --plan plan.toml --persons 400 --epsilon 1 --answers 1,3,5,8,15 --out plan.toml",
     "budget": "dprank budget budget.sqlite --epsilon 2",
-    "no epsilon": RANK,
-    "rehearse": f"{RANK} --epsilon 1 --rehearse",
-    "release": f"{RANK} --epsilon 1 --budget budget.sqlite --out release.json",
+    "rehearse": f"{RANK} --persons 400 --rehearse",
+    "release": f"{RANK} --persons 400 --budget budget.sqlite --out release.json",
     "verify": "dprank verify release.json",
+    "page": "dprank report release.json",
     "report": "dprank report release.json --html",
-    "again": f"{RANK} --epsilon 1.5 --budget budget.sqlite",
+    "again": f"{RANK} --persons 400 --epsilon 1.5 --budget budget.sqlite",
     "spent": "dprank budget budget.sqlite",
 }
 
@@ -72,27 +74,33 @@ _folder: Path | None = None
 
 @dataclass(frozen=True)
 class Session:
-    """A command with all that it said, and its exit code; shown as on a terminal, cut after `lines`."""
+    """A command with all that it said, and its exit code; shown as on a terminal."""
 
     command: str
     said: str
     code: int
-    lines: int | None = None
 
-    def first(self, lines: int) -> Session:
-        """The same, with no more lines shown."""
-        return Session(self.command, self.said, self.code, lines)
+    def part(self, first: int, then: str | None = None, last: int = 0) -> Session:
+        """The first lines, a line of dots, and so many lines from the one that begins with `then`."""
+        lines = self.said.rstrip().splitlines()
+        at = next((at for at, line in enumerate(lines) if then and line.startswith(then)), len(lines))
+        rest = lines[at : at + last]
+        return Session(self.command, "\n".join([*lines[:first], "…", *rest]), self.code)
 
     def _repr_html_(self) -> str:
         lines = self.said.rstrip().splitlines()
-        cut = [*lines[: self.lines], "…"] if self.lines is not None and len(lines) > self.lines else lines
-        entered = "\n".join(f"{'$ ' if at == 0 else '  '}{line}" for at, line in enumerate(typed(self.command, WIDTH)))
+        entered = "$ " + "\n  ".join(typed(self.command, WIDTH - 4))
         ends = [f"[exit code {self.code}]"] if self.code else []
-        body = escape("\n".join([*cut, *ends]))
+        body = "".join(f'<span class="{_kind(line)}">{escape(line)}\n</span>' for line in [*lines, *ends])
         return (
             '<div class="terminal highlight" tabindex="0" role="group" aria-label="command and what it says">'
-            f"<pre><b>{escape(entered)}</b>\n{body}\n</pre></div>"
+            f"<pre><b>{escape(entered)}\n</b>{body}</pre></div>"
         )
+
+
+def _kind(line: str) -> str:
+    """Whether a line is part of a table, which is not broken."""
+    return "drawn" if re.search(r"[─━│┃]|\S {2,}\S", line) else "said"
 
 
 @contextlib.contextmanager
@@ -137,5 +145,10 @@ def run(command: str) -> Session:
 
 
 def walk() -> dict[str, Session]:
-    """All commands of the chapter, one after the other, by name."""
-    return {name: run(command) for name, command in STEPS.items()}
+    """All commands of the chapter, one after the other, by name; and what ``declare wrote`` and ``plan wrote``."""
+    told = {}
+    for name, command in STEPS.items():
+        told[name] = run(command)
+        if name in ("declare", "plan"):
+            told[f"{name} wrote"] = Session("cat plan.toml", (folder() / "plan.toml").read_text(encoding="utf-8"), 0)
+    return told
