@@ -15,7 +15,8 @@ from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source
-from dprank.privacy.pair_ranges import PairError, Places, Sampling, drawn, majority_places, pair_places
+from dprank.privacy.pair_errors import PairError
+from dprank.privacy.pair_ranges import Places, Sampling, drawn, majority_places, pair_places
 from dprank.privacy.ranges import ScoreNoise, place_intervals
 from dprank.release import Ranking, source_of
 

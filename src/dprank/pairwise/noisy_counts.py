@@ -292,7 +292,7 @@ class NoisyCounts:
         return double + min(most - 1, rest)
 
     def drawn_deviation(self, sampling: Sampling | None, persons: int | None) -> float:
-        r"""How far drawing people moves the difference of two scores: `deviation` of `dprank.privacy.pair_ranges`.
+        r"""How far drawing people moves the difference of two scores: `deviation` of `dprank.privacy.pair_errors`.
 
         Parameters
         ----------
