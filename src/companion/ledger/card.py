@@ -29,7 +29,7 @@ PAPERS = {
     "qiao2021": "Qiao et al. (2021)",
     "alabi2022": "Alabi et al. (2022)",
     "audit": "This book's own promises",
-    "release": "Releases of your own",
+    "release": "What the tool promises",
 }
 ABOUT = {
     "printed": "as printed",
@@ -114,7 +114,7 @@ def fill(template: str, **values: Any) -> str:
 
 def card(claim: Claim, record: Record, profile: str) -> str:
     """Verdict card of a claim, as HTML; styled by `book/_static/book.css`."""
-    ours = claim.id.startswith(("audit:", "release:"))
+    ours = claim.id.startswith("audit:")
     return fill("card.html", claim=claim, record=record, main=decisive(record), profile=profile, ours=ours)
 
 
