@@ -1,4 +1,4 @@
-"""Ranking by noisy win counts (Cai, Chakraborty and Wang 2025, Algorithms 2 and 3)."""
+"""Noisy win counts (Cai, Chakraborty and Wang 2025, Algorithms 2, 3) (long: their sensitivity is proved beside)."""
 
 from __future__ import annotations
 
