@@ -23,7 +23,8 @@ from shared import best
 
 import dprank
 from dprank.privacy import ranges
-from dprank.privacy.pair_ranges import PairError, pair_places, score_places
+from dprank.privacy.pair_errors import PairError
+from dprank.privacy.pair_ranges import pair_places, score_places
 from dprank.privacy.ranges import ScoreNoise, place_intervals, range_cdf, range_quantile
 
 LEVEL = 0.95

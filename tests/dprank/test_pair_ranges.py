@@ -13,10 +13,12 @@ from checks import each, refused
 from scipy import stats
 
 import dprank
+from dprank.aggregation.local_borda import apart
 from dprank.aggregation.randomisers import OrderReport, SampledOrder
 from dprank.data.counting import win_counts
-from dprank.privacy import pair_ranges
-from dprank.privacy.pair_ranges import PairError, drawn, majority_places, pair_places, score_places
+from dprank.privacy import pair_errors
+from dprank.privacy.pair_errors import PairError
+from dprank.privacy.pair_ranges import drawn, majority_places, pair_places, score_places
 from dprank.privacy.ranges import ScoreNoise, place_intervals, range_quantile
 
 # --- tails -----------------------------------------------------------------------------------------------------------
@@ -33,7 +35,7 @@ def test_of_gaussian_noise_and_drawing_is_a_closed_form(chance):
     noise = (ScoreNoise("gaussian", 3.0), 2, 1.0)
     assert PairError((noise,)).quantile(chance) == pytest.approx(math.sqrt(18) * stats.norm.isf(chance), rel=2e-4)
     drawing = PairError((noise,), deviation=5.0).quantile(chance)
-    exact = math.sqrt(18 + 25) * stats.norm.isf(chance / pair_ranges.DOMINATED)
+    exact = math.sqrt(18 + 25) * stats.norm.isf(chance / pair_errors.DOMINATED)
     by_moments = math.sqrt(-2 * math.log(chance) * (18 + 25))
     assert math.sqrt(18 + 25) * stats.norm.isf(chance) < drawing <= min(exact, by_moments) * (1 + 1e-3)
 
@@ -89,8 +91,8 @@ def test_drawing_is_bounded_not_far_above_the_normal_limit(noise, step, s):
 def test_of_two_whole_laplace_variables_is_a_closed_form(scale):
     law = ScoreNoise("laplace", 0.5 * scale, 0.5)
     at = np.unique(np.rint(np.linspace(0, 20 * scale, 7)))
-    above = pair_ranges._inverted(PairError(((law, 2, 1.0),)))
-    assert np.allclose(pair_ranges._of_two(law, 0.5 * at), [above(q) for q in at], rtol=1e-6, atol=1e-12)
+    above = pair_errors._inverted(PairError(((law, 2, 1.0),)))
+    assert np.allclose(pair_errors._of_two(law, 0.5 * at), [above(q) for q in at], rtol=1e-6, atol=1e-12)
 
 
 def test_so_rare_that_only_moments_tell():
@@ -230,13 +232,14 @@ def test_the_variance_of_an_order_report_is_that_of_all_its_reports(m, k):
             row = sorted(drawn_list) if kept else list(drawn_list)
             score = -sent.estimate(np.array([row]))
             for i, j in combinations(range(m), 2):
-                apart = score[i] - score[j]
-                squares[i, j] = squares.get((i, j), 0.0) + chance * apart**2 / len(lists)
-                means[i, j] = means.get((i, j), 0.0) + chance * apart / len(lists)
-                farthest = max(farthest, abs(apart))
-    assert sent.most_apart == pytest.approx(farthest)
-    assert sent.worst_square == pytest.approx(max(squares.values()))
-    assert sent.worst_variance == pytest.approx(max(squares[p] - means[p] ** 2 for p in squares))
+                gap = score[i] - score[j]
+                squares[i, j] = squares.get((i, j), 0.0) + chance * gap**2 / len(lists)
+                means[i, j] = means.get((i, j), 0.0) + chance * gap / len(lists)
+                farthest = max(farthest, abs(gap))
+    most, square, variance = apart(sent)
+    assert most == pytest.approx(farthest)
+    assert square == pytest.approx(max(squares.values()))
+    assert variance == pytest.approx(max(squares[p] - means[p] ** 2 for p in squares))
     assert all(means[i, j] == pytest.approx(j - i) for i, j in means)
 
 

@@ -16,7 +16,8 @@ from dprank.data.ballots import BallotForm, Ballots
 from dprank.data.rankings import Rankings
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source
-from dprank.privacy.pair_ranges import PairError, Places, Sampling, drawn, majority_places, pair_places
+from dprank.privacy.pair_errors import PairError
+from dprank.privacy.pair_ranges import Places, Sampling, drawn, majority_places, pair_places
 from dprank.privacy.ranges import ScoreNoise, place_intervals
 from dprank.release import Ranking, source_of
 

@@ -1,4 +1,4 @@
-"""Ranking by noisy win counts (Cai, Chakraborty and Wang 2025, Algorithms 2 and 3)."""
+"""Noisy win counts (Cai, Chakraborty and Wang 2025, Algorithms 2, 3) (long: their sensitivity is proved beside)."""
 
 from __future__ import annotations
 
@@ -320,7 +320,7 @@ class NoisyCounts:
         return self.max_weight * (double + min(most - 1, rest))
 
     def drawn_deviation(self, sampling: Sampling | None, persons: int | None) -> float:
-        r"""How far drawing people moves the difference of two scores: `deviation` of `dprank.privacy.pair_ranges`.
+        r"""How far drawing people moves the difference of two scores: `deviation` of `dprank.privacy.pair_errors`.
 
         Parameters
         ----------

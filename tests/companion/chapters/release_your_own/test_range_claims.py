@@ -7,7 +7,7 @@ import pytest
 
 import dprank
 from companion.chapters.release_your_own import range_coverage, right_sets
-from dprank.privacy import pair_ranges, ranges
+from dprank.privacy import pair_errors, ranges
 
 pytestmark = pytest.mark.slow
 
@@ -69,7 +69,7 @@ def test_a_wrong_deviation_is_seen(wrong, monkeypatch):
 def test_a_wrong_holm_is_seen(monkeypatch):
     # as if two items were all
     monkeypatch.setattr(
-        pair_ranges.PairError, "quantile", lambda self, chance, q=pair_ranges.PairError.quantile: q(self, 60 * chance)
+        pair_errors.PairError, "quantile", lambda self, chance, q=pair_errors.PairError.quantile: q(self, 60 * chance)
     )
     tied = [cell for cell in range_coverage.ALONE if cell[0] == "matrix" and cell[1] == "tied"]
     assert range_coverage.short(cells(range_coverage.alone, tied)) > 0
