@@ -114,7 +114,7 @@ def fill(template: str, **values: Any) -> str:
 
 def card(claim: Claim, record: Record, profile: str) -> str:
     """Verdict card of a claim, as HTML; styled by `book/_static/book.css`."""
-    ours = claim.id.startswith("audit:")
+    ours = claim.id.startswith(("audit:", "release:"))
     return fill("card.html", claim=claim, record=record, main=decisive(record), profile=profile, ours=ours)
 
 

@@ -47,7 +47,7 @@ def substitutions(
 
 def counts(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """How many claims of the papers there are, and how they stand."""
-    ours = [it for it in entries(ledger, records) if not it.claim.id.startswith("audit:")]
+    ours = [it for it in entries(ledger, records) if not it.claim.id.startswith(("audit:", "release:"))]
     numbers = {
         "claims": len(ours),
         "hold": sum(it.verdict == "holds" for it in ours),
