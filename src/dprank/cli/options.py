@@ -64,6 +64,15 @@ Delta = Annotated[float, typer.Option(help="Chance of the events that the promis
 Protect = Annotated[
     str, typer.Option(help="One answer, one ballot, or one person with all answers: answer, ballot, person.")
 ]
+Persons = Annotated[
+    int | None,
+    typer.Option(help="How many took part at most, a public number: shows ranges with sampling beside those of noise."),
+]
+Sampled = Annotated[
+    str | None,
+    typer.Option(help="What was drawn: persons, or answers (each by itself, as in the Bradley-Terry model)."),
+]
+Top = Annotated[int | None, typer.Option(help="Says which items may be among so many best.")]
 Out = Annotated[Path | None, typer.Option(help="Where the published file goes.")]
 Rehearse = Annotated[bool, typer.Option("--rehearse", help="On made-up data: nothing is read of yours or spent.")]
 AsJson = Annotated[bool, typer.Option("--json", help="For another program.")]

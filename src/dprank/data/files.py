@@ -70,7 +70,7 @@ def as_pandas(frame: Any) -> Any:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> as_pandas(pa.table({"person": [2**60, None]})).iloc[0, 0] == 2**60
+    >>> bool(as_pandas(pa.table({"person": [2**60, None]})).iloc[0, 0] == 2**60)
     True
     """
     import pandas as pd
