@@ -47,14 +47,6 @@ UNITS = {
     "ballot": ("one ballot says", "one ballot was cast"),
     "questionnaire": ("one questionnaire says", "one questionnaire was handed in"),
 }
-#: Of ballots that need not be full.
-COMPLETE = {
-    "tied": "all items, with ties",
-    "apart": "some items, with or without ties; an item without a place is compared with no other",
-    "last": "some items, with or without ties; those without a place are behind the others",
-}
-#: What the rules say of ballots alone.
-RULES_OF_BALLOTS = ("ballots", "repeated", "weights")
 #: Of the ranges of places.
 LEVEL = 0.95
 RANGE = "The ranges speak of the noise: with 95 % probability all items' places without it lie in theirs."
@@ -201,14 +193,7 @@ def _rules(declaration: Declaration | None, unit: str) -> dict[str, Any]:
         "bounding": bounding,
         "tuned on the data": "nothing",
     }
-    if declaration is not None and declaration.kind == "ballots":
-        if declaration.ballots != "full":
-            rules["ballots"] = COMPLETE[declaration.unranked or "tied"]
-        if declaration.repeated == "none":
-            rules["repeated"] = "of a person with several ballots none counts"
-        if declaration.max_weight is not None:
-            rules["weights"] = f"from 0 to {declaration.max_weight}; a larger one counts as that"
-    return rules
+    return rules | ({} if declaration is None else declaration.rules_of_ballots())
 
 
 def publish(
@@ -417,7 +402,11 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
             f"By {type(release.mechanism).__name__} of dprank {file['software']['dprank']}; its noise was drawn by the "
             f"{release.source}.",
             f"Cleaning: {', '.join(file['rules']['cleaning']) or 'none'}. Bounding: {file['rules']['bounding']}.",
-            *(f"{key.capitalize()}: {said}." for key, said in file["rules"].items() if key in RULES_OF_BALLOTS),
+            *(
+                f"{key.capitalize()}: {said}."
+                for key, said in file["rules"].items()
+                if key in ("ballots", "repeated", "weights")
+            ),
         ],
     }
     title = ASKED[file["question"]]

@@ -39,6 +39,13 @@ OF = {
     "max_weight": ("ballots",),
 }
 
+#: What is said of ballots that need not be full.
+COMPLETE = {
+    "tied": "all items, with ties",
+    "apart": "some items, with or without ties; an item without a place is compared with no other",
+    "last": "some items, with or without ties; those without a place are behind the others",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
@@ -211,6 +218,23 @@ class Declaration:
         if self.person is not None:
             return "person"
         return "ballot" if self.kind == "ballots" or self.form == "wide" else "answer"
+
+    def rules_of_ballots(self) -> dict[str, str]:
+        """Rules that a reader of a release needs, in words, where they are not the usual ones.
+
+        Examples
+        --------
+        >>> Declaration(kind="ballots", items=["a", "b"], ballots="tied").rules_of_ballots()
+        {'ballots': 'all items, with ties'}
+        """
+        rules = {}
+        if self.kind == "ballots" and self.ballots != "full":
+            rules["ballots"] = COMPLETE[self.unranked or "tied"]
+        if self.repeated == "none":
+            rules["repeated"] = "of a person with several ballots none counts"
+        if self.max_weight is not None:
+            rules["weights"] = f"from 0 to {self.max_weight}; a larger one counts as that"
+        return rules
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
