@@ -14,6 +14,7 @@ from dprank.data.accounts import Intake
 from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner
 from dprank.data.comparisons import item_names
+from dprank.data.files import require_path
 from dprank.data.intake import pair_of, read_file
 
 __all__ = ["FORMS", "Completeness", "Declaration", "Intake", "Kind"]
@@ -253,6 +254,7 @@ class Declaration:
         >>> Declaration.from_toml(file).items
         ('a', 'b')
         """
+        path = require_path(path)
         try:
             given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeError) as error:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import MOST_AT_ONCE, require_extra
+from dprank.data.files import require_path
 from dprank.data.sniffing import decoded
 
 __all__ = ["KINDS", "PrefLib", "is_preflib", "read_alternatives", "read_preflib"]
@@ -130,6 +131,7 @@ def read_preflib(path: str | os.PathLike[str]) -> PrefLib:
     >>> file.said, int(file.counts.sum())
     ('PrefLib .toc: orders of all alternatives, with ties', 250)
     """
+    path = require_path(path)
     kind, name = _suffix(path), str(path)
     if kind not in KINDS:
         raise ValueError(f"{name}: no PrefLib file of orders; .{', .'.join(KINDS)} are")

@@ -9,7 +9,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from dprank.data.files import is_parquet, parquet_frame, reading
+from dprank.data.files import is_parquet, parquet_frame, reading, require_path
 
 __all__ = ["Sniffed", "decoded", "sniff"]
 
@@ -62,6 +62,7 @@ def sniff(path: str | os.PathLike[str]) -> Sniffed:
     >>> sniff(dprank.example("answers.csv")).said
     'CSV in UTF-8, separated by commas, lines end in LF'
     """
+    path = require_path(path)
     if is_parquet(path):
         table = parquet_frame(path)
         with reading(path, "Parquet"):
