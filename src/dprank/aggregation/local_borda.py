@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_whole
-from dprank.aggregation.local_reports import OneRound
+from dprank._require import require_one_of, require_whole
+from dprank.aggregation.local_reports import OneRound, votes_of
 from dprank.aggregation.private_borda import centred_scores
-from dprank.aggregation.randomisers import OrderReport, require_randomiser
+from dprank.aggregation.randomisers import OrderReport, mean_square, require_randomiser
 from dprank.aggregation.sent_reports import require_votes
-from dprank.data.rankings import Rankings, require_rankings
+from dprank.data.ballots import BallotForm, Ballots
+from dprank.data.rankings import Rankings
 from dprank.privacy.noise import Source, best_first, require_source
 from dprank.privacy.pair_ranges import PairError, Places, Sampling, drawn, pair_places
 from dprank.release import Ranking, source_of
@@ -74,7 +75,7 @@ class LocalBorda(OneRound):
         """
         return cls(OrderReport.calibrated(epsilon=epsilon, n_items=n_items))
 
-    def additive_error(self, n_voters: int) -> float:
+    def additive_error(self, n_voters: int, ballots: BallotForm = "full") -> float:
         """Bound on the expected Kemeny score of the released order, less five times the least there is.
 
         A fair coin for every pair scores m (m - 1) / 4 in expectation: an error near that promises nothing.
@@ -83,6 +84,8 @@ class LocalBorda(OneRound):
         ----------
         n_voters : int
             At least 1.
+        ballots : {"full", "partial"}
+            Whether voters may tie items and leave some out, whose coins add at most what full rankings vary by.
 
         Returns
         -------
@@ -90,7 +93,9 @@ class LocalBorda(OneRound):
             Twice (a bound on) the expected sum of absolute errors of the mean places: in pairs on which the average
             voter disagrees.
         """
-        return 2 * self.n_items * math.sqrt(self.randomiser.variance / require_whole("n_voters", n_voters, 1))
+        partial = require_one_of("ballots", ballots, get_args(BallotForm)) == "partial"
+        variance = self.randomiser.variance + (mean_square(self.n_items) if partial else 0.0)
+        return 2 * self.n_items * math.sqrt(variance / require_whole("n_voters", n_voters, 1))
 
     def open_places(
         self, release: Ranking, level: float, sampling: Sampling | None = None, persons: int | None = None
@@ -134,22 +139,25 @@ class LocalBorda(OneRound):
     def places(self, positions: ArrayLike, rng: Source) -> NDArray[np.float64]:
         """Unbiased estimates of the voters' mean places, less (m - 1) / 2, from one report a voter.
 
+        Of a ballot with ties or gaps the place of an item less the middle is half the number of items that it puts
+        before it, less half of those that it puts behind it.
+
         Parameters
         ----------
         positions : array_like of int, shape (voters, items)
-            At least one voter.
+            At least one voter; each as in `report`.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE`, which `PositionVector` refuses.
         """
         table = require_votes(positions, self.n_items)
-        return self.randomiser.estimate(self.randomiser.report(table, require_source(rng)))
+        return self.randomiser.estimate(self.sent(table, require_source(rng)))
 
-    def release(self, data: Rankings, rng: Source) -> Ranking:
-        """One order from at least one ranking, as `report` and `aggregate` make it; `places` says which `rng`.
+    def release(self, data: Rankings | Ballots, rng: Source) -> Ranking:
+        """One order from at least one ballot, as `report` and `aggregate` make it; `places` says which `rng`.
 
-        O(voters * items) time.
+        Weights are not read: every voter sends one report. O(voters * items * log(items)) time.
         """
-        places = self.places(require_rankings(data, self.n_items, 1).positions, rng)
+        places = self.places(votes_of(data, self.n_items), rng)
         return replace(self._order(data.items, places, len(data), rng), source=source_of(rng, self))
 
     def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> Ranking:
