@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from dprank.models.mallows import Mallows as Mallows
     from dprank.pairwise.noisy_counts import NoisyCounts as NoisyCounts
     from dprank.pairwise.perturbed_mle import PerturbedMLE as PerturbedMLE
+    from dprank.plan.planner import Choice as Choice
+    from dprank.plan.planner import Plan as Plan
+    from dprank.plan.planner import plan as plan
     from dprank.privacy.budget import Budget as Budget
     from dprank.privacy.budget import BudgetRefused as BudgetRefused
     from dprank.privacy.guarantee import Guarantee as Guarantee
@@ -77,6 +80,7 @@ _HOMES = {
     "Bucketed": "uniformity.bucketed",
     "Budget": "privacy.budget",
     "BudgetRefused": "privacy.budget",
+    "Choice": "plan.planner",
     "Comparisons": "data.comparisons",
     "Decision": "release",
     "Declaration": "data.declaration",
@@ -97,6 +101,7 @@ _HOMES = {
     "Oneshot": "topk.oneshot",
     "Peeling": "topk.peeling",
     "PerturbedMLE": "pairwise.perturbed_mle",
+    "Plan": "plan.planner",
     "PrivateBorda": "aggregation.private_borda",
     "PrivateKwikSort": "aggregation.private_kwiksort",
     "PrivateRankCentrality": "topk.private_spectral",
@@ -117,6 +122,7 @@ _HOMES = {
     "mle": "models.likelihood",
     "pairwise_fractions": "aggregation.matrix",
     "pairwise_wins": "data.counting",
+    "plan": "plan.planner",
     "rank_centrality": "topk.spectral",
     "sample_voters": "models.bradley_terry",
     "Tallies": "data.tallies",

@@ -1,9 +1,8 @@
-"""What is published of a release: a file that says what it protects, a check of such a file, and a report in words."""
+"""What is published of a release: a file that says what it protects, and a check of such a file."""
 
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import math
 import platform
@@ -17,7 +16,18 @@ from dprank.data.declaration import Declaration
 from dprank.privacy.pair_ranges import Sampling
 from dprank.release import Decision, Ranking, Release, Selection
 
-__all__ = ["SCHEMA", "gain", "opened", "publish", "read_publication", "report", "unit_of"]
+__all__ = [
+    "SCHEMA",
+    "gain",
+    "opened",
+    "publish",
+    "ranges",
+    "read_publication",
+    "sampled",
+    "shown_frame",
+    "told",
+    "unit_of",
+]
 
 #: Of the file; another number when its fields change.
 SCHEMA = "dprank.publication/2"
@@ -305,7 +315,7 @@ def opened(text: str) -> Mapping[str, Any]:
     return file
 
 
-def _sampled(written: Any) -> tuple[Any, Any]:
+def sampled(written: Any) -> tuple[Any, Any]:
     """Which sampling, and of how many persons, the ranges of a file speak of."""
     if not isinstance(written, list) or not all(
         isinstance(one, dict) and {"sampling", "persons"} <= set(one) for one in written
@@ -337,7 +347,7 @@ def read_publication(text: str) -> Release:
     file = opened(text)
     require_one_of("question", file["question"], tuple(ASKED))
     release = Release.from_json(json.dumps(file["release"]))
-    if file["ranges"] != ranges(release, *_sampled(file["ranges"])):
+    if file["ranges"] != ranges(release, *sampled(file["ranges"])):
         raise ValueError("no publication: ranges are not those that its noise leaves open")
     _require_top(release, file["top"])
     if file["right"] != right(release):
@@ -351,96 +361,3 @@ def read_publication(text: str) -> Release:
     if not isinstance(release, kind):
         raise ValueError(f"no publication: a {type(release).__name__} answers no question of {file['question']}")
     return release
-
-
-def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
-    """A published file in words: question and answer, who is protected and from what, what it does not say.
-
-    Parameters
-    ----------
-    text : str
-        As of `publish`.
-    form : {"markdown", "html"}
-
-    Raises
-    ------
-    ValueError
-        As `read_publication`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import dprank
-    >>> release = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2).release(
-    ...     dprank.Rankings([[0, 1]] * 90, "ab"), np.random.default_rng(1)
-    ... )
-    >>> print(report(publish(release, "consensus")).splitlines()[0])
-    # Which order do all ballots together make?
-    """
-    require_one_of("form", form, ("markdown", "html"))
-    release, file = read_publication(text), opened(text)
-    guarantee = release.guarantee
-    if guarantee is None:  # pragma: no cover - `read_publication` refuses it
-        raise ValueError("guarantee = None")
-    frame = shown_frame(release, *_sampled(file["ranges"]))
-    sure = gain(guarantee.epsilon, guarantee.delta)
-    sentences = told(release, file["ranges"], file["top"])
-    parts = {
-        **({"How sure this is": sentences} if sentences else {}),
-        "Who is protected": [
-            file["protects"],
-            f"Whoever guesses at even odds what somebody's data were becomes at most {sure:.1%} sure.",
-            f"In the field's words: {guarantee}.",
-        ],
-        "What this does not say": [
-            "Not how many people took part, nor how sure the answer would be if others had been asked."
-            if not any(one["sampling"] for one in file["ranges"])
-            else "Not what a bound on each person's answers left out.",
-            *(f"Not protected: {line}." for line in file["not protected"]),
-        ],
-        "How it was made": [
-            f"By {type(release.mechanism).__name__} of dprank {file['software']['dprank']}; its noise was drawn by the "
-            f"{release.source}.",
-            f"Cleaning: {', '.join(file['rules']['cleaning']) or 'none'}. Bounding: {file['rules']['bounding']}.",
-            *(
-                f"{key.capitalize()}: {said}."
-                for key, said in file["rules"].items()
-                if key in ("ballots", "repeated", "weights")
-            ),
-        ],
-    }
-    title = ASKED[file["question"]]
-    if form == "html":
-        return _page(title, frame, parts, release.mark)
-    header = " | ".join(map(str, frame.columns))
-    rows = [" | ".join(_cell(value) for value in row) for row in frame.itertuples(index=False)]
-    table = [f"| {header} |", "|" + " --- |" * len(frame.columns), *(f"| {row} |" for row in rows)]
-    lines = [f"# {title}", "", *([f"**{release.mark}**", ""] if release.mark else []), *table]
-    for heading, said in parts.items():
-        lines += ["", f"## {heading}", "", *(f"- {line}" for line in said)]
-    return "\n".join(lines) + "\n"
-
-
-def _cell(value: Any) -> str:
-    said = f"{value:g}" if isinstance(value, float) else str(value)
-    return " ".join(said.replace("|", "\\|").split())
-
-
-def _page(title: str, frame: Any, parts: Mapping[str, list[str]], mark: str) -> str:
-    cells = [
-        "<tr>" + "".join(f"<td>{html.escape(f'{v:g}' if isinstance(v, float) else str(v))}</td>" for v in row) + "</tr>"
-        for row in frame.itertuples(index=False)
-    ]
-    head = "".join(f"<th>{html.escape(str(column))}</th>" for column in frame.columns)
-    sections = [
-        f"<h2>{html.escape(heading)}</h2><ul>{''.join(f'<li>{html.escape(line)}</li>' for line in said)}</ul>"
-        for heading, said in parts.items()
-    ]
-    style = "body{font:1rem/1.5 system-ui;max-width:42rem;margin:2rem auto;padding:0 1rem}"
-    style += "td,th{padding:.2rem .8rem;text-align:left}"
-    marked = f"<p><strong>{html.escape(mark)}</strong></p>" if mark else ""
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>{html.escape(title)}</title><style>{style}</style><h1>{html.escape(title)}</h1>{marked}"
-        f"<table><tr>{head}</tr>{''.join(cells)}</table>{''.join(sections)}</html>\n"
-    )

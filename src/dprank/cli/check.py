@@ -74,8 +74,9 @@ def check(
 ) -> None:
     """Look at raw data: what counts, what is left out and why, what each rule would mend. Not for publication.
 
-    Example: dprank check survey.csv --comparisons left,right,answer --map left=1,right=0,equal=0.5
-    --person person --items items.txt --out plan.toml
+    Example: dprank check staff.csv --comparisons left,right,answer --map left=1,right=0,equal=0.5
+    --person person --items "Pay,Hours,Training,Leave,Equipment,Canteen" --clean strip,casefold
+    --alias traning=training --alias cantine=canteen --alias equipement=equipment --out plan.toml
     """
     form = form_of(file, plan, comparisons=comparisons, pairs=pairs, item=item, wide=wide, long=long, orders=orders)
     if plan is None and not form:

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from dprank._require import shown
 from dprank.data.cleaning import RULES
-from dprank.data.declaration import Declaration
+from dprank.data.declaration import FORMS, Declaration, declared_part, release_part
 from dprank.data.preflib import is_preflib, read_alternatives
 
 __all__ = ["console", "declaration_of", "form_of", "listed", "number", "paired"]
@@ -26,7 +27,29 @@ Items = Annotated[
 Person = Annotated[str | None, typer.Option(help="The column that says who.")]
 Clean = Annotated[str | None, typer.Option(help=f"Rules, with commas between: {', '.join(RULES)}.")]
 Alias = Annotated[list[str] | None, typer.Option(help="What is written and what is meant: scool=school. Repeat it.")]
-Plan = Annotated[Path | None, typer.Option(help="A declaration, as `check --out` writes it; flags go before it.")]
+
+
+def _planned(context: typer.Context, plan: Path | None) -> Path | None:
+    """What a plan says of a release holds where no flag says otherwise."""
+    known = {parameter.name for parameter in context.command.params}
+    if plan is not None and "rehearse" in known:
+        found = release_part(plan)
+        if unknown := sorted(found.keys() - known):
+            raise ValueError(
+                f"{plan}: unknown key {shown(unknown[0])} of a release; allowed: {', '.join(sorted(known))}"
+            )
+        context.default_map = found
+    return plan
+
+
+Plan = Annotated[
+    Path | None,
+    typer.Option(
+        help="A declaration, as `check --out` and `plan --out` write it; flags go before it.",
+        callback=_planned,
+        is_eager=True,
+    ),
+]
 Columns = Annotated[str | None, typer.Option("--comparisons", help="Columns of first item, second item, answer.")]
 Answers = Annotated[str | None, typer.Option("--map", help="What an answer means: left=1,right=0,equal=0.5.")]
 Item = Annotated[str | None, typer.Option("--item", help="The column of the item that a person has.")]
@@ -62,7 +85,11 @@ MaxWeight = Annotated[
 Epsilon = Annotated[float, typer.Option(help="What the whole release spends; there is no default.")]
 Delta = Annotated[float, typer.Option(help="Chance of the events that the promise leaves out.")]
 Protect = Annotated[
-    str, typer.Option(help="One answer, one ballot, or one person with all answers: answer, ballot, person.")
+    str,
+    typer.Option(
+        help="One answer, one ballot, or one person with all answers: answer, ballot, person.",
+        autocompletion=lambda: ["answer", "ballot", "person"],
+    ),
 ]
 Persons = Annotated[
     int | None,
@@ -151,10 +178,11 @@ def declaration_of(
     **rest: Any,
 ) -> Declaration:
     """Flags before the plan, and the plan before nothing."""
-    base: dict[str, Any] = vars(Declaration.from_toml(plan)) if plan else {"kind": kind, "items": ()}
+    base: dict[str, Any] = {"kind": kind, "items": ()} | (declared_part(plan) if plan else {})
     # another form has other columns, and may be as complete
-    if plan and form and (form["kind"], form["form"]) != (base["kind"], base["form"]):
-        base = {key: base[key] for key in ("kind", "items", "person", "clean", "aliases")}
+    usual = next(iter(FORMS.get(base["kind"], {None: ()})))
+    if plan and form and (form["kind"], form["form"]) != (base["kind"], base.get("form", usual)):
+        base = {key: base[key] for key in ("kind", "items", "person", "clean", "aliases") if key in base}
     given: dict[str, Any] = form | {"person": person, "clean": listed(clean) or None} | rest
     if items is not None:
         given["items"] = _items(items)
@@ -170,7 +198,10 @@ def declaration_of(
         raise ValueError(
             f"items are missing; say all of them with --items{listing}: what the data hold is no public list"
         )
-    return Declaration(**merged)
+    try:
+        return Declaration(**merged)
+    except (TypeError, AttributeError):
+        raise ValueError(f"{plan}: a value of another kind than the key has") from None
 
 
 def _items(said: str) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ import typer
 
 import dprank
 from dprank.cli.options import AsJson, console
-from dprank.publication import read_publication, report
+from dprank.publication import read_publication
 from dprank.registry import SECTORS, Facts, card
+from dprank.report import report
 
 __all__ = ["budget_command", "card_command", "report_command", "verify"]
 

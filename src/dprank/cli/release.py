@@ -46,10 +46,16 @@ from dprank.cli.options import (
     form_of,
 )
 from dprank.data.declaration import Declaration
+from dprank.plan.tags import mechanism_of
 from dprank.privacy.noise import SECURE, Source
 from dprank.publication import ASKED, publish, ranges, shown_frame, told
 
 __all__ = ["agreement", "app", "consensus", "ranking", "topk"]
+
+Mechanism = Annotated[str | None, typer.Option(help="Its name, as `dprank plan` recommends it.")]
+Adjacency = Annotated[
+    str | None, typer.Option(help="replace (one person's data are others), or add_remove (one person more or less).")
+]
 
 app = typer.Typer(help="One private release.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -122,7 +128,12 @@ def _drawing(persons: int | None, sampling: str | None) -> dict[str, Any]:
 
 def _checked(mechanism: Any, drawing: dict[str, Any], top: int | None) -> dict[str, Any]:
     """Refuse what no range can be told of, before anything is spent."""
-    mechanism.drawn_deviation(**drawing)
+    if hasattr(mechanism, "drawn_deviation"):
+        mechanism.drawn_deviation(**drawing)
+    elif drawing["persons"] is not None and not hasattr(mechanism, "open_places"):
+        raise ValueError(
+            f"persons = {drawing['persons']}; of a release by {type(mechanism).__name__} no range is known"
+        )
     if top is not None:
         require_whole("top", top, 1, mechanism.n_items)
     return drawing
@@ -139,6 +150,10 @@ def ranking(
     person: Person = None,
     answers_map: Answers = None,
     answers: Annotated[int | None, typer.Option(help="How many answers of a person count.")] = None,
+    mechanism: Mechanism = None,
+    adjacency: Adjacency = None,
+    score: Annotated[str | None, typer.Option(help="What is counted: net, half or wins.")] = None,
+    design: Annotated[str | None, typer.Option(help="What of a person counts: once (a pair), any.")] = None,
     persons: Persons = None,
     sampling: Sampled = None,
     top: Top = None,
@@ -153,7 +168,8 @@ def ranking(
 ) -> None:
     """A ranking with its scores, from comparisons of two items at a time.
 
-    Example: dprank release ranking survey.csv --plan plan.toml --protect person --answers 3 --epsilon 1
+    Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
+    --budget budget.sqlite --out release.json
     """
     form = form_of(file, plan, comparisons=comparisons, pairs=pairs)
     declared = declaration_of(
@@ -171,15 +187,19 @@ def ranking(
         raise ValueError(
             "answers are missing; say with --answers how many of a person's count: the noise grows with them"
         )
-    mechanism = dprank.NoisyCounts.calibrated(
+    chosen = mechanism_of(
+        "ranking",
+        mechanism or "NoisyCounts",
         epsilon=epsilon,
-        n_items=len(declared.items),
-        per_person=answers,
-        unit="voter" if whole else "comparison",
-        design="once" if whole else "any",
+        items=declared.items,
+        protect=protect,
+        answers=answers,
+        score=score,
+        design=design or "once",
+        adjacency=adjacency,
     )
 
-    _checked(mechanism, drawing, top)
+    _checked(chosen, drawing, top)
 
     def made_up(rng: Any) -> Any:
         pairs = rng.permuted(range(len(declared.items)))[:2]
@@ -188,7 +208,7 @@ def ranking(
             [pairs[0]] * 300, [pairs[1]] * 300, rng.integers(0, 2, 300), items=declared.items, voter=voters
         )
 
-    drawn = _drawn(mechanism, file, declared, made_up, rehearse, budget, dataset)
+    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset)
     _finish(drawn, "ranking", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -197,6 +217,9 @@ def consensus(
     file: File,
     epsilon: Epsilon,
     delta: Delta = 0.0,
+    mechanism: Mechanism = None,
+    adjacency: Adjacency = None,
+    rule: Annotated[str | None, typer.Option(help="How a NoisyMatrix is put in order: auto, borda, ….")] = None,
     persons: Persons = None,
     top: Top = None,
     wide: Wide = False,
@@ -240,15 +263,19 @@ def consensus(
         max_weight=max_weight,
     )
     full = declared.ballots == "full" and declared.weight is None
-    mechanism = dprank.PrivateBorda.calibrated(
+    chosen = mechanism_of(
+        "consensus",
+        mechanism or "PrivateBorda",
         epsilon=epsilon,
+        items=declared.items,
         delta=delta,
-        n_items=len(declared.items),
+        adjacency=adjacency,
+        rule=rule,
         ballots="full" if full else "partial",
         max_weight=declared.max_weight or 1,
     )
-    drawing = _checked(mechanism, _drawing(persons, None), top)
-    drawn = _drawn(mechanism, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset)
+    drawing = _checked(chosen, _drawing(persons, None), top)
+    drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset)
     _finish(drawn, "consensus", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -258,6 +285,8 @@ def agreement(
     epsilon: Epsilon,
     voters: Annotated[int, typer.Option(help="How many ballots there are: a public number.")],
     size: Annotated[float, typer.Option(help="Chance of rejecting where nobody agrees.")] = 0.05,
+    mechanism: Mechanism = None,
+    statistic: Annotated[str | None, typer.Option(help="What a NoisyNorm looks at: ranks or pairs.")] = None,
     wide: Wide = False,
     long: Long = None,
     orders: Orders = None,
@@ -280,7 +309,8 @@ def agreement(
 ) -> None:
     """Whether ballots agree on anything, or might have been shuffled.
 
-    Example: dprank release agreement ballots.csv --items "roads,schools,parks,debt" --voters 250 --epsilon 1
+    Example: dprank release agreement ballots.csv --items "roads,schools,parks,debt" --person person
+    --voters 250 --epsilon 1
     """
     declared = _ballots(
         plan,
@@ -298,10 +328,16 @@ def agreement(
     )
     if declared.ballots != "full" or declared.weight is not None:
         raise ValueError("ballots are declared as tied, partial or weighted; the test of agreement takes full ones")
-    mechanism = dprank.NoisyNorm.calibrated(
-        epsilon=epsilon, size=size, n_items=len(declared.items), n_voters=voters, statistic="ranks"
+    chosen = mechanism_of(
+        "agreement",
+        mechanism or "NoisyNorm",
+        epsilon=epsilon,
+        items=declared.items,
+        voters=voters,
+        size=size,
+        statistic=statistic or "ranks",
     )
-    drawn = _drawn(mechanism, file, declared, lambda rng: _shuffled(declared, rng, voters), rehearse, budget, dataset)
+    drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng, voters), rehearse, budget, dataset)
     _finish(drawn, "agreement", declared, out, as_json, budget is not None)
 
 
@@ -340,6 +376,11 @@ def topk(
     items: Items = None,
     person: Person = None,
     delta: Delta = 0.0,
+    mechanism: Mechanism = None,
+    adjacency: Adjacency = None,
+    noise: Annotated[str | None, typer.Option(help="Its law: laplace, gumbel or exponential.")] = None,
+    ordered: Annotated[bool, typer.Option(help="Whether the k come in their order.")] = True,
+    values: Annotated[bool, typer.Option("--values", help="Whether their counts come too.")] = False,
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
@@ -351,23 +392,27 @@ def topk(
 ) -> None:
     """The k most frequent items, in their order, by noise that is added once.
 
-    Example: dprank release topk diagnoses.parquet --person patient --item diagnosis --items icd.txt --k 10
-    --per-person 5 --epsilon 1
+    Example: dprank release topk diagnoses.csv --person patient --item diagnosis
+    --items "asthma,flu,gout,kuru,measles,migraine" --k 2 --per-person 2 --epsilon 1
     """
     form = form_of(file, plan, item=item)
     declared = declaration_of("tallies", form, items=items, person=person, clean=clean, alias=alias, plan=plan)
-    mechanism = dprank.Oneshot.calibrated(
+    chosen = mechanism_of(
+        "topk",
+        mechanism or "Oneshot",
         epsilon=epsilon,
+        items=declared.items,
         delta=delta,
         k=k,
-        items=declared.items,
+        noise=noise,
         per_person=per_person,
-        adjacency="add_remove",
-        ordered=True,
+        adjacency=adjacency or "add_remove",
+        ordered=ordered,
+        values=values,
     )
 
     def made_up(rng: Any) -> Any:
         return dprank.Tallies(rng.integers(0, 100, 300), rng.integers(0, len(declared.items), 300), declared.items)
 
-    drawn = _drawn(mechanism, file, declared, made_up, rehearse, budget, dataset)
+    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset)
     _finish(drawn, "topk", declared, out, as_json, budget is not None)

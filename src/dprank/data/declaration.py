@@ -17,7 +17,16 @@ from dprank.data.comparisons import item_names
 from dprank.data.files import require_path
 from dprank.data.intake import pair_of, read_file
 
-__all__ = ["FORMS", "Completeness", "Declaration", "Intake", "Kind"]
+__all__ = [
+    "FORMS",
+    "RULES_OF_BALLOTS",
+    "Completeness",
+    "Declaration",
+    "Intake",
+    "Kind",
+    "declared_part",
+    "release_part",
+]
 
 Kind = Literal["comparisons", "ballots", "tallies"]
 #: What every ballot ranks: all items and none tied; all items; some of them.
@@ -40,6 +49,8 @@ OF = {
     "max_weight": ("ballots",),
 }
 
+#: Rules of ballots that a published file tells, where they are not the usual ones.
+RULES_OF_BALLOTS = ("ballots", "repeated", "weights")
 #: What is said of ballots that need not be full.
 COMPLETE = {
     "tied": "all items, with ties",
@@ -254,14 +265,7 @@ class Declaration:
         >>> Declaration.from_toml(file).items
         ('a', 'b')
         """
-        path = require_path(path)
-        try:
-            given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeError) as error:
-            raise ValueError(f"{path}: not TOML: {' '.join(str(error).split())}") from None
-        known = {it.name for it in fields(cls)}
-        if unknown := sorted(given.keys() - known):
-            raise ValueError(f"{path}: unknown key {shown(unknown[0])}; allowed: {', '.join(sorted(known))}")
+        given = declared_part(path)
         if missing := sorted({"kind", "items"} - given.keys()):
             raise ValueError(f"{path}: {missing[0]} is missing")
         try:
@@ -312,6 +316,72 @@ class Declaration:
         O(rows).
         """
         return read_file(self, path)
+
+
+def declared_part(path: str | Path) -> dict[str, Any]:
+    """What a file declares, complete or not: flags may say the rest.
+
+    Parameters
+    ----------
+    path : path
+        Of a declaration, or of a plan.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, and the key that no declaration has.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "plan.toml"
+    >>> _ = file.write_text('kind = "comparisons"\\n[release]\\nepsilon = 1.0\\n')
+    >>> declared_part(file)
+    {'kind': 'comparisons'}
+    """
+    given = _toml_of(path)
+    given.pop("release", None)
+    known = {it.name for it in fields(Declaration)}
+    if unknown := sorted(given.keys() - known):
+        raise ValueError(f"{path}: unknown key {shown(unknown[0])}; allowed: {', '.join(sorted(known))}")
+    return given
+
+
+def release_part(path: str | Path) -> dict[str, Any]:
+    """What a plan says of a release: the table `release` of its file, which a declaration passes over.
+
+    Parameters
+    ----------
+    path : path
+        Of a plan, as `dprank plan --out` writes it; or of a declaration, which says nothing of a release.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, where it is no such table of single values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "plan.toml"
+    >>> _ = file.write_text('kind = "ballots"\\nitems = ["a", "b"]\\n[release]\\nepsilon = 1.0\\n')
+    >>> release_part(file), Declaration.from_toml(file).items
+    ({'epsilon': 1.0}, ('a', 'b'))
+    """
+    found = _toml_of(path).get("release", {})
+    if type(found) is not dict or not all(type(it) in (str, int, float, bool) for it in found.values()):
+        raise ValueError(f"{path}: release is no table of single values: [release], then a line each")
+    return found
+
+
+def _toml_of(path: str | Path) -> dict[str, Any]:
+    path = require_path(path)
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError(f"{path}: not TOML that means anything: brackets in brackets without end") from None
+    except (tomllib.TOMLDecodeError, UnicodeError) as error:
+        raise ValueError(f"{path}: not TOML: {' '.join(str(error).split())}") from None
 
 
 def _texts(name: str, given: Any) -> tuple[str, ...]:
