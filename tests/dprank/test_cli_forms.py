@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import dprank
 from dprank.cli.path import said
-from dprank.publication import read_publication, report
+from dprank.publication import read_publication
+from dprank.report import report
 
 ITEMS = "roads,schools,parks,debt"
 TOC = ["--items", ITEMS, "--ballots", "tied"]
