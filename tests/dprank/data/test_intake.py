@@ -366,14 +366,14 @@ def test_one_person_changes_one_long_ballot(tmp_path_factory, rows, other, kind)
 
 def test_a_rule_that_looks_at_others_is_seen(tmp_path, monkeypatch):
     """The same check of a rule by content: who ranks what nobody else ranks is left out."""
-    cast = casting._dense
+    cast = casting.dense_places
 
     def of_all(values):
         places = cast(values)
         places[:, (places >= 0).sum(axis=0) < 2] = -1
         return places
 
-    monkeypatch.setattr(casting, "_dense", of_all)
+    monkeypatch.setattr(casting, "dense_places", of_all)
     rows = [(1, "2", "1", "", 1), (2, "1", "2", "", 1), (3, "1", "", "2", 1), (4, "", "1", "2", 1)]
     header = ("who", *ITEMS, "heavy")
     assert moved(tmp_path, header, rows, [(1, "", "", "1", 1)], WEIGHTED) == 1
@@ -416,6 +416,30 @@ def test_tables_of_other_libraries(name, table):
     assert Rankings.from_frame(table, items=ITEMS, voter="person").positions.tolist() == [[0, 1, 2], [1, 0, 2]]
     tallies = dprank.Tallies.from_frame(table, items=ITEMS, person="person", item="first")
     assert tallies.counts().tolist() == [1, 0, 1]
+
+
+@each("name, table", lambda: list(tables()))
+def test_ballots_of_other_libraries(name, table):
+    ballots = Ballots.from_frame(table, items=ITEMS, voter="person", weight="parks")
+    assert ballots == Ballots([[0, 1, 2], [1, 0, 2]], ITEMS, [3, 3])
+
+
+def test_ballots_from_a_table():
+    table = pd.DataFrame(
+        {"who": ["a", "A ", "b"], "roads": [2.5, None, 1], "schools": [1, 1, None], "parks": [2.5, 3, 1]}
+    )
+    every = Ballots.from_frame(table, items=ITEMS, voter=None)
+    assert every.places.tolist() == [[1, 0, 1], [-1, 0, 1], [0, -1, 0]]
+    assert len(Ballots.from_frame(table, items=ITEMS, voter="who")) == 2
+    for bad in (0, -1, np.inf, True, "first", np.timedelta64(1, "D")):
+        wrong = table.astype(object)
+        wrong.iat[1, 2] = bad
+        with refused("schools[1] is no place"):
+            Ballots.from_frame(wrong, items=ITEMS, voter=None)
+    with refused("weight"):
+        Ballots.from_frame(table.assign(weight=[1, 2, -1]), items=ITEMS, voter=None, weight="weight")
+    with refused("column 'x' is not in the table"):
+        Ballots.from_frame(table, items=ITEMS, voter=None, weight="x")
 
 
 def test_a_table_with_a_missing_number_keeps_the_others_whole():
