@@ -20,28 +20,27 @@ __all__ = ["report"]
 def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     """A published file in words: question and answer, who is protected and from what, what it does not say.
 
-        Parameters
-        ----------
-        text : str
-            As of `publish`.
-        form : {"markdown", "html"}
+    Parameters
+    ----------
+    text : str
+        As of `publish`.
+    form : {"markdown", "html"}
 
-        Raises
-        ------
-        ValueError
-            As `read_publication`.
+    Raises
+    ------
+    ValueError
+        As `read_publication`.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import dprank
-        >>> from dprank.data.declaration import RULES_OF_BALLOTS
-    from dprank.publication import publish
-        >>> release = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2).release(
-        ...     dprank.Rankings([[0, 1]] * 90, "ab"), np.random.default_rng(1)
-        ... )
-        >>> print(report(publish(release, "consensus")).splitlines()[0])
-        # Which order do all ballots together make?
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dprank
+    >>> from dprank.publication import publish
+    >>> release = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2).release(
+    ...     dprank.Rankings([[0, 1]] * 90, "ab"), np.random.default_rng(1)
+    ... )
+    >>> print(report(publish(release, "consensus")).splitlines()[0])
+    # Which order do all ballots together make?
     """
     require_one_of("form", form, ("markdown", "html"))
     release, file = read_publication(text), opened(text)
