@@ -40,7 +40,11 @@ _NEEDED = {
     "orders": ("NUMBER ALTERNATIVES", "NUMBER VOTERS", "NUMBER UNIQUE ORDERS"),
     "edges": ("NUMBER ALTERNATIVES", "NUMBER EDGES"),
 }
-_ORDER = re.compile(r"(?:[0-9]+|\{[0-9]+(?:,[0-9]+)*\})(?:,(?:[0-9]+|\{[0-9]+(?:,[0-9]+)*\}))*")
+# as PrefLib writes them: 01 is no number, and a blank inside of one makes it two
+_ONE = "(?:0|[1-9][0-9]*)"
+_TIED = rf"(?:{_ONE}|\{{{_ONE}(?:,{_ONE})*\}})"
+_ORDER = re.compile(rf"{_TIED}(?:,{_TIED})*")
+_BLANKS = re.compile(r"\s*([,:{}])\s*")
 
 Order = tuple[tuple[int, ...], ...]
 
@@ -224,8 +228,8 @@ def _orders(body: dict[int, str], fields: dict[str, int], m: int, kind: str, ref
     """Every order and its count, as written."""
     found: dict[Order, int] = {}
     for at, line in body.items():
-        count, sign, written = "".join(line.split()).partition(":")
-        if not sign or not _COUNT.fullmatch(count) or not int(count):
+        count, sign, written = _BLANKS.sub(r"\1", line).partition(":")
+        if not sign or not re.fullmatch(r"[1-9][0-9]{0,14}", count):
             raise refuse(at, "count: a whole number of at least 1 is needed, then a colon")
         if not _ORDER.fullmatch(written):
             raise refuse(at, "order: numbers with commas between are needed, in braces where tied")

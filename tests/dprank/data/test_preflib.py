@@ -158,6 +158,11 @@ BODIES = {
     ("toi", "3: 1 2 3;"): "line 10: order: numbers with commas",
     ("toi", "3: roads,schools"): "line 10: order: numbers with commas",
     ("toi", "3: １,2"): "line 10: order: numbers with commas",
+    ("toi", "3: 1 2,3"): "line 10: order: numbers with commas",
+    ("toi", "3: {1 2},3"): "line 10: order: numbers with commas",
+    ("toi", "3: 01,2"): "line 10: order: numbers with commas",
+    ("toi", "1 2: 1,2"): "line 10: count",
+    ("toi", "03: 1,2"): "line 10: count",
     ("toi", "0: 1,2"): "line 10: count",
     ("toi", "-3: 1,2"): "line 10: count",
     ("toi", "3.5: 1,2"): "line 10: count",
@@ -290,7 +295,7 @@ def test_a_file_with_a_slip_is_read_as_it_is_or_refused(tmp_path_factory, data):
         return
     lines = [it for it in text.split("\n") if it.strip() and not it.strip().startswith("#")]
     counts = [int(it.split(":")[0]) for it in lines]
-    written_orders = [re.sub(r"\s", "", it.split(":")[1]) for it in lines]
+    written_orders = [re.sub(r"\s*([,{}])\s*", r"\1", it.split(":")[1].strip()) for it in lines]
     read_orders = [
         ",".join(
             str(tied[0] + 1) if len(tied) == 1 else "{" + ",".join(str(it + 1) for it in tied) + "}" for tied in order
@@ -299,6 +304,19 @@ def test_a_file_with_a_slip_is_read_as_it_is_or_refused(tmp_path_factory, data):
     ]
     assert file.counts.tolist() == counts
     assert read_orders == [re.sub(r"\{(\d)\}", r"\1", it) for it in written_orders]
+
+
+@pytest.mark.parametrize("order", ["1 2,1", "{1 2},1", "2,1\t2", "12,1"])
+def test_a_blank_makes_no_other_alternative_of_two(tmp_path, order):
+    """Of twelve: preflibtools alone takes ``1 2`` for 12."""
+    header = ["DATA TYPE: toi", "NUMBER ALTERNATIVES: 12", "NUMBER VOTERS: 1", "NUMBER UNIQUE ORDERS: 1"]
+    header += [f"ALTERNATIVE NAME {at}: x{at}" for at in range(1, 13)]
+    text = "".join(f"# {it}\n" for it in header) + f"1: {order}\n"
+    if order == "12,1":
+        assert read(tmp_path, text, "toi").orders == (((11,), (0,)),)
+    else:
+        with refused("line 17: order: numbers with commas"):
+            read(tmp_path, text, "toi")
 
 
 def test_without_preflibtools_the_line_says_how_to_have_it(tmp_path, monkeypatch):
