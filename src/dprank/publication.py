@@ -57,14 +57,6 @@ UNITS = {
     "ballot": ("one ballot says", "one ballot was cast"),
     "questionnaire": ("one questionnaire says", "one questionnaire was handed in"),
 }
-#: Of ballots that need not be full.
-COMPLETE = {
-    "tied": "all items, with ties",
-    "apart": "some items, with or without ties; an item without a place is compared with no other",
-    "last": "some items, with or without ties; those without a place are behind the others",
-}
-#: What the rules say of ballots alone.
-RULES_OF_BALLOTS = ("ballots", "repeated", "weights")
 #: Of the ranges of places.
 LEVEL = 0.95
 RANGE = "The ranges speak of the noise: with 95 % probability all items' places without it lie in theirs."
@@ -212,14 +204,7 @@ def _rules(declaration: Declaration | None, unit: str) -> dict[str, Any]:
         "bounding": bounding,
         "tuned on the data": "nothing",
     }
-    if declaration is not None and declaration.kind == "ballots":
-        if declaration.ballots != "full":
-            rules["ballots"] = COMPLETE[declaration.unranked or "tied"]
-        if declaration.repeated == "none":
-            rules["repeated"] = "of a person with several ballots none counts"
-        if declaration.max_weight is not None:
-            rules["weights"] = f"from 0 to {declaration.max_weight}; a larger one counts as that"
-    return rules
+    return rules | ({} if declaration is None else declaration.rules_of_ballots())
 
 
 def publish(

@@ -10,7 +10,8 @@ import numpy as np
 
 from dprank._picture import Places, drawn, typed
 from dprank._require import require_one_of
-from dprank.publication import ASKED, RULES_OF_BALLOTS, gain, opened, read_publication, sampled, shown_frame, told
+from dprank.data.declaration import RULES_OF_BALLOTS
+from dprank.publication import ASKED, gain, opened, read_publication, sampled, shown_frame, told
 from dprank.release import Ranking
 
 __all__ = ["report"]

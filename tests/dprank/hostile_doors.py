@@ -273,6 +273,10 @@ def doors():
     quiet = {"rng": rng(0), "budget": 2000}
     borda = dprank.PrivateBorda.calibrated(epsilon=1e-6, n_items=3)
     budget = dprank.Budget(pathlib.Path(FOLDER.name) / "budget.sqlite", epsilon=1.0)
+    declared = {"kind": "ballots", "items": [*"abc"], "ballots": "partial", "unranked": "apart"}
+    wide = dprank.Declaration(person="person", **declared)
+    orders = dprank.Declaration(form="orders", columns=["a"], **declared)
+    questions = dprank.Declaration(kind="comparisons", items=[*"abc"], columns=["first", "second", "outcome"])
     found = {
         "Declaration.kind": lambda x: dprank.Declaration(kind=x, items=["a", "b"]),
         "Declaration.items": lambda x: dprank.Declaration(kind="ballots", items=x),
@@ -283,6 +287,24 @@ def doors():
         ),
         "Declaration.clean": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], clean=x),
         "Declaration.aliases": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], aliases=x),
+        "Declaration.form": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], form=x),
+        "Declaration.pairs": lambda x: dprank.Declaration(kind="comparisons", items=["a", "b"], form="wide", pairs=x),
+        "Declaration.ballots": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], ballots=x),
+        "Declaration.unranked": lambda x: dprank.Declaration(
+            kind="ballots", items=["a", "b"], ballots="partial", unranked=x
+        ),
+        "Declaration.repeated": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], repeated=x),
+        "Declaration.ballot": lambda x: dprank.Declaration(
+            kind="ballots", items=["a", "b"], form="long", columns=["i", "p"], ballots="tied", ballot=x
+        ),
+        "Declaration.weight": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], weight=x, max_weight=3),
+        "Declaration.max_weight": lambda x: dprank.Declaration(
+            kind="ballots", items=["a", "b"], weight="w", max_weight=x
+        ),
+        "Declaration.from_toml": dprank.Declaration.from_toml,
+        "Declaration.read*": wide.read,
+        "Declaration.read of orders*": orders.read,
+        "Declaration.read of answers*": questions.read,
         "Comparisons.first*": lambda x: dprank.Comparisons(x, two, won, "abc"),
         "Comparisons.second*": lambda x: dprank.Comparisons(one, x, won, "abc"),
         "Comparisons.outcome*": lambda x: dprank.Comparisons(one, two, x, "abc"),
@@ -314,6 +336,10 @@ def doors():
         "Rankings.from_frame.voter": lambda x: dprank.Rankings.from_frame(places, items="ab", voter=x),
         "Ballots.places*": lambda x: dprank.Ballots(x, "abc"),
         "Ballots.items": lambda x: dprank.Ballots([[0, -1, 0]], x),
+        "Ballots.from_frame.frame*": lambda x: dprank.Ballots.from_frame(x, items="abc", voter="person"),
+        "Ballots.from_frame.items": lambda x: dprank.Ballots.from_frame(places, items=x, voter="person"),
+        "Ballots.from_frame.voter": lambda x: dprank.Ballots.from_frame(places, items="ab", voter=x),
+        "Ballots.from_frame.weight": lambda x: dprank.Ballots.from_frame(places, items="ab", voter=None, weight=x),
         "Ballots.weight*": lambda x: dprank.Ballots([[0, -1, 0], [0, 1, 2], [0, 1, 1]], "abc", x),
         "Ballots.from_rankings*": dprank.Ballots.from_rankings,
         "Ballots.bounded_weight.most": ballots.bounded_weight,

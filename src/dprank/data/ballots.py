@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
@@ -10,10 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import Frozen, frozen
-from dprank._require import as_array, require_integers, require_whole, settle
+from dprank._require import as_array, require_columns, require_integers, require_whole, settle
+from dprank.data.bounding import kept, person_ids
+from dprank.data.files import as_pandas
 from dprank.data.rankings import Rankings, require_items
 
-__all__ = ["HEAVIEST", "BallotForm", "Ballots", "as_orders", "require_ballots"]
+__all__ = ["HEAVIEST", "BallotForm", "Ballots", "as_orders", "dense_places", "require_ballots"]
 
 #: What a mechanism takes: rankings of all items; or `Ballots`, of some items, with ties and weights.
 BallotForm = Literal["full", "partial"]
@@ -126,6 +130,50 @@ class Ballots(Frozen):
         places = rankings.positions.astype(_kind(rankings.n_items))
         return object.__new__(cls)._settle(places, rankings.items, np.ones(len(places), np.int64))
 
+    @classmethod
+    def from_frame(cls, frame: Any, *, items: Sequence[str], voter: str | None, weight: str | None = None) -> Ballots:
+        """Ballots from a table with a column an item that holds its place, 1 for the best, or nothing.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            One row a ballot. Other columns are ignored.
+        items : sequence of str
+            As in `Ballots`: the names of columns; a column called 7 is that of the item "7".
+        voter : str or None
+            As in `dprank.Rankings.from_frame`: of a person with several ballots one stays, by a hash of that person's.
+        weight : str, optional
+            The column of weights.
+
+        Raises
+        ------
+        ValueError
+            Naming the column and the row: 0 for the first, whatever the table's index.
+
+        Notes
+        -----
+        O(ballots * items * log(items)). To leave out the rows at fault instead, see `dprank.Declaration`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"person": ["ann", "bob"], "roads": [1, 2], "parks": [1, None]})
+        >>> Ballots.from_frame(table, items=["roads", "parks"], voter="person").places.tolist()
+        [[0, 0], [0, -1]]
+        """
+        frame, names = as_pandas(frame), require_items(items)
+        labels = list(map(str, frame.columns))
+        require_columns(labels, (*names, *(it for it in (voter, weight) if it is not None)))
+        person = None if voter is None else person_ids(voter, frame.iloc[:, labels.index(voter)])
+        columns = [frame.iloc[:, labels.index(name)] for name in names]
+        values = np.stack([_places_of(name, column) for name, column in zip(names, columns, strict=True)], axis=1)
+        places = dense_places(values)
+        heavy = None if weight is None else require_integers(weight, frame.iloc[:, labels.index(weight)].to_numpy())
+        stays = np.ones(len(places), bool)
+        if person is not None and len(np.unique(person)) < len(person):
+            stays = kept([person], list(places.T) + ([] if heavy is None else [heavy]), 1)
+        return cls(places[stays], names, None if heavy is None else heavy[stays])
+
     def unranked_last(self) -> Ballots:
         """The same with all items that a ballot leaves out tied behind those that it ranks.
 
@@ -181,6 +229,30 @@ class Ballots(Frozen):
             The sums of the rows of `margins`; their sum is 0. O(ballots * items) time.
         """
         return _net_wins(self.places, self.weight)
+
+
+def _places_of(name: str, column: Any) -> NDArray[np.float64]:
+    """A column of finite numbers, not-a-number where a place is missing."""
+    gone = column.isna().to_numpy()
+    given = [np.nan if missing else place for place, missing in zip(column, gone, strict=True)]
+    for row, place in enumerate(given):
+        whole = isinstance(place, numbers.Real) and not isinstance(place, bool | np.bool_ | np.timedelta64)
+        if not gone[row] and not (whole and 0 < place < math.inf):
+            raise ValueError(f"{name}[{row}] is no place; numbers above 0 are, 1 for the best, or nothing")
+    return np.array(given, float)
+
+
+def dense_places(values: NDArray[np.float64]) -> NDArray[Any]:
+    """Places 0, 1, 2 and so on by what is said of every item, the least best; -1 where nothing is.
+
+    Examples
+    --------
+    >>> dense_places(np.array([[2.5, 1.0, np.nan], [7.0, 7.0, 9.0]])).tolist()
+    [[1, 0, -1], [0, 0, 1]]
+    """
+    places, said = np.full(values.shape, -1), ~np.isnan(values)
+    places[said] = np.unique(values[said], return_inverse=True)[1]
+    return as_orders("places", places)
 
 
 def as_orders(name: str, values: ArrayLike) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank.data.accounts import ALTERED, BLANK, REASONS, Intake, Ledger, Table, ids_of
-from dprank.data.ballots import Ballots
+from dprank.data.ballots import Ballots, dense_places
 from dprank.data.bounding import kept
 from dprank.data.cleaning import cleaner
 from dprank.data.preflib import read_preflib
@@ -162,7 +162,7 @@ def _cast(table: Any, values: NDArray[np.float64], ballots: Mapping[str, Any]) -
     weight = ballots["weight"]
     if weight is not None:
         leave_out(weight == -math.inf, "no such weight")
-    places, person = _dense(values), ballots["person"]
+    places, person = dense_places(values), ballots["person"]
     if person is not None:
         there &= _one_each(declared.repeated, person, places, weight, there)
         ledger.leave_out(~there[rows], "another ballot of the same person")
@@ -196,18 +196,6 @@ def _one_each(
         said = list(places[there].T) + ([] if weight is None else [np.minimum(weight[there], 2.0**53)])
         stays[there] = kept([whose], said, 1)
     return stays
-
-
-def _dense(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Places 0, 1, 2 … by what is said of each item, the least best; -1 where nothing is."""
-    order = np.argsort(values, axis=1, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=1)
-    rank = np.zeros(values.shape, np.int64)
-    np.cumsum(ordered[:, 1:] != ordered[:, :-1], axis=1, out=rank[:, 1:])
-    places = np.empty(values.shape, np.int64)
-    np.put_along_axis(places, order, rank, axis=1)
-    places[np.isnan(values)] = -1
-    return places
 
 
 class _Counted:

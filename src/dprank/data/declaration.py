@@ -14,9 +14,19 @@ from dprank.data.accounts import Intake
 from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner
 from dprank.data.comparisons import item_names
+from dprank.data.files import require_path
 from dprank.data.intake import pair_of, read_file
 
-__all__ = ["FORMS", "Completeness", "Declaration", "Intake", "Kind", "declared_part", "release_part"]
+__all__ = [
+    "FORMS",
+    "RULES_OF_BALLOTS",
+    "Completeness",
+    "Declaration",
+    "Intake",
+    "Kind",
+    "declared_part",
+    "release_part",
+]
 
 Kind = Literal["comparisons", "ballots", "tallies"]
 #: What every ballot ranks: all items and none tied; all items; some of them.
@@ -37,6 +47,15 @@ OF = {
     "ballot": ("ballots",),
     "weight": ("ballots",),
     "max_weight": ("ballots",),
+}
+
+#: Rules of ballots that a published file tells, where they are not the usual ones.
+RULES_OF_BALLOTS = ("ballots", "repeated", "weights")
+#: What is said of ballots that need not be full.
+COMPLETE = {
+    "tied": "all items, with ties",
+    "apart": "some items, with or without ties; an item without a place is compared with no other",
+    "last": "some items, with or without ties; those without a place are behind the others",
 }
 
 
@@ -212,6 +231,23 @@ class Declaration:
             return "person"
         return "ballot" if self.kind == "ballots" or self.form == "wide" else "answer"
 
+    def rules_of_ballots(self) -> dict[str, str]:
+        """Rules that a reader of a release needs, in words, where they are not the usual ones.
+
+        Examples
+        --------
+        >>> Declaration(kind="ballots", items=["a", "b"], ballots="tied").rules_of_ballots()
+        {'ballots': 'all items, with ties'}
+        """
+        rules = {}
+        if self.kind == "ballots" and self.ballots != "full":
+            rules["ballots"] = COMPLETE[self.unranked or "tied"]
+        if self.repeated == "none":
+            rules["repeated"] = "of a person with several ballots none counts"
+        if self.max_weight is not None:
+            rules["weights"] = f"from 0 to {self.max_weight}; a larger one counts as that"
+        return rules
+
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
         """A declaration from its file; an unknown key is an error.
@@ -339,8 +375,11 @@ def release_part(path: str | Path) -> dict[str, Any]:
 
 
 def _toml_of(path: str | Path) -> dict[str, Any]:
+    path = require_path(path)
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError(f"{path}: not TOML that means anything: brackets in brackets without end") from None
     except (tomllib.TOMLDecodeError, UnicodeError) as error:
         raise ValueError(f"{path}: not TOML: {' '.join(str(error).split())}") from None
 

@@ -6,11 +6,12 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from dprank._require import require_columns, require_extra, require_label, shown
 
-__all__ = ["as_pandas", "is_parquet", "parquet_frame", "read_table", "reading"]
+__all__ = ["as_pandas", "is_parquet", "parquet_frame", "read_table", "reading", "require_path"]
 
 # the only words of a reader that are repeated: they say where
 _RAGGED = re.compile(r"Error tokenizing data\. C error: Expected \d+ fields in line (\d+), saw \d+\s*")
@@ -138,6 +139,29 @@ def is_parquet(path: Any) -> bool:
         return False
 
 
+def require_path(path: Any) -> Path:
+    """Refuse what is no name of a file, and what may be its content.
+
+    Examples
+    --------
+    >>> require_path("a,b\\n1,2")
+    Traceback (most recent call last):
+        ...
+    ValueError: path has several lines; the name of a file is needed, not what is in it
+    """
+    try:
+        named = Path(path)
+    except TypeError:
+        raise ValueError(f"path is of type {type(path).__name__}; the name of a file is needed") from None
+    _require_one_line(str(named))
+    return named
+
+
+def _require_one_line(name: str) -> None:
+    if len(name.splitlines()) > 1:
+        raise ValueError("path has several lines; the name of a file is needed, not what is in it")
+
+
 @contextmanager
 def reading(path: Any, kind: str) -> Iterator[None]:
     """Refuse what is no table of this kind, in words of our own.
@@ -151,8 +175,7 @@ def reading(path: Any, kind: str) -> Iterator[None]:
     ValueError: answers.csv is no CSV table
     """
     name = _named(path)
-    if len(name.splitlines()) > 1:
-        raise ValueError("path has several lines; the name of a file is needed, not what is in it")
+    _require_one_line(name)
     try:
         yield
     except (ImportError, MemoryError):

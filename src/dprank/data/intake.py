@@ -11,6 +11,7 @@ import numpy as np
 from dprank.data import casting
 from dprank.data.accounts import BLANK, Intake, Table, ids_of
 from dprank.data.comparisons import Comparisons
+from dprank.data.files import require_path
 from dprank.data.preflib import is_preflib
 from dprank.data.tallies import Tallies
 
@@ -31,6 +32,7 @@ def read_file(declared: Declaration, path: Any) -> Intake:
     ValueError
         Naming the file, and what it is not or lacks.
     """
+    path = require_path(path)
     if declared.form == "preflib":
         return casting.preflib(declared, path)
     if is_preflib(path):

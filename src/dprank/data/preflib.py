@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import MOST_AT_ONCE, require_extra
+from dprank.data.files import require_path
 from dprank.data.sniffing import decoded
 
 __all__ = ["KINDS", "PrefLib", "is_preflib", "read_alternatives", "read_preflib"]
@@ -39,7 +40,11 @@ _NEEDED = {
     "orders": ("NUMBER ALTERNATIVES", "NUMBER VOTERS", "NUMBER UNIQUE ORDERS"),
     "edges": ("NUMBER ALTERNATIVES", "NUMBER EDGES"),
 }
-_ORDER = re.compile(r"(?:[0-9]+|\{[0-9]+(?:,[0-9]+)*\})(?:,(?:[0-9]+|\{[0-9]+(?:,[0-9]+)*\}))*")
+# as PrefLib writes them: 01 is no number, and a blank inside of one makes it two
+_ONE = "(?:0|[1-9][0-9]*)"
+_TIED = rf"(?:{_ONE}|\{{{_ONE}(?:,{_ONE})*\}})"
+_ORDER = re.compile(rf"{_TIED}(?:,{_TIED})*")
+_BLANKS = re.compile(r"\s*([,:{}])\s*")
 
 Order = tuple[tuple[int, ...], ...]
 
@@ -130,6 +135,7 @@ def read_preflib(path: str | os.PathLike[str]) -> PrefLib:
     >>> file.said, int(file.counts.sum())
     ('PrefLib .toc: orders of all alternatives, with ties', 250)
     """
+    path = require_path(path)
     kind, name = _suffix(path), str(path)
     if kind not in KINDS:
         raise ValueError(f"{name}: no PrefLib file of orders; .{', .'.join(KINDS)} are")
@@ -222,8 +228,8 @@ def _orders(body: dict[int, str], fields: dict[str, int], m: int, kind: str, ref
     """Every order and its count, as written."""
     found: dict[Order, int] = {}
     for at, line in body.items():
-        count, sign, written = "".join(line.split()).partition(":")
-        if not sign or not _COUNT.fullmatch(count) or not int(count):
+        count, sign, written = _BLANKS.sub(r"\1", line).partition(":")
+        if not sign or not re.fullmatch(r"[1-9][0-9]{0,14}", count):
             raise refuse(at, "count: a whole number of at least 1 is needed, then a colon")
         if not _ORDER.fullmatch(written):
             raise refuse(at, "order: numbers with commas between are needed, in braces where tied")

@@ -9,7 +9,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from dprank.data.files import is_parquet, parquet_frame, reading
+from dprank.data.files import is_parquet, parquet_frame, reading, require_path
 
 __all__ = ["Sniffed", "decoded", "sniff"]
 
@@ -62,15 +62,18 @@ def sniff(path: str | os.PathLike[str]) -> Sniffed:
     >>> sniff(dprank.example("answers.csv")).said
     'CSV in UTF-8, separated by commas, lines end in LF'
     """
-    name = str(path)
+    path = require_path(path)
     if is_parquet(path):
         table = parquet_frame(path)
         with reading(path, "Parquet"):
+            for name in table.select_dtypes(object):
+                # what one cell holds is no reason to refuse the file
+                table[name] = [it.decode("utf-8", "replace") if type(it) is bytes else it for it in table[name]]
             return Sniffed(table.astype("string").fillna("").astype(object), "Parquet")
     text, encoding = decoded(path)
     ends = next((end for end in ("\r\n", "\r") if end in text), "\n")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    head = text.lstrip("\n").split("\n", 1)[0]
+    name, head = str(path), text.lstrip("\n").split("\n", 1)[0]
     if not head.strip():
         raise ValueError(f"{name} is empty; a header and a row an answer are needed")
     separator = max(SEPARATORS, key=head.count)
