@@ -24,8 +24,11 @@ ROOMS = (
     "aggregation",
     "uniformity",
     "models",
+    "plan",
     "audit",
     "publication",
+    "report",
+    "registry",
 )
 
 

@@ -1,9 +1,8 @@
-"""What is published of a release: a file that says what it protects, a check of such a file, and a report in words."""
+"""What is published of a release: a file that says what it protects, and a check of such a file."""
 
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import math
 import platform
@@ -12,15 +11,39 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
 
-from dprank._require import require_one_of, shown
+from dprank._require import as_list, require_one_of, require_whole, shown
 from dprank.data.declaration import Declaration
+from dprank.privacy.pair_ranges import Sampling
 from dprank.release import Decision, Ranking, Release, Selection
 
-__all__ = ["SCHEMA", "gain", "publish", "read_publication", "report"]
+__all__ = [
+    "SCHEMA",
+    "gain",
+    "opened",
+    "publish",
+    "ranges",
+    "read_publication",
+    "sampled",
+    "shown_frame",
+    "told",
+    "unit_of",
+]
 
 #: Of the file; another number when its fields change.
-SCHEMA = "dprank.publication/1"
-KEYS = {"schema", "question", "release", "ranges", "protects", "not protected", "rules", "software", "declaration"}
+SCHEMA = "dprank.publication/2"
+KEYS = {
+    "schema",
+    "question",
+    "release",
+    "ranges",
+    "top",
+    "right",
+    "protects",
+    "not protected",
+    "rules",
+    "software",
+    "declaration",
+}
 Question = Literal["ranking", "consensus", "topk", "agreement"]
 ASKED = {
     "ranking": "In which order do people put these items, by their answers two at a time?",
@@ -28,9 +51,35 @@ ASKED = {
     "topk": "Which items are the most frequent?",
     "agreement": "Do the ballots agree on anything?",
 }
+#: What a guarantee of voters protects: what it says of it, and that it is there.
+UNITS = {
+    "person": ("one person contributed", "one person took part"),
+    "ballot": ("one ballot says", "one ballot was cast"),
+    "questionnaire": ("one questionnaire says", "one questionnaire was handed in"),
+}
+#: Of ballots that need not be full.
+COMPLETE = {
+    "tied": "all items, with ties",
+    "apart": "some items, with or without ties; an item without a place is compared with no other",
+    "last": "some items, with or without ties; those without a place are behind the others",
+}
+#: What the rules say of ballots alone.
+RULES_OF_BALLOTS = ("ballots", "repeated", "weights")
 #: Of the ranges of places.
 LEVEL = 0.95
 RANGE = "The ranges speak of the noise: with 95 % probability all items' places without it lie in theirs."
+DRAWN = {
+    "persons": "The ranges with sampling speak of those who might have been asked too: if at most {} persons were "
+    "drawn independently, all items' places among all people lie in theirs, with 95 % probability.",
+    "answers": "The ranges with sampling speak of other answers too: if each was given independently, as in the "
+    "Bradley-Terry model, by at most {} who were asked, all items' places on average lie in theirs, with 95 % "
+    "probability.",
+}
+CHOSEN = "The ranges are places among the items here, by their exact values: with 95 % probability all are right."
+RIGHT = (
+    "With {:.0%} probability these are the right {}, "
+    "if the last of the right ones is ahead of the next by {:g} or more."
+)
 SOFTWARE = ("dprank", "numpy", "opendp", "scipy")
 
 
@@ -57,39 +106,130 @@ def gain(epsilon: float, delta: float = 0.0, before: float = 0.5) -> float:
     return min(1.0, odds / (1 + odds) + delta)
 
 
-def ranges(release: Release) -> dict[str, Any] | None:
-    """Lowest and highest place of every item in released order, for all at once; None where no law says so."""
-    if not isinstance(release, Ranking) or not hasattr(release.mechanism, "noise_law"):
+def ranges(release: Release, sampling: Sampling | None = None, persons: int | None = None) -> list[dict[str, Any]]:
+    """Lowest and highest place of every item in released order, for all at once, as the noise leaves them open.
+
+    Then, where `sampling` is named, with the drawing of those who took part (`dprank.Ranking.intervals`); of local
+    reports, where `persons` is. Nothing where no law says so.
+    """
+    mechanism, found = release.mechanism, []
+    if isinstance(release, Selection):
+        if release.values is None or len(release.values) < 2 or getattr(mechanism, "value_scale", None) is None:
+            return []
+        return [_range(release.intervals(LEVEL), None, None)]
+    if not isinstance(release, Ranking) or not hasattr(mechanism, "open_places"):
+        return []
+    own = persons if mechanism.guarantee.model == "local" else None
+    if mechanism.guarantee.model != "local" or persons is not None:
+        found.append(_range(release.intervals(LEVEL, persons=own), None, own))
+    if sampling is not None:
+        found.append(_range(release.intervals(LEVEL, sampling=sampling, persons=persons), sampling, persons))
+    return found
+
+
+def _range(table: Any, sampling: Sampling | None, persons: int | None) -> dict[str, Any]:
+    places = {name: table[name].tolist() for name in ("lowest", "highest")}
+    return {"level": LEVEL, "sampling": sampling, "persons": persons} | places
+
+
+def right(release: Release) -> dict[str, float] | None:
+    """The gap from which on a chosen set is the right one, with a chance; None where nothing is chosen or declared."""
+    mechanism: Any = release.mechanism
+    if not isinstance(release, Selection) or not hasattr(mechanism, "gap_needed"):
         return None
-    table = release.intervals(LEVEL)
-    return {"level": LEVEL, "lowest": table["lowest"].tolist(), "highest": table["highest"].tolist()}
+    return {"chance": LEVEL, "gap": mechanism.gap_needed(LEVEL)}
 
 
-def shown_frame(release: Release) -> Any:
-    """What a reader sees: the release's table, with the places that its noise leaves open."""
-    frame, open_places = release.to_frame(), ranges(release)
-    if open_places is None:
-        return frame
-    pairs = zip(open_places["lowest"], open_places["highest"], strict=True)
-    return frame.assign(**{f"{LEVEL:.0%} range": [f"{a}" if a == b else f"{a} to {b}" for a, b in pairs]})
+def shown_frame(release: Release, sampling: Sampling | None = None, persons: int | None = None) -> Any:
+    """What a reader sees: the release's table, with the places that noise, and then sampling, leave open."""
+    frame = release.to_frame()
+    for one in ranges(release, sampling, persons):
+        pairs = zip(one["lowest"], one["highest"], strict=True)
+        name = f"{LEVEL:.0%} range" + (" with sampling" if one["sampling"] else "")
+        frame = frame.assign(**{name: [f"{a}" if a == b else f"{a} to {b}" for a, b in pairs]})
+    return frame
 
 
-def protects(release: Release) -> str:
-    """What is protected, in words."""
+def told(release: Release, found: list[dict[str, Any]], top: int | None = None) -> list[str]:
+    """What the ranges mean, who may be among the `top` best, and how far apart values must be: in sentences."""
+    said = []
+    for one in found:
+        if isinstance(release, Selection):
+            said.append(CHOSEN)
+        else:
+            said.append(DRAWN[one["sampling"]].format(one["persons"]) if one["sampling"] else RANGE)
+        if top is not None and isinstance(release, Ranking):
+            places = list(zip(release.ranking, one["lowest"], one["highest"], strict=True))
+            sure = ", ".join(item for item, _, highest in places if highest <= top) or "none for sure"
+            maybe = ", ".join(item for item, lowest, highest in places if lowest <= top < highest) or "no other"
+            said.append(f"Among the best {top}{', with sampling' if one['sampling'] else ''}: {sure}; maybe: {maybe}.")
+    if needed := right(release):
+        said.append(RIGHT.format(needed["chance"], f"{len(release.items)}", needed["gap"]))
+    return said
+
+
+def protects(release: Release, unit: str = "person") -> str:
+    """What is protected, in words: one of `UNITS` where the data say nothing of who gave several."""
     guarantee = release.guarantee
     if guarantee is None:
         raise ValueError("guarantee = None; what no mechanism made is not published")
-    whole = guarantee.unit == "voter"
+    says, given = UNITS[unit] if guarantee.unit == "voter" else ("one answer says", "one answer was given")
     if guarantee.adjacency == "replace":
-        what = f"What {'one person contributed' if whole else 'one answer says'}: had it been anything else,"
+        what = f"What {says}: had it been anything else,"
     else:
-        what = f"Whether {'one person took part' if whole else 'one answer was given'}: either way"
+        what = f"Whether {given}: either way"
     odds = math.exp(min(guarantee.epsilon, 700.0))
     slack = f", but for events of chance {guarantee.delta:g}" if guarantee.delta else ""
     return f"{what} no result becomes more than {odds:.3g} times as likely{slack}."
 
 
-def publish(release: Release, question: Question, declaration: Declaration | None = None) -> str:
+def unit_of(release: Release, file: Mapping[str, Any]) -> str | None:
+    """Which of `UNITS` a published file says that its release protects; None where its mechanism does not."""
+    return {protects(release, it): it for it in reversed(UNITS)}.get(str(file["protects"]))
+
+
+def _unit(release: Release, declaration: Declaration | None) -> str:
+    """What stands for a person: where nobody is named, one ballot or one questionnaire."""
+    whole = release.guarantee is not None and release.guarantee.unit == "voter"
+    if declaration is None or declaration.unit == "person" or not whole:
+        return "person"
+    return "ballot" if declaration.kind == "ballots" else "questionnaire"
+
+
+def _several(unit: str) -> str:
+    return f"a person who gave several {unit}s, beyond each of them alone: nobody knows who gave which"
+
+
+def _rules(declaration: Declaration | None, unit: str) -> dict[str, Any]:
+    """What was done to the rows."""
+    bounding = "what a person gives beyond the bound is left out, by a hash of that person's own rows"
+    if unit != "person":
+        bounding = f"nobody knows who gave which: each {unit} counts"
+    rules: dict[str, Any] = {
+        "cleaning": [] if declaration is None else list(declaration.clean),
+        "aliases": {} if declaration is None else dict(declaration.aliases or {}),
+        "bounding": bounding,
+        "tuned on the data": "nothing",
+    }
+    if declaration is not None and declaration.kind == "ballots":
+        if declaration.ballots != "full":
+            rules["ballots"] = COMPLETE[declaration.unranked or "tied"]
+        if declaration.repeated == "none":
+            rules["repeated"] = "of a person with several ballots none counts"
+        if declaration.max_weight is not None:
+            rules["weights"] = f"from 0 to {declaration.max_weight}; a larger one counts as that"
+    return rules
+
+
+def publish(
+    release: Release,
+    question: Question,
+    declaration: Declaration | None = None,
+    *,
+    sampling: Sampling | None = None,
+    persons: int | None = None,
+    top: int | None = None,
+) -> str:
     """The text of a file that says all that a reader of the release needs, and nothing of the data.
 
     Parameters
@@ -99,11 +239,15 @@ def publish(release: Release, question: Question, declaration: Declaration | Non
     question : {"ranking", "consensus", "topk", "agreement"}
     declaration : Declaration, optional
         Of the columns and rules; its hash is written, and the rules.
+    sampling, persons : optional
+        As in `dprank.Ranking.intervals`: both are public, and a second range is written.
+    top : int, optional
+        Of a ranking, the number of best items of which the report says who may be among them.
 
     Raises
     ------
     ValueError
-        Where the release has no mechanism.
+        Where the release has no mechanism, or no ranges with such a sampling.
 
     Examples
     --------
@@ -116,12 +260,17 @@ def publish(release: Release, question: Question, declaration: Declaration | Non
     True
     """
     require_one_of("question", question, tuple(ASKED))
+    if not isinstance(release, Ranking) and (sampling is not None or persons is not None):
+        raise ValueError(f"sampling = {shown(sampling)}, persons = {shown(persons)}; only a ranking's are known")
     left_out = [
         "that the data exist, and which items were declared",
         "what the declaration says, and how many may take part",
     ]
     if release.guarantee is not None and release.guarantee.unit == "comparison":
         left_out.append("a person who gave several answers, beyond each of them alone")
+    unit = _unit(release, declaration)
+    if unit != "person":
+        left_out.append(_several(unit))
     if release.mark:
         left_out.append(release.mark)
     written = "" if declaration is None else declaration.to_toml()
@@ -129,19 +278,24 @@ def publish(release: Release, question: Question, declaration: Declaration | Non
         "schema": SCHEMA,
         "question": question,
         "release": json.loads(release.to_json()),
-        "ranges": ranges(release),
-        "protects": protects(release),
+        "ranges": ranges(release, sampling, persons),
+        "top": _require_top(release, top),
+        "right": right(release),
+        "protects": protects(release, unit),
         "not protected": left_out,
-        "rules": {
-            "cleaning": [] if declaration is None else list(declaration.clean),
-            "aliases": {} if declaration is None else dict(declaration.aliases or {}),
-            "bounding": "what a person gives beyond the bound is left out, by a hash of that person's own rows",
-            "tuned on the data": "nothing",
-        },
+        "rules": _rules(declaration, unit),
         "declaration": hashlib.sha256(written.encode()).hexdigest() if written else None,
         "software": dict(_software()),
     }
     return json.dumps(file, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _require_top(release: Release, top: Any) -> int | None:
+    if top is None:
+        return None
+    if not isinstance(release, Ranking):
+        raise ValueError(f"top = {shown(top)}; only of a ranking")
+    return require_whole("top", top, 1, len(release.items))
 
 
 @cache
@@ -149,7 +303,21 @@ def _software() -> Mapping[str, str]:
     return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
 
 
-def _opened(text: str) -> Mapping[str, Any]:
+def opened(text: str) -> Mapping[str, Any]:
+    """The fields of a published file, not held against its release.
+
+    Raises
+    ------
+    ValueError
+        Where it is no such file.
+
+    Examples
+    --------
+    >>> opened("[]")
+    Traceback (most recent call last):
+        ...
+    ValueError: no publication: schema is not 'dprank.publication/2'
+    """
     try:
         file = json.loads(text)
     except (ValueError, RecursionError):
@@ -160,6 +328,15 @@ def _opened(text: str) -> Mapping[str, Any]:
         other = sorted(set(file) ^ KEYS)[0]
         raise ValueError(f"no publication: key {shown(other)} is {'unknown' if other in file else 'missing'}")
     return file
+
+
+def sampled(written: Any) -> tuple[Any, Any]:
+    """Which sampling, and of how many persons, the ranges of a file speak of."""
+    if not isinstance(written, list) or not all(
+        isinstance(one, dict) and {"sampling", "persons"} <= set(one) for one in written
+    ):
+        raise ValueError("no publication: ranges are no list of levels and places")
+    return (written[-1]["sampling"], written[-1]["persons"]) if written else (None, None)
 
 
 def read_publication(text: str) -> Release:
@@ -180,101 +357,22 @@ def read_publication(text: str) -> Release:
     >>> read_publication("{}")
     Traceback (most recent call last):
         ...
-    ValueError: no publication: schema is not 'dprank.publication/1'
+    ValueError: no publication: schema is not 'dprank.publication/2'
     """
-    file = _opened(text)
+    file = opened(text)
     require_one_of("question", file["question"], tuple(ASKED))
     release = Release.from_json(json.dumps(file["release"]))
-    if file["ranges"] != ranges(release):
+    if file["ranges"] != ranges(release, *sampled(file["ranges"])):
         raise ValueError("no publication: ranges are not those that its noise leaves open")
-    if file["protects"] != protects(release):
+    _require_top(release, file["top"])
+    if file["right"] != right(release):
+        raise ValueError("no publication: right is not what its noise allows")
+    unit = unit_of(release, file)
+    if unit is None:
         raise ValueError("no publication: protects is not what its mechanism protects")
+    if unit != "person" and _several(unit) not in as_list("not protected", file["not protected"], "a list is needed"):
+        raise ValueError(f"no publication: not protected does not say that one {unit} alone is")
     kind = {"ranking": Ranking, "consensus": Ranking, "topk": Selection, "agreement": Decision}[file["question"]]
     if not isinstance(release, kind):
         raise ValueError(f"no publication: a {type(release).__name__} answers no question of {file['question']}")
     return release
-
-
-def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
-    """A published file in words: question and answer, who is protected and from what, what it does not say.
-
-    Parameters
-    ----------
-    text : str
-        As of `publish`.
-    form : {"markdown", "html"}
-
-    Raises
-    ------
-    ValueError
-        As `read_publication`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import dprank
-    >>> release = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2).release(
-    ...     dprank.Rankings([[0, 1]] * 90, "ab"), np.random.default_rng(1)
-    ... )
-    >>> print(report(publish(release, "consensus")).splitlines()[0])
-    # Which order do all ballots together make?
-    """
-    require_one_of("form", form, ("markdown", "html"))
-    release, file = read_publication(text), _opened(text)
-    guarantee = release.guarantee
-    if guarantee is None:  # pragma: no cover - `read_publication` refuses it
-        raise ValueError("guarantee = None")
-    frame = shown_frame(release)
-    sure = gain(guarantee.epsilon, guarantee.delta)
-    parts = {
-        "Who is protected": [
-            file["protects"],
-            f"Whoever guesses at even odds what somebody's data were becomes at most {sure:.1%} sure.",
-            f"In the field's words: {guarantee}.",
-        ],
-        "What this does not say": [
-            "Not how many people took part, nor how sure the answer would be if others had been asked.",
-            *([RANGE] if ranges(release) else []),
-            *(f"Not protected: {line}." for line in file["not protected"]),
-        ],
-        "How it was made": [
-            f"By {type(release.mechanism).__name__} of dprank {file['software']['dprank']}; its noise was drawn by the "
-            f"{release.source}.",
-            f"Cleaning: {', '.join(file['rules']['cleaning']) or 'none'}. Bounding: {file['rules']['bounding']}.",
-        ],
-    }
-    title = ASKED[file["question"]]
-    if form == "html":
-        return _page(title, frame, parts, release.mark)
-    header = " | ".join(map(str, frame.columns))
-    rows = [" | ".join(_cell(value) for value in row) for row in frame.itertuples(index=False)]
-    table = [f"| {header} |", "|" + " --- |" * len(frame.columns), *(f"| {row} |" for row in rows)]
-    lines = [f"# {title}", "", *([f"**{release.mark}**", ""] if release.mark else []), *table]
-    for heading, said in parts.items():
-        lines += ["", f"## {heading}", "", *(f"- {line}" for line in said)]
-    return "\n".join(lines) + "\n"
-
-
-def _cell(value: Any) -> str:
-    said = f"{value:g}" if isinstance(value, float) else str(value)
-    return " ".join(said.replace("|", "\\|").split())
-
-
-def _page(title: str, frame: Any, parts: Mapping[str, list[str]], mark: str) -> str:
-    cells = [
-        "<tr>" + "".join(f"<td>{html.escape(f'{v:g}' if isinstance(v, float) else str(v))}</td>" for v in row) + "</tr>"
-        for row in frame.itertuples(index=False)
-    ]
-    head = "".join(f"<th>{html.escape(str(column))}</th>" for column in frame.columns)
-    sections = [
-        f"<h2>{html.escape(heading)}</h2><ul>{''.join(f'<li>{html.escape(line)}</li>' for line in said)}</ul>"
-        for heading, said in parts.items()
-    ]
-    style = "body{font:1rem/1.5 system-ui;max-width:42rem;margin:2rem auto;padding:0 1rem}"
-    style += "td,th{padding:.2rem .8rem;text-align:left}"
-    marked = f"<p><strong>{html.escape(mark)}</strong></p>" if mark else ""
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>{html.escape(title)}</title><style>{style}</style><h1>{html.escape(title)}</h1>{marked}"
-        f"<table><tr>{head}</tr>{''.join(cells)}</table>{''.join(sections)}</html>\n"
-    )

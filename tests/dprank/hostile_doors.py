@@ -209,6 +209,9 @@ def inputs(folder):
         "data: of four": dprank.Rankings([[0, 1, 2, 3]], "abcd"),
         "data: no rankings": dprank.Rankings(np.zeros((0, 3), int), "abc"),
         "data: many rankings": dprank.Rankings([[0, 1, 2]] * 40, "abc"),
+        "data: ballots": dprank.Ballots([[0, 1, 1], [-1, 0, 1]], "abc", [1, 7]),
+        "data: no ballots": dprank.Ballots(np.zeros((0, 3), int), "abc"),
+        "data: ballots of four": dprank.Ballots([[0, 1, 1, -1]], "abcd"),
         "data: tallies": dprank.Tallies([1, 1, 2], [0, 1, 2], [*"abc"]),
         "data: no tallies": dprank.Tallies([], [], [*"abc"]),
         "data: a release": dprank.Ranking(("a", "b"), np.array([1, 0])),
@@ -255,6 +258,7 @@ def doors():
     one, two, won, who = [0, 1, 0], [1, 2, 2], [1, 0.5, 0], [1, 1, 2]
     answers = dprank.Comparisons(one, two, won, "abc", who)
     votes = dprank.Rankings([[0, 1, 2], [2, 1, 0]] * 20, "abc")
+    ballots = dprank.Ballots([[0, 1, 1], [-1, 0, -1]] * 20, "abc", [1, 3] * 20)
     tallies = dprank.Tallies([1, 1, 2], [0, 1, 2], [*"abc"])
     table = pd.DataFrame({"first": list("aab"), "second": list("bcc"), "outcome": won, "person": who})
     places = pd.DataFrame({"a": [1, 2], "b": [2, 1], "person": [1, 2]})
@@ -305,6 +309,11 @@ def doors():
         "Rankings.from_frame.frame*": lambda x: dprank.Rankings.from_frame(x, items="abc", voter="person"),
         "Rankings.from_frame.items": lambda x: dprank.Rankings.from_frame(places, items=x, voter="person"),
         "Rankings.from_frame.voter": lambda x: dprank.Rankings.from_frame(places, items="ab", voter=x),
+        "Ballots.places*": lambda x: dprank.Ballots(x, "abc"),
+        "Ballots.items": lambda x: dprank.Ballots([[0, -1, 0]], x),
+        "Ballots.weight*": lambda x: dprank.Ballots([[0, -1, 0], [0, 1, 2], [0, 1, 1]], "abc", x),
+        "Ballots.from_rankings*": dprank.Ballots.from_rankings,
+        "Ballots.bounded_weight.most": ballots.bounded_weight,
         "read_rankings.path*": lambda x: dprank.read_rankings(x, items="abc", voter="person"),
         "read_rankings.items": lambda x: dprank.read_rankings(dprank.example("ballots.csv"), items=x, voter="person"),
         "Tallies.person*": lambda x: dprank.Tallies(x, one, [*"abc"]),
@@ -352,6 +361,8 @@ def doors():
         "Ranking.scores": lambda x: dprank.Ranking(("a", "b", "c"), np.arange(3), x),
         "Ranking.top": lambda x: dprank.Ranking(("a", "b", "c"), np.arange(3)).top(x),
         "Ranking.intervals.level": scored.intervals,
+        "Ranking.intervals.sampling": lambda x: scored.intervals(sampling=x, persons=9),
+        "Ranking.intervals.persons": lambda x: scored.intervals(sampling="persons", persons=x),
         "Ranking.top_candidates.k": scored.top_candidates,
         "Ranking.top_candidates.level": lambda x: scored.top_candidates(1, x),
         "Selection.items": dprank.Selection,

@@ -19,11 +19,14 @@ from dprank._require import (
     settle,
     shown,
 )
+from dprank.data.ballots import HEAVIEST, Ballots, require_ballots
 from dprank.data.comparisons import Comparisons, Design, require_comparisons
 from dprank.data.counting import GRAIN, Score, whole_counts
+from dprank.data.rankings import Rankings
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
 from dprank.privacy.noise import Law, best_first
+from dprank.privacy.pair_ranges import Places, Sampling, drawn, score_places
 from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
@@ -144,11 +147,22 @@ class NoisyCounts:
         As in `l1_sensitivity`: a public promise about what is counted. `release` leaves out answers that break it.
     law : {"discrete", "continuous"}
         Noise on the grid of possible scores, fit for release; or on the real line, as papers print it.
+    max_weight : int
+        Public bound on how much the answers of one voter count, 1 to 2^20; above 1 only for `Ballots`, which have
+        weights: a heavier ballot counts as this.
 
     Raises
     ------
     ValueError
         Naming what is out of range.
+
+    Notes
+    -----
+    A ballot answers some pairs, none twice, and a tie or a gap adds nothing to a net win: with ``score="net"``,
+    ``design="once"`` and as many answers as there are pairs, `release` takes `Ballots`. Weights w and w' make of the
+    scores s and s' of a replaced voter w s and w' s', whose distance is convex in both: it is largest where each weight
+    is the bound or 0, and a voter of weight 0 is as one without answers. So the sensitivity is that of
+    `l1_sensitivity` times the bound.
 
     See Also
     --------
@@ -181,6 +195,7 @@ class NoisyCounts:
     design: Design = "any"
     ties: bool = True
     law: Law = "discrete"
+    max_weight: int = 1
 
     def __post_init__(self) -> None:
         settle(
@@ -188,6 +203,7 @@ class NoisyCounts:
             n_items=require_whole("n_items", self.n_items, 2),
             per_person=require_whole("per_person", self.per_person, 1),
             ties=require_bool("ties", self.ties),
+            max_weight=require_whole("max_weight", self.max_weight, 1, HEAVIEST),
             **{
                 name: require_one_of(name, getattr(self, name), get_args(allowed))
                 for name, allowed in (
@@ -203,6 +219,8 @@ class NoisyCounts:
             raise ValueError(
                 f"per_person = {self.per_person}, design = {self.design!r}; with unit = 'comparison' they are 1, 'any'"
             )
+        if self.max_weight > 1 and not self._takes_ballots:
+            raise ValueError(f"max_weight = {self.max_weight}; 1 but for ballots: {self._for_ballots}")
         settle(self, scale=require_scale(self.scale, self.sensitivity))
 
     @classmethod
@@ -218,6 +236,7 @@ class NoisyCounts:
         design: Design = "any",
         ties: bool = True,
         law: Law = "discrete",
+        max_weight: int = 1,
     ) -> Self:
         """The least noise that makes the released vector epsilon-private.
 
@@ -228,7 +247,7 @@ class NoisyCounts:
         per_person : int, optional
             How many answers of one voter count: what is beyond is left out, so it must be said unless the unit is one
             comparison.
-        n_items, unit, adjacency, score, design, ties, law
+        n_items, unit, adjacency, score, design, ties, law, max_weight
             As in `NoisyCounts`.
 
         Raises
@@ -251,6 +270,7 @@ class NoisyCounts:
             design=design,
             ties=ties,
             law=law,
+            max_weight=max_weight,
         )
         scale = ratio_up(free.sensitivity, require_positive("epsilon", epsilon))
         if math.isinf(scale):
@@ -260,7 +280,7 @@ class NoisyCounts:
     @property
     def sensitivity(self) -> int:
         """Largest l1 distance between the scores of neighbouring data."""
-        return l1_sensitivity(
+        return self.max_weight * l1_sensitivity(
             self.n_items,
             self.per_person,
             score=self.score,
@@ -268,6 +288,15 @@ class NoisyCounts:
             ties=self.ties,
             adjacency=self.adjacency,
         )
+
+    @property
+    def _takes_ballots(self) -> bool:
+        public = self.score, self.design, self.unit, self.per_person
+        return public == ("net", "once", "voter", math.comb(self.n_items, 2))
+
+    @property
+    def _for_ballots(self) -> str:
+        return f"score = 'net', design = 'once' and per_person = {math.comb(self.n_items, 2)} are needed"
 
     @property
     def guarantee(self) -> Guarantee:
@@ -279,14 +308,72 @@ class NoisyCounts:
         """What `release` adds to every score."""
         return ScoreNoise("laplace", self.scale, GRAIN[self.score] if self.law == "discrete" else 0.0)
 
-    def release(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> Ranking:
+    @property
+    def contribution(self) -> int:
+        """The most by which one person moves the difference of two scores from 0; attained."""
+        m, most = self.n_items, self.per_person
+        double = 2 if self.score == "net" else 1
+        if self.design == "any":
+            return self.max_weight * double * most
+        # each pair once: the two items' own, then each of them with the others
+        rest = 2 * (m - 2) if self.score == "net" else m - 2
+        return self.max_weight * (double + min(most - 1, rest))
+
+    def drawn_deviation(self, sampling: Sampling | None, persons: int | None) -> float:
+        r"""How far drawing people moves the difference of two scores: `deviation` of `dprank.privacy.pair_ranges`.
+
+        Parameters
+        ----------
+        sampling : {"persons", "answers"} or None
+            Persons drawn independently, whatever each of them answers; the unit must be a voter. Or answers that are
+            independent too, as in the Bradley-Terry model or any other with a probability for each pair, no pair asked
+            more often than another. None for 0.
+        persons : int or None
+            How many there are at most, a public number; of unit "comparison", answers.
+
+        Raises
+        ------
+        ValueError
+            Naming what is missing.
+
+        Notes
+        -----
+        A person is in a range of length 2 R, R the `contribution`: :math:`R \sqrt n`. Of N answers a share
+        :math:`1 / \binom m2` is on the pair itself and :math:`2 (m - 2) / \binom m2` on one of its items. Of net wins
+        they lie in ranges of length 4 and 2: :math:`2 \sqrt{N / (m - 1)}`, and half of it for the other scores.
+
+        Examples
+        --------
+        >>> mechanism = NoisyCounts.calibrated(epsilon=1.0, n_items=6, per_person=3, design="once")
+        >>> mechanism.drawn_deviation("persons", 400), round(mechanism.drawn_deviation("answers", 400), 1)
+        (80.0, 31.0)
+        """
+        n = drawn(sampling, persons)
+        if sampling == "answers":
+            return (
+                self.max_weight
+                * (2 if self.score == "net" else 1)
+                * math.sqrt(n * self.per_person / (self.n_items - 1))
+            )
+        if sampling == "persons" and self.unit == "comparison":
+            raise ValueError("sampling = 'persons' with unit = 'comparison'; nothing bounds a person there: 'answers'")
+        return self.contribution * math.sqrt(n)
+
+    def open_places(
+        self, release: Ranking, level: float, sampling: Sampling | None = None, persons: int | None = None
+    ) -> Places:
+        """What `Ranking.intervals` says: places by the exact scores, or by the mean scores of whom people are from."""
+        deviation = self.drawn_deviation(sampling, persons)
+        return score_places(release.scores, self.noise_law, level, deviation)  # type: ignore[arg-type]
+
+    def release(self, data: Comparisons | Ballots | Rankings, rng: np.random.Generator | noise.SecureSource) -> Ranking:
         """One private ranking.
 
         Parameters
         ----------
-        data : Comparisons
-            With voters where the unit is a voter. What goes beyond `per_person`, `design` or `ties` is left out, and
-            nothing is said of it (see `Comparisons.bounded`).
+        data : Comparisons, Ballots or Rankings
+            Comparisons with voters where the unit is a voter. What goes beyond `per_person`, `design` or `ties` is left
+            out, and nothing is said of it (see `Comparisons.bounded`). Of ballots see the notes of the class.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
@@ -298,19 +385,20 @@ class NoisyCounts:
         Raises
         ------
         ValueError
-            If the data are of another number of items, or have no voters where those are protected.
+            If the data are of another number of items, or have no voters where those are protected; or are ballots, and
+            the design is not that of ballots.
         """
         counts = self.counts(data)
         scores = self._noisy(counts, counts.shape, rng)
         order, source = best_first(scores, rng), source_of(rng, self)
         return Ranking(data.items, order, scores, mechanism=self, source=source)
 
-    def counts(self, data: Comparisons) -> NDArray[np.int64]:
+    def counts(self, data: Comparisons | Ballots | Rankings) -> NDArray[np.int64]:
         """What `release` adds noise to, in units of ``GRAIN[score]``, shape (items,): exact, and not private.
 
         Parameters
         ----------
-        data : Comparisons
+        data
             As in `release`.
 
         Raises
@@ -324,6 +412,10 @@ class NoisyCounts:
         >>> NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=1).counts(data).tolist()
         [2, -1, -1]
         """
+        if isinstance(data, Ballots | Rankings):
+            if not self._takes_ballots:
+                raise ValueError(f"data are dprank.{type(data).__name__}; for them {self._for_ballots}")
+            return require_ballots(data, self.n_items).bounded_weight(self.max_weight).net_wins()
         require_comparisons(data, self.n_items)
         most = self.per_person if self.unit == "voter" else None
         return whole_counts(data.bounded(most, design=self.design, ties=self.ties), self.score)
