@@ -80,6 +80,8 @@ class CommandLine:
         Public names: where one of them comes out it is a number.
     folder : path
         Of the run, empty.
+    suffix : str
+        Of the file's name.
 
     Notes
     -----
@@ -102,18 +104,24 @@ class CommandLine:
     words: Sequence[str]
     items: Sequence[str]
     folder: Path
+    suffix: str = ".csv"
 
     @property
     def guarantee(self) -> Guarantee:
         """What the command promises, as it says where it reads no data."""
+        return Guarantee(**self.rehearsed["release"]["guarantee"])
+
+    @property
+    def rehearsed(self) -> Any:
+        """What a rehearsal publishes, which reads no data."""
         done = self.run(b"", "--rehearse")
         if done.code:
             raise ValueError(f"the command refuses to rehearse: {done.error.strip()}")
-        return Guarantee(**json.loads(done.out)["release"]["guarantee"])
+        return json.loads(done.out)
 
     def run(self, data: bytes, *more: str) -> Said:
         """The command on a file with these bytes."""
-        file = self.folder / "data.csv"
+        file = self.folder / f"data{self.suffix}"
         if not file.exists() or file.read_bytes() != data:
             file.write_bytes(data)
         named = [str(file) if word == FILE else word for word in self.words]
@@ -143,7 +151,7 @@ class CommandLine:
     @cached_property
     def width(self) -> int:
         """Numbers of an answer, as a rehearsal shows; what there are more are told apart by the rest."""
-        return len(self._parted(self.run(b"", "--rehearse").out)[1])
+        return len(self._parted(json.dumps(self.rehearsed))[1])
 
     def _parted(self, out: str) -> tuple[list[str], list[float]]:
         """The words of what was printed, and the numbers of the answer, and of ranges that follow from it."""
