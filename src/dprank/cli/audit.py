@@ -225,9 +225,8 @@ def _of_ballots(mechanism: Any) -> Pairs:
 def _of_many_ballots(mechanism: Any) -> Pairs:
     items, order = tuple(map(str, range(mechanism.n_items))), list(range(mechanism.n_items))
     alike = [order] * (mechanism.n_voters - 1)
-    return {
-        "all ballots alike, or one reversed": tuple(Rankings([*alike, last], items) for last in (order, order[::-1]))
-    }  # type: ignore[dict-item]
+    one, other = (Rankings([*alike, last], items) for last in (order, order[::-1]))
+    return {"all ballots alike, or one reversed": (one, other)}
 
 
 @worst_pairs.register(NoisyCounts)
@@ -254,7 +253,7 @@ def _of_answers(mechanism: NoisyCounts) -> Pairs:
 def _of_counts(mechanism: Any) -> Pairs:
     """One person's items, of equal counts; and where the k best lie far above the others, of which some rise."""
     n, k = mechanism.n_items, mechanism.k
-    own = min(getattr(mechanism, "per_person", None) or n, n)
+    own = min(getattr(mechanism, "per_person", None) or max(1, n // 2), n)
     far = np.zeros(n, np.int64)
     far[:k] = int(40 * mechanism.scale) + 1
     moved, low = np.zeros(n, np.int64), np.zeros(n, np.int64)
