@@ -349,9 +349,7 @@ def merged(counts: Iterable[Counts]) -> Counts:
                 raise ValueError(f"{name} differs between counts; only counts of one kind can be added up")
     parts = Counter(part for it in given for part in it.parts)
     if twice := [part for part, times in parts.items() if times > 1]:
-        raise ValueError(
-            f"shard {min(twice)}/{first.shards} is there twice; whoever is in it would be counted twice"
-        )
+        raise ValueError(f"shard {min(twice)}/{first.shards} is there twice; whoever is in it would be counted twice")
     left_out: Counter[str] = Counter()
     for it in given:
         left_out.update(it.left_out or {})

@@ -20,6 +20,7 @@ from dprank._require import (
     shown,
 )
 from dprank.data.comparisons import Comparisons, Design, require_comparisons
+from dprank.data.count_files import Counts
 from dprank.data.counting import GRAIN, Score, whole_counts
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
@@ -279,14 +280,14 @@ class NoisyCounts:
         """What `release` adds to every score."""
         return ScoreNoise("laplace", self.scale, GRAIN[self.score] if self.law == "discrete" else 0.0)
 
-    def release(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> Ranking:
+    def release(self, data: Comparisons | Counts, rng: np.random.Generator | noise.SecureSource) -> Ranking:
         """One private ranking.
 
         Parameters
         ----------
-        data : Comparisons
+        data : Comparisons or Counts
             With voters where the unit is a voter. What goes beyond `per_person`, `design` or `ties` is left out, and
-            nothing is said of it (see `Comparisons.bounded`).
+            nothing is said of it (see `Comparisons.bounded`). Or counts of all shards, bounded just so.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
@@ -305,12 +306,12 @@ class NoisyCounts:
         order, source = best_first(scores, rng), source_of(rng, self)
         return Ranking(data.items, order, scores, mechanism=self, source=source)
 
-    def counts(self, data: Comparisons) -> NDArray[np.int64]:
+    def counts(self, data: Comparisons | Counts) -> NDArray[np.int64]:
         """What `release` adds noise to, in units of ``GRAIN[score]``, shape (items,): exact, and not private.
 
         Parameters
         ----------
-        data : Comparisons
+        data : Comparisons or Counts
             As in `release`.
 
         Raises
@@ -324,8 +325,11 @@ class NoisyCounts:
         >>> NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=1).counts(data).tolist()
         [2, -1, -1]
         """
-        require_comparisons(data, self.n_items)
         most = self.per_person if self.unit == "voter" else None
+        if isinstance(data, Counts):
+            promised: dict[str, Any] = {"n_items": self.n_items, "per_person": most}
+            return data.require("comparisons", **promised, design=self.design, ties=self.ties).scores(self.score)
+        require_comparisons(data, self.n_items)
         return whole_counts(data.bounded(most, design=self.design, ties=self.ties), self.score)
 
     def perturb(
