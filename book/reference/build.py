@@ -26,6 +26,7 @@ ROOMS = (
     "models",
     "audit",
     "publication",
+    "registry",
 )
 
 

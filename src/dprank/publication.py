@@ -8,18 +8,32 @@ import json
 import math
 import platform
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
 
-from dprank._require import require_one_of, shown
+from dprank._require import require_one_of, require_whole, shown
 from dprank.data.declaration import Declaration
+from dprank.privacy.pair_ranges import Sampling
 from dprank.release import Decision, Ranking, Release, Selection
 
-__all__ = ["SCHEMA", "gain", "publish", "read_publication", "report"]
+__all__ = ["SCHEMA", "gain", "opened", "publish", "read_publication", "report"]
 
 #: Of the file; another number when its fields change.
-SCHEMA = "dprank.publication/1"
-KEYS = {"schema", "question", "release", "ranges", "protects", "not protected", "rules", "software", "declaration"}
+SCHEMA = "dprank.publication/2"
+KEYS = {
+    "schema",
+    "question",
+    "release",
+    "ranges",
+    "top",
+    "right",
+    "protects",
+    "not protected",
+    "rules",
+    "software",
+    "declaration",
+}
 Question = Literal["ranking", "consensus", "topk", "agreement"]
 ASKED = {
     "ranking": "In which order do people put these items, by their answers two at a time?",
@@ -30,6 +44,18 @@ ASKED = {
 #: Of the ranges of places.
 LEVEL = 0.95
 RANGE = "The ranges speak of the noise: with 95 % probability all items' places without it lie in theirs."
+DRAWN = {
+    "persons": "The ranges with sampling speak of those who might have been asked too: if at most {} persons were "
+    "drawn independently, all items' places among all people lie in theirs, with 95 % probability.",
+    "answers": "The ranges with sampling speak of other answers too: if each was given independently, as in the "
+    "Bradley-Terry model, by at most {} who were asked, all items' places on average lie in theirs, with 95 % "
+    "probability.",
+}
+CHOSEN = "The ranges are places among the items here, by their exact values: with 95 % probability all are right."
+RIGHT = (
+    "With {:.0%} probability these are the right {}, "
+    "if the last of the right ones is ahead of the next by {:g} or more."
+)
 SOFTWARE = ("dprank", "numpy", "opendp", "scipy")
 
 
@@ -56,21 +82,66 @@ def gain(epsilon: float, delta: float = 0.0, before: float = 0.5) -> float:
     return min(1.0, odds / (1 + odds) + delta)
 
 
-def ranges(release: Release) -> dict[str, Any] | None:
-    """Lowest and highest place of every item in released order, for all at once; None where no law says so."""
-    if not isinstance(release, Ranking) or not hasattr(release.mechanism, "noise_law"):
+def ranges(release: Release, sampling: Sampling | None = None, persons: int | None = None) -> list[dict[str, Any]]:
+    """Lowest and highest place of every item in released order, for all at once, as the noise leaves them open.
+
+    Then, where `sampling` is named, with the drawing of those who took part (`dprank.Ranking.intervals`); of local
+    reports, where `persons` is. Nothing where no law says so.
+    """
+    mechanism, found = release.mechanism, []
+    if isinstance(release, Selection):
+        if release.values is None or len(release.values) < 2 or getattr(mechanism, "value_scale", None) is None:
+            return []
+        return [_range(release.intervals(LEVEL), None, None)]
+    if not isinstance(release, Ranking) or not hasattr(mechanism, "open_places"):
+        return []
+    own = persons if mechanism.guarantee.model == "local" else None
+    if mechanism.guarantee.model != "local" or persons is not None:
+        found.append(_range(release.intervals(LEVEL, persons=own), None, own))
+    if sampling is not None:
+        found.append(_range(release.intervals(LEVEL, sampling=sampling, persons=persons), sampling, persons))
+    return found
+
+
+def _range(table: Any, sampling: Sampling | None, persons: int | None) -> dict[str, Any]:
+    places = {name: table[name].tolist() for name in ("lowest", "highest")}
+    return {"level": LEVEL, "sampling": sampling, "persons": persons} | places
+
+
+def right(release: Release) -> dict[str, float] | None:
+    """The gap from which on a chosen set is the right one, with a chance; None where nothing is chosen or declared."""
+    mechanism: Any = release.mechanism
+    if not isinstance(release, Selection) or not hasattr(mechanism, "gap_needed"):
         return None
-    table = release.intervals(LEVEL)
-    return {"level": LEVEL, "lowest": table["lowest"].tolist(), "highest": table["highest"].tolist()}
+    return {"chance": LEVEL, "gap": mechanism.gap_needed(LEVEL)}
 
 
-def shown_frame(release: Release) -> Any:
-    """What a reader sees: the release's table, with the places that its noise leaves open."""
-    frame, open_places = release.to_frame(), ranges(release)
-    if open_places is None:
-        return frame
-    pairs = zip(open_places["lowest"], open_places["highest"], strict=True)
-    return frame.assign(**{f"{LEVEL:.0%} range": [f"{a}" if a == b else f"{a} to {b}" for a, b in pairs]})
+def shown_frame(release: Release, sampling: Sampling | None = None, persons: int | None = None) -> Any:
+    """What a reader sees: the release's table, with the places that noise, and then sampling, leave open."""
+    frame = release.to_frame()
+    for one in ranges(release, sampling, persons):
+        pairs = zip(one["lowest"], one["highest"], strict=True)
+        name = f"{LEVEL:.0%} range" + (" with sampling" if one["sampling"] else "")
+        frame = frame.assign(**{name: [f"{a}" if a == b else f"{a} to {b}" for a, b in pairs]})
+    return frame
+
+
+def told(release: Release, found: list[dict[str, Any]], top: int | None = None) -> list[str]:
+    """What the ranges mean, who may be among the `top` best, and how far apart values must be: in sentences."""
+    said = []
+    for one in found:
+        if isinstance(release, Selection):
+            said.append(CHOSEN)
+        else:
+            said.append(DRAWN[one["sampling"]].format(one["persons"]) if one["sampling"] else RANGE)
+        if top is not None and isinstance(release, Ranking):
+            places = list(zip(release.ranking, one["lowest"], one["highest"], strict=True))
+            sure = ", ".join(item for item, _, highest in places if highest <= top) or "none for sure"
+            maybe = ", ".join(item for item, lowest, highest in places if lowest <= top < highest) or "no other"
+            said.append(f"Among the best {top}{', with sampling' if one['sampling'] else ''}: {sure}; maybe: {maybe}.")
+    if needed := right(release):
+        said.append(RIGHT.format(needed["chance"], f"{len(release.items)}", needed["gap"]))
+    return said
 
 
 def protects(release: Release) -> str:
@@ -88,7 +159,15 @@ def protects(release: Release) -> str:
     return f"{what} no result becomes more than {odds:.3g} times as likely{slack}."
 
 
-def publish(release: Release, question: Question, declaration: Declaration | None = None) -> str:
+def publish(
+    release: Release,
+    question: Question,
+    declaration: Declaration | None = None,
+    *,
+    sampling: Sampling | None = None,
+    persons: int | None = None,
+    top: int | None = None,
+) -> str:
     """The text of a file that says all that a reader of the release needs, and nothing of the data.
 
     Parameters
@@ -98,11 +177,15 @@ def publish(release: Release, question: Question, declaration: Declaration | Non
     question : {"ranking", "consensus", "topk", "agreement"}
     declaration : Declaration, optional
         Of the columns and rules; its hash is written, and the rules.
+    sampling, persons : optional
+        As in `dprank.Ranking.intervals`: both are public, and a second range is written.
+    top : int, optional
+        Of a ranking, the number of best items of which the report says who may be among them.
 
     Raises
     ------
     ValueError
-        Where the release has no mechanism.
+        Where the release has no mechanism, or no ranges with such a sampling.
 
     Examples
     --------
@@ -115,6 +198,8 @@ def publish(release: Release, question: Question, declaration: Declaration | Non
     True
     """
     require_one_of("question", question, tuple(ASKED))
+    if not isinstance(release, Ranking) and (sampling is not None or persons is not None):
+        raise ValueError(f"sampling = {shown(sampling)}, persons = {shown(persons)}; only a ranking's are known")
     left_out = [
         "that the data exist, and which items were declared",
         "what the declaration says, and how many may take part",
@@ -128,7 +213,9 @@ def publish(release: Release, question: Question, declaration: Declaration | Non
         "schema": SCHEMA,
         "question": question,
         "release": json.loads(release.to_json()),
-        "ranges": ranges(release),
+        "ranges": ranges(release, sampling, persons),
+        "top": _require_top(release, top),
+        "right": right(release),
         "protects": protects(release),
         "not protected": left_out,
         "rules": {
@@ -138,12 +225,39 @@ def publish(release: Release, question: Question, declaration: Declaration | Non
             "tuned on the data": "nothing",
         },
         "declaration": hashlib.sha256(written.encode()).hexdigest() if written else None,
-        "software": {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()},
+        "software": dict(_software()),
     }
     return json.dumps(file, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _opened(text: str) -> Mapping[str, Any]:
+def _require_top(release: Release, top: Any) -> int | None:
+    if top is None:
+        return None
+    if not isinstance(release, Ranking):
+        raise ValueError(f"top = {shown(top)}; only of a ranking")
+    return require_whole("top", top, 1, len(release.items))
+
+
+@cache
+def _software() -> Mapping[str, str]:
+    return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
+
+
+def opened(text: str) -> Mapping[str, Any]:
+    """The fields of a published file, not held against its release.
+
+    Raises
+    ------
+    ValueError
+        Where it is no such file.
+
+    Examples
+    --------
+    >>> opened("[]")
+    Traceback (most recent call last):
+        ...
+    ValueError: no publication: schema is not 'dprank.publication/2'
+    """
     try:
         file = json.loads(text)
     except (ValueError, RecursionError):
@@ -154,6 +268,15 @@ def _opened(text: str) -> Mapping[str, Any]:
         other = sorted(set(file) ^ KEYS)[0]
         raise ValueError(f"no publication: key {shown(other)} is {'unknown' if other in file else 'missing'}")
     return file
+
+
+def _sampled(written: Any) -> tuple[Any, Any]:
+    """Which sampling, and of how many persons, the ranges of a file speak of."""
+    if not isinstance(written, list) or not all(
+        isinstance(one, dict) and {"sampling", "persons"} <= set(one) for one in written
+    ):
+        raise ValueError("no publication: ranges are no list of levels and places")
+    return (written[-1]["sampling"], written[-1]["persons"]) if written else (None, None)
 
 
 def read_publication(text: str) -> Release:
@@ -174,13 +297,16 @@ def read_publication(text: str) -> Release:
     >>> read_publication("{}")
     Traceback (most recent call last):
         ...
-    ValueError: no publication: schema is not 'dprank.publication/1'
+    ValueError: no publication: schema is not 'dprank.publication/2'
     """
-    file = _opened(text)
+    file = opened(text)
     require_one_of("question", file["question"], tuple(ASKED))
     release = Release.from_json(json.dumps(file["release"]))
-    if file["ranges"] != ranges(release):
+    if file["ranges"] != ranges(release, *_sampled(file["ranges"])):
         raise ValueError("no publication: ranges are not those that its noise leaves open")
+    _require_top(release, file["top"])
+    if file["right"] != right(release):
+        raise ValueError("no publication: right is not what its noise allows")
     if file["protects"] != protects(release):
         raise ValueError("no publication: protects is not what its mechanism protects")
     kind = {"ranking": Ranking, "consensus": Ranking, "topk": Selection, "agreement": Decision}[file["question"]]
@@ -214,21 +340,24 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     # Which order do all ballots together make?
     """
     require_one_of("form", form, ("markdown", "html"))
-    release, file = read_publication(text), _opened(text)
+    release, file = read_publication(text), opened(text)
     guarantee = release.guarantee
     if guarantee is None:  # pragma: no cover - `read_publication` refuses it
         raise ValueError("guarantee = None")
-    frame = shown_frame(release)
+    frame = shown_frame(release, *_sampled(file["ranges"]))
     sure = gain(guarantee.epsilon, guarantee.delta)
+    sentences = told(release, file["ranges"], file["top"])
     parts = {
+        **({"How sure this is": sentences} if sentences else {}),
         "Who is protected": [
             file["protects"],
             f"Whoever guesses at even odds what somebody's data were becomes at most {sure:.1%} sure.",
             f"In the field's words: {guarantee}.",
         ],
         "What this does not say": [
-            "Not how many people took part, nor how sure the answer would be if others had been asked.",
-            *([RANGE] if ranges(release) else []),
+            "Not how many people took part, nor how sure the answer would be if others had been asked."
+            if not any(one["sampling"] for one in file["ranges"])
+            else "Not what a bound on each person's answers left out.",
             *(f"Not protected: {line}." for line in file["not protected"]),
         ],
         "How it was made": [

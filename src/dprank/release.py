@@ -20,7 +20,8 @@ from dprank._require import as_array, as_floats, require_one_of, require_whole, 
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import features
 from dprank.privacy.noise import SecureSource, Source, drawn_exactly
-from dprank.privacy.ranges import place_intervals
+from dprank.privacy.pair_ranges import Sampling
+from dprank.privacy.ranges import ScoreNoise, place_intervals
 
 __all__ = [
     "FORMAT",
@@ -286,33 +287,42 @@ class Ranking(Release):
         columns: dict[str, Any] = {"place": np.arange(1, len(self.order) + 1), "item": self.ranking}
         return pd.DataFrame(columns if self.scores is None else columns | {"score": self.scores[self.order]})
 
-    def intervals(self, level: float = 0.95) -> Any:
+    def intervals(self, level: float = 0.95, *, sampling: Sampling | None = None, persons: int | None = None) -> Any:
         """Which places the noise leaves open: right for all items at once with probability `level`.
 
         Parameters
         ----------
         level : float
             In (0, 1), at most 1 - 1e-9: the probability over the noise, whatever the data are.
+        sampling : {"persons", "answers"}, optional
+            How those who took part were drawn: then over the drawing as well, and the places are those that the
+            population has on average. "persons" independently of each other, and that is all; "answers" too, as in the
+            Bradley-Terry model (`dprank.NoisyCounts.drawn_deviation`).
+        persons : int, optional
+            How many took part at most, a public number, where `sampling` is named; of `dprank.LocalBorda` always.
 
         Returns
         -------
         pandas.DataFrame
             As `to_frame`, with columns lowest and highest: places from 1. Between them lies the place that the item
-            has in the exact scores; of items with equal exact scores, every place of theirs.
+            has in the exact scores; of items with equal exact scores, every place of theirs. Of `dprank.NoisyMatrix`
+            the place in the order that its rule gives to the exact margins.
 
         Raises
         ------
         ValueError
-            Naming `level`, or where the release has no scores, or none with independent noise of a known law.
+            Naming what is out of range or missing, or where nothing is known of the errors in such a release.
 
         See Also
         --------
         dprank.privacy.ranges.place_intervals : how, and why that is so.
+        dprank.privacy.pair_ranges.pair_places : with sampling, and where errors depend on each other.
 
         Notes
         -----
-        The law of the noise is public, so that this costs no privacy, however often it is asked. It is the noise alone
-        that is spoken of: not what a bound on each person left out, nor whom else one might have asked.
+        The law of the noise is public, so that this costs no privacy, however often it is asked. Without `sampling` it
+        is the noise alone that is spoken of, and never what a bound on each person left out. O(items log items), of
+        matrices O(items^2).
 
         Examples
         --------
@@ -325,24 +335,26 @@ class Ranking(Release):
         1      2  parks -297.0       2        3
         2      3   debt -300.0       2        3
         """
-        law = getattr(self.mechanism, "noise_law", None)
-        if self.scores is None or law is None:
+        open_places = getattr(self.mechanism, "open_places", None)
+        if open_places is None or (self.scores is None and self.margins is None):
             maker = "no mechanism" if self.mechanism is None else f"this {type(self.mechanism).__name__}"
             raise ValueError(
-                f"intervals of a release by {maker}; scores with independent noise of a known law are needed, as of "
-                "NoisyCounts or PrivateBorda"
+                f"intervals of a release by {maker}; scores or margins with independent noise of a known law are "
+                "needed, as of NoisyCounts, PrivateBorda, NoisyMatrix or LocalBorda"
             )
-        lowest, highest = place_intervals(self.scores, law, level)
+        lowest, highest = open_places(self, level, sampling, persons)
         return self.to_frame().assign(lowest=lowest[self.order], highest=highest[self.order])
 
-    def top_candidates(self, k: int, level: float = 0.95) -> Any:
+    def top_candidates(
+        self, k: int, level: float = 0.95, *, sampling: Sampling | None = None, persons: int | None = None
+    ) -> Any:
         """Which items may be among the k best, and which are: right for all items at once with probability `level`.
 
         Parameters
         ----------
         k : int
             From 1 to the number of items.
-        level : float
+        level, sampling, persons
             As in `intervals`.
 
         Returns
@@ -369,7 +381,8 @@ class Ranking(Release):
         1  parks    False
         2   debt    False
         """
-        k, table = require_whole("k", k, 1, len(self.items)), self.intervals(level)
+        k = require_whole("k", k, 1, len(self.items))
+        table = self.intervals(level, sampling=sampling, persons=persons)
         return table[table["lowest"] <= k].assign(certain=lambda rows: rows["highest"] <= k).reset_index(drop=True)
 
     def _said(self) -> str:
@@ -445,6 +458,52 @@ class Selection(Release):
 
         columns: dict[str, Any] = {"item": self.items}
         return pd.DataFrame(columns if self.values is None else columns | {"value": self.values})
+
+    def intervals(self, level: float = 0.95) -> Any:
+        """Which places among the chosen the noise on their values leaves open, for all of them at once.
+
+        Parameters
+        ----------
+        level : float
+            In (0, 1), at most 1 - 1e-9: the probability over that noise, whatever the data are and whichever items were
+            chosen.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `to_frame`, with columns lowest and highest: places from 1 among the k items here, by their exact values.
+            Of the items that were not chosen nothing is known: one of them may be ahead of all, see
+            `dprank.Oneshot.chance_right`.
+
+        Raises
+        ------
+        ValueError
+            Naming `level`, or where the release has fewer than two values, or none of a mechanism.
+
+        Notes
+        -----
+        The noise on the values is drawn after the choice and independently of it, so it has its own law whatever was
+        chosen. O(k log k).
+
+        Examples
+        --------
+        >>> import dprank
+        >>> mechanism = dprank.Oneshot.calibrated(epsilon=1.0, n_items=4, k=3, values=True, ordered=True)
+        >>> mechanism.release([900, 880, 400, 3], np.random.default_rng(1)).intervals()[["item", "lowest", "highest"]]
+           item  lowest  highest
+        0     0       1        2
+        1     1       1        2
+        2     2       3        3
+        """
+        scale = getattr(self.mechanism, "value_scale", None)
+        if scale is None or self.values is None or len(self.values) < 2:
+            raise ValueError(
+                "intervals of a release of fewer than two values; Oneshot.calibrated(values=True) has them"
+            )
+        sign = 1.0 if self.mechanism.largest else -1.0
+        noise = ScoreNoise("laplace", scale, 1.0 if self.values.dtype.kind in "iu" else 0.0)
+        lowest, highest = place_intervals(sign * self.values.astype(np.float64), noise, level)
+        return self.to_frame().assign(lowest=lowest, highest=highest)
 
     def _said(self) -> str:
         ordered = getattr(self.mechanism, "ordered", False)

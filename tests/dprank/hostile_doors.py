@@ -352,6 +352,8 @@ def doors():
         "Ranking.scores": lambda x: dprank.Ranking(("a", "b", "c"), np.arange(3), x),
         "Ranking.top": lambda x: dprank.Ranking(("a", "b", "c"), np.arange(3)).top(x),
         "Ranking.intervals.level": scored.intervals,
+        "Ranking.intervals.sampling": lambda x: scored.intervals(sampling=x, persons=9),
+        "Ranking.intervals.persons": lambda x: scored.intervals(sampling="persons", persons=x),
         "Ranking.top_candidates.k": scored.top_candidates,
         "Ranking.top_candidates.level": lambda x: scored.top_candidates(1, x),
         "Selection.items": dprank.Selection,

@@ -285,8 +285,16 @@ def test_no_permission(survey):
         (lambda file: {key: file[key] for key in file if key != "rules"}, "rules"),
         (lambda file: file | {"question": "topk"}, "answers no question"),
         (lambda file: file | {"protects": "everything"}, "protects"),
-        (lambda file: file | {"ranges": file["ranges"] | {"lowest": [2, 2]}}, "ranges"),
+        (lambda file: file | {"ranges": [file["ranges"][0] | {"lowest": [2, 2]}]}, "ranges"),
+        (lambda file: file | {"ranges": [file["ranges"][0] | {"sampling": "persons", "persons": 9}]}, "ranges"),
+        (lambda file: file | {"ranges": [file["ranges"][0] | {"sampling": "persons"}]}, "persons"),
+        (lambda file: file | {"ranges": [file["ranges"][0] | {"sampling": "SECRET"}]}, "sampling"),
+        (lambda file: file | {"ranges": [{}]}, "ranges"),
+        (lambda file: file | {"ranges": []}, "ranges"),
         (lambda file: file | {"ranges": None}, "ranges"),
+        (lambda file: file | {"right": {"chance": 0.95, "gap": 1.0}}, "right"),
+        (lambda file: file | {"top": 3}, "top"),
+        (lambda file: file | {"schema": "dprank.publication/1"}, "dprank.publication/2"),
         (lambda file: file | {"release": file["release"] | {"guarantee": None}}, "guarantee"),
     ],
 )
@@ -298,6 +306,99 @@ def test_a_file_that_says_what_is_not_so(change, said, tmp_path, capsys):
     code, out, error = run(capsys, "verify", path)
     assert (code, out) == (2, "")
     assert said in error
+
+
+def test_ranges_with_sampling_and_the_best(survey, tmp_path, capsys):
+    out = tmp_path / "release.json"
+    words = ["release", "ranking", survey, *COMPARED, *RANK, "--out", out, "--persons", "40", "--top", "2"]
+    code, said, _ = run(capsys, *words)
+    assert code == 0
+    for part in (
+        "95% range with sampling",
+        "at most 40 persons",
+        "Among the best 2: ",
+        "Among the best 2, with sampling: ",
+    ):
+        assert part in said
+    file = json.loads(out.read_text())
+    noise, both = file["ranges"]
+    release = read_publication(out.read_text())
+    expected = release.intervals(0.95, sampling="persons", persons=40)
+    assert both["lowest"] == expected["lowest"].tolist()
+    assert both["highest"] == expected["highest"].tolist()
+    assert (noise["sampling"], noise["persons"], both["sampling"], both["persons"]) == (None, None, "persons", 40)
+    assert all(a <= b for a, b in zip(both["lowest"], noise["lowest"], strict=True))
+    text = report(out.read_text())
+    assert "## How sure this is" in text
+    assert "at most 40 persons" in text
+    assert "if others had been asked" not in text
+    code, said, _ = run(capsys, *words, "--sampling", "answers")
+    assert (code, "Bradley-Terry" in said) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--persons", "0"], "persons"),
+        (["--persons", "40", "--sampling", "people"], "sampling"),
+        (["--sampling", "answers"], "--persons"),
+        (["--top", "0"], "top"),
+        (["--top", "4"], "top"),
+    ],
+)
+def test_ranges_that_cannot_be_told_are_refused_before_anything_is_spent(words, said, survey, tmp_path, capsys):
+    kept = tmp_path / "b.sqlite"
+    assert run(capsys, "budget", kept, "--epsilon", "3")[0] == 0
+    code, out, error = run(capsys, "release", "ranking", survey, *COMPARED, *RANK, *words, "--budget", kept)
+    assert (code, out) == (2, "")
+    assert said in error
+    assert len(error.splitlines()) == 1
+    assert not dprank.Budget(kept).entries()
+
+
+def test_an_answer_alone_bounds_no_person(survey, capsys):
+    words = ["release", "ranking", survey, *COMPARED, "--protect", "answer", "--epsilon", "1", "--persons", "40"]
+    code, out, error = run(capsys, *words)
+    assert (code, out, "unit = 'comparison'" in error) == (2, "", True)
+    assert run(capsys, *words, "--sampling", "answers")[0] == 0
+
+
+def test_how_likely_the_chosen_are_right(tmp_path, capsys):
+    out = tmp_path / "release.json"
+    words = ["--items", "asthma,flu,gout,kuru,measles,migraine", "--person", "patient", "--item", "diagnosis"]
+    words += ["--k", "2", "--per-person", "2", "--epsilon", "1", "--out", out]
+    code, said, _ = run(capsys, "release", "topk", dprank.example("diagnoses.csv"), *words)
+    release = read_publication(out.read_text())
+    gap = release.mechanism.gap_needed(0.95)
+    assert code == 0
+    assert (
+        f"95% probability these are the right 2, if the last of the right ones is ahead of the next by {gap:g}" in said
+    )
+    assert json.loads(out.read_text())["right"] == {"chance": 0.95, "gap": gap}
+    assert f"by {gap:g} or more" in report(out.read_text())
+
+
+def test_publications_of_other_kinds():
+    ballots, rng = dprank.Rankings([[0, 1, 2]] * 60, "abc"), __import__("numpy").random.default_rng(1)
+    matrix = dprank.NoisyMatrix.calibrated(epsilon=1.0, n_items=3).release(ballots, rng)
+    local = dprank.LocalBorda.calibrated(epsilon=1.0, n_items=3).release(ballots, rng)
+    values = dprank.Oneshot.calibrated(epsilon=1.0, n_items=4, k=3, values=True).release([9, 5, 3, 0], rng)
+    walk = dprank.ExponentialMechanism.calibrated(epsilon=1.0, n_items=3).release(ballots, rng)
+    for release, drawing, found in (
+        (matrix, {}, 1), (matrix, {"sampling": "persons", "persons": 60}, 2), (local, {}, 0),
+        (local, {"persons": 60}, 1), (local, {"sampling": "persons", "persons": 60}, 2), (walk, {}, 0),
+    ):  # fmt: skip
+        text = publish(release, "consensus", **drawing)
+        assert len(json.loads(text)["ranges"]) == found
+        assert read_publication(text) == release
+        assert report(text)
+    text = publish(values, "topk")
+    assert len(json.loads(text)["ranges"]) == 1
+    assert "places among the items here" in report(text)
+    with pytest.raises(ValueError, match="persons"):
+        publish(values, "topk", persons=3, sampling="persons")
+    with pytest.raises(ValueError, match="top"):
+        publish(values, "topk", top=1)
 
 
 def test_what_an_attacker_gains():

@@ -349,9 +349,9 @@ def test_releases_without_scores_of_a_known_law_are_refused():
     answers = dprank.Comparisons([0, 0, 1], [1, 2, 2], [1, 0.5, 0], "abc", [0, 1, 1])
     likelihood = dprank.PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=1.0, graph="public", per_person=3)
     releases = [
-        dprank.NoisyMatrix.calibrated(epsilon=1.0, n_items=3, rule="borda").release(VOTES, rng),
         dprank.ExponentialMechanism.calibrated(epsilon=1.0, n_items=3).release(VOTES, rng),
-        dprank.LocalBorda.calibrated(epsilon=1.0, n_items=3).release(VOTES, rng),
+        dprank.LocalMatrix.calibrated(epsilon=1.0, n_items=3).release(VOTES, rng),
+        dprank.PrivateKwikSort.calibrated(epsilon=1.0, n_items=3).release(VOTES, rng),
         likelihood.release(answers, rng),
         dprank.Ranking(("a", "b"), np.array([1, 0]), np.array([1.0, 2.0])),
     ]

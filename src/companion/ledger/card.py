@@ -29,6 +29,7 @@ PAPERS = {
     "qiao2021": "Qiao et al. (2021)",
     "alabi2022": "Alabi et al. (2022)",
     "audit": "This book's own promises",
+    "release": "What the tool promises",
 }
 ABOUT = {
     "printed": "as printed",

@@ -16,6 +16,7 @@ from dprank.aggregation.randomisers import OrderReport, require_randomiser
 from dprank.aggregation.sent_reports import require_votes
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.noise import Source, best_first, require_source
+from dprank.privacy.pair_ranges import PairError, Places, Sampling, drawn, pair_places
 from dprank.release import Ranking, source_of
 
 __all__ = ["LocalBorda"]
@@ -90,6 +91,45 @@ class LocalBorda(OneRound):
             voter disagrees.
         """
         return 2 * self.n_items * math.sqrt(self.randomiser.variance / require_whole("n_voters", n_voters, 1))
+
+    def open_places(
+        self, release: Ranking, level: float, sampling: Sampling | None = None, persons: int | None = None
+    ) -> Places:
+        """What `Ranking.intervals` says: places by the sums of the voters' rankings, or of the population's mean.
+
+        Parameters
+        ----------
+        release : Ranking
+            Of this mechanism.
+        level : float
+            In (0, 1).
+        sampling : {"persons"} or None
+            Voters drawn independently, with whatever rankings; None for the coins of the reports alone.
+        persons : int
+            How many reports there were at most: whoever has collected them knows. Needed.
+
+        Raises
+        ------
+        ValueError
+            Naming what is missing, and where the randomiser is no `OrderReport`.
+
+        Notes
+        -----
+        Reports are independent, and one adds to the difference of two scores at most a bound, with a variance of at
+        most `OrderReport.worst_square` less the square of its mean: Bennett's inequality, for every number of reports.
+        Of a population the mean is that of its places, and only its square is known not to be negative.
+        """
+        if sampling == "answers":
+            raise ValueError("sampling = 'answers'; a ballot is all of one person: 'persons'")
+        if not isinstance(self.randomiser, OrderReport):
+            raise ValueError(f"randomiser = {type(self.randomiser).__name__}; intervals are known of an OrderReport")
+        if persons is None:
+            raise ValueError("persons = None; say how many reports there were at most: their coins are the noise")
+        drawn(sampling, None if sampling is None else persons)
+        n, sent = drawn("persons", persons), self.randomiser
+        variance = sent.worst_square if sampling else sent.worst_variance
+        error = PairError(variance=n * variance, bound=sent.most_apart + self.n_items - 1)
+        return pair_places(release.scores, error, level)  # type: ignore[arg-type]
 
     def places(self, positions: ArrayLike, rng: Source) -> NDArray[np.float64]:
         """Unbiased estimates of the voters' mean places, less (m - 1) / 2, from one report a voter.

@@ -15,6 +15,8 @@ from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source
+from dprank.privacy.pair_ranges import PairError, Places, Sampling, drawn, majority_places, pair_places
+from dprank.privacy.ranges import ScoreNoise, place_intervals
 from dprank.release import Ranking, source_of
 
 __all__ = ["NoisyMatrix"]
@@ -136,6 +138,53 @@ class NoisyMatrix(AdditiveNoise):
     def l2_sensitivity(self) -> float:
         """Largest Euclidean distance between the counts of neighbouring data, rounded up."""
         return math.nextafter(self.grain * math.sqrt(self.n_pairs), math.inf)
+
+    @property
+    def margin_noise(self) -> ScoreNoise:
+        """What is in every margin that `release` shows: twice the noise on a count."""
+        return ScoreNoise(self.noise, 2 * self.scale, 2 * self.grain if self.law == "discrete" else 0.0)
+
+    def open_places(
+        self, release: Ranking, level: float, sampling: Sampling | None = None, persons: int | None = None
+    ) -> Places:
+        r"""What `Ranking.intervals` says: places in the order that the rule gives to the exact margins.
+
+        With the rule "borda" those by net wins. With others those in every order of which no two neighbours would
+        better change places, see `dprank.privacy.pair_ranges.majority_places`.
+
+        Parameters
+        ----------
+        release : Ranking
+            Of this mechanism.
+        level : float
+            In (0, 1).
+        sampling, persons
+            As in `dprank.PrivateBorda.drawn_deviation`: then of the margins that the population has on average.
+
+        Raises
+        ------
+        ValueError
+            Naming what is out of range.
+
+        Notes
+        -----
+        O(items^2). Net wins are row sums of the margins. The difference of two of them has 2 (m - 2) noises of other
+        pairs, and twice that of its own. Gaussian noise of deviation :math:`\sigma` on the line in all pairs gives row
+        sums of covariance :math:`\sigma^2 (m I - 1 1^T)`, as independent noises of deviation
+        :math:`\sigma \sqrt m` have less their mean: they have the very law of `dprank.privacy.ranges`. A voter moves a
+        margin by 1 at most, and a difference of net wins by 2 (m - 1).
+        """
+        n, m, one, margins = drawn(sampling, persons), self.n_items, self.margin_noise, release.margins
+        if sampling == "answers":
+            raise ValueError("sampling = 'answers'; a ballot is all of one person: 'persons'")
+        assert margins is not None
+        if self.rule != "borda":
+            return majority_places(margins, PairError(((one, 1, 1.0),), deviation=math.sqrt(n)), level)
+        wins = margins.sum(axis=1)
+        if one.noise == "gaussian" and not one.step and not n:
+            return place_intervals(wins, ScoreNoise("gaussian", one.scale * math.sqrt(m)), level)
+        others = ((one, 2 * (m - 2), 1.0),) if m > 2 else ()
+        return pair_places(wins, PairError((*others, (one, 1, 2.0)), deviation=2 * (m - 1) * math.sqrt(n)), level)
 
     def additive_error(self, n_voters: int) -> float:
         r"""Bound on the expected Kemeny score of the released order, less the least there is, if the rule is exact.

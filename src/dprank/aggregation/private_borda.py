@@ -18,6 +18,7 @@ from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source, best_first
+from dprank.privacy.pair_ranges import Places, Sampling, drawn, score_places
 from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
@@ -131,6 +132,38 @@ class PrivateBorda(AdditiveNoise):
     def noise_law(self) -> ScoreNoise:
         """What is in every score that `release` shows, up to a common shift."""
         return ScoreNoise(self.noise, self.scale, self.grain if self.law == "discrete" else 0.0)
+
+    def drawn_deviation(self, sampling: Sampling | None, persons: int | None) -> float:
+        """How far drawing voters moves the difference of two scores, as of `dprank.NoisyCounts.drawn_deviation`.
+
+        Parameters
+        ----------
+        sampling : {"persons"} or None
+            Voters drawn independently, with whatever rankings; None for 0.
+        persons : int or None
+            How many voters there are at most, a public number.
+
+        Raises
+        ------
+        ValueError
+            Naming what is missing.
+
+        Examples
+        --------
+        >>> PrivateBorda.calibrated(epsilon=1.0, n_items=4).drawn_deviation("persons", 400)  # 3 places, 400 times
+        60.0
+        """
+        n = drawn(sampling, persons)
+        if sampling == "answers":
+            raise ValueError("sampling = 'answers'; a ballot is all of one person: 'persons'")
+        return (self.n_items - 1) * math.sqrt(n)
+
+    def open_places(
+        self, release: Ranking, level: float, sampling: Sampling | None = None, persons: int | None = None
+    ) -> Places:
+        """What `Ranking.intervals` says: places by the exact sums, or by the mean places that the population gives."""
+        deviation = self.drawn_deviation(sampling, persons)
+        return score_places(release.scores, self.noise_law, level, deviation)  # type: ignore[arg-type]
 
     def additive_error(self, n_voters: int) -> float:
         """Bound on the expected Kemeny score of the released order, less five times the least there is.

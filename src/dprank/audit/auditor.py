@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dprank._require import as_list, shown
 from dprank.audit.betting import LARGEST, LowerBound, ceiling, lower_bound
@@ -18,6 +19,8 @@ __all__ = ["ROUNDING", "Audit", "audit"]
 
 #: Relative room for rounding before a loss counts as more than was promised.
 ROUNDING = 1e-9
+#: Releases between two words to who watches.
+OFTEN = 64
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ def audit(
     budget: int = 20_000,
     confidence: float = 0.999,
     bits: bool = True,
+    watch: Callable[[int], Any] | None = None,
 ) -> Audit:
     """Exact loss where the output's law is known, and a lower bound from the releases of the code itself.
 
@@ -149,8 +153,18 @@ def audit(
     claim = promise.epsilon if promise.epsilon <= LARGEST else 1.0
     levels = np.minimum((claim or 1.0) * np.arange(0.1, 2.0, 0.1), LARGEST)
     draw = sample if promise.model == "local" else released
+
+    def watched(data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        if watch is None or draw is sample:
+            return draw(mechanism, data, size, rng)
+        parts = []
+        for start in range(0, size, OFTEN):
+            parts.append(draw(mechanism, data, min(OFTEN, size - start), rng))
+            watch(len(parts[-1]))
+        return np.concatenate(parts)
+
     found = lower_bound(
-        lambda data, size, rng: draw(mechanism, data, size, rng),
+        watched,
         pairs,
         claim,
         promise.delta,

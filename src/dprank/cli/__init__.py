@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import NoReturn
+from functools import cache
+from typing import Any, NoReturn
 
 import typer
 
 from dprank.cli import release
 from dprank.cli.check import check
-from dprank.cli.records import budget_command, report_command, verify
+from dprank.cli.records import budget_command, card_command, report_command, verify
 
 __all__ = ["app", "main"]
 
@@ -25,6 +26,13 @@ app.add_typer(release.app, name="release")
 app.command("budget")(budget_command)
 app.command("report")(report_command)
 app.command()(verify)
+app.command("card")(card_command)
+
+
+@cache
+def _command() -> Any:
+    """All commands, made from their signatures once a process."""
+    return typer.main.get_command(app)
 
 
 def _refuse(said: str, code: int) -> NoReturn:
@@ -38,7 +46,7 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.filterwarnings("always", message="epsilon = ")
     warnings.showwarning = lambda message, *_, **__: print(f"dprank: {message}", file=sys.stderr)
     try:
-        app(arguments, standalone_mode=True)
+        _command()(arguments, standalone_mode=True)
     except ValueError as error:
         _refuse(" ".join(str(error).split()), 3 if type(error).__name__ == "BudgetRefused" else 2)
     except OSError as error:

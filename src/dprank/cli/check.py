@@ -28,6 +28,8 @@ from dprank.cli.options import (
 from dprank.data.cleaning import nearest
 from dprank.data.declaration import Declaration, Intake
 
+__all__ = ["check"]
+
 SECRET = "not for publication: this tells of the data"
 
 

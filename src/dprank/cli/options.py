@@ -11,6 +11,8 @@ from rich.console import Console
 from dprank.data.cleaning import RULES
 from dprank.data.declaration import Declaration
 
+__all__ = ["console", "declaration_of", "listed", "number", "paired"]
+
 File = Annotated[Path, typer.Argument(help="CSV or Parquet.")]
 Items = Annotated[
     str | None,
@@ -29,6 +31,15 @@ Delta = Annotated[float, typer.Option(help="Chance of the events that the promis
 Protect = Annotated[
     str, typer.Option(help="One answer, one ballot, or one person with all answers: answer, ballot, person.")
 ]
+Persons = Annotated[
+    int | None,
+    typer.Option(help="How many took part at most, a public number: shows ranges with sampling beside those of noise."),
+]
+Sampled = Annotated[
+    str | None,
+    typer.Option(help="What was drawn: persons, or answers (each by itself, as in the Bradley-Terry model)."),
+]
+Top = Annotated[int | None, typer.Option(help="Says which items may be among so many best.")]
 Out = Annotated[Path | None, typer.Option(help="Where the published file goes.")]
 Rehearse = Annotated[bool, typer.Option("--rehearse", help="On made-up data: nothing is read of yours or spent.")]
 AsJson = Annotated[bool, typer.Option("--json", help="For another program.")]
@@ -39,14 +50,17 @@ Dataset = Annotated[str | None, typer.Option(help="Whose budget it is; the name 
 
 
 def console() -> Console:
+    """What is shown, without breaking its lines."""
     return Console(soft_wrap=True, highlight=False)
 
 
 def listed(text: str | None) -> tuple[str, ...]:
+    """What stands between commas."""
     return tuple(part.strip() for part in text.split(",")) if text else ()
 
 
 def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
+    """What stands before and after the sign = of each text."""
     pairs = {}
     for text in texts:
         key, sign, value = text.partition("=")
@@ -84,6 +98,7 @@ def declaration_of(
 
 
 def number(name: str, text: str) -> float:
+    """A number of a flag."""
     try:
         return float(text)
     except ValueError:

@@ -11,6 +11,9 @@ import typer
 import dprank
 from dprank.cli.options import AsJson, console
 from dprank.publication import read_publication, report
+from dprank.registry import SECTORS, Facts, card
+
+__all__ = ["budget_command", "card_command", "report_command", "verify"]
 
 
 def budget_command(
@@ -74,3 +77,24 @@ def _text(file: Path) -> str:
         return file.read_text(encoding="utf-8")
     except UnicodeError:
         raise ValueError(f"{file} is no text in UTF-8") from None
+
+
+def card_command(
+    file: Annotated[Path, typer.Argument(help="A published file.")],
+    name: Annotated[str, typer.Option(help="What is published is called so.")],
+    curator: Annotated[list[str], typer.Option(help="Who publishes it. Repeat it.")],
+    author: Annotated[list[str], typer.Option(help="Who fills in the card. Repeat it.")],
+    use: Annotated[str, typer.Option(help="What it is for.")],
+    region: Annotated[str, typer.Option(help="Of the data, or of the laws that hold for them.")],
+    day: Annotated[str, typer.Option(help="Of publication, as 2026-11-25; today unless given.")] = "",
+    sector: Annotated[str | None, typer.Option(help=f"One of {', '.join(SECTORS)}.")] = None,
+) -> None:
+    """A card of a published file for OpenDP's registry of deployments, as YAML.
+
+    Example: dprank card release.json --name "Staff survey" --curator "Ministry of Works" --author "Ann Lee"
+    --use "Which works come first" --region Utopia --sector Government > staff_survey.yaml
+    """
+    facts = Facts(
+        name=name, curators=tuple(curator), authors=tuple(author), use=use, region=region, day=day, sector=sector
+    )
+    print(card(_text(file), facts), end="")

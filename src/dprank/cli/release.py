@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 import dprank
+from dprank._require import require_whole
 from dprank.cli.options import (
     Alias,
     Answers,
@@ -24,9 +25,12 @@ from dprank.cli.options import (
     Items,
     Out,
     Person,
+    Persons,
     Plan,
     Protect,
     Rehearse,
+    Sampled,
+    Top,
     Wide,
     console,
     declaration_of,
@@ -34,27 +38,40 @@ from dprank.cli.options import (
 )
 from dprank.data.declaration import Declaration
 from dprank.privacy.noise import SECURE, Source
-from dprank.publication import ASKED, publish, shown_frame
+from dprank.publication import ASKED, publish, ranges, shown_frame, told
+
+__all__ = ["agreement", "app", "consensus", "ranking", "topk"]
 
 app = typer.Typer(help="One private release.", no_args_is_help=True, rich_markup_mode=None)
 
 
-def _finish(release: Any, question: Any, declared: Declaration, out: Path | None, as_json: bool, kept: bool) -> None:
-    """Write what is published, and show it."""
-    text = publish(release, question, declared)
+def _finish(
+    release: Any,
+    question: Any,
+    declared: Declaration,
+    out: Path | None,
+    as_json: bool,
+    kept: bool,
+    top: int | None = None,
+    **drawing: Any,
+) -> None:
+    """Write what is published, and show it; `drawing` is what `dprank.Ranking.intervals` asks of sampling."""
+    text = publish(release, question, declared, top=top, **drawing)
     if out:
         out.write_text(text, encoding="utf-8")
     if as_json:
         print(text, end="")
         return
     shown = console()
-    frame = shown_frame(release)
+    frame = shown_frame(release, **drawing)
     table = Table(title=ASKED[question], title_justify="left")
     for column in frame.columns:
         table.add_column(str(column))
     for row in frame.itertuples(index=False):
         table.add_row(*(f"{value:g}" if isinstance(value, float) else str(value) for value in row))
     shown.print(table)
+    for line in told(release, ranges(release, **drawing), top):
+        shown.print(line, markup=False)
     shown.print(f"{release.guarantee}; {release.mark or 'drawn by the operating system'}", markup=False)
     if not kept:
         shown.print(
@@ -80,9 +97,26 @@ def _drawn(
         source: Source = np.random.default_rng()
         return mechanism.release(made_up(source), source)
     data = declared.read(file).data
+    if isinstance(voters := getattr(mechanism, "n_voters", None), int):
+        data = _exactly(data, voters)
     if budget is None:
         return mechanism.release(data, SECURE)
     return dprank.Budget(budget).release(mechanism, data, dataset=dataset or file.name)
+
+
+def _drawing(persons: int | None, sampling: str | None) -> dict[str, Any]:
+    """What was said of sampling: persons are drawn as persons where nothing else is named."""
+    if persons is None and sampling is not None:
+        raise ValueError(f"sampling = {sampling!r}; say with --persons how many took part at most, a public number")
+    return {"sampling": sampling or (None if persons is None else "persons"), "persons": persons}
+
+
+def _checked(mechanism: Any, drawing: dict[str, Any], top: int | None) -> dict[str, Any]:
+    """Refuse what no range can be told of, before anything is spent."""
+    mechanism.drawn_deviation(**drawing)
+    if top is not None:
+        require_whole("top", top, 1, mechanism.n_items)
+    return drawing
 
 
 @app.command("ranking")
@@ -95,6 +129,9 @@ def ranking(
     person: Person = None,
     answers_map: Answers = None,
     answers: Annotated[int | None, typer.Option(help="How many answers of a person count.")] = None,
+    persons: Persons = None,
+    sampling: Sampled = None,
+    top: Top = None,
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
@@ -114,6 +151,7 @@ def ranking(
     if protect == "person" and declared.person is None:
         raise ValueError("person is missing; without --person an answer alone can be protected: --protect answer")
     whole = protect == "person"
+    drawing = _drawing(persons, sampling)
     if whole and answers is None:
         raise ValueError(
             "answers are missing; say with --answers how many of a person's count: the noise grows with them"
@@ -126,6 +164,8 @@ def ranking(
         design="once" if whole else "any",
     )
 
+    _checked(mechanism, drawing, top)
+
     def made_up(rng: Any) -> Any:
         pairs = rng.permuted(range(len(declared.items)))[:2]
         voters = rng.integers(0, 100, 300)
@@ -134,7 +174,7 @@ def ranking(
         )
 
     drawn = _drawn(mechanism, file, declared, made_up, rehearse, budget, dataset)
-    _finish(drawn, "ranking", declared, out, as_json, budget is not None)
+    _finish(drawn, "ranking", declared, out, as_json, budget is not None, top, **drawing)
 
 
 @app.command("consensus")
@@ -142,6 +182,8 @@ def consensus(
     file: File,
     epsilon: Epsilon,
     delta: Delta = 0.0,
+    persons: Persons = None,
+    top: Top = None,
     wide: Wide = True,
     items: Items = None,
     person: Person = None,
@@ -160,8 +202,9 @@ def consensus(
     """
     declared = declaration_of("ballots", items, person, (), None, clean, alias, plan)
     mechanism = dprank.PrivateBorda.calibrated(epsilon=epsilon, delta=delta, n_items=len(declared.items))
+    drawing = _checked(mechanism, _drawing(persons, None), top)
     drawn = _drawn(mechanism, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset)
-    _finish(drawn, "consensus", declared, out, as_json, budget is not None)
+    _finish(drawn, "consensus", declared, out, as_json, budget is not None, top, **drawing)
 
 
 @app.command("agreement")
@@ -192,6 +235,20 @@ def agreement(
     )
     drawn = _drawn(mechanism, file, declared, lambda rng: _shuffled(declared, rng, voters), rehearse, budget, dataset)
     _finish(drawn, "agreement", declared, out, as_json, budget is not None)
+
+
+def _exactly(data: Any, voters: int) -> Any:
+    """So many ballots: missing ones are made up by shuffling, too many are left out by lot.
+
+    To refuse another number would tell of whoever cast a ballot that does not count. Which are left out, or made up,
+    can be coupled so that one person's ballot still changes one ballot at most: the guarantee stays as it is. So does
+    the size of the test, as shuffled ballots agree on nothing.
+    """
+    places = list(data.positions)
+    if len(places) > voters:
+        places = [places[at] for at in SECURE.permutation(len(places))[:voters]]
+    places += [SECURE.permutation(data.n_items) for _ in range(voters - len(places))]
+    return dprank.Rankings(places, data.items)
 
 
 def _shuffled(declared: Declaration, rng: Any, voters: int = 100) -> Any:

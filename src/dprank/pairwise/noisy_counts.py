@@ -25,6 +25,7 @@ from dprank.data.counting import GRAIN, Score, whole_counts
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
 from dprank.privacy.noise import Law, best_first
+from dprank.privacy.pair_ranges import Places, Sampling, drawn, score_places
 from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
@@ -279,6 +280,60 @@ class NoisyCounts:
     def noise_law(self) -> ScoreNoise:
         """What `release` adds to every score."""
         return ScoreNoise("laplace", self.scale, GRAIN[self.score] if self.law == "discrete" else 0.0)
+
+    @property
+    def contribution(self) -> int:
+        """The most by which one person moves the difference of two scores from 0; attained."""
+        m, most = self.n_items, self.per_person
+        double = 2 if self.score == "net" else 1
+        if self.design == "any":
+            return double * most
+        # each pair once: the two items' own, then each of them with the others
+        rest = 2 * (m - 2) if self.score == "net" else m - 2
+        return double + min(most - 1, rest)
+
+    def drawn_deviation(self, sampling: Sampling | None, persons: int | None) -> float:
+        r"""How far drawing people moves the difference of two scores: `deviation` of `dprank.privacy.pair_ranges`.
+
+        Parameters
+        ----------
+        sampling : {"persons", "answers"} or None
+            Persons drawn independently, whatever each of them answers; the unit must be a voter. Or answers that are
+            independent too, as in the Bradley-Terry model or any other with a probability for each pair, no pair asked
+            more often than another. None for 0.
+        persons : int or None
+            How many there are at most, a public number; of unit "comparison", answers.
+
+        Raises
+        ------
+        ValueError
+            Naming what is missing.
+
+        Notes
+        -----
+        A person is in a range of length 2 R, R the `contribution`: :math:`R \sqrt n`. Of N answers a share
+        :math:`1 / \binom m2` is on the pair itself and :math:`2 (m - 2) / \binom m2` on one of its items. Of net wins
+        they lie in ranges of length 4 and 2: :math:`2 \sqrt{N / (m - 1)}`, and half of it for the other scores.
+
+        Examples
+        --------
+        >>> mechanism = NoisyCounts.calibrated(epsilon=1.0, n_items=6, per_person=3, design="once")
+        >>> mechanism.drawn_deviation("persons", 400), round(mechanism.drawn_deviation("answers", 400), 1)
+        (80.0, 31.0)
+        """
+        n = drawn(sampling, persons)
+        if sampling == "answers":
+            return (2 if self.score == "net" else 1) * math.sqrt(n * self.per_person / (self.n_items - 1))
+        if sampling == "persons" and self.unit == "comparison":
+            raise ValueError("sampling = 'persons' with unit = 'comparison'; nothing bounds a person there: 'answers'")
+        return self.contribution * math.sqrt(n)
+
+    def open_places(
+        self, release: Ranking, level: float, sampling: Sampling | None = None, persons: int | None = None
+    ) -> Places:
+        """What `Ranking.intervals` says: places by the exact scores, or by the mean scores of whom people are from."""
+        deviation = self.drawn_deviation(sampling, persons)
+        return score_places(release.scores, self.noise_law, level, deviation)  # type: ignore[arg-type]
 
     def release(self, data: Comparisons | Counts, rng: np.random.Generator | noise.SecureSource) -> Ranking:
         """One private ranking.

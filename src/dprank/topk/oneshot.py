@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dprank._require import (
+    require_at_least_0,
     require_below_1,
     require_bool,
     require_one_of,
@@ -27,6 +28,7 @@ from dprank.privacy.gaussian import zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, compose, require_promise, require_scale
 from dprank.release import Selection, source_of
 from dprank.topk.accounting import Chosen, Shown, shared_scales, splits
+from dprank.topk.chance import gap_needed, set_chance
 from dprank.topk.noise_laws import Noise
 from dprank.topk.selection import named, noisy_top_k, unranked, whole_top_k
 
@@ -240,6 +242,75 @@ class Oneshot:
     def rho(self) -> float:
         """The rho of a zero-concentrated guarantee of `release`."""
         return self._chosen.rho(self.scale) + self._shown.rho(self.value_scale)
+
+    def chance_right(self, gap: float, *, law: noises.Law = "discrete") -> float:
+        """Probability that the chosen set is the true one, whatever the data are, if a gap divides them.
+
+        Parameters
+        ----------
+        gap : float
+            Between the k-th largest (smallest) true value and the next, in units of the values; at least 0. True values
+            are those that noise is added to: of tallies, counts of `per_person` items of each person.
+        law : {"discrete", "continuous"}
+            Of the noise: that of `dprank.SECURE` and integer values, or on the real line.
+
+        Raises
+        ------
+        ValueError
+            Naming `gap`, or where the number of items is not declared.
+
+        Notes
+        -----
+        Attained where all k are tied and all others too, just so far behind; from public numbers alone. See
+        `dprank.topk.chance.set_chance`: some milliseconds.
+
+        Examples
+        --------
+        >>> mechanism = Oneshot.calibrated(epsilon=1.0, n_items=20, k=3, adjacency="add_remove")
+        >>> round(mechanism.chance_right(20), 3), mechanism.gap_needed(0.95)
+        (0.932, 22.0)
+        """
+        gap, step = require_at_least_0("gap", gap), self._step(law)
+        # whole values are a whole number apart
+        return set_chance(
+            self.k, self._declared, math.ceil(gap) if law == "discrete" else gap, self.noise, self.scale, step
+        )
+
+    def gap_needed(self, chance: float = 0.95, *, law: noises.Law = "discrete") -> float:
+        """The least gap from which on the chosen set is the true one with that probability, whatever the data are.
+
+        Parameters
+        ----------
+        chance : float
+            In (0, 1), at most 1 - 1e-9.
+        law
+            As in `chance_right`.
+
+        Raises
+        ------
+        ValueError
+            Naming `chance`, or where the number of items is not declared.
+
+        Notes
+        -----
+        Some tens of `chance_right`.
+        """
+        step = self._step(law)
+        needed = gap_needed(chance, self.k, self._declared, self.noise, self.scale, step)
+        return float(math.ceil(needed)) if law == "discrete" else needed
+
+    @property
+    def _declared(self) -> int:
+        if self.n_items is None:
+            raise ValueError("n_items = None; how likely a choice is right depends on the number of items")
+        return self.n_items
+
+    def _step(self, law: noises.Law) -> float:
+        """Of the grid of noise and of values, which lie on whole numbers at least."""
+        require_one_of("law", law, get_args(noises.Law))
+        if law == "continuous" or self.noise == "gumbel":
+            return 0.0
+        return 1.0 if self.adjacency == "replace" else 0.5
 
     @property
     def _chosen(self) -> Chosen:

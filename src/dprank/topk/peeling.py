@@ -25,6 +25,7 @@ from dprank.privacy.guarantee import Adjacency, Guarantee, require_promise, requ
 from dprank.privacy.noise import SecureSource, require_source
 from dprank.release import Selection, source_of
 from dprank.topk.accounting import Rounds
+from dprank.topk.chance import gap_needed, rounds_chance
 from dprank.topk.noise_laws import LAWS, Noise
 from dprank.topk.selection import named, spread
 
@@ -200,6 +201,57 @@ class Peeling:
     def guarantee(self) -> Guarantee:
         """Privacy of the released order at `delta`, by `composition`."""
         return Guarantee(self._rounds.epsilon(self.scale, self.delta), self.delta, adjacency=self.adjacency)
+
+    def chance_right(self, gap: float) -> float:
+        """Probability that the chosen set is the true one, whatever the data are, if a gap divides them.
+
+        Parameters
+        ----------
+        gap : float
+            As of `dprank.Oneshot.chance_right`.
+
+        Raises
+        ------
+        ValueError
+            Naming `gap`, or where the number of items is not declared.
+
+        Notes
+        -----
+        Attained where all k are tied and all others too; `dprank.topk.chance.rounds_chance`: O(k), but for Gumbel
+        noise. The rounds of `dprank.SECURE` have the law of noise on the line.
+
+        Examples
+        --------
+        >>> mechanism = Peeling.calibrated(epsilon=1.0, n_items=20, k=3, adjacency="add_remove")
+        >>> round(mechanism.chance_right(20), 3), round(mechanism.gap_needed(0.95), 1)
+        (0.977, 17.6)
+        """
+        return rounds_chance(self.k, self._declared, gap, self.noise, self.scale)
+
+    def gap_needed(self, chance: float = 0.95) -> float:
+        """The least gap from which on the chosen set is the true one with that probability, whatever the data are.
+
+        Parameters
+        ----------
+        chance : float
+            In (0, 1), at most 1 - 1e-9.
+
+        Raises
+        ------
+        ValueError
+            Naming `chance`, or where the number of items is not declared.
+
+        Notes
+        -----
+        Some tens of `chance_right`.
+        """
+        return gap_needed(chance, self.k, self._declared, self.noise, self.scale, rounds=True)
+
+    @property
+    def _declared(self) -> int:
+        if self.n_items is None:
+            raise ValueError("n_items = None; how likely a choice is right depends on the number of items")
+        return self.n_items
 
     @property
     def _rounds(self) -> Rounds:

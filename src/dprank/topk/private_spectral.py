@@ -263,6 +263,27 @@ class PrivateRankCentrality(FrozenFields):
             return Guarantee(math.inf, unit="comparison")
         return replace(self._selection.guarantee, unit="comparison", adjacency="replace")
 
+    def chance_right(self, gap: float) -> float:
+        """Probability that the chosen set is the true one if a gap divides `scores`, as of `dprank.Oneshot`.
+
+        Parameters
+        ----------
+        gap : float
+            Between the k-th largest score and the next. Where scores are damped it is damped too.
+
+        Raises
+        ------
+        ValueError
+            Naming `gap`.
+
+        Examples
+        --------
+        >>> mechanism = PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1000)
+        >>> round(mechanism.chance_right(0.01), 3)
+        0.884
+        """
+        return self._selection.chance_right(gap, law="continuous")
+
     @property
     def _selection(self) -> Oneshot:
         own = self.sensitivity if math.isfinite(self.sensitivity) else 1.0
