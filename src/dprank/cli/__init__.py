@@ -11,6 +11,7 @@ import typer
 
 from dprank.cli import release
 from dprank.cli.check import check
+from dprank.cli.counts import count_command, merge_command, split_command
 from dprank.cli.records import budget_command, card_command, report_command, verify
 
 __all__ = ["app", "main"]
@@ -23,6 +24,9 @@ app = typer.Typer(
 )
 app.command()(check)
 app.add_typer(release.app, name="release")
+app.command("count")(count_command)
+app.command("split")(split_command)
+app.command("merge")(merge_command)
 app.command("budget")(budget_command)
 app.command("report")(report_command)
 app.command()(verify)

@@ -14,6 +14,7 @@ from dprank.data.declaration import Declaration
 __all__ = ["console", "declaration_of", "listed", "number", "paired"]
 
 File = Annotated[Path, typer.Argument(help="CSV or Parquet.")]
+MaybeFile = Annotated[Path | None, typer.Argument(help="CSV or Parquet.")]
 Items = Annotated[
     str | None,
     typer.Option(help="All items, with commas between; or a text file with one a line. Never read off the data."),

@@ -10,6 +10,7 @@ from rich.table import Table
 
 import dprank
 from dprank._require import require_whole
+from dprank.cli.counts import CountsFile, Given, given_counts
 from dprank.cli.options import (
     Alias,
     Answers,
@@ -23,6 +24,7 @@ from dprank.cli.options import (
     File,
     Item,
     Items,
+    MaybeFile,
     Out,
     Person,
     Persons,
@@ -83,7 +85,7 @@ def _finish(
 
 def _drawn(
     mechanism: Any,
-    file: Path,
+    file: Path | Given,
     declared: Declaration,
     made_up: Any,
     rehearse: bool,
@@ -96,12 +98,19 @@ def _drawn(
 
         source: Source = np.random.default_rng()
         return mechanism.release(made_up(source), source)
-    data = declared.read(file).data
+    if isinstance(file, Given):
+        if budget is not None and dataset is None:
+            raise ValueError(
+                "dataset is missing; say with --dataset whose budget it is: counts have no name of their own"
+            )
+        data: Any = file.checked(mechanism)
+    else:
+        data, dataset = declared.read(file).data, dataset or file.name
     if isinstance(voters := getattr(mechanism, "n_voters", None), int):
         data = _exactly(data, voters)
     if budget is None:
         return mechanism.release(data, SECURE)
-    return dprank.Budget(budget).release(mechanism, data, dataset=dataset or file.name)
+    return dprank.Budget(budget).release(mechanism, data, dataset=dataset)
 
 
 def _drawing(persons: int | None, sampling: str | None) -> dict[str, Any]:
@@ -121,7 +130,9 @@ def _checked(mechanism: Any, drawing: dict[str, Any], top: int | None) -> dict[s
 
 @app.command("ranking")
 def ranking(
-    file: File,
+    *,
+    file: MaybeFile = None,
+    counts: CountsFile = None,
     epsilon: Epsilon,
     protect: Protect,
     comparisons: Columns = None,
@@ -145,7 +156,12 @@ def ranking(
 
     Example: dprank release ranking survey.csv --plan plan.toml --protect person --answers 3 --epsilon 1
     """
-    declared = declaration_of("comparisons", items, person, listed(comparisons), answers_map, clean, alias, plan)
+    given = given_counts(counts, file, plan, comparisons, items, person, answers_map, clean, alias)
+    declared = (
+        given.declaration
+        if given
+        else declaration_of("comparisons", items, person, listed(comparisons), answers_map, clean, alias, plan)
+    )
     if protect not in ("answer", "person"):
         raise ValueError(f"protect = {protect!r}; answer or person")
     if protect == "person" and declared.person is None:
@@ -173,7 +189,7 @@ def ranking(
             [pairs[0]] * 300, [pairs[1]] * 300, rng.integers(0, 2, 300), items=declared.items, voter=voters
         )
 
-    drawn = _drawn(mechanism, file, declared, made_up, rehearse, budget, dataset)
+    drawn = _drawn(mechanism, given or file, declared, made_up, rehearse, budget, dataset)
     _finish(drawn, "ranking", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -257,7 +273,9 @@ def _shuffled(declared: Declaration, rng: Any, voters: int = 100) -> Any:
 
 @app.command("topk")
 def topk(
-    file: File,
+    *,
+    file: MaybeFile = None,
+    counts: CountsFile = None,
     epsilon: Epsilon,
     k: Annotated[int, typer.Option(help="How many items.")],
     per_person: Annotated[int, typer.Option(help="How many items of a person count.")],
@@ -279,7 +297,12 @@ def topk(
     Example: dprank release topk diagnoses.parquet --person patient --item diagnosis --items icd.txt --k 10
     --per-person 5 --epsilon 1
     """
-    declared = declaration_of("tallies", items, person, (item,) if item else (), None, clean, alias, plan)
+    given = given_counts(counts, file, plan, item, items, person, clean, alias)
+    declared = (
+        given.declaration
+        if given
+        else declaration_of("tallies", items, person, (item,) if item else (), None, clean, alias, plan)
+    )
     mechanism = dprank.Oneshot.calibrated(
         epsilon=epsilon,
         delta=delta,
@@ -293,5 +316,5 @@ def topk(
     def made_up(rng: Any) -> Any:
         return dprank.Tallies(rng.integers(0, 100, 300), rng.integers(0, len(declared.items), 300), declared.items)
 
-    drawn = _drawn(mechanism, file, declared, made_up, rehearse, budget, dataset)
+    drawn = _drawn(mechanism, given or file, declared, made_up, rehearse, budget, dataset)
     _finish(drawn, "topk", declared, out, as_json, budget is not None)
