@@ -134,7 +134,15 @@ def test_slips_of_count_and_merge_are_one_line(folder, tmp_path):
         "no column 'who'": ("count", folder / "no.csv", *COLUMNS, "--answers", "3", *out),
         "No such file": ("count", folder / "none.parquet", *COLUMNS, "--answers", "3", *out),
         "is no Parquet table": ("count", folder / "cut.parquet", *COLUMNS, "--answers", "3", *out),
-        "ballots": ("count", survey, "--plan", folder / "ballots.toml", "--answers", "3", *out),
+        "is not one of comparisons or tallies": (
+            "count",
+            survey,
+            "--plan",
+            folder / "ballots.toml",
+            "--answers",
+            "3",
+            *out,
+        ),
         "holds no counts": ("merge", survey, *out),
     }
     (folder / "no.csv").write_text("a,b,said\nRome,Oslo,1\n")

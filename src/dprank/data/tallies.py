@@ -1,4 +1,4 @@
-"""How many people have each item: who has which, and counts of that, of a declared list of items.
+"""How many people have each item: who has which, and counts of that, of a declared list of items (long: doors).
 
 Messages keep to the rule of `dprank._require`: positions, and nothing of the data.
 """
