@@ -65,8 +65,8 @@ def count(
     folder : path, optional
         For DuckDB's files, which hold personal data, are this user's alone, and are removed at the end.
     session : pyspark.sql.SparkSession, optional
-        Of Spark; a local one is made otherwise. Its workers must have dprank where people or items are no whole
-        numbers.
+        Of Spark; a local one is made otherwise. Its workers must have dprank where a column has more than a hundred
+        thousand labels that are no whole numbers of people.
 
     Raises
     ------

@@ -10,7 +10,10 @@ from dprank.data.count_files import Counts
 from dprank.data.engine_job import Job, require_alike
 from dprank.data.engine_sql import SPARK
 
-__all__ = ["by_spark"]
+__all__ = ["FEW_LABELS", "by_spark"]
+
+#: More labels are looked up by the workers, which then must have dprank.
+FEW_LABELS = 100_000
 
 
 def by_spark(job: Job, session: Any) -> Counts:
@@ -33,9 +36,7 @@ def by_spark(job: Job, session: Any) -> Counts:
     mapped = job.declared.person is not None and not _plain_numbers(spark, given)
     looked_up = [name for name in columns if name != "person" or mapped]
     for name in looked_up:
-        labels = spark.sql(f"SELECT DISTINCT {name} AS label FROM given")
-        codes = labels.mapInArrow(_Lookup(job, name), f"label {labels.schema[0].dataType.simpleString()}, code BIGINT")
-        codes.persist().createOrReplaceTempView(f"{name}s")
+        _look_up(spark, job, name).createOrReplaceTempView(f"{name}s")
     try:
         spark.sql(job.coded(mapped)).createOrReplaceTempView("coded")
         table = spark.sql(job.counted).toArrow()
@@ -47,6 +48,17 @@ def by_spark(job: Job, session: Any) -> Counts:
         for name in looked_up:
             spark.table(f"{name}s").unpersist()
     return job.result(job.summed([table]), total, reasons, f"spark {spark.version}")
+
+
+def _look_up(spark: Any, job: Job, column: str) -> Any:
+    """A table of the labels and codes of a column: made here where labels are few, by the workers where they are not."""
+    labels = spark.sql(f"SELECT DISTINCT {column} AS label FROM given")
+    few = labels.limit(FEW_LABELS + 1).toArrow()
+    if few.num_rows <= FEW_LABELS:
+        table = job.looked_up(column, few.column("label").combine_chunks())
+        return spark.createDataFrame(table) if table.num_rows else labels.limit(0).selectExpr("label", "0L AS code")
+    kind = labels.schema[0].dataType.simpleString()
+    return labels.mapInArrow(_Lookup(job, column), f"label {kind}, code BIGINT").persist()
 
 
 @dataclass(frozen=True)

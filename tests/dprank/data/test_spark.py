@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from test_engines import HAVE, ITEMS, PAIRS, alike
 
+from dprank.data import engine_job, spark_engine
 from dprank.data.bounding import shard_of
 from dprank.data.count_files import merged
 from dprank.data.engines import count
@@ -72,11 +73,18 @@ PEOPLE = {
 }
 
 
-@pytest.mark.parametrize("people", PEOPLE)
-@pytest.mark.parametrize(
-    ("declared", "design", "ties"), [(PAIRS, "any", True), (PAIRS, "complete", False), (HAVE, "any", True)]
-)
-def test_spark_counts_as_numpy_does(session, tmp_path, people, declared, design, ties):
+CASES = {
+    "numbers": ("numbers", PAIRS, "any", True),
+    "numbers below 0, complete": ("numbers below 0", PAIRS, "complete", False),
+    "texts": ("texts", PAIRS, "once", True),
+    "texts looked up by workers": ("texts", HAVE, "any", True),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_spark_counts_as_numpy_does(session, tmp_path, monkeypatch, name):
+    people, declared, design, ties = CASES[name]
+    monkeypatch.setattr(spark_engine, "FEW_LABELS", 3 if "workers" in name else 1_000)
     table(len(people), PEOPLE[people]).to_parquet(tmp_path / "table.parquet")
     bound = {"per_person": 2, "design": design, "ties": ties}
     one, other, third = (
@@ -175,9 +183,7 @@ MUTANTS = {
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_text_that_bounds_otherwise_is_seen(session, tmp_path, monkeypatch, name):
-    from dprank.data import engine_job, spark_engine
-
-    table(2, PEOPLE["numbers"], 2_000).to_parquet(tmp_path / "table.parquet")
+        table(2, PEOPLE["numbers"], 2_000).to_parquet(tmp_path / "table.parquet")
     whole = count(tmp_path / "table.parquet", PAIRS, per_person=2)
     if MUTANTS[name] is None:
         signed = tuple(text.replace("shiftrightunsigned", "shiftright") for text in spark_engine.SPARK)
