@@ -51,7 +51,7 @@ def by_spark(job: Job, session: Any) -> Counts:
 
 
 def _look_up(spark: Any, job: Job, column: str) -> Any:
-    """A table of the labels and codes of a column: made here where labels are few, by the workers where they are not."""
+    """A table of the labels and codes of a column: made here where labels are few, else by the workers."""
     labels = spark.sql(f"SELECT DISTINCT {column} AS label FROM given")
     few = labels.limit(FEW_LABELS + 1).toArrow()
     if few.num_rows <= FEW_LABELS:

@@ -183,7 +183,7 @@ MUTANTS = {
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_text_that_bounds_otherwise_is_seen(session, tmp_path, monkeypatch, name):
-        table(2, PEOPLE["numbers"], 2_000).to_parquet(tmp_path / "table.parquet")
+    table(2, PEOPLE["numbers"], 2_000).to_parquet(tmp_path / "table.parquet")
     whole = count(tmp_path / "table.parquet", PAIRS, per_person=2)
     if MUTANTS[name] is None:
         signed = tuple(text.replace("shiftrightunsigned", "shiftright") for text in spark_engine.SPARK)
