@@ -51,11 +51,14 @@ def book(
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", help="Chapters run at once; one a processor.")] = None,
     seed: Seed = ROOT,
     render: Annotated[bool, typer.Option(help="The site; --no-render stops at the verdicts.")] = True,
+    scheduler: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers do the sweeps, to the same bits.")
+    ] = "",
 ) -> None:
     """Execute what changed, judge every claim, render the site."""
     from companion.press.pipeline import Build
 
-    Build(_root(), profile, chapter, jobs, _say, seed).run(render)
+    Build(_root(), profile, chapter, jobs, _say, seed, scheduler).run(render)
 
 
 class _Pairs(TyperCommand):

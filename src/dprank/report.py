@@ -68,7 +68,7 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
         ],
         "How it was made": [
             f"By {type(release.mechanism).__name__} of dprank {file['software']['dprank']}; its noise was drawn by the "
-            f"{DREW[release.source]}.",
+            f"{DREW[str(release.source)]}.",
             f"Cleaning: {', '.join(file['rules']['cleaning']) or 'none'}. Bounding: {file['rules']['bounding']}.",
             *(f"{key.capitalize()}: {said}." for key, said in file["rules"].items() if key in RULES_OF_BALLOTS),
         ],

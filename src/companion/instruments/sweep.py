@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import joblib
@@ -12,17 +14,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from companion.instruments import cluster
 from companion.instruments.seed import root_seed
 
 #: Replicates that share one stream. Part of the seed: another size gives other draws.
 BLOCK = 250
 
 
-def stream(experiment: str, cell: Mapping[str, Any], block: int = 0) -> np.random.Generator:
+def stream(experiment: str, cell: Mapping[str, Any], block: int = 0, root: int | None = None) -> np.random.Generator:
     """The generator of one block of replicates of one cell (JSON values), whatever else runs, in whatever order."""
     name = json.dumps([experiment, dict(cell), block], sort_keys=True, allow_nan=False).encode()
     key = np.frombuffer(hashlib.blake2b(name, digest_size=16).digest(), "<u4")
-    return np.random.default_rng(np.random.SeedSequence(root_seed(), spawn_key=tuple(map(int, key))))
+    root = root_seed() if root is None else root
+    return np.random.default_rng(np.random.SeedSequence(root, spawn_key=tuple(map(int, key))))
 
 
 def sweep(
@@ -38,18 +42,22 @@ def sweep(
 
     ``function(**cell, repetitions=r, rng=rng)`` returns r independent draws; with `outcomes`, names of labels, a
     mapping from a tuple of labels to r draws, such as all losses of one data set. Cells hold JSON values; `experiment`
-    names the streams, so that any number of `jobs`, worker processes, gives the same bits. Joblib's `parallel_config`
-    moves the work off the machine. A row a cell, or a cell and outcome: its parameters and labels, ``mean``, ``se``
-    (standard error of the mean), ``repetitions``.
+    names the streams, so that any number of `jobs`, worker processes, gives the same bits; so do the workers of a Dask
+    scheduler, whatever `jobs` is, where this process was told of one. A row a cell, or a cell and outcome: its
+    parameters and labels, ``mean``, ``se`` (standard error of the mean), ``repetitions``.
     """
     if repetitions < 2:
         raise ValueError(f"repetitions = {repetitions}; at least 2 are needed for an error bar")
     grid = [dict(cell) for cell in cells]
     sizes = [min(BLOCK, repetitions - start) for start in range(0, repetitions, BLOCK)]
-    blocks = joblib.Parallel(n_jobs=jobs)(
-        joblib.delayed(_block)(function, experiment, cell, block, size, tuple(outcomes))
+    tasks = [
+        (function, experiment, cell, block, size, tuple(outcomes), root_seed())
         for cell in grid
         for block, size in enumerate(sizes)
+    ]
+    address = cluster.given()
+    blocks = (
+        _there(tasks, address) if address else joblib.Parallel(n_jobs=jobs)(joblib.delayed(_block)(*it) for it in tasks)
     )
     rows = []
     for number, cell in enumerate(grid):
@@ -61,6 +69,22 @@ def sweep(
     return pd.DataFrame(rows)
 
 
+def _there(tasks: Sequence[Any], address: str) -> list[Any]:
+    """The blocks, by the workers of a cluster; a task of one that dies is another's, and has the stream that it had."""
+    with cluster.workers(address) as client, joblib.parallel_config("dask", client=client):
+        done = joblib.Parallel(n_jobs=-1)(joblib.delayed(_block_there)(*it) for it in tasks)
+    # the press asks what was read: what workers loaded counts as loaded here
+    for name in sorted({name for _, loaded in done for name in loaded}):
+        import_module(name)
+    return [block for block, _ in done]
+
+
+def _block_there(*task: Any) -> tuple[dict[tuple[Any, ...], NDArray[np.float64]], list[str]]:
+    """A block, and the modules of ours that its worker has loaded."""
+    block = _block(*task)
+    return block, [name for name in list(sys.modules) if name.partition(".")[0] in ("companion", "dprank")]
+
+
 def _block(
     function: Callable[..., Any],
     experiment: str,
@@ -68,8 +92,9 @@ def _block(
     block: int,
     size: int,
     outcomes: tuple[str, ...],
+    root: int,
 ) -> dict[tuple[Any, ...], NDArray[np.float64]]:
-    result = function(**cell, repetitions=size, rng=stream(experiment, cell, block))
+    result = function(**cell, repetitions=size, rng=stream(experiment, cell, block, root))
     draws = {labels: np.asarray(v, float) for labels, v in (result.items() if outcomes else [((), result)])}
     for labels, values in draws.items():
         if values.shape != (size,):

@@ -21,6 +21,8 @@ from typing import Any
 
 import nbformat
 
+from companion.instruments.cluster import NUMERICS
+from companion.instruments.cluster import VARIABLE as SCHEDULER
 from companion.instruments.seed import ROOT, VARIABLE
 from companion.press import BuildError, fault
 from companion.press.closure import LOADED, Sources
@@ -29,8 +31,6 @@ from companion.press.profiles import Chapter
 from companion.press.progress import Progress
 
 INJECTED = "injected-parameters"
-#: What makes the numbers; the lock holds each once, for all Pythons.
-NUMERICS = ("numba", "numpy", "pandas", "scipy")
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 # where IPython, Jupyter and matplotlib look for settings and keep what they found out: not in anybody's home
 HOMES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MATPLOTLIBRC", "MPLCONFIGDIR")
@@ -61,6 +61,7 @@ class Job:
     sources: Sources
     seed: int = ROOT
     owner: int = field(default_factory=os.getpid)
+    scheduler: str = ""
 
     @property
     def target(self) -> Path:
@@ -167,6 +168,7 @@ def _run(job: Job) -> tuple[str, float, str | None]:
     name, start = job.chapter.name, time.monotonic()
     end_with(job.owner)
     ours = {"COMPANION_PROFILE": job.profile, "COMPANION_ROOT": str(job.layout.root), VARIABLE: str(job.seed)}
+    ours[SCHEDULER] = job.scheduler
     try:
         with _set(environment(job.layout), **ours):
             notebook, loaded = _execute(job)

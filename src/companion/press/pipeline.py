@@ -15,6 +15,7 @@ from typing import Any
 
 import nbformat
 
+from companion.instruments.cluster import workers
 from companion.instruments.seed import ROOT
 from companion.ledger.files import Claim, load_ledger
 from companion.ledger.front import citation, substitutions
@@ -50,7 +51,8 @@ class Build:
     A chapter is a road with the statement pages behind it, or one of these pages.
 
     `workers` chapters run at once (by default one a processor); `say` gets each line of the account; `seed` is the root
-    of all random numbers, and no verdict depends on it.
+    of all random numbers, and no verdict depends on it; sweeps go to the workers of the Dask `scheduler`, if there is
+    one, and give the same bits.
     """
 
     def __init__(
@@ -61,11 +63,13 @@ class Build:
         workers: int | None = None,
         say: Callable[[str], None] = print,
         seed: int = ROOT,
+        scheduler: str = "",
     ) -> None:
         self.layout = Layout(root.resolve())
         self.profile = profile
         self.say = say
         self.seed = seed
+        self.scheduler = scheduler
         if seed < 0:
             raise UsageError(f"seed: {seed}; allowed: 0 or more")
         chapters = load(self.layout, profile)
@@ -102,7 +106,7 @@ class Build:
         """The chapter with the digests of all it reads."""
         code = self.sources.closure(cell.source for cell in chapter.notebook.cells if cell.cell_type == "code")
         inputs = own_inputs(chapter, self.profile, self.seed) | self.shared | code | (extra or {})
-        return Job(self.layout, self.profile, chapter, inputs, self.sources, self.seed)
+        return Job(self.layout, self.profile, chapter, inputs, self.sources, self.seed, scheduler=self.scheduler)
 
     def late_jobs(self, collected: Collected) -> list[Job]:
         """Late notebooks read the records and the ledger too."""
@@ -112,6 +116,12 @@ class Build:
 
     def run(self, render: bool = True) -> None:
         """Build; without `render`, stop when every claim is judged and the records are written."""
+        if self.scheduler:
+            try:
+                with workers(self.scheduler):
+                    pass
+            except ValueError as error:
+                raise UsageError(str(error)) from None
         check_surveys(self.layout)
         _ = self.ledger
         with self.layout.lock():

@@ -12,6 +12,7 @@ import typer
 from dprank.cli import plan, release
 from dprank.cli.audit import audit_command
 from dprank.cli.check import check
+from dprank.cli.counts import count_command, merge_command, split_command
 from dprank.cli.examples import example_command
 from dprank.cli.manual import explain
 from dprank.cli.records import budget_command, card_command, report_command, verify
@@ -27,6 +28,9 @@ app = typer.Typer(
 app.command()(check)
 app.add_typer(plan.app, name="plan")
 app.add_typer(release.app, name="release")
+app.command("count")(count_command)
+app.command("split")(split_command)
+app.command("merge")(merge_command)
 app.command("budget")(budget_command)
 app.command("report")(report_command)
 app.command("audit")(audit_command)

@@ -17,6 +17,7 @@ from dprank.data.preflib import is_preflib, read_alternatives
 __all__ = ["console", "declaration_of", "form_of", "listed", "number", "paired"]
 
 File = Annotated[Path, typer.Argument(help="CSV, Parquet, or of PrefLib: .soc, .toc, .soi, .toi, .wmd.")]
+MaybeFile = Annotated[Path | None, typer.Argument(help="CSV, Parquet, or of PrefLib: .soc, .toc, .soi, .toi, .wmd.")]
 Items = Annotated[
     str | None,
     typer.Option(

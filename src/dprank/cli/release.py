@@ -10,6 +10,7 @@ from rich.table import Table
 
 import dprank
 from dprank._require import require_whole
+from dprank.cli.counts import CountsFile, Given, given_counts
 from dprank.cli.options import (
     Alias,
     Answers,
@@ -27,6 +28,7 @@ from dprank.cli.options import (
     Items,
     Long,
     MaxWeight,
+    MaybeFile,
     Orders,
     Out,
     Pairs,
@@ -98,7 +100,7 @@ def _finish(
 
 def _drawn(
     mechanism: Any,
-    file: Path,
+    file: Path | Given,
     declared: Declaration,
     made_up: Any,
     rehearse: bool,
@@ -111,12 +113,26 @@ def _drawn(
 
         source: Source = np.random.default_rng()
         return mechanism.release(made_up(source), source)
-    data = declared.read(file).data
+    if isinstance(file, Given):
+        if budget is not None and dataset is None:
+            raise ValueError(
+                "dataset is missing; say with --dataset whose budget it is: counts have no name of their own"
+            )
+        data: Any = file.checked(mechanism)
+    else:
+        data, dataset = declared.read(file).data, dataset or file.name
     if isinstance(voters := getattr(mechanism, "n_voters", None), int):
         data = _exactly(data, voters)
     if budget is None:
         return mechanism.release(data, SECURE)
-    return dprank.Budget(budget).release(mechanism, data, dataset=dataset or file.name)
+    return dprank.Budget(budget).release(mechanism, data, dataset=str(dataset))
+
+
+def _there(file: Path | None) -> Path:
+    """The file, which nothing stands for."""
+    if file is None:
+        raise ValueError("FILE is missing; say which, or --counts for a file of `dprank merge`")
+    return file
 
 
 def _drawing(persons: int | None, sampling: str | None) -> dict[str, Any]:
@@ -141,7 +157,9 @@ def _checked(mechanism: Any, drawing: dict[str, Any], top: int | None) -> dict[s
 
 @app.command("ranking")
 def ranking(
-    file: File,
+    *,
+    file: MaybeFile = None,
+    counts: CountsFile = None,
     epsilon: Epsilon,
     protect: Protect,
     comparisons: Columns = None,
@@ -171,9 +189,20 @@ def ranking(
     Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
     --budget budget.sqlite --out release.json
     """
-    form = form_of(file, plan, comparisons=comparisons, pairs=pairs)
-    declared = declaration_of(
-        "comparisons", form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map
+    given = given_counts(counts, file, plan, comparisons, pairs, items, person, answers_map, clean, alias)
+    declared = (
+        given.declaration
+        if given
+        else declaration_of(
+            "comparisons",
+            form_of(_there(file), plan, comparisons=comparisons, pairs=pairs),
+            items=items,
+            person=person,
+            clean=clean,
+            alias=alias,
+            plan=plan,
+            answers=answers_map,
+        )
     )
     sheets = declared.unit == "ballot"
     if protect not in (("answer", "ballot") if sheets else ("answer", "person")):
@@ -208,7 +237,7 @@ def ranking(
             [pairs[0]] * 300, [pairs[1]] * 300, rng.integers(0, 2, 300), items=declared.items, voter=voters
         )
 
-    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset)
+    drawn = _drawn(chosen, given or _there(file), declared, made_up, rehearse, budget, dataset)
     _finish(drawn, "ranking", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -368,7 +397,9 @@ def _shuffled(declared: Declaration, rng: Any, voters: int = 100) -> Any:
 
 @app.command("topk")
 def topk(
-    file: File,
+    *,
+    file: MaybeFile = None,
+    counts: CountsFile = None,
     epsilon: Epsilon,
     k: Annotated[int, typer.Option(help="How many items.")],
     per_person: Annotated[int, typer.Option(help="How many items of a person count.")],
@@ -395,8 +426,20 @@ def topk(
     Example: dprank release topk diagnoses.csv --person patient --item diagnosis
     --items "asthma,flu,gout,kuru,measles,migraine" --k 2 --per-person 2 --epsilon 1
     """
-    form = form_of(file, plan, item=item)
-    declared = declaration_of("tallies", form, items=items, person=person, clean=clean, alias=alias, plan=plan)
+    given = given_counts(counts, file, plan, item, items, person, clean, alias)
+    declared = (
+        given.declaration
+        if given
+        else declaration_of(
+            "tallies",
+            form_of(_there(file), plan, item=item),
+            items=items,
+            person=person,
+            clean=clean,
+            alias=alias,
+            plan=plan,
+        )
+    )
     chosen = mechanism_of(
         "topk",
         mechanism or "Oneshot",
@@ -414,5 +457,5 @@ def topk(
     def made_up(rng: Any) -> Any:
         return dprank.Tallies(rng.integers(0, 100, 300), rng.integers(0, len(declared.items), 300), declared.items)
 
-    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset)
+    drawn = _drawn(chosen, given or _there(file), declared, made_up, rehearse, budget, dataset)
     _finish(drawn, "topk", declared, out, as_json, budget is not None)

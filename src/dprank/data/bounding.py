@@ -17,7 +17,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["kept", "nameless", "person_ids"]
+__all__ = ["kept", "nameless", "person_ids", "shard_of"]
 
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0+)?")
 
@@ -133,6 +133,25 @@ def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int)
     stays = np.empty(rows, bool)
     stays[order] = np.arange(rows) - np.repeat(starts, sizes) < most
     return stays
+
+
+def shard_of(persons: Any, shards: int) -> NDArray[np.int64]:
+    """Which shard, from 0, each person is in: by a hash of the person's number, whoever else there is.
+
+    Parameters
+    ----------
+    persons : array_like of int
+        As of `person_ids`.
+    shards : int
+        At least 1.
+
+    Examples
+    --------
+    >>> shard_of([7, 8, 9, 7], 4).tolist()
+    [0, 0, 2, 0]
+    """
+    key = _mixed(np.asarray(persons, np.int64).view(np.uint64)) ^ np.uint64(2**64 - 1)
+    return (_mixed(key) >> np.uint64(1)).astype(np.int64) % shards
 
 
 def _text(name: str, label: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""How many people have each item: who has which, and counts of that, of a declared list of items.
+"""How many people have each item: who has which, and counts of that, of a declared list of items (long: doors).
 
 Messages keep to the rule of `dprank._require`: positions, and nothing of the data.
 """
@@ -29,6 +29,7 @@ from dprank._require import (
 )
 from dprank.data.bounding import kept, person_ids
 from dprank.data.comparisons import require_codes
+from dprank.data.count_files import Counts
 from dprank.data.files import as_pandas, is_parquet, read_table
 
 __all__ = ["MOST_CHOSEN", "Tallies", "counted", "declared", "finite", "is_series", "read_tallies", "undeclared"]
@@ -280,7 +281,7 @@ def require_values(values: ArrayLike | pd.Series, k: int) -> NDArray[Any]:
 
 
 def counted(
-    data: Tallies | ArrayLike | pd.Series,
+    data: Tallies | Counts | ArrayLike | pd.Series,
     n_items: int | None,
     items: Iterable[Any] | None,
     *,
@@ -291,13 +292,13 @@ def counted(
 
     Parameters
     ----------
-    data : Tallies, Series or array_like
+    data : Tallies, Counts, Series or array_like
     n_items, items
-        As of `declared`; the items of tallies must be these, in any order.
+        As of `declared`; the items of tallies and counts must be these, in any order.
     sensitivity : float
         Most that a person may move any of the numbers: at least the 1 by which a person moves a count.
     per_person : int, optional
-        Items of a person that count; of a list of numbers nobody knows.
+        Items of a person that count, and were counted; of a list of numbers nobody knows.
 
     Raises
     ------
@@ -309,7 +310,7 @@ def counted(
     >>> counted(Tallies([7, 8, 7], [0, 0, 1], items=["flu", "gout"]), 2, ["gout", "flu"]).to_dict()
     {'gout': 1, 'flu': 2}
     """
-    if not isinstance(data, Tallies):
+    if not isinstance(data, Tallies | Counts):
         return declared(data, n_items, items)
     if items is None:
         raise ValueError("items = None; those of tallies have names: declare items=tallies.items")
@@ -319,7 +320,12 @@ def counted(
     if sensitivity < 1:
         raise ValueError(f"sensitivity = {sensitivity}; a person moves a count by 1: tallies need at least that")
     place = {name: code for code, name in enumerate(data.items)}
-    return _series(data.counts(per_person)[[place[name] for name in names]], names)
+    if isinstance(data, Counts):
+        bound = {} if per_person is None else {"per_person": per_person}
+        persons = np.array(data.require("tallies", **bound).sums["persons"], np.int64)
+    else:
+        persons = data.counts(per_person)
+    return _series(persons[[place[name] for name in names]], names)
 
 
 def declared(values: ArrayLike | pd.Series, n_items: int | None, items: Iterable[Any] | None) -> Any:

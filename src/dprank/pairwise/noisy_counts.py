@@ -21,6 +21,7 @@ from dprank._require import (
 )
 from dprank.data.ballots import HEAVIEST, Ballots, require_ballots
 from dprank.data.comparisons import Comparisons, Design, require_comparisons
+from dprank.data.count_files import Counts
 from dprank.data.counting import GRAIN, Score, whole_counts
 from dprank.data.rankings import Rankings
 from dprank.privacy import noise
@@ -366,14 +367,17 @@ class NoisyCounts:
         deviation = self.drawn_deviation(sampling, persons)
         return score_places(release.scores, self.noise_law, level, deviation)  # type: ignore[arg-type]
 
-    def release(self, data: Comparisons | Ballots | Rankings, rng: np.random.Generator | noise.SecureSource) -> Ranking:
+    def release(
+        self, data: Comparisons | Ballots | Rankings | Counts, rng: np.random.Generator | noise.SecureSource
+    ) -> Ranking:
         """One private ranking.
 
         Parameters
         ----------
-        data : Comparisons, Ballots or Rankings
+        data : Comparisons, Ballots, Rankings or Counts
             Comparisons with voters where the unit is a voter. What goes beyond `per_person`, `design` or `ties` is left
-            out, and nothing is said of it (see `Comparisons.bounded`). Of ballots see the notes of the class.
+            out, and nothing is said of it (see `Comparisons.bounded`). Of ballots see the notes of the class;
+            counts are of all shards, bounded just so.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
@@ -393,7 +397,7 @@ class NoisyCounts:
         order, source = best_first(scores, rng), source_of(rng, self)
         return Ranking(data.items, order, scores, mechanism=self, source=source)
 
-    def counts(self, data: Comparisons | Ballots | Rankings) -> NDArray[np.int64]:
+    def counts(self, data: Comparisons | Ballots | Rankings | Counts) -> NDArray[np.int64]:
         """What `release` adds noise to, in units of ``GRAIN[score]``, shape (items,): exact, and not private.
 
         Parameters
@@ -416,8 +420,11 @@ class NoisyCounts:
             if not self._takes_ballots:
                 raise ValueError(f"data are dprank.{type(data).__name__}; for them {self._for_ballots}")
             return require_ballots(data, self.n_items).bounded_weight(self.max_weight).net_wins()
-        require_comparisons(data, self.n_items)
         most = self.per_person if self.unit == "voter" else None
+        if isinstance(data, Counts):
+            promised: dict[str, Any] = {"n_items": self.n_items, "per_person": most}
+            return data.require("comparisons", **promised, design=self.design, ties=self.ties).scores(self.score)
+        require_comparisons(data, self.n_items)
         return whole_counts(data.bounded(most, design=self.design, ties=self.ties), self.score)
 
     def perturb(

@@ -21,6 +21,7 @@ from dprank._require import (
     require_whole,
     settle,
 )
+from dprank.data.count_files import Counts
 from dprank.data.tallies import MOST_CHOSEN, Tallies, counted, finite, require_exact_values, require_items, require_k
 from dprank.privacy import noise as noises
 from dprank.privacy.gaussian import zcdp
@@ -322,14 +323,15 @@ class Oneshot:
         return Shown(int(min(self.k, self._chosen.moves)), self.sensitivity)
 
     def release(
-        self, values: Tallies | ArrayLike | pd.Series, rng: np.random.Generator | noises.SecureSource
+        self, values: Tallies | Counts | ArrayLike | pd.Series, rng: np.random.Generator | noises.SecureSource
     ) -> Selection:
         """Choose k items, and add fresh noise to their values where these are released.
 
         Parameters
         ----------
-        values : dprank.Tallies, Series, or array_like of int or float, shape (items,)
-            Who has which items, of which `per_person` are counted for each person: the bound is kept. Or finite counts
+        values : dprank.Tallies, dprank.Counts, Series, or array_like of int or float, shape (items,)
+            Who has which items, of which `per_person` are counted for each person: the bound is kept. Or counts of all
+            shards in which just so many were. Or finite counts
             of which it is believed, or other numbers that are 0 where there is no record. Of a Series those of the
             declared `items`, in whatever order it is; an array is by position, which must be public, not the order of
             the counts. What is not there is 0, and what is not declared is left out (`dprank.undeclared` shows it): the

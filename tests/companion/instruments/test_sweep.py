@@ -111,7 +111,7 @@ def test_no_experiment_has_a_seed_of_its_own():
 
 
 def test_a_mutant_that_seeds_every_cell_alike_is_caught(monkeypatch):
-    monkeypatch.setattr(sweeping, "stream", lambda experiment, cell, block=0: np.random.default_rng(0))
+    monkeypatch.setattr(sweeping, "stream", lambda experiment, cell, block=0, root=None: np.random.default_rng(0))
     ratio = run()["mean"] / [cell["scale"] for cell in CELLS]
     assert np.ptp(ratio) < 1e-12
     monkeypatch.undo()

@@ -237,7 +237,8 @@ def draw_places(frame: pd.DataFrame) -> Figure:
     axes.hlines(rows, frame["lowest drawn"] - 0.12, frame["highest drawn"] + 0.12, color=COLOURS[5], lw=2.5)
     axes.hlines(rows, frame.lowest - 0.12, frame.highest + 0.12, color=COLOURS[0], lw=9, alpha=0.6)
     axes.plot(frame["rank"], rows, "o", color=COLOURS[6], ms=5)
-    last, aside = len(frame) - 1, {"textcoords": "offset points", "fontsize": 9, "va": "center", "ha": "right"}
+    last = len(frame) - 1
+    aside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9, "va": "center", "ha": "right"}
     axes.annotate("noise", (frame.lowest[last] - 0.12, last), (-4, 9), color=COLOURS[0], **aside)
     axes.annotate(
         "noise, and who took part", (frame["lowest drawn"][last] - 0.12, last), (-6, 0), color="0.35", **aside

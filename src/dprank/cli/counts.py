@@ -1,0 +1,198 @@
+"""The commands `count`, `split`, `merge`: exact counts of shards of the people, and one file that a release takes."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import dprank
+from dprank.cli.options import (
+    Alias,
+    Answers,
+    AsJson,
+    Clean,
+    Columns,
+    Item,
+    Items,
+    Person,
+    Plan,
+    console,
+    declaration_of,
+    form_of,
+)
+from dprank.data.count_files import SECRET, Counts, merged, read_counts
+from dprank.data.declaration import Declaration
+from dprank.data.engines import ENGINES, split
+from dprank.data.engines import count as counted
+from dprank.data.files import is_parquet
+
+__all__ = ["CountsFile", "Given", "count_command", "given_counts", "merge_command", "split_command"]
+
+CountsFile = Annotated[
+    Path | None, typer.Option("--counts", help="What `dprank merge` wrote, in the place of FILE and of what it holds.")
+]
+Files = Annotated[list[Path], typer.Argument(help="Parquet, or one CSV: one table in any number of files.")]
+OutCounts = Annotated[Path, typer.Option(help="Where the counts go: .parquet or .json. Secret.")]
+Shard = Annotated[str, typer.Option(help="Which people: 3/16 are the third sixteenth, by a hash of who they are.")]
+Memory = Annotated[str, typer.Option(help="What DuckDB may hold; more goes to files.")]
+
+
+@dataclass(frozen=True)
+class Given:
+    """Counts from a file, and the declaration that they were made by."""
+
+    counts: Counts
+    declaration: Declaration
+
+    def checked(self, mechanism: Any) -> Counts:
+        """The counts, if they are what the mechanism takes: looked at before anything is spent."""
+        if isinstance(mechanism, dprank.NoisyCounts):
+            mechanism.counts(self.counts)
+            return self.counts
+        return self.counts.require("tallies", per_person=mechanism.per_person)
+
+
+def given_counts(path: Path | None, file: Path | None, plan: Path | None, *flags: Any) -> Given | None:
+    """The counts that a release was told to take; None where it was told to read a file."""
+    if path is None:
+        return None
+    if file is not None or any(flag is not None for flag in flags):
+        raise ValueError("counts go without FILE and without flags of its columns: what was counted is settled")
+    counts = read_counts(path)
+    with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
+        rules = Path(folder, "plan.toml")
+        rules.write_text(counts.rules, encoding="utf-8")
+        declaration = Declaration.from_toml(rules)
+    if plan is not None and Declaration.from_toml(plan) != declaration:
+        raise ValueError(f"{plan} is not what was counted by; leave --plan out, or count again")
+    return Given(counts, declaration)
+
+
+def count_command(
+    files: Files,
+    out: OutCounts,
+    comparisons: Columns = None,
+    item: Item = None,
+    items: Items = None,
+    person: Person = None,
+    answers_map: Answers = None,
+    clean: Clean = None,
+    alias: Alias = None,
+    plan: Plan = None,
+    answers: Annotated[int | None, typer.Option(help="How many answers of a person count.")] = None,
+    per_person: Annotated[int | None, typer.Option(help="How many items of a person count.")] = None,
+    design: Annotated[str, typer.Option(help="any, once or complete; a release counts a pair once.")] = "once",
+    shard: Shard = "1/1",
+    engine: Annotated[str | None, typer.Option(help=f"{', '.join(ENGINES)}; duckdb where files are Parquet.")] = None,
+    memory: Memory = "4GB",
+    folder: Annotated[Path | None, typer.Option(help="For DuckDB's files, removed at the end.")] = None,
+    master: Annotated[str | None, typer.Option(help="Of Spark: spark://HOST:PORT, or local[2].")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Exact counts of one shard of the people: secret, whole numbers that can be merged before noise is drawn.
+
+    Example: dprank count survey-*.parquet --plan plan.toml --answers 3 --shard 1/16 --out counts-1.parquet
+    """
+    form = form_of(files[0], plan, comparisons=comparisons, item=item)
+    declared = declaration_of(
+        form.get("kind"), form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map
+    )
+    if declared.kind == "ballots" or declared.form != "long":
+        raise ValueError(
+            f"{declared.kind} in form {declared.form!r} are not counted so; long comparisons or tallies are"
+        )
+    tallies = declared.kind == "tallies"
+    if (per_person if not tallies else answers) is not None:
+        raise ValueError("say --per-person of items that a person has, and --answers of comparisons")
+    most = per_person if tallies else answers
+    if most is None and declared.person is not None:
+        flag = "per-person" if tallies else "answers"
+        raise ValueError(f"{flag} is missing; say with --{flag} how many of a person's count")
+    chosen: Any = engine or ("duckdb" if all(map(is_parquet, files)) else "numpy")
+    counts = counted(
+        list(files),
+        declared,
+        per_person=most,
+        design="any" if tallies or most is None else design,  # type: ignore[arg-type]
+        shard=_shard(shard),
+        engine=chosen,
+        memory=memory,
+        folder=folder,
+        session=None if master is None else _session(master),
+    )
+    counts.write(out)
+    _show(counts, out, as_json)
+
+
+def split_command(
+    files: Files,
+    shards: Annotated[int, typer.Option(help="Into how many.")],
+    out: Annotated[Path, typer.Option(help="A new folder, with a folder for each shard. Personal data.")],
+    plan: Annotated[Path, typer.Option(help="A declaration, as `check --out` writes it.")],
+    memory: Memory = "4GB",
+) -> None:
+    """Rows as they are, in a folder for each shard of the people: what each counter reads alone.
+
+    Example: dprank split survey-*.parquet --plan plan.toml --shards 16 --out shards
+    """
+    folders = split(list(files), Declaration.from_toml(plan), shards, out, memory=memory)
+    shown = console()
+    shown.print("[personal data: for the counters of these shards alone]", markup=False)
+    shown.print(f"folders: {folders[0]} to {folders[-1]}", markup=False)
+
+
+def merge_command(
+    files: Annotated[list[Path], typer.Argument(help="Files of `dprank count` or `dprank merge`.")],
+    out: OutCounts,
+    as_json: AsJson = False,
+) -> None:
+    """Counts of the shards of all files, added up; no shard twice, and all of one bound and one set of rules.
+
+    Example: dprank merge counts-*.parquet --out merged.parquet
+    """
+    counts = merged(map(read_counts, files))
+    counts.write(out)
+    _show(counts, out, as_json)
+
+
+def _show(counts: Counts, out: Path, as_json: bool) -> None:
+    """What the curator is told."""
+    found = {
+        "shards": f"{len(counts.parts)} of {counts.shards}",
+        "rows": counts.rows,
+        "rows that count": counts.kept,
+        "left out": dict(counts.left_out or {}),
+        "counted by": list(counts.engines),
+    }
+    if as_json:
+        print(json.dumps(found | {"mark": SECRET}, ensure_ascii=False, indent=2))
+        return
+    shown = console()
+    shown.print(f"[{SECRET}]", markup=False)
+    for name, value in found.items():
+        if isinstance(value, dict):
+            for reason, number in value.items():
+                shown.print(f"{name}: {reason}: {number}", markup=False)
+        else:
+            shown.print(f"{name}: {', '.join(value) if isinstance(value, list) else value}", markup=False)
+    shown.print(f"counts: {out}", markup=False)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    part, sign, shards = text.partition("/")
+    if not sign or not (part.isdecimal() and shards.isdecimal() and len(text) < 20):
+        raise ValueError(f"shard = {text!r}; which of how many is needed, as 3/16")
+    return int(part), int(shards)
+
+
+def _session(master: str) -> Any:
+    try:
+        from pyspark.sql import SparkSession
+    except ModuleNotFoundError:
+        raise ValueError("pyspark is not installed: pip install 'dprank[spark]'") from None
+    return SparkSession.builder.master(master).appName("dprank").getOrCreate()

@@ -1,0 +1,150 @@
+"""What is counted, of which files: what all engines are told, and what becomes of their answer."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dprank._require import require_columns, shown
+from dprank.data.accounts import REASONS
+from dprank.data.bounding import nameless, person_ids
+from dprank.data.cleaning import cleaner
+from dprank.data.count_files import BEYOND, Counts
+from dprank.data.declaration import Declaration
+from dprank.data.engine_sql import bounded_sql, coded_sql, counted_sql, shard_sql
+from dprank.data.files import is_parquet, reading
+from dprank.data.intake import NUMBERS
+from dprank.data.sniffing import sniff
+
+__all__ = ["Job", "found_columns", "require_alike", "texts_of"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is counted, of which files, for any engine."""
+
+    files: tuple[str, ...]
+    declared: Declaration
+    per_person: int | None
+    design: str
+    ties: bool
+    part: int
+    shards: int
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """What the text calls a column, and what the declaration does."""
+        names = ("first", "second", "answer") if self.declared.kind == "comparisons" else ("item",)
+        known = dict(zip(names, self.declared.columns, strict=True))
+        return known if self.declared.person is None else {"person": self.declared.person, **known}
+
+    @property
+    def counted(self) -> str:
+        kind, n_items = self.declared.kind, len(self.declared.items)
+        return counted_sql(kind, bounded_sql(kind, n_items, self.per_person, self.design, self.ties))
+
+    def coded(self, mapped: bool, buckets: int = 1) -> str:
+        """SQL for the rows of the people of this shard, and the bucket of each; rows of nobody are in the first."""
+        coded = coded_sql(self.declared.kind, mapped=mapped, person=self.declared.person is not None)
+        own = "" if self.shards == 1 else f" WHERE {shard_sql('coded.person', -1, self.shards)} = {self.part - 1}"
+        return f"SELECT *, {shard_sql('coded.person', -2, buckets)} AS bucket FROM ({coded}) coded{own}"
+
+    def codes(self, column: str, texts: Any) -> NDArray[Any]:
+        """What texts in a column of items or answers stand for, -1 for nothing."""
+        clean = cleaner(self.declared.clean, self.declared.aliases)
+        if column == "answer":
+            known = {text: round(2 * points) for text, points in (self.declared.answers or NUMBERS).items()}
+        else:
+            known = {clean(name): at for at, name in enumerate(self.declared.items)}
+        return np.array([known.get(clean(text), -1) for text in texts], np.int64)
+
+    def looked_up(self, column: str, labels: Any) -> Any:
+        """An Arrow table of labels, as they are, and their codes; of those that have any."""
+        import pyarrow as pa
+
+        texts = texts_of(labels)
+        if column == "person":
+            known = ~nameless(texts)
+            codes = np.zeros(len(texts), np.int64)
+            codes[known] = person_ids("person", texts[known])
+        else:
+            codes = self.codes(column, texts)
+            known = codes >= 0
+        return pa.table({"label": labels.filter(pa.array(known)), "code": pa.array(codes[known], pa.int64())})
+
+    def result(self, sums: dict[str, NDArray[np.int64]], rows: int, reasons: dict[int, int], engine: str) -> Counts:
+        """Counts, where all rows are accounted for."""
+        kept = int(sums["persons"].sum() if "persons" in sums else sums["wins"].sum() + sums["ties"].sum() // 2)
+        left_out = {REASONS[reason - 1]: number for reason, number in reasons.items() if reason}
+        return Counts(
+            kind=self.declared.kind,  # type: ignore[arg-type]
+            items=self.declared.items,
+            per_person=self.per_person,
+            design=self.design,  # type: ignore[arg-type]
+            ties=self.ties,
+            sums={name: tuple(numbers.tolist()) for name, numbers in sums.items()},
+            shards=self.shards,
+            parts=(self.part,),
+            rows=rows,
+            left_out=left_out | {BEYOND: reasons.get(0, 0) - kept},
+            rules=self.declared.to_toml(),
+            engines=(engine,),
+        )
+
+    def summed(self, tables: Sequence[Any]) -> dict[str, NDArray[np.int64]]:
+        """Sums an item, of Arrow tables with a column of items."""
+        names = ("wins", "ties", "losses") if self.declared.kind == "comparisons" else ("persons",)
+        sums = {name: np.zeros(len(self.declared.items), np.int64) for name in names}
+        for table in tables:
+            at = table.column("item").to_numpy()
+            for name in names:
+                np.add.at(sums[name], at, table.column(name).to_numpy())
+        return sums
+
+
+def texts_of(labels: Any) -> NDArray[Any]:
+    """Labels as `sniff` reads them in a file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
+        pq.write_table(pa.table({"label": labels}), f"{folder}/labels.parquet")
+        return sniff(f"{folder}/labels.parquet").frame["label"].to_numpy(object)
+
+
+def require_alike(job: Job) -> dict[str, str]:
+    """Refuse what is no Parquet, or has not the declared columns, of one type: engines would convert."""
+    import pyarrow.parquet as pq
+
+    types: dict[str, tuple[str, Any]] = {}
+    for path in job.files:
+        if not is_parquet(path):
+            raise ValueError(f"{path} is no Parquet; this engine reads nothing else: take engine numpy")
+        with reading(path, "Parquet"):
+            schema = pq.read_schema(path)
+        found = {name: (it, schema.field(it).type) for name, it in found_columns(job, path, schema.names).items()}
+        for name, column in found.items():
+            if types.setdefault(name, column) != column:
+                raise ValueError(f"{path}: column {shown(column[0])} has another name or type than in {job.files[0]}")
+    return {name: column for name, (column, _) in types.items()}
+
+
+def found_columns(job: Job, path: str, names: list[str]) -> dict[str, str]:
+    """What the file calls the declared columns."""
+    clean = cleaner(job.declared.clean, job.declared.aliases)
+    header = {clean(name): name for name in names}
+    found = {}
+    for name, wanted in job.columns.items():
+        it = wanted if wanted in names else header.get(clean(wanted))
+        if it is None:
+            raise ValueError(f"{path}: no column {shown(wanted)}; the file has no such name in its first line")
+        require_columns(names, [it])
+        if sum(other.casefold() == it.casefold() for other in names) > 1:
+            raise ValueError(f"{path}: column {shown(it)} differs from another in case only; SQL takes them for one")
+        found[name] = it
+    return found

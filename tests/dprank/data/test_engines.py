@@ -1,0 +1,298 @@
+"""numpy = DuckDB to the last integer, whatever the table, the shards and their order; twins that differ are seen."""
+
+import itertools
+import string
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dprank.data import duckdb_engine
+from dprank.data.bounding import shard_of
+from dprank.data.count_files import merged, read_counts
+from dprank.data.declaration import Declaration
+from dprank.data.engine_sql import DUCKDB, bounded_sql
+from dprank.data.engines import count, split
+
+ITEMS = ("London", "Paris", "Rome", "Oslo")
+PAIRS = Declaration(
+    kind="comparisons", items=ITEMS, person="who", columns=("a", "b", "said"), clean=("strip", "casefold")
+)
+HAVE = Declaration(kind="tallies", items=ITEMS, person="who", columns=("a",), clean=("strip", "casefold"))
+DESIGNS = st.sampled_from(["any", "once", "complete"])
+
+labels = st.sampled_from([*ITEMS, "rome ", "PARIS", "Atlantis", None])
+texts = st.sampled_from(["ann", "Ann ", "bob", "7", "7.0", "07", "-3", "", "  ", "\u200b", "ＡＮＮ", None])
+numbers = st.one_of(st.integers(0, 3), st.sampled_from([-5, 2**62, None]))
+plain = st.integers(0, 4)
+outcomes = st.sampled_from([1.0, 0.5, 0.0, 0.3, None])
+people = st.sampled_from(
+    [(texts, "string"), (numbers, "Int64"), (plain, "Int64"), (st.sampled_from([1.0, 2.5]), "Float64")]
+)
+
+
+@st.composite
+def tables(draw):
+    """A small table of answers in which people have many rows, and the same again."""
+    who, kind = draw(people)
+    rows = draw(st.lists(st.tuples(who, labels, labels, outcomes), min_size=1, max_size=40))
+    rows += draw(st.lists(st.sampled_from(rows), max_size=20))
+    columns = dict(zip(("who", "a", "b", "said"), map(list, zip(*rows, strict=True)), strict=True))
+    frame = pd.DataFrame(columns, dtype=object)
+    return frame.astype({"who": kind, "a": "string", "b": "string", "said": "Float64"})
+
+
+def alike(one, other):
+    """Equal but for what counted."""
+    facts = ("kind", "items", "per_person", "design", "ties", "sums", "shards", "parts", "rows", "left_out", "rules")
+    return all(getattr(one, name) == getattr(other, name) for name in facts)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("tables")
+
+
+SOME = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.mark.slow
+@SOME
+@given(frame=tables(), most=st.integers(1, 4), design=DESIGNS, ties=st.booleans())
+def test_duckdb_counts_comparisons_as_numpy_does(folder, frame, most, design, ties):
+    path = folder / "table.parquet"
+    frame.to_parquet(path)
+    bound = {"per_person": most, "design": design, "ties": ties}
+    assert alike(count(path, PAIRS, **bound), count(path, PAIRS, **bound, engine="duckdb"))
+
+
+@pytest.mark.slow
+@SOME
+@given(frame=tables(), most=st.integers(1, 4), shards=st.integers(1, 4), data=st.data())
+def test_shards_in_any_order_of_any_engine_are_the_whole(folder, frame, most, shards, data):
+    path = folder / "shards.parquet"
+    frame.to_parquet(path)
+    whole = count(path, HAVE, per_person=most)
+    parts = []
+    for part in range(1, shards + 1):
+        one, other = (count(path, HAVE, per_person=most, shard=(part, shards), engine=it) for it in ("numpy", "duckdb"))
+        assert alike(one, other)
+        parts.append(data.draw(st.sampled_from([one, other])))
+    total = merged(data.draw(st.permutations(parts)))
+    assert (total.sums, total.rows, total.left_out) == (whole.sums, whole.rows, whole.left_out)
+    assert not total.missing
+
+
+def many(path, rows=30_000, persons=400, seed=1):
+    """Answers of people who answer very differently often, many of them twice."""
+    rng = np.random.default_rng(seed)
+    who = rng.integers(0, persons, rows) * rng.integers(0, 2, rows)
+    a, b = rng.integers(0, 4, (2, rows))
+    said = rng.integers(0, 3, rows) / 2
+    frame = pd.DataFrame({"who": who, "a": np.array(ITEMS)[a], "b": np.array(ITEMS)[b], "said": said})
+    frame.to_parquet(path)
+    return frame
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", ["any", "once", "complete"])
+def test_buckets_change_nothing(tmp_path, monkeypatch, design):
+    many(tmp_path / "all.parquet")
+    monkeypatch.setattr(duckdb_engine, "BUCKET_ROWS", 2_000)
+    bound = {"per_person": 6, "design": design}
+    one, other = (count(tmp_path / "all.parquet", PAIRS, **bound, engine=it) for it in ("numpy", "duckdb"))
+    assert alike(one, other)
+    assert sum(one.sums["wins"]) > 100
+    assert one.left_out["beyond what counts of a person"] > 1_000
+
+
+@pytest.mark.slow
+def test_files_of_any_cut_are_one_table(tmp_path):
+    frame = many(tmp_path / "all.parquet")
+    for at, rows in enumerate(np.array_split(np.random.default_rng(2).permutation(len(frame)), 3)):
+        frame.iloc[rows].to_parquet(tmp_path / f"part-{at}.parquet")
+    whole = count(tmp_path / "all.parquet", PAIRS, per_person=3)
+    for engine in ("numpy", "duckdb"):
+        assert alike(whole, count(sorted(tmp_path.glob("part-*")), PAIRS, per_person=3, engine=engine))
+
+
+@pytest.mark.slow
+def test_machines_that_split_their_own_files_count_the_whole(tmp_path):
+    frame = many(tmp_path / "all.parquet").assign(who=lambda it: "p" + it["who"].astype(str))
+    whole_path = tmp_path / "text.parquet"
+    frame.to_parquet(whole_path)
+    frame[::2].to_parquet(tmp_path / "east.parquet")
+    frame[1::2].to_parquet(tmp_path / "west.parquet")
+    east, west = (split(tmp_path / f"{it}.parquet", PAIRS, 3, tmp_path / it) for it in ("east", "west"))
+    parts = []
+    for at in (2, 1, 3):
+        files = [path for it in (east, west) for path in it[at - 1].glob("*")]
+        engine = "duckdb" if at == 1 else "numpy"
+        parts.append(count(files, PAIRS, per_person=2, shard=(at, 3), engine=engine))
+    whole = count(whole_path, PAIRS, per_person=2)
+    total = merged(parts)
+    assert (total.sums, total.rows, total.left_out) == (whole.sums, whole.rows, whole.left_out)
+    # what one shard's folder lacks is nobody else's: another shard of the same files is empty
+    assert count(list(east[0].glob("*")), PAIRS, per_person=2, shard=(2, 3)).rows == 0
+
+
+def test_the_hash_is_the_same_in_sql():
+    import duckdb
+
+    rng = np.random.default_rng(3)
+    persons = np.r_[rng.integers(-(2**63), 2**63 - 1, 5_000), 0, 1, -1, 2**63 - 1, -(2**63)]
+    connection = duckdb.connect()
+    for text in DUCKDB:
+        connection.execute(text)
+    connection.execute("CREATE TABLE given (place BIGINT, person BIGINT)")
+    connection.execute("INSERT INTO given SELECT unnest($1), unnest($2)", [list(range(len(persons))), persons.tolist()])
+    rows = connection.execute("SELECT part(mixed(mixed(start(), person), -1), 7) FROM given ORDER BY place").fetchall()
+    assert [row[0] for row in rows] == shard_of(persons, 7).tolist()
+
+
+def counted_by(text, frame):
+    """What a text keeps of a table of numbers."""
+    import duckdb
+
+    connection = duckdb.connect()
+    for line in DUCKDB:
+        connection.execute(line)
+    connection.register("coded", frame)
+    return sorted(connection.execute(text).fetchall())
+
+
+MUTANTS = {
+    "the order of the table": lambda text: text.replace("ranked(key, last)", "1"),
+    "rand": lambda text: text.replace("mixed(start(), person)", "mixed(start(), CAST(1e9 * random() AS BIGINT))"),
+    "not of the person": lambda text: text.replace("mixed(start(), person)", "start()"),
+    "the other end": lambda text: text.replace("ranked(key, last)", "ranked(key, last) DESC"),
+    "one more": lambda text: text.replace("place <= 3", "place <= 4"),
+    "one fewer": lambda text: text.replace("place <= 3", "place < 3"),
+    "no bound": lambda text: text.replace("place <= 3", "true"),
+    "of all people together": lambda text: text.replace("PARTITION BY person ", ""),
+    "outcomes choose": lambda text: text.replace("mixed(key, answer)", "answer").replace("(key, last)", "(last, key)"),
+    "pairs are not turned": lambda text: text.replace("WHEN first < second", "WHEN true"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_text_that_bounds_otherwise_is_seen(name):
+    rng = np.random.default_rng(4)
+    first = rng.integers(0, 4, 2_000)
+    frame = pd.DataFrame(
+        {
+            "person": rng.integers(0, 60, 2_000),
+            "first": first,
+            "second": (first + rng.integers(1, 4, 2_000)) % 4,
+            "answer": rng.integers(0, 3, 2_000),
+            "reason": 0,
+        }
+    )
+    text = bounded_sql("comparisons", 4, 3)
+    broken = MUTANTS[name](text)
+    assert broken != text
+    assert counted_by(text, frame) == counted_by(text, frame[::-1])
+    assert counted_by(broken, frame) != counted_by(text, frame)
+
+
+@pytest.mark.slow
+def test_a_bound_for_each_file_is_seen(tmp_path):
+    frame = many(tmp_path / "all.parquet")
+    frame[::2].to_parquet(tmp_path / "even.parquet")
+    frame[1::2].to_parquet(tmp_path / "odd.parquet")
+    whole = count(tmp_path / "all.parquet", PAIRS, per_person=3)
+    each = [count(tmp_path / f"{it}.parquet", PAIRS, per_person=3) for it in ("even", "odd")]
+    assert sum(it.kept for it in each) > whole.kept
+    with pytest.raises(ValueError, match="shard 1/1 is there twice"):
+        merged(each)
+
+
+FAULTS = {
+    "no column 'who'": lambda frame: frame.drop(columns="who"),
+    "differs from another in case only": lambda frame: frame.assign(WHO=1),
+}
+
+
+@pytest.mark.parametrize("said", FAULTS)
+def test_duckdb_refuses_tables_that_it_would_read_otherwise(tmp_path, said):
+    frame = many(tmp_path / "all.parquet", 10)
+    FAULTS[said](frame).to_parquet(tmp_path / "other.parquet")
+    with pytest.raises(ValueError, match=said):
+        count(tmp_path / "other.parquet", PAIRS, per_person=3, engine="duckdb")
+
+
+def test_files_of_different_types_are_refused(tmp_path):
+    frame = many(tmp_path / "all.parquet", 10)
+    frame.assign(who=frame["who"] + 0.5).to_parquet(tmp_path / "other.parquet")
+    with pytest.raises(ValueError, match="another name or type"):
+        count([tmp_path / "all.parquet", tmp_path / "other.parquet"], PAIRS, per_person=3, engine="duckdb")
+
+
+def test_csv_is_for_numpy(tmp_path):
+    (tmp_path / "answers.csv").write_text("who,a,b,said\n1,Rome,Oslo,1\n")
+    assert count(tmp_path / "answers.csv", PAIRS, per_person=3).kept == 1
+    with pytest.raises(ValueError, match="no Parquet"):
+        count(tmp_path / "answers.csv", PAIRS, per_person=3, engine="duckdb")
+
+
+def test_one_line_says_what_to_install(tmp_path, monkeypatch):
+    many(tmp_path / "all.parquet", 10)
+    for engine, package in (("duckdb", "duckdb"), ("spark", "pyspark.sql")):
+        monkeypatch.setitem(__import__("sys").modules, package, None)
+        with pytest.raises(ValueError, match=rf"pip install 'dprank\[{engine}\]'"):
+            count(tmp_path / "all.parquet", PAIRS, per_person=3, engine=engine)
+
+
+@pytest.mark.slow
+def test_answers_without_people(tmp_path):
+    alone = Declaration(kind="comparisons", items=ITEMS, columns=("a", "b", "said"), clean=("casefold", "strip"))
+    many(tmp_path / "all.parquet")
+    one, other = (count(tmp_path / "all.parquet", alone, engine=it) for it in ("numpy", "duckdb"))
+    assert alike(one, other)
+    assert one.unit == "comparison"
+    assert one.kept > 20_000
+
+
+def test_files_of_counts_come_back_as_they_went(tmp_path):
+    many(tmp_path / "all.parquet", 1_000)
+    counts = count(tmp_path / "all.parquet", PAIRS, per_person=3)
+    for name in ("counts.json", "counts.parquet"):
+        counts.write(tmp_path / name)
+        assert read_counts(tmp_path / name) == counts
+        assert b"secret" in (tmp_path / name).read_bytes()
+        assert (tmp_path / name).stat().st_mode & 0o077 == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.parquet", "counts.json", "counts.parquet"]
+
+
+def test_what_was_counted_otherwise_is_not_added_up(tmp_path):
+    many(tmp_path / "all.parquet", 1_000)
+    path = tmp_path / "all.parquet"
+    first = count(path, PAIRS, per_person=3, shard=(1, 2))
+    others = {
+        "per_person": count(path, PAIRS, per_person=2, shard=(2, 2)),
+        "design": count(path, PAIRS, per_person=3, design="once", shard=(2, 2)),
+        "ties": count(path, PAIRS, per_person=3, ties=False, shard=(2, 2)),
+        "shards": count(path, PAIRS, per_person=3, shard=(2, 3)),
+        "kind": count(path, HAVE, per_person=3, shard=(2, 2)),
+        "rules": count(
+            path,
+            Declaration(kind="comparisons", items=ITEMS, person="who", columns=("a", "b", "said")),
+            per_person=3,
+            shard=(2, 2),
+        ),
+    }
+    for name, other in others.items():
+        for pair in itertools.permutations([first, other]):
+            with pytest.raises(ValueError, match=f"{name} differs"):
+                merged(pair)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "PAR1", string.printable, '{"schema": "dprank.counts/1"}'])
+def test_what_is_no_file_of_counts_is_refused_in_a_line(tmp_path, text):
+    (tmp_path / "counts").write_text(text)
+    with pytest.raises(ValueError, match=r"counts .*") as refused:
+        read_counts(tmp_path / "counts")
+    assert "\n" not in str(refused.value)
