@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import typer
 
 from dprank.cli import plan, release
+from dprank.cli.audit import audit_command
 from dprank.cli.check import check
 from dprank.cli.examples import example_command
 from dprank.cli.manual import explain
@@ -28,6 +29,7 @@ app.add_typer(plan.app, name="plan")
 app.add_typer(release.app, name="release")
 app.command("budget")(budget_command)
 app.command("report")(report_command)
+app.command("audit")(audit_command)
 app.command()(verify)
 app.command("card")(card_command)
 app.command("example")(example_command)

@@ -16,7 +16,7 @@ __all__ = ["EXITS", "Entry", "Option", "entries", "explain", "typed"]
 #: What the exit code of every command means.
 EXITS = {
     0: "done as asked",
-    1: "a fault of dprank itself, which is none of the others",
+    1: "`audit` refutes a promise; else a fault of dprank itself, which is none of the others",
     2: "it cannot be done as asked: one line on standard error says what, and what is allowed",
     3: "a budget refuses: nothing was drawn, and nothing is written",
 }
