@@ -10,6 +10,7 @@ import pytest
 from checks import each
 
 from companion.__main__ import app
+from dprank.cli import main as dprank_command
 from dprank.privacy import noise
 
 ROOT = Path(__file__).parents[1]
@@ -39,6 +40,20 @@ def test_the_package_examples(tmp_path, monkeypatch, capsys):
         printed = capsys.readouterr().out
         expected = next(words for name, words in PRINTED.items() if name in block)
         assert all(word in printed for word in expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["README.md", "book/api.md"])
+def test_the_commands_lead_from_a_file_to_a_report(page, tmp_path, monkeypatch, capsys):
+    """Every line that begins with dprank, in their order, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    [block] = [it for it in re.findall(r"```bash\n(.*?)```", text, flags=re.DOTALL) if it.startswith("dprank ")]
+    for line in block.replace("\\\n", " ").splitlines():
+        with pytest.raises(SystemExit) as end:
+            dprank_command(shlex.split(line, comments=True)[1:])
+        assert end.value.code == 0, capsys.readouterr().err
+    assert "Pay" in (tmp_path / "release.html").read_text(encoding="utf-8")
 
 
 def test_seeded_noise_is_refused_for_real_data_on_the_real_line():

@@ -34,15 +34,15 @@ def test_a_chapter_of_the_templates(tmp_path: Path) -> None:
         .replace("theorem_1", "theorem_2")
     )
     (package / "randomized_response.py").write_text(f'{section}\n\n@claim("{again}', encoding="utf-8")
-    shutil.copy(TEMPLATES / "chapter.ipynb", root / "notebooks/14-a-new-chapter.ipynb")
-    shutil.copy(TEMPLATES / "statements.ipynb", root / "notebooks/14a-theorem-1.ipynb")
+    shutil.copy(TEMPLATES / "chapter.ipynb", root / "notebooks/15-a-new-chapter.ipynb")
+    shutil.copy(TEMPLATES / "statements.ipynb", root / "notebooks/15a-theorem-1.ipynb")
     (root / "data/claims/warner1965.yml").write_text(f"{CLAIM}\n{CLAIM.replace('thm-1', 'thm-2')}", encoding="utf-8")
-    command = [sys.executable, "-m", "companion", "book", "--chapter", "14-a-new-chapter", "--no-render"]
+    command = [sys.executable, "-m", "companion", "book", "--chapter", "15-a-new-chapter", "--no-render"]
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "src"), "COMPANION_ROOT": str(root)}
     done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
     assert "2 claims settled: 2 holds" in done.stdout
-    [page] = (root / "_build/executed").rglob("14a-theorem-1.ipynb")
+    [page] = (root / "_build/executed").rglob("15a-theorem-1.ipynb")
     found = collect("standard", {page.stem: nbformat.read(page, as_version=4)}, seed=ROOT)
     assert [record["claim"] for record in found.records] == ["warner1965:thm-1", "warner1965:thm-2"]
     assert set(found.figures) == {"response-losses.svg", "response-losses.csv"}

@@ -194,7 +194,7 @@ def draw_labelled(frame: pd.DataFrame) -> Figure:
     end = (bound.epsilon.iloc[-1], 100 * bound["at most"].iloc[-1])
     axes.annotate("promised: no more", end, (-6, 4), textcoords="offset points", ha="right", color="0.4", fontsize=9)
     axes.set(xscale="log", ylim=(47, 101.5), xlabel="ε of the release", ylabel="percent guessed right")
-    axes.set_title("A label from the data betrays who alone has it; more noise only helps", fontsize=11)
+    axes.set_title("A label from the data betrays who alone has it; more noise helps the attacker", fontsize=11)
     return figure
 
 

@@ -51,6 +51,7 @@ STEPS = {
     "rehearse": f"{RANK} --persons 400 --rehearse",
     "release": f"{RANK} --persons 400 --budget budget.sqlite --out release.json",
     "verify": "dprank verify release.json",
+    "audit": "dprank audit release.json",
     "page": "dprank report release.json",
     "report": "dprank report release.json --html",
     "again": f"{RANK} --persons 400 --epsilon 1.5 --budget budget.sqlite",
@@ -89,7 +90,7 @@ class Session:
 
     def _repr_html_(self) -> str:
         lines = self.said.rstrip().splitlines()
-        entered = "$ " + "\n  ".join(typed(self.command, WIDTH - 4))
+        entered = "$ " + "\n  ".join(typed(self.command, 70))
         ends = [f"[exit code {self.code}]"] if self.code else []
         body = "".join(f'<span class="{_kind(line)}">{escape(line)}\n</span>' for line in [*lines, *ends])
         return (
