@@ -6,7 +6,7 @@ PROFILE ?=
 ARGS ?=
 RUN := .venv/bin/python
 # all but spark, which has no wheel: `make spark` brings it
-EXTRAS := book duckdb preflib scale test
+EXTRAS := book duckdb parquet preflib scale test
 # one BLAS thread: the parallelism is in chapters, cells and tests
 OPENBLAS_NUM_THREADS ?= 1
 VECLIB_MAXIMUM_THREADS ?= 1

@@ -1,4 +1,10 @@
-"""Places that noise leaves open, beside the peer: an interval for each pair, with Bonferroni's correction.
+"""Places that noise leaves open, beside the peers: on the same noise, each with its known law.
+
+Stepwise: all pairs not yet told apart, at every step (Mogstad, Romano, Shaikh and Wilhelm 2024), by simulated noise;
+Tukey: one step with the quantile of the range (Al Mohamad, Goeman and van Zwet 2022); Bonferroni: an interval for each
+pair; scores: intervals for each score that do not meet (Klein, Wright and Wieczorek 2020). Of noisy matrices, whose row
+sums depend on each other, and with the drawing of persons, the narrowest known: the quantile of the range of simulated
+row sums; and of a normal limit with the worst variance, which is valid in the limit only.
 
     python benchmarks/ranges.py [--draws 300]
 
@@ -8,13 +14,17 @@ that was right there, cannot be had, and shows what is left. Seconds of processo
 
 import argparse
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
 from scipy import stats
 from shared import best
 
+import dprank
 from dprank.privacy import ranges
+from dprank.privacy.pair_errors import PairError
+from dprank.privacy.pair_ranges import pair_places, score_places
 from dprank.privacy.ranges import ScoreNoise, place_intervals, range_cdf, range_quantile
 
 LEVEL = 0.95
@@ -45,10 +55,31 @@ def width(scores, apart):
     return scores.shape[1] - 2 * told.sum(axis=(1, 2)).mean() / scores.shape[1]
 
 
+def alone(law, m):
+    """Twice what no noise exceeds, of all."""
+    beyond = -math.expm1(math.log(LEVEL) / m)
+    return 2 * (stats.norm.isf(beyond / 2) if law.noise == "gaussian" else -math.log(beyond))
+
+
+def stepped(scores, known):
+    """Mean number of places that a step-down over all pairs leaves open."""
+    m, differences = len(scores), scores[:, None] - scores
+    left = ~np.eye(m, dtype=bool)
+    while True:
+        first, second = np.nonzero(left)
+        largest = [(block[:, first] - block[:, second]).max(axis=1) for block in np.array_split(known, 40)]
+        apart = np.quantile(np.concatenate(largest), LEVEL, method="higher")
+        rest = left & (differences <= apart)
+        if (rest == left).all():
+            return m - 2 * (differences > apart).sum() / m
+        left = rest
+
+
 def widths(law, m, spread, draws):
     rng = np.random.default_rng(1)
     exact = SPREADS[spread](m)
-    noise = rng.laplace(size=(draws, m)) if law.noise == "laplace" else rng.normal(size=(draws, m))
+    drawn = rng.laplace if law.noise == "laplace" else rng.normal
+    noise, known = drawn(size=(draws, m)), drawn(size=(4000, m))
     scores, q = exact + noise, range_quantile(law, m, LEVEL)
     right, open_places = 0, 0
     first, last = 1 + (exact > exact[:, None]).sum(1), m - (exact < exact[:, None]).sum(1)
@@ -56,14 +87,50 @@ def widths(law, m, spread, draws):
         lowest, highest = place_intervals(row, law, LEVEL)
         open_places += (highest - lowest + 1).mean() / draws
         right += ((lowest <= first) & (last <= highest)).all() / draws
-    peer, one = width(scores, bonferroni(law, m)), width(scores, q)
-    # of noise at hand: no larger difference of the wrong sign
-    oracle = np.mean([width(row[None], wrong(exact, drawn)) for row, drawn in zip(scores, noise, strict=True)])
-    print(
-        f"{law.noise}, {m} items, {spread}: dprank {open_places:.2f} places, right in {right:.1%}; "
-        f"range, one step {one:.2f} ({one / open_places:.3f}x), Bonferroni {peer:.2f} ({peer / open_places:.3f}x), "
-        f"oracle {oracle:.2f} ({oracle / open_places:.3f}x)"
-    )
+    peers = {
+        "stepwise": np.mean([stepped(row, known) for row in scores[: draws // 10]]),
+        "Tukey": width(scores, q),
+        "Bonferroni": width(scores, bonferroni(law, m)),
+        "scores": width(scores, alone(law, m)),
+        # of noise at hand: no larger difference of the wrong sign
+        "oracle": np.mean([width(row[None], wrong(exact, one)) for row, one in zip(scores, noise, strict=True)]),
+    }
+    told = ", ".join(f"{name} {value:.2f} ({value / open_places:.3f}x)" for name, value in peers.items())
+    print(f"{law.noise}, {m} items, {spread}: dprank {open_places:.2f} places, right in {right:.1%}; {told}")
+
+
+def matrices(m, noise, spread, draws):
+    """Row sums of noisy matrices."""
+    rng = np.random.default_rng(2)
+    delta = 1e-6 if noise == "gaussian" else 0.0
+    mechanism = dprank.NoisyMatrix.calibrated(epsilon=1.0, delta=delta, n_items=m, rule="borda")
+    unit = mechanism.scale * math.sqrt(2 * m)
+    exact = np.rint(unit * SPREADS[spread](m) / m)
+    margins = 2 * np.rint(exact[:, None] - exact)
+    flat = np.zeros_like(margins)
+    sums = np.array([mechanism.perturb(flat, rng).sum(1) for _ in range(4000)])
+    apart = np.quantile(np.ptp(sums, axis=1), LEVEL, method="higher")
+    ours, peer = 0.0, 0.0
+    names = tuple(map(str, range(m)))
+    for _ in range(draws):
+        noisy = mechanism.perturb(margins, rng)
+        order = np.argsort(-noisy.sum(1))
+        release = dprank.Ranking(names, order, margins=noisy, mechanism=mechanism, source="seeded")
+        lowest, highest = mechanism.open_places(release, LEVEL)
+        ours += (highest - lowest + 1).mean() / draws
+        peer += width(noisy.sum(1)[None], apart) / draws
+    print(f"net wins of a {noise} matrix, {m} items, {spread}: dprank {ours:.2f}, simulated range {peer:.2f} "
+          f"({peer / ours:.3f}x)")  # fmt: skip
+
+
+def drawing(m, deviation):
+    """Distances with drawing, in scales of Laplace noise: ours, a normal limit's, and quantiles added up."""
+    law, share = ScoreNoise("laplace", 1.0), (1 - LEVEL) / (m * (m - 1))
+    ours = PairError(((law, 2, 1.0),), deviation=deviation).quantile(share)
+    normal = PairError(((law, 2, 1.0), (ScoreNoise("gaussian", deviation), 1, 1.0))).quantile(share)
+    added = bonferroni(law, m) + deviation * math.sqrt(-2 * math.log(share))
+    print(f"drawing of {deviation:g} scales, {m} items: dprank {ours:.2f}, normal limit {normal:.2f} "
+          f"({ours / normal:.3f} of it), quantiles added {added:.2f} ({added / ours:.3f}x)")  # fmt: skip
 
 
 def wrong(exact, noise):
@@ -96,10 +163,15 @@ def seconds(sizes=(10, 10**3, 10**5, 10**6)):
                 "places": lambda law=law, scores=scores: place_intervals(scores, law, LEVEL),
                 "sorting": lambda scores=scores: np.sort(scores),
             }
+            if m <= 10**3 and not law.step:
+                error = PairError(((law, 2, 1.0),), deviation=3 * law.scale)
+                calls["with drawing"] = lambda law=law, scores=scores: score_places(scores, law, LEVEL, 3 * law.scale)
+                pair_places(scores, error, LEVEL)
             took = best(calls)
             ratio = took["places"] / max(took["sorting"], 1e-9)
             told = f"quantile {took['quantile']:.3f} s, places {took['places']:.3f} s ({ratio:.0f}x sorting)"
-            print(f"{name}, {m} items: {told}")
+            more = f", with drawing {took['with drawing']:.3f} s" if "with drawing" in took else ""
+            print(f"{name}, {m} items: {told}{more}")
 
 
 if __name__ == "__main__":
@@ -111,4 +183,9 @@ if __name__ == "__main__":
         for number in (10, 30):
             for shape in SPREADS:
                 widths(which, number, shape, given)
+    for number, kind in product((3, 10, 30), ("laplace", "gaussian")):
+        for shape in ("two scales apart", "clusters"):
+            matrices(number, kind, shape, given)
+    for number, by in product((2, 10, 100, 1000), (0.3, 3.0, 30.0)):
+        drawing(number, by)
     seconds()

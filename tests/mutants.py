@@ -52,6 +52,8 @@ PRIVACY: dict[str, tuple[str, ...]] = {
     "dprank.aggregation.private_borda": ("aggregation/test_mechanisms.py",),
     "dprank.aggregation.randomisers": ("aggregation/test_local_reports.py",),
     "dprank.data.bounding": (),
+    "dprank.data.casting": ("data/test_intake.py",),
+    "dprank.data.preflib": (),
     "dprank.pairwise.perturbed_mle": (),
     "dprank.topk.oneshot": (),
     "dprank.topk.accounting": ("topk/test_oneshot.py", "topk/test_peeling.py"),

@@ -32,7 +32,7 @@ PRINTED = {
 def test_the_package_examples(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)  # an empty folder
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     for block in blocks:
         # on its own: nothing of the blocks before
         exec(block, {})

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import dprank
+from dprank.data.examples import NAMES
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -56,7 +57,7 @@ def test_the_wheel_holds_the_library_alone(wheel):
     files = {path.relative_to(wheel).as_posix() for path in wheel.rglob("*") if path.is_file()}
     assert {
         "dprank/py.typed",
-        *(f"dprank/examples/{name}.csv" for name in ("answers", "ballots", "diagnoses")),
+        *(f"dprank/examples/{name}" for name in NAMES),
     } <= files
     source = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src/dprank").rglob("*.py")}
     assert {name for name in files if name.endswith(".py")} == source
@@ -91,4 +92,4 @@ def test_the_example_tables_are_those_that_are_drawn(tmp_path):
     runpy.run_path(str(ROOT / "data/examples/build.py"))["main"](tmp_path)
     for path in tmp_path.iterdir():
         assert path.read_bytes() == dprank.example(path.name).read_bytes()
-    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(tmp_path.iterdir())) == len(NAMES)

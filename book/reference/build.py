@@ -24,8 +24,10 @@ ROOMS = (
     "aggregation",
     "uniformity",
     "models",
+    "plan",
     "audit",
     "publication",
+    "report",
     "registry",
 )
 

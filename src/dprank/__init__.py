@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dprank.aggregation.private_kwiksort import PrivateKwikSort as PrivateKwikSort
     from dprank.audit.auditor import Audit as Audit
     from dprank.audit.auditor import audit as audit
+    from dprank.data.ballots import Ballots as Ballots
     from dprank.data.comparisons import Comparisons as Comparisons
     from dprank.data.comparisons import read_comparisons as read_comparisons
     from dprank.data.counting import pairwise_wins as pairwise_wins
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from dprank.models.mallows import Mallows as Mallows
     from dprank.pairwise.noisy_counts import NoisyCounts as NoisyCounts
     from dprank.pairwise.perturbed_mle import PerturbedMLE as PerturbedMLE
+    from dprank.plan.planner import Choice as Choice
+    from dprank.plan.planner import Plan as Plan
+    from dprank.plan.planner import plan as plan
     from dprank.privacy.budget import Budget as Budget
     from dprank.privacy.budget import BudgetRefused as BudgetRefused
     from dprank.privacy.guarantee import Guarantee as Guarantee
@@ -71,10 +75,12 @@ __version__ = "0.2.0"
 #: Where each name lives.
 _HOMES = {
     "Audit": "audit.auditor",
+    "Ballots": "data.ballots",
     "BatchVote": "uniformity.bucketed",
     "Bucketed": "uniformity.bucketed",
     "Budget": "privacy.budget",
     "BudgetRefused": "privacy.budget",
+    "Choice": "plan.planner",
     "Comparisons": "data.comparisons",
     "Decision": "release",
     "Declaration": "data.declaration",
@@ -95,6 +101,7 @@ _HOMES = {
     "Oneshot": "topk.oneshot",
     "Peeling": "topk.peeling",
     "PerturbedMLE": "pairwise.perturbed_mle",
+    "Plan": "plan.planner",
     "PrivateBorda": "aggregation.private_borda",
     "PrivateKwikSort": "aggregation.private_kwiksort",
     "PrivateRankCentrality": "topk.private_spectral",
@@ -115,6 +122,7 @@ _HOMES = {
     "mle": "models.likelihood",
     "pairwise_fractions": "aggregation.matrix",
     "pairwise_wins": "data.counting",
+    "plan": "plan.planner",
     "rank_centrality": "topk.spectral",
     "sample_voters": "models.bradley_terry",
     "Tallies": "data.tallies",

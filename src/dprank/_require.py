@@ -12,6 +12,7 @@ is the first below a header. What numpy, pandas and Arrow say may quote a cell, 
 
 from __future__ import annotations
 
+import importlib
 import math
 import numbers
 from collections.abc import Callable, Iterable, Sequence
@@ -171,6 +172,14 @@ def require_unmasked(name: str, values: Any) -> None:
     """Refuse a masked array in which anything is: its mask would be lost, and what is missing counted."""
     if np.ma.is_masked(values):
         raise ValueError(f"{name} has masked entries; numbers are needed everywhere")
+
+
+def require_extra(module: str, extra: str, what: str) -> Any:
+    """A module that an extra brings; where it is absent the line says how to have it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise ValueError(f"{what} needs {module.partition('.')[0]}: pip install 'dprank[{extra}]'") from None
 
 
 def as_list(name: str, values: Any, needed: str) -> list[Any]:

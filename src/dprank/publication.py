@@ -1,9 +1,8 @@
-"""What is published of a release: a file that says what it protects, a check of such a file, and a report in words."""
+"""What is published of a release: a file that says what it protects, and a check of such a file."""
 
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import math
 import platform
@@ -12,12 +11,23 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
 
-from dprank._require import require_one_of, require_whole, shown
+from dprank._require import as_list, require_one_of, require_whole, shown
 from dprank.data.declaration import Declaration
 from dprank.privacy.pair_ranges import Sampling
 from dprank.release import Decision, Ranking, Release, Selection
 
-__all__ = ["SCHEMA", "gain", "opened", "publish", "read_publication", "report"]
+__all__ = [
+    "SCHEMA",
+    "gain",
+    "opened",
+    "publish",
+    "ranges",
+    "read_publication",
+    "sampled",
+    "shown_frame",
+    "told",
+    "unit_of",
+]
 
 #: Of the file; another number when its fields change.
 SCHEMA = "dprank.publication/2"
@@ -40,6 +50,12 @@ ASKED = {
     "consensus": "Which order do all ballots together make?",
     "topk": "Which items are the most frequent?",
     "agreement": "Do the ballots agree on anything?",
+}
+#: What a guarantee of voters protects: what it says of it, and that it is there.
+UNITS = {
+    "person": ("one person contributed", "one person took part"),
+    "ballot": ("one ballot says", "one ballot was cast"),
+    "questionnaire": ("one questionnaire says", "one questionnaire was handed in"),
 }
 #: Of the ranges of places.
 LEVEL = 0.95
@@ -85,8 +101,8 @@ def gain(epsilon: float, delta: float = 0.0, before: float = 0.5) -> float:
 def ranges(release: Release, sampling: Sampling | None = None, persons: int | None = None) -> list[dict[str, Any]]:
     """Lowest and highest place of every item in released order, for all at once, as the noise leaves them open.
 
-    Then, where `sampling` is named, with the drawing of those who took part (`dprank.Ranking.intervals`); of local
-    reports, where `persons` is. Nothing where no law says so.
+    Then, where `sampling` is named, with the drawing of those who took part (`dprank.Ranking.intervals`); where the
+    mechanism asks for `persons`, only where they are given. Nothing where no law says so.
     """
     mechanism, found = release.mechanism, []
     if isinstance(release, Selection):
@@ -95,8 +111,9 @@ def ranges(release: Release, sampling: Sampling | None = None, persons: int | No
         return [_range(release.intervals(LEVEL), None, None)]
     if not isinstance(release, Ranking) or not hasattr(mechanism, "open_places"):
         return []
-    own = persons if mechanism.guarantee.model == "local" else None
-    if mechanism.guarantee.model != "local" or persons is not None:
+    asks = getattr(mechanism, "asks_persons", False)
+    own = persons if asks else None
+    if not asks or persons is not None:
         found.append(_range(release.intervals(LEVEL, persons=own), None, own))
     if sampling is not None:
         found.append(_range(release.intervals(LEVEL, sampling=sampling, persons=persons), sampling, persons))
@@ -144,19 +161,50 @@ def told(release: Release, found: list[dict[str, Any]], top: int | None = None) 
     return said
 
 
-def protects(release: Release) -> str:
-    """What is protected, in words."""
+def protects(release: Release, unit: str = "person") -> str:
+    """What is protected, in words: one of `UNITS` where the data say nothing of who gave several."""
     guarantee = release.guarantee
     if guarantee is None:
         raise ValueError("guarantee = None; what no mechanism made is not published")
-    whole = guarantee.unit == "voter"
+    says, given = UNITS[unit] if guarantee.unit == "voter" else ("one answer says", "one answer was given")
     if guarantee.adjacency == "replace":
-        what = f"What {'one person contributed' if whole else 'one answer says'}: had it been anything else,"
+        what = f"What {says}: had it been anything else,"
     else:
-        what = f"Whether {'one person took part' if whole else 'one answer was given'}: either way"
+        what = f"Whether {given}: either way"
     odds = math.exp(min(guarantee.epsilon, 700.0))
     slack = f", but for events of chance {guarantee.delta:g}" if guarantee.delta else ""
     return f"{what} no result becomes more than {odds:.3g} times as likely{slack}."
+
+
+def unit_of(release: Release, file: Mapping[str, Any]) -> str | None:
+    """Which of `UNITS` a published file says that its release protects; None where its mechanism does not."""
+    return {protects(release, it): it for it in reversed(UNITS)}.get(str(file["protects"]))
+
+
+def _unit(release: Release, declaration: Declaration | None) -> str:
+    """What stands for a person: where nobody is named, one ballot or one questionnaire."""
+    whole = release.guarantee is not None and release.guarantee.unit == "voter"
+    if declaration is None or declaration.unit == "person" or not whole:
+        return "person"
+    return "ballot" if declaration.kind == "ballots" else "questionnaire"
+
+
+def _several(unit: str) -> str:
+    return f"a person who gave several {unit}s, beyond each of them alone: nobody knows who gave which"
+
+
+def _rules(declaration: Declaration | None, unit: str) -> dict[str, Any]:
+    """What was done to the rows."""
+    bounding = "what a person gives beyond the bound is left out, by a hash of that person's own rows"
+    if unit != "person":
+        bounding = f"nobody knows who gave which: each {unit} counts"
+    rules: dict[str, Any] = {
+        "cleaning": [] if declaration is None else list(declaration.clean),
+        "aliases": {} if declaration is None else dict(declaration.aliases or {}),
+        "bounding": bounding,
+        "tuned on the data": "nothing",
+    }
+    return rules | ({} if declaration is None else declaration.rules_of_ballots())
 
 
 def publish(
@@ -206,6 +254,9 @@ def publish(
     ]
     if release.guarantee is not None and release.guarantee.unit == "comparison":
         left_out.append("a person who gave several answers, beyond each of them alone")
+    unit = _unit(release, declaration)
+    if unit != "person":
+        left_out.append(_several(unit))
     if release.mark:
         left_out.append(release.mark)
     written = "" if declaration is None else declaration.to_toml()
@@ -216,14 +267,9 @@ def publish(
         "ranges": ranges(release, sampling, persons),
         "top": _require_top(release, top),
         "right": right(release),
-        "protects": protects(release),
+        "protects": protects(release, unit),
         "not protected": left_out,
-        "rules": {
-            "cleaning": [] if declaration is None else list(declaration.clean),
-            "aliases": {} if declaration is None else dict(declaration.aliases or {}),
-            "bounding": "what a person gives beyond the bound is left out, by a hash of that person's own rows",
-            "tuned on the data": "nothing",
-        },
+        "rules": _rules(declaration, unit),
         "declaration": hashlib.sha256(written.encode()).hexdigest() if written else None,
         "software": dict(_software()),
     }
@@ -270,7 +316,7 @@ def opened(text: str) -> Mapping[str, Any]:
     return file
 
 
-def _sampled(written: Any) -> tuple[Any, Any]:
+def sampled(written: Any) -> tuple[Any, Any]:
     """Which sampling, and of how many persons, the ranges of a file speak of."""
     if not isinstance(written, list) or not all(
         isinstance(one, dict) and {"sampling", "persons"} <= set(one) for one in written
@@ -302,102 +348,17 @@ def read_publication(text: str) -> Release:
     file = opened(text)
     require_one_of("question", file["question"], tuple(ASKED))
     release = Release.from_json(json.dumps(file["release"]))
-    if file["ranges"] != ranges(release, *_sampled(file["ranges"])):
+    if file["ranges"] != ranges(release, *sampled(file["ranges"])):
         raise ValueError("no publication: ranges are not those that its noise leaves open")
     _require_top(release, file["top"])
     if file["right"] != right(release):
         raise ValueError("no publication: right is not what its noise allows")
-    if file["protects"] != protects(release):
+    unit = unit_of(release, file)
+    if unit is None:
         raise ValueError("no publication: protects is not what its mechanism protects")
+    if unit != "person" and _several(unit) not in as_list("not protected", file["not protected"], "a list is needed"):
+        raise ValueError(f"no publication: not protected does not say that one {unit} alone is")
     kind = {"ranking": Ranking, "consensus": Ranking, "topk": Selection, "agreement": Decision}[file["question"]]
     if not isinstance(release, kind):
         raise ValueError(f"no publication: a {type(release).__name__} answers no question of {file['question']}")
     return release
-
-
-def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
-    """A published file in words: question and answer, who is protected and from what, what it does not say.
-
-    Parameters
-    ----------
-    text : str
-        As of `publish`.
-    form : {"markdown", "html"}
-
-    Raises
-    ------
-    ValueError
-        As `read_publication`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import dprank
-    >>> release = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2).release(
-    ...     dprank.Rankings([[0, 1]] * 90, "ab"), np.random.default_rng(1)
-    ... )
-    >>> print(report(publish(release, "consensus")).splitlines()[0])
-    # Which order do all ballots together make?
-    """
-    require_one_of("form", form, ("markdown", "html"))
-    release, file = read_publication(text), opened(text)
-    guarantee = release.guarantee
-    if guarantee is None:  # pragma: no cover - `read_publication` refuses it
-        raise ValueError("guarantee = None")
-    frame = shown_frame(release, *_sampled(file["ranges"]))
-    sure = gain(guarantee.epsilon, guarantee.delta)
-    sentences = told(release, file["ranges"], file["top"])
-    parts = {
-        **({"How sure this is": sentences} if sentences else {}),
-        "Who is protected": [
-            file["protects"],
-            f"Whoever guesses at even odds what somebody's data were becomes at most {sure:.1%} sure.",
-            f"In the field's words: {guarantee}.",
-        ],
-        "What this does not say": [
-            "Not how many people took part, nor how sure the answer would be if others had been asked."
-            if not any(one["sampling"] for one in file["ranges"])
-            else "Not what a bound on each person's answers left out.",
-            *(f"Not protected: {line}." for line in file["not protected"]),
-        ],
-        "How it was made": [
-            f"By {type(release.mechanism).__name__} of dprank {file['software']['dprank']}; its noise was drawn by the "
-            f"{release.source}.",
-            f"Cleaning: {', '.join(file['rules']['cleaning']) or 'none'}. Bounding: {file['rules']['bounding']}.",
-        ],
-    }
-    title = ASKED[file["question"]]
-    if form == "html":
-        return _page(title, frame, parts, release.mark)
-    header = " | ".join(map(str, frame.columns))
-    rows = [" | ".join(_cell(value) for value in row) for row in frame.itertuples(index=False)]
-    table = [f"| {header} |", "|" + " --- |" * len(frame.columns), *(f"| {row} |" for row in rows)]
-    lines = [f"# {title}", "", *([f"**{release.mark}**", ""] if release.mark else []), *table]
-    for heading, said in parts.items():
-        lines += ["", f"## {heading}", "", *(f"- {line}" for line in said)]
-    return "\n".join(lines) + "\n"
-
-
-def _cell(value: Any) -> str:
-    said = f"{value:g}" if isinstance(value, float) else str(value)
-    return " ".join(said.replace("|", "\\|").split())
-
-
-def _page(title: str, frame: Any, parts: Mapping[str, list[str]], mark: str) -> str:
-    cells = [
-        "<tr>" + "".join(f"<td>{html.escape(f'{v:g}' if isinstance(v, float) else str(v))}</td>" for v in row) + "</tr>"
-        for row in frame.itertuples(index=False)
-    ]
-    head = "".join(f"<th>{html.escape(str(column))}</th>" for column in frame.columns)
-    sections = [
-        f"<h2>{html.escape(heading)}</h2><ul>{''.join(f'<li>{html.escape(line)}</li>' for line in said)}</ul>"
-        for heading, said in parts.items()
-    ]
-    style = "body{font:1rem/1.5 system-ui;max-width:42rem;margin:2rem auto;padding:0 1rem}"
-    style += "td,th{padding:.2rem .8rem;text-align:left}"
-    marked = f"<p><strong>{html.escape(mark)}</strong></p>" if mark else ""
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>{html.escape(title)}</title><style>{style}</style><h1>{html.escape(title)}</h1>{marked}"
-        f"<table><tr>{head}</tr>{''.join(cells)}</table>{''.join(sections)}</html>\n"
-    )

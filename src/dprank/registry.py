@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from dprank._require import require_one_of, settle, shown
-from dprank.publication import ASKED, opened, read_publication
+from dprank.publication import ASKED, opened, read_publication, unit_of
 
 __all__ = ["SECTORS", "Facts", "card"]
 
@@ -110,7 +110,7 @@ def card(text: str, facts: Facts) -> str:
     if not release.publishable or guarantee is None:
         raise ValueError(f"release is {release.mark}: it has no card")
     whole = guarantee.unit == "voter"
-    unit = "person" if whole else "answer"
+    unit = (unit_of(release, file) or "person") if whole else "answer"
     parameters: dict[str, Any] = {"epsilon": guarantee.epsilon} | (
         {"delta": guarantee.delta} if guarantee.delta else {}
     )

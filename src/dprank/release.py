@@ -299,7 +299,8 @@ class Ranking(Release):
             population has on average. "persons" independently of each other, and that is all; "answers" too, as in the
             Bradley-Terry model (`dprank.NoisyCounts.drawn_deviation`).
         persons : int, optional
-            How many took part at most, a public number, where `sampling` is named; of `dprank.LocalBorda` always.
+            How many took part at most, a public number, where `sampling` is named; of `dprank.LocalBorda` and
+            `dprank.PerturbedMLE` always.
 
         Returns
         -------

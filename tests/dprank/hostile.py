@@ -12,6 +12,7 @@ from scipy import sparse
 from dprank.aggregation import ExponentialMechanism, kemeny_score, kwiksort, local_search
 from dprank.aggregation.kemeny import kemeny
 from dprank.data import kendall
+from dprank.data.ballots import Ballots
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import pairwise_wins, win_counts
 from dprank.data.rankings import Rankings
@@ -93,6 +94,8 @@ CODES = {
 }
 #: Functions of numbers; some of what is odd they may take.
 NUMBERS = {
+    "ballots": (lambda x: [Ballots(x, ITEMS).margins().tolist(), Ballots(x, ITEMS).net_wins().tolist()], VOTES),
+    "ballots' weight": (lambda x: Ballots(VOTES, ITEMS, x).margins().tolist(), np.array([1, 2, 1])),
     "outcome": (lambda x: comparisons(outcome=x), ROWS["outcome"]),
     "voter": (lambda x: comparisons(voter=x), ROWS["voter"]),
     **{f"games.{name}": (lambda x, name=name: games(**{name: x}), GAMES[name]) for name in ("played", "points")},

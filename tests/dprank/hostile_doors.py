@@ -209,6 +209,9 @@ def inputs(folder):
         "data: of four": dprank.Rankings([[0, 1, 2, 3]], "abcd"),
         "data: no rankings": dprank.Rankings(np.zeros((0, 3), int), "abc"),
         "data: many rankings": dprank.Rankings([[0, 1, 2]] * 40, "abc"),
+        "data: ballots": dprank.Ballots([[0, 1, 1], [-1, 0, 1]], "abc", [1, 7]),
+        "data: no ballots": dprank.Ballots(np.zeros((0, 3), int), "abc"),
+        "data: ballots of four": dprank.Ballots([[0, 1, 1, -1]], "abcd"),
         "data: tallies": dprank.Tallies([1, 1, 2], [0, 1, 2], [*"abc"]),
         "data: no tallies": dprank.Tallies([], [], [*"abc"]),
         "data: a release": dprank.Ranking(("a", "b"), np.array([1, 0])),
@@ -227,8 +230,11 @@ def mechanisms():
         "Oneshot of codes": dprank.Oneshot.calibrated(epsilon=1.0, k=2, n_items=3, values=True, per_person=2),
         "Peeling": dprank.Peeling.calibrated(epsilon=1.0, k=2, items=[*"abc"]),
         "PrivateRankCentrality": dprank.PrivateRankCentrality.calibrated(**three, k=1, samples=1),
+        "NoisyCounts of ballots": dprank.NoisyCounts.calibrated(**three, per_person=3, design="once", max_weight=2),
         "PrivateBorda": dprank.PrivateBorda.calibrated(**three),
+        "PrivateBorda of ballots": dprank.PrivateBorda.calibrated(**three, ballots="partial", max_weight=2),
         "NoisyMatrix": dprank.NoisyMatrix.calibrated(**three),
+        "NoisyMatrix of ballots": dprank.NoisyMatrix.calibrated(**three, ballots="partial", max_weight=2),
         "ExponentialMechanism": dprank.ExponentialMechanism.calibrated(**three),
         "PrivateKwikSort": dprank.PrivateKwikSort.calibrated(**three),
         "LocalMatrix": dprank.LocalMatrix.calibrated(**three),
@@ -255,6 +261,7 @@ def doors():
     one, two, won, who = [0, 1, 0], [1, 2, 2], [1, 0.5, 0], [1, 1, 2]
     answers = dprank.Comparisons(one, two, won, "abc", who)
     votes = dprank.Rankings([[0, 1, 2], [2, 1, 0]] * 20, "abc")
+    ballots = dprank.Ballots([[0, 1, 1], [-1, 0, -1]] * 20, "abc", [1, 3] * 20)
     tallies = dprank.Tallies([1, 1, 2], [0, 1, 2], [*"abc"])
     table = pd.DataFrame({"first": list("aab"), "second": list("bcc"), "outcome": won, "person": who})
     places = pd.DataFrame({"a": [1, 2], "b": [2, 1], "person": [1, 2]})
@@ -266,6 +273,10 @@ def doors():
     quiet = {"rng": rng(0), "budget": 2000}
     borda = dprank.PrivateBorda.calibrated(epsilon=1e-6, n_items=3)
     budget = dprank.Budget(pathlib.Path(FOLDER.name) / "budget.sqlite", epsilon=1.0)
+    declared = {"kind": "ballots", "items": [*"abc"], "ballots": "partial", "unranked": "apart"}
+    wide = dprank.Declaration(person="person", **declared)
+    orders = dprank.Declaration(form="orders", columns=["a"], **declared)
+    questions = dprank.Declaration(kind="comparisons", items=[*"abc"], columns=["first", "second", "outcome"])
     found = {
         "Declaration.kind": lambda x: dprank.Declaration(kind=x, items=["a", "b"]),
         "Declaration.items": lambda x: dprank.Declaration(kind="ballots", items=x),
@@ -276,6 +287,24 @@ def doors():
         ),
         "Declaration.clean": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], clean=x),
         "Declaration.aliases": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], aliases=x),
+        "Declaration.form": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], form=x),
+        "Declaration.pairs": lambda x: dprank.Declaration(kind="comparisons", items=["a", "b"], form="wide", pairs=x),
+        "Declaration.ballots": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], ballots=x),
+        "Declaration.unranked": lambda x: dprank.Declaration(
+            kind="ballots", items=["a", "b"], ballots="partial", unranked=x
+        ),
+        "Declaration.repeated": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], repeated=x),
+        "Declaration.ballot": lambda x: dprank.Declaration(
+            kind="ballots", items=["a", "b"], form="long", columns=["i", "p"], ballots="tied", ballot=x
+        ),
+        "Declaration.weight": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], weight=x, max_weight=3),
+        "Declaration.max_weight": lambda x: dprank.Declaration(
+            kind="ballots", items=["a", "b"], weight="w", max_weight=x
+        ),
+        "Declaration.from_toml": dprank.Declaration.from_toml,
+        "Declaration.read*": wide.read,
+        "Declaration.read of orders*": orders.read,
+        "Declaration.read of answers*": questions.read,
         "Comparisons.first*": lambda x: dprank.Comparisons(x, two, won, "abc"),
         "Comparisons.second*": lambda x: dprank.Comparisons(one, x, won, "abc"),
         "Comparisons.outcome*": lambda x: dprank.Comparisons(one, two, x, "abc"),
@@ -305,6 +334,15 @@ def doors():
         "Rankings.from_frame.frame*": lambda x: dprank.Rankings.from_frame(x, items="abc", voter="person"),
         "Rankings.from_frame.items": lambda x: dprank.Rankings.from_frame(places, items=x, voter="person"),
         "Rankings.from_frame.voter": lambda x: dprank.Rankings.from_frame(places, items="ab", voter=x),
+        "Ballots.places*": lambda x: dprank.Ballots(x, "abc"),
+        "Ballots.items": lambda x: dprank.Ballots([[0, -1, 0]], x),
+        "Ballots.from_frame.frame*": lambda x: dprank.Ballots.from_frame(x, items="abc", voter="person"),
+        "Ballots.from_frame.items": lambda x: dprank.Ballots.from_frame(places, items=x, voter="person"),
+        "Ballots.from_frame.voter": lambda x: dprank.Ballots.from_frame(places, items="ab", voter=x),
+        "Ballots.from_frame.weight": lambda x: dprank.Ballots.from_frame(places, items="ab", voter=None, weight=x),
+        "Ballots.weight*": lambda x: dprank.Ballots([[0, -1, 0], [0, 1, 2], [0, 1, 1]], "abc", x),
+        "Ballots.from_rankings*": dprank.Ballots.from_rankings,
+        "Ballots.bounded_weight.most": ballots.bounded_weight,
         "read_rankings.path*": lambda x: dprank.read_rankings(x, items="abc", voter="person"),
         "read_rankings.items": lambda x: dprank.read_rankings(dprank.example("ballots.csv"), items=x, voter="person"),
         "Tallies.person*": lambda x: dprank.Tallies(x, one, [*"abc"]),
@@ -359,6 +397,11 @@ def doors():
         "Selection.items": dprank.Selection,
         "Selection.values": lambda x: dprank.Selection(np.arange(3), x),
         "Decision.source": lambda x: dprank.Decision(True, 1.0, 1.0, 1.0, source=x),
+        "PrivateBorda.ballots": lambda x: dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=3, ballots=x),
+        "PrivateBorda.max_weight": lambda x: dprank.PrivateBorda(3, 99.0, ballots="partial", max_weight=x),
+        "NoisyMatrix.max_weight": lambda x: dprank.NoisyMatrix(3, 99.0, ballots="partial", max_weight=x),
+        "NoisyCounts.max_weight": lambda x: dprank.NoisyCounts(3, 99.0, per_person=3, design="once", max_weight=x),
+        "LocalMatrix.additive_error.ballots": lambda x: poll.additive_error(9, x),
         "LocalMatrix.report*": lambda x: poll.report(x, rng(0)),
         "LocalMatrix.aggregate.reports*": lambda x: poll.aggregate(x, rng(0), items="abc"),
         "LocalMatrix.aggregate.items": lambda x: poll.aggregate([[0, 1]] * 3, rng(0), items=x),
@@ -367,6 +410,22 @@ def doors():
         "LocalPairs.decide*": pairs.decide,
         "LocalOneBit.report*": lambda x: bit.report(x, [0, 1], rng(0)),
         "LocalOneBit.decide*": bit.decide,
+        "plan.question": lambda x: dprank.plan(x, items=3, persons=50, epsilon=1.0),
+        "plan.items": lambda x: dprank.plan("agreement", items=x, persons=50, epsilon=1.0),
+        "plan.persons": lambda x: dprank.plan("agreement", items=3, persons=x, epsilon=1.0),
+        "plan.epsilon": lambda x: dprank.plan("agreement", items=3, persons=50, epsilon=x),
+        "plan.answers": lambda x: dprank.plan("ranking", items=3, persons=50, epsilon=1.0, answers=x),
+        "plan.given": lambda x: dprank.plan("ranking", items=3, persons=50, epsilon=1.0, given=x),
+        "plan.phi": lambda x: dprank.plan("agreement", items=3, persons=50, epsilon=1.0, phi=x),
+        "plan.gap": lambda x: dprank.plan("ranking", items=3, persons=50, epsilon=1.0, gap=x),
+        "plan.k": lambda x: dprank.plan("topk", items=9, persons=50, epsilon=1.0, k=x),
+        "plan.accuracy": lambda x: dprank.plan("ranking", items=3, persons=50, epsilon=1.0, accuracy=x),
+        "plan.adjacency": lambda x: dprank.plan("ranking", items=3, persons=50, epsilon=1.0, adjacency=x),
+        "plan.protect": lambda x: dprank.plan("ranking", items=3, persons=50, epsilon=1.0, protect=x),
+        "plan.trust": lambda x: dprank.plan("agreement", items=3, persons=50, epsilon=1.0, trust=x),
+        "plan.size": lambda x: dprank.plan("agreement", items=3, persons=50, epsilon=1.0, size=x),
+        "plan.share": lambda x: dprank.plan("topk", items=9, persons=50, epsilon=1.0, k=2, share=x),
+        "plan.values": lambda x: dprank.plan("topk", items=9, persons=50, epsilon=1.0, k=2, values=x),
         "audit.mechanism": lambda x: dprank.audit(x, [(answers, answers)], **quiet),
         "audit.pairs*": lambda x: dprank.audit(noisy, x, **quiet),
         "audit.pair*": lambda x: dprank.audit(noisy, [(answers, x)], **quiet),

@@ -261,6 +261,7 @@ def _baselines():
     budget = few | {"epsilon": 1.0}
     noisy = few | {"scale": 2.0}
     gaussian = {"noise": "gaussian", "delta": 0.01}
+    partial = {"ballots": "partial", "max_weight": 2}
     flipped = few | {"flips": 2**50}
     ranked = {"n_items": 4, "k": 2, "samples": 3}
     chosen = {"k": 2, "n_items": 4}
@@ -278,12 +279,16 @@ def _baselines():
         "aggregation.local_reports.LocalMatrix.calibrated": budget,
         "aggregation.noisy_matrix.NoisyMatrix": noisy,
         "aggregation.noisy_matrix.NoisyMatrix, gaussian": noisy | gaussian,
+        "aggregation.noisy_matrix.NoisyMatrix, ballots": noisy | partial,
         "aggregation.noisy_matrix.NoisyMatrix.calibrated": budget,
+        "aggregation.noisy_matrix.NoisyMatrix.calibrated, ballots": budget | partial,
         "aggregation.noisy_matrix.NoisyMatrix.calibrated, gaussian": budget | {"delta": 0.01},
         "aggregation.noisy_matrix.NoisyMatrix.calibrated, real": budget | {"delta": 0.01, "law": "continuous"},
         "aggregation.private_borda.PrivateBorda": noisy,
         "aggregation.private_borda.PrivateBorda, gaussian": noisy | gaussian | {"law": "continuous"},
+        "aggregation.private_borda.PrivateBorda, ballots": noisy | partial,
         "aggregation.private_borda.PrivateBorda.calibrated": budget | {"adjacency": "add_remove"},
+        "aggregation.private_borda.PrivateBorda.calibrated, ballots": budget | partial | {"delta": 0.01},
         "aggregation.private_kwiksort.PrivateKwikSort": noisy | {"queries": 6},
         "aggregation.private_kwiksort.PrivateKwikSort, gaussian": noisy | gaussian | {"queries": 6},
         "aggregation.private_kwiksort.PrivateKwikSort.calibrated": budget | {"queries": 4, "share": 0.3},
@@ -328,6 +333,7 @@ def _baselines():
         "privacy.noise.geometric": {"scale": 2.0, "size": 3, "rng": rng},
         "privacy.noise.laplace": {"scale": 2.0, "size": 3, "rng": rng},
         "pairwise.noisy_counts.NoisyCounts": noisy | {"per_person": 3},
+        "pairwise.noisy_counts.NoisyCounts, ballots": noisy | {"per_person": 6, "design": "once", "max_weight": 2},
         "pairwise.noisy_counts.NoisyCounts.calibrated": budget | {"per_person": 3, "design": "once"},
         "pairwise.noisy_counts.l1_sensitivity": few | {"per_person": 3},
         "pairwise.perturbed_mle.PerturbedMLE": noisy | {"ridge": 1.0, "graph": "public", "per_person": 3},

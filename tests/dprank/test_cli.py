@@ -5,11 +5,13 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import dprank
 from dprank.cli import main
-from dprank.publication import gain, publish, read_publication, report
+from dprank.publication import gain, publish, read_publication
+from dprank.report import report
 
 ITEMS = "Pay,Hours,Canteen"
 SURVEY = [
@@ -73,6 +75,9 @@ def test_from_a_file_to_a_ranking_in_two_commands(survey, tmp_path, capsys):
     page = out.with_suffix(".html").read_text()
     assert "73.1%" in page
     assert "http" not in page
+    assert page.count("<circle") == 3
+    code, said, _ = run(capsys, "report", out)
+    assert "●" in said
 
 
 def test_a_published_file_holds_nothing_of_the_data(survey, tmp_path, capsys):
@@ -428,3 +433,11 @@ def test_a_budget_is_kept(tmp_path, capsys, monkeypatch):
     code, said, _ = run(capsys, *main_words, "--epsilon", "1", "--budget", "b.sqlite", "--rehearse")
     assert code == 0
     assert len(dprank.Budget("b.sqlite").entries()) == 1
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_report_of_chosen_values_shows_them_in_their_order(ordered):
+    mechanism = dprank.Oneshot.calibrated(epsilon=50.0, k=3, items=list("zyxab"), values=True, ordered=ordered)
+    text = publish(mechanism.release(np.array([400, 300, 200, 1, 2]), dprank.SECURE), "topk")
+    drawn = [line.split()[0] for line in report(text).split("```")[1].splitlines()[1:]]
+    assert drawn == ["z", "y", "x"]

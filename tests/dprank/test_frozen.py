@@ -16,6 +16,7 @@ from checks import refused
 import dprank
 from dprank._frozen import Frozen
 from dprank.aggregation import ExponentialMechanism, NoisyMatrix, PrivateBorda, kemeny
+from dprank.data.ballots import Ballots
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import win_counts
 from dprank.data.rankings import Rankings
@@ -35,6 +36,7 @@ DATA = {
     "without voters": Comparisons([0, 1], [1, 2], [1, 0.5], "abc"),
     "no rows": Comparisons([], [], [], "abc", []),
     "Rankings": VOTES,
+    "Ballots": Ballots([[0, 1, 1], [-1, 0, -1]], "abc", [2, 1]),
     "Games": Games.of(ANSWERS),
     "Fit": mle(ANSWERS, ridge=1.0),
     "Consensus": kemeny.kemeny([[0, 0.7], [0.3, 0]]),
@@ -179,6 +181,8 @@ def test_what_a_file_holds_is_validated_again():
         (Comparisons._again, ([0], [1], [3], "abc", None)),
         (Comparisons._again, ([0], [1], [1], "abc", [1, 2])),
         (Rankings, ([[0, 0]], "ab")),
+        (Ballots, ([[0, -2]], "ab", [1])),
+        (Ballots, ([[0, 1]], "ab", [-1])),
     ):
         with refused():
             kind(*state)

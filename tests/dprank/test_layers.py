@@ -20,9 +20,9 @@ FLOORS = (
     {"_json"},
     {"release"},
     {"pairwise", "topk", "aggregation", "uniformity"},
-    {"audit"},
+    {"audit", "plan"},
     {"publication"},
-    {"registry"},
+    {"registry", "report"},
     {"cli"},
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -29,6 +29,7 @@ from dprank.aggregation.directions import VectorReport
 from dprank.aggregation.randomisers import SampledOrder, SplitResponse
 from dprank.audit import audit
 from dprank.data import kendall
+from dprank.data.ballots import Ballots
 from dprank.data.comparisons import Comparisons, read_comparisons
 from dprank.data.counting import pairwise_wins, win_counts, win_counts_parquet
 from dprank.data.rankings import Rankings, read_rankings
@@ -223,6 +224,8 @@ DOORS = {
     "voter": lambda x: Comparisons([1, 2, 1], [0, 0, 0], [1, 1, 1], "abc", x),
     "items": lambda x: Comparisons([0], [1], [1], x if x is None else [*x, *x]),
     "positions": lambda x: Rankings(x, "abc"),
+    "places": lambda x: Ballots(x, "abc"),
+    "weights": lambda x: Ballots([[0, 1, 2]] * 3, "abc", x),
     "orders": lambda x: Rankings.from_orders(x, "abc"),
     "ballot items": lambda x: Rankings([[0, 1, 2]], x if x is None else [*x, *x]),
     "win_counts": win_counts,

@@ -13,10 +13,12 @@ from checks import each, refused
 from scipy import stats
 
 import dprank
+from dprank.aggregation.local_borda import apart
 from dprank.aggregation.randomisers import OrderReport, SampledOrder
 from dprank.data.counting import win_counts
-from dprank.privacy import pair_ranges
-from dprank.privacy.pair_ranges import PairError, drawn, majority_places, pair_places, score_places
+from dprank.privacy import pair_errors
+from dprank.privacy.pair_errors import PairError
+from dprank.privacy.pair_ranges import drawn, majority_places, pair_places, score_places
 from dprank.privacy.ranges import ScoreNoise, place_intervals, range_quantile
 
 # --- tails -----------------------------------------------------------------------------------------------------------
@@ -33,8 +35,9 @@ def test_of_gaussian_noise_and_drawing_is_a_closed_form(chance):
     noise = (ScoreNoise("gaussian", 3.0), 2, 1.0)
     assert PairError((noise,)).quantile(chance) == pytest.approx(math.sqrt(18) * stats.norm.isf(chance), rel=2e-4)
     drawing = PairError((noise,), deviation=5.0).quantile(chance)
-    exact = math.sqrt(18 + 25) * stats.norm.isf(chance / pair_ranges.DOMINATED)
-    assert drawing == pytest.approx(min(exact, math.sqrt(-2 * math.log(chance) * (18 + 25))), rel=2e-3)
+    exact = math.sqrt(18 + 25) * stats.norm.isf(chance / pair_errors.DOMINATED)
+    by_moments = math.sqrt(-2 * math.log(chance) * (18 + 25))
+    assert math.sqrt(18 + 25) * stats.norm.isf(chance) < drawing <= min(exact, by_moments) * (1 + 1e-3)
 
 
 def outcomes(law, parts):
@@ -72,6 +75,24 @@ def test_bounds_by_moments_are_above_and_not_far(noise, step):
     for m, chance in product((2, 3, 30, 1000), (1e-2, 1e-4, 1e-8)):
         error = PairError((*(((law, 2 * (m - 2), 1.0),) if m > 2 else ()), (law, 1, 2.0)))
         assert 1 <= (error._by_moments(chance) + 1e-9) / max(error.quantile(chance), step) < (2.2 if m < 4 else 1.6)
+
+
+@each("noise, step, s", list(product(["laplace", "gaussian"], [0.0, 1.0], [0.1, 2.0, 20.0])))
+def test_drawing_is_bounded_not_far_above_the_normal_limit(noise, step, s):
+    law = ScoreNoise(noise, 6.0, step)
+    for m in (3, 30, 1000):
+        chance = 0.05 / (m * (m - 1))
+        limit = PairError(((ScoreNoise(noise, 6.0), 2, 1.0), (ScoreNoise("gaussian", 6 * s), 1, 1.0))).quantile(chance)
+        found = PairError(((law, 2, 1.0),), deviation=6 * s).quantile(chance)
+        assert limit * (1 - 1e-6) - step <= found < 1.3 * limit + step
+
+
+@each("scale", [0.3, 2.0, 3000.0])
+def test_of_two_whole_laplace_variables_is_a_closed_form(scale):
+    law = ScoreNoise("laplace", 0.5 * scale, 0.5)
+    at = np.unique(np.rint(np.linspace(0, 20 * scale, 7)))
+    above = pair_errors._inverted(PairError(((law, 2, 1.0),)))
+    assert np.allclose(pair_errors._of_two(law, 0.5 * at), [above(q) for q in at], rtol=1e-6, atol=1e-12)
 
 
 def test_so_rare_that_only_moments_tell():
@@ -211,13 +232,14 @@ def test_the_variance_of_an_order_report_is_that_of_all_its_reports(m, k):
             row = sorted(drawn_list) if kept else list(drawn_list)
             score = -sent.estimate(np.array([row]))
             for i, j in combinations(range(m), 2):
-                apart = score[i] - score[j]
-                squares[i, j] = squares.get((i, j), 0.0) + chance * apart**2 / len(lists)
-                means[i, j] = means.get((i, j), 0.0) + chance * apart / len(lists)
-                farthest = max(farthest, abs(apart))
-    assert sent.most_apart == pytest.approx(farthest)
-    assert sent.worst_square == pytest.approx(max(squares.values()))
-    assert sent.worst_variance == pytest.approx(max(squares[p] - means[p] ** 2 for p in squares))
+                gap = score[i] - score[j]
+                squares[i, j] = squares.get((i, j), 0.0) + chance * gap**2 / len(lists)
+                means[i, j] = means.get((i, j), 0.0) + chance * gap / len(lists)
+                farthest = max(farthest, abs(gap))
+    most, square, variance = apart(sent)
+    assert most == pytest.approx(farthest)
+    assert square == pytest.approx(max(squares.values()))
+    assert variance == pytest.approx(max(squares[p] - means[p] ** 2 for p in squares))
     assert all(means[i, j] == pytest.approx(j - i) for i, j in means)
 
 
@@ -489,3 +511,78 @@ def test_a_thousand_items_are_quick():
         took.append(time.process_time() - start)
     assert min(took) < 0.2
     assert place_intervals(scores, law, 0.95)[0].min() == 1
+
+
+# --- strengths -------------------------------------------------------------------------------------------------------
+
+
+def strengths(law="discrete", persons=40, m=4, link="logistic"):
+    """A complete design: everybody answers every pair."""
+    pairs = list(combinations(range(m), 2))
+    rng = np.random.default_rng(12)
+    first, second = np.tile(pairs, (persons, 1)).T
+    won = (rng.random(len(first)) < np.where(first == 0, 0.8, 0.5)).astype(float)
+    data = dprank.Comparisons(first, second, won, list("abcd"), np.repeat(np.arange(persons), len(pairs)))
+    mechanism = dprank.PerturbedMLE.calibrated(
+        epsilon=3.0, n_items=m, ridge=0.7, graph="public", per_person=len(pairs), law=law
+    )
+    return mechanism, data
+
+
+@pytest.mark.slow
+@each("law", ["discrete", "continuous"])
+def test_strengths_of_a_complete_design(law):
+    mechanism, data = strengths(law)
+    exact = dprank.mle(data, ridge=0.7).theta
+    rng, right, sharp = np.random.default_rng(13), 0, 0
+    for _ in range(DRAWS):
+        table = mechanism.release(data, rng).intervals(LEVEL, persons=40)
+        assert ((table["lowest"] <= table["place"]) & (table["place"] <= table["highest"])).all()
+        right += holds(table, data.items, *true_places(np.round(exact, 6)))
+        sharp += table["highest"][0] == 1
+    assert right / DRAWS >= LEVEL - 4 * ERROR
+    assert sharp > DRAWS / 4
+
+
+def test_noisy_wins_are_read_off_strengths(monkeypatch):
+    from dprank.pairwise import perturbed_mle
+
+    mechanism, data = strengths()
+    seen = []
+    monkeypatch.setattr(
+        perturbed_mle, "score_places", lambda *arguments: seen.append(arguments) or place_intervals(*arguments[:3])
+    )
+    exact = win_counts(data, "half")
+    rng, drawn_noise = np.random.default_rng(14), []
+    draw = perturbed_mle.PerturbedMLE._noise
+    monkeypatch.setattr(
+        perturbed_mle.PerturbedMLE, "_noise", lambda self, *a: drawn_noise.append(draw(self, *a)) or drawn_noise[-1]
+    )
+    mechanism.release(data, rng).intervals(persons=40)
+    (wins, law, _, deviation), noisy = seen[0], exact - drawn_noise[0] / 2
+    assert (wins - wins[0]).tolist() == (noisy - noisy[0]).tolist()
+    assert (law, deviation) == (ScoreNoise("laplace", mechanism.scale, 0.5), 0.0)
+
+
+def test_strengths_of_other_graphs_are_refused():
+    mechanism, data = strengths()
+    release = mechanism.release(data, np.random.default_rng(1))
+    with refused("persons"):
+        release.intervals()
+    with refused("41", "a pair"):
+        release.intervals(persons=41)
+    with refused("sampling"):
+        release.intervals(sampling="people", persons=40)
+    wide = release.intervals(sampling="persons", persons=40)
+    some = release.intervals(sampling="answers", persons=40)
+    plain = release.intervals(persons=40)
+    assert (wide["lowest"] <= some["lowest"]).all()
+    assert (some["lowest"] <= plain["lowest"]).all()
+    private = dprank.PerturbedMLE.calibrated(
+        epsilon=3.0, n_items=4, ridge=40.0, graph="private", per_person=6, law="continuous"
+    )
+    with refused("graph = 'private'"):
+        private.release(data, np.random.default_rng(1)).intervals(persons=40)
+    uneven = dprank.PerturbedMLE.calibrated(epsilon=3.0, n_items=4, ridge=1.0, graph="public", per_person=1)
+    with refused("pairs"):
+        uneven.release(data, np.random.default_rng(1)).intervals(persons=40)

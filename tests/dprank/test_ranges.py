@@ -346,13 +346,10 @@ def test_what_is_no_level_is_refused(level):
 
 def test_releases_without_scores_of_a_known_law_are_refused():
     rng = np.random.default_rng(3)
-    answers = dprank.Comparisons([0, 0, 1], [1, 2, 2], [1, 0.5, 0], "abc", [0, 1, 1])
-    likelihood = dprank.PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=1.0, graph="public", per_person=3)
     releases = [
         dprank.ExponentialMechanism.calibrated(epsilon=1.0, n_items=3).release(VOTES, rng),
         dprank.LocalMatrix.calibrated(epsilon=1.0, n_items=3).release(VOTES, rng),
         dprank.PrivateKwikSort.calibrated(epsilon=1.0, n_items=3).release(VOTES, rng),
-        likelihood.release(answers, rng),
         dprank.Ranking(("a", "b"), np.array([1, 0]), np.array([1.0, 2.0])),
     ]
     for release in releases:

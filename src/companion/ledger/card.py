@@ -31,6 +31,8 @@ PAPERS = {
     "audit": "This book's own promises",
     "release": "What the tool promises",
 }
+#: Promises of our own, which no paper prints.
+OURS = ("audit:", "release:")
 ABOUT = {
     "printed": "as printed",
     "supplied": "with what we supply",
@@ -114,7 +116,7 @@ def fill(template: str, **values: Any) -> str:
 
 def card(claim: Claim, record: Record, profile: str) -> str:
     """Verdict card of a claim, as HTML; styled by `book/_static/book.css`."""
-    ours = claim.id.startswith("audit:")
+    ours = claim.id.startswith(OURS)
     return fill("card.html", claim=claim, record=record, main=decisive(record), profile=profile, ours=ours)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from companion.ledger.card import fill, show_number
+from companion.ledger.card import OURS, fill, show_number
 from companion.ledger.claim import Check
 from companion.ledger.files import Claim
 from companion.ledger.scoreboard import entries
@@ -47,7 +47,7 @@ def substitutions(
 
 def counts(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """How many claims of the papers there are, and how they stand."""
-    ours = [it for it in entries(ledger, records) if not it.claim.id.startswith("audit:")]
+    ours = [it for it in entries(ledger, records) if not it.claim.id.startswith(OURS)]
     numbers = {
         "claims": len(ours),
         "hold": sum(it.verdict == "holds" for it in ours),

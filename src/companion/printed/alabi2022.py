@@ -20,6 +20,7 @@ from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.randomisers import Estimates, Flipped, ranking_signs, require_telling, some_flips
 from dprank.aggregation.rules import Rule
 from dprank.aggregation.sent_reports import net_wins, random_lists, require_lists
+from dprank.data.ballots import Ballots
 from dprank.data.rankings import Rankings
 from dprank.models.draws import binomial
 from dprank.privacy.divergence import Divergence, PairLaw
@@ -52,7 +53,7 @@ class ClippedMatrix(NoisyMatrix):
         """None is proved."""
         raise ValueError("no error is proved for clipped fractions")
 
-    def noisy_margins(self, data: Rankings, rng: Source) -> NDArray[np.float64]:
+    def noisy_margins(self, data: Rankings | Ballots, rng: Source) -> NDArray[np.float64]:
         """Margins with noise, no larger than the number of voters."""
         return np.clip(super().noisy_margins(data, rng), -len(data), len(data))
 

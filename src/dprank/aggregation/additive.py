@@ -20,6 +20,8 @@ from dprank._require import (
     settle,
 )
 from dprank._search import least
+from dprank.data.ballots import HEAVIEST, BallotForm, Ballots, require_ballots
+from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise as laws
 from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, ratio_up, require_scale
@@ -46,6 +48,8 @@ class AdditiveNoise(ABC):
     adjacency : {"replace", "add_remove"}
     law : {"discrete", "continuous"}
         Noise on the grid of possible counts, fit for release; or on the real line, for research.
+    ballots, max_weight
+        As in `NoisyMatrix`.
 
     Raises
     ------
@@ -67,13 +71,19 @@ class AdditiveNoise(ABC):
     delta: float = 0.0
     adjacency: Adjacency = "replace"
     law: Law = "discrete"
+    ballots: BallotForm = "full"
+    max_weight: int = 1
 
     def __post_init__(self) -> None:
         settle(
             self,
             n_items=require_whole("n_items", self.n_items, 2),
             delta=require_noise(self.noise, self.delta, self.law, self.adjacency),
+            ballots=require_one_of("ballots", self.ballots, get_args(BallotForm)),
+            max_weight=require_whole("max_weight", self.max_weight, 1, HEAVIEST),
         )
+        if self.ballots == "full" and self.max_weight > 1:
+            raise ValueError(f"max_weight = {self.max_weight}; 1 with ballots = 'full': full rankings have no weights")
         settle(self, scale=require_noise_scale(self.scale, self.noise, self.l1_sensitivity, self.l2_sensitivity))
 
     def _least(self, epsilon: float) -> Self:
@@ -90,7 +100,7 @@ class AdditiveNoise(ABC):
     @property
     def grain(self) -> float:
         """Step of the grid of possible counts."""
-        return 1.0
+        return 1.0 if self.ballots == "full" else 0.5
 
     @property
     @abstractmethod
@@ -130,16 +140,28 @@ class AdditiveNoise(ABC):
         """Bound on the mean absolute noise on one count; attained on the real line."""
         return self.scale * (1.0 if self.noise == "laplace" else math.sqrt(2 / math.pi))
 
-    def _require_counts(self, name: str, counts: ArrayLike, axes: int) -> NDArray[Any]:
+    def _rankings(self, data: Any) -> Rankings:
+        """Of `n_items` items; where the mechanism is for full ones."""
+        if isinstance(data, Ballots):
+            raise ValueError("data are dprank.Ballots, which may have ties and gaps; ballots = 'partial' takes them")
+        return require_rankings(data, self.n_items)
+
+    def _ballots(self, data: Any) -> Ballots:
+        """Of `n_items` items, no heavier than is promised; full rankings are ballots."""
+        return require_ballots(data, self.n_items).bounded_weight(self.max_weight)
+
+    def _require_counts(self, name: str, counts: ArrayLike, axes: int, step: float = 1.0) -> NDArray[Any]:
         """Refuse what are no numbers for the items, in so many last axes, and what noise on the grid would not hide.
 
-        For noise on the grid they come back as integers.
+        They come back in steps, for noise on the grid as integers.
         """
         counts = as_array(name, counts)
         if counts.dtype.kind not in "iuf" or counts.shape[-axes:] != (self.n_items,) * axes:
             raise ValueError(f"{name} is no array of numbers; {axes} last axes of n_items = {self.n_items} are needed")
+        counts = counts if step == 1 else counts / step
         if self.law == "discrete" and (counts != np.rint(counts)).any():
-            raise ValueError(f"{name} holds fractions; whole numbers are needed: whole noise hides no fractions")
+            needed = "whole numbers" if step == 1 else f"multiples of {step:g}"
+            raise ValueError(f"{name} holds fractions; {needed} are needed: whole noise hides no fractions")
         if self.law == "discrete" and ((counts > WIDEST_COUNT) | (counts < -WIDEST_COUNT)).any():
             raise ValueError(f"{name} goes beyond 2^51; whole noise is added exactly up to there")
         return counts.astype(np.int64) if self.law == "discrete" else counts

@@ -17,6 +17,7 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.rules import order_by
+from dprank.data.ballots import Ballots
 from dprank.data.rankings import Rankings
 from dprank.privacy import noise as laws
 from dprank.privacy.divergence import Divergence, PairLaw, noise_shift, pair_of, whole_noise
@@ -52,7 +53,7 @@ _REACH = {"laplace": 60, "gaussian": 12}
 
 
 @exact.register
-def noisy_matrix_law(mechanism: NoisyMatrix, data: Rankings, other: Rankings) -> Divergence:
+def noisy_matrix_law(mechanism: NoisyMatrix, data: Rankings | Ballots, other: Rankings | Ballots) -> Divergence:
     """Of the noisy margins, from which all else is computed.
 
     Examples
@@ -61,17 +62,17 @@ def noisy_matrix_law(mechanism: NoisyMatrix, data: Rankings, other: Rankings) ->
     >>> round(noisy_matrix_law(NoisyMatrix(2, 2.0), one, other).epsilon(0), 6)  # a count moves by 1
     0.5
     """
-    margins = [_margins(d)[np.triu_indices(mechanism.n_items, 1)] for d in (data, other)]
+    margins = [mechanism.margins(d)[np.triu_indices(mechanism.n_items, 1)] for d in (data, other)]
     steps = (margins[1] - margins[0]) / 2 / mechanism.grain
     return noise_shift(mechanism.noise, mechanism.law, steps, mechanism.scale / mechanism.grain)
 
 
 @sample.register
 def draw_noisy_matrices(
-    mechanism: NoisyMatrix, data: Rankings, size: int, rng: np.random.Generator
+    mechanism: NoisyMatrix, data: Rankings | Ballots, size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Orders, and the margins of all pairs."""
-    return ordered(mechanism, mechanism.perturb(np.tile(_margins(data), (size, 1, 1)), rng), rng)
+    return ordered(mechanism, mechanism.perturb(np.tile(mechanism.margins(data), (size, 1, 1)), rng), rng)
 
 
 def ordered(mechanism: NoisyMatrix, margins: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
@@ -104,7 +105,7 @@ def _orders(mechanism: NoisyMatrix, margins: NDArray[np.float64], rng: np.random
 
 
 @exact.register
-def private_borda_law(mechanism: PrivateBorda, data: Rankings, other: Rankings) -> Divergence:
+def private_borda_law(mechanism: PrivateBorda, data: Rankings | Ballots, other: Rankings | Ballots) -> Divergence:
     """Of the differences of the noisy sums, which is all that is published.
 
     Laplace noise: exact at delta 0, where the loss is the least over all common shifts, approached as the items split
@@ -117,22 +118,22 @@ def private_borda_law(mechanism: PrivateBorda, data: Rankings, other: Rankings) 
     >>> round(private_borda_law(PrivateBorda(2, 4.0), one, other).epsilon(0), 6)  # two sums move by 1 each
     0.5
     """
-    move = _sums(other) - _sums(data)
+    move = mechanism.counts(other) - mechanism.counts(data)
     if mechanism.noise == "laplace":
         move = move - np.sort(move)[len(move) // 2]
     elif mechanism.law == "continuous" or move.sum() % len(move) == 0:
         move = move - move.mean()
     else:
         raise NoExactRoute("moves sum to no multiple of the number of items: no exact law")
-    return noise_shift(mechanism.noise, mechanism.law, move, mechanism.scale)
+    return noise_shift(mechanism.noise, mechanism.law, move, mechanism.scale / mechanism.grain)
 
 
 @sample.register
 def draw_private_bordas(
-    mechanism: PrivateBorda, data: Rankings, size: int, rng: np.random.Generator
+    mechanism: PrivateBorda, data: Rankings | Ballots, size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Orders, and centred scores."""
-    sums = mechanism.perturb(np.tile(_sums(data), (size, 1)), rng)
+    sums = mechanism.perturb(mechanism.grain * np.tile(mechanism.counts(data), (size, 1)), rng)
     return published(sums, rng)
 
 
@@ -147,10 +148,6 @@ def published(sums: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np
     ahead = sums[:, :1] - sums
     scores = ahead - ahead.mean(axis=1, keepdims=True)
     return np.c_[best_first(scores, rng), scores]
-
-
-def _sums(data: Rankings) -> NDArray[np.int64]:
-    return data.positions.sum(axis=0, dtype=np.int64)
 
 
 # --- the exponential mechanism ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, singledispatch
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from typing import Any
 
 import numpy as np
@@ -20,15 +20,17 @@ from dprank.aggregation.directions import PositionVector, VectorReport
 from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort
 from dprank.aggregation.local_reports import OneRound
 from dprank.aggregation.randomisers import OrderReport, SampledOrder, SplitResponse, ranking_signs
+from dprank.aggregation.sent_reports import is_full, require_votes
 from dprank.data.rankings import Rankings
 from dprank.privacy.coins import law_of
 from dprank.privacy.divergence import PairLaw, pair_of
-from dprank.privacy.laws import exact, features, sample, signs_law
+from dprank.privacy.laws import NoExactRoute, exact, features, sample, signs_law
 from dprank.privacy.randomized_response import GRAIN
 
 __all__ = [
     "Polled",
     "Transcript",
+    "completions",
     "cube_law",
     "draw_local_kwiksort",
     "draw_reports",
@@ -170,9 +172,36 @@ def _centred(positions: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(positions - np.mean(positions))
 
 
+def completions(places: NDArray[Any]) -> NDArray[np.int64]:
+    """Every full ranking that `dprank.aggregation.sent_reports.completed` may make of a ballot, as often as is likely.
+
+    Parameters
+    ----------
+    places : ndarray of int, shape (items,)
+        As of `dprank.data.ballots.as_orders`.
+
+    Returns
+    -------
+    ndarray of int, shape (rankings, items)
+        Of a full ranking itself alone; at most 2 items! rows.
+
+    Examples
+    --------
+    >>> completions(np.array([0, 1, 1])).tolist()
+    [[0, 1, 2], [0, 2, 1]]
+    >>> completions(np.array([0, 1, -1])).tolist()
+    [[0, 1, 2], [1, 2, 0]]
+    """
+    tiers = [np.flatnonzero(places == place) for place in range(int(places.max(initial=-1)) + 1)]
+    gaps = np.flatnonzero(places < 0)
+    ordered = [[*tiers, gaps], [gaps, *tiers]] if len(gaps) and tiers else [[*tiers, gaps]]
+    orders = [[*chain(*parts)] for all_tiers in ordered for parts in product(*map(permutations, all_tiers))]
+    return np.argsort(np.array(orders), axis=1)
+
+
 @exact.register
 def one_round_law(mechanism: OneRound, data: Any, other: Any) -> PairLaw:
-    """Of one voter's report: by the side that a direction lies on, else by enumeration.
+    """Of one voter's report: by the side that a direction lies on, else by enumeration of all coins.
 
     Examples
     --------
@@ -181,14 +210,16 @@ def one_round_law(mechanism: OneRound, data: Any, other: Any) -> PairLaw:
     >>> round(one_round_law(poll, [0, 1, 2], [2, 1, 0]).epsilon(0), 6)
     1.0
     """
-    randomiser, both = mechanism.randomiser, np.array([data, other])
+    randomiser, both = mechanism.randomiser, require_votes([data, other], mechanism.n_items)
     match randomiser:
+        case VectorReport(geometry="ball") | PositionVector() if not is_full(both).all():
+            raise NoExactRoute("directions on the side of one of several rankings, as ties and gaps have them: no law")
         case VectorReport(geometry="ball"):
             one, another = ranking_signs(both).astype(int)
             return sides_law(one, another, randomiser.flips / GRAIN)
         case PositionVector():
             return sides_law(_centred(both[0]), _centred(both[1]), randomiser.flips / GRAIN)
-    return pair_of(*report_law(randomiser, both))
+    return pair_of(*(report_law(randomiser, completions(places)).mean(axis=0) for places in both))
 
 
 @sample.register
@@ -202,7 +233,7 @@ def draw_reports(mechanism: OneRound, data: Any, size: int, rng: np.random.Gener
     >>> draw_reports(poll, [0, 1], 5, np.random.default_rng(1)).shape
     (5, 2)
     """
-    return np.asarray(mechanism.randomiser.report(np.tile(data, (size, 1)), rng), float)
+    return np.asarray(mechanism.sent(np.tile(require_votes([data], mechanism.n_items), (size, 1)), rng), float)
 
 
 # --- KwikSort among voters -------------------------------------------------------------------------------------------

@@ -10,16 +10,17 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import require_whole
+from dprank._require import require_one_of, require_whole
 from dprank.aggregation.randomisers import Randomiser, SampledOrder, require_randomiser
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
-from dprank.aggregation.sent_reports import require_votes
-from dprank.data.rankings import Rankings, require_items, require_rankings
+from dprank.aggregation.sent_reports import completed, require_votes
+from dprank.data.ballots import BallotForm, Ballots, require_ballots
+from dprank.data.rankings import Rankings, require_items
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.noise import Source, require_source
 from dprank.release import Ranking, Report, source_of, source_of_reports
@@ -38,6 +39,13 @@ class OneRound(ABC):
     ----------
     randomiser : Randomiser
         Fixes items and privacy.
+
+    Notes
+    -----
+    A voter who ties items, or leaves some out, first orders them by fair coins (see
+    `dprank.aggregation.sent_reports.completed`). Every report is then as likely as the mean of what it is under some
+    full rankings: under two ballots its probabilities differ by no larger factor than under two full rankings. What a
+    pair or a place is estimated to be is unbiased for what the ballot says: of a pair that it does not order, 0.
 
     Examples
     --------
@@ -65,7 +73,8 @@ class OneRound(ABC):
         Parameters
         ----------
         positions : array_like of int, shape (items,)
-            The place that the voter gives every item, 0 for the best.
+            The place that the voter gives every item, the smaller the better; equal for items that are tied, and -1 for
+            one that the voter does not rank.
         rng : numpy.random.Generator or dprank.SECURE
             `SECURE` for a voter; a seeded generator for research.
 
@@ -76,7 +85,11 @@ class OneRound(ABC):
             report spends `guarantee` again.
         """
         one = require_votes([positions], self.n_items)  # type: ignore[arg-type]
-        return Report(self.randomiser.report(one, require_source(rng))[0].tolist(), source_of(rng, self))
+        return Report(self.sent(one, require_source(rng))[0].tolist(), source_of(rng, self))
+
+    def sent(self, places: NDArray[Any], rng: Source) -> NDArray[Any]:
+        """What the voters of a simulation send, a row each; `places` as of `dprank.data.ballots.as_orders`."""
+        return self.randomiser.report(completed(places, rng), rng)
 
     def aggregate(self, reports: Any, rng: Source, *, items: Sequence[str]) -> Ranking:
         """The order that the reports of all voters give: needs no trust, and spends nothing more.
@@ -168,7 +181,7 @@ class LocalMatrix(OneRound):
         """
         return cls(SampledOrder.calibrated(epsilon=epsilon, n_items=n_items), rule)
 
-    def additive_error(self, n_voters: int) -> float:
+    def additive_error(self, n_voters: int, ballots: BallotForm = "full") -> float:
         r"""Bound on the expected Kemeny score of the released order, less the least there is, if the rule is exact.
 
         A fair coin for every pair scores m (m - 1) / 4 in expectation: an error near that promises nothing.
@@ -177,11 +190,14 @@ class LocalMatrix(OneRound):
         ----------
         n_voters : int
             At least 1.
+        ballots : {"full", "partial"}
+            Whether voters may tie items and leave some out, whose coins add 1 to the variance of a pair at most.
 
         Returns
         -------
         float
-            In pairs on which the average voter disagrees. The rule "auto" is exact up to 20 items.
+            In pairs on which the average voter disagrees, one half for a pair that a voter does not order. The rule
+            "auto" is exact up to 20 items.
 
         Raises
         ------
@@ -196,7 +212,8 @@ class LocalMatrix(OneRound):
         """
         require_exact(self.rule)
         pairs = math.comb(self.n_items, 2)
-        error = pairs * math.sqrt(self.randomiser.variance)
+        coins = float(require_one_of("ballots", ballots, get_args(BallotForm)) == "partial")
+        error = pairs * math.sqrt(self.randomiser.variance + coins)
         if isinstance(self.randomiser, SampledOrder):
             width = pairs / self.randomiser.shrinkage
             error = min(error, width / 2 * math.sqrt(2 * math.lgamma(self.n_items + 1)))
@@ -208,13 +225,14 @@ class LocalMatrix(OneRound):
         Parameters
         ----------
         positions : array_like of int, shape (voters, items)
-            At least one voter.
+            At least one voter; each as in `report`.
         rng : numpy.random.Generator or dprank.SECURE
 
         Returns
         -------
         ndarray of float, shape (items, items)
-            The two entries of a pair sum to 1; entries may lie outside [0, 1]. Diagonal 0.
+            The two entries of a pair sum to 1; entries may lie outside [0, 1]. Diagonal 0. A voter who does not order a
+            pair counts as one half for both.
         """
         m = self.n_items
         table = require_votes(positions, m)
@@ -223,20 +241,20 @@ class LocalMatrix(OneRound):
         total = np.zeros(math.comb(m, 2))
         for start in range(0, len(table), rows):
             block = table[start : start + rows]
-            total += len(block) * self.randomiser.estimate(self.randomiser.report(block, rng))
+            total += len(block) * self.randomiser.estimate(self.sent(block, rng))
         return self._fractions(total / len(table))
 
-    def release(self, data: Rankings, rng: Source) -> Ranking:
-        """One order from at least one ranking, as `report` and `aggregate` make it.
+    def release(self, data: Rankings | Ballots, rng: Source) -> Ranking:
+        """One order from at least one ballot, as `report` and `aggregate` make it.
 
         Parameters
         ----------
-        data : Rankings
-            Of `n_items` items.
+        data : Rankings or Ballots
+            Of `n_items` items. Weights are not read: every voter sends one report.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE`, which `VectorReport` refuses.
         """
-        w = self.fractions(require_rankings(data, self.n_items, 1).positions, rng)
+        w = self.fractions(votes_of(data, self.n_items), rng)
         order = order_by(self.rule, w, rng=rng)
         return Ranking(data.items, order, mechanism=self, source=source_of(rng, self))
 
@@ -248,3 +266,14 @@ class LocalMatrix(OneRound):
         matrix = np.zeros((self.n_items, self.n_items))
         matrix[np.triu_indices(self.n_items, 1)] = (1 + signs) / 2
         return matrix + np.tril(1 - matrix.T, -1)
+
+
+def votes_of(data: Rankings | Ballots, n_items: int) -> NDArray[Any]:
+    """Places of at least one ranking or ballot, a row a voter.
+
+    Examples
+    --------
+    >>> votes_of(Ballots([[0, 1, -1]], "abc"), 3).tolist()
+    [[0, 1, -1]]
+    """
+    return require_ballots(data, n_items, 1).places

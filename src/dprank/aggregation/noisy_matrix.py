@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from dprank._require import require_positive, require_whole
 from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
-from dprank.data.rankings import Rankings, require_rankings
+from dprank.data.ballots import BallotForm, Ballots
+from dprank.data.rankings import Rankings
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source
-from dprank.privacy.pair_ranges import PairError, Places, Sampling, drawn, majority_places, pair_places
+from dprank.privacy.pair_errors import PairError
+from dprank.privacy.pair_ranges import Places, Sampling, drawn, majority_places, pair_places
 from dprank.privacy.ranges import ScoreNoise, place_intervals
 from dprank.release import Ranking, source_of
 
@@ -41,6 +43,12 @@ class NoisyMatrix(AdditiveNoise):
     rule : {"auto", "kemeny", "local_search", "borda", "copeland"}
         What orders the noisy matrix, see `order_by`. It costs no privacy. "auto" never takes
         long; "kemeny" insists on the proved optimum for up to a minute.
+    ballots : {"full", "partial"}
+        What the data are: `Rankings`; or `Ballots` too, which may leave items out and tie others. It costs no privacy,
+        and no noise but that the grid may be half as wide.
+    max_weight : int
+        Public bound on the weight of one ballot, 1 to 2^20, which noise grows with: a heavier ballot is counted as one
+        of this weight. 1 for full rankings, which have no weights.
 
     Raises
     ------
@@ -55,7 +63,8 @@ class NoisyMatrix(AdditiveNoise):
     -----
     A voter who turns their ranking round moves the count of each of the m (m - 1) / 2 pairs by one, and nobody moves
     more: :math:`l_1` sensitivity :math:`\binom{m}{2}`, :math:`l_2` sensitivity its root, both attained. A voter who
-    comes or goes moves half a margin by one half.
+    comes or goes moves half a margin by one half. A ballot with ties or gaps moves no more, but some halves of margins
+    not at all; with a weight of up to `max_weight`, that many times as much.
 
     Examples
     --------
@@ -90,6 +99,8 @@ class NoisyMatrix(AdditiveNoise):
         adjacency: Adjacency = "replace",
         law: Law = "discrete",
         rule: Rule = "auto",
+        ballots: BallotForm = "full",
+        max_weight: int = 1,
     ) -> Self:
         """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
 
@@ -101,7 +112,7 @@ class NoisyMatrix(AdditiveNoise):
             Above 0, finite.
         delta : float
             In [0, 1).
-        n_items, adjacency, law, rule
+        n_items, adjacency, law, rule, ballots, max_weight
             As in `NoisyMatrix`.
 
         Raises
@@ -117,6 +128,7 @@ class NoisyMatrix(AdditiveNoise):
         """
         epsilon = require_positive("epsilon", epsilon)
         parameters: dict[str, Any] = {"delta": delta, "adjacency": adjacency, "law": law, "rule": rule}
+        parameters |= {"ballots": ballots, "max_weight": max_weight}
         return cls(n_items, FINITE, noise_of(delta), **parameters)._least(epsilon)
 
     @property
@@ -126,18 +138,23 @@ class NoisyMatrix(AdditiveNoise):
 
     @property
     def grain(self) -> float:
-        """What one voter moves every pair by at most, and the step of the grid."""
-        return 1.0 if self.adjacency == "replace" else 0.5
+        """Step of the grid: of full rankings by a number of voters that is known, all margins have one parity."""
+        return 1.0 if self.adjacency == "replace" and self.ballots == "full" else 0.5
+
+    @property
+    def _move(self) -> float:
+        """What one voter moves half of every margin by at most."""
+        return self.max_weight * (1.0 if self.adjacency == "replace" else 0.5)
 
     @property
     def l1_sensitivity(self) -> float:
         """Largest sum of absolute differences of the counts of neighbouring data; attained by a reversed ranking."""
-        return self.n_pairs * self.grain
+        return self.n_pairs * self._move
 
     @property
     def l2_sensitivity(self) -> float:
         """Largest Euclidean distance between the counts of neighbouring data, rounded up."""
-        return math.nextafter(self.grain * math.sqrt(self.n_pairs), math.inf)
+        return math.nextafter(self._move * math.sqrt(self.n_pairs), math.inf)
 
     @property
     def margin_noise(self) -> ScoreNoise:
@@ -172,19 +189,22 @@ class NoisyMatrix(AdditiveNoise):
         pairs, and twice that of its own. Gaussian noise of deviation :math:`\sigma` on the line in all pairs gives row
         sums of covariance :math:`\sigma^2 (m I - 1 1^T)`, as independent noises of deviation
         :math:`\sigma \sqrt m` have less their mean: they have the very law of `dprank.privacy.ranges`. A voter moves a
-        margin by 1 at most, and a difference of net wins by 2 (m - 1).
+        margin by `max_weight` at most, and a difference of net wins by 2 (m - 1) times that.
         """
         n, m, one, margins = drawn(sampling, persons), self.n_items, self.margin_noise, release.margins
         if sampling == "answers":
             raise ValueError("sampling = 'answers'; a ballot is all of one person: 'persons'")
         assert margins is not None
         if self.rule != "borda":
-            return majority_places(margins, PairError(((one, 1, 1.0),), deviation=math.sqrt(n)), level)
+            return majority_places(
+                margins, PairError(((one, 1, 1.0),), deviation=self.max_weight * math.sqrt(n)), level
+            )
         wins = margins.sum(axis=1)
         if one.noise == "gaussian" and not one.step and not n:
             return place_intervals(wins, ScoreNoise("gaussian", one.scale * math.sqrt(m)), level)
         others = ((one, 2 * (m - 2), 1.0),) if m > 2 else ()
-        return pair_places(wins, PairError((*others, (one, 1, 2.0)), deviation=2 * (m - 1) * math.sqrt(n)), level)
+        drawing = self.max_weight * 2 * (m - 1) * math.sqrt(n)
+        return pair_places(wins, PairError((*others, (one, 1, 2.0)), deviation=drawing), level)
 
     def additive_error(self, n_voters: int) -> float:
         r"""Bound on the expected Kemeny score of the released order, less the least there is, if the rule is exact.
@@ -195,7 +215,7 @@ class NoisyMatrix(AdditiveNoise):
         Parameters
         ----------
         n_voters : int
-            At least 1.
+            At least 1; of ballots with weights their sum.
 
         Returns
         -------
@@ -221,7 +241,7 @@ class NoisyMatrix(AdditiveNoise):
             error = 2 * math.sqrt(orders * (self.n_pairs + orders))
         return self.scale * error / require_whole("n_voters", n_voters, 1)
 
-    def release(self, data: Rankings, rng: Source) -> Ranking:
+    def release(self, data: Rankings | Ballots, rng: Source) -> Ranking:
         """One private order.
 
         Parameters
@@ -242,10 +262,24 @@ class NoisyMatrix(AdditiveNoise):
         order = order_by(self.rule, margins, rng=rng)
         return Ranking(data.items, order, margins=margins, mechanism=self, source=source_of(rng, self))
 
-    def noisy_margins(self, data: Rankings, rng: Source) -> NDArray[np.float64]:
+    def noisy_margins(self, data: Rankings | Ballots, rng: Source) -> NDArray[np.float64]:
         """Margins of rankings, with noise: all that the rule sees; see `perturb`."""
-        counts = require_rankings(data, self.n_items).pairwise()
-        return self.perturb(counts - counts.T, rng)
+        return self.perturb(self.margins(data), rng)
+
+    def margins(self, data: Rankings | Ballots) -> NDArray[np.int64]:
+        """What `release` adds noise to, shape (items, items): exact, and not private.
+
+        Examples
+        --------
+        >>> from dprank import Ballots
+        >>> ballots = Ballots([[0, 1, 1], [0, -1, 1]], "abc", weight=[1, 9])
+        >>> NoisyMatrix(3, 4.0, ballots="partial", max_weight=2).margins(ballots).tolist()
+        [[0, 1, 3], [-1, 0, 0], [-3, 0, 0]]
+        """
+        if self.ballots == "partial":
+            return self._ballots(data).margins()
+        counts = self._rankings(data).pairwise()
+        return counts - counts.T
 
     def perturb(self, margins: NDArray[Any], rng: Source) -> NDArray[np.float64]:
         """Margins with noise: one draw for each pair, twice of it on the margin.
@@ -253,8 +287,8 @@ class NoisyMatrix(AdditiveNoise):
         Parameters
         ----------
         margins : ndarray, shape (..., items, items)
-            Antisymmetric; leading axes are independent repetitions. For noise on the grid those of rankings: whole
-            numbers and, where one voter is replaced, all odd or all even.
+            Antisymmetric; leading axes are independent repetitions. For noise on the grid those of the data: whole
+            numbers and, where one of full rankings is replaced, all odd or all even.
         rng : numpy.random.Generator or dprank.SECURE
 
         Returns

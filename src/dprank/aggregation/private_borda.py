@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from dprank._require import require_positive, require_whole
 from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
-from dprank.data.rankings import Rankings, require_rankings
+from dprank.data.ballots import BallotForm, Ballots
+from dprank.data.rankings import Rankings
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source, best_first
 from dprank.privacy.pair_ranges import Places, Sampling, drawn, score_places
@@ -42,6 +43,8 @@ class PrivateBorda(AdditiveNoise):
         The number of voters is used by neither.
     law : {"discrete", "continuous"}
         Whole noise, fit for release; or on the real line.
+    ballots, max_weight
+        As in `dprank.NoisyMatrix`.
 
     Raises
     ------
@@ -59,6 +62,12 @@ class PrivateBorda(AdditiveNoise):
     where it is turned round, with :math:`l_1` norm :math:`\lfloor m^2 / 2 \rfloor` and :math:`l_2` norm
     :math:`\sqrt{m (m^2 - 1) / 3}`, and no shift shortens either. To add a ranking moves them, after the shift by the
     middle place, by half of that: without the shift it would be :math:`m (m - 1) / 2`.
+
+    With ``ballots="partial"`` what is summed is the place of an item about the middle: half the number of items that a
+    ballot puts before it, less half of those that it puts behind it. Of a full ranking that is its place less the
+    middle one. Every other ballot is a mean of full rankings in all pairs that it orders and in none that it does not,
+    and norms are convex: no ballot moves the sums more than a full one, of weight `max_weight`. All sums are multiples
+    of a half, and need no shift.
 
     Examples
     --------
@@ -85,6 +94,8 @@ class PrivateBorda(AdditiveNoise):
         n_items: int,
         adjacency: Adjacency = "replace",
         law: Law = "discrete",
+        ballots: BallotForm = "full",
+        max_weight: int = 1,
     ) -> Self:
         """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
 
@@ -96,7 +107,7 @@ class PrivateBorda(AdditiveNoise):
             Above 0, finite.
         delta : float
             In [0, 1).
-        n_items, adjacency, law
+        n_items, adjacency, law, ballots, max_weight
             As in `PrivateBorda`.
 
         Raises
@@ -111,22 +122,22 @@ class PrivateBorda(AdditiveNoise):
         8.0
         """
         epsilon = require_positive("epsilon", epsilon)
-        free = cls(n_items, FINITE, noise_of(delta), delta=delta, adjacency=adjacency, law=law)
-        return free._least(epsilon)
+        parameters: dict[str, Any] = {"adjacency": adjacency, "law": law, "ballots": ballots, "max_weight": max_weight}
+        return cls(n_items, FINITE, noise_of(delta), delta=delta, **parameters)._least(epsilon)
 
     @property
     def l1_sensitivity(self) -> float:
         """Least bound on the sum of absolute moves that one voter causes, up to a common shift."""
-        return float(self.n_items**2 // (2 if self.adjacency == "replace" else 4))
+        return float(self.max_weight * (self.n_items**2 // (2 if self.adjacency == "replace" else 4)))
 
     @property
     def l2_sensitivity(self) -> float:
         """The same of the Euclidean norm, rounded up; shifts are whole where the noise is."""
         m = self.n_items
         square = Fraction(m * (m * m - 1), 3 if self.adjacency == "replace" else 12)
-        if self.adjacency == "add_remove" and self.law == "discrete" and m % 2 == 0:
+        if self.ballots == "full" and self.adjacency == "add_remove" and self.law == "discrete" and m % 2 == 0:
             square += Fraction(m, 4)  # the middle place lies between two
-        return math.nextafter(math.sqrt(square), math.inf)
+        return math.nextafter(math.sqrt(square * self.max_weight**2), math.inf)
 
     @property
     def noise_law(self) -> ScoreNoise:
@@ -156,7 +167,7 @@ class PrivateBorda(AdditiveNoise):
         n = drawn(sampling, persons)
         if sampling == "answers":
             raise ValueError("sampling = 'answers'; a ballot is all of one person: 'persons'")
-        return (self.n_items - 1) * math.sqrt(n)
+        return self.max_weight * (self.n_items - 1) * math.sqrt(n)
 
     def open_places(
         self, release: Ranking, level: float, sampling: Sampling | None = None, persons: int | None = None
@@ -174,22 +185,23 @@ class PrivateBorda(AdditiveNoise):
         Parameters
         ----------
         n_voters : int
-            At least 1.
+            At least 1; of ballots with weights their sum.
 
         Returns
         -------
         float
-            Twice the expected sum of absolute noise, a voter: in pairs on which the average voter disagrees.
+            Twice the expected sum of absolute noise, a voter: in pairs on which the average voter disagrees. A pair
+            that a ballot does not order costs any order one half.
         """
         return 2 * self.n_items * self._wander / require_whole("n_voters", n_voters, 1)
 
-    def release(self, data: Rankings, rng: Source) -> Ranking:
+    def release(self, data: Rankings | Ballots, rng: Source) -> Ranking:
         """One private order, with its scores.
 
         Parameters
         ----------
-        data : Rankings
-            Of `n_items` items.
+        data : Rankings or Ballots
+            Of `n_items` items; the latter with ``ballots="partial"``.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
@@ -202,9 +214,33 @@ class PrivateBorda(AdditiveNoise):
         -----
         O(voters * items + items log items).
         """
-        sums = require_rankings(data, self.n_items).positions.sum(axis=0, dtype=np.int64)
-        scores = centred_scores(sums + self._drawn(sums.shape, rng))
+        sums = self.counts(data)
+        scores = self.grain * centred_scores(sums + self._drawn(sums.shape, rng))
         return Ranking(data.items, best_first(scores, rng), scores, mechanism=self, source=source_of(rng, self))
+
+    def counts(self, data: Rankings | Ballots) -> NDArray[np.int64]:
+        """What `release` adds noise to, in units of `grain`, shape (items,): exact, and not private.
+
+        Parameters
+        ----------
+        data
+            As in `release`.
+
+        Raises
+        ------
+        ValueError
+            As `release`.
+
+        Examples
+        --------
+        >>> from dprank import Ballots
+        >>> mechanism = PrivateBorda(3, 4.0, ballots="partial")
+        >>> mechanism.counts(Ballots([[0, 1, 1], [0, -1, 1]], "abc")).tolist()  # half a place each
+        [-3, 1, 2]
+        """
+        if self.ballots == "full":
+            return self._rankings(data).positions.sum(axis=0, dtype=np.int64)
+        return -self._ballots(data).net_wins()
 
     def perturb(self, sums: NDArray[Any], rng: Source) -> NDArray[np.float64]:
         """Sums of places with noise: what `guarantee` covers is their differences.
@@ -214,7 +250,7 @@ class PrivateBorda(AdditiveNoise):
         Parameters
         ----------
         sums : ndarray, shape (..., items)
-            Whole numbers, for noise on the grid; leading axes are independent repetitions.
+            Multiples of `grain`, for noise on the grid; leading axes are independent repetitions.
         rng : numpy.random.Generator or dprank.SECURE
 
         Returns
@@ -227,8 +263,8 @@ class PrivateBorda(AdditiveNoise):
         ValueError
             Where whole noise would leave digits as they are.
         """
-        sums = self._require_counts("sum", sums, 1)
-        return np.asarray(sums + self._drawn(sums.shape, rng), float)
+        sums = self._require_counts("sum", sums, 1, self.grain)
+        return self.grain * np.asarray(sums + self._drawn(sums.shape, rng), float)
 
 
 def centred_scores(places: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -400,48 +400,6 @@ class OrderReport:
         scaled = self.order.chance * self.order.shrinkage
         return k * mean_square(k) / (m * scaled**2) - mean_square(m)
 
-    @property
-    def most_apart(self) -> float:
-        """The most by which one report puts two items apart."""
-        return (self.order.length - 1) / (self.order.chance * self.order.shrinkage)
-
-    @property
-    def worst_variance(self) -> float:
-        """Of the places by which one report puts two items apart: the largest over rankings and pairs; O(items^2)."""
-        squares, apart = self._squares()
-        return float((squares - apart**2).max())
-
-    @property
-    def worst_square(self) -> float:
-        """The same, of the mean square."""
-        return float(self._squares()[0].max())
-
-    def _squares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean square of that number of places, and its mean, for every two places of a ranking, shape (pairs,).
-
-        Of k items that are sent in the voter's order, one at place a has as many before it as a hypergeometric number
-        counts; in a random order its place is uniform.
-        """
-        m, k = self.n_items, self.order.length
-        first, second = np.triu_indices(m, 1)
-        both = k * (k - 1) / (m * (m - 1))
-        alone = k * (m - k) / (m * (m - 1))
-
-        def moments(good: NDArray[np.int64], of: int, taken: int) -> tuple[Any, Any]:
-            """Mean and mean square of how many of the `good` among so many are taken."""
-            mean = taken * good / max(of, 1)
-            return mean, mean + mean * (good - 1) * (taken - 1) / max(of - 1, 1)
-
-        mean, square = moments(second - first - 1, m - 2, k - 2)
-        own = both * (square + 2 * mean + 1)
-        for better in (first, second - 1):
-            # one of the two is sent alone; items better than it are counted without the other
-            mean, square = moments(better, m - 2, k - 1)
-            own = own + alone * ((k - 1) ** 2 / 4 - (k - 1) * mean + square)
-        blind = both * k * (k + 1) / 6 + 2 * alone * mean_square(k)
-        c = self.order.shrinkage
-        return (c * own + (1 - c) * blind) / (self.order.chance * c) ** 2, (second - first).astype(float)
-
     def report(self, positions: NDArray[Any], rng: Source) -> NDArray[np.int64]:
         """Items in the order sent, shape (voters, length)."""
         return self.order.report(positions, rng)

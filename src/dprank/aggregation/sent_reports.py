@@ -10,28 +10,77 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._require import as_list, require_unmasked
-from dprank.data.kendall import as_positions
+from dprank.data.ballots import as_orders
 from dprank.privacy.noise import SecureSource, Source
+from dprank.privacy.randomized_response import GRAIN, randomise
 
-__all__ = ["net_wins", "random_lists"]
+__all__ = ["completed", "is_full", "net_wins", "random_lists"]
 
 
 def require_votes(positions: ArrayLike, n_items: int) -> NDArray[Any]:
-    """Refuse what is not at least one ranking of so many items.
+    """Refuse what is not at least one order of so many items, with or without ties and gaps.
 
     Examples
     --------
-    >>> require_votes([[0, 1], [1, 0]], 2).shape
-    (2, 2)
+    >>> require_votes([[0, 1], [1, 1], [-1, 0]], 2).shape
+    (3, 2)
     >>> require_votes([[0, 1], [1, 0]], 3)
     Traceback (most recent call last):
         ...
     ValueError: positions are no table; at least one row of n_items = 3 places is needed
     """
-    table = as_positions("positions", positions)
+    table = as_orders("positions", positions)
     if table.shape[1] != n_items or not len(table):
         raise ValueError(f"positions are no table; at least one row of n_items = {n_items} places is needed")
     return table
+
+
+def is_full(places: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which rows are rankings of all items, without ties and gaps; rows as of `as_orders`.
+
+    Examples
+    --------
+    >>> is_full(np.array([[1, 0, 2], [0, 1, 1], [-1, 0, 1]])).tolist()
+    [True, False, False]
+    """
+    # places have no gaps: the last one is there only if all others are, in as many items
+    return np.asarray(places.max(axis=1) == places.shape[1] - 1)
+
+
+def completed(places: NDArray[Any], rng: Source) -> NDArray[Any]:
+    """Full rankings, each of which keeps every pair that a row orders, and orders every other one by a fair coin.
+
+    Tied items in random order; items that are not ranked in random order before all others, or behind all others. The
+    mean of the ranking over these coins says of every pair what the row says of it: nothing, if that is nothing.
+
+    Parameters
+    ----------
+    places : ndarray of int, shape (voters, items)
+        As of `as_orders`.
+    rng : numpy.random.Generator or dprank.SECURE
+        `SECURE` tosses the same coins for every row; a generator none, where all rows are full.
+
+    Notes
+    -----
+    O(voters * items * log(items)) time.
+
+    Examples
+    --------
+    >>> rankings = completed(np.array([[0, -1, 1]] * 99), np.random.default_rng(1))
+    >>> sorted({tuple(row) for row in rankings.tolist()})  # the second item is last, or first
+    [(0, 2, 1), (1, 0, 2)]
+    """
+    if not isinstance(rng, SecureSource) and is_full(places).all():
+        return places
+    voters, m = places.shape
+    if isinstance(rng, SecureSource):
+        # two words are equal once in 2^64: a pair would be less than fair by that, and no less private
+        words = np.frombuffer(secrets.token_bytes(8 * voters * m), np.uint64).reshape(voters, m)
+    else:
+        words = rng.integers(0, 1 << 64, (voters, m), np.uint64)
+    front = randomise(np.ones(voters, np.int8), GRAIN // 2, rng) > 0
+    tiers = np.where(places < 0, np.where(front, -1, m)[:, None], places)
+    return np.argsort(np.lexsort((words, tiers), axis=-1), axis=1)
 
 
 def require_reports(

@@ -9,9 +9,12 @@ from typing import Any, NoReturn
 
 import typer
 
-from dprank.cli import release
+from dprank.cli import plan, release
+from dprank.cli.audit import audit_command
 from dprank.cli.check import check
 from dprank.cli.counts import count_command, merge_command, split_command
+from dprank.cli.examples import example_command
+from dprank.cli.manual import explain
 from dprank.cli.records import budget_command, card_command, report_command, verify
 
 __all__ = ["app", "main"]
@@ -23,14 +26,18 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(check)
+app.add_typer(plan.app, name="plan")
 app.add_typer(release.app, name="release")
 app.command("count")(count_command)
 app.command("split")(split_command)
 app.command("merge")(merge_command)
 app.command("budget")(budget_command)
 app.command("report")(report_command)
+app.command("audit")(audit_command)
 app.command()(verify)
 app.command("card")(card_command)
+app.command("example")(example_command)
+explain(app)
 
 
 @cache
@@ -50,10 +57,19 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.filterwarnings("always", message="epsilon = ")
     warnings.showwarning = lambda message, *_, **__: print(f"dprank: {message}", file=sys.stderr)
     try:
-        _command()(arguments, standalone_mode=True)
+        code = _command()(arguments, standalone_mode=False, prog_name="dprank")
     except ValueError as error:
         _refuse(" ".join(str(error).split()), 3 if type(error).__name__ == "BudgetRefused" else 2)
     except OSError as error:
         _refuse(f"{error.filename or 'file'}: {error.strerror or type(error).__name__}", 2)
     except MemoryError:
         _refuse("not enough memory for so many items", 2)
+    except Exception as error:
+        asked = getattr(error, "ctx", None)
+        if not hasattr(error, "format_message"):  # of typer: a flag or a command that is not there, or is missing
+            raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message())
+            sys.exit(2)
+        _refuse(f"{error.format_message().rstrip('.')}; see {getattr(asked, 'command_path', 'dprank')} --help", 2)
+    sys.exit(code if isinstance(code, int) else 0)

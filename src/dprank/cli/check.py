@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,91 +15,208 @@ from dprank.cli.options import (
     Alias,
     Answers,
     AsJson,
+    BallotColumn,
+    Ballots,
     Clean,
     Columns,
     File,
     Item,
     Items,
+    Long,
+    MaxWeight,
+    Orders,
+    Pairs,
     Person,
     Plan,
+    Repeated,
+    Unranked,
+    Weight,
     Wide,
     console,
     declaration_of,
-    listed,
+    form_of,
 )
-from dprank.data.cleaning import nearest
+from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
 
-__all__ = ["check"]
+__all__ = ["check", "looked", "would_mend"]
 
 SECRET = "not for publication: this tells of the data"
+#: Labels for which the nearest item is looked up: the most frequent ones.
+LOOKED_UP = 200
+#: Lines of one kind on a terminal; --json has all.
+SHOWN = 50
+KEEPS = "looks at one cell alone, and keeps every guarantee"
 
 
 def check(
     file: File,
     comparisons: Columns = None,
+    pairs: Pairs = None,
     wide: Wide = False,
+    long: Long = None,
+    orders: Orders = None,
     item: Item = None,
     items: Items = None,
     person: Person = None,
     answers: Answers = None,
+    ballots: Ballots = None,
+    unranked: Unranked = None,
+    repeated: Repeated = None,
+    ballot: BallotColumn = None,
+    weight: Weight = None,
+    max_weight: MaxWeight = None,
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
     out: Annotated[Path | None, typer.Option(help="Write the declaration here, for --plan.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look at raw data: what counts, what is left out and why. Not for publication.
+    """Look at raw data: what counts, what is left out and why, what each rule would mend. Not for publication.
 
-    Example: dprank check survey.csv --comparisons left,right,answer --map left=1,right=0,equal=0.5
-    --person person --items items.txt --out plan.toml
+    Example: dprank check staff.csv --comparisons left,right,answer --map left=1,right=0,equal=0.5
+    --person person --items "Pay,Hours,Training,Leave,Equipment,Canteen" --clean strip,casefold
+    --alias traning=training --alias cantine=canteen --alias equipement=equipment --out plan.toml
     """
-    kind = "comparisons" if comparisons else "tallies" if item else "ballots"
-    if plan is None and sum(map(bool, (comparisons, wide, item))) != 1:
-        raise ValueError("say what a row is: --comparisons FIRST,SECOND,ANSWER, --wide, or --item COLUMN")
-    columns = listed(comparisons) or ((item,) if item else ())
-    declared = declaration_of(kind, items, person, columns, answers, clean, alias, plan)
+    form = form_of(file, plan, comparisons=comparisons, pairs=pairs, item=item, wide=wide, long=long, orders=orders)
+    if plan is None and not form:
+        raise ValueError(
+            "say what a row is: --comparisons FIRST,SECOND,ANSWER, --pairs all, --wide, --long ITEM,PLACE, "
+            "--orders COLUMN, or --item COLUMN"
+        )
+    declared = declaration_of(
+        None,
+        form,
+        items=items,
+        person=person,
+        clean=clean,
+        alias=alias,
+        plan=plan,
+        answers=answers,
+        ballots=ballots,
+        unranked=unranked,
+        repeated=repeated,
+        ballot=ballot,
+        weight=weight,
+        max_weight=max_weight,
+    )
     intake = declared.read(file)
     if out:
         out.write_text(declared.to_toml(), encoding="utf-8")
-    found = _looked(intake, declared)
+    found = looked(intake, declared)
     if as_json:
         print(json.dumps(found | {"mark": SECRET}, ensure_ascii=False, indent=2))
         return
     shown = console()
     shown.print(f"[{SECRET}]", markup=False)
     for name, value in found.items():
-        if isinstance(value, Mapping):
-            for key, number in value.items():
-                shown.print(f"{name}: {key}: {number}", markup=False)
-        else:
+        if not isinstance(value, Mapping):
             shown.print(f"{name}: {value}", markup=False)
+            continue
+        for key, number in islice(value.items(), SHOWN):
+            shown.print(f"{name}: {key}: {number}", markup=False)
+        if len(value) > SHOWN:
+            shown.print(f"{name}: and {len(value) - SHOWN} more; --json has all", markup=False)
     shown.print("every rule above looks at one row, or at one person's rows: it keeps the guarantee", markup=False)
+    shown.print(
+        "an alias keeps it if chosen by this list of items alone; chosen after looking at who wrote what, it is a use "
+        "of the data that no guarantee covers",
+        markup=False,
+    )
     if out:
         shown.print(f"declaration: {out}", markup=False)
 
 
-def _looked(intake: Intake, declared: Declaration) -> dict[str, Any]:
+def looked(intake: Intake, declared: Declaration) -> dict[str, Any]:
     """What the curator is told."""
-    import numpy as np
-
     found: dict[str, Any] = {
         "file": intake.said,
+        "protects at most": f"one {declared.unit}",
         "rows": intake.rows,
         "rows that count": intake.kept,
         "left out": dict(intake.left_out),
-        "unknown items": {
-            f"{label!r}" + (f", like {like!r}" if (like := nearest(label, declared.items)) else ""): number
-            for label, number in intake.unknown.items()
-        },
+        "altered": dict(intake.altered),
+        "unknown items": _unknown(intake, declared),
+        "items that no row has": ", ".join(_unmet(intake, declared)) or "none",
+        "misread": {repr(text): number for text, number in intake.misread.items()},
+        "cleaning": would_mend(intake, declared),
     }
-    people = getattr(intake.data, "person", getattr(intake.data, "voter", None))
+    return found | _people(intake, declared)
+
+
+def _unknown(intake: Intake, declared: Declaration) -> dict[str, int]:
+    """Every label that is no item, the item that is written most like it, and its cells."""
+    found = {}
+    for at, (label, number) in enumerate(intake.unknown.items()):
+        like = nearest(label, declared.items) if at < LOOKED_UP else None
+        found[f"{label!r}" + (f", like {like!r}" if like else "")] = number
+    return found
+
+
+def _unmet(intake: Intake, declared: Declaration) -> list[str]:
+    """Declared items that nobody wrote, where items are written in cells: misspelt in the declaration, maybe."""
+    if not intake.written:
+        return []
+    clean = cleaner(declared.clean, declared.aliases)
+    met = {clean(text) for text in intake.written}
+    return [item for item in declared.items if clean(item) not in met]
+
+
+def would_mend(intake: Intake, declared: Declaration) -> dict[str, str]:
+    """Of every rule how many cells it alone makes an item of: of a declared one those that are lost without it.
+
+    Examples
+    --------
+    >>> from dprank.data.accounts import Intake
+    >>> written = {"Pay": 3, "pay": 2, "Hours ": 1, "?": 1}
+    >>> declared = Declaration(kind="tallies", items=["Pay", "Hours"], person="who", columns=["it"])
+    >>> found = would_mend(Intake(None, "", 7, {}, {}, {}, written, {}), declared)
+    >>> found["strip"]
+    'would mend 1 cell; looks at one cell alone, and keeps every guarantee'
+    >>> found["casefold"].split(";")[0]
+    'would mend 2 cells'
+    """
+
+    def cells(rules: tuple[str, ...]) -> int:
+        clean = cleaner(rules, declared.aliases)
+        names = Counter(clean(item) for item in declared.items)
+        if max(names.values()) > 1:
+            return -1
+        return sum(number for text, number in intake.written.items() if clean(text) in names)
+
+    found, now = {}, cells(declared.clean)
+    for rule in RULES:
+        if rule in declared.clean:
+            many = now - max(0, cells(tuple(it for it in declared.clean if it != rule)))
+            found[rule] = f"mends {many} cell{'s' * (many != 1)}; {KEEPS}"
+        elif (then := cells((*declared.clean, rule))) < 0:
+            found[rule] = "would make one of two declared items"
+        else:
+            found[rule] = f"would mend {then - now} cell{'s' * (then - now != 1)}; {KEEPS}"
+    return found
+
+
+def _people(intake: Intake, declared: Declaration) -> dict[str, Any]:
+    """Who gave how much, and what anybody said again."""
+    import numpy as np
+
+    data = intake.data
+    found: dict[str, Any] = {}
+    people = getattr(data, "person", getattr(data, "voter", None))
     if people is not None and len(people):
         _, each = np.unique(people, return_counts=True)
-        found["people"] = len(each)
-        found["answers a person"] = {
+        found["people" if declared.person else "questionnaires"] = len(each)
+        found["answers a person" if declared.person else "answers a questionnaire"] = {
             "fewest": int(each.min()),
             "median": float(np.median(each)),
             "most": int(each.max()),
         }
+    if declared.kind == "comparisons" and people is not None:
+        low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
+        said = np.unique(np.stack([people, low.astype(np.int64), high.astype(np.int64)]), axis=1).shape[1]
+        found["answers of a person to the same pair again"] = len(data) - said
+    if declared.kind == "tallies":
+        found["rows of a person with the same item again"] = intake.kept - len(data)
+    if declared.kind == "ballots":
+        found["ballots"] = len(data)
     return found

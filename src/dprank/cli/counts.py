@@ -23,7 +23,7 @@ from dprank.cli.options import (
     Plan,
     console,
     declaration_of,
-    listed,
+    form_of,
 )
 from dprank.data.count_files import SECRET, Counts, merged, read_counts
 from dprank.data.declaration import Declaration
@@ -60,8 +60,6 @@ class Given:
 def given_counts(path: Path | None, file: Path | None, plan: Path | None, *flags: Any) -> Given | None:
     """The counts that a release was told to take; None where it was told to read a file."""
     if path is None:
-        if file is None:
-            raise ValueError("FILE is missing; say which, or --counts for a file of `dprank merge`")
         return None
     if file is not None or any(flag is not None for flag in flags):
         raise ValueError("counts go without FILE and without flags of its columns: what was counted is settled")
@@ -100,9 +98,14 @@ def count_command(
 
     Example: dprank count survey-*.parquet --plan plan.toml --answers 3 --shard 1/16 --out counts-1.parquet
     """
-    kind = "tallies" if item else "comparisons"
-    columns = listed(comparisons) or ((item,) if item else ())
-    declared = declaration_of(kind, items, person, columns, answers_map, clean, alias, plan)
+    form = form_of(files[0], plan, comparisons=comparisons, item=item)
+    declared = declaration_of(
+        form.get("kind"), form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map
+    )
+    if declared.kind == "ballots" or declared.form != "long":
+        raise ValueError(
+            f"{declared.kind} in form {declared.form!r} are not counted so; long comparisons or tallies are"
+        )
     tallies = declared.kind == "tallies"
     if (per_person if not tallies else answers) is not None:
         raise ValueError("say --per-person of items that a person has, and --answers of comparisons")

@@ -2,35 +2,95 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
+from dprank._require import shown
 from dprank.data.cleaning import RULES
-from dprank.data.declaration import Declaration
+from dprank.data.declaration import FORMS, Declaration, declared_part, release_part
+from dprank.data.preflib import is_preflib, read_alternatives
 
-__all__ = ["console", "declaration_of", "listed", "number", "paired"]
+__all__ = ["console", "declaration_of", "form_of", "listed", "number", "paired"]
 
-File = Annotated[Path, typer.Argument(help="CSV or Parquet.")]
-MaybeFile = Annotated[Path | None, typer.Argument(help="CSV or Parquet.")]
+File = Annotated[Path, typer.Argument(help="CSV, Parquet, or of PrefLib: .soc, .toc, .soi, .toi, .wmd.")]
+MaybeFile = Annotated[Path | None, typer.Argument(help="CSV, Parquet, or of PrefLib: .soc, .toc, .soi, .toi, .wmd.")]
 Items = Annotated[
     str | None,
-    typer.Option(help="All items, with commas between; or a text file with one a line. Never read off the data."),
+    typer.Option(
+        help="All items, with commas between; or a text file with one a line. Never read off the data: to name a "
+        "file of PrefLib here makes its list of alternatives public."
+    ),
 ]
 Person = Annotated[str | None, typer.Option(help="The column that says who.")]
 Clean = Annotated[str | None, typer.Option(help=f"Rules, with commas between: {', '.join(RULES)}.")]
 Alias = Annotated[list[str] | None, typer.Option(help="What is written and what is meant: scool=school. Repeat it.")]
-Plan = Annotated[Path | None, typer.Option(help="A declaration, as `check --out` writes it; flags go before it.")]
+
+
+def _planned(context: typer.Context, plan: Path | None) -> Path | None:
+    """What a plan says of a release holds where no flag says otherwise."""
+    known = {parameter.name for parameter in context.command.params}
+    if plan is not None and "rehearse" in known:
+        found = release_part(plan)
+        if unknown := sorted(found.keys() - known):
+            raise ValueError(
+                f"{plan}: unknown key {shown(unknown[0])} of a release; allowed: {', '.join(sorted(known))}"
+            )
+        context.default_map = found
+    return plan
+
+
+Plan = Annotated[
+    Path | None,
+    typer.Option(
+        help="A declaration, as `check --out` and `plan --out` write it; flags go before it.",
+        callback=_planned,
+        is_eager=True,
+    ),
+]
 Columns = Annotated[str | None, typer.Option("--comparisons", help="Columns of first item, second item, answer.")]
 Answers = Annotated[str | None, typer.Option("--map", help="What an answer means: left=1,right=0,equal=0.5.")]
 Item = Annotated[str | None, typer.Option("--item", help="The column of the item that a person has.")]
-Wide = Annotated[bool, typer.Option("--wide", help="Ballots: a column an item, which holds its place, 1 for the best.")]
+Wide = Annotated[
+    bool, typer.Option("--wide", help="Ballots with a column an item, which holds its place, 1 for the best.")
+]
+Long = Annotated[
+    str | None, typer.Option("--long", help="Ballots with a row an item: its column and that of its place: item,place.")
+]
+Orders = Annotated[str | None, typer.Option("--orders", help="Ballots as text: the column that holds A > B = C.")]
+Pairs = Annotated[
+    str | None,
+    typer.Option(
+        "--pairs",
+        help="A questionnaire with a column a pair: 'all' that are named like Pay vs Hours, or which, with commas "
+        "between: Q1=Pay vs Hours.",
+    ),
+]
+Ballots = Annotated[
+    str | None,
+    typer.Option("--ballots", help="What each ballot ranks: full (all items, none alike), tied (all), partial (some)."),
+]
+Unranked = Annotated[
+    str | None,
+    typer.Option(help="Items that a partial ballot leaves out: apart (compared with no other) or last (behind all)."),
+]
+Repeated = Annotated[str | None, typer.Option(help="Of a person with several ballots one counts, or none: one, none.")]
+BallotColumn = Annotated[str | None, typer.Option("--ballot", help="Of long ballots the column that says which.")]
+Weight = Annotated[str | None, typer.Option(help="The column of how much a ballot counts, in whole numbers.")]
+MaxWeight = Annotated[
+    int | None, typer.Option(help="Most that a ballot counts; more counts as this. The noise grows with it.")
+]
 Epsilon = Annotated[float, typer.Option(help="What the whole release spends; there is no default.")]
 Delta = Annotated[float, typer.Option(help="Chance of the events that the promise leaves out.")]
 Protect = Annotated[
-    str, typer.Option(help="One answer, one ballot, or one person with all answers: answer, ballot, person.")
+    str,
+    typer.Option(
+        help="One answer, one ballot, or one person with all answers: answer, ballot, person.",
+        autocompletion=lambda: ["answer", "ballot", "person"],
+    ),
 ]
 Persons = Annotated[
     int | None,
@@ -51,8 +111,8 @@ Dataset = Annotated[str | None, typer.Option(help="Whose budget it is; the name 
 
 
 def console() -> Console:
-    """What is shown, without breaking its lines."""
-    return Console(soft_wrap=True, highlight=False)
+    """What is shown, without breaking its lines; on standard output in a notebook, too."""
+    return Console(soft_wrap=True, highlight=False, force_jupyter=False)
 
 
 def listed(text: str | None) -> tuple[str, ...]:
@@ -71,31 +131,87 @@ def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
     return pairs
 
 
+def form_of(
+    file: Path,
+    plan: Path | None,
+    *,
+    comparisons: str | None = None,
+    pairs: str | None = None,
+    item: str | None = None,
+    wide: bool = False,
+    long: str | None = None,
+    orders: str | None = None,
+) -> dict[str, Any]:
+    """What a row is, by the one flag that says so, or the name of the file; empty where none does, or the plan."""
+    said: dict[str, dict[str, Any]] = {}
+    if comparisons:
+        said["--comparisons"] = {"kind": "comparisons", "form": "long", "columns": listed(comparisons)}
+    if pairs:
+        headers = tuple(pair.partition("=") for pair in listed(pairs))
+        asked = {header: asks if sign else header for header, sign, asks in headers}
+        said["--pairs"] = {"kind": "comparisons", "form": "wide", "columns": ()}
+        said["--pairs"] |= {} if pairs == "all" else {"pairs": asked}
+    if item:
+        said["--item"] = {"kind": "tallies", "form": "long", "columns": (item,)}
+    if wide:
+        said["--wide"] = {"kind": "ballots", "form": "wide", "columns": ()}
+    if long:
+        said["--long"] = {"kind": "ballots", "form": "long", "columns": listed(long)}
+    if orders:
+        said["--orders"] = {"kind": "ballots", "form": "orders", "columns": (orders,)}
+    if len(said) > 1:
+        raise ValueError(f"{', '.join(said)} say different things; one of them says what a row is")
+    if not said and plan is None and is_preflib(file):
+        return {"kind": "ballots", "form": "preflib", "columns": ()}
+    return next(iter(said.values()), {})
+
+
 def declaration_of(
-    kind: str,
+    kind: str | None,
+    form: dict[str, Any],
+    *,
     items: str | None,
     person: str | None,
-    columns: tuple[str, ...],
-    answers: str | None,
     clean: str | None,
     alias: list[str] | None,
     plan: Path | None,
+    answers: str | None = None,
+    **rest: Any,
 ) -> Declaration:
     """Flags before the plan, and the plan before nothing."""
-    base: dict[str, Any] = vars(Declaration.from_toml(plan)) if plan else {"kind": kind, "items": ()}
-    given: dict[str, Any] = {"person": person, "columns": columns or None, "clean": listed(clean) or None}
+    base: dict[str, Any] = {"kind": kind, "items": ()} | (declared_part(plan) if plan else {})
+    # another form has other columns, and may be as complete
+    usual = next(iter(FORMS.get(base["kind"], {None: ()})))
+    if plan and form and (form["kind"], form["form"]) != (base["kind"], base.get("form", usual)):
+        base = {key: base[key] for key in ("kind", "items", "person", "clean", "aliases") if key in base}
+    given: dict[str, Any] = form | {"person": person, "clean": listed(clean) or None} | rest
     if items is not None:
-        path = Path(items)
-        lines = path.read_text(encoding="utf-8-sig").splitlines() if path.is_file() else items.split(",")
-        given["items"] = tuple(line.strip() for line in lines if line.strip())
+        given["items"] = _items(items)
     if answers is not None:
         given["answers"] = {key: number("map", value) for key, value in paired("map", listed(answers)).items()}
     if alias:
         given["aliases"] = paired("alias", tuple(alias))
     merged = base | {key: value for key, value in given.items() if value is not None}
+    if kind is not None and merged["kind"] != kind:
+        raise ValueError(f"kind = {merged['kind']!r} is declared; this takes {kind}")
     if not merged["items"]:
-        raise ValueError("items are missing; say all of them with --items: what the data hold is no public list")
-    return Declaration(**merged)
+        listing = " (or name a file of PrefLib there, which makes its list public)" * (form.get("form") == "preflib")
+        raise ValueError(
+            f"items are missing; say all of them with --items{listing}: what the data hold is no public list"
+        )
+    try:
+        return Declaration(**merged)
+    except (TypeError, AttributeError):
+        raise ValueError(f"{plan}: a value of another kind than the key has") from None
+
+
+def _items(said: str) -> tuple[str, ...]:
+    path = Path(said)
+    if is_preflib(path):
+        print(f"dprank: items: those that {path} lists are taken as public", file=sys.stderr)
+        return read_alternatives(path)
+    lines = path.read_text(encoding="utf-8-sig").splitlines() if path.is_file() else said.split(",")
+    return tuple(line.strip() for line in lines if line.strip())
 
 
 def number(name: str, text: str) -> float:

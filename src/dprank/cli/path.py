@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,8 @@ class CommandLine:
         Public names: where one of them comes out it is a number.
     folder : path
         Of the run, empty.
-    width : int
-        Numbers of a release; what there are more are told apart by the rest.
+    suffix : str
+        Of the file's name.
 
     Notes
     -----
@@ -97,25 +98,30 @@ class CommandLine:
     ...     line = CommandLine(words, ["ash", "elm"], Path(folder))
     ...     seen = line.release(b"ash,elm\\n1,2\\n", dprank.SECURE)
     ...     print(line.guarantee, seen.shape, int(seen[0]))
-    epsilon = 1 (central; replace one voter) (18,) 0
+    epsilon = 1 (central; replace one voter) (11,) 0
     """
 
     words: Sequence[str]
     items: Sequence[str]
     folder: Path
-    width: int = 16
+    suffix: str = ".csv"
 
     @property
     def guarantee(self) -> Guarantee:
         """What the command promises, as it says where it reads no data."""
+        return Guarantee(**self.rehearsed["release"]["guarantee"])
+
+    @property
+    def rehearsed(self) -> Any:
+        """What a rehearsal publishes, which reads no data."""
         done = self.run(b"", "--rehearse")
         if done.code:
             raise ValueError(f"the command refuses to rehearse: {done.error.strip()}")
-        return Guarantee(**json.loads(done.out)["release"]["guarantee"])
+        return json.loads(done.out)
 
     def run(self, data: bytes, *more: str) -> Said:
         """The command on a file with these bytes."""
-        file = self.folder / "data.csv"
+        file = self.folder / f"data{self.suffix}"
         if not file.exists() or file.read_bytes() != data:
             file.write_bytes(data)
         named = [str(file) if word == FILE else word for word in self.words]
@@ -135,23 +141,31 @@ class CommandLine:
         published.unlink(missing_ok=True)
         done = self.run(data, "--out", str(published))
         written = published.read_text(encoding="utf-8") if published.exists() else ""
-        numbers: list[float] = []
-        rest = [done.error, "same" if written == done.out else written]
-        try:
-            file = json.loads(done.out)
-            release, places = file["release"], file["ranges"] or {}
-            output = release.pop("output")
-            named = output.pop("items") if release["kind"] == "Ranking" else None
-            # the answer first: of numbers that follow from it there may be too many
-            answer = [self._taken(output[key], numbers) for key in sorted(output, reverse=True)]
-            open_places = [self._taken(places.pop(key, None), numbers) for key in ("lowest", "highest")]
-            rest.append(json.dumps([file, named, answer, open_places]))
-        except (ValueError, KeyError, TypeError):
-            rest.append(done.out)
+        rest, numbers = self._parted(done.out)
+        rest += [done.error, "same" if written == done.out else written]
         numbers, beyond = numbers[: self.width], numbers[self.width :]
         number = int.from_bytes(hashlib.sha256(json.dumps([rest, beyond]).encode()).digest()[:6], "big")
         missing = [np.nan] * (self.width - len(numbers))
         return np.array([done.code, number, *numbers, *missing], float)
+
+    @cached_property
+    def width(self) -> int:
+        """Numbers of an answer, as a rehearsal shows; what there are more are told apart by the rest."""
+        return len(self._parted(json.dumps(self.rehearsed))[1])
+
+    def _parted(self, out: str) -> tuple[list[str], list[float]]:
+        """The words of what was printed, and the numbers of the answer, and of ranges that follow from it."""
+        numbers: list[float] = []
+        try:
+            file = json.loads(out)
+            output = file["release"].pop("output")
+            named = output.pop("items") if file["release"]["kind"] == "Ranking" else None
+            # the scores first, then what follows from them
+            answer = [self._taken(output[key], numbers) for key in sorted(output, reverse=True)]
+            follows = [self._taken(file.pop(key, None), numbers) for key in ("ranges", "right")]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return [out], []
+        return [json.dumps([file, named, answer, follows])], numbers
 
     def _taken(self, value: Any, numbers: list[float]) -> Any:
         """What is left of a value when its numbers are put aside."""

@@ -10,8 +10,9 @@ import typer
 
 import dprank
 from dprank.cli.options import AsJson, console
-from dprank.publication import read_publication, report
+from dprank.publication import read_publication
 from dprank.registry import SECTORS, Facts, card
+from dprank.report import report
 
 __all__ = ["budget_command", "card_command", "report_command", "verify"]
 
@@ -22,25 +23,37 @@ def budget_command(
     delta: Annotated[float | None, typer.Option(help="The same of delta.")] = None,
     unit: Annotated[str | None, typer.Option(help="comparison or voter.")] = None,
     adjacency: Annotated[str | None, typer.Option(help="replace or add_remove.")] = None,
+    composition: Annotated[
+        str | None, typer.Option(help="How losses add up: basic, or zcdp, which needs --delta. Fixed with the file.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """What has been spent of a budget, and what is left; with --epsilon a new one.
 
     Example: dprank budget budget.sqlite --epsilon 3
     """
-    kept: Any = dprank.Budget(file, epsilon=epsilon, delta=delta, unit=unit, adjacency=adjacency)  # type: ignore[arg-type]
-    sets = {name: kept.remaining(name) for name in dict.fromkeys(it.dataset for it in kept.entries())}
+    named: Any = {"unit": unit, "adjacency": adjacency, "composition": composition}
+    kept = dprank.Budget(file, epsilon=epsilon, delta=delta, **named)
+    names = dict.fromkeys(it.dataset for it in kept.entries())
+    sets = {name: kept.remaining(name) for name in names}
+    rhos = {name: kept.remaining_rho(name) for name in names}
     if as_json:
-        left = {name: {"epsilon": it.epsilon, "delta": it.delta} for name, it in sets.items()}
-        print(json.dumps({"limit": vars(kept.limit), "left": left, "entries": [vars(it) for it in kept.entries()]}))
+        left: dict[str, Any] = {
+            name: {"epsilon": it.epsilon, "delta": it.delta} | ({} if rhos[name] is None else {"rho": rhos[name]})
+            for name, it in sets.items()
+        }
+        spent = {name: {"epsilon": it.epsilon, "delta": it.delta} for name in names for it in [kept.spent(name)]}
+        found = {"limit": vars(kept.limit), "composition": kept.composition, "left": left, "spent": spent}
+        print(json.dumps(found | {"entries": [vars(it) for it in kept.entries()]}))
         return
     shown = console()
-    shown.print(f"each data set: {kept.limit}", markup=False)
+    shown.print(f"each data set: {kept.limit}, {kept.composition} composition", markup=False)
     for it in kept.entries():
         said = f"{it.number}. {it.day} {it.dataset}: epsilon = {it.epsilon:g}, delta = {it.delta:g}, {it.what}"
         shown.print(said, markup=False)
     for name, rest in sets.items():
-        shown.print(f"left for {name}: epsilon = {rest.epsilon:g}, delta = {rest.delta:g}", markup=False)
+        rho = "" if rhos[name] is None else f", or rho = {rhos[name]:.3g}"
+        shown.print(f"left for {name}: epsilon = {rest.epsilon:g}, delta = {rest.delta:g}{rho}", markup=False)
 
 
 def report_command(

@@ -15,6 +15,8 @@ from dprank.cli.options import (
     Alias,
     Answers,
     AsJson,
+    BallotColumn,
+    Ballots,
     BudgetFile,
     Clean,
     Columns,
@@ -24,25 +26,38 @@ from dprank.cli.options import (
     File,
     Item,
     Items,
+    Long,
+    MaxWeight,
     MaybeFile,
+    Orders,
     Out,
+    Pairs,
     Person,
     Persons,
     Plan,
     Protect,
     Rehearse,
+    Repeated,
     Sampled,
     Top,
+    Unranked,
+    Weight,
     Wide,
     console,
     declaration_of,
-    listed,
+    form_of,
 )
 from dprank.data.declaration import Declaration
+from dprank.plan.tags import mechanism_of
 from dprank.privacy.noise import SECURE, Source
 from dprank.publication import ASKED, publish, ranges, shown_frame, told
 
 __all__ = ["agreement", "app", "consensus", "ranking", "topk"]
+
+Mechanism = Annotated[str | None, typer.Option(help="Its name, as `dprank plan` recommends it.")]
+Adjacency = Annotated[
+    str | None, typer.Option(help="replace (one person's data are others), or add_remove (one person more or less).")
+]
 
 app = typer.Typer(help="One private release.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -110,7 +125,14 @@ def _drawn(
         data = _exactly(data, voters)
     if budget is None:
         return mechanism.release(data, SECURE)
-    return dprank.Budget(budget).release(mechanism, data, dataset=dataset)
+    return dprank.Budget(budget).release(mechanism, data, dataset=str(dataset))
+
+
+def _there(file: Path | None) -> Path:
+    """The file, which nothing stands for."""
+    if file is None:
+        raise ValueError("FILE is missing; say which, or --counts for a file of `dprank merge`")
+    return file
 
 
 def _drawing(persons: int | None, sampling: str | None) -> dict[str, Any]:
@@ -122,7 +144,12 @@ def _drawing(persons: int | None, sampling: str | None) -> dict[str, Any]:
 
 def _checked(mechanism: Any, drawing: dict[str, Any], top: int | None) -> dict[str, Any]:
     """Refuse what no range can be told of, before anything is spent."""
-    mechanism.drawn_deviation(**drawing)
+    if hasattr(mechanism, "drawn_deviation"):
+        mechanism.drawn_deviation(**drawing)
+    elif drawing["persons"] is not None and not hasattr(mechanism, "open_places"):
+        raise ValueError(
+            f"persons = {drawing['persons']}; of a release by {type(mechanism).__name__} no range is known"
+        )
     if top is not None:
         require_whole("top", top, 1, mechanism.n_items)
     return drawing
@@ -136,10 +163,15 @@ def ranking(
     epsilon: Epsilon,
     protect: Protect,
     comparisons: Columns = None,
+    pairs: Pairs = None,
     items: Items = None,
     person: Person = None,
     answers_map: Answers = None,
     answers: Annotated[int | None, typer.Option(help="How many answers of a person count.")] = None,
+    mechanism: Mechanism = None,
+    adjacency: Adjacency = None,
+    score: Annotated[str | None, typer.Option(help="What is counted: net, half or wins.")] = None,
+    design: Annotated[str | None, typer.Option(help="What of a person counts: once (a pair), any.")] = None,
     persons: Persons = None,
     sampling: Sampled = None,
     top: Top = None,
@@ -154,33 +186,49 @@ def ranking(
 ) -> None:
     """A ranking with its scores, from comparisons of two items at a time.
 
-    Example: dprank release ranking survey.csv --plan plan.toml --protect person --answers 3 --epsilon 1
+    Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
+    --budget budget.sqlite --out release.json
     """
-    given = given_counts(counts, file, plan, comparisons, items, person, answers_map, clean, alias)
+    given = given_counts(counts, file, plan, comparisons, pairs, items, person, answers_map, clean, alias)
     declared = (
         given.declaration
         if given
-        else declaration_of("comparisons", items, person, listed(comparisons), answers_map, clean, alias, plan)
+        else declaration_of(
+            "comparisons",
+            form_of(_there(file), plan, comparisons=comparisons, pairs=pairs),
+            items=items,
+            person=person,
+            clean=clean,
+            alias=alias,
+            plan=plan,
+            answers=answers_map,
+        )
     )
-    if protect not in ("answer", "person"):
-        raise ValueError(f"protect = {protect!r}; answer or person")
+    sheets = declared.unit == "ballot"
+    if protect not in (("answer", "ballot") if sheets else ("answer", "person")):
+        known = "answer, or ballot: one filled-in questionnaire" if sheets else "answer or person"
+        raise ValueError(f"protect = {protect!r}; {known}")
     if protect == "person" and declared.person is None:
         raise ValueError("person is missing; without --person an answer alone can be protected: --protect answer")
-    whole = protect == "person"
+    whole = protect != "answer"
     drawing = _drawing(persons, sampling)
     if whole and answers is None:
         raise ValueError(
             "answers are missing; say with --answers how many of a person's count: the noise grows with them"
         )
-    mechanism = dprank.NoisyCounts.calibrated(
+    chosen = mechanism_of(
+        "ranking",
+        mechanism or "NoisyCounts",
         epsilon=epsilon,
-        n_items=len(declared.items),
-        per_person=answers,
-        unit="voter" if whole else "comparison",
-        design="once" if whole else "any",
+        items=declared.items,
+        protect=protect,
+        answers=answers,
+        score=score,
+        design=design or "once",
+        adjacency=adjacency,
     )
 
-    _checked(mechanism, drawing, top)
+    _checked(chosen, drawing, top)
 
     def made_up(rng: Any) -> Any:
         pairs = rng.permuted(range(len(declared.items)))[:2]
@@ -189,7 +237,7 @@ def ranking(
             [pairs[0]] * 300, [pairs[1]] * 300, rng.integers(0, 2, 300), items=declared.items, voter=voters
         )
 
-    drawn = _drawn(mechanism, given or file, declared, made_up, rehearse, budget, dataset)
+    drawn = _drawn(chosen, given or _there(file), declared, made_up, rehearse, budget, dataset)
     _finish(drawn, "ranking", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -198,9 +246,20 @@ def consensus(
     file: File,
     epsilon: Epsilon,
     delta: Delta = 0.0,
+    mechanism: Mechanism = None,
+    adjacency: Adjacency = None,
+    rule: Annotated[str | None, typer.Option(help="How a NoisyMatrix is put in order: auto, borda, ….")] = None,
     persons: Persons = None,
     top: Top = None,
-    wide: Wide = True,
+    wide: Wide = False,
+    long: Long = None,
+    orders: Orders = None,
+    ballots: Ballots = None,
+    unranked: Unranked = None,
+    repeated: Repeated = None,
+    ballot: BallotColumn = None,
+    weight: Weight = None,
+    max_weight: MaxWeight = None,
     items: Items = None,
     person: Person = None,
     clean: Clean = None,
@@ -215,11 +274,37 @@ def consensus(
     """One order from many ballots.
 
     Example: dprank release consensus ballots.csv --items "roads,schools,parks,debt" --person person --epsilon 1
+
+    Of PrefLib, with ties: dprank release consensus city.toc --items city.toc --ballots tied --epsilon 1
     """
-    declared = declaration_of("ballots", items, person, (), None, clean, alias, plan)
-    mechanism = dprank.PrivateBorda.calibrated(epsilon=epsilon, delta=delta, n_items=len(declared.items))
-    drawing = _checked(mechanism, _drawing(persons, None), top)
-    drawn = _drawn(mechanism, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset)
+    declared = _ballots(
+        plan,
+        form_of(file, plan, wide=wide, long=long, orders=orders),
+        items=items,
+        person=person,
+        clean=clean,
+        alias=alias,
+        ballots=ballots,
+        unranked=unranked,
+        repeated=repeated,
+        ballot=ballot,
+        weight=weight,
+        max_weight=max_weight,
+    )
+    full = declared.ballots == "full" and declared.weight is None
+    chosen = mechanism_of(
+        "consensus",
+        mechanism or "PrivateBorda",
+        epsilon=epsilon,
+        items=declared.items,
+        delta=delta,
+        adjacency=adjacency,
+        rule=rule,
+        ballots="full" if full else "partial",
+        max_weight=declared.max_weight or 1,
+    )
+    drawing = _checked(chosen, _drawing(persons, None), top)
+    drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset)
     _finish(drawn, "consensus", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -229,7 +314,17 @@ def agreement(
     epsilon: Epsilon,
     voters: Annotated[int, typer.Option(help="How many ballots there are: a public number.")],
     size: Annotated[float, typer.Option(help="Chance of rejecting where nobody agrees.")] = 0.05,
-    wide: Wide = True,
+    mechanism: Mechanism = None,
+    statistic: Annotated[str | None, typer.Option(help="What a NoisyNorm looks at: ranks or pairs.")] = None,
+    wide: Wide = False,
+    long: Long = None,
+    orders: Orders = None,
+    ballots: Ballots = None,
+    unranked: Unranked = None,
+    repeated: Repeated = None,
+    ballot: BallotColumn = None,
+    weight: Weight = None,
+    max_weight: MaxWeight = None,
     items: Items = None,
     person: Person = None,
     clean: Clean = None,
@@ -243,14 +338,43 @@ def agreement(
 ) -> None:
     """Whether ballots agree on anything, or might have been shuffled.
 
-    Example: dprank release agreement ballots.csv --items "roads,schools,parks,debt" --voters 250 --epsilon 1
+    Example: dprank release agreement ballots.csv --items "roads,schools,parks,debt" --person person
+    --voters 250 --epsilon 1
     """
-    declared = declaration_of("ballots", items, person, (), None, clean, alias, plan)
-    mechanism = dprank.NoisyNorm.calibrated(
-        epsilon=epsilon, size=size, n_items=len(declared.items), n_voters=voters, statistic="ranks"
+    declared = _ballots(
+        plan,
+        form_of(file, plan, wide=wide, long=long, orders=orders),
+        items=items,
+        person=person,
+        clean=clean,
+        alias=alias,
+        ballots=ballots,
+        unranked=unranked,
+        repeated=repeated,
+        ballot=ballot,
+        weight=weight,
+        max_weight=max_weight,
     )
-    drawn = _drawn(mechanism, file, declared, lambda rng: _shuffled(declared, rng, voters), rehearse, budget, dataset)
+    if declared.ballots != "full" or declared.weight is not None:
+        raise ValueError("ballots are declared as tied, partial or weighted; the test of agreement takes full ones")
+    chosen = mechanism_of(
+        "agreement",
+        mechanism or "NoisyNorm",
+        epsilon=epsilon,
+        items=declared.items,
+        voters=voters,
+        size=size,
+        statistic=statistic or "ranks",
+    )
+    drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng, voters), rehearse, budget, dataset)
     _finish(drawn, "agreement", declared, out, as_json, budget is not None)
+
+
+def _ballots(plan: Path | None, form: dict[str, Any], **keys: Any) -> Declaration:
+    """Of ballots, which are wide where nothing says otherwise."""
+    if not form and plan is None:
+        form = {"kind": "ballots", "form": "wide", "columns": ()}
+    return declaration_of("ballots", form, plan=plan, **keys)
 
 
 def _exactly(data: Any, voters: int) -> Any:
@@ -283,6 +407,11 @@ def topk(
     items: Items = None,
     person: Person = None,
     delta: Delta = 0.0,
+    mechanism: Mechanism = None,
+    adjacency: Adjacency = None,
+    noise: Annotated[str | None, typer.Option(help="Its law: laplace, gumbel or exponential.")] = None,
+    ordered: Annotated[bool, typer.Option(help="Whether the k come in their order.")] = True,
+    values: Annotated[bool, typer.Option("--values", help="Whether their counts come too.")] = False,
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
@@ -294,27 +423,39 @@ def topk(
 ) -> None:
     """The k most frequent items, in their order, by noise that is added once.
 
-    Example: dprank release topk diagnoses.parquet --person patient --item diagnosis --items icd.txt --k 10
-    --per-person 5 --epsilon 1
+    Example: dprank release topk diagnoses.csv --person patient --item diagnosis
+    --items "asthma,flu,gout,kuru,measles,migraine" --k 2 --per-person 2 --epsilon 1
     """
     given = given_counts(counts, file, plan, item, items, person, clean, alias)
     declared = (
         given.declaration
         if given
-        else declaration_of("tallies", items, person, (item,) if item else (), None, clean, alias, plan)
+        else declaration_of(
+            "tallies",
+            form_of(_there(file), plan, item=item),
+            items=items,
+            person=person,
+            clean=clean,
+            alias=alias,
+            plan=plan,
+        )
     )
-    mechanism = dprank.Oneshot.calibrated(
+    chosen = mechanism_of(
+        "topk",
+        mechanism or "Oneshot",
         epsilon=epsilon,
+        items=declared.items,
         delta=delta,
         k=k,
-        items=declared.items,
+        noise=noise,
         per_person=per_person,
-        adjacency="add_remove",
-        ordered=True,
+        adjacency=adjacency or "add_remove",
+        ordered=ordered,
+        values=values,
     )
 
     def made_up(rng: Any) -> Any:
         return dprank.Tallies(rng.integers(0, 100, 300), rng.integers(0, len(declared.items), 300), declared.items)
 
-    drawn = _drawn(mechanism, given or file, declared, made_up, rehearse, budget, dataset)
+    drawn = _drawn(chosen, given or _there(file), declared, made_up, rehearse, budget, dataset)
     _finish(drawn, "topk", declared, out, as_json, budget is not None)

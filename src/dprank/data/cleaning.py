@@ -58,8 +58,16 @@ def nearest(label: str, items: Sequence[str]) -> str | None:
 
     Examples
     --------
-    >>> nearest("Pariss", ["London", "Paris"]), nearest("?", ["London", "Paris"])
+    >>> nearest("PARISS", ["London", "Paris"]), nearest("?", ["London", "Paris"])
     ('Paris', None)
     """
-    found: list[Any] = difflib.get_close_matches(label, items, n=1)
-    return found[0] if found else None
+    plain = {_plain(item): item for item in reversed(items)}
+    found: list[Any] = difflib.get_close_matches(_plain(label), list(plain), n=1)
+    return plain[found[0]] if found else None
+
+
+def _plain(text: str) -> str:
+    """By all rules at once: slips of the hand are looked for below those."""
+    for step in RULES.values():
+        text = step(text)
+    return text

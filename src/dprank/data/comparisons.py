@@ -25,7 +25,7 @@ from dprank._require import (
     settle,
 )
 from dprank.data.bounding import kept, person_ids
-from dprank.data.files import read_table
+from dprank.data.files import as_pandas, read_table
 
 __all__ = [
     "FEW_ROWS",
@@ -173,7 +173,7 @@ class Comparisons(Frozen):
 
         Parameters
         ----------
-        frame : pandas.DataFrame
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
             One row an answer.
         items : sequence of str
             All item names, in the order of their codes.
@@ -202,8 +202,7 @@ class Comparisons(Frozen):
         """
         import pandas as pd
 
-        if not isinstance(frame, pd.DataFrame):
-            raise ValueError(f"frame is of type {type(frame).__name__}; a pandas.DataFrame is needed")
+        frame = as_pandas(frame)
         require_columns(frame.columns, (first, second, outcome, *([] if voter is None else [voter])))
         require_one_of("missing", missing, ("refuse", "drop"))
         gone = frame[outcome].isna().to_numpy()

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_columns, require_one_of, require_whole
+from dprank._require import require_columns, require_extra, require_one_of, require_whole
 from dprank.data.comparisons import (
     FEW_ROWS,
     Comparisons,
@@ -171,8 +171,7 @@ def win_counts_parquet(
     ...     win_counts_parquet(f"{folder}/answers.parquet", ["a", "b", "c"], "half").tolist()
     [0.0, 1.5, 0.5]
     """
-    import pyarrow.parquet as pq
-
+    pq = require_extra("pyarrow.parquet", "parquet", "a Parquet file")
     names, value = item_names(items), _value(score)
     if len({first, second, outcome}) < 3:
         raise ValueError(f"first, second, outcome = {first!r}, {second!r}, {outcome!r}; three columns are needed")

@@ -2,65 +2,61 @@
 
 from __future__ import annotations
 
-import math
+import json
 import tomllib
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-import numpy as np
-
-from dprank._require import require_one_of, settle, shown
-from dprank.data.bounding import kept, nameless, person_ids
+from dprank._require import require_one_of, require_whole, settle, shown
+from dprank.data.accounts import Intake
+from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner
-from dprank.data.comparisons import Comparisons, item_names
-from dprank.data.rankings import Rankings
-from dprank.data.sniffing import sniff
-from dprank.data.tallies import Tallies
+from dprank.data.comparisons import item_names
+from dprank.data.files import require_path
+from dprank.data.intake import pair_of, read_file
 
-__all__ = ["Declaration", "Intake"]
+__all__ = [
+    "FORMS",
+    "RULES_OF_BALLOTS",
+    "Completeness",
+    "Declaration",
+    "Intake",
+    "Kind",
+    "declared_part",
+    "release_part",
+]
 
 Kind = Literal["comparisons", "ballots", "tallies"]
-#: Why a row is left out. Each looks at the row alone, or at the rows of its person.
-REASONS = (
-    "no person",
-    "an item not declared",
-    "an item compared with itself",
-    "no such answer",
-    "not every place once",
-)
-NUMBERS = {"1": 1.0, "0": 0.0, "0.5": 0.5, "1.0": 1.0, "0.0": 0.0}
+#: What every ballot ranks: all items and none tied; all items; some of them.
+Completeness = Literal["full", "tied", "partial"]
+#: How rows say it, and the columns that each form needs; the first is the default.
+FORMS: dict[str, dict[str, tuple[str, ...]]] = {
+    "comparisons": {"long": ("first", "second", "answer"), "wide": ()},
+    "ballots": {"wide": (), "long": ("item", "place"), "orders": ("order",), "preflib": ()},
+    "tallies": {"long": ("item",)},
+}
+#: Keys that some kinds alone have.
+OF = {
+    "answers": ("comparisons",),
+    "pairs": ("comparisons",),
+    "ballots": ("ballots",),
+    "unranked": ("ballots",),
+    "repeated": ("ballots",),
+    "ballot": ("ballots",),
+    "weight": ("ballots",),
+    "max_weight": ("ballots",),
+}
 
-
-@dataclass(frozen=True)
-class Intake:
-    """Data that a mechanism takes, and what became of the rows: for the curator, not for publication.
-
-    Parameters
-    ----------
-    data : Comparisons, Rankings or Tallies
-    said : str
-        How the file was written.
-    rows : int
-        In the file.
-    left_out : dict of str to int
-        Rows by reason, one of `REASONS`.
-    unknown : dict of str to int
-        Labels that are no declared item, with the number of cells that hold them.
-    """
-
-    data: Any
-    said: str
-    rows: int
-    left_out: Mapping[str, int]
-    unknown: Mapping[str, int]
-
-    @property
-    def kept(self) -> int:
-        """Rows that a mechanism sees, before it bounds what one person contributes."""
-        return self.rows - sum(self.left_out.values())
+#: Rules of ballots that a published file tells, where they are not the usual ones.
+RULES_OF_BALLOTS = ("ballots", "repeated", "weights")
+#: What is said of ballots that need not be full.
+COMPLETE = {
+    "tied": "all items, with ties",
+    "apart": "some items, with or without ties; an item without a place is compared with no other",
+    "last": "some items, with or without ties; those without a place are behind the others",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,26 +64,49 @@ class Declaration:
     """Columns, public items and cleaning rules of a file.
 
     Rows that do not fit are left out, and only the curator is told: to refuse them would tell of whoever gave them.
-    Every rule looks at one row, so the guarantee of a mechanism on what is left is its guarantee on the file.
+    Every rule looks at one row, or at the rows of one person, so the guarantee of a mechanism on what is left is its
+    guarantee on the file.
 
     Parameters
     ----------
     kind : {"comparisons", "ballots", "tallies"}
-        A row an answer about two items; a row a ballot, with a column an item that holds its place, 1 for the best; a
-        row for every item that a person has.
+        Answers about two items; orders of them; which items a person has.
     items : sequence of str
         All of them, decided before looking at the data; published as written here, compared after cleaning.
     person : str, optional
         The column that says who; without it an answer, or a ballot, is all that can be protected.
     columns : tuple of str
-        Of comparisons: first item, second item, answer. Of tallies: the item. Of ballots none.
+        Those of the form, in its order.
     answers : mapping of str to float, optional
         What an answer means: 1 where the first item is preferred, 0 where the second is, 0.5 for a tie. Without it the
-        numbers themselves.
+        numbers themselves; in a wide questionnaire also the name of the item that is preferred.
     clean : sequence of {"nfkc", "strip", "spaces", "casefold"}
         As in `dprank.data.cleaning.cleaner`.
     aliases : mapping of str to str, optional
         As in `dprank.data.cleaning.cleaner`.
+    form : str, optional
+        Of comparisons "long", a row an answer (columns: first item, second item, answer), or "wide", a row a
+        questionnaire and a column a pair. Of ballots "wide", a column an item that holds its place, 1 for the best;
+        "long", a row an item (columns: item, place); "orders", a column of texts like ``A > B = C``; "preflib". Of
+        tallies "long" (column: item). The first is the default.
+    pairs : mapping of str to str, or sequence of str, optional
+        Of a wide questionnaire: its columns, and what each asks, like ``Pay vs Hours``. Without it all columns that are
+        named so, by two declared items.
+    ballots : {"full", "tied", "partial"}
+        What every ballot ranks: all items and none alike; all, with ties; some, with or without ties. Declared, as the
+        noise depends on it: to see it in the data would tell of whoever is the only one. Other ballots are left out.
+        "full" by default where the form is wide.
+    unranked : {"apart", "last"}, optional
+        Of partial ballots, and then needed: whether an item without a place is compared with no other, or tied with all
+        of its kind behind those that have one.
+    repeated : {"one", "none"}
+        What counts of a person with several ballots: one, by a hash of that person's ballots, or none.
+    ballot : str, optional
+        Of long ballots the column that says which ballot; without it a person has one.
+    weight : str, optional
+        The column of how much a ballot counts, in whole numbers.
+    max_weight : int, optional
+        Most that any counts; a larger weight counts as this. Needed with `weight`.
 
     Raises
     ------
@@ -113,28 +132,121 @@ class Declaration:
     answers: Mapping[str, float] | None = None
     clean: tuple[str, ...] = ()
     aliases: Mapping[str, str] | None = None
+    form: str | None = None
+    pairs: Mapping[str, str] | None = None
+    ballots: Completeness | None = None
+    unranked: Literal["apart", "last"] | None = None
+    repeated: Literal["one", "none"] | None = None
+    ballot: str | None = None
+    weight: str | None = None
+    max_weight: int | None = None
 
     def __post_init__(self) -> None:
         require_one_of("kind", self.kind, get_args(Kind))
-        needed = {"comparisons": ("first", "second", "answer"), "tallies": ("item",), "ballots": ()}[self.kind]
+        for name, kinds in OF.items():
+            if getattr(self, name) is not None and self.kind not in kinds:
+                raise ValueError(f"{name} = {shown(getattr(self, name))}; {self.kind} have none")
+        forms = FORMS[self.kind]
+        form = next(iter(forms)) if self.form is None else require_one_of("form", self.form, tuple(forms))
         columns = _texts("columns", self.columns)
-        if len(columns) != len(needed) or len(set(columns)) != len(columns):
-            asked = f"the columns of {', '.join(needed)}" if needed else "none"
+        if len(columns) != len(forms[form]) or len(set(columns)) != len(columns):
+            asked = f"the columns of {', '.join(forms[form])}" if forms[form] else "none"
             raise ValueError(f"columns = {shown(', '.join(map(str, columns)))}; {asked} are needed, each once")
-        if self.person is not None:
-            _texts("person", [self.person])
+        for name in ("person", "ballot", "weight"):
+            if getattr(self, name) is not None:
+                _texts(name, [getattr(self, name)])
         rules, aliases = _texts("clean", self.clean), self.aliases
         if aliases is not None:
             _texts("aliases", [*_table("aliases", aliases), *aliases.values()])
         clean = cleaner(rules, aliases)
         items = item_names([name.strip() for name in item_names(self.items)])
-        item_names([clean(item) for item in items])  # no two alike after cleaning
+        codes = {name: at for at, name in enumerate(item_names([clean(item) for item in items]))}  # no two alike
         answers = self.answers
         if answers is not None:
             answers = {clean(k): _points(answers[k]) for k in _texts("answers", list(_table("answers", answers)))}
+            if form == "wide" and (both := sorted(codes.keys() & answers.keys())):
+                raise ValueError(f"answers = {shown(both[0])}; it is an item, whose name says that it is preferred")
         if self.kind == "tallies" and self.person is None:
             raise ValueError("person = None; tallies are bounded by person: say which column names them")
-        settle(self, columns=columns, items=items, answers=answers, clean=rules, aliases=aliases)
+        settle(self, columns=columns, items=items, answers=answers, clean=rules, aliases=aliases, form=form)
+        self._settle_pairs(codes)
+        if self.kind == "ballots":
+            self._settle_ballots()
+
+    def _settle_pairs(self, codes: Mapping[str, int]) -> None:
+        """Refuse what asks about no two items."""
+        if self.pairs is None:
+            return
+        if self.form != "wide":
+            raise ValueError(f"pairs = {shown(self.pairs)}; only a wide questionnaire has a column a pair")
+        given: Any = self.pairs
+        pairs = given if type(given) is dict else {it: it for it in _texts("pairs", given)}
+        clean = cleaner(self.clean, self.aliases)
+        for header, said in zip(_texts("pairs", list(pairs)), _texts("pairs", list(pairs.values())), strict=True):
+            if pair_of(said, codes, clean) is None:
+                raise ValueError(f"pairs: {shown(header)} = {shown(said)}; two items are needed, like 'Pay vs Hours'")
+        if not pairs:
+            raise ValueError("pairs are none; at least one is needed")
+        settle(self, pairs=pairs)
+
+    def _settle_ballots(self) -> None:
+        """Refuse what leaves open which ballots there may be."""
+        if self.ballots is None and self.form != "wide":
+            raise ValueError(
+                "ballots are not declared; say --ballots full (all items, none alike), tied (all items), partial (some)"
+            )
+        ballots = "full" if self.ballots is None else require_one_of("ballots", self.ballots, get_args(Completeness))
+        if self.unranked is not None:
+            require_one_of("unranked", self.unranked, ("apart", "last"))
+        if ballots == "partial" and self.unranked is None:
+            raise ValueError(
+                "unranked is not declared, and no file says it; say --unranked apart (an item without a place is "
+                "compared with no other) or --unranked last (all of them are behind those that have one)"
+            )
+        if ballots != "partial" and self.unranked is not None:
+            raise ValueError(f"unranked = {self.unranked!r}; only ballots = 'partial' leave items out")
+        repeated = "one" if self.repeated is None else require_one_of("repeated", self.repeated, ("one", "none"))
+        if (self.weight is None) != (self.max_weight is None):
+            raise ValueError("weight and max_weight go together: a column, and the most that any ballot counts")
+        if self.max_weight is not None:
+            require_whole("max_weight", self.max_weight, 1, HEAVIEST)
+        for name in ("person", "weight"):
+            if self.form == "preflib" and getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name} = {shown(getattr(self, name))}; a file of PrefLib counts ballots and has none"
+                )
+        if self.ballot is not None and self.form != "long":
+            raise ValueError(f"ballot = {shown(self.ballot)}; only long ballots have several rows")
+        if self.form == "long" and self.person is None and self.ballot is None:
+            raise ValueError("person = None, ballot = None; one is needed to say which rows are one ballot")
+        marks = [name for name in self.items if set(name) & set(">=")] if self.form == "orders" else []
+        if marks:
+            raise ValueError(f"items: {shown(marks[0])} holds > or =, which stand between items of an order")
+        settle(self, ballots=ballots, repeated=repeated)
+
+    @property
+    def unit(self) -> Literal["answer", "ballot", "person"]:
+        """What is protected at most: one person, where the data say who; else one ballot, questionnaire or answer."""
+        if self.person is not None:
+            return "person"
+        return "ballot" if self.kind == "ballots" or self.form == "wide" else "answer"
+
+    def rules_of_ballots(self) -> dict[str, str]:
+        """Rules that a reader of a release needs, in words, where they are not the usual ones.
+
+        Examples
+        --------
+        >>> Declaration(kind="ballots", items=["a", "b"], ballots="tied").rules_of_ballots()
+        {'ballots': 'all items, with ties'}
+        """
+        rules = {}
+        if self.kind == "ballots" and self.ballots != "full":
+            rules["ballots"] = COMPLETE[self.unranked or "tied"]
+        if self.repeated == "none":
+            rules["repeated"] = "of a person with several ballots none counts"
+        if self.max_weight is not None:
+            rules["weights"] = f"from 0 to {self.max_weight}; a larger one counts as that"
+        return rules
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
@@ -153,13 +265,7 @@ class Declaration:
         >>> Declaration.from_toml(file).items
         ('a', 'b')
         """
-        try:
-            given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeError) as error:
-            raise ValueError(f"{path}: not TOML: {' '.join(str(error).split())}") from None
-        known = {it.name for it in fields(cls)}
-        if unknown := sorted(given.keys() - known):
-            raise ValueError(f"{path}: unknown key {shown(unknown[0])}; allowed: {', '.join(sorted(known))}")
+        given = declared_part(path)
         if missing := sorted({"kind", "items"} - given.keys()):
             raise ValueError(f"{path}: {missing[0]} is missing")
         try:
@@ -181,9 +287,15 @@ class Declaration:
         lines = []
         for it in fields(self):
             value = getattr(self, it.name)
-            if value is not None and value != ():
+            if value is not None and value != () and not self._understood(it.name):
                 lines.append(f"{it.name} = {_toml(value)}")
         return "\n".join(lines) + "\n"
+
+    def _understood(self, name: str) -> bool:
+        """Whether a key says what goes without saying."""
+        first = next(iter(FORMS[self.kind]))
+        usual = {"form": first, "repeated": "one", "ballots": "full" if self.form == "wide" else ""}
+        return name in usual and getattr(self, name) == usual[name]
 
     def read(self, path: str | Path) -> Intake:
         """The file as data that a mechanism takes.
@@ -191,87 +303,85 @@ class Declaration:
         Parameters
         ----------
         path : path
-            CSV or Parquet, as `dprank.data.sniffing.sniff` reads it.
+            CSV or Parquet, as `dprank.data.sniffing.sniff` reads it; or of PrefLib, as
+            `dprank.data.preflib.read_preflib`.
 
         Raises
         ------
         ValueError
-            Naming the file where it is no table, or the column that it lacks.
+            Naming the file where it is broken, or the column that it lacks.
 
         Notes
         -----
         O(rows).
         """
-        sniffed = sniff(path)
-        frame = sniffed.frame
-        named = [*self.columns, *([] if self.person is None else [self.person])]
-        clean = cleaner(self.clean, self.aliases)
-        header = {clean(str(column)): column for column in frame.columns}
-        if self.kind == "ballots":
-            named += self.items
-        for name in named:
-            if name not in frame.columns and clean(name) not in header:
-                raise ValueError(f"{path}: no column {shown(name)}; the file has no such name in its first line")
-        column = {name: frame[name if name in frame.columns else header[clean(name)]] for name in named}
-        cells = {name: _mapped(column[name], clean) for name in named if name != self.person}
-        gone = np.zeros(len(frame), np.int8)
-        unknown: Counter[str] = Counter()
-
-        def leave_out(rows: Any, reason: str) -> None:
-            gone[np.asarray(rows) & (gone == 0)] = REASONS.index(reason) + 1
-
-        if self.person is not None:
-            distinct = column[self.person].unique()
-            leave_out(column[self.person].isin(distinct[nameless(distinct)]), "no person")
-        codes = {clean(name): at for at, name in enumerate(self.items)}
-        taken: Any
-        if self.kind == "ballots":
-            places = np.array([_mapped(column[name], str.strip).map(_place).to_numpy() for name in self.items]).T
-            whole = (np.sort(places, axis=1) == np.arange(1, len(self.items) + 1)).all(axis=1)
-            leave_out(~whole, "not every place once")
-            taken = places.astype(np.int64) - 1
-        else:
-            named_items = self.columns[: 2 if self.kind == "comparisons" else 1]
-            taken = [cells[name].map(codes).fillna(-1).to_numpy(np.int64) for name in named_items]
-            for name, numbers in zip(named_items, taken, strict=True):
-                unknown.update(cells[name][numbers < 0].tolist())
-                leave_out(numbers < 0, "an item not declared")
-        if self.kind == "comparisons":
-            leave_out(taken[0] == taken[1], "an item compared with itself")
-            outcome = cells[self.columns[2]].map(self.answers or NUMBERS).to_numpy(float)
-            leave_out(np.isnan(outcome), "no such answer")
-        stays = gone == 0
-        person: Any = (
-            None if self.person is None else person_ids(self.person, column[self.person][stays].to_numpy(object))
-        )
-        if self.kind == "comparisons":
-            data: Any = Comparisons(taken[0][stays], taken[1][stays], outcome[stays], items=self.items, voter=person)
-        elif self.kind == "tallies":
-            data = Tallies(person, taken[0][stays], self.items)
-        else:
-            data = _ballots(taken[stays], self.items, person)
-        counts = {reason: int((gone == at).sum()) for at, reason in enumerate(REASONS, 1) if (gone == at).any()}
-        return Intake(data, sniffed.said, len(frame), counts, dict(unknown.most_common()))
+        return read_file(self, path)
 
 
-def _ballots(places: Any, items: tuple[str, ...], person: Any) -> Rankings:
-    if person is not None and len(np.unique(person)) < len(person):
-        places = places[kept([person], list(places.T), 1)]
-    return Rankings(places, items)
+def declared_part(path: str | Path) -> dict[str, Any]:
+    """What a file declares, complete or not: flags may say the rest.
+
+    Parameters
+    ----------
+    path : path
+        Of a declaration, or of a plan.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, and the key that no declaration has.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "plan.toml"
+    >>> _ = file.write_text('kind = "comparisons"\\n[release]\\nepsilon = 1.0\\n')
+    >>> declared_part(file)
+    {'kind': 'comparisons'}
+    """
+    given = _toml_of(path)
+    given.pop("release", None)
+    known = {it.name for it in fields(Declaration)}
+    if unknown := sorted(given.keys() - known):
+        raise ValueError(f"{path}: unknown key {shown(unknown[0])}; allowed: {', '.join(sorted(known))}")
+    return given
 
 
-def _mapped(column: Any, clean: Any) -> Any:
-    """A column with its distinct texts cleaned."""
-    distinct = {text: clean(text) for text in column.unique()}
-    return column.map(distinct)
+def release_part(path: str | Path) -> dict[str, Any]:
+    """What a plan says of a release: the table `release` of its file, which a declaration passes over.
+
+    Parameters
+    ----------
+    path : path
+        Of a plan, as `dprank plan --out` writes it; or of a declaration, which says nothing of a release.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, where it is no such table of single values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "plan.toml"
+    >>> _ = file.write_text('kind = "ballots"\\nitems = ["a", "b"]\\n[release]\\nepsilon = 1.0\\n')
+    >>> release_part(file), Declaration.from_toml(file).items
+    ({'epsilon': 1.0}, ('a', 'b'))
+    """
+    found = _toml_of(path).get("release", {})
+    if type(found) is not dict or not all(type(it) in (str, int, float, bool) for it in found.values()):
+        raise ValueError(f"{path}: release is no table of single values: [release], then a line each")
+    return found
 
 
-def _place(text: str) -> float:
+def _toml_of(path: str | Path) -> dict[str, Any]:
+    path = require_path(path)
     try:
-        place = float(text)
-    except ValueError:
-        return 0.0
-    return place if math.isfinite(place) else 0.0
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError(f"{path}: not TOML that means anything: brackets in brackets without end") from None
+    except (tomllib.TOMLDecodeError, UnicodeError) as error:
+        raise ValueError(f"{path}: not TOML: {' '.join(str(error).split())}") from None
 
 
 def _texts(name: str, given: Any) -> tuple[str, ...]:
@@ -299,7 +409,5 @@ def _toml(value: Any) -> str:
     if isinstance(value, tuple | list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, str):
-        import json
-
         return json.dumps(value, ensure_ascii=False)
     return repr(value)

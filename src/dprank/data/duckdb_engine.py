@@ -39,10 +39,10 @@ def by_duckdb(job: Job, memory: str, threads: int | None, folder: Any) -> Counts
         coded = job.coded(mapped, buckets)
         if buckets == 1:
             run(f"CREATE TABLE coded AS {coded}")
-            found = [None]
+            found: list[Path | None] = [None]
         else:
             run(f"COPY ({coded}) TO '{_quoted(place)}/rows' (FORMAT parquet, PARTITION_BY (bucket))")
-            found = sorted(Path(place, "rows").iterdir())
+            found = [*sorted(Path(place, "rows").iterdir())]
         tables, reasons = [], Counter[int]()
         for bucket in found:
             if bucket is not None:

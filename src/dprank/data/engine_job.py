@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import require_columns, shown
+from dprank.data.accounts import REASONS
 from dprank.data.bounding import nameless, person_ids
 from dprank.data.cleaning import cleaner
 from dprank.data.count_files import BEYOND, Counts
-from dprank.data.declaration import NUMBERS, REASONS, Declaration
+from dprank.data.declaration import Declaration
 from dprank.data.engine_sql import bounded_sql, coded_sql, counted_sql, shard_sql
 from dprank.data.files import is_parquet, reading
+from dprank.data.intake import NUMBERS
 from dprank.data.sniffing import sniff
 
 __all__ = ["Job", "found_columns", "require_alike", "texts_of"]

@@ -11,11 +11,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from dprank._require import require_bool, require_one_of, require_whole, shown
+from dprank.data.accounts import REASONS
 from dprank.data.bounding import nameless, person_ids, shard_of
 from dprank.data.comparisons import Design
 from dprank.data.count_files import Counts
 from dprank.data.counting import whole_counts
-from dprank.data.declaration import REASONS, Declaration
+from dprank.data.declaration import Declaration
 from dprank.data.duckdb_engine import by_duckdb, split_by_duckdb
 from dprank.data.engine_job import Job, found_columns
 from dprank.data.sniffing import sniff

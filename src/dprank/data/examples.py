@@ -6,7 +6,9 @@ from pathlib import Path
 
 from dprank._require import require_one_of
 
-__all__ = ["example"]
+__all__ = ["NAMES", "example"]
+
+NAMES = ("answers.csv", "ballots.csv", "city.toc", "diagnoses.csv", "staff.csv")
 
 #: Beside the rooms of the package, in the wheel too.
 _FOLDER = Path(__file__).parent.parent / "examples"
@@ -17,9 +19,12 @@ def example(name: str) -> Path:
 
     Parameters
     ----------
-    name : {"answers.csv", "ballots.csv", "diagnoses.csv"}
+    name : {"answers.csv", "ballots.csv", "city.toc", "diagnoses.csv", "staff.csv"}
         Comparisons of three cities by 250 persons (first, second, outcome, person); rankings of four things that a town
-        may spend on by 250 persons (person, and the place of each); diagnoses of 400 patients (patient, diagnosis).
+        may spend on by 250 persons (person, and the place of each); 250 ballots with ties on the same, as PrefLib
+        writes them; diagnoses of 400 patients (patient, diagnosis); a survey as people hand it in: 400 of a ministry's
+        staff on six topics (person, left, right, answer), with semicolons, a byte order mark, misspelt topics, gaps,
+        and ten who handed in twice.
 
     Returns
     -------
@@ -30,4 +35,4 @@ def example(name: str) -> Path:
     >>> example("ballots.csv").read_text().splitlines()[0]
     'person,roads,schools,parks,debt'
     """
-    return _FOLDER / require_one_of("name", name, ("answers.csv", "ballots.csv", "diagnoses.csv"))
+    return _FOLDER / require_one_of("name", name, NAMES)

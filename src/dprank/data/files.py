@@ -6,11 +6,12 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from dprank._require import require_columns, require_label, shown
+from dprank._require import require_columns, require_extra, require_label, shown
 
-__all__ = ["is_parquet", "read_table", "reading"]
+__all__ = ["as_pandas", "is_parquet", "parquet_frame", "read_table", "reading", "require_path"]
 
 # the only words of a reader that are repeated: they say where
 _RAGGED = re.compile(r"Error tokenizing data\. C error: Expected \d+ fields in line (\d+), saw \d+\s*")
@@ -39,9 +40,7 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
     for name in (*labels, *numbers):
         require_label("column", name)
     if is_parquet(path):
-        with reading(path, "Parquet"):
-            # with pandas' own types one empty cell makes floats of all whole numbers of a column
-            return pd.read_parquet(path, dtype_backend="numpy_nullable")
+        return parquet_frame(path)
     gone: dict[Any, list[str]] = {label: [""] for label in labels}
     gone |= {number: ["", "NA", "NaN", "nan", "NULL", "null"] for number in numbers}
     options: Any = {"dtype": dict.fromkeys(labels, str), "na_values": gone, "keep_default_na": False}
@@ -55,6 +54,70 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
         header = again.iloc[0].tolist()
         require_columns(header, [name for name in (*labels, *numbers) if header.count(name) > 1])
     return frame
+
+
+def as_pandas(frame: Any) -> Any:
+    """A table of pandas, polars or pyarrow as one of pandas, whole numbers still whole where some are missing.
+
+    Raises
+    ------
+    ValueError
+        Where it is no table, or where pyarrow is needed and absent.
+
+    Notes
+    -----
+    O(cells). Neither polars nor pyarrow is imported unless it made the table, or polars asks for pyarrow.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> bool(as_pandas(pa.table({"person": [2**60, None]})).iloc[0, 0] == 2**60)
+    True
+    """
+    import pandas as pd
+
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    made_by = type(frame).__module__.partition(".")[0]
+    if made_by == "polars" and hasattr(frame, "to_arrow"):
+        require_extra("pyarrow", "parquet", "a table of polars")
+        frame, made_by = frame.to_arrow(), "pyarrow"
+    if isinstance(frame, type) or not callable(getattr(frame, "to_pandas", None)):
+        raise ValueError(
+            f"frame is of type {type(frame).__name__}; a pandas.DataFrame is needed, or a table of polars or pyarrow"
+        )
+    try:
+        table = frame.to_pandas(types_mapper=_nullable) if made_by == "pyarrow" else frame.to_pandas()
+    except Exception:  # what is foreign may raise anything, and quote a cell
+        table = None
+    if not isinstance(table, pd.DataFrame):
+        raise ValueError(f"frame of type {type(frame).__name__} makes no pandas.DataFrame")
+    return table
+
+
+def _nullable(kind: Any) -> Any:
+    """Pandas' type for one of Arrow's; None leaves it to pandas."""
+    import pandas as pd
+
+    names = {"bool": pd.BooleanDtype(), "float": pd.Float32Dtype(), "double": pd.Float64Dtype()}
+    for bits in (8, 16, 32, 64):
+        names |= {f"int{bits}": pd.array([], f"Int{bits}").dtype, f"uint{bits}": pd.array([], f"UInt{bits}").dtype}
+    return names.get(str(kind))
+
+
+def parquet_frame(path: Any) -> Any:
+    """A Parquet file as a frame; one empty cell makes no floats of the whole numbers of its column.
+
+    Raises
+    ------
+    ValueError
+        Where it is no Parquet file, or pyarrow is absent.
+    """
+    import pandas as pd
+
+    require_extra("pyarrow", "parquet", f"{_named(path)}: Parquet")
+    with reading(path, "Parquet"):
+        return pd.read_parquet(path, dtype_backend="numpy_nullable")
 
 
 def is_parquet(path: Any) -> bool:
@@ -76,6 +139,29 @@ def is_parquet(path: Any) -> bool:
         return False
 
 
+def require_path(path: Any) -> Path:
+    """Refuse what is no name of a file, and what may be its content.
+
+    Examples
+    --------
+    >>> require_path("a,b\\n1,2")
+    Traceback (most recent call last):
+        ...
+    ValueError: path has several lines; the name of a file is needed, not what is in it
+    """
+    try:
+        named = Path(path)
+    except TypeError:
+        raise ValueError(f"path is of type {type(path).__name__}; the name of a file is needed") from None
+    _require_one_line(str(named))
+    return named
+
+
+def _require_one_line(name: str) -> None:
+    if len(name.splitlines()) > 1:
+        raise ValueError("path has several lines; the name of a file is needed, not what is in it")
+
+
 @contextmanager
 def reading(path: Any, kind: str) -> Iterator[None]:
     """Refuse what is no table of this kind, in words of our own.
@@ -89,8 +175,7 @@ def reading(path: Any, kind: str) -> Iterator[None]:
     ValueError: answers.csv is no CSV table
     """
     name = _named(path)
-    if len(name.splitlines()) > 1:
-        raise ValueError("path has several lines; the name of a file is needed, not what is in it")
+    _require_one_line(name)
     try:
         yield
     except (ImportError, MemoryError):

@@ -15,7 +15,7 @@ from dprank._frozen import Frozen, frozen
 from dprank._require import require_columns, settle
 from dprank.data.bounding import kept, person_ids
 from dprank.data.comparisons import item_names
-from dprank.data.files import read_table
+from dprank.data.files import as_pandas, read_table
 from dprank.data.kendall import as_positions
 
 __all__ = ["Rankings", "read_rankings"]
@@ -97,7 +97,7 @@ class Rankings(Frozen):
 
         Parameters
         ----------
-        frame : pandas.DataFrame
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
             One row a ranking; each uses every place 1 .. items once. Other columns are ignored.
         items : sequence of str
             As in `Rankings`: the names of columns; a column called 7 is that of the item "7".
@@ -128,8 +128,7 @@ class Rankings(Frozen):
         import pandas as pd
 
         names = require_items(items)
-        if not isinstance(frame, pd.DataFrame):
-            raise ValueError(f"frame is of type {type(frame).__name__}; a pandas.DataFrame is needed")
+        frame = as_pandas(frame)
         labels = list(map(str, frame.columns))
         require_columns(labels, (*names, *([] if voter is None else [voter])))
         person = None if voter is None else person_ids(voter, frame.iloc[:, labels.index(voter)])

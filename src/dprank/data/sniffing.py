@@ -9,9 +9,9 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from dprank.data.files import is_parquet, reading
+from dprank.data.files import is_parquet, parquet_frame, reading, require_path
 
-__all__ = ["Sniffed", "sniff"]
+__all__ = ["Sniffed", "decoded", "sniff"]
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: More make a table that nobody meant.
@@ -62,13 +62,37 @@ def sniff(path: str | os.PathLike[str]) -> Sniffed:
     >>> sniff(dprank.example("answers.csv")).said
     'CSV in UTF-8, separated by commas, lines end in LF'
     """
-    import pandas as pd
-
-    name = str(path)
+    path = require_path(path)
     if is_parquet(path):
+        table = parquet_frame(path)
         with reading(path, "Parquet"):
-            table = pd.read_parquet(path, dtype_backend="numpy_nullable")
+            for name in table.select_dtypes(object):
+                # what one cell holds is no reason to refuse the file
+                table[name] = [it.decode("utf-8", "replace") if type(it) is bytes else it for it in table[name]]
             return Sniffed(table.astype("string").fillna("").astype(object), "Parquet")
+    text, encoding = decoded(path)
+    ends = next((end for end in ("\r\n", "\r") if end in text), "\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    name, head = str(path), text.lstrip("\n").split("\n", 1)[0]
+    if not head.strip():
+        raise ValueError(f"{name} is empty; a header and a row an answer are needed")
+    separator = max(SEPARATORS, key=head.count)
+    frame = _parsed(name, text, separator)
+    said = {"\r\n": "CR LF", "\r": "CR", "\n": "LF"}[ends]
+    mark = " with its mark" if encoding != "utf-8" else ""
+    written = f"CSV in {encoding.removesuffix('-sig').upper()}{mark}"
+    return Sniffed(frame, f"{written}, separated by {SEPARATORS[separator]}, lines end in {said}")
+
+
+def decoded(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """The text of a file, and its encoding: UTF-8, with or without its mark, or UTF-16 with it.
+
+    Raises
+    ------
+    ValueError
+        Naming the file and the line that is no text.
+    """
+    name = str(path)
     with open(path, "rb") as file:
         raw = file.read()
     encoding = next((encoding for mark, encoding in MARKS if raw.startswith(mark)), "utf-8")
@@ -81,17 +105,7 @@ def sniff(path: str | os.PathLike[str]) -> Sniffed:
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise ValueError(f"{name}: line {line} holds a null character; a text file is needed")
-    ends = next((end for end in ("\r\n", "\r") if end in text), "\n")
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    head = text.lstrip("\n").split("\n", 1)[0]
-    if not head.strip():
-        raise ValueError(f"{name} is empty; a header and a row an answer are needed")
-    separator = max(SEPARATORS, key=head.count)
-    frame = _parsed(name, text, separator)
-    said = {"\r\n": "CR LF", "\r": "CR", "\n": "LF"}[ends]
-    mark = " with its mark" if encoding != "utf-8" else ""
-    written = f"CSV in {encoding.removesuffix('-sig').upper()}{mark}"
-    return Sniffed(frame, f"{written}, separated by {SEPARATORS[separator]}, lines end in {said}")
+    return text, encoding
 
 
 def _parsed(name: str, text: str, separator: str) -> Any:

@@ -30,7 +30,7 @@ from dprank._require import (
 from dprank.data.bounding import kept, person_ids
 from dprank.data.comparisons import require_codes
 from dprank.data.count_files import Counts
-from dprank.data.files import is_parquet, read_table
+from dprank.data.files import as_pandas, is_parquet, read_table
 
 __all__ = ["MOST_CHOSEN", "Tallies", "counted", "declared", "finite", "is_series", "read_tallies", "undeclared"]
 
@@ -110,7 +110,7 @@ class Tallies(Frozen):
 
         Parameters
         ----------
-        frame : pandas.DataFrame
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
             A row for every item that a person has.
         items : iterable of hashable
             As in `Tallies`. Rows of other items are left out without a word: to refuse one would tell of whoever alone
@@ -133,10 +133,7 @@ class Tallies(Frozen):
         >>> tallies.counts().tolist()
         [2, 1]
         """
-        import pandas as pd
-
-        if not isinstance(frame, pd.DataFrame):
-            raise ValueError(f"frame is of type {type(frame).__name__}; a pandas.DataFrame is needed")
+        frame = as_pandas(frame)
         require_columns(frame.columns, (person, item))
         names = _require_names(items)
         place = {name: code for code, name in enumerate(names)}

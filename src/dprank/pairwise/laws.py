@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import qmc
 
 from dprank._quadrature import gauss
+from dprank.data.ballots import Ballots
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import GRAIN, pairwise_wins, win_counts
 from dprank.models.bradley_terry import LOGISTIC, Link
@@ -50,7 +51,7 @@ _STARTS, _STRIDE, _SHORTEST = 6, 4.0, 1e-7
 
 
 @exact.register
-def noisy_counts_law(mechanism: NoisyCounts, data: Comparisons, other: Comparisons) -> Divergence:
+def noisy_counts_law(mechanism: NoisyCounts, data: Comparisons | Ballots, other: Comparisons | Ballots) -> Divergence:
     """Of the noisy scores.
 
     Examples
@@ -64,7 +65,9 @@ def noisy_counts_law(mechanism: NoisyCounts, data: Comparisons, other: Compariso
 
 
 @sample.register
-def draw_noisy_counts(mechanism: NoisyCounts, data: Comparisons, size: int, rng: np.random.Generator) -> Array:
+def draw_noisy_counts(
+    mechanism: NoisyCounts, data: Comparisons | Ballots, size: int, rng: np.random.Generator
+) -> Array:
     """Noisy scores and their order, a row each.
 
     Examples

@@ -1,4 +1,4 @@
-"""Ranking by noisy win counts (Cai, Chakraborty and Wang 2025, Algorithms 2 and 3)."""
+"""Noisy win counts (Cai, Chakraborty and Wang 2025, Algorithms 2, 3) (long: their sensitivity is proved beside)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from dprank._require import (
     settle,
     shown,
 )
+from dprank.data.ballots import HEAVIEST, Ballots, require_ballots
 from dprank.data.comparisons import Comparisons, Design, require_comparisons
 from dprank.data.count_files import Counts
 from dprank.data.counting import GRAIN, Score, whole_counts
+from dprank.data.rankings import Rankings
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
 from dprank.privacy.noise import Law, best_first
@@ -146,11 +148,22 @@ class NoisyCounts:
         As in `l1_sensitivity`: a public promise about what is counted. `release` leaves out answers that break it.
     law : {"discrete", "continuous"}
         Noise on the grid of possible scores, fit for release; or on the real line, as papers print it.
+    max_weight : int
+        Public bound on how much the answers of one voter count, 1 to 2^20; above 1 only for `Ballots`, which have
+        weights: a heavier ballot counts as this.
 
     Raises
     ------
     ValueError
         Naming what is out of range.
+
+    Notes
+    -----
+    A ballot answers some pairs, none twice, and a tie or a gap adds nothing to a net win: with ``score="net"``,
+    ``design="once"`` and as many answers as there are pairs, `release` takes `Ballots`. Weights w and w' make of the
+    scores s and s' of a replaced voter w s and w' s', whose distance is convex in both: it is largest where each weight
+    is the bound or 0, and a voter of weight 0 is as one without answers. So the sensitivity is that of
+    `l1_sensitivity` times the bound.
 
     See Also
     --------
@@ -183,6 +196,7 @@ class NoisyCounts:
     design: Design = "any"
     ties: bool = True
     law: Law = "discrete"
+    max_weight: int = 1
 
     def __post_init__(self) -> None:
         settle(
@@ -190,6 +204,7 @@ class NoisyCounts:
             n_items=require_whole("n_items", self.n_items, 2),
             per_person=require_whole("per_person", self.per_person, 1),
             ties=require_bool("ties", self.ties),
+            max_weight=require_whole("max_weight", self.max_weight, 1, HEAVIEST),
             **{
                 name: require_one_of(name, getattr(self, name), get_args(allowed))
                 for name, allowed in (
@@ -205,6 +220,8 @@ class NoisyCounts:
             raise ValueError(
                 f"per_person = {self.per_person}, design = {self.design!r}; with unit = 'comparison' they are 1, 'any'"
             )
+        if self.max_weight > 1 and not self._takes_ballots:
+            raise ValueError(f"max_weight = {self.max_weight}; 1 but for ballots: {self._for_ballots}")
         settle(self, scale=require_scale(self.scale, self.sensitivity))
 
     @classmethod
@@ -220,6 +237,7 @@ class NoisyCounts:
         design: Design = "any",
         ties: bool = True,
         law: Law = "discrete",
+        max_weight: int = 1,
     ) -> Self:
         """The least noise that makes the released vector epsilon-private.
 
@@ -230,7 +248,7 @@ class NoisyCounts:
         per_person : int, optional
             How many answers of one voter count: what is beyond is left out, so it must be said unless the unit is one
             comparison.
-        n_items, unit, adjacency, score, design, ties, law
+        n_items, unit, adjacency, score, design, ties, law, max_weight
             As in `NoisyCounts`.
 
         Raises
@@ -253,6 +271,7 @@ class NoisyCounts:
             design=design,
             ties=ties,
             law=law,
+            max_weight=max_weight,
         )
         scale = ratio_up(free.sensitivity, require_positive("epsilon", epsilon))
         if math.isinf(scale):
@@ -262,7 +281,7 @@ class NoisyCounts:
     @property
     def sensitivity(self) -> int:
         """Largest l1 distance between the scores of neighbouring data."""
-        return l1_sensitivity(
+        return self.max_weight * l1_sensitivity(
             self.n_items,
             self.per_person,
             score=self.score,
@@ -270,6 +289,15 @@ class NoisyCounts:
             ties=self.ties,
             adjacency=self.adjacency,
         )
+
+    @property
+    def _takes_ballots(self) -> bool:
+        public = self.score, self.design, self.unit, self.per_person
+        return public == ("net", "once", "voter", math.comb(self.n_items, 2))
+
+    @property
+    def _for_ballots(self) -> str:
+        return f"score = 'net', design = 'once' and per_person = {math.comb(self.n_items, 2)} are needed"
 
     @property
     def guarantee(self) -> Guarantee:
@@ -287,13 +315,13 @@ class NoisyCounts:
         m, most = self.n_items, self.per_person
         double = 2 if self.score == "net" else 1
         if self.design == "any":
-            return double * most
+            return self.max_weight * double * most
         # each pair once: the two items' own, then each of them with the others
         rest = 2 * (m - 2) if self.score == "net" else m - 2
-        return double + min(most - 1, rest)
+        return self.max_weight * (double + min(most - 1, rest))
 
     def drawn_deviation(self, sampling: Sampling | None, persons: int | None) -> float:
-        r"""How far drawing people moves the difference of two scores: `deviation` of `dprank.privacy.pair_ranges`.
+        r"""How far drawing people moves the difference of two scores: `deviation` of `dprank.privacy.pair_errors`.
 
         Parameters
         ----------
@@ -323,7 +351,11 @@ class NoisyCounts:
         """
         n = drawn(sampling, persons)
         if sampling == "answers":
-            return (2 if self.score == "net" else 1) * math.sqrt(n * self.per_person / (self.n_items - 1))
+            return (
+                self.max_weight
+                * (2 if self.score == "net" else 1)
+                * math.sqrt(n * self.per_person / (self.n_items - 1))
+            )
         if sampling == "persons" and self.unit == "comparison":
             raise ValueError("sampling = 'persons' with unit = 'comparison'; nothing bounds a person there: 'answers'")
         return self.contribution * math.sqrt(n)
@@ -335,14 +367,17 @@ class NoisyCounts:
         deviation = self.drawn_deviation(sampling, persons)
         return score_places(release.scores, self.noise_law, level, deviation)  # type: ignore[arg-type]
 
-    def release(self, data: Comparisons | Counts, rng: np.random.Generator | noise.SecureSource) -> Ranking:
+    def release(
+        self, data: Comparisons | Ballots | Rankings | Counts, rng: np.random.Generator | noise.SecureSource
+    ) -> Ranking:
         """One private ranking.
 
         Parameters
         ----------
-        data : Comparisons or Counts
-            With voters where the unit is a voter. What goes beyond `per_person`, `design` or `ties` is left out, and
-            nothing is said of it (see `Comparisons.bounded`). Or counts of all shards, bounded just so.
+        data : Comparisons, Ballots, Rankings or Counts
+            Comparisons with voters where the unit is a voter. What goes beyond `per_person`, `design` or `ties` is left
+            out, and nothing is said of it (see `Comparisons.bounded`). Of ballots see the notes of the class;
+            counts are of all shards, bounded just so.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research. To publish, `SECURE` and discrete noise.
 
@@ -354,19 +389,20 @@ class NoisyCounts:
         Raises
         ------
         ValueError
-            If the data are of another number of items, or have no voters where those are protected.
+            If the data are of another number of items, or have no voters where those are protected; or are ballots, and
+            the design is not that of ballots.
         """
         counts = self.counts(data)
         scores = self._noisy(counts, counts.shape, rng)
         order, source = best_first(scores, rng), source_of(rng, self)
         return Ranking(data.items, order, scores, mechanism=self, source=source)
 
-    def counts(self, data: Comparisons | Counts) -> NDArray[np.int64]:
+    def counts(self, data: Comparisons | Ballots | Rankings | Counts) -> NDArray[np.int64]:
         """What `release` adds noise to, in units of ``GRAIN[score]``, shape (items,): exact, and not private.
 
         Parameters
         ----------
-        data : Comparisons or Counts
+        data
             As in `release`.
 
         Raises
@@ -380,6 +416,10 @@ class NoisyCounts:
         >>> NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=1).counts(data).tolist()
         [2, -1, -1]
         """
+        if isinstance(data, Ballots | Rankings):
+            if not self._takes_ballots:
+                raise ValueError(f"data are dprank.{type(data).__name__}; for them {self._for_ballots}")
+            return require_ballots(data, self.n_items).bounded_weight(self.max_weight).net_wins()
         most = self.per_person if self.unit == "voter" else None
         if isinstance(data, Counts):
             promised: dict[str, Any] = {"n_items": self.n_items, "per_person": most}

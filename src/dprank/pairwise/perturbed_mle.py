@@ -28,6 +28,8 @@ from dprank.pairwise.noisy_counts import require_bound
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, Unit, ratio_up
 from dprank.privacy.noise import Law, best_first
+from dprank.privacy.pair_ranges import Places, Sampling, drawn, score_places
+from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
 __all__ = ["PerturbedMLE", "objective_loss"]
@@ -160,6 +162,8 @@ class PerturbedMLE:
 
     #: Which estimates a release has, besides the order.
     shows: ClassVar[tuple[str, ...]] = ("scores",)
+    #: Ranges of places depend on the number of persons, which a release does not say.
+    asks_persons: ClassVar[bool] = True
 
     n_items: int
     scale: float
@@ -284,6 +288,64 @@ class PerturbedMLE:
         theta = self._minimiser(data, rng)
         order, source = best_first(theta, rng), source_of(rng, self)
         return Ranking(data.items, order, theta - theta.mean(), mechanism=self, source=source)
+
+    def open_places(
+        self, release: Ranking, level: float, sampling: Sampling | None = None, persons: int | None = None
+    ) -> Places:
+        r"""What `Ranking.intervals` says, where every pair was compared equally often: places by the exact strengths.
+
+        Parameters
+        ----------
+        release : Ranking
+            Of this mechanism.
+        level : float
+            In (0, 1).
+        sampling : {"persons", "answers"} or None
+            As in `dprank.NoisyCounts.drawn_deviation`: then places by the mean number of wins.
+        persons : int
+            Of the public graph, needed: each gave `per_person` answers, and no pair has more of them than another.
+
+        Raises
+        ------
+        ValueError
+            Naming what is missing; where the graph is private or the link not logistic, or where strengths are none of
+            such a graph. Nothing honest is known of others: there what noise on one item's wins does to the order of
+            two others depends on the exact strengths.
+
+        Notes
+        -----
+        O(items^2). The minimiser solves :math:`\sum_j n \sigma(\theta_i - \theta_j) + \gamma \theta_i = w_i` with
+        noisy wins w. What stands on the left is one increasing function of :math:`\theta_i` for all items, so that
+        strengths are in the order of wins, with noise and without, and the differences of noisy wins can be read off
+        the released strengths: their noise is independent, of a known law.
+        """
+        if not self._counts:
+            raise ValueError(
+                f"intervals of a PerturbedMLE with graph = {self.graph!r}, link = {self.link.name!r}; known are those "
+                "of the logistic link on a public graph, or publish NoisyCounts"
+            )
+        if persons is None:
+            raise ValueError("persons = None; say how many there were on the public graph, all pairs equally often")
+        drawn(sampling, None if sampling is None else persons)
+        answers = drawn("persons", persons) * self.per_person
+        pairs = math.comb(self.n_items, 2)
+        played, odd = divmod(answers, pairs)
+        if odd:
+            raise ValueError(f"persons = {persons}; {answers} answers are not equally many of each of {pairs} pairs")
+        assert release.scores is not None
+        theta = release.scores
+        wins = played * LOGISTIC.cdf(theta[:, None] - theta).sum(axis=1) + self.ridge * theta
+        step = _GRAIN if self.law == "discrete" else 0.0
+        if step:
+            steps = (wins - wins[0]) / step
+            if (abs(steps - np.rint(steps)) > 1e-3).any():
+                raise ValueError(f"persons = {persons}; these are no strengths of a graph with {played} answers a pair")
+            wins = np.rint(steps) * step
+        deviation = 0.0
+        if sampling is not None:
+            square = answers / (self.n_items - 1) if sampling == "answers" else persons * self.per_person**2
+            deviation = math.sqrt(square)
+        return score_places(wins, ScoreNoise("laplace", self.scale, step), level, deviation)
 
     def _minimiser(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> NDArray[np.float64]:
         """Of the perturbed objective, as it is: for every data set one to one with the noise."""

@@ -1,8 +1,9 @@
 """What has been spent, in a file that only grows, before noise is drawn (long: half of it is what it refuses).
 
-Every data set that a file names has the whole limit to itself. Losses add up (basic composition) as exact fractions. A
-mistyped name is another data set: take names from one place. Whoever may write to the file may also falsify it: the
-record guards against accidents, races and crashes, not against its keeper.
+Every data set that a file names has the whole limit to itself. Losses add up as exact fractions, by the composition
+that was chosen when the file was made: basic, or zero-concentrated (see `dprank.privacy.filters`: what is released next
+may depend on all that was released before). A mistyped name is another data set: take names from one place. Whoever may
+write to the file may also falsify it: the record guards against accidents, races and crashes, not against its keeper.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeAlias, get_args
+from typing import Any, get_args
 
 from dprank._require import require_below_1, require_loss, require_one_of, require_real, shown
+from dprank.privacy.filters import COMPOSITIONS, NO_FILTER, NOTHING, Composition, Cost, Limit, cost_of
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit
 from dprank.privacy.noise import SECURE, drawn_exactly
 
@@ -35,17 +37,21 @@ LONGEST = 200
 PATIENCE = 30.0
 #: "dprB": marks SQLite files that are budgets.
 _APPLICATION = 0x64707242
-_VERSION = 1
-#: Epsilon and delta.
-_Loss: TypeAlias = tuple[Fraction, Fraction]
+#: Of the file, by its composition: what older versions wrote is read, and written on.
+_VERSIONS: dict[Composition, int] = {"basic": 1, "zcdp": 2}
 _TABLES = """
-CREATE TABLE limits (epsilon TEXT NOT NULL, delta TEXT NOT NULL, unit TEXT NOT NULL, adjacency TEXT NOT NULL);
+CREATE TABLE limits (
+  epsilon TEXT NOT NULL, delta TEXT NOT NULL, unit TEXT NOT NULL, adjacency TEXT NOT NULL{limit});
 CREATE TABLE entries (
   number INTEGER PRIMARY KEY, dataset TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, unit TEXT NOT NULL,
   adjacency TEXT NOT NULL, charged_epsilon TEXT NOT NULL, charged_delta TEXT NOT NULL, what TEXT NOT NULL,
-  day TEXT NOT NULL);
+  day TEXT NOT NULL{entry});
 CREATE INDEX entries_of_dataset ON entries (dataset)
 """
+#: Columns more of "zcdp": exact, so that anybody can add up anew. `rho` is what the mechanism states, or empty: then it
+#: is half the square of epsilon, for all but events of chance delta, which is the rest.
+_LIMIT_COLUMNS = ", rho TEXT NOT NULL, spare TEXT NOT NULL"
+_ENTRY_COLUMNS = ", rho TEXT NOT NULL, charged_rho TEXT NOT NULL, charged_rest TEXT NOT NULL"
 #: INSERT OR REPLACE deletes without a trigger for it: hence those before insertion.
 _TRIGGERS = {
     "limits_stay": "UPDATE ON limits",
@@ -63,7 +69,10 @@ class BudgetRefused(ValueError):
     Attributes
     ----------
     requested, spent, remaining, missing : tuple of float
-        Epsilon and delta in the budget's unit and adjacency; remaining is rounded down, the others up.
+        Epsilon and delta in the budget's unit and adjacency; remaining is rounded down, the others up. Of composition
+        "zcdp" what remains is the largest loss that fits without a delta.
+    rho : tuple of float or None
+        Requested, remaining and missing, of composition "zcdp".
 
     Examples
     --------
@@ -82,6 +91,7 @@ class BudgetRefused(ValueError):
     spent: tuple[float, float]
     remaining: tuple[float, float]
     missing: tuple[float, float]
+    rho: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +109,8 @@ class Entry:
     what : str
     day : str
         ISO date, UTC: never finer.
+    rho : float or None
+        Zero-concentrated loss that the mechanism stated; None where it stated none, or the composition is basic.
     """
 
     number: int
@@ -109,6 +121,7 @@ class Entry:
     adjacency: Adjacency
     what: str
     day: str
+    rho: float | None = None
 
 
 class Budget:
@@ -127,6 +140,9 @@ class Budget:
         Of whom the limit speaks; "voter" unless given.
     adjacency : {"replace", "add_remove"}, optional
         "replace" unless given.
+    composition : {"basic", "zcdp"}, optional
+        How losses add up, "basic" unless given. By zero-concentrated privacy many small losses, and Gaussian ones, add
+        up to less, at a delta above 0, of which half is then left for releases that state no rho.
 
     Raises
     ------
@@ -167,14 +183,17 @@ class Budget:
         delta: float | None = None,
         unit: Unit | None = None,
         adjacency: Adjacency | None = None,
+        composition: Composition | None = None,
     ) -> None:
         self.path = _require_path(path)
-        given = _require_limits(epsilon, delta, unit, adjacency)
+        given = _require_limits(epsilon, delta, unit, adjacency, composition)
         if not _is_there(self.path) or _is_blank(self.path):
             if epsilon is None:
                 raise FileNotFoundError(f"{_named(self.path)}: no such budget; epsilon is needed to create it")
-            self._create(Guarantee(**given))
-        there = vars(self.limit)
+            promise = Guarantee(**{name: value for name, value in given.items() if name != "composition"})
+            self._create(Limit.of(promise, given.get("composition", "basic")))
+        with self._opened() as (_, limit):
+            there = vars(limit.guarantee) | {"composition": limit.composition}
         for name, value in given.items():
             if value != there[name]:
                 raise ValueError(f"{name} = {shown(value)}; the limit in {_named(self.path)} has {shown(there[name])}")
@@ -186,9 +205,15 @@ class Budget:
     def limit(self) -> Guarantee:
         """What may be lost of each data set."""
         with self._opened() as (_, limit):
-            return limit
+            return limit.guarantee
 
-    def spend(self, guarantee: Guarantee, *, dataset: str, what: str = "") -> None:
+    @property
+    def composition(self) -> Composition:
+        """How losses add up."""
+        with self._opened() as (_, limit):
+            return limit.composition
+
+    def spend(self, guarantee: Guarantee, *, dataset: str, what: str = "", rho: float | None = None) -> None:
         """Record a loss for good, before anything is drawn.
 
         Parameters
@@ -199,6 +224,9 @@ class Budget:
             Name of what is protected: public, one line of at most 200 characters, without spaces around it.
         what : str, optional
             What is released: public, one such line, or nothing.
+        rho : float, optional
+            Of a zero-concentrated guarantee of the same release, for the neighbours of its guarantee. Basic composition
+            does not look at it.
 
         Raises
         ------
@@ -209,15 +237,20 @@ class Budget:
         """
         guarantee = _require_guarantee(guarantee)
         dataset, what = _require_line("dataset", dataset), _require_line("what", what, empty=True)
+        rho = None if rho is None else require_loss("rho", rho, up=True)
         with self._opened("BEGIN IMMEDIATE") as (db, limit):
-            cost = guarantee.converted(limit.unit, limit.adjacency)
-            spent = _spent(self.path, db, dataset)
-            if not _fits(cost, spent, limit):
-                raise _refusal(self.path, dataset, cost, spent, limit)
+            unit, adjacency = limit.guarantee.unit, limit.guarantee.adjacency
+            cost = cost_of(guarantee, unit, adjacency, rho)
+            spent = _spent(self.path, db, dataset, limit)
+            if cost is None or not limit.fits(spent + cost):
+                raise _refusal(self.path, dataset, guarantee.converted(unit, adjacency), cost, spent, limit)
             number = db.execute("SELECT COALESCE(MAX(number), 0) + 1 FROM entries").fetchone()[0]
             promised = _text(guarantee.epsilon), _text(guarantee.delta), guarantee.unit, guarantee.adjacency
             charged = _text(cost.epsilon), _text(cost.delta)
-            row = (number, dataset, *promised, *charged, what, datetime.now(UTC).date().isoformat())
+            row: tuple[Any, ...] = (number, dataset, *promised, *charged, what, datetime.now(UTC).date().isoformat())
+            if limit.composition == "zcdp":
+                stated = "" if rho is None or math.isinf(rho) else _text(rho)
+                row = (*row, stated, _text(cost.rho), _text(cost.rest))
             db.execute(f"INSERT INTO entries VALUES ({', '.join('?' * len(row))})", row)
 
     def release(self, mechanism: Any, data: Any, *, dataset: str, what: str = "") -> Any:
@@ -246,33 +279,52 @@ class Budget:
         """
         guarantee = _require_publishable(mechanism)
         what = _require_line("what", what, empty=True) or type(mechanism).__name__
-        self.spend(guarantee, dataset=dataset, what=what)
+        self.spend(guarantee, dataset=dataset, what=what, rho=_stated_rho(mechanism))
         return mechanism.release(data, SECURE)
 
     def spent(self, dataset: str) -> Guarantee:
-        """All that was lost of a data set, rounded up."""
+        """All that was lost of a data set, rounded up: the least of the sums that hold."""
         dataset = _require_line("dataset", dataset)
         with self._opened() as (db, limit):
-            return _guarantee(limit, *map(_up, _spent(self.path, db, dataset)))
+            return _guarantee(limit, *limit.promised(_spent(self.path, db, dataset, limit)))
 
     def remaining(self, dataset: str) -> Guarantee:
-        """What may still be lost of a data set, rounded down."""
+        """What may still be lost of a data set, rounded down; of composition "zcdp" the most without a delta."""
         dataset = _require_line("dataset", dataset)
         with self._opened() as (db, limit):
-            return _guarantee(limit, *map(_down, _left(limit, _spent(self.path, db, dataset))))
+            return _guarantee(limit, *limit.left(_spent(self.path, db, dataset, limit)))
+
+    def remaining_rho(self, dataset: str) -> float | None:
+        """What may still be lost of a data set by zero-concentrated privacy, rounded down; None of basic composition.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import dprank
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     budget = dprank.Budget(f"{folder}/budget.sqlite", epsilon=1.0, delta=1e-6, composition="zcdp")
+        ...     mechanism = dprank.PrivateBorda.calibrated(epsilon=0.5, delta=1e-9, n_items=4)
+        ...     for _ in range(3):
+        ...         budget.spend(mechanism.guarantee, dataset="survey 2026", rho=mechanism.rho)
+        ...     print(round(budget.remaining_rho("survey 2026"), 3), budget.spent("survey 2026"))
+        0.011 epsilon = 0.703895, delta = 5e-07 (central; replace one voter)
+        """
+        dataset = _require_line("dataset", dataset)
+        with self._opened() as (db, limit):
+            if limit.composition == "basic":
+                return None
+            return _down(limit.left_rho(_spent(self.path, db, dataset, limit)))
 
     def entries(self, dataset: str | None = None) -> list[Entry]:
         """All that was spent, in order; of one data set if it is given."""
         chosen = () if dataset is None else (_require_line("dataset", dataset),)
-        columns = ", ".join(it.name for it in fields(Entry))
-        query = f"SELECT {columns} FROM entries {'WHERE dataset = ?' * len(chosen)} ORDER BY number"
-        with self._opened() as (db, _):
+        columns = ", ".join(it.name for it in fields(Entry) if it.name != "rho")
+        with self._opened() as (db, limit):
+            columns += ", rho" if limit.composition == "zcdp" else ", ''"
+            query = f"SELECT {columns} FROM entries {'WHERE dataset = ?' * len(chosen)} ORDER BY number"
             rows = db.execute(query, chosen).fetchall()
         with _undamaged(self.path):
-            return [
-                Entry(number, name, float(_fraction(epsilon)), float(_fraction(delta)), *others)
-                for number, name, epsilon, delta, *others in rows
-            ]
+            return [_entry(*row) for row in rows]
 
     def to_frame(self) -> Any:
         """The entries as a pandas.DataFrame: a row each, and their fields as columns."""
@@ -280,33 +332,37 @@ class Budget:
 
         return pd.DataFrame([asdict(entry) for entry in self.entries()], columns=[it.name for it in fields(Entry)])
 
-    def _create(self, limit: Guarantee) -> None:
+    def _create(self, limit: Limit) -> None:
         """Make the file, unless another process just did."""
         with _connected(self.path, "rwc") as db:
             db.execute("BEGIN IMMEDIATE")
             if db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0] == 0:
                 db.execute(f"PRAGMA application_id = {_APPLICATION}")
-                db.execute(f"PRAGMA user_version = {_VERSION}")
-                for statement in _TABLES.split(";"):
+                db.execute(f"PRAGMA user_version = {_VERSIONS[limit.composition]}")
+                more = limit.composition == "zcdp"
+                tables = _TABLES.format(limit=_LIMIT_COLUMNS * more, entry=_ENTRY_COLUMNS * more)
+                for statement in tables.split(";"):
                     db.execute(statement)
                 for name, event in _TRIGGERS.items():
                     stop = "SELECT RAISE(ABORT, 'what is in a budget stays')"
                     db.execute(f"CREATE TRIGGER {name} BEFORE {event} BEGIN {stop}; END")
-                row = _text(limit.epsilon), _text(limit.delta), limit.unit, limit.adjacency
-                db.execute("INSERT INTO limits VALUES (?, ?, ?, ?)", row)
+                promise = limit.guarantee
+                row = [_text(promise.epsilon), _text(promise.delta), promise.unit, promise.adjacency]
+                row += [_text(limit.rho), _text(limit.spare)] * more
+                db.execute(f"INSERT INTO limits VALUES ({', '.join('?' * len(row))})", row)
             db.execute("COMMIT")
 
     @contextmanager
-    def _opened(self, begin: str = "BEGIN") -> Iterator[tuple[sqlite3.Connection, Guarantee]]:
+    def _opened(self, begin: str = "BEGIN") -> Iterator[tuple[sqlite3.Connection, Limit]]:
         """One transaction, and the limit: committed at the end, undone if anything is raised."""
         if not _is_there(self.path):
             raise FileNotFoundError(f"{_named(self.path)}: no such file; the budget that was opened is gone")
         # a connection each: none is carried into another process or thread
         with _connected(self.path, "rw") as db:
-            _require_budget(self.path, db)
+            composition = _require_budget(self.path, db)
             db.execute("PRAGMA journal_mode = DELETE")
             db.execute(begin)
-            yield db, _limit(self.path, db)
+            yield db, _limit(self.path, db, composition)
             db.execute("COMMIT")
 
 
@@ -365,68 +421,78 @@ def _is_blank(path: Path) -> bool:
         return db.execute("PRAGMA page_count").fetchone()[0] == 0
 
 
-def _require_budget(path: Path, db: sqlite3.Connection) -> None:
+def _require_budget(path: Path, db: sqlite3.Connection) -> Composition:
     """Refuse an SQLite file of others, and of later versions."""
     mark, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if mark != _APPLICATION:
         raise ValueError(f"{_named(path)}: an SQLite file, but no budget; a budget of dprank is needed")
-    if version != _VERSION:
-        raise ValueError(f"{_named(path)}: a budget of format {version}; this version of dprank reads {_VERSION}")
+    for composition, known in _VERSIONS.items():
+        if version == known:
+            return composition
+    read = " and ".join(map(str, _VERSIONS.values()))
+    raise ValueError(f"{_named(path)}: a budget of format {version}; this version of dprank reads {read}")
 
 
-def _limit(path: Path, db: sqlite3.Connection) -> Guarantee:
+def _limit(path: Path, db: sqlite3.Connection, composition: Composition) -> Limit:
     """The limit, if the record is whole: all guards in place, and no number left out."""
     guards = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
     count, last = db.execute("SELECT COUNT(*), COALESCE(MAX(number), 0) FROM entries").fetchone()
-    rows = db.execute("SELECT epsilon, delta, unit, adjacency FROM limits").fetchall()
+    more = ", rho, spare" if composition == "zcdp" else ", '0/1', '0/1'"
+    rows = db.execute(f"SELECT epsilon, delta, unit, adjacency{more} FROM limits").fetchall()
     with _undamaged(path):
-        ((epsilon, delta, unit, adjacency),) = rows
+        ((epsilon, delta, unit, adjacency, rho, spare),) = rows
         if guards != set(_TRIGGERS) or count != last:
             raise ValueError
-        return Guarantee(float(_fraction(epsilon)), float(_fraction(delta)), unit, adjacency)
+        promise = Guarantee(float(_fraction(epsilon)), float(_fraction(delta)), unit, adjacency)
+        limit = Limit(promise, composition, _fraction(rho), _fraction(spare))
+        if composition == "zcdp" and not 0 < limit.spare < Fraction(promise.delta):
+            raise ValueError
+        return limit
 
 
-def _spent(path: Path, db: sqlite3.Connection, dataset: str) -> _Loss:
-    rows = db.execute("SELECT charged_epsilon, charged_delta FROM entries WHERE dataset = ?", (dataset,)).fetchall()
+def _spent(path: Path, db: sqlite3.Connection, dataset: str, limit: Limit) -> Cost:
+    more = "charged_rho, charged_rest" if limit.composition == "zcdp" else "'0/1', '0/1'"
+    query = f"SELECT charged_epsilon, charged_delta, {more} FROM entries WHERE dataset = ?"
+    rows = db.execute(query, (dataset,)).fetchall()
     with _undamaged(path):
-        return sum((_fraction(e) for e, _ in rows), Fraction(0)), sum((_fraction(d) for _, d in rows), Fraction(0))
+        return sum((Cost(*map(_fraction, row)) for row in rows), NOTHING)
 
 
-def _left(limit: Guarantee, spent: _Loss) -> _Loss:
-    return max(Fraction(limit.epsilon) - spent[0], Fraction(0)), max(Fraction(limit.delta) - spent[1], Fraction(0))
-
-
-def _fits(cost: Guarantee, spent: _Loss, limit: Guarantee) -> bool:
-    if math.isinf(cost.epsilon):
-        return False
-    epsilon, delta = spent[0] + Fraction(cost.epsilon), spent[1] + Fraction(cost.delta)
-    return epsilon <= Fraction(limit.epsilon) and delta <= Fraction(limit.delta)
-
-
-def _refusal(path: Path, dataset: str, cost: Guarantee, spent: _Loss, limit: Guarantee) -> BudgetRefused:
-    left, asked = _left(limit, spent), (cost.epsilon, cost.delta)
-    lacking = (
-        math.inf if math.isinf(a) else _up(max(Fraction(a) - b, Fraction(0))) for a, b in zip(asked, left, strict=True)
+def _refusal(path: Path, dataset: str, asked: Guarantee, cost: Cost | None, spent: Cost, limit: Limit) -> BudgetRefused:
+    wanted, left = (asked.epsilon, asked.delta), limit.left(spent)
+    exact = (Fraction(limit.guarantee.epsilon) - spent.epsilon, Fraction(limit.guarantee.delta) - spent.delta)
+    rest = exact if limit.composition == "basic" else tuple(map(Fraction, left))
+    lacking = tuple(
+        math.inf if math.isinf(a) else _up(max(Fraction(a) - max(b, Fraction(0)), Fraction(0)))
+        for a, b in zip(wanted, rest, strict=True)
     )
-    figures = {
-        "requested": asked,
-        "spent": tuple(map(_up, spent)),
-        "remaining": tuple(map(_down, left)),
-        "missing": tuple(lacking),
-    }
-    with_delta = cost.delta > 0 or limit.delta > 0
-    said = (f"{name} epsilon = {e!r}" + f", delta = {d!r}" * with_delta for name, (e, d) in figures.items())
+    figures = {"requested": wanted, "spent": limit.promised(spent), "remaining": left, "missing": lacking}
+    with_delta = asked.delta > 0 or limit.guarantee.delta > 0
+    said = [f"{name} epsilon = {e!r}" + f", delta = {d!r}" * with_delta for name, (e, d) in figures.items()]
+    by_rho = None
+    if limit.composition == "zcdp" and cost is not None:
+        rho = limit.left_rho(spent)
+        by_rho = _up(cost.rho), _down(rho), _up(max(cost.rho - rho, Fraction(0)))
+        said.append("by rho: requested {!r}, remaining {!r}, missing {!r}".format(*by_rho))
     refusal = BudgetRefused(f"{_named(path)} refuses for {shown(dataset)}: {'; '.join(said)}")
     for name, pair in figures.items():
         setattr(refusal, name, pair)
+    refusal.rho = by_rho
     return refusal
 
 
-def _guarantee(limit: Guarantee, epsilon: float, delta: float) -> Guarantee:
-    return Guarantee(epsilon, delta, limit.unit, limit.adjacency)
+def _guarantee(limit: Limit, epsilon: float, delta: float) -> Guarantee:
+    return Guarantee(epsilon, delta, limit.guarantee.unit, limit.guarantee.adjacency)
 
 
-def _text(number: float) -> str:
+def _stated_rho(mechanism: Any) -> float | None:
+    """Of a zero-concentrated guarantee, where a mechanism has one."""
+    with suppress(Exception):  # what is foreign may raise anything
+        return require_loss("rho", getattr(mechanism, "rho", None), up=True)
+    return None
+
+
+def _text(number: float | Fraction) -> str:
     exact = Fraction(number)
     return f"{exact.numerator}/{exact.denominator}"
 
@@ -437,6 +503,12 @@ def _fraction(text: str) -> Fraction:
     if exact < 0 or f"{exact.numerator}/{exact.denominator}" != text:
         raise ValueError
     return exact
+
+
+def _entry(number: int, name: str, epsilon: str, delta: str, *others: Any) -> Entry:
+    unit, adjacency, what, day, rho = others
+    losses = float(_fraction(epsilon)), float(_fraction(delta))
+    return Entry(number, name, *losses, unit, adjacency, what, day, float(_fraction(rho)) if rho else None)
 
 
 def _up(exact: Fraction) -> float:
@@ -477,7 +549,7 @@ def _is_there(path: Path) -> bool:
     return found.st_size > 0
 
 
-def _require_limits(epsilon: Any, delta: Any, unit: Any, adjacency: Any) -> dict[str, Any]:
+def _require_limits(epsilon: Any, delta: Any, unit: Any, adjacency: Any, composition: Any) -> dict[str, Any]:
     """Those that are given."""
     given = {}
     if epsilon is not None:
@@ -489,6 +561,10 @@ def _require_limits(epsilon: Any, delta: Any, unit: Any, adjacency: Any) -> dict
         given["unit"] = require_one_of("unit", unit, get_args(Unit))
     if adjacency is not None:
         given["adjacency"] = require_one_of("adjacency", adjacency, get_args(Adjacency))
+    if composition == "pld":
+        raise ValueError(NO_FILTER)
+    if composition is not None:
+        given["composition"] = require_one_of("composition", composition, COMPOSITIONS)
     return given
 
 

@@ -327,7 +327,7 @@ def test_reports_that_no_voter_sends_are_refused(name):
     for items, words in (("abc", ("3", "n_items = 4")), ("abca", ("items[3]",)), (None, ("items = None",))):
         with refused(*words):
             poll.aggregate(good, rng, items=items)
-    for wrong in ([0, 1, 2], [0, 0, 1, 2], [[0, 1, 2, 3]], None, [0.0, 1, 2, 3], "abcd"):
+    for wrong in ([0, 1, 2], [0, -2, 1, 2], [[0, 1, 2, 3]], None, [0.0, 1, 2, 3], "abcd"):
         with refused("positions"):
             poll.report(wrong, rng)
     with refused("rng = 3"):

@@ -430,8 +430,8 @@ def test_a_file_of_others_is_left_alone(path):
 
 
 def test_a_file_of_a_later_version(budget, path):
-    sql(path, "PRAGMA user_version = 2")
-    with fails(ValueError, "format 2", "reads 1"):
+    sql(path, "PRAGMA user_version = 3")
+    with fails(ValueError, "format 3", "reads 1 and 2"):
         Budget(path)
 
 
@@ -621,9 +621,10 @@ def test_eight_processes_never_overspend_together(path):
 
 
 @pytest.mark.slow
-def test_kills_at_random_moments(tmp_path):
+@pytest.mark.parametrize("composition", ["basic", "zcdp"])
+def test_kills_at_random_moments(tmp_path, composition):
     # catches a release that is shown before it is recorded
-    seen = kills(40, tmp_path)
+    seen = kills(40, tmp_path, composition=composition)
     assert seen["kills"] == 40
     assert seen["shown"] >= 10
     assert seen["journals"] > 0, "some died amid a commit"

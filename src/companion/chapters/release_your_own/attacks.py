@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import islice, product
@@ -59,8 +60,8 @@ def averaged(epsilon: float = 0.125, counts: Iterable[int] = COUNTS, repetitions
 
 
 def stopped(epsilon: float = 0.125, limit: float = 1.0) -> dict[str, Any]:
-    """The same attack on the command line, with a budget: ``made`` (releases before a refusal), ``code`` and ``said``
-    of the refusal; and ``without``, what the tool says of a release without a budget.
+    """The same attack on the command line, with a budget: ``made`` (releases before a refusal), ``command``, ``code``
+    and ``said`` of the refusal; and ``without``, what the tool says of a release without a budget.
     """
     with tempfile.TemporaryDirectory() as folder:
         file, budget = Path(folder) / "ballots.csv", Path(folder) / "budget.sqlite"
@@ -74,6 +75,7 @@ def stopped(epsilon: float = 0.125, limit: float = 1.0) -> dict[str, Any]:
         free = said(*ask).out.splitlines()
         return {
             "made": made,
+            "command": f"dprank {shlex.join([*CONSENSUS, '--epsilon', str(epsilon), '--budget', budget.name])}",
             "code": done.code,
             "said": done.error.strip().replace(f"{folder}/", ""),
             "without": next((line for line in free if "budget" in line), ""),
@@ -218,9 +220,9 @@ def draw_doubled(frame: pd.DataFrame) -> Figure:
 
 
 @claim("release:attack-averages")
-def check_averages() -> Iterator[Check]:
-    """Averages win where nobody counts; a budget stops them."""
-    frame, stop = averaged(), stopped()
+def check_averages(frame: pd.DataFrame | None = None) -> Iterator[Check]:
+    """Averages win where nobody counts (from `averaged`); a budget stops them."""
+    frame, stop = averaged() if frame is None else frame, stopped()
     last, few = frame.iloc[-1], averaged(counts=[stop["made"]]).iloc[0]
     said_all = all(word in stop["said"] for word in ("requested", "remaining", "missing"))
     yield printed(f"right guesses after {last.releases:,.0f} releases", last.guessed, ">=", 0.99, error=BAR * last.se)
@@ -232,9 +234,9 @@ def check_averages() -> Iterator[Check]:
 
 
 @claim("release:attack-labels")
-def check_labels() -> Iterator[Check]:
-    """Labels from the data break the promise; without declared ones the tool refuses."""
-    frame = labelled()
+def check_labels(frame: pd.DataFrame | None = None) -> Iterator[Check]:
+    """Labels from the data break the promise (from `labelled`); without declared ones the tool refuses."""
+    frame = labelled() if frame is None else frame
     for row in frame.to_dict("records"):
         careless = row["tool"] == "labels from the data"
         if careless and row["epsilon"] < 1:
@@ -248,9 +250,9 @@ def check_labels() -> Iterator[Check]:
 
 
 @claim("release:attack-twice")
-def check_twice() -> Iterator[Check]:
+def check_twice(frame: pd.DataFrame | None = None) -> Iterator[Check]:
     """One ballot of every name as written breaks the promise; one of every person keeps it, however it is written."""
-    for row in doubled().to_dict("records"):
+    for row in (doubled() if frame is None else frame).to_dict("records"):
         written = f"{row['tool']}, {row['ways']} ways"
         counted = 1 if row["tool"] == "one person" else row["ways"]
         yield printed(f"ballots that count, {written}", row["ballots"], "==", counted)

@@ -1,0 +1,63 @@
+"""The page of the command line, from what every command says of itself: as `--help`, which cannot differ from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sphinx.application import Sphinx
+
+from dprank.cli import app as commands
+from dprank.cli.manual import EXITS, Entry, Option, entries, typed
+
+PAGE = "book/commands"
+#: The line of the page in whose place all of it goes.
+MARK = "% commands"
+
+
+def prose(text: str) -> str:
+    """Help as Markdown: what one types as code, and signs that Markdown would take as its own as they are."""
+    parts = re.split(r"(`[^`]*`|(?<![\w`])--[a-z][a-z-]*)", text)
+    return "".join(
+        f"`{part.strip('`')}`" if at % 2 else re.sub(r"([*_<>|\[\]{}$])", r"\\\1", part)
+        for at, part in enumerate(parts)
+    )
+
+
+def listed(option: Option) -> Iterator[str]:
+    """An entry of the list of options."""
+    default = f" Without it: {option.default}." if option.default else ""
+    needed = " Needed." if option.required else ""
+    written = option.takes if option.argument else " / ".join(option.names) + f" {option.takes}".rstrip()
+    yield f"`{written}`"
+    yield f": {prose(option.said)}{needed}{default}\n"
+
+
+def section(entry: Entry) -> Iterator[str]:
+    """What a page of a manual has: what it does, how it is called, its options, an example."""
+    yield f"## {entry.name}\n"
+    yield from (f"{prose(paragraph)}\n" for paragraph in entry.said)
+    yield f"```text\n{entry.synopsis}\n```\n"
+    for option in entry.options:
+        yield from listed(option)
+    yield "For example:\n"
+    yield "\n".join(["```bash", *typed(entry.example), "```\n"])
+
+
+def manual() -> str:
+    """Every command, and what an exit code means."""
+    codes = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXITS.items())
+    found = [line for entry in entries(commands) for line in section(entry)]
+    return "\n".join([*found, "## Exit codes\n", f"| code | means |\n|---|---|\n{codes}\n"])
+
+
+def fill(_app: Sphinx, page: str, source: list[str]) -> None:
+    """Put the manual in its place."""
+    if page == PAGE:
+        source[0] = source[0].replace(MARK, manual())
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Entry point of the extension."""
+    app.connect("source-read", fill)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

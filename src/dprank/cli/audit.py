@@ -1,0 +1,263 @@
+"""The command `audit`: whether a mechanism, or this command line itself, loses more than it promises."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import singledispatch
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from dprank.aggregation.exponential import ExponentialMechanism
+from dprank.aggregation.noisy_matrix import NoisyMatrix
+from dprank.aggregation.private_borda import PrivateBorda
+from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.audit.auditor import ROUNDING, audit
+from dprank.audit.betting import FIRST
+from dprank.cli.options import AsJson, console
+from dprank.cli.path import FILE, PATHS, CommandLine
+from dprank.data.comparisons import Comparisons
+from dprank.data.rankings import Rankings
+from dprank.pairwise.noisy_counts import NoisyCounts
+from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.laws import NoExactRoute, exact
+from dprank.privacy.noise import SECURE
+from dprank.publication import read_publication
+from dprank.topk.oneshot import Oneshot
+from dprank.topk.peeling import Peeling
+from dprank.uniformity.laplace import LaplaceUnif
+from dprank.uniformity.noisy_norm import NoisyNorm
+
+__all__ = ["audit_command", "worst_pairs"]
+
+Pairs = dict[str, tuple[Any, Any]]
+#: Items up to which the exact law is asked for: beyond, it may take minutes.
+EXACT = 8
+CONFIDENCE = 0.999
+
+
+def audit_command(
+    file: Annotated[
+        list[Path] | None, typer.Argument(help="A published file; with --command two files that differ in one person.")
+    ] = None,
+    path: Annotated[
+        bool, typer.Option("--path", help="This command line itself, on small files that betray a careless one.")
+    ] = False,
+    question: Annotated[str | None, typer.Option(help=f"With --path one question alone: {', '.join(PATHS)}.")] = None,
+    command: Annotated[
+        str | None, typer.Option(help="A command of dprank release in quotes, with {} for the file: audited on both.")
+    ] = None,
+    epsilon: Annotated[float, typer.Option(help="With --path, of every release.")] = 1.0,
+    releases: Annotated[int, typer.Option(help="How many are made, of each thing that is audited.")] = 5000,
+    as_json: AsJson = False,
+) -> None:
+    """Look for a broken promise: the exact law on the worst neighbours known, and bets on releases as of a black box.
+
+    Exit code 0 says that nothing was refuted, which proves nothing; 1 that more is lost than is promised.
+
+    Example: dprank audit release.json
+    """
+    files = file or []
+    if path + (command is not None) + (not path and command is None and bool(files)) != 1:
+        raise ValueError("say what is audited: a published file, --path, or --command with two files")
+    found: dict[str, Mapping[str, Any]] = {}
+    if path:
+        if question is not None and question not in PATHS:
+            raise ValueError(f"question = {question!r}; one of {', '.join(PATHS)}")
+        for asked in [question] if question else list(PATHS):
+            with tempfile.TemporaryDirectory() as folder:
+                line = PATHS[asked].line(epsilon, Path(folder))
+                found[asked] = _bets(line, dict(PATHS[asked].pairs), releases)
+    elif command is not None:
+        if len(files) != 2:
+            raise ValueError(f"--command audits two files that differ in one person; {len(files)} given")
+        found["command"] = _own(command, files, releases)
+    else:
+        if len(files) != 1:
+            raise ValueError(f"one published file is audited; {len(files)} given")
+        mechanism = read_publication(files[0].read_text(encoding="utf-8")).mechanism
+        found[type(mechanism).__name__] = _published(mechanism, releases)
+    if as_json:
+        print(json.dumps({name: dict(it) for name, it in found.items()}))
+    else:
+        for name, it in found.items():
+            console().print(_words(name, it), markup=False)
+    if any(it["refuted"] for it in found.values()):
+        raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
+class _Released:
+    """What a mechanism publishes: whatever source is handed over, the operating system draws."""
+
+    mechanism: Any
+    guarantee: Guarantee
+
+    def release(self, data: Any, rng: Any) -> Any:
+        return self.mechanism.release(data, SECURE)
+
+
+def _bets(mechanism: Any, pairs: Pairs, releases: int) -> dict[str, Any]:
+    """What bets on the releases show."""
+    least = 2 * FIRST * (len(pairs) + 1)
+    if releases < least:
+        raise ValueError(f"releases = {releases}; {len(pairs)} pairs of neighbours need {least} at least")
+    with _progress(releases) as watch:
+        named: dict[str, Any] = {"rng": np.random.default_rng(), "budget": releases, "confidence": CONFIDENCE}
+        seen = audit(mechanism, list(pairs.values()), watch=watch, **named)
+    bets = seen.samples
+    return {
+        "refuted": seen.broken,
+        "loses at least": bets.epsilon,
+        "exact": None,
+        "promises": seen.guarantee.epsilon,
+        "delta": seen.guarantee.delta,
+        "releases": bets.samples,
+        "confidence": CONFIDENCE,
+        "pairs": list(pairs),
+        "on": list(pairs)[bets.pair] if bets.refuted else None,
+        "event": bets.event if bets.refuted else None,
+        "reach": seen.reach,
+    }
+
+
+def _published(mechanism: Any, releases: int) -> dict[str, Any]:
+    """The mechanism of a published file: its exact law where there is one, and bets."""
+    pairs, promise = worst_pairs(mechanism), mechanism.guarantee
+    found = _bets(_Released(mechanism, promise), pairs, releases)
+    if mechanism.n_items <= EXACT:
+        with suppress(NoExactRoute):
+            loss = max(exact(mechanism, *pair).epsilon(promise.delta) for pair in pairs.values())
+            too_much = loss > promise.epsilon + ROUNDING * max(1.0, promise.epsilon)
+            found |= {"exact": loss, "refuted": found["refuted"] or too_much}
+    return found
+
+
+def _own(command: str, files: list[Path], releases: int) -> dict[str, Any]:
+    """A command of the user's on two files."""
+    words = shlex.split(command)
+    words = words[words[0] == "dprank" :] if words else words
+    if words[:1] != ["release"] or words.count(FILE) != 1:
+        raise ValueError(f"command = {command!r}; release, a question, and {FILE} for the file are needed")
+    for flag in ("--budget", "--out", "--json", "--rehearse"):
+        if flag in words:
+            raise ValueError(
+                f"command has {flag}; an audit makes thousands of releases and publishes none: leave it out"
+            )
+    one, other = (file.read_bytes() for file in files)
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        bare = CommandLine(words, (), home, files[0].suffix)
+        made_up = bare.rehearsed["release"]
+        items = made_up["output"].get("items") if made_up["kind"] == "Ranking" else made_up["mechanism"].get("items")
+        line = CommandLine(words, tuple(items or ()), home, files[0].suffix)
+        return _bets(line, {"the two files": (one, other)}, releases)
+
+
+def _words(name: str, it: Mapping[str, Any]) -> str:
+    """One line: what was found."""
+    law = "" if it["exact"] is None else f" (exact on the worst neighbours known: {it['exact']:.6g})"
+    said = f"loses at least {it['loses at least']:.3g}{law}, promises {it['promises']:.6g}"
+    said += f" but for events of chance {it['delta']:g}" * bool(it["delta"])
+    if it["refuted"]:
+        where = f" Seen on '{it['on']}': {it['event']}." if it["on"] else ""
+        return f"{name}: REFUTED in {it['releases']:,} releases: {said}.{where}"
+    far = it["promises"] > it["reach"]
+    more = f" So many releases can refute nothing above {it['reach']:.3g}." if far and it["exact"] is None else ""
+    return f"{name}: not refuted in {it['releases']:,} releases: {said}.{more}"
+
+
+@contextmanager
+def _progress(releases: int) -> Iterator[Callable[[int], Any] | None]:
+    """A bar on standard error, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with Progress(
+        console=Console(file=sys.stderr), transient=True, redirect_stdout=False, redirect_stderr=False
+    ) as bar:
+        task = bar.add_task("releases", total=releases)
+        yield lambda made: bar.advance(task, made)
+
+
+@singledispatch
+def worst_pairs(mechanism: Any) -> Pairs:
+    """The worst neighbours known of a mechanism, by name.
+
+    Raises
+    ------
+    ValueError
+        Where none are known for its class.
+
+    Examples
+    --------
+    >>> list(worst_pairs(PrivateBorda.calibrated(epsilon=1.0, n_items=3)))
+    ['one ballot reversed']
+    """
+    raise ValueError(f"no worst neighbours are known of a {type(mechanism).__name__}; dprank.audit takes yours")
+
+
+@worst_pairs.register(PrivateBorda)
+@worst_pairs.register(NoisyMatrix)
+@worst_pairs.register(ExponentialMechanism)
+@worst_pairs.register(PrivateKwikSort)
+def _of_ballots(mechanism: Any) -> Pairs:
+    items = tuple(map(str, range(mechanism.n_items)))
+    one = Rankings([list(range(len(items)))], items)
+    if mechanism.guarantee.adjacency == "add_remove":
+        return {"one ballot, or none": (one, Rankings(np.empty((0, len(items)), np.int64), items))}
+    return {"one ballot reversed": (one, Rankings([list(range(len(items)))[::-1]], items))}
+
+
+@worst_pairs.register(NoisyNorm)
+@worst_pairs.register(LaplaceUnif)
+def _of_many_ballots(mechanism: Any) -> Pairs:
+    items, order = tuple(map(str, range(mechanism.n_items))), list(range(mechanism.n_items))
+    alike = [order] * (mechanism.n_voters - 1)
+    one, other = (Rankings([*alike, last], items) for last in (order, order[::-1]))
+    return {"all ballots alike, or one reversed": (one, other)}
+
+
+@worst_pairs.register(NoisyCounts)
+def _of_answers(mechanism: NoisyCounts) -> Pairs:
+    """One person who prefers all of one half of the items to all of the other."""
+    items, middle = tuple(map(str, range(mechanism.n_items))), mechanism.n_items // 2
+    across = [(i, j) for i in range(middle) for j in range(middle, len(items))]
+    beside = [pair for pair in combinations(range(len(items)), 2) if pair not in set(across)]
+    pairs = [*across, *beside] if mechanism.design != "any" else [(0, len(items) - 1)] * mechanism.per_person
+    first, second = np.array(pairs[: mechanism.per_person]).T
+
+    def sheet(won: float) -> Comparisons:
+        outcome = np.full(len(first), won)
+        return Comparisons(first, second, outcome, items, np.zeros(len(first), np.int64))
+
+    if mechanism.adjacency == "replace":
+        return {"one person's answers reversed": (sheet(1.0), sheet(0.0))}
+    empty = np.zeros(0, np.int64)
+    return {"one person, or none": (sheet(1.0), Comparisons(empty, empty, np.zeros(0), items, empty))}
+
+
+@worst_pairs.register(Oneshot)
+@worst_pairs.register(Peeling)
+def _of_counts(mechanism: Any) -> Pairs:
+    """One person's items, of equal counts; and where the k best lie far above the others, of which some rise."""
+    n, k = mechanism.n_items, mechanism.k
+    own = min(getattr(mechanism, "per_person", None) or max(1, n // 2), n)
+    far = np.zeros(n, np.int64)
+    far[:k] = int(40 * mechanism.scale) + 1
+    moved, low = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    moved[:own], low[max(0, n - own) :] = 1, 1
+    if mechanism.guarantee.adjacency == "add_remove":
+        return {"one person's items, or none": (moved, 0 * moved), "others rise": (far + low, far)}
+    return {"one person's items, or other ones": (moved, moved[::-1].copy()), "others rise": (far + low, far + moved)}

@@ -1,0 +1,324 @@
+"""The commands `plan ranking | consensus | topk | agreement`: what a release would cost and give. They read no data."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from dprank.cli.options import AsJson, Delta, Epsilon, listed
+from dprank.data.declaration import declared_part
+from dprank.plan.planner import Choice, Plan, alike, plan
+from dprank.plan.tags import TAGS, choosable
+
+app = typer.Typer(
+    help="What a release would cost and give; no data are read.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Items = Annotated[
+    str | None, typer.Option(help="How many; or all, with commas between; or a text file with one a line.")
+]
+Persons = Annotated[int, typer.Option(help="How many people take part: a public number.")]
+Adjacency = Annotated[
+    str, typer.Option(help="replace (one person's data are others), or add_remove (one person more or less).")
+]
+Given = Annotated[
+    str | None,
+    typer.Option(help="How many of them people give: 5; or 1,3,8 for as many people each. By default all that count."),
+]
+Accuracy = Annotated[
+    float | None, typer.Option(help="Wanted chance to be right: the epsilon and the people that it needs are said.")
+]
+Declared = Annotated[
+    Path | None, typer.Option("--plan", help="A declaration, as `check --out` writes it: its items, and its keys.")
+]
+Out = Annotated[Path | None, typer.Option(help="Write the best choice here, for `dprank release --plan`.")]
+K = Annotated[int | None, typer.Option("--k", help="Of the top k.")]
+Trust = Annotated[str, typer.Option(help="Who may see what people answered: curator, or nobody.")]
+Gap = Annotated[
+    float | None, typer.Option(help="Lead of an item over the next: 0.1 is 55 % against 45 %. 0.1 by default.")
+]
+#: Rows of the table on a terminal.
+MOST = 12
+
+
+def made_of(question: str) -> str:
+    """Of a question, what may be chosen and what that needs: a paragraph of the help, from the tags."""
+    told = []
+    for name in (*choosable(question, "curator"), *choosable(question, "nobody")):  # type: ignore[arg-type]
+        tag = TAGS[name]
+        notes = [*(["trusts nobody"] if tag.trust == "nobody" else []), *([tag.needs] if tag.needs else [])]
+        told.append(f"{name} ({'; '.join(notes)})" if notes else name)
+    return f"Choices: {', '.join(told)}."
+
+
+def _items(items: str | None, declared: Path | None) -> Any:
+    if items is None:
+        if declared is None or not (found := declared_part(declared).get("items")):
+            raise ValueError("items are missing; say how many with --items, or all of them")
+        return found
+    if items.strip().isdecimal() and items.isascii() and len(items) < 16:
+        return int(items)
+    path = Path(items)
+    lines = path.read_text(encoding="utf-8-sig").splitlines() if path.is_file() else items.split(",")
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _numbers(name: str, text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    parts = listed(text)
+    if not parts or not all(part.isascii() and part.isdecimal() and len(part) < 16 for part in parts):
+        raise ValueError(f"{name} = {text!r}; whole numbers with commas between are needed")
+    return tuple(map(int, parts))
+
+
+def _said(
+    question: str, items: str | None, declared: Path | None, out: Path | None, as_json: bool, **asked: Any
+) -> None:
+    """Plan, write, show."""
+    given = {key: value for key, value in asked.items() if value is not None}
+    found = plan(question, items=_items(items, declared), **given)  # type: ignore[arg-type]
+    if out:
+        out.write_text(_file(found, declared), encoding="utf-8")
+    if as_json:
+        print(found.to_json())
+        return
+    show(found)
+    if out:
+        print(f"plan: {out}")
+
+
+def _file(found: Plan, declared: Path | None) -> str:
+    """What `release --plan` reads: the declaration as it stands, and the best choice."""
+    if declared is None:
+        return found.to_toml()
+    declared_part(declared)
+    kept, _, _ = declared.read_text(encoding="utf-8").partition("\n[release]")
+    return kept.rstrip() + "\n\n" + "\n".join(found.release_lines()) + "\n"
+
+
+def show(found: Plan) -> None:
+    """The table, the recommendation and what was supposed, in 80 columns.
+
+    Examples
+    --------
+    >>> show(plan("agreement", items=4, persons=200, epsilon=1.0))  # doctest: +ELLIPSIS
+    200 people rank all items; a Mallows law of phi = 0.818: 0.55 prefer an item to
+    ...
+    """
+    question = found.setting.question
+    print(textwrap.fill(found.supposed, 80))
+    table = Table(box=SIMPLE, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table.add_column("choice", overflow="fold", max_width=30)
+    rights = {"ranking": "pair_right", "consensus": "pair_right", "topk": "top_right"}
+    headers = ["scale", "error", "sampl.", "bound.", "noise"]
+    for header in [*headers, *(["apart", "share", "right"] if question in rights else [])]:
+        table.add_column(header, justify="right", no_wrap=True)
+    shown = _different(found)
+    for choice in shown[:MOST]:
+        row = [_scale(choice), *(_percent(x) for x in (choice.error, choice.sampling, choice.bounding, choice.added))]
+        if question in rights:
+            row += [_points(choice.apart), _percent(choice.apart_share), _percent(getattr(choice, rights[question]))]
+        mark = "" if choice.publishable else " *"
+        table.add_row(_short(choice, found) + mark, *row)
+    Console(width=80, highlight=False, markup=False, force_jupyter=False).print(table)
+    lines = [f"Best: {found.best}: {found.reason}."]
+    lines.append(
+        f"error: expected share or chance, {found.error_means}; the sum of what sampling, bounding and noise do."
+    )
+    lines += _told(found)
+    if len(found.choices) > len(shown[:MOST]):
+        lines.append(f"{len(found.choices) - len(shown[:MOST])} more choices, no better than these: --json.")
+    if any(not choice.publishable for choice in shown[:MOST]):
+        lines.append("*: for research; its noise is not fit for release.")
+    for line in lines:
+        print(textwrap.fill(line, 80))
+
+
+def _different(found: Plan) -> list[Choice]:
+    """Choices in their order, without those that are another one in all but name."""
+    kept: list[Choice] = []
+    for choice in found.choices:
+        if not any(choice.mechanism == one.mechanism and alike(choice, one) for one in kept):
+            kept.append(choice)
+    return kept
+
+
+def _told(found: Plan) -> list[str]:
+    """What the numbers of the best mean."""
+    best, setting, lines = found.best, found.setting, []
+    if best.apart is not None and best.apart_share is not None:
+        if setting.question == "topk":
+            who = f"a difference of {best.apart_share:.1%} of the people"
+        else:
+            of = "answers" if setting.question == "ranking" else "people"
+            who = f"{best.apart_share:.1%} of {of} for one of the two"
+            if best.apart_share > 1:
+                who += ", more than there are: nothing is told apart"
+        lines.append(
+            f"apart: two scores {_points(best.apart)} apart are in their true order, all at once at 95 %: {who}."
+        )
+    if best.band is not None:
+        lines.append(
+            f"19 of 20 releases have {best.band[0]:.1%} to {best.band[1]:.1%} {found.error_means}: one is a draw."
+        )
+    if best.needs:
+        lines.append(f"It needs: {best.needs}.")
+    if setting.accuracy is not None and best.epsilon_needed is not None and best.persons_needed is not None:
+        means = {"topk": "a right top k", "agreement": "finding the agreement"}
+        what = means.get(setting.question, f"the right order of two items that differ by {setting.gap:g}")
+        epsilon = f"epsilon {best.epsilon_needed:.3g}" if best.epsilon_needed < 1e300 else "no epsilon is enough"
+        persons = f"{best.persons_needed:,.0f} people" if best.persons_needed < 1e300 else "no number of people is"
+        lines.append(
+            f"For {what} with chance {setting.accuracy:g}: {epsilon} with {setting.persons:,} people, or {persons} at "
+            f"epsilon {setting.epsilon:g}."
+        )
+    return lines
+
+
+def _short(choice: Choice, found: Plan) -> str:
+    """The name of a choice, without the class where all have the same."""
+    alike = len({one.mechanism for one in found.choices}) == 1
+    return str(choice).removeprefix(choice.mechanism).strip("()") if alike else str(choice)
+
+
+def _scale(choice: Choice) -> str:
+    law = {"laplace": "L", "gaussian": "G", "gumbel": "Gu", "exponential": "E"}.get(choice.noise)
+    return f"{law} {_points(choice.scale)}" if law else "-"
+
+
+def _points(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3g}" if value < 1000 else f"{value:.3g}".replace("e+0", "e").replace("e+", "e")
+
+
+def _percent(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{100 * value:.1f}%" if value < 10 else ">999%"
+
+
+@app.command("ranking")
+def ranking(
+    persons: Persons,
+    epsilon: Epsilon,
+    items: Items = None,
+    answers: Annotated[str, typer.Option(help="Bounds on what counts of a person, with commas between.")] = "1",
+    given: Given = None,
+    gap: Gap = None,
+    k: K = None,
+    accuracy: Accuracy = None,
+    protect: Annotated[
+        str, typer.Option(help="One person with all answers, or one answer: person, answer.")
+    ] = "person",
+    adjacency: Adjacency = "replace",
+    public_graph: Annotated[
+        bool, typer.Option("--public-graph", help="Everybody may know who compared what: a plan said so beforehand.")
+    ] = False,
+    declared: Declared = None,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """A ranking from comparisons of two items at a time.
+
+    Example: dprank plan ranking --items 6 --persons 400 --epsilon 1 --answers 1,3,5,8,15
+    """
+    _said(
+        "ranking", items, declared, out, as_json, persons=persons, epsilon=epsilon,
+        answers=_numbers("answers", answers), given=_numbers("given", given), gap=gap, k=k, accuracy=accuracy,
+        protect=protect, adjacency=adjacency, public_graph=public_graph,
+    )  # fmt: skip
+
+
+@app.command("consensus")
+def consensus(
+    persons: Persons,
+    epsilon: Epsilon,
+    items: Items = None,
+    delta: Delta = 0.0,
+    gap: Gap = None,
+    phi: Annotated[float | None, typer.Option(help="Spread of the Mallows law, instead of a gap.")] = None,
+    k: K = None,
+    accuracy: Accuracy = None,
+    adjacency: Adjacency = "replace",
+    trust: Trust = "curator",
+    declared: Declared = None,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """One order from many ballots.
+
+    Example: dprank plan consensus --items 12 --persons 600 --epsilon 1 --accuracy 0.95
+    """
+    _said(
+        "consensus", items, declared, out, as_json, persons=persons, epsilon=epsilon, delta=delta, gap=gap, phi=phi,
+        k=k, accuracy=accuracy, adjacency=adjacency, trust=trust,
+    )  # fmt: skip
+
+
+@app.command("topk")
+def topk(
+    persons: Persons,
+    epsilon: Epsilon,
+    k: K = None,
+    items: Items = None,
+    per_person: Annotated[str, typer.Option(help="Bounds on the items of a person that count, with commas.")] = "1",
+    given: Given = None,
+    gap: Annotated[
+        float | None, typer.Option(help="How many more of the people have an item than the next one: 0.02 is 2 %.")
+    ] = None,
+    share: Annotated[float, typer.Option(help="Of the people who have the item that is the last of the top k.")] = 0.5,
+    delta: Delta = 0.0,
+    accuracy: Accuracy = None,
+    adjacency: Adjacency = "add_remove",
+    ordered: Annotated[bool, typer.Option(help="Whether the k come in their order.")] = True,
+    values: Annotated[bool, typer.Option("--values", help="Whether their counts come too.")] = False,
+    declared: Declared = None,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """The k most frequent items.
+
+    Example: dprank plan topk --items 1000000 --persons 50000 --k 10 --epsilon 1
+    """
+    _said(
+        "topk", items, declared, out, as_json, persons=persons, epsilon=epsilon, k=k, delta=delta, gap=gap, share=share,
+        answers=_numbers("per_person", per_person), given=_numbers("given", given), accuracy=accuracy,
+        adjacency=adjacency, ordered=ordered, values=values,
+    )  # fmt: skip
+
+
+@app.command("agreement")
+def agreement(
+    persons: Persons,
+    epsilon: Epsilon,
+    items: Items = None,
+    gap: Gap = None,
+    phi: Annotated[float | None, typer.Option(help="Spread of the Mallows law, instead of a gap.")] = None,
+    size: Annotated[float, typer.Option(help="Chance of rejecting where nobody agrees.")] = 0.05,
+    accuracy: Accuracy = None,
+    trust: Trust = "curator",
+    declared: Declared = None,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Whether ballots agree on anything.
+
+    Example: dprank plan agreement --items 10 --persons 300 --epsilon 1 --phi 0.95
+    """
+    _said(
+        "agreement", items, declared, out, as_json, persons=persons, epsilon=epsilon, gap=gap, phi=phi, size=size,
+        accuracy=accuracy, trust=trust,
+    )  # fmt: skip
+
+
+for _command in app.registered_commands:
+    if _command.callback is not None and _command.callback.__doc__:
+        _command.help = _command.callback.__doc__.rstrip() + "\n\n    " + made_of(str(_command.name)) + "\n"

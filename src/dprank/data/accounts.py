@@ -1,0 +1,190 @@
+"""The account of a file's rows on their way in: which stay, what was changed of them, and why the others do not."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dprank.data.bounding import nameless, person_ids
+from dprank.data.cleaning import cleaner
+from dprank.data.sniffing import sniff
+
+if TYPE_CHECKING:
+    from dprank.data.declaration import Declaration
+
+__all__ = ["ALTERED", "BLANK", "REASONS", "Intake", "Ledger", "Table", "ids_of"]
+
+#: Why a row is left out. Each looks at the row alone, or at the rows of its person.
+REASONS = (
+    "no person",
+    "an item not declared",
+    "an item compared with itself",
+    "no such answer",
+    "not every place once",
+    "no such place",
+    "no such order",
+    "an item twice",
+    "an item without a place",
+    "no such weight",
+    "another ballot of the same person",
+)
+#: What is changed of a row that stays, in cells or ballots; as local.
+ALTERED = (
+    "cells cleaned",
+    "items not declared, taken off their ballots",
+    "ballots that rank nothing",
+    "ballots with unranked items, put last",
+    "weights above the most, counted as the most",
+)
+#: How people write that there is none.
+BLANK = ("", "na", "nan", "null")
+
+
+@dataclass(frozen=True)
+class Intake:
+    """Data that a mechanism takes, and what became of the rows: for the curator, not for publication.
+
+    Parameters
+    ----------
+    data : Comparisons, Rankings, Ballots or Tallies
+    said : str
+        How the file was written.
+    rows : int
+        In the file; of a questionnaire with a column a pair, its answers; of a PrefLib file, its ballots.
+    left_out : dict of str to int
+        Rows by reason, one of `REASONS`.
+    unknown : dict of str to int
+        Labels that are no declared item, as they are after cleaning, with the number of cells that hold them.
+    altered : dict of str to int
+        What was changed of rows that stay, one of `ALTERED`.
+    written : dict of str to int
+        Labels of items as they are written, with the number of cells that hold them.
+    misread : dict of str to int
+        What stands for an answer, a place, an order or a weight, and is none.
+    """
+
+    data: Any
+    said: str
+    rows: int
+    left_out: Mapping[str, int]
+    unknown: Mapping[str, int]
+    altered: Mapping[str, int]
+    written: Mapping[str, int]
+    misread: Mapping[str, int]
+
+    @property
+    def kept(self) -> int:
+        """Rows that a mechanism sees, before it bounds what one person contributes."""
+        return self.rows - sum(self.left_out.values())
+
+
+class Ledger:
+    """What becomes of rows."""
+
+    def __init__(self, rows: int) -> None:
+        self.gone = np.zeros(rows, np.int8)
+        self.unknown: Counter[str] = Counter()
+        self.written: Counter[str] = Counter()
+        self.misread: Counter[str] = Counter()
+        self.altered: Counter[str] = Counter()
+
+    def leave_out(self, rows: Any, reason: str) -> None:
+        """For the first reason there is."""
+        self.gone[np.asarray(rows, bool) & (self.gone == 0)] = REASONS.index(reason) + 1
+
+    @property
+    def stays(self) -> NDArray[np.bool_]:
+        """Which rows do."""
+        return self.gone == 0
+
+    def met(self, text: str, cleaned: str, code: int, number: int, items: tuple[str, ...]) -> None:
+        """A label of an item in so many cells."""
+        self.written[text] += number
+        if code < 0:
+            self.unknown[cleaned] += number
+        elif text != items[code]:
+            self.altered["cells cleaned"] += number
+
+    def done(self, data: Any, said: str) -> Intake:
+        """The data, and the account."""
+        gone = np.bincount(self.gone, minlength=len(REASONS) + 1)[1:]
+        return Intake(
+            data,
+            said,
+            len(self.gone),
+            {reason: int(number) for reason, number in zip(REASONS, gone, strict=True) if number},
+            dict(self.unknown.most_common()),
+            {what: self.altered[what] for what in ALTERED if self.altered[what]},
+            dict(self.written.most_common()),
+            dict(self.misread.most_common()),
+        )
+
+
+class Table:
+    """A table of texts, and an account of its rows."""
+
+    def __init__(self, declared: Declaration, path: Any) -> None:
+        sniffed = sniff(path)
+        self.declared, self.path, self.said, self.frame = declared, path, sniffed.said, sniffed.frame
+        self.clean = cleaner(declared.clean, declared.aliases)
+        self.codes = {self.clean(name): at for at, name in enumerate(declared.items)}
+        self.header: dict[str, list[Any]] = {}
+        for column in self.frame.columns:
+            self.header.setdefault(self.clean(str(column)), []).append(column)
+        self.ledger = Ledger(len(self.frame))
+
+    def column(self, name: str) -> Any:
+        """A column by its name, as written or after cleaning."""
+        if name in self.frame.columns:
+            return self.frame[name]
+        found = self.header.get(self.clean(name), [])
+        if not found:
+            raise ValueError(f"{self.path}: no column {name!r}; the file has no such name in its first line")
+        if len(found) > 1:
+            raise ValueError(f"{self.path}: line 1: several columns are {name!r} after cleaning; one is needed")
+        return self.frame[found[0]]
+
+    def person(self, name: str) -> Any:
+        """The column of persons; rows of nobody are left out."""
+        column = self.column(name)
+        distinct = column.unique()
+        self.ledger.leave_out(column.isin(distinct[nameless(distinct)]), "no person")
+        return column
+
+    def items(self, name: str) -> NDArray[np.int64]:
+        """Codes of the items that a column holds, -1 of any other."""
+        column = self.column(name)
+        return column.map(self.coded(column.value_counts())).fillna(-1).to_numpy(np.int64)
+
+    def coded(self, counts: Any) -> dict[str, int]:
+        """Code of every label, -1 of what is no item; counted as met."""
+        codes = {}
+        for text, number in counts.items():
+            cleaned = self.clean(text)
+            codes[text] = self.codes.get(cleaned, -1)
+            self.ledger.met(text, cleaned, codes[text], int(number), self.declared.items)
+        return codes
+
+    def read(self, column: Any, meaning: Callable[[str], float]) -> NDArray[np.float64]:
+        """What the texts of a column mean, not-a-number where nothing; -inf is told to the curator as misread."""
+        meant = {}
+        for text, number in column.value_counts().items():
+            meant[text] = meaning(text)
+            if meant[text] == -math.inf:
+                self.ledger.misread[text] += int(number)
+        return column.map(meant).to_numpy(float)
+
+    def done(self, data: Any) -> Intake:
+        """The data, and the account."""
+        return self.ledger.done(data, self.said)
+
+
+def ids_of(column: Any, rows: Any) -> Any:
+    """Numbers of the persons of some rows; None where nobody is known."""
+    return None if column is None else person_ids("person", column[rows].to_numpy(object))

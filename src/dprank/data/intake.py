@@ -1,0 +1,132 @@
+"""From a file to data that a mechanism takes: comparisons and tallies here, ballots in `dprank.data.casting`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dprank.data import casting
+from dprank.data.accounts import BLANK, Intake, Table, ids_of
+from dprank.data.comparisons import Comparisons
+from dprank.data.files import require_path
+from dprank.data.preflib import is_preflib
+from dprank.data.tallies import Tallies
+
+if TYPE_CHECKING:
+    from dprank.data.declaration import Declaration
+
+__all__ = ["pair_of", "read_file"]
+
+#: Answers without a declared meaning.
+NUMBERS = {"1": 1.0, "0": 0.0, "0.5": 0.5, "1.0": 1.0, "0.0": 0.0}
+
+
+def read_file(declared: Declaration, path: Any) -> Intake:
+    """A file as its declaration says; what `dprank.Declaration.read` returns.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, and what it is not or lacks.
+    """
+    path = require_path(path)
+    if declared.form == "preflib":
+        return casting.preflib(declared, path)
+    if is_preflib(path):
+        raise ValueError(f"{path} is a file of PrefLib; form = 'preflib' reads it")
+    table = Table(declared, path)
+    form = {
+        ("comparisons", "long"): _answers,
+        ("comparisons", "wide"): _questionnaire,
+        ("tallies", "long"): _tallies,
+        ("ballots", "wide"): casting.wide,
+        ("ballots", "long"): casting.long,
+        ("ballots", "orders"): casting.orders,
+    }[declared.kind, declared.form or "long"]
+    return form(table)
+
+
+def _answers(table: Table) -> Intake:
+    declared, ledger = table.declared, table.ledger
+    person = None if declared.person is None else table.person(declared.person)
+    first, second = (table.items(name) for name in declared.columns[:2])
+    ledger.leave_out(first < 0, "an item not declared")
+    ledger.leave_out(second < 0, "an item not declared")
+    ledger.leave_out(first == second, "an item compared with itself")
+    known = declared.answers or NUMBERS
+    outcome = table.read(table.column(declared.columns[2]), lambda text: known.get(table.clean(text), -math.inf))
+    ledger.leave_out(outcome == -math.inf, "no such answer")
+    stays = ledger.stays
+    voter = ids_of(person, stays)
+    return table.done(Comparisons(first[stays], second[stays], outcome[stays], items=declared.items, voter=voter))
+
+
+def pair_of(header: str, codes: Mapping[str, int], clean: Callable[[str], str]) -> tuple[int, int] | None:
+    """The two items that a header like ``Pay vs Hours`` names; None where it names none.
+
+    Examples
+    --------
+    >>> pair_of("Pay vs Hours", {"Pay": 0, "Hours": 1}, str)
+    (0, 1)
+    """
+    words = header.split()
+    for at, word in enumerate(words):
+        if word.lower() in ("vs", "vs.", "versus"):
+            sides = [codes.get(clean(" ".join(part))) for part in (words[:at], words[at + 1 :])]
+            if sides[0] is not None and sides[1] is not None and sides[0] != sides[1]:
+                return sides[0], sides[1]
+    return None
+
+
+def _questionnaire(table: Table) -> Intake:
+    """A row a person, or a sheet where no person is known; a column a pair."""
+    declared = table.declared
+    # a declaration whose pairs name no items is refused
+    said = {str(column): str(column) for column in table.frame.columns} if declared.pairs is None else declared.pairs
+    named = {header: pair for header, it in said.items() if (pair := pair_of(it, table.codes, table.clean))}
+    if not named:
+        raise ValueError(f"{table.path}: no column is named like 'Pay vs Hours', by two declared items; say --pairs")
+    found = [(table.column(header), pair) for header, pair in named.items()]
+    rows = len(table.frame)
+    if declared.person is None:
+        nobody, voter = np.zeros(rows, bool), np.arange(rows)
+    else:
+        column = table.person(declared.person)
+        nobody, voter = ~table.ledger.stays, np.zeros(rows, np.int64)
+        voter[~nobody] = ids_of(column, ~nobody)
+    table.ledger.gone = np.zeros(rows * len(found), np.int8)
+    ledger, known = table.ledger, declared.answers or NUMBERS
+    ledger.leave_out(np.tile(nobody, len(found)), "no person")
+    outcomes = []
+    for column, (first, second) in found:
+
+        def meaning(text: str, first: int = first, second: int = second) -> float:
+            cleaned = table.clean(text)
+            won = table.codes.get(cleaned)
+            if won is not None:
+                return 1.0 if won == first else 0.0 if won == second else -math.inf
+            return known.get(cleaned, math.nan if cleaned.strip().lower() in BLANK else -math.inf)
+
+        outcomes.append(table.read(column, meaning))
+    outcome = np.concatenate(outcomes)
+    blank = np.isnan(outcome)
+    ledger.leave_out(outcome == -math.inf, "no such answer")
+    # what nobody answered is no row
+    ledger.gone = ledger.gone[~blank]
+    stays = ~blank
+    stays[~blank] = ledger.stays
+    pairs = np.repeat(np.array([pair for _, pair in found]), rows, axis=0)[stays]
+    who = np.tile(voter, len(found))[stays]
+    return table.done(Comparisons(pairs[:, 0], pairs[:, 1], outcome[stays], items=declared.items, voter=who))
+
+
+def _tallies(table: Table) -> Intake:
+    declared = table.declared
+    person = table.person(declared.person or "")
+    item = table.items(declared.columns[0])
+    table.ledger.leave_out(item < 0, "an item not declared")
+    stays = table.ledger.stays
+    return table.done(Tallies(ids_of(person, stays), item[stays], declared.items))

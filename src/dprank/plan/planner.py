@@ -1,0 +1,450 @@
+"""What a release will cost and give, from public numbers alone: every choice, the best one, and why."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from dprank._require import require_whole, shown
+from dprank._search import largest, least
+from dprank.data.comparisons import item_names
+from dprank.plan.setting import MOST_PERSONS, NONE, Candidate, Drawn, Setting, louder
+from dprank.plan.tags import Question, tag_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Choice", "Plan", "alike", "plan"]
+
+#: A share of error by which choices differ that are too close to call.
+_CLOSE = 0.02
+#: Where a search for an epsilon, and for a factor of the noise, gives up.
+_MOST_EPSILON, _LOUDEST = 1e4, 1e6
+#: Kinds of declaration, by question.
+_KINDS = {"ranking": "comparisons", "consensus": "ballots", "agreement": "ballots", "topk": "tallies"}
+_ERRORS = {
+    "ranking": "pairs in the wrong order",
+    "consensus": "pairs in the wrong order",
+    "topk": "of the top k wrong",
+    "agreement": "chance to miss the agreement",
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One mechanism with its parameters, and what it does to the question.
+
+    Parameters
+    ----------
+    mechanism : str
+        Name of the class.
+    parameters : mapping
+        What `dprank release` needs to make it, besides epsilon.
+    noise : str
+        Law of the noise; "flips" where everybody randomises answers, "coins" where an answer is drawn.
+    scale : float
+        Of the noise, in the unit of the score: one vote, one place, one person.
+    error : float
+        Expected share of pairs in the wrong order; of the top k that is wrong; chance to miss an agreement. It is the
+        sum of the next three.
+    sampling, bounding, added : float
+        What people's number leaves open, what is lost where less of a person counts, and what noise does.
+    apart : float or None
+        How far apart two scores must lie to be told apart, in points: all at once at 95 %, against noise.
+    apart_share : float or None
+        The same as the share of people (of answers, in a ranking) who must prefer one; of a top k, as the share of
+        people by which counts must differ. Above 1 nothing can be told apart.
+    pair_right, order_right, top_right : float or None
+        Chance that two neighbours on the ladder, all items, and the top k come out right.
+    band : tuple of float or None
+        Share of pairs in the wrong order in 19 of 20 releases.
+    epsilon_needed, persons_needed : float or None
+        For the wanted accuracy, the other as given; infinity where nothing is enough.
+    trust : {"curator", "nobody"}
+    needs : str
+        What else must be true.
+    publishable : bool
+        Whether its noise is fit for release.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> best = dprank.plan("consensus", items=5, persons=300, epsilon=1.0).best
+    >>> best.mechanism, best.scale, abs(best.error - best.sampling - best.bounding - best.added) < 1e-12
+    ('PrivateBorda', 12.0, True)
+    """
+
+    mechanism: str
+    parameters: Mapping[str, Any]
+    noise: str
+    scale: float
+    error: float
+    sampling: float
+    bounding: float
+    added: float
+    apart: float | None
+    apart_share: float | None
+    pair_right: float | None
+    order_right: float | None
+    top_right: float | None
+    band: tuple[float, float] | None
+    epsilon_needed: float | None
+    persons_needed: float | None
+    trust: str
+    needs: str
+    publishable: bool
+
+    def __str__(self) -> str:
+        told = {key: value for key, value in self.parameters.items() if key not in _QUIET and value is not None}
+        inside = ", ".join(value if key in _PLAIN else f"{key}={value}" for key, value in told.items())
+        return f"{self.mechanism}({inside})" if inside else self.mechanism
+
+
+_QUIET = {"mechanism", "protect", "adjacency", "size", "voters", "k"}
+_PLAIN = {"score", "design", "noise", "rule", "statistic"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every choice, least error first; those that cannot be published last.
+
+    Parameters
+    ----------
+    setting : Setting
+    choices : tuple of Choice
+    best : Choice
+        Of those that can be published, the one of least error; of equals, the one that tells items apart best.
+    second : Choice or None
+        The next one that is another in more than name.
+    reason : str
+        Why, in a sentence.
+    items : tuple of str or None
+        Names, if there are any.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> found = dprank.plan("ranking", items=["a", "b", "c", "d"], persons=400, epsilon=1.0, answers=[1, 3])
+    >>> str(found.best)
+    'NoisyCounts(net, once, answers=3)'
+    >>> print(found.to_toml(), end="")
+    kind = "comparisons"
+    items = ["a", "b", "c", "d"]
+    <BLANKLINE>
+    [release]
+    epsilon = 1.0
+    protect = "person"
+    score = "net"
+    design = "once"
+    adjacency = "replace"
+    answers = 3
+    """
+
+    setting: Setting
+    choices: tuple[Choice, ...]
+    best: Choice
+    second: Choice | None
+    reason: str
+    items: tuple[str, ...] | None = None
+
+    @property
+    def supposed(self) -> str:
+        """What is supposed of people, in words."""
+        s = self.setting
+        if s.question == "topk":
+            return (
+                f"{s.share:.1%} of {s.persons:,} people have the item of place {s.k}; each place above it {s.gap:.2%} "
+                f"more; and all other items {s.gap:.2%} less"
+            )
+        if s.question == "ranking":
+            asked = ", ".join(map(str, s.given))
+            people = f"{s.persons:,} people answer {asked} different pairs{', as many each' * (len(s.given) > 1)}"
+            law = "Bradley-Terry strengths at even steps"
+        else:
+            people, law = f"{s.persons:,} people rank all items", f"a Mallows law of phi = {s.phi:.3g}"
+        return f"{people}; {law}: {(1 + s.gap) / 2:.1%} put an item before the next one"
+
+    @property
+    def error_means(self) -> str:
+        """What the error of a choice is the share or chance of."""
+        return _ERRORS[self.setting.question]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a choice."""
+        import pandas as pd
+
+        rows = []
+        for choice in self.choices:
+            row = {it.name: getattr(choice, it.name) for it in fields(choice) if it.name not in ("parameters", "band")}
+            low, high = choice.band or (None, None)
+            rows.append({"choice": str(choice)} | row | {"band_low": low, "band_high": high})
+        return pd.DataFrame(rows)
+
+    def to_json(self) -> str:
+        """All of it, as JSON text; infinity is null."""
+
+        def plain(value: Any) -> Any:
+            if isinstance(value, float) and not math.isfinite(value):
+                return None
+            if isinstance(value, Mapping):
+                return {key: plain(it) for key, it in value.items()}
+            return [plain(it) for it in value] if isinstance(value, tuple | list) else value
+
+        each = [plain(asdict(choice)) for choice in self.choices]
+        at = {id(choice): number for number, choice in enumerate(self.choices)}
+        told = {
+            "schema": "dprank.plan/1",
+            "setting": plain(asdict(self.setting)),
+            "supposed": self.supposed,
+            "error_means": self.error_means,
+            "best": at[id(self.best)],
+            "second": None if self.second is None else at[id(self.second)],
+            "reason": self.reason,
+            "choices": each,
+        }
+        return json.dumps(told, indent=1, allow_nan=False)
+
+    def to_toml(self) -> str:
+        """What `dprank release --plan` reads: the declaration as far as it is known, and the best choice.
+
+        Raises
+        ------
+        ValueError
+            Where nobody trusts a curator: then there is no file to release from.
+        """
+        if self.setting.trust == "nobody":
+            raise ValueError("trust = 'nobody'; people send reports, so there is no file that a release could read")
+        lines = [f"kind = {json.dumps(_KINDS[self.setting.question])}"]
+        if self.items is not None:
+            lines.append(f"items = {json.dumps(list(self.items), ensure_ascii=False)}")
+        lines += ["", *self.release_lines()]
+        return "\n".join(lines) + "\n"
+
+    def release_lines(self) -> list[str]:
+        """The table `release` of the best choice, line by line."""
+        told = {"epsilon": self.setting.epsilon} | {k: v for k, v in self.best.parameters.items() if v is not None}
+        return ["[release]", *(f"{key} = {json.dumps(value)}" for key, value in told.items())]
+
+    def __str__(self) -> str:
+        return f"{self.best}: {self.reason}"
+
+
+def plan(
+    question: Question,
+    *,
+    items: int | Sequence[str],
+    persons: int,
+    epsilon: float,
+    answers: Sequence[int] | None = None,
+    phi: float | None = None,
+    gap: float | None = None,
+    k: int | None = None,
+    **more: Any,
+) -> Plan:
+    """What every mechanism would do to a question, from numbers that everybody may know. No data are read.
+
+    Parameters
+    ----------
+    question : {"ranking", "consensus", "topk", "agreement"}
+    items : int or sequence of str
+        How many, at most 1000 (10^8 of a top k); or all of them.
+    persons : int
+        At least 2.
+    epsilon : float
+        What the whole release may spend.
+    answers : sequence of int, optional
+        Bounds on what counts of one person: answers of a ranking, items of a top k. People are supposed to give as
+        many as the largest of them, or as `given` says.
+    phi : float, optional
+        Spread of the Mallows law, of consensus and agreement, instead of `gap`: (1 - gap) / (1 + gap).
+    gap : float, optional
+        Lead of an item over the next, 0.1 by default: of a top k the difference of the shares of people, by default as
+        much as leaves room for all k.
+    k : int, optional
+        Of the top k; 1 by default, and 10 of a top k.
+    **more
+        delta, adjacency, given, accuracy, protect, trust, public_graph, ordered, values, share, size: as in
+        `dprank.plan.setting.Setting`.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range, or that nothing answers the question.
+
+    Notes
+    -----
+    Errors of pairs are closed forms of normal sampling and exact noise, those of a top k one integral; where neither is
+    known releases are simulated, from a fixed seed: a plan is a function of its arguments. Below a second at 1000
+    items.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> found = dprank.plan("topk", items=10**6, persons=50_000, epsilon=1.0, k=5, answers=[5], accuracy=0.9)
+    >>> found.best.mechanism, round(found.best.top_right, 2), found.best.epsilon_needed < 1
+    ('Oneshot', 1.0, True)
+    """
+    if unknown := sorted(more.keys() - {it.name for it in fields(Setting)}):
+        raise ValueError(f"{shown(unknown[0])} is no argument of a plan")
+    names: tuple[str, ...] | None = None
+    if isinstance(items, int) or not isinstance(items, Sequence):
+        count = require_whole("items", items, 2)
+    else:
+        names = item_names(items)
+        count = len(names)
+    if k is None:
+        k = min(10, count - 1) if question == "topk" else 1
+    if phi is not None:
+        if gap is not None or question not in ("consensus", "agreement"):
+            raise ValueError(f"phi = {shown(phi)}; it goes with consensus and agreement, and without a gap")
+        if isinstance(phi, bool) or not isinstance(phi, int | float) or not 0 < phi < 1:
+            raise ValueError(f"phi = {shown(phi)}; a spread in (0, 1) is needed")
+        gap = (1 - phi) / (1 + phi)
+    if gap is None:
+        gap = min(0.1, 0.4 / k) if question == "topk" and isinstance(k, int) and k > 0 else 0.1
+    bounds = (1,) if answers is None else answers
+    setting = Setting(question, count, persons, epsilon, answers=bounds, gap=gap, k=k, **more)  # type: ignore[arg-type]
+    module = import_module(f"dprank.plan.{setting.question}")
+    found, refused = [], ""
+    for one in module.candidates(setting):
+        try:
+            found.append(_chosen(one))
+        except ValueError as error:  # so much or so little is beyond this one
+            refused = refused or str(error)
+    public = [choice for choice in found if choice.publishable]
+    if not public:
+        raise ValueError(
+            refused
+            or f"adjacency = {setting.adjacency!r}, trust = {setting.trust!r}; no mechanism answers {question!r} so"
+        )
+    ranked = sorted(found, key=lambda choice: (not choice.publishable, *_merit(choice)))
+    best = ranked[0]
+    others = [choice for choice in ranked[1:] if choice.publishable and not alike(choice, best)]
+    second = others[0] if others else None
+    return Plan(setting, tuple(ranked), best, second, _reason(setting, best, second, ranked), names)
+
+
+def _merit(choice: Choice) -> tuple[float, float]:
+    return round(choice.error, 12), math.inf if choice.apart_share is None else choice.apart_share
+
+
+def alike(one: Choice, other: Choice) -> bool:
+    """Whether two choices differ in name only.
+
+    Examples
+    --------
+    >>> first, second = plan("ranking", items=4, persons=99, epsilon=1.0).choices[:2]
+    >>> first.parameters["design"], second.parameters["design"], alike(first, second)
+    ('once', 'any', True)
+    """
+    return one.noise == other.noise and all(
+        abs(a - b) < 1e-9 for a, b in ((one.error, other.error), (one.apart_share or 0.0, other.apart_share or 0.0))
+    )
+
+
+def _chosen(one: Candidate) -> Choice:
+    setting, tag = one.setting, tag_of(one.mechanism)
+    drawn = one.drawn(setting.epsilon)
+    found = one.measured(drawn)
+    needed = _needed(one, drawn)
+    bounding = found.bounded - found.sampling
+    return Choice(
+        one.mechanism,
+        one.asked,
+        one.asked.get("noise", drawn.noise),
+        drawn.scale,
+        found.error,
+        found.sampling,
+        bounding,
+        found.error - found.bounded,
+        found.apart,
+        found.apart_share,
+        found.pair_right,
+        found.order_right,
+        found.top_right,
+        found.band,
+        *needed,
+        tag.trust,
+        tag.needs,
+        tag.publishable,
+    )
+
+
+def _needed(one: Candidate, drawn: Drawn) -> tuple[float | None, float | None]:
+    """Least epsilon, and people at the given epsilon, for the wanted accuracy; of what can be published."""
+    setting, wanted = one.setting, one.setting.accuracy
+    if wanted is None or not tag_of(one.mechanism).publishable:
+        return None, None
+    within = 2.0**-5 if getattr(one, "simulated", False) else 2.0**-8
+
+    def enough(persons: float) -> bool:
+        # below two people there is nothing to ask
+        return persons > MOST_PERSONS or (persons >= 2 and one.accuracy(drawn, math.ceil(persons)) >= wanted)
+
+    found = least(enough, float(setting.persons), within)
+    persons = math.inf if found > MOST_PERSONS else math.ceil(found)
+    if one.accuracy(NONE, setting.persons) < wanted:
+        return math.inf, persons
+    if setting.trust == "nobody":
+        return _least_epsilon(one, wanted, 2.0**-4), persons
+
+    def loud(ratio: float) -> bool:
+        return ratio > _LOUDEST or (
+            ratio > 1 / _LOUDEST and one.accuracy(louder(drawn, ratio), setting.persons) < wanted
+        )
+
+    ratio = largest(lambda ratio: not loud(ratio), 1.0, within)
+    return math.inf if ratio <= 1 / _LOUDEST else one.epsilon_of(ratio), persons
+
+
+def _least_epsilon(one: Candidate, wanted: float, within: float) -> float:
+    """The same where every epsilon needs answers of its own."""
+
+    def right(epsilon: float) -> bool:
+        if epsilon > _MOST_EPSILON:
+            return True
+        try:
+            return one.accuracy(one.drawn(epsilon), one.setting.persons) >= wanted
+        except ValueError:  # so little epsilon allows no such answers
+            return False
+
+    found = least(right, one.setting.epsilon, within)
+    return math.inf if found > _MOST_EPSILON else found
+
+
+def _reason(setting: Setting, best: Choice, second: Choice | None, ranked: Sequence[Choice]) -> str:
+    """Why the best is the best."""
+    means = _ERRORS[setting.question]
+    said = f"{best.error:.1%} {means} ({_split(best)})"
+    twins = [str(choice) for choice in ranked if choice is not best and alike(choice, best) and choice.publishable]
+    if twins:
+        said += f"; as good: {', '.join(twins)}"
+    if second is None:
+        return said + "; nothing else answers this"
+    gap = second.error - best.error
+    if gap <= _CLOSE * max(best.error, 0.01):
+        return said + f"; too close to call: {second} has {second.error:.1%}"
+    return said + f"; second best: {second} with {second.error:.1%}, {_why(best, second)}"
+
+
+def _split(choice: Choice) -> str:
+    parts = [("sampling", choice.sampling), ("bounding", choice.bounding), ("noise", choice.added)]
+    return ", ".join(f"{name} {value:.1%}" for name, value in parts if name == "sampling" or abs(value) >= 0.0005)
+
+
+def _why(best: Choice, second: Choice) -> str:
+    """Which part of the error makes the difference."""
+    parts = {
+        "more to sampling": second.sampling - best.sampling,
+        "more to bounding": second.bounding - best.bounding,
+        "more to noise": second.added - best.added,
+    }
+    return "which loses " + max(parts, key=lambda name: parts[name])

@@ -1,0 +1,281 @@
+"""Choices for a ranking from comparisons: a ladder of Bradley-Terry strengths, whose neighbours lead by a gap."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dprank.data.counting import GRAIN
+from dprank.plan.laws import pair_right, pairs_of, simulated, told_apart
+from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
+
+__all__ = ["Counting", "Likelihood", "candidates"]
+
+Array = NDArray[np.float64]
+
+
+class _Ladder(NamedTuple):
+    """Mean lead of every item over the others, mean square of it, and the lead by distance on the ladder."""
+
+    mean: Array
+    square: Array
+    by_lag: Array
+
+
+@lru_cache(maxsize=8)
+def ladder(n_items: int, gap: float) -> _Ladder:
+    """Leads on the ladder: of neighbours `gap`, of items l places apart tanh(l artanh(gap)).
+
+    Examples
+    --------
+    >>> ladder(3, 0.5).by_lag.tolist(), ladder(3, 0.5).mean.tolist()
+    ([0.0, 0.5, 0.8], [0.65, 0.0, -0.65])
+    """
+    lags = np.arange(n_items)
+    lead = np.tanh(lags * math.atanh(gap))
+    sums, squares = np.cumsum(lead), np.cumsum(lead**2)
+    behind, ahead = n_items - 1 - lags, lags
+    others = n_items - 1
+    return _Ladder((sums[behind] - sums[ahead]) / others, (squares[behind] + squares[ahead]) / others, lead)
+
+
+def moments(n_items: int, gap: float, score: str, answers: int) -> tuple[Array, Array]:
+    """Mean and variance of the difference of two scores that one person adds, of the pairs of `pairs_of`, better first.
+
+    A person answers so many different pairs, drawn evenly, each by a coin of its own.
+
+    Notes
+    -----
+    Drawn without replacement, the means of the pairs count with the finite-population correction. A likelihood
+    ("fitted", in net wins) takes account of who was compared with whom, so that only the coins are left: exactly so
+    where all pairs are compared as often, since its order is then that of the wins.
+
+    Examples
+    --------
+    Of two items a person who prefers the first with probability 3/4 moves the difference of net wins by 2 or -2.
+
+    >>> mean, variance = moments(2, 0.5, "net", 1)
+    >>> mean.tolist(), variance.tolist()
+    ([1.0], [3.0])
+    """
+    i, j, _ = pairs_of(n_items)
+    pairs, others = math.comb(n_items, 2), n_items - 1
+    found = ladder(n_items, gap)
+    lead, a, q = found.by_lag[j - i], found.mean, others * found.square
+    mean = others * (a[i] - a[j]) / pairs
+    if score in ("net", "fitted"):
+        square = np.full(len(i), 2.0 * n_items / pairs)
+        between = (q[i] + q[j] + 2 * lead**2) / pairs
+    else:  # a half of a win has nothing to count where there are no ties
+        mean = mean / 2
+        square = others * (1 + (a[i] + a[j]) / 2) / pairs
+        each = (2 * others + 2 * others * (a[i] + a[j]) + q[i] + q[j]) / 4
+        between = (each - (1 + lead**2) / 2 + lead**2) / pairs
+    within = square - between
+    if score == "fitted":
+        return answers * mean, answers * within
+    left = 1 - (answers - 1) / (pairs - 1) if pairs > 1 else 1.0
+    return answers * mean, answers * (within + left * (between - mean**2))
+
+
+def item_variance(n_items: int, gap: float, score: str, answers: int) -> Array:
+    """Of every item, what one person adds to the variance of its score, as if the scores were independent.
+
+    Two neighbours then differ as widely as they do.
+
+    Examples
+    --------
+    >>> item_variance(2, 0.5, "net", 1).tolist()
+    [1.0, 1.0]
+    """
+    pairs, others = math.comb(n_items, 2), n_items - 1
+    found = ladder(n_items, gap)
+    a, q = found.mean, others * found.square
+    if score in ("net", "fitted"):
+        square, between = np.full(n_items, n_items / pairs), q / pairs
+    else:
+        square = others * (1 + a) / 2 / pairs
+        between = (others + 2 * others * a + q - 1) / 4 / pairs
+    left = 1 - (answers - 1) / (pairs - 1) if pairs > 1 and score != "fitted" else float(score != "fitted")
+    return np.asarray(answers * (square - (1 - left) * between))
+
+
+def middle(n_items: int) -> int:
+    """Where two neighbours in the middle of the ladder stand in `pairs_of`.
+
+    Examples
+    --------
+    >>> pairs_of(5).better[middle(5)], pairs_of(5).worse[middle(5)]
+    (np.int64(1), np.int64(2))
+    """
+    i, j, _ = pairs_of(n_items)
+    next_to = np.flatnonzero(j - i == 1)
+    return int(next_to[np.argmin(np.abs(i[next_to] - (n_items / 2 - 1)))])
+
+
+@dataclass(frozen=True)
+class Counting(Candidate):
+    """Noisy counts of wins.
+
+    Examples
+    --------
+    >>> one = candidates(Setting("ranking", 5, 400, 1.0))[0]
+    >>> round(one.measured(one.drawn(1.0)).pair_right, 2)
+    0.86
+    """
+
+    @property
+    def score(self) -> str:
+        """What is counted."""
+        return str(self.parameters["score"])
+
+    @property
+    def appearances(self) -> float:
+        """How often an item is compared."""
+        return 2 * self.setting.persons * float(np.mean(self.counted)) / self.setting.n_items
+
+    def drawn(self, epsilon: float) -> Drawn:
+        return Drawn("laplace", self.made(epsilon).scale)
+
+    @cached_property
+    def counted(self) -> tuple[int, ...]:
+        """How many answers of a person count, of each of the groups of people."""
+        return tuple(min(given, self.asked.get("answers", given)) for given in self.setting.given)
+
+    def spread(self, answers: tuple[int, ...]) -> tuple[Array, Array]:
+        """Mean and variance that a person adds to the differences of pairs, if as many people give each number."""
+        each = [moments(self.setting.n_items, self.setting.gap, self.score, number) for number in answers]
+        mean, variance = (np.mean(part, axis=0) for part in zip(*each, strict=True))
+        return mean, variance
+
+    def wrong(self, drawn: Drawn, persons: int, answers: tuple[int, ...]) -> float:
+        mean, variance = self.spread(answers)
+        right = pair_right(persons * mean, persons * variance, drawn.noise, drawn.scale)
+        return float((1 - right) @ pairs_of(self.setting.n_items).weight)
+
+    def accuracy(self, drawn: Drawn, persons: int) -> float:
+        at = middle(self.setting.n_items)
+        mean, variance = (float(one[at]) for one in self.spread(self.counted))
+        return float(pair_right(persons * mean, persons * variance, drawn.noise, drawn.scale))
+
+    def measured(self, drawn: Drawn) -> Measured:
+        setting = self.setting
+        means, deviation = self._scores()
+        every = simulated(means, deviation, drawn.noise, drawn.scale, setting.k)
+        apart, share = self._apart(drawn)
+        return Measured(
+            self.wrong(drawn, setting.persons, self.counted),
+            self.wrong(NONE, setting.persons, setting.given),
+            self.wrong(NONE, setting.persons, self.counted),
+            apart,
+            share,
+            self.accuracy(drawn, setting.persons),
+            *every,
+        )
+
+    def _scores(self) -> tuple[Array, Array | float]:
+        setting, score = self.setting, self.score
+        mean = (
+            ladder(setting.n_items, setting.gap).mean
+            * self.appearances
+            * (0.5 if score in GRAIN and score != "net" else 1)
+        )
+        each = [item_variance(setting.n_items, setting.gap, score, number) for number in self.counted]
+        return mean, np.asarray(np.sqrt(setting.persons * np.mean(each, axis=0)), float)
+
+    def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:
+        setting, score = self.setting, self.score
+        apart = told_apart(drawn.noise, drawn.scale, setting.n_items, GRAIN[score])
+        return apart, 0.5 + apart / self.appearances / (4 if score == "net" else 2)
+
+
+@dataclass(frozen=True)
+class Likelihood(Counting):
+    """Strengths from noisy wins on a public graph: the order of the wins, but for who was compared with whom.
+
+    Notes
+    -----
+    Of n comparisons a pair a share min(1, 1 / n) of what luck adds is supposed to stay: all of it where pairs are met
+    less than once, none where all are met often, and in between a rule of thumb, which simulations find too high by up
+    to a tenth.
+
+    Examples
+    --------
+    >>> one = candidates(Setting("ranking", 5, 400, 1.0, public_graph=True))[-1]
+    >>> one.mechanism, one.drawn(1.0).scale
+    ('PerturbedMLE', 4.0)
+    """
+
+    @property
+    def score(self) -> str:
+        """Net wins, as a likelihood sees them."""
+        return "fitted"
+
+    @cached_property
+    def left(self) -> float:
+        """What stays of the luck of who was compared with whom."""
+        pairs = math.comb(self.setting.n_items, 2)
+        return min(1.0, pairs / (self.setting.persons * float(np.mean(self.counted))))
+
+    def spread(self, answers: tuple[int, ...]) -> tuple[Array, Array]:
+        mean, fitted = super().spread(answers)
+        m, gap = self.setting.n_items, self.setting.gap
+        counted = np.mean([moments(m, gap, "net", number)[1] for number in answers], axis=0)
+        return mean, (1 - self.left) * fitted + self.left * counted
+
+    def drawn(self, epsilon: float) -> Drawn:
+        # a win more is two net wins more
+        return Drawn("laplace", 2 * self.made(epsilon).scale)
+
+    def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:
+        return None, None  # strengths have no independent noise
+
+
+def candidates(setting: Setting) -> list[Candidate]:
+    """All that may be chosen.
+
+    Examples
+    --------
+    >>> len(candidates(Setting("ranking", 5, 100, 1.0, answers=(1, 3))))
+    12
+    """
+    whole = setting.protect == "person"
+    found: list[Candidate] = []
+    if setting.trust == "nobody":
+        return found
+    for bound in setting.answers if whole else (None,):
+        for score in ("net", "half", "wins"):
+            for design in ("once", "any") if whole else ("any",):
+                parameters: dict[str, Any] = {
+                    "n_items": setting.n_items,
+                    "per_person": bound,
+                    "unit": "voter" if whole else "comparison",
+                    "adjacency": setting.adjacency,
+                    "score": score,
+                    "design": design,
+                }
+                asked: dict[str, Any] = {
+                    "protect": setting.protect,
+                    "score": score,
+                    "design": design,
+                    "adjacency": setting.adjacency,
+                }
+                found.append(
+                    Counting(setting, "NoisyCounts", parameters, asked | ({"answers": bound} if bound else {}))
+                )
+        if setting.public_graph and setting.adjacency == "replace":
+            parameters = {
+                "n_items": setting.n_items,
+                "per_person": bound,
+                "unit": "voter" if whole else "comparison",
+                "ridge": 1.0,
+                "graph": "public",
+            }
+            asked = {"protect": setting.protect, "mechanism": "PerturbedMLE"} | ({"answers": bound} if bound else {})
+            found.append(Likelihood(setting, "PerturbedMLE", parameters, asked))
+    return found

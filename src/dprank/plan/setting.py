@@ -1,0 +1,253 @@
+"""What a plan is asked: public numbers alone; and what every choice must be able to say of itself."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, get_args
+
+from dprank._require import (
+    require_below_1,
+    require_bool,
+    require_one_of,
+    require_positive,
+    require_probability,
+    require_real,
+    require_whole,
+    settle,
+    shown,
+)
+from dprank.plan.laws import Noise
+from dprank.plan.tags import Question
+from dprank.privacy.guarantee import Adjacency
+
+__all__ = ["Candidate", "Drawn", "Measured", "Setting", "louder"]
+
+#: Most items of what is planned: of a top k, and of orders.
+MOST_TALLIED, MOST_ORDERED = 10**8, 1000
+#: Most persons.
+MOST_PERSONS = 10**12
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Numbers that everybody may know, and the ladder of items that a plan supposes.
+
+    Parameters
+    ----------
+    question : {"ranking", "consensus", "topk", "agreement"}
+    n_items, persons : int
+    epsilon, delta, adjacency
+        As of every mechanism.
+    answers : tuple of int
+        Bounds on what counts of one person: answers (ranking), or items (topk).
+    given : tuple of int
+        How many of them people are supposed to give, as many people each; by default all the largest of `answers`.
+    k : int
+        Of the top k.
+    gap : float
+        Lead of an item over the next: the share that puts it first less the share that does not.
+    accuracy : float, optional
+        Wanted chance to be right.
+    protect : {"person", "answer"}
+    trust : {"curator", "nobody"}
+    public_graph : bool
+        Whether everybody may know who compared what.
+    ordered, values : bool
+        Whether a top k comes in its order, and with its counts.
+    share : float
+        Of the people who have the item that is the last of the top k.
+    size : float
+        Of a test.
+
+    Raises
+    ------
+    ValueError
+        Naming what is out of range.
+
+    Examples
+    --------
+    >>> Setting("consensus", 5, 100, 1.0).phi
+    0.8181818181818181
+    """
+
+    question: Question
+    n_items: int
+    persons: int
+    epsilon: float
+    _: KW_ONLY
+    delta: float = 0.0
+    adjacency: Adjacency = "replace"
+    answers: tuple[int, ...] = (1,)
+    given: tuple[int, ...] = ()
+    k: int = 1
+    gap: float = 0.1
+    accuracy: float | None = None
+    protect: str = "person"
+    trust: str = "curator"
+    public_graph: bool = False
+    ordered: bool = True
+    values: bool = False
+    share: float = 0.5
+    size: float = 0.05
+
+    def __post_init__(self) -> None:
+        require_one_of("question", self.question, get_args(Question))
+        tallied = self.question == "topk"
+        n_items = require_whole("items", self.n_items, 2, MOST_TALLIED if tallied else MOST_ORDERED)
+        most = n_items if tallied else math.comb(n_items, 2)
+        answers = _whole("answers", self.answers, most)
+        # all of a ladder must be had by somebody, and nobody may have more than all
+        unit = lambda x: 0 < x < 1  # noqa: E731
+        settle(
+            self,
+            n_items=n_items,
+            persons=require_whole("persons", self.persons, 2, MOST_PERSONS),
+            epsilon=require_positive("epsilon", self.epsilon),
+            delta=require_below_1("delta", self.delta),
+            adjacency=require_one_of("adjacency", self.adjacency, get_args(Adjacency)),
+            answers=answers,
+            given=_whole("given", self.given or answers[-1:], most, ordered=False),
+            k=require_whole("k", self.k, 1, n_items - 1),
+            gap=require_real("gap", self.gap, "a lead in (0, 1) is needed", unit),
+            accuracy=None
+            if self.accuracy is None
+            else require_real(
+                "accuracy", self.accuracy, "a chance above 1/2 and below 1 is needed", lambda x: 0.5 < x < 1
+            ),
+            protect=require_one_of("protect", self.protect, ("person", "answer")),
+            trust=require_one_of("trust", self.trust, ("curator", "nobody")),
+            public_graph=require_bool("public_graph", self.public_graph),
+            ordered=require_bool("ordered", self.ordered),
+            values=require_bool("values", self.values),
+            share=require_real("share", self.share, "a share in (0, 1) is needed", unit),
+            size=require_probability("size", self.size, 1e-6, 0.5),
+        )
+        if self.protect == "answer" and self.question != "ranking":
+            raise ValueError(f"protect = 'answer', question = {self.question!r}; an answer alone is one of a ranking")
+        if tallied and not self.gap < self.share:
+            raise ValueError(f"gap = {self.gap}, share = {self.share}; the next item has share less gap: above 0")
+        if tallied and self.share + (self.k - 1) * self.gap >= 1:
+            most_gap = (1 - self.share) / max(self.k - 1, 1)
+            raise ValueError(
+                f"gap = {self.gap}, k = {self.k}; the first item would be with all: less than {most_gap:g}"
+            )
+
+    @property
+    def phi(self) -> float:
+        """Spread of the Mallows law whose neighbours lead by `gap`."""
+        return (1 - self.gap) / (1 + self.gap)
+
+
+def _whole(name: str, given: Any, most: int, *, ordered: bool = True) -> tuple[int, ...]:
+    if type(given) not in (tuple, list) or not 1 <= len(given) <= 20:
+        raise ValueError(f"{name} = {shown(given)}; a list of 1 .. 20 whole numbers is needed")
+    numbers = [require_whole(name, number, 1, most) for number in given]
+    return tuple(sorted(set(numbers))) if ordered else tuple(numbers)
+
+
+class Drawn(NamedTuple):
+    """What noise a choice draws: its law and scale, and the scale of released values."""
+
+    noise: Noise
+    scale: float
+    value_scale: float | None = None
+
+
+def louder(drawn: Drawn, ratio: float) -> Drawn:
+    """So many times the noise.
+
+    Examples
+    --------
+    >>> louder(Drawn("laplace", 2.0), 3.0).scale
+    6.0
+    """
+    shown = drawn.value_scale
+    return Drawn(drawn.noise, drawn.scale * ratio, None if shown is None else shown * ratio)
+
+
+#: Of sampling alone.
+NONE = Drawn("none", 0.0)
+
+
+class Measured(NamedTuple):
+    """What a choice does to the question."""
+
+    error: float
+    sampling: float
+    bounded: float
+    apart: float | None = None
+    apart_share: float | None = None
+    pair_right: float | None = None
+    order_right: float | None = None
+    top_right: float | None = None
+    band: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Candidate(ABC):
+    """A mechanism with its parameters, before an epsilon is chosen.
+
+    Parameters
+    ----------
+    setting : Setting
+    mechanism : str
+        Name of the class.
+    parameters : dict
+        Of `calibrated`, but for epsilon.
+    asked : dict
+        The same as keys of `dprank release`.
+
+    Examples
+    --------
+    >>> from dprank.plan.ranking import candidates
+    >>> one = candidates(Setting("ranking", 5, 100, 1.0))[0]
+    >>> one.mechanism, one.drawn(1.0)
+    ('NoisyCounts', Drawn(noise='laplace', scale=4.0, value_scale=None))
+    """
+
+    #: What `accuracy` is the chance of, in words.
+    means: ClassVar[str] = "two neighbours on the ladder come out in their order"
+
+    setting: Setting
+    mechanism: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    asked: dict[str, Any] = field(default_factory=dict)
+
+    def made(self, epsilon: float) -> Any:
+        """The mechanism itself."""
+        return self.base if epsilon == self.setting.epsilon else self._made(epsilon)
+
+    def _made(self, epsilon: float) -> Any:
+        from dprank.plan.tags import mechanism_class
+
+        return mechanism_class(self.mechanism).calibrated(epsilon=epsilon, **self.parameters)
+
+    @cached_property
+    def base(self) -> Any:
+        """The mechanism at the epsilon that may be spent."""
+        return self._made(self.setting.epsilon)
+
+    @abstractmethod
+    def drawn(self, epsilon: float) -> Drawn:
+        """The noise that pays for an epsilon."""
+
+    def epsilon_of(self, ratio: float) -> float:
+        """What so many times the noise costs.
+
+        Raises
+        ------
+        ValueError
+            Where it is too little for any promise.
+        """
+        return float(replace(self.base, scale=self.base.scale * ratio).guarantee.epsilon)
+
+    @abstractmethod
+    def accuracy(self, drawn: Drawn, persons: int) -> float:
+        """The chance that `--accuracy` asks for, with so much noise and so many persons."""
+
+    @abstractmethod
+    def measured(self, drawn: Drawn) -> Measured:
+        """All that a plan says."""

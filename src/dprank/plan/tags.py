@@ -1,0 +1,163 @@
+"""What every mechanism needs and gives: the one table from which choices, help and reasons are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Literal
+
+from dprank._require import require_one_of
+
+__all__ = ["TAGS", "Question", "Tag", "choosable", "mechanism_class", "mechanism_of", "tag_of"]
+
+Question = Literal["ranking", "consensus", "topk", "agreement"]
+Trust = Literal["curator", "nobody"]
+
+
+@dataclass(frozen=True)
+class Tag:
+    """What a mechanism needs, and what its release has.
+
+    Parameters
+    ----------
+    question : {"ranking", "consensus", "topk", "agreement"}
+        That it answers.
+    home : str
+        Module of its class, below `dprank`.
+    trust : {"curator", "nobody"}
+        Who may see what people answered.
+    delta : bool
+        Whether a delta above 0 buys anything.
+    adjacency : bool
+        Whether it can be told that people come and go; else one person's data are replaced.
+    gives : tuple of str
+        What a release has besides its order, set or decision.
+    publishable : bool
+        Whether `dprank.SECURE` draws its noise.
+    needs : str
+        What else must be true, in words; empty where nothing is.
+
+    Examples
+    --------
+    >>> TAGS["PrivateBorda"].gives, TAGS["LocalBorda"].trust
+    (('scores',), 'nobody')
+    """
+
+    question: Question
+    home: str
+    trust: Trust = "curator"
+    delta: bool = False
+    adjacency: bool = False
+    gives: tuple[str, ...] = ()
+    publishable: bool = True
+    needs: str = ""
+
+
+#: By the name of the class. A test holds it to what the classes say of themselves.
+TAGS: dict[str, Tag] = {
+    "NoisyCounts": Tag("ranking", "pairwise.noisy_counts", adjacency=True, gives=("scores",)),
+    "PerturbedMLE": Tag(
+        "ranking",
+        "pairwise.perturbed_mle",
+        gives=("scores",),
+        needs="everybody may know who compared what, and nobody leaves out what they were asked",
+    ),
+    "PrivateBorda": Tag("consensus", "aggregation.private_borda", delta=True, adjacency=True, gives=("scores",)),
+    "NoisyMatrix": Tag("consensus", "aggregation.noisy_matrix", delta=True, adjacency=True, gives=("margins",)),
+    "PrivateKwikSort": Tag("consensus", "aggregation.private_kwiksort", delta=True, adjacency=True),
+    "ExponentialMechanism": Tag(
+        "consensus", "aggregation.exponential", adjacency=True, publishable=False, needs="research: floats draw it"
+    ),
+    "LocalBorda": Tag("consensus", "aggregation.local_borda", trust="nobody", gives=("scores",)),
+    "LocalMatrix": Tag("consensus", "aggregation.local_reports", trust="nobody"),
+    "Oneshot": Tag("topk", "topk.oneshot", delta=True, adjacency=True, gives=("values",)),
+    "Peeling": Tag("topk", "topk.peeling", delta=True, adjacency=True),
+    "NoisyNorm": Tag("agreement", "uniformity.noisy_norm", gives=("p_value",)),
+    "LaplaceUnif": Tag("agreement", "uniformity.laplace", gives=("p_value",)),
+    "Trun": Tag("agreement", "uniformity.truncated", publishable=False, needs="research: floats draw its coins"),
+    "LocalPairs": Tag("agreement", "uniformity.local", trust="nobody", gives=("p_value",)),
+    "LocalOneBit": Tag("agreement", "uniformity.local", trust="nobody", gives=("p_value",)),
+}
+
+
+def tag_of(name: str) -> Tag:
+    """The tag of a mechanism, by the name of its class.
+
+    Examples
+    --------
+    >>> tag_of("Oneshot").question
+    'topk'
+    """
+    return TAGS[name]
+
+
+def choosable(question: Question, trust: Trust) -> tuple[str, ...]:
+    """Names of the mechanisms that answer a question, if so much trust is there.
+
+    Examples
+    --------
+    >>> choosable("consensus", "nobody")
+    ('LocalBorda', 'LocalMatrix')
+    """
+    return tuple(name for name, tag in TAGS.items() if (tag.question, tag.trust) == (question, trust))
+
+
+def mechanism_class(name: str) -> Any:
+    """The class of a mechanism, imported when it is first asked for.
+
+    Examples
+    --------
+    >>> mechanism_class("PrivateBorda").__name__
+    'PrivateBorda'
+    """
+    from importlib import import_module
+
+    return getattr(import_module(f"dprank.{TAGS[name].home}"), name)
+
+
+def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequence[Any], **asked: Any) -> Any:
+    """The mechanism that a release was asked for, by the keys of a plan.
+
+    Parameters
+    ----------
+    question : {"ranking", "consensus", "topk", "agreement"}
+    name : str
+        Of a class that `TAGS` lists for the question, with a curator and noise fit for release.
+    epsilon : float
+    items : sequence
+        All of them, public.
+    **asked
+        What the flags of `dprank release` say; None where they say nothing.
+
+    Raises
+    ------
+    ValueError
+        Naming the mechanism and those that are allowed, or what `calibrated` refuses.
+
+    Examples
+    --------
+    >>> mechanism_of("ranking", "NoisyCounts", epsilon=1.0, items="abc", protect="person", answers=3, score="net").scale
+    12.0
+    """
+    fit = tuple(one for one in choosable(question, "curator") if TAGS[one].publishable)
+    require_one_of("mechanism", name, fit)
+    given = {key: value for key, value in asked.items() if value is not None}
+    if question == "ranking":
+        whole = given.pop("protect", "person") != "answer"
+        bound = given.pop("answers", None)
+        given |= {"unit": "voter" if whole else "comparison", "per_person": bound if whole else None}
+        if not whole:
+            given.pop("design", None)
+    if question == "agreement":
+        given["n_voters"] = given.pop("voters")
+    if name == "PerturbedMLE":
+        given |= {"graph": "public", "ridge": 1.0}
+    given |= {"items": items} if question == "topk" else {"n_items": len(items)}
+    known = signature(mechanism_class(name).calibrated).parameters
+    if given.get("ballots", "full") != "full" and "ballots" not in known:
+        able = [one for one in fit if "ballots" in signature(mechanism_class(one).calibrated).parameters]
+        raise ValueError(f"mechanism = {name!r} takes full ballots alone; of others {' or '.join(able)}")
+    return mechanism_class(name).calibrated(
+        epsilon=epsilon, **{key: value for key, value in given.items() if key in known}
+    )

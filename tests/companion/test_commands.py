@@ -1,0 +1,34 @@
+"""The page of the command line says what every command says of itself."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+from dprank.cli import app
+from dprank.cli.manual import EXITS, entries, typed
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = runpy.run_path(str(ROOT / "book/_ext/commands.py"))
+
+
+def test_the_page_has_every_command_option_and_example() -> None:
+    source = [(ROOT / "book/commands.md").read_text(encoding="utf-8")]
+    PAGE["fill"](None, "book/commands", source)
+    [page] = source
+    assert PAGE["MARK"] not in page
+    for entry in entries(app):
+        part = page.partition(f"\n## {entry.name}\n")[2].partition("\n## ")[0]
+        assert "\n".join(typed(entry.example)) in part
+        assert [it.names for it in entry.options if it.names[0] not in part and it.takes not in part] == []
+    assert all(f"| {code} | {meaning} |" in page for code, meaning in EXITS.items())
+
+
+def test_another_page_stays_as_it_is() -> None:
+    source = [PAGE["MARK"]]
+    PAGE["fill"](None, "book/api", source)
+    assert source == [PAGE["MARK"]]
+
+
+def test_signs_that_markdown_would_take_are_kept() -> None:
+    assert PAGE["prose"]("`check --out` writes a_b*; --plan reads.") == r"`check --out` writes a\_b\*; `--plan` reads."

@@ -1,0 +1,343 @@
+"""Files of PrefLib: what preflibtools writes is read, what it would read amiss is refused by line and field."""
+
+import re
+import sys
+from contextlib import suppress
+from itertools import permutations
+
+import numpy as np
+import pytest
+from checks import each, refused
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from preflibtools.instances import OrdinalInstance
+
+import dprank
+from dprank.data import preflib
+
+NAMES = {1: "roads", 2: "schools: all", 3: "SECRET park"}
+GOOD = {
+    "soc": ["3: 1,2,3", "1: 3,1,2"],
+    "toc": ["3: 1,{2,3}", "1: {1,2,3}"],
+    "soi": ["3: 1,2", "1: 3"],
+    "toi": ["3: {1,2}", "1: 3,{1,2}"],
+    "wmd": ["1,2,3.0", "1,3,1.5", "2,1,-1e3", "3, 1, 1"],
+}
+
+
+def written(kind, body=None, *, change=lambda header: header):
+    """A file of this kind; `change` gets its header as a list of lines."""
+    body = GOOD[kind] if body is None else body
+    if kind == "wmd":
+        numbers = [f"# NUMBER EDGES: {len(body)}"]
+    else:
+        total = sum(int(line.split(":")[0]) for line in body if re.match(r"\d{1,15}:", line))
+        numbers = [f"# NUMBER VOTERS: {total}", f"# NUMBER UNIQUE ORDERS: {len(body)}"]
+    header = [
+        f"# FILE NAME: a.{kind}", "# TITLE: made up", f"# DATA TYPE: {kind}", "# NUMBER ALTERNATIVES: 3", *numbers,
+        *(f"# ALTERNATIVE NAME {at}: {name}" for at, name in NAMES.items()),
+    ]  # fmt: skip
+    return "\n".join([*change(header), *body]) + "\n"
+
+
+def read(folder, text, kind):
+    path = folder / f"a.{kind}"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return preflib.read_preflib(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "orders", "counts"),
+    [
+        ("soc", (((0,), (1,), (2,)), ((2,), (0,), (1,))), [3, 1]),
+        ("toc", (((0,), (1, 2)), ((0, 1, 2),)), [3, 1]),
+        ("soi", (((0,), (1,)), ((2,),)), [3, 1]),
+        ("toi", (((0, 1),), ((2,), (0, 1))), [3, 1]),
+        ("wmd", (((1,), (2,)), ((0,),), ((0,),)), [1, 1, 1]),
+    ],
+)
+def test_good_files_are_read(tmp_path, kind, orders, counts):
+    file = read(tmp_path, written(kind), kind)
+    assert (file.kind, file.orders, file.counts.tolist()) == (kind, orders, counts)
+    assert file.names == tuple(NAMES.values())
+    assert f".{kind}" in file.said
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("\n", "\r"),
+        lambda text: "\ufeff" + text,
+        lambda text: text.replace("# ALT", "\n\n#ALT"),
+        lambda text: text + "\n \n",
+        lambda text: text.replace("3: 1", " 3 :  1 "),
+        lambda text: text.replace("# TITLE", "# A WORD OF OUR OWN"),
+        lambda text: text.replace("# TITLE: made up\n", ""),
+        lambda text: text.rstrip("\n"),
+    ],
+)
+def test_what_changes_no_ballot_is_no_fault(tmp_path, change):
+    plain, changed = (read(tmp_path, text, "toc") for text in (written("toc"), change(written("toc"))))
+    assert plain.orders == changed.orders
+    assert plain.counts.tolist() == changed.counts.tolist()
+
+
+def line(old, new):
+    """A header in which one line is another."""
+    return lambda header: [new if it.startswith(old) else it for it in header]
+
+
+def without(start):
+    return lambda header: [it for it in header if not it.startswith(start)]
+
+
+VOTERS, UNIQUE, ALTERNATIVES, NAME = (
+    "# NUMBER VOTERS", "# NUMBER UNIQUE ORDERS", "# NUMBER ALTERNATIVES", "# ALTERNATIVE NAME 2",
+)  # fmt: skip
+#: Header -> what the line says of it.
+HEADERS = {
+    "no header": (lambda _: [], "no header"),
+    "no voters": (without(VOTERS), "NUMBER VOTERS is missing"),
+    "no unique orders": (without(UNIQUE), "NUMBER UNIQUE ORDERS is missing"),
+    "no alternatives": (without(ALTERNATIVES), "NUMBER ALTERNATIVES is missing"),
+    "no data type": (without("# DATA TYPE"), "DATA TYPE is missing"),
+    "no names": (without("# ALTERNATIVE NAME"), "ALTERNATIVE NAME: one for every number"),
+    "a name missing": (without(NAME), "ALTERNATIVE NAME: one for every number"),
+    "voters of a word": (line(VOTERS, VOTERS + ": SECRET"), "line 5: NUMBER VOTERS: a whole number"),
+    "voters of nothing": (line(VOTERS, VOTERS + ":"), "line 5: NUMBER VOTERS: a whole number"),
+    "voters below none": (line(VOTERS, VOTERS + ": -4"), "line 5: NUMBER VOTERS: a whole number"),
+    "voters in halves": (line(VOTERS, VOTERS + ": 4.0"), "line 5: NUMBER VOTERS: a whole number"),
+    "voters with a line under": (line(VOTERS, VOTERS + ": 0_4"), "line 5: NUMBER VOTERS: a whole number"),
+    "voters in other digits": (line(VOTERS, VOTERS + ": ４"), "line 5: NUMBER VOTERS: a whole number"),
+    "voters without end": (line(VOTERS, VOTERS + ": " + "9" * 5000), "line 5: NUMBER VOTERS: a whole number"),
+    "voters that are not there": (line(VOTERS, VOTERS + ": 5"), "NUMBER VOTERS is not the sum"),
+    "voters twice": (lambda header: [*header, VOTERS + ": 4"], "NUMBER VOTERS is there twice"),
+    "voters without a colon": (line(VOTERS, VOTERS + " 4"), "line 5: NUMBER VOTERS: a whole number"),
+    "another word of voters": (line(VOTERS, "# NUMBER VOTERSX: 4"), "line 5: NUMBER VOTERS: a whole number"),
+    "orders that are not there": (line(UNIQUE, UNIQUE + ": 3"), "NUMBER UNIQUE ORDERS is not how many"),
+    "orders of a word": (line(UNIQUE, UNIQUE + ": two"), "line 6: NUMBER UNIQUE ORDERS: a whole number"),
+    "more alternatives": (line(ALTERNATIVES, ALTERNATIVES + ": 4"), "ALTERNATIVE NAME: one for every number"),
+    "fewer alternatives": (line(ALTERNATIVES, ALTERNATIVES + ": 2"), "ALTERNATIVE NAME: one for every number"),
+    "one alternative": (line(ALTERNATIVES, ALTERNATIVES + ": 1"), "NUMBER ALTERNATIVES: at least 2"),
+    "alternatives without end": (line(ALTERNATIVES, ALTERNATIVES + ": 999999999999999"), "ALTERNATIVE NAME"),
+    "the same number": (line(NAME, "# ALTERNATIVE NAME 1: SECRET"), "line 8: ALTERNATIVE NAME: its number is there"),
+    "the same name": (line(NAME, "# ALTERNATIVE NAME 2: roads"), "line 8: ALTERNATIVE NAME: another"),
+    "no number": (line(NAME, "# ALTERNATIVE NAME: SECRET"), "line 8: ALTERNATIVE NAME: a number and a name"),
+    "a number of a word": (line(NAME, "# ALTERNATIVE NAME two: x"), "line 8: ALTERNATIVE NAME: a number and a name"),
+    "a number below none": (line(NAME, "# ALTERNATIVE NAME -2: x"), "line 8: ALTERNATIVE NAME: a number and a name"),
+    "number 0": (line(NAME, "# ALTERNATIVE NAME 0: x"), "ALTERNATIVE NAME: one for every number"),
+    "number 4": (line(NAME, "# ALTERNATIVE NAME 4: x"), "ALTERNATIVE NAME: one for every number"),
+    "an empty name": (line(NAME, "# ALTERNATIVE NAME 2:   "), "line 8: ALTERNATIVE NAME: a number and a name"),
+    "another data type": (line("# DATA TYPE", "# DATA TYPE: soi"), "line 3: DATA TYPE is not that of the file's name"),
+    "a data type of a word": (line("# DATA TYPE", "# DATA TYPE: SECRET"), "line 3: DATA TYPE"),
+    "data type twice": (lambda header: [*header, "# DATA TYPE: toc"], "DATA TYPE is there twice"),
+    "the old format": (lambda _: ["3", "1,roads", "2,schools", "3,parks", "4,4,2"], "no header"),
+}
+#: Lines of ballots -> what is said of them; the header has nine lines.
+BODIES = {
+    ("soc", "3: 1,2"): "line 10: order: an alternative is missing",
+    ("toc", "3: {1,2}"): "line 10: order: an alternative is missing",
+    ("soc", "3: 1,{2,3}"): "line 10: order: alternatives are tied",
+    ("soi", "3: {1,2}"): "line 10: order: alternatives are tied",
+    ("toi", "3: 1,1"): "line 10: order: an alternative is there twice",
+    ("toi", "3: 1,{2,1}"): "line 10: order: an alternative is there twice",
+    ("toi", "3: 1,4"): "line 10: order: an alternative is none",
+    ("toi", "3: 0,1"): "line 10: order: an alternative is none",
+    ("toi", f"3: 1,{'9' * 5000}"): "line 10: order: an alternative is none",
+    ("toi", "3: -1,2"): "line 10: order: numbers with commas",
+    ("toi", "3: 1,{2,3"): "line 10: order: numbers with commas",
+    ("toi", "3: 1,2}"): "line 10: order: numbers with commas",
+    ("toi", "3: {{1,2},3}"): "line 10: order: numbers with commas",
+    ("toi", "3: {1,{2},3}"): "line 10: order: numbers with commas",
+    ("toi", "3: {}"): "line 10: order: numbers with commas",
+    ("toi", "3: 1,,2"): "line 10: order: numbers with commas",
+    ("toi", "3: 1,2,"): "line 10: order: numbers with commas",
+    ("toi", "3: "): "line 10: order: numbers with commas",
+    ("toi", "3: 1,SECRET,3"): "line 10: order: numbers with commas",
+    ("toi", "3: 1 2 3;"): "line 10: order: numbers with commas",
+    ("toi", "3: roads,schools"): "line 10: order: numbers with commas",
+    ("toi", "3: １,2"): "line 10: order: numbers with commas",
+    ("toi", "3: 1 2,3"): "line 10: order: numbers with commas",
+    ("toi", "3: {1 2},3"): "line 10: order: numbers with commas",
+    ("toi", "3: 01,2"): "line 10: order: numbers with commas",
+    ("toi", "1 2: 1,2"): "line 10: count",
+    ("toi", "03: 1,2"): "line 10: count",
+    ("toi", "0: 1,2"): "line 10: count",
+    ("toi", "-3: 1,2"): "line 10: count",
+    ("toi", "3.5: 1,2"): "line 10: count",
+    ("toi", "3e2: 1,2"): "line 10: count",
+    ("toi", "1_0: 1,2"): "line 10: count",
+    ("toi", "SECRET: 1,2"): "line 10: count",
+    ("toi", "1,2"): "line 10: count",
+    ("toi", ": 1,2"): "line 10: count",
+    ("toi", "3: 1: 2"): "line 10: order: numbers with commas",
+    ("toi", f"{'9' * 5000}: 1,2"): "line 10: count",
+    ("toi", "999999999999999: 1,2"): "more ballots than",
+    ("toi", "3, 1,2"): "line 10: count",
+    ("wmd", "1,2"): "line 9: edge: two alternatives and a weight",
+    ("wmd", "1,2,3,4"): "line 9: edge: two alternatives and a weight",
+    ("wmd", "1,4,1"): "line 9: edge: an alternative is none",
+    ("wmd", "0,1,1"): "line 9: edge: an alternative is none",
+    ("wmd", "1,2,nan"): "line 9: weight: a finite number",
+    ("wmd", "1,2,inf"): "line 9: weight: a finite number",
+    ("wmd", "1,2,1e999"): "line 9: weight: a finite number",
+    ("wmd", "1,2,1.2.3"): "line 9: weight: a finite number",
+    ("wmd", "1,2,SECRET"): "line 9: weight: a finite number",
+    ("wmd", "1,2,1_0"): "line 9: weight: a finite number",
+}
+
+
+def test_every_fault_of_a_header_has_its_line(tmp_path):
+    for name, (change, said) in HEADERS.items():
+        with refused("a.toc: ", said):
+            read(tmp_path, written("toc", change=change), "toc")
+            pytest.fail(name)
+
+
+def test_every_fault_of_a_line_has_its_number(tmp_path):
+    for (kind, body), said in BODIES.items():
+        with refused(f"a.{kind}: ", said):
+            read(tmp_path, written(kind, [body]), kind)
+            pytest.fail(body)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "said"),
+    [
+        ("toi", written("toi", ["3: 1,2", "2: 1, 2"]), "line 11: order: it is there twice"),
+        ("toi", written("toi") + "# NUMBER VOTERS: 4\n", "line 12: a line of the header stands among"),
+        ("wmd", written("wmd", ["1,2,1", "1,2,2"]), "line 10: edge: it is there twice"),
+        ("wmd", written("wmd", change=line("# NUMBER EDGES", "# NUMBER EDGES: 3")), "NUMBER EDGES is not how many"),
+        ("wmd", written("wmd", change=without("# NUMBER EDGES")), "NUMBER EDGES is missing"),
+        ("soc", written("soi"), "line 3: DATA TYPE"),
+        ("soc", written("soi").replace("# DATA TYPE: soi", "# DATA TYPE: soc"), "line 10: order: an alternative is"),
+        ("soc", "", "no header"),
+        ("soc", "\n\n", "no header"),
+        ("soc", "left,right\na,b\n", "no header"),
+        ("soc", "# \n#\n##\n", "no header"),
+        ("toi", written("toi").encode() + "# TITLE: Zoë".encode("latin-1"), "line 12 is not UTF-8"),
+        ("toi", written("toi").encode() + b"\x00", "line 12 holds a null character"),
+        ("toi", bytes(range(128, 256)), "line 1 is not UTF-8"),
+        ("toi", written("toi").encode("utf-16-le"), "null character"),
+        ("cat", written("toi"), "no PrefLib file of orders"),
+        ("wmg", written("toi"), "no PrefLib file of orders"),
+    ],
+)
+def test_a_broken_file(tmp_path, kind, text, said):
+    with refused(f"a.{kind}", said):
+        read(tmp_path, text, kind)
+
+
+def test_no_message_tells_what_stands_in_the_file(tmp_path):
+    texts = [written("toc", change=change) for change, _ in HEADERS.values()]
+    texts += [written(kind, [body]) for kind, body in BODIES]
+    for kind, text in ((re.search(r"DATA TYPE: (\w+)", t), t) for t in texts):
+        with pytest.raises(ValueError, match=r"a\.") as caught:
+            read(tmp_path, text, kind[1] if kind and kind[1] in preflib.KINDS else "toc")
+        assert "SECRET" not in str(caught.value)
+        assert len(str(caught.value)) < 300
+        assert "\n" not in str(caught.value)
+
+
+@each("body", [["2: 1,x,3"], ["2: 1,2,3", "5: 1,2,3"], ["-2: 1,2,3"], ["2: 1,{2,3"]])
+def test_preflibtools_alone_takes_what_is_refused_here(tmp_path, body):
+    """Why the grammar is checked first."""
+    instance = OrdinalInstance()
+    instance.data_type = "toi"
+    instance.parse_lines(written("toi", body).splitlines())
+    assert instance.orders
+    with refused("a.toi"):
+        read(tmp_path, written("toi", body), "toi")
+
+
+@st.composite
+def profiles(draw):
+    """Weak orders of some of three alternatives, and their counts."""
+    places = st.lists(st.integers(-1, 2), min_size=3, max_size=3).filter(lambda row: max(row) >= 0)
+    rows = draw(st.lists(places, min_size=1, max_size=6))
+    return [
+        tuple(group for place in range(3) if (group := tuple(at + 1 for at, it in enumerate(row) if it == place)))
+        for row in rows
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(profiles())
+def test_what_preflibtools_writes_comes_back(tmp_path_factory, orders):
+    instance = OrdinalInstance()
+    instance.alternatives_name, instance.num_alternatives = dict(NAMES), 3
+    instance.append_order_list(orders)
+    path = tmp_path_factory.mktemp("p") / f"a.{instance.infer_type()}"
+    instance.write(str(path))
+    file = preflib.read_preflib(path)
+    again = {
+        tuple(tuple(it + 1 for it in tied) for tied in order): count
+        for order, count in zip(file.orders, file.counts.tolist(), strict=True)
+    }
+    assert again == {order: orders.count(order) for order in orders}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_a_file_with_a_slip_is_read_as_it_is_or_refused(tmp_path_factory, data):
+    """Never otherwise: not one ballot more or less than its lines say."""
+    text = written("toi", ["3: {1,2}", "1: 3,{1,2}", "12: 2,1,3"])
+    at = data.draw(st.integers(0, len(text) - 1))
+    slip = data.draw(st.text("0123456789{},:#\n -x", max_size=2))
+    text = text[:at] + slip + text[at + data.draw(st.integers(0, 3)) :]
+    path = tmp_path_factory.mktemp("p") / "a.toi"
+    path.write_text(text, encoding="utf-8", newline="")
+    file = None
+    with suppress(ValueError):
+        file = preflib.read_preflib(path)
+    if file is None:
+        return
+    lines = [it for it in text.split("\n") if it.strip() and not it.strip().startswith("#")]
+    counts = [int(it.split(":")[0]) for it in lines]
+    written_orders = [re.sub(r"\s*([,{}])\s*", r"\1", it.split(":")[1].strip()) for it in lines]
+    read_orders = [
+        ",".join(
+            str(tied[0] + 1) if len(tied) == 1 else "{" + ",".join(str(it + 1) for it in tied) + "}" for tied in order
+        )
+        for order in file.orders
+    ]
+    assert file.counts.tolist() == counts
+    assert read_orders == [re.sub(r"\{(\d)\}", r"\1", it) for it in written_orders]
+
+
+@pytest.mark.parametrize("order", ["1 2,1", "{1 2},1", "2,1\t2", "12,1"])
+def test_a_blank_makes_no_other_alternative_of_two(tmp_path, order):
+    """Of twelve: preflibtools alone takes ``1 2`` for 12."""
+    header = ["DATA TYPE: toi", "NUMBER ALTERNATIVES: 12", "NUMBER VOTERS: 1", "NUMBER UNIQUE ORDERS: 1"]
+    header += [f"ALTERNATIVE NAME {at}: x{at}" for at in range(1, 13)]
+    text = "".join(f"# {it}\n" for it in header) + f"1: {order}\n"
+    if order == "12,1":
+        assert read(tmp_path, text, "toi").orders == (((11,), (0,)),)
+    else:
+        with refused("line 17: order: numbers with commas"):
+            read(tmp_path, text, "toi")
+
+
+def test_without_preflibtools_the_line_says_how_to_have_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "preflibtools", None)
+    monkeypatch.setitem(sys.modules, "preflibtools.instances", None)
+    with refused("a.toc", "pip install 'dprank[preflib]'"):
+        read(tmp_path, written("toc"), "toc")
+
+
+def test_another_preflibtools_that_reads_other_ballots_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(OrdinalInstance, "parse_lines", lambda self, lines: self.multiplicity.update({((1,),): 4}))
+    with refused("preflibtools reads other ballots"):
+        read(tmp_path, written("toc"), "toc")
+    monkeypatch.setattr(OrdinalInstance, "parse_lines", lambda self, lines: 1 / 0)
+    with refused("preflibtools reads other ballots"):
+        read(tmp_path, written("toc"), "toc")
+
+
+def test_the_example_is_a_file_of_orders_with_ties():
+    file = preflib.read_preflib(dprank.example("city.toc"))
+    assert file.counts.sum() == 250
+    assert any(len(tied) > 1 for order in file.orders for tied in order)
+    assert len(file.orders) < len(list(permutations(range(4)))) * 4
+    assert np.all(file.counts >= 1)

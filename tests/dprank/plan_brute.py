@@ -1,0 +1,146 @@
+"""Releases of made-up polls, by the mechanisms themselves: what a plan must foresee. It knows no law of a plan."""
+
+import math
+
+import numpy as np
+
+import dprank
+from dprank.aggregation import laws as aggregation_laws
+from dprank.aggregation.rules import order_by
+
+#: Chance that a right plan fails one comparison with a simulation, two-sided normal: 4 standard errors.
+FALSE_ALARM, ERRORS = 6.4e-5, 4.0
+
+
+def wrong_pairs(scores):
+    """Of every release, the share of pairs in the wrong order; half of a tie. Item 0 is the best."""
+    i, j = np.triu_indices(scores.shape[1], 1)
+    apart = scores[:, i] - scores[:, j]
+    return ((apart < 0) + (apart == 0) / 2).mean(axis=1)
+
+
+def scores_of(orders):
+    """Of orders, shape (releases, items), scores that fall along them."""
+    return -np.argsort(orders, axis=1).astype(float)
+
+
+def answers(m, gap, people, count, score, releases, rng):
+    """Scores of polls in which every person answers so many different pairs; and the pairs played and won."""
+    pairs = math.comb(m, 2)
+    first, second = np.triu_indices(m, 1)
+    better = (1 + np.tanh((second - first) * math.atanh(gap))) / 2
+    played, wins = np.zeros((releases, pairs)), np.zeros((releases, pairs))
+    for release in range(releases):
+        for number in count:
+            each = rng.permuted(np.tile(np.arange(pairs), (people // len(count), 1)), axis=1)[:, :number].ravel()
+            won = rng.random(each.size) < better[each]
+            played[release] += np.bincount(each, minlength=pairs)
+            wins[release] += np.bincount(each, won, minlength=pairs)
+    total = np.zeros((releases, m))
+    for pair in range(pairs):
+        lost = played[:, pair] - wins[:, pair]
+        total[:, first[pair]] += wins[:, pair] - (lost if score == "net" else 0)
+        total[:, second[pair]] += lost - (wins[:, pair] if score == "net" else 0)
+    return total, played, wins
+
+
+def ranked(choice, setting, releases, rng, *, noise=True):
+    """Noisy scores of a ranking from comparisons."""
+    asked, m = dict(choice.parameters), setting.n_items
+    count = [min(given, asked.get("answers", given)) for given in setting.given]
+    whole = asked["protect"] == "person"
+    score = asked.get("score", "half")
+    exact, played, wins = answers(m, setting.gap, setting.persons, count, score, releases, rng)
+    if choice.mechanism == "PerturbedMLE":
+        mechanism = dprank.PerturbedMLE.calibrated(
+            epsilon=setting.epsilon, n_items=m, ridge=1.0, graph="public", per_person=asked["answers"]
+        )
+        first, second = np.triu_indices(m, 1)
+        found = []
+        for release in range(releases):
+            table, won = np.zeros((m, m)), np.zeros(m)
+            table[first, second] = table[second, first] = played[release]
+            np.add.at(won, first, wins[release])
+            np.add.at(won, second, played[release] - wins[release])
+            found.append(mechanism.estimate(table, won[None], rng)[0])
+        return np.array(found)
+    mechanism = dprank.NoisyCounts.calibrated(
+        epsilon=setting.epsilon if noise else 1e6,
+        n_items=m,
+        per_person=asked["answers"] if whole else None,
+        unit="voter" if whole else "comparison",
+        adjacency=asked["adjacency"],
+        score=score,
+        design=asked["design"],
+    )
+    return exact + mechanism.perturb(np.zeros(m), rng, releases)
+
+
+def polls(setting, releases, rng):
+    """Places of ballots of the Mallows law, shape (releases, persons, items)."""
+    law = dprank.Mallows.of_phi(setting.n_items, setting.phi)
+    ballots = law.sample(releases * setting.persons, rng=rng)
+    return ballots.reshape(releases, setting.persons, setting.n_items)
+
+
+def agreed(choice, setting, releases, rng):
+    """Scores, or orders as scores, of one order from many ballots."""
+    asked, m, epsilon = dict(choice.parameters), setting.n_items, setting.epsilon
+    table = polls(setting, releases, rng)
+    rest = {key: value for key, value in asked.items() if key in ("delta", "adjacency", "rule")}
+    made = getattr(dprank, choice.mechanism)
+    if choice.mechanism in ("LocalBorda", "LocalMatrix"):
+        mechanism = made.calibrated(epsilon=epsilon, n_items=m, **{k: v for k, v in rest.items() if k == "rule"})
+        names = [str(item) for item in range(m)]
+        orders = [mechanism.release(dprank.Rankings(votes, names), rng).order for votes in table]
+        return scores_of(np.array(orders))
+    mechanism = made.calibrated(epsilon=epsilon, n_items=m, **rest)
+    if choice.mechanism == "PrivateBorda":
+        return -mechanism.perturb(table.sum(axis=1), rng)
+    found = []
+    for votes in table:
+        data = dprank.Rankings(votes, [str(item) for item in range(m)])
+        if choice.mechanism == "NoisyMatrix":
+            found.append(order_by(mechanism.rule, mechanism.noisy_margins(data, rng), rng=rng))
+        elif choice.mechanism == "PrivateKwikSort":
+            found.append(aggregation_laws.sample(mechanism, data, 1, rng)[0].astype(int))
+        else:
+            found.append(mechanism.draw(data.pairwise(), 1, rng)[0])
+    return scores_of(np.array(found))
+
+
+def named(choice, setting, releases, rng):
+    """Of every release of a top k, how many of the k are right, and whether all are in their order."""
+    asked, k, m, n = dict(choice.parameters), setting.k, setting.n_items, setting.persons
+    share = np.full(m, setting.share - setting.gap)
+    share[:k] = setting.share + setting.gap * np.arange(k)[::-1]
+    kept = sum(min(asked["per_person"], given) for given in setting.given) / sum(setting.given)
+    counts = rng.binomial(n, share * kept, (releases, m))
+    rest = {key: asked[key] for key in ("k", "noise", "ordered", "per_person", "values", "adjacency") if key in asked}
+    if choice.mechanism == "Peeling":
+        rest = {key: rest[key] for key in ("k", "noise", "adjacency")}
+    delta = asked.get("delta", 0.0)
+    mechanism = getattr(dprank, choice.mechanism).calibrated(epsilon=setting.epsilon, delta=delta, n_items=m, **rest)
+    chosen = np.array([mechanism.release(row, rng).items for row in counts])
+    return (chosen < k).sum(axis=1), (chosen == np.arange(k)).all(axis=1)
+
+
+def decided(choice, setting, releases, rng):
+    """Whether each of many tests finds the agreement."""
+    asked, m = dict(choice.parameters), setting.n_items
+    sized = {"epsilon": setting.epsilon, "n_items": m, "size": setting.size}
+    if choice.trust == "curator":
+        sized["n_voters"] = setting.persons
+    if "statistic" in asked:
+        sized |= {"statistic": asked["statistic"]} | ({"null_draws": 399} if asked["statistic"] == "ranks" else {})
+    mechanism = getattr(dprank, choice.mechanism).calibrated(**sized)
+    names = [str(item) for item in range(m)]
+    return np.array(
+        [mechanism.release(dprank.Rankings(votes, names), rng).reject for votes in polls(setting, releases, rng)]
+    )
+
+
+def near(found, values, slack=0.0):
+    """Whether a number is the mean of these, but for chance and for what a law leaves out."""
+    values = np.asarray(values, float)
+    return abs(found - values.mean()) <= ERRORS * values.std() / math.sqrt(len(values)) + slack + 1 / len(values)

@@ -1,0 +1,127 @@
+"""Help of every command: each option is explained, each example runs as it stands, shells complete both."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+import dprank
+from dprank.cli import app, main
+from dprank.cli.manual import EXITS, entries, typed
+from dprank.data.examples import NAMES
+
+ENTRIES = {entry.name: entry for entry in entries(app)}
+PROGRAM = "import sys; sys.argv[0] = 'dprank'; from dprank.cli import main; main()"
+
+
+def helped(command, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([*command.split()[1:], "--help"])
+    assert end.value.code == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_command_says_what_it_does_and_all_its_options(name, capsys):
+    entry = ENTRIES[name]
+    assert entry.said[0].endswith((".", "?")), "a sentence"
+    assert entry.example.startswith(f"{name} "), "an example of this very command"
+    assert [option.names for option in entry.options if len(option.said) < 5] == []
+    shown = helped(name, capsys)
+    words = " ".join(shown.split())
+    assert all(option.names[0] in words for option in entry.options)
+    assert typed(entry.example)[0] in shown, "the example stands in the help as one types it"
+    assert f"3 {EXITS[3]}" in words
+    flags = set(re.findall(r"^  (--[a-z-]+)", shown, re.MULTILINE)) - {"--help"}
+    assert flags == {option.names[0] for option in entry.options if not option.argument}
+
+
+@pytest.mark.slow
+def test_every_example_runs_one_after_the_other(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ENTRIES:
+        for table in NAMES:
+            if name == "dprank example":
+                continue
+            (tmp_path / table).write_bytes(dprank.example(table).read_bytes())
+        words = shlex.split(ENTRIES[name].example.partition(" > ")[0])[1:]
+        with pytest.raises(SystemExit) as end:
+            main(words)
+        shown = capsys.readouterr()
+        assert end.value.code == 0, (name, shown.err)
+        assert shown.out, name
+        assert shown.err == "", name
+    assert (tmp_path / "release.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["release", "ranking", "a.csv"], "Missing option '--epsilon'; see dprank release ranking --help"),
+        (["check"], "see dprank check --help"),
+        (["check", "--foo"], "--foo"),
+        (["nothing"], "No such command 'nothing'; see dprank --help"),
+        (["release", "topk", "a.csv", "--k", "x", "--per-person", "1", "--epsilon", "1"], "'--k'"),
+    ],
+)
+def test_a_command_that_is_not_understood_is_refused_in_one_line(words, said, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    shown = capsys.readouterr()
+    assert (end.value.code, shown.out) == (2, "")
+    assert said in shown.err
+    assert len(shown.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", [[], ["release"]])
+def test_no_words_at_all_are_answered_by_the_list_of_commands(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 2
+    assert "Commands:" in capsys.readouterr().out
+
+
+def complete(words, shell="bash"):
+    """What a shell offers for the last of the words, by the protocol of its completion."""
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1), "_DPRANK_COMPLETE": f"complete_{shell}"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=os.environ | asked, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("dprank rel", ["release"]),
+        ("dprank release ra", ["ranking"]),
+        ("dprank release ranking staff.csv --eps", ["--epsilon"]),
+        ("dprank release ranking staff.csv --protect pe", ["person"]),
+        ("dprank example st", ["staff.csv"]),
+        ("dprank xyz", []),
+    ],
+)
+def test_a_shell_completes_commands_options_and_values(words, offered):
+    assert complete(words) == offered
+
+
+@pytest.mark.slow
+def test_bash_is_told_how_to_ask(tmp_path):
+    """The script that `--show-completion` prints, run by bash, fills COMPREPLY."""
+    command = tmp_path / "dprank"
+    command.write_text(f"#!{sys.executable}\nfrom dprank.cli import main\nmain()\n")
+    command.chmod(0o755)
+    there = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    asked = there | {"_DPRANK_COMPLETE": "source_bash"}
+    told = subprocess.run(["dprank"], env=asked, capture_output=True, text=True, check=True).stdout
+    [function] = re.findall(r"^(\w+)\(\)", told, re.MULTILINE)
+    script = f'{told}\nCOMP_WORDS=(dprank ver); COMP_CWORD=1; {function} dprank; echo "${{COMPREPLY[@]}}"'
+    filled = subprocess.run(["bash", "-c", script], env=there, capture_output=True, text=True, check=False)
+    assert filled.stdout.split() == ["verify"], filled.stderr
