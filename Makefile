@@ -21,7 +21,7 @@ TOOLS := tests?|_pytest|hypothesis|mypyc?|playwright|pip|setuptools|debugpy|dist
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status run verify site-check test quick faults lint bench mutants lowest lock clean help
+.PHONY: book status run verify site-check test quick spark faults lint bench mutants lowest lock clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
 	@$(RUN) -m companion book $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
@@ -43,6 +43,9 @@ test: .venv/.ready  ## pytest (ARGS="-k name")
 
 quick: .venv/.ready  ## pytest without what builds, browses, or takes a third of a second
 	@$(RUN) -m pytest -n auto --dist worksteal -m "not slow" $(ARGS)
+
+spark: .venv/.spark  ## the tests of Spark, on a cluster on this machine; brings pyspark into .venv, needs Java 17
+	@$(RUN) -m pytest -m spark $(ARGS)
 
 lint: .venv/.ready  ## ruff and mypy, on notebooks too
 	@$(RUN) -m ruff check .
@@ -72,6 +75,14 @@ lowest: .venv/.ready  ## pytest with the oldest versions that pyproject.toml all
 lock: .venv/.ready  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade for the newest)
 	@.venv/bin/uv pip compile --quiet --universal --fork-strategy fewest $(addprefix --extra=,$(EXTRAS)) --generate-hashes --no-annotate \
 	    --no-header pyproject.toml -o requirements.lock $(ARGS)
+
+# pyspark is no wheel, and so not in the lock: as pyproject.toml allows it, built by pip
+.venv/.spark: .venv/.ready
+	@java -version > /dev/null 2>&1 || { echo "Spark needs Java: on Debian apt-get install default-jre-headless"; exit 1; }
+	@$(RUN) -c 'import pyspark' 2> /dev/null || { echo "Bringing pyspark (half a gigabyte)"; \
+	    $(RUN) -m pip install -qq --no-input --no-cache-dir "$$($(RUN) -c 'import tomllib; \
+	    print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["spark"])')"; }
+	@touch $@
 
 clean:  ## remove all that was built; .venv stays
 	rm -rf _build .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -5,8 +5,9 @@ from __future__ import annotations
 __all__ = ["DUCKDB", "SPARK", "bounded_sql", "coded_sql", "counted_sql", "shard_sql"]
 
 
-# Four functions that the text needs, and in which engines differ: what is a 64-bit number, and what is its overflow.
+# Five functions that the text needs, and in which engines differ: what is a 64-bit number, and what is its overflow.
 #   mixed(key, x)       splitmix64 of key xor x, as dprank.data.bounding mixes
+#   sortable(key)       a number that sorts as the 64 bits do
 #   ranked(key, last)   something that sorts as the pair of two such numbers: one expression, so that DuckDB keeps the
 #                       least of a person in a heap and sorts nothing
 #   part(key, n)        0 .. n - 1
@@ -20,6 +21,7 @@ DUCKDB = (
     "CREATE TEMP MACRO stirred(x) AS fold(low(CAST(x AS UHUGEINT) + 11400714819323198485::UHUGEINT), 30)",
     "CREATE TEMP MACRO mixed(key, x) AS "
     "fold(times(fold(times(stirred(xor(key, bits(x))), 13787848793156543929), 27), 10723151780598845931), 31)",
+    "CREATE TEMP MACRO sortable(key) AS key",
     "CREATE TEMP MACRO ranked(key, last) AS row(key, last)",
     "CREATE TEMP MACRO part(key, n) AS CAST((key >> 1) % n AS BIGINT)",
     "CREATE TEMP MACRO start() AS 0::UBIGINT",
@@ -29,8 +31,9 @@ SPARK = (
     "CREATE TEMPORARY FUNCTION fold(x BIGINT, k INT) RETURNS BIGINT RETURN x ^ shiftrightunsigned(x, k)",
     "CREATE TEMPORARY FUNCTION mixed(key BIGINT, x BIGINT) RETURNS BIGINT RETURN "
     "fold(fold(fold((key ^ x) + -7046029254386353131L, 30) * -4658895280553007687L, 27) * -7723592293110705685L, 31)",
+    "CREATE TEMPORARY FUNCTION sortable(key BIGINT) RETURNS BIGINT RETURN key ^ (-9223372036854775807L - 1L)",
     "CREATE TEMPORARY FUNCTION ranked(key BIGINT, last BIGINT) RETURNS STRUCT<a: BIGINT, b: BIGINT> RETURN "
-    "named_struct('a', key ^ (-9223372036854775807L - 1L), 'b', last ^ (-9223372036854775807L - 1L))",
+    "named_struct('a', sortable(key), 'b', sortable(last))",
     "CREATE TEMPORARY FUNCTION part(key BIGINT, n BIGINT) RETURNS BIGINT RETURN shiftrightunsigned(key, 1) % n",
     "CREATE TEMPORARY FUNCTION start() RETURNS BIGINT RETURN 0L",
 )
@@ -92,13 +95,14 @@ def bounded_sql(kind: str, n_items: int, per_person: int | None, design: str = "
     """
     if kind == "tallies":
         rows = """
-  SELECT person, item, mixed(mixed(start(), person), item) AS key, start() AS last
+  SELECT person, item, mixed(mixed(start(), person), item) AS key
   FROM (SELECT DISTINCT person, item FROM coded WHERE reason = 0) once"""
-        return _least(rows, "item", per_person or 1)
+        return _least(rows, "item", per_person or 1, "sortable(key)")
     decided = "" if ties else " AND answer <> 1"
     if per_person is None:
         return f"SELECT first, second, answer FROM coded WHERE reason = 0{decided}"
     turned = "CASE WHEN first < second THEN {} ELSE {} END".format
+    rank = "ranked(key, last)" if design == "any" else "sortable(key)"
     rows = f"""
   SELECT *, mixed(key, answer) AS last FROM (
     SELECT *, mixed(mixed(start(), person), CAST(first AS BIGINT) * {n_items} + second) AS key FROM (
@@ -106,23 +110,24 @@ def bounded_sql(kind: str, n_items: int, per_person: int | None, design: str = "
         {turned("answer", "2 - answer")} AS answer
       FROM coded WHERE reason = 0{decided}) turned) keyed"""
     if design != "any":
+        # of the answers to one pair the least by the hash
         rows = f"""
-  SELECT * FROM (
-    SELECT *, row_number() OVER (PARTITION BY person, key ORDER BY ranked(key, last)) AS time FROM ({rows}) mixed_up
-  ) timed WHERE time = 1"""
+  SELECT *, mixed(mixed(start(), person), CAST(first AS BIGINT) * {n_items} + second) AS key FROM (
+    SELECT person, first, second, min_by(answer, sortable(last)) AS answer FROM ({rows}) mixed_up
+    GROUP BY person, first, second) once"""
     if design != "complete":
-        return _least(rows, "first, second, answer", per_person)
-    least = _least(rows, "person, first, second, answer", per_person)
+        return _least(rows, "first, second, answer", per_person, rank)
+    least = _least(rows, "person, first, second, answer", per_person, rank)
     return f"""
 SELECT first, second, answer FROM (
   SELECT *, count(*) OVER (PARTITION BY person) AS answers FROM ({least}) bounded
 ) numbered WHERE answers = {per_person}"""
 
 
-def _least(rows: str, columns: str, most: int) -> str:
+def _least(rows: str, columns: str, most: int, rank: str) -> str:
     return f"""
 SELECT {columns} FROM (
-  SELECT *, row_number() OVER (PARTITION BY person ORDER BY ranked(key, last)) AS place FROM ({rows}) hashed
+  SELECT *, row_number() OVER (PARTITION BY person ORDER BY {rank}) AS place FROM ({rows}) hashed
 ) placed WHERE place <= {most}"""
 
 
