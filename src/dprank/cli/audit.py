@@ -23,8 +23,8 @@ from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.audit import betting
 from dprank.audit.auditor import ROUNDING, audit
-from dprank.audit.betting import FIRST
 from dprank.cli.options import AsJson, console
 from dprank.cli.path import FILE, PATHS, CommandLine
 from dprank.data.comparisons import Comparisons
@@ -110,7 +110,7 @@ class _Released:
 
 def _bets(mechanism: Any, pairs: Pairs, releases: int) -> dict[str, Any]:
     """What bets on the releases show."""
-    least = 2 * FIRST * (len(pairs) + 1)
+    least = 2 * betting.FIRST * (len(pairs) + 1)
     if releases < least:
         raise ValueError(f"releases = {releases}; {len(pairs)} pairs of neighbours need {least} at least")
     with _progress(releases) as watch:
