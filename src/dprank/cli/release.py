@@ -1,4 +1,4 @@
-"""The commands `release ranking | consensus | agreement | topk`: spend, draw, write, show."""
+"""The commands `release ranking | consensus | agreement | topk`: spend, draw, write, show (long: flags)."""
 
 from __future__ import annotations
 
