@@ -16,6 +16,8 @@ from dprank.data.declaration import declared_part
 from dprank.plan.planner import Choice, Plan, alike, plan
 from dprank.plan.tags import TAGS, choosable
 
+__all__ = ["agreement", "app", "consensus", "made_of", "ranking", "show", "topk"]
+
 app = typer.Typer(
     help="What a release would cost and give; no data are read.", no_args_is_help=True, rich_markup_mode=None
 )
@@ -109,7 +111,7 @@ def show(found: Plan) -> None:
     Examples
     --------
     >>> show(plan("agreement", items=4, persons=200, epsilon=1.0))  # doctest: +ELLIPSIS
-    200 people rank all items; a Mallows law of phi = 0.818: 0.55 prefer an item to
+    200 people rank all items; a Mallows law of phi = 0.818: 55.0% put an item
     ...
     """
     question = found.setting.question

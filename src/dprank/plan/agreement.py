@@ -54,8 +54,10 @@ def squares(n_items: int, phi: float, persons: int, kept: float = 1.0, pairs: in
 
     Examples
     --------
-    >>> bool(abs(squares(2, 1e-9, 50).mean() - 2500) < 1e-6)
-    True
+    Of two items and one order, every sign is that of all 50 people.
+
+    >>> round(float(squares(2, 1e-9, 50).mean()))
+    2500
     """
     bias = kept * _biases(n_items, phi)[:, :pairs]
     sums = persons * bias + np.sqrt(persons * (1 - bias**2)) * _normal(*bias.shape)
@@ -120,7 +122,7 @@ class Testing(Candidate):
     --------
     >>> one = candidates(Setting("agreement", 5, 100, 1.0, gap=0.1))[0]
     >>> round(one.measured(one.drawn(1.0)).error, 1)
-    0.5
+    0.2
     """
 
     means = "the test finds the agreement"

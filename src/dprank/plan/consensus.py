@@ -113,7 +113,7 @@ class Placing(Candidate):
     --------
     >>> one = candidates(Setting("consensus", 5, 300, 1.0))[0]
     >>> one.mechanism, round(one.measured(one.drawn(1.0)).pair_right, 2)
-    ('PrivateBorda', 0.93)
+    ('PrivateBorda', 0.91)
     """
 
     factor: float = 1.0

@@ -33,7 +33,7 @@ def ladder(n_items: int, gap: float) -> _Ladder:
 
     Examples
     --------
-    >>> ladder(3, 0.5).by_lag.tolist(), ladder(3, 0.5).mean.tolist()
+    >>> ladder(3, 0.5).by_lag.round(9).tolist(), ladder(3, 0.5).mean.round(9).tolist()
     ([0.0, 0.5, 0.8], [0.65, 0.0, -0.65])
     """
     lags = np.arange(n_items)
@@ -60,7 +60,7 @@ def moments(n_items: int, gap: float, score: str, answers: int) -> tuple[Array, 
     Of two items a person who prefers the first with probability 3/4 moves the difference of net wins by 2 or -2.
 
     >>> mean, variance = moments(2, 0.5, "net", 1)
-    >>> mean.tolist(), variance.tolist()
+    >>> mean.round(9).tolist(), variance.round(9).tolist()
     ([1.0], [3.0])
     """
     i, j, _ = pairs_of(n_items)
@@ -86,12 +86,14 @@ def moments(n_items: int, gap: float, score: str, answers: int) -> tuple[Array, 
 def item_variance(n_items: int, gap: float, score: str, answers: int) -> Array:
     """Of every item, what one person adds to the variance of its score, as if the scores were independent.
 
-    Two neighbours then differ as widely as they do.
+    Two neighbours then differ as widely as they do, but for the square of their mean difference, which is little where
+    there are many items.
 
     Examples
     --------
-    >>> item_variance(2, 0.5, "net", 1).tolist()
-    [1.0, 1.0]
+    >>> variance = moments(30, 0.1, "net", 1)[1][middle(30)]
+    >>> round(float(2 * item_variance(30, 0.1, "net", 1)[14] / variance), 3)
+    1.0
     """
     pairs, others = math.comb(n_items, 2), n_items - 1
     found = ladder(n_items, gap)
@@ -126,7 +128,7 @@ class Counting(Candidate):
     --------
     >>> one = candidates(Setting("ranking", 5, 400, 1.0))[0]
     >>> round(one.measured(one.drawn(1.0)).pair_right, 2)
-    0.86
+    0.82
     """
 
     @property

@@ -27,7 +27,7 @@ class Counted(Candidate):
     --------
     >>> one = candidates(Setting("topk", 1000, 5000, 1.0, k=3, gap=0.02, answers=(5,)))[0]
     >>> one.drawn(1.0).noise, round(one.measured(one.drawn(1.0)).top_right, 2)
-    ('laplace', 0.92)
+    ('laplace', 0.32)
     """
 
     means = "the top k is right"
@@ -87,7 +87,7 @@ def candidates(setting: Setting) -> list[Candidate]:
     Examples
     --------
     >>> len(candidates(Setting("topk", 100, 1000, 1.0, k=3, gap=0.05, answers=(1, 5))))
-    9
+    6
     """
     found: list[Candidate] = []
     if setting.trust == "nobody":
