@@ -182,6 +182,9 @@ HOSTILE = [
     ("13-which-method", "tables_sizes", "[8]", "tables_sizes = [8]; allowed: a list of 2 or more integers, each "),
     ("13-which-method", "tables_runs", "-2", "tables_runs = -2; allowed: an integer, "),
     ("13-which-method", "jobs", "65", "jobs = 65; allowed: an integer, 1 .. "),
+    ("14-release-your-own", "most_items", "5", "most_items = 5; allowed: an integer, 2 .. 4"),
+    ("14-release-your-own", "coverage_release", "60", "'coverage_release' is no parameter; allowed: coverage_releases"),
+    ("14-release-your-own", "releases", "inf", "releases = 'inf'; allowed: an integer, 100 .. "),
 ]
 
 

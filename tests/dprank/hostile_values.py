@@ -126,7 +126,14 @@ RESULTS = (
     "aggregation.kemeny.Consensus",
     "aggregation.kemeny.KemenyTimeout",
     "models.games.Fit",
-    "data.declaration.Intake",
+    "data.accounts.Intake",
+    "data.accounts.Ledger",
+    "cli.path.Said",
+    "plan.planner.Choice",
+    "plan.setting.Drawn",
+    "plan.setting.Measured",
+    "privacy.filters.Cost",
+    "privacy.filters.Limit",
     "privacy.budget.Entry",
     "topk.curve.WorstPair",
     "release.Decision",
@@ -150,10 +157,14 @@ PROMISING = (
     "topk.bound",
     "privacy.composition",
 )
-#: Parts of a search, and what refuses; what writes a file is tried in `privacy/test_budget.py`, with a file each.
+#: Parts of a search or a count, and what refuses; a plan is tried by its door, in `hostile_doors.py`; what writes a file is tried in `privacy/test_budget.py`, with a file each.
 INNER = (
     "privacy.budget.Budget",
     "privacy.gaussian.least",
+    "privacy.pair_errors.PairError",
+    "data.engine_job.Job",
+    "plan.consensus.Placing",
+    "plan.setting.Setting",
     "topk.accounting.Chosen",
     "topk.accounting.Rounds",
     "topk.accounting.Shown",
@@ -387,6 +398,9 @@ def _baselines():
         "uniformity.noisy_norm.NoisyNorm.calibrated": asked | {"steps": 64, "null_draws": 99, "statistic": "ranks"},
         "uniformity.truncated.Trun": tests | {"coin": 0.1, "start": 1.0, "width": 8.0},
         "uniformity.truncated.Trun.calibrated": asked,
+        "data.declaration.Declaration": {"kind": "ballots", "items": ("a", "b"), "weight": "shares", "max_weight": 3},
+        "data.count_files.Counts": {"kind": "tallies", "items": ("a", "b"), "per_person": 2, "rows": 3}
+        | {"sums": {"persons": (1, 2)}, "shards": 1, "parts": (1,), "rules": "kind", "engines": ("numpy",)},
         "uniformity.two_sample.TwoSample": few | {"size": 0.05, "threshold": 1.0},
         "uniformity.two_sample.TwoSample.calibrated": few | {"size": 0.05},
         "uniformity.unif.Unif": tests | {"threshold": 6.0},

@@ -57,7 +57,20 @@ DATA = {
     "Decision": Decision(True, 1.0, 0.5, 0.01),
 }
 #: Dataclasses and tuples that hold arrays on their way from one step of a computation to the next.
-WITHIN = {"Plan", "Seen", "Judged", "Partition", "Edges", "Attained", "NoisyReals", "Grid", "Types", "Densities"}
+WITHIN = {
+    "Plan",
+    "Pairs",
+    "PrefLib",
+    "Seen",
+    "Judged",
+    "Partition",
+    "Edges",
+    "Attained",
+    "NoisyReals",
+    "Grid",
+    "Types",
+    "Densities",
+}
 #: What they are named by.
 ARRAYS = "NDArray", "Array"
 

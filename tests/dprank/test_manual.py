@@ -49,7 +49,11 @@ def test_every_example_runs_one_after_the_other(tmp_path, monkeypatch, capsys):
             if name == "dprank example":
                 continue
             (tmp_path / table).write_bytes(dprank.example(table).read_bytes())
-        words = shlex.split(ENTRIES[name].example.partition(" > ")[0])[1:]
+        words = [
+            path
+            for word in shlex.split(ENTRIES[name].example.partition(" > ")[0])[1:]
+            for path in (sorted(map(str, tmp_path.glob(word))) if "*" in word else [word])
+        ]
         with pytest.raises(SystemExit) as end:
             main(words)
         shown = capsys.readouterr()

@@ -96,13 +96,13 @@ def count_command(
 ) -> None:
     """Exact counts of one shard of the people: secret, whole numbers that can be merged before noise is drawn.
 
-    Example: dprank count survey-*.parquet --plan plan.toml --answers 3 --shard 1/16 --out counts-1.parquet
+    Example: dprank count staff.csv --plan plan.toml --answers 3 --shard 1/2 --out counts-1.json
     """
     form = form_of(files[0], plan, comparisons=comparisons, item=item)
     declared = declaration_of(
         form.get("kind"), form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map
     )
-    if declared.kind == "ballots" or declared.form != "long":
+    if declared.kind == "comparisons" and declared.form != "long":
         raise ValueError(
             f"{declared.kind} in form {declared.form!r} are not counted so; long comparisons or tallies are"
         )
@@ -138,7 +138,7 @@ def split_command(
 ) -> None:
     """Rows as they are, in a folder for each shard of the people: what each counter reads alone.
 
-    Example: dprank split survey-*.parquet --plan plan.toml --shards 16 --out shards
+    Example: dprank split staff.csv --plan plan.toml --shards 4 --out shards
     """
     folders = split(list(files), Declaration.from_toml(plan), shards, out, memory=memory)
     shown = console()
@@ -153,7 +153,7 @@ def merge_command(
 ) -> None:
     """Counts of the shards of all files, added up; no shard twice, and all of one bound and one set of rules.
 
-    Example: dprank merge counts-*.parquet --out merged.parquet
+    Example: dprank merge counts-*.json --out merged.json
     """
     counts = merged(map(read_counts, files))
     counts.write(out)

@@ -21,7 +21,19 @@ EXITS = {
     3: "a budget refuses: nothing was drawn, and nothing is written",
 }
 #: Examples build on each other, in this order; all other commands come last.
-FIRST = ("example", "check", "plan", "budget", "release ranking", "release", "report", "verify")
+FIRST = (
+    "example",
+    "check",
+    "plan",
+    "budget",
+    "release ranking",
+    "release",
+    "report",
+    "verify",
+    "count",
+    "split",
+    "merge",
+)
 #: Longest line of an example.
 WIDTH = 76
 

@@ -209,7 +209,7 @@ class Declaration:
         if (self.weight is None) != (self.max_weight is None):
             raise ValueError("weight and max_weight go together: a column, and the most that any ballot counts")
         if self.max_weight is not None:
-            require_whole("max_weight", self.max_weight, 1, HEAVIEST)
+            settle(self, max_weight=require_whole("max_weight", self.max_weight, 1, HEAVIEST))
         for name in ("person", "weight"):
             if self.form == "preflib" and getattr(self, name) is not None:
                 raise ValueError(

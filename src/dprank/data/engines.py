@@ -19,6 +19,7 @@ from dprank.data.counting import whole_counts
 from dprank.data.declaration import Declaration
 from dprank.data.duckdb_engine import by_duckdb, split_by_duckdb
 from dprank.data.engine_job import Job, found_columns
+from dprank.data.files import is_parquet
 from dprank.data.sniffing import sniff
 from dprank.data.spark_engine import by_spark
 
@@ -137,7 +138,7 @@ def split(
     Parameters
     ----------
     files, declaration, memory, threads
-        As in `count`; Parquet, with persons.
+        As in `count`, with persons; Parquet, or CSV that fits in memory.
     shards : int
         At least 2.
     out : path
@@ -175,8 +176,18 @@ def split(
     shards = require_whole("shards", shards, 2, 1 << 10)
     if not given or not isinstance(declaration, Declaration) or declaration.person is None:
         raise ValueError("files or person are missing; shards are of people: say which column names them")
-    job = Job(tuple(map(str, given)), declaration, 1, "any", True, 1, shards)
-    return split_by_duckdb(job, Path(out), memory, threads)
+    with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
+        paths = [
+            str(path) if is_parquet(path) else _as_parquet(path, f"{folder}/{at}") for at, path in enumerate(given)
+        ]
+        job = Job(tuple(paths), declaration, 1, "any", True, 1, shards)
+        return split_by_duckdb(job, Path(out), memory, threads)
+
+
+def _as_parquet(path: Any, at: str) -> str:
+    """The same table of texts in another file."""
+    sniff(path).frame.to_parquet(f"{at}.parquet")
+    return f"{at}.parquet"
 
 
 def _by_numpy(job: Job) -> Counts:
