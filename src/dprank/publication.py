@@ -7,6 +7,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
@@ -72,6 +73,7 @@ RIGHT = (
     "With {:.0%} probability these are the right {}, "
     "if the last of the right ones is ahead of the next by {:g} or more."
 )
+GRAPH = "who compared what, and whether anybody left out what they were asked: a plan said so beforehand"
 SOFTWARE = ("dprank", "numpy", "opendp", "scipy")
 
 
@@ -113,10 +115,12 @@ def ranges(release: Release, sampling: Sampling | None = None, persons: int | No
         return []
     asks = getattr(mechanism, "asks_persons", False)
     own = persons if asks else None
-    if not asks or persons is not None:
-        found.append(_range(release.intervals(LEVEL, persons=own), None, own))
-    if sampling is not None:
-        found.append(_range(release.intervals(LEVEL, sampling=sampling, persons=persons), sampling, persons))
+    # strengths that no graph of so many persons has say so; the release stays what it is
+    with suppress(ValueError) if asks else nullcontext():
+        if not asks or persons is not None:
+            found.append(_range(release.intervals(LEVEL, persons=own), None, own))
+        if sampling is not None:
+            found.append(_range(release.intervals(LEVEL, sampling=sampling, persons=persons), sampling, persons))
     return found
 
 
@@ -254,6 +258,8 @@ def publish(
     ]
     if release.guarantee is not None and release.guarantee.unit == "comparison":
         left_out.append("a person who gave several answers, beyond each of them alone")
+    if getattr(release.mechanism, "graph", None) == "public":
+        left_out.append(GRAPH)
     unit = _unit(release, declaration)
     if unit != "person":
         left_out.append(_several(unit))
@@ -356,8 +362,11 @@ def read_publication(text: str) -> Release:
     unit = unit_of(release, file)
     if unit is None:
         raise ValueError("no publication: protects is not what its mechanism protects")
-    if unit != "person" and _several(unit) not in as_list("not protected", file["not protected"], "a list is needed"):
+    said = as_list("not protected", file["not protected"], "a list is needed")
+    if unit != "person" and _several(unit) not in said:
         raise ValueError(f"no publication: not protected does not say that one {unit} alone is")
+    if getattr(release.mechanism, "graph", None) == "public" and GRAPH not in said:
+        raise ValueError("no publication: not protected does not say that it is known who compared what")
     kind = {"ranking": Ranking, "consensus": Ranking, "topk": Selection, "agreement": Decision}[file["question"]]
     if not isinstance(release, kind):
         raise ValueError(f"no publication: a {type(release).__name__} answers no question of {file['question']}")

@@ -157,7 +157,8 @@ PROMISING = (
     "topk.bound",
     "privacy.composition",
 )
-#: Parts of a search or a count, and what refuses; a plan is tried by its door, in `hostile_doors.py`; what writes a file is tried in `privacy/test_budget.py`, with a file each.
+#: Parts of a search or a count, and what refuses; a plan is tried by its door, in `hostile_doors.py`; what writes a
+#: file is tried in `privacy/test_budget.py`, with a file each.
 INNER = (
     "privacy.budget.Budget",
     "privacy.gaussian.least",

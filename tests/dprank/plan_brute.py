@@ -52,7 +52,7 @@ def ranked(choice, setting, releases, rng, *, noise=True):
     score = asked.get("score", "half")
     exact, played, wins = answers(m, setting.gap, setting.persons, count, score, releases, rng)
     if choice.mechanism == "PerturbedMLE":
-        mechanism = dprank.PerturbedMLE.calibrated(
+        likelihood = dprank.PerturbedMLE.calibrated(
             epsilon=setting.epsilon, n_items=m, ridge=1.0, graph="public", per_person=asked["answers"]
         )
         first, second = np.triu_indices(m, 1)
@@ -62,7 +62,7 @@ def ranked(choice, setting, releases, rng, *, noise=True):
             table[first, second] = table[second, first] = played[release]
             np.add.at(won, first, wins[release])
             np.add.at(won, second, played[release] - wins[release])
-            found.append(mechanism.estimate(table, won[None], rng)[0])
+            found.append(likelihood.estimate(table, won[None], rng)[0])
         return np.array(found)
     mechanism = dprank.NoisyCounts.calibrated(
         epsilon=setting.epsilon if noise else 1e6,

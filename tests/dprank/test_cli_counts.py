@@ -67,9 +67,9 @@ def test_a_release_from_counts_has_the_law_of_one_from_the_file(folder):
     merged = read_counts(counts_of(folder, HAVE, ("--per-person", "2")))
     data = have.read(folder / "survey.parquet").data
     shape = {"epsilon": 1.0, "k": 2, "items": ITEMS, "per_person": 2, "adjacency": "add_remove", "ordered": True}
-    mechanism = dprank.Oneshot.calibrated(**shape)
-    one, other = (mechanism.release(it, np.random.default_rng(7)) for it in (data, merged))
-    assert one == other
+    chosen = dprank.Oneshot.calibrated(**shape)
+    first, second = (chosen.release(it, np.random.default_rng(7)) for it in (data, merged))
+    assert first == second
     assert data.counts(2).tolist() == list(merged.sums["persons"])
 
 

@@ -549,15 +549,21 @@ def test_noisy_wins_are_read_off_strengths(monkeypatch):
 
     mechanism, data = strengths()
     seen = []
-    monkeypatch.setattr(
-        perturbed_mle, "score_places", lambda *arguments: seen.append(arguments) or place_intervals(*arguments[:3])
-    )
+
+    def places(*arguments):
+        seen.append(arguments)
+        return place_intervals(*arguments[:3])
+
+    monkeypatch.setattr(perturbed_mle, "score_places", places)
     exact = win_counts(data, "half")
     rng, drawn_noise = np.random.default_rng(14), []
     draw = perturbed_mle.PerturbedMLE._noise
-    monkeypatch.setattr(
-        perturbed_mle.PerturbedMLE, "_noise", lambda self, *a: drawn_noise.append(draw(self, *a)) or drawn_noise[-1]
-    )
+
+    def kept(self, *arguments):
+        drawn_noise.append(draw(self, *arguments))
+        return drawn_noise[-1]
+
+    monkeypatch.setattr(perturbed_mle.PerturbedMLE, "_noise", kept)
     mechanism.release(data, rng).intervals(persons=40)
     (wins, law, _, deviation), noisy = seen[0], exact - drawn_noise[0] / 2
     assert (wins - wins[0]).tolist() == (noisy - noisy[0]).tolist()

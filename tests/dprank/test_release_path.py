@@ -71,7 +71,7 @@ def ledger_faults(folder):
         return np.zeros(size, np.int64)
 
     def child():
-        SecureSource.discrete_laplace = dies
+        SecureSource.discrete_laplace = dies  # type: ignore[method-assign]
         line.release(data, None)
 
     process = FORK.Process(target=child)

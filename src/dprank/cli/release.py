@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -75,7 +79,7 @@ def _finish(
     """Write what is published, and show it; `drawing` is what `dprank.Ranking.intervals` asks of sampling."""
     text = publish(release, question, declared, top=top, **drawing)
     if out:
-        out.write_text(text, encoding="utf-8")
+        _write(out, text)
     if as_json:
         print(text, end="")
         return
@@ -87,8 +91,14 @@ def _finish(
     for row in frame.itertuples(index=False):
         table.add_row(*(f"{value:g}" if isinstance(value, float) else str(value) for value in row))
     shown.print(table)
-    for line in told(release, ranges(release, **drawing), top):
+    found = ranges(release, **drawing)
+    for line in told(release, found, top):
         shown.print(line, markup=False)
+    if drawing.get("persons") is not None and not found:
+        shown.print(
+            "no ranges: these strengths are none of a graph on which all pairs were compared equally often",
+            markup=False,
+        )
     shown.print(f"{release.guarantee}; {release.mark or 'drawn by the operating system'}", markup=False)
     if not kept:
         shown.print(
@@ -106,8 +116,12 @@ def _drawn(
     rehearse: bool,
     budget: Path | None,
     dataset: str | None,
+    out: Path | None,
+    given_as: Callable[[Any], Any] = lambda data: data,
 ) -> Any:
-    """Spend, then draw; a rehearsal reads nothing and spends nothing."""
+    """Spend, then draw; a rehearsal reads nothing and spends nothing. `given_as` makes of the data what is taken."""
+    if out is not None:
+        _require_writable(out)
     if rehearse:
         import numpy as np
 
@@ -118,14 +132,37 @@ def _drawn(
             raise ValueError(
                 "dataset is missing; say with --dataset whose budget it is: counts have no name of their own"
             )
-        data: Any = file.checked(mechanism)
+        data: Any = given_as(file.checked(mechanism))
     else:
-        data, dataset = declared.read(file).data, dataset or file.name
+        data, dataset = given_as(declared.read(file).data), dataset or file.name
     if isinstance(voters := getattr(mechanism, "n_voters", None), int):
         data = _exactly(data, voters)
     if budget is None:
         return mechanism.release(data, SECURE)
     return dprank.Budget(budget).release(mechanism, data, dataset=str(dataset))
+
+
+def _require_writable(out: Path) -> None:
+    """Refuse, before anything is spent, a place where no file can be written."""
+    if out.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder; the name of a file is needed", str(out))
+    with tempfile.TemporaryFile(dir=out.parent) as place:
+        place.write(bytes(1 << 16))
+    if out.exists():
+        with out.open("ab"):
+            pass
+
+
+def _write(out: Path, text: str) -> None:
+    """All of a file or nothing; what cannot be written any more is shown, as it is spent."""
+    half = out.with_name(f".{out.name}.{os.getpid()}")
+    try:
+        half.write_text(text, encoding="utf-8")
+        os.replace(half, out)
+    except OSError:
+        half.unlink(missing_ok=True)
+        print(text, end="", flush=True)
+        raise
 
 
 def _there(file: Path | None) -> Path:
@@ -146,6 +183,8 @@ def _checked(mechanism: Any, drawing: dict[str, Any], top: int | None) -> dict[s
     """Refuse what no range can be told of, before anything is spent."""
     if hasattr(mechanism, "drawn_deviation"):
         mechanism.drawn_deviation(**drawing)
+    elif drawing["persons"] is not None and hasattr(mechanism, "answers_a_pair"):
+        mechanism.answers_a_pair(drawing["persons"])
     elif drawing["persons"] is not None and not hasattr(mechanism, "open_places"):
         raise ValueError(
             f"persons = {drawing['persons']}; of a release by {type(mechanism).__name__} no range is known"
@@ -172,6 +211,14 @@ def ranking(
     adjacency: Adjacency = None,
     score: Annotated[str | None, typer.Option(help="What is counted: net, half or wins.")] = None,
     design: Annotated[str | None, typer.Option(help="What of a person counts: once (a pair), any.")] = None,
+    public_graph: Annotated[
+        bool,
+        typer.Option(
+            "--public-graph",
+            help="For a PerturbedMLE: everybody may know who compared what, as a plan said so beforehand, and nobody "
+            "leaves out what they were asked.",
+        ),
+    ] = False,
     persons: Persons = None,
     sampling: Sampled = None,
     top: Top = None,
@@ -212,6 +259,8 @@ def ranking(
         raise ValueError("person is missing; without --person an answer alone can be protected: --protect answer")
     whole = protect != "answer"
     drawing = _drawing(persons, sampling)
+    if not whole and (answers, design) != (None, None):
+        raise ValueError("answers and design are of persons; with --protect answer each answer counts by itself")
     if whole and answers is None:
         raise ValueError(
             "answers are missing; say with --answers how many of a person's count: the noise grows with them"
@@ -224,8 +273,9 @@ def ranking(
         protect=protect,
         answers=answers,
         score=score,
-        design=design or "once",
+        design=design or ("once" if whole and mechanism != "PerturbedMLE" else None),
         adjacency=adjacency,
+        public_graph=public_graph,
     )
 
     _checked(chosen, drawing, top)
@@ -237,7 +287,7 @@ def ranking(
             [pairs[0]] * 300, [pairs[1]] * 300, rng.integers(0, 2, 300), items=declared.items, voter=voters
         )
 
-    drawn = _drawn(chosen, given or _there(file), declared, made_up, rehearse, budget, dataset)
+    drawn = _drawn(chosen, given or _there(file), declared, made_up, rehearse, budget, dataset, out)
     _finish(drawn, "ranking", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -291,7 +341,8 @@ def consensus(
         weight=weight,
         max_weight=max_weight,
     )
-    full = declared.ballots == "full" and declared.weight is None
+    # how many ballots count is part of the data: margins of full ballots would tell whether it is odd
+    full = declared.ballots == "full" and declared.weight is None and mechanism != "NoisyMatrix"
     chosen = mechanism_of(
         "consensus",
         mechanism or "PrivateBorda",
@@ -304,7 +355,7 @@ def consensus(
         max_weight=declared.max_weight or 1,
     )
     drawing = _checked(chosen, _drawing(persons, None), top)
-    drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset)
+    drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset, out)
     _finish(drawn, "consensus", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -364,9 +415,10 @@ def agreement(
         items=declared.items,
         voters=voters,
         size=size,
-        statistic=statistic or "ranks",
+        statistic=statistic or (None if mechanism == "LaplaceUnif" else "ranks"),
     )
-    drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng, voters), rehearse, budget, dataset)
+    made_up = lambda rng: _shuffled(declared, rng, voters)  # noqa: E731
+    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset, out)
     _finish(drawn, "agreement", declared, out, as_json, budget is not None)
 
 
@@ -440,6 +492,8 @@ def topk(
             plan=plan,
         )
     )
+    if given:
+        given.counts.require("tallies", per_person=per_person)
     chosen = mechanism_of(
         "topk",
         mechanism or "Oneshot",
@@ -448,7 +502,7 @@ def topk(
         delta=delta,
         k=k,
         noise=noise,
-        per_person=per_person,
+        per_person=None if mechanism == "Peeling" else per_person,
         adjacency=adjacency or "add_remove",
         ordered=ordered,
         values=values,
@@ -457,5 +511,11 @@ def topk(
     def made_up(rng: Any) -> Any:
         return dprank.Tallies(rng.integers(0, 100, 300), rng.integers(0, len(declared.items), 300), declared.items)
 
-    drawn = _drawn(chosen, given or _there(file), declared, made_up, rehearse, budget, dataset)
+    def as_counts(data: Any) -> Any:
+        """Rounds take no persons: the bound is kept here."""
+        if mechanism != "Peeling":
+            return data
+        return data.counts(per_person) if isinstance(data, dprank.Tallies) else data.sums["persons"]
+
+    drawn = _drawn(chosen, given or _there(file), declared, made_up, rehearse, budget, dataset, out, as_counts)
     _finish(drawn, "topk", declared, out, as_json, budget is not None)

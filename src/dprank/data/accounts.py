@@ -132,6 +132,7 @@ class Table:
     def __init__(self, declared: Declaration, path: Any) -> None:
         sniffed = sniff(path)
         self.declared, self.path, self.said, self.frame = declared, path, sniffed.said, sniffed.frame
+        self.others = sniffed.others
         self.clean = cleaner(declared.clean, declared.aliases)
         self.codes = {self.clean(name): at for at, name in enumerate(declared.items)}
         self.header: dict[str, list[Any]] = {}
@@ -144,6 +145,8 @@ class Table:
         if name in self.frame.columns:
             return self.frame[name]
         found = self.header.get(self.clean(name), [])
+        if not found and (other := self.others.get(name)):
+            raise ValueError(f"{self.path}: column {name!r} holds {other}; numbers, text or dates are needed")
         if not found:
             raise ValueError(f"{self.path}: no column {name!r}; the file has no such name in its first line")
         if len(found) > 1:

@@ -19,6 +19,18 @@ from numpy.typing import NDArray
 
 __all__ = ["kept", "nameless", "person_ids", "shard_of"]
 
+#: Besides formats and controls, characters that show nothing: Unicode's default ignorable ones, and Braille's blank.
+_UNSEEN = frozenset(
+    chr(code)
+    for codes in (
+        (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2065, 0x2800, 0x3164, 0xFFA0),
+        range(0x180B, 0x1810),
+        range(0xFE00, 0xFE10),
+        range(0xFFF0, 0xFFF9),
+        range(0xE0000, 0xE1000),
+    )
+    for code in codes
+)
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0+)?")
 
 
@@ -176,11 +188,18 @@ def _plain(label: Any) -> str:
             label = whole if whole == label else label
         # Python writes no whole number of more than 4,300 digits in decimals
         return hex(label) if isinstance(label, int) and label.bit_length() > 14_000 else str(label)
-    seen = "".join(letter for letter in str(label) if unicodedata.category(letter) != "Cf")
+    text = str(label)
+    seen = text if text.isascii() and text.isprintable() else "".join(filter(_shows, text))
     # what is composed may have one case more than its parts: once before, once after
     text = " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold()).split())
     digits = _WHOLE.fullmatch(text)
     return digits[1] if digits else text
+
+
+def _shows(letter: str) -> bool:
+    """Whether a character can be seen, or is a blank between those that can."""
+    hidden = unicodedata.category(letter) in ("Cf", "Cc") or letter in _UNSEEN
+    return not hidden or letter.isspace()
 
 
 def _number(text: str) -> int:

@@ -214,8 +214,6 @@ def preflib(declared: Any, path: Any) -> Intake:
     clean = cleaner(declared.clean, declared.aliases)
     codes = {clean(name): at for at, name in enumerate(declared.items)}
     at = np.array([codes.get(clean(name), -1) for name in file.names])
-    if len(np.unique(at[at >= 0])) < (at >= 0).sum():
-        raise ValueError(f"{path}: ALTERNATIVE NAME: two are one declared item after cleaning")
     table = _Counted(declared, int(file.counts.sum()), file.said)
     values = np.full((len(file.orders), len(declared.items)), math.nan)
     met = np.zeros(len(file.names), np.int64)
@@ -223,7 +221,9 @@ def preflib(declared: Any, path: Any) -> Intake:
         for place, tied in enumerate(order):
             met[list(tied)] += count
             known = at[list(tied)]
-            values[row, known[known >= 0]] = place
+            known = known[known >= 0]
+            # of what is one item after cleaning, as two spellings of a write-in, the best place
+            values[row, known] = np.fmin(values[row, known], place)
     for name, code, number in zip(file.names, at, met, strict=True):
         table.ledger.met(name, clean(name), int(code), int(number), declared.items)
     table.ledger.altered[ALTERED[1]] += int(met[at < 0].sum())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from dprank._require import require_columns, shown
 from dprank.data.accounts import REASONS
+from dprank.data.arrow_texts import arrow_texts, is_text_type
 from dprank.data.bounding import nameless, person_ids
 from dprank.data.cleaning import cleaner
 from dprank.data.count_files import BEYOND, Counts
@@ -19,9 +19,8 @@ from dprank.data.declaration import Declaration
 from dprank.data.engine_sql import bounded_sql, coded_sql, counted_sql, shard_sql
 from dprank.data.files import is_parquet, reading
 from dprank.data.intake import NUMBERS
-from dprank.data.sniffing import sniff
 
-__all__ = ["Job", "found_columns", "require_alike", "texts_of"]
+__all__ = ["Job", "found_columns", "require_alike"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class Job:
         """An Arrow table of labels, as they are, and their codes; of those that have any."""
         import pyarrow as pa
 
-        texts = texts_of(labels)
+        texts = np.array(arrow_texts(labels), object)
         if column == "person":
             known = ~nameless(texts)
             codes = np.zeros(len(texts), np.int64)
@@ -107,16 +106,6 @@ class Job:
         return sums
 
 
-def texts_of(labels: Any) -> NDArray[Any]:
-    """Labels as `sniff` reads them in a file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
-        pq.write_table(pa.table({"label": labels}), f"{folder}/labels.parquet")
-        return sniff(f"{folder}/labels.parquet").frame["label"].to_numpy(object)
-
-
 def require_alike(job: Job) -> dict[str, str]:
     """Refuse what is no Parquet, or has not the declared columns, of one type: engines would convert."""
     import pyarrow.parquet as pq
@@ -129,6 +118,10 @@ def require_alike(job: Job) -> dict[str, str]:
             schema = pq.read_schema(path)
         found = {name: (it, schema.field(it).type) for name, it in found_columns(job, path, schema.names).items()}
         for name, column in found.items():
+            if not is_text_type(column[1]):
+                raise ValueError(
+                    f"{path}: column {shown(column[0])} holds {column[1]}; numbers, text or dates are needed"
+                )
             if types.setdefault(name, column) != column:
                 raise ValueError(f"{path}: column {shown(column[0])} has another name or type than in {job.files[0]}")
     return {name: column for name, (column, _) in types.items()}

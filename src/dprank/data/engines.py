@@ -18,8 +18,8 @@ from dprank.data.count_files import Counts
 from dprank.data.counting import whole_counts
 from dprank.data.declaration import Declaration
 from dprank.data.duckdb_engine import by_duckdb, split_by_duckdb
-from dprank.data.engine_job import Job, found_columns
-from dprank.data.files import is_parquet
+from dprank.data.engine_job import Job, found_columns, require_alike
+from dprank.data.files import is_parquet, require_path
 from dprank.data.sniffing import sniff
 from dprank.data.spark_engine import by_spark
 
@@ -91,7 +91,7 @@ def count(
     >>> count(dprank.example("answers.csv"), declared, per_person=1)
     Counts of 3 items, secret: 1 of 1 shards
     """
-    given = [files] if isinstance(files, str | os.PathLike) else list(files)
+    given = _once(files)
     if not given:
         raise ValueError("files are missing; at least one is needed")
     if not isinstance(declaration, Declaration) or declaration.kind not in ("comparisons", "tallies"):
@@ -115,6 +115,19 @@ def count(
     if engine == "duckdb":
         return by_duckdb(job, memory, threads, folder)
     return by_spark(job, session)
+
+
+def _once(files: Any) -> list[Any]:
+    """Refuse a file that is there twice, by whatever names: its people would count twice."""
+    given = [files] if isinstance(files, str | os.PathLike) else list(files)
+    seen: dict[tuple[int, int], Any] = {}
+    for path in given:
+        found = require_path(path).stat()
+        key = found.st_dev, found.st_ino
+        if key in seen:
+            raise ValueError(f"files: {path} is {seen[key]} again; every file once is needed")
+        seen[key] = path
+    return given
 
 
 def _require_shard(shard: Any) -> tuple[int, int]:
@@ -172,14 +185,12 @@ def split(
     >>> sum(part.rows for part in parts)
     9
     """
-    given = [files] if isinstance(files, str | os.PathLike) else list(files)
+    given = _once(files)
     shards = require_whole("shards", shards, 2, 1 << 10)
     if not given or not isinstance(declaration, Declaration) or declaration.person is None:
         raise ValueError("files or person are missing; shards are of people: say which column names them")
     with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
-        paths = [
-            str(path) if is_parquet(path) else _as_parquet(path, f"{folder}/{at}") for at, path in enumerate(given)
-        ]
+        paths = [str(it) if is_parquet(it) else _as_parquet(it, f"{folder}/{at}") for at, it in enumerate(given)]
         job = Job(tuple(paths), declaration, 1, "any", True, 1, shards)
         return split_by_duckdb(job, Path(out), memory, threads)
 
@@ -192,6 +203,11 @@ def _as_parquet(path: Any, at: str) -> str:
 
 def _by_numpy(job: Job) -> Counts:
     """In memory: what the other engines are compared with."""
+    kinds = {bool(is_parquet(path)) for path in job.files}
+    if len(kinds) > 1:
+        raise ValueError("files are CSV and Parquet; one person may be written otherwise in each: one kind is needed")
+    if kinds == {True}:
+        require_alike(job)
     with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
         path = job.files[0]
         if len(job.files) > 1 or job.shards > 1:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
-from dprank.data.files import is_parquet, parquet_frame, reading, require_path
+from dprank.data.arrow_texts import parquet_texts
+from dprank.data.files import is_parquet, require_path
 
 __all__ = ["Sniffed", "decoded", "sniff"]
 
@@ -30,10 +34,13 @@ class Sniffed:
         Every cell as it is written; empty where there is none.
     said : str
         Format, encoding, separator and line ends in words.
+    others : dict of str to str
+        Columns of Parquet that hold neither numbers, text nor dates, and their types: they are not in the frame.
     """
 
     frame: Any
     said: str
+    others: Mapping[str, str] = field(default_factory=dict)
 
 
 def sniff(path: str | os.PathLike[str]) -> Sniffed:
@@ -43,7 +50,9 @@ def sniff(path: str | os.PathLike[str]) -> Sniffed:
     ----------
     path : path
         Parquet if its name or first bytes say so, else CSV with a header: in UTF-8, or in UTF-16 with its mark;
-        separated by commas, semicolons, tabs or bars; lines that end in LF, CR LF or CR.
+        separated by commas, semicolons, tabs or bars; lines that end in LF, CR LF or CR; a cell that begins with a
+        quotation mark ends with one, as RFC 4180 has it. A file whose writer did not quote cells is another file: a
+        cell of one person's may hold the rows of others.
 
     Raises
     ------
@@ -64,12 +73,8 @@ def sniff(path: str | os.PathLike[str]) -> Sniffed:
     """
     path = require_path(path)
     if is_parquet(path):
-        table = parquet_frame(path)
-        with reading(path, "Parquet"):
-            for name in table.select_dtypes(object):
-                # what one cell holds is no reason to refuse the file
-                table[name] = [it.decode("utf-8", "replace") if type(it) is bytes else it for it in table[name]]
-            return Sniffed(table.astype("string").fillna("").astype(object), "Parquet")
+        frame, others = parquet_texts(path)
+        return Sniffed(frame, "Parquet", others)
     text, encoding = decoded(path)
     ends = next((end for end in ("\r\n", "\r") if end in text), "\n")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -111,32 +116,47 @@ def decoded(path: str | os.PathLike[str]) -> tuple[str, str]:
 def _parsed(name: str, text: str, separator: str) -> Any:
     import pandas as pd
 
-    header = next(csv.reader([text.lstrip("\n").split("\n", 1)[0]], delimiter=separator))
+    try:
+        [header] = csv.reader([text.lstrip("\n").split("\n", 1)[0]], delimiter=separator, strict=True)
+    except csv.Error:
+        raise ValueError(f"{name}: line 1: a quotation mark is not closed, or a name has no end") from None
     seen: dict[str, int] = {}
     for at, column in enumerate(header, 1):
         if seen.setdefault(column, at) != at:
             raise ValueError(f"{name}: line 1: column {at} has the name of another; every name once is needed")
     if len(header) > MOST_COLUMNS:
         raise ValueError(f"{name}: line 1 has more than {MOST_COLUMNS:,} columns")
+    _require_quoted(name, text, separator)
     options: Any = {"dtype": str, "keep_default_na": False, "na_filter": False, "index_col": False}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(io.StringIO(text), sep=separator, low_memory=False, **options)
-    except pd.errors.ParserWarning:
-        raise ValueError(f"{name}: {_ragged(text, separator, len(header))}") from None
-    except (pd.errors.ParserError, csv.Error):
+    except (pd.errors.ParserWarning, pd.errors.ParserError, csv.Error):
         raise ValueError(f"{name}: {_ragged(text, separator, len(header))}") from None
     return frame.fillna("")
 
 
+def _require_quoted(name: str, text: str, separator: str) -> None:
+    """Refuse a cell that begins with a quotation mark and does not end where it is closed.
+
+    Of a program that does not quote, such a cell would swallow the rows of others up to the next mark.
+    """
+    if '"' not in text:
+        return
+    quoted = re.compile(rf'(?:(?<=[\n{re.escape(separator)}])|\A)"(?:[^"]|"")*+("?)(?=([^\n]?))')
+    for cell in quoted.finditer(text):
+        if not cell[1] or cell[2] not in ("", separator):
+            line = text.count("\n", 0, cell.start()) + 1
+            what = "is not closed" if not cell[1] else "is closed inside of a cell"
+            raise ValueError(f"{name}: line {line}: a quotation mark {what}; a mark in a cell is written twice")
+
+
 def _ragged(text: str, separator: str, width: int) -> str:
     """Which line is at fault."""
-    reader = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
-    try:
+    reader = csv.reader(io.StringIO(text), delimiter=separator)
+    with suppress(csv.Error):
         for row in reader:
             if len(row) > width:
                 return f"line {reader.line_num} has {len(row)} fields, the header {width}"
-    except csv.Error:
-        return f"line {reader.line_num}: a quotation mark is not closed"
-    return "no table: a quotation mark is not closed, or lines have more fields than the header"
+    return "no table: lines have more fields than the header"

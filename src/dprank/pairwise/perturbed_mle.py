@@ -327,11 +327,7 @@ class PerturbedMLE:
         if persons is None:
             raise ValueError("persons = None; say how many there were on the public graph, all pairs equally often")
         drawn(sampling, None if sampling is None else persons)
-        answers = drawn("persons", persons) * self.per_person
-        pairs = math.comb(self.n_items, 2)
-        played, odd = divmod(answers, pairs)
-        if odd:
-            raise ValueError(f"persons = {persons}; {answers} answers are not equally many of each of {pairs} pairs")
+        answers, played = persons * self.per_person, self.answers_a_pair(persons)
         assert release.scores is not None
         theta = release.scores
         wins = played * LOGISTIC.cdf(theta[:, None] - theta).sum(axis=1) + self.ridge * theta
@@ -346,6 +342,25 @@ class PerturbedMLE:
             square = answers / (self.n_items - 1) if sampling == "answers" else persons * self.per_person**2
             deviation = math.sqrt(square)
         return score_places(wins, ScoreNoise("laplace", self.scale, step), level, deviation)
+
+    def answers_a_pair(self, persons: int) -> int:
+        """How many answers there are to each pair, if each of so many persons gives `per_person`, all pairs alike.
+
+        Raises
+        ------
+        ValueError
+            Where they are not as many of each pair.
+
+        Examples
+        --------
+        >>> PerturbedMLE(3, 4.0, 1.0, graph="public").answers_a_pair(60)
+        20
+        """
+        answers, pairs = drawn("persons", persons) * self.per_person, math.comb(self.n_items, 2)
+        played, odd = divmod(answers, pairs)
+        if odd:
+            raise ValueError(f"persons = {persons}; {answers} answers are not equally many of each of {pairs} pairs")
+        return played
 
     def _minimiser(self, data: Comparisons, rng: np.random.Generator | noise.SecureSource) -> NDArray[np.float64]:
         """Of the perturbed objective, as it is: for every data set one to one with the noise."""

@@ -278,6 +278,8 @@ def candidates(setting: Setting) -> list[Candidate]:
                 "ridge": 1.0,
                 "graph": "public",
             }
-            asked = {"protect": setting.protect, "mechanism": "PerturbedMLE"} | ({"answers": bound} if bound else {})
+            asked = {"protect": setting.protect, "mechanism": "PerturbedMLE", "public_graph": True} | (
+                {"answers": bound} if bound else {}
+            )
             found.append(Likelihood(setting, "PerturbedMLE", parameters, asked))
     return found

@@ -9,6 +9,17 @@ from typing import Any, Literal
 
 from dprank._require import require_one_of
 
+#: What a flag says where nothing is asked: a mechanism that has no such choice is as good.
+NEUTRAL: dict[str, Any] = {
+    "adjacency": "replace",
+    "delta": 0.0,
+    "ordered": True,
+    "values": False,
+    "ballots": "full",
+    "max_weight": 1,
+    "public_graph": False,
+}
+
 __all__ = ["TAGS", "Question", "Tag", "choosable", "mechanism_class", "mechanism_of", "tag_of"]
 
 Question = Literal["ranking", "consensus", "topk", "agreement"]
@@ -133,7 +144,7 @@ def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequen
     Raises
     ------
     ValueError
-        Naming the mechanism and those that are allowed, or what `calibrated` refuses.
+        Naming the mechanism and those that are allowed, a choice that it does not have, or what `calibrated` refuses.
 
     Examples
     --------
@@ -152,12 +163,18 @@ def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequen
     if question == "agreement":
         given["n_voters"] = given.pop("voters")
     if name == "PerturbedMLE":
+        if not given.pop("public_graph", False):
+            raise ValueError(
+                f"mechanism = {name!r} tells who compared what; say --public-graph if {TAGS[name].needs}; "
+                "or take NoisyCounts"
+            )
         given |= {"graph": "public", "ridge": 1.0}
     given |= {"items": items} if question == "topk" else {"n_items": len(items)}
     known = signature(mechanism_class(name).calibrated).parameters
     if given.get("ballots", "full") != "full" and "ballots" not in known:
         able = [one for one in fit if "ballots" in signature(mechanism_class(one).calibrated).parameters]
         raise ValueError(f"mechanism = {name!r} takes full ballots alone; of others {' or '.join(able)}")
-    return mechanism_class(name).calibrated(
-        epsilon=epsilon, **{key: value for key, value in given.items() if key in known}
-    )
+    for key in [key for key in given if key not in known]:
+        if given.pop(key) not in (None, NEUTRAL.get(key)):
+            raise ValueError(f"{key.replace('_', '-')} = {asked[key]!r}; a {name} has no such choice")
+    return mechanism_class(name).calibrated(epsilon=epsilon, **given)

@@ -124,7 +124,7 @@ def test_the_hash_of_spark_is_that_of_numpy(session):
 
 def executors():
     """Processes of executors below this one."""
-    import psutil
+    import psutil  # type: ignore[import-untyped]
 
     found = []
     for process in psutil.Process().children(recursive=True):

@@ -12,6 +12,7 @@ import math
 import pathlib
 import tomllib
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,8 +25,8 @@ from dprank.plan.ranking import Counting
 from dprank.plan.setting import Setting
 from dprank.plan.tags import TAGS, choosable, mechanism_class, mechanism_of
 
-RANKING = [
-    {"items": m, "persons": n, "epsilon": epsilon, "answers": answers, "given": given, "gap": gap, **more}
+RANKING: list[dict[str, Any]] = [
+    {"items": m, "persons": n, "epsilon": epsilon, "answers": answers, "given": given, "gap": gap} | more
     for m, n, epsilon, answers, given, gap, more in [
         (2, 40, 1.0, (1,), (1,), 0.2, {}),
         (3, 60, 0.5, (1, 3), (3,), 0.3, {}),
@@ -49,8 +50,8 @@ RANKING = [
         (20, 300, 2.0, (5, 19), (19,), 0.02, {}),
     ]
 ]
-CONSENSUS = [
-    {"items": m, "persons": n, "epsilon": epsilon, "gap": gap, **more}
+CONSENSUS: list[dict[str, Any]] = [
+    {"items": m, "persons": n, "epsilon": epsilon, "gap": gap} | more
     for m, n, epsilon, gap, more in [
         (2, 40, 0.5, 0.2, {}),
         (3, 60, 0.5, 0.2, {"adjacency": "add_remove"}),
@@ -65,8 +66,8 @@ CONSENSUS = [
         (6, 400, 3.0, 0.1, {"trust": "nobody"}),
     ]
 ]
-TOPK = [
-    {"items": m, "persons": n, "k": k, "epsilon": epsilon, "gap": gap, "answers": answers, **more}
+TOPK: list[dict[str, Any]] = [
+    {"items": m, "persons": n, "k": k, "epsilon": epsilon, "gap": gap, "answers": answers} | more
     for m, n, k, epsilon, gap, answers, more in [
         (10, 300, 1, 1.0, 0.05, (1, 3), {"share": 0.3}),
         (40, 1000, 4, 1.0, 0.03, (1, 4), {}),
@@ -77,8 +78,8 @@ TOPK = [
         (1000, 1000, 3, 2.0, 0.08, (3,), {"ordered": False}),
     ]
 ]
-AGREEMENT = [
-    {"items": m, "persons": n, "epsilon": epsilon, "phi": phi, **more}
+AGREEMENT: list[dict[str, Any]] = [
+    {"items": m, "persons": n, "epsilon": epsilon, "phi": phi} | more
     for m, n, epsilon, phi, more in [
         (5, 60, 1.0, 0.85, {}),
         (8, 300, 1.0, 0.95, {}),
