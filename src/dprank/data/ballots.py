@@ -237,8 +237,8 @@ def _places_of(name: str, column: Any) -> NDArray[np.float64]:
     given = [np.nan if missing else place for place, missing in zip(column, gone, strict=True)]
     for row, place in enumerate(given):
         whole = isinstance(place, numbers.Real) and not isinstance(place, bool | np.bool_ | np.timedelta64)
-        if not gone[row] and not (whole and 0 < place < math.inf):
-            raise ValueError(f"{name}[{row}] is no place; numbers above 0 are, 1 for the best, or nothing")
+        if not gone[row] and not (whole and 0 < place <= 2**53):
+            raise ValueError(f"{name}[{row}] is no place; numbers above 0, up to 2^53, are: 1 for the best; or nothing")
     return np.array(given, float)
 
 

@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from dprank._require import require_whole, shown
+from dprank._require import require_one_of, require_whole, shown
 from dprank._search import largest, least
 from dprank.data.comparisons import item_names
 from dprank.plan.setting import MOST_PERSONS, NONE, Candidate, Drawn, Setting, louder
@@ -255,7 +255,7 @@ def plan(
     persons : int
         At least 2.
     epsilon : float
-        What the whole release may spend.
+        What the whole release may spend: from 1e-100 to 1e100.
     answers : sequence of int, optional
         Bounds on what counts of one person: answers of a ranking, items of a top k. People are supposed to give as
         many as the largest of them, or as `given` says.
@@ -292,6 +292,7 @@ def plan(
     >>> found.best.mechanism, round(found.best.top_right, 2), found.best.epsilon_needed < 1
     ('Oneshot', 1.0, True)
     """
+    require_one_of("question", question, get_args(Question))
     if unknown := sorted(more.keys() - {it.name for it in fields(Setting)}):
         raise ValueError(f"{shown(unknown[0])} is no argument of a plan")
     names: tuple[str, ...] | None = None
@@ -302,6 +303,7 @@ def plan(
         count = len(names)
     if k is None:
         k = min(10, count - 1) if question == "topk" else 1
+    k = require_whole("k", k, 1, max(count - 1, 1))
     if phi is not None:
         if gap is not None or question not in ("consensus", "agreement"):
             raise ValueError(f"phi = {shown(phi)}; it goes with consensus and agreement, and without a gap")
@@ -309,7 +311,7 @@ def plan(
             raise ValueError(f"phi = {shown(phi)}; a spread in (0, 1) is needed")
         gap = (1 - phi) / (1 + phi)
     if gap is None:
-        gap = min(0.1, 0.4 / k) if question == "topk" and isinstance(k, int) and k > 0 else 0.1
+        gap = min(0.1, 0.4 / k) if question == "topk" else 0.1
     bounds = (1,) if answers is None else answers
     setting = Setting(question, count, persons, epsilon, answers=bounds, gap=gap, k=k, **more)  # type: ignore[arg-type]
     module = import_module(f"dprank.plan.{setting.question}")

@@ -12,7 +12,6 @@ from dprank._require import (
     require_below_1,
     require_bool,
     require_one_of,
-    require_positive,
     require_probability,
     require_real,
     require_whole,
@@ -105,13 +104,18 @@ class Setting:
             self,
             n_items=n_items,
             persons=require_whole("persons", self.persons, 2, MOST_PERSONS),
-            epsilon=require_positive("epsilon", self.epsilon),
+            epsilon=require_real("epsilon", self.epsilon, "1e-100 to 1e100 is planned", lambda x: 1e-100 <= x <= 1e100),
             delta=require_below_1("delta", self.delta),
             adjacency=require_one_of("adjacency", self.adjacency, get_args(Adjacency)),
             answers=answers,
-            given=_whole("given", self.given or answers[-1:], most, ordered=False),
+            given=_whole(
+                "given",
+                answers[-1:] if type(self.given) is tuple and not self.given else self.given,
+                most,
+                ordered=False,
+            ),
             k=require_whole("k", self.k, 1, n_items - 1),
-            gap=require_real("gap", self.gap, "a lead in (0, 1) is needed", unit),
+            gap=require_real("gap", self.gap, "a lead from 1e-12 to below 1 is needed", lambda x: 1e-12 <= x < 1),
             accuracy=None
             if self.accuracy is None
             else require_real(

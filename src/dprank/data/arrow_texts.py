@@ -1,0 +1,167 @@
+"""Cells of Arrow and Parquet as texts: each by itself, so that no cell changes what is read of another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from dprank._require import require_extra
+from dprank.data.files import reading
+
+__all__ = ["arrow_texts", "is_text_type", "parquet_texts"]
+
+#: What pandas calls the rows, if nobody does.
+_UNNAMED = "__index_level_"
+
+
+def parquet_texts(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
+    """A Parquet file as a frame of texts, and what else is in it: columns of other things, which are left alone.
+
+    Raises
+    ------
+    ValueError
+        Where it is no Parquet file, has two columns of one name, or pyarrow is absent.
+
+    Notes
+    -----
+    O(cells). Which columns can be read is settled by their types alone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pd.DataFrame({"n": [1.0, None, 0.5], "t": [pd.Timedelta(1)] * 3}).to_parquet(f"{folder}/a.parquet")
+    ...     frame, others = parquet_texts(f"{folder}/a.parquet")
+    >>> frame["n"].tolist(), others
+    (['1', '', '0.5'], {'t': 'duration[ns]'})
+    """
+    import pandas as pd
+
+    parquet = require_extra("pyarrow.parquet", "parquet", f"{path}: Parquet")
+    with reading(path, "Parquet"), parquet.ParquetFile(path) as file:
+        schema, texts = file.schema_arrow, {}
+        names = [name for name in schema.names if not name.startswith(_UNNAMED)]
+        twice = len(set(names)) < len(names)
+        fit = [] if twice else [name for name in names if is_text_type(schema.field(name).type)]
+        for name in fit:
+            # by its name alone a column of this one's name inside of another would come, too
+            [column] = [it for it, at in zip(*_columns(file, name), strict=True) if at == name]
+            texts[name] = np.array(arrow_texts(column), object)
+        rows = file.metadata.num_rows
+    if twice:
+        raise ValueError(f"{path}: a column has the name of another; every name once is needed")
+    others = {name: str(schema.field(name).type) for name in names if name not in texts}
+    return pd.DataFrame(texts, index=range(rows), columns=list(texts)), others
+
+
+def _columns(file: Any, name: str) -> tuple[list[Any], list[str]]:
+    table = file.read(columns=[name])
+    return table.columns, table.column_names
+
+
+def is_text_type(kind: Any) -> bool:
+    """Whether cells of an Arrow type are read: numbers, texts, truth values, dates, dates with times, UUIDs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> is_text_type(pa.date32()), is_text_type(pa.list_(pa.int8()))
+    (True, False)
+    """
+    return _writer(kind) is not None
+
+
+def arrow_texts(column: Any) -> list[str]:
+    """The text of every cell; empty where there is none.
+
+    A whole number is written as one whatever its column holds: one empty cell makes floats of all whole numbers, in
+    many programs. Bytes that are no UTF-8 are written ``\\xff``.
+
+    Parameters
+    ----------
+    column : pyarrow.Array or ChunkedArray
+        Of a type that `is_text_type` takes.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> arrow_texts(pa.array([2.0, 0.1, float("nan"), None]))
+    ['2', '0.1', '', '']
+    """
+    chunks = getattr(column, "chunks", [column])
+    return [text for chunk in chunks for text in _chunk(chunk)]
+
+
+def _chunk(array: Any) -> list[str]:
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        known = np.array([*_chunk(array.dictionary), ""], object)
+        # by its place, and the empty text at the end where there is none
+        at = array.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        at[array.indices.is_null().to_numpy(zero_copy_only=False)] = len(known) - 1
+        return list(known[at])
+    writer = _writer(kind)
+    assert writer is not None
+    texts = np.array(writer(array), object)
+    texts[array.is_null().to_numpy(zero_copy_only=False)] = ""
+    return list(texts)
+
+
+def _writer(kind: Any) -> Callable[[Any], list[str]] | None:
+    """What makes texts of the cells of an array of this type; None where nothing does."""
+    import pyarrow as pa
+
+    is_ = pa.types
+    if is_.is_dictionary(kind):
+        return _chunk if is_text_type(kind.value_type) else None
+    if str(kind) == "extension<arrow.uuid>":
+        return lambda array: [str(UUID(bytes=it or bytes(16))) for it in array.storage.to_pylist()]
+    if is_.is_boolean(kind) or is_.is_integer(kind) or is_.is_decimal(kind) or is_.is_null(kind):
+        return lambda array: [str(it) for it in array.to_pylist()]
+    if is_.is_floating(kind):
+        return _floats
+    if is_.is_string(kind) or is_.is_large_string(kind):
+        return lambda array: _bytes(array.cast(pa.large_binary()))
+    if is_.is_string_view(kind):
+        return lambda array: _bytes(array.cast(pa.binary_view()))
+    if any(is_it(kind) for is_it in (is_.is_binary, is_.is_large_binary, is_.is_binary_view, is_.is_fixed_size_binary)):
+        return _bytes
+    if is_.is_date32(kind):
+        return lambda array: _dates(array.view(pa.int32()), "D")
+    if is_.is_date64(kind):
+        return lambda array: _dates(array.view(pa.int64()), "ms")
+    if is_.is_timestamp(kind):
+        zone = "" if kind.tz is None else "+00:00"
+        return lambda array: _dates(array.view(pa.int64()), kind.unit, zone)
+    return None
+
+
+def _floats(array: Any) -> list[str]:
+    # str, not repr: numpy's says which type
+    texts = [str(it) for it in array.to_numpy(zero_copy_only=False)]
+    return ["" if text == "nan" else text.removesuffix(".0") for text in texts]
+
+
+def _bytes(array: Any) -> list[str]:
+    return [(it or b"").decode("utf-8", "backslashreplace") for it in array.to_pylist()]
+
+
+def _dates(array: Any, unit: str, zone: str = "") -> list[str]:
+    """As ISO 8601 has it, without a time at midnight; of a time zone the time in Greenwich."""
+    moments = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64).astype(f"datetime64[{unit}]")
+    return [_moment(text, zone) for text in np.datetime_as_string(moments).tolist()]
+
+
+def _moment(text: str, zone: str) -> str:
+    day, _, time = text.partition("T")
+    if day == "Na":  # the least number is no moment to numpy
+        return ""
+    time = time.rstrip("0").rstrip(".") if "." in time else time
+    return day + (f" {time}" if time.strip("0:") else "") + zone
