@@ -361,6 +361,126 @@ def test_ranges_that_cannot_be_told_are_refused_before_anything_is_spent(words, 
     assert not dprank.Budget(kept).entries()
 
 
+LIKELIHOOD = ["--mechanism", "PerturbedMLE", "--public-graph"]
+
+
+def test_who_compared_what_is_public_only_where_somebody_says_so(survey, tmp_path, capsys):
+    words = ["release", "ranking", survey, *COMPARED, *RANK]
+    code, out, error = run(capsys, *words, "--mechanism", "PerturbedMLE")
+    assert (code, out) == (2, "")
+    assert "--public-graph" in error
+    assert "NoisyCounts" in error
+    published = tmp_path / "release.json"
+    assert run(capsys, *words, *LIKELIHOOD, "--out", published)[0] == 0
+    found = json.loads(published.read_text())
+    assert any("who compared what" in line for line in found["not protected"])
+    found["not protected"] = [line for line in found["not protected"] if "who compared what" not in line]
+    published.write_text(json.dumps(found))
+    code, _, error = run(capsys, "verify", published)
+    assert (code, "who compared what" in error) == (2, True)
+
+
+def test_strengths_without_ranges_are_no_refusal(survey, tmp_path, capsys):
+    """80 answers to 2 of 3 pairs are on no graph on which all pairs are met equally often, as 120 would be."""
+    kept, words = tmp_path / "b.sqlite", ["release", "ranking", survey, *COMPARED, *RANK, *LIKELIHOOD]
+    assert run(capsys, "budget", kept, "--epsilon", "3")[0] == 0
+    code, out, error = run(capsys, *words, "--persons", "40", "--budget", kept)
+    assert (code, out, "equally many" in error, dprank.Budget(kept).entries()) == (2, "", True, [])
+    published = tmp_path / "release.json"
+    code, out, error = run(capsys, *words, "--persons", "60", "--budget", kept, "--out", published)
+    assert (code, error) == (0, "")
+    assert ("no ranges" in out) == (json.loads(published.read_text())["ranges"] == [])
+    assert len(dprank.Budget(kept).entries()) == 1
+    assert run(capsys, "verify", published)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["folder", "no folder/release.json", "file/release.json"],
+)
+def test_a_place_where_nothing_can_be_written_is_refused_before_anything_is_spent(place, survey, tmp_path, capsys):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("x")
+    kept = tmp_path / "b.sqlite"
+    assert run(capsys, "budget", kept, "--epsilon", "3")[0] == 0
+    words = ["release", "ranking", survey, *COMPARED, *RANK, "--budget", kept, "--out", tmp_path / place]
+    code, out, error = run(capsys, *words)
+    assert (code, out, len(error.splitlines())) == (2, "", 1)
+    assert not dprank.Budget(kept).entries()
+
+
+def test_what_is_spent_is_shown_where_it_can_be_written_no_more(survey, tmp_path, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "release.json")
+
+    monkeypatch.setattr("os.replace", full)
+    out = tmp_path / "release.json"
+    code, said, error = run(capsys, "release", "ranking", survey, *COMPARED, *RANK, "--out", out)
+    assert (code, "No space left" in error, out.exists()) == (2, True, False)
+    assert sorted(read_publication(said).ranking) == sorted(ITEMS.split(","))
+    assert [path.name for path in tmp_path.iterdir()] == ["survey.csv"]
+
+
+BALLOTS = ["--items", "roads,schools,parks,debt", "--person", "person", "--epsilon", "1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["ranking", "survey", *COMPARED, *RANK, *LIKELIHOOD, "--score", "net"], "score = 'net'"),
+        (["ranking", "survey", *COMPARED, *RANK, *LIKELIHOOD, "--adjacency", "add_remove"], "adjacency = 'add_remove'"),
+        (["ranking", "survey", *COMPARED, *RANK, *LIKELIHOOD, "--design", "once"], "design = 'once'"),
+        (["ranking", "survey", *COMPARED, *RANK, "--public-graph"], "public-graph = True"),
+        (["ranking", "survey", *COMPARED, "--protect", "answer", "--epsilon", "1", "--answers", "2"], "answers"),
+        (["consensus", "ballots", *BALLOTS, "--rule", "borda"], "rule = 'borda'"),
+        (["agreement", "ballots", *BALLOTS, "--voters", "250", "--mechanism", "LaplaceUnif", "--statistic", "ranks"],
+         "statistic = 'ranks'"),
+        (["topk", "survey", "--item", "left", "--person", "who", "--items", ITEMS, "--k", "1", "--per-person", "1",
+          "--epsilon", "1", "--mechanism", "Peeling", "--values"], "values = True"),
+    ],
+)  # fmt: skip
+def test_a_flag_is_used_or_refused(words, said, survey, capsys):
+    files = {"survey": survey, "ballots": dprank.example("ballots.csv")}
+    code, out, error = run(capsys, "release", words[0], files[words[1]], *words[2:])
+    assert (code, out) == (2, "")
+    assert said in error
+    assert "no such choice" in error or "answers" in said
+
+
+def test_rounds_keep_the_bound_on_a_person_too(tmp_path, capsys, monkeypatch):
+    """Of whoever has all items just so many count, in rounds as in one pass."""
+    path = tmp_path / "have.csv"
+    path.write_text("who,what\n" + "\n".join(f"{v},{it}" for v in range(50) for it in "abcdef"))
+    seen = []
+    draw = dprank.Peeling.release
+    monkeypatch.setattr(dprank.Peeling, "release", lambda self, x, rng: seen.append(list(x)) or draw(self, x, rng))
+    words = ["--item", "what", "--person", "who", "--items", "a,b,c,d,e,f"]
+    release = ["--k", "2", "--epsilon", "1", "--mechanism", "Peeling", "--per-person", "2"]
+    assert run(capsys, "release", "topk", path, *words, *release)[0] == 0
+    counts = tmp_path / "counts.json"
+    count = ["count", path, *words, "--per-person", "2", "--out", counts]
+    assert run(capsys, *count)[0] == 0
+    assert run(capsys, "release", "topk", "--counts", counts, *release)[0] == 0
+    assert sum(seen[0]) == 100
+    assert seen[0] == seen[1]
+    code, _, error = run(capsys, "release", "topk", "--counts", counts, *release[:-1], "3")
+    assert (code, "per_person" in error) == (2, True)
+
+
+@pytest.mark.parametrize("left_out", [0, 1])
+def test_margins_do_not_tell_whether_the_number_of_ballots_is_odd(left_out, tmp_path, capsys):
+    """With one ballot that does not count, or one that does, margins of full ballots would be even, or odd."""
+    path, out, parities = tmp_path / "b.csv", tmp_path / "release.json", set()
+    rows = [f"p{v},1,2" for v in range(20)] + ["q,1,1" if left_out else "q,2,1"]
+    path.write_text("person,a,b\n" + "\n".join(rows))
+    for _ in range(30):
+        words = ["--items", "a,b", "--person", "person", "--epsilon", "0.5", "--mechanism", "NoisyMatrix", "--out", out]
+        assert run(capsys, "release", "consensus", path, *words)[0] == 0
+        margins = np.array(json.loads(out.read_text())["release"]["output"]["margins"])
+        parities.add(margins[0, 1] % 2)
+    assert len(parities) > 1
+
+
 def test_an_answer_alone_bounds_no_person(survey, capsys):
     words = ["release", "ranking", survey, *COMPARED, "--protect", "answer", "--epsilon", "1", "--persons", "40"]
     code, out, error = run(capsys, *words)

@@ -502,7 +502,7 @@ def topk(
         delta=delta,
         k=k,
         noise=noise,
-        per_person=None if mechanism == "Peeling" else per_person,
+        per_person=per_person,
         adjacency=adjacency or "add_remove",
         ordered=ordered,
         values=values,

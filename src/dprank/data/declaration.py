@@ -313,7 +313,9 @@ class Declaration:
 
         Notes
         -----
-        O(rows).
+        O(rows). How many ballots are left is part of the data. `NoisyMatrix` takes their number for public where they
+        are full: its margins are all odd, or all even. Release what is read here with ``ballots="partial"``, as
+        `dprank release consensus` does: then a ballot that does not count is one that ranks nothing.
         """
         return read_file(self, path)
 

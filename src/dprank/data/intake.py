@@ -90,6 +90,10 @@ def _questionnaire(table: Table) -> Intake:
     if not named:
         raise ValueError(f"{table.path}: no column is named like 'Pay vs Hours', by two declared items; say --pairs")
     found = [(table.column(header), pair) for header, pair in named.items()]
+    names = [column.name for column, _ in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{table.path}: column {name!r} is two of the pairs after cleaning; each is a column")
     rows = len(table.frame)
     if declared.person is None:
         nobody, voter = np.zeros(rows, bool), np.arange(rows)

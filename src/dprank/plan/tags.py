@@ -174,6 +174,8 @@ def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequen
     if given.get("ballots", "full") != "full" and "ballots" not in known:
         able = [one for one in fit if "ballots" in signature(mechanism_class(one).calibrated).parameters]
         raise ValueError(f"mechanism = {name!r} takes full ballots alone; of others {' or '.join(able)}")
+    if name == "Peeling":  # its rounds cost the same for however many items of a person: the tallies are bounded
+        given.pop("per_person", None)
     for key in [key for key in given if key not in known]:
         if given.pop(key) not in (None, NEUTRAL.get(key)):
             raise ValueError(f"{key.replace('_', '-')} = {asked[key]!r}; a {name} has no such choice")

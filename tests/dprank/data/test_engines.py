@@ -231,6 +231,31 @@ def test_files_of_different_types_are_refused(tmp_path):
         count([tmp_path / "all.parquet", tmp_path / "other.parquet"], PAIRS, per_person=3, engine="duckdb")
 
 
+def test_numpy_too_refuses_what_could_make_two_of_a_person(tmp_path):
+    frame = many(tmp_path / "all.parquet", 10)
+    frame.assign(who=pd.to_datetime(frame["who"])).to_parquet(tmp_path / "dates.parquet")
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    files = [tmp_path / f"all.{it}" for it in ("parquet", "csv")]
+    with pytest.raises(ValueError, match="one kind is needed"):
+        count(files, PAIRS, per_person=3)
+    with pytest.raises(ValueError, match="another name or type"):
+        count([files[0], tmp_path / "dates.parquet"], PAIRS, per_person=3)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "duckdb"])
+def test_a_file_is_counted_once_by_whatever_name(tmp_path, engine):
+    path = tmp_path / "all.parquet"
+    many(path, 10)
+    (tmp_path / "soft.parquet").symlink_to(path)
+    (tmp_path / "hard.parquet").hardlink_to(path)
+    for again in (path, tmp_path / "soft.parquet", tmp_path / "hard.parquet", tmp_path / "." / "all.parquet"):
+        with pytest.raises(ValueError, match="every file once is needed"):
+            count([path, again], PAIRS, per_person=3, engine=engine)
+    with pytest.raises(ValueError, match="every file once is needed"):
+        split([path, tmp_path / "soft.parquet"], PAIRS, 2, tmp_path / "shards")
+    assert not (tmp_path / "shards").exists()
+
+
 def test_csv_is_for_numpy(tmp_path):
     (tmp_path / "answers.csv").write_text("who,a,b,said\n1,Rome,Oslo,1\n")
     assert count(tmp_path / "answers.csv", PAIRS, per_person=3).kept == 1

@@ -101,6 +101,16 @@ def test_of_preflib_the_same(tmp_path):
     assert (two.data.margins() == intake.data.margins()[:2, :2]).all()
 
 
+def test_write_ins_that_are_one_item_are_one_on_every_ballot(tmp_path):
+    """Two spellings of an item: of a ballot that has both, the better place; and no ballot refuses the file."""
+    names = ("Roads", "roads ", "parks", "schools")
+    header = ["DATA TYPE: toi", "NUMBER ALTERNATIVES: 4", "NUMBER VOTERS: 6", "NUMBER UNIQUE ORDERS: 3"]
+    header += [f"ALTERNATIVE NAME {at}: {name}" for at, name in enumerate(names, 1)]
+    text = "\n".join([*(f"# {it}" for it in header), "1: 3,1,4,2", "2: 2,3,{1,4}", "3: {1,2},3"])
+    intake = read(tmp_path, text, "a.toi", form="preflib", clean=("strip", "casefold"), **PARTIAL)
+    assert Counter(map(tuple, intake.data.places.tolist())) == {(1, 2, 0): 1, (0, 2, 1): 2, (0, -1, 1): 3}
+
+
 @each(
     "rows, reason",
     [
@@ -232,6 +242,13 @@ def test_a_questionnaire_with_a_column_a_pair(tmp_path_factory, keys):
     assert intake.left_out == {"no person": 2, "no such answer": 1}
     assert (intake.rows, intake.kept) == (7, 4)
     assert intake.misread == {"zoo": 1}
+
+
+def test_a_column_of_a_questionnaire_is_one_pair(tmp_path):
+    text = csv(("who", "Q1"), ("ann", "roads"))
+    pairs = {"Q1": "roads vs parks", "q1": "parks vs roads"}
+    with refused("'Q1' is two of the pairs"):
+        read(tmp_path, text, kind="comparisons", form="wide", person="who", pairs=pairs, clean=("casefold",))
 
 
 def test_a_questionnaire_of_nobody_is_one_sheet_each(tmp_path):
