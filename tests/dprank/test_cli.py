@@ -453,7 +453,12 @@ def test_rounds_keep_the_bound_on_a_person_too(tmp_path, capsys, monkeypatch):
     path.write_text("who,what\n" + "\n".join(f"{v},{it}" for v in range(50) for it in "abcdef"))
     seen = []
     draw = dprank.Peeling.release
-    monkeypatch.setattr(dprank.Peeling, "release", lambda self, x, rng: seen.append(list(x)) or draw(self, x, rng))
+
+    def kept(self, values, rng):
+        seen.append(list(values))
+        return draw(self, values, rng)
+
+    monkeypatch.setattr(dprank.Peeling, "release", kept)
     words = ["--item", "what", "--person", "who", "--items", "a,b,c,d,e,f"]
     release = ["--k", "2", "--epsilon", "1", "--mechanism", "Peeling", "--per-person", "2"]
     assert run(capsys, "release", "topk", path, *words, *release)[0] == 0
