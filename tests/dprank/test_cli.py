@@ -409,6 +409,15 @@ def test_a_place_where_nothing_can_be_written_is_refused_before_anything_is_spen
     assert not dprank.Budget(kept).entries()
 
 
+def test_what_is_no_file_is_written_through(survey, tmp_path, capsys):
+    (tmp_path / "kept.json").write_text("")
+    (tmp_path / "link.json").symlink_to(tmp_path / "kept.json")
+    for out in (tmp_path / "link.json", "/dev/null"):
+        assert run(capsys, "release", "ranking", survey, *COMPARED, *RANK, "--out", out)[0] == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert read_publication((tmp_path / "kept.json").read_text()).publishable
+
+
 def test_what_is_spent_is_shown_where_it_can_be_written_no_more(survey, tmp_path, capsys, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", "release.json")

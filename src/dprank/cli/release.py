@@ -146,6 +146,8 @@ def _require_writable(out: Path) -> None:
     """Refuse, before anything is spent, a place where no file can be written."""
     if out.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder; the name of a file is needed", str(out))
+    if _written_through(out):
+        return
     with tempfile.TemporaryFile(dir=out.parent) as place:
         place.write(bytes(1 << 16))
     if out.exists():
@@ -153,8 +155,16 @@ def _require_writable(out: Path) -> None:
             pass
 
 
+def _written_through(out: Path) -> bool:
+    """A pipe, a device or a link: what stands in its place would be another thing."""
+    return out.is_symlink() or (out.exists() and not out.is_file())
+
+
 def _write(out: Path, text: str) -> None:
     """All of a file or nothing; what cannot be written any more is shown, as it is spent."""
+    if _written_through(out):
+        out.write_text(text, encoding="utf-8")
+        return
     half = out.with_name(f".{out.name}.{os.getpid()}")
     try:
         half.write_text(text, encoding="utf-8")
