@@ -150,6 +150,10 @@ def shown_frame(release: Release, sampling: Sampling | None = None, persons: int
 def told(release: Release, found: list[dict[str, Any]], top: int | None = None) -> list[str]:
     """What the ranges mean, who may be among the `top` best, and how far apart values must be: in sentences."""
     said = []
+    if isinstance(release, Decision):
+        size = getattr(release.mechanism, "size", None)
+        seldom = "" if size is None else f": of polls in which nobody agrees {size:.3g} at most, as a share, seem to"
+        said.append(f"They agree{seldom}." if release.reject else "That they agree on anything is not shown.")
     for one in found:
         if isinstance(release, Selection):
             said.append(CHOSEN)

@@ -337,6 +337,7 @@ def test_ranges_with_sampling_and_the_best(survey, tmp_path, capsys):
     assert "## How sure this is" in text
     assert "at most 40 persons" in text
     assert "if others had been asked" not in text
+    out.unlink()
     code, said, _ = run(capsys, *words, "--sampling", "answers")
     assert (code, "Bradley-Terry" in said) == (0, True)
 
@@ -488,6 +489,7 @@ def test_margins_do_not_tell_whether_the_number_of_ballots_is_odd(left_out, tmp_
     rows = [f"p{v},1,2" for v in range(20)] + ["q,1,1" if left_out else "q,2,1"]
     path.write_text("person,a,b\n" + "\n".join(rows))
     for _ in range(30):
+        out.unlink(missing_ok=True)
         words = ["--items", "a,b", "--person", "person", "--epsilon", "0.5", "--mechanism", "NoisyMatrix", "--out", out]
         assert run(capsys, "release", "consensus", path, *words)[0] == 0
         margins = np.array(json.loads(out.read_text())["release"]["output"]["margins"])

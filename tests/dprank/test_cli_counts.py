@@ -89,7 +89,9 @@ def test_from_counts_to_a_published_file(folder, tmp_path):
     published = (tmp_path / "release.json").read_text()
     assert "4102" not in published  # nothing of the curator's numbers
     assert not {"rows", "left_out", "counts"} & set(json.loads(published))
+    (tmp_path / "release.json").unlink()
     assert said(*words, "--dataset", "survey").code == 3
+    assert not (tmp_path / "release.json").exists()
     top = counts_of(folder, HAVE, ("--per-person", "2"))
     assert said("release", "topk", "--counts", top, "--k", "2", "--per-person", "2", "--epsilon", "1").code == 0
 

@@ -395,7 +395,13 @@ def test_what_is_no_file_of_preflib(tmp_path_factory, name):
     ]
     budget = folder / "budget.sqlite"
     dprank.Budget(budget, epsilon=10.0)
-    refused_by(path, budget, TOC, ["consensus", *TOC], "directory" if name != "missing" else "No such file")
+    refused_by(
+        path,
+        budget,
+        TOC,
+        ["consensus", *TOC],
+        {"a folder": "is a folder", "missing": "No such file"}.get(name, "Not a directory"),
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can become nobody")

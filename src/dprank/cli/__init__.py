@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from errno import EISDIR
 from functools import cache
 from typing import Any, NoReturn
 
@@ -59,9 +60,12 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         code = _command()(arguments, standalone_mode=False, prog_name="dprank")
     except ValueError as error:
-        _refuse(" ".join(str(error).split()), 3 if type(error).__name__ == "BudgetRefused" else 2)
+        spent = type(error).__name__ == "BudgetRefused"
+        more = "; nothing was spent: ask for less, or release no more of these people" * spent
+        _refuse(" ".join(str(error).split()) + more, 3 if spent else 2)
     except OSError as error:
-        _refuse(f"{error.filename or 'file'}: {error.strerror or type(error).__name__}", 2)
+        what = "is a folder; the name of a file is needed" if error.errno == EISDIR else error.strerror
+        _refuse(f"{error.filename or 'file'}: {what}" if error.errno else str(error), 2)
     except MemoryError:
         _refuse("not enough memory for so many items", 2)
     except Exception as error:
@@ -71,5 +75,6 @@ def main(arguments: list[str] | None = None) -> None:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message())
             sys.exit(2)
-        _refuse(f"{error.format_message().rstrip('.')}; see {getattr(asked, 'command_path', 'dprank')} --help", 2)
+        said = error.format_message().rstrip(".").replace(", unable to parse string as a number", ", as 0.5")
+        _refuse(f"{said}; see {getattr(asked, 'command_path', 'dprank')} --help", 2)
     sys.exit(code if isinstance(code, int) else 0)

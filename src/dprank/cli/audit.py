@@ -25,7 +25,7 @@ from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.audit import betting
 from dprank.audit.auditor import ROUNDING, audit
-from dprank.cli.options import AsJson, console
+from dprank.cli.options import AsJson, about, console, published_text
 from dprank.cli.path import FILE, PATHS, CommandLine
 from dprank.data.comparisons import Comparisons
 from dprank.data.rankings import Rankings
@@ -86,7 +86,8 @@ def audit_command(
     else:
         if len(files) != 1:
             raise ValueError(f"one published file is audited; {len(files)} given")
-        mechanism = read_publication(files[0].read_text(encoding="utf-8")).mechanism
+        with about(files[0]):
+            mechanism = read_publication(published_text(files[0])).mechanism
         found[type(mechanism).__name__] = _published(mechanism, releases)
     if as_json:
         print(json.dumps({name: dict(it) for name, it in found.items()}))

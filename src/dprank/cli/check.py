@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,6 +35,7 @@ from dprank.cli.options import (
     console,
     declaration_of,
     form_of,
+    require_replaceable,
 )
 from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
@@ -100,6 +101,7 @@ def check(
         weight=weight,
         max_weight=max_weight,
     )
+    require_replaceable(out)
     intake = declared.read(file)
     if out:
         out.write_text(declared.to_toml(), encoding="utf-8")
@@ -117,6 +119,8 @@ def check(
             shown.print(f"{name}: {key}: {number}", markup=False)
         if len(value) > SHOWN:
             shown.print(f"{name}: and {len(value) - SHOWN} more; --json has all", markup=False)
+    for line in _next(intake, declared):
+        shown.print(line, markup=False)
     shown.print("every rule above looks at one row, or at one person's rows: it keeps the guarantee", markup=False)
     shown.print(
         "an alias keeps it if chosen by this list of items alone; chosen after looking at who wrote what, it is a use "
@@ -125,6 +129,40 @@ def check(
     )
     if out:
         shown.print(f"declaration: {out}", markup=False)
+
+
+def _next(intake: Intake, declared: Declaration) -> list[str]:
+    """What to do about the most common slips."""
+    told = [] if intake.kept else ["nothing counts: a release would be noise alone"]
+    if declared.kind == "comparisons" and declared.answers is None and "no such answer" in intake.left_out:
+        told.append("say with --map what answers mean, as left=1,right=0,equal=0.5")
+    best = _best(intake, declared)
+    if best and set(best) != set(declared.clean):
+        told.append(f"--clean {','.join(best)} makes items of the most cells")
+    return told
+
+
+def _best(intake: Intake, declared: Declaration) -> tuple[str, ...]:
+    """Fewest rules that make items of as many cells as any."""
+    found = {
+        rules: cells
+        for size in range(len(RULES) + 1)
+        for rules in combinations(RULES, size)
+        if (cells := _cells(intake, declared, rules)) >= 0
+    }
+    return max(found, key=lambda rules: (found[rules], -len(rules)))
+
+
+def _cells(intake: Intake, declared: Declaration, rules: tuple[str, ...]) -> int:
+    """How many cells are items by some rules; -1 where two items become one."""
+    try:
+        clean = cleaner(rules, declared.aliases)
+    except ValueError:  # an alias would have two meanings
+        return -1
+    names = Counter(clean(item) for item in declared.items)
+    if max(names.values()) > 1:
+        return -1
+    return sum(number for text, number in intake.written.items() if clean(text) in names)
 
 
 def looked(intake: Intake, declared: Declaration) -> dict[str, Any]:
@@ -138,6 +176,7 @@ def looked(intake: Intake, declared: Declaration) -> dict[str, Any]:
         "altered": dict(intake.altered),
         "unknown items": _unknown(intake, declared),
         "items that no row has": ", ".join(_unmet(intake, declared)) or "none",
+        "columns that are not used": ", ".join(map(repr, intake.unused[:SHOWN])) or "none",
         "misread": {repr(text): number for text, number in intake.misread.items()},
         "cleaning": would_mend(intake, declared),
     }
@@ -177,19 +216,12 @@ def would_mend(intake: Intake, declared: Declaration) -> dict[str, str]:
     'would mend 2 cells'
     """
 
-    def cells(rules: tuple[str, ...]) -> int:
-        clean = cleaner(rules, declared.aliases)
-        names = Counter(clean(item) for item in declared.items)
-        if max(names.values()) > 1:
-            return -1
-        return sum(number for text, number in intake.written.items() if clean(text) in names)
-
-    found, now = {}, cells(declared.clean)
+    found, now = {}, _cells(intake, declared, declared.clean)
     for rule in RULES:
         if rule in declared.clean:
-            many = now - max(0, cells(tuple(it for it in declared.clean if it != rule)))
+            many = now - max(0, _cells(intake, declared, tuple(it for it in declared.clean if it != rule)))
             found[rule] = f"mends {many} cell{'s' * (many != 1)}; {KEEPS}"
-        elif (then := cells((*declared.clean, rule))) < 0:
+        elif (then := _cells(intake, declared, (*declared.clean, rule))) < 0:
             found[rule] = "would make one of two declared items"
         else:
             found[rule] = f"would mend {then - now} cell{'s' * (then - now != 1)}; {KEEPS}"

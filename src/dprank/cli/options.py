@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,11 +13,21 @@ import typer
 from rich.console import Console
 
 from dprank._require import shown
-from dprank.data.cleaning import RULES
+from dprank.data.cleaning import RULES, nearest
 from dprank.data.declaration import FORMS, Declaration, declared_part, release_part
 from dprank.data.preflib import is_preflib, read_alternatives
 
-__all__ = ["console", "declaration_of", "form_of", "listed", "number", "paired"]
+__all__ = [
+    "about",
+    "console",
+    "declaration_of",
+    "form_of",
+    "listed",
+    "number",
+    "paired",
+    "published_text",
+    "require_replaceable",
+]
 
 File = Annotated[Path, typer.Argument(help="CSV, Parquet, or of PrefLib: .soc, .toc, .soi, .toi, .wmd.")]
 MaybeFile = Annotated[Path | None, typer.Argument(help="CSV, Parquet, or of PrefLib: .soc, .toc, .soi, .toi, .wmd.")]
@@ -36,8 +49,10 @@ def _planned(context: typer.Context, plan: Path | None) -> Path | None:
     if plan is not None and "rehearse" in known:
         found = release_part(plan)
         if unknown := sorted(found.keys() - known):
+            like = nearest(unknown[0], sorted(known))
+            meant = f"{like} is meant, maybe" if like else "it was planned for another question, maybe"
             raise ValueError(
-                f"{plan}: unknown key {shown(unknown[0])} of a release; allowed: {', '.join(sorted(known))}"
+                f"{plan}: unknown key {shown(unknown[0])} of a release that answers {context.command.name}; {meant}"
             )
         context.default_map = found
     return plan
@@ -193,7 +208,7 @@ def declaration_of(
         given["aliases"] = paired("alias", tuple(alias))
     merged = base | {key: value for key, value in given.items() if value is not None}
     if kind is not None and merged["kind"] != kind:
-        raise ValueError(f"kind = {merged['kind']!r} is declared; this takes {kind}")
+        raise ValueError(f"kind = {merged['kind']!r} is declared in {plan}; this takes {kind}")
     if not merged["items"]:
         listing = " (or name a file of PrefLib there, which makes its list public)" * (form.get("form") == "preflib")
         raise ValueError(
@@ -203,6 +218,34 @@ def declaration_of(
         return Declaration(**merged)
     except (TypeError, AttributeError):
         raise ValueError(f"{plan}: a value of another kind than the key has") from None
+
+
+def require_replaceable(out: Path | None) -> None:
+    """Refuse to write where another file than a declaration or a plan is."""
+    if out is not None and out.is_file() and out.stat().st_size:
+        try:
+            declared_part(out)
+        except ValueError:
+            raise FileExistsError(
+                errno.EEXIST, "is there already, and no plan; say another name, or take it away first", str(out)
+            ) from None
+
+
+def published_text(file: Path) -> str:
+    """What is in a published file."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeError:
+        raise ValueError(f"{file} is no published file, which is text in UTF-8") from None
+
+
+@contextmanager
+def about(file: Path) -> Iterator[None]:
+    """Say of which file it is that a refusal speaks."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
 
 
 def _items(said: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from dprank.cli.options import AsJson, Delta, Epsilon, listed
+from dprank.cli.options import AsJson, Delta, Epsilon, listed, require_replaceable
 from dprank.data.declaration import declared_part
 from dprank.plan.planner import Choice, Plan, alike, plan
 from dprank.plan.tags import TAGS, choosable
@@ -45,6 +45,8 @@ Trust = Annotated[str, typer.Option(help="Who may see what people answered: cura
 Gap = Annotated[
     float | None, typer.Option(help="Lead of an item over the next: 0.1 is 55 % against 45 %. 0.1 by default.")
 ]
+#: What a question is asked of.
+KINDS = {"ranking": "comparisons", "consensus": "ballots", "agreement": "ballots", "topk": "tallies"}
 #: Rows of the table on a terminal.
 MOST = 12
 
@@ -84,7 +86,10 @@ def _said(
     question: str, items: str | None, declared: Path | None, out: Path | None, as_json: bool, **asked: Any
 ) -> None:
     """Plan, write, show."""
+    require_replaceable(out)
     given = {key: value for key, value in asked.items() if value is not None}
+    if declared is not None and (kind := declared_part(declared).get("kind", KINDS[question])) != KINDS[question]:
+        raise ValueError(f"{declared}: kind = {kind!r}; a plan of {question} takes {KINDS[question]}")
     found = plan(question, items=_items(items, declared), **given)  # type: ignore[arg-type]
     if out:
         out.write_text(_file(found, declared), encoding="utf-8")

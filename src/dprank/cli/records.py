@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import dprank
-from dprank.cli.options import AsJson, console
+from dprank.cli.options import AsJson, about, console, published_text
 from dprank.publication import read_publication
 from dprank.registry import SECTORS, Facts, card
 from dprank.report import report
@@ -66,13 +66,16 @@ def report_command(
 
     Example: dprank report release.json --html
     """
-    text = _text(file)
+    with about(file):
+        text = report(published_text(file), "html" if html else "markdown")
     if html:
         target = file.with_suffix(".html")
-        target.write_text(report(text, "html"), encoding="utf-8")
+        if target == file:
+            raise ValueError(f"{file} is the published file itself; call it .json")
+        target.write_text(text, encoding="utf-8")
         console().print(f"report: {target}", markup=False)
     else:
-        print(report(text), end="")
+        print(text, end="")
 
 
 def verify(file: Annotated[Path, typer.Argument(help="A published file.")], as_json: AsJson = False) -> None:
@@ -80,16 +83,10 @@ def verify(file: Annotated[Path, typer.Argument(help="A published file.")], as_j
 
     Example: dprank verify release.json
     """
-    release = read_publication(_text(file))
+    with about(file):
+        release = read_publication(published_text(file))
     said = {"guarantee": str(release.guarantee), "mechanism": type(release.mechanism).__name__, "mark": release.mark}
     print(json.dumps(said) if as_json else f"{file}: {said['guarantee']}, by {said['mechanism']}; as it says of itself")
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except UnicodeError:
-        raise ValueError(f"{file} is no text in UTF-8") from None
 
 
 def card_command(
@@ -110,4 +107,5 @@ def card_command(
     facts = Facts(
         name=name, curators=tuple(curator), authors=tuple(author), use=use, region=region, day=day, sector=sector
     )
-    print(card(_text(file), facts), end="")
+    with about(file):
+        print(card(published_text(file), facts), end="")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -100,12 +101,12 @@ def _finish(
             markup=False,
         )
     shown.print(f"{release.guarantee}; {release.mark or 'drawn by the operating system'}", markup=False)
-    if not kept:
+    if not release.mark and not kept:
         shown.print(
             "no budget: nobody keeps count of what is released of these people; --budget FILE does", markup=False
         )
     if out:
-        shown.print(f"published file: {out}", markup=False)
+        shown.print(f"{'published file' if not release.mark else 'not for publication'}: {out}", markup=False)
 
 
 def _drawn(
@@ -139,20 +140,31 @@ def _drawn(
         data = _exactly(data, voters)
     if budget is None:
         return mechanism.release(data, SECURE)
-    return dprank.Budget(budget).release(mechanism, data, dataset=str(dataset))
+    kept = dprank.Budget(budget)
+    known = dict.fromkeys(entry.dataset for entry in kept.entries())
+    if like := [name for name in known if name != dataset and name.casefold() == str(dataset).casefold()]:
+        raise ValueError(f"dataset = {dataset!r}; {budget} knows {like[0]!r}, which differs in case alone: say which")
+    if known and dataset not in known:
+        print(
+            f"dprank: {budget} has no data set {dataset!r} yet, whose budget begins now; of people of "
+            f"{' or '.join(known)} say --dataset with that name",
+            file=sys.stderr,
+        )
+    return kept.release(mechanism, data, dataset=str(dataset))
 
 
 def _require_writable(out: Path) -> None:
-    """Refuse, before anything is spent, a place where no file can be written."""
+    """Refuse, before anything is spent, a place where no file can be written, or where a release may be."""
     if out.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder; the name of a file is needed", str(out))
+        raise IsADirectoryError(errno.EISDIR, "is a folder", str(out))
+    if not out.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(out.parent))
+    if out.is_file() and out.stat().st_size:
+        raise FileExistsError(errno.EEXIST, "is there already; say another name, or take it away first", str(out))
     if _written_through(out):
         return
     with tempfile.TemporaryFile(dir=out.parent) as place:
         place.write(bytes(1 << 16))
-    if out.exists():
-        with out.open("ab"):
-            pass
 
 
 def _written_through(out: Path) -> bool:
@@ -271,6 +283,8 @@ def ranking(
     drawing = _drawing(persons, sampling)
     if not whole and (answers, design) != (None, None):
         raise ValueError("answers and design are of persons; with --protect answer each answer counts by itself")
+    if answers is not None:
+        require_whole("answers", answers, 1)
     if whole and answers is None:
         raise ValueError(
             "answers are missing; say with --answers how many of a person's count: the noise grows with them"
@@ -373,7 +387,7 @@ def consensus(
 def agreement(
     file: File,
     epsilon: Epsilon,
-    voters: Annotated[int, typer.Option(help="How many ballots there are: a public number.")],
+    voters: Annotated[int, typer.Option("--voters", "--persons", help="How many ballots there are: a public number.")],
     size: Annotated[float, typer.Option(help="Chance of rejecting where nobody agrees.")] = 0.05,
     mechanism: Mechanism = None,
     statistic: Annotated[str | None, typer.Option(help="What a NoisyNorm looks at: ranks or pairs.")] = None,

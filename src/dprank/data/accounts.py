@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,6 +67,8 @@ class Intake:
         Labels of items as they are written, with the number of cells that hold them.
     misread : dict of str to int
         What stands for an answer, a place, an order or a weight, and is none.
+    unused : tuple of str
+        Columns of the file that say nothing of what is declared.
     """
 
     data: Any
@@ -77,6 +79,7 @@ class Intake:
     altered: Mapping[str, int]
     written: Mapping[str, int]
     misread: Mapping[str, int]
+    unused: tuple[str, ...] = ()
 
     @property
     def kept(self) -> int:
@@ -133,6 +136,7 @@ class Table:
         sniffed = sniff(path)
         self.declared, self.path, self.said, self.frame = declared, path, sniffed.said, sniffed.frame
         self.others = sniffed.others
+        self.used: set[Any] = set()
         self.clean = cleaner(declared.clean, declared.aliases)
         self.codes = {self.clean(name): at for at, name in enumerate(declared.items)}
         self.header: dict[str, list[Any]] = {}
@@ -143,14 +147,16 @@ class Table:
     def column(self, name: str) -> Any:
         """A column by its name, as written or after cleaning."""
         if name in self.frame.columns:
+            self.used.add(name)
             return self.frame[name]
         found = self.header.get(self.clean(name), [])
         if not found and (other := self.others.get(name)):
             raise ValueError(f"{self.path}: column {name!r} holds {other}; numbers, text or dates are needed")
         if not found:
-            raise ValueError(f"{self.path}: no column {name!r}; the file has no such name in its first line")
+            raise ValueError(f"{self.path}: no column {name!r}; the file has none of this name")
         if len(found) > 1:
             raise ValueError(f"{self.path}: line 1: several columns are {name!r} after cleaning; one is needed")
+        self.used.add(found[0])
         return self.frame[found[0]]
 
     def person(self, name: str) -> Any:
@@ -185,7 +191,8 @@ class Table:
 
     def done(self, data: Any) -> Intake:
         """The data, and the account."""
-        return self.ledger.done(data, self.said)
+        unused = (*(it for it in self.frame.columns if it not in self.used), *self.others)
+        return replace(self.ledger.done(data, self.said), unused=tuple(map(str, unused)))
 
 
 def ids_of(column: Any, rows: Any) -> Any:

@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 
 from dprank._require import require_extra
-from dprank.data.files import reading
+from dprank.data.files import MOST_COLUMNS, reading
 
 __all__ = ["arrow_texts", "is_text_type", "parquet_texts"]
 
@@ -44,24 +44,23 @@ def parquet_texts(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
 
     parquet = require_extra("pyarrow.parquet", "parquet", f"{path}: Parquet")
     with reading(path, "Parquet"), parquet.ParquetFile(path) as file:
-        schema, texts = file.schema_arrow, {}
+        schema, rows, texts = file.schema_arrow, file.metadata.num_rows, {}
         names = [name for name in schema.names if not name.startswith(_UNNAMED)]
-        twice = len(set(names)) < len(names)
-        fit = [] if twice else [name for name in names if is_text_type(schema.field(name).type)]
-        for name in fit:
-            # by its name alone a column of this one's name inside of another would come, too
-            [column] = [it for it, at in zip(*_columns(file, name), strict=True) if at == name]
-            texts[name] = np.array(arrow_texts(column), object)
-        rows = file.metadata.num_rows
-    if twice:
+        fit = {name for name in names if is_text_type(schema.field(name).type)} if _fair(names) else set()
+        table = file.read(columns=list(fit))
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            if name in fit:  # a name with a dot is that of a column inside of another, too
+                texts[name] = np.array(arrow_texts(column), object)
+    if len(names) > MOST_COLUMNS:
+        raise ValueError(f"{path} has more than {MOST_COLUMNS:,} columns")
+    if not _fair(names):
         raise ValueError(f"{path}: a column has the name of another; every name once is needed")
     others = {name: str(schema.field(name).type) for name in names if name not in texts}
-    return pd.DataFrame(texts, index=range(rows), columns=list(texts)), others
+    return pd.DataFrame(texts, index=range(rows), columns=[name for name in names if name in texts]), others
 
 
-def _columns(file: Any, name: str) -> tuple[list[Any], list[str]]:
-    table = file.read(columns=[name])
-    return table.columns, table.column_names
+def _fair(names: list[str]) -> bool:
+    return len(names) <= MOST_COLUMNS and len(set(names)) == len(names)
 
 
 def is_text_type(kind: Any) -> bool:

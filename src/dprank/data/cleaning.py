@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from dprank._require import require_one_of
+from dprank._require import require_one_of, shown
 
 __all__ = ["RULES", "cleaner", "nearest"]
 
@@ -28,28 +28,35 @@ def cleaner(rules: Iterable[str], aliases: Mapping[str, str] | None = None) -> C
     rules : iterable of {"nfkc", "strip", "spaces", "casefold"}
         Look-alike letters written alike; blanks around taken off; single blanks inside; one case.
     aliases : mapping of str to str, optional
-        What is written, after the rules, and what is meant: declared before looking, or chosen by a rule that sees the
-        public list of items alone. To choose them after looking at who wrote what is a use of the data.
+        What is written and what is meant, each cleaned by the rules: declared before looking, or chosen by a rule that
+        sees the public list of items alone. To choose them after looking at who wrote what is a use of the data.
 
     Raises
     ------
     ValueError
-        For another rule.
+        For another rule, or an alias of two meanings.
 
     Examples
     --------
-    >>> cleaner(["strip", "casefold"], {"scool": "school"})(" Scool ")
+    >>> cleaner(["strip", "casefold"], {"Scool": "School"})(" scool ")
     'school'
     """
     chosen = {require_one_of("clean", rule, tuple(RULES)) for rule in rules}
     steps = [step for name, step in RULES.items() if name in chosen]
-    meant = dict(aliases or {})
+    meant: dict[str, str] = {}
 
-    def clean(text: str) -> str:
+    def ruled(text: str) -> str:
         for step in steps:
             text = step(text)
+        return text
+
+    def clean(text: str) -> str:
+        text = ruled(text)
         return meant.get(text, text)
 
+    for written, means in (aliases or {}).items():
+        if meant.setdefault(ruled(written), ruled(means)) != ruled(means):
+            raise ValueError(f"aliases: {shown(written)} has two meanings after cleaning; one is needed")
     return clean
 
 

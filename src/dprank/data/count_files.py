@@ -57,6 +57,10 @@ class Counts:
         That were read of these people.
     left_out : mapping of str to int
         Rows that do not count, by reason.
+    others : int
+        Rows in the same files of people of other shards.
+    sizes : sequence of int
+        Bytes of each of the files, by which they are known again.
     rules : str
         The declaration, as TOML.
     engines : sequence of str
@@ -91,6 +95,8 @@ class Counts:
     parts: tuple[int, ...] = (1,)
     rows: int
     left_out: Mapping[str, int] | None = None
+    others: int = 0
+    sizes: tuple[int, ...] = ()
     rules: str = ""
     engines: tuple[str, ...] = ()
 
@@ -119,6 +125,8 @@ class Counts:
                 for reason, number in sorted(_mapping("left_out", self.left_out or {}).items())
                 if number
             },
+            others=require_whole("others", self.others, 0),
+            sizes=tuple(sorted(require_whole("sizes", it, 0) for it in _listed("sizes", self.sizes))),
             rules=_text("rules", self.rules),
             engines=tuple(sorted({_text("engines", it) for it in _listed("engines", self.engines)})),
         )
@@ -321,7 +329,8 @@ def merged(counts: Iterable[Counts]) -> Counts:
     Raises
     ------
     ValueError
-        Naming what differs, or the shard that is there twice.
+        Naming what differs, or the shard that is there twice; or where shards of other files were counted, and these
+        files hold people of shards that nobody counted.
 
     Notes
     -----
@@ -350,6 +359,13 @@ def merged(counts: Iterable[Counts]) -> Counts:
     parts = Counter(part for it in given for part in it.parts)
     if twice := [part for part, times in parts.items() if times > 1]:
         raise ValueError(f"shard {min(twice)}/{first.shards} is there twice; whoever is in it would be counted twice")
+    partial = [it for it in given if it.others]
+    if any(it.sizes != partial[0].sizes for it in partial):
+        raise ValueError(
+            "shards were counted of different files, each with people of other shards, whom nobody counted: count all "
+            "files for every shard, or `dprank split` each first"
+        )
+    missing = len(parts) < first.shards
     left_out: Counter[str] = Counter()
     for it in given:
         left_out.update(it.left_out or {})
@@ -359,6 +375,8 @@ def merged(counts: Iterable[Counts]) -> Counts:
         parts=tuple(parts),
         rows=sum(it.rows for it in given),
         left_out=dict(left_out),
+        others=max(it.others for it in given) if missing else 0,
+        sizes=partial[0].sizes if partial and missing else (),
         engines=tuple(name for it in given for name in it.engines),
     )
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, get_args
 from dprank._require import require_one_of, require_whole, settle, shown
 from dprank.data.accounts import Intake
 from dprank.data.ballots import HEAVIEST
-from dprank.data.cleaning import cleaner
+from dprank.data.cleaning import cleaner, nearest
 from dprank.data.comparisons import item_names
 from dprank.data.files import require_path
 from dprank.data.intake import pair_of, read_file
@@ -345,7 +345,9 @@ def declared_part(path: str | Path) -> dict[str, Any]:
     given.pop("release", None)
     known = {it.name for it in fields(Declaration)}
     if unknown := sorted(given.keys() - known):
-        raise ValueError(f"{path}: unknown key {shown(unknown[0])}; allowed: {', '.join(sorted(known))}")
+        like = nearest(unknown[0], sorted(known))
+        meant = f"{like} is meant, maybe" if like else f"allowed: {', '.join(sorted(known))}"
+        raise ValueError(f"{path}: unknown key {shown(unknown[0])}; {meant}")
     return given
 
 
@@ -383,7 +385,8 @@ def _toml_of(path: str | Path) -> dict[str, Any]:
     except RecursionError:
         raise ValueError(f"{path}: not TOML that means anything: brackets in brackets without end") from None
     except (tomllib.TOMLDecodeError, UnicodeError) as error:
-        raise ValueError(f"{path}: not TOML: {' '.join(str(error).split())}") from None
+        where = " in UTF-8" if isinstance(error, UnicodeError) else f": {' '.join(str(error).split())}"
+        raise ValueError(f"{path}: no plan, which is TOML{where}") from None
 
 
 def _texts(name: str, given: Any) -> tuple[str, ...]:

@@ -53,7 +53,8 @@ def by_duckdb(job: Job, memory: str, threads: int | None, folder: Any) -> Counts
             reasons.update(dict(zip(why["reason"], why["n"], strict=True)))
         # of one shard nobody counts the rows but the text itself
         total = rows if job.shards == 1 else reasons.total()
-        return job.result(job.summed(tables), total, reasons, f"duckdb {version('duckdb')}")
+        engine = f"duckdb {version('duckdb')}"
+        return job.result(job.summed(tables), total, reasons, engine, rows - total)
 
 
 def split_by_duckdb(job: Job, out: Path, memory: str, threads: int | None) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -76,8 +77,10 @@ class Job:
             known = codes >= 0
         return pa.table({"label": labels.filter(pa.array(known)), "code": pa.array(codes[known], pa.int64())})
 
-    def result(self, sums: dict[str, NDArray[np.int64]], rows: int, reasons: dict[int, int], engine: str) -> Counts:
-        """Counts, where all rows are accounted for."""
+    def result(
+        self, sums: dict[str, NDArray[np.int64]], rows: int, reasons: dict[int, int], engine: str, others: int
+    ) -> Counts:
+        """Counts, where all rows are accounted for; `others` are those of other shards."""
         kept = int(sums["persons"].sum() if "persons" in sums else sums["wins"].sum() + sums["ties"].sum() // 2)
         left_out = {REASONS[reason - 1]: number for reason, number in reasons.items() if reason}
         return Counts(
@@ -90,6 +93,8 @@ class Job:
             shards=self.shards,
             parts=(self.part,),
             rows=rows,
+            others=others,
+            sizes=tuple(os.stat(path).st_size for path in self.files),
             left_out=left_out | {BEYOND: reasons.get(0, 0) - kept},
             rules=self.declared.to_toml(),
             engines=(engine,),
@@ -135,7 +140,7 @@ def found_columns(job: Job, path: str, names: list[str]) -> dict[str, str]:
     for name, wanted in job.columns.items():
         it = wanted if wanted in names else header.get(clean(wanted))
         if it is None:
-            raise ValueError(f"{path}: no column {shown(wanted)}; the file has no such name in its first line")
+            raise ValueError(f"{path}: no column {shown(wanted)}; the file has none of this name")
         require_columns(names, [it])
         if sum(other.casefold() == it.casefold() for other in names) > 1:
             raise ValueError(f"{path}: column {shown(it)} differs from another in case only; SQL takes them for one")

@@ -208,11 +208,13 @@ def _by_numpy(job: Job) -> Counts:
         raise ValueError("files are CSV and Parquet; one person may be written otherwise in each: one kind is needed")
     if kinds == {True}:
         require_alike(job)
+    others = 0
     with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
         path = job.files[0]
         if len(job.files) > 1 or job.shards > 1:
             path = f"{folder}/shard.parquet"
-            _own_rows(job).to_parquet(path)
+            own, others = _own_rows(job)
+            own.to_parquet(path)
         intake = job.declared.read(path)
     if job.declared.kind == "tallies":
         sums = {"persons": intake.data.counts(job.per_person)}
@@ -221,16 +223,17 @@ def _by_numpy(job: Job) -> Counts:
         won, half, net = (whole_counts(data, score) for score in ("wins", "half", "net"))
         sums = {"wins": won, "ties": half - 2 * won, "losses": won - net}
     reasons = {REASONS.index(name) + 1: number for name, number in intake.left_out.items()}
-    return job.result(sums, intake.rows, reasons | {0: intake.kept}, f"numpy {np.__version__}")
+    return job.result(sums, intake.rows, reasons | {0: intake.kept}, f"numpy {np.__version__}", others)
 
 
-def _own_rows(job: Job) -> Any:
-    """The rows of the people of a shard, as text, in one table."""
+def _own_rows(job: Job) -> tuple[Any, int]:
+    """The rows of the people of a shard, as text, in one table; and how many there are of others."""
     import pandas as pd
 
-    frames = []
+    frames, rows = [], 0
     for path in job.files:
         frame = sniff(path).frame
+        rows += len(frame)
         found = found_columns(job, path, list(map(str, frame.columns)))
         frame = frame[list(found.values())].rename(columns={it: job.columns[name] for name, it in found.items()})
         if job.shards > 1:
@@ -241,4 +244,5 @@ def _own_rows(job: Job) -> Any:
             part[named] = shard_of(person_ids("person", distinct[named].astype(object)), job.shards)
             frame = frame[part[code] == job.part - 1]
         frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
+    own = pd.concat(frames, ignore_index=True)
+    return own, rows - len(own)

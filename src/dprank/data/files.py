@@ -11,8 +11,10 @@ from typing import Any
 
 from dprank._require import require_columns, require_extra, require_label, shown
 
-__all__ = ["as_pandas", "is_parquet", "parquet_frame", "read_table", "reading", "require_path"]
+__all__ = ["MOST_COLUMNS", "as_pandas", "is_parquet", "parquet_frame", "read_table", "reading", "require_path"]
 
+#: More make a table that nobody meant.
+MOST_COLUMNS = 100_000
 # the only words of a reader that are repeated: they say where
 _RAGGED = re.compile(r"Error tokenizing data\. C error: Expected \d+ fields in line (\d+), saw \d+\s*")
 

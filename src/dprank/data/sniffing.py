@@ -13,13 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dprank.data.arrow_texts import parquet_texts
-from dprank.data.files import is_parquet, require_path
+from dprank.data.files import MOST_COLUMNS, is_parquet, require_path
 
 __all__ = ["Sniffed", "decoded", "sniff"]
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-#: More make a table that nobody meant.
-MOST_COLUMNS = 100_000
 #: What a file begins with that says how it is encoded.
 MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 

@@ -43,11 +43,12 @@ def by_spark(job: Job, session: Any) -> Counts:
         why = spark.sql("SELECT reason, count(*) FROM coded GROUP BY reason").collect()
         reasons = Counter({row[0]: row[1] for row in why})
         # of one shard nobody counts the rows but the text itself
-        total = given.count() if job.shards == 1 else reasons.total()
+        rows = given.count()
+        total = rows if job.shards == 1 else reasons.total()
     finally:
         for name in looked_up:
             spark.table(f"{name}s").unpersist()
-    return job.result(job.summed([table]), total, reasons, f"spark {spark.version}")
+    return job.result(job.summed([table]), total, reasons, f"spark {spark.version}", rows - total)
 
 
 def _look_up(spark: Any, job: Job, column: str) -> Any:

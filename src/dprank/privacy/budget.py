@@ -189,7 +189,8 @@ class Budget:
         given = _require_limits(epsilon, delta, unit, adjacency, composition)
         if not _is_there(self.path) or _is_blank(self.path):
             if epsilon is None:
-                raise FileNotFoundError(f"{_named(self.path)}: no such budget; epsilon is needed to create it")
+                new = "dprank budget FILE --epsilon 3"
+                raise FileNotFoundError(f"{_named(self.path)}: no such budget; epsilon is needed to create it: {new}")
             promise = Guarantee(**{name: value for name, value in given.items() if name != "composition"})
             self._create(Limit.of(promise, given.get("composition", "basic")))
         with self._opened() as (_, limit):
