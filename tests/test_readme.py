@@ -48,8 +48,9 @@ def test_the_commands_lead_from_a_file_to_a_report(page, tmp_path, monkeypatch, 
     """Every line that begins with dprank, in their order, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     text = (ROOT / page).read_text(encoding="utf-8")
-    [block] = [it for it in re.findall(r"```bash\n(.*?)```", text, flags=re.DOTALL) if it.startswith("dprank ")]
-    for line in block.replace("\\\n", " ").splitlines():
+    blocks = [it for it in re.findall(r"```bash\n(.*?)```", text, flags=re.DOTALL) if it.startswith("dprank ")]
+    assert blocks
+    for line in "".join(blocks).replace("\\\n", " ").replace(" && ", "\n").splitlines():
         with pytest.raises(SystemExit) as end:
             dprank_command(shlex.split(line, comments=True)[1:])
         assert end.value.code == 0, capsys.readouterr().err

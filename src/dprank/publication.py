@@ -13,7 +13,8 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from dprank._require import as_list, require_one_of, require_whole, shown
-from dprank.data.declaration import Declaration
+from dprank.data.cleaning import cleaner
+from dprank.data.declaration import RULES_OF_BALLOTS, Declaration
 from dprank.privacy.pair_ranges import Sampling
 from dprank.release import Decision, Ranking, Release, Selection
 
@@ -73,6 +74,7 @@ RIGHT = (
     "With {:.0%} probability these are the right {}, "
     "if the last of the right ones is ahead of the next by {:g} or more."
 )
+TUNED = "nothing"
 GRAPH = "who compared what, and whether anybody left out what they were asked: a plan said so beforehand"
 SOFTWARE = ("dprank", "numpy", "opendp", "scipy")
 
@@ -197,20 +199,37 @@ def _unit(release: Release, declaration: Declaration | None) -> str:
     return "ballot" if declaration.kind == "ballots" else "questionnaire"
 
 
-def _several(unit: str) -> str:
-    return f"a person who gave several {unit}s, beyond each of them alone: nobody knows who gave which"
+def _unprotected(release: Release, unit: str) -> list[str]:
+    """What is not, in words: all that a file must say."""
+    several = f"a person who gave several {unit}s, beyond each of them alone: nobody knows who gave which"
+    answers = "a person who gave several answers, beyond each of them alone"
+    said = {
+        "that the data exist, and which items were declared": True,
+        "what the declaration says, and how many may take part": True,
+        answers: release.guarantee is not None and release.guarantee.unit == "comparison",
+        GRAPH: getattr(release.mechanism, "graph", None) == "public",
+        several: unit != "person",
+        release.mark: bool(release.mark),
+    }
+    return [line for line, holds in said.items() if holds]
 
 
-def _rules(declaration: Declaration | None, unit: str) -> dict[str, Any]:
-    """What was done to the rows."""
-    bounding = "what a person gives beyond the bound is left out, by a hash of that person's own rows"
+def _bounding(release: Release, unit: str) -> str:
+    """What becomes of rows beyond what one person contributes."""
     if unit != "person":
-        bounding = f"nobody knows who gave which: each {unit} counts"
+        return f"nobody knows who gave which: each {unit} counts"
+    most = getattr(release.mechanism, "per_person", None)
+    beyond = f"{most} of them" if type(most) is int else "the bound"
+    return f"what a person gives beyond {beyond} is left out, by a hash of that person's own rows"
+
+
+def _rules(release: Release, declaration: Declaration | None, unit: str) -> dict[str, Any]:
+    """What was done to the rows."""
     rules: dict[str, Any] = {
         "cleaning": [] if declaration is None else list(declaration.clean),
         "aliases": {} if declaration is None else dict(declaration.aliases or {}),
-        "bounding": bounding,
-        "tuned on the data": "nothing",
+        "bounding": _bounding(release, unit),
+        "tuned on the data": TUNED,
     }
     return rules | ({} if declaration is None else declaration.rules_of_ballots())
 
@@ -256,19 +275,7 @@ def publish(
     require_one_of("question", question, tuple(ASKED))
     if not isinstance(release, Ranking) and (sampling is not None or persons is not None):
         raise ValueError(f"sampling = {shown(sampling)}, persons = {shown(persons)}; only a ranking's are known")
-    left_out = [
-        "that the data exist, and which items were declared",
-        "what the declaration says, and how many may take part",
-    ]
-    if release.guarantee is not None and release.guarantee.unit == "comparison":
-        left_out.append("a person who gave several answers, beyond each of them alone")
-    if getattr(release.mechanism, "graph", None) == "public":
-        left_out.append(GRAPH)
     unit = _unit(release, declaration)
-    if unit != "person":
-        left_out.append(_several(unit))
-    if release.mark:
-        left_out.append(release.mark)
     written = "" if declaration is None else declaration.to_toml()
     file = {
         "schema": SCHEMA,
@@ -278,12 +285,27 @@ def publish(
         "top": _require_top(release, top),
         "right": right(release),
         "protects": protects(release, unit),
-        "not protected": left_out,
-        "rules": _rules(declaration, unit),
+        "not protected": _unprotected(release, unit),
+        "rules": _rules(release, declaration, unit),
         "declaration": hashlib.sha256(written.encode()).hexdigest() if written else None,
         "software": dict(_software()),
     }
     return json.dumps(file, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _require_rules(rules: Any, bounding: str) -> None:
+    needed = {"cleaning", "aliases", "bounding", "tuned on the data"}
+    if not isinstance(rules, dict) or not needed <= set(rules) <= needed | set(RULES_OF_BALLOTS):
+        raise ValueError("no publication: rules are not those of a release")
+    if rules["bounding"] != bounding:
+        raise ValueError("no publication: bounding is not that of its mechanism")
+    if rules["tuned on the data"] != TUNED:
+        raise ValueError("no publication: tuned on the data: no release of dprank is, but its noise would not cover it")
+    clean = as_list("cleaning", rules["cleaning"], "a list is needed")
+    aliases = rules["aliases"]
+    if not isinstance(aliases, dict) or not all(type(it) is str for it in aliases.values()):
+        raise ValueError("no publication: aliases are no table of what is written and what is meant")
+    cleaner(clean, aliases)
 
 
 def _require_top(release: Release, top: Any) -> int | None:
@@ -367,10 +389,9 @@ def read_publication(text: str) -> Release:
     if unit is None:
         raise ValueError("no publication: protects is not what its mechanism protects")
     said = as_list("not protected", file["not protected"], "a list is needed")
-    if unit != "person" and _several(unit) not in said:
-        raise ValueError(f"no publication: not protected does not say that one {unit} alone is")
-    if getattr(release.mechanism, "graph", None) == "public" and GRAPH not in said:
-        raise ValueError("no publication: not protected does not say that it is known who compared what")
+    if missing := [line for line in _unprotected(release, unit) if line not in said]:
+        raise ValueError(f"no publication: not protected does not say: {missing[0]}")
+    _require_rules(file["rules"], _bounding(release, unit))
     kind = {"ranking": Ranking, "consensus": Ranking, "topk": Selection, "agreement": Decision}[file["question"]]
     if not isinstance(release, kind):
         raise ValueError(f"no publication: a {type(release).__name__} answers no question of {file['question']}")

@@ -410,6 +410,92 @@ def test_a_place_where_nothing_can_be_written_is_refused_before_anything_is_spen
     assert not dprank.Budget(kept).entries()
 
 
+def test_nothing_is_written_over(survey, tmp_path, capsys):
+    """Neither a release that was paid for, nor the data, nor the budget: by a rehearsal as little as by a release."""
+    kept, plan, out = tmp_path / "b.sqlite", tmp_path / "plan.toml", tmp_path / "release.json"
+    assert run(capsys, "budget", kept, "--epsilon", "3")[0] == 0
+    words = ["release", "ranking", survey, *COMPARED, *RANK]
+    assert run(capsys, *words, "--budget", kept, "--out", out)[0] == 0
+    before = {path: path.read_bytes() for path in (survey, kept, out)}
+    for target in before:
+        for more in ([], ["--rehearse"], ["--budget", kept]):
+            code, said, error = run(capsys, *words, *more, "--out", target)
+            assert (code, said, "is there already" in error) == (2, "", True)
+        for command in (["check", survey, *COMPARED], ["count", survey, *COMPARED, "--answers", "2"]):
+            code, said, error = run(capsys, *command, "--out", target)
+            assert (code, said, "is there already" in error) == (2, "", True)
+    assert {path: path.read_bytes() for path in before} == before
+    for _ in range(2):  # a plan may be written over a plan
+        assert run(capsys, "check", survey, *COMPARED, "--out", plan)[0] == 0
+    page = tmp_path / "release.html"
+    page.write_bytes(out.read_bytes())
+    assert run(capsys, "report", page, "--html")[0] == 2
+    assert page.read_bytes() == out.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"not protected": []}, "not protected does not say"),
+        ({"rules": {"tuned on the data": "everything"}}, "tuned on the data"),
+        ({"rules": {"bounding": "what a person gives beyond 9 of them is left out"}}, "bounding"),
+        ({"rules": {"cleaning": ["spelling"]}}, "clean"),
+        ({"rules": {"more": 1}}, "rules are not those"),
+    ],
+)
+def test_what_a_file_says_of_its_making_is_held_to(change, said, survey, tmp_path, capsys):
+    out = tmp_path / "release.json"
+    assert run(capsys, "release", "ranking", survey, *COMPARED, *RANK, "--out", out)[0] == 0
+    found = json.loads(out.read_text())
+    assert "beyond 2 of them" in found["rules"]["bounding"]
+    rules = found["rules"] | change.pop("rules", {})
+    out.write_text(json.dumps(found | {"rules": rules} | change))
+    code, _, error = run(capsys, "verify", out)
+    assert (code, said in error, str(out) in error) == (2, True, True)
+
+
+def test_a_budget_says_which_data_it_knows(survey, tmp_path, capsys):
+    kept, words = tmp_path / "b.sqlite", ["release", "ranking", survey, *COMPARED, *RANK]
+    assert run(capsys, "budget", kept, "--epsilon", "1")[0] == 0
+    assert run(capsys, *words, "--budget", kept)[2] == ""
+    code, _, error = run(capsys, *words, "--budget", kept, "--dataset", "Survey.csv")
+    assert (code, "differs in case alone" in error) == (2, True)
+    code, _, error = run(capsys, *words, "--budget", kept, "--dataset", "another")
+    assert (code, "'another'" in error, "survey.csv" in error) == (0, True, True)
+    code, _, error = run(capsys, *words, "--adjacency", "add_remove", "--budget", kept)
+    assert (code, "'add_remove'" in error, "'replace'" in error) == (3, True, True)
+    for missing in (tmp_path / "none.sqlite", tmp_path):
+        code, _, error = run(capsys, *words, "--budget", missing)
+        assert (code, len(error.splitlines()), missing.name in error) == (2, 1, True)
+
+
+def test_what_to_do_next(survey, tmp_path, capsys):
+    """A slip has a remedy in its line, for whoever keeps the data."""
+    plan = tmp_path / "plan.toml"
+    bare = [word for word in COMPARED if word not in ("--map", "left=1,right=0,equal=0.5")]
+    said = run(capsys, "check", survey, *bare, "--out", plan)[1]
+    assert "--map" in said
+    assert "nothing counts" in said
+    text = survey.read_text().replace("Pay,Hours", "PAY ,Hours")
+    survey.write_text(text)
+    said = run(capsys, "check", survey, *COMPARED)[1]
+    assert "--clean strip,casefold makes items of the most cells" in said
+    words = ["check", survey, *COMPARED, "--clean", "strip,casefold"]
+    assert "makes items" not in run(capsys, *words)[1]
+    survey.write_text(text.replace("PAY ", "Pey"))
+    assert "rows that count: 80" in run(capsys, *words, "--alias", "Pey=Pay")[1]
+    code, _, error = run(capsys, "release", "consensus", survey, "--plan", plan, "--epsilon", "1")
+    assert (code, "'comparisons'" in error, "takes ballots" in error) == (2, True, True)
+    code, _, error = run(capsys, "plan", "consensus", "--plan", plan, "--persons", "9", "--epsilon", "1")
+    assert (code, "takes ballots" in error) == (2, True)
+    plan.write_text(plan.read_text() + "\n[release]\nepsillon = 1\n")
+    code, _, error = run(capsys, "release", "ranking", survey, "--plan", plan)
+    assert (code, "epsilon is meant" in error) == (2, True)
+    code, _, error = run(capsys, "plan", "topk", "--items", "99", "--persons", "50", "--epsilon", "1", "--k", "9",
+                         "--per-person", "3", "--share", "0.5")  # fmt: skip
+    assert (code, "people would have" in error) == (2, True)
+
+
 def test_what_is_no_file_is_written_through(survey, tmp_path, capsys):
     (tmp_path / "kept.json").write_text("")
     (tmp_path / "link.json").symlink_to(tmp_path / "kept.json")

@@ -41,11 +41,13 @@ def counts_of(folder, columns, most, parts=3):
     files = []
     for part in range(1, parts + 1):
         files.append(folder / f"{columns[0]}-{part}-{parts}.json".lstrip("-"))
+        files[-1].unlink(missing_ok=True)
         words = ("count", folder / "survey.parquet", *columns, *most, "--shard", f"{part}/{parts}", "--out", files[-1])
         done = said(*words)
         assert (done.code, done.error) == (0, "")
         assert "secret" in done.out
     total = folder / f"{columns[0]}.parquet".lstrip("-")
+    total.unlink(missing_ok=True)
     done = said("merge", *files[::-1], "--out", total, "--json")
     assert done.code == 0
     assert "secret" in json.loads(done.out)["mark"]

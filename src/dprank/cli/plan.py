@@ -279,9 +279,19 @@ def topk(
     per_person: Annotated[str, typer.Option(help="Bounds on the items of a person that count, with commas.")] = "1",
     given: Given = None,
     gap: Annotated[
-        float | None, typer.Option(help="How many more of the people have an item than the next one: 0.02 is 2 %.")
+        float | None,
+        typer.Option(
+            help="How many more of the people have an item than the next one: 0.02 is 2 %; by default at most 10 %, "
+            "and less where k is large."
+        ),
     ] = None,
-    share: Annotated[float, typer.Option(help="Of the people who have the item that is the last of the top k.")] = 0.5,
+    share: Annotated[
+        float | None,
+        typer.Option(
+            help="Of the people who have the item that is the last of the top k; by default what they can have, and at "
+            "most half. Say what you know of the field: much hangs on it."
+        ),
+    ] = None,
     delta: Delta = 0.0,
     accuracy: Accuracy = None,
     adjacency: Adjacency = "add_remove",

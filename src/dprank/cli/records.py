@@ -79,14 +79,17 @@ def report_command(
 
 
 def verify(file: Annotated[Path, typer.Argument(help="A published file.")], as_json: AsJson = False) -> None:
-    """Whether a published file says of itself what is so: schema, mechanism, guarantee derived anew.
+    """Whether a published file says of itself what is so: schema, mechanism, guarantee and ranges derived anew. Whether
+    the answer in it is the one that was drawn, no file can show.
 
     Example: dprank verify release.json
     """
     with about(file):
         release = read_publication(published_text(file))
     said = {"guarantee": str(release.guarantee), "mechanism": type(release.mechanism).__name__, "mark": release.mark}
-    print(json.dumps(said) if as_json else f"{file}: {said['guarantee']}, by {said['mechanism']}; as it says of itself")
+    mark = f"; {release.mark}" if release.mark else ""
+    words = f"{file}: {said['guarantee']}, by {said['mechanism']}; as it says of itself{mark}"
+    print(json.dumps(said) if as_json else words)
 
 
 def card_command(

@@ -1,4 +1,4 @@
-"""What a release will cost and give, from public numbers alone: every choice, the best one, and why."""
+"""What a release will cost and give, by public numbers alone: every choice, the best, and why (long: one question)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from dprank._require import require_one_of, require_whole, shown
 from dprank._search import largest, least
 from dprank.data.comparisons import item_names
-from dprank.plan.setting import MOST_PERSONS, NONE, Candidate, Drawn, Setting, louder
+from dprank.plan.setting import MOST_PERSONS, NONE, Candidate, Drawn, Setting, louder, room
 from dprank.plan.tags import Question, tag_of
 
 if TYPE_CHECKING:
@@ -262,8 +262,8 @@ def plan(
     phi : float, optional
         Spread of the Mallows law, of consensus and agreement, instead of `gap`: (1 - gap) / (1 + gap).
     gap : float, optional
-        Lead of an item over the next, 0.1 by default: of a top k the difference of the shares of people, by default as
-        much as leaves room for all k.
+        Lead of an item over the next, 0.1 by default: of a top k the difference of the shares of people. Share and gap
+        of a top k are by default what people can have who give so many items.
     k : int, optional
         Of the top k; 1 by default, and 10 of a top k.
     **more
@@ -310,9 +310,12 @@ def plan(
         if isinstance(phi, bool) or not isinstance(phi, int | float) or not 0 < phi < 1:
             raise ValueError(f"phi = {shown(phi)}; a spread in (0, 1) is needed")
         gap = (1 - phi) / (1 + phi)
-    if gap is None:
-        gap = min(0.1, 0.4 / k) if question == "topk" else 0.1
     bounds = (1,) if answers is None else answers
+    if question == "topk":
+        share, most_gap = room(k, bounds, more.get("given", ()), count)
+        more.setdefault("share", share)
+    if gap is None:
+        gap = most_gap if question == "topk" else 0.1
     setting = Setting(question, count, persons, epsilon, answers=bounds, gap=gap, k=k, **more)  # type: ignore[arg-type]
     module = import_module(f"dprank.plan.{setting.question}")
     found, refused = [], ""

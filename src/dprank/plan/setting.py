@@ -22,7 +22,7 @@ from dprank.plan.laws import Noise
 from dprank.plan.tags import Question
 from dprank.privacy.guarantee import Adjacency
 
-__all__ = ["Candidate", "Drawn", "Measured", "Setting", "louder"]
+__all__ = ["Candidate", "Drawn", "Measured", "Setting", "louder", "room"]
 
 #: Most items of what is planned: of a top k, and of orders.
 MOST_TALLIED, MOST_ORDERED = 10**8, 1000
@@ -57,7 +57,7 @@ class Setting:
     ordered, values : bool
         Whether a top k comes in its order, and with its counts.
     share : float
-        Of the people who have the item that is the last of the top k.
+        Of the people who have the item that is the last of the top k; all k together no more than what people give.
     size : float
         Of a test.
 
@@ -138,6 +138,12 @@ class Setting:
             raise ValueError(
                 f"gap = {self.gap}, k = {self.k}; the first item would be with all: less than {most_gap:g}"
             )
+        each, had = sum(self.given) / len(self.given), self.k * self.share + math.comb(self.k, 2) * self.gap
+        if tallied and had > each:
+            raise ValueError(
+                f"share = {self.share:g}, gap = {self.gap:g}, k = {self.k}; people would have {had:.3g} of these items "
+                f"on average, and give {each:.3g}: a smaller share or gap is needed"
+            )
 
     @property
     def phi(self) -> float:
@@ -150,6 +156,19 @@ def _whole(name: str, given: Any, most: int, *, ordered: bool = True) -> tuple[i
         raise ValueError(f"{name} = {shown(given)}; a list of 1 .. 20 whole numbers is needed")
     numbers = [require_whole(name, number, 1, most) for number in given]
     return tuple(sorted(set(numbers))) if ordered else tuple(numbers)
+
+
+def room(k: int, answers: Any, given: Any, most: int) -> tuple[float, float]:
+    """Share and gap of a top k that people can have who give so many items: a quarter of these are others.
+
+    Examples
+    --------
+    >>> room(1, (1,), (), 9), room(10, (3,), (), 1000)
+    ((0.5, 0.1), (0.15, 0.015))
+    """
+    numbers = _whole("given", given, most) if given != () else _whole("answers", answers, most)[-1:]
+    share = min(0.5, sum(numbers) / len(numbers) / (2 * k))
+    return share, min(0.1, 0.4 / k, share / k)
 
 
 class Drawn(NamedTuple):

@@ -244,7 +244,7 @@ class Budget:
             cost = cost_of(guarantee, unit, adjacency, rho)
             spent = _spent(self.path, db, dataset, limit)
             if cost is None or not limit.fits(spent + cost):
-                raise _refusal(self.path, dataset, guarantee.converted(unit, adjacency), cost, spent, limit)
+                raise _refusal(self.path, dataset, guarantee, cost, spent, limit)
             number = db.execute("SELECT COALESCE(MAX(number), 0) + 1 FROM entries").fetchone()[0]
             promised = _text(guarantee.epsilon), _text(guarantee.delta), guarantee.unit, guarantee.adjacency
             charged = _text(cost.epsilon), _text(cost.delta)
@@ -459,7 +459,8 @@ def _spent(path: Path, db: sqlite3.Connection, dataset: str, limit: Limit) -> Co
         return sum((Cost(*map(_fraction, row)) for row in rows), NOTHING)
 
 
-def _refusal(path: Path, dataset: str, asked: Guarantee, cost: Cost | None, spent: Cost, limit: Limit) -> BudgetRefused:
+def _refusal(path: Path, dataset: str, given: Guarantee, cost: Cost | None, spent: Cost, limit: Limit) -> BudgetRefused:
+    asked = given.converted(limit.guarantee.unit, limit.guarantee.adjacency)
     wanted, left = (asked.epsilon, asked.delta), limit.left(spent)
     exact = (Fraction(limit.guarantee.epsilon) - spent.epsilon, Fraction(limit.guarantee.delta) - spent.delta)
     rest = exact if limit.composition == "basic" else tuple(map(Fraction, left))
@@ -475,6 +476,11 @@ def _refusal(path: Path, dataset: str, asked: Guarantee, cost: Cost | None, spen
         rho = limit.left_rho(spent)
         by_rho = _up(cost.rho), _down(rho), _up(max(cost.rho - rho, Fraction(0)))
         said.append("by rho: requested {!r}, remaining {!r}, missing {!r}".format(*by_rho))
+    if (given.adjacency, given.epsilon) != (limit.guarantee.adjacency, asked.epsilon):
+        said.append(
+            f"epsilon = {given.epsilon!r} of adjacency {given.adjacency!r} is that much in a budget of adjacency "
+            f"{limit.guarantee.adjacency!r}"
+        )
     refusal = BudgetRefused(f"{_named(path)} refuses for {shown(dataset)}: {'; '.join(said)}")
     for name, pair in figures.items():
         setattr(refusal, name, pair)

@@ -74,7 +74,7 @@ TOPK: list[dict[str, Any]] = [
         (40, 1000, 4, 1.0, 0.03, (2,), {"given": (1, 4), "adjacency": "add_remove"}),
         (100, 500, 5, 0.5, 0.06, (1, 5), {"values": True}),
         (300, 2000, 10, 1.0, 0.02, (3, 10), {"delta": 1e-6, "adjacency": "add_remove"}),
-        (300, 2000, 40, 1.0, 0.01, (5,), {"ordered": False}),
+        (300, 2000, 40, 1.0, 0.002, (5,), {"share": 0.06, "ordered": False}),
         (1000, 1000, 3, 2.0, 0.08, (3,), {"ordered": False}),
     ]
 ]
