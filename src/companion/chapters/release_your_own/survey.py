@@ -195,7 +195,7 @@ def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def first_lines(lines: int = 8) -> Session:
+def first_lines(lines: int = 5) -> Session:
     """How the file begins, as `head` shows it."""
     text = example("staff.csv").read_bytes().decode("utf-8-sig").splitlines()
     return Session(f"head -{lines} staff.csv", "\n".join(text[:lines]), 0)
