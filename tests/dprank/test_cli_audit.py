@@ -8,7 +8,7 @@ from checks import refused
 
 import dprank
 from dprank.audit import betting
-from dprank.cli.audit import worst_pairs
+from dprank.cli.neighbours import worst_pairs
 from dprank.cli.path import PATHS, CommandLine, said
 from dprank.pairwise.noisy_counts import NoisyCounts
 from dprank.privacy.laws import exact
