@@ -395,6 +395,18 @@ def test_strengths_without_ranges_are_no_refusal(survey, tmp_path, capsys):
     assert run(capsys, "verify", published)[0] == 0
 
 
+def test_a_full_disk_is_met_before_anything_is_spent(survey, tmp_path, capsys, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    kept, out = tmp_path / "b.sqlite", tmp_path / "release.json"
+    assert run(capsys, "budget", kept, "--epsilon", "3")[0] == 0
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    code, said, error = run(capsys, "release", "ranking", survey, *COMPARED, *RANK, "--budget", kept, "--out", out)
+    assert (code, said, error) == (2, "", f"dprank: {out}: No space left on device\n")
+    assert not dprank.Budget(kept).entries()
+
+
 @pytest.mark.parametrize(
     "place",
     ["folder", "no folder/release.json", "file/release.json"],

@@ -163,8 +163,11 @@ def _require_writable(out: Path) -> None:
         raise FileExistsError(errno.EEXIST, "is there already; say another name, or take it away first", str(out))
     if _written_through(out):
         return
-    with tempfile.TemporaryFile(dir=out.parent) as place:
-        place.write(bytes(1 << 16))
+    try:
+        with tempfile.TemporaryFile(dir=out.parent) as place:
+            place.write(bytes(1 << 16))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(out)) from None
 
 
 def _written_through(out: Path) -> bool:
