@@ -154,7 +154,7 @@ def told(release: Release, found: list[dict[str, Any]], top: int | None = None) 
     said = []
     if isinstance(release, Decision):
         size = getattr(release.mechanism, "size", None)
-        seldom = "" if size is None else f": of polls in which nobody agrees {size:.3g} at most, as a share, seem to"
+        seldom = "" if size is None else f"; where nobody agrees, this is said in {size:.3g} of all cases at most"
         said.append(f"They agree{seldom}." if release.reject else "That they agree on anything is not shown.")
     for one in found:
         if isinstance(release, Selection):
@@ -300,7 +300,7 @@ def _require_rules(rules: Any, bounding: str) -> None:
     if rules["bounding"] != bounding:
         raise ValueError("no publication: bounding is not that of its mechanism")
     if rules["tuned on the data"] != TUNED:
-        raise ValueError("no publication: tuned on the data: no release of dprank is, but its noise would not cover it")
+        raise ValueError("no publication: tuned on the data is not 'nothing': what is, no noise of dprank covers")
     clean = as_list("cleaning", rules["cleaning"], "a list is needed")
     aliases = rules["aliases"]
     if not isinstance(aliases, dict) or not all(type(it) is str for it in aliases.values()):

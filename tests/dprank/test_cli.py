@@ -466,6 +466,20 @@ def test_what_a_file_says_of_its_making_is_held_to(change, said, survey, tmp_pat
     assert (code, said in error, str(out) in error) == (2, True, True)
 
 
+def test_what_came_meanwhile_is_not_written_over_either(survey, tmp_path, capsys, monkeypatch):
+    """Two releases at once into one place: the second is shown, as it is spent."""
+    out = tmp_path / "release.json"
+
+    def meanwhile(*given, **drawing):
+        out.write_text("another release")
+        return publish(*given, **drawing)
+
+    monkeypatch.setattr("dprank.cli.release.publish", meanwhile)
+    code, said, error = run(capsys, "release", "ranking", survey, *COMPARED, *RANK, "--out", out)
+    assert (code, "is there already" in error, out.read_text()) == (2, True, "another release")
+    assert read_publication(said).publishable
+
+
 def test_a_budget_says_which_data_it_knows(survey, tmp_path, capsys):
     kept, words = tmp_path / "b.sqlite", ["release", "ranking", survey, *COMPARED, *RANK]
     assert run(capsys, "budget", kept, "--epsilon", "1")[0] == 0

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -26,9 +26,11 @@ from dprank.privacy.laws import NoExactRoute, exact
 from dprank.privacy.noise import SECURE
 from dprank.publication import read_publication
 
+if TYPE_CHECKING:
+    from dprank.cli.neighbours import Pairs
+
 __all__ = ["audit_command"]
 
-Pairs = dict[str, tuple[Any, Any]]
 #: Items up to which the exact law is asked for: beyond, it may take minutes.
 EXACT = 8
 CONFIDENCE = 0.999

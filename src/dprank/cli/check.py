@@ -35,8 +35,8 @@ from dprank.cli.options import (
     console,
     declaration_of,
     form_of,
-    require_replaceable,
 )
+from dprank.cli.writing import require_replaceable
 from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
 

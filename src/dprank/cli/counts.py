@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import tempfile
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from dprank.cli.options import (
     declaration_of,
     form_of,
 )
+from dprank.cli.writing import require_new
 from dprank.data.count_files import SECRET, Counts, merged, read_counts
 from dprank.data.declaration import Declaration
 from dprank.data.engines import ENGINES, split
@@ -97,7 +97,7 @@ def count_command(
 
     Example: dprank count staff.csv --plan plan.toml --answers 3 --shard 1/2 --out counts-1.json
     """
-    _require_new(out)
+    require_new(out)
     form = form_of(files[0], plan, comparisons=comparisons, item=item)
     declared = declaration_of(
         form.get("kind"), form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map
@@ -155,16 +155,10 @@ def merge_command(
 
     Example: dprank merge counts-*.json --out merged.json
     """
-    _require_new(out)
+    require_new(out)
     counts = merged(map(read_counts, files))
     counts.write(out)
     _show(counts, out, as_json)
-
-
-def _require_new(out: Path) -> None:
-    """Refuse to write where a file is: counting may have taken hours, and it may be what is counted."""
-    if out.is_file() and out.stat().st_size:
-        raise FileExistsError(errno.EEXIST, "is there already; say another name, or take it away first", str(out))
 
 
 def _show(counts: Counts, out: Path, as_json: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,10 +22,10 @@ __all__ = [
     "declaration_of",
     "form_of",
     "listed",
+    "named",
     "number",
     "paired",
     "published_text",
-    "require_replaceable",
 ]
 
 File = Annotated[Path, typer.Argument(help="CSV, Parquet, or of PrefLib: .soc, .toc, .soi, .toi, .wmd.")]
@@ -220,17 +219,6 @@ def declaration_of(
         raise ValueError(f"{plan}: a value of another kind than the key has") from None
 
 
-def require_replaceable(out: Path | None) -> None:
-    """Refuse to write where another file than a declaration or a plan is."""
-    if out is not None and out.is_file() and out.stat().st_size:
-        try:
-            declared_part(out)
-        except ValueError:
-            raise FileExistsError(
-                errno.EEXIST, "is there already, and no plan; say another name, or take it away first", str(out)
-            ) from None
-
-
 def published_text(file: Path) -> str:
     """What is in a published file."""
     try:
@@ -253,8 +241,20 @@ def _items(said: str) -> tuple[str, ...]:
     if is_preflib(path):
         print(f"dprank: items: those that {path} lists are taken as public", file=sys.stderr)
         return read_alternatives(path)
-    lines = path.read_text(encoding="utf-8-sig").splitlines() if path.is_file() else said.split(",")
-    return tuple(line.strip() for line in lines if line.strip())
+    return named(said)
+
+
+def named(said: str) -> tuple[str, ...]:
+    """Items as a flag names them: with commas between, or in a text file with one a line."""
+    path = Path(said)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines() if path.is_file() else said.split(",")
+    except UnicodeError:
+        raise ValueError(f"items: {path} is no text in UTF-8, with one a line") from None
+    names = tuple(line.strip() for line in lines if line.strip())
+    if len(names) < 2:
+        raise ValueError(f"items = {shown(said)}; at least two are needed, with commas between")
+    return names
 
 
 def number(name: str, text: str) -> float:

@@ -11,7 +11,8 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from dprank.cli.options import AsJson, Delta, Epsilon, listed, require_replaceable
+from dprank.cli.options import AsJson, Delta, Epsilon, listed, named
+from dprank.cli.writing import require_replaceable
 from dprank.data.declaration import declared_part
 from dprank.plan.planner import Choice, Plan, alike, plan
 from dprank.plan.tags import TAGS, choosable
@@ -68,9 +69,7 @@ def _items(items: str | None, declared: Path | None) -> Any:
         return found
     if items.strip().isdecimal() and items.isascii() and len(items) < 16:
         return int(items)
-    path = Path(items)
-    lines = path.read_text(encoding="utf-8-sig").splitlines() if path.is_file() else items.split(",")
-    return [line.strip() for line in lines if line.strip()]
+    return list(named(items))
 
 
 def _numbers(name: str, text: str | None) -> tuple[int, ...] | None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -52,6 +49,7 @@ from dprank.cli.options import (
     declaration_of,
     form_of,
 )
+from dprank.cli.writing import require_writable, write_new
 from dprank.data.declaration import Declaration
 from dprank.plan.tags import mechanism_of
 from dprank.privacy.noise import SECURE, Source
@@ -80,7 +78,7 @@ def _finish(
     """Write what is published, and show it; `drawing` is what `dprank.Ranking.intervals` asks of sampling."""
     text = publish(release, question, declared, top=top, **drawing)
     if out:
-        _write(out, text)
+        write_new(out, text)
     if as_json:
         print(text, end="")
         return
@@ -122,7 +120,7 @@ def _drawn(
 ) -> Any:
     """Spend, then draw; a rehearsal reads nothing and spends nothing. `given_as` makes of the data what is taken."""
     if out is not None:
-        _require_writable(out)
+        require_writable(out)
     if rehearse:
         import numpy as np
 
@@ -151,43 +149,6 @@ def _drawn(
             file=sys.stderr,
         )
     return kept.release(mechanism, data, dataset=str(dataset))
-
-
-def _require_writable(out: Path) -> None:
-    """Refuse, before anything is spent, a place where no file can be written, or where a release may be."""
-    if out.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder", str(out))
-    if not out.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(out.parent))
-    if out.is_file() and out.stat().st_size:
-        raise FileExistsError(errno.EEXIST, "is there already; say another name, or take it away first", str(out))
-    if _written_through(out):
-        return
-    try:
-        with tempfile.TemporaryFile(dir=out.parent) as place:
-            place.write(bytes(1 << 16))
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(out)) from None
-
-
-def _written_through(out: Path) -> bool:
-    """A pipe, a device or a link: what stands in its place would be another thing."""
-    return out.is_symlink() or (out.exists() and not out.is_file())
-
-
-def _write(out: Path, text: str) -> None:
-    """All of a file or nothing; what cannot be written any more is shown, as it is spent."""
-    if _written_through(out):
-        out.write_text(text, encoding="utf-8")
-        return
-    half = out.with_name(f".{out.name}.{os.getpid()}")
-    try:
-        half.write_text(text, encoding="utf-8")
-        os.replace(half, out)
-    except OSError:
-        half.unlink(missing_ok=True)
-        print(text, end="", flush=True)
-        raise
 
 
 def _there(file: Path | None) -> Path:

@@ -12,7 +12,7 @@ import numpy as np
 from dprank._require import require_extra
 from dprank.data.files import MOST_COLUMNS, reading
 
-__all__ = ["arrow_texts", "is_text_type", "parquet_texts"]
+__all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts"]
 
 #: What pandas calls the rows, if nobody does.
 _UNNAMED = "__index_level_"
@@ -73,6 +73,24 @@ def is_text_type(kind: Any) -> bool:
     (True, False)
     """
     return _writer(kind) is not None
+
+
+def is_engine_type(kind: Any) -> bool:
+    """Whether DuckDB and Spark hold every cell of an Arrow type as it is.
+
+    Of dates with times some are beyond their range, which refuses a file for the sake of a cell; decimals of more than
+    38 digits become floats, which takes two people for one.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> is_engine_type(pa.date32()), is_engine_type(pa.timestamp("ms")), is_engine_type(pa.decimal256(40, 0))
+    (True, False, False)
+    """
+    import pyarrow as pa
+
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return not pa.types.is_timestamp(value) and not (pa.types.is_decimal(value) and value.precision > 38)
 
 
 def arrow_texts(column: Any) -> list[str]:

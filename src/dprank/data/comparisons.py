@@ -353,7 +353,7 @@ def item_names(items: Sequence[str]) -> tuple[str, ...]:
             require_label(f"items[{at}]", name)
     names = tuple(map(str, given))
     if len(names) < 2:
-        raise ValueError(f"items has length {len(names)}; at least two names are needed, with commas between")
+        raise ValueError(f"items has length {len(names)}; at least two names are needed")
     seen: dict[str, int] = {}
     for at, name in enumerate(names):
         if (first := seen.setdefault(name, at)) != at:

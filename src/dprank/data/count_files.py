@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -16,12 +15,12 @@ from numpy.typing import NDArray
 from dprank._require import MOST, require_bool, require_one_of, require_whole, settle, shown
 from dprank.data.comparisons import Design, item_names
 from dprank.data.counting import Score
-from dprank.data.files import is_parquet, reading
+from dprank.data.files import is_parquet, reading, whole_file
 
 __all__ = ["BEYOND", "SCHEMA", "SECRET", "Counts", "merged", "read_counts"]
 
 #: Of the file; another number when its fields change.
-SCHEMA = "dprank.counts/1"
+SCHEMA = "dprank.counts/2"
 #: What stands in every file.
 SECRET = "secret: exact counts without noise; not for publication"
 #: Why a row that says something is not counted.
@@ -248,23 +247,16 @@ class Counts:
         head = {"schema": SCHEMA, "mark": SECRET}
         head |= {it.name: getattr(self, it.name) for it in fields(self) if it.name not in ("items", "sums")}
         columns = {"item": list(self.items), **{name: list(numbers) for name, numbers in self.sums.items()}}
-        half = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            with open(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                if path.suffix.lower() in (".parquet", ".pq"):
-                    import pyarrow as pa
-                    import pyarrow.parquet as pq
+        with whole_file(path, 0o600) as file:
+            if path.suffix.lower() in (".parquet", ".pq"):
+                import pyarrow as pa
+                import pyarrow.parquet as pq
 
-                    said = json.dumps(head, ensure_ascii=False).encode()
-                    pq.write_table(pa.table(columns).replace_schema_metadata({"dprank": said}), file)
-                else:
-                    text = json.dumps(head | {"counts": columns}, ensure_ascii=False, indent=1)
-                    file.write(text.encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(half, path)
-        finally:
-            half.unlink(missing_ok=True)
+                said = json.dumps(head, ensure_ascii=False).encode()
+                pq.write_table(pa.table(columns).replace_schema_metadata({"dprank": said}), file)
+            else:
+                text = json.dumps(head | {"counts": columns}, ensure_ascii=False, indent=1)
+                file.write(text.encode() + b"\n")
 
 
 def read_counts(path: str | Path) -> Counts:
@@ -288,7 +280,7 @@ def read_counts(path: str | Path) -> Counts:
     >>> read_counts(path)
     Traceback (most recent call last):
         ...
-    ValueError: ...counts.json holds no counts: schema is not 'dprank.counts/1'
+    ValueError: ...counts.json holds no counts: schema is not 'dprank.counts/2'
     """
     path = Path(path)
     if is_parquet(path):

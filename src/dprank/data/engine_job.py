@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dprank._require import require_columns, shown
 from dprank.data.accounts import REASONS
-from dprank.data.arrow_texts import arrow_texts, is_text_type
+from dprank.data.arrow_texts import arrow_texts, is_engine_type, is_text_type
 from dprank.data.bounding import nameless, person_ids
 from dprank.data.cleaning import cleaner
 from dprank.data.count_files import BEYOND, Counts
@@ -111,8 +111,11 @@ class Job:
         return sums
 
 
-def require_alike(job: Job) -> dict[str, str]:
-    """Refuse what is no Parquet, or has not the declared columns, of one type: engines would convert."""
+def require_alike(job: Job, every: bool = False) -> dict[str, str]:
+    """Refuse what is no Parquet, or has not the declared columns, of one type: engines would convert.
+
+    `every`: also types that Parquet has more room for than engines.
+    """
     import pyarrow.parquet as pq
 
     types: dict[str, tuple[str, Any]] = {}
@@ -123,10 +126,11 @@ def require_alike(job: Job) -> dict[str, str]:
             schema = pq.read_schema(path)
         found = {name: (it, schema.field(it).type) for name, it in found_columns(job, path, schema.names).items()}
         for name, column in found.items():
+            holds = f"{path}: column {shown(column[0])} holds {column[1]}"
             if not is_text_type(column[1]):
-                raise ValueError(
-                    f"{path}: column {shown(column[0])} holds {column[1]}; numbers, text or dates are needed"
-                )
+                raise ValueError(f"{holds}; numbers, text or dates are needed")
+            if not every and not is_engine_type(column[1]):
+                raise ValueError(f"{holds}, for which this engine has no room: take engine numpy")
             if types.setdefault(name, column) != column:
                 raise ValueError(f"{path}: column {shown(column[0])} has another name or type than in {job.files[0]}")
     return {name: column for name, (column, _) in types.items()}

@@ -207,7 +207,7 @@ def _by_numpy(job: Job) -> Counts:
     if len(kinds) > 1:
         raise ValueError("files are CSV and Parquet; one person may be written otherwise in each: one kind is needed")
     if kinds == {True}:
-        require_alike(job)
+        require_alike(job, every=True)
     others = 0
     with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
         path = job.files[0]

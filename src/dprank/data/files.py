@@ -11,7 +11,16 @@ from typing import Any
 
 from dprank._require import require_columns, require_extra, require_label, shown
 
-__all__ = ["MOST_COLUMNS", "as_pandas", "is_parquet", "parquet_frame", "read_table", "reading", "require_path"]
+__all__ = [
+    "MOST_COLUMNS",
+    "as_pandas",
+    "is_parquet",
+    "parquet_frame",
+    "read_table",
+    "reading",
+    "require_path",
+    "whole_file",
+]
 
 #: More make a table that nobody meant.
 MOST_COLUMNS = 100_000
@@ -120,6 +129,32 @@ def parquet_frame(path: Any) -> Any:
     require_extra("pyarrow", "parquet", f"{_named(path)}: Parquet")
     with reading(path, "Parquet"):
         return pd.read_parquet(path, dtype_backend="numpy_nullable")
+
+
+@contextmanager
+def whole_file(path: Path, mode: int = 0o666) -> Iterator[Any]:
+    """A file to write, which takes its name when all is on the disk: all of it is there, or nothing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "counts.json"
+    >>> with whole_file(path) as file:
+    ...     _ = file.write(b"{}")
+    ...     print(path.exists())
+    False
+    >>> path.read_bytes()
+    b'{}'
+    """
+    half = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(half, path)
+    finally:
+        half.unlink(missing_ok=True)
 
 
 def is_parquet(path: Any) -> bool:

@@ -311,12 +311,12 @@ def plan(
             raise ValueError(f"phi = {shown(phi)}; a spread in (0, 1) is needed")
         gap = (1 - phi) / (1 + phi)
     bounds = (1,) if answers is None else answers
+    lead = 0.1
     if question == "topk":
-        share, most_gap = room(k, bounds, more.get("given", ()), count)
+        share, lead = room(k, bounds, more.get("given", ()), count)
         more.setdefault("share", share)
-    if gap is None:
-        gap = most_gap if question == "topk" else 0.1
-    setting = Setting(question, count, persons, epsilon, answers=bounds, gap=gap, k=k, **more)  # type: ignore[arg-type]
+    more["gap"] = lead if gap is None else gap
+    setting = Setting(question, count, persons, epsilon, answers=bounds, k=k, **more)  # type: ignore[arg-type]
     module = import_module(f"dprank.plan.{setting.question}")
     found, refused = [], ""
     for one in module.candidates(setting):

@@ -138,7 +138,7 @@ class Setting:
             raise ValueError(
                 f"gap = {self.gap}, k = {self.k}; the first item would be with all: less than {most_gap:g}"
             )
-        each, had = sum(self.given) / len(self.given), self.k * self.share + math.comb(self.k, 2) * self.gap
+        had, each = self.k * self.share + math.comb(self.k, 2) * self.gap, sum(self.given) / len(self.given)
         if tallied and had > each:
             raise ValueError(
                 f"share = {self.share:g}, gap = {self.gap:g}, k = {self.k}; people would have {had:.3g} of these items "
@@ -166,7 +166,8 @@ def room(k: int, answers: Any, given: Any, most: int) -> tuple[float, float]:
     >>> room(1, (1,), (), 9), room(10, (3,), (), 1000)
     ((0.5, 0.1), (0.15, 0.015))
     """
-    numbers = _whole("given", given, most) if given != () else _whole("answers", answers, most)[-1:]
+    unsaid = type(given) is tuple and not given
+    numbers = _whole("answers", answers, most)[-1:] if unsaid else _whole("given", given, most, ordered=False)
     share = min(0.5, sum(numbers) / len(numbers) / (2 * k))
     return share, min(0.1, 0.4 / k, share / k)
 

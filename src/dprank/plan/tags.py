@@ -177,6 +177,6 @@ def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequen
     if name == "Peeling":  # its rounds cost the same for however many items of a person: the tallies are bounded
         given.pop("per_person", None)
     for key in [key for key in given if key not in known]:
-        if given.pop(key) not in (None, NEUTRAL.get(key)):
-            raise ValueError(f"{key.replace('_', '-')} = {asked[key]!r}; a {name} has no such choice")
+        if (value := given.pop(key)) not in (None, NEUTRAL.get(key)):
+            raise ValueError(f"{key.replace('_', '-')} = {value!r}; a {name} has no such choice")
     return mechanism_class(name).calibrated(epsilon=epsilon, **given)

@@ -476,7 +476,7 @@ def _refusal(path: Path, dataset: str, given: Guarantee, cost: Cost | None, spen
         rho = limit.left_rho(spent)
         by_rho = _up(cost.rho), _down(rho), _up(max(cost.rho - rho, Fraction(0)))
         said.append("by rho: requested {!r}, remaining {!r}, missing {!r}".format(*by_rho))
-    if (given.adjacency, given.epsilon) != (limit.guarantee.adjacency, asked.epsilon):
+    if given.adjacency != limit.guarantee.adjacency:
         said.append(
             f"epsilon = {given.epsilon!r} of adjacency {given.adjacency!r} is that much in a budget of adjacency "
             f"{limit.guarantee.adjacency!r}"

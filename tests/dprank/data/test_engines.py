@@ -6,11 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from arrow_columns import TYPES, changed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dprank.data import duckdb_engine
+from dprank.data.arrow_texts import is_engine_type
 from dprank.data.bounding import shard_of
 from dprank.data.count_files import merged, read_counts
 from dprank.data.declaration import Declaration
@@ -271,6 +275,23 @@ def test_offices_that_count_their_own_files_by_halves_are_stopped(tmp_path, engi
     assert (right.rows, right.others, right.sizes) == (400, 0, ())
 
 
+@pytest.mark.parametrize("kind", TYPES)
+def test_people_of_every_type_are_the_same_to_duckdb(kind, tmp_path):
+    """Or the type is refused, whatever the cells hold: one of them must not decide whether a file is counted."""
+    column, cells = TYPES[kind]
+    have = Declaration(kind="tallies", items=["flu", "gout"], person="who", columns=("what",))
+    path = tmp_path / "have.parquet"
+    for it in (column, *(changed(column, 0, cell) for cell in cells)):
+        pq.write_table(pa.table({"who": it, "what": ["flu", "gout", "flu", "gout"][: len(it)]}), path)
+        for shard in ((1, 1), (1, 2), (2, 2)):
+            here = count(path, have, per_person=1, shard=shard)
+            if not is_engine_type(column.type):
+                with pytest.raises(ValueError, match="take engine numpy"):
+                    count(path, have, per_person=1, shard=shard, engine="duckdb")
+            else:
+                assert alike(here, count(path, have, per_person=1, shard=shard, engine="duckdb"))
+
+
 def test_csv_is_for_numpy(tmp_path):
     (tmp_path / "answers.csv").write_text("who,a,b,said\n1,Rome,Oslo,1\n")
     assert count(tmp_path / "answers.csv", PAIRS, per_person=3).kept == 1
@@ -330,7 +351,7 @@ def test_what_was_counted_otherwise_is_not_added_up(tmp_path):
                 merged(pair)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "PAR1", string.printable, '{"schema": "dprank.counts/1"}'])
+@pytest.mark.parametrize("text", ["", "{}", "[]", "PAR1", string.printable, '{"schema": "dprank.counts/2"}'])
 def test_what_is_no_file_of_counts_is_refused_in_a_line(tmp_path, text):
     (tmp_path / "counts").write_text(text)
     with pytest.raises(ValueError, match=r"counts .*") as refused:
