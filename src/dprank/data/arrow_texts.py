@@ -79,7 +79,7 @@ def is_engine_type(kind: Any) -> bool:
     """Whether DuckDB and Spark hold every cell of an Arrow type as it is.
 
     Of dates with times some are beyond their range, which refuses a file for the sake of a cell; decimals of more than
-    38 digits become floats, which takes two people for one.
+    38 digits become floats in DuckDB, which takes two people for one; UUIDs and floats of 16 bits are none of Spark's.
 
     Examples
     --------
@@ -90,7 +90,8 @@ def is_engine_type(kind: Any) -> bool:
     import pyarrow as pa
 
     value = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return not pa.types.is_timestamp(value) and not (pa.types.is_decimal(value) and value.precision > 38)
+    foreign = pa.types.is_timestamp(value) or pa.types.is_float16(value) or isinstance(value, pa.BaseExtensionType)
+    return not foreign and not (pa.types.is_decimal(value) and value.precision > 38)
 
 
 def arrow_texts(column: Any) -> list[str]:

@@ -8,12 +8,17 @@ import time
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from arrow_columns import TYPES, changed
 from test_engines import HAVE, ITEMS, PAIRS, alike
 
 from dprank.data import engine_job, spark_engine
+from dprank.data.arrow_texts import is_engine_type
 from dprank.data.bounding import shard_of
 from dprank.data.count_files import merged
+from dprank.data.declaration import Declaration
 from dprank.data.engines import count
 
 pytestmark = [
@@ -94,6 +99,22 @@ def test_spark_counts_as_numpy_does(session, tmp_path, monkeypatch, name):
     assert alike(one, other)
     assert alike(one, third)
     assert one.kept
+
+
+def test_people_of_every_type_are_the_same_to_spark(session, tmp_path):
+    """As they are to DuckDB: or the type is refused, whatever the cells hold."""
+    have = Declaration(kind="tallies", items=["flu", "gout"], person="who", columns=("what",))
+    for kind, (column, cells) in TYPES.items():
+        path = tmp_path / f"{kind}.parquet"
+        it = changed(column, 0, cells[-1])
+        pq.write_table(pa.table({"who": it, "what": ["flu", "gout", "flu", "gout"][: len(it)]}), path)
+        if is_engine_type(column.type):
+            here = count(path, have, per_person=1, shard=(1, 2))
+            there = count(path, have, per_person=1, shard=(1, 2), engine="spark", session=session)
+            assert alike(here, there), kind
+        else:
+            with pytest.raises(ValueError, match="take engine numpy"):
+                count(path, have, per_person=1, engine="spark", session=session)
 
 
 def test_shards_of_three_engines_are_the_whole(session, tmp_path):
