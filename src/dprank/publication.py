@@ -7,7 +7,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from dprank._require import as_list, require_one_of, require_whole, shown
 from dprank.data.cleaning import cleaner
 from dprank.data.declaration import RULES_OF_BALLOTS, Declaration
-from dprank.privacy.pair_ranges import Sampling
+from dprank.privacy.pair_ranges import NoRanges, Sampling
 from dprank.release import Decision, Ranking, Release, Selection
 
 __all__ = [
@@ -118,7 +118,7 @@ def ranges(release: Release, sampling: Sampling | None = None, persons: int | No
     asks = getattr(mechanism, "asks_persons", False)
     own = persons if asks else None
     # strengths that no graph of so many persons has say so; the release stays what it is
-    with suppress(ValueError) if asks else nullcontext():
+    with suppress(NoRanges):
         if not asks or persons is not None:
             found.append(_range(release.intervals(LEVEL, persons=own), None, own))
         if sampling is not None:

@@ -393,6 +393,12 @@ def test_strengths_without_ranges_are_no_refusal(survey, tmp_path, capsys):
     assert ("no ranges" in out) == (json.loads(published.read_text())["ranges"] == [])
     assert len(dprank.Budget(kept).entries()) == 1
     assert run(capsys, "verify", published)[0] == 0
+    for slip in (
+        ["--sampling", "people", "--persons", "60"],
+        ["--sampling", "answers"],
+    ):  # what anybody can see is said
+        code, out, error = run(capsys, *words, *slip, "--budget", kept)
+        assert (code, out, "sampling" in error, len(dprank.Budget(kept).entries())) == (2, "", True, 1)
 
 
 def test_a_full_disk_is_met_before_anything_is_spent(survey, tmp_path, capsys, monkeypatch):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.table import Table
 
 import dprank
-from dprank._require import require_whole
+from dprank._require import require_one_of, require_whole
 from dprank.cli.counts import CountsFile, Given, given_counts
 from dprank.cli.options import (
     Alias,
@@ -53,6 +53,7 @@ from dprank.cli.writing import require_writable, write_new
 from dprank.data.declaration import Declaration
 from dprank.plan.tags import mechanism_of
 from dprank.privacy.noise import SECURE, Source
+from dprank.privacy.pair_ranges import Sampling
 from dprank.publication import ASKED, publish, ranges, shown_frame, told
 
 __all__ = ["agreement", "app", "consensus", "ranking", "topk"]
@@ -162,6 +163,8 @@ def _drawing(persons: int | None, sampling: str | None) -> dict[str, Any]:
     """What was said of sampling: persons are drawn as persons where nothing else is named."""
     if persons is None and sampling is not None:
         raise ValueError(f"sampling = {sampling!r}; say with --persons how many took part at most, a public number")
+    if sampling is not None:
+        require_one_of("sampling", sampling, get_args(Sampling))
     return {"sampling": sampling or (None if persons is None else "persons"), "persons": persons}
 
 

@@ -28,7 +28,7 @@ from dprank.pairwise.noisy_counts import require_bound
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, Unit, ratio_up
 from dprank.privacy.noise import Law, best_first
-from dprank.privacy.pair_ranges import Places, Sampling, drawn, score_places
+from dprank.privacy.pair_ranges import NoRanges, Places, Sampling, drawn, score_places
 from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
@@ -335,7 +335,7 @@ class PerturbedMLE:
         if step:
             steps = (wins - wins[0]) / step
             if (abs(steps - np.rint(steps)) > 1e-3).any():
-                raise ValueError(f"persons = {persons}; these are no strengths of a graph with {played} answers a pair")
+                raise NoRanges(f"persons = {persons}; these are no strengths of a graph with {played} answers a pair")
             wins = np.rint(steps) * step
         deviation = 0.0
         if sampling is not None:

@@ -16,7 +16,7 @@ from dprank._require import MOST, as_floats, require_one_of, require_probability
 from dprank.privacy.pair_errors import PairError
 from dprank.privacy.ranges import ScoreNoise, place_intervals
 
-__all__ = ["Places", "Sampling", "drawn", "majority_places", "pair_places", "score_places"]
+__all__ = ["NoRanges", "Places", "Sampling", "drawn", "majority_places", "pair_places", "score_places"]
 
 Array = NDArray[np.float64]
 Places = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -27,6 +27,10 @@ Sampling = Literal["persons", "answers"]
 _MOST = 1 - 1e-9
 #: Steps down, at most.
 _STEPS = 20
+
+
+class NoRanges(ValueError):
+    """Of just this release no range is known, though of others by its mechanism, with the same arguments, one is."""
 
 
 def drawn(sampling: Sampling | None, persons: int | None) -> int:
