@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import MOST, require_bool, require_one_of, require_whole, settle, shown
+from dprank._require import MOST, require_bool, require_extra, require_one_of, require_whole, settle, shown
 from dprank.data.comparisons import Design, item_names
 from dprank.data.counting import Score
 from dprank.data.files import is_parquet, reading, whole_file
@@ -247,13 +247,14 @@ class Counts:
         head = {"schema": SCHEMA, "mark": SECRET}
         head |= {it.name: getattr(self, it.name) for it in fields(self) if it.name not in ("items", "sums")}
         columns = {"item": list(self.items), **{name: list(numbers) for name, numbers in self.sums.items()}}
+        as_parquet = path.suffix.lower() in (".parquet", ".pq")
+        if as_parquet:
+            what = f"{path}: Parquet"
+            arrow, parquet = (require_extra(it, "parquet", what) for it in ("pyarrow", "pyarrow.parquet"))
         with whole_file(path, 0o600) as file:
-            if path.suffix.lower() in (".parquet", ".pq"):
-                import pyarrow as pa
-                import pyarrow.parquet as pq
-
+            if as_parquet:
                 said = json.dumps(head, ensure_ascii=False).encode()
-                pq.write_table(pa.table(columns).replace_schema_metadata({"dprank": said}), file)
+                parquet.write_table(arrow.table(columns).replace_schema_metadata({"dprank": said}), file)
             else:
                 text = json.dumps(head | {"counts": columns}, ensure_ascii=False, indent=1)
                 file.write(text.encode() + b"\n")
@@ -284,10 +285,9 @@ def read_counts(path: str | Path) -> Counts:
     """
     path = Path(path)
     if is_parquet(path):
-        import pyarrow.parquet as pq
-
+        parquet = require_extra("pyarrow.parquet", "parquet", f"{path}: Parquet")
         with reading(path, "Parquet"):
-            table = pq.read_table(path)
+            table = parquet.read_table(path)
             text = (table.schema.metadata or {}).get(b"dprank", b"{}")
         columns = {name: table.column(name).to_pylist() for name in dict.fromkeys(table.column_names)}
     else:

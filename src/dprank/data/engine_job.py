@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_columns, shown
+from dprank._require import require_columns, require_extra, shown
 from dprank.data.accounts import REASONS
 from dprank.data.arrow_texts import arrow_texts, is_engine_type, is_text_type
 from dprank.data.bounding import nameless, person_ids
@@ -116,14 +116,13 @@ def require_alike(job: Job, every: bool = False) -> dict[str, str]:
 
     `every`: also types that Parquet has more room for than engines.
     """
-    import pyarrow.parquet as pq
-
     types: dict[str, tuple[str, Any]] = {}
     for path in job.files:
         if not is_parquet(path):
             raise ValueError(f"{path} is no Parquet; this engine reads nothing else: take engine numpy")
+        parquet = require_extra("pyarrow.parquet", "parquet", f"{path}: Parquet")
         with reading(path, "Parquet"):
-            schema = pq.read_schema(path)
+            schema = parquet.read_schema(path)
         found = {name: (it, schema.field(it).type) for name, it in found_columns(job, path, schema.names).items()}
         for name, column in found.items():
             holds = f"{path}: column {shown(column[0])} holds {column[1]}"

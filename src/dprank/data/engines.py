@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from dprank._require import require_bool, require_one_of, require_whole, shown
+from dprank._require import require_bool, require_extra, require_one_of, require_whole, shown
 from dprank.data.accounts import REASONS
 from dprank.data.bounding import nameless, person_ids, shard_of
 from dprank.data.comparisons import Design
@@ -197,6 +197,7 @@ def split(
 
 def _as_parquet(path: Any, at: str) -> str:
     """The same table of texts in another file."""
+    require_extra("pyarrow", "parquet", f"{path}: to split a CSV")
     sniff(path).frame.to_parquet(f"{at}.parquet")
     return f"{at}.parquet"
 
@@ -212,6 +213,7 @@ def _by_numpy(job: Job) -> Counts:
     with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
         path = job.files[0]
         if len(job.files) > 1 or job.shards > 1:
+            require_extra("pyarrow", "parquet", "to count a shard, or several files,")
             path = f"{folder}/shard.parquet"
             own, others = _own_rows(job)
             own.to_parquet(path)

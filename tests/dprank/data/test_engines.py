@@ -2,6 +2,7 @@
 
 import itertools
 import string
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +20,7 @@ from dprank.data.bounding import shard_of
 from dprank.data.count_files import merged, read_counts
 from dprank.data.declaration import Declaration
 from dprank.data.engine_sql import DUCKDB, bounded_sql
-from dprank.data.engines import count, split
+from dprank.data.engines import ENGINES, count, split
 
 ITEMS = ("London", "Paris", "Rome", "Oslo")
 PAIRS = Declaration(
@@ -305,6 +306,35 @@ def test_one_line_says_what_to_install(tmp_path, monkeypatch):
         monkeypatch.setitem(__import__("sys").modules, package, None)
         with pytest.raises(ValueError, match=rf"pip install 'dprank\[{engine}\]'"):
             count(tmp_path / "all.parquet", PAIRS, per_person=3, engine=engine)
+
+
+def test_without_pyarrow_every_door_says_how_to_have_it(tmp_path, monkeypatch):
+    many(tmp_path / "all.parquet", 10)
+    done = count(tmp_path / "all.parquet", PAIRS, per_person=3)
+    done.write(tmp_path / "counts.parquet")
+    for name in ("one.csv", "two.csv"):
+        (tmp_path / name).write_text("who,a,b,said\n1,Rome,Oslo,1\n")
+    files = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    assert count(files[0], PAIRS, per_person=3).kept == 1
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    doors = [
+        *(
+            lambda engine=engine: count(tmp_path / "all.parquet", PAIRS, per_person=3, engine=engine)
+            for engine in ENGINES
+        ),
+        lambda: count(files, PAIRS, per_person=3),
+        lambda: count(files[0], PAIRS, per_person=3, shard=(1, 2)),
+        lambda: split(files, PAIRS, 2, tmp_path / "shards"),
+        lambda: done.write(tmp_path / "more.parquet"),
+        lambda: read_counts(tmp_path / "counts.parquet"),
+    ]
+    for door in doors:
+        with pytest.raises(ValueError, match=r"pip install 'dprank\[(parquet|spark)\]'"):
+            door()
+    assert not (tmp_path / "shards").exists()
 
 
 @pytest.mark.slow
