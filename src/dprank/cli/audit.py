@@ -159,8 +159,11 @@ def _own(command: str, files: list[Path], releases: int) -> dict[str, Any]:
 
 def _words(name: str, it: Mapping[str, Any]) -> str:
     """One line: what was found."""
-    law = "" if it["exact"] is None else f" (exact on the worst neighbours known: {it['exact']:.6g})"
-    said = f"loses at least {it['loses at least']:.3g}{law}, promises {it['promises']:.6g}"
+    bets, law = f"loses at least {it['loses at least']:.3g}", it["exact"]
+    if law is not None:  # what bets show beside it is chance, unless they show too much
+        exact = f"loses {law:.6g} on the worst neighbours known, by its exact law"
+        bets = f"{exact}; by bets {bets}" if it["refuted"] else exact
+    said = f"{bets}; promises {it['promises']:.6g}"
     said += f" but for events of chance {it['delta']:g}" * bool(it["delta"])
     if it["refuted"]:
         where = f" Seen on '{it['on']}': {it['event']}." if it["on"] else ""
