@@ -59,6 +59,27 @@ def total_moved(mechanism):
     return max(set_moved(sign * change, mechanism.k) for change in changes for sign in (1, -1))
 
 
+@pytest.mark.slow
+def test_a_set_loses_no_more_than_its_total():
+    """The lemma of the notes, for any scores and changes: exact laws of all sets, on either side of large gaps."""
+    rng, nearest = np.random.default_rng(3), 0.0
+    for _ in range(300):
+        m = int(rng.integers(2, 6))
+        scores, change = (
+            rng.normal(size=m) * rng.choice([0.3, 3, 12]),
+            rng.normal(size=m) ** 3 * rng.choice([0.01, 0.3]),
+        )
+        change[rng.random(m) < 0.3] = 0
+        for k in range(1, m):
+            laws = [list(top_set_law(values, 1.0, k).values()) for values in (scores, scores + change)]
+            most = max(set_moved(change, k), set_moved(-change, k))
+            assert privacy_loss(*laws) <= most * (1 + 1e-7) + 1e-9
+            # never more than what one-shot noise is made for, nor than the sum of all changes
+            assert most <= min(min(k, m - k) * np.ptp(change), np.abs(change).sum()) * (1 + 1e-9)
+            nearest = max(nearest, privacy_loss(*laws) / most if most > 1e-3 else 0.0)
+    assert nearest > 0.99
+
+
 ALL_DATA = each(
     ("n_items", "pairs", "samples"),
     [(2, COMPLETE[2], 3), (3, COMPLETE[3], 2), (3, PATH, 6), (4, COMPLETE[4][1:], 1), (4, COMPLETE[4], 1)],
