@@ -35,6 +35,7 @@ def heights(scale, ridge, link, x=FAR):
     return 2 * (link.score(x) + link.score(-x)) / scale + ratio
 
 
+@pytest.mark.slow
 @each(("link", "within"), [(ARCTAN, 1.01 * WITHIN), (shifted(1.0), 2e-3), (shifted(-1.0), 2e-3), (shifted(0.01), 0.1)])
 def test_no_point_of_a_dense_grid_is_higher(link, within):
     """Shifted logistic scores are flat where the ridge is small: there the search ends early, above."""
