@@ -24,6 +24,7 @@ from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.data.counting import GRAIN, whole_counts
 from dprank.models.bradley_terry import LOGISTIC, Link, require_link
 from dprank.models.likelihood import mle, mle_from_counts
+from dprank.pairwise._flips import flip_loss
 from dprank.pairwise.noisy_counts import require_bound
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, Unit, ratio_up
@@ -83,9 +84,17 @@ def objective_loss(
               \Bigr]
 
     for each comparison. It is attained in the limit by data on a few items for each answer, so nothing smaller is true
-    for all data. On a public graph a logistic answer keeps its curvature and changes its score by 1: the loss is
-    :math:`2 / \lambda`, attained, for every ridge; for other links :math:`2 \kappa_1 / \lambda +
-    \log(1 + 2 \kappa_2 / \gamma)` is a bound as well.
+    for all data. On a public graph an answer is turned round: outcome y has the score :math:`y r(x) - (1 - y) r(-x)`
+    and the curvature :math:`y c(x) + (1 - y) c(-x)`, linear in y, so that no other change of y costs more than that
+    from 1 to 0. It moves two entries of the gradient by :math:`r(x) + r(-x)` each, and the determinant from one with
+    the factor :math:`1 + c(-x) h` to one with :math:`1 + c(x) h`, where :math:`h = (e_i - e_j)^\top H^{-1} (e_i - e_j)
+    \le 2 / \gamma` for the Hessian H of all the rest. Hence the loss
+
+    .. math:: \max_x \Bigl[ \frac{2 r(x) + 2 r(-x)}{\lambda} + \log \frac{\gamma + 2 c(x)}{\gamma + 2 c(-x)} \Bigr]
+
+    for each comparison, attained in the limit by the same kind of data (items far away add score and no curvature); for
+    the logistic link :math:`2 / \lambda` at every ridge. Answers that change together lose at most the sum, one after
+    another, and lose it where their items differ.
 
     Examples
     --------
@@ -111,7 +120,7 @@ def objective_loss(
     best = optimize.minimize_scalar(lambda u: -added(u), bounds=(-40, 40), method="bounded", options={"xatol": 1e-9})
     each = 2 * link.steepest / scale + max(-float(best.fun), 2 * link.steepest / scale)
     if graph == "public":
-        each = min(each, 2 * link.kappa_1 / scale + math.log1p(2 * link.kappa_2 / ridge))
+        each = min(each, flip_loss(scale, ridge, link))
     return per_person * each * (1 + _SLACK)
 
 

@@ -102,7 +102,7 @@ def rank_centrality_law(mechanism: PrivateRankCentrality, data: Comparisons, oth
     >>> data, other = (Comparisons([0], [1], [won], items=["a", "b"]) for won in (1, 0))
     >>> mechanism = PrivateRankCentrality(n_items=2, k=1, samples=1, scale=2.0)
     >>> round(rank_centrality_law(mechanism, data, other).epsilon(0.0), 4), mechanism.guarantee.epsilon
-    (0.4934, 3.5)
+    (0.4934, 2.5)
     """
     before, after = (mechanism.scores(mechanism.shares(comparisons)) for comparisons in (data, other))
     return selection_law(Oneshot(mechanism.k, mechanism.scale), before, after)

@@ -1,17 +1,10 @@
 r"""Private rank centrality (Qiao, Su and Zhang 2021, Algorithm 3), with a sensitivity that asks nothing of the data.
 
-Let a neighbour differ in one of the L samples of the public edge (i, j), let :math:`d` be at least the largest degree,
-and let :math:`P_g = (1 - g) P + g / m` be the chain with teleport g, :math:`\pi` its stationary distribution and
-:math:`\tau` its ergodicity coefficient. Rows i and j both change by
-:math:`\pm (1 - g) (e_j - e_i) / (d L)`, and no other row does. Hence
-
-* the coefficients of neighbours differ by at most :math:`c = (1 - g) / (d L)`;
-* :math:`(1 - \tau) \|\pi - \pi'\|_1 \le 2 c (\pi'_i + \pi'_j)`, where :math:`\pi'` is unique if :math:`\tau < 1`.
-
-The values :math:`(1 - \tau) \pi`, set to 0 where :math:`\tau = 1`, are therefore of bounded sensitivity over all data
-on any public graph, and so are :math:`(1 - \tau) \pi / \max \pi`. Selecting from them is selecting from
-:math:`\pi` by noise whose scale is a multiple of :math:`1 / (1 - \tau)`: the scale may be read off the data, as long as
-nothing but the chosen set is released.
+With the stationary distribution :math:`\pi` of the chain and its ergodicity coefficient :math:`\tau`, the scores
+:math:`(1 - \tau) \pi`, set to 0 where :math:`\tau = 1`, are of bounded sensitivity over all data on any public graph,
+and so are :math:`(1 - \tau) \pi / \max \pi`; the proofs are in `dprank.topk._chain_moves`. Selecting from them is
+selecting from :math:`\pi` by noise whose scale is a multiple of :math:`1 / (1 - \tau)`: the scale may be read off the
+data, as long as nothing but the chosen set is released.
 """
 
 from __future__ import annotations
@@ -41,8 +34,9 @@ from dprank._require import (
 )
 from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.data.tallies import require_k
-from dprank.privacy.guarantee import Guarantee, require_scale
+from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.release import Selection
+from dprank.topk._chain_moves import damped_move, undamped_move
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.spectral import comparison_graph, ergodicity_coefficient, stationary_distribution, transition_matrix
 
@@ -226,7 +220,8 @@ class PrivateRankCentrality(FrozenFields):
                 "ergodicity coefficient 1: teleport above 0 or damped = True is needed"
             )
         chosen = Oneshot.calibrated(epsilon=epsilon, delta=delta, n_items=n_items, k=k, sensitivity=free.sensitivity)
-        return replace(free, scale=chosen.scale)
+        total = free.set_sensitivity
+        return replace(free, scale=min(chosen.scale, ratio_up(total, epsilon)) if total else chosen.scale)
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:
@@ -246,22 +241,46 @@ class PrivateRankCentrality(FrozenFields):
 
     @property
     def sensitivity(self) -> float:
-        """Half the most by which one sample can move the difference of two scores: what matters for a selection.
+        """Half the most by which one sample can move the difference of two scores: what matters for one-shot noise.
 
         Infinite where neither damping nor teleport nor the complete graph bounds it.
         """
-        unit = (1 - self.teleport) / (self.normalisation * self.samples)
-        moved = 3.0 if self.relative else 1.0
+        return self._moved(1) / 2
+
+    @property
+    def set_sensitivity(self) -> float:
+        """The most by which one sample can move the scores of k items against those of the others, in total.
+
+        The privacy loss of their set is at most this over the scale. Infinite where `sensitivity` is.
+
+        Examples
+        --------
+        >>> shares = PrivateRankCentrality(50, 5, samples=1, scale=1.0, relative=False)
+        >>> round(49 * shares.set_sensitivity, 9), round(49 * 2 * 5 * shares.sensitivity, 9)
+        (3.0, 15.0)
+        """
+        return self._moved(min(self.k, self.n_items - self.k))
+
+    def _moved(self, pushes: int) -> float:
+        unit, worst = (1 - self.teleport) / (self.normalisation * self.samples), self.worst_coefficient
         if self.damped:
-            return unit * (moved + 0.5)
-        return unit * moved / (1 - self.worst_coefficient) if self.worst_coefficient < 1 else math.inf
+            return unit * damped_move(pushes, relative=self.relative)
+        if worst == 1:
+            return math.inf
+        met = (1 - self.teleport) * max(1 - 1 / self.normalisation, 0)
+        return unit * undamped_move(pushes, met, worst, relative=self.relative)
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is proved of `release`, one sample of one edge being replaced; it holds for all data."""
-        if math.isinf(self.sensitivity):
-            return Guarantee(math.inf, unit="comparison")
-        return replace(self._selection.guarantee, unit="comparison", adjacency="replace")
+        """What is proved of `release`, one sample of one edge being replaced; it holds for all data.
+
+        The better of `set_sensitivity` over the scale, which no delta helps, and what `dprank.Oneshot` promises of any
+        scores that move as far as `sensitivity`.
+        """
+        routes = [Guarantee(ratio_up(self.set_sensitivity, self.scale), unit="comparison", adjacency="replace")]
+        if math.isfinite(self.sensitivity):
+            routes.append(replace(self._selection.guarantee, unit="comparison", adjacency="replace"))
+        return min(routes, key=lambda route: route.epsilon)
 
     def chance_right(self, gap: float) -> float:
         """Probability that the chosen set is the true one if a gap divides `scores`, as of `dprank.Oneshot`.
@@ -280,7 +299,7 @@ class PrivateRankCentrality(FrozenFields):
         --------
         >>> mechanism = PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1000)
         >>> round(mechanism.chance_right(0.01), 3)
-        0.884
+        0.953
         """
         return self._selection.chance_right(gap, law="continuous")
 

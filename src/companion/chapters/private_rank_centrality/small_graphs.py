@@ -88,9 +88,10 @@ def sensitivities(cases: Iterable[tuple[str, int]]) -> pd.DataFrame:
     """Largest change between neighbours over all data on small graphs, in units of 1 / (d L).
 
     ``graph``, ``samples``, ``data sets``, ``largest tau``; ``printed`` is s of Theorem 3.5 at that tau; ``pi``,
-    ``damped`` and ``relative`` are half ranges of the change of pi, of (1 - tau) pi and of (1 - tau) pi / max pi; ``one
-    valid rho`` that of (1 - tau) pi, tau the smaller coefficient of the two data sets; ``not unique`` counts data sets
-    with tau below 1 and several stationary distributions, or with a neighbour that has several.
+    ``damped`` and ``relative`` are half ranges of the change of pi, of (1 - tau) pi and of (1 - tau) pi / max pi, and
+    ``total`` is the l1 norm of the second; ``one valid rho`` is the half range of (1 - tau) pi, tau the smaller
+    coefficient of the two data sets; ``not unique`` counts data sets with tau below 1 and several stationary
+    distributions, or with a neighbour that has several.
     """
     rows = []
     for graph, samples in cases:
@@ -111,6 +112,7 @@ def sensitivities(cases: Iterable[tuple[str, int]]) -> pd.DataFrame:
                 "pi": moved[both].max(),
                 "one valid rho": ((1 - smaller) * moved)[both].max(),
                 "damped": half_range(data.scores()[a] - data.scores()[b]).max() / data.unit,
+                "total": np.abs(data.scores()[a] - data.scores()[b]).sum(1).max() / data.unit,
                 "relative": half_range(data.scores(True)[a] - data.scores(True)[b]).max() / data.unit,
                 "not unique": int((~both & (smaller < 1)).sum() + (~unique & (data.tau < 1)).sum()),
             }

@@ -12,7 +12,7 @@ import pytest
 from checks import HARDLY, each, refused
 from scipy import stats
 
-from companion.chapters.privacy_audited.cases.pairwise import cases, comparisons, worst_neighbours
+from companion.chapters.privacy_audited.cases.pairwise import cases, comparisons, worst_flip, worst_neighbours
 from dprank.audit.neighbours import ComparisonNeighbours
 from dprank.data.counting import GRAIN, pairwise_wins, win_counts
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC
@@ -156,7 +156,18 @@ def test_the_search_meets_the_closed_form(scale, ridge, link):
     assert abs(float(density.log_ratio(output))) == pytest.approx(closed, rel=1e-6)
 
 
-@each("words", ["calibrated, three items", "2 answers", "calibrated, arctan"])
+@each(("scale", "ridge"), [(8.0, 1.0), (1.6, 0.2), (0.5, 3.0)])
+@pytest.mark.slow
+def test_a_flip_on_a_public_graph_meets_the_closed_form(scale, ridge):
+    """That is raised by 1e-4; the bound before it, of both terms at their worst, is nowhere met."""
+    data, other, output = worst_flip(scale, ridge, ARCTAN)
+    mechanism = PerturbedMLE(4, scale, ridge, **SECRET | {"graph": "public", "link": ARCTAN})
+    density, closed = exact(mechanism, data, other), mechanism.guarantee.epsilon
+    assert 0.9998 * closed < abs(float(density.log_ratio(output))) <= density.epsilon(0.0) <= closed
+    assert 2 * ARCTAN.kappa_1 / scale + np.log1p(2 * ARCTAN.kappa_2 / ridge) > 1.04 * closed
+
+
+@each("words", ["calibrated, three items", "2 answers", "calibrated, arctan", "public graph, arctan"])
 @pytest.mark.slow
 def test_no_random_output_is_worse_than_the_one_found(words):
     case = named(words)
@@ -173,10 +184,13 @@ def games(n):
     return [comparisons(rows, n) for some in chosen for rows in product(*some)]
 
 
-@each("words", ["calibrated, three items", "public graph, arctan"])
+@each(("words", "share"), [("calibrated, three items", 1.0), ("public graph, arctan", 0.75)])
 @pytest.mark.slow
-def test_all_edge_neighbours_of_two_and_three_items(words):
-    """The data of Cai et al. (2025), with at most one comparison a pair; the order of the rows says nothing."""
+def test_all_edge_neighbours_of_two_and_three_items(words, share):
+    """The data of Cai et al. (2025), with at most one comparison a pair; the order of the rows says nothing.
+
+    On a public graph two items more, far away, lose more.
+    """
     case, losses, around = named(words), {}, ComparisonNeighbours(design="once")
     for n in (2, 3):
         mechanism = replace(case.mechanism, n_items=n)
@@ -185,7 +199,7 @@ def test_all_edge_neighbours_of_two_and_three_items(words):
             pair, graphs = frozenset(w.tobytes() for w in wins), [w + w.T for w in wins]
             if pair not in losses and (mechanism.graph == "private" or (graphs[0] == graphs[1]).all()):
                 losses[pair] = exact(mechanism, data, other).epsilon(0.0)
-    assert max(losses.values()) == pytest.approx(case.exact_epsilon(), rel=1e-8)
+    assert share * (1 - 1e-8) * case.exact_epsilon() <= max(losses.values()) <= case.exact_epsilon() * (1 + 1e-8)
     assert max(losses.values()) <= case.mechanism.guarantee.epsilon
 
 

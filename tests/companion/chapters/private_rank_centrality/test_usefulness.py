@@ -31,7 +31,8 @@ def test_more_teleport_needs_less_noise():
     ratio = s.teleport_noise([0.01, 0.3, 0.9, 0.999])["noise / gap, win counts = 1"]
     damped, *undamped = ratio
     assert (np.diff(undamped) < 0).all()
-    assert undamped[-1] == pytest.approx(1.5, rel=0.01)
+    # counting, once more: nothing is left of our proof to improve there
+    assert undamped[-1] == pytest.approx(1.0, rel=0.01)
     assert undamped[-1] < damped < undamped[0]
 
 
