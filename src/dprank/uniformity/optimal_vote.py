@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from dprank._require import (
-    as_floats,
     require_below_1,
     require_number,
     require_positive,
@@ -27,27 +25,19 @@ from dprank._require import (
 )
 from dprank._search import least_whole
 from dprank.data.rankings import Rankings, require_rankings
-from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import Source, require_drawable, require_source
-from dprank.privacy.randomized_response import GRAIN, randomise
 from dprank.release import Decision, source_of
 from dprank.uniformity._thresholds import LARGEST
 from dprank.uniformity.bucketed import _Batches
 from dprank.uniformity.pairs import disjoint_pairs
+from dprank.uniformity.tulap import NARROWEST, UNIT, WIDEST, tulap, tulap_bound, tulap_delta, tulap_sf
 from dprank.uniformity.unif import LEAST, unif_null_threshold
 
-__all__ = ["BITS", "OptimalVote", "tulap", "tulap_bound", "tulap_delta", "tulap_sf", "tulap_vote_sf"]
+__all__ = ["OptimalVote", "noisy_vote_sf"]
 
-#: Fair bits of the uniform part of the noise: odd multiples of 2^-(BITS + 1), between -1/2 and 1/2.
-BITS = 20
-_PARTS, _UNIT = 1 << BITS, 1 << (BITS + 1)
-#: Widest bound: sums of noise and votes are doubles.
-_WIDEST = 2.0**30
 #: Levels of a batch that are tried for a stated bias.
 _LEVELS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-#: Relative error of a delta that is computed in floats, from above.
-_SLACK = 1 + 1e-11
 
 
 @dataclass(frozen=True)
@@ -112,12 +102,12 @@ class OptimalVote(_Batches):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        needed = "it must lie in [0.500001, 2^30], or be infinite"
+        needed = "it must lie in [1/2 + 2^-20, 2^30], or be infinite"
         settle(
             self,
             scale=require_scale(self.scale, 1),
             threshold=require_number("threshold", self.threshold),
-            bound=require_real("bound", self.bound, needed, lambda x: 0.500001 <= x <= _WIDEST or x == math.inf),
+            bound=require_real("bound", self.bound, needed, lambda x: NARROWEST <= x <= WIDEST or x == math.inf),
         )
 
     @classmethod
@@ -219,178 +209,50 @@ class OptimalVote(_Batches):
         pairs = disjoint_pairs(self.n_items, rng=require_source(rng))
         positions = self.dealt(data, rng)
         votes = sum(self.batch_rejects(positions, pairs, batch) for batch in range(self.n_batches))
-        noisy = votes + float(tulap(self.scale, self.bound, 1, rng=rng)[0])
+        noisy = float(tulap([votes], self.scale, self.bound, rng=rng)[0])
         p_value, source = self._above(noisy), source_of(rng, self)
         return Decision(noisy >= self.threshold, noisy, self.threshold, p_value, mechanism=self, source=source)
 
     def _above(self, votes: float, bias: float = 0.0) -> float:
-        return tulap_vote_sf(self.n_batches, self.batch_power(bias), self.scale, self.bound, votes)
+        return noisy_vote_sf(self.n_batches, self.batch_power(bias), self.scale, self.bound, votes)
 
 
-# --- Tulap noise -----------------------------------------------------------------------------------------------------
-
-
-def tulap(scale: float, bound: float, size: int, *, rng: Source) -> NDArray[np.float64]:
-    """Whole Laplace noise plus uniform noise between -1/2 and 1/2 on the grid, drawn again where it is beyond a bound.
-
-    Parameters
-    ----------
-    scale, bound : float
-        As in `OptimalVote`.
-    size : int
-    rng : numpy.random.Generator or dprank.SECURE
-
-    Returns
-    -------
-    ndarray of float, shape (size,)
-
-    Notes
-    -----
-    Exact, whatever the scale. A geometric variable modulo b has the law of one that is below b; with a fair sign, 0 of
-    one sign alone, it is the whole part. At least one draw in four is kept.
-
-    Examples
-    --------
-    >>> draws = tulap(scale=2.0, bound=3.25, size=1000, rng=np.random.default_rng(1))
-    >>> bool(np.abs(draws).max() <= 3.25), round(float((draws >= 1).mean()), 1)
-    (True, 0.3)
-    """
-    if bound == math.inf:
-        return noise.discrete_laplace(scale, size, rng=rng) + _parts(size, rng) / _UNIT
-    blocks, kept = _blocks(bound)
-    drawn = np.zeros(0)
-    while len(drawn) < size:
-        many = 4 * (size - len(drawn))
-        whole = noise.geometric(scale, many, rng=rng) % (int(blocks) + 1)
-        sign, part = randomise(np.ones(many, np.int8), GRAIN // 2, rng), _parts(many, rng)
-        # of the last whole number only the parts next to 0
-        fits = (whole < blocks) | (part < 2 * kept - _PARTS)
-        fits &= (whole > 0) | (sign > 0)
-        drawn = np.r_[drawn, (sign * (whole + part / _UNIT))[fits]]
-    return drawn[:size]
-
-
-def tulap_sf(x: ArrayLike, scale: float, bound: float = math.inf) -> NDArray[np.float64]:
-    """P(N >= x) for the noise N of `tulap`, shape of `x`.
-
-    Examples
-    --------
-    >>> tulap_sf([-0.5, 0.0, 0.5], scale=1.0).round(3).tolist()
-    [0.731, 0.5, 0.269]
-    """
-    x = as_floats("x", x)
-    whole = np.floor(x + 0.5)
-    below = np.ceil(((x - whole) * _UNIT + _PARTS - 1) / 2).clip(0, _PARTS)
-    far, mirrored = np.abs(whole), whole < 0
-    above = _beyond(far, np.where(mirrored, _PARTS - below, below) / _PARTS, scale, bound)
-    return np.where(mirrored, 1 - above, above)
-
-
-def tulap_delta(scale: float, bound: float) -> float:
-    """The delta that a bound spends, rounded up; 0 without one.
-
-    Examples
-    --------
-    >>> tulap_delta(1.0, math.inf), round(tulap_delta(1.0, 5.0), 4)
-    (0.0, 0.0036)
-    """
-    if bound == math.inf:
-        return 0.0
-    blocks, kept = _blocks(bound)
-    ends = kept / _PARTS * math.exp(-blocks / scale) + (1 - kept / _PARTS) * math.exp(-(blocks - 1) / scale)
-    return math.nextafter(ends / _total(scale, bound) * _SLACK, math.inf)
-
-
-def tulap_bound(scale: float, delta: float) -> float:
-    """The least bound that spends at most `delta`; infinity for 0.
-
-    Raises
-    ------
-    ValueError
-        If it is above 2^30.
-
-    Examples
-    --------
-    >>> round(tulap_bound(1.0, 1e-3), 2)
-    6.28
-    """
-    if delta == 0:
-        return math.inf
-    if tulap_delta(scale, _WIDEST) > delta:
-        raise ValueError(f"delta = {delta}; noise of scale {scale:.4g} would be bounded beyond 2^30")
-    least = _PARTS + 2  # above 1/2 by one step of the grid
-    steps = least_whole(lambda t: tulap_delta(scale, max(t, least) / _UNIT) <= delta, least, 8 * _UNIT)
-    return max(steps, least) / _UNIT
-
-
-def tulap_vote_sf(n_batches: int, rate: float, scale: float, bound: float, votes: float) -> float:
+def noisy_vote_sf(n_batches: int, rate: float, scale: float, bound: float, votes: float) -> float:
     """P(votes of batches, with the noise of `tulap`, >= `votes`) if each batch is rejected with probability `rate`.
 
     Examples
     --------
-    >>> round(tulap_vote_sf(n_batches=10, rate=0.1, scale=1.0, bound=math.inf, votes=4.0), 4)
-    0.0426
+    >>> round(noisy_vote_sf(n_batches=10, rate=0.1, scale=1.0, bound=math.inf, votes=4.0), 4)
+    0.0434
     """
     count = np.arange(n_batches + 1)
     return float(min(1.0, stats.binom.pmf(count, n_batches, rate) @ tulap_sf(votes - count, scale, bound)))
 
 
-def _blocks(bound: float) -> tuple[float, int]:
-    """The last whole number that noise comes next to, and how many of its 2^20 parts a bound leaves."""
-    if bound == math.inf:
-        return math.inf, 0
-    blocks = math.floor(bound + 0.5)
-    return blocks, min(max((math.floor((bound - blocks) * _UNIT) + _PARTS + 1) // 2, 0), _PARTS)
-
-
-def _parts(size: int, rng: Source) -> NDArray[np.int64]:
-    """Uniform odd numbers between -2^20 and 2^20."""
-    bits = randomise(np.ones((size, BITS), np.int8), GRAIN // 2, rng)
-    return bits.astype(np.int64) @ (1 << np.arange(BITS))
-
-
-def _from(whole: Any, scale: float, bound: float) -> NDArray[np.float64]:
-    """Weight exp(-w / scale) of all whole numbers w from this one on, at least 1, that a bound leaves."""
-    blocks, kept = _blocks(bound)
-    full = np.exp(-whole / scale) * np.expm1(-np.maximum(blocks - whole, 0) / scale) / math.expm1(-1 / scale)
-    return np.asarray(np.where(whole <= blocks, full + kept / _PARTS * math.exp(-blocks / scale), 0.0))
-
-
-def _total(scale: float, bound: float) -> float:
-    return 1 + 2 * float(_from(1, scale, bound))
-
-
-def _beyond(
-    whole: NDArray[np.float64], share: NDArray[np.float64], scale: float, bound: float
-) -> NDArray[np.float64]:
-    """P(noise is next to `whole`, at least 0, but for a lower `share` of its parts, or above)."""
-    blocks, kept = _blocks(bound)
-    own = np.where(whole < blocks, 1 - share, np.maximum(kept / _PARTS - share, 0)) * (whole <= blocks)
-    return np.asarray((own * np.exp(-whole / scale) + _from(whole + 1, scale, bound)) / _total(scale, bound))
-
-
 def _threshold(n_batches: int, rate: float, scale: float, bound: float, size: float) -> float:
     """The least number on the grid that the noisy votes attain with probability at most `size`."""
     least = least_whole(
-        lambda t: tulap_vote_sf(n_batches, rate, scale, bound, t / _UNIT) <= size, -_UNIT, (n_batches + 1) * _UNIT
+        lambda t: noisy_vote_sf(n_batches, rate, scale, bound, t / UNIT) <= size, -UNIT, (n_batches + 1) * UNIT
     )
-    return least / _UNIT
+    return least / UNIT
 
 
 def _fewest(level: float, scale: float, bound: float, size: float, epsilon: float, n_voters: int) -> int:
     """The fewest batches with which the test rejects with probability 1 - size if all of them do."""
 
+    most = n_voters // 2
+
     def enough(n_batches: int) -> bool:
         threshold = _threshold(n_batches, level, scale, bound, size)
-        return tulap_vote_sf(n_batches, 1.0, scale, bound, threshold) >= 1 - size
+        return noisy_vote_sf(n_batches, 1.0, scale, bound, threshold) >= 1 - size
 
-    most = n_voters // 2
-    if not enough(most):
+    fewest = least_whole(lambda number: number > most or (number > 0 and enough(number)), 0, 1)
+    if fewest > most:
         raise ValueError(
             f"epsilon = {epsilon}; more than {most} batches would be needed, with 2 rankings in each; "
             f"n_voters = {n_voters}"
         )
-    return 1 if enough(1) else least_whole(enough, 1, most)
+    return fewest
 
 
 def _numbers(fewest: int, most: int) -> list[int]:
