@@ -165,7 +165,7 @@ class OptimalVote(_Batches):
             batches = [require_whole("n_batches", n_batches, 1)]
         if bias is None:
             return cls._made(sizes, batches[0], levels[0], scale, bound, size)
-        bias = require_probability("bias", bias, most=1.0) if bias != 1 else 1.0
+        bias = require_real("bias", bias, "it must lie in (0, 1]", lambda x: 0 < x <= 1)
         if n_batches is None:
             batches = _numbers(batches[0], sizes["n_voters"] // 2)
         if batch_level is None:

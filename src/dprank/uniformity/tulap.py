@@ -171,7 +171,8 @@ def _parts(size: int, rng: Source) -> NDArray[np.int64]:
 def _from(whole: Any, scale: float, bound: float) -> NDArray[np.float64]:
     """Weight exp(-w / scale) of all whole numbers w from this one on, at least 1, that a bound leaves."""
     blocks, kept = _blocks(bound)
-    full = np.exp(-whole / scale) * np.expm1(-np.maximum(blocks - whole, 0) / scale) / math.expm1(-1 / scale)
+    with np.errstate(over="ignore"):  # of scales next to 0
+        full = np.exp(-whole / scale) * np.expm1(-np.maximum(blocks - whole, 0) / scale) / math.expm1(-1 / scale)
     return np.asarray(np.where(whole <= blocks, full + kept / _PARTS * math.exp(-blocks / scale), 0.0))
 
 
@@ -183,4 +184,6 @@ def _beyond(whole: NDArray[np.float64], share: NDArray[np.float64], scale: float
     """P(noise is next to `whole`, at least 0, but for a lower `share` of its parts, or above)."""
     blocks, kept = _blocks(bound)
     own = np.where(whole < blocks, 1 - share, np.maximum(kept / _PARTS - share, 0)) * (whole <= blocks)
-    return np.asarray((own * np.exp(-whole / scale) + _from(whole + 1, scale, bound)) / _total(scale, bound))
+    with np.errstate(over="ignore"):
+        own *= np.exp(-whole / scale)
+    return np.asarray((own + _from(whole + 1, scale, bound)) / _total(scale, bound))
