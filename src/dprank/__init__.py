@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dprank.aggregation.matrix import pairwise_fractions as pairwise_fractions
     from dprank.aggregation.noisy_matrix import NoisyMatrix as NoisyMatrix
     from dprank.aggregation.private_borda import PrivateBorda as PrivateBorda
+    from dprank.aggregation.private_footrule import PrivateFootrule as PrivateFootrule
     from dprank.aggregation.private_kwiksort import PrivateKwikSort as PrivateKwikSort
     from dprank.audit.auditor import Audit as Audit
     from dprank.audit.auditor import audit as audit
@@ -107,6 +108,7 @@ _HOMES = {
     "PerturbedMLE": "pairwise.perturbed_mle",
     "Plan": "plan.planner",
     "PrivateBorda": "aggregation.private_borda",
+    "PrivateFootrule": "aggregation.private_footrule",
     "PrivateKwikSort": "aggregation.private_kwiksort",
     "PrivateRankCentrality": "topk.private_spectral",
     "Ranking": "release",

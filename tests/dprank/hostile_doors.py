@@ -236,6 +236,7 @@ def mechanisms():
         "NoisyMatrix": dprank.NoisyMatrix.calibrated(**three),
         "NoisyMatrix of ballots": dprank.NoisyMatrix.calibrated(**three, ballots="partial", max_weight=2),
         "ExponentialMechanism": dprank.ExponentialMechanism.calibrated(**three),
+        "PrivateFootrule": dprank.PrivateFootrule.calibrated(**three),
         "PrivateKwikSort": dprank.PrivateKwikSort.calibrated(**three),
         "LocalMatrix": dprank.LocalMatrix.calibrated(**three),
         "LocalBorda": dprank.LocalBorda.calibrated(**three),

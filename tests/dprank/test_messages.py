@@ -21,6 +21,7 @@ from dprank.aggregation import (
     LocalMatrix,
     NoisyMatrix,
     PrivateBorda,
+    PrivateFootrule,
     PrivateKwikSort,
     kemeny_score,
     shrink,
@@ -281,7 +282,10 @@ MECHANISMS = [
             LocalTwoStage,
         )
     ),
-    *(mechanism.calibrated(epsilon=1.0, n_items=4) for mechanism in (NoisyMatrix, PrivateBorda, PrivateKwikSort)),
+    *(
+        mechanism.calibrated(epsilon=1.0, n_items=4)
+        for mechanism in (NoisyMatrix, PrivateBorda, PrivateFootrule, PrivateKwikSort)
+    ),
     BatchVote(4, 40, 10, 6.0, 1.0, 3),
     Bucketed(4, 40, 2, 6.0, 0.5),
     OptimalVote(4, 40, 10, 6.0, 1.0, 3.0, bound=8.0),

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from dprank.aggregation import ExponentialMechanism, LocalBorda, LocalMatrix, NoisyMatrix, PrivateBorda
+from dprank.aggregation import ExponentialMechanism, LocalBorda, LocalMatrix, NoisyMatrix, PrivateBorda, PrivateFootrule
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.audit import audit
 from dprank.data.comparisons import Comparisons
@@ -90,7 +90,7 @@ def promises_of_counts(kind=NoisyCounts):
     return check
 
 
-def promises_of_rankings(kinds=(NoisyMatrix, PrivateBorda, ExponentialMechanism)):
+def promises_of_rankings(kinds=(NoisyMatrix, PrivateBorda, PrivateFootrule, ExponentialMechanism)):
     @drawn(
         kind=st.sampled_from(kinds),
         epsilon=numbers,

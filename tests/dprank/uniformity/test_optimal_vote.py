@@ -217,11 +217,11 @@ def test_p_values_and_sizes_hold_on_uniform_rankings():
         made = test.release(data, rng)
         assert made.reject == (made.p_value <= test.exact_size + 1e-12)
         found.append(made.p_value)
-    found = np.array(found)
+    p_values = np.array(found)
     # the level of a batch is discrete, the p-value all but continuous
-    counts = np.bincount(np.minimum((found * 10).astype(int), 9), minlength=10)
+    counts = np.bincount(np.minimum((p_values * 10).astype(int), 9), minlength=10)
     assert law_p_value(counts, np.full(10, 0.1)) > FALSE_ALARM
-    rejected = (found <= test.exact_size + 1e-12).sum()
+    rejected = (p_values <= test.exact_size + 1e-12).sum()
     assert law_p_value([3000 - rejected, rejected], [1 - test.exact_size, test.exact_size]) > FALSE_ALARM
 
 
