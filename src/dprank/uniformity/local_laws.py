@@ -95,7 +95,7 @@ def possible_questions(mechanism: LocalTwoStage) -> tuple[NDArray[np.int64], NDA
     --------
     >>> questions, chances = possible_questions(LocalTwoStage(2, GRAIN // 4))
     >>> questions.tolist(), chances.tolist()
-    ([[1, -1], [-1, 1], [-1, 1], [1, -1]], [0.2, 0.2, 0.3, 0.3])
+    ([[1, -1], [-1, 1], [-1, 1], [1, -1]], [0.25, 0.25, 0.25, 0.25])
     """
     m = mechanism.n_items
     pairs = np.array([np.eye(m, dtype=int)[a] - np.eye(m, dtype=int)[b] for a, b in permutations(range(m), 2)])

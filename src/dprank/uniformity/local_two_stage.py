@@ -60,9 +60,24 @@ class LocalTwoStage(_Randomised):
     *Size.* To reverse a ranking turns the sign, and a uniform ranking is as likely as its reverse: the answer is a fair
     coin whatever the weights are. So, given the first stage, the number of +1 in the second is binomial.
 
-    *Shares.* Near uniformity the power depends on the product of both numbers of voters, which is largest for halves;
-    where the first stage learns well it needs fewer. Measured for 2 to 100 items, no share from 0.33 to 0.5 is better
-    than 0.4 by more than 0.05 in power.
+    *Shares.* Near uniformity the power depends on the product of both numbers of voters, which is largest for halves.
+    In the rows below shares of 0.3 and 0.4 have at most 0.02 more power than a half, from four items on, and 0.05 more
+    of two or three.
+
+    *Where it pays.* At epsilon 1 and size 0.05, with so many Mallows rankings of spread phi, the power is
+
+    ======  =====  ======  ==========  ===========  =============
+    items   phi    voters  LocalPairs  LocalOneBit  LocalTwoStage
+    ======  =====  ======  ==========  ===========  =============
+    2       0.9    5000    0.39        0.41         0.29
+    3       0.9    4000    0.45        0.47         0.40
+    4       0.9    5000    0.40        0.63         0.70
+    10      0.95   4000    0.12        0.40         0.67
+    20      0.95   1000    0.08        0.28         0.62
+    100     0.99   1500    0.06        0.36         0.72
+    ======  =====  ======  ==========  ===========  =============
+
+    by 2000 simulations, standard error 0.011.
 
     Examples
     --------
@@ -76,14 +91,14 @@ class LocalTwoStage(_Randomised):
     True
     """
 
-    learners: float = 0.4
+    learners: float = 0.5
 
     def __post_init__(self) -> None:
         super().__post_init__()
         settle(self, learners=require_probability("learners", self.learners))
 
     @classmethod
-    def calibrated(cls, *, epsilon: float, n_items: int, size: float = 0.05, learners: float = 0.4) -> Self:
+    def calibrated(cls, *, epsilon: float, n_items: int, size: float = 0.05, learners: float = 0.5) -> Self:
         """The whole budget on one answer.
 
         Parameters

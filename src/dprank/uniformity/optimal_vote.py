@@ -131,10 +131,8 @@ class OptimalVote(_Batches):
             Above 0.
         delta : float
             In [0, 1).
-        n_items, n_voters : int
-            As in `Bucketed`.
-        size : float
-            Largest probability of rejecting uniform rankings, in (0, 1 - 1e-9].
+        n_items, n_voters, size
+            As in `BatchVote.calibrated`.
         n_batches : int, optional
             By default the fewest for which the test rejects with probability 1 - `size` when all batches do.
         batch_level : float, optional
@@ -200,10 +198,8 @@ class OptimalVote(_Batches):
 
         Parameters
         ----------
-        data : Rankings
-            `n_voters` rankings of `n_items` items.
-        rng : numpy.random.Generator or dprank.SECURE
-            A seeded generator for research; `SECURE` to publish.
+        data, rng
+            As in `BatchVote.release`.
         """
         require_rankings(data, self.n_items, n_voters=self.n_voters)
         pairs = disjoint_pairs(self.n_items, rng=require_source(rng))

@@ -113,7 +113,7 @@ def tulap_bound(scale: float, delta: float) -> float:
     Examples
     --------
     >>> round(tulap_bound(1.0, 1e-3), 2)
-    6.28
+    6.7
     """
     if delta == 0:
         return math.inf
