@@ -82,9 +82,9 @@ class OptimalVote(_Batches):
     and Slavkovic 2018, Theorem 4.5). Without a delta that is whole Laplace noise with a coin at the threshold: over
     `BatchVote` it wins the size that whole thresholds leave unused, and what the choice of batches gives.
 
-    *Where it pays.* With hundreds of items and few voters, at a stated `bias` of `calibrated`: of 1000 items, 40 Mallows
-    rankings of spread 0.999, epsilon 1 and size 0.05 the power is 0.74; of `BatchVote` 0.58, of `NoisyNorm` 0.18. Of
-    100 items or fewer `NoisyNorm` has much more power than any vote. (200 simulations, standard error 0.035.)
+    *Where it pays.* With hundreds of items and few voters, at a stated `bias` of `calibrated`: of 1000 items, 40
+    Mallows rankings of spread 0.999, epsilon 1 and size 0.05 the power is 0.74; of `BatchVote` 0.58, of `NoisyNorm`
+    0.18. Of 100 items or fewer `NoisyNorm` has much more power than any vote. (200 simulations, standard error 0.035.)
 
     Examples
     --------
