@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dprank.aggregation.matrix import pairwise_fractions as pairwise_fractions
     from dprank.aggregation.noisy_matrix import NoisyMatrix as NoisyMatrix
     from dprank.aggregation.private_borda import PrivateBorda as PrivateBorda
+    from dprank.aggregation.private_footrule import PrivateFootrule as PrivateFootrule
     from dprank.aggregation.private_kwiksort import PrivateKwikSort as PrivateKwikSort
     from dprank.audit.auditor import Audit as Audit
     from dprank.audit.auditor import audit as audit
@@ -64,8 +65,10 @@ if TYPE_CHECKING:
     from dprank.uniformity.laplace import LaplaceUnif as LaplaceUnif
     from dprank.uniformity.local import LocalOneBit as LocalOneBit
     from dprank.uniformity.local import LocalPairs as LocalPairs
+    from dprank.uniformity.local_two_stage import LocalTwoStage as LocalTwoStage
     from dprank.uniformity.mallows_approximate import MallowsApproximate as MallowsApproximate
     from dprank.uniformity.noisy_norm import NoisyNorm as NoisyNorm
+    from dprank.uniformity.optimal_vote import OptimalVote as OptimalVote
     from dprank.uniformity.truncated import Trun as Trun
     from dprank.uniformity.two_sample import TwoSample as TwoSample
     from dprank.uniformity.unif import Unif as Unif
@@ -93,6 +96,7 @@ _HOMES = {
     "LocalMatrix": "aggregation.local_reports",
     "LocalOneBit": "uniformity.local",
     "LocalPairs": "uniformity.local",
+    "LocalTwoStage": "uniformity.local_two_stage",
     "Mallows": "models.mallows",
     "MallowsApproximate": "uniformity.mallows_approximate",
     "NoisyCounts": "pairwise.noisy_counts",
@@ -100,9 +104,11 @@ _HOMES = {
     "NoisyNorm": "uniformity.noisy_norm",
     "Oneshot": "topk.oneshot",
     "Peeling": "topk.peeling",
+    "OptimalVote": "uniformity.optimal_vote",
     "PerturbedMLE": "pairwise.perturbed_mle",
     "Plan": "plan.planner",
     "PrivateBorda": "aggregation.private_borda",
+    "PrivateFootrule": "aggregation.private_footrule",
     "PrivateKwikSort": "aggregation.private_kwiksort",
     "PrivateRankCentrality": "topk.private_spectral",
     "Ranking": "release",

@@ -236,6 +236,7 @@ def mechanisms():
         "NoisyMatrix": dprank.NoisyMatrix.calibrated(**three),
         "NoisyMatrix of ballots": dprank.NoisyMatrix.calibrated(**three, ballots="partial", max_weight=2),
         "ExponentialMechanism": dprank.ExponentialMechanism.calibrated(**three),
+        "PrivateFootrule": dprank.PrivateFootrule.calibrated(**three),
         "PrivateKwikSort": dprank.PrivateKwikSort.calibrated(**three),
         "LocalMatrix": dprank.LocalMatrix.calibrated(**three),
         "LocalBorda": dprank.LocalBorda.calibrated(**three),
@@ -244,10 +245,12 @@ def mechanisms():
         "NoisyNorm of ranks": dprank.NoisyNorm.calibrated(**sized, statistic="ranks", null_draws=9),
         "LaplaceUnif": dprank.LaplaceUnif.calibrated(**sized),
         "BatchVote": dprank.BatchVote.calibrated(**sized),
+        "OptimalVote": dprank.OptimalVote.calibrated(**sized, delta=0.01),
         "Bucketed": dprank.Bucketed.calibrated(**sized),
         "Trun": dprank.Trun.calibrated(**sized),
         "LocalPairs": dprank.LocalPairs.calibrated(epsilon=1.0, size=0.3, n_items=3),
         "LocalOneBit": dprank.LocalOneBit.calibrated(epsilon=1.0, size=0.3, n_items=3),
+        "LocalTwoStage": dprank.LocalTwoStage.calibrated(epsilon=1.0, size=0.3, n_items=3),
         "Unif": dprank.Unif.calibrated(size=0.3, n_items=3, n_voters=40),
         "TwoSample": dprank.TwoSample.calibrated(size=0.3, n_items=3),
         "Friedman": dprank.Friedman.calibrated(size=0.3, n_items=3, n_voters=40),
@@ -268,6 +271,7 @@ def doors():
     half = np.full((3, 3), 0.5)
     poll = dprank.LocalMatrix.calibrated(epsilon=1.0, n_items=3)
     pairs, bit = (kind.calibrated(epsilon=1.0, n_items=4) for kind in (dprank.LocalPairs, dprank.LocalOneBit))
+    stages = dprank.LocalTwoStage.calibrated(epsilon=1.0, n_items=4)
     noisy = dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3)
     scored = noisy.release(answers, rng(0))
     quiet = {"rng": rng(0), "budget": 2000}
@@ -410,6 +414,12 @@ def doors():
         "LocalPairs.decide*": pairs.decide,
         "LocalOneBit.report*": lambda x: bit.report(x, [0, 1], rng(0)),
         "LocalOneBit.decide*": bit.decide,
+        "LocalTwoStage.questions.n_learners": lambda x: stages.questions(few(x), rng(0)),
+        "LocalTwoStage.report*": lambda x: stages.report(x, [1, 0, 0, -1], rng(0)),
+        "LocalTwoStage.report.question": lambda x: stages.report([0, 1, 2, 3], x, rng(0)),
+        "LocalTwoStage.learnt.questions": lambda x: stages.learnt(x, [1, -1, 1]),
+        "LocalTwoStage.learnt.reports*": lambda x: stages.learnt([[1, 0, 0, -1]] * 3, x),
+        "LocalTwoStage.decide*": stages.decide,
         "plan.question": lambda x: dprank.plan(x, items=3, persons=50, epsilon=1.0),
         "plan.items": lambda x: dprank.plan("agreement", items=x, persons=50, epsilon=1.0),
         "plan.persons": lambda x: dprank.plan("agreement", items=3, persons=x, epsilon=1.0),

@@ -301,6 +301,9 @@ def _baselines():
         "aggregation.private_borda.PrivateBorda, ballots": noisy | partial,
         "aggregation.private_borda.PrivateBorda.calibrated": budget | {"adjacency": "add_remove"},
         "aggregation.private_borda.PrivateBorda.calibrated, ballots": budget | partial | {"delta": 0.01},
+        "aggregation.private_footrule.PrivateFootrule": noisy,
+        "aggregation.private_footrule.PrivateFootrule, gaussian": noisy | gaussian,
+        "aggregation.private_footrule.PrivateFootrule.calibrated": budget | {"delta": 0.01},
         "aggregation.private_kwiksort.PrivateKwikSort": noisy | {"queries": 6},
         "aggregation.private_kwiksort.PrivateKwikSort, gaussian": noisy | gaussian | {"queries": 6},
         "aggregation.private_kwiksort.PrivateKwikSort.calibrated": budget | {"queries": 4, "share": 0.3},
@@ -391,12 +394,18 @@ def _baselines():
         "uniformity.local.LocalOneBit.calibrated": few | {"epsilon": 1.0, "size": 0.05, "groups": 2},
         "uniformity.local.LocalPairs": flipped | {"size": 0.05},
         "uniformity.local.LocalPairs.calibrated": few | {"epsilon": 1.0, "size": 0.05},
+        "uniformity.local_two_stage.LocalTwoStage": flipped | {"size": 0.05, "learners": 0.3},
+        "uniformity.local_two_stage.LocalTwoStage.calibrated": few | {"epsilon": 1.0, "size": 0.05, "learners": 0.3},
         "uniformity.mallows_approximate.MallowsApproximate": tests | {"size": 0.05, "draws": 99},
         "uniformity.mallows_approximate.MallowsApproximate.calibrated": tests
         | {"size": 0.05, "centre": "borda", "draws": 99},
         "uniformity.noisy_norm.NoisyNorm": tests
         | {"scale": 20.0, "size": 0.05, "steps": 64, "null_draws": 99, "statistic": "ranks"},
         "uniformity.noisy_norm.NoisyNorm.calibrated": asked | {"steps": 64, "null_draws": 99, "statistic": "ranks"},
+        "uniformity.optimal_vote.OptimalVote": tests
+        | {"n_batches": 4, "batch_threshold": 6.0, "scale": 2.0, "threshold": 3.25, "bound": 9.0},
+        "uniformity.optimal_vote.OptimalVote.calibrated": asked
+        | {"n_batches": 10, "batch_level": 0.1, "delta": 0.01, "bias": 0.2},
         "uniformity.truncated.Trun": tests | {"coin": 0.1, "start": 1.0, "width": 8.0},
         "uniformity.truncated.Trun.calibrated": asked,
         "data.declaration.Declaration": {"kind": "ballots", "items": ("a", "b"), "weight": "shares", "max_weight": 3},

@@ -48,6 +48,7 @@ def test_answers_that_lose_all_that_is_promised(adjacency, per_person, design):
         (dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=4), 1.0),
         (dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=3, adjacency="add_remove"), 1.0),
         (dprank.NoisyMatrix.calibrated(epsilon=1.0, n_items=3), 1.0),
+        (dprank.PrivateFootrule.calibrated(epsilon=1.0, n_items=4), 1.0),
         (dprank.NoisyNorm.calibrated(epsilon=1.0, n_items=3, n_voters=5, statistic="ranks"), 1.0),
         (dprank.LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=50, size=0.1), 1.0),
         (dprank.Peeling.calibrated(epsilon=1.0, k=2, n_items=4), 1.0),

@@ -27,6 +27,7 @@ ENDS = (
     "topk.private_spectral.PrivateRankCentrality",
     "uniformity.bucketed.Bucketed",  # without a coin (0, 1 / B), and nothing at all for one batch
     "uniformity.local.Local",  # fair coins
+    "uniformity.local_two_stage.Local",
 )
 
 
@@ -93,7 +94,7 @@ def exact_loss(mechanism):
         return Fraction(2 * mechanism.per_person) / Fraction(scale)
     if kind == "NoisyNorm":
         return Fraction(mechanism.steps) / Fraction(scale)
-    if kind == "BatchVote":
+    if kind in ("BatchVote", "OptimalVote"):
         return 1 / Fraction(scale)
     if kind == "ExponentialMechanism":
         return Fraction(mechanism.rate) * mechanism.spread

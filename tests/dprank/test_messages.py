@@ -21,6 +21,7 @@ from dprank.aggregation import (
     LocalMatrix,
     NoisyMatrix,
     PrivateBorda,
+    PrivateFootrule,
     PrivateKwikSort,
     kemeny_score,
     shrink,
@@ -47,8 +48,10 @@ from dprank.uniformity import (
     LaplaceUnif,
     LocalOneBit,
     LocalPairs,
+    LocalTwoStage,
     MallowsApproximate,
     NoisyNorm,
+    OptimalVote,
     Trun,
     TwoSample,
     Unif,
@@ -269,11 +272,23 @@ MECHANISMS = [
     PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1),
     *(
         mechanism.calibrated(epsilon=1.0, n_items=4)
-        for mechanism in (ExponentialMechanism, LocalBorda, LocalKwikSort, LocalMatrix, LocalOneBit, LocalPairs)
+        for mechanism in (
+            ExponentialMechanism,
+            LocalBorda,
+            LocalKwikSort,
+            LocalMatrix,
+            LocalOneBit,
+            LocalPairs,
+            LocalTwoStage,
+        )
     ),
-    *(mechanism.calibrated(epsilon=1.0, n_items=4) for mechanism in (NoisyMatrix, PrivateBorda, PrivateKwikSort)),
+    *(
+        mechanism.calibrated(epsilon=1.0, n_items=4)
+        for mechanism in (NoisyMatrix, PrivateBorda, PrivateFootrule, PrivateKwikSort)
+    ),
     BatchVote(4, 40, 10, 6.0, 1.0, 3),
     Bucketed(4, 40, 2, 6.0, 0.5),
+    OptimalVote(4, 40, 10, 6.0, 1.0, 3.0, bound=8.0),
     LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05),
     NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40),
     Trun.calibrated(epsilon=1.0, n_items=4, n_voters=40, size=0.05),

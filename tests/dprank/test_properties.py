@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from dprank.aggregation import ExponentialMechanism, LocalBorda, LocalMatrix, NoisyMatrix, PrivateBorda
+from dprank.aggregation import ExponentialMechanism, LocalBorda, LocalMatrix, NoisyMatrix, PrivateBorda, PrivateFootrule
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.audit import audit
 from dprank.data.comparisons import Comparisons
@@ -24,7 +24,7 @@ from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.privacy.laws import exact
 from dprank.topk import Oneshot
 from dprank.topk.peeling import Peeling
-from dprank.uniformity import BatchVote, LaplaceUnif, LocalOneBit, LocalPairs, NoisyNorm
+from dprank.uniformity import BatchVote, LaplaceUnif, LocalOneBit, LocalPairs, LocalTwoStage, NoisyNorm, OptimalVote
 
 #: Rounding of the exact laws, as a share.
 ROUNDING = 1e-9
@@ -90,7 +90,7 @@ def promises_of_counts(kind=NoisyCounts):
     return check
 
 
-def promises_of_rankings(kinds=(NoisyMatrix, PrivateBorda, ExponentialMechanism)):
+def promises_of_rankings(kinds=(NoisyMatrix, PrivateBorda, PrivateFootrule, ExponentialMechanism)):
     @drawn(
         kind=st.sampled_from(kinds),
         epsilon=numbers,
@@ -134,7 +134,7 @@ def promises_of_selections(kinds=(Oneshot, Peeling)):
 
 
 @drawn(
-    which=st.sampled_from(["norm", "unif", "vote"]),
+    which=st.sampled_from(["norm", "unif", "vote", "optimal"]),
     epsilon=numbers,
     voters=st.lists(rankings, min_size=4, max_size=4),
     new=rankings,
@@ -148,12 +148,14 @@ def test_tests_of_uniformity(which, epsilon, voters, new, wide):
         keeps(NoisyNorm.calibrated, data, other, **asked, statistic="ranks", steps=wide(100))
     elif which == "unif":
         keeps(LaplaceUnif.calibrated, data, other, **asked, size=0.2)
+    elif which == "optimal":
+        keeps(OptimalVote.calibrated, data, other, **asked, size=0.2, n_batches=wide(2), delta=0.01)
     else:
         keeps(BatchVote.calibrated, data, other, **asked, size=0.2, n_batches=wide(2))
 
 
 @drawn(
-    kind=st.sampled_from([LocalMatrix, LocalBorda, LocalPairs, LocalOneBit]),
+    kind=st.sampled_from([LocalMatrix, LocalBorda, LocalPairs, LocalOneBit, LocalTwoStage]),
     epsilon=numbers,
     one=rankings,
     two=rankings,

@@ -1,12 +1,13 @@
 """Rank aggregation and its private forms (Alabi, Ghazi, Kumar and Manurangsi 2022): one order from voters' rankings.
 
-Which mechanism, at the same epsilon; all but the last two have an ``additive_error`` to plan with:
+Which mechanism, at the same epsilon; all but the last three have an ``additive_error`` to plan with:
 
 - `PrivateBorda`: few voters or strong noise. Noise on one score an item; also the default where in doubt.
 - `NoisyMatrix`: many voters, or a delta above 0. Noise on every pair, then an order of least Kemeny score.
 - `LocalMatrix`: nobody is trusted. Every voter sends a few items, once, with ``report``; ``aggregate`` needs no trust.
   `LocalBorda` likewise, on scores.
 - `ExponentialMechanism`: up to 22 items, the least error proved without delta; for research, as it computes in floats.
+- `PrivateFootrule`: many voters, of whom single items divide many, if what counts is how far items are misplaced.
 - `PrivateKwikSort`, `LocalKwikSort`: the paper's, to be compared with.
 
 One release answers for one set of ballots: two releases cost the sum of their epsilons (`dprank.compose`).
@@ -21,6 +22,7 @@ from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
+from dprank.aggregation.private_footrule import PrivateFootrule
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "LocalMatrix",
     "NoisyMatrix",
     "PrivateBorda",
+    "PrivateFootrule",
     "PrivateKwikSort",
     "kemeny_score",
     "pairwise_fractions",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 
+import dprank.aggregation.footrule_laws
 import dprank.aggregation.local_laws  # noqa: F401  registers the laws of reports
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.matrix import kemeny_score

@@ -11,6 +11,7 @@ import numpy as np
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
+from dprank.aggregation.private_footrule import PrivateFootrule
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.data.comparisons import Comparisons
 from dprank.data.rankings import Rankings
@@ -45,6 +46,7 @@ def worst_pairs(mechanism: Any) -> Pairs:
 @worst_pairs.register(PrivateBorda)
 @worst_pairs.register(NoisyMatrix)
 @worst_pairs.register(ExponentialMechanism)
+@worst_pairs.register(PrivateFootrule)
 @worst_pairs.register(PrivateKwikSort)
 def _of_ballots(mechanism: Any) -> Pairs:
     items = tuple(map(str, range(mechanism.n_items)))

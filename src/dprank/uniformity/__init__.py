@@ -5,8 +5,10 @@ from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.friedman import Friedman
 from dprank.uniformity.laplace import LaplaceUnif
 from dprank.uniformity.local import LocalOneBit, LocalPairs
+from dprank.uniformity.local_two_stage import LocalTwoStage
 from dprank.uniformity.mallows_approximate import MallowsApproximate
 from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.optimal_vote import OptimalVote
 from dprank.uniformity.truncated import Trun
 from dprank.uniformity.two_sample import TwoSample
 from dprank.uniformity.unif import Unif
@@ -19,8 +21,10 @@ __all__ = [
     "LaplaceUnif",
     "LocalOneBit",
     "LocalPairs",
+    "LocalTwoStage",
     "MallowsApproximate",
     "NoisyNorm",
+    "OptimalVote",
     "Trun",
     "TwoSample",
     "Unif",

@@ -250,6 +250,10 @@ class BatchVote(_Batches):
     ValueError
         Naming what is out of range.
 
+    See Also
+    --------
+    dprank.uniformity.optimal_vote.OptimalVote : rejects more often at the same size.
+
     Examples
     --------
     >>> import numpy as np

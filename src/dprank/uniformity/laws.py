@@ -1,10 +1,10 @@
 """Audit of the central tests of uniformity.
 
-All of them look at a statistic of disjoint pairs of items, in a pairing that is drawn and not published. Three add
+All of them look at a statistic of disjoint pairs of items, in a pairing that is drawn and not published. Four add
 Laplace noise to it and publish the sum, from which decision, threshold and p-value follow without the data; two
 publish a decision alone. So the law of the output is a mixture over all pairings of a law that is known in closed
 form: few items make it exact. The tests without privacy, `TwoSample`, `Unif`, `MallowsApproximate` and `Friedman`, make
-no promise to audit.
+no promise to audit; reports of voters are in `dprank.uniformity.local_laws`.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
+import dprank.uniformity.local_laws  # noqa: F401  registers the laws of reports
 from dprank._require import as_floats
 from dprank.data.rankings import Rankings
 from dprank.privacy import noise
 from dprank.privacy.divergence import Divergence, PairLaw, pair_of
-from dprank.privacy.laws import NoExactRoute, exact, sample, signs_law
-from dprank.privacy.randomized_response import GRAIN
+from dprank.privacy.laws import NoExactRoute, exact, sample
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.laplace import LaplaceUnif, disagreements
-from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.optimal_vote import OptimalVote
 from dprank.uniformity.pairs import pair_signs
 from dprank.uniformity.truncated import Trun
+from dprank.uniformity.tulap import tulap, tulap_law
 
 __all__ = [
     "NoisyReals",
@@ -46,15 +47,14 @@ __all__ = [
     "draw_noisy_norms",
     "draw_noisy_votes",
     "draw_ramp_answers",
-    "draw_randomised_signs",
     "noise_free",
     "noisy_count_law",
     "noisy_integers",
     "noisy_number_law",
     "norm_in_steps",
     "pairings",
-    "randomised_signs_law",
     "rejection",
+    "tulap_number_law",
     "votes_of_batches",
 ]
 
@@ -106,8 +106,9 @@ def norm_in_steps(mechanism: NoisyNorm, data: Rankings) -> NDArray[np.int64]:
     return mechanism.on_grid(squared)
 
 
-@noise_free.register
-def votes_of_batches(mechanism: BatchVote, data: Rankings) -> NDArray[np.int64]:
+@noise_free.register(BatchVote)
+@noise_free.register(OptimalVote)
+def votes_of_batches(mechanism: BatchVote | OptimalVote, data: Rankings) -> NDArray[np.int64]:
     """How many batches reject, of every pairing, with voters dealt as they stand: to know that tells no less.
 
     Examples
@@ -292,6 +293,29 @@ def noisy_number_law(mechanism: NoisyNorm | BatchVote, data: Rankings, other: Ra
     return noisy_integers(noise_free(mechanism, data), noise_free(mechanism, other), mechanism.scale)
 
 
+@exact.register
+def tulap_number_law(mechanism: OptimalVote, data: Rankings, other: Rankings) -> PairLaw:
+    """Of the noisy number of votes; points of its grid that have all the same likelihood ratio are one class.
+
+    Examples
+    --------
+    >>> agreeing, other = Rankings([[0, 1]] * 4, "ab"), Rankings([[0, 1]] * 3 + [[1, 0]], "ab")
+    >>> test = OptimalVote(2, 4, 2, 2.0, scale=2.0, threshold=1.0)
+    >>> round(tulap_number_law(test, agreeing, other).epsilon(0.0), 6)
+    0.5
+    """
+    votes = noise_free(mechanism, data), noise_free(mechanism, other)
+    if mechanism.bound == math.inf:
+        # what is added between two whole numbers does not depend on the data
+        return noisy_integers(*votes, mechanism.scale)
+    whole, law = tulap_law(mechanism.scale, mechanism.bound)
+    found = np.zeros((2, len(whole) + mechanism.n_batches, law.shape[1]))
+    for one, numbers in zip(found, votes, strict=True):
+        for number in numbers:
+            one[number : number + len(whole)] += law / len(numbers)
+    return pair_of(found[0].ravel(), found[1].ravel())
+
+
 @exact.register(Bucketed)
 @exact.register(Trun)
 def answer_law(mechanism: Bucketed | Trun, data: Rankings, other: Rankings) -> PairLaw:
@@ -348,11 +372,17 @@ def draw_noisy_norms(mechanism: NoisyNorm, data: Rankings, size: int, rng: np.ra
     return np.column_stack([noisy >= threshold, noisy])
 
 
-@sample.register
-def draw_noisy_votes(mechanism: BatchVote, data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Decisions and noisy votes of `BatchVote`, shape (size, 2)."""
+@sample.register(BatchVote)
+@sample.register(OptimalVote)
+def draw_noisy_votes(
+    mechanism: BatchVote | OptimalVote, data: Rankings, size: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Decisions and noisy votes of `BatchVote` or `OptimalVote`, shape (size, 2)."""
     without = rng.choice(_known(noise_free, mechanism, data), size)
-    noisy = without + noise.discrete_laplace(mechanism.scale, size, rng=rng)
+    if isinstance(mechanism, OptimalVote):
+        noisy: NDArray[Any] = tulap(without, mechanism.scale, mechanism.bound, rng=rng)
+    else:
+        noisy = without + noise.discrete_laplace(mechanism.scale, size, rng=rng)
     return np.column_stack([noisy >= mechanism.threshold, noisy])
 
 
@@ -391,59 +421,3 @@ def _simulated(mechanism: NoisyNorm, size: int, rng: np.random.Generator) -> NDA
     null += noise.discrete_laplace(mechanism.scale, null.shape, rng=rng)
     allowed = math.floor(mechanism.size * (1 + mechanism.null_draws)) - 1
     return np.asarray(np.sort(null, axis=1)[:, -1 - allowed] + 1)
-
-
-# --- randomised answers about disjoint pairs -------------------------------------------------------------------------
-
-
-@exact.register(LocalPairs)
-@exact.register(LocalOneBit)
-def randomised_signs_law(mechanism: LocalPairs | LocalOneBit, data: Any, other: Any) -> PairLaw:
-    """Of the pairs that a voter is asked about, and the signs that are sent.
-
-    Examples
-    --------
-    >>> round(math.exp(randomised_signs_law(LocalPairs(2, GRAIN // 4), [0, 1], [1, 0]).epsilon(0.0)), 6)
-    3.0
-    """
-    announced, turned = _announced(mechanism), mechanism.flips / GRAIN
-    signs = [[pair_signs(np.asarray(ranking), pairs) for pairs in announced] for ranking in (data, other)]
-    p, q = (signs_law(np.array(asked), turned).ravel() / len(announced) for asked in signs)
-    return pair_of(p, q)
-
-
-def _announced(mechanism: LocalPairs | LocalOneBit) -> list[NDArray[np.int64]]:
-    """Pairs that one voter may be asked about, all equally likely."""
-    if _private(mechanism):
-        return [mechanism.pairs(np.random.default_rng(0))]
-    asked = _asked(mechanism)
-    return [np.array(items).reshape(asked, 2) for items in permutations(range(mechanism.n_items), 2 * asked)]
-
-
-def _private(mechanism: LocalPairs | LocalOneBit) -> bool:
-    return isinstance(mechanism, LocalPairs) and mechanism.randomness == "private"
-
-
-def _asked(mechanism: LocalPairs | LocalOneBit) -> int:
-    return mechanism.n_pairs if isinstance(mechanism, LocalPairs) else 1
-
-
-@sample.register(LocalPairs)
-@sample.register(LocalOneBit)
-def draw_randomised_signs(
-    mechanism: LocalPairs | LocalOneBit, data: Any, size: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Pairs asked about and signs sent, a row a report.
-
-    Examples
-    --------
-    >>> draw_randomised_signs(LocalPairs(2, 1, randomness="private"), [0, 1], 2, np.random.default_rng(1)).tolist()
-    [[0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]
-    """
-    # to ask about random pairs is to ask about the first ones of items that are numbered at random
-    numbers = np.tile(np.arange(mechanism.n_items), (size, 1))
-    if not _private(mechanism):
-        numbers = rng.permuted(numbers, axis=1)
-    pairs = np.arange(2 * _asked(mechanism)).reshape(-1, 2)
-    sent = mechanism.report(np.asarray(data)[numbers], pairs if isinstance(mechanism, LocalPairs) else pairs[0], rng)
-    return np.column_stack([numbers[:, : pairs.size], sent]).astype(float)

@@ -209,6 +209,10 @@ class LocalOneBit(_Randomised):
     ValueError
         Naming what is out of range.
 
+    See Also
+    --------
+    dprank.uniformity.local_two_stage.LocalTwoStage : of four items or more it finds more, in two rounds.
+
     Examples
     --------
     >>> import numpy as np

@@ -16,8 +16,10 @@ from dprank.uniformity import (
     LaplaceUnif,
     LocalOneBit,
     LocalPairs,
+    LocalTwoStage,
     MallowsApproximate,
     NoisyNorm,
+    OptimalVote,
     Trun,
     TwoSample,
     Unif,
@@ -43,9 +45,11 @@ TESTS = {
     "ranks": NoisyNorm.calibrated(epsilon=1.0, n_items=4, n_voters=40, statistic="ranks").release,
     "local": LocalPairs.calibrated(epsilon=1.0, n_items=4).release,
     "fixed pairs": LocalPairs.calibrated(epsilon=1.0, n_items=4, randomness="private").release,
+    "two stages": LocalTwoStage.calibrated(epsilon=1.0, n_items=4).release,
+    "optimal": OptimalVote(4, 40, 10, 6.0, 1.0, 3.0).release,
     "one bit": LocalOneBit.calibrated(epsilon=1.0, n_items=4).release,
 }
-PRIVATE = [BatchVote, Bucketed, LaplaceUnif, LocalOneBit, LocalPairs, NoisyNorm, Trun]
+PRIVATE = [BatchVote, Bucketed, LaplaceUnif, LocalOneBit, LocalPairs, LocalTwoStage, NoisyNorm, OptimalVote, Trun]
 WITHOUT_PRIVACY = [Friedman, MallowsApproximate, TwoSample, Unif]
 WITHOUT_RNG = {"friedman", "mallows", "two"}
 
@@ -162,7 +166,7 @@ def test_numbers_of_numpy_are_numbers():
     one, size = np.float32(1), np.float64(0.05)
     for free in (Unif, Friedman):
         assert free.calibrated(**sizes, size=size) == free.calibrated(**plain, size=0.05)
-    for test in (NoisyNorm, LaplaceUnif, BatchVote, Trun):
+    for test in (NoisyNorm, LaplaceUnif, BatchVote, OptimalVote, Trun):
         assert test.calibrated(epsilon=one, **sizes, size=size) == test.calibrated(epsilon=1.0, **plain, size=0.05)
     few = {"n_items": np.int8(100), "size": size}
     assert TwoSample.calibrated(**few) == TwoSample.calibrated(n_items=100, size=0.05)
@@ -243,7 +247,7 @@ def test_what_cannot_be_calibrated(make, words):
 
 @pytest.mark.parametrize("epsilon", [1e-300, 5e-324])
 def test_tiny_epsilons(epsilon):
-    for test in (Bucketed, BatchVote, LaplaceUnif, NoisyNorm, Trun):
+    for test in (Bucketed, BatchVote, LaplaceUnif, NoisyNorm, OptimalVote, Trun):
         with refused(f"epsilon = {epsilon}"):
             test.calibrated(epsilon=epsilon, n_items=4, n_voters=100)
     with refused(f"epsilon = {epsilon}"):

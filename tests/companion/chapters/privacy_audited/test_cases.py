@@ -20,7 +20,8 @@ from dprank.aggregation.local_reports import OneRound
 from dprank.pairwise import PerturbedMLE
 from dprank.privacy.laws import exact, features, released, sample
 from dprank.topk import Oneshot, Peeling
-from dprank.uniformity import LocalOneBit
+from dprank.uniformity import LocalOneBit, LocalTwoStage
+from dprank.uniformity.local_laws import possible_questions
 
 ALARM = 1e-6
 ROUNDING = 1e-9
@@ -117,6 +118,10 @@ def reports(mechanism, ranking, size, rng):
             rows.append(features(transcript))
             if mechanism.fallback is not None:
                 rows[-1] = np.r_[rows[-1], np.array(mechanism.fallback.report(ranking, rng)) * transcript.fallback]
+        elif isinstance(mechanism, LocalTwoStage):
+            questions, chances = possible_questions(mechanism)
+            asked = questions[rng.choice(len(questions), p=chances)]
+            rows.append(np.r_[asked, mechanism.report(ranking, asked, rng)])
         else:
             pairs = mechanism.pairs(rng)
             pairs = pairs[0] if isinstance(mechanism, LocalOneBit) else pairs

@@ -1,5 +1,6 @@
 """Exact laws against brute force, ROUNDING a float's. Samples and bets with fixed seeds: false alarm ALARM each."""
 
+import math
 from dataclasses import replace
 from itertools import combinations_with_replacement, product
 
@@ -15,9 +16,10 @@ from companion.printed import busafekete2021 as paper
 from dprank.data.rankings import Rankings
 from dprank.privacy.divergence import LaplaceShift, discrete_laplace_shift, pair_of
 from dprank.privacy.laws import exact, features
-from dprank.uniformity import BatchVote, Bucketed, LaplaceUnif, NoisyNorm, Trun
+from dprank.uniformity import BatchVote, Bucketed, LaplaceUnif, NoisyNorm, OptimalVote, Trun
 from dprank.uniformity.bucketed import vote_sf
 from dprank.uniformity.laws import NoisyReals, noisy_integers, pairings
+from dprank.uniformity.optimal_vote import noisy_vote_sf
 from dprank.uniformity.pairs import disjoint_pairs
 
 ROUNDING, ALARM = 1e-9, 1e-6
@@ -99,6 +101,7 @@ def test_reversing_one_of_agreeing_rankings_is_the_worst(m, k):
 
 BATCHED = [
     BatchVote.calibrated(epsilon=1.0, n_items=2, n_voters=6, size=0.3, n_batches=3, batch_level=0.5),
+    *(OptimalVote(2, 6, 3, 2.0, 1.0, 1.5, bound) for bound in (math.inf, 4.3, 0.8)),
     *(Bucketed(2, 6, 3, 2.0, 0.3, delta=delta) for delta in (0.0, 0.1)),
     paper.PrintedBucketed(2, 6, 3, 2.0),
 ]
@@ -140,4 +143,7 @@ def test_decision_and_p_value_follow_from_the_statistic():
             assert said.p_value == pytest.approx(test.p_value(said.statistic))
         elif isinstance(test, BatchVote):
             rest = vote_sf(test.n_batches, test.batch_power(), test.scale, int(said.statistic))
+            assert said.p_value == pytest.approx(rest)
+        elif isinstance(test, OptimalVote):
+            rest = noisy_vote_sf(test.n_batches, test.batch_power(), test.scale, test.bound, said.statistic)
             assert said.p_value == pytest.approx(rest)

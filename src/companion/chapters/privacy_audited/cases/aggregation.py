@@ -16,6 +16,7 @@ from companion.printed.alabi2022 import CLEAR, corollary_3, corollary_4, corolla
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
+from dprank.aggregation.private_footrule import PrivateFootrule
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.data.rankings import Rankings
 from dprank.privacy.guarantee import Adjacency
@@ -42,7 +43,7 @@ def cases() -> list[Case]:
     """Every mechanism of the family, calibrated and as printed, on the worst neighbours known."""
     matrices = _additive(partial(NoisyMatrix.calibrated, n_items=3, epsilon=1.0, rule="borda"))
     bordas = _additive(partial(PrivateBorda.calibrated, n_items=3, epsilon=1.0))
-    return [*matrices, *_as_printed(), *bordas, *_exponentials(), *_kwiksorts()]
+    return [*matrices, *_as_printed(), *bordas, *_exponentials(), *_kwiksorts(), *_footrules()]
 
 
 _LAWS: tuple[Law, ...] = ("discrete", "continuous")
@@ -90,6 +91,18 @@ def _exponentials() -> Iterator[Case]:
     yield Case(name, right, *neighbours("replace", 1), closed_form=loss)
     yield Case("ExponentialMechanism, replace, in a crowd", right, *neighbours("replace", _CROWD))
     yield Case("ExponentialMechanism, add_remove, in a crowd", added, *neighbours("add_remove", _CROWD))
+
+
+def _footrules() -> Iterator[Case]:
+    """No item stays where it was. What is known is the loss of the noisy counts, of which an order tells little."""
+    pairs: dict[Adjacency, tuple[str, str]] = {
+        "replace": ("abc", "bca"),
+        "add_remove": ("abc abc", "abc abc bca"),
+    }
+    for adjacency, (data, other) in pairs.items():
+        for delta in (0.0, 0.01):
+            made = PrivateFootrule.calibrated(n_items=3, epsilon=1.0, delta=delta, adjacency=adjacency)
+            yield Case(_named(made), made, voters_of(data), voters_of(other), found="exhausted")
 
 
 # all profiles of up to four voters on three items, and all their neighbours: the worst under either law of the noise

@@ -17,6 +17,7 @@ from dprank.aggregation.local_kwiksort import LocalKwikSort
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.randomisers import Randomiser, SampledOrder, SplitResponse
 from dprank.uniformity.local import LocalOneBit, LocalPairs
+from dprank.uniformity.local_two_stage import LocalTwoStage
 
 _EPSILON = 1.0
 
@@ -44,7 +45,9 @@ def _tests() -> list[Case]:
         "LocalPairs, 5 items, as printed": paper.local_pairs(5, _EPSILON),
         "LocalOneBit": LocalOneBit.calibrated(epsilon=_EPSILON, n_items=4),
     }
-    return [_case(name, test, "busafekete2021") for name, test in tests.items()]
+    # to the two-stage test one item would be a middle one, in which opposite rankings do not differ
+    stages = _case("LocalTwoStage", LocalTwoStage.calibrated(epsilon=_EPSILON, n_items=4), "")
+    return [*(_case(name, test, "busafekete2021") for name, test in tests.items()), stages]
 
 
 def _one_round() -> list[Case]:

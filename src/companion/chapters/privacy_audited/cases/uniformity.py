@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from string import ascii_lowercase
 from typing import Any
 
@@ -18,6 +19,7 @@ from dprank.privacy.laws import exact
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.laplace import LaplaceUnif
 from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.optimal_vote import OptimalVote
 from dprank.uniformity.truncated import Trun
 
 
@@ -61,9 +63,12 @@ def _batches() -> list[Case]:
     (0, 1 / B) if there are B > 1 batches, but not that of the paper: its loss at delta 0 is infinite.
     """
     vote = BatchVote.calibrated(epsilon=1.0, n_items=4, n_voters=9, size=0.3, n_batches=3, batch_level=0.2)
+    optimal = partial(OptimalVote.calibrated, epsilon=1.0, n_items=4, n_voters=9, size=0.3, n_batches=3)
     coin = Bucketed.calibrated(epsilon=1.0, n_items=4, n_voters=12, size=0.4, n_batches=4)
     return [
         _case("calibrated", vote, loss=lambda vote: 1 / vote.scale),
+        _case("calibrated", optimal(), loss=lambda vote: 1 / vote.scale),
+        _case("with a delta", optimal(delta=0.05), loss=lambda vote: 1 / vote.scale),
         _case("with a coin", coin, loss=_coin_loss),
         _case("with a coin and a delta", replace(coin, delta=0.1), loss=_coin_loss),
         _case("printed", paper.bucketed(4, 20, 0.25, 0.05), loss=lambda _: math.inf),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 
 from companion.chapters.privacy_audited.cases.aggregation import neighbours, voters_of
@@ -20,6 +21,7 @@ from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.laws import answer_chances, kwiksort_law, noisy_margins, sorted_by, tournaments
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
+from dprank.aggregation.private_footrule import PrivateFootrule, footrule_costs
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.data.rankings import Rankings
 from dprank.privacy import noise as laws
@@ -52,7 +54,24 @@ SORT = PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, law="continuous")
 
 def mutants() -> list[Mutant]:
     """Of every central mechanism of rank aggregation."""
-    return [*_matrices(), *_bordas(), *_exponentials(), *_kwiksorts()]
+    return [*_matrices(), *_bordas(), *_exponentials(), *_kwiksorts(), *_footrules()]
+
+
+def _footrules() -> list[Mutant]:
+    """Of four items: a voter alone is turned round."""
+    right = PrivateFootrule.calibrated(n_items=4, epsilon=1.0)
+    pairs = [neighbours("replace", 1, n_items=4)]
+
+    def shared(data: Rankings, size: int, rng: np.random.Generator) -> NDArray[Any]:
+        noise = laws.discrete_laplace(right.scale, (size, 1, 4), rng=rng)
+        counts = right.counts(data) + noise
+        return np.array([np.argsort(linear_sum_assignment(footrule_costs(noisy))[1]) for noisy in counts])
+
+    return [
+        _rescaled("noise for one item, not for all", right, replace(right, scale=right.scale / 4), pairs),
+        # it is added to all items alike: every order becomes dearer by as much
+        rewritten("one draw for all items", right, pairs, shared, lambda p, q: REVEALED),
+    ]
 
 
 def _rescaled(bug: str, right: Mechanism, wrong: Mechanism, pairs: Pairs = _REPLACED, **known: Any) -> Mutant:

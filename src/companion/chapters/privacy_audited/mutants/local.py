@@ -25,6 +25,7 @@ from dprank.privacy.guarantee import compose
 from dprank.privacy.laws import sample, signs_law
 from dprank.privacy.randomized_response import GRAIN, flips_for, randomise
 from dprank.uniformity.local import LocalOneBit, LocalPairs
+from dprank.uniformity.local_two_stage import LocalTwoStage
 from dprank.uniformity.pairs import pair_signs
 
 # Numbers of any kind.
@@ -37,7 +38,7 @@ Pairs = list[tuple[Any, Any]]
 
 def mutants() -> list[Mutant]:
     """Two or more of every local mechanism."""
-    return [*_disjoint_pairs(), *_one_answer(), *_all_pairs(), *_borda(), *_kwiksort()]
+    return [*_disjoint_pairs(), *_one_answer(), *_two_stages(), *_all_pairs(), *_borda(), *_kwiksort()]
 
 
 def _opposite(n_items: int) -> Pairs:
@@ -130,6 +131,29 @@ def _one_answer() -> list[Mutant]:
             "coin seeded with the voter's number", right, opposite, seeded, lambda data: signs_law(seeded(data), 0.0)
         ),
         listed("report drawn anew at a retry", right, opposite, retried, retried_law),
+    ]
+
+
+def _two_stages() -> list[Mutant]:
+    """Of four items, with weights that were learnt; a ranking may agree with half of them."""
+    right = LocalTwoStage.calibrated(epsilon=1.0, n_items=4)
+    turned, half = right.flips / GRAIN, np.array([1, -1, -1, 1])
+
+    def both(data: Any) -> Table:
+        return np.sign(np.array([[1, 0, 0, -1], [3, 1, -1, -3]]) @ (3 - 2 * np.asarray(data)))
+
+    def front(data: Any) -> int:
+        return int(np.sign(half @ (3 - 2 * np.asarray(data))))
+
+    def tied(data: Any, size: int, rng: np.random.Generator) -> Table:
+        return randomise(np.full((size, 1), front(data), np.int8), right.flips, rng)
+
+    def tied_law(data: Any) -> Table:
+        return np.array([[turned, 0, 1 - turned], [0, 1, 0], [1 - turned, 0, turned]])[1 - front(data)]
+
+    return [
+        _flipped("asked in both stages", right, _opposite(4), both, right.flips),
+        listed("no coin where weights cancel", right, [([0, 1, 2, 3], [0, 3, 2, 1])], tied, tied_law),
     ]
 
 

@@ -20,9 +20,10 @@ from dprank.data.rankings import Rankings
 from dprank.privacy import noise
 from dprank.privacy.divergence import PairLaw, pair_of, whole_noise
 from dprank.privacy.laws import sample
-from dprank.uniformity import BatchVote, Bucketed, LaplaceUnif, NoisyNorm, Trun
+from dprank.uniformity import BatchVote, Bucketed, LaplaceUnif, NoisyNorm, OptimalVote, Trun
 from dprank.uniformity.laws import decision_law, noise_free, noisy_integers, pairings, rejection
 from dprank.uniformity.pairs import pair_signs
+from dprank.uniformity.tulap import tulap_sf
 
 Array = NDArray[Any]
 # Of one data set: a number or a probability, of every pairing.
@@ -34,6 +35,7 @@ COUNT = LaplaceUnif.calibrated(epsilon=1.0, n_items=4, n_voters=3, size=0.1)
 NORM = NoisyNorm.calibrated(epsilon=1.0, n_items=2, n_voters=8)
 COARSE = NoisyNorm.calibrated(epsilon=1.0, n_items=2, n_voters=3, steps=1)
 VOTE = BatchVote.calibrated(epsilon=1.0, n_items=2, n_voters=12, size=0.3, n_batches=4, batch_level=0.3)
+TULAP = OptimalVote.calibrated(epsilon=1.0, delta=0.02, n_items=2, n_voters=12, size=0.3, n_batches=4, batch_level=0.3)
 COIN = Bucketed.calibrated(epsilon=1.0, n_items=4, n_voters=12, size=0.4, n_batches=4)
 RAMP = Trun.calibrated(epsilon=1.0, n_items=2, n_voters=40, size=0.3)
 #: Noise of `VOTE` that one bug leaves, and its probabilities.
@@ -44,13 +46,14 @@ GROUPS = ("the norm of the first group", "that of the second")
 
 
 def mutants() -> list[Mutant]:
-    """Those of `LaplaceUnif`, `NoisyNorm`, `BatchVote`, `Trun` and `Bucketed`."""
+    """Those of `LaplaceUnif`, `NoisyNorm`, `BatchVote`, `OptimalVote`, `Trun` and `Bucketed`."""
     counted, norms, votes = _dissent(COUNT, 0, 1), _dissent(NORM, 0, 1, 2, 3), _dissent(VOTE, 0, 1)
     groups = [((data, data), (other, data)) for data, other in norms]
     # both ends of the ramp, its middle, and far beyond
     ramp, coin = _dissent(RAMP, 0, 14, 16, 17), _dissent(COIN, 0, 1)
     one_pair, half = replace(COUNT, scale=COUNT.scale / COUNT.n_pairs), replace(VOTE, scale=VOTE.scale / 2)
     steep, half_coin = replace(RAMP, width=RAMP.width / 4), replace(COIN, coin=COIN.coin / 2)
+    half_tulap, near_tulap = replace(TULAP, scale=TULAP.scale / 2), replace(TULAP, bound=TULAP.bound / 2)
     count_told = _told(partial(noise_free, COUNT))
     return [
         miscalibrated("sensitivity of one pair for a test of all", COUNT, one_pair, counted, names=BOTH),
@@ -66,6 +69,9 @@ def mutants() -> list[Mutant]:
         _planted("noise cut off at four scales", VOTE, votes, _cut_off, by_law(_cut_off_law)),
         _noisy("batches compared with their own mean", VOTE, _above_mean, [(_split(4), _split(3))]),
         _noisy("number of batches follows from the data", VOTE, _batched_by_data, votes),
+        miscalibrated("half the noise of an optimal vote", TULAP, half_tulap, votes, names=BOTH),
+        miscalibrated("noise drawn again beyond half the bound", TULAP, near_tulap, votes, names=BOTH),
+        _decides("coin at the threshold, no noise", TULAP, _coin_at_votes, [(_split(2), _split(3))]),
         _decides("noise truncated, its tail without a coin", RAMP, partial(_no_coin, RAMP), ramp),
         miscalibrated("ramp fitted to a typical step of the statistic", RAMP, steep, ramp, names=BOTH),
         _decides("coin only where the batch accepts", COIN, _coin_after, coin),
@@ -210,6 +216,11 @@ def _batched_by_data(data: Rankings) -> Array:
     signs = pair_signs(data.positions, pairings(VOTE.n_items)[0])
     sums = signs[: len(signs) // size * size].reshape(-1, size).sum(axis=1, dtype=int)
     return np.array([(np.abs(sums) == size).sum()])
+
+
+def _coin_at_votes(data: Rankings) -> Array:
+    """What the noise does between two whole numbers, and nothing else."""
+    return tulap_sf(TULAP.threshold - noise_free(TULAP, data), 0.01)
 
 
 def _no_coin(test: Trun | Bucketed, data: Rankings) -> Array:
