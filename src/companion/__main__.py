@@ -113,8 +113,14 @@ def verify(
     every: Annotated[
         bool, typer.Option("--every", help="List every number, even if other versions made them.")
     ] = False,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Instead: run so many random cells of the arena's table again.")
+    ] = None,
 ) -> None:
-    """Compare the last build's records with data/expected."""
+    """Compare the last build's records with data/expected; or the arena's table with its cells run again."""
+    if sample is not None:
+        _sampled(sample)
+        return
     from companion.press.layout import Layout
     from companion.press.verify import verify as compare
 
@@ -124,6 +130,29 @@ def verify(
     if differences and not update:
         raise typer.Exit(1)
     _say(f"{claims} record{'' if claims == 1 else 's'} of profile {built} {'are now' if update else 'as'} expected")
+
+
+def _sampled(number: int) -> None:
+    """Run cells of the arena again, to the last bit."""
+    import numpy as np
+
+    from companion.chapters.which_method import table
+
+    whole = table.load(_root())
+    differences = list(table.again(whole, number, np.random.default_rng()))
+    for line in differences:
+        _say(line)
+    if differences:
+        raise typer.Exit(1)
+    _say(f"{min(number, len(table.cells(whole)))} cells of the arena are what they were, to the last bit")
+
+
+@app.command()
+def arena() -> None:
+    """Run what the arena's table, data/arena.parquet, lacks: of every mechanism that a plan may choose."""
+    from companion.chapters.which_method import table
+
+    _say(f"{table.update(_root(), _say)} cells were run")
 
 
 @app.command()

@@ -18,7 +18,7 @@ from dprank.plan.tags import Question, tag_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Choice", "Plan", "alike", "plan"]
+__all__ = ["Choice", "Plan", "alike", "named", "plan"]
 
 #: A share of error by which choices differ that are too close to call.
 _CLOSE = 0.02
@@ -99,9 +99,7 @@ class Choice:
     publishable: bool
 
     def __str__(self) -> str:
-        told = {key: value for key, value in self.parameters.items() if key not in _QUIET and value is not None}
-        inside = ", ".join(value if key in _PLAIN else f"{key}={value}" for key, value in told.items())
-        return f"{self.mechanism}({inside})" if inside else self.mechanism
+        return named(self.mechanism, self.parameters)
 
 
 _QUIET = {"mechanism", "protect", "adjacency", "size", "voters", "k"}
@@ -335,6 +333,19 @@ def plan(
     others = [choice for choice in ranked[1:] if choice.publishable and not alike(choice, best)]
     second = others[0] if others else None
     return Plan(setting, tuple(ranked), best, second, _reason(setting, best, second, ranked), names)
+
+
+def named(mechanism: str, parameters: Mapping[str, Any]) -> str:
+    """What a choice is called: its class, and what tells it from others of that class.
+
+    Examples
+    --------
+    >>> named("NoisyMatrix", {"mechanism": "NoisyMatrix", "adjacency": "replace", "rule": "borda"})
+    'NoisyMatrix(borda)'
+    """
+    told = {key: value for key, value in parameters.items() if key not in _QUIET and value is not None}
+    inside = ", ".join(value if key in _PLAIN else f"{key}={value}" for key, value in told.items())
+    return f"{mechanism}({inside})" if inside else mechanism
 
 
 def _merit(choice: Choice) -> tuple[float, float]:

@@ -67,7 +67,7 @@ class OptimalVote(_Batches):
     Notes
     -----
     The noise N is a discrete Laplace variable L plus an independent U, uniform on the odd multiples of 2^-21 between
-    -1/2 and 1/2, on condition that N is not beyond the bound: Tulap noise (Awan and Slavkovic 2018, Definition 4.1) up
+    -1/2 and 1/2, on condition that N is not beyond the bound: Tulap noise (Awan and Slavkovic 2018) up
     to the grid. Replacing a ranking moves the votes V by at most 1.
 
     *Privacy.* Where both V + N = z and V + 1 + N = z are possible, their probabilities are of the ratio
@@ -79,7 +79,7 @@ class OptimalVote(_Batches):
     :math:`\varphi(v + 1) \le \min(e^\varepsilon \varphi(v) + \delta, 1 - e^{-\varepsilon} (1 - \varphi(v) - \delta))`.
     Here there is equality wherever :math:`0 < \varphi(v)`, :math:`\varphi(v + 1) < 1`, up to the grid; so that at the
     same size no other private decision from the number of votes rejects more often at any larger rate of votes (Awan
-    and Slavkovic 2018, Theorem 4.5). Without a delta that is whole Laplace noise with a coin at the threshold: over
+    and Slavkovic 2018). Without a delta that is whole Laplace noise with a coin at the threshold: over
     `BatchVote` it wins the size that whole thresholds leave unused, and what the choice of batches gives.
 
     *Where it pays.* With hundreds of items and few voters, at a stated `bias` of `calibrated`: of 1000 items, 40

@@ -1,0 +1,75 @@
+"""Is what a plan recommends the best of the arena? Cell by cell, with the error bars of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from companion.chapters.which_method.arena import FIRST_LOSS, setting_of
+from companion.chapters.which_method.contenders import DELTA, UNNAMED
+from companion.chapters.which_method.table import heat_of
+from dprank.plan.planner import Choice, Plan, named, plan
+from dprank.plan.tags import TAGS
+
+__all__ = ["BARS", "advised", "plan_for", "standing"]
+
+#: Standard errors of the difference of two losses within which they are the same.
+BARS = 2.0
+#: The columns that say which heat a row is of.
+_HEAT = ["question", "data", "items", "people", "answers", "k"]
+_CELL = [*_HEAT, "epsilon", "trust"]
+
+
+def standing(frame: pd.DataFrame, delta: float) -> pd.DataFrame:
+    """The rows by which questions are judged, of what can be published at a delta; ``excess`` over the best, ``alike``.
+
+    Two are alike if their losses differ by less than `BARS` standard errors of the difference.
+    """
+    judged = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & (frame["delta"] <= delta)]
+    judged = judged[judged["method"].map(lambda name: TAGS[name.partition("(")[0]].publishable).astype(bool)]
+    best = judged.loc[judged.groupby(_CELL)["mean"].idxmin(), [*_CELL, "mean", "se"]]
+    joined = judged.merge(best, on=_CELL, suffixes=("", "_best"))
+    excess = joined["mean"] - joined["mean_best"]
+    alike = excess <= BARS * np.hypot(joined["se"], joined["se_best"])
+    return joined.assign(excess=excess, alike=alike).drop(columns=["mean_best", "se_best"])
+
+
+def plan_for(heat: Mapping[str, Any], epsilon: float, delta: float, trust: str) -> Plan:
+    """The plan of a heat, by the numbers that everybody may know."""
+    asked = vars(setting_of(heat, epsilon, trust)) | {"delta": delta}
+    sizes = {"items": asked.pop("n_items"), "persons": asked.pop("persons")}
+    return plan(asked.pop("question"), **sizes, **asked)
+
+
+def called(choice: Choice) -> str:
+    """Its name in the arena."""
+    return named(choice.mechanism, {key: it for key, it in choice.parameters.items() if key not in UNNAMED})
+
+
+def advised(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row a cell: ``advice`` and its ``excess`` over the ``best``; whether it is ``right``, alike to the best.
+
+    ``close``: the plan says that it is too close to call.
+    """
+    rows = []
+    for delta in (0.0, DELTA):
+        for cell, group in standing(frame, delta).groupby(_CELL):
+            where = dict(zip(_CELL, cell, strict=True))
+            found = plan_for(heat_of(where), where["epsilon"], delta, where["trust"])
+            mine = group[group["method"] == called(found.best)].sort_values("delta")
+            at = mine.iloc[-1 if found.best.parameters.get("delta") else 0]
+            row = where | {
+                "budget": delta,
+                "advice": called(found.best),
+                "best": group.loc[group["mean"].idxmin(), "method"],
+            }
+            rows.append(row | {"excess": at["excess"], "right": bool(at["alike"]), "close": _close(found)})
+    return pd.DataFrame(rows)
+
+
+def _close(found: Plan) -> bool:
+    """Whether a plan says that another is as good, or nearly."""
+    return "too close to call" in found.reason or "as good" in found.reason
