@@ -99,7 +99,7 @@ def smoothed_epsilon(parts: Iterable[Answers], delta: float, *, folded: float = 
     >>> from dprank.privacy.gaussian import gaussian_epsilon, zcdp
     >>> [round(epsilon, 3) for epsilon in (
     ...     gaussian_epsilon(2.0, 8.0, 1e-6), smoothed_epsilon([Answers(2.0, 8.0, 4)], 1e-6), zcdp(2 / 8**2, 1e-6))]
-    [1.061, 1.067, 1.148]
+    [1.061, 1.066, 1.143]
     """
     square = spread = 0.0
     for l2, scale, numbers in parts:
@@ -175,7 +175,7 @@ def exact_epsilon(parts: Sequence[tuple[Mapping[int, int], float]], delta: float
     Examples
     --------
     >>> round(exact_epsilon([({1: 4}, 8.0)], 1e-6), 3)  # four numbers move by a step each
-    0.493
+    1.061
     """
     if delta < LEAST_EXACT:
         return math.inf
