@@ -54,6 +54,8 @@ __all__ = ["SLACK", "Chosen", "Rounds", "Shown", "shared_scales", "splits", "tim
 SLACK = 1e-9
 #: So many times more items than are chosen may be seen whole at less cost.
 _FEW = 8
+#: A pure promise is not given up for less than a hundredth of it.
+_WORTH = 0.99
 #: How the rounds of Gumbel noise compose.
 _ROUNDS: tuple[Composition, ...] = ("optimal", "zcdp")
 
@@ -111,11 +113,10 @@ class Chosen:
         return int(min(self.k, self.m - 1 if self.ordered else self.m - self.k))
 
     @property
-    def _coins(self) -> list[tuple[int, float]]:
-        """How many values move by how much at most: all that moves is seen."""
-        few = [(int(self.moves), self.sensitivity)] if self.bounded else []
-        whole = self.m <= min(_FEW * self._entries, MOST_ROUNDS)
-        return [*few, (int(self.m), self.spread / 2)] if whole else few
+    def _whole(self) -> list[tuple[int, float]]:
+        """How many values there are and by how much they move, where they are few: all are seen."""
+        few = self.noise == "laplace" and self.m <= min(_FEW * self._entries, MOST_ROUNDS)
+        return [(int(self.m), self.spread / 2)] if few else []
 
     @property
     def bounded(self) -> bool:
@@ -135,20 +136,25 @@ class Chosen:
         if self.noise == "gumbel":
             each, rounds = ratio_up(self.spread, scale), int(self.pushes)
             return min(pure, *(total_epsilon(c, rounds, each, delta, bounded_range=True) for c in _ROUNDS))
-        pure = min(pure, total_epsilon("optimal", 1, pure, delta))
-        if self.noise == "exponential":
-            return pure
-        for number, loss in self._coins:
-            pure = min(pure, total_epsilon("optimal", number, ratio_up(loss, scale), delta))
-        shift = ratio_up(self.spread / 2, scale)
-        pure = min(pure, descent_epsilon(self._entries, shift, delta))
+        coins = [(1, times_up(self.pushes, self.spread)), *self._whole]
+        routes = [total_epsilon("optimal", number, ratio_up(loss, scale), delta) for number, loss in coins]
+        if self.noise == "laplace":
+            shift = ratio_up(self.spread / 2, scale)
+            routes += [descent_epsilon(self._entries, shift, delta), self._bounded_epsilon(shift, pure, delta)]
+        found = _worth(min(routes), pure)
+        if not self.bounded:
+            return found
+        return min(found, total_epsilon("optimal", int(self.moves), ratio_up(self.sensitivity, scale), delta))
+
+    def _bounded_epsilon(self, shift: float, most: float, delta: float) -> float:
+        """By `log_delta`; no more than a given one."""
 
         def excess(epsilon: float) -> float:
             return log_delta(self.k, shift, epsilon, self._unordered_m) - math.log(delta)
 
-        if excess(pure) > 0:
-            return pure
-        epsilon = 0.0 if excess(0.0) <= 0 else float(brentq(excess, 0.0, pure, xtol=1e-300, rtol=1e-14))
+        if excess(most) > 0:
+            return most
+        epsilon = 0.0 if excess(0.0) <= 0 else float(brentq(excess, 0.0, most, xtol=1e-300, rtol=1e-14))
         while excess(epsilon) > 0:
             epsilon *= 1 + 1e-13
         return epsilon
@@ -170,15 +176,16 @@ class Chosen:
         if self.noise == "gumbel":
             each = max(epsilon_per_round(c, int(pushes), epsilon, delta, bounded_range=True) for c in _ROUNDS)
             return min(pure, self.spread / each * (1 + SLACK))
-        coins = [(1, times_up(pushes, self.spread))]
-        shifts = []
-        if self.noise == "laplace":
-            coins += self._coins
-            shifts.append(descent_shift(self._entries, epsilon, delta))
-            shifts.append(shift_for(self.k, epsilon, delta, self._unordered_m))
+        coins = [(1, times_up(pushes, self.spread)), *self._whole]
         scales = [loss / epsilon_per_round("optimal", number, epsilon, delta) for number, loss in coins]
-        scales += [self.spread / 2 / shift for shift in shifts]
-        found, more = min(pure, min(scales) * (1 + SLACK)), SLACK
+        if self.noise == "laplace":
+            shifts = descent_shift(self._entries, epsilon, delta), shift_for(self.k, epsilon, delta, self._unordered_m)
+            scales += [self.spread / 2 / shift for shift in shifts]
+        found = _worth(min(scales) * (1 + SLACK), pure)
+        if self.bounded:
+            each = epsilon_per_round("optimal", int(self.moves), epsilon, delta)
+            found = min(found, self.sensitivity / each * (1 + SLACK))
+        more = SLACK
         while self.epsilon(found, delta) > epsilon:
             found, more = min(pure, found * (1 + more)), 2 * more
         return found
@@ -318,6 +325,10 @@ def splits(delta: float) -> list[tuple[float, float]]:
     [(0.0, 0.0), (0.0, 1e-06), (5e-07, 5e-07), (1e-06, 0.0)]
     """
     return sorted({(0.0, 0.0), (0.0, delta), (delta / 2, delta / 2), (delta, 0.0)})
+
+
+def _worth(found: float, pure: float) -> float:
+    return found if found < _WORTH * pure else pure
 
 
 def times_up(count: float, size: float) -> float:
