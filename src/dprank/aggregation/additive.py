@@ -144,8 +144,8 @@ class AdditiveNoise(ABC):
     def guarantee(self) -> Guarantee:
         """Privacy of the noisy counts (of `PrivateBorda`: of their differences), hence of all computed from them.
 
-        Attained for Laplace and for continuous Gaussian noise. That of discrete Gaussian noise is the least by `rho`, by
-        the smoothing of `dprank.privacy.discrete_gaussian`, and by the exact law where that is short.
+        Attained for Laplace and for continuous Gaussian noise. That of discrete Gaussian noise is the least by `rho`,
+        by the smoothing of `dprank.privacy.discrete_gaussian`, and by the exact law where that is short.
         """
         if self.noise == "laplace":
             return Guarantee(ratio_up(self.l1_sensitivity, self.scale), adjacency=self.adjacency)

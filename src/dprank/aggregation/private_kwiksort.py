@@ -65,9 +65,9 @@ class PrivateKwikSort:
     -----
     Which pair is compared next depends on earlier answers, so losses compose adaptively: those of Laplace noise add;
     Gaussian answers of scale s and a Gaussian matrix of scale t are together as private as one Gaussian answer of
-    :math:`1 / \sigma^2 = q / s^2 + \binom{m}{2} / t^2` (Dong, Roth and Su 2022, Corollary 2), and nearly so discrete ones
-    (`dprank.privacy.discrete_gaussian`). A run that falls back has spent both. Ties are decided by a uniform order of the items, drawn at the start: each pair has one answer, as in a
-    tournament, and neither item is favoured.
+    :math:`1 / \sigma^2 = q / s^2 + \binom{m}{2} / t^2` (Dong, Roth and Su 2022, Corollary 2), discrete ones nearly so
+    (`dprank.privacy.discrete_gaussian`). A run that falls back has spent both. Ties are decided by a uniform order of
+    the items, drawn at the start: each pair has one answer, as in a tournament, and neither item is favoured.
 
     Examples
     --------
@@ -175,19 +175,22 @@ class PrivateKwikSort:
             queries, best = _plan(n_items, gaussian, queries)
             share = best if share is None else share
         power = 0.5 if gaussian else 1.0
-        rest = None if queries == pairs else require_probability("share", share)
-
-        def made(more: float) -> Self:
-            scale = whole.scale * more
-            if rest is None:
-                return cls(n_items, pairs, require_drawable(epsilon, scale, law), None, whole.noise, **shared)
+        scale = whole.scale * (1 + _ROUNDING)
+        if queries == pairs:
+            made = cls(n_items, pairs, require_drawable(epsilon, scale, law), None, whole.noise, **shared)
+        else:
+            rest = require_probability("share", share)
             spare = replace(whole, scale=require_drawable(epsilon, scale / rest**power, law, grain=0.5))
-            return cls(n_items, queries, scale * (queries / pairs / (1 - rest)) ** power, spare, whole.noise, **shared)
+            made = cls(n_items, queries, scale * (queries / pairs / (1 - rest)) ** power, spare, whole.noise, **shared)
+        if not gaussian or law == "continuous":
+            return made
+        # the two scales are not that of the matrix, nor is what the grid costs
+        return made._times(least(lambda more: made._times(more).guarantee.epsilon <= epsilon, 1.0))
 
-        if gaussian and law == "discrete":
-            # other scales than the matrix has, and other roundings to the grid
-            return made(least(lambda more: made(more).guarantee.epsilon <= epsilon, 1.0))
-        return made(1 + _ROUNDING)
+    def _times(self, more: float) -> Self:
+        """The same with so many times the noise."""
+        spare = self.fallback and replace(self.fallback, scale=self.fallback.scale * more)
+        return replace(self, scale=self.scale * more, fallback=spare)
 
     @property
     def grain(self) -> float:

@@ -1,28 +1,28 @@
 r"""Privacy of discrete Gaussian noise on whole numbers at a delta: nearly that of Gaussian noise on the line.
 
-Write :math:`\rho_s(x) = e^{-x^2 / (2 s^2)}`. By Poisson's summation the sum of :math:`\rho_t(z - y)` over all integers z
-lies within the factors :math:`1 \pm h(t)` of :math:`\sqrt{2 \pi} t` for every real y, with
-:math:`h(t) = 2 \sum_{k \ge 1} q^{k^2} \le 2 q / (1 - q^3)` and :math:`q = e^{-2 \pi^2 t^2}`; and so it is
+Write :math:`\rho_s(x) = e^{-x^2 / (2 s^2)}`. By Poisson's summation the sum of :math:`\rho_t(z - y)` over all integers
+z lies within the factors :math:`1 \pm h(t)` of :math:`\sqrt{2 \pi} t` for every real y, where
+:math:`h(t) = 2 \sum_{k \ge 1} q^{k^2} \le 2 q / (1 - q^3)` with :math:`q = e^{-2 \pi^2 t^2}`; and it is
 :math:`1 + h(t)` times that for y = 0.
 
-*Smoothing.* Add Gaussian noise of variance :math:`s^2 - t^2` to an integer, and draw from the result y an integer z with
-probability in proportion to :math:`\rho_t(z - y)`. As the normal density of variance :math:`s^2 - t^2` and
-:math:`\rho_t` convolve to :math:`\rho_s`, that gives z with a probability within the factors
-:math:`(1 + h(s)) / (1 \pm h(t))` of that of discrete Gaussian noise of scale s. So n answers with discrete Gaussian
-noise, also where the next question depends on earlier ones, come out with probabilities that are at most
-:math:`A = (1 + h(t))^n / C` and at least :math:`(1 - h(t))^n / C \ge (2 - A C) / C` times those of a function of n
-answers with noise on the line, :math:`C = (1 + h(s))^n \ge 1`. If the latter are :math:`(\varepsilon, \delta)` private,
-then with :math:`H = (1 + h(t))^n - 1` the former are
-:math:`(\varepsilon + \log \frac{1 + H}{1 - H}, (1 + H) \delta)` private, for every t. Answers on the line compose as one
-(Dong, Roth and Su 2022, Corollary 2). A t of one half, say, costs a share of :math:`1 / (8 s^2)` of the scale.
+*Smoothing.* Add Gaussian noise of variance :math:`s^2 - t^2` to an integer, and draw from the result y an integer z
+with a probability in proportion to :math:`\rho_t(z - y)`. The normal density of that variance and :math:`\rho_t`
+convolve to :math:`\rho_s`. So discrete Gaussian noise of scale s gives z with a probability between
+:math:`1 - h(t)` and :math:`1 + h(t)` times the same, over :math:`1 + h(s)`. Of n answers with discrete Gaussian noise,
+also where the next question depends on earlier ones, the probabilities are hence between :math:`(1 - h(t))^n / C` and
+:math:`(1 + h(t))^n / C` times those of a function of n answers with noise on the line, where
+:math:`C = (1 + h(s))^n \ge 1`. If the latter are :math:`(\varepsilon, \delta)` private, the former are
+:math:`(\varepsilon + \log \frac{1 + H}{1 - H}, (1 + H) \delta)` private with :math:`H = (1 + h(t))^n - 1`, for every t,
+because :math:`(1 - h)^n \ge 2 - (1 + h)^n`. Answers on the line compose as one (Dong, Roth and Su 2022, Corollary 2).
+A t of one half, say, costs a share of :math:`1 / (8 s^2)` of the scale.
 
 *Exactly.* Numbers that move by the integers d have the loss :math:`(|d|^2 + 2 d \cdot Z) / (2 s^2)`: its law is a
 convolution. A number that moves by less loses less, whatever the event: the noise is log-concave, so that tests of one
-centre against another are thresholds, whose power grows with the distance; hence what is observed of the nearer pair is a
-function of what is observed of the farther one and of chance (Blackwell), and so it is of vectors and of answers to
+centre against another are thresholds, whose power grows with the distance; hence what is observed of the nearer pair is
+a function of what is observed of the farther one and of chance (Blackwell), and so it is of vectors and of answers to
 questions that depend on earlier answers (Zhu, Dong and Wang 2022, Theorem 10). A sum of j draws is beyond
-:math:`r s \sqrt{j}` at most :math:`2 e^{-r^2 / 2}` of the time (Canonne, Kamath and Steinke 2020, Lemma 22): what is cut
-off there is added to delta.
+:math:`r s \sqrt j` at most :math:`2 e^{-r^2 / 2}` of the time, as the moments of a draw are below those of a normal
+variable (Canonne, Kamath and Steinke 2020): what is cut off there is added to delta.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Answers(NamedTuple):
 
 
 def smoothed_epsilon(parts: Iterable[Answers], delta: float, *, folded: float = math.inf) -> float:
-    r"""Epsilon at a delta of answers with discrete Gaussian noise, by those on the line that they are nearly drawn from.
+    r"""Epsilon at a delta of answers with discrete Gaussian noise, by those on the line that nearly make them.
 
     Parameters
     ----------
@@ -84,14 +84,14 @@ def smoothed_epsilon(parts: Iterable[Answers], delta: float, *, folded: float = 
 
     Notes
     -----
-    Some milliseconds. t^2 is :math:`\log(32 n s^3 / \Delta) / (2 \pi^2)`, close to what is best, with which epsilon falls
-    as s grows.
+    Some milliseconds. t^2 is :math:`\log(32 n s^3 / \Delta) / (2 \pi^2)`, close to what is best, with which epsilon
+    falls as s grows.
 
     What is seen of differences is the class of a vector z up to common shifts of all n numbers. Its probability is the
-    sum of :math:`\rho_s` over a line with steps of :math:`\sqrt n`, hence within :math:`1 \pm h(s / \sqrt n)` of a constant
-    times :math:`\rho_s` of the part of z across that line. Those parts are a lattice, whose dual are the whole vectors
-    that sum to 0; the sums of :math:`\rho_t` over its shifts are within :math:`1 \pm H` of a constant, H the sum of
-    :math:`e^{-2 \pi^2 t^2 |k|^2}` over that dual but 0, no more than over all whole vectors, which is
+    sum of :math:`\rho_s` over a line with steps of :math:`\sqrt n`, hence within :math:`1 \pm h(s / \sqrt n)` of a
+    constant times :math:`\rho_s` of the part of z across that line. Those parts are a lattice, whose dual are the whole
+    vectors that sum to 0. The sums of :math:`\rho_t` over its shifts are within :math:`1 \pm H` of a constant: H may be
+    the sum of :math:`e^{-2 \pi^2 t^2 |k|^2}` over that dual but for 0, and over all whole vectors it is
     :math:`(1 + h(t))^n - 1`. All else is as above, in one dimension less.
 
     Examples

@@ -19,8 +19,8 @@ says nothing of Gumbel and exponential noise, which cannot be pushed down: raisi
 of the k chosen costs k sensitivity / scale.
 
 Approximate: Laplace noise by the coins of `dprank.topk.descent`, which one by one cost half a spread each, or by
-`dprank.topk.bound.log_delta`; a set is symmetric, so k or m - k. If few values move, or there are few, no more coins are
-seen than those. Last, whatever is purely private for some epsilon is, for less, at the delta of one coin of that
+`dprank.topk.bound.log_delta`; a set is symmetric, so k or m - k. If few values move, or there are few, no more coins
+are seen than those. Last, whatever is purely private for some epsilon is, for less, at the delta of one coin of that
 epsilon (Kairouz, Oh and Viswanath 2017): so is exponential noise, of which no more is known.
 
 Gumbel noise selects, in order, as k rounds of the exponential mechanism do (the last of m is no choice). A round

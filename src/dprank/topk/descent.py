@@ -3,40 +3,44 @@ r"""An (epsilon, delta) bound for one-shot selection, by the coins that a fallin
 Let a = sensitivity / scale, and let the noise have a density that a shift by at most the sensitivity changes by a
 factor of at most :math:`e^a`, as Laplace noise has.
 
-*Coins.* The two laws of a noisy value are then one channel applied to the two coins of randomized response with loss a
-(Kairouz, Oh and Viswanath 2017): heads with probability :math:`p = e^a / (1 + e^a)` at one data set and 1 - p at the
-other; on heads the value is drawn from one law, on tails from another, and these two laws know nothing of the data. So
-draw for every item both values it might have, and publish them. What is left to know is the coins. Let a threshold fall
-from infinity. Where it meets the upper of an item's two values its coin is seen: the item is in, or it waits for its
-lower value, at which it is in for sure. As soon as k items are in all is known that is released: which they are, in
-what order, even their noisy values. So the release is a function of what has nothing to do with the data and of coins
-that are seen one by one, until k items are in, of which each is in at once where its coin is of the side that the
-adversary has chosen. More coins tell no less: items that come in without a coin are left out, and of a set of all but k
-items the threshold may as well rise (Laplace noise is symmetric). Of an order of all m the last is known.
+*Coins.* The two laws of a noisy value are then one channel applied to the two coins of randomized response with loss
+a (Kairouz, Oh and Viswanath 2017): heads with probability :math:`p = e^a / (1 + e^a)` at one data set and 1 - p at the
+other; on heads the value is drawn from one law, on tails from another, and these two know nothing of the data. So draw
+for every item both values that it might have, and publish them: what is left to know is the coins. Let a threshold fall
+from infinity. Where it meets the upper of an item's two values, its coin is seen: either the item is in, or it waits
+for its lower value, at which it is in for sure. As soon as k items are in, all is known that is released: which they
+are, in what order, even their noisy values. So the release is a function of what has nothing to do with the data, and
+of coins that are seen one by one until k items are in; which side of a coin brings its item in at once, an adversary
+may choose. More coins tell no less: an item that comes in without a coin only ends the game sooner, and is left out.
+Of a set of all but k items the threshold may as well rise; of an order of all m the last is known.
 
-*The game.* Delta is the mean of :math:`(1 - e^{\varepsilon - L})_+` at most, L the sum of losses :math:`\pm a` of the
-coins seen. Let epsilon be a whole number of a, and write the mean, with i coins from L to epsilon, n items still to come
-in and L below epsilon, as :math:`e^{i a / 2} \tau_n(i)`; above epsilon :math:`\tau_n(i)` is what it exceeds
-:math:`1 - e^{\varepsilon - L}` by, times :math:`e^{- i a / 2}`. The adversary makes that side of each coin bring an item
-in that leads away from epsilon, and steps towards epsilon are free:
+*The game.* So delta is at most the largest mean of :math:`(1 - e^{\varepsilon - L})_+`, where L is the sum of the
+losses :math:`\pm a` of the coins seen. When L is i whole steps of a away from epsilon, above or below, and n items are
+not in, that is :math:`(1 - e^{\varepsilon - L})_+ + e^{(\varepsilon - L) / 2} \tau_n(i)` with
+:math:`h = 1 / (2 \cosh(a / 2))`, :math:`\tau_0 = 0` and
 
 .. math::
 
    \tau_n(i) = h (\tau_n(i - 1) + \tau_{n - 1}(i + 1)), \quad
-   \tau_n(0) = \tanh(a / 2) + h (\tau_n(1) + \tau_{n - 1}(1)), \quad h = \frac{1}{2 \cosh(a / 2)}, \quad \tau_0 = 0 .
+   \tau_n(0) = \tanh(a / 2) + h (\tau_n(1) + \tau_{n - 1}(1)),
 
-*Proof that no other choice is better.* One would be, at some i > 0, only if :math:`\tau_n - \tau_{n - 1}` were larger at
-i + 1 than at i - 1. But that is :math:`\tanh(a / 2)` times the mean number of visits to 0 while the n-th item has still
-to come in, each counted :math:`(2 h)^{steps}`, of a walk that goes towards 0 for free or away from it at the price of an
-item, one half each. Let one walk start from i - 1, one from i + 1, with the same coins: they stay two apart, at the same
-price, until the nearer is at 0; from there it goes to 1 and the other to 1 or 3, free or not, alike. So they stay two
-apart or meet, and wherever the farther is at 0 so is the nearer. Between whole numbers of a, delta is convex in
-:math:`e^\varepsilon`: the chord is above it. The walk may be cut off at a distance where :math:`\tau_{n - 1}(i + 1)` is
-replaced by :math:`\tau_{n - 1}(i - 1)`, which is no less.
+if that side of each coin brings an item in that leads away from epsilon: steps towards epsilon are free. Indeed
+:math:`p e^{-a / 2} = (1 - p) e^{a / 2} = h`, and the mean of :math:`(1 - e^{\varepsilon - L})_+` after a coin is what
+it was before, but for :math:`\tanh(a / 2)` more where L is epsilon.
 
-*Many items.* The mean is no less if all of N coins are seen, whatever N, and if delta is 1 where k items are not in by
-then. That is rarer than :math:`\exp(-2 (N (1 - p) - k + 1)^2 / N)` by Hoeffding's inequality, as a coin brings an item
-in with probability 1 - p at least, and N coins have the optimal composition of Kairouz, Oh and Viswanath (2017).
+*No other choice is better.* It would be, at some i > 0, if :math:`\tau_n - \tau_{n - 1}` were larger at i + 1 than at
+i - 1. But that is :math:`\tanh(a / 2)` times the mean number of visits to 0 after n - 1 items came in and before the
+n-th does, each counted :math:`(2 h)^{steps}`, of a walk that at even odds goes towards 0 for free, or away from it at
+the price of an item. Let one walk start from i - 1 and another from i + 1, with the same coins. They stay two apart, at
+the same price, until the nearer is at 0; then it goes to 1, and the other to 1 or to 3, at the same price again. So
+they stay two apart or meet, and whenever the farther is at 0, so is the nearer.
+
+Between whole steps delta is convex in :math:`e^\varepsilon`, and the chord is above it. Where the walk is cut off,
+:math:`\tau_{n - 1}(i + 1)` is replaced by :math:`\tau_{n - 1}(i - 1)`, which is no less, by the same two walks.
+
+*Many items.* The mean is no less if N coins are seen, and if delta is 1 where k items are not in by then. A coin brings
+an item in with probability 1 - p at least, so that is no more often than :math:`\exp(-2 (N (1 - p) - k + 1)^2 / N)`
+(Hoeffding), and N coins have the optimal composition of Kairouz, Oh and Viswanath (2017).
 
 Noise on a lattice is covered as by `dprank.topk.bound`.
 """

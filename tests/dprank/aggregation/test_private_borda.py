@@ -1,8 +1,7 @@
 # Statistical tests have fixed seeds and a false-alarm rate of 1e-6 each; the numbers of draws are chosen for that.
+import math
 from functools import reduce
 from itertools import pairwise, permutations, product
-
-import math
 
 import numpy as np
 import pytest

@@ -70,7 +70,8 @@ def test_one_strategy_is_not_all():
 @each("epsilon", [0.1, 1.0])
 def test_fewer_coins_items_and_losses_cost_less(k, epsilon):
     told = descent_delta(k, 0.05, epsilon)
-    assert told < descent_delta(k + 1, 0.05, epsilon) and told < descent_delta(k, 0.055, epsilon)
+    assert told < descent_delta(k + 1, 0.05, epsilon)
+    assert told < descent_delta(k, 0.055, epsilon)
     assert told > descent_delta(k, 0.05, 1.05 * epsilon)
     # as many coins as items, at least
     assert told >= optimal_delta(k, 0.05, epsilon)
@@ -146,7 +147,8 @@ def test_whole_noise_loses_no_more_than_is_promised(adjacency):
             for other in shifted(values, adjacency):
                 there = top_set_law(other, made.scale, k, "discrete", grain)
                 p, q = (np.array([law.get(s, 0.0) for s in sets]) for law in (here, there))
-                assert p.sum() == pytest.approx(1) and excess(p, q, epsilon) <= delta
+                assert p.sum() == pytest.approx(1)
+                assert excess(p, q, epsilon) <= delta
 
 
 def split(k, offset=0.0):
@@ -216,7 +218,8 @@ def test_epsilon_and_shift_are_inverse_and_rounded_to_the_safe_side():
 
 
 def test_the_ends():
-    assert descent_delta(3, 1000.0, 1.0) == 1 and descent_epsilon(3, 1000.0, 0.1) == math.inf
+    assert descent_delta(3, 1000.0, 1.0) == 1
+    assert descent_epsilon(3, 1000.0, 0.1) == math.inf
     assert descent_epsilon(3, 1e-9, 0.1) == 0
     assert descent_epsilon(3, 0.1, 1e-200) == math.inf
     assert descent_delta(3, 0.1, math.inf) == pytest.approx(descent_delta(3, 0.1, 0.6))
