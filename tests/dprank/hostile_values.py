@@ -162,6 +162,7 @@ PROMISING = (
 #: file is tried in `privacy/test_budget.py`, with a file each.
 INNER = (
     "privacy.budget.Budget",
+    "privacy.discrete_gaussian.Answers",
     "privacy.gaussian.least",
     "privacy.pair_errors.PairError",
     "data.engine_job.Job",

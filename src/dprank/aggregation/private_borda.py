@@ -29,8 +29,9 @@ from dprank.release import Ranking, source_of
 
 __all__ = ["PrivateBorda"]
 
-#: Most items of which all that a replaced ranking may do is listed, for the exact law of discrete Gaussian noise.
-_LISTED = 6
+#: Most items of which all is listed that a replaced ranking may do, or one that is added, for the exact law of discrete
+#: Gaussian noise: of more it would be too long.
+_REPLACED, _ADDED = 6, 32
 
 
 @dataclass(frozen=True)
@@ -152,11 +153,10 @@ class PrivateBorda(AdditiveNoise):
 
     @property
     def _moves(self) -> tuple[dict[int, int], ...]:
-        if self.ballots == "partial":
+        replaced = self.adjacency == "replace"
+        if self.ballots == "partial" or self.n_items > (_REPLACED if replaced else _ADDED):
             return ()
-        if self.adjacency == "add_remove":
-            return (_addition(self.n_items),)
-        return _replacements(self.n_items) if self.n_items <= _LISTED else ()
+        return _replacements(self.n_items) if replaced else (_addition(self.n_items),)
 
     def _discrete_epsilon(self) -> float:
         found = super()._discrete_epsilon()

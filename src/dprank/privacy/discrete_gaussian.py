@@ -110,11 +110,11 @@ def smoothed_epsilon(parts: Iterable[Answers], delta: float, *, folded: float = 
         if not 0 < width < min(scale, 1e150) ** 2:
             return math.inf
         # l2 / sqrt(scale^2 - width), squared
-        square += (l2 / scale) ** 2 / (1 - width / scale / scale)
+        square += min(l2 / scale, 1e150) ** 2 / (1 - width / scale / scale)
         spread += numbers * math.log1p(_unevenness(width))
     if square == 0:
         return 0.0
-    uneven = math.expm1(spread)
+    uneven = math.expm1(min(spread, 1.0))
     line = _unevenness(folded * folded) if folded < math.inf else 0.0
     if not (uneven < 0.5 and line < 0.5):
         return math.inf
