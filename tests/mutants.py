@@ -45,7 +45,7 @@ PRIVACY: dict[str, tuple[str, ...]] = {
     "dprank.privacy.discrete_gaussian": (),
     "dprank.privacy.randomized_response": (),
     "dprank.topk.bound": (),
-    "dprank.topk.descent": (),
+    "dprank.topk.descent": ("topk/test_falling_threshold.py",),
     "dprank.privacy.composition": (),
     "dprank.uniformity.noisy_norm": (),
     "dprank.privacy.divergence": (),
