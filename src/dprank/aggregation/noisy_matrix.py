@@ -163,7 +163,7 @@ class NoisyMatrix(AdditiveNoise):
 
     @property
     def _moves(self) -> list[dict[int, int]]:
-        return [{round(self._move / self.grain): self.n_pairs}]
+        return [{math.ceil(self._move / self.grain): self.n_pairs}]
 
     @property
     def margin_noise(self) -> ScoreNoise:
