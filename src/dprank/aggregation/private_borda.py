@@ -69,7 +69,9 @@ class PrivateBorda(AdditiveNoise):
     moves them by no more than the least norm of the move over all shifts. To replace a ranking moves the sums most
     where it is turned round, with :math:`l_1` norm :math:`\lfloor m^2 / 2 \rfloor` and :math:`l_2` norm
     :math:`\sqrt{m (m^2 - 1) / 3}`, and no shift shortens either. To add a ranking moves them, after the shift by the
-    middle place, by half of that: without the shift it would be :math:`m (m - 1) / 2`.
+    middle place, by half of that: without the shift it would be :math:`m (m - 1) / 2`. Where that place lies between
+    two, whole noise is shifted to one of them, or nearly hides the shift to the middle, as differences alone are seen
+    (`dprank.privacy.discrete_gaussian.smoothed_epsilon`); the smaller epsilon holds.
 
     With ``ballots="partial"`` what is summed is the place of an item about the middle: half the number of items that a
     ballot puts before it, less half of those that it puts behind it. Of a full ranking that is its place less the
