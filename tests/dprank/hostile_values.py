@@ -155,12 +155,14 @@ PROMISING = (
     "privacy.randomized_response",
     "privacy.ranges",
     "topk.bound",
+    "topk.descent",
     "privacy.composition",
 )
 #: Parts of a search or a count, and what refuses; a plan is tried by its door, in `hostile_doors.py`; what writes a
 #: file is tried in `privacy/test_budget.py`, with a file each.
 INNER = (
     "privacy.budget.Budget",
+    "privacy.discrete_gaussian.Answers",
     "privacy.gaussian.least",
     "privacy.pair_errors.PairError",
     "data.engine_job.Job",
@@ -373,6 +375,9 @@ def _baselines():
         "privacy.composition.optimal_delta": {"k": 3, "round_epsilon": 0.1, "epsilon": 0.2},
         "privacy.composition.rho": {"k": 3, "round_epsilon": 0.1},
         "privacy.composition.total_epsilon": {"composition": "optimal", "k": 3, "round_epsilon": 0.1, "delta": 0.01},
+        "topk.descent.descent_delta": {"k": 2, "shift": 0.1, "epsilon": 0.2},
+        "topk.descent.descent_epsilon": {"k": 2, "shift": 0.1, "delta": 0.01},
+        "topk.descent.descent_shift": {"k": 2, "epsilon": 1.0, "delta": 0.01},
         "topk.oneshot.Oneshot": chosen | {"scale": 2.0, "value_scale": 3.0, "per_person": 2},
         "topk.oneshot.Oneshot, delta": chosen | {"scale": 20.0, "delta": 0.01},
         "topk.oneshot.Oneshot.calibrated": chosen | {"epsilon": 1.0, "values": True, "share": 0.4},

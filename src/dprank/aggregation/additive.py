@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, get_args
 
@@ -23,6 +24,7 @@ from dprank._search import least
 from dprank.data.ballots import HEAVIEST, BallotForm, Ballots, require_ballots
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise as laws
+from dprank.privacy.discrete_gaussian import Answers, exact_epsilon, smoothed_epsilon
 from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import Law, Noise, Source, require_drawable
@@ -113,6 +115,24 @@ class AdditiveNoise(ABC):
         """Largest Euclidean distance between the counts of neighbouring data, rounded up."""
 
     @property
+    @abstractmethod
+    def _answers(self) -> Answers:
+        """What discrete Gaussian noise hides, in steps of the grid."""
+
+    @property
+    @abstractmethod
+    def _moves(self) -> Sequence[Mapping[int, int]]:
+        """How many numbers move by how many steps; no voter moves them more than in one of these. Empty: not known."""
+
+    def _discrete_epsilon(self) -> float:
+        """Of discrete Gaussian noise, by the best of three routes."""
+        routes = [zcdp(self.rho, self.delta), smoothed_epsilon([self._answers], self.delta)]
+        if self._moves:
+            unit = self.scale / self.grain
+            routes.append(max(exact_epsilon([(moves, unit)], self.delta) for moves in self._moves))
+        return min(routes)
+
+    @property
     def rho(self) -> float:
         """Zero-concentrated privacy of Gaussian noise, discrete or not; of Laplace noise by its epsilon."""
         if self.noise == "laplace":
@@ -124,15 +144,15 @@ class AdditiveNoise(ABC):
     def guarantee(self) -> Guarantee:
         """Privacy of the noisy counts (of `PrivateBorda`: of their differences), hence of all computed from them.
 
-        Attained for Laplace and for continuous Gaussian noise. That of discrete Gaussian noise comes from `rho` and may
-        be improved.
+        Attained for Laplace and for continuous Gaussian noise. That of discrete Gaussian noise is the least by `rho`,
+        by the smoothing of `dprank.privacy.discrete_gaussian`, and by the exact law where that is short.
         """
         if self.noise == "laplace":
             return Guarantee(ratio_up(self.l1_sensitivity, self.scale), adjacency=self.adjacency)
         if self.law == "continuous":
             epsilon = gaussian_epsilon(self.l2_sensitivity, self.scale, self.delta)
         else:
-            epsilon = zcdp(self.rho, self.delta)
+            epsilon = self._discrete_epsilon()
         return Guarantee(epsilon, self.delta, adjacency=self.adjacency)
 
     @property

@@ -14,6 +14,7 @@ from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.data.ballots import BallotForm, Ballots
 from dprank.data.rankings import Rankings
+from dprank.privacy.discrete_gaussian import Answers
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source
 from dprank.privacy.pair_errors import PairError
@@ -104,7 +105,7 @@ class NoisyMatrix(AdditiveNoise):
     ) -> Self:
         """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
 
-        Of discrete Gaussian noise, the least for which zero-concentrated privacy proves it.
+        Of discrete Gaussian noise, the least that `guarantee` proves: that of noise on the line, to a percent or so.
 
         Parameters
         ----------
@@ -155,6 +156,14 @@ class NoisyMatrix(AdditiveNoise):
     def l2_sensitivity(self) -> float:
         """Largest Euclidean distance between the counts of neighbouring data, rounded up."""
         return math.nextafter(self._move * math.sqrt(self.n_pairs), math.inf)
+
+    @property
+    def _answers(self) -> Answers:
+        return Answers(self.l2_sensitivity / self.grain, self.scale / self.grain, self.n_pairs)
+
+    @property
+    def _moves(self) -> list[dict[int, int]]:
+        return [{math.ceil(self._move / self.grain): self.n_pairs}]
 
     @property
     def margin_noise(self) -> ScoreNoise:

@@ -6,8 +6,11 @@ Not in Alabi, Ghazi, Kumar and Manurangsi (2022), whose algorithms noise pairs.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
+from itertools import permutations
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +20,7 @@ from dprank._require import require_positive, require_whole
 from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
 from dprank.data.ballots import BallotForm, Ballots
 from dprank.data.rankings import Rankings
+from dprank.privacy.discrete_gaussian import Answers, smoothed_epsilon
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source, best_first
 from dprank.privacy.pair_ranges import Places, Sampling, drawn, score_places
@@ -24,6 +28,10 @@ from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
 __all__ = ["PrivateBorda"]
+
+#: Most items of which all is listed that a replaced ranking may do, or one that is added, for the exact law of discrete
+#: Gaussian noise: of more it would be too long.
+_REPLACED, _ADDED = 6, 32
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,9 @@ class PrivateBorda(AdditiveNoise):
     moves them by no more than the least norm of the move over all shifts. To replace a ranking moves the sums most
     where it is turned round, with :math:`l_1` norm :math:`\lfloor m^2 / 2 \rfloor` and :math:`l_2` norm
     :math:`\sqrt{m (m^2 - 1) / 3}`, and no shift shortens either. To add a ranking moves them, after the shift by the
-    middle place, by half of that: without the shift it would be :math:`m (m - 1) / 2`.
+    middle place, by half of that: without the shift it would be :math:`m (m - 1) / 2`. Where that place lies between
+    two, whole noise is shifted to one of them, or nearly hides the shift to the middle, as differences alone are seen
+    (`dprank.privacy.discrete_gaussian.smoothed_epsilon`); the smaller epsilon holds.
 
     With ``ballots="partial"`` what is summed is the place of an item about the middle: half the number of items that a
     ballot puts before it, less half of those that it puts behind it. Of a full ranking that is its place less the
@@ -99,7 +109,7 @@ class PrivateBorda(AdditiveNoise):
     ) -> Self:
         """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
 
-        Of discrete Gaussian noise, the least for which zero-concentrated privacy proves it.
+        Of discrete Gaussian noise, the least that `guarantee` proves: that of noise on the line, to a percent or so.
 
         Parameters
         ----------
@@ -135,9 +145,33 @@ class PrivateBorda(AdditiveNoise):
         """The same of the Euclidean norm, rounded up; shifts are whole where the noise is."""
         m = self.n_items
         square = Fraction(m * (m * m - 1), 3 if self.adjacency == "replace" else 12)
-        if self.ballots == "full" and self.adjacency == "add_remove" and self.law == "discrete" and m % 2 == 0:
+        if self._halved and self.law == "discrete":
             square += Fraction(m, 4)  # the middle place lies between two
         return math.nextafter(math.sqrt(square * self.max_weight**2), math.inf)
+
+    @property
+    def _answers(self) -> Answers:
+        return Answers(self.l2_sensitivity / self.grain, self.scale / self.grain, self.n_items)
+
+    @property
+    def _moves(self) -> tuple[dict[int, int], ...]:
+        replaced = self.adjacency == "replace"
+        if self.ballots == "partial" or self.n_items > (_REPLACED if replaced else _ADDED):
+            return ()
+        return _replacements(self.n_items) if replaced else (_addition(self.n_items),)
+
+    def _discrete_epsilon(self) -> float:
+        found = super()._discrete_epsilon()
+        if not self._halved:
+            return found
+        m = self.n_items
+        across = Answers(math.nextafter(math.sqrt(m * (m * m - 1) / 12), math.inf), self.scale, m)
+        return min(found, smoothed_epsilon([across], self.delta, folded=self.scale / math.sqrt(m)))
+
+    @property
+    def _halved(self) -> bool:
+        """Whether no whole shift of all sums makes the move of a voter who comes or goes shortest."""
+        return self.ballots == "full" and self.adjacency == "add_remove" and self.n_items % 2 == 0
 
     @property
     def noise_law(self) -> ScoreNoise:
@@ -265,6 +299,20 @@ class PrivateBorda(AdditiveNoise):
         """
         sums = self._require_counts("sum", sums, 1, self.grain)
         return self.grain * np.asarray(sums + self._drawn(sums.shape, rng), float)
+
+
+@cache
+def _replacements(n_items: int) -> tuple[dict[int, int], ...]:
+    """By how much the places of so many items differ, of all pairs of rankings whose moves no other pair exceeds."""
+    places = np.arange(n_items)
+    moves = {tuple(np.sort(np.abs(np.array(other) - places)).tolist()) for other in permutations(range(n_items))}
+    longest = [one for one in moves if not any(one != other and np.less_equal(one, other).all() for other in moves)]
+    return tuple(dict(Counter(one)) for one in sorted(longest))
+
+
+def _addition(n_items: int) -> dict[int, int]:
+    """By how much a ranking moves sums of places, but for a whole shift of all."""
+    return dict(Counter(np.abs(np.arange(n_items) - n_items // 2).tolist()))
 
 
 def centred_scores(places: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import require_probability, require_whole, settle, shown
+from dprank._search import least
 from dprank.aggregation.additive import require_noise, require_noise_scale
 from dprank.aggregation.kwiksort import comparisons_law
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.rules import Rule
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise as laws
+from dprank.privacy.discrete_gaussian import Answers, exact_epsilon, smoothed_epsilon
 from dprank.privacy.gaussian import gaussian_epsilon, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, compose, ratio_up, require_promise
 from dprank.privacy.noise import Law, Noise, Source, require_drawable, require_source
@@ -63,9 +65,9 @@ class PrivateKwikSort:
     -----
     Which pair is compared next depends on earlier answers, so losses compose adaptively: those of Laplace noise add;
     Gaussian answers of scale s and a Gaussian matrix of scale t are together as private as one Gaussian answer of
-    :math:`1 / \sigma^2 = q / s^2 + \binom{m}{2} / t^2` (Dong, Roth and Su 2022, Corollary 2). A run that falls back has
-    spent both. Ties are decided by a uniform order of the items, drawn at the start: each pair has one answer, as in a
-    tournament, and neither item is favoured.
+    :math:`1 / \sigma^2 = q / s^2 + \binom{m}{2} / t^2` (Dong, Roth and Su 2022, Corollary 2), discrete ones nearly so
+    (`dprank.privacy.discrete_gaussian`). A run that falls back has spent both. Ties are decided by a uniform order of
+    the items, drawn at the start: each pair has one answer, as in a tournament, and neither item is favoured.
 
     Examples
     --------
@@ -126,7 +128,7 @@ class PrivateKwikSort:
     ) -> Self:
         """The least noise that is (epsilon, delta) private: Laplace for delta = 0, else Gaussian.
 
-        Of discrete Gaussian noise, the least for which zero-concentrated privacy proves it.
+        Of discrete Gaussian noise, the least that `guarantee` proves: that of noise on the line, to a percent or so.
 
         Parameters
         ----------
@@ -175,10 +177,20 @@ class PrivateKwikSort:
         power = 0.5 if gaussian else 1.0
         scale = whole.scale * (1 + _ROUNDING)
         if queries == pairs:
-            return cls(n_items, pairs, scale, None, whole.noise, **shared)
-        rest = require_probability("share", share)
-        spare = replace(whole, scale=require_drawable(epsilon, scale / rest**power, law, grain=0.5))
-        return cls(n_items, queries, scale * (queries / pairs / (1 - rest)) ** power, spare, whole.noise, **shared)
+            made = cls(n_items, pairs, require_drawable(epsilon, scale, law), None, whole.noise, **shared)
+        else:
+            rest = require_probability("share", share)
+            spare = replace(whole, scale=require_drawable(epsilon, scale / rest**power, law, grain=0.5))
+            made = cls(n_items, queries, scale * (queries / pairs / (1 - rest)) ** power, spare, whole.noise, **shared)
+        if not gaussian or law == "continuous":
+            return made
+        # the two scales are not that of the matrix, nor is what the grid costs
+        return made._times(least(lambda more: made._times(more).guarantee.epsilon <= epsilon, 1.0))
+
+    def _times(self, more: float) -> Self:
+        """The same with so many times the noise."""
+        spare = self.fallback and replace(self.fallback, scale=self.fallback.scale * more)
+        return replace(self, scale=self.scale * more, fallback=spare)
 
     @property
     def grain(self) -> float:
@@ -206,9 +218,19 @@ class PrivateKwikSort:
         elif self.law == "continuous" and (spare is None or spare.law == "continuous"):
             epsilon = gaussian_epsilon(math.sqrt(square), 1.0, self.delta)
         else:
-            epsilon = zcdp(square / 2, self.delta)
+            epsilon = min(zcdp(square / 2, self.delta), self._discrete_epsilon(spare))
         answers = Guarantee(epsilon, self.delta, adjacency=self.adjacency)
         return answers if spare or not self.fallback else compose(answers, self.fallback.guarantee)
+
+    def _discrete_epsilon(self, spare: NoisyMatrix | None) -> float:
+        """Of discrete Gaussian answers and of a matrix, by smoothing and by their exact law."""
+        unit = self.scale / self.grain
+        parts = [Answers(math.sqrt(self.queries) * (1 + 1e-12), unit, self.queries)]
+        moves: list[tuple[dict[int, int], float]] = [({1: self.queries}, unit)]
+        if spare:
+            parts.append(spare._answers)
+            moves += [(one, spare.scale / spare.grain) for one in spare._moves]
+        return min(smoothed_epsilon(parts, self.delta), exact_epsilon(moves, self.delta))
 
     def release(self, data: Rankings, rng: Source) -> Ranking:
         """One private order.

@@ -308,7 +308,7 @@ class Budget:
         ...     for _ in range(3):
         ...         budget.spend(mechanism.guarantee, dataset="survey 2026", rho=mechanism.rho)
         ...     print(round(budget.remaining_rho("survey 2026"), 3), budget.spent("survey 2026"))
-        0.011 epsilon = 0.703895, delta = 5e-07 (central; replace one voter)
+        0.01 epsilon = 0.743946, delta = 5e-07 (central; replace one voter)
         """
         dataset = _require_line("dataset", dataset)
         with self._opened() as (db, limit):

@@ -1,4 +1,7 @@
-"""Privacy of Gaussian noise: exact on the real line, through zero-concentrated privacy on the integers."""
+"""Privacy of Gaussian noise: exact on the real line, and of what is zero-concentrated.
+
+On the integers see also `dprank.privacy.discrete_gaussian`.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,10 @@ releases, so they also compose, to an (epsilon, delta) and to a rho; and no more
 says nothing of Gumbel and exponential noise, which cannot be pushed down: raising a single item that was far ahead
 of the k chosen costs k sensitivity / scale.
 
-Approximate: Laplace noise by `dprank.topk.bound.log_delta`; a set is symmetric, so k or m - k.
+Approximate: Laplace noise by the coins of `dprank.topk.descent`, which one by one cost half a spread each, or by
+`dprank.topk.bound.log_delta`; a set is symmetric, so k or m - k. If few values move, or there are few, no more coins
+are seen than those. Last, whatever is purely private for some epsilon is, for less, at the delta of one coin of that
+epsilon (Kairouz, Oh and Viswanath 2017): so is exponential noise, of which no more is known.
 
 Gumbel noise selects, in order, as k rounds of the exponential mechanism do (the last of m is no choice). A round
 loses at most w / scale and costs (w / scale)^2 / 8 of zCDP (Cesar and Rogers 2021); `dprank.privacy.composition` adds
@@ -38,9 +41,10 @@ from fractions import Fraction
 from scipy.optimize import brentq
 
 from dprank._require import require_positive
-from dprank.privacy.composition import Composition, epsilon_per_round, rho, total_epsilon
+from dprank.privacy.composition import MOST_ROUNDS, Composition, epsilon_per_round, rho, total_epsilon
 from dprank.privacy.guarantee import Adjacency, ratio_up
 from dprank.topk.bound import log_delta, shift_for
+from dprank.topk.descent import descent_epsilon, descent_shift
 from dprank.topk.noise_laws import Noise
 from dprank.topk.selection import spread
 
@@ -48,6 +52,10 @@ __all__ = ["SLACK", "Chosen", "Rounds", "Shown", "shared_scales", "splits", "tim
 
 #: Relative; scales that numbers were inverted for are so much larger than found.
 SLACK = 1e-9
+#: So many times more items than are chosen may be seen whole at less cost.
+_FEW = 8
+#: A pure promise is not given up for less than a hundredth of it.
+_WORTH = 0.99
 #: How the rounds of Gumbel noise compose.
 _ROUNDS: tuple[Composition, ...] = ("optimal", "zcdp")
 
@@ -100,6 +108,17 @@ class Chosen:
         return min(self.k, half if self.ordered else self.m - self.k, self.per_person)
 
     @property
+    def _entries(self) -> int:
+        """How many items must come in until all is known that is released."""
+        return int(min(self.k, self.m - 1 if self.ordered else self.m - self.k))
+
+    @property
+    def _whole(self) -> list[tuple[int, float]]:
+        """How many values there are and by how much they move, where they are few: all are seen."""
+        few = self.noise == "laplace" and self.m <= min(_FEW * self._entries, MOST_ROUNDS)
+        return [(int(self.m), self.spread / 2)] if few else []
+
+    @property
     def bounded(self) -> bool:
         """Whether noise that can be pushed down has few values to undo."""
         return self.noise == "laplace" and self.moves < math.inf
@@ -112,23 +131,30 @@ class Chosen:
     def epsilon(self, scale: float, delta: float) -> float:
         """Of noise of a scale, at a delta."""
         pure = ratio_up(times_up(self.pushes, self.spread), scale)
-        if delta == 0 or pure == 0:
+        if delta == 0 or pure == 0 or pure == math.inf:
             return pure
         if self.noise == "gumbel":
             each, rounds = ratio_up(self.spread, scale), int(self.pushes)
             return min(pure, *(total_epsilon(c, rounds, each, delta, bounded_range=True) for c in _ROUNDS))
-        if self.noise == "exponential":
-            return pure
-        if self.bounded:
-            pure = min(pure, total_epsilon("optimal", int(self.moves), ratio_up(self.sensitivity, scale), delta))
+        coins = [(1, times_up(self.pushes, self.spread)), *self._whole]
+        routes = [total_epsilon("optimal", number, ratio_up(loss, scale), delta) for number, loss in coins]
+        if self.noise == "laplace":
+            shift = ratio_up(self.spread / 2, scale)
+            routes += [descent_epsilon(self._entries, shift, delta), self._bounded_epsilon(shift, pure, delta)]
+        found = _worth(min(routes), pure)
+        if not self.bounded:
+            return found
+        return min(found, total_epsilon("optimal", int(self.moves), ratio_up(self.sensitivity, scale), delta))
+
+    def _bounded_epsilon(self, shift: float, most: float, delta: float) -> float:
+        """By `log_delta`; no more than a given one."""
 
         def excess(epsilon: float) -> float:
             return log_delta(self.k, shift, epsilon, self._unordered_m) - math.log(delta)
 
-        shift = ratio_up(self.spread / 2, scale)
-        if excess(pure) > 0:
-            return pure
-        epsilon = 0.0 if excess(0.0) <= 0 else float(brentq(excess, 0.0, pure, xtol=1e-300, rtol=1e-14))
+        if excess(most) > 0:
+            return most
+        epsilon = 0.0 if excess(0.0) <= 0 else float(brentq(excess, 0.0, most, xtol=1e-300, rtol=1e-14))
         while excess(epsilon) > 0:
             epsilon *= 1 + 1e-13
         return epsilon
@@ -145,15 +171,24 @@ class Chosen:
         """Least that is (epsilon, delta) private; where nothing is chosen, any would do."""
         pushes = self.pushes or 1
         pure = ratio_up(times_up(pushes, self.spread), epsilon)
-        if delta == 0 or self.pushes == 0 or self.noise == "exponential":
+        if delta == 0 or self.pushes == 0:
             return pure
         if self.noise == "gumbel":
             each = max(epsilon_per_round(c, int(pushes), epsilon, delta, bounded_range=True) for c in _ROUNDS)
             return min(pure, self.spread / each * (1 + SLACK))
+        coins = [(1, times_up(pushes, self.spread)), *self._whole]
+        scales = [loss / epsilon_per_round("optimal", number, epsilon, delta) for number, loss in coins]
+        if self.noise == "laplace":
+            shifts = descent_shift(self._entries, epsilon, delta), shift_for(self.k, epsilon, delta, self._unordered_m)
+            scales += [self.spread / 2 / shift for shift in shifts]
+        found = _worth(min(scales) * (1 + SLACK), pure)
         if self.bounded:
             each = epsilon_per_round("optimal", int(self.moves), epsilon, delta)
-            pure = min(pure, self.sensitivity / each * (1 + SLACK))
-        return min(pure, self.spread / 2 / shift_for(self.k, epsilon, delta, self._unordered_m) * (1 + SLACK))
+            found = min(found, self.sensitivity / each * (1 + SLACK))
+        more = SLACK
+        while self.epsilon(found, delta) > epsilon:
+            found, more = min(pure, found * (1 + more)), 2 * more
+        return found
 
 
 @dataclass(frozen=True)
@@ -290,6 +325,10 @@ def splits(delta: float) -> list[tuple[float, float]]:
     [(0.0, 0.0), (0.0, 1e-06), (5e-07, 5e-07), (1e-06, 0.0)]
     """
     return sorted({(0.0, 0.0), (0.0, delta), (delta / 2, delta / 2), (delta, 0.0)})
+
+
+def _worth(found: float, pure: float) -> float:
+    return found if found < _WORTH * pure else pure
 
 
 def times_up(count: float, size: float) -> float:
