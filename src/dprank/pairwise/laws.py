@@ -21,13 +21,14 @@ from dprank.data.counting import GRAIN, pairwise_wins, win_counts
 from dprank.models.bradley_terry import LOGISTIC, Link
 from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.privacy import noise
-from dprank.privacy.divergence import Divergence, PairLaw, noise_shift
+from dprank.privacy.divergence import Divergence, PairLaw, noise_shift, whole_noise
 from dprank.privacy.laws import NoExactRoute, best_first, exact, sample
 
 __all__ = [
     "FAR",
     "Array",
     "Densities",
+    "conditioned_shift",
     "draw_noisy_counts",
     "draw_perturbed_mle",
     "estimates",
@@ -45,6 +46,8 @@ _NODES = {2: 100, 3: 16}
 #: Of the search for the worst output: where it looks first, how many points it follows, its first and its last step.
 _LOOK = np.array([0, 0.5, 1.5, 3.0, 8.0, FAR])
 _STARTS, _STRIDE, _SHORTEST = 6, 4.0, 1e-7
+#: Scales beyond which conditioned noise is cut off: less than exp(-60) of it is there.
+_REACH = 60
 
 
 # --- noise on counts -------------------------------------------------------------------------------------------------
@@ -60,8 +63,60 @@ def noisy_counts_law(mechanism: NoisyCounts, data: Comparisons | Ballots, other:
     >>> round(noisy_counts_law(NoisyCounts(2, 4.0, unit="comparison"), data, other).epsilon(0.0), 4)
     1.0
     """
-    move = (mechanism.counts(data) - mechanism.counts(other)).astype(float)
-    return noise_shift("laplace", mechanism.law, move, mechanism.scale / GRAIN[mechanism.score])
+    move = mechanism.counts(data) - mechanism.counts(other)
+    if mechanism.noise == "conditioned":
+        return conditioned_shift(move, mechanism.scale)
+    return noise_shift(mechanism.noise, mechanism.law, move.astype(float), mechanism.scale / GRAIN[mechanism.score])
+
+
+def conditioned_shift(moves: ArrayLike, scale: float) -> PairLaw:
+    """Discrete Laplace noise that is conditioned to sum to zero, on whole numbers whose moves do so too.
+
+    Parameters
+    ----------
+    moves : array_like of int, shape (items,)
+        Summing to zero.
+    scale : float
+        Of the noise, above 0.
+
+    Returns
+    -------
+    PairLaw
+        A class for every loss, a whole multiple of 1 / scale, to a relative 1e-11 each.
+
+    Notes
+    -----
+    Sum and loss of the items so far, an item after another: O(items * scale^2 * sum of the moves).
+
+    Examples
+    --------
+    Of two items the noise is one number on both, of half the scale.
+
+    >>> from dprank.privacy.divergence import discrete_laplace_shift
+    >>> one, two = discrete_laplace_shift([3], 4.0), conditioned_shift([3, -3], 8.0)
+    >>> round(one.epsilon(0.0), 9), round(two.epsilon(0.0), 9), bool(abs(one.delta(0.5) - two.delta(0.5)) < 1e-9)
+    (0.75, 0.75, True)
+    """
+    steps = [int(move) for move in as_array("moves", moves)]
+    if sum(steps):
+        raise ValueError(f"moves sum to {sum(steps)}; 0 is needed")
+    half = sum(map(abs, steps))
+    reach = math.ceil(_REACH * scale) + half
+    x, chance = whole_noise("laplace", scale, reach)
+    # a row for each loss, from -half to half; a column for each sum
+    held = np.zeros((2 * half + 1, 2 * reach + 1))
+    held[half, reach] = 1.0
+    for step in sorted(steps, key=abs, reverse=True):
+        loss = np.abs(x + step) - np.abs(x)
+        added = np.zeros_like(held)
+        for value in np.unique(loss):
+            part = fftconvolve_rows(held, np.where(loss == value, chance, 0.0))
+            added[max(value, 0) : len(held) + min(value, 0)] += part[max(-value, 0) : len(held) - max(value, 0)]
+        held = added
+    law = held[:, reach]
+    possible = law > 0
+    log_p = np.log(law[possible] / law.sum())
+    return PairLaw(log_p, log_p - (np.arange(-half, half + 1) / scale)[possible])
 
 
 @sample.register
