@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import qmc
 
 from dprank._quadrature import gauss
+from dprank._require import as_array
 from dprank.data.ballots import Ballots
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import GRAIN, pairwise_wins, win_counts
@@ -110,7 +111,8 @@ def conditioned_shift(moves: ArrayLike, scale: float) -> PairLaw:
         loss = np.abs(x + step) - np.abs(x)
         added = np.zeros_like(held)
         for value in np.unique(loss):
-            part = fftconvolve_rows(held, np.where(loss == value, chance, 0.0))
+            kernel = np.where(loss == value, chance, 0.0)
+            part = np.array([np.convolve(row, kernel, "same") if row.any() else row for row in held])
             added[max(value, 0) : len(held) + min(value, 0)] += part[max(-value, 0) : len(held) - max(value, 0)]
         held = added
     law = held[:, reach]
