@@ -152,6 +152,8 @@ PROMISING = (
     "privacy.noise",
     "pairwise.noisy_counts",
     "pairwise.perturbed_mle",
+    "pairwise.sensitivity",
+    "privacy.conditioned",
     "privacy.randomized_response",
     "privacy.ranges",
     "topk.bound",
@@ -162,6 +164,7 @@ PROMISING = (
 INNER = (
     "privacy.budget.Budget",
     "privacy.gaussian.least",
+    "privacy.conditioned.ConditionedError",
     "privacy.pair_errors.PairError",
     "data.engine_job.Job",
     "plan.consensus.Placing",
@@ -347,7 +350,17 @@ def _baselines():
         "pairwise.noisy_counts.NoisyCounts": noisy | {"per_person": 3},
         "pairwise.noisy_counts.NoisyCounts, ballots": noisy | {"per_person": 6, "design": "once", "max_weight": 2},
         "pairwise.noisy_counts.NoisyCounts.calibrated": budget | {"per_person": 3, "design": "once"},
-        "pairwise.noisy_counts.l1_sensitivity": few | {"per_person": 3},
+        "pairwise.noisy_counts.NoisyCounts, gaussian": noisy | gaussian | {"per_person": 3},
+        "pairwise.noisy_counts.NoisyCounts, conditioned": noisy | {"noise": "conditioned", "per_person": 3},
+        "pairwise.noisy_counts.NoisyCounts.calibrated, gaussian": budget
+        | {"delta": 0.01, "per_person": 2, "design": "matching"},
+        "pairwise.noisy_counts.NoisyCounts.calibrated, real": budget
+        | {"delta": 0.01, "law": "continuous", "per_person": 2},
+        "pairwise.noisy_counts.NoisyCounts.calibrated, conditioned": budget | {"noise": "conditioned", "per_person": 3},
+        "pairwise.sensitivity.l1_sensitivity": few | {"per_person": 3},
+        "pairwise.sensitivity.l2_sensitivity": few | {"per_person": 3},
+        "pairwise.sensitivity.l2_sensitivity, wins": few | {"per_person": 3, "score": "wins", "design": "once"},
+        "privacy.conditioned.conditioned_laplace": {"scale": 2.0, "n": 4, "size": 3, "rng": rng},
         "pairwise.perturbed_mle.PerturbedMLE": noisy | {"ridge": 1.0, "graph": "public", "per_person": 3},
         "pairwise.perturbed_mle.PerturbedMLE.calibrated": budget
         | {"ridge": 100.0, "graph": "private", "per_person": 3, "law": "continuous"},
