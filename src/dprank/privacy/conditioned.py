@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_at_least_0, require_probability, require_whole
+from dprank._require import MOST_AT_ONCE, require_at_least_0, require_probability, require_whole
 from dprank.privacy.noise import WIDEST, SecureSource, Source, discrete_laplace, geometric, require_source
 from dprank.privacy.pair_errors import PairError
 
@@ -27,9 +27,9 @@ def conditioned_laplace(scale: float, n: int, size: int, *, rng: Source) -> NDAr
     scale : float
         At least 0, at most 2^50 / n; 0 gives no noise.
     n : int
-        At least 2.
+        From 2 to 10^8.
     size : int
-        How many vectors.
+        How many vectors, at most 10^8 / n.
     rng : numpy.random.Generator or dprank.SECURE
         A seeded generator for research, through floats; `SECURE` for publishing, exactly.
 
@@ -63,7 +63,8 @@ def conditioned_laplace(scale: float, n: int, size: int, *, rng: Source) -> NDAr
     >>> bool((drawn.sum(axis=1) == 0).all()), round(float(np.abs(drawn).sum(axis=1).mean()))  # (n - 1) scale, about
     (True, 9)
     """
-    scale, n, size = require_at_least_0("scale", scale), require_whole("n", n, 2), require_whole("size", size, 0)
+    scale, n = require_at_least_0("scale", scale), require_whole("n", n, 2, MOST_AT_ONCE)
+    size = require_whole("size", size, 0, MOST_AT_ONCE // n)
     if scale > WIDEST / n:
         raise ValueError(f"scale = {scale}; above 2^50 / {n} the draws would not fit 64 bits")
     require_source(rng)
