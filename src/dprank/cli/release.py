@@ -199,7 +199,9 @@ def ranking(
     mechanism: Mechanism = None,
     adjacency: Adjacency = None,
     score: Annotated[str | None, typer.Option(help="What is counted: net, half or wins.")] = None,
-    design: Annotated[str | None, typer.Option(help="What of a person counts: once (a pair), matching (an item once), any.")] = None,
+    design: Annotated[
+        str | None, typer.Option(help="What of a person counts: once (a pair), matching (an item once), any.")
+    ] = None,
     public_graph: Annotated[
         bool,
         typer.Option(

@@ -101,7 +101,7 @@ class NoisyCounts:
     Net wins sum to zero, so that what a neighbour moves, v, is such a vector: z and z + v are both possible, the sum
     over all z is the same for both, and the ratio is at most :math:`e^{\|v\|_1 / scale}`. The promise is that of
     independent noise of this scale; but the difference of two items has less, of two items half of the variance, of m
-    items about a share of 1 / m less. Where answers may all be on one pair, or one comparison is the unit, the moves
+    items a share of about 1.5 / m less. Where answers may all be on one pair, or one comparison is the unit, the moves
     are the corners of the polytope :math:`\{\sum z = 0, \|z\|_1 \le sensitivity\}`: it is the K-norm mechanism of what
     a neighbour may move (Hardt and Talwar 2010).
 
@@ -362,7 +362,9 @@ class NoisyCounts:
         deviation = self.drawn_deviation(sampling, persons)
         assert release.scores is not None
         if self.noise == "conditioned":
-            return pair_places(release.scores, ConditionedError(((self.noise_law, 2, 1.0),), deviation=deviation), level)
+            return pair_places(
+                release.scores, ConditionedError(((self.noise_law, 2, 1.0),), deviation=deviation), level
+            )
         return score_places(release.scores, self.noise_law, level, deviation)
 
     def release(
