@@ -6,11 +6,13 @@ from dprank.pairwise.noisy_counts import NoisyCounts
 from dprank.pairwise.perturbed_mle import PerturbedMLE, objective_loss
 from dprank.pairwise.rank_law import mean_rank_difference, rank_law, top_set_law
 from dprank.pairwise.sensitivity import l1_sensitivity, l2_sensitivity
+from dprank.pairwise.strengths import Strengths, strengths
 
 __all__ = [
     "Fit",
     "NoisyCounts",
     "PerturbedMLE",
+    "Strengths",
     "l1_sensitivity",
     "l2_sensitivity",
     "mean_rank_difference",
@@ -18,5 +20,6 @@ __all__ = [
     "mle_from_counts",
     "objective_loss",
     "rank_law",
+    "strengths",
     "top_set_law",
 ]

@@ -28,11 +28,11 @@ from dprank.data.count_files import Counts
 from dprank.data.counting import GRAIN, Score, whole_counts
 from dprank.data.rankings import Rankings
 from dprank.pairwise.sensitivity import l1_sensitivity, l2_sensitivity
-from dprank.privacy import noise
+from dprank.privacy import noise as laws
 from dprank.privacy.conditioned import ConditionedError, conditioned_laplace
 from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
-from dprank.privacy.noise import Law, best_first, require_drawable
+from dprank.privacy.noise import Law, Source, best_first, require_drawable
 from dprank.privacy.pair_ranges import Places, Sampling, drawn, pair_places, score_places
 from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
@@ -367,9 +367,7 @@ class NoisyCounts:
             )
         return score_places(release.scores, self.noise_law, level, deviation)
 
-    def release(
-        self, data: Comparisons | Ballots | Rankings | Counts, rng: np.random.Generator | noise.SecureSource
-    ) -> Ranking:
+    def release(self, data: Comparisons | Ballots | Rankings | Counts, rng: Source) -> Ranking:
         """One private ranking.
 
         Parameters
@@ -427,9 +425,7 @@ class NoisyCounts:
         require_comparisons(data, self.n_items)
         return whole_counts(data.bounded(most, design=self.design, ties=self.ties), self.score)
 
-    def perturb(
-        self, scores: ArrayLike, rng: np.random.Generator | noise.SecureSource, repetitions: int | None = None
-    ) -> NDArray[np.float64]:
+    def perturb(self, scores: ArrayLike, rng: Source, repetitions: int | None = None) -> NDArray[np.float64]:
         """Noisy scores of given scores.
 
         Parameters
@@ -468,9 +464,7 @@ class NoisyCounts:
             raise ValueError("scores are not all within 2^51, where whole noise is added exactly")
         return self._noisy(counts.astype(np.int64), shape, rng)
 
-    def _noisy(
-        self, counts: NDArray[np.int64], shape: tuple[int, ...], rng: np.random.Generator | noise.SecureSource
-    ) -> NDArray[np.float64]:
+    def _noisy(self, counts: NDArray[np.int64], shape: tuple[int, ...], rng: Source) -> NDArray[np.float64]:
         """Noisy scores of exact counts: whole noise on whole numbers, made floats at the very end."""
         grain = GRAIN[self.score]
         if self.law == "continuous":
@@ -478,8 +472,8 @@ class NoisyCounts:
         if self.noise == "conditioned":
             drawn = conditioned_laplace(self.scale, self.n_items, math.prod(shape[:-1]), rng=rng).reshape(shape)
         else:
-            drawn = noise.draw(self.noise, "discrete", self.scale / grain, shape, rng=rng)
+            drawn = laws.draw(self.noise, "discrete", self.scale / grain, shape, rng=rng)
         return (counts + drawn).astype(np.float64) * grain
 
     def _smoothed(self, scores: NDArray[np.float64], shape: tuple[int, ...], rng: Any) -> NDArray[np.float64]:
-        return scores + noise.draw(self.noise, "continuous", self.scale, shape, rng=rng)  # type: ignore[arg-type]
+        return scores + laws.draw(self.noise, "continuous", self.scale, shape, rng=rng)  # type: ignore[arg-type]

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from dprank._require import MOST_AT_ONCE, require_at_least_0, require_probability, require_whole
 from dprank.privacy.noise import WIDEST, SecureSource, Source, discrete_laplace, geometric, require_source
 from dprank.privacy.pair_errors import PairError
 
-__all__ = ["ConditionedError", "conditioned_laplace"]
+__all__ = ["ConditionedError", "conditioned_laplace", "conditioned_variance"]
 
 
 def conditioned_laplace(scale: float, n: int, size: int, *, rng: Source) -> NDArray[np.int64]:
@@ -82,6 +83,36 @@ def conditioned_laplace(scale: float, n: int, size: int, *, rng: Source) -> NDAr
     return np.asarray(one - other, np.int64)
 
 
+def conditioned_variance(scale: float, n: int) -> float:
+    r"""Variance of each of the numbers that `conditioned_laplace` draws; two of them have covariance -variance / (n - 1).
+
+    Parameters
+    ----------
+    scale, n
+        As of `conditioned_laplace`.
+
+    Notes
+    -----
+    Two ordered sums of T, each uniform, differ in each place with variance
+    :math:`2 T (T + n) (n - 1) / (n^2 (n + 1))`; the moments of T are those of the geometric variables and of k, whose
+    chances are summed. O(n).
+
+    Examples
+    --------
+    >>> scale = 40.0
+    >>> round(conditioned_variance(scale, 2) / (2 * (scale / 2) ** 2), 3)  # one Laplace variable of half the scale
+    1.0
+    """
+    d, x, k = n - 1, math.exp(-2 / scale), np.arange(n)
+    log_chance = 2 * (gammaln(n) - gammaln(k + 1) - gammaln(n - k)) - 2 * k / scale
+    chance = np.exp(log_chance - log_chance.max())
+    chance /= chance.sum()
+    failures = (2 * d + 1) * x / -math.expm1(-2 / scale)
+    mean = failures + float(chance @ k)
+    spread = failures / -math.expm1(-2 / scale) + float(chance @ (k - chance @ k) ** 2)
+    return 2 * (spread + mean * mean + n * mean) * d / (n * n * (n + 1))
+
+
 def _exact(scale: float, n: int, rng: SecureSource) -> NDArray[np.int64]:
     d = n - 1
     while True:
@@ -95,7 +126,7 @@ def _exact(scale: float, n: int, rng: SecureSource) -> NDArray[np.int64]:
 def _ordered_sum(total: int, d: int) -> NDArray[np.int64]:
     """Numbers of stars between d bars, wherever the bars are among the stars."""
     bars = sorted(secrets.SystemRandom().sample(range(total + d), d))
-    return np.diff(np.array([-1, *bars, total + d], np.int64)) - 1
+    return np.asarray(np.diff([-1, *bars, total + d]) - 1, np.int64)
 
 
 @dataclass(frozen=True)

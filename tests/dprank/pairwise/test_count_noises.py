@@ -165,9 +165,9 @@ def test_any_sheet_moves_no_more_than_a_matching_may(score):
             rows = other + [(*row, 8) for row in sheet]
             first, second, won, voter = zip(*rows, strict=True)
             vectors.add(tuple(mechanism.counts(Comparisons(first, second, won, "abcd", voter))))
-    vectors = np.array(sorted(vectors)) * GRAIN[score]
-    assert cdist(vectors, vectors, "cityblock").max() == mechanism.sensitivity
-    assert cdist(vectors, vectors).max() == pytest.approx(mechanism.l2_sensitivity)
+    scores = np.array(sorted(vectors)) * GRAIN[score]
+    assert cdist(scores, scores, "cityblock").max() == mechanism.sensitivity
+    assert cdist(scores, scores).max() == pytest.approx(mechanism.l2_sensitivity)
 
 
 def test_shards_of_matchings_are_counted_in_memory(tmp_path):
@@ -340,9 +340,8 @@ def test_the_promise_is_the_exact_loss_of_the_worst_sheets(n, promise, epsilon):
     m = mechanism
     one = sheets(n, m.per_person, "net", m.design, m.ties)
     other = one[:1] * 0 if m.adjacency == "add_remove" else one
-    moves = {tuple(sorted((a - b).astype(int))) for a in one for b in other}
-    if epsilon < 1:
-        moves = sorted(moves, key=lambda move: sum(map(abs, move)))[-2:]
+    moves = sorted({tuple(sorted((a - b).astype(int))) for a in one for b in other}, key=lambda v: sum(map(abs, v)))
+    moves = moves if epsilon > 1 else moves[-2:]
     losses = [conditioned_shift(move, m.scale).epsilon(0.0) for move in moves]
     assert max(losses) == pytest.approx(m.guarantee.epsilon, rel=1e-11)
     assert m.guarantee.epsilon <= epsilon
