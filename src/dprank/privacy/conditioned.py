@@ -84,7 +84,7 @@ def conditioned_laplace(scale: float, n: int, size: int, *, rng: Source) -> NDAr
 
 
 def conditioned_variance(scale: float, n: int) -> float:
-    r"""Variance of each of the numbers that `conditioned_laplace` draws; two of them have covariance -variance / (n - 1).
+    r"""Variance of each number of `conditioned_laplace`; minus a share of 1 / (n - 1) is the covariance of two.
 
     Parameters
     ----------
