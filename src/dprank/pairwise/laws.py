@@ -12,17 +12,18 @@ from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.signal import lfilter
 from scipy.stats import qmc
 
 from dprank._quadrature import gauss
-from dprank._require import as_array
+from dprank._require import as_array, require_positive
 from dprank.data.ballots import Ballots
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import GRAIN, pairwise_wins, win_counts
 from dprank.models.bradley_terry import LOGISTIC, Link
 from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.privacy import noise
-from dprank.privacy.divergence import Divergence, PairLaw, noise_shift, whole_noise
+from dprank.privacy.divergence import Divergence, PairLaw, noise_shift
 from dprank.privacy.laws import NoExactRoute, best_first, exact, sample
 
 __all__ = [
@@ -49,6 +50,8 @@ _LOOK = np.array([0, 0.5, 1.5, 3.0, 8.0, FAR])
 _STARTS, _STRIDE, _SHORTEST = 6, 4.0, 1e-7
 #: Scales beyond which conditioned noise is cut off: less than exp(-60) of it is there.
 _REACH = 60
+#: Of the table that its law is computed in.
+_MOST_CELLS = 10**7
 
 
 # --- noise on counts -------------------------------------------------------------------------------------------------
@@ -85,9 +88,16 @@ def conditioned_shift(moves: ArrayLike, scale: float) -> PairLaw:
     PairLaw
         A class for every loss, a whole multiple of 1 / scale, to a relative 1e-11 each.
 
+    Raises
+    ------
+    ValueError
+        If the moves do not sum to zero, or the table of sums and losses would have more than 10^7 numbers.
+
     Notes
     -----
-    Sum and loss of the items so far, an item after another: O(items * scale^2 * sum of the moves).
+    Weights of sum and loss of the items so far, an item after another. Of one that moves by k > 0, noise x of 0 or more
+    loses k, of -k or less gains k, and what is in between loses k + 2 x: two geometric tails, which recursive filters
+    add, and k - 1 shifts. All terms are positive. O(items * scale * (sum of the moves)^2).
 
     Examples
     --------
@@ -101,24 +111,42 @@ def conditioned_shift(moves: ArrayLike, scale: float) -> PairLaw:
     steps = [int(move) for move in as_array("moves", moves)]
     if sum(steps):
         raise ValueError(f"moves sum to {sum(steps)}; 0 is needed")
-    half = sum(map(abs, steps))
+    half, scale = sum(map(abs, steps)), require_positive("scale", scale)
     reach = math.ceil(_REACH * scale) + half
-    x, chance = whole_noise("laplace", scale, reach)
+    if (2 * half + 1) * (2 * reach + 1) > _MOST_CELLS:
+        raise ValueError(f"scale = {scale}; with these moves the law would be a table of more than 10^7 numbers")
     # a row for each loss, from -half to half; a column for each sum
     held = np.zeros((2 * half + 1, 2 * reach + 1))
     held[half, reach] = 1.0
     for step in sorted(steps, key=abs, reverse=True):
-        loss = np.abs(x + step) - np.abs(x)
-        added = np.zeros_like(held)
-        for value in np.unique(loss):
-            kernel = np.where(loss == value, chance, 0.0)
-            part = np.array([np.convolve(row, kernel, "same") if row.any() else row for row in held])
-            added[max(value, 0) : len(held) + min(value, 0)] += part[max(-value, 0) : len(held) - max(value, 0)]
-        held = added
+        turned = 1 if step >= 0 else -1
+        held = _one_more(held[:, ::turned], abs(step), math.exp(-1 / scale))[:, ::turned]
+        held /= held.max()
     law = held[:, reach]
     possible = law > 0
     log_p = np.log(law[possible] / law.sum())
     return PairLaw(log_p, log_p - (np.arange(-half, half + 1) / scale)[possible])
+
+
+def _one_more(held: Array, step: int, ratio: float) -> Array:
+    """Weights after an item that moves up by so much."""
+    up = lambda rows: lfilter([1.0], [1.0, -ratio], rows, axis=1)  # noqa: E731
+    down = lambda rows: up(rows[:, ::-1])[:, ::-1]  # noqa: E731
+    if step == 0:
+        return np.asarray(up(held) + ratio * _moved(down(held), 0, -1))
+    parts = [(step, up(held)), (-step, ratio**step * _moved(down(held), 0, -step))]
+    parts += [(step + 2 * x, ratio**-x * _moved(held, 0, x)) for x in range(1 - step, 0)]
+    return np.asarray(sum(_moved(part, loss, 0) for loss, part in parts))
+
+
+def _moved(table: Array, rows: int, columns: int) -> Array:
+    """A table moved down and to the right; what comes in is 0."""
+    out = np.zeros_like(table)
+    (r, c), (height, width) = (rows, columns), table.shape
+    out[max(r, 0) : height + min(r, 0), max(c, 0) : width + min(c, 0)] = table[
+        max(-r, 0) : height - max(r, 0), max(-c, 0) : width - max(c, 0)
+    ]
+    return out
 
 
 @sample.register

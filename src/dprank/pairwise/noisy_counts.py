@@ -99,11 +99,12 @@ class NoisyCounts:
 
     Conditioned noise has a law in proportion to :math:`e^{-\|z\|_1 / scale}` on the whole vectors that sum to zero.
     Net wins sum to zero, so that what a neighbour moves, v, is such a vector: z and z + v are both possible, the sum
-    over all z is the same for both, and the ratio is at most :math:`e^{\|v\|_1 / scale}`. The promise is that of
-    independent noise of this scale; but the difference of two items has less, of two items half of the variance, of m
-    items a share of about 1.5 / m less. Where answers may all be on one pair, or one comparison is the unit, the moves
-    are the corners of the polytope :math:`\{\sum z = 0, \|z\|_1 \le sensitivity\}`: it is the K-norm mechanism of what
-    a neighbour may move (Hardt and Talwar 2010).
+    over all z is the same for both, and the ratio is at most :math:`e^{\|v\|_1 / scale}`. That is the promise of
+    independent noise of this scale, for less noise in the difference of two items: among m items, where it is wide, a
+    share of :math:`3 / (2 m + 2)` less variance, which is half of it among two. Where answers may all be on one pair,
+    or one comparison is the unit, the hull of the moves is all of
+    :math:`\{\sum z = 0, \|z\|_1 \le sensitivity\}`: the K-norm mechanism of what a neighbour may move (Hardt and Talwar
+    2010).
 
     See Also
     --------

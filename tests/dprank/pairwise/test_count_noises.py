@@ -456,3 +456,8 @@ def test_conditioned_noise_orders_two_neighbours_better():
             for noise in ("laplace", "conditioned")
         )
         assert low < np.var(conditioned[:, 0] - conditioned[:, 1]) / np.var(plain[:, 0] - plain[:, 1]) < high
+
+
+def test_a_law_too_wide_to_be_computed_is_refused():
+    with refused("scale = 100000", "10^7"):
+        conditioned_shift([1, -1], 100_000)
