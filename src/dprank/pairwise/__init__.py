@@ -5,7 +5,7 @@ from dprank.models.likelihood import mle, mle_from_counts
 from dprank.pairwise.noisy_counts import NoisyCounts
 from dprank.pairwise.perturbed_mle import PerturbedMLE, objective_loss
 from dprank.pairwise.rank_law import mean_rank_difference, rank_law, top_set_law
-from dprank.pairwise.sensitivity import l1_sensitivity, l2_sensitivity
+from dprank.pairwise.sensitivity import l1_sensitivity, l2_sensitivity, linf_sensitivity
 from dprank.pairwise.strengths import Strengths, strengths
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Strengths",
     "l1_sensitivity",
     "l2_sensitivity",
+    "linf_sensitivity",
     "mean_rank_difference",
     "mle",
     "mle_from_counts",

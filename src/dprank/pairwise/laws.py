@@ -23,6 +23,7 @@ from dprank.data.counting import GRAIN, pairwise_wins, win_counts
 from dprank.models.bradley_terry import LOGISTIC, Link
 from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.privacy import noise
+from dprank.privacy.cube import cube_law
 from dprank.privacy.divergence import Divergence, PairLaw, noise_shift
 from dprank.privacy.laws import NoExactRoute, best_first, exact, sample
 
@@ -31,6 +32,7 @@ __all__ = [
     "Array",
     "Densities",
     "conditioned_shift",
+    "cube_shift",
     "draw_noisy_counts",
     "draw_perturbed_mle",
     "estimates",
@@ -70,6 +72,8 @@ def noisy_counts_law(mechanism: NoisyCounts, data: Comparisons | Ballots, other:
     move = mechanism.counts(data) - mechanism.counts(other)
     if mechanism.noise == "conditioned":
         return conditioned_shift(move, mechanism.scale)
+    if mechanism.noise == "cube":
+        return cube_shift(move, mechanism.scale / GRAIN[mechanism.score])
     return noise_shift(mechanism.noise, mechanism.law, move.astype(float), mechanism.scale / GRAIN[mechanism.score])
 
 
@@ -126,6 +130,51 @@ def conditioned_shift(moves: ArrayLike, scale: float) -> PairLaw:
     possible = law > 0
     log_p = np.log(law[possible] / law.sum())
     return PairLaw(log_p, log_p - (np.arange(-half, half + 1) / scale)[possible])
+
+
+def cube_shift(moves: ArrayLike, scale: float) -> PairLaw:
+    """Noise that is uniform in a cube of random size, on whole numbers each of which moves.
+
+    Parameters
+    ----------
+    moves : array_like of int, shape (items,)
+    scale : float
+        As of `dprank.privacy.cube.cube_noise`, above 0.
+
+    Returns
+    -------
+    PairLaw
+        A class for every loss, a whole multiple of 1 / scale.
+
+    Notes
+    -----
+    How many vectors have a largest number of r, and of r + l with the moves, are differences of volumes of boxes.
+    O(items * scale * largest move), each.
+
+    Examples
+    --------
+    >>> round(cube_shift([2, -2, 1], 4.0).epsilon(0.0), 9)
+    0.5
+    """
+    steps, scale = np.asarray(as_array("moves", moves), float), require_positive("scale", scale)
+    far, m = int(np.abs(steps).max(initial=0)), len(steps)
+    r = np.arange(len(cube_law(scale, m)) + far, dtype=float)
+    log_weight = m * np.log(2 * r + 1) - r / scale
+    weight = np.exp(log_weight - log_weight.max())
+
+    def inside(s: Array, t: Array) -> Array:
+        """Vectors up to s that are up to t with the moves, as a share of all up to r."""
+        low, high = np.maximum(-s, -t - steps[:, None]), np.minimum(s, t - steps[:, None])
+        return np.asarray(np.prod(np.maximum(high - low + 1, 0) / (2 * r + 1), axis=0))
+
+    def layer(k: int) -> Array:
+        return inside(r, r + k) - inside(r - 1, r + k) - inside(r, r + k - 1) + inside(r - 1, r + k - 1)
+
+    losses = np.arange(-far, far + 1)
+    chance = np.maximum([weight @ layer(k) for k in losses], 0)
+    possible = chance > 0
+    log_p = np.log(chance[possible] / chance.sum())
+    return PairLaw(log_p, log_p - losses[possible] / scale)
 
 
 def _one_more(held: Array, step: int, ratio: float) -> Array:

@@ -27,9 +27,10 @@ from dprank.data.comparisons import Comparisons, Design, require_comparisons
 from dprank.data.count_files import Counts
 from dprank.data.counting import GRAIN, Score, whole_counts
 from dprank.data.rankings import Rankings
-from dprank.pairwise.sensitivity import l1_sensitivity, l2_sensitivity
+from dprank.pairwise.sensitivity import l1_sensitivity, l2_sensitivity, linf_sensitivity
 from dprank.privacy import noise as laws
 from dprank.privacy.conditioned import ConditionedError, conditioned_laplace
+from dprank.privacy.cube import CubeError, cube_noise
 from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
 from dprank.privacy.noise import Law, Source, best_first, require_drawable
@@ -39,8 +40,9 @@ from dprank.release import Ranking, source_of
 
 __all__ = ["CountNoise", "NoisyCounts"]
 
-#: Independent Laplace noise; independent Gaussian noise; Laplace noise that sums to zero, as net wins do.
-CountNoise = Literal["laplace", "gaussian", "conditioned"]
+#: Independent Laplace noise; independent Gaussian noise; Laplace noise that sums to zero, as net wins do; noise that is
+#: uniform in a cube of random size.
+CountNoise = Literal["laplace", "gaussian", "conditioned", "cube"]
 
 
 def require_bound(per_person: int | None, unit: Unit) -> int:
@@ -66,9 +68,10 @@ class NoisyCounts:
         At least 2.
     scale : float
         Of the noise: Laplace scale, or standard deviation, in the unit of the score; above 0.
-    noise : {"laplace", "gaussian", "conditioned"}
-        Laplace noise, for a delta of 0; Gaussian noise, for one above; or Laplace noise that is conditioned to sum to
-        zero, for whole net wins and a delta of 0.
+    noise : {"laplace", "gaussian", "conditioned", "cube"}
+        Laplace noise, for a delta of 0; Gaussian noise, for one above. For whole scores and a delta of 0 also Laplace
+        noise that is conditioned to sum to zero, of net wins; or noise that is uniform in a cube of random size, see
+        `dprank.privacy.cube.cube_noise`.
     delta : float
         In [0, 1).
     per_person : int
@@ -105,6 +108,10 @@ class NoisyCounts:
     or one comparison is the unit, the hull of the moves is all of
     :math:`\{\sum z = 0, \|z\|_1 \le sensitivity\}`: the K-norm mechanism of what a neighbour may move (Hardt and Talwar
     2010).
+
+    Noise in a cube needs a scale for what one score moves, not all of them: it pays where a voter moves many scores by
+    a little. Its deviation is that times :math:`\sqrt{(m + 1) (m + 2) / 3}` over epsilon, where it is wide, of Laplace
+    noise :math:`\sqrt 2` times the sensitivity: where everybody meets each item once, less than half.
 
     See Also
     --------
@@ -173,7 +180,9 @@ class NoisyCounts:
             raise ValueError(
                 f"score = {self.score!r}, law = {self.law!r}; with noise = 'conditioned' they are 'net', 'discrete'"
             )
-        settle(self, scale=require_scale(self.scale, self.sensitivity))
+        if self.noise == "cube" and self.law != "discrete":
+            raise ValueError(f"law = {self.law!r}; with noise = 'cube' it is 'discrete'")
+        settle(self, scale=require_scale(self.scale, self._moved))
         if self.noise == "gaussian" and self.l2_sensitivity / self.scale > STEEPEST:
             raise ValueError(f"scale = {self.scale}; too little noise for any finite epsilon")
 
@@ -202,7 +211,7 @@ class NoisyCounts:
             Above 0, finite.
         delta : float
             In [0, 1).
-        noise : {"laplace", "gaussian", "conditioned"}, optional
+        noise : {"laplace", "gaussian", "conditioned", "cube"}, optional
             Unless said, Laplace for a delta of 0, else Gaussian.
         per_person : int, optional
             How many answers of one voter count: what is beyond is left out, so it must be said unless the unit is one
@@ -246,7 +255,7 @@ class NoisyCounts:
             else:
                 scale = least(lambda s: replace(free, scale=s).guarantee.epsilon <= epsilon, free.l2_sensitivity)
             return replace(free, scale=require_drawable(epsilon, scale, law, grain=GRAIN[score]))
-        scale = ratio_up(free.sensitivity, epsilon)
+        scale = ratio_up(free._moved, epsilon)
         if math.isinf(scale):
             raise ValueError(f"epsilon = {shown(epsilon)}; no finite noise is that private")
         return replace(free, scale=scale)
@@ -255,6 +264,16 @@ class NoisyCounts:
     def sensitivity(self) -> int:
         """Largest l1 distance between the scores of neighbouring data."""
         return self.max_weight * l1_sensitivity(self.n_items, self.per_person, **self._promise)
+
+    @property
+    def linf_sensitivity(self) -> int:
+        """Largest move of one score between neighbouring data."""
+        return self.max_weight * linf_sensitivity(self.n_items, self.per_person, **self._promise)
+
+    @property
+    def _moved(self) -> int:
+        """What the scale is compared with, without delta."""
+        return self.linf_sensitivity if self.noise == "cube" else self.sensitivity
 
     @property
     def l2_sensitivity(self) -> float:
@@ -290,7 +309,7 @@ class NoisyCounts:
         That of discrete Gaussian noise comes from `rho` and may be improved.
         """
         if self.noise != "gaussian":
-            epsilon = ratio_up(self.sensitivity, self.scale)
+            epsilon = ratio_up(self._moved, self.scale)
         elif self.law == "continuous":
             epsilon = gaussian_epsilon(self.l2_sensitivity, self.scale, self.delta)
         else:
@@ -299,7 +318,7 @@ class NoisyCounts:
 
     @property
     def noise_law(self) -> ScoreNoise:
-        """What `release` adds to every score; of conditioned noise what it would be without the condition."""
+        """What `release` adds to every score; where noises depend on each other, independent noise of that scale."""
         name = "gaussian" if self.noise == "gaussian" else "laplace"
         return ScoreNoise(name, self.scale, GRAIN[self.score] if self.law == "discrete" else 0.0)  # type: ignore[arg-type]
 
@@ -362,10 +381,11 @@ class NoisyCounts:
         """What `Ranking.intervals` says: places by the exact scores, or by the mean scores of whom people are from."""
         deviation = self.drawn_deviation(sampling, persons)
         assert release.scores is not None
+        two = ((self.noise_law, 2, 1.0),)
         if self.noise == "conditioned":
-            return pair_places(
-                release.scores, ConditionedError(((self.noise_law, 2, 1.0),), deviation=deviation), level
-            )
+            return pair_places(release.scores, ConditionedError(two, deviation=deviation), level)
+        if self.noise == "cube":
+            return pair_places(release.scores, CubeError(two, deviation=deviation, n_items=self.n_items), level)
         return score_places(release.scores, self.noise_law, level, deviation)
 
     def release(self, data: Comparisons | Ballots | Rankings | Counts, rng: Source) -> Ranking:
@@ -470,8 +490,9 @@ class NoisyCounts:
         grain = GRAIN[self.score]
         if self.law == "continuous":
             return self._smoothed(counts.astype(np.float64) * grain, shape, rng)
-        if self.noise == "conditioned":
-            drawn = conditioned_laplace(self.scale, self.n_items, math.prod(shape[:-1]), rng=rng).reshape(shape)
+        if self.noise in ("conditioned", "cube"):
+            draw = conditioned_laplace if self.noise == "conditioned" else cube_noise
+            drawn = draw(self.scale / grain, self.n_items, math.prod(shape[:-1]), rng=rng).reshape(shape)
         else:
             drawn = laws.draw(self.noise, "discrete", self.scale / grain, shape, rng=rng)
         return (counts + drawn).astype(np.float64) * grain

@@ -11,7 +11,7 @@ from dprank.data.comparisons import Design
 from dprank.data.counting import Score
 from dprank.privacy.guarantee import Adjacency
 
-__all__ = ["l1_sensitivity", "l2_sensitivity"]
+__all__ = ["l1_sensitivity", "l2_sensitivity", "linf_sensitivity"]
 
 
 def l1_sensitivity(
@@ -153,6 +153,47 @@ def l2_sensitivity(
         return _root_up(_net_square(n, most, design))
     halves = (n // 2, n - n // 2) if adjacency == "replace" else (n,)
     return _root_up(sum(_wins_square(n, most, design, share) for share in halves))
+
+
+def linf_sensitivity(
+    n_items: int,
+    per_person: int,
+    *,
+    score: Score = "net",
+    design: Design = "any",
+    ties: bool = True,
+    adjacency: Adjacency = "replace",
+) -> int:
+    """Most that one voter can move the score of any one item.
+
+    Parameters
+    ----------
+    n_items, per_person, score, design, ties, adjacency
+        As in `l1_sensitivity`.
+
+    Returns
+    -------
+    int
+        Attained.
+
+    Raises
+    ------
+    ValueError
+        As `l1_sensitivity`.
+
+    Notes
+    -----
+    O(1). An item is in at most `per_person` answers of a voter, in n - 1 where no pair is answered twice, and in 1 of a
+    matching. It wins them all, or none; replaced, it loses of net wins as many.
+
+    Examples
+    --------
+    >>> [linf_sensitivity(6, 3, design=design) for design in ("any", "once", "matching")]
+    [6, 6, 2]
+    """
+    n, most, _ = _require(n_items, per_person, score, design, ties, adjacency)
+    met = {"any": most, "matching": 1}.get(design, min(most, n - 1))
+    return 2 * met if (score, adjacency) == ("net", "replace") else met
 
 
 def _net_square(n: int, most: int, design: Design) -> int:

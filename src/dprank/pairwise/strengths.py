@@ -13,6 +13,7 @@ from dprank.models.bradley_terry import LOGISTIC
 from dprank.models.likelihood import mle_from_counts
 from dprank.pairwise.noisy_counts import NoisyCounts
 from dprank.privacy.conditioned import conditioned_variance
+from dprank.privacy.cube import cube_law
 from dprank.release import Ranking
 
 __all__ = ["Strengths", "strengths"]
@@ -126,4 +127,7 @@ def _half_variance(mechanism: NoisyCounts) -> float:
         return scale**2
     if mechanism.noise == "conditioned":
         return conditioned_variance(scale, m) * m / (m - 1)
+    if mechanism.noise == "cube":
+        radius = np.arange(len(law := cube_law(scale, m)))
+        return float(law @ (radius * (radius + 1))) / 3
     return 2 * scale**2 if mechanism.law == "continuous" else 1 / (2 * math.sinh(1 / (2 * scale)) ** 2)
