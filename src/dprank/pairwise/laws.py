@@ -171,7 +171,7 @@ def cube_shift(moves: ArrayLike, scale: float) -> PairLaw:
         return inside(r, r + k) - inside(r - 1, r + k) - inside(r, r + k - 1) + inside(r - 1, r + k - 1)
 
     losses = np.arange(-far, far + 1)
-    chance = np.maximum([weight @ layer(k) for k in losses], 0)
+    chance = np.maximum([weight @ layer(int(k)) for k in losses], 0)
     possible = chance > 0
     log_p = np.log(chance[possible] / chance.sum())
     return PairLaw(log_p, log_p - losses[possible] / scale)

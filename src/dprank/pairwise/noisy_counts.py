@@ -490,7 +490,7 @@ class NoisyCounts:
         grain = GRAIN[self.score]
         if self.law == "continuous":
             return self._smoothed(counts.astype(np.float64) * grain, shape, rng)
-        if self.noise in ("conditioned", "cube"):
+        if self.noise == "conditioned" or self.noise == "cube":
             draw = conditioned_laplace if self.noise == "conditioned" else cube_noise
             drawn = draw(self.scale / grain, self.n_items, math.prod(shape[:-1]), rng=rng).reshape(shape)
         else:

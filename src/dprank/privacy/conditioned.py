@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from dprank._require import MOST_AT_ONCE, require_at_least_0, require_probability, require_whole
+from dprank._require import MOST_AT_ONCE, require_at_least_0, require_positive, require_probability, require_whole
 from dprank.privacy.noise import WIDEST, SecureSource, Source, discrete_laplace, geometric, require_source
 from dprank.privacy.pair_errors import PairError
 
@@ -103,8 +103,10 @@ def conditioned_variance(scale: float, n: int) -> float:
     >>> round(conditioned_variance(scale, 2) / (2 * (scale / 2) ** 2), 3)  # one Laplace variable of half the scale
     1.0
     """
+    scale, n = require_positive("scale", scale), require_whole("n", n, 2, MOST_AT_ONCE)
     d, x, k = n - 1, math.exp(-2 / scale), np.arange(n)
-    log_chance = 2 * (gammaln(n) - gammaln(k + 1) - gammaln(n - k)) - 2 * k / scale
+    with np.errstate(over="ignore"):  # of scales next to 0
+        log_chance = 2 * (gammaln(n) - gammaln(k + 1) - gammaln(n - k)) - 2 * k / scale
     chance = np.exp(log_chance - log_chance.max())
     chance /= chance.sum()
     failures = (2 * d + 1) * x / -math.expm1(-2 / scale)

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import MOST_AT_ONCE, require_at_least_0, require_probability, require_whole
+from dprank._require import MOST_AT_ONCE, require_at_least_0, require_positive, require_probability, require_whole
 from dprank._search import least_whole
 from dprank.privacy.noise import SecureSource, Source, require_source
 from dprank.privacy.pair_errors import PairError
@@ -81,13 +81,20 @@ def cube_noise(scale: float, n: int, size: int, *, rng: Source) -> NDArray[np.in
 def cube_law(scale: float, n: int) -> NDArray[np.float64]:
     """Chances of the radii 0, 1, ... of the cubes in which `cube_noise` is uniform, but for less than exp(-60).
 
+    Parameters
+    ----------
+    scale, n
+        As of `cube_noise`; the scale above 0.
+
     Examples
     --------
     >>> cube_law(1.0, 1).round(3).tolist()[:3]  # in proportion to (2 t + 1) exp(-t)
     [0.292, 0.322, 0.198]
     """
+    scale, n = require_positive("scale", scale), require_whole("n", n, 1, 10_000)
     t = np.arange(_beyond(scale, n, 60.0))
-    log_weight = n * np.log(2 * t + 1) - t / scale
+    with np.errstate(over="ignore"):  # of scales next to 0
+        log_weight = n * np.log(2 * t + 1) - t / scale
     weight = np.exp(log_weight - log_weight.max())
     return np.asarray(weight / weight.sum())
 

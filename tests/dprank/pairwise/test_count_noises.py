@@ -260,7 +260,7 @@ def test_gaussian_releases_are_published_and_drawn_from_that_law():
         ({"noise": "conditioned", "score": "half"}, ["score = 'half'", "conditioned"]),
         ({"noise": "conditioned", "law": "continuous"}, ["law = 'continuous'", "conditioned"]),
         ({"noise": "conditioned", "delta": 0.1}, ["delta = 0.1"]),
-        ({"noise": "gumbel"}, ["noise = 'gumbel'", "'laplace', 'gaussian', 'conditioned'"]),
+        ({"noise": "gumbel"}, ["noise = 'gumbel'", "'laplace', 'gaussian', 'conditioned', 'cube'"]),
         ({"noise": "gaussian", "delta": 1e-6, "scale": 1e-200}, ["scale = 1e-200"]),
         ({"design": "matching", "per_person": 2}, ["per_person = 2", "1 .. 1"]),
     ],

@@ -107,17 +107,17 @@ def test_the_promise_is_the_exact_loss_of_the_worst_sheets(n, promise):
     assert 0.7 * (1 - 1e-12) <= m.guarantee.epsilon <= 0.7
 
 
-BROKEN = {
-    "half the noise": lambda m, size, rng: cube_noise(m.scale / 2, m.n_items, size, rng=rng),
-    "a radius for each item": lambda m, size, rng: cube_noise(m.scale, 1, size * m.n_items, rng=rng).reshape(size, -1),
-    "the radius of fewer items": lambda m, size, rng: _of_one_radius(m, size, rng),
-}
-
-
 def _of_one_radius(m, size, rng):
     law = cube_law(m.scale, 1)
     radius = rng.choice(len(law), size, p=law / law.sum())[:, None]
     return rng.integers(-radius, radius + 1, (size, m.n_items))
+
+
+BROKEN = {
+    "half the noise": lambda m, size, rng: cube_noise(m.scale / 2, m.n_items, size, rng=rng),
+    "a radius for each item": lambda m, size, rng: cube_noise(m.scale, 1, size * m.n_items, rng=rng).reshape(size, -1),
+    "the radius of fewer items": _of_one_radius,
+}
 
 
 @each("mutant", [None, *BROKEN])
