@@ -48,7 +48,13 @@ def test_the_estimate_solves_its_equation(noise):
 
 @each(
     ("noise", "law"),
-    [("laplace", "discrete"), ("laplace", "continuous"), ("conditioned", "discrete"), ("gaussian", "discrete")],
+    [
+        ("laplace", "discrete"),
+        ("laplace", "continuous"),
+        ("conditioned", "discrete"),
+        ("gaussian", "discrete"),
+        ("cube", "discrete"),
+    ],
 )
 def test_errors_are_those_of_repeated_releases(noise, law):
     """Of 600 surveys each: standard deviations to a tenth (false alarm below 1e-3 a number), centre to four errors."""
