@@ -225,6 +225,9 @@ def mechanisms():
     sized = {"epsilon": 1.0, "size": 0.3, "n_items": 3, "n_voters": 40}
     return {
         "NoisyCounts": dprank.NoisyCounts.calibrated(**three, per_person=3),
+        "NoisyCounts, gaussian": dprank.NoisyCounts.calibrated(**three, delta=0.01, per_person=1, design="matching"),
+        "NoisyCounts, cube": dprank.NoisyCounts.calibrated(**three, noise="cube", per_person=1, design="matching"),
+        "NoisyCounts, conditioned": dprank.NoisyCounts.calibrated(**three, noise="conditioned", per_person=3),
         "PerturbedMLE": dprank.PerturbedMLE.calibrated(**three, ridge=1.0, graph="public", per_person=3),
         "Oneshot": dprank.Oneshot.calibrated(epsilon=1.0, k=2, items=[*"abc"]),
         "Oneshot of codes": dprank.Oneshot.calibrated(epsilon=1.0, k=2, n_items=3, values=True, per_person=2),

@@ -88,6 +88,10 @@ def exact_loss(mechanism):
     kind, scale = type(mechanism).__name__, getattr(mechanism, "scale", None)
     if getattr(mechanism, "noise", None) == "laplace" and hasattr(mechanism, "l1_sensitivity"):
         return Fraction(mechanism.l1_sensitivity) / Fraction(scale)
+    if kind == "NoisyCounts" and mechanism.noise == "cube":
+        return Fraction(mechanism.linf_sensitivity) / Fraction(scale)
+    if kind == "NoisyCounts" and mechanism.noise == "gaussian":
+        return None
     if kind in ("NoisyCounts", "LaplaceUnif"):
         return Fraction(mechanism.sensitivity) / Fraction(scale)
     if kind == "PerturbedMLE" and mechanism.graph == "public":

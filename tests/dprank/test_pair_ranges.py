@@ -179,15 +179,17 @@ def ways(m, per_person, design):
     if design == "any":
         return (asked for n in range(per_person + 1) for asked in combinations_with_replacement(pairs, n))
     sizes = [per_person] if design == "complete" else range(per_person + 1)
-    return (asked for n in sizes for asked in combinations(pairs, n))
+    room = {"matching": 2}.get(design, 0)  # items that each pair takes for itself
+    return (asked for n in sizes for asked in combinations(pairs, n) if len({*sum(asked, ())}) >= room * n)
 
 
 @pytest.mark.slow
 @each(
     "m, most, score, design",
     [(m, most, s, d) for m in (2, 3, 4) for most in (1, 2, 3, 6) for s in ("wins", "half", "net") for d in
-     ("any", "once", "complete")
-     if (d == "any" and most <= 3) or (d == "once" and most <= m * (m - 1) // 2) or most == m * (m - 1) // 2],
+     ("any", "once", "complete", "matching")
+     if (d == "any" and most <= 3) or (d == "once" and most <= m * (m - 1) // 2) or (d == "matching" and most <= m // 2)
+     or (d != "matching" and most == m * (m - 1) // 2)],
 )  # fmt: skip
 def test_the_contribution_of_a_person_is_attained_and_never_more(m, most, score, design):
     mechanism = dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=m, per_person=most, score=score, design=design)

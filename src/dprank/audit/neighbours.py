@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, combinations_with_replacement, permutations, product
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from itertools import chain, combinations, combinations_with_replacement, permutations, product
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import as_floats, require_whole
-from dprank.data.comparisons import Comparisons
+from dprank.data.comparisons import Comparisons, Design
 from dprank.data.rankings import Rankings
 from dprank.privacy.guarantee import Adjacency, Unit
 
@@ -189,7 +189,7 @@ class ComparisonNeighbours:
         By any other value of it, which flips or moves an edge, or by adding or removing it.
     answers : int
         Public bound on the comparisons of one voter.
-    design : {"any", "once", "complete"}
+    design : {"any", "once", "complete", "matching"}
         As in `dprank.pairwise.l1_sensitivity`. Where one comparison is the unit, "once" says that no pair is compared
         twice in all the data, as in the comparison graphs of Cai et al. (2025).
     ties : bool
@@ -211,7 +211,7 @@ class ComparisonNeighbours:
     unit: Unit = "comparison"
     adjacency: Adjacency = "replace"
     answers: int = 1
-    design: Literal["any", "once", "complete"] = "any"
+    design: Design = "any"
     ties: bool = False
 
     def all(self, data: Comparisons) -> Iterator[Comparisons]:
@@ -266,7 +266,9 @@ class ComparisonNeighbours:
             choose = combinations_with_replacement if self.design == "any" else combinations
             one = [(i, j, value) for i, j in pairs for value in values]
             for sheet in choose(one, size):
-                if self.design == "any" or len({answer[:2] for answer in sheet}) == size:
+                asked = [answer[:2] for answer in sheet]
+                named = [*chain(*asked)] if self.design == "matching" else asked
+                if self.design == "any" or len(set(named)) == len(named):
                     yield sheet
 
     @property
@@ -295,6 +297,10 @@ class ComparisonNeighbours:
         if self.unit == "comparison" and self.design == "once":
             pairs = sorted({*pairs} - {row[:2] for row in kept})
         count = min(count, len(pairs)) if self.design != "any" else count
+        if self.design == "matching":
+            order = rng.permutation(data.n_items)[: 2 * min(count, data.n_items // 2)].reshape(-1, 2)
+            pairs = [(int(min(two)), int(max(two))) for two in order]
+            count = len(pairs)
         chosen = rng.choice(len(pairs), count, replace=self.design == "any")
         return [(*pairs[pair], self._values[int(rng.integers(len(self._values)))]) for pair in chosen]
 

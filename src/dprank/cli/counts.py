@@ -85,7 +85,7 @@ def count_command(
     plan: Plan = None,
     answers: Annotated[int | None, typer.Option(help="How many answers of a person count.")] = None,
     per_person: Annotated[int | None, typer.Option(help="How many items of a person count.")] = None,
-    design: Annotated[str, typer.Option(help="any, once or complete; a release counts a pair once.")] = "once",
+    design: Annotated[str, typer.Option(help="any, once, complete or matching; a release says once.")] = "once",
     shard: Shard = "1/1",
     engine: Annotated[str | None, typer.Option(help=f"{', '.join(ENGINES)}; duckdb where files are Parquet.")] = None,
     memory: Memory = "4GB",

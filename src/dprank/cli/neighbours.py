@@ -71,7 +71,10 @@ def _of_answers(mechanism: NoisyCounts) -> Pairs:
     items, middle = tuple(map(str, range(mechanism.n_items))), mechanism.n_items // 2
     across = [(i, j) for i in range(middle) for j in range(middle, len(items))]
     beside = [pair for pair in combinations(range(len(items)), 2) if pair not in set(across)]
-    pairs = [*across, *beside] if mechanism.design != "any" else [(0, len(items) - 1)] * mechanism.per_person
+    pairs = {
+        "any": [(0, len(items) - 1)] * mechanism.per_person,
+        "matching": [(i, middle + i) for i in range(middle)],
+    }.get(mechanism.design, [*across, *beside])
     first, second = np.array(pairs[: mechanism.per_person]).T
 
     def sheet(won: float) -> Comparisons:

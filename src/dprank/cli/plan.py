@@ -218,6 +218,7 @@ def ranking(
     items: Items = None,
     answers: Annotated[str, typer.Option(help="Bounds on what counts of a person, with commas between.")] = "1",
     given: Given = None,
+    delta: Delta = 0.0,
     gap: Gap = None,
     k: K = None,
     accuracy: Accuracy = None,
@@ -237,7 +238,7 @@ def ranking(
     Example: dprank plan ranking --items 6 --persons 400 --epsilon 1 --answers 1,3,5,8,15
     """
     _said(
-        "ranking", items, declared, out, as_json, persons=persons, epsilon=epsilon,
+        "ranking", items, declared, out, as_json, persons=persons, epsilon=epsilon, delta=delta,
         answers=_numbers("answers", answers), given=_numbers("given", given), gap=gap, k=k, accuracy=accuracy,
         protect=protect, adjacency=adjacency, public_graph=public_graph,
     )  # fmt: skip

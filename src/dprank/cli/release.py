@@ -189,6 +189,7 @@ def ranking(
     file: MaybeFile = None,
     counts: CountsFile = None,
     epsilon: Epsilon,
+    delta: Delta = 0.0,
     protect: Protect,
     comparisons: Columns = None,
     pairs: Pairs = None,
@@ -199,7 +200,9 @@ def ranking(
     mechanism: Mechanism = None,
     adjacency: Adjacency = None,
     score: Annotated[str | None, typer.Option(help="What is counted: net, half or wins.")] = None,
-    design: Annotated[str | None, typer.Option(help="What of a person counts: once (a pair), any.")] = None,
+    design: Annotated[
+        str | None, typer.Option(help="What of a person counts: once (a pair), matching (an item once), any.")
+    ] = None,
     public_graph: Annotated[
         bool,
         typer.Option(
@@ -261,6 +264,7 @@ def ranking(
         mechanism or "NoisyCounts",
         epsilon=epsilon,
         items=declared.items,
+        delta=delta,
         protect=protect,
         answers=answers,
         score=score,

@@ -17,7 +17,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["kept", "nameless", "person_ids", "shard_of"]
+__all__ = ["disjoint", "kept", "nameless", "person_ids", "shard_of"]
 
 #: Besides formats and controls, characters that show nothing: Unicode's default ignorable ones, and Braille's blank.
 _UNSEEN = frozenset(
@@ -144,6 +144,51 @@ def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int)
     sizes = np.diff(np.r_[starts, rows])
     stays = np.empty(rows, bool)
     stays[order] = np.arange(rows) - np.repeat(starts, sizes) < most
+    return stays
+
+
+def disjoint(
+    person: NDArray[Any], ends: tuple[NDArray[Any], NDArray[Any]], what: Sequence[NDArray[Any]], most: int
+) -> NDArray[np.bool_]:
+    """Which rows stay, if every person keeps at most so many and no two of them share an end: by the rule of `kept`.
+
+    Parameters
+    ----------
+    person : ndarray of int, shape (rows,)
+    ends : two ndarrays of int, shape (rows,)
+        What a row connects: from 0.
+    what : sequence of ndarray of int, shape (rows,)
+        As in `kept`; the first column says both ends.
+    most : int
+        At least 1.
+
+    Returns
+    -------
+    ndarray of bool, shape (rows,)
+        Of a person the first row that `kept` would keep; then the first of those that share no end with it, and so on.
+
+    Notes
+    -----
+    O(rows log rows) for each row that a person may keep.
+
+    Examples
+    --------
+    >>> low, high = np.array([0, 0, 2]), np.array([1, 2, 3])
+    >>> stays = disjoint(np.array([7, 7, 7]), (low, high), [4 * low + high], 2)
+    >>> stays.tolist() in ([True, False, True], [False, True, False])
+    True
+    """
+    persons, who = np.unique(person, return_inverse=True)
+    stays, rows = np.zeros(len(person), bool), np.arange(len(person))
+    for _ in range(most):
+        if not len(rows):
+            break
+        first = rows[kept([person[rows]], [column[rows] for column in what], 1)]
+        stays[first] = True
+        taken = np.full((2, len(persons)), -1)
+        taken[:, who[first]] = [end[first] for end in ends]
+        shared = np.any([end[rows] == used[who[rows]] for end in ends for used in taken], axis=0)
+        rows = rows[~shared]
     return stays
 
 

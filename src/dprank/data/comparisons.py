@@ -24,7 +24,7 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank.data.bounding import kept, person_ids
+from dprank.data.bounding import disjoint, kept, person_ids
 from dprank.data.files import as_pandas, read_table
 
 __all__ = [
@@ -41,8 +41,8 @@ __all__ = [
     "voter_column",
 ]
 
-#: What one voter may do: answer any pairs, again and again; no pair twice; every pair exactly once.
-Design = Literal["any", "once", "complete"]
+#: What one voter may do: answer any pairs, again and again; no pair twice; every pair exactly once; no item twice.
+Design = Literal["any", "once", "complete", "matching"]
 
 #: Where in the whole table the rows of a part stand.
 Rows = Sequence[int] | NDArray[np.int64] | None
@@ -230,9 +230,9 @@ class Comparisons(Frozen):
         ----------
         per_person : int, optional
             Most answers of a voter, at least 1; None where one comparison is what is protected.
-        design : {"any", "once", "complete"}
+        design : {"any", "once", "complete", "matching"}
             "once" keeps one answer of a voter to each pair; "complete" also leaves out voters with fewer than
-            `per_person` of them.
+            `per_person` of them; "matching" keeps one answer of a voter to each item.
         ties : bool
             False leaves out undecided answers.
 
@@ -247,7 +247,7 @@ class Comparisons(Frozen):
         Which answers stay depends on a hash of the voter's number and of the pair, and among answers to one pair of
         what they say: not on the order of the table, and not on others, so that one voter changes at most their own.
         Unless undecided answers are left out, how often each pair stays does not depend on outcomes: where everybody
-        knows who was asked what, they know that too. O(rows log rows).
+        knows who was asked what, they know that too. O(rows log rows), of a matching for each answer of a voter.
 
         Examples
         --------
@@ -263,9 +263,12 @@ class Comparisons(Frozen):
             low, high = np.where(swapped, (self.second, self.first), (self.first, self.second))
             pair = low.astype(np.int64) * self.n_items + high
             won = np.where(swapped, 2 - self.points, self.points)
-            if design != "any":
+            if design in ("once", "complete"):
                 stays[stays] = kept([voter[stays], pair[stays]], [won[stays]], 1)
-            stays[stays] = kept([voter[stays]], [pair[stays], won[stays]], per_person)
+            if design == "matching":
+                stays[stays] = disjoint(voter[stays], (low[stays], high[stays]), [pair[stays], won[stays]], per_person)
+            else:
+                stays[stays] = kept([voter[stays]], [pair[stays], won[stays]], per_person)
             if design == "complete":
                 voters, person = np.unique(voter, return_inverse=True)
                 stays &= (np.bincount(person[stays], minlength=len(voters)) == per_person)[person]

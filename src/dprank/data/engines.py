@@ -98,6 +98,8 @@ def count(
         raise ValueError("declaration is not one of comparisons or tallies: those can be counted by shards")
     require_one_of("engine", engine, ENGINES)
     require_one_of("design", design, get_args(Design))
+    if design == "matching" and engine != "numpy":
+        raise ValueError(f"engine = {engine!r}; design = 'matching' is bounded by the engine 'numpy' alone")
     require_bool("ties", ties)
     part, shards = _require_shard(shard)
     if per_person is None:

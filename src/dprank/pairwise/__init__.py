@@ -2,19 +2,25 @@
 
 from dprank.models.games import Fit
 from dprank.models.likelihood import mle, mle_from_counts
-from dprank.pairwise.noisy_counts import NoisyCounts, l1_sensitivity
+from dprank.pairwise.noisy_counts import NoisyCounts
 from dprank.pairwise.perturbed_mle import PerturbedMLE, objective_loss
 from dprank.pairwise.rank_law import mean_rank_difference, rank_law, top_set_law
+from dprank.pairwise.sensitivity import l1_sensitivity, l2_sensitivity, linf_sensitivity
+from dprank.pairwise.strengths import Strengths, strengths
 
 __all__ = [
     "Fit",
     "NoisyCounts",
     "PerturbedMLE",
+    "Strengths",
     "l1_sensitivity",
+    "l2_sensitivity",
+    "linf_sensitivity",
     "mean_rank_difference",
     "mle",
     "mle_from_counts",
     "objective_loss",
     "rank_law",
+    "strengths",
     "top_set_law",
 ]

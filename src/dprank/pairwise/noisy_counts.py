@@ -1,10 +1,10 @@
-"""Noisy win counts (Cai, Chakraborty and Wang 2025, Algorithms 2, 3) (long: their sensitivity is proved beside)."""
+"""Noisy win counts (Cai, Chakraborty and Wang 2025, Algorithms 2, 3) (long: three noises, of each what it promises)."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,108 +12,37 @@ from numpy.typing import ArrayLike, NDArray
 from dprank._require import (
     WIDEST_COUNT,
     as_floats,
+    require_below_1,
     require_bool,
     require_one_of,
     require_positive,
+    require_probability,
     require_whole,
     settle,
     shown,
 )
+from dprank._search import least
 from dprank.data.ballots import HEAVIEST, Ballots, require_ballots
 from dprank.data.comparisons import Comparisons, Design, require_comparisons
 from dprank.data.count_files import Counts
 from dprank.data.counting import GRAIN, Score, whole_counts
 from dprank.data.rankings import Rankings
-from dprank.privacy import noise
+from dprank.pairwise.sensitivity import l1_sensitivity, l2_sensitivity, linf_sensitivity
+from dprank.privacy import noise as laws
+from dprank.privacy.conditioned import ConditionedError, conditioned_laplace
+from dprank.privacy.cube import CubeError, cube_noise
+from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
-from dprank.privacy.noise import Law, best_first
-from dprank.privacy.pair_ranges import Places, Sampling, drawn, score_places
+from dprank.privacy.noise import Law, Source, best_first, require_drawable
+from dprank.privacy.pair_ranges import Places, Sampling, drawn, pair_places, score_places
 from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
-__all__ = ["NoisyCounts", "l1_sensitivity"]
+__all__ = ["CountNoise", "NoisyCounts"]
 
-
-def l1_sensitivity(
-    n_items: int,
-    per_person: int,
-    *,
-    score: Score = "net",
-    design: Design = "any",
-    ties: bool = True,
-    adjacency: Adjacency = "replace",
-) -> int:
-    r"""Most that one voter can move the vector of scores, in the sum of absolute values.
-
-    Parameters
-    ----------
-    n_items : int
-        From 2 to 2^53.
-    per_person : int
-        Public bound L on the comparisons of one voter, from 1 to 2^53. One comparison as the unit of privacy is a voter
-        with one answer.
-    score : {"wins", "half", "net"}
-        Wins; wins plus half the ties; wins minus losses.
-    design : {"any", "once", "complete"}
-        What a voter may do: answer any pairs, again and again; at most `per_person` pairs, none twice; every pair
-        exactly once.
-    ties : bool
-        Whether an answer may be undecided.
-    adjacency : {"replace", "add_remove"}
-
-    Returns
-    -------
-    int
-        Attained by some pair of neighbours: no smaller number is a sensitivity.
-
-    Raises
-    ------
-    ValueError
-        Naming what is out of range, or more answers than a design has pairs.
-
-    Notes
-    -----
-    O(1). The norm is the largest :math:`\sigma \cdot (s - s')` over sign vectors :math:`\sigma`, and the two
-    voters' scores s and s' are chosen apart: the answer is :math:`\max_\sigma h(\sigma) + h(-\sigma)`, or
-    :math:`\max_\sigma h(\sigma)` for adding a voter, where h is the most one voter can contribute to
-    :math:`\sigma \cdot s`. With a plus signs and b = n - a minus signs there are only three kinds of pairs, which makes
-    h a count. It depends on nothing but a, and is concave in it: the sum is largest in the middle, as it is symmetric,
-    and h alone in the middle or at n. A voter whose answers are all left out, as those to an incomplete sheet of a
-    complete design are, moves the scores by h alone: no more.
-
-    Examples
-    --------
-    >>> l1_sensitivity(3, 1), l1_sensitivity(3, 3), l1_sensitivity(3, 3, design="once")
-    (4, 12, 8)
-    >>> l1_sensitivity(3, 3, score="wins", design="complete", ties=False, adjacency="add_remove")
-    3
-    """
-    n_items, per_person = require_whole("n_items", n_items, 2), require_whole("per_person", per_person, 1)
-    pairs = n_items * (n_items - 1) // 2
-    require_one_of("score", score, get_args(Score))
-    require_one_of("design", design, get_args(Design))
-    require_one_of("adjacency", adjacency, get_args(Adjacency))
-    ties = require_bool("ties", ties)
-    if design != "any" and per_person > pairs:
-        raise ValueError(f"per_person = {per_person}; {design} of {pairs} pairs allows 1 .. {pairs}")
-    if design == "complete" and per_person != pairs:
-        raise ValueError(f"per_person = {per_person}; a complete design has {pairs}, one for each pair")
-
-    def most(plus: int) -> int:
-        minus = n_items - plus
-        cross, like_plus, like_minus = plus * minus, math.comb(plus, 2), math.comb(minus, 2)
-        # an answer adds `gain` where it helps most: a net win across the signs counts for both items
-        helpful, gain = (cross, 2) if score == "net" else (cross + like_plus, 1)
-        if design == "any":
-            return gain * per_person
-        if design == "once":
-            return gain * min(per_person, helpful)
-        # pairs of two minuses must be answered too; only an undecided answer keeps their wins away
-        forced = like_minus if score == "half" or (score == "wins" and not ties) else 0
-        return gain * helpful - forced
-
-    middle = n_items // 2
-    return max(most(middle), most(n_items)) if adjacency == "add_remove" else most(middle) + most(n_items - middle)
+#: Independent Laplace noise; independent Gaussian noise; Laplace noise that sums to zero, as net wins do; noise that is
+#: uniform in a cube of random size.
+CountNoise = Literal["laplace", "gaussian", "conditioned", "cube"]
 
 
 def require_bound(per_person: int | None, unit: Unit) -> int:
@@ -131,14 +60,20 @@ def require_bound(per_person: int | None, unit: Unit) -> int:
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """Laplace noise on the score of every item, then sort (Cai, Chakraborty and Wang 2025, Algorithms 2 and 3).
+    r"""Noise on the score of every item, then sort (Cai, Chakraborty and Wang 2025, Algorithms 2 and 3).
 
     Parameters
     ----------
     n_items : int
         At least 2.
     scale : float
-        Of the Laplace noise, in the unit of the score; above 0.
+        Of the noise: Laplace scale, or standard deviation, in the unit of the score; above 0.
+    noise : {"laplace", "gaussian", "conditioned", "cube"}
+        Laplace noise, for a delta of 0; Gaussian noise, for one above. For whole scores and a delta of 0 also Laplace
+        noise that is conditioned to sum to zero, of net wins; or noise that is uniform in a cube of random size, see
+        `dprank.privacy.cube.cube_noise`.
+    delta : float
+        In [0, 1).
     per_person : int
         Public bound on the comparisons of one voter; 1 where the unit is one comparison. `release` leaves out what goes
         beyond it (see `Comparisons.bounded`).
@@ -163,7 +98,20 @@ class NoisyCounts:
     ``design="once"`` and as many answers as there are pairs, `release` takes `Ballots`. Weights w and w' make of the
     scores s and s' of a replaced voter w s and w' s', whose distance is convex in both: it is largest where each weight
     is the bound or 0, and a voter of weight 0 is as one without answers. So the sensitivity is that of
-    `l1_sensitivity` times the bound.
+    `dprank.pairwise.l1_sensitivity` times the bound.
+
+    Conditioned noise has a law in proportion to :math:`e^{-\|z\|_1 / scale}` on the whole vectors that sum to zero.
+    Net wins sum to zero, so that what a neighbour moves, v, is such a vector: z and z + v are both possible, the sum
+    over all z is the same for both, and the ratio is at most :math:`e^{\|v\|_1 / scale}`. That is the promise of
+    independent noise of this scale, for less noise in the difference of two items: among m items, where it is wide, a
+    share of :math:`3 / (2 m + 2)` less variance, which is half of it among two. Where answers may all be on one pair,
+    or one comparison is the unit, the hull of the moves is all of
+    :math:`\{\sum z = 0, \|z\|_1 \le sensitivity\}`: the K-norm mechanism of what a neighbour may move (Hardt and Talwar
+    2010).
+
+    Noise in a cube needs a scale for what one score moves, not all of them: it pays where a voter moves many scores by
+    a little. Its deviation is that times :math:`\sqrt{(m + 1) (m + 2) / 3}` over epsilon, where it is wide, of Laplace
+    noise :math:`\sqrt 2` times the sensitivity: where everybody meets each item once, less than half.
 
     See Also
     --------
@@ -189,6 +137,8 @@ class NoisyCounts:
     n_items: int
     scale: float
     _: KW_ONLY
+    noise: CountNoise = "laplace"
+    delta: float = 0.0
     per_person: int = 1
     unit: Unit = "voter"
     adjacency: Adjacency = "replace"
@@ -205,9 +155,11 @@ class NoisyCounts:
             per_person=require_whole("per_person", self.per_person, 1),
             ties=require_bool("ties", self.ties),
             max_weight=require_whole("max_weight", self.max_weight, 1, HEAVIEST),
+            delta=require_below_1("delta", self.delta) and require_probability("delta", self.delta, LEAST),
             **{
                 name: require_one_of(name, getattr(self, name), get_args(allowed))
                 for name, allowed in (
+                    ("noise", CountNoise),
                     ("unit", Unit),
                     ("adjacency", Adjacency),
                     ("score", Score),
@@ -222,14 +174,26 @@ class NoisyCounts:
             )
         if self.max_weight > 1 and not self._takes_ballots:
             raise ValueError(f"max_weight = {self.max_weight}; 1 but for ballots: {self._for_ballots}")
-        settle(self, scale=require_scale(self.scale, self.sensitivity))
+        if (self.noise == "gaussian") != (self.delta > 0):
+            raise ValueError(f"delta = {self.delta}; in (0, 1) for Gaussian noise, 0 for other noise")
+        if self.noise == "conditioned" and (self.score, self.law) != ("net", "discrete"):
+            raise ValueError(
+                f"score = {self.score!r}, law = {self.law!r}; with noise = 'conditioned' they are 'net', 'discrete'"
+            )
+        if self.noise == "cube" and self.law != "discrete":
+            raise ValueError(f"law = {self.law!r}; with noise = 'cube' it is 'discrete'")
+        settle(self, scale=require_scale(self.scale, self._moved))
+        if self.noise == "gaussian" and self.l2_sensitivity / self.scale > STEEPEST:
+            raise ValueError(f"scale = {self.scale}; too little noise for any finite epsilon")
 
     @classmethod
     def calibrated(
         cls,
         *,
         epsilon: float,
+        delta: float = 0.0,
         n_items: int,
+        noise: CountNoise | None = None,
         per_person: int | None = None,
         unit: Unit = "voter",
         adjacency: Adjacency = "replace",
@@ -239,12 +203,16 @@ class NoisyCounts:
         law: Law = "discrete",
         max_weight: int = 1,
     ) -> Self:
-        """The least noise that makes the released vector epsilon-private.
+        """The least noise that makes the released vector (epsilon, delta) private.
 
         Parameters
         ----------
         epsilon : float
             Above 0, finite.
+        delta : float
+            In [0, 1).
+        noise : {"laplace", "gaussian", "conditioned", "cube"}, optional
+            Unless said, Laplace for a delta of 0, else Gaussian.
         per_person : int, optional
             How many answers of one voter count: what is beyond is left out, so it must be said unless the unit is one
             comparison.
@@ -260,10 +228,17 @@ class NoisyCounts:
         --------
         >>> NoisyCounts.calibrated(epsilon=0.5, n_items=6, per_person=15, design="once").scale
         72.0
+        >>> survey = {"epsilon": 1.0, "n_items": 40, "per_person": 20, "design": "matching"}
+        >>> NoisyCounts.calibrated(**survey).noise_law.scale
+        80.0
+        >>> NoisyCounts.calibrated(**survey, delta=1e-6).scale < 60  # the deviation: that of Laplace noise is 113
+        True
         """
         free = cls(
             n_items,
             1.0,
+            noise=noise or ("gaussian" if require_below_1("delta", delta) else "laplace"),
+            delta=delta,
             per_person=require_bound(per_person, unit),
             unit=unit,
             adjacency=adjacency,
@@ -273,7 +248,14 @@ class NoisyCounts:
             law=law,
             max_weight=max_weight,
         )
-        scale = ratio_up(free.sensitivity, require_positive("epsilon", epsilon))
+        epsilon = require_positive("epsilon", epsilon)
+        if free.noise == "gaussian":
+            if law == "continuous":
+                scale = gaussian_scale(free.l2_sensitivity, epsilon, free.delta)
+            else:
+                scale = least(lambda s: replace(free, scale=s).guarantee.epsilon <= epsilon, free.l2_sensitivity)
+            return replace(free, scale=require_drawable(epsilon, scale, law, grain=GRAIN[score]))
+        scale = ratio_up(free._moved, epsilon)
         if math.isinf(scale):
             raise ValueError(f"epsilon = {shown(epsilon)}; no finite noise is that private")
         return replace(free, scale=scale)
@@ -281,14 +263,27 @@ class NoisyCounts:
     @property
     def sensitivity(self) -> int:
         """Largest l1 distance between the scores of neighbouring data."""
-        return self.max_weight * l1_sensitivity(
-            self.n_items,
-            self.per_person,
-            score=self.score,
-            design=self.design,
-            ties=self.ties,
-            adjacency=self.adjacency,
-        )
+        return self.max_weight * l1_sensitivity(self.n_items, self.per_person, **self._promise)
+
+    @property
+    def linf_sensitivity(self) -> int:
+        """Largest move of one score between neighbouring data."""
+        return self.max_weight * linf_sensitivity(self.n_items, self.per_person, **self._promise)
+
+    @property
+    def _moved(self) -> int:
+        """What the scale is compared with, without delta."""
+        return self.linf_sensitivity if self.noise == "cube" else self.sensitivity
+
+    @property
+    def l2_sensitivity(self) -> float:
+        """Bound on the Euclidean distance between the scores of neighbouring data, rounded up."""
+        one = l2_sensitivity(self.n_items, self.per_person, **self._promise)
+        return one if self.max_weight == 1 else math.nextafter(self.max_weight * one, math.inf)
+
+    @property
+    def _promise(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("score", "design", "ties", "adjacency")}
 
     @property
     def _takes_ballots(self) -> bool:
@@ -300,14 +295,32 @@ class NoisyCounts:
         return f"score = 'net', design = 'once' and per_person = {math.comb(self.n_items, 2)} are needed"
 
     @property
+    def rho(self) -> float:
+        """Zero-concentrated privacy of Gaussian noise, discrete or not; of other noise by its epsilon."""
+        if self.noise != "gaussian":
+            return self.guarantee.epsilon**2 / 2
+        ratio = ratio_up(self.l2_sensitivity, self.scale)
+        return ratio * ratio / 2 * (1 + 1e-12)
+
+    @property
     def guarantee(self) -> Guarantee:
-        """Privacy of the noisy vector, hence of all computed from it; attained by the worst neighbours."""
-        return Guarantee(ratio_up(self.sensitivity, self.scale), unit=self.unit, adjacency=self.adjacency)
+        """Privacy of the noisy vector, hence of all computed from it; without delta attained by the worst neighbours.
+
+        That of discrete Gaussian noise comes from `rho` and may be improved.
+        """
+        if self.noise != "gaussian":
+            epsilon = ratio_up(self._moved, self.scale)
+        elif self.law == "continuous":
+            epsilon = gaussian_epsilon(self.l2_sensitivity, self.scale, self.delta)
+        else:
+            epsilon = zcdp(self.rho, self.delta)
+        return Guarantee(epsilon, self.delta, unit=self.unit, adjacency=self.adjacency)
 
     @property
     def noise_law(self) -> ScoreNoise:
-        """What `release` adds to every score."""
-        return ScoreNoise("laplace", self.scale, GRAIN[self.score] if self.law == "discrete" else 0.0)
+        """What `release` adds to every score; where noises depend on each other, independent noise of that scale."""
+        name = "gaussian" if self.noise == "gaussian" else "laplace"
+        return ScoreNoise(name, self.scale, GRAIN[self.score] if self.law == "discrete" else 0.0)  # type: ignore[arg-type]
 
     @property
     def contribution(self) -> int:
@@ -316,6 +329,8 @@ class NoisyCounts:
         double = 2 if self.score == "net" else 1
         if self.design == "any":
             return self.max_weight * double * most
+        if self.design == "matching":  # the two items' own answer; or one of each, that one wins and the other loses
+            return self.max_weight * double
         # each pair once: the two items' own, then each of them with the others
         rest = 2 * (m - 2) if self.score == "net" else m - 2
         return self.max_weight * (double + min(most - 1, rest))
@@ -365,11 +380,15 @@ class NoisyCounts:
     ) -> Places:
         """What `Ranking.intervals` says: places by the exact scores, or by the mean scores of whom people are from."""
         deviation = self.drawn_deviation(sampling, persons)
-        return score_places(release.scores, self.noise_law, level, deviation)  # type: ignore[arg-type]
+        assert release.scores is not None
+        two = ((self.noise_law, 2, 1.0),)
+        if self.noise == "conditioned":
+            return pair_places(release.scores, ConditionedError(two, deviation=deviation), level)
+        if self.noise == "cube":
+            return pair_places(release.scores, CubeError(two, deviation=deviation, n_items=self.n_items), level)
+        return score_places(release.scores, self.noise_law, level, deviation)
 
-    def release(
-        self, data: Comparisons | Ballots | Rankings | Counts, rng: np.random.Generator | noise.SecureSource
-    ) -> Ranking:
+    def release(self, data: Comparisons | Ballots | Rankings | Counts, rng: Source) -> Ranking:
         """One private ranking.
 
         Parameters
@@ -427,9 +446,7 @@ class NoisyCounts:
         require_comparisons(data, self.n_items)
         return whole_counts(data.bounded(most, design=self.design, ties=self.ties), self.score)
 
-    def perturb(
-        self, scores: ArrayLike, rng: np.random.Generator | noise.SecureSource, repetitions: int | None = None
-    ) -> NDArray[np.float64]:
+    def perturb(self, scores: ArrayLike, rng: Source, repetitions: int | None = None) -> NDArray[np.float64]:
         """Noisy scores of given scores.
 
         Parameters
@@ -468,15 +485,17 @@ class NoisyCounts:
             raise ValueError("scores are not all within 2^51, where whole noise is added exactly")
         return self._noisy(counts.astype(np.int64), shape, rng)
 
-    def _noisy(
-        self, counts: NDArray[np.int64], shape: tuple[int, ...], rng: np.random.Generator | noise.SecureSource
-    ) -> NDArray[np.float64]:
+    def _noisy(self, counts: NDArray[np.int64], shape: tuple[int, ...], rng: Source) -> NDArray[np.float64]:
         """Noisy scores of exact counts: whole noise on whole numbers, made floats at the very end."""
         grain = GRAIN[self.score]
         if self.law == "continuous":
             return self._smoothed(counts.astype(np.float64) * grain, shape, rng)
-        noisy = counts + noise.discrete_laplace(self.scale / grain, shape, rng=rng)
-        return noisy.astype(np.float64) * grain
+        if self.noise == "conditioned" or self.noise == "cube":
+            draw = conditioned_laplace if self.noise == "conditioned" else cube_noise
+            drawn = draw(self.scale / grain, self.n_items, math.prod(shape[:-1]), rng=rng).reshape(shape)
+        else:
+            drawn = laws.draw(self.noise, "discrete", self.scale / grain, shape, rng=rng)
+        return (counts + drawn).astype(np.float64) * grain
 
     def _smoothed(self, scores: NDArray[np.float64], shape: tuple[int, ...], rng: Any) -> NDArray[np.float64]:
-        return scores + noise.laplace(self.scale, shape, rng=rng)
+        return scores + laws.draw(self.noise, "continuous", self.scale, shape, rng=rng)  # type: ignore[arg-type]

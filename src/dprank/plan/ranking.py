@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,7 +143,8 @@ class Counting(Candidate):
         return 2 * self.setting.persons * float(np.mean(self.counted)) / self.setting.n_items
 
     def drawn(self, epsilon: float) -> Drawn:
-        return Drawn("laplace", self.made(epsilon).scale)
+        made = self.made(epsilon)
+        return Drawn(made.noise, made.scale)
 
     @cached_property
     def counted(self) -> tuple[int, ...]:
@@ -251,25 +253,25 @@ def candidates(setting: Setting) -> list[Candidate]:
     if setting.trust == "nobody":
         return found
     for bound in setting.answers if whole else (None,):
-        for score in ("net", "half", "wins"):
-            for design in ("once", "any") if whole else ("any",):
-                parameters: dict[str, Any] = {
-                    "n_items": setting.n_items,
-                    "per_person": bound,
-                    "unit": "voter" if whole else "comparison",
-                    "adjacency": setting.adjacency,
-                    "score": score,
-                    "design": design,
-                }
-                asked: dict[str, Any] = {
-                    "protect": setting.protect,
-                    "score": score,
-                    "design": design,
-                    "adjacency": setting.adjacency,
-                }
-                found.append(
-                    Counting(setting, "NoisyCounts", parameters, asked | ({"answers": bound} if bound else {}))
-                )
+        designs = ("once", "any") if whole else ("any",)
+        for score, design, delta in product(("net", "half", "wins"), designs, sorted({0.0, setting.delta})):
+            parameters: dict[str, Any] = {
+                "n_items": setting.n_items,
+                "per_person": bound,
+                "unit": "voter" if whole else "comparison",
+                "adjacency": setting.adjacency,
+                "score": score,
+                "design": design,
+                "delta": delta,
+            }
+            asked: dict[str, Any] = {
+                "protect": setting.protect,
+                "score": score,
+                "design": design,
+                "adjacency": setting.adjacency,
+            }
+            asked |= ({"answers": bound} if bound else {}) | ({"delta": delta} if delta else {})
+            found.append(Counting(setting, "NoisyCounts", parameters, asked))
         if setting.public_graph and setting.adjacency == "replace":
             parameters = {
                 "n_items": setting.n_items,

@@ -67,7 +67,7 @@ class Tag:
 
 #: By the name of the class. A test holds it to what the classes say of themselves.
 TAGS: dict[str, Tag] = {
-    "NoisyCounts": Tag("ranking", "pairwise.noisy_counts", adjacency=True, gives=("scores",)),
+    "NoisyCounts": Tag("ranking", "pairwise.noisy_counts", delta=True, adjacency=True, gives=("scores",)),
     "PerturbedMLE": Tag(
         "ranking",
         "pairwise.perturbed_mle",

@@ -137,6 +137,23 @@ def _count_cases() -> Iterator[Case]:
         for law in get_args(Law):
             drawn = replace(mechanism, law=law)
             yield Case(f"NoisyCounts, {name}, {law}", drawn, *pair, closed_form=loss, found="exhausted", **known)
+    yield from _other_noises()
+
+
+def _other_noises() -> Iterator[Case]:
+    """Matchings of 4 items with Gaussian noise and with noise in a cube; net wins of 3 with noise that sums to zero."""
+    for law in get_args(Law):
+        made = NoisyCounts.calibrated(epsilon=1.0, delta=0.01, n_items=4, per_person=2, design="matching", law=law)
+        loss = made.guarantee.epsilon if law == "continuous" else None
+        pair = worst_sheets(made)
+        yield Case(f"NoisyCounts, matching, {law} gaussian", made, *pair, closed_form=loss, found="exhausted")
+    box = NoisyCounts.calibrated(epsilon=1.0, n_items=4, per_person=2, design="matching", noise="cube")
+    yield Case("NoisyCounts, cube", box, *worst_sheets(box), closed_form=2 / box.scale, found="exhausted")
+    for adjacency in get_args(Adjacency):
+        made = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=2, noise="conditioned", adjacency=adjacency)
+        pair, loss = worst_sheets(made), made.sensitivity / made.scale
+        name = f"NoisyCounts, conditioned, {adjacency.replace('_', '/')}"
+        yield Case(name, made, *pair, closed_form=loss, found="exhausted")
 
 
 def _likelihood_cases() -> Iterator[Case]:

@@ -68,6 +68,10 @@ def _on_counts() -> list[Mutant]:
     several = NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3, score="wins")
     survey: dict[str, Any] = {"per_person": 3, "score": "wins", "design": "complete"}
     ties, none = (NoisyCounts.calibrated(epsilon=2.0, n_items=3, ties=ties, **survey) for ties in (True, False))
+    zero = NoisyCounts.calibrated(epsilon=1.0, n_items=3, unit="comparison", noise="conditioned")
+    box = NoisyCounts.calibrated(epsilon=1.0, n_items=2, unit="comparison", noise="cube")
+    same = NoisyCounts.calibrated(epsilon=2.0, delta=1e-2, n_items=4, per_person=2)
+    disjoint = replace(same, scale=same.scale * replace(same, design="matching").l2_sensitivity / same.l2_sensitivity)
     half, single = replace(COUNTS, scale=COUNTS.scale / 2), replace(several, scale=COUNTS.scale)
     tied = replace(ties, scale=none.scale)
     table, doubles = replace(COUNTS, n_items=3), replace(COUNTS, law="continuous")
@@ -83,6 +87,9 @@ def _on_counts() -> list[Mutant]:
         _recalibrated("half the noise on win counts", COUNTS, half, FLIPS),
         _recalibrated("one answer's sensitivity for a voter with 3", several, single, [worst_sheets(several)]),
         _recalibrated("sensitivity of a survey whose ties were dropped", ties, tied, [worst_sheets(ties)]),
+        _recalibrated("half the conditioned noise", zero, replace(zero, scale=zero.scale / 2), [worst_sheets(zero)]),
+        _recalibrated("half the noise in a cube", box, replace(box, scale=box.scale / 2), [worst_sheets(box)]),
+        _recalibrated("l2 sensitivity of a matching for answers to one pair", same, disjoint, [worst_sheets(same)]),
         published("noise on positive counts only", on_positive),
         published("counts clamped to the data's own maximum", clamped),
         published("equal noisy counts in order of first appearance", by_appearance),

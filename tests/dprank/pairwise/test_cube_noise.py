@@ -1,0 +1,176 @@
+"""Noise in a cube of random size: its law by all outcomes, the loss by all sheets, and draws that are broken."""
+
+import math
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+from checks import certified_epsilon, each, law_p_value, refused
+from test_count_noises import DESIGNS, SCORES, farthest, one_voter, sheets
+
+import dprank
+from dprank.data.counting import GRAIN
+from dprank.pairwise import NoisyCounts, linf_sensitivity
+from dprank.pairwise.laws import cube_shift
+from dprank.privacy import cube
+from dprank.privacy.cube import CubeError, cube_law, cube_noise
+from dprank.privacy.divergence import discrete_laplace_shift
+from dprank.privacy.ranges import ScoreNoise
+
+ALARM = 1e-6
+
+
+@each(("n", "design", "most"), DESIGNS)
+def test_the_sensitivity_of_one_score_is_the_most_that_any_two_sheets_differ(n, design, most):
+    for score, ties, adjacency in product(SCORES, (True, False), ("replace", "add_remove")):
+        promise = {"score": score, "design": design, "ties": ties, "adjacency": adjacency}
+        assert linf_sensitivity(n, most, **promise) == farthest(n, most, *promise.values(), "chebyshev")
+
+
+def whole_law(n, scale, reach):
+    rows = np.array(list(product(range(-reach, reach + 1), repeat=n)))
+    chance = np.exp(-np.abs(rows).max(axis=1) / scale)
+    return rows, chance / chance.sum()
+
+
+@each(("n", "scale"), [(1, 0.4), (1, 3.0), (2, 1.5), (3, 0.5)])
+@each("source", ["seeded", "secure"])
+def test_draws_have_a_law_of_the_largest_number_alone(n, scale, source):
+    """False alarm 1e-9; a scale of a tenth more is caught in seeded draws."""
+    rng, size = (np.random.default_rng(5), 40_000) if source == "seeded" else (dprank.SECURE, 4000)
+    seen = Counter(map(tuple, cube_noise(scale, n, size, rng=rng).tolist()))
+
+    def p_value(other):
+        rows, chance = whole_law(n, other, math.ceil(25 * other) + 3)
+        often = chance * size > 5
+        counts = np.array([seen[tuple(row)] for row in rows[often].tolist()])
+        return law_p_value(np.r_[counts, size - counts.sum()], np.r_[chance[often], 1 - chance[often].sum()])
+
+    assert p_value(scale) > 1e-9
+    if source == "seeded":
+        assert p_value(1.15 * scale) < 1e-9
+
+
+@each(("scale", "n"), [(0.01, 3), (0.7, 1), (3.0, 5), (40.0, 20), (2.5, 300)])
+def test_bounds_enclose_the_law_of_radii_and_are_as_near_as_the_bits(scale, n):
+    law = np.cumsum(cube_law(scale, n))
+    for bits in (128, 256):
+        low, high, most = cube._bounds(scale, n, bits)
+        assert all(a <= b for a, b in zip(low, high, strict=True))
+        assert 0 <= (most - low[-1]) << (bits - 8) <= low[-1]
+        found = [a / most for a in low[: len(law)]]
+        assert found == pytest.approx(law[: len(found)], abs=1e-12)
+
+
+def test_where_bits_do_not_decide_more_are_drawn(monkeypatch):
+    """With two bits at first nearly nothing is decided; the law stays."""
+    monkeypatch.setattr(cube, "_BITS", 2)
+    drawn = cube_noise(1.5, 2, 4000, rng=dprank.SECURE)
+    rows, chance = whole_law(2, 1.5, 40)
+    seen, often = Counter(map(tuple, drawn.tolist())), chance * 4000 > 5
+    counts = np.array([seen[tuple(row)] for row in rows[often].tolist()])
+    assert law_p_value(np.r_[counts, 4000 - counts.sum()], np.r_[chance[often], 1 - chance[often].sum()]) > 1e-9
+
+
+@each("moves", [(2,), (1, -1), (2, -1), (2, 2, -1)])
+@each("scale", [0.8, 2.0])
+def test_the_law_of_the_loss_is_that_of_all_outcomes(moves, scale):
+    rows, chance = whole_law(len(moves), scale, {1: 120, 2: 90, 3: 45}[len(moves)])
+    loss = np.abs(rows + np.array(moves)).max(axis=1) - np.abs(rows).max(axis=1)
+    law = cube_shift(moves, scale)
+    for epsilon in (0.0, 0.2, 0.7):
+        brute = float((chance * -np.expm1(-np.maximum(loss / scale - epsilon, 0))).sum())
+        assert float(law.delta(epsilon)) == pytest.approx(brute, rel=1e-6, abs=1e-12)
+    assert law.epsilon(0.0) == pytest.approx(max(map(abs, moves)) / scale)
+    if len(moves) == 1:
+        assert float(law.delta(0.3)) == pytest.approx(float(discrete_laplace_shift(moves, scale).delta(0.3)))
+
+
+@each(
+    ("n", "promise"),
+    [
+        (3, {"unit": "comparison", "score": "wins"}),
+        (4, {"per_person": 2, "design": "matching"}),
+        (4, {"per_person": 2, "design": "matching", "adjacency": "add_remove"}),
+        (3, {"per_person": 3, "design": "once", "score": "half"}),
+    ],
+)
+def test_the_promise_is_the_exact_loss_of_the_worst_sheets(n, promise):
+    m = NoisyCounts.calibrated(epsilon=0.7, n_items=n, noise="cube", **promise)
+    one = sheets(n, m.per_person, m.score, m.design, m.ties)
+    other = one[:1] * 0 if m.adjacency == "add_remove" else one
+    grain = GRAIN[m.score]
+    moves = {tuple(np.sort(np.abs((a - b) / grain)).astype(int)) for a in one for b in other}
+    losses = [cube_shift(move, m.scale / grain).epsilon(0.0) for move in moves]
+    assert max(losses) == pytest.approx(m.guarantee.epsilon, rel=1e-9)
+    assert 0.7 * (1 - 1e-12) <= m.guarantee.epsilon <= 0.7
+
+
+def _of_one_radius(m, size, rng):
+    law = cube_law(m.scale, 1)
+    radius = rng.choice(len(law), size, p=law / law.sum())[:, None]
+    return rng.integers(-radius, radius + 1, (size, m.n_items))
+
+
+BROKEN = {
+    "half the noise": lambda m, size, rng: cube_noise(m.scale / 2, m.n_items, size, rng=rng),
+    "a radius for each item": lambda m, size, rng: cube_noise(m.scale, 1, size * m.n_items, rng=rng).reshape(size, -1),
+    "the radius of fewer items": _of_one_radius,
+}
+
+
+@each("mutant", [None, *BROKEN])
+def test_broken_draws_are_caught_and_right_ones_are_not(mutant):
+    """An audit of the worst move; certified too high by chance one time in a million."""
+    mechanism = NoisyCounts.calibrated(
+        epsilon=2.0, n_items=4, per_person=2, design="matching", noise="cube", score="wins", adjacency="add_remove"
+    )
+    draw = BROKEN.get(mutant, lambda m, size, rng: cube_noise(m.scale, m.n_items, size, rng=rng))
+    rng, size = np.random.default_rng(6), 200_000
+    noisy = [np.asarray(draw(mechanism, size, rng)) + np.array(move) for move in ((1, 1, 0, 0), (0, 0, 0, 0))]
+    cells = [
+        np.bincount(np.ravel_multi_index(tuple((np.clip(z, -2, 3) + 2).T), (6,) * 4), minlength=6**4) for z in noisy
+    ]
+    found = certified_epsilon(*cells, ALARM)
+    if mutant is None:
+        assert 1.2 < found <= mechanism.guarantee.epsilon
+    else:
+        assert found > mechanism.guarantee.epsilon
+
+
+def test_releases_are_published_with_ranges_that_hold():
+    data = one_voter([(0, 1, 1), (2, 3, 1)])
+    mechanism = NoisyCounts.calibrated(epsilon=1.0, n_items=5, per_person=2, design="matching", noise="cube")
+    release = mechanism.release(data, dprank.SECURE)
+    assert release.publishable
+    assert dprank.Release.from_json(release.to_json()) == release
+    assert (release.intervals().lowest <= release.intervals().highest).all()
+    scores, right = np.array([30.0, 4, 4, -8, -30]), 0
+    for row in mechanism.perturb(scores, np.random.default_rng(8), 2000):
+        low, high = mechanism.open_places(
+            dprank.Ranking(tuple("abcde"), np.argsort(-row), row, mechanism=mechanism), 0.9
+        )
+        right += all(
+            low[i] <= 1 + (scores > scores[i]).sum() and high[i] >= (scores >= scores[i]).sum() for i in range(5)
+        )
+    assert right > 0.9 * 2000
+    law = ScoreNoise("laplace", mechanism.scale, step=1.0)
+    drawn = cube_noise(mechanism.scale, 5, 100_000, rng=np.random.default_rng(9))
+    beyond = (drawn[:, 0] - drawn[:, 1] > CubeError(((law, 2, 1.0),), n_items=5).quantile(0.01)).mean()
+    assert 0.006 < beyond < 0.0115
+    with refused("scale = ", "radii"):
+        NoisyCounts(5, 1e6, noise="cube").release(data, np.random.default_rng(1))
+    with refused("law = 'continuous'", "cube"):
+        NoisyCounts(5, 1.0, noise="cube", law="continuous")
+
+
+def test_it_has_half_the_noise_where_everybody_meets_each_item_once():
+    for n in (4, 20):
+        laplace, box = (
+            NoisyCounts.calibrated(epsilon=1.0, n_items=n, per_person=n // 2, design="matching", noise=noise)
+            for noise in ("laplace", "cube")
+        )
+        noisy = box.perturb(np.zeros(n), np.random.default_rng(10), 4000)
+        assert noisy.std() < 0.6 * math.sqrt(2) * laplace.scale
+        assert noisy.std() == pytest.approx(2 * math.sqrt((n + 1) * (n + 2) / 3), rel=0.03)
