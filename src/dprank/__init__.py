@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from dprank.release import Release as Release
     from dprank.release import Report as Report
     from dprank.release import Selection as Selection
+    from dprank.topk.joint import JointExponential as JointExponential
     from dprank.topk.oneshot import Oneshot as Oneshot
     from dprank.topk.peeling import Peeling as Peeling
     from dprank.topk.private_spectral import PrivateRankCentrality as PrivateRankCentrality
@@ -87,6 +88,7 @@ _HOMES = {
     "ExponentialMechanism": "aggregation.exponential",
     "Friedman": "uniformity.friedman",
     "Guarantee": "privacy.guarantee",
+    "JointExponential": "topk.joint",
     "LaplaceUnif": "uniformity.laplace",
     "LocalBorda": "aggregation.local_borda",
     "LocalKwikSort": "aggregation.local_kwiksort",

@@ -90,7 +90,7 @@ class Choices(ABC):
     def _sizes(self, losses: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.int64]:
         """How many values are at most so much below each of the first k, shape (losses, k)."""
         lowest = self.best[: self.k] - (losses[:, None] + self._first)
-        return np.maximum(len(self.best) - np.searchsorted(self.best[::-1], lowest, "left"), np.arange(self.k))
+        return np.maximum(len(self.best) - np.searchsorted(self.best[::-1], lowest, "left"), np.arange(self.k) + 1)
 
 
 class Lists(Choices):
