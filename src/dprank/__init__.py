@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dprank.aggregation.noisy_matrix import NoisyMatrix as NoisyMatrix
     from dprank.aggregation.private_borda import PrivateBorda as PrivateBorda
     from dprank.aggregation.private_kwiksort import PrivateKwikSort as PrivateKwikSort
+    from dprank.aggregation.winner import PrivateWinner as PrivateWinner
     from dprank.audit.auditor import Audit as Audit
     from dprank.audit.auditor import audit as audit
     from dprank.data.ballots import Ballots as Ballots
@@ -107,6 +108,7 @@ _HOMES = {
     "PrivateBorda": "aggregation.private_borda",
     "PrivateKwikSort": "aggregation.private_kwiksort",
     "PrivateRankCentrality": "topk.private_spectral",
+    "PrivateWinner": "aggregation.winner",
     "Ranking": "release",
     "Rankings": "data.rankings",
     "Release": "release",

@@ -74,16 +74,17 @@ class JointExponential:
     Notes
     -----
     With values best first, a list s loses :math:`\max_i (c_i - c_{s_i})` (Gillenwater, Joseph, Muñoz Medina and Ribero
-    Diaz 2022, *A Joint Exponential Mechanism for Differentially Private Top-k*). A set S loses
-    :math:`\max_{j \notin S} c_j - \min_{i \in S} c_i`: twice how many persons must change for S to be right, and below
-    0 if it is (Shekelyan and Loukides 2022, *Differentially Private Top-k Selection via Canonical Lipschitz Mechanism*).
-    So the right set is ahead of others by twice the gap, and by once in lists.
+    Diaz 2022, "A Joint Exponential Mechanism for Differentially Private Top-k"). A set S loses
+    :math:`\max_{j \notin S} c_j - \min_{i \in S} c_i`, which is below 0 if it is the right one (Shekelyan and Loukides
+    2022, "Differentially Private Top-k Selection via Canonical Lipschitz Mechanism", whose loss is half of it). So the
+    right set is ahead of others by twice the gap, and right lists by once.
 
     *What it costs.* Let a neighbour move every value by between a and a + w: w is twice the sensitivity if values move
     in any directions, with a = -w / 2, and once if all move one way, with a = 0 or a = -w. The i-th largest value,
-    the largest of some and the least of some then move by between a and a + w, too. Hence a loss, a largest difference of
-    two of these, moves by between -w and w, and the differences of two losses by at most 2 w. The log ratio of two laws
-    is a loss's move less that of the normaliser, a mean of exponentials of moves: at most 2 w / scale. Where
+    the largest of some and the least of some then move by between a and a + w, too. Hence a loss, a largest difference
+    of two of these, moves by between -w and w, and the difference of two losses by at most 2 w. The log ratio of two
+    laws is a loss's move less that of the normaliser, a mean of exponentials of moves: at most 2 w / scale, which sets attain and lists of many items
+    approach. Where
     k = 1 all lists are compared with the same largest value, and of two losses only the values taken differ: w / scale,
     and this is the exponential mechanism; one item is drawn so, in order or not. Two items have one
     difference of values, which moves by w: their lists cost w / scale, too. All items, as a set, cost nothing.

@@ -2,21 +2,23 @@ r"""How many choices of k of m items lose at most so much, and any of those: lis
 
 With values best first, :math:`c_1 \ge c_2 \ge \dots \ge c_m`:
 
-A list s loses :math:`\max_i (c_i - c_{s_i})` (Gillenwater, Joseph, Muñoz Medina and Ribero Diaz 2022). It loses at most t
-if every :math:`s_i` is among the :math:`n_i(t)` items with values of at least :math:`c_i - t`. These are more and more
-as i grows, and whatever came before is among them, so that :math:`n_i(t) - i + 1` are left to choose from: there are
-:math:`\prod_i (n_i(t) - i + 1)` such lists, and one is drawn place by place.
+A list s loses :math:`\max_i (c_i - c_{s_i})` (Gillenwater, Joseph, Muñoz Medina and Ribero Diaz 2022). It loses at
+most t if every :math:`s_i` is among the :math:`n_i(t)` items with values of at least :math:`c_i - t`. These are more
+and more as i grows, and whatever came before is among them, so that :math:`n_i(t) - i + 1` are left to choose from:
+there are :math:`\prod_i (n_i(t) - i + 1)` such lists, and one is drawn place by place.
 
-A set S loses :math:`\max_{j \notin S} c_j - \min_{i \in S} c_i` (Shekelyan and Loukides 2022), which is negative for the
-right set alone, where it is less the gap. In any other set let p be the best item left out, and q the worst one taken:
-it loses :math:`c_p - c_q`. All p - 1 before p are taken, and the other k - p + 1 from behind p: with a bound on the loss
-q is one of :math:`n_p(t)` items, so that there are :math:`\binom{n_p(t) - p}{k - p + 1}` sets for every :math:`p \le k`.
+A set S loses :math:`\max_{j \notin S} c_j - \min_{i \in S} c_i` (Shekelyan and Loukides 2022), for the right set minus
+the gap. In any other set let p be the best item left out, and q the worst one taken: it loses :math:`c_p - c_q`. All
+p - 1 before p are taken, and the other k - p + 1 from behind p: with a bound on the loss q is among the first
+:math:`n_p(t)`, so that there are :math:`\binom{n_p(t) - p}{k - p + 1}` sets for every :math:`p \le k`.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_right
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +83,7 @@ class Choices(ABC):
 
     def _pairs(self) -> NDArray[np.int64] | NDArray[np.float64]:
         """The loss of each value that is taken too early, or left out."""
-        return (self.best[: self.k, None] - self.best)[self._apart()] - self._first
+        return np.asarray((self.best[: self.k, None] - self.best)[self._apart()] - self._first, self.best.dtype)
 
     @abstractmethod
     def _apart(self) -> NDArray[np.bool_]:
@@ -138,7 +140,7 @@ class Sets(Choices):
 
     @property
     def _first(self) -> float | int:
-        return self.best[self.k] - self.best[self.k - 1] if self.k < len(self.best) else 0  # type: ignore[no-any-return]
+        return self.best[self.k] - self.best[self.k - 1] if self.k < len(self.best) else 0
 
     def _apart(self) -> NDArray[np.bool_]:
         return np.tile(np.arange(len(self.best)) >= self.k, (self.k, 1))
@@ -163,13 +165,10 @@ class Sets(Choices):
     def draw(self, loss: float, rng: Source) -> list[int]:
         sizes = self._sizes(np.array([loss]))[0].tolist()
         by_first = self._by_first(sizes)
-        left = whole_below(1 + sum(by_first), rng)
-        if left == 0:
+        sums = list(accumulate(by_first, initial=1))
+        p = bisect_right(sums, whole_below(sums[-1], rng)) - 1
+        if p < 0:
             return list(range(self.k))
-        for p, alike in enumerate(by_first):
-            if left <= alike:
-                break
-            left -= alike
         return [*range(p), *_taken(list(range(p + 1, sizes[p])), self.k - p, rng)]
 
 
