@@ -83,11 +83,11 @@ class JointExponential:
     in any directions, with a = -w / 2, and once if all move one way, with a = 0 or a = -w. The i-th largest value,
     the largest of some and the least of some then move by between a and a + w, too. Hence a loss, a largest difference
     of two of these, moves by between -w and w, and the difference of two losses by at most 2 w. The log ratio of two
-    laws is a loss's move less that of the normaliser, a mean of exponentials of moves: at most 2 w / scale, which sets attain and lists of many items
-    approach. Where
-    k = 1 all lists are compared with the same largest value, and of two losses only the values taken differ: w / scale,
-    and this is the exponential mechanism; one item is drawn so, in order or not. Two items have one
-    difference of values, which moves by w: their lists cost w / scale, too. All items, as a set, cost nothing.
+    laws is a loss's move less that of the normaliser, a mean of exponentials of moves: at most 2 w / scale. Sets attain
+    it, and lists of many items approach it. Where k = 1 all lists are compared with the same largest value, and of two
+    losses only the values taken differ: w / scale, and this is the exponential mechanism; one item is drawn so, in
+    order or not. Two items have one difference of values, which moves by w: their lists cost w / scale, too. All
+    items, as a set, cost nothing.
 
     `Peeling` pays w / scale for each of k rounds. Sets always need less: at data that are worst for
     it, of :math:`\binom{m}{k}` sets all others lose alike, and the gap must be

@@ -1,4 +1,4 @@
-"""Thresholds of losses, drawn exactly. Nothing here is random but one test, which a right law fails with chance 1e-4."""
+"""Thresholds of losses, drawn exactly. A single test is random, which a right law fails with chance 1e-4."""
 
 import math
 from decimal import Context, Decimal

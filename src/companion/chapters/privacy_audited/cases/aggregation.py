@@ -17,6 +17,7 @@ from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.winner import PrivateWinner, WinnerRule
 from dprank.data.rankings import Rankings
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.laws import exact
@@ -42,7 +43,7 @@ def cases() -> list[Case]:
     """Every mechanism of the family, calibrated and as printed, on the worst neighbours known."""
     matrices = _additive(partial(NoisyMatrix.calibrated, n_items=3, epsilon=1.0, rule="borda"))
     bordas = _additive(partial(PrivateBorda.calibrated, n_items=3, epsilon=1.0))
-    return [*matrices, *_as_printed(), *bordas, *_exponentials(), *_kwiksorts()]
+    return [*matrices, *_as_printed(), *bordas, *_exponentials(), *_kwiksorts(), *_winners()]
 
 
 _LAWS: tuple[Law, ...] = ("discrete", "continuous")
@@ -90,6 +91,14 @@ def _exponentials() -> Iterator[Case]:
     yield Case(name, right, *neighbours("replace", 1), closed_form=loss)
     yield Case("ExponentialMechanism, replace, in a crowd", right, *neighbours("replace", _CROWD))
     yield Case("ExponentialMechanism, add_remove, in a crowd", added, *neighbours("add_remove", _CROWD))
+
+
+def _winners() -> Iterator[Case]:
+    """The loser of a crowd gains by a voter who turns round, or who comes."""
+    for rule, adjacency in product(get_args(WinnerRule), get_args(Adjacency)):
+        made = PrivateWinner.calibrated(n_items=3, epsilon=1.0, rule=rule, adjacency=adjacency)
+        pair = neighbours(adjacency, 20 * made.n_items)
+        yield Case(f"PrivateWinner, {rule}, {adjacency}", made, *pair, closed_form=made.spread / made.scale)
 
 
 # all profiles of up to four voters on three items, and all their neighbours: the worst under either law of the noise
