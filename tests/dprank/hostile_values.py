@@ -169,6 +169,9 @@ INNER = (
     "topk.accounting.Chosen",
     "topk.accounting.Rounds",
     "topk.accounting.Shown",
+    "topk.joint_counts.Choices",
+    "topk.joint_counts.Lists",
+    "topk.joint_counts.Sets",
 )
 
 

@@ -9,7 +9,8 @@ from dprank.aggregation.winner import PrivateWinner
 from dprank.data.ballots import Ballots
 from dprank.data.rankings import Rankings
 from dprank.privacy.divergence import PairLaw, pair_of
-from dprank.privacy.laws import exact, sample
+from dprank.privacy.laws import exact, features, sample
+from dprank.release import Selection
 
 __all__ = ["draw_winners", "permute_and_flip", "private_winner_law"]
 
@@ -31,8 +32,16 @@ def private_winner_law(mechanism: PrivateWinner, data: Rankings | Ballots, other
 def draw_winners(
     mechanism: PrivateWinner, data: Rankings | Ballots, size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Codes of winners, one a row."""
-    return mechanism.draw(mechanism.scores(data), size, rng)[:, None].astype(float)
+    """Winners, one a row, by the number that stands for a name.
+
+    Examples
+    --------
+    >>> votes = Rankings([[1, 0]] * 99, ["7", "8"])
+    >>> draw_winners(PrivateWinner(2, 1.0), votes, 2, np.random.default_rng(1)).tolist()
+    [[8.0], [8.0]]
+    """
+    numbers = features(Selection(np.array(data.items, object)))
+    return numbers[mechanism.draw(mechanism.scores(data), size, rng), None]
 
 
 def permute_and_flip(scores: ArrayLike) -> NDArray[np.float64]:

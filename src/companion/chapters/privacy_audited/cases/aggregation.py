@@ -94,11 +94,12 @@ def _exponentials() -> Iterator[Case]:
 
 
 def _winners() -> Iterator[Case]:
-    """The loser of a crowd gains by a voter who turns round, or who comes."""
+    """Who is behind gains by a voter who turns round, or who comes; of two items, all that is promised."""
     for rule, adjacency in product(get_args(WinnerRule), get_args(Adjacency)):
-        made = PrivateWinner.calibrated(n_items=3, epsilon=1.0, rule=rule, adjacency=adjacency)
-        pair = neighbours(adjacency, 20 * made.n_items)
-        yield Case(f"PrivateWinner, {rule}, {adjacency}", made, *pair, closed_form=made.spread / made.scale)
+        for m, words in ((2, "two items"), (3, "three items")):
+            made = PrivateWinner.calibrated(n_items=m, epsilon=1.0, rule=rule, adjacency=adjacency)
+            name, loss = f"PrivateWinner, {rule}, {adjacency}, {words}", made.spread / made.scale if m == 2 else None
+            yield Case(name, made, *neighbours(adjacency, m, n_items=m), closed_form=loss)
 
 
 # all profiles of up to four voters on three items, and all their neighbours: the worst under either law of the noise

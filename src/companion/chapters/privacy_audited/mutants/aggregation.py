@@ -218,7 +218,7 @@ def _winners() -> list[Mutant]:
 
 def _if_unclear(data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
     law = _if_unclear_law(data)
-    return rng.choice(len(law), (size, 1), p=list(law.values())).astype(float)
+    return np.array(rng.choice(len(law), (size, 1), p=list(law.values())), float)
 
 
 def _if_unclear_law(data: Rankings) -> dict[int, float]:
