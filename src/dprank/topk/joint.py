@@ -89,11 +89,12 @@ class JointExponential:
     order or not. Two items have one difference of values, which moves by w: their lists cost w / scale, too. All
     items, as a set, cost nothing.
 
-    `Peeling` pays w / scale for each of k rounds. Sets always need less: at data that are worst for
-    it, of :math:`\binom{m}{k}` sets all others lose alike, and the gap must be
-    :math:`(w / \varepsilon) \log \binom{m}{k}` where rounds need about :math:`(w / \varepsilon) k \log m`.
-    Lists need twice :math:`(w / \varepsilon) \log(m! / (m - k)!)` there; they win where values near the top are
-    far apart, so that few lists lose little.
+    `Peeling` pays w / scale for each of k rounds. For more than one item sets need less where all k are tied and all
+    others too: of :math:`\binom{m}{k}` sets all but one lose alike, and the gap must be some
+    :math:`(w / \varepsilon) \log \binom{m}{k}`, where rounds need :math:`(w / \varepsilon) k \log m`. Below that gap
+    a set is as good as any, while rounds still find some of the items. Lists need
+    :math:`2 (w / \varepsilon) \log(m! / (m - k)!)`, and do well where values near the top are far apart. One item is
+    best had by permute-and-flip, a round of `Peeling`.
 
     A published release is drawn exactly (`dprank.privacy.thresholds`): values are whole, so losses are, and choices
     are counted by loss as whole numbers.

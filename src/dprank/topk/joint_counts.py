@@ -19,6 +19,7 @@ import math
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,9 +82,9 @@ class Choices(ABC):
         """All that occur, increasing."""
         return np.unique(np.r_[0, self._pairs()])
 
-    def _pairs(self) -> NDArray[np.int64] | NDArray[np.float64]:
+    def _pairs(self) -> NDArray[Any]:
         """The loss of each value that is taken too early, or left out."""
-        return np.asarray((self.best[: self.k, None] - self.best)[self._apart()] - self._first, self.best.dtype)
+        return (self.best[: self.k, None] - self.best)[self._apart()] - self._first
 
     @abstractmethod
     def _apart(self) -> NDArray[np.bool_]:
