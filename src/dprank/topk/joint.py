@@ -48,17 +48,10 @@ class JointExponential:
         From 1 to `n_items`; k times their number at most 2 * 10^7.
     scale : float
         In units of the values, above 0.
-    sensitivity : float
-        Most that one record may move any one value, above 0: 1 for counts of distinct persons, in however many counts
-        one may be, and at least that where `dprank.Tallies` are released.
-    adjacency : {"replace", "add_remove"}
-        Whether values may move in any directions, or all in one (counts, when a record is added or removed).
+    sensitivity, adjacency, items, largest
+        As in `dprank.Peeling`.
     n_items : int, optional
         Public number of values m. It, or `items`, is needed: how many choices there are depends on it.
-    items : iterable of hashable, optional
-        Public names of the m values, different from each other, decided before looking at the data.
-    largest : bool
-        Whether the k largest are wanted, or the k smallest.
     ordered : bool
         Whether lists are drawn, best first, or sets.
 

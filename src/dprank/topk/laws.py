@@ -20,7 +20,7 @@ from dprank.data.comparisons import Comparisons
 from dprank.data.tallies import Tallies, counted, is_series
 from dprank.privacy import noise as noises
 from dprank.privacy.divergence import PairLaw, pair_of
-from dprank.privacy.laws import exact, sample
+from dprank.privacy.laws import NoExactRoute, exact, sample
 from dprank.topk.curve import Types, compositions, log_set_probability, pair_law
 from dprank.topk.joint import JointExponential
 from dprank.topk.list_law import list_chances
@@ -46,6 +46,8 @@ Array = NDArray[np.float64]
 
 #: Cells of all released values of one outcome.
 _CELLS = 10_000
+#: Most choices that are listed.
+_CHOICES = 200_000
 
 
 # --- exact -----------------------------------------------------------------------------------------------------------
@@ -112,6 +114,11 @@ def joint_law(mechanism: JointExponential, data: Any, other: Any) -> PairLaw:
 def joint_choices(mechanism: JointExponential, data: Any) -> dict[tuple[int, ...], float]:
     """Probability of every choice, from the definition of its loss.
 
+    Raises
+    ------
+    NoExactRoute
+        Where there are more than 200,000.
+
     Examples
     --------
     >>> joint_choices(JointExponential(1, 2.0, n_items=2), [5, 5])
@@ -119,6 +126,8 @@ def joint_choices(mechanism: JointExponential, data: Any) -> dict[tuple[int, ...
     """
     x = _values(mechanism, data) * (1 if mechanism.largest else -1)
     best, k = -np.sort(-x), mechanism.k
+    if (math.perm if mechanism.ordered else math.comb)(len(x), k) > _CHOICES:
+        raise NoExactRoute(f"n_items = {len(x)}, k = {k}: more choices than are listed for an exact law")
     if mechanism.ordered or k == 1:
         choices = list(permutations(range(len(x)), k))
         losses = [max(best[:k] - x[list(chosen)]) for chosen in choices]

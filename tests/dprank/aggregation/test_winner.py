@@ -58,8 +58,8 @@ def test_releases_have_the_law(rule):
     assert law_p_value(np.bincount(codes, minlength=4), permute_and_flip(mechanism.scores(votes) / 6.0)) < 1e-9
 
 
-def moves(rule, rows, kind, m, weight):
-    """Score of every single ballot's change, of all others given."""
+def reader(rule, kind, m, weight):
+    """A mechanism, and how it takes rows of places."""
     made = PrivateWinner(m, 1e3, rule=rule, ballots=kind, max_weight=weight)
     names = [*"abcd"[:m]]
     data = (lambda r: dprank.Ballots(r, names, [weight] * len(r))) if kind == "partial" else (
@@ -72,10 +72,10 @@ def moves(rule, rows, kind, m, weight):
 @each("kind", ["full", "partial"])
 @pytest.mark.slow
 def test_a_ballot_moves_no_difference_of_scores_by_more(rule, kind):
-    """All profiles of three voters on three items (of two, where ballots may have ties and gaps), and a fourth."""
+    """All profiles of three voters on three items, of two where ballots may have ties, gaps and weights."""
     m, weight = 3, (1 if kind == "full" else 2)
     rows = ballots_of(m, 0 if kind == "full" else 1)
-    made, data = moves(rule, rows, kind, m, weight)
+    made, data = reader(rule, kind, m, weight)
     worst = {"replace": 0, "add_remove": 0}
     for others in combinations_with_replacement(rows, 2 if kind == "full" else 1):
         scores = np.array([made.scores(data([*others, row])) for row in rows])

@@ -10,7 +10,7 @@ import pytest
 from checks import each, law_p_value, refused
 
 import dprank
-from dprank.privacy.laws import exact, sample
+from dprank.privacy.laws import NoExactRoute, exact, sample
 from dprank.topk.joint import JointExponential
 from dprank.topk.joint_counts import Lists, Sets
 from dprank.topk.laws import joint_choices
@@ -182,6 +182,13 @@ def test_many_items_and_huge_values():
     assert JointExponential(2, 1e-300, n_items=3, largest=False).release(wide, rng).items.tolist() == [1, 2]
     ends = np.array([-(2**62), 2**62 - 1, 0])
     assert JointExponential(1, 1.0, n_items=3, largest=False).release(ends, rng).items.tolist() == [0]
+
+
+def test_too_many_choices_to_list_have_no_exact_law():
+    mechanism, values = JointExponential(10, 2.0, n_items=100), np.arange(100)
+    with pytest.raises(NoExactRoute, match="n_items = 100, k = 10"):
+        exact(mechanism, values, values + 1)
+    assert sample(mechanism, values, 2, np.random.default_rng(1)).shape == (2, 10)
 
 
 def test_tallies_are_counted():
