@@ -58,7 +58,7 @@ def threshold(
     A uniform number on [0, 1) is drawn bit by bit, and sums of weights are known between bounds that grow tighter with
     the bits: what comes out is decided only where no digit still to come could change it. Losses beyond the reach of
     the bits so far, together at most the total times the next weight, wait for more of them. 64 bits decide but with a
-    chance of about the number of losses in 2^60. Numbers have as many digits as `total`; a weight takes some 0.1 ms.
+    chance of about the number of losses in 2^60. Numbers have as many digits as `total`.
 
     Examples
     --------
@@ -71,8 +71,9 @@ def threshold(
         drawn, taken = drawn << _BITS | draw_bits(_BITS), taken + _BITS
         reach = scale * (math.log(total) + taken * math.log(2))
         near = int(np.searchsorted(losses, reach, "right"))
-        point = taken + total.bit_length() + near.bit_length()
-        bounds = [exp_bounds(int(loss), scale, point) for loss in losses[: near + 1]]
+        # every weight is off by so many times the rounding of one
+        point = taken + total.bit_length() + 2 * near.bit_length() + 4
+        bounds = _weights(losses[: near + 1], scale, point)
         if near == len(losses):
             bounds.append((0, 0))
         alike = counts(losses[:near])
@@ -85,6 +86,17 @@ def threshold(
             place = min(place, near - 1)
         if place < near and (place == 0 or high[place - 1] << taken <= drawn * low[-1]):
             return int(losses[place])
+
+
+def _weights(losses: NDArray[np.int64], scale: float, point: int) -> list[tuple[int, int]]:
+    """Bounds of 2^point exp(-loss / scale) of increasing losses from 0 on, each from the one before."""
+    steps = np.diff(losses).tolist()
+    factors = {step: exp_bounds(step, scale, point) for step in set(steps)}
+    bounds = [(1 << point, 1 << point)]
+    for step in steps:
+        (low, high), (least, most) = bounds[-1], factors[step]
+        bounds.append((low * least >> point, -(-high * most >> point)))
+    return bounds
 
 
 def exp_bounds(loss: int, scale: float, point: int) -> tuple[int, int]:

@@ -282,9 +282,9 @@ class JointExponential:
 
         Notes
         -----
-        O(k m log(k m)) time and O(k m) memory. With `SECURE` also some 0.1 ms and O(k) multiplications of numbers of
-        k log m digits for every whole loss up to about scale * k * log m: whoever can measure the time may learn from
-        it.
+        O(k m log(k m)) time and O(k m) memory. With `SECURE` also O(k) products of numbers of k log m digits for every
+        whole loss up to about scale * k * log m: at epsilon 1 milliseconds for k = 50 of 10^4 items, seconds for 500 of
+        4000, minutes for 1000 of 10^4. Whoever can measure the time may learn from it.
         """
         rng = require_source(rng)
         values = counted(values, self.n_items, self.items, sensitivity=self.sensitivity)

@@ -149,11 +149,20 @@ class Sets(Choices):
     def counts(self, losses: NDArray[np.int64]) -> list[int]:
         rows = max(1, _CELLS // self.k)
         blocks = (self._sizes(losses[start : start + rows]) for start in range(0, len(losses), rows))
-        return [1 + sum(self._by_first(row)) for sizes in blocks for row in sizes.tolist()]
+        known, by_first, alike = np.zeros(self.k, np.int64), [0] * self.k, [1]
+        for sizes in blocks:
+            for row in sizes:
+                # from one loss to the next few sizes change
+                moved = np.flatnonzero(row != known).tolist()
+                before, known = sum(by_first[p] for p in moved), row
+                for p in moved:
+                    by_first[p] = self._leaving(p, int(row[p]))
+                alike.append(alike[-1] - before + sum(by_first[p] for p in moved))
+        return alike[1:]
 
-    def _by_first(self, sizes: list[int]) -> list[int]:
-        """How many sets leave out each item first."""
-        return [math.comb(size - p - 1, self.k - p) if size > self.k else 0 for p, size in enumerate(sizes)]
+    def _leaving(self, p: int, size: int) -> int:
+        """How many sets leave out the item of that place first, the last that they take being one of so many."""
+        return math.comb(size - p - 1, self.k - p) if size > self.k else 0
 
     def log_counts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         losses = self._pairs()
@@ -165,8 +174,7 @@ class Sets(Choices):
 
     def draw(self, loss: float, rng: Source) -> list[int]:
         sizes = self._sizes(np.array([loss]))[0].tolist()
-        by_first = self._by_first(sizes)
-        sums = list(accumulate(by_first, initial=1))
+        sums = list(accumulate((self._leaving(p, size) for p, size in enumerate(sizes)), initial=1))
         p = bisect_right(sums, whole_below(sums[-1], rng)) - 1
         if p < 0:
             return list(range(self.k))
