@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dprank.aggregation.private_borda import PrivateBorda as PrivateBorda
     from dprank.aggregation.private_footrule import PrivateFootrule as PrivateFootrule
     from dprank.aggregation.private_kwiksort import PrivateKwikSort as PrivateKwikSort
+    from dprank.aggregation.winner import PrivateWinner as PrivateWinner
     from dprank.audit.auditor import Audit as Audit
     from dprank.audit.auditor import audit as audit
     from dprank.data.ballots import Ballots as Ballots
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from dprank.release import Release as Release
     from dprank.release import Report as Report
     from dprank.release import Selection as Selection
+    from dprank.topk.joint import JointExponential as JointExponential
     from dprank.topk.oneshot import Oneshot as Oneshot
     from dprank.topk.peeling import Peeling as Peeling
     from dprank.topk.private_spectral import PrivateRankCentrality as PrivateRankCentrality
@@ -90,6 +92,7 @@ _HOMES = {
     "ExponentialMechanism": "aggregation.exponential",
     "Friedman": "uniformity.friedman",
     "Guarantee": "privacy.guarantee",
+    "JointExponential": "topk.joint",
     "LaplaceUnif": "uniformity.laplace",
     "LocalBorda": "aggregation.local_borda",
     "LocalKwikSort": "aggregation.local_kwiksort",
@@ -111,6 +114,7 @@ _HOMES = {
     "PrivateFootrule": "aggregation.private_footrule",
     "PrivateKwikSort": "aggregation.private_kwiksort",
     "PrivateRankCentrality": "topk.private_spectral",
+    "PrivateWinner": "aggregation.winner",
     "Ranking": "release",
     "Rankings": "data.rankings",
     "Release": "release",

@@ -232,12 +232,18 @@ def mechanisms():
         "Oneshot": dprank.Oneshot.calibrated(epsilon=1.0, k=2, items=[*"abc"]),
         "Oneshot of codes": dprank.Oneshot.calibrated(epsilon=1.0, k=2, n_items=3, values=True, per_person=2),
         "Peeling": dprank.Peeling.calibrated(epsilon=1.0, k=2, items=[*"abc"]),
+        "JointExponential": dprank.JointExponential.calibrated(epsilon=1.0, k=2, items=[*"abc"]),
+        "JointExponential of lists": dprank.JointExponential.calibrated(epsilon=1.0, k=2, n_items=3, ordered=True),
         "PrivateRankCentrality": dprank.PrivateRankCentrality.calibrated(**three, k=1, samples=1),
         "NoisyCounts of ballots": dprank.NoisyCounts.calibrated(**three, per_person=3, design="once", max_weight=2),
         "PrivateBorda": dprank.PrivateBorda.calibrated(**three),
         "PrivateBorda of ballots": dprank.PrivateBorda.calibrated(**three, ballots="partial", max_weight=2),
         "NoisyMatrix": dprank.NoisyMatrix.calibrated(**three),
         "NoisyMatrix of ballots": dprank.NoisyMatrix.calibrated(**three, ballots="partial", max_weight=2),
+        "PrivateWinner": dprank.PrivateWinner.calibrated(**three),
+        "PrivateWinner of ballots": dprank.PrivateWinner.calibrated(
+            **three, rule="borda", ballots="partial", max_weight=2
+        ),
         "ExponentialMechanism": dprank.ExponentialMechanism.calibrated(**three),
         "PrivateFootrule": dprank.PrivateFootrule.calibrated(**three),
         "PrivateKwikSort": dprank.PrivateKwikSort.calibrated(**three),

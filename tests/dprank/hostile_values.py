@@ -176,6 +176,9 @@ INNER = (
     "topk.accounting.Chosen",
     "topk.accounting.Rounds",
     "topk.accounting.Shown",
+    "topk.joint_counts.Choices",
+    "topk.joint_counts.Lists",
+    "topk.joint_counts.Sets",
 )
 
 
@@ -314,6 +317,9 @@ def _baselines():
         "aggregation.private_kwiksort.PrivateKwikSort": noisy | {"queries": 6},
         "aggregation.private_kwiksort.PrivateKwikSort, gaussian": noisy | gaussian | {"queries": 6},
         "aggregation.private_kwiksort.PrivateKwikSort.calibrated": budget | {"queries": 4, "share": 0.3},
+        "aggregation.winner.PrivateWinner": noisy,
+        "aggregation.winner.PrivateWinner.calibrated": budget | {"rule": "borda"},
+        "aggregation.winner.PrivateWinner.calibrated, ballots": budget | partial,
         "aggregation.randomisers.Flipped": flipped,
         "aggregation.randomisers.Items": few,
         "aggregation.randomisers.OrderReport.calibrated": budget,
@@ -400,6 +406,8 @@ def _baselines():
         "topk.descent.descent_delta": {"k": 2, "shift": 0.1, "epsilon": 0.2},
         "topk.descent.descent_epsilon": {"k": 2, "shift": 0.1, "delta": 0.01},
         "topk.descent.descent_shift": {"k": 2, "epsilon": 1.0, "delta": 0.01},
+        "topk.joint.JointExponential": chosen | {"scale": 2.0},
+        "topk.joint.JointExponential.calibrated": chosen | {"epsilon": 1.0, "sensitivity": 2.0},
         "topk.oneshot.Oneshot": chosen | {"scale": 2.0, "value_scale": 3.0, "per_person": 2},
         "topk.oneshot.Oneshot, delta": chosen | {"scale": 20.0, "delta": 0.01},
         "topk.oneshot.Oneshot.calibrated": chosen | {"epsilon": 1.0, "values": True, "share": 0.4},

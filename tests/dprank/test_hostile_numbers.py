@@ -23,7 +23,8 @@ MAKERS = makers()
 ENDS = (
     "aggregation.exponential.ExponentialMechanism",  # a fair draw, at rate 0
     "privacy.guarantee.Guarantee",
-    "topk.oneshot.Oneshot",  # to choose all items is no choice
+    "topk.joint.JointExponential",  # to choose all items is no choice
+    "topk.oneshot.Oneshot",  # likewise
     "topk.private_spectral.PrivateRankCentrality",
     "uniformity.bucketed.Bucketed",  # without a coin (0, 1 / B), and nothing at all for one batch
     "uniformity.local.Local",  # fair coins

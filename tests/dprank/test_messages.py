@@ -23,6 +23,7 @@ from dprank.aggregation import (
     PrivateBorda,
     PrivateFootrule,
     PrivateKwikSort,
+    PrivateWinner,
     kemeny_score,
     shrink,
 )
@@ -39,7 +40,7 @@ from dprank.models.bradley_terry import sample_voters
 from dprank.models.likelihood import gradient, mle, mle_from_counts
 from dprank.models.mallows import Mallows
 from dprank.pairwise import NoisyCounts, PerturbedMLE, rank_law
-from dprank.topk import Oneshot, Peeling, PrivateRankCentrality, rank_centrality
+from dprank.topk import JointExponential, Oneshot, Peeling, PrivateRankCentrality, rank_centrality
 from dprank.topk.spectral import stationary_distribution, transition_matrix
 from dprank.uniformity import (
     BatchVote,
@@ -269,6 +270,7 @@ MECHANISMS = [
     PerturbedMLE.calibrated(epsilon=1.0, n_items=3, ridge=1.0, graph="public", per_person=3),
     Oneshot.calibrated(epsilon=1.0, n_items=3, k=2),
     Peeling.calibrated(epsilon=1.0, k=2, noise="laplace"),
+    JointExponential.calibrated(epsilon=1.0, n_items=3, k=2),
     PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1),
     *(
         mechanism.calibrated(epsilon=1.0, n_items=4)
@@ -284,7 +286,7 @@ MECHANISMS = [
     ),
     *(
         mechanism.calibrated(epsilon=1.0, n_items=4)
-        for mechanism in (NoisyMatrix, PrivateBorda, PrivateFootrule, PrivateKwikSort)
+        for mechanism in (NoisyMatrix, PrivateBorda, PrivateFootrule, PrivateKwikSort, PrivateWinner)
     ),
     BatchVote(4, 40, 10, 6.0, 1.0, 3),
     Bucketed(4, 40, 2, 6.0, 0.5),

@@ -4,6 +4,7 @@ Which mechanism, at the same epsilon; all but the last three have an ``additive_
 
 - `PrivateBorda`: few voters or strong noise. Noise on one score an item; also the default where in doubt.
 - `NoisyMatrix`: many voters, or a delta above 0. Noise on every pair, then an order of least Kemeny score.
+- `PrivateWinner`: the first alone is wanted. Noise that hardly grows with the number of items.
 - `LocalMatrix`: nobody is trusted. Every voter sends a few items, once, with ``report``; ``aggregate`` needs no trust.
   `LocalBorda` likewise, on scores.
 - `ExponentialMechanism`: up to 22 items, the least error proved without delta; for research, as it computes in floats.
@@ -24,6 +25,7 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_footrule import PrivateFootrule
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.winner import PrivateWinner
 
 __all__ = [
     "Consensus",
@@ -36,6 +38,7 @@ __all__ = [
     "PrivateBorda",
     "PrivateFootrule",
     "PrivateKwikSort",
+    "PrivateWinner",
     "kemeny_score",
     "pairwise_fractions",
     "shrink",

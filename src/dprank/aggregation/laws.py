@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 
 import dprank.aggregation.footrule_laws
-import dprank.aggregation.local_laws  # noqa: F401  registers the laws of reports
+import dprank.aggregation.local_laws
+import dprank.aggregation.winner_laws  # noqa: F401  these register laws of their own
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.matrix import kemeny_score
 from dprank.aggregation.noisy_matrix import NoisyMatrix

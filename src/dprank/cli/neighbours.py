@@ -13,9 +13,11 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_footrule import PrivateFootrule
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.winner import PrivateWinner
 from dprank.data.comparisons import Comparisons
 from dprank.data.rankings import Rankings
 from dprank.pairwise.noisy_counts import NoisyCounts
+from dprank.topk.joint import JointExponential
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling
 from dprank.uniformity.laplace import LaplaceUnif
@@ -45,6 +47,7 @@ def worst_pairs(mechanism: Any) -> Pairs:
 
 @worst_pairs.register(PrivateBorda)
 @worst_pairs.register(NoisyMatrix)
+@worst_pairs.register(PrivateWinner)
 @worst_pairs.register(ExponentialMechanism)
 @worst_pairs.register(PrivateFootrule)
 @worst_pairs.register(PrivateKwikSort)
@@ -87,6 +90,7 @@ def _of_answers(mechanism: NoisyCounts) -> Pairs:
     return {"one person, or none": (sheet(1.0), Comparisons(empty, empty, np.zeros(0), items, empty))}
 
 
+@worst_pairs.register(JointExponential)
 @worst_pairs.register(Oneshot)
 @worst_pairs.register(Peeling)
 def _of_counts(mechanism: Any) -> Pairs:

@@ -90,6 +90,10 @@ class SecureSource:
         chosen = dp.m.make_noisy_top_k(*space, measure, k, scale, negate=not largest)(values.tolist())
         return np.array(chosen, np.int64)
 
+    def bits(self, n: int) -> int:
+        """So many fair bits, as a whole number."""
+        return secrets.randbits(n)
+
     def permutation(self, n: int) -> NDArray[np.int64]:
         """A uniformly random order of 0 .. n - 1."""
         order = list(range(n))

@@ -1,9 +1,10 @@
 """Private selection of the top k (Qiao, Su and Zhang 2021)."""
 
 from dprank.data.tallies import undeclared
+from dprank.topk.joint import JointExponential
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling
 from dprank.topk.private_spectral import PrivateRankCentrality
 from dprank.topk.spectral import rank_centrality
 
-__all__ = ["Oneshot", "Peeling", "PrivateRankCentrality", "rank_centrality", "undeclared"]
+__all__ = ["JointExponential", "Oneshot", "Peeling", "PrivateRankCentrality", "rank_centrality", "undeclared"]

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 
 from dprank._require import as_floats
 from dprank.data.comparisons import Comparisons
 from dprank.data.tallies import Tallies, counted, is_series
 from dprank.privacy import noise as noises
-from dprank.privacy.divergence import PairLaw
-from dprank.privacy.laws import exact, sample
+from dprank.privacy.divergence import PairLaw, pair_of
+from dprank.privacy.laws import NoExactRoute, exact, sample
 from dprank.topk.curve import Types, compositions, log_set_probability, pair_law
+from dprank.topk.joint import JointExponential
 from dprank.topk.list_law import list_chances
 from dprank.topk.noise_laws import LAWS, Noise
 from dprank.topk.oneshot import Oneshot
@@ -30,9 +31,12 @@ from dprank.topk.private_spectral import PrivateRankCentrality
 
 __all__ = [
     "Array",
+    "draw_joint_choices",
     "draw_rank_centrality",
     "draw_rounds",
     "draw_selections",
+    "joint_choices",
+    "joint_law",
     "rank_centrality_law",
     "rounds_law",
     "selection_law",
@@ -42,6 +46,8 @@ Array = NDArray[np.float64]
 
 #: Cells of all released values of one outcome.
 _CELLS = 10_000
+#: Most choices that are listed.
+_CHOICES = 200_000
 
 
 # --- exact -----------------------------------------------------------------------------------------------------------
@@ -94,6 +100,44 @@ def rounds_law(mechanism: Peeling, data: Any, other: Any) -> PairLaw:
 
 
 @exact.register
+def joint_law(mechanism: JointExponential, data: Any, other: Any) -> PairLaw:
+    """By listing all choices.
+
+    Examples
+    --------
+    >>> round(joint_law(JointExponential(1, 2.0, n_items=2), [1, 0], [0, 1]).epsilon(0.0), 4)
+    0.5
+    """
+    return pair_of(*(list(joint_choices(mechanism, values).values()) for values in (data, other)))
+
+
+def joint_choices(mechanism: JointExponential, data: Any) -> dict[tuple[int, ...], float]:
+    """Probability of every choice, from the definition of its loss.
+
+    Raises
+    ------
+    NoExactRoute
+        Where there are more than 200,000.
+
+    Examples
+    --------
+    >>> joint_choices(JointExponential(1, 2.0, n_items=2), [5, 5])
+    {(0,): 0.5, (1,): 0.5}
+    """
+    x = _values(mechanism, data) * (1 if mechanism.largest else -1)
+    best, k = -np.sort(-x), mechanism.k
+    if (math.perm if mechanism.ordered else math.comb)(len(x), k) > _CHOICES:
+        raise NoExactRoute(f"n_items = {len(x)}, k = {k}: more choices than are listed for an exact law")
+    if mechanism.ordered or k == 1:
+        choices = list(permutations(range(len(x)), k))
+        losses = [max(best[:k] - x[list(chosen)]) for chosen in choices]
+    else:
+        choices = list(combinations(range(len(x)), k))
+        losses = [max(np.delete(x, chosen), default=0.0) - min(x[list(chosen)]) for chosen in choices]
+    return dict(zip(choices, softmax(-np.array(losses) / mechanism.scale).tolist(), strict=True))
+
+
+@exact.register
 def rank_centrality_law(mechanism: PrivateRankCentrality, data: Comparisons, other: Comparisons) -> PairLaw:
     """That of the selection from the scores.
 
@@ -108,7 +152,7 @@ def rank_centrality_law(mechanism: PrivateRankCentrality, data: Comparisons, oth
     return selection_law(Oneshot(mechanism.k, mechanism.scale), before, after)
 
 
-def _values(mechanism: Oneshot | Peeling, data: Any) -> Array:
+def _values(mechanism: JointExponential | Oneshot | Peeling, data: Any) -> Array:
     """Of the declared items; of a law that is stated for any number of items, those of an array."""
     if mechanism.n_items is not None or is_series(data) or isinstance(data, Tallies):
         bound = getattr(mechanism, "per_person", None)
@@ -224,6 +268,18 @@ def draw_rounds(mechanism: Peeling, data: Any, size: int, rng: np.random.Generat
         out[:, column] = winner
         left[rows, winner] = -np.inf
     return out
+
+
+@sample.register
+def draw_joint_choices(mechanism: JointExponential, data: Any, size: int, rng: np.random.Generator) -> Array:
+    """Codes, shape (size, k).
+
+    Examples
+    --------
+    >>> draw_joint_choices(JointExponential(2, 0.1, n_items=3), [0, 90, 50], 2, np.random.default_rng(1)).tolist()
+    [[1.0, 2.0], [1.0, 2.0]]
+    """
+    return mechanism.draw(_values(mechanism, data), size, rng).astype(float)
 
 
 @sample.register

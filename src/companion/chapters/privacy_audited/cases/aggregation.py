@@ -18,6 +18,7 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_footrule import PrivateFootrule
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.winner import PrivateWinner, WinnerRule
 from dprank.data.rankings import Rankings
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.laws import exact
@@ -43,7 +44,7 @@ def cases() -> list[Case]:
     """Every mechanism of the family, calibrated and as printed, on the worst neighbours known."""
     matrices = _additive(partial(NoisyMatrix.calibrated, n_items=3, epsilon=1.0, rule="borda"))
     bordas = _additive(partial(PrivateBorda.calibrated, n_items=3, epsilon=1.0))
-    return [*matrices, *_as_printed(), *bordas, *_exponentials(), *_kwiksorts(), *_footrules()]
+    return [*matrices, *_as_printed(), *bordas, *_exponentials(), *_kwiksorts(), *_footrules(), *_winners()]
 
 
 _LAWS: tuple[Law, ...] = ("discrete", "continuous")
@@ -103,6 +104,15 @@ def _footrules() -> Iterator[Case]:
         for delta in (0.0, 0.01):
             made = PrivateFootrule.calibrated(n_items=3, epsilon=1.0, delta=delta, adjacency=adjacency)
             yield Case(_named(made), made, voters_of(data), voters_of(other), found="exhausted")
+
+
+def _winners() -> Iterator[Case]:
+    """Who is behind gains by a voter who turns round, or who comes; of two items, all that is promised."""
+    for rule, adjacency in product(get_args(WinnerRule), get_args(Adjacency)):
+        for m, words in ((2, "two items"), (3, "three items")):
+            made = PrivateWinner.calibrated(n_items=m, epsilon=1.0, rule=rule, adjacency=adjacency)
+            name, loss = f"PrivateWinner, {rule}, {adjacency}, {words}", made.spread / made.scale if m == 2 else None
+            yield Case(name, made, *neighbours(adjacency, m, n_items=m), closed_form=loss)
 
 
 # all profiles of up to four voters on three items, and all their neighbours: the worst under either law of the noise

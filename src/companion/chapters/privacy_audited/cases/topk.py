@@ -17,6 +17,7 @@ from dprank.data.comparisons import Comparisons
 from dprank.privacy.composition import Composition
 from dprank.privacy.guarantee import Adjacency
 from dprank.topk.curve import worst_pair
+from dprank.topk.joint import JointExponential
 from dprank.topk.noise_laws import Noise
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling
@@ -42,7 +43,8 @@ _PATH, _TRIANGLE = ((0, 1), (1, 2)), ((0, 1), (0, 2), (1, 2))
 
 def cases() -> list[Case]:
     """All selections: every noise, sets and lists, both adjacencies, pure and approximate, printed and calibrated."""
-    return [*_one_shot(), *_approximate(), *_values(), *_contributions(), *_as_printed(), *_peeling(), *_centrality()]
+    pure = [*_one_shot(), *_approximate(), *_values(), *_contributions(), *_as_printed(), *_peeling(), *_joint()]
+    return [*pure, *_centrality()]
 
 
 def _one_shot() -> Iterator[Case]:
@@ -124,6 +126,19 @@ def _peeling() -> Iterator[Case]:
         yield _case(f"Peeling, {noise}, {composition}, delta = 0.05", mechanism, pair, found="climbed")
     last = Peeling.calibrated(epsilon=1.0, n_items=3, k=3, noise="gumbel")
     yield _case("Peeling, gumbel, all three", last, lows_rise(2, 1, _FAR * last.scale, "replace"))
+
+
+def _joint() -> Iterator[Case]:
+    """Sets lose all where two items lie far above two others; lists of few items lose less, and most where one does."""
+    for adjacency in _ADJACENCIES:
+        make = partial(JointExponential.calibrated, epsilon=1.0, n_items=4, k=2, adjacency=adjacency)
+        sets, lists = make(), make(ordered=True)
+        pair = lows_rise(2, 2, _FAR * sets.scale, adjacency)
+        loss = sets.spread / sets.scale
+        yield _case(f"JointExponential, set, {adjacency}", sets, pair, closed_form=loss)
+        data = np.r_[np.zeros(3), _FAR * lists.scale]
+        other = data + (np.array([-1, -1, 1, -1]) if adjacency == "replace" else np.eye(4)[2])
+        yield _case(f"JointExponential, list, {adjacency}", lists, (data, other), found="exhausted")
 
 
 def _centrality() -> Iterator[Case]:

@@ -23,6 +23,8 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_footrule import PrivateFootrule, footrule_costs
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.winner import PrivateWinner
+from dprank.aggregation.winner_laws import permute_and_flip
 from dprank.data.rankings import Rankings
 from dprank.privacy import noise as laws
 from dprank.privacy.divergence import Divergence, noise_shift, pair_of
@@ -49,12 +51,13 @@ MATRIX = NoisyMatrix.calibrated(n_items=3, epsilon=1.0, rule="borda")
 BORDA = PrivateBorda.calibrated(n_items=3, epsilon=1.0)
 ADDED = PrivateBorda.calibrated(n_items=3, epsilon=1.0, adjacency="add_remove")
 ORDERS = ExponentialMechanism.calibrated(n_items=3, epsilon=1.0)
+WINNER = PrivateWinner.calibrated(n_items=3, epsilon=1.0)
 SORT = PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, law="continuous")
 
 
 def mutants() -> list[Mutant]:
     """Of every central mechanism of rank aggregation."""
-    return [*_matrices(), *_bordas(), *_exponentials(), *_kwiksorts(), *_footrules()]
+    return [*_matrices(), *_bordas(), *_exponentials(), *_kwiksorts(), *_footrules(), *_winners()]
 
 
 def _footrules() -> list[Mutant]:
@@ -220,6 +223,27 @@ def _ballot_law(data: Rankings) -> dict[tuple[int, ...], float]:
 def _of_ballots(data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
     law = _ballot_law(data)
     return np.array(list(law), float)[rng.choice(len(law), size, p=list(law.values()))]
+
+
+def _winners() -> list[Mutant]:
+    borda = replace(WINNER, rule="borda", scale=float(WINNER.scale * (WINNER.n_items - 1)))
+    crowds = [neighbours("replace", 3), neighbours("replace", 30), neighbours("replace", 31, 15)]
+    return [
+        _rescaled("a margin's move for that of a difference", WINNER, replace(WINNER, scale=WINNER.scale / 2), crowds),
+        _rescaled("net wins said to move as margins do", borda, replace(borda, scale=WINNER.scale), crowds),
+        listed("a clear Condorcet winner named without noise", WINNER, crowds, _if_unclear, _if_unclear_law),
+    ]
+
+
+def _if_unclear(data: Rankings, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    law = _if_unclear_law(data)
+    return np.array(rng.choice(len(law), (size, 1), p=list(law.values())), float)
+
+
+def _if_unclear_law(data: Rankings) -> dict[int, float]:
+    scores = WINNER.scores(data)
+    clear = scores.max() > len(data) - 1
+    return dict(enumerate(np.eye(len(scores))[scores.argmax()] if clear else permute_and_flip(scores / WINNER.scale)))
 
 
 def _kwiksorts() -> list[Mutant]:

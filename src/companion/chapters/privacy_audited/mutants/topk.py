@@ -21,7 +21,8 @@ from dprank.privacy import noise as noises
 from dprank.privacy.divergence import PairLaw, pair_of, whole_noise
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import sample
-from dprank.topk import Oneshot, Peeling, PrivateRankCentrality
+from dprank.topk import JointExponential, Oneshot, Peeling, PrivateRankCentrality
+from dprank.topk.laws import joint_choices
 from dprank.topk.noise_laws import LAWS
 
 Array = NDArray[np.float64]
@@ -33,6 +34,7 @@ ONE, TWO = (Oneshot.calibrated(epsilon=1.0, k=k) for k in (1, 2))
 WHOLE = Oneshot.calibrated(epsilon=2.0, k=1, adjacency="add_remove")
 STABLE = Oneshot(1, 1.0, adjacency="add_remove")
 ROUNDS, FIRST = (Peeling.calibrated(epsilon=1.0, k=k, noise="gumbel", composition="basic") for k in (2, 1))
+JOINT = JointExponential.calibrated(epsilon=1.0, n_items=4, k=2)
 PATH = PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=20, pairs=((0, 1), (1, 2)), relative=False)
 #: Lead from which noise "cannot matter", and bound of "absurd" noise, both in units of the values.
 CLEAR, BOUND = 8, 4
@@ -45,8 +47,8 @@ _REACH = 40
 
 
 def mutants() -> list[Mutant]:
-    """Those of `Oneshot`, `Peeling` and `PrivateRankCentrality`."""
-    return [*_one_shot(), *_peeled(), *_spectral(), _threshold()]
+    """Those of `Oneshot`, `Peeling`, `JointExponential` and `PrivateRankCentrality`."""
+    return [*_one_shot(), *_peeled(), *_joint(), *_spectral(), _threshold()]
 
 
 def harmless() -> Mutant:
@@ -188,6 +190,37 @@ def _stopping_law(data: Any) -> Mapping[Any, float]:
 
     descend((), 1.0)
     return law
+
+
+def _joint() -> list[Mutant]:
+    half, cheap = (
+        replace(JOINT, scale=JOINT.scale / 2),
+        JointExponential.calibrated(epsilon=1.0, n_items=4, k=2, adjacency="add_remove"),
+    )
+    data = _rises(2, 2, 0, 8, 40)
+    return [
+        miscalibrated("a joint loss said to move as one value does", JOINT, half, data),
+        miscalibrated(
+            "monotone discount for a joint loss under replacement", JOINT, replace(JOINT, scale=cheap.scale), data
+        ),
+        listed("sets that lose much never drawn", JOINT, data, _pruned, _pruned_law),
+    ]
+
+
+def _pruned(data: Any, size: int, rng: np.random.Generator) -> Rows:
+    law = _pruned_law(data)
+    return np.array(list(law))[rng.choice(len(law), size, p=list(law.values()))]
+
+
+def _pruned_law(data: Any) -> Mapping[Any, float]:
+    """Of those that lose less than `CLEAR`, the items left out compared with those taken."""
+    x = np.asarray(data, float)
+    kept = {
+        chosen: chance
+        for chosen, chance in joint_choices(JOINT, x).items()
+        if np.delete(x, chosen).max() - x[list(chosen)].min() < CLEAR
+    }
+    return {chosen: chance / sum(kept.values()) for chosen, chance in kept.items()}
 
 
 def _spectral() -> list[Mutant]:
