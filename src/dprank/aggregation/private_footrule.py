@@ -17,6 +17,7 @@ from scipy.optimize import linear_sum_assignment
 from dprank._require import require_positive
 from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
 from dprank.data.rankings import Rankings, require_rankings
+from dprank.privacy.discrete_gaussian import Answers
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source
 from dprank.release import Ranking, source_of
@@ -129,6 +130,14 @@ class PrivateFootrule(AdditiveNoise):
     def l2_sensitivity(self) -> float:
         """Largest Euclidean distance between the counts of neighbouring data, rounded up."""
         return nextafter(sqrt(self.l1_sensitivity), inf)
+
+    @property
+    def _answers(self) -> Answers:
+        return Answers(self.l2_sensitivity, self.scale, self.n_items**2)
+
+    @property
+    def _moves(self) -> list[dict[int, int]]:
+        return [{1: int(self.l1_sensitivity)}]
 
     def release(self, data: Rankings, rng: Source) -> Ranking:
         """One private order.
