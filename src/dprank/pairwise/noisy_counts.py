@@ -1,4 +1,4 @@
-"""Noisy win counts (Cai, Chakraborty and Wang 2025, Algorithms 2, 3) (long: three noises, of each what it promises)."""
+"""Noisy win counts (Cai, Chakraborty and Wang 2025, Algorithms 2, 3) (long: four noises, of each what it promises)."""
 
 from __future__ import annotations
 

@@ -37,10 +37,8 @@ def cube_noise(scale: float, n: int, size: int, *, rng: Source) -> NDArray[np.in
         At least 0; 0 gives no noise.
     n : int
         From 1 to 10^4.
-    size : int
-        How many vectors, at most 10^8 / n.
-    rng : numpy.random.Generator or dprank.SECURE
-        A seeded generator for research, through floats; `SECURE` for publishing, exactly.
+    size, rng
+        As of `dprank.privacy.conditioned.conditioned_laplace`.
 
     Returns
     -------

@@ -17,7 +17,7 @@ from dprank.data.bounding import kept
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import GRAIN, win_counts
 from dprank.pairwise import NoisyCounts, l1_sensitivity, l2_sensitivity
-from dprank.pairwise.laws import conditioned_shift
+from dprank.pairwise.shift_laws import conditioned_shift
 from dprank.privacy.conditioned import ConditionedError, conditioned_laplace
 from dprank.privacy.divergence import discrete_laplace_shift, noise_shift
 from dprank.privacy.gaussian import gaussian_epsilon, zcdp

@@ -12,7 +12,7 @@ from test_count_noises import DESIGNS, SCORES, farthest, one_voter, sheets
 import dprank
 from dprank.data.counting import GRAIN
 from dprank.pairwise import NoisyCounts, linf_sensitivity
-from dprank.pairwise.laws import cube_shift
+from dprank.pairwise.shift_laws import cube_shift
 from dprank.privacy import cube
 from dprank.privacy.cube import CubeError, cube_law, cube_noise
 from dprank.privacy.divergence import discrete_laplace_shift
