@@ -68,6 +68,10 @@ class PrivateWinner:
     another, so that w is 2 (m - 1), or 4 (m - 1). Ballots with ties and gaps move no more: each is a mean of full
     rankings in all pairs that it orders, and 0 in the others. All is multiplied by `max_weight`, and attained.
 
+    Which rule: they may have other winners. Where both have the same, worst margins mostly name it more often at equal
+    epsilon, as their noise does not grow with m; net wins do where it leads on average and beats one rival narrowly
+    (``benchmarks/selection.py``).
+
     Copeland's score, the number of pairs won, is no such score: a voter may turn m - 1 pairs, of as many.
     ``NoisyMatrix(rule="copeland")`` has Copeland's order of a noisy matrix.
 
