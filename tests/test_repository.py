@@ -26,7 +26,12 @@ TOOLS = ("Makefile", "_config.yml", ".ci/run", ".pre-commit-config.yaml", "READM
 #: Distributions whose module has another name.
 IMPORTED_AS = {"beautifulsoup4": "bs4", "pyyaml": "yaml"}
 #: What is at work where nobody calls it by name.
-BEHIND = {"editables": "an editable install", "hatchling": "the wheel", "pytest-xdist": "pytest -n auto"}
+BEHIND = {
+    "editables": "an editable install",
+    "hatchling": "the wheel",
+    "pytest-timeout": "its `timeout`",
+    "pytest-xdist": "pytest -n auto",
+}
 
 
 @pytest.fixture(scope="module")

@@ -373,9 +373,12 @@ def test_verify(book: Path) -> None:
         ("==", 0, 2e-12, False),
         ("==", 1, 9e-13, False),
         ("<=", 0, 9e-13, False),
+        ("<=", 1e-9, 9e-12, True),  # the same, where an allowance for rounding is the bound
+        ("<=", 1e-9, 2e-11, False),
+        ("<=", 2e-9, 9e-13, False),
     ],
 )
-def test_a_residue_has_no_digits(relation: str, bound: int, observed: float, alike: bool) -> None:
+def test_a_residue_has_no_digits(relation: str, bound: float, observed: float, alike: bool) -> None:
     check = Check("residue", 3e-15, relation, bound, about="printed", error=1e-12).to_json()
     sides = (
         {"records": [{"claim": "a", "chapter": "c", "verdict": "v", "checks": [it]}]}

@@ -16,6 +16,8 @@ from companion.press.pipeline import Build
 from companion.press.profiles import PROFILES
 
 FLOOR = 1e-15
+#: What is to be at most that is to be 0, but for rounding.
+RESIDUE = 1e-9
 
 
 class Difference(NamedTuple):
@@ -118,8 +120,7 @@ def differences(
             yield Difference(name, f"checks: expected {len(checks[0])}, observed {len(checks[1])}")
         telling = bearing(map(Check.from_json, checks[1]))
         for before, after, bears in zip(*checks, telling, strict=False):
-            # a number that is to be 0 has no digits of its own: what is left of it differs from processor to processor
-            rounding = before["error"] if before["relation"] == "==" and before["bound"] == 0 else 0.0
+            rounding = _rounding(before)
             for key in before:
                 floor = max(FLOOR, rounding) if key == "observed" else FLOOR
                 if not same(before[key], after.get(key), tolerance, floor):
@@ -127,6 +128,14 @@ def differences(
                     yield Difference(
                         name, f"{before['what']}: {key}: {values}", isinstance(before[key], int | float), bears
                     )
+
+
+def _rounding(check: Mapping[str, Any]) -> float:
+    """A number that is to be 0 has no digits of its own: what is left of it differs from processor to processor."""
+    if check["relation"] == "==" and check["bound"] == 0:
+        return float(check["error"])
+    allowed = check["bound"] if check["relation"] == "<=" and isinstance(check["bound"], float) else 0.0
+    return allowed / 100 if 0 < allowed <= RESIDUE else 0.0
 
 
 def same(expected: Any, observed: Any, tolerance: float, floor: float = FLOOR) -> bool:
