@@ -31,6 +31,7 @@ from dprank.pairwise.sensitivity import l1_sensitivity, l2_sensitivity, linf_sen
 from dprank.privacy import noise as laws
 from dprank.privacy.conditioned import ConditionedError, conditioned_laplace
 from dprank.privacy.cube import CubeError, cube_noise
+from dprank.privacy.discrete_gaussian import Answers, smoothed_epsilon
 from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
 from dprank.privacy.noise import Law, Source, best_first, require_drawable
@@ -306,14 +307,17 @@ class NoisyCounts:
     def guarantee(self) -> Guarantee:
         """Privacy of the noisy vector, hence of all computed from it; without delta attained by the worst neighbours.
 
-        That of discrete Gaussian noise comes from `rho` and may be improved.
+        That of discrete Gaussian noise is the less of that by `rho` and by the smoothing of
+        `dprank.privacy.discrete_gaussian`.
         """
         if self.noise != "gaussian":
             epsilon = ratio_up(self._moved, self.scale)
         elif self.law == "continuous":
             epsilon = gaussian_epsilon(self.l2_sensitivity, self.scale, self.delta)
         else:
-            epsilon = zcdp(self.rho, self.delta)
+            grain = GRAIN[self.score]
+            answers = Answers(self.l2_sensitivity / grain, self.scale / grain, self.n_items)
+            epsilon = min(zcdp(self.rho, self.delta), smoothed_epsilon([answers], self.delta))
         return Guarantee(epsilon, self.delta, unit=self.unit, adjacency=self.adjacency)
 
     @property
