@@ -231,6 +231,11 @@ def test_the_ends():
     for delta in (0.0, 1.0):
         with refused("delta = "):
             descent_epsilon(3, 0.1, delta)
-    for epsilon in (0.0, math.inf):
-        with refused("epsilon = "):
+    for epsilon in (0.0, math.inf, 1e-300, 1e300):
+        with refused("epsilon = ", "(1e-300, 1e300)"):
             descent_shift(3, epsilon, 0.1)
+    assert descent_shift(3, 0.9e-300 * 1.2, 0.1) > 0
+    assert 0 < descent_shift(3, 0.99e300, 0.1) < 700
+    # so small a delta is not told, though the game would
+    assert descent_delta(1000, 0.02, 40.0) < 1e-200
+    assert descent_epsilon(1000, 0.02, 1e-101) == math.inf > descent_epsilon(1000, 0.02, 1e-99)
