@@ -24,6 +24,7 @@ from dprank.data.tallies import Tallies
 from dprank.models.games import Games
 from dprank.models.likelihood import mle
 from dprank.pairwise import NoisyCounts
+from dprank.pairwise.strengths import Strengths
 from dprank.privacy.divergence import pair_of
 from dprank.privacy.noise import SECURE
 from dprank.release import Decision
@@ -39,6 +40,7 @@ DATA = {
     "Ballots": Ballots([[0, 1, 1], [-1, 0, -1]], "abc", [2, 1]),
     "Games": Games.of(ANSWERS),
     "Fit": mle(ANSWERS, ridge=1.0),
+    "Strengths": Strengths(np.zeros(2), np.ones(2), np.ones(2)),
     "Consensus": kemeny.kemeny([[0, 0.7], [0.3, 0]]),
     "Tallies": Tallies([7, 7, 8], [0, 1, 0], ["flu", ("gout", 2)]),
     "no tallies": Tallies([], [], ["flu"]),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank._frozen import FrozenFields
 from dprank._require import MOST, require_positive, require_real
 from dprank.models.bradley_terry import LOGISTIC
 from dprank.models.likelihood import mle_from_counts
@@ -21,7 +22,8 @@ __all__ = ["Strengths", "strengths"]
 Array = NDArray[np.float64]
 
 
-class Strengths(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Strengths(FrozenFields):
     """Log-strengths and how far they may be off, each of shape (items,).
 
     Parameters

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.chapters.which_method.populations import Answers
+from companion.instruments.sweep import stream
 from dprank.data.ballots import Ballots
 from dprank.data.rankings import Rankings
 from dprank.pairwise.noisy_counts import NoisyCounts
@@ -122,11 +123,11 @@ def _(mechanism: NoisyNorm, data: Rankings, rng: np.random.Generator) -> bool:
         return bool(mechanism.release(data, rng).reject)
     # what `release` does, but for uniform data that are simulated once
     exact = int(mechanism.on_grid(mechanism.squared_norm(data.positions)))
-    null = _null_norms(replace(mechanism, scale=1.0))
+    null = _null_norms(replace(mechanism, scale=1.0))  # it does not depend on the noise
     noisy = np.r_[exact, null] + noise.discrete_laplace(mechanism.scale, 1 + len(null), rng=rng)
     return bool(1 + (noisy[1:] >= noisy[0]).sum() <= mechanism.size * len(noisy))
 
 
 @cache
 def _null_norms(mechanism: NoisyNorm) -> NDArray[np.int64]:
-    return mechanism.null_norms(np.random.default_rng(mechanism.n_voters))
+    return mechanism.null_norms(stream("arena: uniform", {"items": mechanism.n_items, "people": mechanism.n_voters}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +73,9 @@ def ran(heat: Mapping[str, Any], only: Container[tuple[float, float, str, str]])
     return settled(frame.assign(made=[made[label_of(row)] for _, row in frame.iterrows()]))
 
 
-def again(frame: pd.DataFrame, number: int, rng: np.random.Generator) -> Iterator[str]:
-    """Run so many random cells of the table again, and say of every number that is another."""
-    whole = cells(frame)
-    for _, cell in whole.iloc[rng.choice(len(whole), min(number, len(whole)), replace=False)].iterrows():
+def again(frame: pd.DataFrame, which: Sequence[int]) -> Iterator[str]:
+    """Run some of `cells` again, by their numbers, and say of every result that is another."""
+    for _, cell in cells(frame).iloc[list(which)].iterrows():
         heat, label = heat_of(cell), label_of(cell)
         seen = ran(heat, {label})
         old = frame[(frame[[*_HEAT, *_LABEL]] == cell).all(axis=1)]
