@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,7 +61,10 @@ def advised(frame: pd.DataFrame) -> pd.DataFrame:
             where = dict(zip(_CELL, cell, strict=True))
             found = plan_for(heat_of(where), where["epsilon"], delta, where["trust"])
             mine = group[group["method"] == called(found.best)].sort_values("delta")
-            at = mine.iloc[-1 if found.best.parameters.get("delta") else 0]
+            if mine.empty:  # it does not take such ballots
+                at = {"excess": math.inf, "alike": False}
+            else:
+                at = mine.iloc[-1 if found.best.parameters.get("delta") else 0]
             row = where | {
                 "budget": delta,
                 "advice": called(found.best),
