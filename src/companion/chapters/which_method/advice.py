@@ -9,16 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from companion.chapters.which_method import table
 from companion.chapters.which_method.arena import FIRST_LOSS, setting_of
 from companion.chapters.which_method.contenders import DELTA, UNNAMED
 from companion.chapters.which_method.table import heat_of
+from companion.instruments.sweep import stream
 from dprank.plan.planner import Choice, Plan, named, plan
 from dprank.plan.tags import TAGS
 
-__all__ = ["BARS", "advised", "plan_for", "standing"]
+__all__ = ["BARS", "advised", "plan_for", "rerun", "some", "standing"]
 
 #: Standard errors of the difference of two losses within which they are the same.
 BARS = 2.0
+#: Items times people up to which a heat is run again while a page is made.
+SMALL = 100_000
 #: The columns that say which heat a row is of.
 _HEAT = ["question", "data", "items", "people", "answers", "k"]
 _CELL = [*_HEAT, "epsilon", "trust"]
@@ -45,6 +49,20 @@ def plan_for(heat: Mapping[str, Any], epsilon: float, delta: float, trust: str) 
     return plan(asked.pop("question"), **sizes, **asked)
 
 
+def some(frame: pd.DataFrame, number: int) -> pd.DataFrame:
+    """The rows of so many random cells: a heat, an epsilon and a trust."""
+    cells = frame[_CELL].drop_duplicates()
+    picked = stream("arena: advice", {"cells": number}).permutation(len(cells))[:number]
+    return frame.merge(cells.iloc[picked])
+
+
+def rerun(frame: pd.DataFrame, number: int) -> tuple[int, list[str]]:
+    """So many random cells of the smaller heats run again: how many, and what differs."""
+    small = frame[frame["items"] * frame["people"] <= SMALL]
+    picked = stream("arena: again", {"cells": number}).permutation(len(table.cells(small)))[:number]
+    return len(picked), list(table.again(small, picked.tolist()))
+
+
 def called(choice: Choice) -> str:
     """Its name in the arena."""
     return named(choice.mechanism, {key: it for key, it in choice.parameters.items() if key not in UNNAMED})
@@ -53,6 +71,7 @@ def called(choice: Choice) -> str:
 def advised(frame: pd.DataFrame) -> pd.DataFrame:
     """A row a cell: ``advice`` and its ``excess`` over the ``best``; whether it is ``right``, alike to the best.
 
+    Neither is known, and both are nan, where the advice was not run: it does not take such ballots, or takes too long.
     ``close``: the plan says that it is too close to call.
     """
     rows = []
@@ -61,16 +80,13 @@ def advised(frame: pd.DataFrame) -> pd.DataFrame:
             where = dict(zip(_CELL, cell, strict=True))
             found = plan_for(heat_of(where), where["epsilon"], delta, where["trust"])
             mine = group[group["method"] == called(found.best)].sort_values("delta")
-            if mine.empty:  # it does not take such ballots
-                at = {"excess": math.inf, "alike": False}
-            else:
-                at = mine.iloc[-1 if found.best.parameters.get("delta") else 0]
-            row = where | {
-                "budget": delta,
-                "advice": called(found.best),
-                "best": group.loc[group["mean"].idxmin(), "method"],
-            }
-            rows.append(row | {"excess": at["excess"], "right": bool(at["alike"]), "close": _close(found)})
+            best = group.loc[group["mean"].idxmin(), "method"]
+            row = where | {"budget": delta, "advice": called(found.best), "best": best, "close": _close(found)}
+            if mine.empty:
+                rows.append(row | {"excess": math.nan, "right": math.nan})
+                continue
+            at = mine.iloc[-1 if found.best.parameters.get("delta") else 0]
+            rows.append(row | {"excess": at["excess"], "right": float(at["alike"])})
     return pd.DataFrame(rows)
 
 

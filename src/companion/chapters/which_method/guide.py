@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from companion.chapters.which_method.advice import plan_for, standing
+from companion.chapters.which_method.advice import standing
 from companion.chapters.which_method.arena import FIRST_LOSS
 from companion.chapters.which_method.contenders import DELTA
 from companion.instruments.style import COLOURS, styled
 
-__all__ = ["WORDS", "answers", "draw_map", "map_of", "people_needed"]
+__all__ = ["answers", "draw_map", "map_of"]
 
-#: What a question asks, what is given, and what its loss is, in words.
-WORDS = {
-    "ranking": ("answers about two items at a time", "pairs in the wrong order"),
-    "consensus": ("ballots that rank the items", "pairs in the wrong order"),
-    "topk": ("lists of what each person has", "of the top k missed"),
-    "agreement": ("ballots, and doubt that they agree at all", "agreements missed"),
-}
 _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
 
@@ -46,10 +37,13 @@ def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFra
     rows = []
     for cell, group in ranked.groupby([*_SIZE, "epsilon", "trust"]):
         best = group.loc[group["mean"].idxmin()]
-        classes = {name.partition("(")[0] for name in group.loc[group["alike"], "method"]}
+        classes, others = (
+            {name.partition("(")[0] for name in names}
+            for names in (group.loc[group["alike"], "method"], group["method"])
+        )
         rows.append(
             dict(zip([*_SIZE, "epsilon", "trust"], cell, strict=True))
-            | {"use": classes.pop() if len(classes) == 1 else "", "mean": best["mean"], "se": best["se"]}
+            | {"use": classes.pop() if len(classes) == 1 < len(others) else "", "mean": best["mean"], "se": best["se"]}
         )
     return pd.DataFrame(rows)
 
@@ -88,25 +82,6 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
                     }
                 )
     return pd.DataFrame(rows)
-
-
-def people_needed(question: str, epsilon: float, loss: float = 0.01, trust: str = "curator", **heat: Any) -> int:
-    """The fewest people, up to a sixteenth, for which the best choice of a plan loses so little."""
-
-    def enough(people: int) -> bool:
-        found = plan_for({"question": question, "data": "", "people": people} | heat, epsilon, 0.0, trust)
-        return found.best.error <= loss
-
-    high = 16
-    while not enough(high):
-        high *= 2
-        if high > 10**12:
-            return high
-    low = high // 2
-    while high - low > max(1, high // 16):
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 @styled

@@ -15,7 +15,7 @@ from companion.chapters.which_method.arena import EPSILONS, entered, heats, run
 from companion.instruments.seed import root_seed
 from companion.ledger.files import find_root
 
-__all__ = ["again", "cells", "due", "load", "path", "ran", "update", "write"]
+__all__ = ["again", "cells", "due", "heats", "load", "path", "ran", "update", "write"]
 
 _HEAT = ("question", "data", "items", "people", "answers", "k")
 _LABEL = ("epsilon", "delta", "trust", "method")
