@@ -23,7 +23,7 @@ from companion.instruments.sweep import sweep
 from dprank.data.kendall import kendall_distance
 from dprank.plan.setting import Setting, room
 
-__all__ = ["EPSILONS", "FIRST_LOSS", "contest", "heats", "run", "setting_of"]
+__all__ = ["EPSILONS", "FIRST_LOSS", "Label", "contest", "entered", "heats", "run", "setting_of"]
 
 Heat = Mapping[str, Any]
 Losses = dict[str, float]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from companion.chapters.which_method.arena import EPSILONS, entered, heats, run
+from companion.chapters.which_method.arena import EPSILONS, Label, entered, heats, run
 from companion.instruments.seed import root_seed
 from companion.ledger.files import find_root
 
@@ -51,7 +51,7 @@ def heat_of(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"question": row["question"], "data": row["data"], **whole}
 
 
-def label_of(row: Mapping[str, Any]) -> tuple[float, float, str, str]:
+def label_of(row: Mapping[str, Any]) -> Label:
     """Epsilon, delta, trust and name of a row's mechanism."""
     return float(row["epsilon"]), float(row["delta"]), str(row["trust"]), str(row["method"])
 
@@ -61,13 +61,13 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[[*_HEAT, *_LABEL]].drop_duplicates()
 
 
-def due(heat: Mapping[str, Any]) -> dict[tuple[float, float, str, str], str]:
+def due(heat: Mapping[str, Any]) -> dict[Label, str]:
     """Labels of all who enter a heat today, and how they are made."""
     everybody = [it for epsilon in EPSILONS for it in entered(heat, epsilon)]
     return {label: re.sub(" at 0x[0-9a-f]+", "", repr(mechanism)) for label, mechanism in everybody}
 
 
-def ran(heat: Mapping[str, Any], only: Container[tuple[float, float, str, str]]) -> pd.DataFrame:
+def ran(heat: Mapping[str, Any], only: Container[Label]) -> pd.DataFrame:
     """Rows of a heat."""
     made, frame = due(heat), run([heat], only=only)
     return settled(frame.assign(made=[made[label_of(row)] for _, row in frame.iterrows()]))

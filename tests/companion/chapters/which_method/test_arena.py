@@ -242,9 +242,8 @@ def test_the_table_is_made_of_what_it_lacks(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_plan_recommends_one_of_the_best(committed):
-    # every cell is judged where the book is built; here some of every question
-    judged = committed.merge(table.cells(committed)[["question", "people"]].drop_duplicates())
-    some = judged[judged["people"].isin([400]) & judged["epsilon"].isin([0.2, 1.0, 5.0])]
+    # with 400 people; over all heats it is right less often, see page 13b
+    some = committed[(committed["people"] == 400) & committed["epsilon"].isin([0.2, 1.0, 5.0])]
     found = advice.advised(some)
     assert len(found) > 100
     assert found["right"].mean() >= 0.95, found[found["right"] == 0].to_string()
