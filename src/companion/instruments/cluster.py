@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -41,10 +42,13 @@ def workers(address: str) -> Iterator[Any]:
         raise ValueError("distributed is not installed; in the clone: pip install -e '.[scale]'") from None
     # what becomes of a worker is the scheduler's to say, and a cell that writes to stderr is at fault
     logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
-    try:
+    client = None
+    with suppress(OSError, TypeError, ValueError):
         client = Client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, TypeError, ValueError):
-        raise ValueError(f"scheduler: {address!r}: nobody answers there; an address like tcp://HOST:8786") from None
+    if client is None:
+        # what is left of it stops its loop when it is collected: met while another client starts, both wait for ever
+        gc.collect()
+        raise ValueError(f"scheduler: {address!r}: nobody answers there; an address like tcp://HOST:8786")
     try:
         found = client.run(same_bits, on_error="return")
         if not found:
