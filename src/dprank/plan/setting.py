@@ -36,7 +36,7 @@ class Setting:
 
     Parameters
     ----------
-    question : {"ranking", "consensus", "topk", "agreement"}
+    question : {"ranking", "consensus", "winner", "topk", "agreement"}
     n_items, persons : int
     epsilon, delta, adjacency
         As of every mechanism.
@@ -54,6 +54,8 @@ class Setting:
     trust : {"curator", "nobody"}
     public_graph : bool
         Whether everybody may know who compared what.
+    design : {"once", "matching"}
+        Whether people compare different pairs, or are never asked about an item twice.
     ordered, values : bool
         Whether a top k comes in its order, and with its counts.
     share : float
@@ -87,6 +89,7 @@ class Setting:
     protect: str = "person"
     trust: str = "curator"
     public_graph: bool = False
+    design: str = "once"
     ordered: bool = True
     values: bool = False
     share: float = 0.5
@@ -124,6 +127,7 @@ class Setting:
             protect=require_one_of("protect", self.protect, ("person", "answer")),
             trust=require_one_of("trust", self.trust, ("curator", "nobody")),
             public_graph=require_bool("public_graph", self.public_graph),
+            design=require_one_of("design", self.design, ("once", "matching")),
             ordered=require_bool("ordered", self.ordered),
             values=require_bool("values", self.values),
             share=require_real("share", self.share, "a share in (0, 1) is needed", unit),
@@ -131,6 +135,11 @@ class Setting:
         )
         if self.protect == "answer" and self.question != "ranking":
             raise ValueError(f"protect = 'answer', question = {self.question!r}; an answer alone is one of a ranking")
+        if self.design == "matching" and (self.question != "ranking" or max(self.given) > n_items // 2):
+            raise ValueError(
+                f"design = 'matching', question = {self.question!r}, given = {max(self.given)}; a ranking is needed, and "
+                f"of {n_items} items at most {n_items // 2} answers without an item twice"
+            )
         if tallied and not self.gap < self.share:
             raise ValueError(f"gap = {self.gap}, share = {self.share}; the next item has share less gap: above 0")
         if tallied and self.share + (self.k - 1) * self.gap >= 1:
