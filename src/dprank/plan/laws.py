@@ -41,7 +41,7 @@ Noise = Literal["none", "laplace", "gaussian", "conditioned", "cube", "gumbel", 
 #: Of all distances at once that tell items apart.
 LEVEL = 0.95
 #: All pairs are gone through up to so many items.
-_FEW = 40
+_FEW = 100
 #: Noise so many times narrower than what sampling does is as good as normal.
 _NARROW = 300.0
 #: Cells of an integral; nodes of the sum over what sampling does.

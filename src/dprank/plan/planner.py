@@ -13,7 +13,7 @@ from dprank._require import require_one_of, require_whole, shown
 from dprank._search import largest, least
 from dprank.data.comparisons import item_names
 from dprank.plan.setting import MOST_PERSONS, NONE, Candidate, Drawn, Setting, louder, room
-from dprank.plan.tags import Question, tag_of
+from dprank.plan.tags import DATA, Question, tag_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,11 +24,10 @@ __all__ = ["Choice", "Plan", "alike", "named", "plan"]
 _CLOSE = 0.02
 #: Where a search for an epsilon, and for a factor of the noise, gives up.
 _MOST_EPSILON, _LOUDEST = 1e4, 1e6
-#: Kinds of declaration, by question.
-_KINDS = {"ranking": "comparisons", "consensus": "ballots", "agreement": "ballots", "topk": "tallies"}
 _ERRORS = {
     "ranking": "pairs in the wrong order",
     "consensus": "pairs in the wrong order",
+    "winner": "chance to name another winner",
     "topk": "of the top k wrong",
     "agreement": "chance to miss the agreement",
 }
@@ -216,7 +215,7 @@ class Plan:
         """
         if self.setting.trust == "nobody":
             raise ValueError("trust = 'nobody'; people send reports, so there is no file that a release could read")
-        lines = [f"kind = {json.dumps(_KINDS[self.setting.question])}"]
+        lines = [f"kind = {json.dumps(DATA[self.setting.question])}"]
         if self.items is not None:
             lines.append(f"items = {json.dumps(list(self.items), ensure_ascii=False)}")
         lines += ["", *self.release_lines()]
@@ -247,7 +246,7 @@ def plan(
 
     Parameters
     ----------
-    question : {"ranking", "consensus", "topk", "agreement"}
+    question : {"ranking", "consensus", "winner", "topk", "agreement"}
     items : int or sequence of str
         How many, at most 1000 (10^8 of a top k); or all of them.
     persons : int
@@ -303,8 +302,8 @@ def plan(
         k = min(10, count - 1) if question == "topk" else 1
     k = require_whole("k", k, 1, max(count - 1, 1))
     if phi is not None:
-        if gap is not None or question not in ("consensus", "agreement"):
-            raise ValueError(f"phi = {shown(phi)}; it goes with consensus and agreement, and without a gap")
+        if gap is not None or question not in ("consensus", "winner", "agreement"):
+            raise ValueError(f"phi = {shown(phi)}; it goes with consensus, winner and agreement, and without a gap")
         if isinstance(phi, bool) or not isinstance(phi, int | float) or not 0 < phi < 1:
             raise ValueError(f"phi = {shown(phi)}; a spread in (0, 1) is needed")
         gap = (1 - phi) / (1 + phi)

@@ -56,6 +56,12 @@ class Setting:
         Whether everybody may know who compared what.
     design : {"once", "matching"}
         Whether people compare different pairs, or are never asked about an item twice.
+    camps : float, optional
+        Of consensus and winner: share of the people who have the right order in mind, where the others have it with its
+        halves exchanged; above 1/2. Unless said, one order is supposed, and of choices that are as good the one is
+        taken that camps harm least.
+    named : int, optional
+        How many places a ballot names, of consensus and winner: all, unless said.
     ordered, values : bool
         Whether a top k comes in its order, and with its counts.
     share : float
@@ -90,6 +96,8 @@ class Setting:
     trust: str = "curator"
     public_graph: bool = False
     design: str = "once"
+    camps: float | None = None
+    named: int | None = None
     ordered: bool = True
     values: bool = False
     share: float = 0.5
@@ -128,6 +136,10 @@ class Setting:
             trust=require_one_of("trust", self.trust, ("curator", "nobody")),
             public_graph=require_bool("public_graph", self.public_graph),
             design=require_one_of("design", self.design, ("once", "matching")),
+            camps=None
+            if self.camps is None
+            else require_real("camps", self.camps, "a share above 1/2 and at most 1 is needed", lambda x: 0.5 < x <= 1),
+            named=None if self.named is None else require_whole("named", self.named, 2, n_items),
             ordered=require_bool("ordered", self.ordered),
             values=require_bool("values", self.values),
             share=require_real("share", self.share, "a share in (0, 1) is needed", unit),
@@ -135,6 +147,8 @@ class Setting:
         )
         if self.protect == "answer" and self.question != "ranking":
             raise ValueError(f"protect = 'answer', question = {self.question!r}; an answer alone is one of a ranking")
+        if self.question not in ("consensus", "winner") and (self.camps, self.named) != (None, None):
+            raise ValueError(f"camps and named are of ballots that are put in order; question = {self.question!r}")
         if self.design == "matching" and (self.question != "ranking" or max(self.given) > n_items // 2):
             raise ValueError(
                 f"design = 'matching', question = {self.question!r}, given = {max(self.given)}; a ranking is needed, and "
