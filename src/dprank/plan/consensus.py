@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from dprank.aggregation.private_footrule import footrule_costs
 from dprank.aggregation.sent_reports import completed
-from dprank.plan.crowd import POLLS, Crowd, ballots, crowd_of, margins, middles, mixed, scored
+from dprank.plan.crowd import POLLS, Crowd, ballots, crowd_of, in_camps, margins, middles, mixed, scored
 from dprank.plan.laws import Noise, pair_right, pairs_of, summed_up, told_apart
 from dprank.plan.ranking import middle
 from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
@@ -105,6 +105,14 @@ class Placing(Candidate):
         scale = self._scale(drawn, persons)
         return pair_right(persons * (mean[j] - mean[i]), persons * variance, drawn.noise, scale)
 
+    def wrong(self, drawn: Drawn) -> float:
+        """Expected share of pairs."""
+        return float((1 - self._right(drawn, self.setting.persons)) @ pairs_of(self.setting.n_items).weight)
+
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        there = in_camps(self)
+        return None if there is None else there.wrong(drawn)
+
     def accuracy(self, drawn: Drawn, persons: int) -> float:
         return float(self._right(drawn, persons)[middle(self.setting.n_items)])
 
@@ -118,9 +126,8 @@ class Placing(Candidate):
         every = summed_up(-sums - scale * _noise(drawn.noise, rows, setting.n_items), setting.k)
         step = 0.0 if self.local or self.mechanism == "NoisyMatrix" else 1.0
         apart = told_apart(drawn.noise, scale, setting.n_items, step)
-        right = self._right(drawn, persons)
         return Measured(
-            float((1 - right) @ weight),
+            self.wrong(drawn),
             bare,
             bare,
             apart,
@@ -222,18 +229,26 @@ class Ordering(Candidate):
         pairs, at = pairs_of(self.setting.n_items), middle(self.setting.n_items)
         return float((places[:, pairs.better[at]] < places[:, pairs.worse[at]]).mean())
 
+    def wrong(self, drawn: Drawn) -> float:
+        """Expected share of pairs."""
+        return _wrong(self.places(drawn, self.setting.persons))
+
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        there = in_camps(self)
+        return None if there is None else there.wrong(drawn)
+
     def measured(self, drawn: Drawn) -> Measured:
         setting = self.setting
-        weight = pairs_of(setting.n_items)
-
-        def wrong(places: Array) -> float:
-            return float(((places[:, weight.better] > places[:, weight.worse]) @ weight.weight).mean())
-
         places, bare = (self.places(noise, setting.persons) for noise in (drawn, NONE))
         right = self.accuracy(drawn, setting.persons)
         # a wider error bar than noise has: what is lost to sampling is no more than all
-        lost = min(wrong(bare), wrong(places))
-        return Measured(wrong(places), lost, lost, None, None, right, *summed_up(-places, setting.k))
+        lost = min(_wrong(bare), _wrong(places))
+        return Measured(_wrong(places), lost, lost, None, None, right, *summed_up(-places, setting.k))
+
+
+def _wrong(places: Array) -> float:
+    better, worse, weight = pairs_of(places.shape[1])
+    return float(((places[:, better] > places[:, worse]) @ weight).mean())
 
 
 def _by_sums(table: Array, n_items: int) -> Array:
@@ -264,7 +279,7 @@ def candidates(setting: Setting) -> list[Candidate]:
     ['LocalBorda', 'LocalMatrix']
     """
     found: list[Candidate] = []
-    partial = crowd_of(setting).cut
+    partial = setting.named is not None
     for name in choosable("consensus", setting.trust):  # type: ignore[arg-type]
         if name in left_out(setting):
             continue
@@ -305,7 +320,7 @@ def left_out(setting: Setting) -> dict[str, str]:
     m, found = setting.n_items, {}
     if setting.trust == "nobody":
         return {"LocalMatrix": f"reports about pairs are simulated up to {REPORTED} items"} if m > REPORTED else {}
-    if crowd_of(setting).cut:
+    if setting.named is not None:
         takes = "it takes ballots that name all items"
         found = {name: takes for name in choosable("consensus", "curator") if not TAGS[name].partial}
     elif m > SORTED:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dprank.models.mallows import Mallows
 from dprank.plan.laws import pairs_of
-from dprank.plan.setting import Setting
+from dprank.plan.setting import CAMP, Setting
 
-__all__ = ["Crowd", "Scored", "ballots", "crowd_of", "mallows_places", "margins", "middles", "mixed", "scored"]
+__all__ = ["Crowd", "Scored", "ballots", "crowd_of", "in_camps", "mallows_places", "margins", "middles", "mixed", "scored"]
 
 Array = NDArray[np.float64]
 _SEED = 20260102
@@ -56,6 +57,19 @@ class Crowd(NamedTuple):
     def other(self) -> NDArray[np.int64]:
         """Place of every item in the order of the other camp."""
         return (np.arange(self.n_items) + self.n_items // 2) % self.n_items
+
+
+def in_camps(one: Any) -> Any:
+    """A choice where there are two camps; None where somebody said whether there are.
+
+    Examples
+    --------
+    >>> from dprank.plan.consensus import candidates
+    >>> in_camps(candidates(Setting("consensus", 5, 100, 1.0))[0]).setting.camps
+    0.6
+    """
+    setting = one.setting
+    return None if setting.camps is not None else replace(one, setting=replace(setting, camps=CAMP))
 
 
 def crowd_of(setting: Setting) -> Crowd:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import product
 from typing import Any, NamedTuple, get_args
 
@@ -16,6 +16,7 @@ from dprank.data.counting import GRAIN
 from dprank.plan.dependent import Dependent, dependent_right
 from dprank.plan.laws import pair_right, pairs_of, simulated, told_apart
 from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
+from dprank.plan.unequal import counted_wrong, fitted_wrong
 from dprank.privacy.cube import cube_law
 
 __all__ = ["Counting", "Likelihood", "candidates", "left_out"]
@@ -167,9 +168,13 @@ class Counting(Candidate):
 
     def drawn(self, epsilon: float) -> Drawn:
         made = self.made(epsilon)
-        if made.noise == "cube":  # so wide a cube is not drawn
-            cube_law(made.scale / GRAIN[self.score], made.n_items)
         return Drawn(made.noise, made.scale)
+
+    def _made(self, epsilon: float) -> Any:
+        made = super()._made(epsilon)
+        if getattr(made, "noise", None) == "cube":  # refuses a cube that is too wide to be drawn
+            cube_law(made.scale / GRAIN[self.score], made.n_items)
+        return made
 
     @cached_property
     def counted(self) -> tuple[int, ...]:
@@ -185,11 +190,10 @@ class Counting(Candidate):
 
     def wrong(self, drawn: Drawn, persons: int, answers: tuple[int, ...]) -> float:
         mean, variance = self.spread(answers)
-        return float((1 - self._right(drawn, persons, mean, variance)) @ pairs_of(self.setting.n_items).weight)
+        return float((1 - self._chance(drawn, persons * mean, persons * variance)) @ pairs_of(self.setting.n_items).weight)
 
-    def _right(self, drawn: Drawn, persons: int, mean: Array, variance: Array) -> Array:
-        """Chances of pairs, given what a person adds to them."""
-        apart, wide = persons * mean, persons * variance
+    def _chance(self, drawn: Drawn, apart: Array, wide: Array) -> Array:
+        """Chances of pairs, by mean and variance of their differences."""
         if drawn.noise == "conditioned" or drawn.noise == "cube":
             return dependent_right(drawn.noise, self.setting.n_items, drawn.scale, apart, wide)
         return pair_right(apart, wide, drawn.noise, drawn.scale)
@@ -197,7 +201,13 @@ class Counting(Candidate):
     def accuracy(self, drawn: Drawn, persons: int) -> float:
         at = middle(self.setting.n_items)
         mean, variance = (one[at] for one in self.spread(self.counted))
-        return float(self._right(drawn, persons, mean, variance))
+        return float(self._chance(drawn, persons * mean, persons * variance))
+
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        if self.setting.design == "matching":
+            return None
+        m, gap, persons = self.setting.n_items, self.setting.gap, self.setting.persons
+        return counted_wrong(m, gap, self.score, persons * float(np.mean(self.counted)), partial(self._chance, drawn))
 
     def measured(self, drawn: Drawn) -> Measured:
         setting = self.setting
@@ -267,6 +277,13 @@ class Likelihood(Counting):
     def drawn(self, epsilon: float) -> Drawn:
         # a win more is two net wins more
         return Drawn("laplace", 2 * self.made(epsilon).scale)
+
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        setting = self.setting
+        if setting.design == "matching":
+            return None
+        answers = setting.persons * float(np.mean(self.counted))
+        return fitted_wrong(setting.n_items, setting.gap, answers, drawn.scale / math.sqrt(2))
 
     def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:
         return None, None  # strengths have no independent noise

@@ -22,10 +22,18 @@ from dprank.plan.laws import Noise
 from dprank.plan.tags import Question
 from dprank.privacy.guarantee import Adjacency
 
-__all__ = ["Candidate", "Drawn", "Measured", "Setting", "louder", "room"]
+__all__ = ["CAMP", "ELSEWHERE", "Candidate", "Drawn", "Measured", "Setting", "louder", "room"]
 
 #: Most items of what is planned: of a top k, and of orders.
 MOST_TALLIED, MOST_ORDERED = 10**8, 1000
+#: What else people may be, if nobody said: it decides between choices that are as good for those who are supposed.
+ELSEWHERE = {
+    "ranking": "half of the items are asked about four times as often",
+    "consensus": "four in ten have the halves of the order exchanged",
+    "winner": "four in ten have the halves of the order exchanged",
+}
+#: Share of the larger of two camps there.
+CAMP = 0.6
 #: Most persons.
 MOST_PERSONS = 10**12
 
@@ -61,7 +69,8 @@ class Setting:
         halves exchanged; above 1/2. Unless said, one order is supposed, and of choices that are as good the one is
         taken that camps harm least.
     named : int, optional
-        How many places a ballot names, of consensus and winner: all, unless said.
+        Of consensus and winner: how many places a ballot names, at most; such ballots have gaps and may have ties.
+        Unless said, all ballots rank all items.
     ordered, values : bool
         Whether a top k comes in its order, and with its counts.
     share : float
@@ -298,3 +307,7 @@ class Candidate(ABC):
     @abstractmethod
     def measured(self, drawn: Drawn) -> Measured:
         """All that a plan says."""
+
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        """The error where people are not as supposed, see `ELSEWHERE`; None where nothing else is weighed."""
+        return None

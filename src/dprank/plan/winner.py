@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._quadrature import gauss
-from dprank.plan.crowd import Crowd, crowd_of, margins, mixed, scored
+from dprank.plan.crowd import Crowd, crowd_of, in_camps, margins, mixed, scored
 from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
 
 __all__ = ["PAIRED", "Winning", "candidates", "first_named", "left_out"]
@@ -86,6 +86,10 @@ class Winning(Candidate):
         scores = _scores(crowd_of(self.setting), self.parameters["rule"], persons)
         return first_named(scores, 0.0 if drawn.noise == "none" else drawn.scale)
 
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        there = in_camps(self)
+        return None if there is None else 1 - there.accuracy(drawn, self.setting.persons)
+
     def measured(self, drawn: Drawn) -> Measured:
         right, bare = (self.accuracy(noise, self.setting.persons) for noise in (drawn, NONE))
         lost = min(1 - bare, 1 - right)
@@ -103,7 +107,7 @@ def candidates(setting: Setting) -> list[Candidate]:
     if setting.trust == "nobody":
         return []
     shared = {"n_items": setting.n_items, "adjacency": setting.adjacency}
-    partial = {"ballots": "partial"} if crowd_of(setting).cut else {}
+    partial = {"ballots": "partial"} if setting.named is not None else {}
     told = {"mechanism": "PrivateWinner", "adjacency": setting.adjacency}
     rules = ("maximin", "borda") if setting.n_items <= PAIRED else ("borda",)
     return [
