@@ -68,9 +68,7 @@ def dependent_variance(noise: Dependent, n_items: int) -> float:
     return float(chance @ ((t**3 / 3 + t * t + 2 * t + 2) / (1 + t)))
 
 
-def dependent_right(
-    noise: Dependent, n_items: int, scale: float, apart: ArrayLike, variance: ArrayLike
-) -> Array:
+def dependent_right(noise: Dependent, n_items: int, scale: float, apart: ArrayLike, variance: ArrayLike) -> Array:
     r"""Chance that the better of two items has the larger noisy score.
 
     Parameters
@@ -146,8 +144,8 @@ def dependent_apart(noise: Dependent, n_items: int, scale: float, step: float, l
 
     Examples
     --------
-    >>> round(dependent_apart("cube", 10, 1.0, 0.0, 0.95), 1), round(dependent_apart("conditioned", 10, 1.0, 0.0, 0.95), 1)
-    (26.8, 8.2)
+    >>> [round(dependent_apart(noise, 10, 1.0, 0.0, 0.95), 1) for noise in ("cube", "conditioned")]
+    [26.8, 8.2]
     """
     if noise == "cube":
         radius, chance = _mixture(noise, n_items)

@@ -64,8 +64,8 @@ class Choice:
     band : tuple of float or None
         Share of pairs in the wrong order in 19 of 20 releases.
     elsewhere : float or None
-        The error where people are not as supposed (`dprank.plan.setting.ELSEWHERE`), of those choices that are nearly as
-        good as the best.
+        The error where people are not as supposed (`dprank.plan.setting.ELSEWHERE`), of those choices that are nearly
+        as good as the best.
     epsilon_needed, persons_needed : float or None
         For the wanted accuracy, the other as given; infinity where nothing is enough.
     trust : {"curator", "nobody"}
@@ -353,9 +353,7 @@ def plan(
 def _weighed_elsewhere(found: Sequence[tuple[Candidate, Choice]]) -> list[Choice]:
     """The choices; those that are nearly as good as the first say what they do where people are not as supposed."""
     first = found[0][1]
-    near = [
-        choice.publishable and choice.error - first.error <= _SLIGHT + _NEAR * first.error for _, choice in found
-    ]
+    near = [choice.publishable and choice.error - first.error <= _SLIGHT + _NEAR * first.error for _, choice in found]
     if all(alike(choice, first) for (_, choice), it in zip(found, near, strict=True) if it):
         return [choice for _, choice in found]
     return [

@@ -37,7 +37,7 @@ FIRST_LOSS = {"ranking": "pairs", "consensus": "pairs", "winner": "winner", "top
 DRAWN, LEAST, MOST = 10_000_000, 20, 250
 _LABELS = ("epsilon", "delta", "trust", "method", "loss")
 
-#: Items, people and answers (ranking); items and people (consensus, winner, agreement); items, people, answers and k (top k).
+#: Items, people and answers (ranking); items and people (consensus, winner, agreement); and answers and k (top k).
 _SIZES: dict[str, list[dict[str, int]]] = {
     "ranking": [
         {"items": m, "people": n, "answers": a}
