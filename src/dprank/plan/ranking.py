@@ -309,17 +309,17 @@ def candidates(setting: Setting) -> list[Candidate]:
             "per_person": bound,
             "unit": "voter" if whole else "comparison",
         }
-        said: dict[str, Any] = {"protect": setting.protect} | ({"answers": bound} if bound else {})
+        most = {"answers": bound} if bound else {}
         for score, design, (noise, delta) in _counts(setting):
             chosen = {"score": score, "design": design, "adjacency": setting.adjacency}
-            asked: dict[str, Any] = said | chosen | ({"delta": delta} if delta else {})
-            if noise in get_args(Dependent):
-                asked |= {"noise": noise}
+            told = {"noise": noise} if noise in get_args(Dependent) else {}
+            asked: dict[str, Any] = {"protect": setting.protect} | chosen | told | most
+            asked |= {"delta": delta} if delta else {}
             made = shared | chosen | {"delta": delta, "noise": noise}
             found.append(Counting(setting, "NoisyCounts", made, asked))
         if setting.public_graph and setting.adjacency == "replace" and setting.n_items <= FITTED:
             graph: dict[str, Any] = {"ridge": 1.0, "graph": "public"}
-            asked = said | {"mechanism": "PerturbedMLE", "public_graph": True}
+            asked = {"protect": setting.protect, "mechanism": "PerturbedMLE", "public_graph": True} | most
             found.append(Likelihood(setting, "PerturbedMLE", shared | graph, asked))
     return found
 
