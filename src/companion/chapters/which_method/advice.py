@@ -69,9 +69,9 @@ def called(choice: Choice) -> str:
 
 
 def advised(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row a cell: ``advice`` and its ``excess`` over the ``best``; whether it is ``right``, alike to the best.
+    """A row a cell: ``advice``, its ``loss`` and ``excess`` over the ``best``; whether it is ``right``, alike to the best.
 
-    Neither is known, and both are nan, where the advice was not run: it does not take such ballots, or takes too long.
+    None of these is known, and they are nan, where the advice was not run: it does not take such ballots, or takes too long.
     ``close``: the plan says that it is too close to call.
     """
     rows = []
@@ -82,11 +82,12 @@ def advised(frame: pd.DataFrame) -> pd.DataFrame:
             mine = group[group["method"] == called(found.best)].sort_values("delta")
             best = group.loc[group["mean"].idxmin(), "method"]
             row = where | {"budget": delta, "advice": called(found.best), "best": best, "close": _close(found)}
+            row["second"] = "" if found.second is None else called(found.second)
             if mine.empty:
-                rows.append(row | {"excess": math.nan, "right": math.nan})
+                rows.append(row | {"loss": math.nan, "excess": math.nan, "right": math.nan})
                 continue
             at = mine.iloc[-1 if found.best.parameters.get("delta") else 0]
-            rows.append(row | {"excess": at["excess"], "right": float(at["alike"])})
+            rows.append(row | {"loss": at["mean"], "excess": at["excess"], "right": float(at["alike"])})
     return pd.DataFrame(rows)
 
 
