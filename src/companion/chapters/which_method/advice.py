@@ -82,7 +82,7 @@ def advised(frame: pd.DataFrame) -> pd.DataFrame:
             mine = group[group["method"] == called(found.best)].sort_values("delta")
             best = group.loc[group["mean"].idxmin(), "method"]
             row = where | {"budget": delta, "advice": called(found.best), "best": best, "close": _close(found)}
-            row["second"] = "" if found.second is None else called(found.second)
+            row |= {"second": "" if found.second is None else called(found.second), "means": found.error_means}
             if mine.empty:
                 rows.append(row | {"loss": math.nan, "excess": math.nan, "right": math.nan})
                 continue

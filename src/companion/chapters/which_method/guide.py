@@ -12,10 +12,16 @@ from companion.chapters.which_method.arena import FIRST_LOSS
 from companion.chapters.which_method.contenders import DELTA
 from companion.instruments.style import COLOURS, styled
 
-__all__ = ["answers", "draw_map", "map_of"]
+__all__ = ["answers", "draw_map", "map_of", "maps", "readable"]
 
 _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
+_ASKED = {
+    "ranking": "an order, from answers about two items",
+    "consensus": "an order, from ballots",
+    "topk": "the most frequent items",
+    "agreement": "do ballots agree at all?",
+}
 
 
 def _worst_kind(frame: pd.DataFrame) -> pd.DataFrame:
@@ -46,6 +52,11 @@ def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFra
             | {"use": classes.pop() if len(classes) == 1 < len(others) else "", "mean": best["mean"], "se": best["se"]}
         )
     return pd.DataFrame(rows)
+
+
+def maps(frame: pd.DataFrame) -> pd.DataFrame:
+    """The maps of all questions, without a delta."""
+    return pd.concat([map_of(frame, question).assign(question=question) for question in FIRST_LOSS], ignore_index=True)
 
 
 def answers(frame: pd.DataFrame) -> pd.DataFrame:
@@ -82,6 +93,26 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
                     }
                 )
     return pd.DataFrame(rows)
+
+
+def readable(found: pd.DataFrame) -> pd.DataFrame:
+    """`answers` in words; what is the same with and without a delta stands once, and shares are in per cent."""
+    same = ["question", "trust", "use", "second"]
+    told = found.assign(
+        delta=found.groupby(same)["delta"].transform(lambda it: "either way" if len(it) > 1 else f"{it.iloc[0]:g}")
+    )
+    told = told.drop_duplicates(same)
+    return pd.DataFrame(
+        {
+            "what is asked": told["question"].map(_ASKED),
+            "trusted": told["trust"].map({"curator": "somebody", "nobody": "nobody"}),
+            "δ": told["delta"],
+            "use": told["use"],
+            "best in": told["best in"].map("{:.0%}".format),
+            "costs": told["costs"].map("{:.1%}".format),
+            "second": told["second"],
+        }
+    )
 
 
 @styled

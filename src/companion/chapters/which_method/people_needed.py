@@ -13,7 +13,7 @@ import dprank
 from companion.instruments.style import COLOURS, styled
 from dprank._search import least
 
-__all__ = ["ASKED", "draw_people", "needed", "people_frame"]
+__all__ = ["ASKED", "draw_people", "needed", "people_frame", "rounded"]
 
 #: What is asked, in words: the question, what it is asked with, and who is trusted.
 ASKED: dict[str, dict[str, Any]] = {
@@ -57,6 +57,17 @@ def people_frame(items: int, epsilons: Sequence[float], error: float = 0.01) -> 
             for epsilon in epsilons
         ]
     )
+
+
+def rounded(people: float) -> str:
+    """To two digits, for a sentence; as close as the search comes.
+
+    Examples
+    --------
+    >>> rounded(51_200), rounded(math.inf)
+    ('51,000', 'more than a hundred million')
+    """
+    return f"{float(f'{people:.2g}'):,.0f}" if people <= _MOST else "more than a hundred million"
 
 
 @styled

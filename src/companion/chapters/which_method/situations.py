@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -12,7 +13,7 @@ from companion.chapters.which_method.advice import advised
 from companion.chapters.which_method.arena import setting_of
 from companion.chapters.which_method.contenders import DELTA
 
-__all__ = ["SITUATIONS", "Situation", "checked", "rows_of"]
+__all__ = ["SITUATIONS", "Situation", "checked", "rows_of", "told"]
 
 #: Lead of an item over the next that a plan supposes where it is told of none.
 _GAP = 0.1
@@ -138,8 +139,23 @@ def checked(frame: pd.DataFrame, situations: Iterable[Situation] = SITUATIONS) -
                 "plan": mine["advice"],
                 "loses": mine["loss"],
                 "second": mine["second"],
+                "means": mine["means"],
                 "best": mine["best"],
                 "right": mine["right"] == 1,
             }
         )
     return pd.DataFrame(rows)
+
+
+def told(judged: pd.DataFrame, situations: Iterable[Situation] = SITUATIONS) -> str:
+    """What was `checked`, as HTML for readers: the words, what is typed, and what is recommended."""
+    items = []
+    for situation, row in zip(situations, judged.itertuples(), strict=True):
+        best = "the best, or alike to it" if row.right else f"{escape(row.best)} is better"
+        second = f"; second best {escape(row.second)}" if row.second else ""
+        items.append(
+            f"<dt><strong>{escape(situation.who)}</strong> {escape(situation.words)}</dt>"
+            f"<dd><code>{escape(situation.call)}</code><br/>"
+            f"<strong>{escape(row.plan)}</strong>: {row.loses:.1%} {row.means}; {best}{second}.</dd>"
+        )
+    return "<dl>" + "".join(items) + "</dl>"

@@ -242,7 +242,7 @@ def test_the_table_is_made_of_what_it_lacks(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_plan_recommends_one_of_the_best(committed):
-    # with 400 people; over all heats it is right less often, see page 13b
+    # with 400 people; over all heats it is right less often, see page 15b
     some = committed[(committed["people"] == 400) & committed["epsilon"].isin([0.2, 1.0, 5.0])]
     found = advice.advised(some)
     assert len(found) > 100
