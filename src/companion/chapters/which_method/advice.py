@@ -69,9 +69,9 @@ def called(choice: Choice) -> str:
 
 
 def advised(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row a cell: ``advice``, its ``loss`` and ``excess`` over the ``best``; whether it is ``right``, alike to the best.
+    """A row a cell: ``advice``, its ``loss``, its ``excess`` over the ``best``; is it ``right``, alike to the best?
 
-    None of these is known, and they are nan, where the advice was not run: it does not take such ballots, or takes too long.
+    The three are nan where the advice was not run: it does not take such ballots, or takes too long.
     ``close``: the plan says that it is too close to call.
     """
     rows = []

@@ -65,7 +65,7 @@ def _heat(question: str, data: str, items: int, people: int, **more: int) -> dic
 SITUATIONS = (
     Situation(
         "A ministry",
-        "asks 400 teachers which of two reforms they prefer, five pairs each, drawn in public, and wants all twenty in order.",
+        "asks 400 teachers which of two reforms is better, five pairs each, by public lot. It wants all twenty in order.",
         _heat("ranking", "ladder", 20, 400, answers=5),
         1.0,
     ),
@@ -91,7 +91,7 @@ SITUATIONS = (
     ),
     Situation(
         "A divided party",
-        "has ballots of 10,000 members on twenty candidates. Two wings are known to disagree; a small delta is allowed.",
+        "has ballots of 10,000 members on twenty candidates. Two wings are known to disagree; a delta is allowed.",
         _heat("consensus", "two camps", 20, 10_000),
         1.0,
         DELTA,
@@ -128,7 +128,7 @@ def rows_of(frame: pd.DataFrame, situation: Situation) -> pd.DataFrame:
 
 
 def checked(frame: pd.DataFrame, situations: Iterable[Situation] = SITUATIONS) -> pd.DataFrame:
-    """A row a situation: what a plan recommends, what that loses in the arena, the best there, and whether it is right."""
+    """A row a situation: what a plan recommends, what that loses in the arena, the best there, and is it right?"""
     rows = []
     for situation in situations:
         judged = advised(rows_of(frame, situation))
