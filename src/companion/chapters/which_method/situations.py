@@ -65,7 +65,7 @@ def _heat(question: str, data: str, items: int, people: int, **more: int) -> dic
 SITUATIONS = (
     Situation(
         "A ministry",
-        "asks 400 teachers which of two reforms is better, five pairs each, by public lot. All twenty are to be ordered.",
+        "asks 400 teachers which of two reforms is better, five pairs each, by public lot. It wants to order all.",
         _heat("ranking", "ladder", 20, 400, answers=5),
         1.0,
     ),
