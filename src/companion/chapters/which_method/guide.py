@@ -11,8 +11,9 @@ from companion.chapters.which_method.advice import standing
 from companion.chapters.which_method.arena import FIRST_LOSS
 from companion.chapters.which_method.contenders import DELTA
 from companion.instruments.style import COLOURS, styled
+from dprank.plan.tags import TAGS
 
-__all__ = ["answers", "draw_map", "map_of", "maps", "readable"]
+__all__ = ["answers", "draw_map", "map_of", "maps", "needs", "readable"]
 
 _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
@@ -99,20 +100,25 @@ def readable(found: pd.DataFrame) -> pd.DataFrame:
     """`answers` in words; what is the same with and without a delta stands once, and shares are in per cent."""
     same = ["question", "trust", "use", "second"]
     told = found.assign(
-        delta=found.groupby(same)["delta"].transform(lambda it: "either way" if len(it) > 1 else f"{it.iloc[0]:g}")
+        delta=found.groupby(same)["delta"].transform(
+            lambda it: "" if len(it) > 1 else ", with a δ" if it.iloc[0] else ", without a δ"
+        )
     )
     told = told.drop_duplicates(same)
     return pd.DataFrame(
         {
-            "what is asked": told["question"].map(_ASKED),
-            "trusted": told["trust"].map({"curator": "somebody", "nobody": "nobody"}),
-            "δ": told["delta"],
-            "use": told["use"],
-            "best in": told["best in"].map("{:.0%}".format),
+            "what is asked": told["question"].map(_ASKED) + ", " + told["trust"].map(_WHO) + told["delta"],
+            "use": told["use"] + told["best in"].map(", best in {:.0%}".format),
             "costs": told["costs"].map("{:.1%}".format),
             "second": told["second"],
         }
     )
+
+
+def needs(found: pd.DataFrame) -> str:
+    """What the first and second of `answers` need besides, in sentences."""
+    names = sorted({*found["use"], *found["second"]} - {""})
+    return " ".join(f"{name} needs that {TAGS[name].needs}." for name in names if TAGS[name].needs)
 
 
 @styled

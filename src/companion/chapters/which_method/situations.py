@@ -17,6 +17,8 @@ __all__ = ["SITUATIONS", "Situation", "checked", "rows_of", "told"]
 
 #: Lead of an item over the next that a plan supposes where it is told of none.
 _GAP = 0.1
+#: A loss with which nothing should be published.
+_TOO_MUCH = 0.25
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ SITUATIONS = (
 
 def rows_of(frame: pd.DataFrame, situation: Situation) -> pd.DataFrame:
     """What the arena has on a situation."""
-    where = situation.heat | {"epsilon": situation.epsilon, "trust": situation.trust}
+    where = dict(situation.heat) | {"epsilon": situation.epsilon, "trust": situation.trust}
     seen = frame
     for name, value in where.items():
         seen = seen[seen[name] == value]
@@ -152,10 +154,11 @@ def told(judged: pd.DataFrame, situations: Iterable[Situation] = SITUATIONS) -> 
     items = []
     for situation, row in zip(situations, judged.itertuples(), strict=True):
         best = "the best, or alike to it" if row.right else f"{escape(row.best)} is better"
-        second = f"; second best {escape(row.second)}" if row.second else ""
+        second = f"; second {escape(row.second)}" if row.second else ""
+        warning = " With such a loss nothing should be published: ask more people." if row.loses > _TOO_MUCH else ""
         items.append(
-            f"<dt><strong>{escape(situation.who)}</strong> {escape(situation.words)}</dt>"
-            f"<dd><code>{escape(situation.call)}</code><br/>"
-            f"<strong>{escape(row.plan)}</strong>: {row.loses:.1%} {row.means}; {best}{second}.</dd>"
+            f"<dt>{escape(situation.who)}</dt><dd>{escape(situation.words)}<br/>"
+            f"<code>{escape(situation.call)}</code><br/>"
+            f"<strong>{escape(row.plan)}</strong>: {row.loses:.1%} {row.means}; {best}{second}.{warning}</dd>"
         )
     return "<dl>" + "".join(items) + "</dl>"
