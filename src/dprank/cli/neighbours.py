@@ -22,6 +22,7 @@ from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling
 from dprank.uniformity.laplace import LaplaceUnif
 from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.optimal_vote import OptimalVote
 
 __all__ = ["worst_pairs"]
 
@@ -45,9 +46,23 @@ def worst_pairs(mechanism: Any) -> Pairs:
     raise ValueError(f"no worst neighbours are known of a {type(mechanism).__name__}; dprank.audit takes yours")
 
 
+#: Most ballots of everybody else.
+_MANY = 10_000
+
+
+@worst_pairs.register
+def _of_winners(mechanism: PrivateWinner) -> Pairs:
+    """Besides one ballot alone, one among so many that the first item of all of them wins nearly always."""
+    pairs = _of_ballots(mechanism)
+    others = [list(range(mechanism.n_items))] * min(int(4 * mechanism.scale) + 1, _MANY)
+    items = tuple(map(str, range(mechanism.n_items)))
+    among = (Rankings([*others, *votes.positions.tolist()], items) for votes in next(iter(pairs.values())))
+    one, other = among
+    return pairs | {f"{next(iter(pairs))}, among many": (one, other)}
+
+
 @worst_pairs.register(PrivateBorda)
 @worst_pairs.register(NoisyMatrix)
-@worst_pairs.register(PrivateWinner)
 @worst_pairs.register(ExponentialMechanism)
 @worst_pairs.register(PrivateFootrule)
 @worst_pairs.register(PrivateKwikSort)
@@ -61,6 +76,7 @@ def _of_ballots(mechanism: Any) -> Pairs:
 
 @worst_pairs.register(NoisyNorm)
 @worst_pairs.register(LaplaceUnif)
+@worst_pairs.register(OptimalVote)
 def _of_many_ballots(mechanism: Any) -> Pairs:
     items, order = tuple(map(str, range(mechanism.n_items))), list(range(mechanism.n_items))
     alike = [order] * (mechanism.n_voters - 1)

@@ -32,14 +32,12 @@ Label = tuple[float, float, str, str]
 
 EPSILONS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 #: What each question is judged by.
-FIRST_LOSS = {"ranking": "pairs", "consensus": "pairs", "topk": "missed", "agreement": "missed"}
-#: Items up to which likelihoods are fitted.
-FITTED = 200
+FIRST_LOSS = {"ranking": "pairs", "consensus": "pairs", "winner": "winner", "topk": "missed", "agreement": "missed"}
 #: How many numbers all repetitions of a heat may draw, and between which numbers of repetitions.
 DRAWN, LEAST, MOST = 10_000_000, 20, 250
 _LABELS = ("epsilon", "delta", "trust", "method", "loss")
 
-#: Items, people and answers (ranking); items and people (consensus, agreement); items, people, answers and k (top k).
+#: Items, people and answers (ranking); items and people (consensus, winner, agreement); items, people, answers and k (top k).
 _SIZES: dict[str, list[dict[str, int]]] = {
     "ranking": [
         {"items": m, "people": n, "answers": a}
@@ -54,6 +52,10 @@ _SIZES: dict[str, list[dict[str, int]]] = {
             (5, 50), (5, 400), (5, 10_000), (5, 100_000), (20, 50), (20, 400), (20, 10_000), (20, 100_000),
             (100, 400), (100, 10_000), (1000, 1000),
         ]
+    ],
+    "winner": [
+        {"items": m, "people": n}
+        for m, n in [(5, 50), (5, 400), (5, 10_000), (20, 50), (20, 400), (20, 10_000), (100, 400), (100, 10_000)]
     ],
     "topk": [
         {"items": m, "people": n, "answers": a, "k": k}
@@ -70,6 +72,7 @@ _SIZES: dict[str, list[dict[str, int]]] = {
 _DATA = {
     "ranking": ("ladder", "two camps", "ties", "unequal"),
     "consensus": ("Mallows", "two camps", "cut short"),
+    "winner": ("Mallows", "two camps", "cut short"),
     "topk": ("ladder", "Zipf", "ties"),
     "agreement": ("Mallows", "two camps"),
 }
@@ -90,6 +93,8 @@ def setting_of(heat: Heat, epsilon: float, trust: str = "curator") -> Setting:
     more: dict[str, Any] = {"gap": people_of.gap_of(m)}
     if question == "ranking":
         more |= {"public_graph": True, "given": (1, answers) if heat["data"] == "unequal" else (answers,)}
+    if heat["data"] == "cut short":
+        more["named"] = min(m, people_of.NAMED)
     if question == "topk":
         share, gap = room(heat["k"], (answers,), (), m)
         more = {"share": share, "gap": gap, "k": heat["k"], "ordered": False}
@@ -136,6 +141,8 @@ def _losses(heat: Heat, mechanism: Any, data: Any, rng: np.random.Generator) -> 
     if heat["question"] == "topk":
         shares = people_of.shares(heat["data"], heat["items"], heat["k"], heat["answers"])
         return _chosen(np.asarray(mechanism.release(data, rng).items, np.int64), shares)
+    if heat["question"] == "winner":
+        return {"winner": float(mechanism.release(data, rng).items[0] != "0")}
     if heat["question"] == "agreement":
         return {"missed": float(not rejects(mechanism, data, rng))}
     return _ordered(order_of(mechanism, data, rng))
@@ -145,8 +152,6 @@ def entered(heat: Heat, epsilon: float) -> Iterator[tuple[Label, Any]]:
     """Labels and mechanism of all who answer a heat at an epsilon."""
     form = "partial" if heat["data"] == "cut short" else "full"
     for (name, delta, trust), made in contenders(setting_of(heat, epsilon), form).items():
-        if name.startswith("PerturbedMLE") and heat["items"] > FITTED:
-            continue
         yield (epsilon, delta, trust, name), made
 
 
