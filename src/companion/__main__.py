@@ -150,11 +150,18 @@ def _sampled(number: int) -> None:
 
 
 @app.command()
-def arena() -> None:
-    """Run what the arena's table, data/arena.parquet, lacks: of every mechanism that a plan may choose."""
+def arena(
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Heats run at once; one a processor.")] = None,
+    question: Annotated[list[str] | None, typer.Option(help="Of this question only; repeatable.")] = None,
+) -> None:
+    """Run what the arena's table, data/arena.parquet, lacks, to the same bits whatever the number of jobs."""
     from companion.chapters.which_method import table
+    from companion.chapters.which_method.arena import FIRST_LOSS
+    from companion.press import UsageError
 
-    _say(f"{table.update(_root(), _say)} cells were run")
+    if unknown := set(question or ()) - FIRST_LOSS.keys():
+        raise UsageError(f"--question {min(unknown)}: there are {', '.join(FIRST_LOSS)}")
+    _say(f"{table.update(_root(), _say, jobs or -1, question or None)} cells were run")
 
 
 @app.command()

@@ -19,11 +19,23 @@ from numpy.typing import NDArray
 
 from companion.chapters.which_method import populations as people_of
 from companion.chapters.which_method.contenders import DELTA, Slips, Votes, contenders, order_of, rejects
+from companion.chapters.which_method.estimates import estimate, estimators
 from companion.instruments.sweep import sweep
 from dprank.data.kendall import kendall_distance
 from dprank.plan.setting import Setting, room
 
-__all__ = ["EPSILONS", "FIRST_LOSS", "Label", "contest", "entered", "heats", "run", "setting_of"]
+__all__ = [
+    "EPSILONS",
+    "FIRST_LOSS",
+    "Label",
+    "contest",
+    "drawn_of",
+    "entered",
+    "heats",
+    "repetitions_of",
+    "run",
+    "setting_of",
+]
 
 Heat = Mapping[str, Any]
 Losses = dict[str, float]
@@ -32,20 +44,33 @@ Label = tuple[float, float, str, str]
 
 EPSILONS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 #: What each question is judged by.
-FIRST_LOSS = {"ranking": "pairs", "consensus": "pairs", "topk": "missed", "agreement": "missed"}
+FIRST_LOSS = {
+    "ranking": "pairs",
+    "strengths": "log-error",
+    "consensus": "pairs",
+    "topk": "missed",
+    "agreement": "missed",
+}
 #: Items up to which likelihoods are fitted.
 FITTED = 200
 #: How many numbers all repetitions of a heat may draw, and between which numbers of repetitions.
-DRAWN, LEAST, MOST = 10_000_000, 20, 250
+DRAWN, LEAST, MOST = 10_000_000, 40, 250
 _LABELS = ("epsilon", "delta", "trust", "method", "loss")
 
-#: Items, people and answers (ranking); items and people (consensus, agreement); items, people, answers and k (top k).
+#: Items, people and answers (ranking, strengths); items and people (consensus, agreement); all of these and k (top k).
 _SIZES: dict[str, list[dict[str, int]]] = {
     "ranking": [
         {"items": m, "people": n, "answers": a}
         for m, n, a in [
             (5, 50, 1), (5, 400, 3), (5, 10_000, 1), (20, 50, 10), (20, 400, 5), (20, 10_000, 5), (20, 1_000_000, 1),
             (100, 400, 20), (100, 10_000, 10), (100, 1_000_000, 5), (1000, 10_000, 20), (1000, 1_000_000, 5),
+        ]
+    ],
+    "strengths": [
+        {"items": m, "people": n, "answers": a}
+        for m, n, a in [
+            (5, 50, 1), (5, 400, 3), (5, 10_000, 1), (20, 50, 10), (20, 400, 5), (20, 10_000, 5), (20, 1_000_000, 1),
+            (100, 400, 20), (100, 10_000, 10), (100, 1_000_000, 5),
         ]
     ],
     "consensus": [
@@ -69,6 +94,7 @@ _SIZES: dict[str, list[dict[str, int]]] = {
 }  # fmt: skip
 _DATA = {
     "ranking": ("ladder", "two camps", "ties", "unequal"),
+    "strengths": ("ladder", "unequal"),
     "consensus": ("Mallows", "two camps", "cut short"),
     "topk": ("ladder", "Zipf", "ties"),
     "agreement": ("Mallows", "two camps"),
@@ -88,14 +114,15 @@ def setting_of(heat: Heat, epsilon: float, trust: str = "curator") -> Setting:
     """What a plan is told of a heat: public numbers alone."""
     question, m, answers = heat["question"], heat["items"], heat.get("answers", 1)
     more: dict[str, Any] = {"gap": people_of.gap_of(m)}
-    if question == "ranking":
+    if question in ("ranking", "strengths"):
         more |= {"public_graph": True, "given": (1, answers) if heat["data"] == "unequal" else (answers,)}
     if question == "topk":
         share, gap = room(heat["k"], (answers,), (), m)
         more = {"share": share, "gap": gap, "k": heat["k"], "ordered": False}
     if question == "agreement":
         more["gap"] = faint(m, heat["people"])
-    return Setting(question, m, heat["people"], epsilon, delta=DELTA, answers=(answers,), trust=trust, **more)
+    asked = "ranking" if question == "strengths" else question  # no plan is asked for strengths
+    return Setting(asked, m, heat["people"], epsilon, delta=DELTA, answers=(answers,), trust=trust, **more)
 
 
 def faint(items: int, people: int) -> float:
@@ -119,10 +146,16 @@ def _chosen(codes: NDArray[np.int64], shares: NDArray[np.float64]) -> Losses:
     return {"missed": 1 - right.mean(), "set": float(not right.all())}
 
 
+def _apart(theta: NDArray[np.float64], right: NDArray[np.float64]) -> Losses:
+    """Losses of log-strengths, both of mean 0."""
+    error = theta - right
+    return {"log-error": float(np.sqrt((error**2).mean())), "largest": float(np.abs(error).max())}
+
+
 def _data(heat: Heat, rng: np.random.Generator) -> Any:
     """Made-up data of a heat."""
     question, data, m, n = (heat[key] for key in ("question", "data", "items", "people"))
-    if question == "ranking":
+    if question in ("ranking", "strengths"):
         return people_of.comparing(data, m, n, heat["answers"], rng)
     if question == "topk":
         return people_of.tallied(data, m, n, heat["k"], heat["answers"], rng)
@@ -138,13 +171,19 @@ def _losses(heat: Heat, mechanism: Any, data: Any, rng: np.random.Generator) -> 
         return _chosen(np.asarray(mechanism.release(data, rng).items, np.int64), shares)
     if heat["question"] == "agreement":
         return {"missed": float(not rejects(mechanism, data, rng))}
+    if heat["question"] == "strengths":
+        return _apart(estimate(mechanism, data, rng), people_of.strengths(heat["items"]))
     return _ordered(order_of(mechanism, data, rng))
 
 
 def entered(heat: Heat, epsilon: float) -> Iterator[tuple[Label, Any]]:
     """Labels and mechanism of all who answer a heat at an epsilon."""
-    form = "partial" if heat["data"] == "cut short" else "full"
-    for (name, delta, trust), made in contenders(setting_of(heat, epsilon), form).items():
+    setting = setting_of(heat, epsilon)
+    if heat["question"] == "strengths":
+        everybody = estimators(setting)
+    else:
+        everybody = contenders(setting, "partial" if heat["data"] == "cut short" else "full")
+    for (name, delta, trust), made in everybody.items():
         if name.startswith("PerturbedMLE") and heat["items"] > FITTED:
             continue
         yield (epsilon, delta, trust, name), made
@@ -166,11 +205,15 @@ def contest(
     return found
 
 
+def drawn_of(heat: Heat) -> int:
+    """How many numbers one repetition of a heat draws."""
+    each = heat["answers"] if heat["question"] in ("ranking", "strengths") else heat["items"]
+    return int(heat["items"] if heat["question"] == "topk" else heat["people"] * each)
+
+
 def repetitions_of(heat: Heat) -> int:
     """How often a heat is repeated: fewer where it is large."""
-    drawn = heat["people"] * (heat["answers"] if heat["question"] == "ranking" else heat["items"])
-    drawn = heat["items"] if heat["question"] == "topk" else drawn
-    return int(np.clip(DRAWN // drawn, LEAST, MOST))
+    return int(np.clip(DRAWN // drawn_of(heat), LEAST, MOST))
 
 
 def run(which: Iterable[Heat], only: Container[Label] | None = None) -> pd.DataFrame:
