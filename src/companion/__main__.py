@@ -152,16 +152,18 @@ def _sampled(number: int) -> None:
 @app.command()
 def arena(
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Heats run at once; one a processor.")] = None,
-    question: Annotated[list[str] | None, typer.Option(help="Of this question only; repeatable.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A question, or a kind of people; repeatable.")
+    ] = None,
 ) -> None:
     """Run what the arena's table, data/arena.parquet, lacks, to the same bits whatever the number of jobs."""
     from companion.chapters.which_method import table
-    from companion.chapters.which_method.arena import FIRST_LOSS
     from companion.press import UsageError
 
-    if unknown := set(question or ()) - FIRST_LOSS.keys():
-        raise UsageError(f"--question {min(unknown)}: there are {', '.join(FIRST_LOSS)}")
-    _say(f"{table.update(_root(), _say, jobs or -1, question or None)} cells were run")
+    known = {heat[name] for heat in table.heats() for name in ("question", "data")}
+    if unknown := set(only or ()) - known:
+        raise UsageError(f"--only {min(unknown)}: there are {', '.join(sorted(known))}")
+    _say(f"{table.update(_root(), _say, jobs or -1, only or None)} cells were run")
 
 
 @app.command()

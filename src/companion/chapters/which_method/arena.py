@@ -1,7 +1,8 @@
-"""One arena: every mechanism that answers a question, on the same made-up people, at the same privacy.
+"""One arena: every mechanism that answers a question, on the same people, at the same privacy.
 
-A heat is one kind of data of one size. All mechanisms at all epsilons see the same people in it; each draws noise from
-a stream of its own, so that a newcomer changes nobody's numbers.
+People are made up (`populations`), or drawn from a survey (`respondents`). A heat is one kind of people of one size.
+All mechanisms at all epsilons see the same data in it; each draws noise from a stream of its own, so that a newcomer
+changes nobody's numbers.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from companion.chapters.which_method import populations as people_of
+from companion.chapters.which_method import respondents
 from companion.chapters.which_method.contenders import DELTA, Slips, Votes, contenders, order_of, rejects
 from companion.chapters.which_method.estimates import estimate, estimators
 from companion.instruments.sweep import sweep
@@ -99,6 +101,22 @@ _DATA = {
     "topk": ("ladder", "Zipf", "ties"),
     "agreement": ("Mallows", "two camps"),
 }
+#: Heats of people drawn from surveys, of as many as the survey has, and of more.
+_REAL: list[dict[str, Any]] = [
+    {"question": question, "data": data, **size, "people": people, **more}
+    for question, more, size, sizes in (
+        ("ranking", {"answers": 15}, {"items": 6}, {"CEMS": (303, 10_000), "parties": (192, 10_000), "names": (192,)}),
+        ("strengths", {"answers": 15}, {"items": 6}, {"parties": (192, 10_000), "names": (192, 10_000)}),
+        ("consensus", {}, {"items": 6}, {"parties": (160, 10_000), "names": (142,)}),
+        ("consensus", {}, {"items": 4}, {"goals": (400, 3584)}),
+        ("topk", {"answers": 2, "k": 2}, {"items": 4}, {"goals": (400, 3584)}),
+        ("agreement", {}, {"items": 6}, {"parties": (160,), "names": (142,)}),
+    )
+    for data, numbers in sizes.items()
+    for people in numbers
+]
+#: Kinds of ballots that do not rank all items.
+_PARTIAL = ("cut short", "goals")
 
 
 def heats() -> list[dict[str, Any]]:
@@ -107,7 +125,7 @@ def heats() -> list[dict[str, Any]]:
         {"question": question, "data": data, **size}
         for question, sizes in _SIZES.items()
         for data, size in product(_DATA[question], sizes)
-    ]
+    ] + _REAL
 
 
 def setting_of(heat: Heat, epsilon: float, trust: str = "curator") -> Setting:
@@ -153,26 +171,31 @@ def _apart(theta: NDArray[np.float64], right: NDArray[np.float64]) -> Losses:
 
 
 def _data(heat: Heat, rng: np.random.Generator) -> Any:
-    """Made-up data of a heat."""
+    """What the people of a heat say."""
     question, data, m, n = (heat[key] for key in ("question", "data", "items", "people"))
+    real = data in respondents.SURVEYS
     if question in ("ranking", "strengths"):
+        if real:
+            return respondents.comparing(data, n, rng)
         return people_of.comparing(data, m, n, heat["answers"], rng)
     if question == "topk":
-        return people_of.tallied(data, m, n, heat["k"], heat["answers"], rng)
+        return respondents.tallied(n, rng) if real else people_of.tallied(data, m, n, heat["k"], heat["answers"], rng)
     names = [str(item) for item in range(m)]
     lead = faint(m, n) if question == "agreement" else None
-    places = people_of.ranking_people(data, m, n, rng, lead)
-    return Slips(places, names) if data == "cut short" else Votes(places, names)
+    places = respondents.ballots(data, n, rng) if real else people_of.ranking_people(data, m, n, rng, lead)
+    return Slips(places, names) if data in _PARTIAL else Votes(places, names)
 
 
 def _losses(heat: Heat, mechanism: Any, data: Any, rng: np.random.Generator) -> Losses:
-    if heat["question"] == "topk":
-        shares = people_of.shares(heat["data"], heat["items"], heat["k"], heat["answers"])
+    question, kind, m = heat["question"], heat["data"], heat["items"]
+    real = kind in respondents.SURVEYS
+    if question == "topk":
+        shares = respondents.shares() if real else people_of.shares(kind, m, heat["k"], heat["answers"])
         return _chosen(np.asarray(mechanism.release(data, rng).items, np.int64), shares)
-    if heat["question"] == "agreement":
+    if question == "agreement":
         return {"missed": float(not rejects(mechanism, data, rng))}
-    if heat["question"] == "strengths":
-        return _apart(estimate(mechanism, data, rng), people_of.strengths(heat["items"]))
+    if question == "strengths":
+        return _apart(estimate(mechanism, data, rng), respondents.strengths(kind) if real else people_of.strengths(m))
     return _ordered(order_of(mechanism, data, rng))
 
 
@@ -182,7 +205,7 @@ def entered(heat: Heat, epsilon: float) -> Iterator[tuple[Label, Any]]:
     if heat["question"] == "strengths":
         everybody = estimators(setting)
     else:
-        everybody = contenders(setting, "partial" if heat["data"] == "cut short" else "full")
+        everybody = contenders(setting, "partial" if heat["data"] in _PARTIAL else "full")
     for (name, delta, trust), made in everybody.items():
         if name.startswith("PerturbedMLE") and heat["items"] > FITTED:
             continue

@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 from companion.chapters.which_method.advice import standing
 from companion.chapters.which_method.arena import FIRST_LOSS
 from companion.chapters.which_method.contenders import DELTA
+from companion.chapters.which_method.respondents import SURVEYS
 from companion.instruments.style import COLOURS, styled
 
 __all__ = ["answers", "draw_map", "map_of"]
@@ -21,8 +22,9 @@ _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
 def _worst_kind(frame: pd.DataFrame) -> pd.DataFrame:
     """Of every mechanism the kind of data that is worst for it: one does not know beforehand which one has.
 
-    Two kinds are left out. Some mechanisms do not take ballots that are cut short, and would look better for it; and
-    whoever asks for strengths knows whether pairs were drawn evenly, which those on a secret graph need.
+    Three kinds are left out. People of surveys are of one kind each. Some mechanisms do not take ballots that are cut
+    short, and would look better for it. And whoever asks for strengths knows whether pairs were drawn evenly, which
+    those on a secret graph need.
     """
     cell = ["question", *_SIZE, "epsilon", "trust", "method", "delta"]
     frame = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & ~_set_apart(frame)]
@@ -30,7 +32,8 @@ def _worst_kind(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _set_apart(frame: pd.DataFrame) -> pd.Series:
-    return (frame["data"] == "cut short") | ((frame["question"] == "strengths") & (frame["data"] == "unequal"))
+    real = frame["data"].isin(SURVEYS)
+    return real | (frame["data"] == "cut short") | ((frame["question"] == "strengths") & (frame["data"] == "unequal"))
 
 
 def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFrame:

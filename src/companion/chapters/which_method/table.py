@@ -95,9 +95,9 @@ def update(
     root: Path | None = None,
     say: Callable[[str], None] = print,
     jobs: int = -1,
-    questions: Container[str] | None = None,
+    only: Container[str] | None = None,
 ) -> int:
-    """Run what the table lacks, in so many processes, of all questions or some. How many cells were run.
+    """Run what the table lacks, in so many processes; `only` some questions and kinds of people. How many were run.
 
     Rows of whoever does not enter so today go. What was run stays, also where the rest is broken off. At last it says
     how long all took, and the most memory that each process held, added up.
@@ -107,7 +107,7 @@ def update(
     rows = dict(list(done.groupby(list(_HEAT))))
     everybody = {tuple(heat.get(name, 0) for name in _HEAT): heat for heat in heats()}
     kept = {key: frame for key, frame in rows.items() if key in everybody}
-    asked = [key for key, heat in everybody.items() if questions is None or heat["question"] in questions]
+    asked = [key for key, it in everybody.items() if only is None or it["question"] in only or it["data"] in only]
     asked.sort(key=lambda key: -drawn_of(everybody[key]) * repetitions_of(everybody[key]))  # the longest first
     tasks = (joblib.delayed(_completed)(everybody[key], kept.get(key, done.iloc[:0])) for key in asked)
     number, peaks = 0, {}

@@ -13,10 +13,12 @@ import pytest
 from scipy import stats
 
 import dprank
-from companion.chapters.which_method import advice, arena, contenders, estimates, guide, populations, table
+from companion.chapters.which_method import advice, arena, contenders, estimates, guide, populations, respondents, table
+from companion.instruments import surveys
 from companion.instruments.seed import ROOT
 from dprank.data.ballots import Ballots
 from dprank.data.kendall import kendall_distance
+from dprank.models.likelihood import mle
 from dprank.plan.setting import Setting
 
 SMALL = [
@@ -89,6 +91,81 @@ def test_people_have_no_more_items_than_they_may(data):
         assert 0 < shares.min() <= shares.max() < 1
         top = shares[:k].sum() if data == "ladder" else shares.sum()
         assert top <= answers
+
+
+# --- people of surveys -----------------------------------------------------------------------------------------------
+
+
+def kendall(places, order):
+    """How many pairs of a ballot stand against an order; ties do not."""
+    return sum(places[i] > places[j] for i, j in itertools.combinations(order, 2))
+
+
+@pytest.mark.parametrize("data", ["parties", "names", "goals"])
+def test_what_is_right_of_ballots_is_no_matter_of_the_method(data):
+    # the order of net wins is also the one of least distance
+    places = respondents._places(data)
+    net = Ballots(places, [*map(str, range(places.shape[1]))]).net_wins()
+    assert (np.diff(net) < 0).all()
+    ballots, often = np.unique(places, axis=0, return_counts=True)
+    cost = {
+        order: sum(n * kendall(ballot, order) for ballot, n in zip(ballots.tolist(), often, strict=True))
+        for order in itertools.permutations(range(places.shape[1]))
+    }
+    assert min(cost, key=cost.get) == tuple(range(places.shape[1]))
+
+
+@pytest.mark.parametrize("data", ["CEMS", "parties", "names"])
+def test_what_is_right_of_answers_is_no_matter_of_the_method(data):
+    wins = respondents._answers(data)[0].sum(0)
+    assert (np.diff(wins.sum(1) - wins.sum(0)) < 0).all()
+    assert (np.diff(respondents.strengths(data)) < 0).all()
+
+
+def test_strengths_of_a_survey_are_those_of_the_library():
+    fit = mle(surveys.german_parties())
+    assert respondents.strengths("parties") == pytest.approx(np.sort(fit.theta - fit.theta.mean())[::-1], abs=1e-6)
+
+
+@pytest.mark.parametrize("data", ["CEMS", "parties", "names"])
+def test_people_drawn_from_a_survey_answer_as_it_does(data):
+    rng = np.random.default_rng(9)
+    wins, ties = (one.sum(0) for one in respondents._answers(data))
+    number = len(respondents._answers(data)[0])
+    seen = respondents.comparing(data, 5000, rng)
+    for i, j in itertools.combinations(range(6), 2):
+        for count, share in ((seen.wins[i, j], wins[i, j]), (seen.ties[i, j], ties[i, j])):
+            assert stats.binomtest(int(count), 5000, share / number).pvalue > ALARM
+    assert (seen.ties == seen.ties.T).all()
+    missing = {"CEMS": 15 * 303 - 4454}.get(data, 0)
+    assert wins.sum() + ties.sum() / 2 == 15 * number - missing
+
+
+def test_people_keep_all_their_answers_when_they_are_drawn():
+    # of a survey in which one half says the opposite of the other, in every pair, persons are drawn, not answers
+    wins = np.zeros((2, 3, 3))
+    wins[0][np.triu_indices(3, 1)] = 1
+    wins[1] = wins[0].T
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(respondents, "_answers", lambda data: (wins, np.zeros((2, 3, 3))))
+        seen = respondents.comparing("parties", 101, np.random.default_rng(1)).wins
+    assert len(set(seen[np.triu_indices(3, 1)])) == 1
+    assert seen[0, 1] + seen[1, 0] == 101
+
+
+def test_ballots_and_counts_drawn_from_a_survey():
+    rng = np.random.default_rng(10)
+    cast = respondents.ballots("goals", 4000, rng)
+    assert (np.sort(cast, axis=1) == [0, 1, 2, 2]).all()
+    whole = respondents._places("goals")
+    for item in range(4):
+        assert stats.binomtest(int((cast[:, item] == 0).sum()), 4000, (whole[:, item] == 0).mean()).pvalue > ALARM
+    shares = respondents.shares()
+    assert shares.sum() == pytest.approx(2)
+    assert (np.diff(shares) < 0).all()
+    counts = respondents.tallied(4000, rng)
+    assert counts.sum() == 8000
+    assert all(stats.binomtest(int(n), 4000, p).pvalue > ALARM for n, p in zip(counts, shares, strict=True))
 
 
 # --- contenders ------------------------------------------------------------------------------------------------------
@@ -294,8 +371,8 @@ def test_the_table_is_made_of_what_it_lacks(tmp_path, monkeypatch):
         whole.assign(repetitions=np.where(whole["delta"] > 0, 20, whole["repetitions"])),
     ):
         table.write(lacking, tmp_path)
-        assert table.update(tmp_path, said.append, 1, {"topk"}) == 0
-        assert 0 < table.update(tmp_path, said.append, 1, {"ranking"}) < number
+        assert table.update(tmp_path, said.append, 1, {"topk", "two camps"}) == 0
+        assert 0 < table.update(tmp_path, said.append, 1, {"unequal"}) < number
         pd.testing.assert_frame_equal(table.load(tmp_path), whole, check_exact=True)
     assert table.update(tmp_path, said.append, 1) == 0
 
