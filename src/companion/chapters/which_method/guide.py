@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 from companion.chapters.which_method.advice import standing
 from companion.chapters.which_method.arena import FIRST_LOSS
 from companion.chapters.which_method.contenders import DELTA
+from companion.chapters.which_method.respondents import SURVEYS
 from companion.instruments.style import COLOURS, styled
 from dprank.plan.tags import TAGS
 
@@ -28,11 +29,18 @@ _ASKED = {
 def _worst_kind(frame: pd.DataFrame) -> pd.DataFrame:
     """Of every mechanism the kind of data that is worst for it: one does not know beforehand which one has.
 
-    Ballots that are cut short are left out: some mechanisms do not take them, and would look better for it.
+    Three kinds are left out. People of surveys are of one kind each. Some mechanisms do not take ballots that are cut
+    short, and would look better for it. And whoever asks for strengths knows whether pairs were drawn evenly, which
+    those on a secret graph need.
     """
     cell = ["question", *_SIZE, "epsilon", "trust", "method", "delta"]
-    frame = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & (frame["data"] != "cut short")]
+    frame = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & ~_set_apart(frame)]
     return frame.loc[frame.groupby(cell)["mean"].idxmax()].assign(data="worst")
+
+
+def _set_apart(frame: pd.DataFrame) -> pd.Series:
+    real = frame["data"].isin(SURVEYS)
+    return real | (frame["data"] == "cut short") | ((frame["question"] == "strengths") & (frame["data"] == "unequal"))
 
 
 def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFrame:
