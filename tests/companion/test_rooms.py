@@ -26,6 +26,7 @@ ACROSS = {
     ("private_uniformity", "testing_uniformity"),
     ("real_surveys", "edge_privacy"),
     ("real_surveys", "ranking_universities"),
+    ("what_epsilon_buys", "which_method"),
 }
 
 
