@@ -164,11 +164,14 @@ def draw_most(frame: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(5.0, 4.2))
     axes = figure.subplots()
     axes.plot([0, 100], [0, 100], color="0.5", lw=1, ls="--")
-    for colour, (epsilon, rows) in zip(COLOURS, frame.groupby("epsilon", sort=True), strict=False):
-        axes.plot(100 * rows["before"], 100 * rows["after"], color=colour)
-        at = int((rows["after"] > 0.86 - 0.16 * min(epsilon, 3) ** 0.5).to_numpy().argmax())
-        where = (100 * rows["before"].iloc[at], 100 * rows["after"].iloc[at])
-        axes.annotate(f"ε = {epsilon:g}", where, xytext=(-5, 2), textcoords="offset points", ha="right", color=colour)
+    epsilons = sorted(frame["epsilon"].unique())
+    # names stand apart, the lowest line's farthest to the right
+    for colour, epsilon, beside in zip(COLOURS, epsilons, np.linspace(0.72, 0.3, len(epsilons)), strict=False):
+        rows = frame[frame["epsilon"] == epsilon]
+        x, y = 100 * rows["before"], 100 * rows["after"]
+        axes.plot(x, y, color=colour)
+        where = (100 * beside, np.interp(100 * beside, x, y))
+        axes.annotate(f"ε = {epsilon:g}", where, xytext=(-4, 2), textcoords="offset points", ha="right", color=colour)
     axes.set(xlim=(0, 100), ylim=(0, 100), xlabel="belief before the release, %", ylabel="belief after it, at most, %")
     axes.set_title("Who knew little learns little, at small ε")
     axes.set_aspect("equal")

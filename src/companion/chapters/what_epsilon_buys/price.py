@@ -39,13 +39,13 @@ def menu(frame: pd.DataFrame, trust: str = "curator") -> pd.DataFrame:
     rows = frame[frame["trust"] == trust]
     text = rows.assign(text=[_percent(row.lost, row.se) for row in rows.itertuples()])
     wide = text.pivot(index="epsilon", columns="people", values="text")
-    wide.columns = [f"{people:,} people" for people in wide.columns]
+    wide.columns = [f"{people:,}" for people in wide.columns]
     wide.insert(0, "belief at most", [f"{gain(epsilon):.1%}" for epsilon in wide.index])
     return wide.reset_index().rename(columns={"epsilon": "ε"})
 
 
 def _percent(lost: float, se: float) -> str:
-    return f"{100 * lost:.1f} ± {100 * BAR * se:.1f}"
+    return f"{100 * lost:.1f}±{100 * BAR * se:.1f}"
 
 
 def least_epsilon(frame: pd.DataFrame, lost: float, people: int, trust: str = "curator") -> float:
