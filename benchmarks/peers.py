@@ -84,7 +84,7 @@ def rows(heat, share, new):
     for row in found:
         row["versions"] = installed(*entered[row["peer"]])
         if (row["epsilon"], row["delta"]) == TIMED:
-            row |= warm(heat, TIMED, row["peer"])
+            row.update(warm(heat, TIMED, row["peer"]))
             if new:
                 modules = [MODULES[package] for package in entered[row["peer"]]]
                 row["first_slower"] = first(heat, TIMED, row["peer"], modules) / mine
@@ -97,7 +97,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--write", action="store_true", help="data/peers.csv")
     asked = parser.parse_args()
-    firsts = [next(h for h in peers.HEATS if h["question"] == question) for question in ("topk", "ranking", "consensus")]
+    firsts = [
+        next(h for h in peers.HEATS if h["question"] == question) for question in ("topk", "ranking", "consensus")
+    ]
     tasks = (joblib.delayed(rows)(heat, asked.share, asked.write and heat in firsts) for heat in peers.HEATS[::-1])
     found = []
     for some in tqdm(joblib.Parallel(asked.jobs, return_as="generator_unordered")(tasks), total=len(peers.HEATS)):

@@ -4,7 +4,8 @@ None of them ranks privately. What they have is a selection that is private (Ope
 estimators or rules of consensus for exact counts (choix, corankco, pref_voting). So three ways lead to an answer:
 
 Top k: a count moves by 1 at most where a person is replaced, in any direction, so the metric is the largest move, not
-monotonic. OpenDP states k rounds as one; diffprivlib has one round, and an accountant that says what each of k may cost.
+monotonic. OpenDP has k rounds in one call; diffprivlib has one round, and an accountant that says what each of k may
+cost.
 
 Pairs: of i < j the votes for i, all the data there is of comparisons whose graph is public, and of ballots. A person
 moves so many of them, each by so much (`Pairs`); OpenDP adds noise, and a package that knows nothing of privacy does
@@ -289,7 +290,9 @@ def ranked_pairs(votes: Numbers, rng: Source) -> NDArray[np.int64]:
 
     items = range(len(votes))
     margins = [(i, j, int(votes[i, j] - votes[j, i])) for i in items for j in items if votes[i, j] > votes[j, i]]
-    defeats = ranked_pairs_defeat_tb(MarginGraph(list(items), margins), tie_breaker=rng.permutation(len(items)).tolist())
+    defeats = ranked_pairs_defeat_tb(
+        MarginGraph(list(items), margins), tie_breaker=rng.permutation(len(items)).tolist()
+    )
     return np.array(list(networkx.topological_sort(defeats)))
 
 

@@ -28,7 +28,22 @@ from companion.instruments.sweep import stream, sweep
 from companion.ledger.files import find_root
 from dprank.privacy.noise import SECURE
 
-__all__ = ["BARS", "BUDGETS", "HEATS", "contest", "counted", "draw_ratios", "load", "measured", "ratio", "rivals", "write"]
+__all__ = [
+    "BARS",
+    "BUDGETS",
+    "HEATS",
+    "beaten",
+    "call",
+    "contest",
+    "counted",
+    "draw_ratios",
+    "load",
+    "measured",
+    "ratio",
+    "rivals",
+    "verdict",
+    "write",
+]
 
 Heat = Mapping[str, Any]
 
@@ -62,7 +77,7 @@ HEATS = [
 #: Standard errors of an interval: of some hundreds of ratios about one is wrongly said to differ from 1.
 BARS = 3.0
 #: How often the heats of so many items are repeated.
-REPETITIONS = {5: 500, 20: 250, 100: 100, 1000: 150}
+REPETITIONS = {5: 300, 20: 200, 100: 40, 1000: 60}
 #: Whose second a call is, and so has fewer repetitions, from so many items on.
 SLOW, MANY = "corankco", 20
 _LABELS = ("epsilon", "delta", "name", "than")
@@ -158,7 +173,7 @@ def _asked(heat: Heat, packages: tuple[str, ...], only: str | None) -> bool:
 
 
 def measured(heat: Heat, share: float = 1.0) -> Iterator[dict[str, Any]]:
-    """A row a budget and peer: `theirs`, and `plan` and `best`, losses of ours, with ``_se``; the ratios with intervals.
+    """A row a budget and peer: `theirs`, and `plan` and `best`, losses of ours, with ``_se``; ratios with intervals.
 
     ``plan_is`` and ``best_is``: names of the mechanisms. Of `REPETITIONS` a `share`.
     """
@@ -166,7 +181,7 @@ def measured(heat: Heat, share: float = 1.0) -> Iterator[dict[str, Any]]:
     yield from _rows(sweep(contest, [heat], repetitions=times, **shared))  # type: ignore[arg-type]
     if heat["items"] == MANY:
         slow = [dict(heat) | {"only": SLOW}]
-        yield from _rows(sweep(contest, slow, repetitions=max(2, times // 6), **shared))  # type: ignore[arg-type]
+        yield from _rows(sweep(contest, slow, repetitions=max(2, times // 10), **shared))  # type: ignore[arg-type]
 
 
 def _rows(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -223,3 +238,68 @@ def write(frame: pd.DataFrame) -> None:
     rounded = frame.reindex(columns=_COLUMNS).sort_values([*_CELL, "peer"], ignore_index=True)
     rounded = rounded.astype({"answers": "Int64", "k": "Int64"})
     rounded.to_csv(path(), index=False, float_format="%.6g")
+
+
+def verdict(frame: pd.DataFrame, whose: str = "plan") -> pd.Series:
+    """Who of a row loses less, "ours" or "theirs", by more than `BARS` standard errors; "alike" where neither does."""
+    low, high = frame[f"low_{whose}"], frame[f"high_{whose}"]
+    return pd.Series(np.select([low > 1, high < 1], ["ours", "theirs"], "alike"), frame.index)
+
+
+def counted(frame: pd.DataFrame, whose: str = "plan") -> pd.DataFrame:
+    """A row a question and peer: ``cells``, and in how many ``ours``, ``theirs`` or neither (``alike``) loses less.
+
+    ``ratio``: the median; ``slower``: the median of heats, from ``least`` to ``most``; ``first``, in a new process.
+    """
+    judged = frame.assign(verdict=verdict(frame, whose))
+    groups = judged.groupby(["question", "peer"], sort=False)
+    seen = groups["verdict"].value_counts().unstack(fill_value=0).reindex(columns=["ours", "alike", "theirs"])
+    seen = seen.fillna(0).astype(int).assign(cells=groups.size(), ratio=groups[f"ratio_{whose}"].median())
+    times = groups["slower"].agg(slower="median", least="min", most="max")
+    order = ["cells", "ours", "alike", "theirs", "ratio", "slower", "least", "most", "first"]
+    return seen.join(times).assign(first=groups["first_slower"].max())[order].reset_index()
+
+
+def beaten(frame: pd.DataFrame, whose: str = "plan") -> pd.DataFrame:
+    """The rows in which a peer loses less, the clearest first."""
+    return frame[verdict(frame, whose) == "theirs"].sort_values(f"high_{whose}", ignore_index=True)
+
+
+_TITLES = {"topk": "the most frequent items", "ranking": "comparisons", "consensus": "ballots"}
+
+
+@styled
+def draw_ratios(frame: pd.DataFrame) -> Figure:
+    """Loss of a peer over that of ours by a plan, a dot a cell, with its interval; right of 1 ours loses less."""
+    epsilons, reach = sorted(frame["epsilon"].unique()), (1 / 4, 16.0)
+    groups = [(question, part) for question, part in frame.groupby("question", sort=False)]
+    groups.sort(key=lambda group: list(_TITLES).index(str(group[0])))
+    rows = [part["peer"].nunique() for _, part in groups]
+    figure = Figure(figsize=(7.2, 1.6 + 0.5 * sum(rows)))
+    every = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=rows)[:, 0]
+    for axes, (question, part) in zip(every, groups, strict=True):
+        names = sorted(part["peer"].unique(), reverse=True)
+        for place, name in enumerate(names):
+            mine = part[part["peer"] == name].sort_values(["epsilon", "delta"])
+            heights = place + np.linspace(-0.36, 0.36, len(mine))[::-1]
+            for height, row in zip(heights, mine.itertuples(), strict=True):
+                colour = COLOURS[epsilons.index(row.epsilon)]
+                ends = np.clip([row.low_plan, row.high_plan], *reach)
+                axes.plot(ends, [height, height], color=colour, lw=0.9, alpha=0.45, solid_capstyle="butt")
+                if row.ratio_plan == row.ratio_plan:
+                    at = float(np.clip(row.ratio_plan, *reach))
+                    mark = ">" if row.ratio_plan > reach[1] else "<" if row.ratio_plan < reach[0] else "o"
+                    axes.plot(at, height, mark, color=colour, ms=3.4, mfc="none" if row.delta else colour)
+        axes.axvline(1, color="#444444", lw=1)
+        axes.set(xscale="log", xlim=reach, ylim=(-0.6, len(names) - 0.4), title=_TITLES[str(question)])
+        axes.set_yticks(range(len(names)), [name.replace(", ", ",\n").replace(" of all", "\nof all") for name in names])
+        axes.tick_params(axis="y", length=0, labelsize=8)
+        axes.grid(visible=False, axis="y")
+    ticks = [1 / 4, 1 / 2, 1, 2, 4, 8, 16]
+    every[-1].xaxis.set_major_locator(FixedLocator(ticks))
+    every[-1].xaxis.set_minor_locator(NullLocator())
+    every[-1].set_xticklabels(["1/4", "1/2", "1", "2", "4", "8", "16"])
+    every[-1].set_xlabel("loss of the other over that of ours (hollow: with a δ)")
+    handles = [every[0].plot([], [], "o", color=COLOURS[i])[0] for i in range(len(epsilons))]
+    figure.legend(handles, [f"ε = {e:g}" for e in epsilons], loc="outside upper right", ncols=3, fontsize=8)
+    return figure

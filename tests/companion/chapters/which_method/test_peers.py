@@ -54,7 +54,7 @@ def diffprivlib(name):
 
 
 SAME = [
-    pytest.param("opendp", opendp, dprank.Oneshot, "exponential", {"ordered": True}, id="opendp"),
+    pytest.param("opendp", opendp, dprank.Peeling, "exponential", {}, id="opendp"),
     pytest.param("diffprivlib", diffprivlib("Exponential"), dprank.Peeling, "gumbel", {}, id="exponential"),
     pytest.param("diffprivlib", diffprivlib("PermuteAndFlip"), dprank.Peeling, "exponential", {}, id="flip"),
 ]
@@ -185,7 +185,9 @@ def test_pairs_count_votes():
     assert pairs.votes.tolist() == [2, 2, 1]
     assert peer_calls._square(pairs.votes, pairs.total, 3).tolist() == votes.pairwise().tolist()
     orders, _ = peer_calls._listed(3)
-    agreed = {tuple(order): score for order, score in zip(orders.tolist(), peer_calls.agreements(3, pairs), strict=True)}
+    agreed = {
+        tuple(order): score for order, score in zip(orders.tolist(), peer_calls.agreements(3, pairs), strict=True)
+    }
     assert agreed[0, 1, 2] == 5
     assert agreed[2, 1, 0] == 4
 
