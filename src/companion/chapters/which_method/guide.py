@@ -20,7 +20,9 @@ _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
 _ASKED = {
     "ranking": "an order, from answers about two items",
+    "strengths": "strengths, from answers about two items",
     "consensus": "an order, from ballots",
+    "winner": "one winner, from ballots",
     "topk": "the most frequent items",
     "agreement": "do ballots agree at all?",
 }
