@@ -119,7 +119,10 @@ def readable(found: pd.DataFrame) -> pd.DataFrame:
         {
             "what is asked": told["question"].map(_ASKED) + ", " + told["trust"].map(_WHO) + told["delta"],
             "use": told["use"] + told["best in"].map(", best in {:.0%}".format),
-            "costs": told["costs"].map("{:.1%}".format),
+            "costs": [
+                f"{cost:.2f}" if question == "strengths" else f"{cost:.1%}"
+                for question, cost in zip(told["question"], told["costs"], strict=True)
+            ],
             "second": told["second"],
         }
     )
