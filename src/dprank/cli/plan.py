@@ -55,7 +55,8 @@ Camps = Annotated[
     ),
 ]
 Named = Annotated[
-    int | None, typer.Option("--named", help="How many places a ballot names, where ballots do not name all items, or tie some.")
+    int | None,
+    typer.Option("--named", help="How many places a ballot names, where ballots do not name all items, or tie some."),
 ]
 #: Rows of the table on a terminal.
 MOST = 12

@@ -14,7 +14,18 @@ from dprank.models.mallows import Mallows
 from dprank.plan.laws import pairs_of
 from dprank.plan.setting import CAMP, Setting
 
-__all__ = ["Crowd", "Scored", "ballots", "crowd_of", "in_camps", "mallows_places", "margins", "middles", "mixed", "scored"]
+__all__ = [
+    "Crowd",
+    "Scored",
+    "ballots",
+    "crowd_of",
+    "in_camps",
+    "mallows_places",
+    "margins",
+    "middles",
+    "mixed",
+    "scored",
+]
 
 Array = NDArray[np.float64]
 _SEED = 20260102

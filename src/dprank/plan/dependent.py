@@ -68,9 +68,7 @@ def dependent_variance(noise: Dependent, n_items: int) -> float:
     return float(chance @ ((t**3 / 3 + t * t + 2 * t + 2) / (1 + t)))
 
 
-def dependent_right(
-    noise: Dependent, n_items: int, scale: float, apart: ArrayLike, variance: ArrayLike
-) -> Array:
+def dependent_right(noise: Dependent, n_items: int, scale: float, apart: ArrayLike, variance: ArrayLike) -> Array:
     r"""Chance that the better of two items has the larger noisy score.
 
     Parameters

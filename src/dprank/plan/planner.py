@@ -353,9 +353,7 @@ def plan(
 def _weighed_elsewhere(found: Sequence[tuple[Candidate, Choice]]) -> list[Choice]:
     """The choices; those that are nearly as good as the first say what they do where people are not as supposed."""
     first = found[0][1]
-    near = [
-        choice.publishable and choice.error - first.error <= _SLIGHT + _NEAR * first.error for _, choice in found
-    ]
+    near = [choice.publishable and choice.error - first.error <= _SLIGHT + _NEAR * first.error for _, choice in found]
     if all(alike(choice, first) for (_, choice), it in zip(found, near, strict=True) if it):
         return [choice for _, choice in found]
     return [

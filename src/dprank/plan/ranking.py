@@ -190,7 +190,9 @@ class Counting(Candidate):
 
     def wrong(self, drawn: Drawn, persons: int, answers: tuple[int, ...]) -> float:
         mean, variance = self.spread(answers)
-        return float((1 - self._chance(drawn, persons * mean, persons * variance)) @ pairs_of(self.setting.n_items).weight)
+        return float(
+            (1 - self._chance(drawn, persons * mean, persons * variance)) @ pairs_of(self.setting.n_items).weight
+        )
 
     def _chance(self, drawn: Drawn, apart: Array, wide: Array) -> Array:
         """Chances of pairs, by mean and variance of their differences."""

@@ -33,7 +33,9 @@ CURVES: dict[str, tuple[Callable[[int], Factor], int, int]] = {
 def grown() -> pd.DataFrame:
     """A row a curve and ``size``: ``factor``."""
     return pd.DataFrame(
-        {"curve": name, "size": size, "factor": curve(size).value} for name, (curve, *_) in CURVES.items() for size in SIZES
+        {"curve": name, "size": size, "factor": curve(size).value}
+        for name, (curve, *_) in CURVES.items()
+        for size in SIZES
     )
 
 

@@ -32,7 +32,9 @@ def frame(repetitions: int = 200, gains: Iterable[Gain] = GAINS) -> pd.DataFrame
     for gain in gains:
         value, log_se = gain.factor(repetitions)
         spread = math.exp(BAR * log_se)
-        texts = {name: getattr(gain, name) for name in ("paper", "name", "claim", "prints", "ours", "mechanism", "proof")}
+        texts = {
+            name: getattr(gain, name) for name in ("paper", "name", "claim", "prints", "ours", "mechanism", "proof")
+        }
         rows.append(
             texts
             | {"at": gain.at, "measure": gain.measure, "where": gain.where, "factor": value}
@@ -96,7 +98,9 @@ def numbers(table: pd.DataFrame) -> dict[str, str]:
         "always": f"{int(table['where'].str.startswith(('always', 'at every')).sum())}",
     } | {
         name: shown(row.factor, row.factor, row.factor)
-        for name, row in ((mechanism, table[table["name"].str.startswith(start)].iloc[0]) for mechanism, start in _NAMED)
+        for name, row in (
+            (mechanism, table[table["name"].str.startswith(start)].iloc[0]) for mechanism, start in _NAMED
+        )
     }
 
 

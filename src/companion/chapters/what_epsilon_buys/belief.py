@@ -17,7 +17,18 @@ from dprank.privacy.divergence import PairLaw, pair_of, whole_noise
 from dprank.privacy.laws import exact
 from dprank.publication import gain
 
-__all__ = ["after", "draw_most", "draw_twenty", "most", "names", "numbers", "order_law", "scores_law", "sums_of", "twenty"]
+__all__ = [
+    "after",
+    "draw_most",
+    "draw_twenty",
+    "most",
+    "names",
+    "numbers",
+    "order_law",
+    "scores_law",
+    "sums_of",
+    "twenty",
+]
 
 #: Laplace scales beyond which noise is left out: one draw in 1e13.
 REACH = 30.0

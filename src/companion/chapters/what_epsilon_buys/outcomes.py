@@ -98,9 +98,7 @@ def draw_releases(frame: pd.DataFrame) -> Figure:
         for x, place, item in columns:
             axes.add_patch(Rectangle((x, place - 1), 1, 1, facecolor=SHADES[item - 1], edgecolor="0.5", lw=0.3))
             light = "black" if 3 <= item <= 6 else "white"
-            axes.annotate(
-                letters[item - 1], (x + 0.5, place - 0.48), ha="center", va="center", fontsize=6, color=light
-            )
+            axes.annotate(letters[item - 1], (x + 0.5, place - 0.48), ha="center", va="center", fontsize=6, color=light)
         axes.set(xlim=(0, number + 1.6), ylim=(items, 0), yticks=[], xticks=[], title=f"ε = {epsilon:g}")
         axes.grid(visible=False)
         for side in axes.spines.values():

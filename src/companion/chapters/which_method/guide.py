@@ -14,7 +14,7 @@ from companion.chapters.which_method.respondents import SURVEYS
 from companion.instruments.style import COLOURS, styled
 from dprank.plan.tags import TAGS
 
-__all__ = ["answers", "draw_map", "map_of", "maps", "needs", "readable"]
+__all__ = ["answers", "draw_map", "map_of", "maps", "needs", "readable", "surveyed"]
 
 _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
@@ -48,7 +48,8 @@ def _set_apart(frame: pd.DataFrame) -> pd.Series:
 def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFrame:
     """A row a size, epsilon and trust: ``use``, the best method or "" where several are alike; its ``mean``, ``se``.
 
-    Each method stands with the kind of data that is worst for it. ``alone``: by more than two error bars.
+    Each method stands with the kind of data that is worst for it. ``said``: the mean in per cent, or of strengths on
+    their scale; ``dark``: from 0 to 1, where half of all pairs are wrong, or strengths by as much as 1.
     """
     ranked = standing(_worst_kind(frame[(frame["question"] == question) & (frame["delta"] <= delta)]), delta)
     rows = []
@@ -61,6 +62,32 @@ def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFra
         rows.append(
             dict(zip([*_SIZE, "epsilon", "trust"], cell, strict=True))
             | {"use": classes.pop() if len(classes) == 1 < len(others) else "", "mean": best["mean"], "se": best["se"]}
+        )
+    scaled = question == "strengths"
+    found = pd.DataFrame(rows)
+    return found.assign(
+        said=found["mean"].map("{:.2f}".format) if scaled else (100 * found["mean"]).map("{:.1f}".format),
+        dark=(found["mean"] if scaled else 2 * found["mean"]).clip(upper=1),
+    )
+
+
+def surveyed(frame: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+    """A row a survey and question, at an epsilon with a curator: the ``best``, its ``loss``, how many are ``alike``."""
+    real = frame[frame["data"].isin(SURVEYS) & (frame["epsilon"] == epsilon) & (frame["trust"] == "curator")]
+    rows = []
+    for (question, data, people), group in standing(real, 0.0).groupby(["question", "data", "people"], sort=False):
+        best = group.loc[group["mean"].idxmin()]
+        alike = group.loc[group["alike"], "method"].str.partition("(")[0]
+        rows.append(
+            {
+                "survey": data,
+                "what is asked": _ASKED[question],
+                "people": people,
+                "best": best["method"],
+                "loss": best["mean"],
+                "error": best["se"],
+                "alike": f"{alike.nunique()} of {group['method'].str.partition('(')[0].nunique()} kinds",
+            }
         )
     return pd.DataFrame(rows)
 
@@ -149,11 +176,11 @@ def draw_map(frame: pd.DataFrame) -> Figure:
         for row in frame[frame["trust"] == trust].itertuples():
             x = epsilons.index(row.epsilon)
             y = len(sizes) - 1 - sizes.index((row.items, row.people, row.answers, row.k))
-            axes.add_patch(Rectangle((x, y), 1, 1, color="#888888", alpha=0.65 * min(2 * row.mean, 1), lw=0))
+            axes.add_patch(Rectangle((x, y), 1, 1, color="#888888", alpha=0.65 * row.dark, lw=0))
             if row.use:
                 frame_of = {"fill": False, "edgecolor": colours[row.use], "lw": 1.8}
                 axes.add_patch(Rectangle((x + 0.04, y + 0.07), 0.92, 0.86, **frame_of))
-            axes.annotate(f"{100 * row.mean:.1f}", (x + 0.5, y + 0.5), ha="center", va="center", fontsize=8)
+            axes.annotate(row.said, (x + 0.5, y + 0.5), ha="center", va="center", fontsize=8)
         axes.set(xlim=(0, len(epsilons)), ylim=(0, len(sizes)), title=_WHO[trust])
         axes.set_xticks([x + 0.5 for x in range(len(epsilons))], [f"{e:g}" for e in epsilons])
         axes.set_yticks([len(sizes) - y - 0.5 for y in range(len(sizes))], [_size(*size) for size in sizes])
