@@ -23,6 +23,7 @@ from dprank.topk.peeling import Peeling
 from dprank.uniformity.laplace import LaplaceUnif
 from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.optimal_vote import OptimalVote
+from dprank.uniformity.pairs import disjoint_pairs
 
 __all__ = ["worst_pairs"]
 
@@ -74,9 +75,22 @@ def _of_ballots(mechanism: Any) -> Pairs:
     return {"one ballot reversed": (one, Rankings([list(range(len(items)))[::-1]], items))}
 
 
+@worst_pairs.register
+def _of_votes(mechanism: OptimalVote) -> Pairs:
+    """Where one ballot decides the vote of the first batch, of ballots that are dealt as they stand."""
+    items, order = tuple(map(str, range(mechanism.n_items))), list(range(mechanism.n_items))
+    pairs, k = disjoint_pairs(mechanism.n_items, rng=np.random.default_rng(1)), mechanism.batch_voters
+
+    def poll(agreeing: int) -> Rankings:
+        agree = [order] * agreeing + [order[::-1]] * (k - agreeing)
+        return Rankings([*agree, *[order] * (mechanism.n_voters - k)], items)
+
+    enough = next((it for it in range((k + 1) // 2, k + 1) if mechanism.batch_rejects(poll(it).positions, pairs, 0)), k)
+    return {"a batch that just agrees, or one of its ballots reversed": (poll(enough), poll(enough - 1))}
+
+
 @worst_pairs.register(NoisyNorm)
 @worst_pairs.register(LaplaceUnif)
-@worst_pairs.register(OptimalVote)
 def _of_many_ballots(mechanism: Any) -> Pairs:
     items, order = tuple(map(str, range(mechanism.n_items))), list(range(mechanism.n_items))
     alike = [order] * (mechanism.n_voters - 1)

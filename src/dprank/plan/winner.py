@@ -42,14 +42,14 @@ def first_named(scores: Array, scale: float) -> float:
     behind = scores[:, :1] - scores[:, 1:]
     if scale == 0:
         return float(((behind >= 0).all(axis=1) / (1 + (behind == 0).sum(axis=1))).mean())
-    # exp(-noise) is uniform; near 0, where noise is large, its root is smoother
+    # noise beyond the best rival's score is memoryless; its exponential is uniform, and near 0 the root of that smooth
     root, weight = gauss(np.array([0.0]), np.array([1.0]), 48)
+    needed = np.maximum(0.0, -behind.min(axis=1) / scale)[:, None]
     log_chance = np.zeros((len(scores), len(root)))
     with np.errstate(divide="ignore"):
         for rival in behind.T / scale:
-            passed = -2 * np.log(root) + rival[:, None]
-            log_chance += np.log(-np.expm1(-np.maximum(passed, 0.0)))
-    return float((np.exp(log_chance) @ (2 * root * weight)).mean())
+            log_chance += np.log(-np.expm1(2 * np.log(root) - needed - rival[:, None]))
+    return float((np.exp(log_chance - needed) @ (2 * root * weight)).mean())
 
 
 @lru_cache(maxsize=4)
