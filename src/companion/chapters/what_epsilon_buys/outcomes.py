@@ -34,7 +34,7 @@ def releases(places: NDArray[np.int64], epsilons: Iterable[float], number: int =
     items = places.shape[1]
     without = np.argsort(places.sum(axis=0), kind="stable")
     place_without = np.argsort(without)
-    data = Rankings(np.argsort(places, axis=1), names(items))
+    data = Rankings(places, names(items))
     frames = []
     for epsilon in epsilons:
         mechanism = PrivateBorda.calibrated(epsilon=epsilon, n_items=items)
@@ -98,9 +98,7 @@ def draw_releases(frame: pd.DataFrame) -> Figure:
         for x, place, item in columns:
             axes.add_patch(Rectangle((x, place - 1), 1, 1, facecolor=SHADES[item - 1], edgecolor="0.5", lw=0.3))
             light = "black" if 3 <= item <= 6 else "white"
-            axes.annotate(
-                letters[item - 1], (x + 0.5, place - 0.48), ha="center", va="center", fontsize=6, color=light
-            )
+            axes.annotate(letters[item - 1], (x + 0.5, place - 0.48), ha="center", va="center", fontsize=6, color=light)
         axes.set(xlim=(0, number + 1.6), ylim=(items, 0), yticks=[], xticks=[], title=f"ε = {epsilon:g}")
         axes.grid(visible=False)
         for side in axes.spines.values():
