@@ -26,7 +26,7 @@ SIZE = 0.05
 
 def laplace_noise(items: int, voters: int = 100) -> Factor:
     """Noise of Algorithm 4 over the least: where the number of items is odd, one is in no pair."""
-    made = {"epsilon": 1.0, "size": SIZE, "n_items": items, "n_voters": voters}
+    made: dict[str, Any] = {"epsilon": 1.0, "size": SIZE, "n_items": items, "n_voters": voters}
     return over(laplace_unif(**made).mechanism.scale, LaplaceUnif.calibrated(**made).scale)
 
 
@@ -37,8 +37,8 @@ def optimal_power(items: int, voters: int, bias: float, epsilon: float = 1.0) ->
 
 
 def optimal_voters(items: int, bias: float, most: int) -> int:
-    """Least number of rankings at which `OptimalVote` has power 1 - `SIZE`, as it has at `most`; by bisection."""
-    low = 64
+    """Least number of rankings, from half of `most` on, at which `OptimalVote` has power 1 - `SIZE`; by bisection."""
+    low = most // 2
     while most - low > 1:
         middle = (low + most) // 2
         low, most = (low, middle) if optimal_power(items, middle, bias) >= 1 - SIZE else (middle, most)
@@ -83,8 +83,8 @@ def local_rejections(
 ) -> NDArray[np.float64]:
     """Whether a local test at epsilon 1 rejects that Mallows ballots are uniform."""
     made, law = _TESTS[test].calibrated(epsilon=1.0, n_items=items, size=SIZE), Mallows(items, float(-np.log(phi)))
-    ballots = (np.argsort(law.sample(people, rng=rng), axis=1) for _ in range(repetitions))
-    return np.array([made.release(Rankings(it, range(items)), rng).reject for it in ballots], float)
+    ballots = (Rankings(law.sample(people, rng=rng), [str(item) for item in range(items)]) for _ in range(repetitions))
+    return np.array([made.release(it, rng).reject for it in ballots], float)
 
 
 def two_stage(repetitions: int = 200, items: int = 20) -> Factor:
@@ -137,7 +137,7 @@ GAINS = (
         prints="all m/2 bits of a voter, ε split",
         ours="one random bit, all of ε on it",
         mechanism="LocalOneBit",
-        proof="06b-local-tests.html",
+        proof="06b-local-tests.html#ours-one-good-question",
         at="1,000 items, φ = 0.98, ε = 1/3",
         measure="fewer voters",
         where="from three items on; 4 at ten",

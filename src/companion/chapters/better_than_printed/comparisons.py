@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from companion.chapters.better_than_printed.gain import Factor, Gain, over
 from companion.printed.cai2025 import algorithm_1, proposition_3_1
 from dprank import NoisyCounts, PerturbedMLE
 from dprank.privacy.conditioned import conditioned_variance
+from dprank.privacy.guarantee import Unit
 
 __all__ = ["GAINS", "conditioned", "cube", "net_wins", "secret_graph"]
 
@@ -16,7 +18,7 @@ _MLE = "../book/reference/dprank.pairwise.perturbed_mle.html"
 
 def secret_graph(epsilon: float = 1.0, per_person: int = 0) -> Factor:
     """Noise on the likelihood at the printed ridge, where it is secret who compared what; a comparison, or a voter."""
-    unit = "voter" if per_person else "comparison"
+    unit: Unit = "voter" if per_person else "comparison"
     printed = proposition_3_1(epsilon, 3, per_person=per_person) if per_person else algorithm_1(epsilon, 3)
     ours = PerturbedMLE.calibrated(
         epsilon=epsilon,
@@ -52,7 +54,7 @@ def net_wins(items: int) -> Factor:
 
 def cube(items: int) -> Factor:
     """Deviation of noise on net wins, Laplace over that in a cube: everybody meets each item once."""
-    made = {"epsilon": 1.0, "n_items": items, "per_person": items // 2, "design": "matching", "score": "net"}
+    made: dict[str, Any] = {"epsilon": 1.0, "n_items": items, "per_person": items // 2, "design": "matching", "score": "net"}
     laplace, ours = (NoisyCounts.calibrated(**made, noise=noise) for noise in ("laplace", "cube"))
     # of a cube with n whole numbers a side and a random n: for wide noise this many scales
     return over(laplace.scale * math.sqrt(2), ours.scale * math.sqrt((items + 1) * (items + 2) / 3))
@@ -60,7 +62,7 @@ def cube(items: int) -> Factor:
 
 def conditioned(items: int) -> Factor:
     """Deviation of the noise in a difference of two net wins, independent over conditioned to sum to zero."""
-    made = {"epsilon": 1.0, "n_items": items, "per_person": math.comb(items, 2), "design": "once", "score": "net"}
+    made: dict[str, Any] = {"epsilon": 1.0, "n_items": items, "per_person": math.comb(items, 2), "design": "once", "score": "net"}
     independent, ours = (NoisyCounts.calibrated(**made, noise=noise) for noise in ("laplace", "conditioned"))
     each = conditioned_variance(ours.scale / 2, items) * 4  # net wins move in steps of two
     return over(math.sqrt(2 * 2) * independent.scale, math.sqrt(2 * each * (1 + 1 / (items - 1))))

@@ -26,7 +26,12 @@ def over(worse: float, better: float) -> Factor:
 
 
 def measured(worse: tuple[float, float], better: tuple[float, float]) -> Factor:
-    """Of two means with their standard errors, independent: that of the logarithm to first order."""
+    """Of two means with their standard errors, independent: that of the logarithm to first order.
+
+    A ValueError says where a mean is 0: more is to be simulated.
+    """
+    if min(worse[0], better[0]) <= 0:
+        raise ValueError(f"means = {worse[0]:g}, {better[0]:g}; both must be above 0, with more repetitions")
     return Factor(float(worse[0] / better[0]), math.hypot(worse[1] / worse[0], better[1] / better[0]))
 
 

@@ -21,12 +21,12 @@ __all__ = ["draw_growth", "draw_scores", "grown", "scores_over_pairs"]
 SIZES = (4, 10, 20, 50, 100, 200)
 #: A curve, and where its name stands: beside which size, and how far above.
 CURVES: dict[str, tuple[Callable[[int], Factor], int, int]] = {
-    "Algorithm 5: one bit of m items": (lambda m: one_bit(m), 200, 6),
+    "Algorithm 5: one bit of m items": (one_bit, 200, 6),
     "Theorem 3.5: a walk, a tenth of m items": (lambda m: theorem_3_5_over(m, max(1, m // 10)), 200, 6),
     "Theorem 2.2: Gumbel noise, k of 10 k": (lambda k: theorem_2_2_over("gumbel", k, 10 * k, 1e-6), 200, -13),
-    "Corollary 6: KwikSort, m items": (lambda m: queries(m), 200, 6),
-    "Corollary 3: noise on pairs, m items": (lambda m: corollary_3_over(m), 200, -13),
-    "Algorithm 3: noise that sums to zero": (lambda m: conditioned(m), 200, 5),
+    "Corollary 6: KwikSort, m items": (queries, 200, 6),
+    "Corollary 3: noise on pairs, m items": (corollary_3_over, 200, -13),
+    "Algorithm 3: noise that sums to zero": (conditioned, 200, 5),
 }
 
 

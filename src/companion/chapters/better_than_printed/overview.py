@@ -19,7 +19,7 @@ __all__ = ["GAINS", "catalogue", "draw_factors", "frame", "numbers", "shown", "u
 
 GAINS: tuple[Gain, ...] = (*comparisons.GAINS, *agreement.GAINS, *selection.GAINS, *consensus.GAINS)
 #: Where the audit of chapter 12 has a mechanism.
-AUDIT = "12a-promises-and-bugs.html"
+AUDIT = "12a-promises-and-bugs.html#the-routes-agree-exact-loss-and-closed-form"
 _TICKS = (1, 2, 5, 10, 20, 50, 100, 1000)
 
 
@@ -48,9 +48,9 @@ def frame(repetitions: int = 200, gains: Iterable[Gain] = GAINS) -> pd.DataFrame
 
 
 def shown(factor: float, low: float, high: float) -> str:
-    """A factor with its error bar, to three digits."""
-    text = f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}"
-    return text if low == high else f"{text} ({low:,.3g} to {high:,.3g})".replace("e+03", ",000")
+    """A factor to three digits, with its error bar."""
+    one, *bar = (f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in (factor, low, high))
+    return one if low == high else f"{one} ({bar[0]} to {bar[1]})"
 
 
 def catalogue(table: pd.DataFrame) -> Html:
@@ -60,18 +60,15 @@ def catalogue(table: pd.DataFrame) -> Html:
     for row in table.itertuples():
         claim = ledger[row.claim]
         cells = (
-            f'<a href="{claim.chapter}.html#{anchor(claim.id)}">{row.name}</a>',
-            row.prints,
-            f'{row.ours}: <a href="{row.proof}">{row.mechanism}</a>',
-            row.at,
-            f"<strong>{shown(row.factor, row.low, row.high)}</strong>&nbsp;× {row.measure}",
+            f'<a href="{claim.chapter}.html#{anchor(claim.id)}">{row.name}</a><br><small>{row.at}</small>',
+            f'{row.prints}<br>→ {row.ours}<br><small><a href="{row.proof}">{row.mechanism}, proof</a> · '
+            f'<a href="{AUDIT}">audit</a></small>',
+            f"<strong>{shown(row.factor, row.low, row.high)}</strong> × {row.measure}",
             row.where,
-            f'<a href="{AUDIT}#the-routes-agree-exact-loss-and-closed-form">{row.mechanism}</a>',
         )
         body.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    heads = ("place", "printed", "ours, and its proof", "at", "factor", "where", "audit row")
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    return Html(f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>")
+    head = "".join(f"<th>{name}</th>" for name in ("place", "printed → ours", "factor", "where"))
+    return Html(f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>')
 
 
 def unpaid_frame(repetitions: int = 200) -> pd.DataFrame:

@@ -34,7 +34,7 @@ def releases(places: NDArray[np.int64], epsilons: Iterable[float], number: int =
     items = places.shape[1]
     without = np.argsort(places.sum(axis=0), kind="stable")
     place_without = np.argsort(without)
-    data = Rankings(np.argsort(places, axis=1), names(items))
+    data = Rankings(places, names(items))
     frames = []
     for epsilon in epsilons:
         mechanism = PrivateBorda.calibrated(epsilon=epsilon, n_items=items)

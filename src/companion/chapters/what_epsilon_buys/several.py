@@ -5,44 +5,39 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from scipy.special import expit
 
-from companion.chapters.what_epsilon_buys.belief import scores_law
-from companion.instruments.style import COLOURS, styled
-from dprank import PrivateBorda
+from companion.chapters.what_epsilon_buys.belief import losses
+from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.sweep import stream
 from dprank.privacy.composition import optimal
-from dprank.privacy.divergence import PairLaw, discrete_laplace_shift
 from dprank.publication import gain
 
-__all__ = ["DELTA", "added_up", "all_read", "draw_added_up", "numbers"]
+__all__ = ["DELTA", "NUMBERS", "added_up", "draw_added_up", "numbers"]
 
 DELTA = 1e-6
 #: Numbers of releases that are drawn.
 NUMBERS = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 26, 32, 40, 52)
 
 
-def all_read(items: int, epsilon: float, number: int) -> PairLaw:
-    """Of so many releases of noisy Borda scores of the same ballots, where one person may have turned hers round."""
-    scale = PrivateBorda.calibrated(epsilon=epsilon, n_items=items).scale
-    move = 2 * np.arange(items) - (items - 1)
-    # the scores are known up to a common shift, and whole noise up to a whole one
-    move = move - np.sort(move)[items // 2]
-    return discrete_laplace_shift(np.tile(move, number), scale)
-
-
-def added_up(items: int, epsilon: float) -> pd.DataFrame:
+def added_up(items: int, epsilon: float, draws: int = 4000) -> pd.DataFrame:
     """By the number of ``releases``, each of which spends epsilon: the belief at most from even odds.
 
     ``sum`` by the sum of the epsilons, ``with delta`` by the best that holds for all mechanisms and outcomes but those
-    of chance `DELTA`; ``right``, how often the better guess is right of who reads all scores.
+    of chance `DELTA`; ``right``, how often the better guess is right of who reads all noisy Borda scores, and its
+    ``se``: from so many attacks.
     """
+    rng = stream("16: releases add up", {"items": items, "epsilon": epsilon})
+    odds = np.cumsum(losses(items, epsilon, (draws, max(NUMBERS)), rng), axis=1)
+    surer = expit(np.abs(odds[:, np.array(NUMBERS) - 1]))
     return pd.DataFrame(
         {
-            "releases": number,
-            "sum": gain(number * epsilon),
-            "with delta": gain(optimal(number, epsilon, DELTA), DELTA),
-            "right": (1 + float(all_read(items, epsilon, number).delta(0.0))) / 2,
+            "releases": NUMBERS,
+            "sum": [gain(number * epsilon) for number in NUMBERS],
+            "with delta": [gain(optimal(number, epsilon, DELTA), DELTA) for number in NUMBERS],
+            "right": surer.mean(axis=0),
+            "se": surer.std(axis=0, ddof=1) / draws**0.5,
         }
-        for number in NUMBERS
     )
 
 
@@ -69,7 +64,8 @@ def draw_added_up(frame: pd.DataFrame) -> Figure:
         "right": ("how often the attacker guesses right", (8, -14), "left"),
     }
     for colour, marker, (name, (label, offset, side)) in zip(COLOURS, "so^", lines.items(), strict=False):
-        axes.plot(frame["releases"], 100 * frame[name], color=colour, marker=marker)
+        bars = 100 * BAR * frame["se"] if name == "right" else None
+        axes.errorbar(frame["releases"], 100 * frame[name], bars, color=colour, marker=marker)
         at = frame["releases"].tolist().index(13 if name != "sum" else 26)
         axes.annotate(
             label,
