@@ -26,6 +26,7 @@ from companion.chapters.which_method.peer_calls import peers
 from companion.instruments.style import COLOURS, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.files import find_root
+from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.privacy.noise import SECURE
 
 __all__ = [
@@ -263,6 +264,28 @@ def counted(frame: pd.DataFrame, whose: str = "plan") -> pd.DataFrame:
 def beaten(frame: pd.DataFrame, whose: str = "plan") -> pd.DataFrame:
     """The rows in which a peer loses less, the clearest first."""
     return frame[verdict(frame, whose) == "theirs"].sort_values(f"high_{whose}", ignore_index=True)
+
+
+def retried(rows: pd.DataFrame, repetitions: int) -> pd.DataFrame:
+    """What `NoisyMatrix` with Copeland's rule loses, ``mean`` and ``se``, in the cells of some rows about ballots.
+
+    Beside it ``theirs`` and ``peer``, the best of the others, and ``best``, the best of ours in the arena.
+    """
+    cell = ["data", "items", "people", "epsilon", "delta"]
+    firsts = rows[rows["question"] == "consensus"].sort_values("theirs").drop_duplicates(cell)
+    if firsts.empty:
+        return pd.DataFrame(columns=[*cell, "peer", "theirs", "best", "mean", "se"])
+    found = sweep(_copeland, firsts[cell].to_dict("records"), experiment="peers: copeland", repetitions=repetitions)
+    return firsts[[*cell, "peer", "theirs", "best"]].merge(found.drop(columns="repetitions"), on=cell)
+
+
+def _copeland(
+    *, repetitions: int, rng: np.random.Generator, epsilon: float, delta: float, **heat: Any
+) -> NDArray[np.float64]:
+    heat |= {"question": "consensus"}
+    mechanism = NoisyMatrix.calibrated(epsilon=epsilon, delta=delta, n_items=heat["items"], rule="copeland")
+    losses = [arena._losses(heat, mechanism, arena._data(heat, rng), rng) for _ in range(repetitions)]
+    return np.array([loss[arena.FIRST_LOSS["consensus"]] for loss in losses])
 
 
 _TITLES = {"topk": "the most frequent items", "ranking": "comparisons", "consensus": "ballots"}

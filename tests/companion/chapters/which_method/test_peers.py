@@ -6,6 +6,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -311,3 +312,14 @@ def test_nobody_is_counted_twice():
     assert counted["cells"].sum() == len(frame)
     better = peers.beaten(frame)
     assert len(better) == counted["theirs"].sum()
+
+
+def test_copeland_is_tried_where_another_ranks_ballots_better():
+    cell = {"question": "consensus", "data": "two camps", "items": 5, "people": 400, "epsilon": 5.0, "delta": 0.0}
+    rows = pd.DataFrame(
+        [cell | {"peer": name, "theirs": loss, "best": 0.2} for name, loss in (("a", 0.1), ("b", 0.05))]
+    )
+    found = peers.retried(pd.concat([rows, rows.assign(question="topk")]), 50).iloc[0]
+    assert (found["peer"], found["theirs"]) == ("b", 0.05)
+    assert abs(found["mean"] - 0.2) < 6 * found["se"]
+    assert peers.retried(rows.assign(question="topk"), 50).empty
