@@ -144,8 +144,8 @@ def dependent_apart(noise: Dependent, n_items: int, scale: float, step: float, l
 
     Examples
     --------
-    >>> round(dependent_apart("cube", 10, 1.0, 0.0, 0.95), 1), round(dependent_apart("conditioned", 10, 1.0, 0.0, 0.95), 1)
-    (26.8, 8.2)
+    >>> [round(dependent_apart(noise, 10, 1.0, 0.0, 0.95), 1) for noise in ("cube", "conditioned")]
+    [26.8, 8.2]
     """
     if noise == "cube":
         radius, chance = _mixture(noise, n_items)

@@ -64,8 +64,8 @@ class Choice:
     band : tuple of float or None
         Share of pairs in the wrong order in 19 of 20 releases.
     elsewhere : float or None
-        The error where people are not as supposed (`dprank.plan.setting.ELSEWHERE`), of those choices that are nearly as
-        good as the best.
+        The error where people are not as supposed (`dprank.plan.setting.ELSEWHERE`), of those choices that are nearly
+        as good as the best.
     epsilon_needed, persons_needed : float or None
         For the wanted accuracy, the other as given; infinity where nothing is enough.
     trust : {"curator", "nobody"}

@@ -304,17 +304,21 @@ def candidates(setting: Setting) -> list[Candidate]:
     if setting.trust == "nobody":
         return found
     for bound in setting.answers if whole else (None,):
-        shared = {"n_items": setting.n_items, "per_person": bound, "unit": "voter" if whole else "comparison"}
-        said = {"protect": setting.protect} | ({"answers": bound} if bound else {})
+        shared: dict[str, Any] = {
+            "n_items": setting.n_items,
+            "per_person": bound,
+            "unit": "voter" if whole else "comparison",
+        }
+        said: dict[str, Any] = {"protect": setting.protect} | ({"answers": bound} if bound else {})
         for score, design, (noise, delta) in _counts(setting):
             chosen = {"score": score, "design": design, "adjacency": setting.adjacency}
-            asked = said | chosen | ({"delta": delta} if delta else {})
+            asked: dict[str, Any] = said | chosen | ({"delta": delta} if delta else {})
             if noise in get_args(Dependent):
                 asked |= {"noise": noise}
             made = shared | chosen | {"delta": delta, "noise": noise}
             found.append(Counting(setting, "NoisyCounts", made, asked))
         if setting.public_graph and setting.adjacency == "replace" and setting.n_items <= FITTED:
-            graph = {"ridge": 1.0, "graph": "public"}
+            graph: dict[str, Any] = {"ridge": 1.0, "graph": "public"}
             asked = said | {"mechanism": "PerturbedMLE", "public_graph": True}
             found.append(Likelihood(setting, "PerturbedMLE", shared | graph, asked))
     return found

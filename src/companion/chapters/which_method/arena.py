@@ -59,7 +59,7 @@ FIRST_LOSS = {
 DRAWN, LEAST, MOST = 10_000_000, 40, 250
 _LABELS = ("epsilon", "delta", "trust", "method", "loss")
 
-#: Items, people and answers (ranking, strengths); items and people (consensus, winner, agreement); and k (top k).
+#: Items, people and answers (ranking, strengths); items and people (consensus, winner, agreement); all, and k (top k).
 _SIZES: dict[str, list[dict[str, int]]] = {
     "ranking": [
         {"items": m, "people": n, "answers": a}
