@@ -15,7 +15,7 @@ from companion.chapters.which_method.arena import EPSILONS, Label, entered, heat
 from companion.instruments.seed import root_seed
 from companion.ledger.files import find_root
 
-__all__ = ["again", "cells", "due", "heats", "load", "path", "ran", "update", "write"]
+__all__ = ["again", "cells", "due", "heats", "load", "made_of", "path", "ran", "update", "write"]
 
 _HEAT = ("question", "data", "items", "people", "answers", "k")
 _LABEL = ("epsilon", "delta", "trust", "method")
@@ -63,8 +63,12 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
 
 def due(heat: Mapping[str, Any]) -> dict[Label, str]:
     """Labels of all who enter a heat today, and how they are made."""
-    everybody = [it for epsilon in EPSILONS for it in entered(heat, epsilon)]
-    return {label: re.sub(" at 0x[0-9a-f]+", "", repr(mechanism)) for label, mechanism in everybody}
+    return {label: made_of(mechanism) for epsilon in EPSILONS for label, mechanism in entered(heat, epsilon)}
+
+
+def made_of(mechanism: Any) -> str:
+    """A mechanism with all its parameters."""
+    return re.sub(" at 0x[0-9a-f]+", "", repr(mechanism))
 
 
 def ran(heat: Mapping[str, Any], only: Container[Label]) -> pd.DataFrame:
