@@ -20,7 +20,7 @@ from companion.chapters.which_method.arena import EPSILONS, Label, drawn_of, ent
 from companion.instruments.seed import root_seed
 from companion.ledger.files import find_root
 
-__all__ = ["again", "cells", "due", "heats", "load", "path", "ran", "update", "write"]
+__all__ = ["again", "cells", "due", "heats", "load", "made_of", "path", "ran", "update", "write"]
 
 _HEAT = ("question", "data", "items", "people", "answers", "k")
 _LABEL = ("epsilon", "delta", "trust", "method")
@@ -71,10 +71,12 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
 def due(heat: Mapping[str, Any]) -> dict[Label, tuple[str, float]]:
     """Labels of all who enter a heat today, how they are made and what they spend."""
     everybody = [it for epsilon in EPSILONS for it in entered(heat, epsilon)]
-    return {
-        label: (re.sub(" at 0x[0-9a-f]+", "", repr(mechanism)), float(mechanism.guarantee.epsilon))
-        for label, mechanism in everybody
-    }
+    return {label: (made_of(mechanism), float(mechanism.guarantee.epsilon)) for label, mechanism in everybody}
+
+
+def made_of(mechanism: Any) -> str:
+    """A mechanism with all its parameters."""
+    return re.sub(" at 0x[0-9a-f]+", "", repr(mechanism))
 
 
 def _told(frame: pd.DataFrame, today: Mapping[Label, tuple[str, float]]) -> pd.DataFrame:
