@@ -20,10 +20,27 @@ NEUTRAL: dict[str, Any] = {
     "public_graph": False,
 }
 
-__all__ = ["TAGS", "Question", "Tag", "choosable", "mechanism_class", "mechanism_of", "tag_of"]
+__all__ = ["DATA", "OUTPUT", "TAGS", "Question", "Tag", "choosable", "mechanism_class", "mechanism_of", "tag_of"]
 
-Question = Literal["ranking", "consensus", "topk", "agreement"]
+Question = Literal["ranking", "consensus", "winner", "topk", "agreement"]
 Trust = Literal["curator", "nobody"]
+
+#: What people give who are asked a question, as kinds of declarations.
+DATA: dict[Question, str] = {
+    "ranking": "comparisons",
+    "consensus": "ballots",
+    "winner": "ballots",
+    "topk": "tallies",
+    "agreement": "ballots",
+}
+#: What comes out.
+OUTPUT: dict[Question, str] = {
+    "ranking": "an order of the items",
+    "consensus": "an order of the items",
+    "winner": "the name of one item",
+    "topk": "the k most frequent items",
+    "agreement": "whether they agree",
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +49,7 @@ class Tag:
 
     Parameters
     ----------
-    question : {"ranking", "consensus", "topk", "agreement"}
+    question : {"ranking", "consensus", "winner", "topk", "agreement"}
         That it answers.
     home : str
         Module of its class, below `dprank`.
@@ -42,6 +59,8 @@ class Tag:
         Whether a delta above 0 buys anything.
     adjacency : bool
         Whether it can be told that people come and go; else one person's data are replaced.
+    partial : bool
+        Whether it takes ballots with ties and gaps.
     gives : tuple of str
         What a release has besides its order, set or decision.
     publishable : bool
@@ -51,8 +70,8 @@ class Tag:
 
     Examples
     --------
-    >>> TAGS["PrivateBorda"].gives, TAGS["LocalBorda"].trust
-    (('scores',), 'nobody')
+    >>> TAGS["PrivateBorda"].gives, TAGS["PrivateBorda"].data, TAGS["LocalBorda"].trust
+    (('scores',), 'ballots', 'nobody')
     """
 
     question: Question
@@ -60,9 +79,25 @@ class Tag:
     trust: Trust = "curator"
     delta: bool = False
     adjacency: bool = False
+    partial: bool = False
     gives: tuple[str, ...] = ()
     publishable: bool = True
     needs: str = ""
+
+    @property
+    def data(self) -> str:
+        """What people give: comparisons, ballots or tallies."""
+        return DATA[self.question]
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """What can be protected: a person; of comparisons also one answer."""
+        return ("person", "answer") if self.question == "ranking" else ("person",)
+
+    @property
+    def output(self) -> str:
+        """What comes out, in words; `gives` is what comes with it."""
+        return OUTPUT[self.question]
 
 
 #: By the name of the class. A test holds it to what the classes say of themselves.
@@ -74,21 +109,36 @@ TAGS: dict[str, Tag] = {
         gives=("scores",),
         needs="everybody may know who compared what, and nobody leaves out what they were asked",
     ),
-    "PrivateBorda": Tag("consensus", "aggregation.private_borda", delta=True, adjacency=True, gives=("scores",)),
-    "NoisyMatrix": Tag("consensus", "aggregation.noisy_matrix", delta=True, adjacency=True, gives=("margins",)),
+    "PrivateBorda": Tag(
+        "consensus", "aggregation.private_borda", delta=True, adjacency=True, partial=True, gives=("scores",)
+    ),
+    "NoisyMatrix": Tag(
+        "consensus", "aggregation.noisy_matrix", delta=True, adjacency=True, partial=True, gives=("margins",)
+    ),
     "PrivateKwikSort": Tag("consensus", "aggregation.private_kwiksort", delta=True, adjacency=True),
+    "PrivateFootrule": Tag("consensus", "aggregation.private_footrule", delta=True, adjacency=True),
     "ExponentialMechanism": Tag(
         "consensus", "aggregation.exponential", adjacency=True, publishable=False, needs="research: floats draw it"
     ),
-    "LocalBorda": Tag("consensus", "aggregation.local_borda", trust="nobody", gives=("scores",)),
-    "LocalMatrix": Tag("consensus", "aggregation.local_reports", trust="nobody"),
+    "LocalBorda": Tag("consensus", "aggregation.local_borda", trust="nobody", partial=True, gives=("scores",)),
+    "LocalMatrix": Tag("consensus", "aggregation.local_reports", trust="nobody", partial=True),
+    "PrivateWinner": Tag("winner", "aggregation.winner", adjacency=True, partial=True),
     "Oneshot": Tag("topk", "topk.oneshot", delta=True, adjacency=True, gives=("values",)),
     "Peeling": Tag("topk", "topk.peeling", delta=True, adjacency=True),
+    "JointExponential": Tag("topk", "topk.joint", adjacency=True),
     "NoisyNorm": Tag("agreement", "uniformity.noisy_norm", gives=("p_value",)),
     "LaplaceUnif": Tag("agreement", "uniformity.laplace", gives=("p_value",)),
+    "OptimalVote": Tag("agreement", "uniformity.optimal_vote", delta=True, gives=("p_value",)),
     "Trun": Tag("agreement", "uniformity.truncated", publishable=False, needs="research: floats draw its coins"),
     "LocalPairs": Tag("agreement", "uniformity.local", trust="nobody", gives=("p_value",)),
     "LocalOneBit": Tag("agreement", "uniformity.local", trust="nobody", gives=("p_value",)),
+    "LocalTwoStage": Tag(
+        "agreement",
+        "uniformity.local_two_stage",
+        trust="nobody",
+        gives=("p_value",),
+        needs="half of the people are asked after the others have answered",
+    ),
 }
 
 
@@ -132,7 +182,7 @@ def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequen
 
     Parameters
     ----------
-    question : {"ranking", "consensus", "topk", "agreement"}
+    question : {"ranking", "consensus", "winner", "topk", "agreement"}
     name : str
         Of a class that `TAGS` lists for the question, with a curator and noise fit for release.
     epsilon : float
@@ -174,7 +224,7 @@ def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequen
     if given.get("ballots", "full") != "full" and "ballots" not in known:
         able = [one for one in fit if "ballots" in signature(mechanism_class(one).calibrated).parameters]
         raise ValueError(f"mechanism = {name!r} takes full ballots alone; of others {' or '.join(able)}")
-    if name == "Peeling":  # its rounds cost the same for however many items of a person: the tallies are bounded
+    if name in ("Peeling", "JointExponential"):  # they cost the same for however many items of a person
         given.pop("per_person", None)
     for key in [key for key in given if key not in known]:
         if (value := given.pop(key)) not in (None, NEUTRAL.get(key)):

@@ -16,7 +16,7 @@ from dprank.plan.laws import (
 )
 from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
 
-__all__ = ["Counted", "candidates"]
+__all__ = ["Counted", "candidates", "left_out"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def candidates(setting: Setting) -> list[Candidate]:
     Examples
     --------
     >>> len(candidates(Setting("topk", 100, 1000, 1.0, k=3, gap=0.05, answers=(1, 5))))
-    6
+    7
     """
     found: list[Candidate] = []
     if setting.trust == "nobody":
@@ -111,7 +111,32 @@ def candidates(setting: Setting) -> list[Candidate]:
             for noise in ("exponential", "gumbel"):
                 keys = {"mechanism": "Peeling", "noise": noise, "per_person": setting.answers[-1]}
                 found.append(Peeled(setting, "Peeling", shared | {"noise": noise}, told | keys))
+    if not setting.values and not left_out(setting):
+        from dprank.plan.joint import Together
+
+        shared = {"n_items": setting.n_items, "k": setting.k, "adjacency": setting.adjacency}
+        keys = {"ordered": setting.ordered, "per_person": setting.answers[-1]}
+        told = {"k": setting.k, "adjacency": setting.adjacency, "mechanism": "JointExponential"} | keys
+        found.append(Together(setting, "JointExponential", shared | {"ordered": setting.ordered}, told))
     return found
+
+
+def left_out(setting: Setting) -> dict[str, str]:
+    """Why something is not weighed.
+
+    Examples
+    --------
+    >>> left_out(Setting("topk", 10**6, 10**6, 1.0, k=10, share=0.1, gap=0.01, answers=(5,), ordered=False))
+    {'JointExponential': 'its chances are summed up to 50,000 = k times items'}
+    """
+    from dprank.plan.joint import LISTED, TABLED
+
+    lists = setting.ordered and setting.k > 1
+    most = LISTED if lists else TABLED
+    if setting.values or setting.k * setting.n_items <= most:
+        return {}
+    how = "lists are drawn" if lists else "its chances are summed"
+    return {"JointExponential": f"{how} up to {most:,} = k times items"}
 
 
 @dataclass(frozen=True)

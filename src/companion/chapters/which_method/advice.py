@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
 from companion.chapters.which_method import table
 from companion.chapters.which_method.arena import FIRST_LOSS, setting_of
-from companion.chapters.which_method.contenders import DELTA, UNNAMED
+from companion.chapters.which_method.contenders import DELTA, UNNAMED, publishable
 from companion.chapters.which_method.table import heat_of
 from companion.instruments.sweep import stream
 from dprank.plan.planner import Choice, Plan, named, plan
-from dprank.plan.tags import TAGS
+from dprank.plan.tags import Question
 
 __all__ = ["BARS", "advised", "plan_for", "rerun", "some", "standing"]
 
@@ -34,7 +34,7 @@ def standing(frame: pd.DataFrame, delta: float) -> pd.DataFrame:
     Two are alike if their losses differ by less than `BARS` standard errors of the difference.
     """
     judged = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & (frame["delta"] <= delta)]
-    judged = judged[judged["method"].map(lambda name: TAGS[name.partition("(")[0]].publishable).astype(bool)]
+    judged = judged[judged["method"].map(publishable).astype(bool)]
     best = judged.loc[judged.groupby(_CELL)["mean"].idxmin(), [*_CELL, "mean", "se"]]
     joined = judged.merge(best, on=_CELL, suffixes=("", "_best"))
     excess = joined["mean"] - joined["mean_best"]
@@ -50,8 +50,8 @@ def plan_for(heat: Mapping[str, Any], epsilon: float, delta: float, trust: str) 
 
 
 def some(frame: pd.DataFrame, number: int) -> pd.DataFrame:
-    """The rows of so many random cells: a heat, an epsilon and a trust."""
-    cells = frame[_CELL].drop_duplicates()
+    """The rows of so many random cells, a heat, an epsilon and a trust, of questions that a plan answers."""
+    cells = frame.loc[frame["question"].isin(get_args(Question)), _CELL].drop_duplicates()
     picked = stream("arena: advice", {"cells": number}).permutation(len(cells))[:number]
     return frame.merge(cells.iloc[picked])
 
@@ -69,12 +69,14 @@ def called(choice: Choice) -> str:
 
 
 def advised(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row a cell: ``advice``, its ``loss`` and ``excess`` over the ``best``; whether it is ``right``, alike to the best.
+    """A row a cell: ``advice``, its ``loss``, its ``excess`` over the ``best``; is it ``right``, alike to the best?
 
-    None of these is known, and they are nan, where the advice was not run: it does not take such ballots, or takes too long.
+    Of questions that a plan answers. The three are nan where the advice was not run: it does not take such ballots, or
+    takes too long.
     ``close``: the plan says that it is too close to call.
     """
     rows = []
+    frame = frame[frame["question"].isin(get_args(Question))]
     for delta in (0.0, DELTA):
         for cell, group in standing(frame, delta).groupby(_CELL):
             where = dict(zip(_CELL, cell, strict=True))

@@ -10,15 +10,19 @@ from matplotlib.patches import Rectangle
 from companion.chapters.which_method.advice import standing
 from companion.chapters.which_method.arena import FIRST_LOSS
 from companion.chapters.which_method.contenders import DELTA
+from companion.chapters.which_method.respondents import SURVEYS
 from companion.instruments.style import COLOURS, styled
+from dprank.plan.tags import TAGS
 
-__all__ = ["answers", "draw_map", "map_of", "maps", "readable"]
+__all__ = ["answers", "draw_map", "map_of", "maps", "needs", "readable", "surveyed"]
 
 _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
 _ASKED = {
     "ranking": "an order, from answers about two items",
+    "strengths": "strengths, from answers about two items",
     "consensus": "an order, from ballots",
+    "winner": "one winner, from ballots",
     "topk": "the most frequent items",
     "agreement": "do ballots agree at all?",
 }
@@ -27,17 +31,25 @@ _ASKED = {
 def _worst_kind(frame: pd.DataFrame) -> pd.DataFrame:
     """Of every mechanism the kind of data that is worst for it: one does not know beforehand which one has.
 
-    Ballots that are cut short are left out: some mechanisms do not take them, and would look better for it.
+    Three kinds are left out. People of surveys are of one kind each. Some mechanisms do not take ballots that are cut
+    short, and would look better for it. And whoever asks for strengths knows whether pairs were drawn evenly, which
+    those on a secret graph need.
     """
     cell = ["question", *_SIZE, "epsilon", "trust", "method", "delta"]
-    frame = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & (frame["data"] != "cut short")]
+    frame = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & ~_set_apart(frame)]
     return frame.loc[frame.groupby(cell)["mean"].idxmax()].assign(data="worst")
+
+
+def _set_apart(frame: pd.DataFrame) -> pd.Series:
+    real = frame["data"].isin(SURVEYS)
+    return real | (frame["data"] == "cut short") | ((frame["question"] == "strengths") & (frame["data"] == "unequal"))
 
 
 def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFrame:
     """A row a size, epsilon and trust: ``use``, the best method or "" where several are alike; its ``mean``, ``se``.
 
-    Each method stands with the kind of data that is worst for it. ``alone``: by more than two error bars.
+    Each method stands with the kind of data that is worst for it. ``said``: the mean in per cent, or of strengths on
+    their scale; ``dark``: from 0 to 1, where half of all pairs are wrong, or strengths by as much as 1.
     """
     ranked = standing(_worst_kind(frame[(frame["question"] == question) & (frame["delta"] <= delta)]), delta)
     rows = []
@@ -50,6 +62,32 @@ def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFra
         rows.append(
             dict(zip([*_SIZE, "epsilon", "trust"], cell, strict=True))
             | {"use": classes.pop() if len(classes) == 1 < len(others) else "", "mean": best["mean"], "se": best["se"]}
+        )
+    scaled = question == "strengths"
+    found = pd.DataFrame(rows)
+    return found.assign(
+        said=found["mean"].map("{:.2f}".format) if scaled else (100 * found["mean"]).map("{:.1f}".format),
+        dark=(found["mean"] if scaled else 2 * found["mean"]).clip(upper=1),
+    )
+
+
+def surveyed(frame: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+    """A row a survey and question, at an epsilon with a curator: the ``best``, its ``loss``, how many are ``alike``."""
+    real = frame[frame["data"].isin(SURVEYS) & (frame["epsilon"] == epsilon) & (frame["trust"] == "curator")]
+    rows = []
+    for (question, data, people), group in standing(real, 0.0).groupby(["question", "data", "people"], sort=False):
+        best = group.loc[group["mean"].idxmin()]
+        alike = group.loc[group["alike"], "method"].str.partition("(")[0]
+        rows.append(
+            {
+                "survey": data,
+                "what is asked": _ASKED[question],
+                "people": people,
+                "best": best["method"],
+                "loss": best["mean"],
+                "error": best["se"],
+                "alike": f"{alike.nunique()} of {group['method'].str.partition('(')[0].nunique()} kinds",
+            }
         )
     return pd.DataFrame(rows)
 
@@ -99,20 +137,28 @@ def readable(found: pd.DataFrame) -> pd.DataFrame:
     """`answers` in words; what is the same with and without a delta stands once, and shares are in per cent."""
     same = ["question", "trust", "use", "second"]
     told = found.assign(
-        delta=found.groupby(same)["delta"].transform(lambda it: "either way" if len(it) > 1 else f"{it.iloc[0]:g}")
+        delta=found.groupby(same)["delta"].transform(
+            lambda it: "" if len(it) > 1 else ", with a δ" if it.iloc[0] else ", without a δ"
+        )
     )
     told = told.drop_duplicates(same)
     return pd.DataFrame(
         {
-            "what is asked": told["question"].map(_ASKED),
-            "trusted": told["trust"].map({"curator": "somebody", "nobody": "nobody"}),
-            "δ": told["delta"],
-            "use": told["use"],
-            "best in": told["best in"].map("{:.0%}".format),
-            "costs": told["costs"].map("{:.1%}".format),
+            "what is asked": told["question"].map(_ASKED) + ", " + told["trust"].map(_WHO) + told["delta"],
+            "use": told["use"] + told["best in"].map(", best in {:.0%}".format),
+            "costs": [
+                f"{cost:.2f}" if question == "strengths" else f"{cost:.1%}"
+                for question, cost in zip(told["question"], told["costs"], strict=True)
+            ],
             "second": told["second"],
         }
     )
+
+
+def needs(found: pd.DataFrame) -> str:
+    """What the first and second of `answers` need besides, in sentences."""
+    names = sorted({*found["use"], *found["second"]} - {""})
+    return " ".join(f"{name} needs that {TAGS[name].needs}." for name in names if TAGS[name].needs)
 
 
 @styled
@@ -130,11 +176,11 @@ def draw_map(frame: pd.DataFrame) -> Figure:
         for row in frame[frame["trust"] == trust].itertuples():
             x = epsilons.index(row.epsilon)
             y = len(sizes) - 1 - sizes.index((row.items, row.people, row.answers, row.k))
-            axes.add_patch(Rectangle((x, y), 1, 1, color="#888888", alpha=0.65 * min(2 * row.mean, 1), lw=0))
+            axes.add_patch(Rectangle((x, y), 1, 1, color="#888888", alpha=0.65 * row.dark, lw=0))
             if row.use:
                 frame_of = {"fill": False, "edgecolor": colours[row.use], "lw": 1.8}
                 axes.add_patch(Rectangle((x + 0.04, y + 0.07), 0.92, 0.86, **frame_of))
-            axes.annotate(f"{100 * row.mean:.1f}", (x + 0.5, y + 0.5), ha="center", va="center", fontsize=8)
+            axes.annotate(row.said, (x + 0.5, y + 0.5), ha="center", va="center", fontsize=8)
         axes.set(xlim=(0, len(epsilons)), ylim=(0, len(sizes)), title=_WHO[trust])
         axes.set_xticks([x + 0.5 for x in range(len(epsilons))], [f"{e:g}" for e in epsilons])
         axes.set_yticks([len(sizes) - y - 0.5 for y in range(len(sizes))], [_size(*size) for size in sizes])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
@@ -72,7 +73,7 @@ def rounded(people: float) -> str:
 
 @styled
 def draw_people(frame: pd.DataFrame) -> Figure:
-    """People against epsilon, a line for all that is asked, with its name at its end; dashed where nobody is trusted."""
+    """People against epsilon, a line for all that is asked; dashed where nobody is trusted."""
     figure = Figure(figsize=(7.2, 4.2))
     axes = figure.subplots()
     ends = []
@@ -84,7 +85,7 @@ def draw_people(frame: pd.DataFrame) -> Figure:
     axes.set(xscale="log", yscale="log", xlabel="ε", ylabel="people")
     apart = 0.045 * (math.log10(axes.get_ylim()[1]) - math.log10(axes.get_ylim()[0]))
     ends.sort()
-    for before, after in zip(ends, ends[1:], strict=False):  # names that would lie on one another
+    for before, after in pairwise(ends):  # names that would lie on one another
         after[0] = max(after[0], before[0] + apart)
     for height, name, colour, epsilon in ends:
         axes.annotate(

@@ -17,6 +17,8 @@ __all__ = ["SITUATIONS", "Situation", "checked", "rows_of", "told"]
 
 #: Lead of an item over the next that a plan supposes where it is told of none.
 _GAP = 0.1
+#: A loss with which nothing should be published.
+_TOO_MUCH = 0.25
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def _heat(question: str, data: str, items: int, people: int, **more: int) -> dic
 SITUATIONS = (
     Situation(
         "A ministry",
-        "asks 400 teachers which of two reforms they prefer, five pairs each, drawn in public, and wants all twenty in order.",
+        "asks 400 teachers which of two reforms is better, five pairs each, by public lot. It wants to order all.",
         _heat("ranking", "ladder", 20, 400, answers=5),
         1.0,
     ),
@@ -91,7 +93,7 @@ SITUATIONS = (
     ),
     Situation(
         "A divided party",
-        "has ballots of 10,000 members on twenty candidates. Two wings are known to disagree; a small delta is allowed.",
+        "has ballots of 10,000 members on twenty candidates. Two wings are known to disagree; a delta is allowed.",
         _heat("consensus", "two camps", 20, 10_000),
         1.0,
         DELTA,
@@ -120,7 +122,7 @@ SITUATIONS = (
 
 def rows_of(frame: pd.DataFrame, situation: Situation) -> pd.DataFrame:
     """What the arena has on a situation."""
-    where = situation.heat | {"epsilon": situation.epsilon, "trust": situation.trust}
+    where = dict(situation.heat) | {"epsilon": situation.epsilon, "trust": situation.trust}
     seen = frame
     for name, value in where.items():
         seen = seen[seen[name] == value]
@@ -128,7 +130,7 @@ def rows_of(frame: pd.DataFrame, situation: Situation) -> pd.DataFrame:
 
 
 def checked(frame: pd.DataFrame, situations: Iterable[Situation] = SITUATIONS) -> pd.DataFrame:
-    """A row a situation: what a plan recommends, what that loses in the arena, the best there, and whether it is right."""
+    """A row a situation: what a plan recommends, what that loses in the arena, the best there, and is it right?"""
     rows = []
     for situation in situations:
         judged = advised(rows_of(frame, situation))
@@ -152,10 +154,11 @@ def told(judged: pd.DataFrame, situations: Iterable[Situation] = SITUATIONS) -> 
     items = []
     for situation, row in zip(situations, judged.itertuples(), strict=True):
         best = "the best, or alike to it" if row.right else f"{escape(row.best)} is better"
-        second = f"; second best {escape(row.second)}" if row.second else ""
+        second = f"; second {escape(row.second)}" if row.second else ""
+        warning = " With such a loss nothing should be published: ask more people." if row.loses > _TOO_MUCH else ""
         items.append(
-            f"<dt><strong>{escape(situation.who)}</strong> {escape(situation.words)}</dt>"
-            f"<dd><code>{escape(situation.call)}</code><br/>"
-            f"<strong>{escape(row.plan)}</strong>: {row.loses:.1%} {row.means}; {best}{second}.</dd>"
+            f"<dt>{escape(situation.who)}</dt><dd>{escape(situation.words)}<br/>"
+            f"<code>{escape(situation.call)}</code><br/>"
+            f"<strong>{escape(row.plan)}</strong>: {row.loses:.1%} {row.means}; {best}{second}.{warning}</dd>"
         )
     return "<dl>" + "".join(items) + "</dl>"

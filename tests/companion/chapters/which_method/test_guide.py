@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from companion.chapters.which_method import advice, arena, people_needed, situations, table
+from companion.chapters.which_method import advice, arena, guide, people_needed, situations, table
 from companion.chapters.which_method.contenders import UNNAMED
 from dprank.cli import app
 from dprank.plan.planner import named
@@ -46,9 +46,30 @@ def test_every_situation_is_led_to_the_right_method(frame):
     assert not situations.checked(spoilt)["right"].all()
 
 
+def test_readers_are_told_what_was_judged(frame):
+    some = situations.checked(frame, situations.SITUATIONS[:2])
+    told = situations.told(some, situations.SITUATIONS[:2])
+    assert told.count("<dt>") == 2
+    assert "Oneshot(exponential, ordered=False)</strong>: 0.1% of the top k wrong; the best" in told
+    wrong = situations.told(some.assign(right=False, best="A<B"), situations.SITUATIONS[:2])
+    assert "A&lt;B is better" in wrong
+
+
+def test_answers_in_words_lose_nothing(frame):
+    found = guide.answers(frame)
+    told = guide.readable(found)
+    assert set(told["use"].str.partition(",")[0]) == set(found["use"])
+    both = found.groupby(["question", "trust", "use", "second"])["delta"].nunique()
+    assert (~told["what is asked"].str.contains("δ")).sum() == (both == 2).sum()
+    assert len(told) == len(both)
+
+
 @pytest.mark.parametrize(
     ("question", "sizes", "asked"),
-    [("consensus", {"items": 5}, {}), ("topk", {"items": 20, "answers": 3, "k": 3}, {"answers": [3], "ordered": False})],
+    [
+        ("consensus", {"items": 5}, {}),
+        ("topk", {"items": 20, "answers": 3, "k": 3}, {"answers": [3], "ordered": False}),
+    ],
 )
 def test_so_many_people_err_so_little(question, sizes, asked):
     """Measured on made-up people with the mechanism that is recommended: 1 %, to a tenth of the people."""
