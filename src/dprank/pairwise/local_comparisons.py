@@ -32,7 +32,10 @@ from dprank.privacy.randomized_response import GRAIN, randomise
 from dprank.privacy.reports import require_reports
 from dprank.release import Ranking, Report, source_of, source_of_reports
 
-__all__ = ["LocalComparisons", "Sent"]
+__all__ = ["MOST_ASKED", "LocalComparisons", "Sent"]
+
+#: Most pairs that one person is asked about.
+MOST_ASKED = 10_000
 
 
 class Sent(NamedTuple):
@@ -54,7 +57,7 @@ class LocalComparisons:
     n_items : int
         At least 2.
     per_person : int
-        Most pairs that one person is asked about.
+        Most pairs that one person is asked about, 1 to 10^4.
     length : int
         Of how many of them a person's report tells, 1 to `per_person`; of all, where a person is asked about fewer.
     kept : int
@@ -116,7 +119,7 @@ class LocalComparisons:
         settle(
             self,
             n_items=require_whole("n_items", self.n_items, 2),
-            per_person=(most := require_whole("per_person", self.per_person, 1)),
+            per_person=(most := require_whole("per_person", self.per_person, 1, MOST_ASKED)),
             length=require_whole("length", self.length, 1, most),
             kept=require_whole("kept", self.kept, 1, GRAIN - 1),
         )
@@ -144,7 +147,7 @@ class LocalComparisons:
         >>> [LocalComparisons.calibrated(epsilon=e, n_items=9, per_person=8).length for e in (0.5, 2, 4, 12)]
         [1, 2, 4, 8]
         """
-        epsilon, most = require_positive("epsilon", epsilon), require_whole("per_person", per_person, 1)
+        epsilon, most = require_positive("epsilon", epsilon), require_whole("per_person", per_person, 1, MOST_ASKED)
         lengths = range(1, most + 1) if length is None else [require_whole("length", length, 1, most)]
         shares = ((s, kept_for(epsilon, 1 << s)) for s in lengths)
         best: Self | None = None

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import as_array, require_positive, require_whole, settle
+from dprank._require import as_array, require_positive, require_real, require_whole, settle
 from dprank.data.bounding import kept as kept_rows
 from dprank.data.tallies import Tallies, require_items, require_k
 from dprank.privacy.guarantee import Guarantee
@@ -29,8 +29,8 @@ from dprank.topk.random_sets import Overlap, least_variance, overlap_of, random_
 
 __all__ = ["MOST_CELLS", "LocalTopK", "SetChances"]
 
-#: Most of (items + per_person) (per_person + 1): some hundred megabytes.
-MOST_CELLS = 2 * 10**6
+#: Most of (items + per_person) (per_person + 1): a second, and a hundred megabytes.
+MOST_CELLS = 10**6
 #: Codes that are held in memory at a time.
 BLOCK = 1 << 22
 
@@ -51,7 +51,7 @@ class LocalTopK:
     k : int
         From 1 to `n_items`.
     per_person : int
-        Most items of one person that count.
+        Most items of one person that count; (items + per_person) (per_person + 1) is at most 10^6.
     length : int
         How many codes a person sends, of `n_items` + `per_person`.
     hits : int
@@ -173,7 +173,7 @@ class LocalTopK:
 
         Notes
         -----
-        O((m + a) a) time and memory, at most 2 * 10^6 together, and one division of numbers of length log m digits.
+        O((m + a) a) time and memory, at most 10^6 cells, and one division of numbers of length log m digits.
 
         Examples
         --------
@@ -237,8 +237,7 @@ class LocalTopK:
         """
         persons = require_whole("persons", persons, 1)
         p, q = self.chances
-        if not 0 <= count <= persons:
-            raise ValueError(f"count = {count}; 0 to persons = {persons} is needed")
+        count = require_real("count", count, f"0 to persons = {persons} is needed", lambda x: 0 <= x <= persons)
         return math.sqrt(count * p * (1 - p) + (persons - count) * q * (1 - q)) / (p - q)
 
     def report(self, own: Iterable[Any], rng: Source) -> Report:
@@ -304,8 +303,8 @@ class LocalTopK:
 
         Parameters
         ----------
-        reports : sequence of what `report` returns
-            At least one.
+        reports : sequence of list of int
+            What everybody's `report` returns; at least one.
         rng : numpy.random.Generator or dprank.SECURE
             Breaks ties.
 
@@ -337,8 +336,8 @@ class LocalTopK:
         Parameters
         ----------
         data : Tallies
-            Of the declared items. Of a person with more than `per_person` items as many count, chosen as by
-            `Tallies.counts`. People without any item are not in the data, and send no report.
+            Of the declared items, or of items 0 .. n_items - 1. Of a person with more than `per_person` of them as many
+            count, chosen as by `Tallies.counts`. People without any item are not in the data, and send no report.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research; `SECURE` to publish.
 
@@ -364,9 +363,10 @@ class LocalTopK:
         """Codes of everybody in the data, blanks among them, shape (people, per_person)."""
         if not isinstance(data, Tallies):
             raise ValueError(f"data are of type {type(data).__name__}; dprank.Tallies, who has which items, are needed")
-        if self.items is None or set(self.items) != set(data.items):
+        names = tuple(range(self._m)) if self.items is None else tuple(self.items)
+        if set(names) != set(data.items):
             raise ValueError("items are not those of the tallies; the same names are needed, in any order")
-        place = {name: code for code, name in enumerate(self.items)}
+        place = {name: code for code, name in enumerate(names)}
         stays = kept_rows([data.person], [data.item], self.per_person)
         codes = np.array([place[name] for name in data.items], np.int64)[data.item[stays]]
         # rows are in the order of persons
@@ -395,7 +395,8 @@ class LocalTopK:
         """Codes of the declared among a person's items, none twice, ascending."""
         if self.items is None:
             codes = as_array("own", own)
-            if codes.ndim != 1 or (codes.size and codes.dtype.kind not in "iu"):
+            codes = codes if codes.size else np.zeros(codes.shape, np.int64)
+            if codes.ndim != 1 or codes.dtype.kind not in "iu":
                 raise ValueError(f"own are of type {type(own).__name__}; a list of codes is needed")
             return np.unique(codes[(codes >= 0) & (codes < self._m)].astype(np.int64))
         needed = f"own are of type {type(own).__name__}; a list of items is needed"
@@ -415,7 +416,7 @@ def _shape(n_items: Any, items: Any, per_person: Any) -> tuple[int, tuple[Any, .
         raise ValueError("n_items = None; the number of items, or their names, must be declared")
     own = require_whole("per_person", per_person, 1)
     if (m + own) * (own + 1) > MOST_CELLS:
-        raise ValueError(f"per_person = {own} of n_items = {m}; (items + per_person) (per_person + 1) may be 2 * 10^6")
+        raise ValueError(f"per_person = {own} of n_items = {m}; (items + per_person) (per_person + 1) may be 10^6")
     return m, names, own
 
 

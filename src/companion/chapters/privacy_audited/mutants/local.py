@@ -314,7 +314,7 @@ def _sets() -> list[Mutant]:
 
     def bare(data: Any) -> Table:
         """Whether a set has any of the items, without blanks."""
-        return np.isin(sets, data).any(axis=1)
+        return np.asarray(np.isin(sets, data).any(axis=1))
 
     def bare_law(data: Any) -> Table:
         share, fits = wide.kept / GRAIN, bare(data)
