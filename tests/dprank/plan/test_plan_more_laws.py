@@ -138,7 +138,9 @@ def test_of_choices_that_are_as_good_the_one_that_camps_harm_least_is_taken(monk
     camps = dprank.plan("consensus", camps=0.6, **asked)
     error = next(choice.error for choice in camps.choices if str(choice) == str(found.best))
     assert math.isclose(error, found.best.elsewhere, abs_tol=1e-9)
-    assert camps.best.error < next(choice.error for choice in camps.choices if choice.mechanism == "PrivateBorda") - 0.02
+    assert (
+        camps.best.error < next(choice.error for choice in camps.choices if choice.mechanism == "PrivateBorda") - 0.02
+    )
     # few people: noise decides, whoever they are
     few = dprank.plan("consensus", items=20, persons=400, epsilon=1.0)
     assert few.best is few.choices[0]

@@ -54,7 +54,13 @@ def net_wins(items: int) -> Factor:
 
 def cube(items: int) -> Factor:
     """Deviation of noise on net wins, Laplace over that in a cube: everybody meets each item once."""
-    made: dict[str, Any] = {"epsilon": 1.0, "n_items": items, "per_person": items // 2, "design": "matching", "score": "net"}
+    made: dict[str, Any] = {
+        "epsilon": 1.0,
+        "n_items": items,
+        "per_person": items // 2,
+        "design": "matching",
+        "score": "net",
+    }
     laplace, ours = (NoisyCounts.calibrated(**made, noise=noise) for noise in ("laplace", "cube"))
     # of a cube with n whole numbers a side and a random n: for wide noise this many scales
     return over(laplace.scale * math.sqrt(2), ours.scale * math.sqrt((items + 1) * (items + 2) / 3))
@@ -62,7 +68,13 @@ def cube(items: int) -> Factor:
 
 def conditioned(items: int) -> Factor:
     """Deviation of the noise in a difference of two net wins, independent over conditioned to sum to zero."""
-    made: dict[str, Any] = {"epsilon": 1.0, "n_items": items, "per_person": math.comb(items, 2), "design": "once", "score": "net"}
+    made: dict[str, Any] = {
+        "epsilon": 1.0,
+        "n_items": items,
+        "per_person": math.comb(items, 2),
+        "design": "once",
+        "score": "net",
+    }
     independent, ours = (NoisyCounts.calibrated(**made, noise=noise) for noise in ("laplace", "conditioned"))
     each = conditioned_variance(ours.scale / 2, items) * 4  # net wins move in steps of two
     return over(math.sqrt(2 * 2) * independent.scale, math.sqrt(2 * each * (1 + 1 / (items - 1))))
