@@ -42,14 +42,14 @@ from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import pair_signs
 from dprank.uniformity.truncated import Trun
 
-__all__ = ["CONFIDENCE", "Loss", "Size", "gaussian_loss", "list_loss", "loss", "taken_law"]
+__all__ = ["CONFIDENCE", "Loss", "Size", "gaussian_loss", "list_loss", "loss", "relevant", "taken_law"]
 
 Array = NDArray[np.float64]
 
 #: Of a lower bound by bets, and how many releases they are on.
-CONFIDENCE, RELEASES = 0.999, 20_000
+CONFIDENCE, RELEASES = 0.999, 4000
 #: Longest table of the law of a discrete Gaussian loss; noise that needs a longer one is as good as continuous.
-LONGEST = 1 << 19
+LONGEST = 1 << 17
 #: Standard deviations beyond which nothing is seen at a delta of 1e-6, and exponents that are as good as infinite.
 _REACH, _FAR = 12.0, 40.0
 #: Lead of items from which people turn away over those that they turn to, in scales of the noise, at a delta.
@@ -73,6 +73,11 @@ class Loss(NamedTuple):
     epsilon: float
     how: str  # "exact law"; "part of it": of less than is released; "bets"
     on: str
+
+
+def relevant(mechanism: Any, size: Size) -> Size | None:
+    """The size, where a loss depends on it."""
+    return size if isinstance(mechanism, ExponentialMechanism | PrivateKwikSort | Oneshot | Peeling) else None
 
 
 def loss(mechanism: Any, size: Size) -> Loss:
@@ -120,7 +125,7 @@ def _(mechanism: NoisyCounts, size: Size) -> Iterator[Loss]:
 
 @losses.register
 def _(mechanism: PerturbedMLE, size: Size) -> Iterator[Loss]:
-    """On a public graph the estimate and the noisy half wins determine each other; elsewhere by the law of a density."""
+    """On a public graph estimate and noisy half wins determine each other; elsewhere by the law of a density."""
     if mechanism.graph == "public" and mechanism.link.name == "logistic":
         counted = NoisyCounts(mechanism.n_items, mechanism.scale, per_person=mechanism.per_person, score="half")
         one, other = map(counted.counts, worst_pairs(_once(counted))["one person's answers reversed"])
@@ -187,18 +192,18 @@ def _shifted(noise: str, moves: ArrayLike, scale: float, delta: float) -> float:
     Without delta the worst that may come out are numbers far out on one side; where noise is conditioned to sum to
     zero, far out to either side.
     """
-    moves = np.abs(np.asarray(moves, float))
+    steps = np.abs(np.asarray(moves, float))
     if noise == "gaussian":
-        return gaussian_loss(moves.astype(np.int64), scale, delta)
-    return float(moves.max() if noise == "cube" else math.fsum(moves)) / scale
+        return gaussian_loss(steps.astype(np.int64), scale, delta)
+    return float(steps.max() if noise == "cube" else math.fsum(steps)) / scale
 
 
 def gaussian_loss(moves: ArrayLike, scale: float, delta: float) -> float:
     """Least epsilon at a delta of discrete Gaussian noise on whole numbers that move.
 
-    The loss is linear in the sum of moves times draws, whose law is the product of the transforms of all draws: exact to
-    some 1e-9. Where its table would be longer than `LONGEST`, the law is so smooth that the density of continuous noise
-    stands for it; then a share of 1e-4 of delta is in doubt. O(table * different moves).
+    The loss is linear in the sum of moves times draws, whose law is the product of the transforms of all draws: exact
+    to some 1e-9. Where its table would be longer than `LONGEST`, the law is so smooth that the density of continuous
+    noise stands for it; then a share of 1e-3 of delta is in doubt. O(table * different moves).
     """
     steps, counts = np.unique(np.abs(np.asarray(moves, np.int64)), return_counts=True)
     steps, counts = steps[steps > 0], counts[steps > 0]
@@ -242,12 +247,10 @@ def _(mechanism: PrivateKwikSort, size: Size) -> Iterator[Loss]:
     if mechanism.fallback is not None:
         yield _bets(mechanism, split(mechanism.n_items, people))
         return
-    for share in (0.5, 1.0, 2.0) if mechanism.delta else (0.0,):
-        behind = min(int(share * mechanism.scale), people // 2 - 1)
-        law = exact(mechanism, *_leaning(mechanism.n_items, people, people // 2 - behind))
-        yield Loss(
-            law.epsilon(mechanism.delta), "exact law", f"{people // 2 - behind} of {people} ballots alike, or one less"
-        )
+    behind = min(int(mechanism.scale), people // 2 - 1) if mechanism.delta else 0
+    law = exact(mechanism, *_leaning(mechanism.n_items, people, people // 2 - behind))
+    name = f"{people // 2 - behind} of {people} ballots alike, or one less"
+    yield Loss(law.epsilon(mechanism.delta), "exact law", name)
 
 
 def _leaning(n_items: int, people: int, forwards: int) -> tuple[Rankings, Rankings]:
@@ -263,13 +266,13 @@ def _leaning(n_items: int, people: int, forwards: int) -> tuple[Rankings, Rankin
 @losses.register
 def _(mechanism: Oneshot, size: Size) -> Iterator[Loss]:
     how = "part of it" if mechanism.ordered or mechanism.value_scale else "exact law"
-    for name, types, law in _turning(mechanism, size):
+    for name, _, law in _turning(mechanism, size):
         yield Loss(law.epsilon(mechanism.delta), how, name)
 
 
 @losses.register
 def _(mechanism: Peeling, size: Size) -> Iterator[Loss]:
-    """Without delta one list, which nobody expects; with one how many of each kind are chosen, where a set tells most."""
+    """Without delta a list that nobody expects; with one how many of each kind are chosen, where a set tells most."""
     k, scale, noise = mechanism.k, mechanism.scale, mechanism.noise
     turning = list(_turning(mechanism, size))
     if not mechanism.delta:
@@ -286,11 +289,12 @@ def _turning(mechanism: Oneshot | Peeling, size: Size) -> Iterator[tuple[str, Ty
     Without delta the former lead by far, and none of them is chosen. With one both kinds are nearly as likely, and all
     other items are either sure to be chosen or sure not to be, as far as counts between 0 and all people allow.
     """
+    assert mechanism.n_items is not None
     m, k, n, scale = mechanism.n_items, mechanism.k, size.people, mechanism.scale
     most, few = min(size.answers, m - 1), min(k, size.answers, m - k)
     kinds: list[tuple[str, list[tuple[int, int, int]]]] = []
     if mechanism.delta:
-        for up, down in {(few, few), (min(most, m - few), few), (few, min(most, m - few)), (min(most, m // 2),) * 2}:
+        for up, down in {(few, few), (min(most, m // 2),) * 2}:
             for gap in (round(offset * scale) for offset in _OFFSETS):
                 low, high, sure = min(gap, 0), max(gap, 1), max(0, min(k - few, m - up - down))
                 room = (n - high + low) // (2 if sure else 1)

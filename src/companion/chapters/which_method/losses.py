@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from companion.chapters.which_method.arena import EPSILONS, entered
-from companion.chapters.which_method.fairness import Size, loss
+from companion.chapters.which_method.fairness import Loss, Size, loss, relevant
 from companion.chapters.which_method.table import heat_of, heats, made_of
 from companion.instruments.sweep import stream
 from companion.ledger.files import find_root
 
-__all__ = ["ALLOWED", "SLACK", "again", "by_method", "load", "over", "path", "rerun", "some", "update"]
+__all__ = ["ALLOWED", "SLACK", "again", "load", "over", "path", "rerun", "some", "update"]
 
 _HEAT = ["question", "data", "items", "people", "answers", "k"]
 _LABEL = ["epsilon", "delta", "trust", "method"]
@@ -51,23 +51,22 @@ def update(root: Path | None = None, say: Callable[[str], None] = print, jobs: i
 
     The same mechanism on data of the same size is audited once, whatever the data are.
     """
-    known: dict[tuple[str, Size], Any] = {}
-    if path(root).exists():
-        done = load(root)
-        for row in done.to_dict("records"):
-            known[row["made"], size_of(heat_of(row))] = row["loss"], row["how"], row["on"]
+    found: dict[tuple[str, Size | None], Loss] = {}
     cells = [(heat, *one) for heat in heats() for epsilon in EPSILONS for one in entered(heat, epsilon)]
-    missing = {(made_of(it), size_of(heat)): it for heat, _, it in cells}
-    missing = {key: it for key, it in missing.items() if key not in known}
+    keys = [(made_of(it), relevant(it, size_of(heat))) for heat, _, it in cells]
+    if path(root).exists():
+        for row in load(root).to_dict("records"):
+            size = size_of(heat_of(row))
+            found |= {(row["made"], one): Loss(row["loss"], row["how"], row["on"]) for one in (size, None)}
+    missing = {key: (it, size_of(heat)) for key, (heat, _, it) in zip(keys, cells, strict=True) if key not in found}
     say(f"{len(cells)} cells, {len(missing)} losses to compute")
-    found = joblib.Parallel(n_jobs=jobs)(joblib.delayed(loss)(it, key[1]) for key, it in missing.items())
-    known |= dict(zip(missing, map(tuple, found), strict=True))
+    computed = joblib.Parallel(n_jobs=jobs)(joblib.delayed(loss)(*one) for one in missing.values())
+    found |= dict(zip(missing, computed, strict=True))
     rows = [
         {name: heat.get(name, 0) for name in _HEAT}
         | dict(zip(_LABEL, label, strict=True))
-        | dict(zip(("loss", "how", "on"), known[made_of(it), size_of(heat)], strict=True))
-        | {"made": made_of(it)}
-        for heat, label, it in cells
+        | {"loss": found[key].epsilon, "how": found[key].how, "on": found[key].on, "made": key[0]}
+        for key, (heat, label, _) in zip(keys, cells, strict=True)
     ]
     frame = pd.DataFrame(rows).sort_values([*_HEAT, *_LABEL], ignore_index=True)
     frame.to_parquet(path(root), index=False)
@@ -97,24 +96,6 @@ def rerun(frame: pd.DataFrame) -> Iterator[str]:
 def over(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows of who loses more than the heat allows."""
     return frame[frame["loss"] > frame["epsilon"] * (1 + SLACK)]
-
-
-def by_method(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row a question, trust, mechanism and delta, with the largest and least share of epsilon that is used.
-
-    ``audits``: cells; ``exact``: share of them whose exact law is known; ``most``, ``least``: of epsilon; ``unused``:
-    share of cells in which more than `ALLOWED` of epsilon is not known to be used.
-    """
-    used = frame.assign(used=1 - frame["unused"], exact=frame["how"] == "exact law")
-    used["much"] = used["unused"] > ALLOWED
-    groups = used.groupby(["question", "trust", "method", "delta"])
-    return groups.agg(
-        audits=("loss", "size"),
-        exact=("exact", "mean"),
-        most=("used", "max"),
-        least=("used", "min"),
-        unused=("much", "mean"),
-    ).reset_index()
 
 
 def again(frame: pd.DataFrame, number: int) -> tuple[int, list[str]]:

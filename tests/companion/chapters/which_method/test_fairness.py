@@ -159,7 +159,8 @@ def test_bets_see_noise_that_is_far_too_little():
     careless = replace(right, scale=right.scale / 30)
     pairs = split(8, 40)
     honest = fairness._bets(right, pairs)
-    assert honest.how == "bets" and honest.epsilon <= 1.0  # but for one time in a thousand
+    assert honest.how == "bets"
+    assert honest.epsilon <= 1.0  # but for one time in a thousand
     seen = sample(careless, pairs["half of the ballots reversed, or one more"][0], 50, np.random.default_rng(1))
     assert seen.shape == (50, 8)
     assert fairness._bets(careless, pairs).epsilon > honest.epsilon
