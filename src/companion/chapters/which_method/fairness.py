@@ -88,7 +88,11 @@ def loss(mechanism: Any, size: Size) -> Loss:
 @singledispatch
 def losses(mechanism: Any, size: Size) -> Iterator[Loss]:
     """Of all pairs of neighbours known, one by one."""
-    pairs = worst_pairs(mechanism)
+    try:
+        pairs = worst_pairs(mechanism)
+    except ValueError:
+        yield Loss(0.0, "no neighbours known", "")
+        return
     try:
         for name, pair in pairs.items():
             yield Loss(exact(mechanism, *pair).epsilon(mechanism.guarantee.delta), "exact law", name)
