@@ -22,6 +22,8 @@ from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling
 from dprank.uniformity.laplace import LaplaceUnif
 from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.optimal_vote import OptimalVote
+from dprank.uniformity.pairs import disjoint_pairs
 
 __all__ = ["alike", "split", "worst_pairs"]
 
@@ -48,9 +50,23 @@ def worst_pairs(mechanism: Any) -> Pairs:
     raise ValueError(f"no worst neighbours are known of a {type(mechanism).__name__}; dprank.audit takes yours")
 
 
+#: Most ballots of everybody else.
+_MANY = 10_000
+
+
+@worst_pairs.register
+def _of_winners(mechanism: PrivateWinner) -> Pairs:
+    """Besides one ballot alone, one among so many that the first item of all of them wins nearly always."""
+    pairs = _of_ballots(mechanism)
+    others = [list(range(mechanism.n_items))] * min(int(4 * mechanism.scale) + 1, _MANY)
+    items = tuple(map(str, range(mechanism.n_items)))
+    among = (Rankings([*others, *votes.positions.tolist()], items) for votes in next(iter(pairs.values())))
+    one, other = among
+    return pairs | {f"{next(iter(pairs))}, among many": (one, other)}
+
+
 @worst_pairs.register(PrivateBorda)
 @worst_pairs.register(NoisyMatrix)
-@worst_pairs.register(PrivateWinner)
 @worst_pairs.register(PrivateFootrule)
 def _of_ballots(mechanism: Any) -> Pairs:
     items = tuple(map(str, range(mechanism.n_items)))
@@ -58,6 +74,20 @@ def _of_ballots(mechanism: Any) -> Pairs:
     if mechanism.guarantee.adjacency == "add_remove":
         return {"one ballot, or none": (one, Rankings(np.empty((0, len(items)), np.int64), items))}
     return {"one ballot reversed": (one, Rankings([list(range(len(items)))[::-1]], items))}
+
+
+@worst_pairs.register
+def _of_votes(mechanism: OptimalVote) -> Pairs:
+    """Where one ballot decides the vote of the first batch, of ballots that are dealt as they stand."""
+    items, order = tuple(map(str, range(mechanism.n_items))), list(range(mechanism.n_items))
+    pairs, k = disjoint_pairs(mechanism.n_items, rng=np.random.default_rng(1)), mechanism.batch_voters
+
+    def poll(agreeing: int) -> Rankings:
+        agree = [order] * agreeing + [order[::-1]] * (k - agreeing)
+        return Rankings([*agree, *[order] * (mechanism.n_voters - k)], items)
+
+    enough = next((it for it in range((k + 1) // 2, k + 1) if mechanism.batch_rejects(poll(it).positions, pairs, 0)), k)
+    return {"a batch that just agrees, or one of its ballots reversed": (poll(enough), poll(enough - 1))}
 
 
 @worst_pairs.register(ExponentialMechanism)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from companion.chapters.which_method.as_printed import is_printed
 from companion.chapters.which_method.populations import Answers
 from companion.instruments.sweep import stream
 from dprank.data.ballots import Ballots
@@ -20,12 +21,13 @@ from dprank.pairwise.noisy_counts import NoisyCounts
 from dprank.pairwise.perturbed_mle import PerturbedMLE
 from dprank.plan.planner import named
 from dprank.plan.setting import Candidate, Setting
-from dprank.plan.tags import mechanism_class
+from dprank.plan.tags import TAGS, mechanism_class
 from dprank.privacy import noise
 from dprank.privacy.noise import best_first
 from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.pairs import disjoint_pairs
 
-__all__ = ["DELTA", "UNNAMED", "Slips", "Votes", "contenders", "order_of", "rejects"]
+__all__ = ["DELTA", "UNNAMED", "Slips", "Votes", "contenders", "order_of", "publishable", "rejects"]
 
 #: What a name leaves out: delta has a column of its own, and the bounds are those of the people.
 UNNAMED = ("delta", "answers", "per_person")
@@ -94,6 +96,12 @@ def _entered(setting: Setting, ballots: str) -> Iterator[Candidate]:
             yield replace(one, parameters=one.parameters | {"ballots": ballots})
 
 
+def publishable(method: str) -> bool:
+    """Whether what a method of the arena releases may be published, by its name."""
+    name, _, told = method.partition("(")
+    return TAGS[name].publishable and "public_graph=False" not in told and not is_printed(method)
+
+
 @singledispatch
 def order_of(mechanism: Any, data: Any, rng: np.random.Generator) -> NDArray[np.int64]:
     """Items by the release of a mechanism, best first."""
@@ -119,13 +127,20 @@ def rejects(mechanism: Any, data: Rankings, rng: np.random.Generator) -> bool:
 
 @rejects.register
 def _(mechanism: NoisyNorm, data: Rankings, rng: np.random.Generator) -> bool:
+    # what `release` does, but for a threshold that is computed once, and uniform data that are simulated once
     if mechanism.statistic == "pairs":
-        return bool(mechanism.release(data, rng).reject)
-    # what `release` does, but for uniform data that are simulated once
+        pairs = disjoint_pairs(mechanism.n_items, rng=rng)
+        exact = int(mechanism.on_grid(mechanism.squared_norm(data.positions, pairs)))
+        return exact + int(noise.discrete_laplace(mechanism.scale, 1, rng=rng)[0]) >= _threshold(mechanism)
     exact = int(mechanism.on_grid(mechanism.squared_norm(data.positions)))
     null = _null_norms(replace(mechanism, scale=1.0))  # it does not depend on the noise
     noisy = np.r_[exact, null] + noise.discrete_laplace(mechanism.scale, 1 + len(null), rng=rng)
     return bool(1 + (noisy[1:] >= noisy[0]).sum() <= mechanism.size * len(noisy))
+
+
+@cache
+def _threshold(mechanism: NoisyNorm) -> int:
+    return mechanism.threshold()
 
 
 @cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import partial, singledispatch
 from itertools import product
 from typing import Any, NamedTuple
@@ -23,17 +24,21 @@ from dprank.aggregation.local_reports import OneRound
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.randomisers import SampledOrder
 from dprank.audit.betting import lower_bound
 from dprank.cli.neighbours import alike, split, worst_pairs
 from dprank.data.counting import GRAIN
 from dprank.data.rankings import Rankings
+from dprank.pairwise.local_comparisons import LocalComparisons
 from dprank.pairwise.noisy_counts import NoisyCounts
 from dprank.pairwise.perturbed_mle import PerturbedMLE
 from dprank.privacy.divergence import GaussianShift, PairLaw, pair_of
 from dprank.privacy.laws import NoExactRoute, exact, sample
+from dprank.privacy.noise import Law
 from dprank.privacy.randomized_response import GRAIN as COINS
 from dprank.topk.curve import Types, pair_law
 from dprank.topk.laws import _log_winner
+from dprank.topk.local import LocalTopK
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling
 from dprank.uniformity.laplace import LaplaceUnif
@@ -42,7 +47,7 @@ from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import pair_signs
 from dprank.uniformity.truncated import Trun
 
-__all__ = ["CONFIDENCE", "Loss", "Size", "gaussian_loss", "list_loss", "loss", "relevant", "taken_law"]
+__all__ = ["CONFIDENCE", "Loss", "Size", "gaussian_loss", "list_loss", "loss", "taken_law"]
 
 Array = NDArray[np.float64]
 
@@ -73,11 +78,6 @@ class Loss(NamedTuple):
     epsilon: float
     how: str  # "exact law"; "part of it": of less than is released; "bets"
     on: str
-
-
-def relevant(mechanism: Any, size: Size) -> Size | None:
-    """The size, where a loss depends on it."""
-    return size if isinstance(mechanism, ExponentialMechanism | PrivateKwikSort | Oneshot | Peeling) else None
 
 
 def loss(mechanism: Any, size: Size) -> Loss:
@@ -124,7 +124,8 @@ def _(mechanism: NoisyCounts, size: Size) -> Iterator[Loss]:
     grain = GRAIN[mechanism.score]
     for name, pair in worst_pairs(mechanism).items():
         one, other = map(mechanism.counts, pair)
-        yield Loss(_shifted(mechanism.noise, one - other, mechanism.scale / grain, mechanism.delta), "exact law", name)
+        lost = _shifted(mechanism.noise, one - other, mechanism.scale / grain, mechanism.delta, mechanism.law)
+        yield Loss(lost, "exact law", name)
 
 
 @losses.register
@@ -157,7 +158,7 @@ def _(mechanism: NoisyMatrix, size: Size) -> Iterator[Loss]:
     for name, pair in worst_pairs(mechanism).items():
         one, other = (mechanism.margins(data)[above] for data in pair)
         steps, scale = (one - other) / 2 / mechanism.grain, mechanism.scale / mechanism.grain
-        yield Loss(_shifted(mechanism.noise, steps, scale, mechanism.delta), "exact law", name)
+        yield Loss(_shifted(mechanism.noise, steps, scale, mechanism.delta, mechanism.law), "exact law", name)
 
 
 @losses.register
@@ -168,7 +169,7 @@ def _(mechanism: PrivateBorda, size: Size) -> Iterator[Loss]:
         moves = one - other
         moves = moves - (np.sort(moves)[len(moves) // 2] if mechanism.noise == "laplace" else 0)
         scale = mechanism.scale / mechanism.grain
-        yield Loss(_shifted(mechanism.noise, moves, scale, mechanism.delta), "exact law", name)
+        yield Loss(_shifted(mechanism.noise, moves, scale, mechanism.delta, mechanism.law), "exact law", name)
 
 
 @losses.register(NoisyNorm)
@@ -190,13 +191,15 @@ def _tested(mechanism: NoisyNorm | LaplaceUnif, data: Rankings, pairing: NDArray
     return float(mechanism.on_grid(mechanism.squared_norm(data.positions, pairs)))
 
 
-def _shifted(noise: str, moves: ArrayLike, scale: float, delta: float) -> float:
-    """Of noise on whole numbers that move.
+def _shifted(noise: str, moves: ArrayLike, scale: float, delta: float, law: Law = "discrete") -> float:
+    """Of noise on numbers that move, whole ones if the noise is discrete.
 
     Without delta the worst that may come out are numbers far out on one side; where noise is conditioned to sum to
     zero, far out to either side.
     """
     steps = np.abs(np.asarray(moves, float))
+    if noise == "gaussian" and law == "continuous":
+        return GaussianShift(float(np.linalg.norm(steps)), scale).epsilon(delta)
     if noise == "gaussian":
         return gaussian_loss(steps.astype(np.int64), scale, delta)
     return float(steps.max() if noise == "cube" else math.fsum(steps)) / scale
@@ -370,11 +373,27 @@ def _(mechanism: LocalPairs | LocalOneBit, size: Size) -> Iterator[Loss]:
 
 @losses.register
 def _(mechanism: OneRound, size: Size) -> Iterator[Loss]:
-    """Of what a voter sends: any order of a few items, their own or, if a coin says so, any other."""
+    """Any order of a few items, their own or, if a coin says so, any at all."""
     order = getattr(mechanism.randomiser, "order", mechanism.randomiser)
-    if not hasattr(order, "kept") or not hasattr(order, "length"):
+    if isinstance(order, SampledOrder):
+        yield _told_or_not(math.factorial(order.length), 1, order.kept, "one ballot reversed")
+    else:
         yield from losses.dispatch(object)(mechanism, size)
-        return
-    orders, kept = math.factorial(order.length), order.kept / COINS
-    other = (1 - kept) / orders
-    yield Loss(math.log((kept + other) / other), "exact law", "one ballot reversed")
+
+
+@losses.register
+def _(mechanism: LocalComparisons, size: Size) -> Iterator[Loss]:
+    yield _told_or_not(1 << mechanism.length, 1, mechanism.kept, "one person's answers reversed")
+
+
+@losses.register
+def _(mechanism: LocalTopK, size: Size) -> Iterator[Loss]:
+    overlap = mechanism.overlap
+    yield _told_or_not(overlap.all, overlap.fitting, mechanism.kept, "one person's items, or other ones")
+
+
+def _told_or_not(ways: int, fitting: int, kept: int, name: str) -> Loss:
+    """Of a report that fits what is true or, if a coin says so, is any of so many; one that fits nothing else."""
+    told, any_way = Fraction(kept, fitting * COINS), Fraction(COINS - kept, ways * COINS)
+    ratio = (told + any_way) / any_way
+    return Loss(math.log(ratio.numerator) - math.log(ratio.denominator), "exact law", name)
