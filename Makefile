@@ -61,7 +61,7 @@ bench: .venv/.ready  ## every benchmark in benchmarks/
 	@for script in $(filter-out benchmarks/shared.py,$(wildcard benchmarks/*.py)); do echo "== $$script"; $(RUN) "$$script" $(ARGS) || exit 1; done
 
 peers: _build/peers/.ready  ## other packages at the arena's questions, beside ours, into data/peers.csv (half an hour)
-	@NUMBA_CACHE_DIR=_build/peers/numba _build/peers/bin/python benchmarks/peers.py --share 1 --jobs 2 --write $(ARGS)
+	@NUMBA_CACHE_DIR=_build/peers/numba _build/peers/bin/python benchmarks/peers.py --share 1 --jobs 2 --first --write $(ARGS)
 
 # their versions, and ours of what they do not hold back
 _build/peers/.ready: .venv/.ready pyproject.toml

@@ -24,6 +24,8 @@ from companion.chapters.which_method.peer_calls import peers as calls
 
 #: Epsilon and delta of what is timed, and how often.
 TIMED, ROUNDS = (1.0, 0.0), 9
+#: Items of heats whose first calls are timed.
+SMALL = 5
 #: What a call imports.
 MODULES = {
     "choix": "choix",
@@ -76,7 +78,7 @@ def first(heat, budget, name, modules):
 
 
 def rows(heat, share, new):
-    """Of a heat, with times at `TIMED`; of new processes where the heat is one of those."""
+    """Of a heat, with times at `TIMED`, if need be of new processes too."""
     found = list(peers.measured(heat, share))
     entered = {peer.name: peer.packages for peer in calls(heat, *TIMED)}
     ours = ["dprank", type(peers.rivals(heat, *TIMED)["plan"][1]).__module__]
@@ -95,19 +97,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--share", type=float, default=0.02, help="of the repetitions of the committed table")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="data/peers.csv")
+    parser.add_argument("--write", action="store_true", help="data/peers.csv, heat by heat")
+    parser.add_argument("--resume", action="store_true", help="leave the heats that are there as they are")
+    parser.add_argument("--first", action="store_true", help="time new processes too")
     asked = parser.parse_args()
-    firsts = [
-        next(h for h in peers.HEATS if h["question"] == question) for question in ("topk", "ranking", "consensus")
-    ]
-    tasks = (joblib.delayed(rows)(heat, asked.share, asked.write and heat in firsts) for heat in peers.HEATS[::-1])
-    found = []
-    for some in tqdm(joblib.Parallel(asked.jobs, return_as="generator_unordered")(tasks), total=len(peers.HEATS)):
-        found += some
+    kept = peers.load().to_dict("records") if asked.resume else []
+    heats = [heat for heat in peers.HEATS if not any(heat.items() <= row.items() for row in kept)]
+    tasks = (joblib.delayed(rows)(heat, asked.share, asked.first and heat["items"] == SMALL) for heat in heats)
+    for some in tqdm(joblib.Parallel(asked.jobs, return_as="generator_unordered")(tasks), total=len(heats)):
+        kept += some
         if asked.write:
-            peers.write(pd.DataFrame(found))
+            peers.write(pd.DataFrame(kept))
     shown = ["question", "data", "items", "epsilon", "delta", "peer", "ratio_plan", "slower"]
-    print(pd.DataFrame(found)[shown].to_string())
+    print(pd.DataFrame(kept)[shown].to_string())
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import yaml
 from checks import each
 
 import dprank
+from dprank.plan.tags import TAGS
 from dprank.privacy import noise
 
 ROOT = Path(__file__).parents[1]
@@ -80,6 +81,11 @@ def test_the_reference_has_a_page_for_every_module_of_the_library():
     toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
     assert toc == build["contents"](toc)
     assert len(written) > 40
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme == build["readme"](readme), "python book/reference/build.py writes its table of methods"
+    old = readme.replace("| `PrivateWinner` |", "| `Nobody` |")
+    assert old != build["readme"](old) == readme
+    assert all(f"| `{name}` |" in readme for name in TAGS)
 
 
 def test_no_merge_was_left_half_done():

@@ -167,6 +167,16 @@ def arena(
 
 
 @app.command()
+def fairness(
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Worker processes.")] = 1,
+) -> None:
+    """Compute what data/fairness.parquet lacks: what every mechanism of the arena really loses."""
+    from companion.chapters.which_method import losses
+
+    _say(f"{losses.update(_root(), _say, jobs)} losses were computed")
+
+
+@app.command()
 def check_site(
     html: Annotated[Path | None, typer.Argument(help="The site; _build/html by default.")] = None,
     screenshots: Annotated[Path | None, typer.Option(help="Folder for screenshots.")] = None,

@@ -173,7 +173,7 @@ def told(release: Release, found: list[dict[str, Any]], top: int | None = None) 
             maybe = ", ".join(item for item, lowest, highest in places if lowest <= top < highest) or "no other"
             said.append(f"Among the best {top}{', with sampling' if one['sampling'] else ''}: {sure}; maybe: {maybe}.")
     if needed := right(release):
-        rule = WON_BY.get(getattr(release.mechanism, "rule", None))
+        rule = WON_BY.get(str(getattr(release.mechanism, "rule", "")))
         chosen = RIGHT.format(needed["chance"], f"{len(release.items)}", needed["gap"])
         said.append(WON.format(needed["chance"], rule, needed["gap"]) if rule else chosen)
     return said

@@ -15,7 +15,7 @@ from dprank.cli.options import AsJson, Delta, Epsilon, listed, named
 from dprank.cli.writing import require_replaceable
 from dprank.data.declaration import declared_part
 from dprank.plan.planner import Choice, Plan, alike, plan
-from dprank.plan.tags import DATA, TAGS, choosable
+from dprank.plan.tags import DATA, TAGS, Question, choosable
 
 __all__ = ["agreement", "app", "consensus", "made_of", "ranking", "show", "topk", "winner"]
 
@@ -92,14 +92,14 @@ def _numbers(name: str, text: str | None) -> tuple[int, ...] | None:
 
 
 def _said(
-    question: str, items: str | None, declared: Path | None, out: Path | None, as_json: bool, **asked: Any
+    question: Question, items: str | None, declared: Path | None, out: Path | None, as_json: bool, **asked: Any
 ) -> None:
     """Plan, write, show."""
     require_replaceable(out)
     given = {key: value for key, value in asked.items() if value is not None}
     if declared is not None and (kind := declared_part(declared).get("kind", DATA[question])) != DATA[question]:
         raise ValueError(f"{declared}: kind = {kind!r}; a plan of {question} takes {DATA[question]}")
-    found = plan(question, items=_items(items, declared), **given)  # type: ignore[arg-type]
+    found = plan(question, items=_items(items, declared), **given)
     if out:
         out.write_text(_file(found, declared), encoding="utf-8")
     if as_json:

@@ -164,7 +164,7 @@ def scored(crowd: Crowd) -> Scored:
     Examples
     --------
     >>> scored(Crowd(3, 1e-9, 0.75, 3)).mean.round(6).tolist()
-    [-0.75, 0.0, 0.75]
+    [-0.75, 0.25, 0.5]
     """
     each = middles(crowd)
     mean = each.mean(axis=0)
@@ -221,7 +221,7 @@ def margins(crowd: Crowd, persons: int) -> Array:
 
     Examples
     --------
-    >>> margins(Crowd(3, 1e-9, 1.0, 3), 50)[0].tolist()
+    >>> margins(Crowd(3, 1e-9, 1.0, 3), 50)[0].round(6).tolist()
     [50.0, 50.0, 50.0]
     """
     mean, each = _signs(crowd)

@@ -114,7 +114,7 @@ def dependent_right(noise: Dependent, n_items: int, scale: float, apart: ArrayLi
 
 
 def _over(u: Array, s: Array) -> Array:
-    return np.where(s > 0, u / np.where(s > 0, s, 1.0), np.sign(u) * np.inf)
+    return np.where(s > 0, u / np.where(s > 0, s, 1.0), np.where(u == 0, 0.0, np.sign(u) * np.inf))
 
 
 def _bell(u: Array, s: Array) -> Array:
@@ -144,8 +144,8 @@ def dependent_apart(noise: Dependent, n_items: int, scale: float, step: float, l
 
     Examples
     --------
-    >>> round(dependent_apart("cube", 10, 1.0, 0.0, 0.95), 1), round(dependent_apart("conditioned", 10, 1.0, 0.0, 0.95), 1)
-    (26.8, 8.2)
+    >>> [round(dependent_apart(noise, 10, 1.0, 0.0, 0.95), 1) for noise in ("cube", "conditioned")]
+    [28.9, 7.8]
     """
     if noise == "cube":
         radius, chance = _mixture(noise, n_items)

@@ -49,7 +49,7 @@ def sets_right(values: Array, k: int, scale: float) -> Right:
     Examples
     --------
     >>> [round(float(it), 3) for it in sets_right(np.array([5.0, 4.0, 4.0, 0.0]), 2, 1.0)]
-    [1.482, 0.49]
+    [1.414, 0.417]
     """
     order = np.argsort(-values, kind="stable")
     c, true = values[order], (order < k).astype(float)

@@ -64,8 +64,8 @@ class Choice:
     band : tuple of float or None
         Share of pairs in the wrong order in 19 of 20 releases.
     elsewhere : float or None
-        The error where people are not as supposed (`dprank.plan.setting.ELSEWHERE`), of those choices that are nearly as
-        good as the best.
+        The error where people are not as supposed (`dprank.plan.setting.ELSEWHERE`), of those choices that are nearly
+        as good as the best.
     epsilon_needed, persons_needed : float or None
         For the wanted accuracy, the other as given; infinity where nothing is enough.
     trust : {"curator", "nobody"}
@@ -136,7 +136,7 @@ class Plan:
     >>> import dprank
     >>> found = dprank.plan("ranking", items=["a", "b", "c", "d"], persons=400, epsilon=1.0, answers=[1, 3])
     >>> str(found.best)
-    'NoisyCounts(answers=3, net, once, conditioned)'
+    'NoisyCounts(net, once, conditioned, answers=3)'
     >>> print(found.to_toml(), end="")
     kind = "comparisons"
     items = ["a", "b", "c", "d"]
@@ -147,6 +147,7 @@ class Plan:
     score = "net"
     design = "once"
     adjacency = "replace"
+    noise = "conditioned"
     answers = 3
     """
 
@@ -393,7 +394,7 @@ def alike(one: Choice, other: Choice) -> bool:
 
     Examples
     --------
-    >>> first, second = plan("ranking", items=4, persons=99, epsilon=1.0).choices[:2]
+    >>> first, second = plan("ranking", items=4, persons=99, epsilon=1.0).choices[1:3]
     >>> first.parameters["design"], second.parameters["design"], alike(first, second)
     ('once', 'any', True)
     """

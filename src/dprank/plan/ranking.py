@@ -352,27 +352,30 @@ def candidates(setting: Setting) -> list[Candidate]:
     whole = setting.protect == "person"
     found: list[Candidate] = []
     if setting.trust == "nobody":
-        name = "LocalComparisons"
-        each = [(bound, {"n_items": setting.n_items, "per_person": bound}) for bound in setting.answers]
-        told = [Asking(setting, name, made, {"mechanism": name, "answers": bound}) for bound, made in each]
-        return [*told] if whole and setting.adjacency == "replace" else []
+        if not whole or setting.adjacency != "replace":
+            return []
+        name, sized = "LocalComparisons", {"n_items": setting.n_items}
+        return [
+            Asking(setting, name, sized | {"per_person": bound}, {"mechanism": name, "answers": bound})
+            for bound in setting.answers
+        ]
     for bound in setting.answers if whole else (None,):
         shared: dict[str, Any] = {
             "n_items": setting.n_items,
             "per_person": bound,
             "unit": "voter" if whole else "comparison",
         }
-        said: dict[str, Any] = {"protect": setting.protect} | ({"answers": bound} if bound else {})
+        most = {"answers": bound} if bound else {}
         for score, design, (noise, delta) in _counts(setting):
             chosen = {"score": score, "design": design, "adjacency": setting.adjacency}
-            asked = said | chosen | ({"delta": delta} if delta else {})
-            if noise in get_args(Dependent):
-                asked |= {"noise": noise}
+            told = {"noise": noise} if noise in get_args(Dependent) else {}
+            asked: dict[str, Any] = {"protect": setting.protect} | chosen | told | most
+            asked |= {"delta": delta} if delta else {}
             made = shared | chosen | {"delta": delta, "noise": noise}
             found.append(Counting(setting, "NoisyCounts", made, asked))
         if setting.public_graph and setting.adjacency == "replace" and setting.n_items <= FITTED:
-            graph = {"ridge": 1.0, "graph": "public"}
-            asked = said | {"mechanism": "PerturbedMLE", "public_graph": True}
+            graph: dict[str, Any] = {"ridge": 1.0, "graph": "public"}
+            asked = {"protect": setting.protect, "mechanism": "PerturbedMLE", "public_graph": True} | most
             found.append(Likelihood(setting, "PerturbedMLE", shared | graph, asked))
     return found
 

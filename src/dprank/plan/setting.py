@@ -160,8 +160,8 @@ class Setting:
             raise ValueError(f"camps and named are of ballots that are put in order; question = {self.question!r}")
         if self.design == "matching" and (self.question != "ranking" or max(self.given) > n_items // 2):
             raise ValueError(
-                f"design = 'matching', question = {self.question!r}, given = {max(self.given)}; a ranking is needed, and "
-                f"of {n_items} items at most {n_items // 2} answers without an item twice"
+                f"design = 'matching', question = {self.question!r}, given = {max(self.given)}; of a ranking of "
+                f"{n_items} items at most {n_items // 2} answers have no item twice"
             )
         if tallied and not self.gap < self.share:
             raise ValueError(f"gap = {self.gap}, share = {self.share}; the next item has share less gap: above 0")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, Literal
+from itertools import product
+from typing import Any, Literal, get_args
 
 from dprank._require import require_one_of
 
@@ -20,7 +21,18 @@ NEUTRAL: dict[str, Any] = {
     "public_graph": False,
 }
 
-__all__ = ["DATA", "OUTPUT", "TAGS", "Question", "Tag", "choosable", "mechanism_class", "mechanism_of", "tag_of"]
+__all__ = [
+    "DATA",
+    "OUTPUT",
+    "TAGS",
+    "Question",
+    "Tag",
+    "choosable",
+    "chooser",
+    "mechanism_class",
+    "mechanism_of",
+    "tag_of",
+]
 
 Question = Literal["ranking", "consensus", "winner", "topk", "agreement"]
 Trust = Literal["curator", "nobody"]
@@ -238,3 +250,28 @@ def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequen
         if (value := given.pop(key)) not in (None, NEUTRAL.get(key)):
             raise ValueError(f"{key.replace('_', '-')} = {value!r}; a {name} has no such choice")
     return mechanism_class(name).calibrated(epsilon=epsilon, **given)
+
+
+#: What may come with an answer.
+_GIVES = {"scores": "noisy scores", "margins": "noisy margins", "values": "noisy counts", "p_value": "a p-value"}
+_WHO = {"curator": "a curator", "nobody": "nobody"}
+
+
+def chooser() -> str:
+    """All mechanisms as a table in Markdown: from what people give, and who is trusted, to a class and what it gives.
+
+    Examples
+    --------
+    >>> print(chooser().splitlines()[0])
+    | question | people give | who is trusted | class | comes with the answer | δ | ties and gaps |
+    """
+    head = ["question", "people give", "who is trusted", "class", "comes with the answer", "δ", "ties and gaps"]
+    rows = [head, ["---"] * len(head)]
+    for question, trust in product(get_args(Question), get_args(Trust)):
+        for name in choosable(question, trust):
+            tag = TAGS[name]
+            notes = [_GIVES[it] for it in tag.gives] + ([f"*{tag.needs}*"] if tag.needs else [])
+            ticks = ["yes" if it else "no" for it in (tag.delta, tag.partial)]
+            told = "; ".join(notes) or "nothing"
+            rows.append([f"{question}: {tag.output}", tag.data, _WHO[trust], f"`{name}`", told, *ticks])
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)

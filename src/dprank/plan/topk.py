@@ -157,7 +157,7 @@ class Peeled(Counted):
 
     Examples
     --------
-    >>> one = candidates(Setting("topk", 100, 1000, 1.0, k=3, gap=0.05, answers=(3,)))[-1]
+    >>> one = candidates(Setting("topk", 100, 1000, 1.0, k=3, gap=0.05, answers=(3,)))[-2]
     >>> one.mechanism, one.drawn(1.0).noise
     ('Peeling', 'gumbel')
     """

@@ -86,7 +86,7 @@ def counted_wrong(
 
 
 def fitted_wrong(n_items: int, gap: float, answers: float, deviation: float, ridge: float = 1.0) -> float:
-    r"""Share of pairs that strengths put in the wrong order, fitted to so many answers with noise in every count of wins.
+    r"""Share of pairs that fitted strengths put in the wrong order, with noise in every count of wins.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ GAINS = (
         proof="06a-central-tests.html#busafekete2021-sec-5-sensitivity",
         at="5 items, 100 voters",
         measure="less noise",
-        where="always; 1 % where m is even",
+        where="always; least where m is even",
         factor=lambda _: laplace_noise(5),
     ),
     Gain(
@@ -140,7 +140,7 @@ GAINS = (
         proof="06b-local-tests.html#ours-one-good-question",
         at="1,000 items, φ = 0.98, ε = 1/3",
         measure="fewer voters",
-        where="from three items on; 4 at ten",
+        where="from three items on, more with more",
         factor=lambda _: one_bit(),
     ),
     Gain(

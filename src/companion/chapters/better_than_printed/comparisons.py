@@ -150,7 +150,7 @@ GAINS = (
         proof="../book/reference/dprank.privacy.conditioned.html",
         at="3 items, all pairs, difference of two",
         measure="less noise",
-        where="few items; 1 % at fifty",
+        where="few items",
         factor=lambda _: conditioned(3),
     ),
 )

@@ -24,8 +24,8 @@ CURVES: dict[str, tuple[Callable[[int], Factor], int, int]] = {
     "Algorithm 5: one bit of m items": (one_bit, 200, 6),
     "Theorem 3.5: a walk, a tenth of m items": (lambda m: theorem_3_5_over(m, max(1, m // 10)), 200, 6),
     "Theorem 2.2: Gumbel noise, k of 10 k": (lambda k: theorem_2_2_over("gumbel", k, 10 * k, 1e-6), 200, -13),
-    "Corollary 6: KwikSort, m items": (queries, 200, 6),
-    "Corollary 3: noise on pairs, m items": (corollary_3_over, 200, -13),
+    "Corollary 6: KwikSort, m items": (queries, 200, -13),
+    "Corollary 3: noise on pairs, m items": (corollary_3_over, 20, 12),
     "Algorithm 3: noise that sums to zero": (conditioned, 200, 5),
 }
 

@@ -35,6 +35,8 @@ __all__ = [
 
 #: Laplace scales beyond which noise is left out: one draw in 1e13.
 REACH = 30.0
+#: Epsilons that advice names.
+CAPS = (0.2, 0.5, 1.0, 3.0)
 #: What is published.
 SCORES, ORDER = "order and scores", "order alone"
 #: Of how many releases one speaks, and how many are drawn.
@@ -194,6 +196,7 @@ def numbers(others: NDArray[np.int64], epsilon: float) -> dict[str, str]:
     rows = after(others, [epsilon]).set_index("published")
     return {
         "epsilon": f"{epsilon:g}",
+        **{f"cap-{at:g}".replace(".", "-"): f"{gain(at):.0%}" for at in CAPS},
         "odds": f"{math.exp(epsilon):.3g}",
         "most": f"{gain(epsilon):.0%}",
         "least": f"{1 - gain(epsilon):.0%}",
@@ -219,7 +222,7 @@ def draw_most(frame: pd.DataFrame) -> Figure:
         where = (100 * beside, np.interp(100 * beside, x, y))
         axes.annotate(f"ε = {epsilon:g}", where, xytext=(-4, 2), textcoords="offset points", ha="right", color=colour)
     axes.set(xlim=(0, 100), ylim=(0, 100), xlabel="belief before the release, %", ylabel="belief after it, at most, %")
-    axes.set_title("Who knew little learns little, at small ε")
+    axes.set_title(f"At ε = 1 a belief of 50% becomes {gain(1.0):.0%} at most")
     axes.set_aspect("equal")
     return figure
 

@@ -47,4 +47,6 @@ def chosen() -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows).sort_values("ε", ignore_index=True)
     sure = [gain(epsilon) for epsilon in frame["ε"]]
-    return frame.assign(**{"belief at most": [f"{one:.1%}" if one < 0.9995 else "above 99.9%" for one in sure]})
+    texts = [f"{one:.1%}" if one < 0.9995 else "above 99.9%" for one in sure]
+    frame = frame.assign(**{"belief at most": texts})
+    return frame[["what", "ε", "belief at most", "protects", "trusted", "δ"]]

@@ -40,8 +40,8 @@ def menu(frame: pd.DataFrame, trust: str = "curator") -> pd.DataFrame:
     text = rows.assign(text=[_percent(row.lost, row.se) for row in rows.itertuples()])
     wide = text.pivot(index="epsilon", columns="people", values="text")
     wide.columns = [f"{people:,}" for people in wide.columns]
-    wide.insert(0, "belief at most", [f"{gain(epsilon):.1%}" for epsilon in wide.index])
-    return wide.reset_index().rename(columns={"epsilon": "ε"})
+    wide.insert(0, "ε: belief at most", [f"{epsilon:g}: {gain(epsilon):.1%}" for epsilon in wide.index])
+    return wide.reset_index(drop=True)
 
 
 def _percent(lost: float, se: float) -> str:

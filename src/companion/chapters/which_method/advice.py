@@ -17,7 +17,7 @@ from companion.instruments.sweep import stream
 from dprank.plan.planner import Choice, Plan, named, plan
 from dprank.plan.tags import Question
 
-__all__ = ["BARS", "advised", "plan_for", "rerun", "some", "standing"]
+__all__ = ["BARS", "CELL", "advised", "plan_for", "rerun", "some", "standing"]
 
 #: Standard errors of the difference of two losses within which they are the same.
 BARS = 2.0
@@ -25,7 +25,8 @@ BARS = 2.0
 SMALL = 100_000
 #: The columns that say which heat a row is of.
 _HEAT = ["question", "data", "items", "people", "answers", "k"]
-_CELL = [*_HEAT, "epsilon", "trust"]
+#: And at which epsilon, and who is trusted.
+CELL = [*_HEAT, "epsilon", "trust"]
 
 
 def standing(frame: pd.DataFrame, delta: float) -> pd.DataFrame:
@@ -35,8 +36,8 @@ def standing(frame: pd.DataFrame, delta: float) -> pd.DataFrame:
     """
     judged = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & (frame["delta"] <= delta)]
     judged = judged[judged["method"].map(publishable).astype(bool)]
-    best = judged.loc[judged.groupby(_CELL)["mean"].idxmin(), [*_CELL, "mean", "se"]]
-    joined = judged.merge(best, on=_CELL, suffixes=("", "_best"))
+    best = judged.loc[judged.groupby(CELL)["mean"].idxmin(), [*CELL, "mean", "se"]]
+    joined = judged.merge(best, on=CELL, suffixes=("", "_best"))
     excess = joined["mean"] - joined["mean_best"]
     alike = excess <= BARS * np.hypot(joined["se"], joined["se_best"])
     return joined.assign(excess=excess, alike=alike).drop(columns=["mean_best", "se_best"])
@@ -51,7 +52,7 @@ def plan_for(heat: Mapping[str, Any], epsilon: float, delta: float, trust: str) 
 
 def some(frame: pd.DataFrame, number: int) -> pd.DataFrame:
     """The rows of so many random cells, a heat, an epsilon and a trust, of questions that a plan answers."""
-    cells = frame.loc[frame["question"].isin(get_args(Question)), _CELL].drop_duplicates()
+    cells = frame.loc[frame["question"].isin(get_args(Question)), CELL].drop_duplicates()
     picked = stream("arena: advice", {"cells": number}).permutation(len(cells))[:number]
     return frame.merge(cells.iloc[picked])
 
@@ -78,8 +79,8 @@ def advised(frame: pd.DataFrame) -> pd.DataFrame:
     rows = []
     frame = frame[frame["question"].isin(get_args(Question))]
     for delta in (0.0, DELTA):
-        for cell, group in standing(frame, delta).groupby(_CELL):
-            where = dict(zip(_CELL, cell, strict=True))
+        for cell, group in standing(frame, delta).groupby(CELL):
+            where = dict(zip(CELL, cell, strict=True))
             found = plan_for(heat_of(where), where["epsilon"], delta, where["trust"])
             mine = group[group["method"] == called(found.best)].sort_values("delta")
             best = group.loc[group["mean"].idxmin(), "method"]

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from companion.chapters.which_method import populations as people_of
 from companion.chapters.which_method import respondents
+from companion.chapters.which_method.as_printed import printed
 from companion.chapters.which_method.contenders import DELTA, Slips, Votes, contenders, order_of, rejects
 from companion.chapters.which_method.estimates import estimate, estimators
 from companion.instruments.sweep import sweep
@@ -56,10 +57,10 @@ FIRST_LOSS = {
     "agreement": "missed",
 }
 #: How many numbers all repetitions of a heat may draw, and between which numbers of repetitions.
-DRAWN, LEAST, MOST = 10_000_000, 40, 250
+DRAWN, LEAST, MOST = 10_000_000, 20, 250
 _LABELS = ("epsilon", "delta", "trust", "method", "loss")
 
-#: Items, people and answers (ranking, strengths); items and people (consensus, winner, agreement); and k (top k).
+#: Items, people and answers (ranking, strengths); items and people (consensus, winner, agreement); all, and k (top k).
 _SIZES: dict[str, list[dict[str, int]]] = {
     "ranking": [
         {"items": m, "people": n, "answers": a}
@@ -209,13 +210,12 @@ def _losses(heat: Heat, mechanism: Any, data: Any, rng: np.random.Generator) -> 
 
 
 def entered(heat: Heat, epsilon: float) -> Iterator[tuple[Label, Any]]:
-    """Labels and mechanism of all who answer a heat at an epsilon."""
-    setting = setting_of(heat, epsilon)
-    if heat["question"] == "strengths":
-        everybody = estimators(setting)
-    else:
-        everybody = contenders(setting, "partial" if heat["data"] in _PARTIAL else "full")
-    for (name, delta, trust), made in everybody.items():
+    """Labels and mechanism of all who answer a heat at an epsilon, ours and as printed."""
+    setting, strengths = setting_of(heat, epsilon), heat["question"] == "strengths"
+    form = "partial" if heat["question"] == "consensus" and heat["data"] in _PARTIAL else "full"
+    ours = estimators(setting) if strengths else contenders(setting, form)
+    theirs = {} if form == "partial" else printed(setting, strengths)
+    for (name, delta, trust), made in (ours | theirs).items():
         if name.startswith("PerturbedMLE") and heat["items"] > FITTED:
             continue
         yield (epsilon, delta, trust, name), made

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from companion.chapters.which_method.as_printed import is_printed
 from companion.chapters.which_method.populations import Answers
 from companion.instruments.sweep import stream
 from dprank.data.ballots import Ballots
@@ -98,7 +99,7 @@ def _entered(setting: Setting, ballots: str) -> Iterator[Candidate]:
 def publishable(method: str) -> bool:
     """Whether what a method of the arena releases may be published, by its name."""
     name, _, told = method.partition("(")
-    return TAGS[name].publishable and "public_graph=False" not in told
+    return TAGS[name].publishable and "public_graph=False" not in told and not is_printed(method)
 
 
 @singledispatch

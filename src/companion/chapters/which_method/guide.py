@@ -7,14 +7,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from companion.chapters.which_method.advice import standing
+from companion.chapters.which_method.advice import CELL, standing
 from companion.chapters.which_method.arena import FIRST_LOSS
-from companion.chapters.which_method.contenders import DELTA
+from companion.chapters.which_method.as_printed import OWN, is_printed
+from companion.chapters.which_method.contenders import DELTA, publishable
 from companion.chapters.which_method.respondents import SURVEYS
 from companion.instruments.style import COLOURS, styled
 from dprank.plan.tags import TAGS
 
-__all__ = ["answers", "draw_map", "map_of", "maps", "needs", "readable", "surveyed"]
+__all__ = ["answers", "draw_map", "map_of", "maps", "needs", "of_surveys", "prints", "readable"]
 
 _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
@@ -69,27 +70,6 @@ def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFra
         said=found["mean"].map("{:.2f}".format) if scaled else (100 * found["mean"]).map("{:.1f}".format),
         dark=(found["mean"] if scaled else 2 * found["mean"]).clip(upper=1),
     )
-
-
-def surveyed(frame: pd.DataFrame, epsilon: float) -> pd.DataFrame:
-    """A row a survey and question, at an epsilon with a curator: the ``best``, its ``loss``, how many are ``alike``."""
-    real = frame[frame["data"].isin(SURVEYS) & (frame["epsilon"] == epsilon) & (frame["trust"] == "curator")]
-    rows = []
-    for (question, data, people), group in standing(real, 0.0).groupby(["question", "data", "people"], sort=False):
-        best = group.loc[group["mean"].idxmin()]
-        alike = group.loc[group["alike"], "method"].str.partition("(")[0]
-        rows.append(
-            {
-                "survey": data,
-                "what is asked": _ASKED[question],
-                "people": people,
-                "best": best["method"],
-                "loss": best["mean"],
-                "error": best["se"],
-                "alike": f"{alike.nunique()} of {group['method'].str.partition('(')[0].nunique()} kinds",
-            }
-        )
-    return pd.DataFrame(rows)
 
 
 def maps(frame: pd.DataFrame) -> pd.DataFrame:
@@ -159,6 +139,55 @@ def needs(found: pd.DataFrame) -> str:
     """What the first and second of `answers` need besides, in sentences."""
     names = sorted({*found["use"], *found["second"]} - {""})
     return " ".join(f"{name} needs that {TAGS[name].needs}." for name in names if TAGS[name].needs)
+
+
+def of_surveys(frame: pd.DataFrame, epsilons: tuple[float, ...] = (0.2, 1.0, 5.0)) -> pd.DataFrame:
+    """A row a heat of people of a survey: what the best method loses at some epsilons, somebody being trusted.
+
+    ``use``: the class that is the best, or alike to it, at most of all epsilons, without a delta.
+    """
+    ranked = standing(frame[frame["data"].isin(SURVEYS) & (frame["delta"] == 0) & (frame["trust"] == "curator")], 0.0)
+    ranked = ranked.assign(use=ranked["method"].str.partition("(")[0])
+    rows = []
+    for (question, data, people), here in ranked.groupby(["question", "data", "people"]):
+        least = here.groupby("epsilon")["mean"].min()
+        often = here[here["alike"]].groupby("use")["epsilon"].nunique().sort_values(ascending=False, kind="stable")
+        losses = {f"loses at ε = {epsilon:g}": least[epsilon] for epsilon in epsilons}
+        rows.append({"question": question, "survey": data, "people": people, "use": often.index[0]} | losses)
+    return pd.DataFrame(rows)
+
+
+def prints(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row a mechanism as its paper prints it: whether its ``promise`` is kept, and what it loses.
+
+    ``spends at least``, ``spends at most``: what is proved of its noise, over the epsilon that it was asked for.
+    ``loses more``: how much more than the best of ours at equal privacy, on average over all cells; nan where nothing
+    that is printed spends so much, or so little.
+    """
+    judged = frame[frame["loss"] == frame["question"].map(FIRST_LOSS)]
+    rows = []
+    for (question, trust, delta), here in judged.groupby(["question", "trust", "delta"]):
+        theirs = here[here["method"].map(is_printed).astype(bool)]
+        ours = judged[judged["method"].map(publishable).astype(bool) & (judged["delta"] <= delta)]
+        best = ours.groupby(CELL)["mean"].min().rename("best").reset_index()
+        theirs = theirs.merge(best, on=CELL).assign(name=lambda rows: rows["method"].str.split("(").str[0])
+        for name, mine in theirs.groupby("name"):
+            spent = mine["spent"] / mine["epsilon"]
+            own = mine["method"].str.endswith(OWN)
+            equal = mine[np.isclose(spent, 1, rtol=1e-6)]
+            rows.append(
+                {
+                    "question": question,
+                    "trust": trust,
+                    "delta": delta,
+                    "method": name,
+                    "promise": "broken" if spent.max() > 1 + 1e-6 else "kept",
+                    "spends at least": spent[own].min(),
+                    "spends at most": spent[own].max(),
+                    "loses more": (equal["mean"] - equal["best"]).mean(),
+                }
+            )
+    return pd.DataFrame(rows)
 
 
 @styled

@@ -38,6 +38,7 @@ __all__ = [
     "contest",
     "counted",
     "draw_ratios",
+    "in_words",
     "load",
     "measured",
     "ratio",
@@ -258,12 +259,26 @@ def counted(frame: pd.DataFrame, whose: str = "plan") -> pd.DataFrame:
     seen = seen.fillna(0).astype(int).assign(cells=groups.size(), ratio=groups[f"ratio_{whose}"].median())
     times = groups["slower"].agg(slower="median", least="min", most="max")
     order = ["cells", "ours", "alike", "theirs", "ratio", "slower", "least", "most", "first"]
-    return seen.join(times).assign(first=groups["first_slower"].max())[order].reset_index()
+    counts = seen.join(times).assign(first=groups["first_slower"].median())[order]
+    return counts.reset_index().dropna(axis=1, how="all")
 
 
 def beaten(frame: pd.DataFrame, whose: str = "plan") -> pd.DataFrame:
     """The rows in which a peer loses less, the clearest first."""
     return frame[verdict(frame, whose) == "theirs"].sort_values(f"high_{whose}", ignore_index=True)
+
+
+def in_words(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows, with a column ``whom`` for all that says which people they are about."""
+
+    def whom(row: Any) -> str:
+        more = (f", top {int(row.k)}" if row.get("k", 0) > 0 else "") + (
+            f", {int(row.answers)} answers each" if row.get("answers", 0) > 0 else ""
+        )
+        return f"{row.data}: {row['items']:,} items, {row.people:,} people{more}"
+
+    words = [whom(row) for _, row in rows.iterrows()]
+    return rows.assign(whom=words).drop(columns=_CELL[1:6], errors="ignore")
 
 
 def retried(rows: pd.DataFrame, repetitions: int) -> pd.DataFrame:

@@ -20,13 +20,13 @@ from companion.chapters.which_method.arena import EPSILONS, Label, drawn_of, ent
 from companion.instruments.seed import root_seed
 from companion.ledger.files import find_root
 
-__all__ = ["again", "cells", "due", "heats", "load", "path", "ran", "update", "write"]
+__all__ = ["again", "cells", "due", "heats", "load", "made_of", "path", "ran", "update", "write"]
 
 _HEAT = ("question", "data", "items", "people", "answers", "k")
 _LABEL = ("epsilon", "delta", "trust", "method")
 #: Order of the rows, which says nothing of who was run first.
 _ORDER = [*_HEAT, *_LABEL, "loss"]
-_COLUMNS = [*_ORDER, "mean", "se", "repetitions", "made"]
+_COLUMNS = [*_ORDER, "mean", "se", "repetitions", "made", "spent"]
 
 
 def path(root: Path | None = None) -> Path:
@@ -37,7 +37,9 @@ def path(root: Path | None = None) -> Path:
 def load(root: Path | None = None) -> pd.DataFrame:
     """A row a heat, epsilon, mechanism and loss, with ``mean``, ``se`` and ``repetitions``.
 
-    ``made`` is the mechanism with all its parameters: one that draws other noise today was another.
+    ``made`` is the mechanism with all its parameters: one that draws other noise today was another. ``spent`` is the
+    epsilon that is proved of it, at a delta of at most ``delta``: above ``epsilon`` where a paper's print breaks its
+    promise, below where noise is wasted.
     """
     return pd.read_parquet(path(root))
 
@@ -66,16 +68,26 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[[*_HEAT, *_LABEL]].drop_duplicates()
 
 
-def due(heat: Mapping[str, Any]) -> dict[Label, str]:
-    """Labels of all who enter a heat today, and how they are made."""
+def due(heat: Mapping[str, Any]) -> dict[Label, tuple[str, float]]:
+    """Labels of all who enter a heat today, how they are made and what they spend."""
     everybody = [it for epsilon in EPSILONS for it in entered(heat, epsilon)]
-    return {label: re.sub(" at 0x[0-9a-f]+", "", repr(mechanism)) for label, mechanism in everybody}
+    return {label: (made_of(mechanism), float(mechanism.guarantee.epsilon)) for label, mechanism in everybody}
+
+
+def made_of(mechanism: Any) -> str:
+    """A mechanism with all its parameters."""
+    return re.sub(" at 0x[0-9a-f]+", "", repr(mechanism))
+
+
+def _told(frame: pd.DataFrame, today: Mapping[Label, tuple[str, float]]) -> pd.DataFrame:
+    """With what is known of the mechanisms."""
+    each = [today[label_of(row)] for _, row in frame.iterrows()]
+    return settled(frame.assign(made=[made for made, _ in each], spent=[spent for _, spent in each]))
 
 
 def ran(heat: Mapping[str, Any], only: Container[Label]) -> pd.DataFrame:
     """Rows of a heat."""
-    made, frame = due(heat), run([heat], only=only)
-    return settled(frame.assign(made=[made[label_of(row)] for _, row in frame.iterrows()]))
+    return _told(run([heat], only=only), due(heat))
 
 
 def again(frame: pd.DataFrame, which: Sequence[int]) -> Iterator[str]:
@@ -85,7 +97,7 @@ def again(frame: pd.DataFrame, which: Sequence[int]) -> Iterator[str]:
         seen = ran(heat, {label})
         old = frame[(frame[[*_HEAT, *_LABEL]] == cell).all(axis=1)]
         for (_, before), (_, after) in zip(old.iterrows(), seen.iterrows(), strict=True):
-            for name in ("mean", "se", "repetitions", "made"):
+            for name in ("mean", "se", "repetitions", "made", "spent"):
                 if before[name] != after[name]:
                     where = json.dumps(heat | dict(zip(_LABEL, label, strict=True)))
                     yield f"{where}: {before['loss']}: {name}: expected {before[name]!r}, observed {after[name]!r}"
@@ -127,8 +139,10 @@ def update(
 def _completed(heat: Mapping[str, Any], done: pd.DataFrame) -> tuple[pd.DataFrame, int, float, int, float]:
     """Rows of a heat, those of `done` that are as today and the rest; how many cells were run, and the effort."""
     start, today, often = time.process_time(), due(heat), repetitions_of(heat)
-    fresh = [today.get(label_of(row)) == row["made"] and row["repetitions"] == often for _, row in done.iterrows()]
-    kept = done[np.array(fresh, bool)]
+    fresh = [
+        today.get(label_of(row), ("",))[0] == row["made"] and row["repetitions"] == often for _, row in done.iterrows()
+    ]
+    kept = _told(done[np.array(fresh, bool)], today)
     missing = today.keys() - {label_of(row) for _, row in kept.iterrows()}
     frames = [frame for frame in (kept, ran(heat, missing) if missing else None) if frame is not None and len(frame)]
     return settled(pd.concat(frames)), len(missing), time.process_time() - start, os.getpid(), _peak()

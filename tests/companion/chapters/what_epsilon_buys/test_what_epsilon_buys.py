@@ -147,7 +147,7 @@ def test_more_people_lose_less_and_need_less():
     assert needed == sorted(needed, reverse=True)
     assert len(set(needed)) == 3
     assert price.least_epsilon(found, 0.0, 50) == math.inf
-    assert list(price.menu(found).columns) == ["ε", "belief at most", "50", "400", "10,000"]
+    assert list(price.menu(found).columns) == ["ε: belief at most", "50", "400", "10,000"]
 
 
 def test_the_arena_says_which_numbers_of_items_it_has():

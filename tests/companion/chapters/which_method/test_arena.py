@@ -13,7 +13,18 @@ import pytest
 from scipy import stats
 
 import dprank
-from companion.chapters.which_method import advice, arena, contenders, estimates, guide, populations, respondents, table
+from companion.chapters.which_method import (
+    advice,
+    arena,
+    as_printed,
+    contenders,
+    estimates,
+    guide,
+    populations,
+    respondents,
+    table,
+)
+from companion.chapters.which_method.as_printed import is_printed
 from companion.instruments import surveys
 from companion.instruments.seed import ROOT
 from dprank.data.ballots import Ballots
@@ -173,7 +184,8 @@ def test_ballots_and_counts_drawn_from_a_survey():
 
 def test_every_mechanism_that_a_plan_may_choose_enters():
     for heat in [heat for heat in SMALL if heat["question"] != "strengths"]:
-        entered = {name.partition("(")[0] for (_, _, _, name), _ in arena.entered(heat, 1.0)}
+        names = [name for (_, _, _, name), _ in arena.entered(heat, 1.0) if not is_printed(name)]
+        entered = {name.partition("(")[0] for name in names}
         plans = [advice.plan_for(heat, 1.0, contenders.DELTA, trust) for trust in trusts(heat)]
         chosen = {choice.mechanism for plan in plans for choice in plan.choices}
         if heat["data"] == "cut short":
@@ -187,10 +199,11 @@ def trusts(heat):
 
 def test_all_promise_the_same_privacy_and_none_more_than_is_asked():
     for heat, epsilon in itertools.product(SMALL, (0.2, 5.0)):
-        for (_, delta, trust, _), mechanism in arena.entered(heat, epsilon):
+        for (_, delta, trust, name), mechanism in arena.entered(heat, epsilon):
             promise = mechanism.guarantee
-            assert promise.epsilon <= epsilon * (1 + 1e-9)
-            assert promise.delta == delta <= contenders.DELTA
+            assert promise.epsilon <= epsilon * (1 + 1e-9) or name.endswith(as_printed.OWN)
+            assert promise.delta == delta or (is_printed(name) and promise.delta < delta)
+            assert delta <= contenders.DELTA
             assert (promise.unit, promise.adjacency) == ("voter", "replace")
             assert promise.model == {"curator": "central", "nobody": "local"}[trust]
 
@@ -276,12 +289,81 @@ def test_the_ridge_is_the_best_of_those_tried():
 def test_what_a_graph_that_is_secret_needs_is_not_for_release():
     names = [name for (_, _, _, name), _ in arena.entered(SMALL[-1], 1.0)]
     assert {name for name in names if not contenders.publishable(name)} == {
-        "PerturbedMLE(public_graph=False, ridge=best)"
+        "PerturbedMLE(public_graph=False, ridge=best)",
+        "PerturbedMLE(as printed)",
+        "PerturbedMLE(as printed, equal privacy)",
     }
     assert not contenders.publishable("ExponentialMechanism")
 
 
+# --- as printed ------------------------------------------------------------------------------------------------------
+
+
+def of(heat, epsilon):
+    """Those of a paper, by name and delta."""
+    found = as_printed.printed(arena.setting_of(heat, epsilon), heat["question"] == "strengths")
+    return {(name, delta): mechanism for (name, delta, _), mechanism in found.items()}
+
+
+def test_own_word_is_what_the_paper_prints():
+    heat = {"question": "ranking", "data": "ladder", "items": 20, "people": 400, "answers": 5}
+    ours = of(heat, 0.5)["NoisyCounts(as printed)", 0.0]
+    assert (ours.scale, ours.score, ours.law) == (5 / 0.5, "wins", "continuous")  # L / epsilon
+    fitted = of(heat, 0.5)["PerturbedMLE(as printed)", 0.0]
+    assert fitted.scale == 8 * 5 / 0.5
+    matrix = of(SMALL[1] | {"data": "Mallows"}, 0.5)["NoisyMatrix(as printed)", 0.0]
+    assert matrix.scale == 6**2 / 0.5
+    top = of(SMALL[2], 0.5)["Oneshot(as printed)", 0.0]
+    assert (top.scale, top.largest) == (2 * 2 / 0.5, True)
+    assert of(SMALL[3], 0.5)["LaplaceUnif(as printed)", 0.0].scale == 4 * 30 / (2 * 0.5)
+
+
+def test_what_is_printed_spends_more_or_less_and_at_equal_privacy_just_as_much():
+    heat = {"question": "ranking", "data": "ladder", "items": 20, "people": 400, "answers": 5}
+    more, less = of(heat, 0.5)["NoisyCounts(as printed)", 0.0], of(heat, 0.5)["PerturbedMLE(as printed)", 0.0]
+    assert more.guarantee.epsilon == pytest.approx(1.0)  # 2 L wins may move
+    assert less.guarantee.epsilon < 0.4
+    for heat, epsilon in itertools.product([*SMALL[:1], SMALL[1] | {"data": "Mallows"}, *SMALL[2:]], (0.2, 1.0)):
+        for (name, _), mechanism in of(heat, epsilon).items():
+            spent = mechanism.guarantee.epsilon
+            if name.endswith(as_printed.EQUAL):
+                assert spent == pytest.approx(epsilon, rel=1e-6)
+                assert spent <= epsilon
+            elif math.isclose(spent, epsilon, rel_tol=1e-6):
+                assert (name.replace(as_printed.OWN, as_printed.EQUAL), 0.0) not in of(heat, epsilon)
+
+
+def test_more_noise_for_equal_privacy_where_the_print_breaks_its_promise():
+    heat = {"question": "ranking", "data": "ladder", "items": 20, "people": 400, "answers": 5}
+    made = of(heat, 0.5)
+    equal = made["NoisyCounts(as printed, equal privacy)", 0.0]
+    assert equal.scale == pytest.approx(2 * made["NoisyCounts(as printed)", 0.0].scale)
+    # no epsilon of the print is as private as this: at equal privacy it is not there
+    names = {name for name, _ in of(SMALL[3], 0.2)}
+    assert "Trun(as printed)" in names
+    assert "Trun(as printed, equal privacy)" not in names
+    # Theorem 2.2 is for epsilon up to 0.2, and wastes most of that
+    assert {delta for name, delta in of(SMALL[2], 0.2) if name == "Oneshot(as printed)"} == {0.0, contenders.DELTA}
+    assert {delta for name, delta in of(SMALL[2], 0.5) if name == "Oneshot(as printed)"} == {0.0}
+
+
+def test_none_is_ever_recommended(committed):
+    printed = committed["method"].map(is_printed)
+    assert printed.any()
+    assert not printed[committed["data"] == "cut short"].any()
+    assert not advice.standing(committed, contenders.DELTA)["method"].map(is_printed).any()
+    spent = committed.assign(ratio=committed["spent"] / committed["epsilon"])
+    assert spent.loc[~printed, "ratio"].max() <= 1 + 1e-9
+    assert spent.loc[printed, "ratio"].max() > 10
+    assert (spent.loc[spent["method"].str.endswith(as_printed.EQUAL), "ratio"] - 1).abs().max() < 1e-6
+
+
 # --- the arena -------------------------------------------------------------------------------------------------------
+
+
+def test_several_enter_every_heat():
+    for heat in arena.heats():
+        assert len(list(arena.entered(heat, 1.0))) > 1, heat
 
 
 def test_losses_of_right_and_wrong_orders():
@@ -400,6 +482,39 @@ def test_what_was_run_stays_where_the_rest_is_broken_off(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         table.update(tmp_path, [].append, 1)
     assert set(table.load(tmp_path)["people"]) == {FEW["people"]}
+
+
+# --- surveys, and what is printed ------------------------------------------------------------------------------------
+
+
+def test_what_is_printed_is_compared_at_equal_privacy():
+    def rows(method, epsilon, mean, spent):
+        cell = {"question": "ranking", "items": 5, "people": 50, "answers": 1, "k": 0, "data": "ladder", "delta": 0.0}
+        seen = {"epsilon": epsilon, "trust": "curator", "method": method, "loss": "pairs", "mean": mean, "se": 0.01}
+        return cell | seen | {"spent": spent}
+
+    frame = pd.DataFrame(
+        [
+            rows("NoisyCounts(net, once)", 1.0, 0.10, 1.0),
+            rows("NoisyCounts(wins, once)", 1.0, 0.12, 1.0),
+            rows("NoisyCounts(as printed)", 1.0, 0.05, 2.0),
+            rows("NoisyCounts(as printed, equal privacy)", 1.0, 0.15, 1.0),
+            rows("PerturbedMLE(as printed)", 1.0, 0.30, 0.5),
+        ]
+    )
+    counts, fitted = guide.prints(frame).to_dict("records")
+    assert (counts["method"], counts["promise"], counts["spends at most"]) == ("NoisyCounts", "broken", 2.0)
+    assert counts["loses more"] == pytest.approx(0.05)
+    assert (fitted["promise"], fitted["spends at least"]) == ("kept", 0.5)
+    assert math.isnan(fitted["loses more"])
+
+
+def test_surveys_have_a_row_each(committed):
+    found = guide.of_surveys(committed)
+    assert len(found) == len(arena._REAL)
+    losses = found.filter(like="loses")
+    assert not losses.isna().any().any()
+    assert (losses["loses at ε = 5"] <= losses["loses at ε = 0.2"] + 0.02).all()
 
 
 # --- advice ----------------------------------------------------------------------------------------------------------
