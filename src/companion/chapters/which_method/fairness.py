@@ -27,6 +27,7 @@ from dprank.audit.betting import lower_bound
 from dprank.cli.neighbours import alike, split, worst_pairs
 from dprank.data.counting import GRAIN
 from dprank.data.rankings import Rankings
+from dprank.pairwise.local_comparisons import LocalComparisons
 from dprank.pairwise.noisy_counts import NoisyCounts
 from dprank.pairwise.perturbed_mle import PerturbedMLE
 from dprank.privacy.divergence import GaussianShift, PairLaw, pair_of
@@ -34,6 +35,7 @@ from dprank.privacy.laws import NoExactRoute, exact, sample
 from dprank.privacy.randomized_response import GRAIN as COINS
 from dprank.topk.curve import Types, pair_law
 from dprank.topk.laws import _log_winner
+from dprank.topk.local import LocalTopK
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling
 from dprank.uniformity.laplace import LaplaceUnif
@@ -370,3 +372,19 @@ def _(mechanism: OneRound, size: Size) -> Iterator[Loss]:
     orders, kept = math.factorial(order.length), order.kept / COINS
     other = (1 - kept) / orders
     yield Loss(math.log((kept + other) / other), "exact law", "one ballot reversed")
+
+
+@losses.register
+def _(mechanism: LocalComparisons, size: Size) -> Iterator[Loss]:
+    """Of what a person sends: all the answers that are told, or, if a coin says so, any."""
+    told, kept = 2.0**mechanism.length, mechanism.kept / COINS
+    yield Loss(math.log1p(told * kept / (1 - kept)), "exact law", "one person's answers reversed")
+
+
+@losses.register
+def _(mechanism: LocalTopK, size: Size) -> Iterator[Loss]:
+    """Of what a person sends: one of the sets that fit, or, if a coin says so, any; a set that fits one of two."""
+    found, kept = mechanism.overlap, mechanism.kept / COINS
+    yield Loss(
+        math.log1p(found.all / found.fitting * kept / (1 - kept)), "exact law", "one person's items, or other ones"
+    )
