@@ -56,8 +56,33 @@ def answers(m, gap, people, count, score, releases, rng, matching=False):
     return total, played, wins
 
 
+def reported(choice, setting, releases, rng):
+    """Scores by the reports of everybody on different pairs."""
+    m, n = setting.n_items, setting.persons
+    first, second = np.triu_indices(m, 1)
+    names, bound = [str(item) for item in range(m)], choice.parameters["answers"]
+    mechanism = dprank.LocalComparisons.calibrated(epsilon=setting.epsilon, n_items=m, per_person=bound)
+    found = []
+    for _ in range(releases):
+        pairs, people = [], []
+        for group, given in enumerate(setting.given):
+            some, number = n // len(setting.given), min(given, bound)
+            if setting.design == "matching":
+                pairs.append(matched(m, number, some, rng))
+            else:
+                pairs.append(rng.permuted(np.tile(np.arange(len(first)), (some, 1)), axis=1)[:, :number].ravel())
+            people.append(np.repeat(group * n + np.arange(some), number))
+        each = np.concatenate(pairs)
+        won = rng.random(each.size) < (1 + np.tanh((second - first)[each] * math.atanh(setting.gap))) / 2
+        data = dprank.Comparisons(first[each], second[each], won, names, np.concatenate(people))
+        found.append(mechanism.release(data, rng).scores)
+    return np.array(found)
+
+
 def ranked(choice, setting, releases, rng, *, noise=True):
     """Noisy scores of a ranking from comparisons."""
+    if choice.mechanism == "LocalComparisons":
+        return reported(choice, setting, releases, rng)
     asked, m = dict(choice.parameters), setting.n_items
     count = [min(given, asked.get("answers", given)) for given in setting.given]
     whole = asked["protect"] == "person"
@@ -144,6 +169,18 @@ def named(choice, setting, releases, rng):
     share[:k] = setting.share + setting.gap * np.arange(k)[::-1]
     kept = sum(min(asked["per_person"], given) for given in setting.given) / sum(setting.given)
     counts = rng.binomial(n, share * kept, (releases, m))
+    if choice.mechanism == "LocalTopK":
+        mechanism = dprank.LocalTopK.calibrated(epsilon=setting.epsilon, n_items=m, k=k, per_person=asked["per_person"])
+        if asked["per_person"] == 1 and share.sum() < 1:  # real people, some of whom have nothing that counts
+            rest = np.append(share, 1 - share.sum())
+            own = rng.choice(m + 1, (releases, n), p=rest)  # code m is the blank
+            sent = [np.bincount(mechanism.sent(poll[:, None], rng).ravel(), minlength=m + 1)[:m] for poll in own]
+            chosen = np.argsort(-np.array(sent), axis=1, kind="stable")[:, :k]
+            return (chosen < k).sum(axis=1), (chosen == np.arange(k)).all(axis=1)
+        p, q = mechanism.chances
+        held = rng.binomial(counts.astype(int), p) + rng.binomial(n - counts.astype(int), q)
+        chosen = np.argsort(-held, axis=1, kind="stable")[:, :k]
+        return (chosen < k).sum(axis=1), (chosen == np.arange(k)).all(axis=1)
     rest = {key: asked[key] for key in ("k", "noise", "ordered", "per_person", "values", "adjacency") if key in asked}
     if choice.mechanism == "Peeling":
         rest = {key: rest[key] for key in ("k", "noise", "adjacency")}

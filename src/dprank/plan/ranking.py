@@ -19,7 +19,7 @@ from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
 from dprank.plan.unequal import counted_wrong, fitted_wrong
 from dprank.privacy.cube import cube_law
 
-__all__ = ["Counting", "Likelihood", "candidates", "left_out"]
+__all__ = ["Asking", "Counting", "Likelihood", "candidates", "left_out"]
 
 Array = NDArray[np.float64]
 #: Items up to which likelihoods are fitted: each step solves a system of so many equations.
@@ -190,9 +190,12 @@ class Counting(Candidate):
 
     def wrong(self, drawn: Drawn, persons: int, answers: tuple[int, ...]) -> float:
         mean, variance = self.spread(answers)
-        return float(
-            (1 - self._chance(drawn, persons * mean, persons * variance)) @ pairs_of(self.setting.n_items).weight
-        )
+        right = self._chance(self._total(drawn, persons), persons * mean, persons * variance)
+        return float((1 - right) @ pairs_of(self.setting.n_items).weight)
+
+    def _total(self, drawn: Drawn, persons: int) -> Drawn:
+        """Noise on the scores of so many people."""
+        return drawn
 
     def _chance(self, drawn: Drawn, apart: Array, wide: Array) -> Array:
         """Chances of pairs, by mean and variance of their differences."""
@@ -203,7 +206,7 @@ class Counting(Candidate):
     def accuracy(self, drawn: Drawn, persons: int) -> float:
         at = middle(self.setting.n_items)
         mean, variance = (one[at] for one in self.spread(self.counted))
-        return float(self._chance(drawn, persons * mean, persons * variance))
+        return float(self._chance(self._total(drawn, persons), persons * mean, persons * variance))
 
     def elsewhere(self, drawn: Drawn) -> float | None:
         if self.setting.design == "matching":
@@ -214,8 +217,9 @@ class Counting(Candidate):
     def measured(self, drawn: Drawn) -> Measured:
         setting = self.setting
         means, deviation = self._scores()
-        every = simulated(means, deviation, drawn.noise, drawn.scale, setting.k)
-        apart, share = self._apart(drawn)
+        total = self._total(drawn, setting.persons)
+        every = simulated(means, deviation, total.noise, total.scale, setting.k)
+        apart, share = self._apart(total)
         return Measured(
             self.wrong(drawn, setting.persons, self.counted),
             self.wrong(NONE, setting.persons, setting.given),
@@ -291,6 +295,52 @@ class Likelihood(Counting):
         return None, None  # strengths have no independent noise
 
 
+@dataclass(frozen=True)
+class Asking(Counting):
+    """Net wins estimated from a report of everybody.
+
+    Examples
+    --------
+    >>> one = candidates(Setting("ranking", 5, 400, 1.0, trust="nobody"))[0]
+    >>> one.mechanism, round(one.measured(one.drawn(1.0)).pair_right, 2)
+    ('LocalComparisons', 0.67)
+    """
+
+    @property
+    def score(self) -> str:
+        """Net wins."""
+        return "net"
+
+    def drawn(self, epsilon: float) -> Drawn:
+        """What the report of one person adds to one score, of two that differ; over pairs and people the mean.
+
+        Notes
+        -----
+        Of a pairs s are told, and all s answers with probability c. A sign counts a / (s c), so that the square of one
+        answer's estimate is a / (s c^2) on average, and the product of two is their own times
+        a (s - 1) / (s c (a - 1)): both are told that often.
+        """
+        made, each = self.made(epsilon), []
+        for asked in self.counted:
+            mean, variance = self.spread((asked,))
+            told = min(made.length, asked)
+            weight = float(made.weight(asked))
+            square = 4.0 * asked / (self.setting.n_items - 1)
+            both = weight * (told - 1) / (asked - 1) if asked > 1 else 0.0
+            each.append((weight / made.shrinkage - both) * square + (both - 1) * (variance + mean**2))
+        return Drawn("gaussian", math.sqrt(float(np.mean(each, axis=0) @ pairs_of(self.setting.n_items).weight) / 2))
+
+    def _total(self, drawn: Drawn, persons: int) -> Drawn:
+        return drawn._replace(scale=drawn.scale * math.sqrt(persons))
+
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        return None  # nothing else is weighed
+
+    def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:
+        apart = told_apart(drawn.noise, drawn.scale, self.setting.n_items)
+        return apart, 0.5 + apart / self.appearances / 4
+
+
 def candidates(setting: Setting) -> list[Candidate]:
     """All that may be chosen.
 
@@ -302,7 +352,13 @@ def candidates(setting: Setting) -> list[Candidate]:
     whole = setting.protect == "person"
     found: list[Candidate] = []
     if setting.trust == "nobody":
-        return found
+        if not whole or setting.adjacency != "replace":
+            return []
+        name, sized = "LocalComparisons", {"n_items": setting.n_items}
+        return [
+            Asking(setting, name, sized | {"per_person": bound}, {"mechanism": name, "answers": bound})
+            for bound in setting.answers
+        ]
     for bound in setting.answers if whole else (None,):
         shared: dict[str, Any] = {
             "n_items": setting.n_items,
@@ -332,7 +388,7 @@ def left_out(setting: Setting) -> dict[str, str]:
     >>> left_out(Setting("ranking", 500, 100, 1.0, public_graph=True))
     {'PerturbedMLE': 'fitting 500 items takes long: up to 200'}
     """
-    if setting.public_graph and setting.n_items > FITTED:
+    if setting.trust == "curator" and setting.public_graph and setting.n_items > FITTED:
         return {"PerturbedMLE": f"fitting {setting.n_items} items takes long: up to {FITTED}"}
     return {}
 

@@ -121,6 +121,13 @@ TAGS: dict[str, Tag] = {
         gives=("scores",),
         needs="everybody may know who compared what, and nobody leaves out what they were asked",
     ),
+    "LocalComparisons": Tag(
+        "ranking",
+        "pairwise.local_comparisons",
+        trust="nobody",
+        gives=("scores",),
+        needs="everybody may know who was asked what",
+    ),
     "PrivateBorda": Tag(
         "consensus", "aggregation.private_borda", delta=True, adjacency=True, partial=True, gives=("scores",)
     ),
@@ -138,6 +145,7 @@ TAGS: dict[str, Tag] = {
     "Oneshot": Tag("topk", "topk.oneshot", delta=True, adjacency=True, gives=("values",)),
     "Peeling": Tag("topk", "topk.peeling", delta=True, adjacency=True),
     "JointExponential": Tag("topk", "topk.joint", adjacency=True),
+    "LocalTopK": Tag("topk", "topk.local", trust="nobody", gives=("values",)),
     "NoisyNorm": Tag("agreement", "uniformity.noisy_norm", gives=("p_value",)),
     "LaplaceUnif": Tag("agreement", "uniformity.laplace", gives=("p_value",)),
     "OptimalVote": Tag("agreement", "uniformity.optimal_vote", delta=True, gives=("p_value",)),

@@ -58,7 +58,7 @@ def kept_for(epsilon: float, ways: int, fitting: int = 1) -> int:
 
     Examples
     --------
-    >>> kept_for(math.log(3), 2) / GRAIN, kept_for(1e-17, 2)
+    >>> round(kept_for(math.log(3), 2) / GRAIN, 9), kept_for(1e-17, 2)
     (0.5, 0)
     """
     gain = -math.expm1(-epsilon)
