@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
+from scipy.special import gammaln, log_softmax, logsumexp
 
 from companion.instruments.sweep import stream
 from dprank.aggregation.exponential import ExponentialMechanism
@@ -25,6 +26,7 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.randomisers import SampledOrder
+from dprank.aggregation.winner import PrivateWinner
 from dprank.audit.betting import lower_bound
 from dprank.cli.neighbours import alike, split, worst_pairs
 from dprank.data.counting import GRAIN
@@ -37,6 +39,7 @@ from dprank.privacy.laws import NoExactRoute, exact, sample
 from dprank.privacy.noise import Law
 from dprank.privacy.randomized_response import GRAIN as COINS
 from dprank.topk.curve import Types, pair_law
+from dprank.topk.joint import JointExponential
 from dprank.topk.laws import _log_winner
 from dprank.topk.local import LocalTopK
 from dprank.topk.oneshot import Oneshot
@@ -248,6 +251,14 @@ def _(mechanism: ExponentialMechanism, size: Size) -> Iterator[Loss]:
 
 
 @losses.register
+def _(mechanism: PrivateWinner, size: Size) -> Iterator[Loss]:
+    """The further behind an item is, the more its chance moves, as long as doubles can tell."""
+    for people in {max(2, min(size.people, 4000) >> halvings) for halvings in range(0, 12, 2)}:
+        for name, pair in alike(mechanism.n_items, people).items():
+            yield Loss(exact(mechanism, *pair).epsilon(0.0), "exact law", f"{name} of {people}")
+
+
+@losses.register
 def _(mechanism: PrivateKwikSort, size: Size) -> Iterator[Loss]:
     """All ways to cut few items; of many, bets. At a delta a lead of about the noise tells more than none."""
     people = min(size.people, 2 + size.people % 2 + 2 * int(2 * mechanism.scale))
@@ -318,6 +329,37 @@ def _turning(mechanism: Oneshot | Peeling, size: Size) -> Iterator[tuple[str, Ty
     for name, those in kinds:
         types = Types(*map(list, zip(*[kind for kind in those if kind[0]], strict=True)))
         yield name, types, pair_law(types, k, scale, mechanism.noise)
+
+
+@losses.register
+def _(mechanism: JointExponential, size: Size) -> Iterator[Loss]:
+    """Somebody turns from one of k items far ahead to one of the others: how likely that one is chosen in its stead."""
+    m, k = mechanism.n_items, mechanism.k
+    if mechanism.ordered or not mechanism.largest or m is None or k == m:
+        yield from losses.dispatch(object)(mechanism, size)
+        return
+    choices = gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1)
+    gap = min(int((_FAR + choices) * mechanism.scale) + 1, size.people)
+    before = np.where(np.arange(m) < k, gap, 0)
+    after = before - (np.arange(m) == k - 1) + (np.arange(m) == k)
+    one, other = (_log_instead(mechanism, values) for values in (before, after))
+    yield Loss(abs(one - other), "exact law", f"1 item rises, 1 falls that leads by {gap}")
+
+
+def _log_instead(mechanism: JointExponential, values: NDArray[np.int64]) -> float:
+    """Log probability of the choice that has item k, counted from 0, in the stead of the one before it."""
+    k, scale = mechanism.k, mechanism.scale
+    if k == 1:
+        return float(log_softmax(values / scale)[k])
+    ranked, chosen = -np.sort(-values), np.delete(values, k - 1)[:k]
+    least = ranked[k] - ranked[k - 1]
+    lost = max(values[k - 1], *values[k + 1 :], -math.inf) - chosen.min()
+    # so many lose at most so much more than the least: a sum by parts
+    more, log_number = mechanism._choices(values)[1].log_counts()
+    steps = np.r_[np.diff(more), math.inf] / scale
+    with np.errstate(divide="ignore"):
+        total = logsumexp(log_number - more / scale + np.log(-np.expm1(-steps)))
+    return float(-(lost - least) / scale - total)
 
 
 def list_loss(types: Types, k: int, scale: float, noise: Any) -> float:

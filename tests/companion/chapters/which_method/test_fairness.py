@@ -11,12 +11,16 @@ import pytest
 
 import dprank
 from companion.chapters.which_method import arena, fairness, losses, unused
+from companion.chapters.which_method.as_printed import OWN
 from companion.chapters.which_method.fairness import Size
 from dprank.audit.neighbours import RankingNeighbours, voter_scores
 from dprank.cli.neighbours import alike, split
+from dprank.pairwise.local_comparisons import LocalComparisons
 from dprank.privacy.divergence import discrete_gaussian_shift
 from dprank.privacy.laws import exact, sample
 from dprank.topk.curve import Types, pair_law
+from dprank.topk.laws import joint_choices
+from dprank.topk.local import LocalTopK
 from dprank.topk.peeling import Peeling
 
 #: False alarms of a statistical test here.
@@ -25,6 +29,7 @@ SMALL = [
     {"question": "ranking", "data": "ladder", "items": 4, "people": 30, "answers": 3},
     {"question": "consensus", "data": "Mallows", "items": 4, "people": 3000},
     {"question": "consensus", "data": "cut short", "items": 6, "people": 20},
+    {"question": "winner", "data": "Mallows", "items": 4, "people": 3000},
     {"question": "topk", "data": "Zipf", "items": 6, "people": 4000, "answers": 2, "k": 2},
     {"question": "agreement", "data": "Mallows", "items": 4, "people": 30},
 ]
@@ -33,7 +38,8 @@ SMALL = [
 def entered(epsilon):
     for heat in SMALL:
         for label, mechanism in arena.entered(heat, epsilon):
-            yield label, mechanism, losses.size_of(heat)
+            if not label[3].endswith(OWN):  # which may promise too little
+                yield label, mechanism, losses.size_of(heat)
 
 
 # --- the planted bug -------------------------------------------------------------------------------------------------
@@ -133,6 +139,18 @@ def test_counts_that_turn_are_of_no_more_people_than_there_are():
                 assert np.array(types.counts)[moved == way].sum() <= 2
 
 
+@pytest.mark.parametrize(("k", "m"), [(1, 4), (2, 5), (3, 6), (3, 4)])
+def test_joint_choices_have_the_chance_that_listing_gives(k, m):
+    mechanism = dprank.JointExponential.calibrated(epsilon=1.0, n_items=m, k=k)
+    instead = (*range(k - 1), k)
+    for gap in (0, 1, 5):
+        values = np.where(np.arange(m) < k, gap, 0)
+        for x in (values, values - (np.arange(m) == k - 1) + (np.arange(m) == k)):
+            listed = math.log(joint_choices(mechanism, x)[instead])
+            assert fairness._log_instead(mechanism, x) == pytest.approx(listed, rel=1e-9)
+    assert fairness.loss(mechanism, Size(10_000)).epsilon == pytest.approx(1.0)
+
+
 def test_a_test_loses_most_at_the_end_of_its_ramp():
     test = dprank.Trun.calibrated(epsilon=1.0, n_items=4, n_voters=30)
     known = fairness.loss(test, Size(30))
@@ -143,13 +161,15 @@ def test_a_test_loses_most_at_the_end_of_its_ramp():
 
 def test_what_a_voter_sends_loses_what_its_law_says():
     ballot, reverse = np.arange(4), np.arange(4)[::-1]
-    for mechanism in (
-        dprank.LocalPairs.calibrated(epsilon=1.0, n_items=4),
-        dprank.LocalOneBit.calibrated(epsilon=1.0, n_items=4),
-        dprank.LocalBorda.calibrated(epsilon=1.0, n_items=4),
-        dprank.LocalMatrix.calibrated(epsilon=3.0, n_items=4),
+    for mechanism, one, other in (
+        (dprank.LocalPairs.calibrated(epsilon=1.0, n_items=4), ballot, reverse),
+        (dprank.LocalOneBit.calibrated(epsilon=1.0, n_items=4), ballot, reverse),
+        (dprank.LocalBorda.calibrated(epsilon=1.0, n_items=4), ballot, reverse),
+        (dprank.LocalMatrix.calibrated(epsilon=3.0, n_items=4), ballot, reverse),
+        (LocalComparisons.calibrated(epsilon=2.0, n_items=4, per_person=3), [1, 1, 1], [-1, -1, -1]),
+        (LocalTopK.calibrated(epsilon=2.0, n_items=6, k=2, per_person=2), [0, 1], [2, 3]),
     ):
-        law = exact(mechanism, ballot, reverse)
+        law = exact(mechanism, one, other)
         assert fairness.loss(mechanism, Size(30)).epsilon == pytest.approx(law.epsilon(0.0), rel=1e-9)
 
 
