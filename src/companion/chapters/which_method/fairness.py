@@ -24,6 +24,7 @@ from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.local_reports import OneRound
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
+from dprank.aggregation.private_footrule import PrivateFootrule
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.randomisers import SampledOrder
 from dprank.aggregation.winner import PrivateWinner
@@ -79,7 +80,7 @@ class Loss(NamedTuple):
     """Epsilon that neighbours lose at the mechanism's delta, how that is known, and which they are."""
 
     epsilon: float
-    how: str  # "exact law"; "part of it": of less than is released; "bets"
+    how: str  # "exact law"; "part of it": of less than is released; "of more": an upper bound, then; "bets"
     on: str
 
 
@@ -96,11 +97,12 @@ def losses(mechanism: Any, size: Size) -> Iterator[Loss]:
     except ValueError:
         yield Loss(0.0, "no neighbours known", "")
         return
+    delta = mechanism.guarantee.delta
     try:
-        for name, pair in pairs.items():
-            yield Loss(exact(mechanism, *pair).epsilon(mechanism.guarantee.delta), "exact law", name)
-    except NoExactRoute:
-        yield _bets(mechanism, pairs)
+        found = [Loss(exact(mechanism, *pair).epsilon(delta), "exact law", name) for name, pair in pairs.items()]
+    except (NoExactRoute, ValueError):  # a law may take too large a table
+        found = [_bets(mechanism, pairs)]
+    yield from found
 
 
 def _bets(mechanism: Any, pairs: dict[str, tuple[Any, Any]]) -> Loss:
@@ -173,6 +175,15 @@ def _(mechanism: PrivateBorda, size: Size) -> Iterator[Loss]:
         moves = moves - (np.sort(moves)[len(moves) // 2] if mechanism.noise == "laplace" else 0)
         scale = mechanism.scale / mechanism.grain
         yield Loss(_shifted(mechanism.noise, moves, scale, mechanism.delta, mechanism.law), "exact law", name)
+
+
+@losses.register
+def _(mechanism: PrivateFootrule, size: Size) -> Iterator[Loss]:
+    """Of noisy counts of places, of which the order alone comes out."""
+    for name, pair in worst_pairs(mechanism).items():
+        one, other = map(mechanism.counts, pair)
+        moves = np.ravel(one - other)
+        yield Loss(_shifted(mechanism.noise, moves, mechanism.scale, mechanism.delta, mechanism.law), "of more", name)
 
 
 @losses.register(NoisyNorm)
