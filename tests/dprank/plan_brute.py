@@ -171,6 +171,12 @@ def named(choice, setting, releases, rng):
     counts = rng.binomial(n, share * kept, (releases, m))
     if choice.mechanism == "LocalTopK":
         mechanism = dprank.LocalTopK.calibrated(epsilon=setting.epsilon, n_items=m, k=k, per_person=asked["per_person"])
+        if asked["per_person"] == 1 and share.sum() < 1:  # real people, some of whom have nothing that counts
+            rest = np.append(share, 1 - share.sum())
+            own = rng.choice(m + 1, (releases, n), p=rest)  # code m is the blank
+            sent = [np.bincount(mechanism.sent(poll[:, None], rng).ravel(), minlength=m + 1)[:m] for poll in own]
+            chosen = np.argsort(-np.array(sent), axis=1, kind="stable")[:, :k]
+            return (chosen < k).sum(axis=1), (chosen == np.arange(k)).all(axis=1)
         p, q = mechanism.chances
         held = rng.binomial(counts.astype(int), p) + rng.binomial(n - counts.astype(int), q)
         chosen = np.argsort(-held, axis=1, kind="stable")[:, :k]

@@ -179,8 +179,12 @@ class Reported(Counted):
     """
 
     def drawn(self, epsilon: float) -> Drawn:
-        """What the report of one person adds to the count of an item near the end of the top k."""
-        return Drawn("gaussian", self.made(epsilon).deviation(self._share(self._kept()), 1))
+        """What the report of one person adds to the count of an item near the end of the top k.
+
+        Counts are supposed to be independent; with that deviation, two differ as widely as they do.
+        """
+        made = self.made(epsilon)
+        return Drawn("gaussian", made.deviation(self._share(self._kept()), 1) * math.sqrt(1 - made.correlation))
 
     def _total(self, drawn: Drawn, persons: int) -> Drawn:
         return drawn._replace(scale=drawn.scale * math.sqrt(persons))

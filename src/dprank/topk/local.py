@@ -212,6 +212,21 @@ class LocalTopK:
         return SetChances(mean / self.per_person, (self.length - mean) / self._m)
 
     @property
+    def correlation(self) -> float:
+        """Of whether a report holds two items that the person has not: below 0, as its length is fixed; 0 of one item.
+
+        Examples
+        --------
+        >>> round(LocalTopK.calibrated(epsilon=1.0, n_items=5, k=1, per_person=1).correlation, 2)
+        -0.19
+        """
+        if self._m == 1:
+            return 0.0
+        blind, q = self.length - np.arange(self.per_person + 1), self.chances.other
+        both = float(blind * (blind - 1) @ self.overlap_law) / (self._m * (self._m - 1))
+        return (both - q * q) / (q * (1 - q))
+
+    @property
     def overlap_law(self) -> NDArray[np.float64]:
         """Probability that a report holds 0, 1, .., `per_person` of the person's codes."""
         overlap, share = self.overlap, self.kept / GRAIN

@@ -138,6 +138,11 @@ LATER: list[tuple[str, dict[str, Any]]] = [
     ("ranking", {"items": 6, "persons": 300, "epsilon": 3.0, "answers": (3,), "design": "matching", "trust": "nobody"}),
     ("topk", {"items": 30, "persons": 3000, "k": 3, "epsilon": 1.0, "gap": 0.05, "answers": (1, 3), "trust": "nobody"}),
     ("topk", {"items": 60, "persons": 2000, "k": 4, "epsilon": 3.0, "gap": 0.04, "answers": (5,), "trust": "nobody"}),
+    (
+        "topk",
+        {"items": 4, "persons": 900, "k": 1, "epsilon": 1.0, "gap": 0.05, "answers": (1,), "share": 0.28}
+        | {"trust": "nobody"},
+    ),
     ("agreement", {"items": 40, "persons": 30, "epsilon": 1.0, "phi": 0.97, "delta": 1e-4}),
     ("agreement", {"items": 9, "persons": 800, "epsilon": 2.0, "phi": 0.9, "trust": "nobody"}),
 ]

@@ -71,6 +71,14 @@ def test_estimates_are_unbiased_with_the_variance_that_is_stated(shape):
         assert variance == pytest.approx([mechanism.deviation(float(i in own), 1) ** 2 for i in range(m)])
 
 
+@pytest.mark.parametrize("shape", SMALL)
+def test_the_correlation_is_that_of_two_items_of_others(shape):
+    mechanism = made(*shape)
+    law = brute(mechanism, ())
+    both, one = (sum(chance for sent, chance in law.items() if {*items} <= {*sent}) for items in ((0, 1), (0,)))
+    assert mechanism.correlation == pytest.approx((both - one**2) / (one * (1 - one)))
+
+
 @pytest.mark.parametrize("rng", [np.random.default_rng(1), SECURE], ids=["seeded", "secure"])
 def test_reports_have_that_law(rng):
     mechanism, size = made(4, 2, 3, 2), 5000
