@@ -61,6 +61,8 @@ CONFIDENCE, RELEASES = 0.999, 4000
 LONGEST = 1 << 17
 #: Standard deviations beyond which nothing is seen at a delta of 1e-6, and exponents that are as good as infinite.
 _REACH, _FAR = 12.0, 40.0
+#: Gap, in scales, at which a double still holds the chance of an item that is so far behind.
+_SEEN = 300.0
 #: Lead of items from which people turn away over those that they turn to, in scales of the noise, at a delta.
 _OFFSETS = (-2.0, -1.0, 0.0, 1.0, 2.0, 4.0, 8.0, 12.0)
 #: So many of the pairs that tell most of a set are tried where rounds have noise of their own.
@@ -263,10 +265,11 @@ def _(mechanism: ExponentialMechanism, size: Size) -> Iterator[Loss]:
 
 @losses.register
 def _(mechanism: PrivateWinner, size: Size) -> Iterator[Loss]:
-    """The further behind an item is, the more its chance moves, as long as doubles can tell."""
+    """The further behind an item is, the more its chance moves, as far as doubles tell it from 0."""
     for people in {max(2, min(size.people, 4000) >> halvings) for halvings in range(0, 12, 2)}:
-        for name, pair in alike(mechanism.n_items, people).items():
-            yield Loss(exact(mechanism, *pair).epsilon(0.0), "exact law", f"{name} of {people}")
+        for name, (one, other) in alike(mechanism.n_items, people).items():
+            if people == 2 or np.ptp(mechanism.scores(one)) < _SEEN * mechanism.scale:
+                yield Loss(exact(mechanism, one, other).epsilon(0.0), "exact law", f"{name} of {people}")
 
 
 @losses.register
