@@ -38,8 +38,8 @@ def path(root: Path | None = None) -> Path:
 def load(root: Path | None = None) -> pd.DataFrame:
     """A row a heat, epsilon and mechanism: ``loss``, ``how`` it is known, ``on`` which neighbours, ``unused`` share.
 
-    ``made`` is the mechanism with all its parameters, as in the arena's table. Of an upper bound on what is lost nothing
-    is known to be used.
+    ``made`` is the mechanism with all its parameters, as in the arena's table. Where an upper bound on the loss is all
+    there is, nothing is known to be used.
     """
     frame = pd.read_parquet(path(root))
     return frame.assign(unused=np.where(frame["how"] == "of more", 1.0, 1 - frame["loss"] / frame["epsilon"]))

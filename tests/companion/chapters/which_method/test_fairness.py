@@ -87,16 +87,17 @@ def test_long_tables_give_way_to_the_continuous_law(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("answers", [3, 6])
 @pytest.mark.parametrize(("score", "noise"), list(product(("net", "wins"), ("laplace", "gaussian"))))
-def test_no_two_persons_differ_more_than_the_worst_known(score, noise):
-    # all answer sheets of 4 items and 3 answers, with gaps and ties
+def test_no_two_persons_differ_more_than_the_worst_known(score, noise, answers):
+    # all answer sheets of 4 items and 3 answers, or all 6, with gaps and ties
     delta = 1e-6 if noise == "gaussian" else 0.0
-    shared = {"n_items": 4, "per_person": 3, "score": score, "design": "once"}
+    shared = {"n_items": 4, "per_person": answers, "score": score, "design": "once"}
     mechanism = dprank.NoisyCounts.calibrated(epsilon=1.0, delta=delta, **shared)
-    sheets = voter_scores(4, 3, repeats=False, ties=True, score=score)
+    sheets = voter_scores(4, answers, repeats=False, ties=True, score=score)
     moves = {tuple(np.sort(np.abs(a - b)).tolist()) for a in sheets for b in sheets}
     most = max(fairness._shifted(noise, move, mechanism.scale, delta) for move in moves)
-    assert fairness.loss(mechanism, Size(30, 3)).epsilon == pytest.approx(most, rel=1e-9)
+    assert fairness.loss(mechanism, Size(30, answers)).epsilon == pytest.approx(most, rel=1e-9)
 
 
 @pytest.mark.slow
@@ -192,11 +193,15 @@ def test_bets_see_noise_that_is_far_too_little():
 def test_the_table_has_all_cells_and_none_is_over():
     frame = losses.load()
     assert losses.over(frame).empty
-    assert set(frame["how"]) <= {"exact law", "part of it", "bets"}
-    assert set(frame.loc[frame["loss"] <= 0, "how"]) <= {"bets"}
+    by_proof = frame[frame["how"] == "no neighbours known"]
+    assert set(frame["how"]) - {"no neighbours known"} <= {"exact law", "part of it", "of more", "bets"}
+    assert set(frame.loc[frame["loss"] <= 0, "how"]) <= {"bets", "no neighbours known"}
+    # a curve that nobody audits is a gap, and this is the only one
+    assert set(by_proof["method"].str.partition("(")[0]) <= {"PerturbedMLE"}
     assert not frame.duplicated([*losses._HEAT, *losses._LABEL]).any()
     # a table in which somebody is over is told apart
-    assert len(losses.over(frame.assign(loss=frame["loss"] * 1.06))) > 0.5 * len(frame[frame["unused"] < 0.05])
+    tight = frame["unused"] < losses.ALLOWED
+    assert len(losses.over(frame.assign(loss=frame["loss"] * 1.06))) >= tight.sum() > len(frame) / 2
 
 
 def test_some_of_it_computed_again():
