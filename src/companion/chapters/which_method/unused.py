@@ -20,9 +20,7 @@ _FEW = "With so few people no two data sets are as far apart as the worst neighb
 _ROUNDS = "The bound adds up rounds, or noises, that are not all seen: no data are known on which all of it is lost."
 _ORDER = "All answers are paid for, and the order alone is published, which does not tell them."
 _MORE = "Noisy counts of places lose all of it; of the order, which alone is published, no law is known."
-_BOUND = (
-    " Where people have fewer items than are chosen, less is lost: what is promised is that one person may move any."
-)
+_BOUND = " Who has fewer items than are chosen loses less: what is promised is that one person may move any counts."
 #: Why more than `ALLOWED` of epsilon is not known to be used, by class and whether a delta is spent.
 WHY: dict[tuple[str, bool], str] = {
     ("ExponentialMechanism", False): _FEW,
@@ -32,8 +30,8 @@ WHY: dict[tuple[str, bool], str] = {
     ("Oneshot", True): _ROUNDS + " " + _FEW,
     ("Peeling", False): _FEW + _BOUND,
     ("Peeling", True): _ROUNDS + " Only how many of each kind are chosen is looked at here, not in which order.",
-    ("PerturbedMLE", False): "Where it is secret who compared what, the proof alone is known, which far items attain in"
-    " the limit. On a public graph people may answer a pair again; who answers nearly all pairs, each once, loses less.",
+    ("PerturbedMLE", False): "On a secret graph the proof alone is known, which far items attain in the limit. On a"
+    " public one people may answer a pair again; who answers nearly all pairs, each once, loses less.",
     ("PrivateFootrule", False): _MORE,
     ("PrivateFootrule", True): _MORE,
     ("PrivateKwikSort", False): _ORDER,
