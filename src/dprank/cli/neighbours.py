@@ -143,8 +143,8 @@ def _of_many_ballots(mechanism: Any) -> Pairs:
 def _of_answers(mechanism: NoisyCounts) -> Pairs:
     """The sum of all moves is largest of a person who prefers one half of the items to the other.
 
-    Their squares are largest of one who prefers an item to all others, then the next to all that are left; another such
-    person who prefers the last ones moves wins more than one who takes all of it back.
+    Their squares are largest of one who prefers an item to all others, then the next to all that are left. Of wins
+    another such person for the other half moves more than one who takes all of it back.
     """
     m, most, squares = mechanism.n_items, mechanism.per_person, mechanism.noise in ("gaussian", "cube")
     middle = m // 2
@@ -158,16 +158,18 @@ def _of_answers(mechanism: NoisyCounts) -> Pairs:
         across = ((i, j) for i in range(middle) for j in range(middle, m))
         beside = (pair for pair in combinations(range(m), 2) if not pair[0] < middle <= pair[1])
         pairs = list(islice(chain(across, beside), most))
-    items, (first, second) = tuple(map(str, range(m))), np.array(pairs).T
+    items = tuple(map(str, range(m)))
 
-    def sheet(won: float, mirrored: bool = False) -> Comparisons:
-        who, whom = (m - 1 - first, m - 1 - second) if mirrored else (first, second)
-        return Comparisons(who, whom, np.full(most, won), items, np.zeros(most, np.int64))
+    def sheet(won: float, asked: list[tuple[int, int]] = pairs) -> Comparisons:
+        first, second = np.array(asked).T
+        return Comparisons(first, second, np.full(len(asked), won), items, np.zeros(len(asked), np.int64))
 
     if mechanism.adjacency == "replace":
         found = {"one person's answers reversed": (sheet(1.0), sheet(0.0))}
-        if squares and mechanism.score != "net":
-            found["one person prefers the first items, or the last"] = sheet(1.0), sheet(1.0, mirrored=True)
+        if mechanism.design == "once" and mechanism.score != "net":
+            one, other = (_favours(m, best, most, squares) for best in (middle, m - middle))
+            turned = [(m - 1 - i, m - 1 - j) for i, j in other]
+            found["one person prefers the first half, or the last"] = sheet(1.0, one), sheet(1.0, turned)
         return found
     empty = np.zeros(0, np.int64)
     return {"one person, or none": (sheet(1.0), Comparisons(empty, empty, np.zeros(0), items, empty))}
@@ -183,6 +185,13 @@ def _of_likelihoods(mechanism: PerturbedMLE) -> Pairs:
         for won in (1.0, 0.0)
     )
     return {"one person's answers reversed": (one, other)}
+
+
+def _favours(n_items: int, best: int, most: int, squares: bool) -> list[tuple[int, int]]:
+    """Answers by which the first few items win, each pair once: the first of them most, or against all others first."""
+    ranked = ((i, j) for i in range(best) for j in range(i + 1, n_items))
+    across = ((i, j) for i in range(best) for j in range(best, n_items))
+    return list(islice(ranked if squares else chain(across, combinations(range(best), 2)), most))
 
 
 @worst_pairs.register(JointExponential)

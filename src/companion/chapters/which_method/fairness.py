@@ -17,14 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
+from scipy.special import gammaln, log_softmax, logsumexp
 
 from companion.instruments.sweep import stream
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.local_reports import OneRound
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
+from dprank.aggregation.private_footrule import PrivateFootrule
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.randomisers import SampledOrder
+from dprank.aggregation.winner import PrivateWinner
 from dprank.audit.betting import lower_bound
 from dprank.cli.neighbours import alike, split, worst_pairs
 from dprank.data.counting import GRAIN
@@ -37,6 +40,7 @@ from dprank.privacy.laws import NoExactRoute, exact, sample
 from dprank.privacy.noise import Law
 from dprank.privacy.randomized_response import GRAIN as COINS
 from dprank.topk.curve import Types, pair_law
+from dprank.topk.joint import JointExponential
 from dprank.topk.laws import _log_winner
 from dprank.topk.local import LocalTopK
 from dprank.topk.oneshot import Oneshot
@@ -57,6 +61,8 @@ CONFIDENCE, RELEASES = 0.999, 4000
 LONGEST = 1 << 17
 #: Standard deviations beyond which nothing is seen at a delta of 1e-6, and exponents that are as good as infinite.
 _REACH, _FAR = 12.0, 40.0
+#: Gap, in scales, at which a double still holds the chance of an item that is so far behind.
+_SEEN = 300.0
 #: Lead of items from which people turn away over those that they turn to, in scales of the noise, at a delta.
 _OFFSETS = (-2.0, -1.0, 0.0, 1.0, 2.0, 4.0, 8.0, 12.0)
 #: So many of the pairs that tell most of a set are tried where rounds have noise of their own.
@@ -76,7 +82,7 @@ class Loss(NamedTuple):
     """Epsilon that neighbours lose at the mechanism's delta, how that is known, and which they are."""
 
     epsilon: float
-    how: str  # "exact law"; "part of it": of less than is released; "bets"
+    how: str  # "exact law"; "part of it": of less than is released; "of more": an upper bound, then; "bets"
     on: str
 
 
@@ -93,11 +99,12 @@ def losses(mechanism: Any, size: Size) -> Iterator[Loss]:
     except ValueError:
         yield Loss(0.0, "no neighbours known", "")
         return
+    delta = mechanism.guarantee.delta
     try:
-        for name, pair in pairs.items():
-            yield Loss(exact(mechanism, *pair).epsilon(mechanism.guarantee.delta), "exact law", name)
-    except NoExactRoute:
-        yield _bets(mechanism, pairs)
+        found = [Loss(exact(mechanism, *pair).epsilon(delta), "exact law", name) for name, pair in pairs.items()]
+    except (NoExactRoute, ValueError):  # a law may take too large a table
+        found = [_bets(mechanism, pairs)]
+    yield from found
 
 
 def _bets(mechanism: Any, pairs: dict[str, tuple[Any, Any]]) -> Loss:
@@ -170,6 +177,15 @@ def _(mechanism: PrivateBorda, size: Size) -> Iterator[Loss]:
         moves = moves - (np.sort(moves)[len(moves) // 2] if mechanism.noise == "laplace" else 0)
         scale = mechanism.scale / mechanism.grain
         yield Loss(_shifted(mechanism.noise, moves, scale, mechanism.delta, mechanism.law), "exact law", name)
+
+
+@losses.register
+def _(mechanism: PrivateFootrule, size: Size) -> Iterator[Loss]:
+    """Of noisy counts of places, of which the order alone comes out."""
+    for name, pair in worst_pairs(mechanism).items():
+        one, other = map(mechanism.counts, pair)
+        moves = np.ravel(one - other)
+        yield Loss(_shifted(mechanism.noise, moves, mechanism.scale, mechanism.delta, mechanism.law), "of more", name)
 
 
 @losses.register(NoisyNorm)
@@ -248,6 +264,15 @@ def _(mechanism: ExponentialMechanism, size: Size) -> Iterator[Loss]:
 
 
 @losses.register
+def _(mechanism: PrivateWinner, size: Size) -> Iterator[Loss]:
+    """The further behind an item is, the more its chance moves, as far as doubles tell it from 0."""
+    for people in {max(2, min(size.people, 4000) >> halvings) for halvings in range(0, 12, 2)}:
+        for name, (one, other) in alike(mechanism.n_items, people).items():
+            if people == 2 or np.ptp(mechanism.scores(one)) < _SEEN * mechanism.scale:
+                yield Loss(exact(mechanism, one, other).epsilon(0.0), "exact law", f"{name} of {people}")
+
+
+@losses.register
 def _(mechanism: PrivateKwikSort, size: Size) -> Iterator[Loss]:
     """All ways to cut few items; of many, bets. At a delta a lead of about the noise tells more than none."""
     people = min(size.people, 2 + size.people % 2 + 2 * int(2 * mechanism.scale))
@@ -318,6 +343,37 @@ def _turning(mechanism: Oneshot | Peeling, size: Size) -> Iterator[tuple[str, Ty
     for name, those in kinds:
         types = Types(*map(list, zip(*[kind for kind in those if kind[0]], strict=True)))
         yield name, types, pair_law(types, k, scale, mechanism.noise)
+
+
+@losses.register
+def _(mechanism: JointExponential, size: Size) -> Iterator[Loss]:
+    """Somebody turns from one of k items far ahead to one of the others: how likely that one is chosen in its stead."""
+    m, k = mechanism.n_items, mechanism.k
+    if mechanism.ordered or not mechanism.largest or m is None or k == m:
+        yield from losses.dispatch(object)(mechanism, size)
+        return
+    choices = gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1)
+    gap = min(int((_FAR + choices) * mechanism.scale) + 1, size.people)
+    before = np.where(np.arange(m) < k, gap, 0)
+    after = before - (np.arange(m) == k - 1) + (np.arange(m) == k)
+    one, other = (_log_instead(mechanism, values) for values in (before, after))
+    yield Loss(abs(one - other), "exact law", f"1 item rises, 1 falls that leads by {gap}")
+
+
+def _log_instead(mechanism: JointExponential, values: NDArray[np.int64]) -> float:
+    """Log probability of the choice that has item k, counted from 0, in the stead of the one before it."""
+    k, scale = mechanism.k, mechanism.scale
+    if k == 1:
+        return float(log_softmax(values / scale)[k])
+    ranked, chosen = -np.sort(-values), np.delete(values, k - 1)[:k]
+    least = ranked[k] - ranked[k - 1]
+    lost = max(values[k - 1], *values[k + 1 :], -math.inf) - chosen.min()
+    # so many lose at most so much more than the least: a sum by parts
+    more, log_number = mechanism._choices(values)[1].log_counts()
+    steps = np.r_[np.diff(more), math.inf] / scale
+    with np.errstate(divide="ignore"):
+        total = logsumexp(log_number - more / scale + np.log(-np.expm1(-steps)))
+    return float(-(lost - least) / scale - total)
 
 
 def list_loss(types: Types, k: int, scale: float, noise: Any) -> float:

@@ -38,10 +38,11 @@ def path(root: Path | None = None) -> Path:
 def load(root: Path | None = None) -> pd.DataFrame:
     """A row a heat, epsilon and mechanism: ``loss``, ``how`` it is known, ``on`` which neighbours, ``unused`` share.
 
-    ``made`` is the mechanism with all its parameters, as in the arena's table.
+    ``made`` is the mechanism with all its parameters, as in the arena's table. Where an upper bound on the loss is all
+    there is, nothing is known to be used.
     """
     frame = pd.read_parquet(path(root))
-    return frame.assign(unused=1 - frame["loss"] / frame["epsilon"])
+    return frame.assign(unused=np.where(frame["how"] == "of more", 1.0, 1 - frame["loss"] / frame["epsilon"]))
 
 
 def size_of(heat: Mapping[str, Any]) -> Size:

@@ -18,23 +18,26 @@ __all__ = ["WHY", "by_method", "careless", "draw_used", "reasons"]
 _GROUP = ["question", "trust", "method", "delta"]
 _FEW = "With so few people no two data sets are as far apart as the worst neighbours; the promise holds for any number."
 _ROUNDS = "The bound adds up rounds, or noises, that are not all seen: no data are known on which all of it is lost."
+_ORDER = "All answers are paid for, and the order alone is published, which does not tell them."
+_MORE = "Noisy counts of places lose all of it; of the order, which alone is published, no law is known."
+_BOUND = " Who has fewer items than are chosen loses less: what is promised is that one person may move any counts."
 #: Why more than `ALLOWED` of epsilon is not known to be used, by class and whether a delta is spent.
 WHY: dict[tuple[str, bool], str] = {
     ("ExponentialMechanism", False): _FEW,
-    ("Oneshot", False): _FEW
-    + " Where people have fewer items than are chosen, Gumbel and exponential noise lose less: what is promised is that"
-    " one person may move any counts.",
+    ("JointExponential", False): _FEW,
+    ("NoisyCounts", True): "Little discrete noise, and a proof that goes by noise on the line and pays for the grid.",
+    ("Oneshot", False): _FEW + _BOUND,
     ("Oneshot", True): _ROUNDS + " " + _FEW,
-    ("Peeling", False): _FEW
-    + " Where people have fewer items than there are rounds, less is lost: what is promised is that one person may move"
-    " any counts.",
+    ("Peeling", False): _FEW + _BOUND,
     ("Peeling", True): _ROUNDS + " Only how many of each kind are chosen is looked at here, not in which order.",
-    ("PrivateKwikSort", False): "All answers are paid for, and the order alone is published, which does not tell them.",
-    ("PrivateKwikSort", True): "All answers are paid for, and the order alone is published, which does not tell them.",
-    (
-        "Trun",
-        False,
-    ): "Its coin bounds what it can lose, whatever epsilon is; and the end of its ramp may be out of reach.",
+    ("PerturbedMLE", False): "On a secret graph the proof alone is known, which far items attain in the limit. On a"
+    " public one people may answer a pair again; who answers nearly all pairs, each once, loses less.",
+    ("PrivateFootrule", False): _MORE,
+    ("PrivateFootrule", True): _MORE,
+    ("PrivateKwikSort", False): _ORDER,
+    ("PrivateKwikSort", True): _ORDER,
+    ("PrivateWinner", False): _FEW,
+    ("Trun", False): "Its coin bounds what it can lose, whatever epsilon is; and its ramp may end out of reach.",
 }
 
 

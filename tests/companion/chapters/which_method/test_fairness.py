@@ -11,12 +11,16 @@ import pytest
 
 import dprank
 from companion.chapters.which_method import arena, fairness, losses, unused
+from companion.chapters.which_method.as_printed import OWN
 from companion.chapters.which_method.fairness import Size
 from dprank.audit.neighbours import RankingNeighbours, voter_scores
 from dprank.cli.neighbours import alike, split
+from dprank.pairwise.local_comparisons import LocalComparisons
 from dprank.privacy.divergence import discrete_gaussian_shift
 from dprank.privacy.laws import exact, sample
 from dprank.topk.curve import Types, pair_law
+from dprank.topk.laws import joint_choices
+from dprank.topk.local import LocalTopK
 from dprank.topk.peeling import Peeling
 
 #: False alarms of a statistical test here.
@@ -25,6 +29,7 @@ SMALL = [
     {"question": "ranking", "data": "ladder", "items": 4, "people": 30, "answers": 3},
     {"question": "consensus", "data": "Mallows", "items": 4, "people": 3000},
     {"question": "consensus", "data": "cut short", "items": 6, "people": 20},
+    {"question": "winner", "data": "Mallows", "items": 4, "people": 3000},
     {"question": "topk", "data": "Zipf", "items": 6, "people": 4000, "answers": 2, "k": 2},
     {"question": "agreement", "data": "Mallows", "items": 4, "people": 30},
 ]
@@ -33,7 +38,8 @@ SMALL = [
 def entered(epsilon):
     for heat in SMALL:
         for label, mechanism in arena.entered(heat, epsilon):
-            yield label, mechanism, losses.size_of(heat)
+            if not label[3].endswith(OWN):  # which may promise too little
+                yield label, mechanism, losses.size_of(heat)
 
 
 # --- the planted bug -------------------------------------------------------------------------------------------------
@@ -81,16 +87,17 @@ def test_long_tables_give_way_to_the_continuous_law(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("answers", [3, 6])
 @pytest.mark.parametrize(("score", "noise"), list(product(("net", "wins"), ("laplace", "gaussian"))))
-def test_no_two_persons_differ_more_than_the_worst_known(score, noise):
-    # all answer sheets of 4 items and 3 answers, with gaps and ties
+def test_no_two_persons_differ_more_than_the_worst_known(score, noise, answers):
+    # all answer sheets of 4 items and 3 answers, or all 6, with gaps and ties
     delta = 1e-6 if noise == "gaussian" else 0.0
-    shared = {"n_items": 4, "per_person": 3, "score": score, "design": "once"}
+    shared = {"n_items": 4, "per_person": answers, "score": score, "design": "once"}
     mechanism = dprank.NoisyCounts.calibrated(epsilon=1.0, delta=delta, **shared)
-    sheets = voter_scores(4, 3, repeats=False, ties=True, score=score)
+    sheets = voter_scores(4, answers, repeats=False, ties=True, score=score)
     moves = {tuple(np.sort(np.abs(a - b)).tolist()) for a in sheets for b in sheets}
     most = max(fairness._shifted(noise, move, mechanism.scale, delta) for move in moves)
-    assert fairness.loss(mechanism, Size(30, 3)).epsilon == pytest.approx(most, rel=1e-9)
+    assert fairness.loss(mechanism, Size(30, answers)).epsilon == pytest.approx(most, rel=1e-9)
 
 
 @pytest.mark.slow
@@ -133,6 +140,18 @@ def test_counts_that_turn_are_of_no_more_people_than_there_are():
                 assert np.array(types.counts)[moved == way].sum() <= 2
 
 
+@pytest.mark.parametrize(("k", "m"), [(1, 4), (2, 5), (3, 6), (3, 4)])
+def test_joint_choices_have_the_chance_that_listing_gives(k, m):
+    mechanism = dprank.JointExponential.calibrated(epsilon=1.0, n_items=m, k=k)
+    instead = (*range(k - 1), k)
+    for gap in (0, 1, 5):
+        values = np.where(np.arange(m) < k, gap, 0)
+        for x in (values, values - (np.arange(m) == k - 1) + (np.arange(m) == k)):
+            listed = math.log(joint_choices(mechanism, x)[instead])
+            assert fairness._log_instead(mechanism, x) == pytest.approx(listed, rel=1e-9)
+    assert fairness.loss(mechanism, Size(10_000)).epsilon == pytest.approx(1.0)
+
+
 def test_a_test_loses_most_at_the_end_of_its_ramp():
     test = dprank.Trun.calibrated(epsilon=1.0, n_items=4, n_voters=30)
     known = fairness.loss(test, Size(30))
@@ -143,13 +162,15 @@ def test_a_test_loses_most_at_the_end_of_its_ramp():
 
 def test_what_a_voter_sends_loses_what_its_law_says():
     ballot, reverse = np.arange(4), np.arange(4)[::-1]
-    for mechanism in (
-        dprank.LocalPairs.calibrated(epsilon=1.0, n_items=4),
-        dprank.LocalOneBit.calibrated(epsilon=1.0, n_items=4),
-        dprank.LocalBorda.calibrated(epsilon=1.0, n_items=4),
-        dprank.LocalMatrix.calibrated(epsilon=3.0, n_items=4),
+    for mechanism, one, other in (
+        (dprank.LocalPairs.calibrated(epsilon=1.0, n_items=4), ballot, reverse),
+        (dprank.LocalOneBit.calibrated(epsilon=1.0, n_items=4), ballot, reverse),
+        (dprank.LocalBorda.calibrated(epsilon=1.0, n_items=4), ballot, reverse),
+        (dprank.LocalMatrix.calibrated(epsilon=3.0, n_items=4), ballot, reverse),
+        (LocalComparisons.calibrated(epsilon=2.0, n_items=4, per_person=3), [1, 1, 1], [-1, -1, -1]),
+        (LocalTopK.calibrated(epsilon=2.0, n_items=6, k=2, per_person=2), [0, 1], [2, 3]),
     ):
-        law = exact(mechanism, ballot, reverse)
+        law = exact(mechanism, one, other)
         assert fairness.loss(mechanism, Size(30)).epsilon == pytest.approx(law.epsilon(0.0), rel=1e-9)
 
 
@@ -172,11 +193,15 @@ def test_bets_see_noise_that_is_far_too_little():
 def test_the_table_has_all_cells_and_none_is_over():
     frame = losses.load()
     assert losses.over(frame).empty
-    assert set(frame["how"]) <= {"exact law", "part of it", "bets"}
-    assert set(frame.loc[frame["loss"] <= 0, "how"]) <= {"bets"}
+    by_proof = frame[frame["how"] == "no neighbours known"]
+    assert set(frame["how"]) - {"no neighbours known"} <= {"exact law", "part of it", "of more", "bets"}
+    assert set(frame.loc[frame["loss"] <= 0, "how"]) <= {"bets", "no neighbours known"}
+    # a curve that nobody audits is a gap, and this is the only one
+    assert set(by_proof["method"].str.partition("(")[0]) <= {"PerturbedMLE"}
     assert not frame.duplicated([*losses._HEAT, *losses._LABEL]).any()
     # a table in which somebody is over is told apart
-    assert len(losses.over(frame.assign(loss=frame["loss"] * 1.06))) > 0.5 * len(frame[frame["unused"] < 0.05])
+    tight = frame["unused"] < losses.ALLOWED
+    assert len(losses.over(frame.assign(loss=frame["loss"] * 1.06))) >= tight.sum() > len(frame) / 2
 
 
 def test_some_of_it_computed_again():
