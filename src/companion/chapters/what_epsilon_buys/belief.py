@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -221,7 +222,12 @@ def draw_most(frame: pd.DataFrame) -> Figure:
         middle = len(x) // 2
         rise = (y[middle + 1] - y[middle - 1]) / (x[middle + 1] - x[middle - 1])
         # along the line, as wide as it is high
-        look = {"rotation": math.degrees(math.atan(rise)), "rotation_mode": "anchor", "fontsize": 9, "color": colour}
+        look: dict[str, Any] = {
+            "rotation": math.degrees(math.atan(rise)),
+            "rotation_mode": "anchor",
+            "fontsize": 9,
+            "color": colour,
+        }
         axes.annotate(f"ε = {epsilon:g}", (x[middle], y[middle] + 1.5), ha="center", va="bottom", **look)
     axes.set(xlim=(0, 100), ylim=(0, 100), xlabel="belief before the release, %", ylabel="belief after it, at most, %")
     axes.set_title(f"At ε = 1 a belief of 50% becomes {gain(1.0):.0%} at most")
