@@ -18,6 +18,8 @@ from companion.instruments.style import BAR, COLOURS, styled
 
 __all__ = ["draw_growth", "draw_scores", "grown", "scores_over_pairs"]
 
+#: Classes that put noise on pairs.
+BY_PAIRS = ("NoisyMatrix", "PrivateKwikSort")
 SIZES = (4, 10, 20, 50, 100, 200)
 #: A curve, and where its name stands: beside which size, and how far above.
 CURVES: dict[str, tuple[Callable[[int], Factor], int, int]] = {
@@ -56,9 +58,10 @@ def scores_over_pairs(items: int = 20) -> pd.DataFrame:
     ]
     rows = []
     for (data, people, epsilon), cell in here.groupby(["data", "people", "epsilon"]):
-        by_scores = cell[cell["method"] == "PrivateBorda"].iloc[0]
-        others = cell[cell["method"] != "PrivateBorda"]
-        by_pairs = others.loc[others["mean"].idxmin()]
+        mechanism = cell["method"].str.partition("(")[0]
+        by_scores, by_pairs = (
+            cell.loc[cell.loc[mechanism.isin(names), "mean"].idxmin()] for names in (("PrivateBorda",), BY_PAIRS)
+        )
         if min(by_scores["mean"], by_pairs["mean"]) > 0.002:
             log_se = np.hypot(by_scores["se"] / by_scores["mean"], by_pairs["se"] / by_pairs["mean"])
             row = {"data": data, "people": people, "epsilon": epsilon}

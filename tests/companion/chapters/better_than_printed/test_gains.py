@@ -290,9 +290,10 @@ def test_scores_lose_what_stands_in_the_arena():
         " and delta == 0 and loss == 'pairs' and trust == 'curator'"
     ).set_index("method")
     found = consensus.scores()
-    assert found.value == rows.loc["NoisyMatrix(borda)", "mean"] / rows.loc["PrivateBorda", "mean"]
+    best = [min(row["mean"] for name, row in rows.iterrows() if name.startswith(it)) for it in ("NoisyM", "PrivateB")]
+    assert found.value == best[0] / best[1]
     assert found.log_se > 0
-    with pytest.raises(ValueError, match=r"^method = 'None'; the arena has 0 rows of it with these sizes$"):
+    with pytest.raises(ValueError, match=r"^method = 'None'; the arena has no row of it with these sizes$"):
         consensus.lost(whole, "None", items=20, people=400, epsilon=1.0)
 
 
