@@ -168,12 +168,12 @@ def arena(
 
 @app.command()
 def fairness(
-    jobs: Annotated[int, typer.Option(min=1, max=64, help="Worker processes.")] = 1,
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Heats run at once; one a processor.")] = None,
 ) -> None:
     """Compute what data/fairness.parquet lacks: what every mechanism of the arena really loses."""
     from companion.chapters.which_method import losses
 
-    _say(f"{losses.update(_root(), _say, jobs)} losses were computed")
+    _say(f"{losses.update(_root(), _say, jobs or -1)} losses were computed")
 
 
 @app.command()

@@ -18,6 +18,7 @@ SOURCE = "src/"
 PACKAGES = ("companion", "dprank")
 #: Modules that read files, and which.
 READS = {
+    "companion.chapters.which_method.losses": "data/fairness.parquet",
     "companion.chapters.which_method.peers": "data/peers.csv",
     "companion.chapters.which_method.table": "data/arena.parquet",
     "companion.instruments.surveys": "data/surveys/**/*",

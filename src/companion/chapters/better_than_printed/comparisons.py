@@ -8,12 +8,13 @@ from typing import Any
 from companion.chapters.better_than_printed.gain import Factor, Gain, over
 from companion.printed.cai2025 import algorithm_1, proposition_3_1
 from dprank import NoisyCounts, PerturbedMLE
+from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 from dprank.privacy.conditioned import conditioned_variance
 from dprank.privacy.guarantee import Unit
 
 __all__ = ["GAINS", "conditioned", "cube", "net_wins", "secret_graph"]
 
-_MLE = "../book/reference/dprank.pairwise.perturbed_mle.html"
+_MLE = "../book/reference/dprank.pairwise.perturbed_mle.html#dprank.pairwise.perturbed_mle.PerturbedMLE"
 
 
 def secret_graph(epsilon: float = 1.0, per_person: int = 0) -> Factor:
@@ -32,10 +33,18 @@ def secret_graph(epsilon: float = 1.0, per_person: int = 0) -> Factor:
     return over(printed.mechanism.scale, ours.scale)
 
 
-def public_graph(epsilon: float = 1.0) -> Factor:
-    """The same where it is public: noise on the likelihood is then noise on the wins."""
-    printed = algorithm_1(epsilon, 3).mechanism
-    ours = PerturbedMLE.calibrated(epsilon=epsilon, n_items=3, unit="comparison", graph="public", ridge=printed.ridge)
+def public_graph(epsilon: float = 1.0, link: Link = LOGISTIC) -> Factor:
+    """The same where it is public; by the logistic link noise on the likelihood is then noise on the wins."""
+    printed = algorithm_1(epsilon, 3, link=link).mechanism
+    ours = PerturbedMLE.calibrated(
+        epsilon=epsilon,
+        n_items=3,
+        unit="comparison",
+        graph="public",
+        ridge=printed.ridge,
+        link=link,
+        law="continuous",
+    )
     return over(printed.scale, ours.scale)
 
 
@@ -118,6 +127,18 @@ GAINS = (
         factor=lambda _: public_graph(),
     ),
     Gain(
+        name="Algorithm 1, arctan link, a public list",
+        claim="cai2025:alg-1",
+        prints="noise 8 κ₁/ε on the likelihood",
+        ours="the least that is private, attained",
+        mechanism="PerturbedMLE",
+        proof=_MLE,
+        at="one comparison, printed ridge, ε = 1",
+        measure="less noise",
+        where="the list of pairs is no secret",
+        factor=lambda _: public_graph(link=ARCTAN),
+    ),
+    Gain(
         name="Algorithm 3, all pairs asked",
         claim="cai2025:alg-3",
         prints="wins (here with enough noise)",
@@ -135,7 +156,7 @@ GAINS = (
         prints="Laplace noise (here enough of it)",
         ours="noise in a cube of random size",
         mechanism="NoisyCounts",
-        proof="../book/reference/dprank.privacy.cube.html",
+        proof="../book/reference/dprank.privacy.cube.html#dprank.privacy.cube.cube_noise",
         at="20 items, 10 answers a voter",
         measure="less noise",
         where="answers touch many items once",
@@ -147,7 +168,7 @@ GAINS = (
         prints="independent noise",
         ours="noise that sums to zero",
         mechanism="NoisyCounts",
-        proof="../book/reference/dprank.privacy.conditioned.html",
+        proof="../book/reference/dprank.privacy.conditioned.html#dprank.privacy.conditioned.conditioned_laplace",
         at="3 items, all pairs, difference of two",
         measure="less noise",
         where="few items",

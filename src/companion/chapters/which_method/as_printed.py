@@ -89,7 +89,7 @@ def _makers(setting: Setting, strengths: bool) -> Iterator[tuple[str, str, Maker
         asked: dict[str, Any] = {"n_items": m, "k": setting.k, "values": False}
         yield "Oneshot", "curator", lambda e: qiao2021.theorem_2_1(epsilon=e, **asked)
         yield "Oneshot", "curator", lambda e: qiao2021.theorem_2_2(epsilon=e, delta=delta, **asked)
-    else:
+    elif setting.question == "agreement":
         bias = busafekete2021.unif_bias(m, -math.log(setting.phi))
         yield "LaplaceUnif", "curator", lambda e: busafekete2021.laplace_unif(m, n, e, setting.size)
         yield "Trun", "curator", lambda e: busafekete2021.trun(m, n, e, setting.size, bias)

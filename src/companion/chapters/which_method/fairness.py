@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import partial, singledispatch
 from itertools import product
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from dprank.aggregation.local_reports import OneRound
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
+from dprank.aggregation.randomisers import SampledOrder
 from dprank.audit.betting import lower_bound
 from dprank.cli.neighbours import alike, split, worst_pairs
 from dprank.data.counting import GRAIN
@@ -32,6 +34,7 @@ from dprank.pairwise.noisy_counts import NoisyCounts
 from dprank.pairwise.perturbed_mle import PerturbedMLE
 from dprank.privacy.divergence import GaussianShift, PairLaw, pair_of
 from dprank.privacy.laws import NoExactRoute, exact, sample
+from dprank.privacy.noise import Law
 from dprank.privacy.randomized_response import GRAIN as COINS
 from dprank.topk.curve import Types, pair_law
 from dprank.topk.laws import _log_winner
@@ -49,9 +52,9 @@ __all__ = ["CONFIDENCE", "Loss", "Size", "gaussian_loss", "list_loss", "loss", "
 Array = NDArray[np.float64]
 
 #: Of a lower bound by bets, and how many releases they are on.
-CONFIDENCE, RELEASES = 0.999, 20_000
+CONFIDENCE, RELEASES = 0.999, 4000
 #: Longest table of the law of a discrete Gaussian loss; noise that needs a longer one is as good as continuous.
-LONGEST = 1 << 19
+LONGEST = 1 << 17
 #: Standard deviations beyond which nothing is seen at a delta of 1e-6, and exponents that are as good as infinite.
 _REACH, _FAR = 12.0, 40.0
 #: Lead of items from which people turn away over those that they turn to, in scales of the noise, at a delta.
@@ -85,7 +88,11 @@ def loss(mechanism: Any, size: Size) -> Loss:
 @singledispatch
 def losses(mechanism: Any, size: Size) -> Iterator[Loss]:
     """Of all pairs of neighbours known, one by one."""
-    pairs = worst_pairs(mechanism)
+    try:
+        pairs = worst_pairs(mechanism)
+    except ValueError:
+        yield Loss(0.0, "no neighbours known", "")
+        return
     try:
         for name, pair in pairs.items():
             yield Loss(exact(mechanism, *pair).epsilon(mechanism.guarantee.delta), "exact law", name)
@@ -117,12 +124,13 @@ def _(mechanism: NoisyCounts, size: Size) -> Iterator[Loss]:
     grain = GRAIN[mechanism.score]
     for name, pair in worst_pairs(mechanism).items():
         one, other = map(mechanism.counts, pair)
-        yield Loss(_shifted(mechanism.noise, one - other, mechanism.scale / grain, mechanism.delta), "exact law", name)
+        lost = _shifted(mechanism.noise, one - other, mechanism.scale / grain, mechanism.delta, mechanism.law)
+        yield Loss(lost, "exact law", name)
 
 
 @losses.register
 def _(mechanism: PerturbedMLE, size: Size) -> Iterator[Loss]:
-    """On a public graph the estimate and the noisy half wins determine each other; elsewhere by the law of a density."""
+    """On a public graph estimate and noisy half wins determine each other; elsewhere by the law of a density."""
     if mechanism.graph == "public" and mechanism.link.name == "logistic":
         counted = NoisyCounts(mechanism.n_items, mechanism.scale, per_person=mechanism.per_person, score="half")
         one, other = map(counted.counts, worst_pairs(_once(counted))["one person's answers reversed"])
@@ -150,7 +158,7 @@ def _(mechanism: NoisyMatrix, size: Size) -> Iterator[Loss]:
     for name, pair in worst_pairs(mechanism).items():
         one, other = (mechanism.margins(data)[above] for data in pair)
         steps, scale = (one - other) / 2 / mechanism.grain, mechanism.scale / mechanism.grain
-        yield Loss(_shifted(mechanism.noise, steps, scale, mechanism.delta), "exact law", name)
+        yield Loss(_shifted(mechanism.noise, steps, scale, mechanism.delta, mechanism.law), "exact law", name)
 
 
 @losses.register
@@ -161,7 +169,7 @@ def _(mechanism: PrivateBorda, size: Size) -> Iterator[Loss]:
         moves = one - other
         moves = moves - (np.sort(moves)[len(moves) // 2] if mechanism.noise == "laplace" else 0)
         scale = mechanism.scale / mechanism.grain
-        yield Loss(_shifted(mechanism.noise, moves, scale, mechanism.delta), "exact law", name)
+        yield Loss(_shifted(mechanism.noise, moves, scale, mechanism.delta, mechanism.law), "exact law", name)
 
 
 @losses.register(NoisyNorm)
@@ -183,24 +191,26 @@ def _tested(mechanism: NoisyNorm | LaplaceUnif, data: Rankings, pairing: NDArray
     return float(mechanism.on_grid(mechanism.squared_norm(data.positions, pairs)))
 
 
-def _shifted(noise: str, moves: ArrayLike, scale: float, delta: float) -> float:
-    """Of noise on whole numbers that move.
+def _shifted(noise: str, moves: ArrayLike, scale: float, delta: float, law: Law = "discrete") -> float:
+    """Of noise on numbers that move, whole ones if the noise is discrete.
 
     Without delta the worst that may come out are numbers far out on one side; where noise is conditioned to sum to
     zero, far out to either side.
     """
-    moves = np.abs(np.asarray(moves, float))
+    steps = np.abs(np.asarray(moves, float))
+    if noise == "gaussian" and law == "continuous":
+        return GaussianShift(float(np.linalg.norm(steps)), scale).epsilon(delta)
     if noise == "gaussian":
-        return gaussian_loss(moves.astype(np.int64), scale, delta)
-    return float(moves.max() if noise == "cube" else math.fsum(moves)) / scale
+        return gaussian_loss(steps.astype(np.int64), scale, delta)
+    return float(steps.max() if noise == "cube" else math.fsum(steps)) / scale
 
 
 def gaussian_loss(moves: ArrayLike, scale: float, delta: float) -> float:
     """Least epsilon at a delta of discrete Gaussian noise on whole numbers that move.
 
-    The loss is linear in the sum of moves times draws, whose law is the product of the transforms of all draws: exact to
-    some 1e-9. Where its table would be longer than `LONGEST`, the law is so smooth that the density of continuous noise
-    stands for it; then a share of 1e-4 of delta is in doubt. O(table * different moves).
+    The loss is linear in the sum of moves times draws, whose law is the product of the transforms of all draws: exact
+    to some 1e-9. Where its table would be longer than `LONGEST`, the law is so smooth that the density of continuous
+    noise stands for it; then a share of 1e-3 of delta is in doubt. O(table * different moves).
     """
     steps, counts = np.unique(np.abs(np.asarray(moves, np.int64)), return_counts=True)
     steps, counts = steps[steps > 0], counts[steps > 0]
@@ -244,12 +254,10 @@ def _(mechanism: PrivateKwikSort, size: Size) -> Iterator[Loss]:
     if mechanism.fallback is not None:
         yield _bets(mechanism, split(mechanism.n_items, people))
         return
-    for share in (0.5, 1.0, 2.0) if mechanism.delta else (0.0,):
-        behind = min(int(share * mechanism.scale), people // 2 - 1)
-        law = exact(mechanism, *_leaning(mechanism.n_items, people, people // 2 - behind))
-        yield Loss(
-            law.epsilon(mechanism.delta), "exact law", f"{people // 2 - behind} of {people} ballots alike, or one less"
-        )
+    behind = min(int(mechanism.scale), people // 2 - 1) if mechanism.delta else 0
+    law = exact(mechanism, *_leaning(mechanism.n_items, people, people // 2 - behind))
+    name = f"{people // 2 - behind} of {people} ballots alike, or one less"
+    yield Loss(law.epsilon(mechanism.delta), "exact law", name)
 
 
 def _leaning(n_items: int, people: int, forwards: int) -> tuple[Rankings, Rankings]:
@@ -265,13 +273,13 @@ def _leaning(n_items: int, people: int, forwards: int) -> tuple[Rankings, Rankin
 @losses.register
 def _(mechanism: Oneshot, size: Size) -> Iterator[Loss]:
     how = "part of it" if mechanism.ordered or mechanism.value_scale else "exact law"
-    for name, types, law in _turning(mechanism, size):
+    for name, _, law in _turning(mechanism, size):
         yield Loss(law.epsilon(mechanism.delta), how, name)
 
 
 @losses.register
 def _(mechanism: Peeling, size: Size) -> Iterator[Loss]:
-    """Without delta one list, which nobody expects; with one how many of each kind are chosen, where a set tells most."""
+    """Without delta a list that nobody expects; with one how many of each kind are chosen, where a set tells most."""
     k, scale, noise = mechanism.k, mechanism.scale, mechanism.noise
     turning = list(_turning(mechanism, size))
     if not mechanism.delta:
@@ -288,11 +296,12 @@ def _turning(mechanism: Oneshot | Peeling, size: Size) -> Iterator[tuple[str, Ty
     Without delta the former lead by far, and none of them is chosen. With one both kinds are nearly as likely, and all
     other items are either sure to be chosen or sure not to be, as far as counts between 0 and all people allow.
     """
+    assert mechanism.n_items is not None
     m, k, n, scale = mechanism.n_items, mechanism.k, size.people, mechanism.scale
     most, few = min(size.answers, m - 1), min(k, size.answers, m - k)
     kinds: list[tuple[str, list[tuple[int, int, int]]]] = []
     if mechanism.delta:
-        for up, down in {(few, few), (min(most, m - few), few), (few, min(most, m - few)), (min(most, m // 2),) * 2}:
+        for up, down in {(few, few), (min(most, m // 2),) * 2}:
             for gap in (round(offset * scale) for offset in _OFFSETS):
                 low, high, sure = min(gap, 0), max(gap, 1), max(0, min(k - few, m - up - down))
                 room = (n - high + low) // (2 if sure else 1)
@@ -364,27 +373,27 @@ def _(mechanism: LocalPairs | LocalOneBit, size: Size) -> Iterator[Loss]:
 
 @losses.register
 def _(mechanism: OneRound, size: Size) -> Iterator[Loss]:
-    """Of what a voter sends: any order of a few items, their own or, if a coin says so, any other."""
+    """Any order of a few items, their own or, if a coin says so, any at all."""
     order = getattr(mechanism.randomiser, "order", mechanism.randomiser)
-    if not hasattr(order, "kept") or not hasattr(order, "length"):
+    if isinstance(order, SampledOrder):
+        yield _told_or_not(math.factorial(order.length), 1, order.kept, "one ballot reversed")
+    else:
         yield from losses.dispatch(object)(mechanism, size)
-        return
-    orders, kept = math.factorial(order.length), order.kept / COINS
-    other = (1 - kept) / orders
-    yield Loss(math.log((kept + other) / other), "exact law", "one ballot reversed")
 
 
 @losses.register
 def _(mechanism: LocalComparisons, size: Size) -> Iterator[Loss]:
-    """Of what a person sends: all the answers that are told, or, if a coin says so, any."""
-    told, kept = 2.0**mechanism.length, mechanism.kept / COINS
-    yield Loss(math.log1p(told * kept / (1 - kept)), "exact law", "one person's answers reversed")
+    yield _told_or_not(1 << mechanism.length, 1, mechanism.kept, "one person's answers reversed")
 
 
 @losses.register
 def _(mechanism: LocalTopK, size: Size) -> Iterator[Loss]:
-    """Of what a person sends: one of the sets that fit, or, if a coin says so, any; a set that fits one of two."""
-    found, kept = mechanism.overlap, mechanism.kept / COINS
-    yield Loss(
-        math.log1p(found.all / found.fitting * kept / (1 - kept)), "exact law", "one person's items, or other ones"
-    )
+    overlap = mechanism.overlap
+    yield _told_or_not(overlap.all, overlap.fitting, mechanism.kept, "one person's items, or other ones")
+
+
+def _told_or_not(ways: int, fitting: int, kept: int, name: str) -> Loss:
+    """Of a report that fits what is true or, if a coin says so, is any of so many; one that fits nothing else."""
+    told, any_way = Fraction(kept, fitting * COINS), Fraction(COINS - kept, ways * COINS)
+    ratio = (told + any_way) / any_way
+    return Loss(math.log(ratio.numerator) - math.log(ratio.denominator), "exact law", name)

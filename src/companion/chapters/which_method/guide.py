@@ -15,7 +15,7 @@ from companion.chapters.which_method.respondents import SURVEYS
 from companion.instruments.style import COLOURS, styled
 from dprank.plan.tags import TAGS
 
-__all__ = ["answers", "draw_map", "map_of", "maps", "needs", "of_surveys", "prints", "readable"]
+__all__ = ["answers", "draw_map", "losses_of", "map_of", "maps", "needs", "of_surveys", "prints", "readable"]
 
 _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
@@ -139,6 +139,17 @@ def needs(found: pd.DataFrame) -> str:
     """What the first and second of `answers` need besides, in sentences."""
     names = sorted({*found["use"], *found["second"]} - {""})
     return " ".join(f"{name} needs that {TAGS[name].needs}." for name in names if TAGS[name].needs)
+
+
+def losses_of(frame: pd.DataFrame, question: str, **size: int) -> pd.DataFrame:
+    """A row a kind of people and a mechanism: what it loses at every epsilon on people of one size."""
+    here = frame[(frame["question"] == question) & (frame["loss"] == FIRST_LOSS[question])]
+    for name, number in size.items():
+        here = here[here[name] == number]
+    wide = here[~here["method"].map(is_printed).astype(bool)].pivot_table(
+        index=["data", "method", "delta"], columns="epsilon", values="mean"
+    )
+    return wide.rename(columns="ε = {:g}".format).reset_index().rename(columns={"data": "people"})
 
 
 def of_surveys(frame: pd.DataFrame, epsilons: tuple[float, ...] = (0.2, 1.0, 5.0)) -> pd.DataFrame:

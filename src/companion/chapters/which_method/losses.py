@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,16 @@ import numpy as np
 import pandas as pd
 
 from companion.chapters.which_method.arena import EPSILONS, entered
-from companion.chapters.which_method.fairness import Size, loss
+from companion.chapters.which_method.as_printed import OWN
+from companion.chapters.which_method.fairness import Loss, Size, loss
 from companion.chapters.which_method.table import heat_of, heats, made_of
 from companion.instruments.sweep import stream
 from companion.ledger.files import find_root
 
-__all__ = ["ALLOWED", "SLACK", "again", "by_method", "load", "over", "path", "rerun", "some", "update"]
+__all__ = ["ALLOWED", "SLACK", "again", "load", "over", "path", "rerun", "some", "update"]
 
 _HEAT = ["question", "data", "items", "people", "answers", "k"]
+_SIZE = [name for name in _HEAT if name != "data"]
 _LABEL = ["epsilon", "delta", "trust", "method"]
 #: Share of epsilon that may go unused, and relative room for rounding before it counts as broken.
 ALLOWED, SLACK = 0.05, 1e-6
@@ -46,32 +49,49 @@ def size_of(heat: Mapping[str, Any]) -> Size:
     return Size(heat["people"], heat.get("answers", 1))
 
 
-def update(root: Path | None = None, say: Callable[[str], None] = print, jobs: int = 1) -> int:
-    """Compute what the table lacks; rows of whoever does not enter so today go. How many losses were computed.
+def update(root: Path | None = None, say: Callable[[str], None] = print, jobs: int = -1) -> int:
+    """Compute what the table lacks, in so many processes; rows of whoever does not enter so today go. How many were.
 
-    The same mechanism on data of the same size is audited once, whatever the data are.
+    Mechanisms with the noise that a paper prints promise another epsilon than the others, or none: they are left out.
+    The same mechanism on data of the same size is audited once, whatever the data are. What was computed stays, also
+    where the rest is broken off.
     """
-    known: dict[tuple[str, Size], Any] = {}
-    if path(root).exists():
-        done = load(root)
-        for row in done.to_dict("records"):
-            known[row["made"], size_of(heat_of(row))] = row["loss"], row["how"], row["on"]
-    cells = [(heat, *one) for heat in heats() for epsilon in EPSILONS for one in entered(heat, epsilon)]
-    missing = {(made_of(it), size_of(heat)): it for heat, _, it in cells}
-    missing = {key: it for key, it in missing.items() if key not in known}
-    say(f"{len(cells)} cells, {len(missing)} losses to compute")
-    found = joblib.Parallel(n_jobs=jobs)(joblib.delayed(loss)(it, key[1]) for key, it in missing.items())
-    known |= dict(zip(missing, map(tuple, found), strict=True))
-    rows = [
-        {name: heat.get(name, 0) for name in _HEAT}
-        | dict(zip(_LABEL, label, strict=True))
-        | dict(zip(("loss", "how", "on"), known[made_of(it), size_of(heat)], strict=True))
-        | {"made": made_of(it)}
-        for heat, label, it in cells
-    ]
-    frame = pd.DataFrame(rows).sort_values([*_HEAT, *_LABEL], ignore_index=True)
-    frame.to_parquet(path(root), index=False)
-    return len(missing)
+    done = load(root) if path(root).exists() else pd.DataFrame(columns=[*_HEAT, *_LABEL, "loss", "how", "on", "made"])
+    of_size = lambda it: tuple(it.get(name, 0) for name in _SIZE)  # noqa: E731
+    groups = [list(alike) for _, alike in groupby(sorted(heats(), key=of_size, reverse=True), key=of_size)]
+    here = [done[(done[_SIZE] == of_size(group[0])).all(axis=1)].to_dict("records") for group in groups]
+    tasks = (joblib.delayed(_completed)(*one) for one in zip(groups, here, strict=True))
+    rows, number, seen = [], 0, set()
+    try:
+        for group, found, computed in joblib.Parallel(jobs, return_as="generator_unordered")(tasks):
+            rows += found
+            number += computed
+            seen.add(of_size(group[0]))
+            if computed:
+                say(f"{json.dumps(group[0] | {'data': [it['data'] for it in group]})}: {computed} losses")
+    finally:
+        rows += [row for row in done.to_dict("records") if of_size(row) not in seen]
+        frame = pd.DataFrame(rows)[[*_HEAT, *_LABEL, "loss", "how", "on", "made"]]
+        frame.sort_values([*_HEAT, *_LABEL], ignore_index=True).to_parquet(path(root), index=False)
+    return number
+
+
+def _completed(group: list[dict[str, Any]], done: list[dict[str, Any]]) -> tuple[list[Any], list[Any], int]:
+    """Rows of heats of one size, those of `done` that are as today and the rest; and how many were computed."""
+    found = {row["made"]: Loss(row["loss"], row["how"], row["on"]) for row in done}
+    rows, before = [], len(found)
+    for heat in group:
+        for epsilon in EPSILONS:
+            for label, mechanism in entered(heat, epsilon):
+                if label[3].endswith(OWN):
+                    continue
+                made = made_of(mechanism)
+                if made not in found:
+                    found[made] = loss(mechanism, size_of(heat))
+                where = {name: heat.get(name, 0) for name in _HEAT} | dict(zip(_LABEL, label, strict=True))
+                lost, how, on = found[made]
+                rows.append(where | {"loss": lost, "how": how, "on": on, "made": made})
+    return group, rows, len(found) - before
 
 
 def some(frame: pd.DataFrame, number: int) -> pd.DataFrame:
@@ -97,24 +117,6 @@ def rerun(frame: pd.DataFrame) -> Iterator[str]:
 def over(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows of who loses more than the heat allows."""
     return frame[frame["loss"] > frame["epsilon"] * (1 + SLACK)]
-
-
-def by_method(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row a question, trust, mechanism and delta, with the largest and least share of epsilon that is used.
-
-    ``audits``: cells; ``exact``: share of them whose exact law is known; ``most``, ``least``: of epsilon; ``unused``:
-    share of cells in which more than `ALLOWED` of epsilon is not known to be used.
-    """
-    used = frame.assign(used=1 - frame["unused"], exact=frame["how"] == "exact law")
-    used["much"] = used["unused"] > ALLOWED
-    groups = used.groupby(["question", "trust", "method", "delta"])
-    return groups.agg(
-        audits=("loss", "size"),
-        exact=("exact", "mean"),
-        most=("used", "max"),
-        least=("used", "min"),
-        unused=("much", "mean"),
-    ).reset_index()
 
 
 def again(frame: pd.DataFrame, number: int) -> tuple[int, list[str]]:

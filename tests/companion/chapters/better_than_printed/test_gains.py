@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from companion.ledger.card import anchor
 from companion.ledger.files import find_root, load_ledger
 from companion.printed import alabi2022, cai2025, qiao2021
 from dprank.aggregation.kwiksort import comparisons_law, queries
+from dprank.models.bradley_terry import ARCTAN
 from dprank.privacy.divergence import GaussianShift
 from dprank.privacy.laws import exact
 from dprank.topk.laws import joint_choices
@@ -60,7 +62,11 @@ def test_a_row_leads_to_a_claim_a_proof_and_an_audit(name):
     page, _, place = gain.proof.partition("#")
     source = (root / "notebooks" / page).resolve()
     assert source.with_suffix(".md").exists() or source.with_suffix(".ipynb").exists()
-    if (found := [claim for claim in ledger.values() if anchor(claim.id) == place]) and place:
+    if place.startswith("dprank."):
+        module, _, name = place.rpartition(".")
+        assert hasattr(import_module(module), name)
+        assert Path(page).stem == module
+    elif (found := [claim for claim in ledger.values() if anchor(claim.id) == place]) and place:
         assert [claim.chapter for claim in found] == [Path(page).stem]
 
 
@@ -138,6 +144,12 @@ def test_noise_that_is_a_fiftieth_too_small_is_seen():
 
 def test_noise_on_the_likelihood_is_eight_against_the_least():
     assert comparisons.public_graph(1.0).value == 8 / 2  # a comparison moves two wins by one each
+    arctan = comparisons.public_graph(link=ARCTAN).value
+    ours, ridge = (getattr(cai2025.algorithm_1(1.0, 3, link=ARCTAN).mechanism, name) for name in ("scale", "ridge"))
+    weaker = {"graph": "public", "unit": "comparison", "law": "continuous", "link": ARCTAN}
+    for share in (1.0, 1.02):
+        loss = dprank.PerturbedMLE(3, ours / arctan / share, ridge, **weaker).guarantee.epsilon
+        assert loss == pytest.approx(1.0, rel=1e-6) if share == 1 else loss > 1.005
     for epsilon in (0.1, 1.0, 4.0):
         ours = 8 / epsilon / comparisons.secret_graph(epsilon).value
         ridge = cai2025.algorithm_1(epsilon, 3).mechanism.ridge
@@ -368,5 +380,5 @@ def test_the_picture_has_a_dot_and_a_name_for_each(table):
     ]
     assert len(hollow) == (~table["exact"]).sum()
     assert re.match(r"\d+ of \d+ replacements", figure.get_suptitle())
-    grown = pd.DataFrame({"curve": name, "size": 200, "factor": 2.0} for name in growth.CURVES)
+    grown = pd.DataFrame({"curve": name, "size": m, "factor": 2.0} for name in growth.CURVES for m in growth.SIZES)
     assert len(growth.draw_growth(grown).axes[0].texts) == len(growth.CURVES)

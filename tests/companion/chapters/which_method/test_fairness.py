@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dprank
-from companion.chapters.which_method import arena, fairness, losses
+from companion.chapters.which_method import arena, fairness, losses, unused
 from companion.chapters.which_method.fairness import Size
 from dprank.audit.neighbours import RankingNeighbours, voter_scores
 from dprank.cli.neighbours import alike, split
@@ -159,7 +159,8 @@ def test_bets_see_noise_that_is_far_too_little():
     careless = replace(right, scale=right.scale / 30)
     pairs = split(8, 40)
     honest = fairness._bets(right, pairs)
-    assert honest.how == "bets" and honest.epsilon <= 1.0  # but for one time in a thousand
+    assert honest.how == "bets"
+    assert honest.epsilon <= 1.0  # but for one time in a thousand
     seen = sample(careless, pairs["half of the ballots reversed, or one more"][0], 50, np.random.default_rng(1))
     assert seen.shape == (50, 8)
     assert fairness._bets(careless, pairs).epsilon > honest.epsilon
@@ -171,7 +172,8 @@ def test_bets_see_noise_that_is_far_too_little():
 def test_the_table_has_all_cells_and_none_is_over():
     frame = losses.load()
     assert losses.over(frame).empty
-    assert (frame["loss"] > 0).all() or set(frame.loc[frame["loss"] <= 0, "how"]) == {"bets"}
+    assert set(frame["how"]) <= {"exact law", "part of it", "bets"}
+    assert set(frame.loc[frame["loss"] <= 0, "how"]) <= {"bets"}
     assert not frame.duplicated([*losses._HEAT, *losses._LABEL]).any()
     # a table in which somebody is over is told apart
     assert len(losses.over(frame.assign(loss=frame["loss"] * 1.06))) > 0.5 * len(frame[frame["unused"] < 0.05])
@@ -186,9 +188,16 @@ def test_some_of_it_computed_again():
     assert "made: expected" in next(losses.rerun(off.assign(made="another")))
 
 
+def test_whoever_leaves_much_unused_is_named_with_a_reason_and_nobody_else():
+    found = unused.reasons(losses.load())
+    assert (found["why"] != "").all()
+    assert {(row.mechanism, row.delta > 0) for row in found.itertuples()} == set(unused.WHY)
+
+
 def test_sums_over_cells():
     frame = losses.load()
-    found = losses.by_method(frame)
-    assert found["audits"].sum() == len(frame)
+    found = unused.by_method(frame)
+    assert found["cells"].sum() == len(frame)
     assert (found["most"] <= 1 + losses.SLACK).all()
+    assert (found["least"] <= found["median"]).all()
     assert math.isclose(found["least"].min(), (1 - frame["unused"]).min())

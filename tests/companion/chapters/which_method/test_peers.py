@@ -323,3 +323,19 @@ def test_copeland_is_tried_where_another_ranks_ballots_better():
     assert (found["peer"], found["theirs"]) == ("b", 0.05)
     assert abs(found["mean"] - 0.2) < 6 * found["se"]
     assert peers.retried(rows.assign(question="topk"), 50).empty
+
+
+def test_cells_in_words():
+    cell = {
+        "question": "topk",
+        "data": "Zipf",
+        "items": 1000,
+        "people": 10_000,
+        "answers": 5.0,
+        "k": 10.0,
+        "epsilon": 1.0,
+    }
+    (words,) = peers.in_words(pd.DataFrame([cell]))["whom"]
+    assert words == "Zipf: 1,000 items, 10,000 people, top 10, 5 answers each"
+    (words,) = peers.in_words(pd.DataFrame([cell | {"answers": math.nan, "k": math.nan}]))["whom"]
+    assert words == "Zipf: 1,000 items, 10,000 people"
