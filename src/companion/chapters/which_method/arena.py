@@ -147,7 +147,7 @@ def setting_of(heat: Heat, epsilon: float, trust: str = "curator") -> Setting:
         more = {"share": share, "gap": gap, "k": heat["k"], "ordered": False}
     if question == "agreement":
         more["gap"] = faint(m, heat["people"])
-    asked = "ranking" if question == "strengths" else question  # no plan is asked for strengths
+    asked: Any = "ranking" if question == "strengths" else question  # no plan is asked for strengths
     return Setting(asked, m, heat["people"], epsilon, delta=DELTA, answers=(answers,), trust=trust, **more)
 
 

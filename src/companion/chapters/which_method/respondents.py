@@ -33,7 +33,7 @@ _RIDGE = 1e-4
 def _answers(data: Compared) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Wins of items over items, and ties, of every person; shape (people, items, items)."""
     said = _READ[data]()
-    m, person = said.n_items, np.searchsorted(said.voters, said.voter)
+    m, person = said.n_items, np.searchsorted(said.voters, np.asarray(said.voter))
     wins, ties = np.zeros((2, len(said.voters), m, m))
     for first, second, won in ((said.first, said.second, 1.0), (said.second, said.first, 0.0)):
         np.add.at(wins, (person, first, second), said.outcome == won)
