@@ -272,15 +272,15 @@ def plan(
         Bounds on what counts of one person: answers of a ranking, items of a top k. People are supposed to give as
         many as the largest of them, or as `given` says.
     phi : float, optional
-        Spread of the Mallows law, of consensus and agreement, instead of `gap`: (1 - gap) / (1 + gap).
+        Spread of the Mallows law, of consensus, winner and agreement, instead of `gap`: (1 - gap) / (1 + gap).
     gap : float, optional
         Lead of an item over the next, 0.1 by default: of a top k the difference of the shares of people. Share and gap
         of a top k are by default what people can have who give so many items.
     k : int, optional
         Of the top k; 1 by default, and 10 of a top k.
     **more
-        delta, adjacency, given, accuracy, protect, trust, public_graph, ordered, values, share, size: as in
-        `dprank.plan.setting.Setting`.
+        delta, adjacency, given, accuracy, protect, trust, public_graph, design, camps, named, ordered, values, share,
+        size: as in `dprank.plan.setting.Setting`.
 
     Returns
     -------
