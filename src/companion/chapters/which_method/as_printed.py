@@ -57,7 +57,7 @@ def _calibrated(maker: Maker, epsilon: float) -> Iterator[tuple[str, Printed]]:
     try:
         yield OWN, maker(epsilon)
         same = math.isclose(maker(epsilon).guarantee.epsilon, epsilon, rel_tol=_SAME)
-        if not same and within(epsilon / _WORST):
+        if not same and within(epsilon / _WORST) and not within(epsilon * _WORST):
             equal = maker(largest(within, epsilon, 2.0**-30))
             if math.isclose(equal.guarantee.epsilon, epsilon, rel_tol=_SAME):
                 yield EQUAL, equal

@@ -384,6 +384,8 @@ def test_more_noise_for_equal_privacy_where_the_print_breaks_its_promise():
     names = {name for name, _ in of(SMALL[3], 0.2)}
     assert "Trun(as printed)" in names
     assert "Trun(as printed, equal privacy)" not in names
+    # nor does any spend all of a large epsilon
+    assert "Trun(as printed, equal privacy)" not in {name for name, _ in of(SMALL[3], 5.0)}
     # Theorem 2.2 is for epsilon up to 0.2, and wastes most of that
     assert {delta for name, delta in of(SMALL[2], 0.2) if name == "Oneshot(as printed)"} == {0.0, contenders.DELTA}
     assert {delta for name, delta in of(SMALL[2], 0.5) if name == "Oneshot(as printed)"} == {0.0}
