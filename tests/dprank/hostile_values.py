@@ -174,6 +174,7 @@ INNER = (
     "privacy.pair_errors.PairError",
     "data.engine_job.Job",
     "plan.consensus.Placing",
+    "plan.crowd.Crowd",
     "plan.setting.Setting",
     "topk.accounting.Chosen",
     "topk.accounting.Rounds",

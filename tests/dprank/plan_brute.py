@@ -172,8 +172,7 @@ def named(choice, setting, releases, rng):
     if choice.mechanism == "LocalTopK":
         mechanism = dprank.LocalTopK.calibrated(epsilon=setting.epsilon, n_items=m, k=k, per_person=asked["per_person"])
         if asked["per_person"] == 1 and share.sum() < 1:  # real people, some of whom have nothing that counts
-            rest = np.append(share, 1 - share.sum())
-            own = rng.choice(m + 1, (releases, n), p=rest)  # code m is the blank
+            own = rng.choice(m + 1, (releases, n), p=np.append(share, 1 - share.sum()))  # code m is the blank
             sent = [np.bincount(mechanism.sent(poll[:, None], rng).ravel(), minlength=m + 1)[:m] for poll in own]
             chosen = np.argsort(-np.array(sent), axis=1, kind="stable")[:, :k]
             return (chosen < k).sum(axis=1), (chosen == np.arange(k)).all(axis=1)

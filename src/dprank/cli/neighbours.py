@@ -17,6 +17,7 @@ from dprank.aggregation.winner import PrivateWinner
 from dprank.data.comparisons import Comparisons
 from dprank.data.rankings import Rankings
 from dprank.pairwise.noisy_counts import NoisyCounts
+from dprank.pairwise.perturbed_mle import PerturbedMLE
 from dprank.topk.joint import JointExponential
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling
@@ -172,6 +173,18 @@ def _of_answers(mechanism: NoisyCounts) -> Pairs:
         return found
     empty = np.zeros(0, np.int64)
     return {"one person, or none": (sheet(1.0), Comparisons(empty, empty, np.zeros(0), items, empty))}
+
+
+@worst_pairs.register
+def _of_likelihoods(mechanism: PerturbedMLE) -> Pairs:
+    """One person who prefers the first items, or the last: who was compared with whom is the same."""
+    m = mechanism.n_items
+    first, second = np.array(list(islice(combinations(range(m), 2), mechanism.per_person))).T
+    one, other = (
+        Comparisons(first, second, np.full(len(first), won), tuple(map(str, range(m))), np.zeros(len(first), np.int64))
+        for won in (1.0, 0.0)
+    )
+    return {"one person's answers reversed": (one, other)}
 
 
 def _favours(n_items: int, best: int, most: int, squares: bool) -> list[tuple[int, int]]:

@@ -16,7 +16,6 @@ from dprank.plan.setting import CAMP, Setting
 
 __all__ = [
     "Crowd",
-    "Scored",
     "ballots",
     "crowd_of",
     "in_camps",
@@ -149,7 +148,7 @@ def middles(crowd: Crowd) -> Array:
     return np.where(places < 0, 0.0, places - (crowd.named - 1) / 2)
 
 
-class Scored(NamedTuple):
+class _Scored(NamedTuple):
     """Mean of every item's place, variance of the differences of the pairs of `pairs_of`; ballots less their mean."""
 
     mean: Array
@@ -158,7 +157,7 @@ class Scored(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def scored(crowd: Crowd) -> Scored:
+def scored(crowd: Crowd) -> _Scored:
     """What a ballot adds to sums of places about their middle.
 
     Examples
@@ -176,7 +175,7 @@ def scored(crowd: Crowd) -> Scored:
         item = np.arange(crowd.n_items)
         place = ahead[item] + behind[crowd.n_items - 1 - item] - (crowd.n_items - 1) / 2
         mean = crowd.camps * place + (1 - crowd.camps) * place[crowd.other]
-    return Scored(mean, np.var(centred[:, j] - centred[:, i], axis=0), centred)
+    return _Scored(mean, np.var(centred[:, j] - centred[:, i], axis=0), centred)
 
 
 def mixed(each: Array, draws: int) -> Array:

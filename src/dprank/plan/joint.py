@@ -22,14 +22,14 @@ _SEED = 20260104
 TABLED, LISTED = 50_000, 2000
 
 
-class Right(NamedTuple):
+class _Right(NamedTuple):
     """Expected number of right items, and chance that all are."""
 
     items: float
     all: float
 
 
-def sets_right(values: Array, k: int, scale: float) -> Right:
+def sets_right(values: Array, k: int, scale: float) -> _Right:
     r"""How right a set of k is, if every set has a chance in proportion to exp(-loss / scale).
 
     Parameters
@@ -65,14 +65,14 @@ def sets_right(values: Array, k: int, scale: float) -> Right:
     held = before[h] + true[t] + (before[t] - before[h + 1]) * free / np.maximum(between, 1)
     right = float((weight * held).sum() + best * before[k]) / total
     lead = (values[:k].min() - values[k:].max()) / scale - most
-    return Right(float(right), float(np.exp(lead) / total))
+    return _Right(float(right), float(np.exp(lead) / total))
 
 
-def _first_right(values: Array, scale: float) -> Right:
+def _first_right(values: Array, scale: float) -> _Right:
     """The same of one item, whose chance is in proportion to exp(value / scale)."""
     weight = np.exp((values - values.max()) / scale)
     chance = float(weight[0] / weight.sum())
-    return Right(chance, chance)
+    return _Right(chance, chance)
 
 
 @lru_cache(maxsize=4)
@@ -113,7 +113,7 @@ class Together(Counted):
             wrong, min(bare, wrong), min(kept, wrong), order_right=None if ordered else right.all, top_right=right.all
         )
 
-    def _right(self, drawn: Drawn, persons: int) -> Right:
+    def _right(self, drawn: Drawn, persons: int) -> _Right:
         """Mean of many polls."""
         step, k, rest, law = self._law(NONE, persons, self._kept())
         lists = self.setting.ordered and k > 1
@@ -126,13 +126,13 @@ class Together(Counted):
             found = self._listed(polls, drawn.scale)
         else:
             found = [sets_right(values, k, drawn.scale) for values in polls]
-        return Right(*(float(it) for it in np.mean(found, axis=0)))
+        return _Right(*(float(it) for it in np.mean(found, axis=0)))
 
-    def _listed(self, polls: Array, scale: float) -> list[Right]:
+    def _listed(self, polls: Array, scale: float) -> list[_Right]:
         from dprank.topk.joint import JointExponential
 
         k = self.setting.k
         made = JointExponential(k, scale, n_items=polls.shape[1], ordered=True)
         rng = np.random.default_rng(_SEED)
         held = [int((made.draw(values, 1, rng) < k).sum()) for values in polls]
-        return [Right(number, float(number == k)) for number in held]
+        return [_Right(number, float(number == k)) for number in held]

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from dprank.plan.laws import pairs_of
 
-__all__ = ["POPULAR", "Asked", "counted_wrong", "fitted_wrong"]
+__all__ = ["POPULAR", "counted_wrong", "fitted_wrong"]
 
 Array = NDArray[np.float64]
 _SEED = 20260105
@@ -23,7 +23,7 @@ POPULAR = 4.0
 _TRIED = 40
 
 
-class Asked(NamedTuple):
+class _Asked(NamedTuple):
     """Chance of every pair to be the one that is asked, and by how much one wins it, shape (items, items)."""
 
     chance: Array
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def asked(n_items: int, gap: float, half: int) -> Asked:
+def asked(n_items: int, gap: float, half: int) -> _Asked:
     """Some half of the items, from a fixed seed, are asked for `POPULAR` times as often as the others.
 
     Examples
@@ -45,10 +45,10 @@ def asked(n_items: int, gap: float, half: int) -> Asked:
     chance = np.outer(weight, weight)
     np.fill_diagonal(chance, 0.0)
     item = np.arange(n_items)
-    return Asked(2 * chance / chance.sum(), np.tanh((item - item[:, None]) * math.atanh(gap)))
+    return _Asked(2 * chance / chance.sum(), np.tanh((item - item[:, None]) * math.atanh(gap)))
 
 
-def _halves(n_items: int, gap: float) -> list[Asked]:
+def _halves(n_items: int, gap: float) -> list[_Asked]:
     return [asked(n_items, gap, half) for half in range(max(1, _TRIED // n_items))]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -214,13 +215,20 @@ def draw_most(frame: pd.DataFrame) -> Figure:
     axes = figure.subplots()
     axes.plot([0, 100], [0, 100], color="0.5", lw=1, ls="--")
     epsilons = sorted(frame["epsilon"].unique())
-    # names stand apart, the lowest line's farthest to the right
-    for colour, epsilon, beside in zip(COLOURS, epsilons, np.linspace(0.85, 0.25, len(epsilons)), strict=False):
+    for colour, epsilon in zip(COLOURS, epsilons, strict=False):
         rows = frame[frame["epsilon"] == epsilon]
-        x, y = 100 * rows["before"], 100 * rows["after"]
+        x, y = 100 * rows["before"].to_numpy(), 100 * rows["after"].to_numpy()
         axes.plot(x, y, color=colour)
-        where = (100 * beside, np.interp(100 * beside, x, y))
-        axes.annotate(f"ε = {epsilon:g}", where, xytext=(-4, 2), textcoords="offset points", ha="right", color=colour)
+        middle = len(x) // 2
+        rise = (y[middle + 1] - y[middle - 1]) / (x[middle + 1] - x[middle - 1])
+        # along the line, as wide as it is high
+        look: dict[str, Any] = {
+            "rotation": math.degrees(math.atan(rise)),
+            "rotation_mode": "anchor",
+            "fontsize": 9,
+            "color": colour,
+        }
+        axes.annotate(f"ε = {epsilon:g}", (x[middle], y[middle] + 1.5), ha="center", va="bottom", **look)
     axes.set(xlim=(0, 100), ylim=(0, 100), xlabel="belief before the release, %", ylabel="belief after it, at most, %")
     axes.set_title(f"At ε = 1 a belief of 50% becomes {gain(1.0):.0%} at most")
     axes.set_aspect("equal")
@@ -243,7 +251,8 @@ def draw_twenty(frame: pd.DataFrame) -> Figure:
             x = 100 * rows.loc[rows["published"] == published, "belief"].to_numpy()
             place, high = _stacked(x)
             axes.plot(place, base + high, ".", color=colour, markersize=5)
-            axes.annotate(published, (0.4, base + 0.4), fontsize=8, color=colour)
+            if axes is panels[0]:
+                axes.annotate(published, (0.4, base + 0.4), fontsize=8, color=colour)
         axes.set(xlim=(0, 100), ylim=(-1, 13), yticks=[], title=f"ε = {epsilon:g}: at most {bound:.0f} %")
         axes.grid(visible=False)
         axes.spines["left"].set_visible(False)

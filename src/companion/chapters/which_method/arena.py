@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from companion.chapters.which_method import populations as people_of
 from companion.chapters.which_method import respondents
 from companion.chapters.which_method.as_printed import printed
-from companion.chapters.which_method.contenders import DELTA, Slips, Votes, contenders, order_of, rejects
+from companion.chapters.which_method.contenders import DELTA, Slips, Votes, chosen_of, contenders, order_of, rejects
 from companion.chapters.which_method.estimates import estimate, estimators
 from companion.instruments.sweep import sweep
 from dprank.data.kendall import kendall_distance
@@ -147,7 +147,7 @@ def setting_of(heat: Heat, epsilon: float, trust: str = "curator") -> Setting:
         more = {"share": share, "gap": gap, "k": heat["k"], "ordered": False}
     if question == "agreement":
         more["gap"] = faint(m, heat["people"])
-    asked = "ranking" if question == "strengths" else question  # no plan is asked for strengths
+    asked: Any = "ranking" if question == "strengths" else question  # no plan is asked for strengths
     return Setting(asked, m, heat["people"], epsilon, delta=DELTA, answers=(answers,), trust=trust, **more)
 
 
@@ -199,7 +199,7 @@ def _losses(heat: Heat, mechanism: Any, data: Any, rng: np.random.Generator) -> 
     real = kind in respondents.SURVEYS
     if question == "topk":
         shares = respondents.shares() if real else people_of.shares(kind, m, heat["k"], heat["answers"])
-        return _chosen(np.asarray(mechanism.release(data, rng).items, np.int64), shares)
+        return _chosen(chosen_of(mechanism, data, heat["people"], rng), shares)
     if question == "winner":
         return {"winner": float(mechanism.release(data, rng).items[0] != "0")}
     if question == "agreement":

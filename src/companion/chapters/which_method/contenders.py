@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, singledispatch
@@ -9,6 +10,7 @@ from importlib import import_module
 from inspect import signature
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +19,8 @@ from companion.chapters.which_method.populations import Answers
 from companion.instruments.sweep import stream
 from dprank.data.ballots import Ballots
 from dprank.data.rankings import Rankings
+from dprank.models.draws import binomial
+from dprank.pairwise.local_comparisons import LocalComparisons
 from dprank.pairwise.noisy_counts import NoisyCounts
 from dprank.pairwise.perturbed_mle import PerturbedMLE
 from dprank.plan.planner import named
@@ -24,10 +28,11 @@ from dprank.plan.setting import Candidate, Setting
 from dprank.plan.tags import TAGS, mechanism_class
 from dprank.privacy import noise
 from dprank.privacy.noise import best_first
+from dprank.topk.local import LocalTopK
 from dprank.uniformity.noisy_norm import NoisyNorm
 from dprank.uniformity.pairs import disjoint_pairs
 
-__all__ = ["DELTA", "UNNAMED", "Slips", "Votes", "contenders", "order_of", "publishable", "rejects"]
+__all__ = ["DELTA", "UNNAMED", "Slips", "Votes", "chosen_of", "contenders", "order_of", "publishable", "rejects"]
 
 #: What a name leaves out: delta has a column of its own, and the bounds are those of the people.
 UNNAMED = ("delta", "answers", "per_person")
@@ -117,6 +122,51 @@ def _(mechanism: NoisyCounts, data: Answers, rng: np.random.Generator) -> NDArra
 @order_of.register
 def _(mechanism: PerturbedMLE, data: Answers, rng: np.random.Generator) -> NDArray[np.int64]:
     return best_first(mechanism.estimate(data.played, data.scores("half")[None], rng)[0], rng)
+
+
+@order_of.register
+def _(mechanism: LocalComparisons, data: Answers, rng: np.random.Generator) -> NDArray[np.int64]:
+    # what `release` does with the same people
+    assert data.rows is not None
+    weight = mechanism.weight(data.rows.given)
+    return best_first(_told(*data.rows, weight, mechanism.length, mechanism.shrinkage, mechanism.n_items, rng), rng)
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _told(first, second, sign, given, weight, length, kept, items, rng):
+    """Estimated net wins from a report of everybody; O(answers)."""
+    scores, order = np.zeros(items), np.empty(given.max(), np.int64)
+    start = 0
+    for person in range(len(given)):
+        own = rng.random() < kept
+        asked = given[person]
+        order[:asked] = np.arange(asked)
+        for told in range(min(length, asked)):
+            pick = told + rng.integers(0, asked - told)
+            order[told], order[pick] = order[pick], order[told]
+            row = start + order[told]
+            said = sign[row] if own and sign[row] != 0 else 2 * rng.integers(0, 2) - 1
+            scores[first[row]] += said * weight[person]
+            scores[second[row]] -= said * weight[person]
+        start += asked
+    return scores
+
+
+@singledispatch
+def chosen_of(mechanism: Any, data: Any, people: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The top k by the release of a mechanism, of how many of so many people have each item."""
+    return np.asarray(mechanism.release(data, rng).items, np.int64)
+
+
+@chosen_of.register
+def _(mechanism: LocalTopK, data: NDArray[np.float64], people: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    # reports hold the items as often as they do in `release`; that two are correlated, as those of others are
+    p, q = mechanism.chances
+    has = data.astype(np.int64)
+    mean = has * p + (people - has) * q
+    held = binomial(has, p, rng=rng) + binomial(people - has, q, rng=rng)
+    wide = math.sqrt(1 - mechanism.correlation)
+    return best_first(mean + wide * (held - mean), rng)[: mechanism.k]
 
 
 @singledispatch

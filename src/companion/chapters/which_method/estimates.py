@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.chapters.which_method.populations import Answers
-from dprank.pairwise.noisy_counts import NoisyCounts
+from dprank.pairwise.noisy_counts import CountNoise, NoisyCounts
 from dprank.pairwise.perturbed_mle import PerturbedMLE
 from dprank.pairwise.strengths import strengths
 from dprank.plan.planner import named
@@ -25,7 +25,7 @@ __all__ = ["estimate", "estimators"]
 #: Ridges among which the best is expected: that of a prior of deviation 1 for strengths, and up to much noise.
 _RIDGES = 4.0 ** np.arange(0, 13)
 #: Noise in a cube is for people who meet every item: here each meets a few.
-_NOISES = ("laplace", "conditioned", "gaussian")
+_NOISES: tuple[CountNoise, ...] = ("laplace", "conditioned", "gaussian")
 
 
 @cache
@@ -79,7 +79,7 @@ def estimate(mechanism: Any, data: Answers, rng: np.random.Generator) -> NDArray
 @estimate.register
 def _(mechanism: NoisyCounts, data: Answers, rng: np.random.Generator) -> NDArray[np.float64]:
     noisy = mechanism.perturb(data.scores("net"), rng)
-    release = Ranking([*map(str, range(len(noisy)))], best_first(noisy, rng), noisy, mechanism=mechanism)
+    release = Ranking(tuple(map(str, range(len(noisy)))), best_first(noisy, rng), noisy, mechanism=mechanism)
     return strengths(release, float(data.played.sum() / 2)).theta
 
 

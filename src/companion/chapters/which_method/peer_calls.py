@@ -160,12 +160,14 @@ def select(k: int, moved: int, epsilon: float, delta: float) -> Any:
 
 @cache
 def noise(step: int, most: int, epsilon: float, delta: float) -> Any:
-    """Whole Laplace noise, or Gaussian noise for a delta, on counts of which a person moves so many by so much."""
+    """Whole noise on counts of which a person moves so many by so much: Laplace, or Gaussian if that deviates less."""
     dp = _opendp()
+    scale, laplace = _least(lambda s: dp.m.make_laplace(*_whole("l1"), scale=s), step * most, epsilon, 0.0)
     if not delta:
-        return _least(lambda s: dp.m.make_laplace(*_whole("l1"), scale=s), step * most, epsilon, 0.0)[1]
+        return laplace
     moved = math.nextafter(step * math.sqrt(most), math.inf)
-    return _least(lambda s: dp.m.make_gaussian(*_whole("l2"), scale=s), moved, epsilon, delta)[1]
+    deviation, gaussian = _least(lambda s: dp.m.make_gaussian(*_whole("l2"), scale=s), moved, epsilon, delta)
+    return gaussian if deviation < math.sqrt(2) * scale else laplace
 
 
 # --- diffprivlib -----------------------------------------------------------------------------------------------------
@@ -279,7 +281,7 @@ def choix_order(votes: Numbers, rng: Source) -> NDArray[np.int64]:
         strengths = choix.ilsr_pairwise_dense(kept, alpha=ALPHA)
     except RuntimeError:  # 100 iterations were not enough
         strengths = choix.lsr_pairwise_dense(kept, alpha=ALPHA)
-    return best_first(strengths, rng)
+    return best_first(np.round(strengths, 9), rng)  # equal ones differ in their last bits
 
 
 def ranked_pairs(votes: Numbers, rng: Source) -> NDArray[np.int64]:

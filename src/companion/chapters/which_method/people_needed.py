@@ -19,9 +19,11 @@ __all__ = ["ASKED", "draw_people", "needed", "people_frame", "rounded"]
 #: What is asked, in words: the question, what it is asked with, and who is trusted.
 ASKED: dict[str, dict[str, Any]] = {
     "pairs": {"question": "ranking", "answers": [5]},
+    "pairs, nobody trusted": {"question": "ranking", "answers": [5], "trust": "nobody"},
     "ballots": {"question": "consensus"},
     "ballots, nobody trusted": {"question": "consensus", "trust": "nobody"},
     "top 3": {"question": "topk", "k": 3, "answers": [5], "ordered": False},
+    "top 3, nobody trusted": {"question": "topk", "k": 3, "answers": [5], "ordered": False, "trust": "nobody"},
     "agreement": {"question": "agreement"},
     "agreement, nobody trusted": {"question": "agreement", "trust": "nobody"},
 }

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.chapters.which_method.populations import Answers
+from companion.chapters.which_method.populations import Answers, Rows
 from companion.instruments import surveys
 from dprank.data.ballots import Ballots
 from dprank.models.likelihood import mle_from_counts
@@ -33,7 +33,7 @@ _RIDGE = 1e-4
 def _answers(data: Compared) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Wins of items over items, and ties, of every person; shape (people, items, items)."""
     said = _READ[data]()
-    m, person = said.n_items, np.searchsorted(said.voters, said.voter)
+    m, person = said.n_items, np.searchsorted(said.voters, np.asarray(said.voter))
     wins, ties = np.zeros((2, len(said.voters), m, m))
     for first, second, won in ((said.first, said.second, 1.0), (said.second, said.first, 0.0)):
         np.add.at(wins, (person, first, second), said.outcome == won)
@@ -47,7 +47,22 @@ def comparing(data: Compared, people: int, rng: np.random.Generator) -> Answers:
     """What so many of them say of all pairs."""
     wins, ties = _answers(data)
     often = rng.multinomial(people, np.full(len(wins), 1 / len(wins)))
-    return Answers(*(np.rint(np.tensordot(often, one, 1)).astype(np.int64) for one in (wins, ties)))
+    won, tied = (np.rint(np.tensordot(often, one, 1)).astype(np.int64) for one in (wins, ties))
+    return Answers(won, tied, _rows(wins, ties, often))
+
+
+def _rows(wins: NDArray[np.float64], ties: NDArray[np.float64], often: NDArray[np.int64]) -> Rows:
+    """Answers of every person, as often as they are drawn; a pair that one of them answered twice is there twice."""
+    cells, signs = [np.argwhere(table) for table in (wins, np.triu(ties))], (1, 0)
+    each = [np.rint(table[tuple(at.T)]).astype(np.int64) for table, at in zip((wins, ties), cells, strict=True)]
+    person, first, second = np.repeat(np.concatenate(cells), np.concatenate(each), axis=0).T
+    sign = np.repeat(signs, [number.sum() for number in each])
+    given, order = np.bincount(person, minlength=len(often)), np.argsort(person, kind="stable")
+    start = np.cumsum(given) - given
+    drawn = np.repeat(np.arange(len(often)), often)
+    at = np.repeat(start[drawn] - np.cumsum(given[drawn]) + given[drawn], given[drawn]) + np.arange(given[drawn].sum())
+    rows = order[at]
+    return Rows(first[rows].astype(np.int16), second[rows].astype(np.int16), sign[rows].astype(np.int8), given[drawn])
 
 
 @cache

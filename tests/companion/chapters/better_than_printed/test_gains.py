@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -135,7 +136,8 @@ def test_all_classes_of_the_table_are_among_the_cases():
 def test_noise_that_is_a_fiftieth_too_small_is_seen():
     """A twin that wins a factor by a broken promise."""
     case = promises.known()["PerturbedMLE, calibrated, logistic"]
-    weaker = replace(case.mechanism, scale=case.mechanism.scale / 1.02)
+    ours: Any = case.mechanism
+    weaker = replace(ours, scale=ours.scale / 1.02)
     assert exact(weaker, case.data, case.other).epsilon(0.0) > case.claimed * 1.005
 
 
@@ -288,9 +290,10 @@ def test_scores_lose_what_stands_in_the_arena():
         " and delta == 0 and loss == 'pairs' and trust == 'curator'"
     ).set_index("method")
     found = consensus.scores()
-    assert found.value == rows.loc["NoisyMatrix(borda)", "mean"] / rows.loc["PrivateBorda", "mean"]
+    best = [min(row["mean"] for name, row in rows.iterrows() if name.startswith(it)) for it in ("NoisyM", "PrivateB")]
+    assert found.value == best[0] / best[1]
     assert found.log_se > 0
-    with pytest.raises(ValueError, match=r"^method = 'None'; the arena has 0 rows of it with these sizes$"):
+    with pytest.raises(ValueError, match=r"^method = 'None'; the arena has no row of it with these sizes$"):
         consensus.lost(whole, "None", items=20, people=400, epsilon=1.0)
 
 

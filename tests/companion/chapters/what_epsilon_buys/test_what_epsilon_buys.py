@@ -21,7 +21,7 @@ from dprank.publication import gain
 ALARM = 1e-6
 
 
-def listed(sums, scale: float, reach: int, ties: bool = True) -> dict[tuple[int, ...], float]:
+def listed(sums: tuple[int, ...], scale: float, reach: int, ties: bool = True) -> dict[tuple[int, ...], float]:
     """Chances of all orders by listing all noise; without `ties` the lower code wins one, as a wrong program has it."""
     steps, chance = whole_noise("laplace", scale, reach)
     law = dict.fromkeys(itertools.permutations(range(len(sums))), 0.0)

@@ -194,7 +194,7 @@ def test_every_mechanism_that_a_plan_may_choose_enters():
 
 
 def trusts(heat):
-    return ("curator",) if heat["question"] in ("ranking", "strengths", "topk") else ("curator", "nobody")
+    return ("curator",) if heat["question"] in ("strengths", "winner") else ("curator", "nobody")
 
 
 def test_all_promise_the_same_privacy_and_none_more_than_is_asked():
@@ -219,6 +219,48 @@ def test_counts_answer_as_their_release_does(score):
     for mechanism, seed in itertools.product((counting, fitting), range(20)):
         here = contenders.order_of(mechanism, answers, np.random.default_rng(seed))
         assert here.tolist() == mechanism.release(data, np.random.default_rng(seed)).order.tolist()
+
+
+@pytest.mark.parametrize(("data", "answers"), [("ties", 3), ("unequal", 4)])
+def test_rows_are_what_is_counted_and_reports_are_those_of_a_release(data, answers):
+    """Two samples of scores of one law, by Kolmogorov and Smirnov."""
+    seen = populations.comparing(data, 4, 40, answers, np.random.default_rng(2))
+    first, second, sign, given = seen.rows
+    people = dprank.Comparisons(first, second, (sign + 1) / 2, "abcd", np.repeat(np.arange(40), given))
+    assert (dprank.win_counts(people, "net") == seen.scores("net")).all()
+    mechanism = dprank.LocalComparisons.calibrated(epsilon=2.0, n_items=4, per_person=answers)
+    assert mechanism.length > 1
+    rng = np.random.default_rng(3)
+    told = (mechanism.weight(given), mechanism.length, mechanism.shrinkage, 4, rng)
+    here = np.array([contenders._told(*seen.rows, *told) for _ in range(2000)])
+    there = np.array([mechanism.release(people, rng).scores for _ in range(2000)])
+    for item in range(4):
+        assert stats.ks_2samp(here[:, item], there[:, item], method="asymp").pvalue > ALARM
+    assert abs(np.cov(here.T) - np.cov(there.T)).max() < 0.2 * np.cov(there.T).max()
+
+
+def test_rows_of_a_survey_are_what_is_counted():
+    seen = respondents.comparing("parties", 50, np.random.default_rng(4))
+    first, second, sign, given = seen.rows
+    assert given.sum() == len(sign) == np.triu(seen.played).sum()
+    assert len(given) == 50
+    wins, ties = np.zeros((2, 6, 6), int)
+    np.add.at(wins, (first[sign == 1], second[sign == 1]), 1)
+    np.add.at(ties, (first[sign == 0], second[sign == 0]), 1)
+    assert (wins == seen.wins).all()
+    assert (ties + ties.T == seen.ties).all()
+
+
+def test_a_top_k_from_reports_is_as_often_right_as_of_real_people():
+    """Of people with one item each; four standard errors of 3000."""
+    mechanism = dprank.LocalTopK.calibrated(epsilon=1.0, n_items=4, k=1, per_person=1)
+    own = np.repeat(np.arange(4), (130, 100, 90, 80))
+    rng, size = np.random.default_rng(5), 3000
+    counts = np.bincount(own).astype(float)
+    here = np.array([contenders.chosen_of(mechanism, counts, len(own), rng)[0] == 0 for _ in range(size)])
+    held = [np.bincount(mechanism.sent(own[:, None], rng).ravel(), minlength=5)[:4] for _ in range(size)]
+    there = np.argmax(np.array(held) + 1e-6 * rng.random((size, 4)), axis=1) == 0
+    assert abs(here.mean() - there.mean()) < 4 * np.hypot(here.std(), there.std()) / size**0.5
 
 
 def test_votes_that_are_counted_once_are_the_same():
@@ -361,8 +403,8 @@ def test_none_is_ever_recommended(committed):
 # --- the arena -------------------------------------------------------------------------------------------------------
 
 
-def test_several_enter_every_heat():
-    for heat in arena.heats():
+def test_several_enter_every_heat_of_a_survey():
+    for heat in arena._REAL:
         assert len(list(arena.entered(heat, 1.0))) > 1, heat
 
 
