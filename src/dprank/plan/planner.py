@@ -477,7 +477,9 @@ def _reason(setting: Setting, best: Choice, second: Choice | None, ranked: Seque
     """Why the best is the best."""
     means = _ERRORS[setting.question]
     said = f"{best.error:.1%} {means} ({_split(best)})"
-    twins = [str(choice) for choice in ranked if choice is not best and alike(choice, best) and choice.publishable]
+    safe = math.inf if best.elsewhere is None else best.elsewhere + _SLIGHT
+    equals = [choice for choice in ranked if choice is not best and alike(choice, best) and choice.publishable]
+    twins = [str(choice) for choice in equals if (choice.elsewhere or 0.0) <= safe]
     if twins:
         said += f"; as good: {', '.join(twins)}"
     if second is None:
