@@ -241,7 +241,9 @@ def gaussian_loss(moves: ArrayLike, scale: float, delta: float) -> float:
     wide = np.arange(-math.ceil(_REACH * scale) - 1, math.ceil(_REACH * scale) + 2)
     one = np.bincount(wide % length, np.exp(-((wide / scale) ** 2) / 2), length)
     transform = np.fft.fft(one / one.sum()).real
-    whole = np.prod([transform[step // common * at % length] ** n for step, n in zip(steps, counts, strict=True)], 0)
+    whole = np.ones(length)
+    for step, count in zip(steps, counts, strict=True):
+        whole *= transform[step // common * at % length] ** count
     chance = np.maximum(np.fft.ifft(whole).real, 0)
     lost = (l2 * l2 + 2 * common * at) / (2 * scale * scale)
     order = np.argsort(lost)
