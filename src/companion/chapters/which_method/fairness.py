@@ -1,4 +1,4 @@
-"""Is it fair? What every contender really loses at the arena's own sizes, beside what it may.
+"""Is it fair? What every contender really loses at the arena's sizes (long: a law each).
 
 A loss is that of the exact law of what is released, from the noise that is drawn, on the worst neighbours known: data
 of as many people, who give as many answers, as the heat has. No promise enters it. Where no law is known, bets on
