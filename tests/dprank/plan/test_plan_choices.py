@@ -214,13 +214,15 @@ def test_the_chances_of_a_top_k_are_as_foreseen(cell):
         right, order = named(choice, found.setting, 400, rng)
         assert near(choice.top_right, right == found.setting.k, 0.03), str(choice)
         if found.setting.ordered:
-            assert near(choice.order_right, order, 0.03), str(choice)
+            # a list that is drawn at once has no sum for that
+            assert choice.order_right is None or near(choice.order_right, order, 0.03), str(choice)
 
 
 @pytest.mark.slow
-def test_scores_that_are_told_apart_are_in_their_order():
+@each("noise", ["laplace", "conditioned"])
+def test_scores_that_are_told_apart_are_in_their_order(noise):
     found = dprank.plan("ranking", items=6, persons=100, epsilon=1.0, answers=[5], gap=0.1)
-    choice = found.best
+    choice = next(it for it in found.choices if it.noise == noise)
     mechanism = mechanism_of("ranking", choice.mechanism, epsilon=1.0, items=range(6), **choice.parameters)
     true = np.array([60.0, 30.0, 10.0, 0.0, -20.0, -80.0])
     noisy = mechanism.perturb(true, np.random.default_rng(1), 20_000)
@@ -229,7 +231,11 @@ def test_scores_that_are_told_apart_are_in_their_order():
     assert lies.mean() <= 0.05
     # a distance of half of that is not enough when all items are equal
     level = mechanism.perturb(np.zeros(6), np.random.default_rng(2), 20_000)
-    assert near(0.95, np.ptp(level, axis=1) <= choice.apart, 0.01)
+    within = np.ptp(level, axis=1) <= choice.apart
+    if noise == "laplace":
+        assert near(0.95, within, 0.01)
+    else:  # chances of pairs are added up, so it is a little too wide
+        assert 0.95 <= within.mean() < 0.98
     assert (np.ptp(level, axis=1) > choice.apart / 2).mean() > 0.3
     # as a share of the answers about one item: where it wins that share, and the other as few, they are so far apart
     wins = choice.apart_share * 100 * 5 * 2 / 6
