@@ -70,6 +70,9 @@ _TRIED = 2
 #: Outcomes that are no part of an epsilon at a delta.
 _NEVER = 1e-20
 
+#: Items up to which all ways to sort them are listed.
+_SORTED = 7
+
 
 class Size(NamedTuple):
     """How many people a heat has, and how many answers, or items, each of them."""
@@ -278,7 +281,7 @@ def _(mechanism: PrivateWinner, size: Size) -> Iterator[Loss]:
 def _(mechanism: PrivateKwikSort, size: Size) -> Iterator[Loss]:
     """All ways to cut few items; of many, bets. At a delta a lead of about the noise tells more than none."""
     people = min(size.people, 2 + size.people % 2 + 2 * int(2 * mechanism.scale))
-    if mechanism.fallback is not None:
+    if mechanism.fallback is not None or mechanism.n_items > _SORTED:
         yield _bets(mechanism, split(mechanism.n_items, people))
         return
     behind = min(int(mechanism.scale), people // 2 - 1) if mechanism.delta else 0
