@@ -64,7 +64,6 @@ WITHIN = {
     "Pairs",
     "PrefLib",
     "Seen",
-    "Sent",
     "Judged",
     "Partition",
     "Edges",
