@@ -106,6 +106,7 @@ def test_a_published_file_holds_nothing_of_the_data(survey, tmp_path, capsys):
         (["ranking", "--comparisons", "left,right,verdict", *COMPARED[2:], *RANK], "verdict"),
         (["ranking", *COMPARED[:2], "--map", "left=2", *COMPARED[4:], *RANK], "1, 0.5 or 0"),
         (["consensus", "--items", ITEMS, "--epsilon", "1"], "no column"),
+        (["consensus", "--items", "nowhere.txt", "--epsilon", "1"], "no such file"),
     ],
 )
 def test_a_refusal_is_one_line_that_says_what_to_do(survey, capsys, words, said):

@@ -253,7 +253,8 @@ def named(said: str) -> tuple[str, ...]:
         raise ValueError(f"items: {path} is no text in UTF-8, with one a line") from None
     names = tuple(line.strip() for line in lines if line.strip())
     if len(names) < 2:
-        raise ValueError(f"items = {shown(said)}; at least two are needed, with commas between")
+        what = "fewer than two lines" if path.is_file() else "no such file, and fewer than two names"
+        raise ValueError(f"items = {shown(said)}; {what}: give all items, with commas between, or a text file")
     return names
 
 

@@ -153,7 +153,7 @@ class Table:
         if not found and (other := self.others.get(name)):
             raise ValueError(f"{self.path}: column {name!r} holds {other}; numbers, text or dates are needed")
         if not found:
-            raise ValueError(f"{self.path}: no column {name!r}; the file has none of this name")
+            raise ValueError(f"{self.path}: no column {name!r}; its header has no such name: say which column it is")
         if len(found) > 1:
             raise ValueError(f"{self.path}: line 1: several columns are {name!r} after cleaning; one is needed")
         self.used.add(found[0])

@@ -143,7 +143,7 @@ def found_columns(job: Job, path: str, names: list[str]) -> dict[str, str]:
     for name, wanted in job.columns.items():
         it = wanted if wanted in names else header.get(clean(wanted))
         if it is None:
-            raise ValueError(f"{path}: no column {shown(wanted)}; the file has none of this name")
+            raise ValueError(f"{path}: no column {shown(wanted)}; its header has no such name: say which column it is")
         require_columns(names, [it])
         if sum(other.casefold() == it.casefold() for other in names) > 1:
             raise ValueError(f"{path}: column {shown(it)} differs from another in case only; SQL takes them for one")
