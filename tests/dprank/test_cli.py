@@ -10,6 +10,7 @@ import pytest
 
 import dprank
 from dprank.cli import main
+from dprank.cli.options import named
 from dprank.publication import gain, publish, read_publication
 from dprank.report import report
 
@@ -87,6 +88,13 @@ def test_a_published_file_holds_nothing_of_the_data(survey, tmp_path, capsys):
     assert "person 7" not in text
     assert str(tmp_path) not in text
     assert not {"40", "80"} & {str(value) for value in json.loads(text)["rules"].values()}
+
+
+def test_a_list_of_items_may_be_longer_than_a_name_of_a_file():
+    items = [f"candidate number {i}" for i in range(60)]
+    assert named(",".join(items)) == tuple(items)
+    with pytest.raises(ValueError, match="no such file"):
+        named("a" * 5000)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def workers(address: str) -> Iterator[Any]:
     with suppress(OSError, TypeError, ValueError):
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     if client is None:
-        # what is left of it stops its loop when it is collected: met while another client starts, both wait for ever
+        # what is left of it stops its loop when it is collected; if another client starts then, they lock each other
         gc.collect()
         raise ValueError(f"scheduler: {address!r}: nobody answers there; an address like tcp://HOST:8786")
     try:

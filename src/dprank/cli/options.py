@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -246,14 +246,16 @@ def _items(said: str) -> tuple[str, ...]:
 
 def named(said: str) -> tuple[str, ...]:
     """Items as a flag names them: with commas between, or in a text file with one a line."""
-    path = Path(said)
+    path, there = Path(said), False
+    with suppress(OSError, ValueError):  # a list of items may be too long for a name of a file
+        there = path.is_file()
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines() if path.is_file() else said.split(",")
+        lines = path.read_text(encoding="utf-8-sig").splitlines() if there else said.split(",")
     except UnicodeError:
         raise ValueError(f"items: {path} is no text in UTF-8, with one a line") from None
     names = tuple(line.strip() for line in lines if line.strip())
     if len(names) < 2:
-        what = "fewer than two lines" if path.is_file() else "no such file, and fewer than two names"
+        what = "fewer than two lines" if there else "no such file, and fewer than two names"
         raise ValueError(f"items = {shown(said)}; {what}: give all items, with commas between, or a text file")
     return names
 

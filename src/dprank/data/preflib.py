@@ -211,7 +211,8 @@ def _header(lines: list[str], kind: str, refuse: Any) -> tuple[dict[str, int], t
                 raise refuse(at, "DATA TYPE is there twice")
             type_said = True
     if not fields and not found and not type_said:
-        raise refuse(0, "no header of PrefLib (none before 2022); lines such as '# ALTERNATIVE NAME 1: Ann' are needed")
+        lines_like = "lines such as '# ALTERNATIVE NAME 1: Ann' are needed"
+        raise refuse(0, f"no header of PrefLib (files of before 2022 have none); {lines_like}")
     if not type_said:
         raise refuse(0, "DATA TYPE is missing in the header")
     if missing := [it for it in needed if it not in fields]:

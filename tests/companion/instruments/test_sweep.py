@@ -43,7 +43,7 @@ def draw_there(scale, repetitions, rng):
 def test_workers_of_a_cluster_give_the_same_bits():
     """Off one machine: joblib's Dask backend, here with a cluster of two threads in this process."""
     with (
-        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as cluster,
         Client(cluster),
         joblib.parallel_config("dask"),
     ):
